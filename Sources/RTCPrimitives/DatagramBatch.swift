@@ -1,0 +1,85 @@
+/// The datagrams one step wants sent, in order, back to back in one reused buffer.
+///
+/// Datagrams to the same route and of equal length lie next to each other, so that the network layer can hand a whole
+/// run to the kernel as one segmented send (UDP GSO) without gathering. The owner empties it with `removeAll()` after
+/// sending; after warm-up nothing here allocates. Owned by one thread.
+public struct DatagramBatch: ~Copyable {
+  /// One datagram's place in the buffer.
+  public struct Entry: Sendable, BitwiseCopyable {
+    public var route: Route
+    public var offset: Int
+    public var count: Int
+  }
+
+  /// The largest UDP payload the engine ever writes: within 1280-byte IPv6 minimum MTU plus room to spare on Ethernet.
+  public static let maximumDatagramSize = 1500
+
+  public private(set) var entries: [Entry] = []
+  private var storage: [UInt8]
+  private var used = 0
+
+  /// - Parameter capacity: the bytes reserved at first; grows by doubling when a step needs more.
+  public init(capacity: Int = 256 * 1024) {
+    storage = [UInt8](repeating: 0, count: capacity)
+    entries.reserveCapacity(capacity / 1024)
+  }
+
+  public var isEmpty: Bool { entries.isEmpty }
+  public var count: Int { entries.count }
+  /// The sum of the datagrams' lengths.
+  public var byteCount: Int { used }
+
+  /// Appends one datagram of at most `capacity` bytes. `body` writes it and returns its length;
+  /// a length of 0 appends nothing.
+  /// - Returns: the datagram's length.
+  @discardableResult
+  public mutating func append(
+    to route: Route, capacity: Int = maximumDatagramSize, _ body: (inout MutableSpan<UInt8>) -> Int
+  ) -> Int {
+    let start = used
+    if storage.count - start < capacity { grow(for: start + capacity) }
+    var count = 0
+    do {
+      var all = storage.mutableSpan
+      var free = all._mutatingExtracting(start..<start + capacity)
+      count = body(&free)
+    }
+    precondition(count >= 0 && count <= capacity, "DatagramBatch: the writer claims more bytes than it was given")
+    guard count > 0 else { return 0 }
+    entries.append(Entry(route: route, offset: start, count: count))
+    used += count
+    return count
+  }
+
+  /// Appends a copy of `bytes`.
+  public mutating func append(_ bytes: Span<UInt8>, to route: Route) {
+    append(to: route, capacity: bytes.count) { out in
+      out.copy(from: bytes)
+      return bytes.count
+    }
+  }
+
+  /// All datagrams' bytes, back to back; `entries` says where each lies.
+  public var bytes: Span<UInt8> {
+    @_lifetime(borrow self)
+    get { storage.span.extracting(0..<used) }
+  }
+
+  /// The bytes of datagram `index`.
+  @_lifetime(borrow self)
+  public func datagram(_ index: Int) -> Span<UInt8> {
+    let entry = entries[index]
+    return storage.span.extracting(entry.offset..<entry.offset + entry.count)
+  }
+
+  /// Forgets all datagrams and keeps the memory.
+  public mutating func removeAll() {
+    entries.removeAll(keepingCapacity: true)
+    used = 0
+  }
+
+  private mutating func grow(for needed: Int) {
+    let size = max(needed, storage.count * 2)
+    storage.append(contentsOf: repeatElement(0, count: size - storage.count))
+  }
+}

@@ -1,0 +1,71 @@
+/// A number that wraps around (RFC 1982). Wrapping order is asked for by name, never by `<`:
+/// serial numbers have no total order.
+public protocol SerialNumber: Hashable, Sendable, BitwiseCopyable {
+  associatedtype Value: FixedWidthInteger & UnsignedInteger & Sendable
+  var value: Value { get }
+  init(_ value: Value)
+}
+
+extension SerialNumber {
+  /// This number advanced by `n` (which may be negative), wrapping.
+  @inlinable
+  public func advanced(by n: Int) -> Self { Self(value &+ Value(truncatingIfNeeded: n)) }
+
+  /// True when this number comes after `other` within half the number space (RFC 1982 §3.2).
+  @inlinable
+  public func isNewer(than other: Self) -> Bool {
+    let d = value &- other.value
+    return d != 0 && d < (Value.max / 2 + 1)
+  }
+
+  /// The signed distance from `other` to this number, in −half … half−1.
+  @inlinable
+  public func distance(from other: Self) -> Int {
+    let d = value &- other.value
+    return d > Value.max / 2 ? -Int(truncatingIfNeeded: other.value &- value) : Int(truncatingIfNeeded: d)
+  }
+}
+
+/// RTP sequence number (RFC 3550 §5.1), 16 bits.
+public struct SequenceNumber: SerialNumber {
+  public var value: UInt16
+  @inlinable
+  public init(_ value: UInt16) { self.value = value }
+}
+
+/// RTP timestamp (RFC 3550 §5.1), 32 bits, in units of the payload's clock rate (90 kHz for video).
+public struct RTPTimestamp: SerialNumber {
+  public var value: UInt32
+  @inlinable
+  public init(_ value: UInt32) { self.value = value }
+}
+
+/// A serial number continued to 64 bits, so that it never wraps and is ordered.
+/// `low` is the number on the wire; the upper bits count the wraps.
+public struct Extended<Number: SerialNumber>: Hashable, Comparable, Sendable {
+  public var value: Int64
+  @inlinable
+  public init(_ value: Int64) { self.value = value }
+  /// The number as it stands on the wire.
+  @inlinable public var low: Number { Number(Number.Value(truncatingIfNeeded: value)) }
+  @inlinable
+  public static func < (a: Self, b: Self) -> Bool { a.value < b.value }
+
+  /// The extended number nearest to this one whose wire form is `number`.
+  @inlinable
+  public func nearest(_ number: Number) -> Self { Self(value + Int64(number.distance(from: low))) }
+}
+
+/// RTP synchronisation source (RFC 3550 §3).
+public struct SSRC: Hashable, Sendable, BitwiseCopyable {
+  public var value: UInt32
+  @inlinable
+  public init(_ value: UInt32) { self.value = value }
+}
+
+/// RTP payload type (RFC 3550 §5.1), 0…127.
+public struct PayloadType: Hashable, Sendable, BitwiseCopyable {
+  public var value: UInt8
+  @inlinable
+  public init(_ value: UInt8) { self.value = value & 0x7F }
+}

@@ -1,0 +1,72 @@
+/// A moment on the monotonic clock, in nanoseconds since an arbitrary origin that is the same for the whole process
+/// (`CLOCK_MONOTONIC` in production, zero at the start of a test on virtual time).
+public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
+  /// Nanoseconds since the clock's origin.
+  public var nanoseconds: Int64
+
+  @inlinable
+  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+  public static let zero = Timestamp(nanoseconds: 0)
+  /// Later than every real moment: "never".
+  public static let distantFuture = Timestamp(nanoseconds: .max)
+
+  /// Microseconds since the clock's origin, rounded down.
+  @inlinable public var microseconds: Int64 { nanoseconds / 1_000 }
+  /// Milliseconds since the clock's origin, rounded down.
+  @inlinable public var milliseconds: Int64 { nanoseconds / 1_000_000 }
+
+  @inlinable
+  public static func < (a: Timestamp, b: Timestamp) -> Bool { a.nanoseconds < b.nanoseconds }
+  /// Saturates at `distantFuture`, so that "never + anything" stays never.
+  @inlinable
+  public static func + (a: Timestamp, b: TimeDelta) -> Timestamp {
+    let (sum, overflow) = a.nanoseconds.addingReportingOverflow(b.nanoseconds)
+    return Timestamp(nanoseconds: overflow ? .max : sum)
+  }
+  @inlinable
+  public static func - (a: Timestamp, b: TimeDelta) -> Timestamp { Timestamp(nanoseconds: a.nanoseconds &- b.nanoseconds) }
+  @inlinable
+  public static func - (a: Timestamp, b: Timestamp) -> TimeDelta { TimeDelta(nanoseconds: a.nanoseconds &- b.nanoseconds) }
+  @inlinable
+  public static func += (a: inout Timestamp, b: TimeDelta) { a = a + b }
+}
+
+/// A signed length of time in nanoseconds.
+public struct TimeDelta: Hashable, Comparable, Sendable, BitwiseCopyable {
+  public var nanoseconds: Int64
+
+  @inlinable
+  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+  public static let zero = TimeDelta(nanoseconds: 0)
+
+  @inlinable
+  public static func nanoseconds(_ n: Int64) -> TimeDelta { TimeDelta(nanoseconds: n) }
+  @inlinable
+  public static func microseconds(_ n: Int64) -> TimeDelta { TimeDelta(nanoseconds: n * 1_000) }
+  @inlinable
+  public static func milliseconds(_ n: Int64) -> TimeDelta { TimeDelta(nanoseconds: n * 1_000_000) }
+  @inlinable
+  public static func seconds(_ n: Int64) -> TimeDelta { TimeDelta(nanoseconds: n * 1_000_000_000) }
+  /// From fractional seconds; saturates at about ±292 years.
+  @inlinable
+  public static func seconds(_ n: Double) -> TimeDelta {
+    TimeDelta(nanoseconds: Int64(max(-9.2e18, min(9.2e18, n * 1e9))))
+  }
+
+  @inlinable public var microseconds: Int64 { nanoseconds / 1_000 }
+  @inlinable public var milliseconds: Int64 { nanoseconds / 1_000_000 }
+  @inlinable public var seconds: Double { Double(nanoseconds) / 1e9 }
+
+  @inlinable
+  public static func < (a: TimeDelta, b: TimeDelta) -> Bool { a.nanoseconds < b.nanoseconds }
+  @inlinable
+  public static func + (a: TimeDelta, b: TimeDelta) -> TimeDelta { TimeDelta(nanoseconds: a.nanoseconds &+ b.nanoseconds) }
+  @inlinable
+  public static func - (a: TimeDelta, b: TimeDelta) -> TimeDelta { TimeDelta(nanoseconds: a.nanoseconds &- b.nanoseconds) }
+  @inlinable
+  public static func * (a: TimeDelta, n: Int64) -> TimeDelta { TimeDelta(nanoseconds: a.nanoseconds &* n) }
+  @inlinable
+  public static func / (a: TimeDelta, n: Int64) -> TimeDelta { TimeDelta(nanoseconds: a.nanoseconds / n) }
+}

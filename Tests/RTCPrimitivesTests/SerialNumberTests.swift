@@ -1,0 +1,19 @@
+import RTCPrimitives
+import Testing
+
+@Suite struct SerialNumberTests {
+  @Test func ordersAcrossTheWrap() {
+    let before = SequenceNumber(65_534)
+    let after = SequenceNumber(3)
+    #expect(after.isNewer(than: before) && !before.isNewer(than: after) && !before.isNewer(than: before))
+    #expect(after.distance(from: before) == 5 && before.distance(from: after) == -5)
+    #expect(before.advanced(by: 5) == after && after.advanced(by: -5) == before)
+  }
+
+  @Test func extendsToTheNearest() {
+    let at = Extended<SequenceNumber>(65_534)
+    #expect(at.nearest(SequenceNumber(3)).value == 65_539)
+    #expect(at.nearest(SequenceNumber(65_000)).value == 65_000)
+    #expect(Extended<RTPTimestamp>(0).nearest(RTPTimestamp(.max)).value == -1)
+  }
+}
