@@ -25,9 +25,13 @@ public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
     return Timestamp(nanoseconds: overflow ? .max : sum)
   }
   @inlinable
-  public static func - (a: Timestamp, b: TimeDelta) -> Timestamp { Timestamp(nanoseconds: a.nanoseconds &- b.nanoseconds) }
+  public static func - (a: Timestamp, b: TimeDelta) -> Timestamp {
+    Timestamp(nanoseconds: a.nanoseconds &- b.nanoseconds)
+  }
   @inlinable
-  public static func - (a: Timestamp, b: Timestamp) -> TimeDelta { TimeDelta(nanoseconds: a.nanoseconds &- b.nanoseconds) }
+  public static func - (a: Timestamp, b: Timestamp) -> TimeDelta {
+    TimeDelta(nanoseconds: a.nanoseconds &- b.nanoseconds)
+  }
   @inlinable
   public static func += (a: inout Timestamp, b: TimeDelta) { a = a + b }
 }
@@ -62,9 +66,13 @@ public struct TimeDelta: Hashable, Comparable, Sendable, BitwiseCopyable {
   @inlinable
   public static func < (a: TimeDelta, b: TimeDelta) -> Bool { a.nanoseconds < b.nanoseconds }
   @inlinable
-  public static func + (a: TimeDelta, b: TimeDelta) -> TimeDelta { TimeDelta(nanoseconds: a.nanoseconds &+ b.nanoseconds) }
+  public static func + (a: TimeDelta, b: TimeDelta) -> TimeDelta {
+    TimeDelta(nanoseconds: a.nanoseconds &+ b.nanoseconds)
+  }
   @inlinable
-  public static func - (a: TimeDelta, b: TimeDelta) -> TimeDelta { TimeDelta(nanoseconds: a.nanoseconds &- b.nanoseconds) }
+  public static func - (a: TimeDelta, b: TimeDelta) -> TimeDelta {
+    TimeDelta(nanoseconds: a.nanoseconds &- b.nanoseconds)
+  }
   @inlinable
   public static func * (a: TimeDelta, n: Int64) -> TimeDelta { TimeDelta(nanoseconds: a.nanoseconds &* n) }
   @inlinable
