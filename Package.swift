@@ -15,10 +15,14 @@ let safe: [SwiftSetting] = strict + [.strictMemorySafety()]
 
 let package = Package(
   name: "rtcast",
-  products: [],
+  products: [
+    .library(name: "RTCWire", targets: ["RTCWire"])
+  ],
   targets: [
     .target(name: "RTCPrimitives", swiftSettings: safe),
     .target(name: "RTCMedia", dependencies: ["RTCPrimitives"], swiftSettings: safe),
+    .target(name: "RTCWire", dependencies: ["RTCPrimitives"], swiftSettings: safe),
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
+    .testTarget(name: "RTCWireTests", dependencies: ["RTCWire", "RTCPrimitives"], swiftSettings: strict),
   ]
 )

@@ -1,0 +1,116 @@
+import RTCPrimitives
+
+/// The header extensions of one packet to be sent. Those that are nil, or that the map gives no identifier, are left out.
+/// Trivial to copy; writing allocates nothing.
+public struct RTPOutgoingExtensions: Sendable, BitwiseCopyable {
+  public var mid: RTPStreamName?
+  public var rid: RTPStreamName?
+  public var repairedRid: RTPStreamName?
+  /// Usually `.placeholder`, patched by `RTPLateFields` at the moment of sending.
+  public var absSendTime: AbsoluteSendTime?
+  /// Usually `.placeholder`, patched by `RTPLateFields` at the moment of sending.
+  public var transportSequenceNumber: TransportSequenceNumber?
+  public var contentType: VideoContentType?
+  public var playoutDelay: PlayoutDelay?
+  public var orientation: VideoOrientation?
+  public var captureTime: AbsoluteCaptureTime?
+  public var audioLevel: AudioLevel?
+
+  public init() {}
+
+  /// The length of all elements before padding; 0 when none is written.
+  func elementsSize(map: borrowing RTPHeaderExtensionMap) -> Int {
+    let overhead = map.needsTwoByteForm ? 2 : 1
+    var size = 0
+    if let mid, map[.mid] != nil { size += overhead + mid.count }
+    if let rid, map[.rid] != nil { size += overhead + rid.count }
+    if let repairedRid, map[.repairedRid] != nil { size += overhead + repairedRid.count }
+    if absSendTime != nil, map[.absSendTime] != nil { size += overhead + AbsoluteSendTime.size }
+    if transportSequenceNumber != nil, map[.transportSequenceNumber] != nil {
+      size += overhead + TransportSequenceNumber.size
+    }
+    if contentType != nil, map[.videoContentType] != nil { size += overhead + VideoContentType.size }
+    if playoutDelay != nil, map[.playoutDelay] != nil { size += overhead + PlayoutDelay.size }
+    if orientation != nil, map[.videoOrientation] != nil { size += overhead + VideoOrientation.size }
+    if let captureTime, map[.absCaptureTime] != nil { size += overhead + captureTime.size }
+    if audioLevel != nil, map[.audioLevel] != nil { size += overhead + AudioLevel.size }
+    return size
+  }
+
+  /// Writes the elements, without the block's header and padding.
+  /// - Parameter start: where in the writer the packet begins; late-field offsets count from there.
+  @_lifetime(writer: copy writer)
+  func writeElements(
+    into writer: inout ByteWriter, map: borrowing RTPHeaderExtensionMap, packetStart start: Int
+  ) -> RTPLateFields {
+    let twoByte = map.needsTwoByteForm
+    var late = RTPLateFields()
+    // The late fields come first: the same offsets in all packets of a stream, whatever else is on them.
+    if let absSendTime, let id = map[.absSendTime] {
+      writer.writeElementHeader(id: id, size: AbsoluteSendTime.size, twoByte: twoByte)
+      late.setAbsSendTimeOffset(writer.offset - start)
+      absSendTime.write(into: &writer)
+    }
+    if let transportSequenceNumber, let id = map[.transportSequenceNumber] {
+      writer.writeElementHeader(id: id, size: TransportSequenceNumber.size, twoByte: twoByte)
+      late.setTransportSequenceNumberOffset(writer.offset - start)
+      transportSequenceNumber.write(into: &writer)
+    }
+    writeNames(into: &writer, map: map, twoByte: twoByte)
+    writeMediaFields(into: &writer, map: map, twoByte: twoByte)
+    return late
+  }
+
+  @_lifetime(writer: copy writer)
+  private func writeNames(into writer: inout ByteWriter, map: borrowing RTPHeaderExtensionMap, twoByte: Bool) {
+    if let mid, let id = map[.mid] {
+      writer.writeElementHeader(id: id, size: mid.count, twoByte: twoByte)
+      mid.write(into: &writer)
+    }
+    if let rid, let id = map[.rid] {
+      writer.writeElementHeader(id: id, size: rid.count, twoByte: twoByte)
+      rid.write(into: &writer)
+    }
+    if let repairedRid, let id = map[.repairedRid] {
+      writer.writeElementHeader(id: id, size: repairedRid.count, twoByte: twoByte)
+      repairedRid.write(into: &writer)
+    }
+  }
+
+  @_lifetime(writer: copy writer)
+  private func writeMediaFields(into writer: inout ByteWriter, map: borrowing RTPHeaderExtensionMap, twoByte: Bool) {
+    if let contentType, let id = map[.videoContentType] {
+      writer.writeElementHeader(id: id, size: VideoContentType.size, twoByte: twoByte)
+      contentType.write(into: &writer)
+    }
+    if let playoutDelay, let id = map[.playoutDelay] {
+      writer.writeElementHeader(id: id, size: PlayoutDelay.size, twoByte: twoByte)
+      playoutDelay.write(into: &writer)
+    }
+    if let orientation, let id = map[.videoOrientation] {
+      writer.writeElementHeader(id: id, size: VideoOrientation.size, twoByte: twoByte)
+      orientation.write(into: &writer)
+    }
+    if let captureTime, let id = map[.absCaptureTime] {
+      writer.writeElementHeader(id: id, size: captureTime.size, twoByte: twoByte)
+      captureTime.write(into: &writer)
+    }
+    if let audioLevel, let id = map[.audioLevel] {
+      writer.writeElementHeader(id: id, size: AudioLevel.size, twoByte: twoByte)
+      audioLevel.write(into: &writer)
+    }
+  }
+}
+
+extension ByteWriter {
+  /// The one or two bytes before an element's data (RFC 8285 §4.2, §4.3).
+  @_lifetime(self: copy self)
+  fileprivate mutating func writeElementHeader(id: UInt8, size: Int, twoByte: Bool) {
+    if twoByte {
+      write(id)
+      write(UInt8(size))
+    } else {
+      write(id << 4 | UInt8(size - 1))
+    }
+  }
+}

@@ -1,0 +1,28 @@
+public import RTCPrimitives
+
+/// The start of a retransmission packet's payload (RFC 4588 §4): the original sequence number, then the original payload.
+///
+/// ```
+///  0                   1
+///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5
+/// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-
+/// |  original sequence number     |  original payload …
+/// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-
+/// ```
+public struct RTXPayloadHeader: Hashable, Sendable, BitwiseCopyable {
+  public static let size = 2
+
+  public var originalSequenceNumber: SequenceNumber
+
+  public init(originalSequenceNumber: SequenceNumber) { self.originalSequenceNumber = originalSequenceNumber }
+
+  /// Nil when the payload is too short, as it is in a packet of padding only. What follows `size` bytes is the
+  /// original payload.
+  public init?(parsing payload: Span<UInt8>) {
+    guard payload.count >= Self.size else { return nil }
+    originalSequenceNumber = SequenceNumber(payload.networkOrder16(at: 0))
+  }
+
+  @_lifetime(writer: copy writer)
+  public func write(into writer: inout ByteWriter) { writer.write(originalSequenceNumber.value) }
+}

@@ -1,0 +1,20 @@
+public import RTCPrimitives
+
+/// What a video shows: the video-content-type header extension (webrtc.org/experiments/rtp-hdrext/video-content-type).
+/// One byte; only its lowest bit has a meaning today.
+public enum VideoContentType: UInt8, Hashable, Sendable, BitwiseCopyable {
+  case unspecified = 0
+  /// A screen: the viewer should prefer sharpness and low delay.
+  case screenshare = 1
+
+  public static let size = 1
+
+  /// The data of a header extension element; nil unless they are one byte. Bits formerly used are ignored.
+  public init?(parsing data: Span<UInt8>) {
+    guard data.count == Self.size else { return nil }
+    self = data[0] & 1 == 1 ? .screenshare : .unspecified
+  }
+
+  @_lifetime(writer: copy writer)
+  public func write(into writer: inout ByteWriter) { writer.write(rawValue) }
+}
