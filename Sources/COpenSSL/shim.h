@@ -1,0 +1,72 @@
+// What Swift cannot import from OpenSSL: function-like macros, variadics, and the one place where versions differ.
+#ifndef COPENSSL_SHIM_H
+#define COPENSSL_SHIM_H
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+#include <openssl/srtp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <sys/time.h>
+
+static inline EVP_PKEY *copenssl_generate_p256_key(void) {
+  return EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256");
+}
+
+static inline int copenssl_only_dtls12(SSL_CTX *context) {
+  return SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) == 1
+      && SSL_CTX_set_max_proto_version(context, DTLS1_2_VERSION) == 1;
+}
+
+static inline int copenssl_set_groups(SSL_CTX *context, const char *groups) {
+  return SSL_CTX_set1_groups_list(context, groups) == 1;
+}
+
+// No path MTU queries, no resumption (every peer shows its certificate), no renegotiation.
+static inline void copenssl_full_handshakes_only(SSL_CTX *context) {
+  SSL_CTX_set_options(context, SSL_OP_NO_QUERY_MTU | SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+}
+
+static inline void copenssl_set_mtu(SSL *ssl, long mtu) {
+  DTLS_set_link_mtu(ssl, mtu);
+}
+
+static inline int copenssl_handle_timeout(SSL *ssl) {
+  return (int)DTLSv1_handle_timeout(ssl);
+}
+
+// The retransmission timer. OpenSSL measures it on the wall clock and checks it inside every read. Up to 3.1 the
+// `timeval` announced by BIO_CTRL_DGRAM_SET_NEXT_TIMEOUT *is* the timer and lives as long as the SSL object, so the
+// timer is set an hour away and expired by hand when the caller's clock says so. From 3.2 on the announced value is a
+// copy on the stack, and OpenSSL keeps its own time.
+#if OPENSSL_VERSION_NUMBER < 0x30200000L
+static inline unsigned int copenssl_timer_duration(SSL *ssl, unsigned int previous) {
+  (void)ssl;
+  (void)previous;
+  return 3600u * 1000000u;
+}
+static inline void copenssl_expire_timer(void *announced) {
+  *(struct timeval *)announced = (struct timeval){.tv_sec = 1, .tv_usec = 0};
+}
+#else
+static inline unsigned int copenssl_timer_duration(SSL *ssl, unsigned int previous) {
+  (void)ssl;
+  if (previous == 0) return 50000;
+  return previous >= 1500000 ? 3000000 : previous * 2;
+}
+static inline void copenssl_expire_timer(void *announced) { (void)announced; }
+#endif
+
+static inline void copenssl_set_timer(SSL *ssl) {
+  DTLS_set_timer_cb(ssl, copenssl_timer_duration);
+}
+
+static inline int copenssl_timer_is_running(const void *announced) {
+  const struct timeval *time = (const struct timeval *)announced;
+  return time->tv_sec != 0 || time->tv_usec != 0;
+}
+
+#endif

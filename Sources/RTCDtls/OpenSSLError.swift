@@ -1,0 +1,26 @@
+import COpenSSL
+
+/// An error of OpenSSL's own queue.
+public struct OpenSSLError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// OpenSSL's packed error code: the library and the reason.
+  public let code: UInt
+
+  init(code: UInt) { self.code = code }
+
+  /// Takes the oldest error of this thread's queue, the one closest to the cause, and empties the queue.
+  static func take() -> OpenSSLError {
+    let error = OpenSSLError(code: ERR_get_error())
+    ERR_clear_error()
+    return error
+  }
+
+  /// What happened when the error came from the TLS library, as one of OpenSSL's `SSL_R_…` numbers.
+  var tlsReason: CInt? {
+    ERR_GET_LIB(code) == CInt(ERR_LIB_SSL) ? ERR_GET_REASON(code) : nil
+  }
+
+  public var description: String {
+    guard code != 0, let text = unsafe ERR_reason_error_string(code) else { return "OpenSSL error \(code)" }
+    return unsafe String(cString: text)
+  }
+}
