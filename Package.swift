@@ -19,6 +19,9 @@ let package = Package(
   targets: [
     .target(name: "RTCPrimitives", swiftSettings: safe),
     .target(name: "RTCMedia", dependencies: ["RTCPrimitives"], swiftSettings: safe),
+    .systemLibrary(name: "CLinux"),
+    .target(name: "RTCNet", dependencies: ["RTCPrimitives", "CLinux"], swiftSettings: safe),
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
+    .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
   ]
 )
