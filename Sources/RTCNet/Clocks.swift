@@ -1,0 +1,14 @@
+import CLinux
+public import RTCPrimitives
+
+/// The clock of the media plane: `CLOCK_MONOTONIC`, which never jumps. Any thread.
+public enum MonotonicClock {
+  public static func now() -> Timestamp { Timestamp(nanoseconds: clinux_monotonic_nanoseconds()) }
+}
+
+/// The time of day (`CLOCK_REALTIME`), which may jump: only for what peers compare with their own clocks,
+/// such as the NTP time of RTCP sender reports (RFC 3550 §6.4.1). Any thread.
+public enum WallClock {
+  /// Nanoseconds since 1970-01-01 00:00 UTC.
+  public static func now() -> Int64 { clinux_realtime_nanoseconds() }
+}

@@ -1,0 +1,31 @@
+/// What a UDP port has done since it was opened.
+public struct NetCounters: Hashable, Sendable, BitwiseCopyable {
+  /// Datagrams and payload bytes the kernel took.
+  public var sentDatagrams = 0
+  public var sentBytes = 0
+  /// System calls made for sending.
+  public var sendCalls = 0
+  /// How many of `sentDatagrams` the kernel cut out of a larger buffer (UDP GSO).
+  public var segmentedDatagrams = 0
+  /// Runs the kernel or the network card refused to cut, sent one by one instead.
+  public var segmentationRefusals = 0
+  /// Datagrams dropped because the socket's or the device's queue was full.
+  public var droppedFull = 0
+  /// Datagrams dropped because their destination or source was refused: no route, closed port, firewall, too long.
+  public var droppedRefused = 0
+
+  /// Datagrams and payload bytes handed to the handler.
+  public var receivedDatagrams = 0
+  public var receivedBytes = 0
+  /// System calls made for receiving.
+  public var receiveCalls = 0
+  /// Datagrams thrown away on arrival: empty, or longer than a receive slot.
+  public var malformedDatagrams = 0
+  /// Datagrams the kernel dropped because the receive queue was full.
+  public var receiveQueueDrops = 0
+
+  public init() {}
+
+  /// All datagrams that were asked to be sent and were not.
+  public var dropped: Int { droppedFull + droppedRefused }
+}

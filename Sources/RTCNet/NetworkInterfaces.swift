@@ -1,0 +1,68 @@
+import CLinux
+public import RTCPrimitives
+
+/// One address of one network interface.
+public struct InterfaceAddress: Hashable, Sendable {
+  /// The interface's name, such as `eth0`.
+  public var name: String
+  /// The interface's index, which is also the scope of its link-local addresses.
+  public var index: UInt32
+  public var address: IPAddress
+  /// Switched on and with a carrier.
+  public var isUp: Bool
+  public var isLoopback: Bool
+
+  public init(name: String, index: UInt32, address: IPAddress, isUp: Bool, isLoopback: Bool) {
+    self.name = name
+    self.index = index
+    self.address = address
+    self.isUp = isUp
+    self.isLoopback = isLoopback
+  }
+}
+
+/// The addresses of this machine.
+public enum NetworkInterfaces {
+  /// All IPv4 and IPv6 addresses in the kernel's order, each once. Any thread; takes about 50 µs.
+  public static func addresses() throws(SystemError) -> [InterfaceAddress] {
+    var list: UnsafeMutablePointer<ifaddrs>?
+    try SystemError.check(
+      unsafe clinux_interfaces_open(&list), call: "getifaddrs", subject: "Listing the network interfaces")
+    defer { unsafe freeifaddrs(list) }
+    var found: [InterfaceAddress] = []
+    var next = unsafe list
+    while let entry = unsafe next {
+      unsafe next = entry.pointee.ifa_next
+      var raw = clinux_interface()
+      guard unsafe clinux_interface_read(entry, &raw) != 0 else { continue }
+      let address = InterfaceAddress(
+        name: unsafe String(cString: entry.pointee.ifa_name), index: raw.index, address: raw.address.ip,
+        isUp: raw.is_up != 0, isLoopback: raw.is_loopback != 0)
+      if !found.contains(address) { found.append(address) }
+    }
+    return found
+  }
+
+  /// The addresses worth offering as ICE host candidates (RFC 8445 §5.1.1.1): those of interfaces that are up,
+  /// without link-local ones where the interface has a routable address of the same IP version.
+  /// Loopback addresses are left out unless asked for or all there is.
+  public static func hostCandidates(
+    from addresses: [InterfaceAddress], includeLoopback: Bool = false
+  ) -> [IPAddress] {
+    let up = addresses.filter { $0.isUp && !$0.address.isUnspecified }
+    let outward = up.filter { candidate in
+      guard !candidate.isLoopback, !candidate.address.isLoopback else { return false }
+      guard candidate.address.isLinkLocal else { return true }
+      return !up.contains {
+        $0.index == candidate.index && $0.address.isV4 == candidate.address.isV4 && !$0.address.isLinkLocal
+      }
+    }
+    let loopback = up.filter { $0.address.isLoopback }
+    var chosen: [IPAddress] = []
+    for entry in outward + (includeLoopback || outward.isEmpty ? loopback : [])
+    where !chosen.contains(entry.address) {
+      chosen.append(entry.address)
+    }
+    return chosen
+  }
+}

@@ -1,0 +1,120 @@
+import Glibc
+public import RTCPrimitives
+
+/// One UDP port number, on IPv4 and IPv6: every peer's packets go through it. Owned by one thread.
+public final class UDPPort {
+  public struct Options: Sendable {
+    /// The port number; 0 picks a free one.
+    public var port: UInt16 = 0
+    /// Binds to this one address only; nil means every address of both IP versions.
+    public var address: IPAddress?
+    /// Bytes of kernel buffer asked for, each way and IP version: a 4K key frame to twenty viewers is about 3 MB.
+    public var receiveBufferSize = 4 << 20
+    public var sendBufferSize = 4 << 20
+    /// Lets the kernel cut equal datagrams out of one buffer (UDP GSO); off for devices that do it wrongly.
+    public var usesSegmentation = true
+
+    public init(port: UInt16 = 0, address: IPAddress? = nil) {
+      self.port = port
+      self.address = address
+    }
+  }
+
+  let v4: UDPSocket?
+  let v6: UDPSocket?
+  public private(set) var counters = NetCounters()
+
+  /// Opens the port. A machine with one IP version switched off gets the other one.
+  public init(_ options: Options = Options()) throws(SystemError) {
+    if let address = options.address {
+      let socket = try UDPSocket(SocketAddress(ip: address, port: options.port), options)
+      v4 = address.isV4 ? socket : nil
+      v6 = address.isV4 ? nil : socket
+    } else {
+      (v4, v6) = try Self.openBoth(options)
+    }
+  }
+
+  /// The port number.
+  public var number: UInt16 { v4?.port ?? v6?.port ?? 0 }
+  public var hasIPv4: Bool { v4 != nil }
+  public var hasIPv6: Bool { v6 != nil }
+
+  /// The sockets' file descriptors, for setting further options.
+  package var descriptors: [Int32] { [v4, v6].compactMap { $0?.number } }
+
+  private static func openBoth(_ options: Options) throws(SystemError) -> (UDPSocket?, UDPSocket?) {
+    var attempts = 16  // a port that is free on IPv4 may be taken on IPv6
+    while true {
+      let v4 = try openIfPresent(.v4(0), port: options.port, options)
+      do throws(SystemError) {
+        let v6 = try openIfPresent(.v6(high: 0, low: 0, scope: 0), port: v4?.port ?? options.port, options)
+        if v4 != nil || v6 != nil { return (v4, v6) }
+      } catch {
+        attempts -= 1
+        guard error.errno == EADDRINUSE, options.port == 0, v4 != nil, attempts > 0 else { throw error }
+        continue
+      }
+      throw SystemError(errno: EAFNOSUPPORT, call: "socket", subject: "A UDP port on IPv4 or IPv6")
+    }
+  }
+
+  /// Nil when the machine does not have this IP version.
+  private static func openIfPresent(
+    _ address: IPAddress, port: UInt16, _ options: Options
+  ) throws(SystemError) -> UDPSocket? {
+    do throws(SystemError) {
+      return try UDPSocket(SocketAddress(ip: address, port: port), options)
+    } catch {
+      if error.errno == EAFNOSUPPORT || error.errno == EADDRNOTAVAIL { return nil }
+      throw error
+    }
+  }
+
+  /// Sends all datagrams of `batch`, in order per IP version, each from its route's local address (an unspecified one
+  /// lets the kernel choose). Never blocks and never fails: what cannot be sent is dropped and counted.
+  public func send(_ batch: borrowing DatagramBatch) {
+    let entries = batch.entries
+    guard !entries.isEmpty else { return }
+    let bytes = batch.bytes
+    unsafe bytes.withUnsafeBytes { buffer in
+      var next = 0
+      while next < entries.count {
+        let route = entries[next].route
+        guard let socket = socket(for: route) else {
+          counters.droppedRefused += 1
+          next += 1
+          continue
+        }
+        let run = SendRun(in: entries, from: next, limit: socket.runLimit(to: route.remote.ip))
+        next += run.count
+        unsafe socket.send(run, in: buffer, &counters)
+      }
+      unsafe v4?.flush(buffer, &counters)
+      unsafe v6?.flush(buffer, &counters)
+    }
+  }
+
+  private func socket(for route: Route) -> UDPSocket? {
+    let isV4 = route.remote.ip.isV4
+    return route.local.ip.isV4 == isV4 ? (isV4 ? v4 : v6) : nil
+  }
+
+  /// Hands up to `batches` × 64 waiting datagrams of each of `sockets` to `body`, which may change them in place.
+  func receive(
+    _ sockets: SocketSet, batches: Int, _ body: (inout MutableSpan<UInt8>, Route) -> Void
+  ) {
+    if let v4, sockets.contains(.v4) {
+      for _ in 0..<batches where !v4.receive(&counters, body) { break }
+    }
+    if let v6, sockets.contains(.v6) {
+      for _ in 0..<batches where !v6.receive(&counters, body) { break }
+    }
+  }
+
+  struct SocketSet: OptionSet {
+    let rawValue: UInt8
+    static let v4 = SocketSet(rawValue: 1)
+    static let v6 = SocketSet(rawValue: 2)
+  }
+}

@@ -1,0 +1,156 @@
+import CLinux
+import Glibc
+import RTCPrimitives
+
+/// One non-blocking UDP socket of one IP version, with its memory for batches. Owned by one thread.
+final class UDPSocket {
+  private let descriptor: FileDescriptor
+  let port: UInt16
+  private var queue = SendQueue()
+  private var singles = SendQueue()
+  private var slots = ReceiveSlots()
+  private var queueDrops: UInt32 = 0
+  /// Remote addresses on whose way the kernel refused a segmented send that worked one by one, mostly because
+  /// datagrams are longer than the path's MTU.
+  private var unsegmented: Set<IPAddress> = []
+  private var segments: Bool
+
+  init(_ address: SocketAddress, _ options: UDPPort.Options) throws(SystemError) {
+    let port = address.port == 0 ? "A free UDP port" : "UDP port \(address.port)"
+    let subject = "\(port) on \(address.ip)"
+    let isV6: Int32 = address.ip.isV4 ? 0 : 1
+    descriptor = FileDescriptor(
+      owning: try SystemError.check(clinux_udp_open(isV6), call: "socket", subject: subject))
+    clinux_udp_set_buffers(
+      descriptor.number, Int32(clamping: options.receiveBufferSize), Int32(clamping: options.sendBufferSize))
+    var name = clinux_address(address)
+    try SystemError.check(unsafe clinux_udp_bind(descriptor.number, &name), call: "bind", subject: subject)
+    try SystemError.check(unsafe clinux_udp_bound(descriptor.number, &name), call: "getsockname", subject: subject)
+    self.port = name.port
+    segments = options.usesSegmentation
+  }
+
+  var number: Int32 { descriptor.number }
+
+  // MARK: - Sending
+
+  /// How many datagrams a run to `remote` may have.
+  func runLimit(to remote: IPAddress) -> Int {
+    guard segments else { return 1 }
+    return unsegmented.isEmpty || !unsegmented.contains(remote) ? SendRun.maximumCount : 1
+  }
+
+  /// Queues `run`, whose bytes lie in `buffer`, and sends when the queue is full.
+  @unsafe
+  func send(_ run: SendRun, in buffer: UnsafeRawBufferPointer, _ counters: inout NetCounters) {
+    unsafe queue.append(run, in: buffer)
+    if queue.isFull { unsafe flush(buffer, &counters) }
+  }
+
+  /// Sends what is queued. Never blocks: what the kernel does not take now is dropped and counted.
+  @unsafe
+  func flush(_ buffer: UnsafeRawBufferPointer, _ counters: inout NetCounters) {
+    var next = 0
+    while next < queue.count {
+      let result = queue.send(on: number, from: next)
+      counters.sendCalls += 1
+      if result > 0 {
+        for i in next..<next + result { counters.countSent(queue.run(i)) }
+        next += result
+        continue
+      }
+      let run = queue.run(next)
+      if run.count > 1, Self.refusesSegmentation(-result) {
+        counters.segmentationRefusals += 1
+        if unsafe sendSingly(run, in: buffer, &counters) { remember(refusal: Int32(-result), of: run) }
+        next += 1
+      } else {
+        next += Self.drop(queue, from: next, errno: -result, &counters)
+      }
+    }
+    queue.removeAll()
+  }
+
+  /// - Returns: true when at least one datagram went out.
+  @unsafe
+  private func sendSingly(_ run: SendRun, in buffer: UnsafeRawBufferPointer, _ counters: inout NetCounters) -> Bool {
+    for i in 0..<run.count { unsafe singles.append(run.datagram(i), in: buffer) }
+    var next = 0
+    var sent = 0
+    while next < singles.count {
+      let result = singles.send(on: number, from: next)
+      counters.sendCalls += 1
+      if result > 0 {
+        for i in next..<next + result { counters.countSent(singles.run(i)) }
+        next += result
+        sent += result
+      } else {
+        next += Self.drop(singles, from: next, errno: -result, &counters)
+      }
+    }
+    singles.removeAll()
+    return sent > 0
+  }
+
+  private func remember(refusal errno: Int32, of run: SendRun) {
+    if errno == EIO {  // the device cannot fill in checksums, which holds for every run
+      segments = false
+      return
+    }
+    if unsegmented.count >= 64 { unsegmented.removeAll() }
+    unsegmented.insert(run.route.remote.ip)
+  }
+
+  /// Counts what `errno` costs: the runs up to the returned number of them are given up.
+  private static func drop(
+    _ queue: borrowing SendQueue, from next: Int, errno: Int, _ counters: inout NetCounters
+  ) -> Int {
+    switch Int32(errno) {
+    case EINTR: return 0
+    case EAGAIN:  // the socket's buffer is full, for everyone
+      for i in next..<queue.count { counters.droppedFull += queue.run(i).count }
+      return queue.count - next
+    case ENOBUFS, ENOMEM: counters.droppedFull += queue.run(next).count
+    default: counters.droppedRefused += queue.run(next).count
+    }
+    return 1
+  }
+
+  private static func refusesSegmentation(_ errno: Int) -> Bool {
+    switch Int32(errno) {
+    case EIO, EINVAL, EMSGSIZE, EOPNOTSUPP, ENOPROTOOPT: true
+    default: false
+    }
+  }
+
+  // MARK: - Receiving
+
+  /// Takes one batch of waiting datagrams.
+  /// - Returns: true when more may be waiting.
+  func receive(_ counters: inout NetCounters, _ body: (inout MutableSpan<UInt8>, Route) -> Void) -> Bool {
+    let count = slots.receive(on: number)
+    counters.receiveCalls += 1
+    guard count > 0 else {
+      return -count == Int(ECONNREFUSED) || -count == Int(EHOSTUNREACH)  // a reported ICMP error, now cleared
+    }
+    let before = queueDrops
+    for i in 0..<count {
+      if let length = slots.take(i, port: port, drops: &queueDrops, body) {
+        counters.receivedDatagrams += 1
+        counters.receivedBytes += length
+      } else {
+        counters.malformedDatagrams += 1
+      }
+    }
+    counters.receiveQueueDrops += Int(queueDrops &- before)
+    return count == ReceiveSlots.count
+  }
+}
+
+extension NetCounters {
+  fileprivate mutating func countSent(_ run: SendRun) {
+    sentDatagrams += run.count
+    sentBytes += run.byteCount
+    if run.count > 1 { segmentedDatagrams += run.count }
+  }
+}

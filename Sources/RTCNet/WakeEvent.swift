@@ -1,0 +1,21 @@
+import CLinux
+
+/// A flag that one thread can sleep on and any thread can raise (an eventfd).
+public final class WakeEvent: Sendable {
+  private let number: Int32
+
+  public init() throws(SystemError) {
+    number = try SystemError.check(clinux_eventfd_create(), call: "eventfd", subject: "A wake-up event")
+  }
+
+  deinit { _ = FileDescriptor(owning: number) }
+
+  /// Readable while raised: give it to a `Poller`, or to a poll of your own.
+  public var descriptor: Int32 { number }
+
+  /// Raises the flag. Any thread, costs one system call.
+  public func signal() { _ = clinux_eventfd_signal(number) }
+
+  /// Lowers the flag.
+  public func clear() { _ = clinux_eventfd_clear(number) }
+}
