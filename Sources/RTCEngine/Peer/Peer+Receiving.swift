@@ -1,0 +1,112 @@
+import RTCPrimitives
+import RTCWire
+
+extension Peer {
+  private static let keyFrameAskInterval = TimeDelta.milliseconds(300)
+
+  mutating func receiveRTP(_ bytes: inout MutableSpan<UInt8>, now: Timestamp, into outbox: inout Outbox) {
+    guard let count = unprotect(&bytes, isRTCP: false) else { return }
+    let packet = bytes.span.extracting(0..<count)
+    guard let header = RTPHeader(parsing: packet) else {
+      drops[.malformed] += 1
+      return
+    }
+    guard let video = session?.receivedVideo else {
+      drops[.unknownStream] += 1
+      return
+    }
+    noteArrival(header, in: packet, map: video.extensionMap, now: now)
+    let payload = packet.extracting(header.payload)
+    var fields = VideoReceiveStream.Header(
+      number: header.sequenceNumber, timestamp: header.timestamp, marker: header.marker)
+    if header.payloadType == video.rtxPayloadType {
+      // RFC 4588: the original sequence number stands before the payload.
+      guard let rtx = RTXPayloadHeader(parsing: payload), receiver != nil else { return }
+      fields.number = rtx.originalSequenceNumber
+      let original = payload.extracting(RTXPayloadHeader.size..<payload.count)
+      receiveMedia(fields, payload: original, isRepair: true, now: now, into: &outbox)
+    } else if header.payloadType == video.payloadType {
+      if receiver == nil {
+        receiver = VideoReceiveStream(ssrc: header.ssrc, first: header.sequenceNumber, now: now)
+      }
+      guard header.ssrc == receiver?.ssrc else {
+        drops[.unknownStream] += 1
+        return
+      }
+      receiveMedia(fields, payload: payload, isRepair: false, now: now, into: &outbox)
+    } else {
+      drops[.unknownStream] += 1
+    }
+  }
+
+  private mutating func noteArrival(
+    _ header: RTPHeader, in packet: Span<UInt8>, map: RTPHeaderExtensionMap, now: Timestamp
+  ) {
+    guard let wanted = map[.transportSequenceNumber] else { return }
+    var elements = header.extensionElements(in: packet)
+    while let element = elements.next() {
+      guard element.id == wanted,
+        let number = TransportSequenceNumber(parsing: packet.extracting(element.range))
+      else { continue }
+      arrivals.add(number, at: now)
+      timers.advance(.feedback, to: now + ArrivalLog.interval)
+    }
+  }
+
+  private mutating func receiveMedia(
+    _ header: VideoReceiveStream.Header, payload: Span<UInt8>, isRepair: Bool, now: Timestamp,
+    into outbox: inout Outbox
+  ) {
+    var frames: [ReceivedFrame] = []
+    receiver?.receive(header: header, payload: payload, isRepair: isRepair, now: now, frames: &frames)
+    for frame in frames { outbox.events.append(.frameReceived(frame)) }
+    timers[.repair] = receiver?.missing.nextRequest ?? .distantFuture
+    if receiver?.isStuck(now) ?? false { askForKeyFrame(now, into: &outbox) }
+  }
+
+  /// Asks again for packets that are still missing; gives the picture up when that has failed.
+  mutating func requestRepairs(_ now: Timestamp, into outbox: inout Outbox) {
+    guard let ssrc = receiver?.ssrc else { return }
+    let wasWaiting = receiver?.needsKeyFrame ?? true
+    let numbers = receiver?.repairsDue(now, roundTrip: roundTripTime ?? ice.roundTripTime ?? .milliseconds(50)) ?? []
+    timers[.repair] = receiver?.missing.nextRequest ?? .distantFuture
+    if !wasWaiting, receiver?.needsKeyFrame ?? false { askForKeyFrame(now, into: &outbox) }
+    guard !numbers.isEmpty else { return }
+    sendRTCP(into: &outbox) { peer, writer in
+      GenericNACK.write(sender: peer.sendIdentity.ssrc, media: ssrc, lost: numbers.span, into: &writer)
+    }
+  }
+
+  /// PLI (RFC 4585 §6.3.1), not more often than a key frame can come.
+  mutating func askForKeyFrame(_ now: Timestamp, into outbox: inout Outbox) {
+    guard let ssrc = receiver?.ssrc, now - incoming.keyFrameAsked >= Self.keyFrameAskInterval else { return }
+    incoming.keyFrameAsked = now
+    sendRTCP(into: &outbox) { peer, writer in
+      PictureLossIndication(sender: peer.sendIdentity.ssrc, media: ssrc).write(into: &writer)
+    }
+  }
+
+  mutating func sendFeedback(_ now: Timestamp, into outbox: inout Outbox) {
+    guard let ssrc = receiver?.ssrc, isSecured, let route = ice.selectedRoute else { return }
+    outbox.datagrams.append(to: route) { datagram in
+      var writer = ByteWriter(datagram._mutatingExtracting(0..<VideoSendStream.maximumPacketSize))
+      guard arrivals.writeFeedback(sender: sendIdentity.ssrc, media: ssrc, into: &writer) else { return 0 }
+      let count = writer.offset
+      return (try? srtp!.protectRTCP(&datagram, count: count)) ?? 0
+    }
+    if !arrivals.isEmpty { timers[.feedback] = now }
+  }
+
+  /// What we report of the far side's video, and nil when there is none.
+  mutating func takeReportBlock(_ now: Timestamp) -> ReportBlock? {
+    guard receiver != nil else { return nil }
+    let fraction = receiver!.takeFractionLost()
+    let statistics = receiver!.statistics
+    let last = incoming.lastSenderReport
+    return ReportBlock(
+      source: receiver!.ssrc, fractionLost: fraction, cumulativeLost: Int32(statistics.cumulativeLost),
+      highestSequenceNumber: UInt32(truncatingIfNeeded: statistics.highest.value), jitter: statistics.jitter,
+      lastSenderReport: last?.time ?? CompactNTPTimestamp(0),
+      delaySinceLastSenderReport: last.map { now - $0.arrival } ?? .zero)
+  }
+}

@@ -1,0 +1,109 @@
+public import RTCDtls
+public import RTCIce
+public import RTCMedia
+public import RTCPrimitives
+import RTCSrtp
+import RTCWire
+
+/// One WebRTC peer, sans-IO: what goes in is an `Input` with its time, what comes out is in the `Outbox`.
+///
+/// Owned by one thread. It reads no clock, opens no socket and draws no random number.
+public struct Peer: ~Copyable {
+  let configuration: PeerConfiguration
+  var random: SplitMix64
+  var timers = TimerTable()
+  var state = PeerState.new
+
+  var negotiation: Negotiation
+  var session: NegotiatedSession?
+  var ice: IceAgent
+  var dtls: DtlsTransport?
+  /// A DTLS message that came before any path was proved.
+  var earlyHandshake: [UInt8]?
+  /// There once the handshake is done and the fingerprint checked.
+  var srtp: SrtpSession?
+
+  let sendIdentity: SendStreamIdentity
+  var sender: VideoSendStream?
+  var receiver: VideoReceiveStream?
+  var incoming = IncomingVideo()
+
+  var pacer = Pacer()
+  var bitrate: LossBasedBitrate
+  var history = TransportHistory()
+  var arrivals = ArrivalLog()
+  var roundTripTime: TimeDelta?
+  var drops = DropCounts()
+  /// When a key frame was last asked of the source, so that impatient viewers do not ask for one per packet.
+  var keyFrameRequested = Timestamp(nanoseconds: .min / 2)
+  var announcedBitrate = BitRate.zero
+
+  public init(_ configuration: PeerConfiguration) {
+    self.configuration = configuration
+    var random = SplitMix64(seed: configuration.seed)
+    sendIdentity = SendStreamIdentity(
+      ssrc: SSRC(UInt32(truncatingIfNeeded: random.next())), rtxSSRC: SSRC(UInt32(truncatingIfNeeded: random.next())),
+      cname: String(random.next(), radix: 36),
+      firstSequenceNumber: SequenceNumber(UInt16(truncatingIfNeeded: random.next()) & 0x7FFF),
+      timestampOffset: RTPTimestamp(UInt32(truncatingIfNeeded: random.next())),
+      firstPictureID: UInt16(truncatingIfNeeded: random.next()) & 0x7FFF)
+    negotiation = Peer.makeNegotiation(configuration, sendIdentity)
+    ice = Peer.makeIceAgent(configuration, tieBreaker: random.next(), seed: random.next())
+    bitrate = LossBasedBitrate(limits: configuration.bitrates)
+    self.random = random
+  }
+
+  /// The one way in. Takes one input at `now` and leaves datagrams, events and the next deadline in `outbox`.
+  ///
+  /// Times must not go back between calls. What the far side does wrong is counted in the statistics, never thrown.
+  public mutating func handle(_ input: consuming Input, now: Timestamp, into outbox: inout Outbox) {
+    switch consume input {
+    case .datagram(var bytes, let route): receive(&bytes, route: route, now: now, into: &outbox)
+    case .deadline: break  // handled below, like every deadline that has come
+    case .frame(let frame): send(frame, now: now, into: &outbox)
+    case .command(let command): perform(command, now: now, into: &outbox)
+    }
+    runTimers(now, into: &outbox)
+    outbox.nextDeadline = timers.next?.time ?? .distantFuture
+  }
+
+  /// A snapshot of what the peer has done so far.
+  public var statistics: PeerStatistics {
+    var result = PeerStatistics()
+    result.state = state
+    if let sender { result.video = sender.statistics }
+    result.roundTripTime = roundTripTime ?? ice.roundTripTime
+    result.targetBitrate = bitrate.current
+    result.loss = bitrate.lastSecondLoss
+    result.selectedRoute = ice.selectedRoute
+    result.srtpProfile = srtp.map { _ in "" }
+    result.framesReceived = receiver?.framesReceived ?? 0
+    result.packetsReceived = receiver?.statistics.received ?? 0
+    result.drops = drops
+    return result
+  }
+
+  // MARK: - State
+
+  /// True when media may be sent and received.
+  var isSecured: Bool { srtp != nil }
+
+  mutating func change(to newState: PeerState, into outbox: inout Outbox) {
+    if case .ended = state { return }
+    guard newState != state else { return }
+    state = newState
+    outbox.events.append(.stateChanged(newState))
+  }
+
+  /// Ends the peer's life: nothing is sent any more, memory is let go.
+  mutating func end(_ reason: EndReason, into outbox: inout Outbox) {
+    change(to: .ended(reason), into: &outbox)
+    timers = TimerTable()
+    sender = nil
+    receiver = nil
+    srtp = nil
+    dtls = nil
+  }
+
+  var isEnded: Bool { if case .ended = state { true } else { false } }
+}

@@ -1,0 +1,38 @@
+public import RTCDtls
+public import RTCIce
+public import RTCPrimitives
+
+/// What a peer is made with. Secrets and seeds come from outside: the engine has no randomness of its own.
+public struct PeerConfiguration: Sendable {
+  /// The video we send, if any.
+  public struct OutgoingVideo: Sendable {
+    /// Names the video to the far side (RFC 8830); 1–64 token characters.
+    public var streamID = "rtcast"
+    public var trackID = "screen"
+    public init() {}
+  }
+
+  /// Where the far side may reach us: one entry per usable address, all with the shared port.
+  public var localAddresses: [SocketAddress]
+  public var certificate: DtlsCertificate
+  /// From a cryptographic source (RFC 8445 §5.3): at least 24 bits of ufrag and 128 bits of password.
+  public var iceCredentials: IceCredentials
+  /// Seeds SSRCs, first sequence numbers, ICE tie-breaker and timer jitter. From a cryptographic source.
+  public var seed: UInt64
+  public var sendsVideo: OutgoingVideo?
+  public var receivesVideo = false
+  public var bitrates = BitrateLimits()
+  /// Time from the first description to a finished handshake.
+  public var connectTimeout = TimeDelta.seconds(15)
+  /// Wall clock minus monotonic clock, nanoseconds since 1970: for the NTP times of sender reports (RFC 3550 §6.4.1).
+  public var wallClockOffset = TimeDelta.zero
+
+  public init(
+    localAddresses: [SocketAddress], certificate: DtlsCertificate, iceCredentials: IceCredentials, seed: UInt64
+  ) {
+    self.localAddresses = localAddresses
+    self.certificate = certificate
+    self.iceCredentials = iceCredentials
+    self.seed = seed
+  }
+}

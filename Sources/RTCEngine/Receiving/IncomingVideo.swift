@@ -1,0 +1,14 @@
+import RTCPrimitives
+import RTCWire
+
+/// What a peer remembers about the far side's media and reports, beside the packets.
+struct IncomingVideo {
+  /// The compact NTP time of the far sender's last report, and when it came (RFC 3550 §6.4.1, LSR and DLSR).
+  var lastSenderReport: (time: CompactNTPTimestamp, arrival: Timestamp)?
+  /// The far receiver's last report of our video.
+  var lastReportBlock: ReportBlock?
+  /// The last FIR command number served.
+  var lastFIR: UInt8?
+  /// When we last asked the far sender for a key frame.
+  var keyFrameAsked = Timestamp(nanoseconds: .min / 2)
+}

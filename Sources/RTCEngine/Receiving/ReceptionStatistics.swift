@@ -1,0 +1,45 @@
+import RTCPrimitives
+
+/// Counts what a receiver report says of one source (RFC 3550 §6.4.1, appendices A.3 and A.8).
+struct ReceptionStatistics {
+  private var base: Extended<SequenceNumber>
+  private(set) var highest: Extended<SequenceNumber>
+  private(set) var received = 0
+  private var expectedBefore = 0
+  private var receivedBefore = 0
+  /// Inter-arrival jitter in timestamp units, scaled by 16 as in appendix A.8.
+  private var scaledJitter: Int64 = 0
+  private var lastTransit: Int64?
+
+  init(first: Extended<SequenceNumber>) {
+    base = first
+    highest = Extended(first.value - 1)
+  }
+
+  mutating func count(_ number: Extended<SequenceNumber>, timestamp: RTPTimestamp, arrival: Timestamp) {
+    received += 1
+    if number > highest { highest = number }
+    let ticks = UInt32(truncatingIfNeeded: arrival.microseconds * 9 / 100)  // 90 kHz
+    let transit = Int64(Int32(bitPattern: ticks &- timestamp.value))
+    if let last = lastTransit {
+      let difference = abs(Int64(Int32(truncatingIfNeeded: transit - last)))
+      scaledJitter += difference - (scaledJitter + 8) >> 4
+    }
+    lastTransit = transit
+  }
+
+  var expected: Int { Int(highest.value - base.value + 1) }
+  /// Cumulative loss, clamped to the field's 24 signed bits.
+  var cumulativeLost: Int { max(-0x80_0000, min(0x7F_FFFF, expected - received)) }
+  var jitter: UInt32 { UInt32(truncatingIfNeeded: max(0, scaledJitter >> 4)) }
+
+  /// The fraction lost since the last call, in 1/256.
+  mutating func takeFractionLost() -> UInt8 {
+    let newExpected = expected - expectedBefore
+    let lost = newExpected - (received - receivedBefore)
+    expectedBefore = expected
+    receivedBefore = received
+    guard newExpected > 0, lost > 0 else { return 0 }
+    return UInt8(min(255, lost * 256 / newExpected))
+  }
+}

@@ -1,0 +1,22 @@
+import RTCMedia
+import RTCWire
+
+/// The bytes of one encoded frame, shared by all viewers and kept as long as any of them may need a packet again.
+struct FrameBytes: Sendable {
+  let data: [UInt8]
+  /// Nil when the picture stands upright: then nothing is said of it.
+  let orientation: VideoOrientation?
+  let isScreenshare: Bool
+
+  init(_ frame: EncodedFrame) {
+    data = frame.data
+    isScreenshare = frame.contentHint != .motion
+    orientation =
+      switch frame.rotation {
+      case .none: nil
+      case .clockwise90: VideoOrientation(rotation: .clockwise90)
+      case .half: VideoOrientation(rotation: .clockwise180)
+      case .clockwise270: VideoOrientation(rotation: .clockwise270)
+      }
+  }
+}

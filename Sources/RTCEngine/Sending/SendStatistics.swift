@@ -1,0 +1,79 @@
+public import RTCPrimitives
+
+/// What one outgoing video has done so far, and what the viewer last said of it.
+public struct SendStatistics: Sendable {
+  public var packetsSent: UInt64 = 0
+  /// RTP payload bytes, as sender reports count them (RFC 3550 §6.4.1).
+  public var payloadBytesSent: UInt64 = 0
+  /// Bytes of whole datagrams, retransmissions included.
+  public var bytesSent: UInt64 = 0
+  public var framesSent: UInt64 = 0
+  public var keyFramesSent: UInt64 = 0
+  /// Frames left out because the viewer's network does not keep up.
+  public var framesSkipped: UInt64 = 0
+  public var packetsRetransmitted: UInt64 = 0
+  /// Packets asked for by NACK.
+  public var nackedPackets: UInt64 = 0
+  public var nackCount: UInt64 = 0
+  public var pliCount: UInt64 = 0
+  public var firCount: UInt64 = 0
+  /// Sum over all frames of the time from hand-over to the last packet's leaving.
+  public var sendDelay = TimeDelta.zero
+  /// The viewer's last report: fraction lost 0…1, jitter in timestamp units.
+  public var fractionLost = 0.0
+  public var jitter: UInt32 = 0
+
+  public init() {}
+}
+
+/// A snapshot of one peer for the statistics lines.
+public struct PeerStatistics: Sendable {
+  public var state = PeerState.new
+  public var video = SendStatistics()
+  public var roundTripTime: TimeDelta?
+  public var targetBitrate = BitRate.zero
+  /// Loss of the last whole second, 0…1.
+  public var loss = 0.0
+  public var selectedRoute: Route?
+  public var srtpProfile: String?
+  public var framesReceived = 0
+  public var packetsReceived = 0
+  /// What came in and was not used, by reason.
+  public var drops = DropCounts()
+
+  public init() {}
+}
+
+/// Why an incoming datagram was not used. The far side's faults are counted, never thrown.
+public enum DropReason: Int, CaseIterable, Sendable {
+  /// Not STUN, DTLS, RTP or RTCP.
+  case unknownKind
+  /// STUN that fails its integrity check, or belongs to nobody.
+  case stun
+  /// DTLS that could not be read.
+  case dtls
+  /// SRTP or SRTCP before keys are there.
+  case noKeys
+  /// SRTP or SRTCP that fails authentication.
+  case authentication
+  /// A packet seen before.
+  case replay
+  /// RTP or RTCP whose lengths contradict each other.
+  case malformed
+  /// RTP of a stream that was not negotiated.
+  case unknownStream
+  /// A source address that has not proved itself by ICE.
+  case unverifiedSource
+}
+
+/// A count for every `DropReason`.
+public struct DropCounts: Sendable {
+  private var counts = InlineArray<9, UInt64>(repeating: 0)
+
+  public subscript(_ reason: DropReason) -> UInt64 {
+    get { counts[reason.rawValue] }
+    set { counts[reason.rawValue] = newValue }
+  }
+
+  public var total: UInt64 { DropReason.allCases.reduce(0) { $0 + self[$1] } }
+}

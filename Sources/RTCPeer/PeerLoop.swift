@@ -1,0 +1,69 @@
+public import RTCDtls
+public import RTCMedia
+public import RTCNet
+public import RTCPrimitives
+
+/// The media plane of one process: a thread, a UDP port, a certificate, and all peers that share them.
+public final class PeerLoop: Sendable {
+  public struct Options: Sendable {
+    /// UDP port for all peers; 0 picks a free one.
+    public var port: UInt16 = 0
+    /// Offer loopback addresses even when the machine has others. For tests and for peers in the same namespace.
+    public var includesLoopback = false
+    /// At most this many peers at a time, unconnected ones included.
+    public var maximumPeers = 1_024
+
+    public init() {}
+  }
+
+  let events: EventLoop
+  private let holder = TableHolder()
+  let options: Options
+  /// Identifies this process to every peer; made anew at each start.
+  public let certificate: DtlsCertificate
+
+  /// Opens the port and starts the thread.
+  public init(_ options: Options = Options()) throws {
+    self.options = options
+    certificate = try DtlsCertificate()
+    events = try EventLoop(port: UDPPort(UDPPort.Options(port: options.port)))
+    let limit = options.maximumPeers
+    let holder = holder
+    try events.start { loop in
+      let table = PeerTable(loop: loop, maximumPeers: limit)
+      holder.table = table
+      return table
+    }
+  }
+
+  /// The loop's table of peers. Only on the loop.
+  var table: PeerTable {
+    events.assertOnLoop()
+    return holder.table!  // set before anything posted runs
+  }
+
+  /// The UDP port that all peers share.
+  public var port: UInt16 { events.port }
+
+  /// Where peers may reach us now: every usable interface address, with the shared port.
+  public func hostAddresses() -> [SocketAddress] {
+    let all = (try? NetworkInterfaces.addresses()) ?? []
+    return NetworkInterfaces.hostCandidates(from: all, includeLoopback: options.includesLoopback)
+      .filter { $0.isV4 ? events.hasIPv4 : events.hasIPv6 }
+      .map { SocketAddress(ip: $0, port: events.port) }
+  }
+
+  /// A video that any number of peers may send: encoded once, fanned out on the loop.
+  public func makeVideoTrack(onKeyFrameRequest: @escaping @Sendable () -> Void) -> OutgoingVideoTrack {
+    OutgoingVideoTrack(loop: events, onKeyFrameRequest: onKeyFrameRequest)
+  }
+
+  /// Ends the thread once everything posted so far (goodbyes included) was sent.
+  public func stop() { events.stop() }
+}
+
+/// Hands the table, which is made on the loop's thread, to the connections that live there.
+private final class TableHolder: @unchecked Sendable {
+  // Why unchecked: written once and read on the loop's thread alone.
+  var table: PeerTable?
+}

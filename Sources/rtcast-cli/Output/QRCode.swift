@@ -1,0 +1,36 @@
+import CQREncode
+
+/// A QR code drawn with half blocks, two modules a character, dark on light so that every reader takes it.
+struct QRCode {
+  private var modules: [[Bool]]
+
+  /// Nil when the text is too long for a code that fits a terminal.
+  init?(_ text: String) {
+    guard text.utf8.count <= 300, let code = QRcode_encodeString8bit(text, 0, QR_ECLEVEL_L) else { return nil }
+    defer { QRcode_free(code) }
+    let width = Int(code.pointee.width)
+    let data = code.pointee.data!  // width × width bytes, bit 0 of each is the module
+    modules = (0..<width).map { y in (0..<width).map { x in data[y * width + x] & 1 == 1 } }
+  }
+
+  /// The lines to print, quiet zone included, in black on white by ANSI colours.
+  var lines: [String] {
+    let quiet = 2
+    let size = modules.count + 2 * quiet
+    func isDark(_ x: Int, _ y: Int) -> Bool {
+      let (column, row) = (x - quiet, y - quiet)
+      return modules.indices.contains(row) && modules.indices.contains(column) && modules[row][column]
+    }
+    return stride(from: 0, to: size, by: 2).map { y in
+      let cells = (0..<size).map { x in
+        switch (isDark(x, y), isDark(x, y + 1)) {
+        case (true, true): "█"
+        case (true, false): "▀"
+        case (false, true): "▄"
+        case (false, false): " "
+        }
+      }
+      return "\u{1B}[30;107m" + cells.joined() + "\u{1B}[0m"
+    }
+  }
+}

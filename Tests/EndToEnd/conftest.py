@@ -1,0 +1,53 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from harness.browser import chromium  # noqa: E402
+from harness.rtcast import Rtcast  # noqa: E402
+from harness.xserver import XServer  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def driver():
+    """One browser for the whole session; tests open the page anew."""
+    browser = chromium()
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture
+def browser(driver):
+    """The shared browser, brought back to one empty tab."""
+    while len(driver.window_handles) > 1:
+        driver.switch_to.window(driver.window_handles[-1])
+        driver.close()
+    driver.switch_to.window(driver.window_handles[0])
+    driver.get("about:blank")
+    yield driver
+    driver.switch_to.window(driver.window_handles[0])
+    driver.get("about:blank")
+
+
+@pytest.fixture
+def xserver():
+    server = XServer()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def cast():
+    """Starts rtcast with the arguments given; everything started is stopped at the end."""
+    started = []
+
+    def start(*arguments, **options):
+        process = Rtcast(*arguments, **options)
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.stop()

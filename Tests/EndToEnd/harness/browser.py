@@ -1,0 +1,98 @@
+"""Debian's Chromium, headless, driven by WebDriver; and what the viewer page in it shows."""
+
+import base64
+import io
+import time
+
+import numpy as np
+from PIL import Image
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+
+def chromium(size=(1400, 900)):
+    options = webdriver.ChromeOptions()
+    options.binary_location = "/usr/bin/chromium"
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio",
+                 "--autoplay-policy=no-user-gesture-required", "--disable-background-networking", "--no-first-run",
+                 "--disable-background-timer-throttling", "--disable-renderer-backgrounding",
+                 "--disable-backgrounding-occluded-windows",
+                 f"--window-size={size[0]},{size[1]}"):
+        options.add_argument(flag)
+    driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+    driver.set_script_timeout(30)
+    return driver
+
+
+class Viewer:
+    """One tab on the viewer page."""
+
+    def __init__(self, driver, url, new_tab=False):
+        self.driver = driver
+        if new_tab:
+            driver.switch_to.new_window("tab")
+        self.handle = driver.current_window_handle
+        driver.get(url)
+
+    def select(self):
+        self.driver.switch_to.window(self.handle)
+        return self
+
+    def script(self, code, *arguments):
+        self.select()
+        return self.driver.execute_script(code, *arguments)
+
+    def asynchronous(self, code, *arguments):
+        self.select()
+        return self.driver.execute_async_script(code, *arguments)
+
+    def until(self, code, timeout=20, what=None):
+        """Polls the page until the expression is truthy, and returns it."""
+        deadline = time.monotonic() + timeout
+        value = None
+        while time.monotonic() < deadline:
+            value = self.script("return " + code)
+            if value:
+                return value
+            time.sleep(0.05)
+        raise AssertionError(f"{what or code}: not within {timeout} s; page state {self.state()}")
+
+    def state(self):
+        return self.script("return window.rtcast ? window.rtcast.state : null")
+
+    def wait_live(self, timeout=20):
+        self.until("document.querySelector('video') && document.querySelector('video').videoWidth > 0 "
+                   "&& document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames > 0", timeout, "live video")
+        return self
+
+    def size(self):
+        return tuple(self.script("const v = document.querySelector('video'); return [v.videoWidth, v.videoHeight]"))
+
+    def frames(self):
+        return self.script("return document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames")
+
+    def picture(self):
+        """The frame the page shows now, lossless, as height x width x RGB."""
+        url = self.script("""
+            const v = document.querySelector('video'), c = document.createElement('canvas');
+            c.width = v.videoWidth; c.height = v.videoHeight;
+            c.getContext('2d').drawImage(v, 0, 0);
+            return c.toDataURL('image/png');""")
+        return np.asarray(Image.open(io.BytesIO(base64.b64decode(url.split(",", 1)[1]))).convert("RGB"))
+
+    def stats(self):
+        """All of getStats(), as a list."""
+        return self.asynchronous("""
+            const done = arguments[0];
+            window.rtcast.pc.getStats().then(s => done([...s.values()]));""")
+
+    def stat(self, kind, **where):
+        for entry in self.stats():
+            if entry["type"] == kind and all(entry.get(k) == v for k, v in where.items()):
+                return entry
+        return None
+
+    def close(self):
+        self.select()
+        self.driver.close()
+        self.driver.switch_to.window(self.driver.window_handles[0])

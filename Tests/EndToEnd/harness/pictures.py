@@ -1,0 +1,28 @@
+"""Pictures to show and ways to compare them."""
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf"
+
+
+def text_page(width, height, seed=1, size=15):
+    """A page of dark text on white, as an editor shows it; without colour, so that 4:2:0 loses nothing."""
+    rng = np.random.default_rng(seed)
+    image = Image.new("RGB", (width, height), (255, 255, 255))
+    draw = ImageDraw.Draw(image)
+    font = ImageFont.truetype(FONT, size)
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789{}[]();:=+-*/.,"
+    for y in range(4, height - size, size + 5):
+        words = ["".join(rng.choice(list(letters), rng.integers(2, 11))) for _ in range(width // 60)]
+        draw.text((8, y), " ".join(words), font=font, fill=(20, 20, 20))
+    return np.asarray(image)
+
+
+def luma(image):
+    return image.astype(np.float64) @ np.array([0.299, 0.587, 0.114])
+
+
+def psnr(a, b):
+    error = np.mean((a.astype(np.float64) - b.astype(np.float64)) ** 2)
+    return 99.0 if error == 0 else 10 * np.log10(255.0 ** 2 / error)

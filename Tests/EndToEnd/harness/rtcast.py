@@ -1,0 +1,97 @@
+"""The rtcast binary under test, driven through its public face: arguments, JSON lines, signals, exit status."""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+BINARY = os.environ.get("RTCAST", str(ROOT / ".build/release/rtcast"))
+
+
+class Rtcast:
+    def __init__(self, *arguments, display=None, json_lines=True, env=None):
+        environment = {k: v for k, v in os.environ.items() if k != "DISPLAY"}
+        if display:
+            environment["DISPLAY"] = display
+        environment.update(env or {})
+        command = [BINARY, *arguments] + (["--json"] if json_lines else [])
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+        self.lines = queue.Queue()
+        self.seen = []
+        self.stderr = []
+        self._readers = [threading.Thread(target=self._read_stdout, daemon=True),
+                         threading.Thread(target=self._read_stderr, daemon=True)]
+        for reader in self._readers:
+            reader.start()
+
+    def _read_stdout(self):
+        for line in self.process.stdout:
+            self.lines.put(line)
+        self.lines.put(None)
+
+    def _read_stderr(self):
+        for line in self.process.stderr:
+            self.stderr.append(line)
+
+    def wait_event(self, name, timeout=20, where=lambda event: True):
+        """The next event called `name` for which `where` holds."""
+        deadline = time.monotonic() + timeout
+        while True:
+            try:
+                line = self.lines.get(timeout=max(0.01, deadline - time.monotonic()))
+            except queue.Empty:
+                raise AssertionError(f"no {name!r} event within {timeout} s; seen {self.seen[-5:]}; stderr {self.stderr[-10:]}")
+            if line is None:
+                raise AssertionError(f"rtcast ended before {name!r}; seen {self.seen[-5:]}; stderr {self.stderr[-10:]}")
+            event = json.loads(line)
+            self.seen.append(event)
+            if event["event"] == name and where(event):
+                return event
+
+    def drain(self):
+        while True:
+            try:
+                line = self.lines.get_nowait()
+            except queue.Empty:
+                return
+            if line:
+                self.seen.append(json.loads(line))
+
+    def url(self):
+        return self.wait_event("listening")["url"]
+
+    def interrupt(self):
+        self.process.send_signal(signal.SIGINT)
+
+    def wait(self, timeout=15):
+        code = self.process.wait(timeout)
+        for reader in self._readers:
+            reader.join(5)
+        return code
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.interrupt()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+                raise AssertionError("rtcast did not end within 10 s of Ctrl-C")
+
+
+def run(*arguments, display=None, timeout=20, env=None):
+    """Runs rtcast to its end: (exit status, stdout, stderr)."""
+    environment = {k: v for k, v in os.environ.items() if k != "DISPLAY"}
+    if display:
+        environment["DISPLAY"] = display
+    environment.update(env or {})
+    done = subprocess.run([BINARY, *arguments], capture_output=True, text=True, timeout=timeout, env=environment,
+                          stdin=subprocess.DEVNULL)
+    return done.returncode, done.stdout, done.stderr

@@ -1,0 +1,212 @@
+"""An X11 screen in a real Chromium."""
+
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from harness.browser import Viewer
+from harness.pictures import luma, psnr, text_page
+from harness.xserver import XServer
+
+
+@pytest.fixture
+def page(xserver):
+    """A window full of text on the X server."""
+    painter = xserver.client()
+    window = painter.window()
+    painter.put(window, text_page(1280, 720))
+    yield painter, window
+    painter.close()
+
+
+def settle(viewer, condition, timeout=15):
+    """Polls pictures until `condition(picture)` holds and returns the last picture."""
+    deadline = time.monotonic() + timeout
+    while True:
+        picture = viewer.picture()
+        if condition(picture) or time.monotonic() > deadline:
+            return picture
+        time.sleep(0.1)
+
+
+def test_text_is_sharp_two_seconds_after_it_rests(xserver, page, cast, browser):
+    url = cast("screen", "--fps", "5", "--bitrate", "2500", "--no-cursor", display=xserver.name).url()
+    viewer = Viewer(browser, url).wait_live()
+    time.sleep(2)  # the claim is about two seconds of rest
+    assert viewer.size() == (1280, 720)
+    quality = psnr(luma(viewer.picture()), luma(xserver.picture()))
+    assert quality >= 38, f"luma PSNR {quality:.1f} dB"
+
+
+def test_flat_colours_are_right_within_two_levels(xserver, cast, browser):
+    painter = xserver.client()
+    window = painter.window(color=0x808080)
+    colours = [0xFFFFFF, 0x000000, 0xC00000, 0x00C000, 0x0000C0, 0xC0C000, 0x00C0C0, 0xC000C0, 0x404040, 0xE07020]
+    for i, colour in enumerate(colours):
+        painter.fill(window, 128 * i, 96, 128, 256, colour)
+    url = cast("screen", "--fps", "5", "--bitrate", "2500", "--no-cursor", display=xserver.name).url()
+    viewer = Viewer(browser, url).wait_live()
+    expected = [np.array([c >> 16, c >> 8 & 255, c & 255]) for c in colours]
+
+    def worst(picture):
+        return max(np.abs(np.median(picture[160:288, 128 * i + 32:128 * i + 96].reshape(-1, 3), axis=0) - e).max()
+                   for i, e in enumerate(expected))
+
+    picture = settle(viewer, lambda p: worst(p) <= 2)
+    assert worst(picture) <= 2, [np.median(picture[160:288, 128 * i + 32:128 * i + 96].reshape(-1, 3), axis=0) for i in range(10)]
+
+
+def test_a_small_change_arrives_and_costs_little(xserver, page, cast, browser):
+    painter, window = page
+    rtcast = cast("screen", "--fps", "10", "--bitrate", "2500", "--no-cursor", display=xserver.name)
+    viewer = Viewer(browser, rtcast.url()).wait_live()
+    time.sleep(3)  # let the picture refine to its rest
+    before = viewer.stat("inbound-rtp", kind="video")
+    painter.fill(window, 400, 300, 64, 32, 0x000000)
+    picture = settle(viewer, lambda p: luma(p)[304:328, 408:456].max() < 40)
+    assert luma(picture)[304:328, 408:456].max() < 40
+    after = viewer.stat("inbound-rtp", kind="video")
+    assert after["keyFramesDecoded"] == before["keyFramesDecoded"]
+    assert after["bytesReceived"] - before["bytesReceived"] < 30_000
+
+
+def test_nothing_is_sent_while_nothing_changes(xserver, page, cast, browser):
+    rtcast = cast("screen", "--fps", "30", "--bitrate", "2500", "--no-cursor", display=xserver.name)
+    viewer = Viewer(browser, rtcast.url()).wait_live()
+    time.sleep(4)
+    first = viewer.frames()
+    time.sleep(2)
+    assert viewer.frames() == first
+
+
+def test_the_stream_follows_the_screen_to_a_new_size(cast, browser):
+    server = XServer((1280, 720))
+    try:
+        painter = server.client()
+        painter.window(width=1280, height=720, color=0x336699)
+        rtcast = cast("screen", "--fps", "5", "--no-cursor", display=server.name)
+        viewer = Viewer(browser, rtcast.url()).wait_live()
+        assert viewer.size() == (1280, 720)
+        subprocess.run(["xrandr", "--display", server.name, "--size", "1024x768"], check=False, capture_output=True)
+        subprocess.run(["xrandr", "--display", server.name, "--size", "800x600"], check=True, capture_output=True)
+        viewer.until("document.querySelector('video').videoWidth == 800", what="new width")
+        assert viewer.size() == (800, 600)
+        painter.close()
+    finally:
+        server.stop()
+
+
+def test_five_viewers_share_one_encode(xserver, page, cast, browser):
+    painter, window = page
+    rtcast = cast("screen", "--fps", "10", "--bitrate", "2500", "--no-cursor", display=xserver.name)
+    url = rtcast.url()
+    viewers = [Viewer(browser, url, new_tab=i > 0).wait_live() for i in range(5)]
+    stats = rtcast.wait_event("stats", where=lambda e: e["viewers"] == 5)
+    assert len(stats["peers"]) == 5
+    time.sleep(3)
+    counts = []
+    for viewer in viewers:
+        painter.fill(window, 100, 100, 200, 100, 0xFF0000)
+        picture = settle(viewer, lambda p: p[150, 200, 0] > 200 and p[150, 200, 1] < 60)
+        assert picture[150, 200, 0] > 200
+        counts.append(viewer.frames())
+    assert min(counts) > 0
+    # One encode: what each viewer was sent is what the encoder made, not five times it.
+    stats = rtcast.wait_event("stats")
+    assert stats["fps_encoded"] <= 11
+
+
+def test_a_late_viewer_of_a_resting_screen_sees_it_at_once(xserver, page, cast, browser):
+    rtcast = cast("screen", "--fps", "5", "--bitrate", "2500", "--no-cursor", display=xserver.name)
+    url = rtcast.url()
+    first = Viewer(browser, url).wait_live()
+    time.sleep(4)  # rested and refined
+    late = Viewer(browser, url, new_tab=True).wait_live(timeout=5)
+    time.sleep(2)
+    truth = luma(xserver.picture())
+    assert psnr(luma(late.picture()), truth) >= 38
+    assert psnr(luma(first.picture()), truth) >= 38
+
+
+def test_a_viewer_may_leave_and_return(xserver, page, cast, browser):
+    rtcast = cast("screen", "--fps", "5", "--no-cursor", display=xserver.name)
+    url = rtcast.url()
+    Viewer(browser, url).wait_live()
+    rtcast.wait_event("stats", where=lambda e: e["viewers"] == 1)
+    browser.get("about:blank")
+    rtcast.wait_event("stats", where=lambda e: e["viewers"] == 0, timeout=35)
+    Viewer(browser, url).wait_live()
+    rtcast.wait_event("stats", where=lambda e: e["viewers"] == 1)
+
+
+def test_gcm_and_the_wire_are_what_we_promise(xserver, page, cast, browser):
+    rtcast = cast("screen", "--fps", "5", "--no-cursor", display=xserver.name)
+    viewer = Viewer(browser, rtcast.url()).wait_live()
+    transport = viewer.stat("transport")
+    assert transport["srtpCipher"] == "AEAD_AES_128_GCM"
+    assert transport["dtlsState"] == "connected"
+    inbound = viewer.stat("inbound-rtp", kind="video")
+    assert inbound["contentType"] == "screenshare"
+    answer = viewer.script("return window.rtcast.pc.remoteDescription.sdp")
+    for wanted in ("transport-wide-cc", "abs-send-time", "playout-delay", "video-content-type", "urn:3gpp:video-orientation",
+                   "sdes:mid", "rtx/90000", "nack pli", "ccm fir", "a=setup:passive"):
+        assert wanted in answer, wanted
+
+
+def test_the_cursor_is_seen_and_its_motion_alone_is_a_change(xserver, cast, browser):
+    painter = xserver.client()
+    painter.window(color=0xFFFFFF)
+    subprocess.run(["xsetroot", "-display", xserver.name, "-cursor_name", "X_cursor"], check=True)
+    rtcast = cast("screen", "--fps", "10", display=xserver.name)
+    viewer = Viewer(browser, rtcast.url()).wait_live()
+    for x, y in ((300, 200), (700, 500)):
+        subprocess.run(["xdotool", "mousemove", str(x), str(y)], env={"DISPLAY": xserver.name, "PATH": "/usr/bin:/bin"}, check=True)
+        picture = settle(viewer, lambda p: luma(p)[y - 10:y + 11, x - 10:x + 11].min() < 120)
+        assert luma(picture)[y - 10:y + 11, x - 10:x + 11].min() < 120
+        assert np.median(luma(picture)) > 250
+    assert luma(picture)[180:220, 280:320].min() > 230, "the old place is clean again"
+
+
+def test_a_covered_window_is_still_whole(xserver, cast, browser):
+    painter = xserver.client()
+    painter.window(x=100, y=100, width=400, height=300, title="the one to cast", color=0x20A040)
+    rtcast = cast("screen", "--window", "one to cast", "--fps", "5", "--no-cursor", display=xserver.name)
+    viewer = Viewer(browser, rtcast.url()).wait_live()
+    assert viewer.size() == (400, 300)
+    painter.window(x=50, y=50, width=600, height=500, title="cover", color=0xFF0000)
+    time.sleep(1)
+    picture = viewer.picture()
+    assert abs(int(picture[150, 200, 1]) - 0xA0) <= 3 and picture[150, 200, 0] < 60
+
+
+def test_ctrl_c_tells_the_page_that_the_cast_ended(xserver, page, cast, browser):
+    rtcast = cast("screen", "--fps", "5", "--no-cursor", display=xserver.name)
+    viewer = Viewer(browser, rtcast.url()).wait_live()
+    rtcast.interrupt()
+    viewer.until("window.rtcast.state == 'ended'", timeout=10)
+    assert rtcast.wait() == 0
+
+
+def test_a_killed_viewer_is_gone_within_thirty_seconds(xserver, page, cast):
+    from harness.browser import chromium
+    rtcast = cast("screen", "--fps", "5", "--no-cursor", display=xserver.name)
+    driver = chromium()
+    pid = driver.service.process.pid
+    Viewer(driver, rtcast.url()).wait_live()
+    rtcast.wait_event("stats", where=lambda e: e["viewers"] == 1)
+    import psutil
+    for child in reversed(psutil.Process(pid).children(recursive=True)):
+        child.kill()
+    driver.service.process.kill()
+    rtcast.wait_event("stats", where=lambda e: e["viewers"] == 0, timeout=36)
+
+
+def test_the_display_going_away_ends_the_cast_with_69(cast):
+    server = XServer((640, 480))
+    rtcast = cast("screen", "--fps", "5", display=server.name)
+    rtcast.url()
+    server.stop()
+    assert rtcast.wait() == 69
+    assert any("display" in line.lower() for line in rtcast.stderr)

@@ -1,0 +1,171 @@
+"""The WHEP door, knocked on by the clumsy and the hostile."""
+
+import os
+import random
+import re
+import socket
+import time
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+
+import psutil
+import pytest
+
+from harness.browser import Viewer
+
+OFFER = """v=0
+o=- 1 2 IN IP4 127.0.0.1
+s=-
+t=0 0
+a=group:BUNDLE 0
+a=msid-semantic: WMS
+m=video 9 UDP/TLS/RTP/SAVPF 96 97
+c=IN IP4 0.0.0.0
+a=rtcp:9 IN IP4 0.0.0.0
+a=ice-ufrag:abcd
+a=ice-pwd:abcdefghijklmnopqrstuvwx
+a=ice-options:trickle
+a=fingerprint:sha-256 {fingerprint}
+a=setup:actpass
+a=mid:0
+a=recvonly
+a=rtcp-mux
+a=rtcp-rsize
+a=rtpmap:96 VP8/90000
+a=rtcp-fb:96 nack
+a=rtcp-fb:96 nack pli
+a=rtpmap:97 rtx/90000
+a=fmtp:97 apt=96
+""".format(fingerprint=":".join(["AB"] * 32)).replace("\n", "\r\n")
+
+
+def request(url, method="POST", body=b"", content_type="application/sdp", headers=None):
+    """(status, headers, body), errors included."""
+    message = urllib.request.Request(url, data=body, method=method, headers={"Content-Type": content_type, **(headers or {})})
+    try:
+        with urllib.request.urlopen(message, timeout=10) as answer:
+            return answer.status, answer.headers, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, error.read().decode()
+
+
+@pytest.fixture
+def url(cast):
+    rtcast = cast("test", "--pattern", "clock", "--fps", "5", "--size", "640x360")
+    address = rtcast.url()
+    request_url = address.rstrip("/") + "/whep"
+    return rtcast, address, request_url
+
+
+def test_an_offer_is_answered(url):
+    _, _, whep = url
+    status, headers, body = request(whep, body=OFFER.encode())
+    assert status == 201 and headers["Content-Type"] == "application/sdp" and headers["Location"]
+    assert "a=setup:passive" in body and "a=sendonly" in body and "VP8/90000" in body and "a=candidate:" in body
+    session = urllib.request.urljoin(whep, headers["Location"]) if hasattr(urllib.request, "urljoin") else whep.rsplit("/whep", 1)[0] + headers["Location"]
+    status, _, _ = request(session, "PATCH", b"a=ice-ufrag:abcd\r\na=ice-pwd:abcdefghijklmnopqrstuvwx\r\nm=video 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\na=candidate:1 1 udp 2122260223 8d2ab7c0-1111-4222-8333-944444444444.local 50000 typ host\r\n",
+                           "application/trickle-ice-sdpfrag")
+    assert status == 204
+    assert request(session, "DELETE")[0] == 200
+    assert request(session, "DELETE")[0] == 404
+
+
+@pytest.mark.parametrize("name,body,expected", [
+    ("empty", b"", {400}),
+    ("not sdp", b"hello, world", {400}),
+    ("random bytes", bytes(random.Random(1).randrange(256) for _ in range(4000)), {400}),
+    ("no codec in common", OFFER.replace("VP8/90000", "XYZ/90000").encode(), {406, 422, 488}),
+    ("no fingerprint", re.sub("a=fingerprint.*\r\n", "", OFFER).encode(), {400, 422}),
+    ("no ice", re.sub("a=ice-(ufrag|pwd).*\r\n", "", OFFER).encode(), {400, 422}),
+    ("ten megabytes", b"v=0\r\n" + b"a=x\r\n" * 2_000_000, {413}),
+    ("a very long line", ("v=0\r\na=" + "x" * 200_000 + "\r\n").encode(), {400, 413}),
+    ("many lines", OFFER.encode() + b"a=x\r\n" * 40_000, {400, 413}),
+    ("hostile numbers", OFFER.replace("96 97", "96 97 " + "9" * 400).encode(), {400, 201}),
+    ("many m-lines", (OFFER + "m=video 9 UDP/TLS/RTP/SAVPF 96\r\n" * 3000).encode(), {400}),
+])
+def test_bad_bodies_are_refused_with_a_status_and_a_sentence(url, name, body, expected):
+    rtcast, address, whep = url
+    try:
+        status, _, text = request(whep, body=body)
+        assert status in expected, (status, text)
+        if status != 201:
+            assert len(text) > 10
+    except (ConnectionResetError, BrokenPipeError, urllib.error.URLError):
+        assert name == "ten megabytes"  # the server may hang up while we still push
+    assert request(whep, body=OFFER.encode())[0] == 201, "and the next one is served"
+
+
+def test_other_doors(url):
+    _, address, whep = url
+    assert request(whep, "GET", None)[0] == 405
+    assert request(whep, body=OFFER.encode(), content_type="text/plain")[0] == 415
+    assert request(whep + "/session/none", "DELETE")[0] == 404
+    assert request(address + "nothing", "GET", None)[0] == 404
+    status, headers, _ = request(whep, "OPTIONS", None)
+    assert status in (200, 204) and headers["Access-Control-Allow-Origin"] == "*"
+
+
+def test_random_datagrams_and_bad_stun_disturb_nobody(url, browser):
+    rtcast, address, whep = url
+    viewer = Viewer(browser, address).wait_live()
+    _, _, answer = request(whep, body=OFFER.encode())
+    targets = re.findall(r"a=candidate:\S+ 1 udp \d+ (\d+\.\d+\.\d+\.\d+) (\d+) typ host", answer)
+    assert targets
+    ufrag = re.search(r"a=ice-ufrag:(\S+)", answer).group(1)
+    rng = random.Random(7)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        for i in range(20_000):
+            data = bytes(rng.randrange(256) for _ in range(rng.randrange(1, 200)))
+            if i % 3 == 0:  # a binding request with the right name and a wrong integrity
+                name = f"{ufrag}:abcd".encode()
+                name += b"\0" * (-len(name) % 4)
+                body = bytes([0, 6, 0, len(f"{ufrag}:abcd")]) + name + bytes([0, 8, 0, 20]) + rng.randbytes(20)
+                data = bytes([0, 1, 0, len(body), 0x21, 0x12, 0xA4, 0x42]) + rng.randbytes(12) + body
+            s.sendto(data, (targets[0][0], int(targets[0][1])))
+    before = viewer.frames()
+    viewer.until(f"document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames > {before + 3}", what="frames go on")
+
+
+def test_a_thousand_posts_that_never_connect_expire_and_give_their_memory_back(url, browser):
+    rtcast, address, whep = url
+    process = psutil.Process(rtcast.process.pid)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: request(whep, body=OFFER.encode())[0], range(50)))
+    statuses = []
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(lambda _: request(whep, body=OFFER.encode())[0], range(1000)))
+    assert set(statuses) <= {201, 503}, set(statuses)
+    peak = process.memory_info().rss
+    rtcast.wait_event("stats", timeout=60, where=lambda e: e.get("sessions", 0) == 0)
+    viewer = Viewer(browser, address).wait_live()
+    assert viewer.size() == (640, 360)
+    assert process.memory_info().rss < 200 * 2**20, process.memory_info().rss
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: request(whep, body=OFFER.encode())[0], range(1000)))
+    rtcast.drain()
+    rtcast.wait_event("stats", timeout=60, where=lambda e: e.get("sessions", 9) <= 1)
+    assert process.memory_info().rss < peak + 20 * 2**20, "a second thousand needs no more than the first"
+
+
+def test_a_wrong_fingerprint_gets_no_media(url, browser):
+    """The page's offer is altered on its way, as somebody in between would have to."""
+    rtcast, address, whep = url
+    browser.get(address.rstrip("/") + "/health")
+    answer = browser.execute_async_script("""
+        const done = arguments[1], url = arguments[0];
+        (async () => {
+          const pc = new RTCPeerConnection();
+          pc.addTransceiver('video', {direction: 'recvonly'});
+          await pc.setLocalDescription();
+          const sdp = pc.localDescription.sdp.replace(/(a=fingerprint:sha-256 )(..)/, (_, a, b) => a + (b == '00' ? '01' : '00'));
+          const response = await fetch(url, {method: 'POST', headers: {'Content-Type': 'application/sdp'}, body: sdp});
+          let frames = 0;
+          await pc.setRemoteDescription({type: 'answer', sdp: await response.text()});
+          const t0 = performance.now();
+          while (performance.now() - t0 < 6000 && !['failed', 'closed'].includes(pc.connectionState))
+            await new Promise(r => setTimeout(r, 50));
+          const stats = [...(await pc.getStats()).values()].find(s => s.type == 'inbound-rtp');
+          done([pc.connectionState, stats ? stats.packetsReceived : 0]);
+        })().catch(e => done(['error', String(e)]));""", whep)
+    assert answer[0] != "connected" and answer[1] == 0, answer
