@@ -19,6 +19,10 @@ let package = Package(
   targets: [
     .target(name: "RTCPrimitives", swiftSettings: safe),
     .target(name: "RTCMedia", dependencies: ["RTCPrimitives"], swiftSettings: safe),
+    .target(name: "RTCWire", dependencies: ["RTCPrimitives"], swiftSettings: safe),
+    .target(name: "RTCEngine", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
+    .testTarget(name: "RTCWireTests", dependencies: ["RTCWire", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(name: "RTCEngineTests", dependencies: ["RTCEngine", "RTCWire", "RTCPrimitives"], swiftSettings: strict),
   ]
 )
