@@ -1,0 +1,64 @@
+/// Why a session description could not be read, and where. The text is always the peer's fault.
+public struct SDPError: Error, Hashable, Sendable {
+  /// The line the fault was found on, counted from 1; 0 when it is the text as a whole.
+  public var line: Int
+  public var reason: Reason
+
+  public enum Reason: Hashable, Sendable {
+    /// More than `SDPLimits` allows of the thing named.
+    case tooMany(String, limit: Int)
+    /// A byte below 0x20 other than a tab inside a line.
+    case controlCharacter
+    /// Not of the form `x=value`.
+    case notALine
+    /// A type letter that RFC 8866 does not define.
+    case unknownType
+    /// A known line at a place where it may not stand.
+    case misplaced(String)
+    /// `v=` with another number than 0.
+    case unsupportedVersion
+    /// A line that every description must have.
+    case missing(String)
+    /// A field or attribute whose value does not follow its grammar or is out of range.
+    case invalid(String)
+    /// Something that must be unique is said twice with different meanings.
+    case duplicate(String)
+  }
+
+  public init(line: Int, reason: Reason) {
+    self.line = line
+    self.reason = reason
+  }
+}
+
+extension SDPError: CustomStringConvertible {
+  public var description: String { line == 0 ? "SDP: \(reason)" : "SDP line \(line): \(reason)" }
+}
+
+extension SDPError.Reason: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .tooMany(let what, let limit): "more than \(limit) \(what)"
+    case .controlCharacter: "control character"
+    case .notALine: "not of the form x=value"
+    case .unknownType: "unknown type letter"
+    case .misplaced(let what): "\(what) is misplaced"
+    case .unsupportedVersion: "version is not 0"
+    case .missing(let what): "\(what) is missing"
+    case .invalid(let what): "\(what) is malformed or out of range"
+    case .duplicate(let what): "\(what) is given twice"
+    }
+  }
+}
+
+/// What a description may cost its reader. Real offers stay below a tenth of each.
+public enum SDPLimits {
+  public static let bytes = 256 * 1024
+  public static let lines = 4_000
+  /// Bytes in one line without its line ending.
+  public static let lineBytes = 8 * 1024
+  public static let mediaSections = 64
+  /// `a=ssrc` sources in one m-section.
+  public static let sources = 256
+  public static let candidates = 256
+}

@@ -1,0 +1,99 @@
+extension SessionDescription {
+  /// Reads a description whose lines end in CRLF or LF. Bounds what it reads by `SDPLimits`, keeps attributes it does
+  /// not know, leaves out candidates it cannot read, and refuses everything else that breaks the grammar.
+  public init(parsing text: String) throws(SDPError) {
+    let lines = try SDPLine.split(text)
+    guard let first = lines.first, first.type == UInt8(ascii: "v") else {
+      throw SDPError(line: lines.first?.number ?? 0, reason: .missing("v="))
+    }
+    guard first.value == "0" else { throw SDPError(line: first.number, reason: .unsupportedVersion) }
+    guard lines.count > 1, lines[1].type == UInt8(ascii: "o") else {
+      throw SDPError(line: first.number + 1, reason: .missing("o="))
+    }
+    self.init(origin: try Origin(lines[1]))
+    guard lines.count > 2, lines[2].type == UInt8(ascii: "s") else {
+      throw SDPError(line: lines[1].number + 1, reason: .missing("s="))
+    }
+    name = String(lines[2].value)
+    var session = SessionLevel()
+    var readers: [MediaDescriptionReader] = []
+    for line in lines.dropFirst(3) {
+      if line.type == UInt8(ascii: "m") {
+        guard readers.count < SDPLimits.mediaSections else {
+          throw SDPError(line: line.number, reason: .tooMany("m-sections", limit: SDPLimits.mediaSections))
+        }
+        readers.append(try MediaDescriptionReader(line))
+      } else if !readers.isEmpty {
+        try readers[readers.count - 1].read(line)
+      } else {
+        try read(line, &session)
+      }
+    }
+    media = readers.map {
+      $0.finish(session: session.transport, direction: session.direction, mixed: session.mixed)
+    }
+    try refuseRepeatedMids()
+  }
+
+  /// What the session level says for every m-section.
+  private struct SessionLevel {
+    var transport = TransportAttributes()
+    var direction: MediaDirection?
+    var mixed = false
+  }
+
+  private mutating func read(_ line: SDPLine, _ session: inout SessionLevel) throws(SDPError) {
+    switch line.type {
+    case UInt8(ascii: "a"): try readAttribute(line, &session)
+    case UInt8(ascii: "i"), UInt8(ascii: "u"), UInt8(ascii: "e"), UInt8(ascii: "p"), UInt8(ascii: "c"),
+      UInt8(ascii: "b"), UInt8(ascii: "t"), UInt8(ascii: "r"), UInt8(ascii: "z"), UInt8(ascii: "k"):
+      break  // no meaning in WebRTC
+    case UInt8(ascii: "v"), UInt8(ascii: "o"), UInt8(ascii: "s"):
+      throw SDPError(line: line.number, reason: .misplaced("v=, o= or s="))
+    default: throw SDPError(line: line.number, reason: .unknownType)
+    }
+  }
+
+  private mutating func readAttribute(_ line: SDPLine, _ session: inout SessionLevel) throws(SDPError) {
+    let (name, optional) = line.attribute
+    let value = optional ?? ""
+    if try session.transport.apply(name, value, line) { return }
+    switch name {
+    case "group":
+      let fields = value.fields
+      guard fields.first == "BUNDLE" else {
+        otherAttributes.append(OtherAttribute(name, optional))
+        return
+      }
+      let mids = fields.dropFirst().map { String($0) }
+      guard mids.count <= SDPLimits.mediaSections, Set(mids).count == mids.count,
+        bundles.count < SDPLimits.mediaSections
+      else { throw line.invalid("group:BUNDLE") }
+      bundles.append(mids)
+    case "ice-lite": isICELite = true
+    case "extmap-allow-mixed": session.mixed = true
+    case "msid-semantic": streamSemantics = value.fields.joined(separator: " ")
+    case "sendrecv", "sendonly", "recvonly", "inactive": session.direction = MediaDirection(rawValue: String(name))
+    default: otherAttributes.append(OtherAttribute(name, optional))
+    }
+  }
+
+  private func refuseRepeatedMids() throws(SDPError) {
+    var seen: Set<String> = []
+    for mid in media.compactMap(\.mid) where !seen.insert(mid).inserted {
+      throw SDPError(line: 0, reason: .duplicate("mid \(mid)"))
+    }
+  }
+}
+
+extension SessionDescription.Origin {
+  init(_ line: SDPLine) throws(SDPError) {
+    let fields = line.value.fields
+    guard fields.count == 6, let sessionID = fields[1].decimal(UInt64.self),
+      let version = fields[2].decimal(UInt64.self)
+    else { throw line.invalid("o=") }
+    self.init(
+      username: String(fields[0]), sessionID: sessionID, version: version,
+      address: fields[3...].joined(separator: " "))
+  }
+}

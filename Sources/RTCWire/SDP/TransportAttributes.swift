@@ -1,0 +1,138 @@
+/// ICE user name fragment and password (RFC 8839 §5.4).
+public struct ICECredentials: Hashable, Sendable {
+  public var usernameFragment: String
+  public var password: String
+
+  public init(usernameFragment: String, password: String) {
+    self.usernameFragment = usernameFragment
+    self.password = password
+  }
+
+  // RFC 8839 allows only letters, digits, "+" and "/"; peers in the field also use other visible characters.
+  static func isUsernameFragment(_ text: Substring) -> Bool { isICEText(text, 4...256) }
+  static func isPassword(_ text: Substring) -> Bool { isICEText(text, 22...256) }
+
+  private static func isICEText(_ text: Substring, _ length: ClosedRange<Int>) -> Bool {
+    length.contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+  }
+}
+
+/// A certificate fingerprint (RFC 8122 §5).
+public struct CertificateFingerprint: Hashable, Sendable {
+  /// The hash function in lower case, such as `sha-256`.
+  public var algorithm: String
+  public var bytes: [UInt8]
+
+  public init(algorithm: String, bytes: [UInt8]) {
+    self.algorithm = algorithm
+    self.bytes = bytes
+  }
+
+  /// True for a SHA-256 fingerprint of the right length, the only kind that is checked.
+  public var isSHA256: Bool { algorithm == "sha-256" && bytes.count == 32 }
+
+  init?(parsing text: Substring) {
+    let fields = text.fields
+    guard fields.count == 2, (1...32).contains(fields[0].utf8.count) else { return nil }
+    let pairs = fields[1].utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+    guard (16...64).contains(pairs.count) else { return nil }
+    var bytes: [UInt8] = []
+    for pair in pairs {
+      guard pair.count == 2, pair.first != UInt8(ascii: "+"), let byte = UInt8(Substring(pair), radix: 16) else {
+        return nil
+      }
+      bytes.append(byte)
+    }
+    self.init(algorithm: fields[0].lowercased(), bytes: bytes)
+  }
+
+  var text: String {
+    let digits = Array("0123456789ABCDEF")
+    let pairs = bytes.map { String([digits[Int($0 >> 4)], digits[Int($0 & 15)]]) }
+    return algorithm + " " + pairs.joined(separator: ":")
+  }
+}
+
+/// Who opens the DTLS connection (RFC 4145 §4, RFC 8842 §5).
+public enum SetupRole: String, Hashable, Sendable {
+  case active, passive, actpass, holdconn
+}
+
+/// How an m-section's packets travel. Values said once at session level stand in every m-section after parsing.
+public struct TransportAttributes: Hashable, Sendable {
+  public var usernameFragment: String?
+  public var password: String?
+  public var iceOptions: [String] = []
+  public var fingerprints: [CertificateFingerprint] = []
+  public var setup: SetupRole?
+  /// Candidates that could be read; others are left out (RFC 8839 §4.2.1).
+  public var candidates: [CandidateDescription] = []
+  public var endOfCandidates = false
+
+  public init() {}
+
+  /// Nil unless both halves are given.
+  public var credentials: ICECredentials? {
+    get {
+      guard let usernameFragment, let password else { return nil }
+      return ICECredentials(usernameFragment: usernameFragment, password: password)
+    }
+    set {
+      usernameFragment = newValue?.usernameFragment
+      password = newValue?.password
+    }
+  }
+
+  public var supportsTrickle: Bool { iceOptions.contains("trickle") }
+
+  /// Takes the attribute if it is one of these; false when it belongs to somebody else.
+  mutating func apply(_ name: Substring, _ value: Substring, _ line: SDPLine) throws(SDPError) -> Bool {
+    switch name {
+    case "ice-ufrag":
+      guard ICECredentials.isUsernameFragment(value) else { throw line.invalid("ice-ufrag") }
+      usernameFragment = String(value)
+    case "ice-pwd":
+      guard ICECredentials.isPassword(value) else { throw line.invalid("ice-pwd") }
+      password = String(value)
+    case "ice-options":
+      for option in value.fields where !iceOptions.contains(String(option)) && iceOptions.count < 16 {
+        iceOptions.append(String(option))
+      }
+    case "fingerprint":
+      guard let fingerprint = CertificateFingerprint(parsing: value), fingerprints.count < 32 else {
+        throw line.invalid("fingerprint")
+      }
+      fingerprints.append(fingerprint)
+    case "setup":
+      guard let role = SetupRole(rawValue: value.lowercased()) else { throw line.invalid("setup") }
+      setup = role
+    case "candidate":
+      guard candidates.count < SDPLimits.candidates else {
+        throw SDPError(line: line.number, reason: .tooMany("candidates", limit: SDPLimits.candidates))
+      }
+      if let candidate = CandidateDescription(value: value) { candidates.append(candidate) }
+    case "end-of-candidates": endOfCandidates = true
+    default: return false
+    }
+    return true
+  }
+
+  /// Fills in what only the session level said.
+  mutating func inherit(_ session: TransportAttributes) {
+    if usernameFragment == nil && password == nil { credentials = session.credentials }
+    for option in session.iceOptions where !iceOptions.contains(option) { iceOptions.append(option) }
+    if fingerprints.isEmpty { fingerprints = session.fingerprints }
+    setup = setup ?? session.setup
+    endOfCandidates = endOfCandidates || session.endOfCandidates
+  }
+
+  func write(into writer: inout SDPWriter) {
+    for candidate in candidates { writer.attribute("candidate", candidate.value) }
+    if endOfCandidates { writer.attribute("end-of-candidates") }
+    if let usernameFragment { writer.attribute("ice-ufrag", usernameFragment) }
+    if let password { writer.attribute("ice-pwd", password) }
+    if !iceOptions.isEmpty { writer.attribute("ice-options", iceOptions.joined(separator: " ")) }
+    for fingerprint in fingerprints { writer.attribute("fingerprint", fingerprint.text) }
+    if let setup { writer.attribute("setup", setup.rawValue) }
+  }
+}

@@ -1,0 +1,133 @@
+/// What trickle ICE sends after the first exchange, media type `application/trickle-ice-sdpfrag` (RFC 8840 §9); the body
+/// of a WHIP or WHEP `PATCH` (RFC 9725 §4.3).
+public struct TrickleFragment: Hashable, Sendable {
+  /// New ones mean an ICE restart.
+  public var credentials: ICECredentials?
+  public var iceOptions: [String] = []
+  public var isICELite = false
+  /// The mids of `a=group:BUNDLE`.
+  public var bundle: [String] = []
+  public var sections: [Section] = []
+  /// Said before any m-line: no section has more candidates to come.
+  public var endOfCandidates = false
+
+  public struct Section: Hashable, Sendable {
+    public var kind: MediaDescription.Kind
+    /// Nil for candidates that stand before any m-line or in a section without `a=mid`.
+    public var mid: String?
+    /// Given when they are said inside the section.
+    public var credentials: ICECredentials?
+    public var candidates: [CandidateDescription]
+    public var endOfCandidates: Bool
+
+    public init(
+      kind: MediaDescription.Kind, mid: String?, credentials: ICECredentials? = nil,
+      candidates: [CandidateDescription] = [], endOfCandidates: Bool = false
+    ) {
+      self.kind = kind
+      self.mid = mid
+      self.credentials = credentials
+      self.candidates = candidates
+      self.endOfCandidates = endOfCandidates
+    }
+  }
+
+  public init() {}
+
+  /// The credentials said at either level.
+  public var effectiveCredentials: ICECredentials? { credentials ?? sections.lazy.compactMap(\.credentials).first }
+
+  /// The candidates of all sections.
+  public var candidates: [CandidateDescription] { sections.flatMap(\.candidates) }
+
+  /// True when the sender has no more candidates, in whichever way it says so.
+  public var isComplete: Bool {
+    endOfCandidates || (!sections.isEmpty && sections.allSatisfy(\.endOfCandidates))
+  }
+
+  /// Reads a fragment whose lines end in CRLF or LF, bounded by `SDPLimits`. Candidates that cannot be read and
+  /// attributes that mean nothing here are left out.
+  public init(parsing text: String) throws(SDPError) {
+    var session = TransportAttributes()
+    var open: (section: Section, transport: TransportAttributes)?
+    for line in try SDPLine.split(text) {
+      switch line.type {
+      case UInt8(ascii: "m"):
+        close(open)
+        guard sections.count < SDPLimits.mediaSections else {
+          throw SDPError(line: line.number, reason: .tooMany("m-sections", limit: SDPLimits.mediaSections))
+        }
+        let fields = line.value.fields
+        guard fields.count >= 4 else { throw line.invalid("m=") }
+        open = (Section(kind: MediaDescription.Kind(String(fields[0])), mid: nil), TransportAttributes())
+      case UInt8(ascii: "a"):
+        let (name, optional) = line.attribute
+        let value = optional ?? ""
+        if name == "mid" {
+          guard isToken(value, upTo: 64), open != nil else { throw line.invalid("mid") }
+          open?.section.mid = String(value)
+        } else if open != nil {
+          _ = try open?.transport.apply(name, value, line)
+        } else if try !session.apply(name, value, line) {
+          readSessionAttribute(name, value)
+        }
+      default: break  // a whole description is accepted too; its other lines say nothing about ICE
+      }
+    }
+    close(open)
+    credentials = session.credentials
+    iceOptions = session.iceOptions
+    endOfCandidates = session.endOfCandidates
+    if !session.candidates.isEmpty {
+      sections.insert(Section(kind: .other("session"), mid: nil, candidates: session.candidates), at: 0)
+    }
+  }
+
+  private mutating func readSessionAttribute(_ name: Substring, _ value: Substring) {
+    switch name {
+    case "ice-lite": isICELite = true
+    case "group":
+      let fields = value.fields
+      if fields.first == "BUNDLE", fields.count <= SDPLimits.mediaSections {
+        bundle = fields.dropFirst().map { String($0) }
+      }
+    default: break
+    }
+  }
+
+  private mutating func close(_ open: (section: Section, transport: TransportAttributes)?) {
+    guard var (section, transport) = open else { return }
+    section.credentials = transport.credentials
+    section.candidates = transport.candidates
+    section.endOfCandidates = transport.endOfCandidates
+    for option in transport.iceOptions where !iceOptions.contains(option) { iceOptions.append(option) }
+    sections.append(section)
+    transport = TransportAttributes()
+  }
+}
+
+extension TrickleFragment: CustomStringConvertible {
+  /// The fragment as it is sent, every line ended by CRLF.
+  public var description: String {
+    var writer = SDPWriter()
+    if isICELite { writer.attribute("ice-lite") }
+    if !bundle.isEmpty { writer.attribute("group", (["BUNDLE"] + bundle).joined(separator: " ")) }
+    var session = TransportAttributes()
+    session.credentials = credentials
+    session.iceOptions = iceOptions
+    session.endOfCandidates = endOfCandidates
+    for section in sections where section.kind == .other("session") { session.candidates += section.candidates }
+    session.write(into: &writer)
+    for section in sections where section.kind != .other("session") {
+      // RFC 8840 §9.2: the m-line only opens the section, its other fields mean nothing.
+      writer.line("m=\(section.kind.name) 9 RTP/AVP 0")
+      if let mid = section.mid { writer.attribute("mid", mid) }
+      var transport = TransportAttributes()
+      transport.credentials = section.credentials
+      transport.candidates = section.candidates
+      transport.endOfCandidates = section.endOfCandidates
+      transport.write(into: &writer)
+    }
+    return writer.text
+  }
+}
