@@ -11,6 +11,12 @@ public struct ByteWriter: ~Escapable, ~Copyable {
   /// The room left, in bytes.
   public var remaining: Int { bytes.count - offset }
 
+  /// What has been written so far, for checksums over it.
+  public var written: Span<UInt8> {
+    @_lifetime(borrow self)
+    get { bytes.span.extracting(0..<offset) }
+  }
+
   @_lifetime(self: copy self)
   public mutating func write(_ value: UInt8) {
     bytes[offset] = value

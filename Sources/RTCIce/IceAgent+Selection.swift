@@ -1,0 +1,80 @@
+import RTCPrimitives
+import RTCWire
+
+/// Nomination and the watch over the selected route.
+extension IceAgent {
+  /// A peer that nominates another pair of lower priority means it only when it has not confirmed the present one for so
+  /// long: aggressive nomination (RFC 5245) names many pairs at once and means the best, while browsers move later.
+  private static let nominationMemory = TimeDelta.seconds(2)
+
+  /// As controlling agent, nominates the best valid pair (RFC 8445 §8.1.1): at once when no better pair may still succeed,
+  /// else after a short wait from the first success.
+  mutating func evaluateNomination(now: Timestamp) {
+    guard role == .controlling, case .checking = session.phase, let best = session.checklist.bestValid,
+      !session.checklist.pairs.contains(where: { $0.nomination == .underWay })
+    else { return }
+    let hasRival = session.checklist.pairs[..<best].contains { $0.state != .failed }
+    if hasRival {
+      let deadline = session.nominationAt ?? now + configuration.nominationDelay
+      session.nominationAt = deadline
+      guard deadline <= now else { return }
+    }
+    session.nominationAt = nil
+    session.checklist[best].nomination = .underWay
+    session.checklist.trigger(best, first: true)
+  }
+
+  /// As controlled agent, takes up the peer's nomination of a pair that works (RFC 8445 §7.3.1.5).
+  mutating func acceptNomination(_ index: Int, now: Timestamp) {
+    let pair = session.checklist[index]
+    guard let selected = session.selectedPair, let current = session.checklist.index(id: selected) else {
+      return select(index, now: now)
+    }
+    if selected == pair.id {
+      session.nominatedAt = now
+    } else if pair.priority > session.checklist[current].priority || path?.consent.isSilent(at: now) == true
+      || now - session.nominatedAt >= Self.nominationMemory
+    {
+      select(index, now: now)
+    }
+  }
+
+  /// Media goes along this pair from now on; the rest of the list rests.
+  mutating func select(_ index: Int, now: Timestamp) {
+    guard let remote = session.remote else { return }
+    let pair = session.checklist[index]
+    let isMove = session.selectedPair != nil
+    session.phase = .completed(pair: pair.id)
+    session.nominationAt = nil
+    session.nominatedAt = now
+    session.cancelTransactions(exceptFor: pair.id)
+    let consent = ConsentMonitor(
+      configuration: configuration, roundTripTime: pair.roundTripTime, checksAtOnce: isMove, now: now, random: &random)
+    path = SelectedPath(
+      route: pair.route, remote: remote,
+      priority: IceCandidate.priority(kind: .peerReflexive, localPreference: pair.local.localPreference),
+      consent: consent)
+  }
+
+  /// Consent checks (RFC 7675 §5.1). At its end nothing may be sent on the route any more.
+  mutating func watchConsent(now: Timestamp, into batch: inout DatagramBatch) {
+    guard var path else { return }
+    switch path.consent.step(now: now) {
+    case .none: break
+    case .check:
+      let request = IceRequest(
+        id: StunTransactionID(using: &random), username: path.remote.username, role: stunRole, priority: path.priority,
+        nominates: false)
+      request.write(key: path.remote.key, route: path.route, into: &batch)
+      path.consent.sent(request.id, now: now)
+      statistics.requestsSent += 1
+      statistics.consentRequestsSent += 1
+    case .expired:
+      self.path = nil
+      // A restart under way goes on; a session that had chosen this route is over.
+      if session.selectedPair != nil { session.phase = .failed }
+      return
+    }
+    self.path = path
+  }
+}
