@@ -33,6 +33,8 @@ let package = Package(
     .target(name: "RTCDtls", dependencies: ["RTCPrimitives", "COpenSSL"], swiftSettings: safe),
     .target(name: "RTCSrtp", dependencies: ["RTCPrimitives", "CSRTP"], swiftSettings: safe),
     .target(name: "RTCNet", dependencies: ["RTCPrimitives", "CLinux"], swiftSettings: safe),
+    .target(name: "RTCIce", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
+    .target(
 
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCWireTests", dependencies: ["RTCWire", "RTCPrimitives"], swiftSettings: strict),
