@@ -33,14 +33,13 @@ static inline void clinux_message_prepare(struct clinux_header *header, struct c
   header->msg_hdr.msg_control = message->control;
 }
 
-static inline struct cmsghdr *clinux_message_control(struct msghdr *m, int level, int type, const void *data, size_t n) {
+static inline void clinux_message_control(struct msghdr *m, int level, int type, const void *data, size_t n) {
   struct cmsghdr *c = (struct cmsghdr *)((char *)m->msg_control + m->msg_controllen);
   c->cmsg_level = level;
   c->cmsg_type = type;
   c->cmsg_len = CMSG_LEN(n);
   memcpy(CMSG_DATA(c), data, n);
   m->msg_controllen += CMSG_SPACE(n);
-  return c;
 }
 
 /// Fills a prepared pair for sending. `segment` > 0 has the kernel cut the bytes into datagrams of that length.
@@ -63,7 +62,8 @@ static inline void clinux_message_fill(struct clinux_header *header, struct clin
 }
 
 /// Makes a prepared pair ready to receive up to `capacity` bytes (again).
-static inline void clinux_message_rearm(struct clinux_header *header, struct clinux_message *message, void *bytes, size_t capacity) {
+static inline void clinux_message_rearm(struct clinux_header *header, struct clinux_message *message, void *bytes,
+                                        size_t capacity) {
   message->part.iov_base = bytes;
   message->part.iov_len = capacity;
   header->msg_hdr.msg_namelen = sizeof message->peer;

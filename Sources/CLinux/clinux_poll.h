@@ -41,7 +41,8 @@ static inline int clinux_epoll_tokens(int count, const struct epoll_event *event
 static inline int clinux_epoll_wait_ns(int epoll, int64_t nanoseconds, uint64_t *tokens) {
   struct epoll_event events[clinux_poll_capacity];
   struct timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
-  int count = (int)syscall(SYS_epoll_pwait2, epoll, events, clinux_poll_capacity, nanoseconds < 0 ? NULL : &time, NULL, 0);
+  const struct timespec *limit = nanoseconds < 0 ? NULL : &time;
+  int count = (int)syscall(SYS_epoll_pwait2, epoll, events, clinux_poll_capacity, limit, NULL, 0);
   return clinux_epoll_tokens(count, events, tokens);
 }
 

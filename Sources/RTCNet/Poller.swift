@@ -35,7 +35,7 @@ public struct Poller: ~Copyable {
   public func remove(_ file: Int32) { _ = clinux_epoll_remove(descriptor.number, file) }
 
   /// Sleeps until a watched descriptor is readable, `deadline` has come, or a signal has interrupted the wait.
-  /// `distantFuture` waits for ever, a moment past only looks. Never returns empty-handed before the deadline but for a signal.
+  /// `distantFuture` waits for ever, a moment past only looks.
   public mutating func wait(until deadline: Timestamp) -> Ready {
     var ready = Ready()
     let forever = deadline == .distantFuture
