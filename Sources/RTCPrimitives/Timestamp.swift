@@ -55,6 +55,7 @@ public struct TimeDelta: Hashable, Comparable, Sendable, BitwiseCopyable {
   public static func seconds(_ n: Int64) -> TimeDelta { TimeDelta(nanoseconds: n * 1_000_000_000) }
   /// From fractional seconds; saturates at about ±292 years.
   @inlinable
+  @_disfavoredOverload  // so that an integer literal means the exact form
   public static func seconds(_ n: Double) -> TimeDelta {
     TimeDelta(nanoseconds: Int64(max(-9.2e18, min(9.2e18, n * 1e9))))
   }
