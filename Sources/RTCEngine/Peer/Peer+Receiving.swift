@@ -11,7 +11,7 @@ extension Peer {
       drops[.malformed] += 1
       return
     }
-    guard let video = session?.receivedVideo else {
+    guard let video else {
       drops[.unknownStream] += 1
       return
     }

@@ -15,7 +15,8 @@ public struct Peer: ~Copyable {
   var state = PeerState.new
 
   var negotiation: Negotiation
-  var session: NegotiatedSession?
+  /// How incoming video is numbered, once that is agreed.
+  var video: VideoAgreement?
   var ice: IceAgent
   var dtls: DtlsTransport?
   /// A DTLS message that came before any path was proved.
@@ -47,7 +48,7 @@ public struct Peer: ~Copyable {
       firstSequenceNumber: SequenceNumber(UInt16(truncatingIfNeeded: random.next()) & 0x7FFF),
       timestampOffset: RTPTimestamp(UInt32(truncatingIfNeeded: random.next())),
       firstPictureID: UInt16(truncatingIfNeeded: random.next()) & 0x7FFF)
-    negotiation = Peer.makeNegotiation(configuration, sendIdentity)
+    negotiation = Peer.makeNegotiation(configuration, sendIdentity, sessionID: random.next() >> 2)
     ice = Peer.makeIceAgent(configuration, tieBreaker: random.next(), seed: random.next())
     bitrate = LossBasedBitrate(limits: configuration.bitrates)
     self.random = random
@@ -76,11 +77,16 @@ public struct Peer: ~Copyable {
     result.targetBitrate = bitrate.current
     result.loss = bitrate.lastSecondLoss
     result.selectedRoute = ice.selectedRoute
-    result.srtpProfile = srtp.map { _ in "" }
+    result.srtpProfile = srtpProfile
     result.framesReceived = receiver?.framesReceived ?? 0
     result.packetsReceived = receiver?.statistics.received ?? 0
     result.drops = drops
     return result
+  }
+
+  private var srtpProfile: String? {
+    guard isSecured else { return nil }
+    return srtp!.profile == .aeadAes128Gcm ? "AEAD_AES_128_GCM" : "AES_CM_128_HMAC_SHA1_80"
   }
 
   // MARK: - State

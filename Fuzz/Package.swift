@@ -1,0 +1,27 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+
+/// One executable a parser, linked with libFuzzer; `scripts/fuzz` compiles everything with its instrumentation, the
+/// parsers included. The body lives in `FuzzBodies`, which the unit tests
+/// replay over `FailCases` as well.
+func fuzzTarget(_ name: String) -> Target {
+  .executableTarget(
+    name: name, dependencies: ["CLibFuzzer", "FuzzBodies"], swiftSettings: strict,
+    linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
+}
+
+let package = Package(
+  name: "Fuzz",
+  dependencies: [.package(name: "rtcast", path: "..")],
+  targets: [
+    .target(
+      name: "FuzzBodies", dependencies: [.product(name: "RTCWire", package: "rtcast")],
+      swiftSettings: strict),
+    .systemLibrary(name: "CLibFuzzer"),
+    fuzzTarget("FuzzRTP"),
+    fuzzTarget("FuzzRTCP"),
+    fuzzTarget("FuzzVP8"),
+  ]
+)

@@ -1,0 +1,38 @@
+import RTCWire
+
+/// Every packet of a compound, read as what it is, to its last element.
+public func fuzzRTCP(_ bytes: Span<UInt8>) {
+  guard var compound = RTCPCompound(parsing: bytes) else { return }
+  while let packet = compound.next() {
+    readReports(packet)
+    readFeedback(packet)
+  }
+}
+
+private func readReports(_ packet: RTCPPacket) {
+  _ = (SenderReport(parsing: packet), ReceiverReport(parsing: packet), SourceDescription(parsing: packet))
+  if let blocks = ReportBlocks(parsing: packet) {
+    for index in 0..<blocks.count { _ = blocks[index].roundTripTime(arrival: NTPTimestamp(1 << 63)) }
+  }
+  if let goodbye = Goodbye(parsing: packet) {
+    for index in 0..<goodbye.count { _ = goodbye[index] }
+  }
+}
+
+private func readFeedback(_ packet: RTCPPacket) {
+  _ = PictureLossIndication(parsing: packet)
+  if var nack = GenericNACK(parsing: packet) {
+    while nack.next() != nil {}
+  }
+  if let request = FullIntraRequest(parsing: packet) {
+    for index in 0..<request.count { _ = request[index] }
+  }
+  if let estimate = ReceiverEstimatedMaximumBitRate(parsing: packet) {
+    for index in 0..<estimate.count { _ = estimate[index] }
+  }
+  if var feedback = TransportFeedback(parsing: packet) {
+    var count = 0
+    while feedback.next() != nil { count += 1 }
+    precondition(count == feedback.statusCount)
+  }
+}

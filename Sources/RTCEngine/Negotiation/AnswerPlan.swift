@@ -1,0 +1,160 @@
+import RTCPrimitives
+import RTCWire
+
+/// Which m-sections of an offer are accepted, by whom, and with what.
+struct AnswerPlan {
+  private(set) var lines: [MediaLine] = []
+  private(set) var media: [NegotiatedMedia] = []
+  private(set) var rejected: [Rejection] = []
+  /// The mids of the one bundle that is accepted; empty when the offer has none.
+  let bundle: [String]
+  private let transceivers: [Negotiation.Transceiver]
+
+  init(offer: SessionDescription, before: [MediaLine], transceivers: [Negotiation.Transceiver]) {
+    self.transceivers = transceivers
+    bundle = Self.chooseBundle(offer, before)
+    let known = Set(before.compactMap(\.transceiver))
+    var free = transceivers.indices.map(TransceiverID.init(index:)).filter {
+      transceivers[$0.index].life == .running && !known.contains($0)
+    }
+    for (index, section) in offer.media.enumerated() {
+      let old = index < before.count ? before[index] : nil
+      let sameMid = section.mid == nil || section.mid == old?.mid
+      let owner = sameMid ? old?.transceiver : nil
+      var line = MediaLine(
+        mid: section.mid ?? old?.mid ?? unusedMid(offer, index), saysMid: section.mid != nil, kind: section.kind,
+        use: .rejected)
+      let reference = MediaReference(index: index, mid: line.mid)
+      if let reason = obstacle(section) {
+        rejected.append(Rejection(media: reference, reason: reason))
+      } else if let (id, bindings) = match(section, owner, free) {
+        free.removeAll { $0 == id }
+        accept(section, &line, reference, id, bindings)
+      } else {
+        let kind = MediaKind(section.kind)
+        let hasKind = (free + [owner].compactMap { $0 }).contains { transceivers[$0.index].media.kind == kind }
+        rejected.append(Rejection(media: reference, reason: hasKind ? .noCommonCodec : .noTransceiver))
+      }
+      lines.append(line)
+    }
+  }
+
+  /// The bundle the session already runs on, else the first that has an m-section we could take.
+  private static func chooseBundle(_ offer: SessionDescription, _ before: [MediaLine]) -> [String] {
+    let live = Set(before.filter { $0.transceiver != nil }.map(\.mid))
+    return offer.bundles.first { $0.contains(where: live.contains) }
+      ?? offer.bundles.first { mids in
+        mids.contains { mid in
+          offer.index(mid: mid).map { MediaKind(offer.media[$0].kind) != nil && !offer.media[$0].isRejected } ?? false
+        }
+      } ?? []
+  }
+
+  /// Why the m-section cannot be accepted whatever we can do.
+  private func obstacle(_ section: MediaDescription) -> Rejection.Reason? {
+    if section.isRejected { return .turnedOffByPeer }
+    // Data channels (m=application) join here once there is SCTP to carry them.
+    guard MediaKind(section.kind) != nil else { return .unsupportedKind }
+    let protocols = ["UDP/TLS/RTP/SAVPF", "TCP/TLS/RTP/SAVPF", "TCP/DTLS/RTP/SAVPF", "RTP/SAVPF", "UDP/TLS/RTP/SAVP"]
+    guard protocols.contains(section.proto) else { return .unsupportedProtocol }
+    guard section.usesRTCPMux else { return .noRTCPMux }
+    let isBundled = section.mid.map(bundle.contains) ?? false
+    // Without a bundle the first m-section has the transport for itself.
+    return isBundled || (bundle.isEmpty && media.isEmpty) ? nil : .outsideBundle
+  }
+
+  /// The m-section's own transceiver, else the first free one of its kind that has a codec in common, one that can use
+  /// the offered direction before one that cannot.
+  private func match(
+    _ section: MediaDescription, _ owner: TransceiverID?, _ free: [TransceiverID]
+  ) -> (TransceiverID, [PayloadBinding])? {
+    if let owner, transceivers[owner.index].life == .running {
+      let bindings = bind(transceivers[owner.index].media, section)
+      return bindings.isEmpty ? nil : (owner, bindings)
+    }
+    let fitting = free.compactMap { id -> (TransceiverID, [PayloadBinding])? in
+      let media = transceivers[id.index].media
+      guard media.kind == MediaKind(section.kind) else { return nil }
+      let bindings = bind(media, section)
+      return bindings.isEmpty ? nil : (id, bindings)
+    }
+    return fitting.first { id, _ in
+      transceivers[id.index].media.direction.intersection(section.direction.reversed) != .inactive
+    } ?? fitting.first
+  }
+
+  /// Our codecs that the offer has too, in our order, under the offer's numbers.
+  private func bind(_ media: LocalTransceiver, _ section: MediaDescription) -> [PayloadBinding] {
+    var bindings: [PayloadBinding] = []
+    for codec in media.codecs {
+      let format = section.payloads.first { format in
+        codec.matches(format) && !bindings.contains { $0.payloadType == format.payloadType }
+      }
+      guard let format else { continue }
+      bindings.append(
+        PayloadBinding(
+          capability: codec, payloadType: format.payloadType,
+          rtx: codec.retransmits ? section.retransmission(of: format.payloadType)?.payloadType : nil,
+          parameters: codec.answerParameters(to: format),
+          feedback: codec.feedback.intersection(FeedbackMechanisms(format.feedback))))
+    }
+    return bindings
+  }
+
+  private mutating func accept(
+    _ section: MediaDescription, _ line: inout MediaLine, _ reference: MediaReference, _ id: TransceiverID,
+    _ bindings: [PayloadBinding]
+  ) {
+    let local = transceivers[id.index].media
+    line.use = .transceiver(id)
+    line.bindings = bindings
+    line.headerExtensions = headerExtensions(local, section)
+    let direction = local.direction.intersection(section.direction.reversed)
+    let codecs = bindings.map { binding in
+      NegotiatedCodec(
+        capability: binding.capability, payloadType: binding.payloadType, rtxPayloadType: binding.rtx,
+        parameters: binding.parameters, feedback: binding.feedback)
+    }
+    let send = codecs.map { codec in
+      var codec = codec
+      codec.parameters = section.payload(codec.payloadType)?.parameters ?? FormatParameters()
+      return codec
+    }
+    var accepted = NegotiatedMedia(
+      transceiver: id, reference: reference, kind: local.kind, direction: direction,
+      sendCodecs: direction.sends ? send : [], receiveCodecs: direction.receives ? codecs : [],
+      headerExtensions: line.headerExtensions, allowsMixedHeaderExtensions: section.allowsMixedHeaderExtensions,
+      allowsReducedSizeRTCP: section.allowsReducedSizeRTCP, remoteSources: [], remoteSourceGroups: [],
+      remoteStreamIdentifiers: [])
+    accepted.adopt(section)
+    media.append(accepted)
+  }
+
+  /// Those of the offer that we want, under the offer's numbers. A number that already means something else in the
+  /// bundle is passed over, as is one that only fits the two-byte form unless the offer allows mixing.
+  private func headerExtensions(
+    _ local: LocalTransceiver, _ section: MediaDescription
+  ) -> [NegotiatedHeaderExtension] {
+    var result: [NegotiatedHeaderExtension] = []
+    for offered in section.headerExtensions {
+      guard let id = UInt8(exactly: offered.id), id < 15 || (id > 15 && section.allowsMixedHeaderExtensions),
+        let wanted = local.headerExtensions.first(where: { $0.uri == offered.uri }),
+        !result.contains(where: { $0.id == id || $0.uri == offered.uri }),
+        media.lazy.flatMap(\.headerExtensions).allSatisfy({ $0.id != id || $0.uri == offered.uri })
+      else { continue }
+      let direction = wanted.direction.intersection((offered.direction ?? .sendrecv).reversed)
+      if direction != .inactive {
+        result.append(NegotiatedHeaderExtension(id: id, uri: offered.uri, direction: direction))
+      }
+    }
+    return result
+  }
+
+  /// A name of our own for an m-section without `a=mid`.
+  private func unusedMid(_ offer: SessionDescription, _ index: Int) -> String {
+    var number = index
+    let used = Set(offer.media.compactMap(\.mid)).union(lines.map(\.mid))
+    while used.contains("\(number)") { number += 1 }
+    return "\(number)"
+  }
+}

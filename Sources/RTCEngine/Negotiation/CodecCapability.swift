@@ -1,0 +1,96 @@
+public import RTCPrimitives
+public import RTCWire
+
+/// What a receiver of media may send back about it.
+public struct FeedbackMechanisms: OptionSet, Hashable, Sendable {
+  public var rawValue: UInt8
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// Generic NACK (RFC 4585 §6.2.1).
+  public static let nack = FeedbackMechanisms(rawValue: 1)
+  /// Picture loss indication (RFC 4585 §6.3.1).
+  public static let pli = FeedbackMechanisms(rawValue: 2)
+  /// Full intra request (RFC 5104 §4.3.1).
+  public static let fir = FeedbackMechanisms(rawValue: 4)
+  /// Transport-wide congestion control.
+  public static let transportCC = FeedbackMechanisms(rawValue: 8)
+  /// Receiver estimated maximum bit rate.
+  public static let remb = FeedbackMechanisms(rawValue: 16)
+
+  private static let names: [(FeedbackMechanisms, String)] = [
+    (.remb, "goog-remb"), (.transportCC, "transport-cc"), (.fir, "ccm fir"), (.nack, "nack"), (.pli, "nack pli"),
+  ]
+
+  init(_ messages: [String]) {
+    self = []
+    for (mechanism, name) in Self.names where messages.contains(name) { insert(mechanism) }
+  }
+
+  /// As written after the payload type of `a=rtcp-fb`.
+  var messages: [String] { Self.names.filter { contains($0.0) }.map(\.1) }
+}
+
+/// A codec we can use, with the parameters we want when receiving.
+public struct CodecCapability: Hashable, Sendable {
+  /// The registered encoding name: `VP8`, `H264`, `opus`.
+  public var name: String
+  /// Hertz.
+  public var clockRate: UInt32
+  public var channels: UInt8
+  public var parameters: FormatParameters
+  public var feedback: FeedbackMechanisms
+  /// True to retransmit by RFC 4588 where the peer can too.
+  public var retransmits: Bool
+  /// The number we offer it under if that is still free; any other otherwise.
+  public var preferredPayloadType: PayloadType?
+
+  public init(
+    name: String, clockRate: UInt32, channels: UInt8 = 1, parameters: FormatParameters = FormatParameters(),
+    feedback: FeedbackMechanisms = [], retransmits: Bool = false, preferredPayloadType: PayloadType? = nil
+  ) {
+    self.name = name
+    self.clockRate = clockRate
+    self.channels = channels
+    self.parameters = parameters
+    self.feedback = feedback
+    self.retransmits = retransmits
+    self.preferredPayloadType = preferredPayloadType
+  }
+
+  /// True when a stream in the described format is one of this codec (each codec's RFC says which parameters count).
+  public func matches(_ format: PayloadFormat) -> Bool {
+    guard format.isNamed(name), format.clockRate == clockRate, format.channels == channels else { return false }
+    let theirs = format.parameters
+    return switch name.lowercased() {
+    case "h264": Self.h264Matches(parameters, theirs)
+    case "vp9": (parameters.number("profile-id") ?? 0) == (theirs.number("profile-id") ?? 0)
+    case "av1": (parameters.number("profile") ?? 0) == (theirs.number("profile") ?? 0)
+    default: true  // VP8 and Opus: every parameter is a hint to the sender
+    }
+  }
+
+  /// The parameters to answer a matching offer with: our own, except that H.264 without level asymmetry must agree on
+  /// one level (RFC 6184 §8.2.2).
+  public func answerParameters(to format: PayloadFormat) -> FormatParameters {
+    guard name.lowercased() == "h264",
+      let ours = Self.h264Profile(parameters), let theirs = Self.h264Profile(format.parameters)
+    else { return parameters }
+    let asymmetric = [parameters, format.parameters].allSatisfy { $0.number("level-asymmetry-allowed") == 1 }
+    let agreed = H264ProfileLevelID(
+      profile: ours.profile, level: asymmetric ? ours.level : min(ours.level, theirs.level))
+    return FormatParameters(
+      (asymmetric ? "level-asymmetry-allowed=1;" : "")
+        + "packetization-mode=\(parameters.number("packetization-mode") ?? 0);profile-level-id=\(agreed)")
+  }
+
+  private static func h264Matches(_ ours: FormatParameters, _ theirs: FormatParameters) -> Bool {
+    guard let a = h264Profile(ours), let b = h264Profile(theirs) else { return false }
+    return a.profile == b.profile
+      && (ours.number("packetization-mode") ?? 0) == (theirs.number("packetization-mode") ?? 0)
+  }
+
+  private static func h264Profile(_ parameters: FormatParameters) -> H264ProfileLevelID? {
+    guard let text = parameters["profile-level-id"] else { return .assumed }
+    return H264ProfileLevelID(parsing: text)
+  }
+}

@@ -1,0 +1,97 @@
+public import RTCPrimitives
+public import RTCWire
+
+/// What an RTP m-section carries.
+public enum MediaKind: Hashable, Sendable {
+  case audio, video
+
+  init?(_ kind: MediaDescription.Kind) {
+    switch kind {
+    case .audio: self = .audio
+    case .video: self = .video
+    case .application, .other: return nil
+    }
+  }
+
+  var descriptionKind: MediaDescription.Kind { self == .audio ? .audio : .video }
+}
+
+/// Names one of a negotiation's transceivers; never reused.
+public struct TransceiverID: Hashable, Sendable {
+  let index: Int
+}
+
+/// A header extension we can use (RFC 8285).
+public struct HeaderExtensionCapability: Hashable, Sendable {
+  public var uri: String
+  /// Which way we use it: `playout-delay` of a sender is `sendonly`.
+  public var direction: MediaDirection
+
+  public init(uri: String, direction: MediaDirection = .sendrecv) {
+    self.uri = uri
+    self.direction = direction
+  }
+}
+
+/// What we send in one m-section, as `a=msid` and `a=ssrc` say it.
+public struct LocalTrack: Hashable, Sendable {
+  /// Tracks of one stream are played in sync; `-` when in none.
+  public var streamID: String
+  public var trackID: String
+  public var ssrc: SSRC
+  /// Carries retransmissions (RFC 4588); used only when the peer takes `rtx`.
+  public var rtxSSRC: SSRC?
+
+  public init(streamID: String = "-", trackID: String, ssrc: SSRC, rtxSSRC: SSRC? = nil) {
+    self.streamID = streamID
+    self.trackID = trackID
+    self.ssrc = ssrc
+    self.rtxSSRC = rtxSSRC
+  }
+}
+
+/// What we can send and receive in one m-section; the mid comes from the negotiation.
+public struct LocalTransceiver: Hashable, Sendable {
+  public var kind: MediaKind
+  /// What we want; the peer may allow less.
+  public var direction: MediaDirection
+  /// In order of preference.
+  public var codecs: [CodecCapability]
+  public var headerExtensions: [HeaderExtensionCapability]
+  /// Needed to name what we send; a sending direction without it sends nothing until there is one.
+  public var track: LocalTrack?
+
+  public init(
+    kind: MediaKind, direction: MediaDirection, codecs: [CodecCapability],
+    headerExtensions: [HeaderExtensionCapability] = [], track: LocalTrack? = nil
+  ) {
+    self.kind = kind
+    self.direction = direction
+    self.codecs = codecs
+    self.headerExtensions = headerExtensions
+    self.track = track
+  }
+}
+
+/// Our end of the one transport that all m-sections share.
+public struct LocalTransport: Hashable, Sendable {
+  /// New ones make the next offer an ICE restart.
+  public var credentials: ICECredentials
+  /// SHA-256 of our certificate, 32 bytes.
+  public var fingerprint: [UInt8]
+  /// Candidates known when a description is made; more may be trickled.
+  public var candidates: [CandidateDescription]
+  /// True when no more will follow.
+  public var endOfCandidates: Bool
+
+  public init(
+    credentials: ICECredentials, fingerprint: [UInt8], candidates: [CandidateDescription] = [],
+    endOfCandidates: Bool = false
+  ) {
+    precondition(fingerprint.count == 32, "a SHA-256 fingerprint has 32 bytes")
+    self.credentials = credentials
+    self.fingerprint = fingerprint
+    self.candidates = candidates
+    self.endOfCandidates = endOfCandidates
+  }
+}

@@ -1,0 +1,58 @@
+import RTCWire
+
+/// Our m-section of an offer or answer.
+struct LocalSection {
+  var line: MediaLine
+  var media: LocalTransceiver
+  var direction: MediaDirection
+  var proto = "UDP/TLS/RTP/SAVPF"
+  var credentials: ICECredentials
+  var fingerprint: [UInt8]
+  var setup: SetupRole
+  var cname: String
+  var allowsMixedHeaderExtensions: Bool
+  var allowsReducedSizeRTCP: Bool
+
+  var description: MediaDescription {
+    let payloads = line.bindings.flatMap(\.formats)
+    var section = MediaDescription(
+      kind: line.kind, proto: proto, formats: payloads.map { "\($0.payloadType.value)" })
+    section.connection = "IN IP4 0.0.0.0"
+    section.rtcp = "9 IN IP4 0.0.0.0"
+    section.transport.credentials = credentials
+    section.transport.iceOptions = ["trickle"]
+    section.transport.fingerprints = [CertificateFingerprint(algorithm: "sha-256", bytes: fingerprint)]
+    section.transport.setup = setup
+    section.mid = line.saysMid ? line.mid : nil
+    section.direction = direction
+    section.usesRTCPMux = true
+    section.allowsReducedSizeRTCP = allowsReducedSizeRTCP
+    section.allowsMixedHeaderExtensions = allowsMixedHeaderExtensions
+    section.payloads = payloads
+    section.headerExtensions = line.headerExtensions.map {
+      HeaderExtensionDescription(
+        id: UInt16($0.id), direction: $0.direction == .sendrecv ? nil : $0.direction, uri: $0.uri)
+    }
+    if direction.sends, let track = media.track { add(track, to: &section) }
+    return section
+  }
+
+  private func add(_ track: LocalTrack, to section: inout MediaDescription) {
+    let identifier = MediaStreamIdentifier(stream: track.streamID, track: track.trackID)
+    section.streamIdentifiers = [identifier]
+    section.sources = [MediaSource(ssrc: track.ssrc, cname: cname, streamIdentifier: identifier)]
+    if let rtx = track.rtxSSRC, line.bindings.contains(where: { $0.rtx != nil }) {
+      section.sources.append(MediaSource(ssrc: rtx, cname: cname, streamIdentifier: identifier))
+      section.sourceGroups = [MediaSourceGroup(semantics: "FID", sources: [track.ssrc, rtx])]
+    }
+  }
+
+  /// A turned-off m-section; it repeats the formats because the grammar wants at least one.
+  static func rejected(_ line: MediaLine, proto: String, formats: [String]) -> MediaDescription {
+    var section = MediaDescription(kind: line.kind, port: 0, proto: proto, formats: formats)
+    section.connection = "IN IP4 0.0.0.0"
+    section.mid = line.saysMid ? line.mid : nil
+    section.direction = .inactive
+    return section
+  }
+}

@@ -1,0 +1,86 @@
+import RTCPrimitives
+public import RTCWire
+
+extension Negotiation {
+  /// Takes the peer's offer. Known m-sections must keep their place, kind and mid; whether there is anything in common
+  /// is decided by `createAnswer`, so that transceivers can still be added.
+  public mutating func setRemoteOffer(_ offer: SessionDescription) throws(NegotiationError) {
+    guard case .stable(let before) = state else { throw .misuse(.wrongState(signalingState)) }
+    try offer.checkBundles()
+    let lines = before?.lines ?? []
+    guard offer.media.count >= lines.count else {
+      throw .peer(.sectionCount(expected: lines.count, got: offer.media.count))
+    }
+    for (index, line) in lines.enumerated() {
+      let section = offer.media[index]
+      let same = section.kind == line.kind && (section.mid ?? line.mid) == line.mid
+      guard same || line.use == .rejected else { throw .peer(.sectionChanged, offer.reference(index)) }
+    }
+    state = .haveRemoteOffer(offer, before: before)
+  }
+
+  /// True when the pending offer of the peer restarts ICE: `transport.credentials` must then be replaced before answering.
+  public var remoteRestartsICE: Bool {
+    guard case .haveRemoteOffer(let offer, let before?) = state else { return false }
+    let live = offer.media.indices.filter { !offer.media[$0].isRejected }
+    guard let remote = try? RemoteTransport(offer, accepted: live) else { return false }
+    return remote.credentials != before.session.transport.remoteCredentials
+  }
+
+  /// Makes the answer to the pending offer and takes both as agreed.
+  public mutating func createAnswer() throws(NegotiationError) -> SessionDescription {
+    guard case .haveRemoteOffer(let offer, let before) = state else { throw .misuse(.wrongState(signalingState)) }
+    let plan = AnswerPlan(offer: offer, before: before?.lines ?? [], transceivers: transceivers)
+    let agreed = try agreedTransport(offer, plan, before?.session.transport)
+    var description = newDescription()
+    for (index, line) in plan.lines.enumerated() {
+      let section = offer.media[index]
+      guard let id = line.transceiver, let media = plan.media.first(where: { $0.transceiver == id }) else {
+        description.media.append(LocalSection.rejected(line, proto: section.proto, formats: section.formats))
+        continue
+      }
+      description.media.append(
+        LocalSection(
+          line: line, media: transceivers[id.index].media, direction: media.direction, proto: section.proto,
+          credentials: agreed.localCredentials, fingerprint: transport.fingerprint,
+          setup: agreed.dtlsRole == .server ? .passive : .active, cname: cname,
+          allowsMixedHeaderExtensions: section.allowsMixedHeaderExtensions,
+          allowsReducedSizeRTCP: section.allowsReducedSizeRTCP
+        ).description)
+    }
+    if !plan.media.isEmpty {
+      description.media[agreed.tag.index].transport.candidates = transport.candidates
+      description.media[agreed.tag.index].transport.endOfCandidates = transport.endOfCandidates
+    }
+    // Only the peer's own group is answered, without the members that were turned off (RFC 8843 §7.3.1).
+    let bundled = plan.bundle.filter { mid in plan.media.contains { $0.reference.mid == mid } }
+    if !bundled.isEmpty { description.bundles = [bundled] }
+    stopUnused(before: before?.lines ?? [], after: plan.lines)
+    state = .stable(
+      Agreement(
+        local: description, remote: offer, lines: plan.lines,
+        session: NegotiatedSession(transport: agreed, media: plan.media, rejected: plan.rejected)))
+    return description
+  }
+
+  private func agreedTransport(
+    _ offer: SessionDescription, _ plan: AnswerPlan, _ before: NegotiatedTransport?
+  ) throws(NegotiationError) -> NegotiatedTransport {
+    if plan.media.isEmpty {
+      // A live session may lose all its media; a new one without any is none.
+      guard let before else { throw .nothingAccepted(plan.rejected) }
+      return before
+    }
+    let remote = try RemoteTransport(offer, accepted: plan.media.map(\.reference.index))
+    let restarts = before.map { $0.remoteCredentials != remote.credentials } ?? true
+    if let before, restarts, before.localCredentials == transport.credentials {
+      throw .misuse(.freshCredentialsNeeded)
+    }
+    var agreed = remote.agreed(
+      role: try remote.roleWhenAnswering(before: before),
+      localCredentials: restarts ? transport.credentials : before?.localCredentials ?? transport.credentials,
+      offered: false, remoteIsLite: offer.isICELite, before: before)
+    agreed.tag.mid = plan.lines[agreed.tag.index].mid
+    return agreed
+  }
+}

@@ -1,0 +1,144 @@
+public import RTCWire
+
+/// Where the offer/answer exchange stands (RFC 8829 §3.2). Provisional answers are not used.
+public enum SignalingState: Hashable, Sendable {
+  case stable, haveLocalOffer, haveRemoteOffer, closed
+}
+
+/// The offer/answer exchange of one peer connection (RFC 8829): unified plan, one bundled transport with rtcp-mux.
+/// A plain value without time, randomness or I/O; a step that throws leaves it as it was. Belongs to one thread.
+///
+///     offering:   createOffer → setRemoteAnswer
+///     answering:  setRemoteOffer → createAnswer
+///
+/// Either way `session` is then what both agreed on. When both sides offer at once, the polite one rolls back.
+public struct Negotiation: Sendable {
+  /// Taken over by the next description that is made. Replace the credentials to restart ICE.
+  public var transport: LocalTransport
+  var transceivers: [Transceiver] = []
+  var state: State = .stable(nil)
+  private let sessionID: UInt64
+  private var version: UInt64 = 0
+  let cname: String
+
+  /// `sessionID` is a random number below 2⁶³, `cname` a random name of this end (RFC 7022 §4.2).
+  public init(sessionID: UInt64, cname: String, transport: LocalTransport) {
+    self.sessionID = sessionID & UInt64(Int64.max)
+    self.cname = cname
+    self.transport = transport
+  }
+
+  // MARK: Transceivers
+
+  /// Adds a transceiver; it is offered next time, or takes up a matching m-section of the peer's next offer.
+  public mutating func add(_ media: LocalTransceiver) -> TransceiverID {
+    transceivers.append(Transceiver(media: media, life: .running))
+    return TransceiverID(index: transceivers.count - 1)
+  }
+
+  /// What we want of a transceiver. Changes count from the next description on; the kind never changes.
+  public subscript(id: TransceiverID) -> LocalTransceiver {
+    get { transceivers[id.index].media }
+    set {
+      precondition(newValue.kind == transceivers[id.index].media.kind, "a transceiver keeps its kind")
+      transceivers[id.index].media = newValue
+    }
+  }
+
+  /// Ends a transceiver for good; the next offer turns its m-section off.
+  public mutating func stop(_ id: TransceiverID) { transceivers[id.index].life = .stopped }
+
+  /// True when it was stopped by either side.
+  public func isStopped(_ id: TransceiverID) -> Bool { transceivers[id.index].life == .stopped }
+
+  // MARK: State
+
+  public var signalingState: SignalingState {
+    switch state {
+    case .stable: .stable
+    case .haveLocalOffer: .haveLocalOffer
+    case .haveRemoteOffer: .haveRemoteOffer
+    case .closed: .closed
+    }
+  }
+
+  /// The last agreement; still in force while the next is being negotiated.
+  public var session: NegotiatedSession? { state.agreement?.session }
+
+  /// Our pending or else current description.
+  public var localDescription: SessionDescription? {
+    if case .haveLocalOffer(let offer, _) = state { offer.description } else { state.agreement?.local }
+  }
+
+  /// The peer's pending or else current description.
+  public var remoteDescription: SessionDescription? {
+    if case .haveRemoteOffer(let offer, _) = state { offer } else { state.agreement?.remote }
+  }
+
+  /// Drops the pending offer, ours or the peer's (RFC 8829 §4.1.10.2).
+  public mutating func rollback() throws(NegotiationError) {
+    switch state {
+    case .haveLocalOffer(_, let before), .haveRemoteOffer(_, let before): state = .stable(before)
+    case .stable, .closed: throw .misuse(.wrongState(signalingState))
+    }
+  }
+
+  /// Ends the negotiation; nothing but reading is possible afterwards.
+  public mutating func close() { state = .closed(state.agreement) }
+
+  // MARK: Shared by the roles
+
+  struct Transceiver: Hashable, Sendable {
+    var media: LocalTransceiver
+    var life: Life
+
+    enum Life: Hashable, Sendable {
+      case running, stopped
+    }
+  }
+
+  // Copyable, unlike the machines that own resources: a step works on copies and assigns the new state last.
+  enum State: Sendable {
+    case stable(Agreement?)
+    case haveLocalOffer(LocalOffer, before: Agreement?)
+    case haveRemoteOffer(SessionDescription, before: Agreement?)
+    case closed(Agreement?)
+
+    var agreement: Agreement? {
+      switch self {
+      case .stable(let agreement), .haveLocalOffer(_, let agreement), .haveRemoteOffer(_, let agreement),
+        .closed(let agreement):
+        agreement
+      }
+    }
+  }
+
+  struct LocalOffer: Sendable {
+    var description: SessionDescription
+    var lines: [MediaLine]
+    var credentials: ICECredentials
+  }
+
+  struct Agreement: Sendable {
+    var local: SessionDescription
+    var remote: SessionDescription
+    var lines: [MediaLine]
+    var session: NegotiatedSession
+  }
+
+  /// An empty description under the next version number.
+  mutating func newDescription() -> SessionDescription {
+    version += 1
+    var description = SessionDescription(
+      origin: SessionDescription.Origin(sessionID: sessionID, version: version))
+    description.streamSemantics = "WMS *"
+    return description
+  }
+
+  /// Stops the transceivers whose m-section is gone.
+  mutating func stopUnused(before: [MediaLine], after: [MediaLine]) {
+    for id in before.compactMap(\.transceiver) where !after.contains(where: { $0.transceiver == id }) {
+      transceivers[id.index].life = .stopped
+    }
+  }
+}

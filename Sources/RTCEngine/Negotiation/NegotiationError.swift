@@ -1,0 +1,121 @@
+/// Why a step of the negotiation was refused. The negotiation is then as it was before the step.
+public enum NegotiationError: Error, Hashable, Sendable {
+  /// The caller's fault.
+  case misuse(Misuse)
+  /// The peer's description breaks a rule; the m-section is named where one is to blame.
+  case peer(Fault, MediaReference? = nil)
+  /// Both descriptions are well-formed but have nothing in common: why each m-section failed.
+  case nothingAccepted([Rejection])
+
+  public enum Misuse: Hashable, Sendable {
+    case wrongState(SignalingState)
+    /// The peer restarts ICE; `transport.credentials` must be replaced before answering (RFC 8839 §4.4.1.1.1).
+    case freshCredentialsNeeded
+    /// An offer needs at least one transceiver.
+    case nothingToOffer
+  }
+
+  public enum Fault: Hashable, Sendable {
+    case missingICECredentials
+    case missingFingerprint
+    /// Fingerprints are given, none of them SHA-256.
+    case unsupportedFingerprint
+    /// `holdconn`, or `actpass` in an answer.
+    case invalidSetup
+    /// Another DTLS role on the same DTLS association (RFC 8842 §5.5).
+    case dtlsRoleChanged
+    case missingRTCPMux
+    /// BUNDLE names a mid that no m-section has.
+    case unknownBundleMid(String)
+    /// One mid in two BUNDLE groups.
+    case midBundledTwice(String)
+    /// The answer accepts an m-section outside the one bundle.
+    case notBundled
+    case sectionCount(expected: Int, got: Int)
+    /// Another kind or mid than the m-section had before.
+    case sectionChanged
+    /// The answer accepts an m-section that the offer turned off.
+    case acceptedRejectedSection
+    case noCommonCodec
+  }
+}
+
+/// An m-section by position and mid.
+public struct MediaReference: Hashable, Sendable {
+  /// Counted from 0.
+  public var index: Int
+  public var mid: String?
+  public init(index: Int, mid: String?) {
+    self.index = index
+    self.mid = mid
+  }
+}
+
+/// An m-section that came to nothing, and why.
+public struct Rejection: Hashable, Sendable {
+  public var media: MediaReference
+  public var reason: Reason
+
+  public enum Reason: Hashable, Sendable {
+    case turnedOffByPeer, unsupportedKind, unsupportedProtocol, noRTCPMux, noTransceiver, noCommonCodec, outsideBundle
+  }
+
+  public init(media: MediaReference, reason: Reason) {
+    self.media = media
+    self.reason = reason
+  }
+}
+
+extension NegotiationError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .misuse(.wrongState(let state)): "not possible in signaling state \(state)"
+    case .misuse(.freshCredentialsNeeded): "the peer restarts ICE: replace the local ICE credentials before answering"
+    case .misuse(.nothingToOffer): "there is no transceiver to offer"
+    case .peer(let fault, nil): "\(fault)"
+    case .peer(let fault, let media?): "\(media): \(fault)"
+    case .nothingAccepted(let rejections):
+      rejections.isEmpty
+        ? "no media in the description"
+        : "nothing in common: " + rejections.map { "\($0.media) \($0.reason)" }.joined(separator: ", ")
+    }
+  }
+}
+
+extension MediaReference: CustomStringConvertible {
+  public var description: String { "m-section \(index)" + (mid.map { " (mid \($0))" } ?? "") }
+}
+
+extension NegotiationError.Fault: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .missingICECredentials: "no ICE user name fragment and password"
+    case .missingFingerprint: "no certificate fingerprint"
+    case .unsupportedFingerprint: "no SHA-256 certificate fingerprint"
+    case .invalidSetup: "a=setup has a value that is not allowed here"
+    case .dtlsRoleChanged: "a=setup swaps the roles of a live DTLS association"
+    case .missingRTCPMux: "no a=rtcp-mux"
+    case .unknownBundleMid(let mid): "BUNDLE names mid \(mid), which no m-section has"
+    case .midBundledTwice(let mid): "mid \(mid) is in two BUNDLE groups"
+    case .notBundled: "accepted outside the bundle"
+    case .sectionCount(let expected, let got): "\(got) m-sections where \(expected) were due"
+    case .sectionChanged: "another kind or mid than before"
+    case .acceptedRejectedSection: "accepted though it was offered as turned off"
+    case .noCommonCodec: "no codec in common"
+    }
+  }
+}
+
+extension Rejection.Reason: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .turnedOffByPeer: "is turned off by the peer"
+    case .unsupportedKind: "is of an unsupported kind"
+    case .unsupportedProtocol: "uses an unsupported protocol"
+    case .noRTCPMux: "has no rtcp-mux"
+    case .noTransceiver: "finds no use here"
+    case .noCommonCodec: "has no codec in common"
+    case .outsideBundle: "is outside the bundle"
+    }
+  }
+}

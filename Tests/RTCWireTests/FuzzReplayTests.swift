@@ -1,0 +1,22 @@
+import Foundation
+import Testing
+
+/// Runs the fuzzers' bodies over the inputs kept in `Fuzz`. The bodies are compiled in here through the link `FuzzBodies`.
+@Suite struct FuzzReplayTests {
+  private static let bodies: [String: @Sendable (Span<UInt8>) -> Void] = [
+    "RTP": fuzzRTP,
+    "RTCP": fuzzRTCP,
+    "VP8": fuzzVP8,
+  ]
+
+  @Test(arguments: ["Seeds", "FailCases"])
+  func `no kept input of a fuzzer breaks its parser`(folder: String) throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fuzz/\(folder)")
+    for target in try FileManager.default.contentsOfDirectory(atPath: root.path(percentEncoded: false)) {
+      let body = try #require(Self.bodies[target], "Fuzz/\(folder)/\(target) has no body here")
+      let inputs = try FileManager.default.contentsOfDirectory(
+        at: root.appending(path: target), includingPropertiesForKeys: nil)
+      for input in inputs { body([UInt8](try Data(contentsOf: input)).span) }
+    }
+  }
+}
