@@ -1,6 +1,5 @@
 public import RTCEngine
 import RTCIce
-public import RTCMedia
 import RTCNet
 public import RTCPrimitives
 
@@ -29,7 +28,7 @@ public actor PeerConnection {
   /// The events of the step under way, for the call that caused it.
   private var stepEvents: [Event] = []
 
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.events.asUnownedSerialExecutor() }
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.events.asUnownedSerialExecutor() }
 
   public init(on loop: PeerLoop, configuration: Configuration) {
     self.loop = loop

@@ -1,6 +1,5 @@
 public import RTCDtls
-public import RTCMedia
-public import RTCNet
+import RTCNet
 public import RTCPrimitives
 
 /// The media plane of one process: a thread, a UDP port, a certificate, and all peers that share them.

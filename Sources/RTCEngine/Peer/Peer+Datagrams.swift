@@ -43,7 +43,7 @@ extension Peer {
       case .stateChanged, .roleChanged: break
       }
     }
-    timers[.ice] = isEnded ? .distantFuture : ice.nextDeadline
+    timers[.ice] = isEnded ? .distantFuture : ice.nextDeadline ?? .distantFuture
   }
 
   // MARK: - DTLS
@@ -85,6 +85,7 @@ extension Peer {
   private mutating func secure(with keys: SrtpKeys, now: Timestamp, into outbox: inout Outbox) {
     do throws(SrtpError) {
       srtp = try SrtpSession(keys: keys)
+      srtpProfile = keys.profile
     } catch {
       end(.handshakeFailed("SRTP keys were refused: \(error)"), into: &outbox)
       return

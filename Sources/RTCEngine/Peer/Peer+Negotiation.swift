@@ -33,13 +33,13 @@ extension Peer {
     } catch {
       outbox.events.append(.negotiationFailed(error))
     }
-    if !isEnded { timers[.ice] = ice.nextDeadline }
+    if !isEnded { timers[.ice] = ice.nextDeadline ?? .distantFuture }
   }
 
   // MARK: - Descriptions
 
   private mutating func createOffer(into outbox: inout Outbox) throws(NegotiationFailure) {
-    let offer = try translating { () throws(NegotiationError) in try negotiation.createOffer() }
+    let offer = try Peer.translating { () throws(NegotiationError) in try negotiation.createOffer() }
     outbox.events.append(.localDescription(offer.description, isOffer: true))
   }
 
@@ -47,7 +47,7 @@ extension Peer {
     _ text: String, now: Timestamp, into outbox: inout Outbox
   ) throws(NegotiationFailure) {
     let offer = try Peer.parse(text)
-    let answer = try translating { () throws(NegotiationError) in
+    let answer = try Peer.translating { () throws(NegotiationError) in
       try negotiation.setRemoteOffer(offer)
       do throws(NegotiationError) {
         return try negotiation.createAnswer()
@@ -65,7 +65,7 @@ extension Peer {
     _ text: String, now: Timestamp, into outbox: inout Outbox
   ) throws(NegotiationFailure) {
     let answer = try Peer.parse(text)
-    let session = try translating { () throws(NegotiationError) in try negotiation.setRemoteAnswer(answer) }
+    let session = try Peer.translating { () throws(NegotiationError) in try negotiation.setRemoteAnswer(answer) }
     try apply(session, now: now)
     change(to: state == .new ? .connecting : state, into: &outbox)
   }
@@ -92,7 +92,7 @@ extension Peer {
   }
 
   /// Runs `body` and says what went wrong in a sentence for whoever made the description.
-  private func translating<Result>(
+  private static func translating<Result>(
     _ body: () throws(NegotiationError) -> Result
   ) throws(NegotiationFailure) -> Result {
     do throws(NegotiationError) {
@@ -126,7 +126,7 @@ extension Peer {
     for candidate in transport.remoteCandidates {
       if let usable = IceCandidate(candidate) { ice.addRemoteCandidate(usable, now: now) }
     }
-    timers[.ice] = ice.nextDeadline
+    timers[.ice] = ice.nextDeadline ?? .distantFuture
     if dtls == nil { try makeDtls(transport, now: now) }
     for media in session.media where media.kind == .video { apply(media) }
   }

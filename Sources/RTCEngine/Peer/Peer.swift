@@ -1,6 +1,6 @@
-public import RTCDtls
-public import RTCIce
-public import RTCMedia
+import RTCDtls
+import RTCIce
+import RTCMedia
 public import RTCPrimitives
 import RTCSrtp
 import RTCWire
@@ -23,6 +23,7 @@ public struct Peer: ~Copyable {
   var earlyHandshake: [UInt8]?
   /// There once the handshake is done and the fingerprint checked.
   var srtp: SrtpSession?
+  var srtpProfile: SrtpProfile?
 
   let sendIdentity: SendStreamIdentity
   var sender: VideoSendStream?
@@ -77,16 +78,11 @@ public struct Peer: ~Copyable {
     result.targetBitrate = bitrate.current
     result.loss = bitrate.lastSecondLoss
     result.selectedRoute = ice.selectedRoute
-    result.srtpProfile = srtpProfile
+    result.srtpProfile = srtpProfile.map { $0 == .aeadAes128Gcm ? "AEAD_AES_128_GCM" : "AES_CM_128_HMAC_SHA1_80" }
     result.framesReceived = receiver?.framesReceived ?? 0
     result.packetsReceived = receiver?.statistics.received ?? 0
     result.drops = drops
     return result
-  }
-
-  private var srtpProfile: String? {
-    guard isSecured else { return nil }
-    return srtp!.profile == .aeadAes128Gcm ? "AEAD_AES_128_GCM" : "AES_CM_128_HMAC_SHA1_80"
   }
 
   // MARK: - State
