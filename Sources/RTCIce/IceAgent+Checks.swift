@@ -65,12 +65,17 @@ extension IceAgent {
   }
 
   /// The peer's request shows that its side of the way is open, so that an earlier check of ours may well have been lost at
-  /// its firewall: repeats it soon. False when no check is under way.
+  /// its firewall (RFC 8445 §7.3.1.4). The first time, repeats the check under way soon, as its answer may be just arriving;
+  /// later requests replace it by a new one. False when no check is under way or it is to be replaced.
   private mutating func expedite(pair: Int, now: Timestamp) -> Bool {
     guard let i = session.transactions.lastIndex(where: { $0.pair == pair && !$0.isCancelled }) else { return false }
-    if !session.transactions[i].isExpedited {
+    let check = session.transactions[i]
+    if !check.isExpedited {
       session.transactions[i].isExpedited = true
-      session.transactions[i].dueAt = min(session.transactions[i].dueAt, now + Self.expeditedWait)
+      session.transactions[i].dueAt = min(check.dueAt, now + Self.expeditedWait)
+    } else if now - check.sentAt >= configuration.initialRTO {
+      session.cancelTransactions(of: pair)
+      return false
     }
     return true
   }

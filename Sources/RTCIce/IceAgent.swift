@@ -212,6 +212,7 @@ extension IceAgent {
     deadlines[.retransmission] = session.transactions.reduce(.distantFuture) { min($0, $1.dueAt) }
     deadlines[.nomination] = session.nominationAt ?? .distantFuture
     deadlines[.consent] = path?.consent.deadline ?? .distantFuture
+    deadlines[.report] = stateNow(now) == state ? .distantFuture : now
     deadlines[.patience] = .distantFuture
     if case .checking(let since) = session.phase, since + configuration.patience > now {
       deadlines[.patience] = since + configuration.patience
