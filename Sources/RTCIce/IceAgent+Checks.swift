@@ -35,6 +35,7 @@ extension IceAgent {
   mutating func learn(route: Route, priority: UInt32, nominates: Bool, now: Timestamp) {
     guard session.phase != .failed else { return }
     guard let index = pair(on: route, priority: priority) else { return statistics.count(.limitReached) }
+    session.checklist[index].heardAt = now
     let nominates = nominates && role == .controlled
     if session.checklist[index].state == .succeeded {
       if nominates { acceptNomination(index, now: now) }
@@ -152,14 +153,15 @@ extension IceAgent {
   mutating func checkSucceeded(_ index: Int, _ check: CheckTransaction, now: Timestamp) {
     let id = check.pair
     if check.transmissions == 1 { session.checklist[index].roundTripTime = now - check.sentAt }
+    session.checklist[index].heardAt = now
     session.checklist.succeed(index)
     session.cancelTransactions(of: id)
     if role == .controlled, session.checklist[index].nomination == .requested {
       session.checklist[index].nomination = .none
       acceptNomination(index, now: now)
-    } else if role == .controlling, check.nominates, session.selectedPair == nil {
+    } else if role == .controlling, check.nominates {
       session.checklist[index].nomination = .none
-      select(index, now: now)
+      if session.selectedPair == nil || path?.consent.isSilent(at: now) == true { select(index, now: now) }
     } else {
       evaluateNomination(now: now)
     }

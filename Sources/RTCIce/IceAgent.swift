@@ -142,7 +142,10 @@ public struct IceAgent: ~Copyable {
 
   /// Tells of authenticated traffic on the selected route (an SRTCP report, say), at most a few times a second: it keeps the
   /// state from turning `disconnected`. Consent is another matter and needs answers to its own checks (RFC 7675 §5.1).
-  public mutating func heardPeer(at time: Timestamp) { path?.consent.heard(at: time) }
+  public mutating func heardPeer(at time: Timestamp) {
+    path?.consent.heard(at: time)
+    if state == .disconnected { deadlines[.report] = time }
+  }
 
   /// When `deadlineReached` must be called next; nil: not at all.
   public var nextDeadline: Timestamp? { deadlines.next?.time }
