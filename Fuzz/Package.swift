@@ -23,5 +23,6 @@ let package = Package(
     fuzzTarget("FuzzRTP"),
     fuzzTarget("FuzzRTCP"),
     fuzzTarget("FuzzVP8"),
+    fuzzTarget("FuzzSTUN"),
   ]
 )

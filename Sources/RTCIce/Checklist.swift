@@ -27,6 +27,8 @@ struct CandidatePair {
   var priority: UInt64 = 0
   var state: State = .frozen
   var nomination: Nomination = .none
+  /// When an authentic request or response last came this way.
+  var heardAt = Timestamp(nanoseconds: .min)
   /// From the first answered check that was sent once.
   var roundTripTime: TimeDelta?
 

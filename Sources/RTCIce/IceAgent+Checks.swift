@@ -35,6 +35,7 @@ extension IceAgent {
   mutating func learn(route: Route, priority: UInt32, nominates: Bool, now: Timestamp) {
     guard session.phase != .failed else { return }
     guard let index = pair(on: route, priority: priority) else { return statistics.count(.limitReached) }
+    session.checklist[index].heardAt = now
     let nominates = nominates && role == .controlled
     if session.checklist[index].state == .succeeded {
       if nominates { acceptNomination(index, now: now) }
@@ -65,12 +66,17 @@ extension IceAgent {
   }
 
   /// The peer's request shows that its side of the way is open, so that an earlier check of ours may well have been lost at
-  /// its firewall: repeats it soon. False when no check is under way.
+  /// its firewall (RFC 8445 §7.3.1.4). The first time, repeats the check under way soon, as its answer may be just arriving;
+  /// later requests replace it by a new one. False when no check is under way or it is to be replaced.
   private mutating func expedite(pair: Int, now: Timestamp) -> Bool {
     guard let i = session.transactions.lastIndex(where: { $0.pair == pair && !$0.isCancelled }) else { return false }
-    if !session.transactions[i].isExpedited {
+    let check = session.transactions[i]
+    if !check.isExpedited {
       session.transactions[i].isExpedited = true
-      session.transactions[i].dueAt = min(session.transactions[i].dueAt, now + Self.expeditedWait)
+      session.transactions[i].dueAt = min(check.dueAt, now + Self.expeditedWait)
+    } else if now - check.sentAt >= configuration.initialRTO {
+      session.cancelTransactions(of: pair)
+      return false
     }
     return true
   }
@@ -147,14 +153,15 @@ extension IceAgent {
   mutating func checkSucceeded(_ index: Int, _ check: CheckTransaction, now: Timestamp) {
     let id = check.pair
     if check.transmissions == 1 { session.checklist[index].roundTripTime = now - check.sentAt }
+    session.checklist[index].heardAt = now
     session.checklist.succeed(index)
     session.cancelTransactions(of: id)
     if role == .controlled, session.checklist[index].nomination == .requested {
       session.checklist[index].nomination = .none
       acceptNomination(index, now: now)
-    } else if role == .controlling, check.nominates, session.selectedPair == nil {
+    } else if role == .controlling, check.nominates {
       session.checklist[index].nomination = .none
-      select(index, now: now)
+      if session.selectedPair == nil || path?.consent.isSilent(at: now) == true { select(index, now: now) }
     } else {
       evaluateNomination(now: now)
     }

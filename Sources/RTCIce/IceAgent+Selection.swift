@@ -7,12 +7,20 @@ extension IceAgent {
   /// long: aggressive nomination (RFC 5245) names many pairs at once and means the best, while browsers move later.
   private static let nominationMemory = TimeDelta.seconds(2)
 
-  /// As controlling agent, nominates the best valid pair (RFC 8445 §8.1.1): at once when no better pair may still succeed,
-  /// else after a short wait from the first success.
+  /// As controlling agent, decides whether a pair is to be nominated now.
   mutating func evaluateNomination(now: Timestamp) {
-    guard role == .controlling, case .checking = session.phase, let best = session.checklist.bestValid,
-      !session.checklist.pairs.contains(where: { $0.nomination == .underWay })
-    else { return }
+    guard role == .controlling, !session.checklist.pairs.contains(where: { $0.nomination == .underWay }) else { return }
+    switch session.phase {
+    case .checking: nominateFirst(now: now)
+    case .completed(let selected): nominateInstead(of: selected, now: now)
+    case .awaitingRemote, .failed: break
+    }
+  }
+
+  /// Nominates the best valid pair (RFC 8445 §8.1.1): at once when no better pair may still succeed, else after a short wait
+  /// from the first success.
+  private mutating func nominateFirst(now: Timestamp) {
+    guard let best = session.checklist.bestValid else { return }
     let hasRival = session.checklist.pairs[..<best].contains { $0.state != .failed }
     if hasRival {
       let deadline = session.nominationAt ?? now + configuration.nominationDelay
@@ -20,8 +28,24 @@ extension IceAgent {
       guard deadline <= now else { return }
     }
     session.nominationAt = nil
-    session.checklist[best].nomination = .underWay
-    session.checklist.trigger(best, first: true)
+    nominate(best)
+  }
+
+  /// When the selected pair is silent, nominates the valid pair heard of last: the peer's address has changed, or another
+  /// interface still works. RFC 8445 §8.1.1 asks for a restart instead, but browsers move and accept moves like this,
+  /// and a restart needs signalling that may be gone.
+  private mutating func nominateInstead(of selected: Int, now: Timestamp) {
+    guard path?.consent.isSilent(at: now) == true else { return }
+    let others = session.checklist.pairs.indices.filter { i in
+      session.checklist[i].state == .succeeded && session.checklist[i].id != selected
+    }
+    guard let best = others.max(by: { session.checklist[$0].heardAt < session.checklist[$1].heardAt }) else { return }
+    nominate(best)
+  }
+
+  private mutating func nominate(_ index: Int) {
+    session.checklist[index].nomination = .underWay
+    session.checklist.trigger(index, first: true)
   }
 
   /// As controlled agent, takes up the peer's nomination of a pair that works (RFC 8445 §7.3.1.5).
@@ -56,7 +80,8 @@ extension IceAgent {
       consent: consent)
   }
 
-  /// Consent checks (RFC 7675 §5.1). At its end nothing may be sent on the route any more.
+  /// Consent checks (RFC 7675 §5.1). At its end nothing may be sent on the route any more. The controlling agent's confirm
+  /// the nomination, as browsers' do: after a change of its address at a NAT, the peer so learns which way to use.
   mutating func watchConsent(now: Timestamp, into batch: inout DatagramBatch) {
     guard var path else { return }
     switch path.consent.step(now: now) {
@@ -64,7 +89,7 @@ extension IceAgent {
     case .check:
       let request = IceRequest(
         id: StunTransactionID(using: &random), username: path.remote.username, role: stunRole, priority: path.priority,
-        nominates: false)
+        nominates: role == .controlling)
       request.write(key: path.remote.key, route: path.route, into: &batch)
       path.consent.sent(request.id, now: now)
       statistics.requestsSent += 1

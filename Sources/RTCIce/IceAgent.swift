@@ -142,7 +142,10 @@ public struct IceAgent: ~Copyable {
 
   /// Tells of authenticated traffic on the selected route (an SRTCP report, say), at most a few times a second: it keeps the
   /// state from turning `disconnected`. Consent is another matter and needs answers to its own checks (RFC 7675 §5.1).
-  public mutating func heardPeer(at time: Timestamp) { path?.consent.heard(at: time) }
+  public mutating func heardPeer(at time: Timestamp) {
+    path?.consent.heard(at: time)
+    if state == .disconnected { deadlines[.report] = time }
+  }
 
   /// When `deadlineReached` must be called next; nil: not at all.
   public var nextDeadline: Timestamp? { deadlines.next?.time }
@@ -212,6 +215,7 @@ extension IceAgent {
     deadlines[.retransmission] = session.transactions.reduce(.distantFuture) { min($0, $1.dueAt) }
     deadlines[.nomination] = session.nominationAt ?? .distantFuture
     deadlines[.consent] = path?.consent.deadline ?? .distantFuture
+    deadlines[.report] = stateNow(now) == state ? .distantFuture : now
     deadlines[.patience] = .distantFuture
     if case .checking(let since) = session.phase, since + configuration.patience > now {
       deadlines[.patience] = since + configuration.patience

@@ -8,8 +8,11 @@ public struct IceConfiguration: Sendable {
   public var hostCheckInterval: TimeDelta = .milliseconds(5)
   /// The first retransmission's wait; grows with the number of checks under way (RFC 8445 §14.3).
   public var initialRTO: TimeDelta = .milliseconds(500)
-  /// Rc: how often a check is sent before it fails (RFC 8489 §6.2.1).
-  public var maximumTransmissions = 7
+  /// Where the doubling of that wait ends. The RFC goes on to 16 s; browsers check far more often, and on a lossy radio
+  /// link a viewer should not wait for so rare a repetition.
+  public var maximumRTO: TimeDelta = .seconds(2)
+  /// Rc: how often a check is sent before it fails (RFC 8489 §6.2.1); with `maximumRTO` that takes the RFC's 39.5 s.
+  public var maximumTransmissions = 18
   /// Rm: the wait for an answer to the last transmission, in initial RTOs (RFC 8489 §6.2.1).
   public var finalWaitFactor: Int64 = 16
   /// How long a controlling agent waits for a better pair once one works.
@@ -121,11 +124,13 @@ public enum IceTimer: Int, CaseIterable, Sendable {
   case consent
   /// Checking may fail now.
   case patience
+  /// A description has changed the state, of which nothing has been told yet.
+  case report
 }
 
 /// When each timer is due; `distantFuture` when it is not set.
 struct IceDeadlines {
-  private var times = InlineArray<5, Timestamp>(repeating: .distantFuture)
+  private var times = InlineArray<6, Timestamp>(repeating: .distantFuture)
 
   subscript(timer: IceTimer) -> Timestamp {
     get { times[timer.rawValue] }

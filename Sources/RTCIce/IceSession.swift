@@ -15,14 +15,16 @@ struct CheckTransaction {
   var dueAt: Timestamp
   /// Not sent again; an answer still counts until `dueAt`.
   var isCancelled = false
-  /// A request of the peer has already brought one repetition forward.
+  /// A request of the peer has already brought a repetition forward.
   var isExpedited = false
 
   /// It is sent once more.
   mutating func advance(_ configuration: IceConfiguration, now: Timestamp) {
     transmissions += 1
     let isLast = transmissions == configuration.maximumTransmissions
-    wait = isLast ? configuration.initialRTO * configuration.finalWaitFactor : wait * 2
+    wait =
+      isLast
+      ? configuration.initialRTO * configuration.finalWaitFactor : min(wait * 2, max(wait, configuration.maximumRTO))
     dueAt = now + wait
   }
 }

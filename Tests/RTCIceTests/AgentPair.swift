@@ -26,6 +26,8 @@ struct AgentPair: ~Copyable {
   var now = Timestamp.zero + .seconds(1)
   /// Which agents still have their deadlines served and their datagrams taken.
   var isBAlive = true
+  /// B's port as A sees it: a NAT in front of B whose mapping changes with this. Old mappings are dead.
+  var publicPortOfB: UInt16 = 5000
   private var batch = DatagramBatch(capacity: 16 * 1024)
 
   static let addressA = IPAddress("10.0.0.1")!
@@ -99,11 +101,15 @@ struct AgentPair: ~Copyable {
     let bytes = delivery.bytes
     switch delivery.direction {
     case .bToA:
-      a.agent.receive(bytes.span, route: delivery.route, now: now, into: &batch, events: &a.events)
+      var route = delivery.route
+      route.remote.port = publicPortOfB
+      a.agent.receive(bytes.span, route: route, now: now, into: &batch, events: &a.events)
       flush(.aToB)
     case .aToB:
-      guard isBAlive else { return }
-      b.agent.receive(bytes.span, route: delivery.route, now: now, into: &batch, events: &b.events)
+      guard isBAlive, delivery.route.local.port == publicPortOfB else { return }
+      var route = delivery.route
+      route.local.port = 5000
+      b.agent.receive(bytes.span, route: route, now: now, into: &batch, events: &b.events)
       flush(.bToA)
     }
   }

@@ -8,7 +8,7 @@ import Testing
     var pair = AgentPair(seed: seed, conditions: conditions)
     pair.exchange()
     pair.run(for: .seconds(20)) { $0.areConnected }
-    #expect(pair.areConnected)
+    #expect(pair.areConnected == true)
     return pair
   }
 
@@ -33,7 +33,7 @@ import Testing
     let healing = pair.run(for: .seconds(10)) { $0.areConnected }
     #expect(healing <= .milliseconds(1_100))
     pair.run(for: .seconds(60))
-    #expect(pair.areConnected)
+    #expect(pair.areConnected == true)
   }
 
   @Test func runsOutAfterThirtySeconds() {
@@ -65,7 +65,7 @@ import Testing
   @Test(arguments: 1...10 as ClosedRange<UInt64>) func tenPercentLossDoesNotShow(seed: UInt64) {
     var pair = connected(seed: seed, conditions: .lossy(0.1))
     pair.run(for: .seconds(600))
-    #expect(pair.areConnected)
+    #expect(pair.areConnected == true)
     #expect(!pair.a.events.contains(.stateChanged(.disconnected)))
   }
 

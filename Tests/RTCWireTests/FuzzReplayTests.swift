@@ -7,6 +7,7 @@ import Testing
     "RTP": fuzzRTP,
     "RTCP": fuzzRTCP,
     "VP8": fuzzVP8,
+    "STUN": fuzzSTUN,
   ]
 
   @Test(arguments: ["Seeds", "FailCases"])

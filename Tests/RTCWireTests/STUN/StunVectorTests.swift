@@ -40,7 +40,7 @@ import Testing
     #expect(text(message.receiverFragment) == "evtj" && text(message.senderFragment) == "h6vY")
     #expect(message.notUnderstood.isEmpty && !message.nominates)
     #expect(message.isAuthentic(key: key) && message.hasValidFingerprint)
-    #expect(!message.isAuthentic(key: StunIntegrityKey(password: "VOkJxbRl1RmTxUk/WvJxBu")))
+    #expect(message.isAuthentic(key: StunIntegrityKey(password: "VOkJxbRl1RmTxUk/WvJxBu")) == false)
   }
 
   @Test func readsTheSampleResponses() throws {
