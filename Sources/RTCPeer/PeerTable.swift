@@ -78,7 +78,9 @@ final class PeerTable: LoopHandler {
 
   /// A STUN request names its peer; everything else is known by where it comes from.
   private func owner(of bytes: Span<UInt8>, from remote: SocketAddress) -> PeerSlot? {
-    if PacketKind(bytes) == .stun, let ufrag = IceDemultiplexer.localUsernameFragment(of: bytes) { return byUfrag[ufrag] }
+    if PacketKind(bytes) == .stun, let ufrag = IceDemultiplexer.localUsernameFragment(of: bytes) {
+      return byUfrag[ufrag]
+    }
     return byRemote[remote]
   }
 

@@ -15,7 +15,8 @@ extension Peer {
   mutating func perform(_ command: Command, now: Timestamp, into outbox: inout Outbox) {
     guard !isEnded else {
       outbox.events.append(
-        .negotiationFailed(NegotiationFailure(kind: .wrongState, sentence: "This connection has ended; make a new one.")))
+        .negotiationFailed(
+          NegotiationFailure(kind: .wrongState, sentence: "This connection has ended; make a new one.")))
       return
     }
     do throws(NegotiationFailure) {
@@ -119,7 +120,8 @@ extension Peer {
         usernameFragment: transport.remoteCredentials.usernameFragment, password: transport.remoteCredentials.password)
     else {
       throw NegotiationFailure(
-        kind: .malformed, sentence: "The description's ice-ufrag or ice-pwd is too short or has characters it must not.")
+        kind: .malformed, sentence: "The description's ice-ufrag or ice-pwd is too short or has characters it must not."
+      )
     }
     ice.setRole(transport.isControlling ? .controlling : .controlled)
     ice.setRemote(credentials: credentials, isLite: transport.remoteIsLite, now: now)

@@ -186,7 +186,8 @@ struct VideoSendStream {
       nextRTXSequence = nextRTXSequence.advanced(by: 1)
       RTXPayloadHeader(originalSequenceNumber: packet.number).write(into: &writer)
     }
-    VP8PayloadDescriptor(startsPartition: packet.isFirst, pictureID: VP8PictureID(packet.pictureID)).write(into: &writer)
+    VP8PayloadDescriptor(startsPartition: packet.isFirst, pictureID: VP8PictureID(packet.pictureID)).write(
+      into: &writer)
     writer.write(packet.frame.data.span.extracting(packet.payload))
     let count = writer.offset
     late.patch(&datagram, absSendTime: AbsoluteSendTime(moment.now), transportSequenceNumber: moment.transportNumber)
