@@ -21,6 +21,14 @@ let package = Package(
   targets: [
     // C libraries: module maps and shims, each used by one owner.
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(
+      name: "CX11", pkgConfig: "xcb-damage",
+      providers: [
+        .apt([
+          "libxcb1-dev", "libxcb-shm0-dev", "libxcb-damage0-dev", "libxcb-xfixes0-dev", "libxcb-randr0-dev",
+          "libxcb-composite0-dev", "libxcb-xinput-dev",
+        ])
+      ]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
@@ -45,6 +53,11 @@ let package = Package(
       dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCEngine", "RTCNet"],
       swiftSettings: safe),
 
+    // Capturers.
+    .target(name: "RTCCapture", dependencies: ["RTCPrimitives", "RTCMedia", "CLinux"], swiftSettings: safe),
+    .target(
+      name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CX11"], swiftSettings: strict),
+
     // Tests.
     .target(name: "RTCTestKit", dependencies: ["RTCPrimitives"], swiftSettings: safe),
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
@@ -53,6 +66,11 @@ let package = Package(
       name: "RTCIceTests", dependencies: ["RTCIce", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
     .testTarget(name: "RTCDtlsTests", dependencies: ["RTCDtls", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCSrtpTests", dependencies: ["RTCSrtp", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCCaptureTests", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCCaptureX11Tests", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "CX11"],
+      swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
   ]
 )

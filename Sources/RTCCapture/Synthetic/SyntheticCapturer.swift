@@ -1,0 +1,152 @@
+import CLinux
+public import RTCMedia
+import RTCPrimitives
+import Synchronization
+
+/// A source that draws its own pictures, at a steady rate on its own thread. Any size from 16x16 to 8192x8192, any rate
+/// above 0 up to 1000.
+///
+/// Frame numbers follow the clock: when the consumer is slow, pictures are left out and never delayed.
+public final class SyntheticCapturer: VideoCapturer {
+  public let pattern: SyntheticPattern
+  private let seed: UInt64
+  private let frameLimit: UInt64?
+  private let thread = CaptureThread()
+
+  /// - Parameters:
+  ///   - seed: the same seed draws the same pictures.
+  ///   - frameLimit: the source ends by itself after this frame number is reached; nil goes on until stopped.
+  public init(pattern: SyntheticPattern, seed: UInt64 = 1, frameLimit: UInt64? = nil) {
+    self.pattern = pattern
+    self.seed = seed
+    self.frameLimit = frameLimit
+  }
+
+  public var supportedFormats: [VideoFormat] {
+    [(1920, 1080), (1280, 720), (640, 360)].map {
+      VideoFormat(size: PixelSize(width: $0.0, height: $0.1), frameRates: 0...1000, pixelFormat: .bgra)
+    }
+  }
+
+  public var isScreencast: Bool { pattern.isScreencast }
+
+  public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
+    let (pattern, seed, frameLimit) = (pattern, seed, frameLimit)
+    let started = thread.start(name: "rtc-synthetic") { run in
+      let drawing = SyntheticRun(pattern: pattern, seed: seed, frameLimit: frameLimit, run: run)
+      drawing.deliver(format, to: consumer)
+    }
+    if !started { consumer.captureDidStart(.failure(.alreadyStarted)) }
+  }
+
+  public func stopCapture() { thread.stop() }
+}
+
+/// One run of the source, on its thread.
+private struct SyntheticRun {
+  let pattern: SyntheticPattern
+  let seed: UInt64
+  let frameLimit: UInt64?
+  let run: CaptureRun
+
+  func deliver(_ format: VideoFormat, to consumer: any VideoConsumer) {
+    if let refusal = refusal(of: format) {
+      run.noteEnded()
+      return consumer.captureDidStart(.failure(.unsupportedFormat(refusal)))
+    }
+    let rate = format.frameRates.upperBound
+    consumer.captureDidStart(
+      .success(VideoFormat(size: format.size, frameRates: rate...rate, pixelFormat: .bgra)))
+    deliver(size: format.size, interval: .seconds(1 / rate), to: consumer)
+  }
+
+  private func refusal(of format: VideoFormat) -> String? {
+    let (size, rate) = (format.size, format.frameRates.upperBound)
+    if !(16...8192).contains(size.width) || !(16...8192).contains(size.height) {
+      return "A test picture can be 16x16 to 8192x8192 pixels, not \(size)."
+    }
+    if !(rate > 0 && rate <= 1000) { return "A test picture can have up to 1000 frames a second, not \(rate)." }
+    return format.pixelFormat == .bgra ? nil : "Test pictures come as BGRA, not as \(format.pixelFormat.rawValue)."
+  }
+
+  private func deliver(size: PixelSize, interval: TimeDelta, to consumer: any VideoConsumer) {
+    let start = MonotonicClock.now
+    var pool: [CanvasMemory] = []
+    var last: UInt64?
+    while !run.isStopped {
+      let now = MonotonicClock.now
+      let frame = UInt64((now - start).nanoseconds / interval.nanoseconds)
+      if let last, frame <= last {
+        run.wait(until: start + interval * Int64(last + 1))
+        continue
+      }
+      if let frameLimit, frame >= frameLimit {
+        run.noteEnded()
+        return consumer.captureDidEnd(.finished)
+      }
+      let memory = freeMemory(in: &pool, size: size)
+      memory.draw(pattern, frame: frame, seed: seed, milliseconds: WallClock.milliseconds)
+      let damage = last.flatMap { SyntheticPicture.damage(pattern, from: $0, to: frame, in: size) }
+      last = frame
+      consumer.consume(VideoFrame(buffer: memory.lease(), captureTime: now, damage: damage, colorSpace: .sRGB))
+    }
+  }
+
+  private func freeMemory(in pool: inout [CanvasMemory], size: PixelSize) -> CanvasMemory {
+    if let free = pool.first(where: { !$0.isLeased }) { return free }
+    let memory = CanvasMemory(size: size)
+    // A consumer that keeps many pictures gets fresh memory each time; the pool itself stays small.
+    if pool.count < 3 { pool.append(memory) }
+    return memory
+  }
+}
+
+private enum WallClock {
+  /// Milliseconds since 1970 modulo 2³².
+  static var milliseconds: UInt32 {
+    UInt32(truncatingIfNeeded: clinux_realtime_nanoseconds() / 1_000_000)
+  }
+}
+
+/// The memory of one picture, drawn by the source's thread while nobody leases it.
+///
+/// `@unchecked Sendable`: the pixels are written only while `leased` is false, and only by the source's thread; readers
+/// hold a lease.
+@safe
+private final class CanvasMemory: @unchecked Sendable {
+  private let size: PixelSize
+  private let pixels: UnsafeMutableBufferPointer<UInt32>
+  private let leased = Atomic(false)
+  private var shown: UInt64?
+
+  init(size: PixelSize) {
+    self.size = size
+    unsafe pixels = .allocate(capacity: size.width * size.height)
+    unsafe pixels.initialize(repeating: 0)
+  }
+
+  deinit { unsafe pixels.deallocate() }
+
+  var isLeased: Bool { leased.load(ordering: .acquiring) }
+
+  /// Draws what differs from the frame drawn here before.
+  func draw(_ pattern: SyntheticPattern, frame: UInt64, seed: UInt64, milliseconds: UInt32) {
+    let changed =
+      shown.flatMap { SyntheticPicture.damage(pattern, from: $0, to: frame, in: size) } ?? [PixelRect(size)]
+    shown = frame
+    var canvas = unsafe PixelCanvas(size: size, pixels: pixels.mutableSpan)
+    for rect in changed {
+      canvas.setClip(rect)
+      SyntheticPicture.draw(pattern, frame: frame, seed: seed, milliseconds: milliseconds, into: &canvas)
+    }
+  }
+
+  func lease() -> PixelBuffer {
+    leased.store(true, ordering: .relaxed)
+    let base = unsafe UnsafeRawPointer(pixels.baseAddress!)
+    // The release closure keeps this memory alive; size and stride fit by construction.
+    return unsafe PixelBuffer(format: .bgra, size: size, planes: [(base, size.width * 4)]) { [self] in
+      leased.store(false, ordering: .releasing)
+    }!
+  }
+}
