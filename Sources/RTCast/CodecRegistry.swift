@@ -1,0 +1,32 @@
+import RTCCodecVPX
+public import RTCMedia
+
+/// Which codecs a broadcast may encode with. A value: pass your own to add or replace one.
+public struct CodecRegistry: Sendable {
+  private var factories: [VideoCodec: VideoEncoderFactory] = [:]
+
+  /// An empty registry.
+  public init() {}
+
+  /// All codecs this build has.
+  public static var standard: CodecRegistry {
+    var registry = CodecRegistry()
+    registry.register(.vp8) { settings throws(VideoEncoderError) in try VP8Encoder(settings) }
+    return registry
+  }
+
+  /// Adds `factory` for `codec`, in the place of any before.
+  public mutating func register(_ codec: VideoCodec, factory: @escaping VideoEncoderFactory) {
+    factories[codec] = factory
+  }
+
+  /// The codecs there are factories for.
+  public var codecs: [VideoCodec] { VideoCodec.allCases.filter { factories[$0] != nil } }
+
+  func factory(for codec: VideoCodec) -> VideoEncoderFactory {
+    guard let factory = factories[codec] else {
+      preconditionFailure("CodecRegistry: no factory for \(codec.rawValue); register one first")
+    }
+    return factory
+  }
+}

@@ -1,0 +1,158 @@
+import RTCEngine
+import RTCPeer
+import RTCPrimitives
+import RTCSignaling
+import Synchronization
+
+/// Everybody who watches: opens, follows and closes their connections.
+final class ViewerRegistry: WHEPSessions {
+  private struct Viewer {
+    var connection: PeerConnection
+    var isConnected = false
+    var target: BitRate
+  }
+
+  private let peers: PeerLoop
+  private let source: CapturedSource
+  private let options: Broadcast.Options
+  private let report: @Sendable (BroadcastEvent) -> Void
+  private let viewers = Mutex<[String: Viewer]>([:])
+
+  init(
+    peers: PeerLoop, source: CapturedSource, options: Broadcast.Options,
+    report: @escaping @Sendable (BroadcastEvent) -> Void
+  ) {
+    self.peers = peers
+    self.source = source
+    self.options = options
+    self.report = report
+  }
+
+  var count: Int { viewers.withLock { $0.count } }
+
+  // MARK: - WHEP
+
+  func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
+    guard stream == nil else { throw WHEPRefusal(.notFound, "There is no stream of that name; POST to /whep.") }
+    guard count < options.maximumViewers else {
+      throw WHEPRefusal(.serviceUnavailable, "There are too many viewers; try again later.")
+    }
+    let connection = makeConnection()
+    do {
+      let answer = try await connection.answer(to: offer)
+      follow(connection, onEnd: { [report] in report(.viewerLeft(id: connection.id, $0)) })
+      return WHEPAnswer(id: connection.id, answer: answer, etag: "1")
+    } catch let failure as NegotiationFailure {
+      await connection.close()
+      throw WHEPRefusal(failure)
+    } catch {
+      await connection.close()
+      throw WHEPRefusal(.serviceUnavailable, "\(error)")
+    }
+  }
+
+  func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult {
+    guard let connection = viewers.withLock({ $0[id]?.connection }) else {
+      throw WHEPRefusal(.notFound, "There is no such session; it may have ended.")
+    }
+    do {
+      try await connection.addRemoteCandidates(fragment)
+      return .noContent
+    } catch let failure as NegotiationFailure {
+      throw WHEPRefusal(failure)
+    } catch {
+      throw WHEPRefusal(.notFound, "\(error)")
+    }
+  }
+
+  func close(id: String) async -> Bool {
+    guard let connection = viewers.withLock({ $0[id]?.connection }) else { return false }
+    await connection.close()
+    return true
+  }
+
+  func status() async -> CastStatus {
+    CastStatus(isLive: source.isLive, viewers: viewers.withLock { $0.values.count(where: \.isConnected) })
+  }
+
+  // MARK: - Connections
+
+  func makeConnection() -> PeerConnection {
+    var configuration = PeerConnection.Configuration(video: source.track)
+    configuration.bitrates = options.bitrates
+    return PeerConnection(on: peers, configuration: configuration)
+  }
+
+  /// Counts `connection` among the viewers and follows it to its end.
+  func follow(_ connection: PeerConnection, onEnd: @escaping @Sendable (EndReason) -> Void) {
+    viewers.withLock { $0[connection.id] = Viewer(connection: connection, target: options.bitrates.start) }
+    Task {
+      var wasConnected = false
+      var reason = EndReason.closedLocally
+      for await event in connection.events {
+        switch event {
+        case .stateChanged(.connected):
+          if !wasConnected { report(.viewerJoined(id: connection.id)) }
+          wasConnected = true
+          update(connection.id) { $0.isConnected = true }
+        case .stateChanged(.disconnected): update(connection.id) { $0.isConnected = false }
+        case .stateChanged(.ended(let why)): reason = why
+        case .targetBitrateChanged(let rate): update(connection.id) { $0.target = rate }
+        default: break
+        }
+      }
+      remove(connection.id)
+      if wasConnected { onEnd(reason) }
+    }
+  }
+
+  private func update(_ id: String, _ change: (inout Viewer) -> Void) {
+    viewers.withLock {
+      if $0[id] != nil { change(&$0[id]!) }
+      adapt($0)
+    }
+  }
+
+  private func remove(_ id: String) {
+    viewers.withLock {
+      $0[id] = nil
+      adapt($0)
+    }
+  }
+
+  /// Encodes while somebody watches, for the viewer with the best network: those with a worse one get fewer frames, so
+  /// that one slow viewer does not blur the picture of all.
+  private func adapt(_ viewers: [String: Viewer]) {
+    let best = viewers.values.filter(\.isConnected).map(\.target).max()
+    if let best { source.pipeline.setTargetBitrate(best) }
+    source.pipeline.setActive(best != nil)
+  }
+
+  func setBitrates(_ limits: BitrateLimits) async {
+    for connection in viewers.withLock({ $0.values.map(\.connection) }) { await connection.setBitrates(limits) }
+  }
+
+  func closeAll() async {
+    for connection in viewers.withLock({ $0.values.map(\.connection) }) { await connection.close() }
+  }
+
+  /// Of the viewers that are connected.
+  func statistics() async -> [(id: String, statistics: PeerStatistics)] {
+    var result: [(String, PeerStatistics)] = []
+    for viewer in viewers.withLock({ Array($0.values) }) where viewer.isConnected {
+      result.append((viewer.connection.id, await viewer.connection.statistics()))
+    }
+    return result.sorted { $0.0 < $1.0 }
+  }
+}
+
+extension WHEPRefusal {
+  fileprivate init(_ failure: NegotiationFailure) {
+    switch failure.kind {
+    case .malformed: self.init(.badRequest, failure.sentence)
+    case .noCommonCodec: self.init(.notAcceptable, failure.sentence)
+    case .unsupported: self.init(.unprocessable, failure.sentence)
+    case .wrongState: self.init(.conflict, failure.sentence)
+    }
+  }
+}
