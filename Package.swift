@@ -71,6 +71,8 @@ let package = Package(
     .testTarget(
       name: "RTCCaptureX11Tests", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "CX11"],
       swiftSettings: strict),
+    .testTarget(
+      name: "RTCEngineTests", dependencies: ["RTCEngine", "RTCWire", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
   ]
 )

@@ -1,0 +1,1 @@
+../../RTCWireTests/SDP/AiortcOffers.swift

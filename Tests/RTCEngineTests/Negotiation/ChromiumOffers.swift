@@ -1,0 +1,1 @@
+../../RTCWireTests/SDP/ChromiumOffers.swift

@@ -1,0 +1,84 @@
+import RTCWire
+import Testing
+
+@Suite struct SDPHostileTests {
+  static let head = "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\n"
+  static let video = "m=video 9 UDP/TLS/RTP/SAVPF 96\r\n"
+
+  private func failure(_ text: String) -> SDPError? {
+    do {
+      _ = try SessionDescription(parsing: text)
+      return nil
+    } catch { return error }
+  }
+
+  @Test func sizesAreBounded() {
+    #expect(
+      failure(Self.head + String(repeating: "a=x\n", count: 100_000))?.reason == .tooMany("bytes", limit: 262_144))
+    let many = failure(Self.head + String(repeating: "a=x\n", count: 5_000))
+    #expect(many == SDPError(line: 4_001, reason: .tooMany("lines", limit: 4_000)))
+    let long = failure(Self.head + "a=" + String(repeating: "x", count: 9_000))
+    #expect(long == SDPError(line: 5, reason: .tooMany("bytes in the line", limit: 8_192)))
+    #expect(failure(Self.head + String(repeating: Self.video, count: 65))?.reason == .tooMany("m-sections", limit: 64))
+    #expect(failure(Self.head + String(repeating: Self.video, count: 64)) == nil)
+    let sources = (0..<300).map { "a=ssrc:\($0) cname:x\n" }.joined()
+    #expect(failure(Self.head + Self.video + sources)?.reason == .tooMany("sources", limit: 256))
+    #expect(failure(String(repeating: "\n", count: 200_000))?.reason == .tooMany("lines", limit: 4_000))
+  }
+
+  @Test(arguments: [
+    "", "\r\n\r\n", "hello", "v=1\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\n", "v=0\r\n", "v=0\r\ns=-\r\n",
+    "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\n", "v=0\r\no=- x 1 IN IP4 0.0.0.0\r\ns=-\r\n",
+    "v=0\r\no=- 1 99999999999999999999 IN IP4 0.0.0.0\r\ns=-\r\n", "v=0\r\no=- 1 1 IN IP4\r\ns=-\r\n",
+    "{\"sdp\": \"v=0\"}", "\u{1F600}=1", "v=0\0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\n",
+  ])
+  func whatIsNoDescriptionIsRefused(_ text: String) {
+    #expect(failure(text) != nil)
+  }
+
+  @Test(arguments: [
+    "m=video", "m=video 9", "m=video -1 UDP/TLS/RTP/SAVPF 96", "m=video 65536 UDP/TLS/RTP/SAVPF 96",
+    "m=video +9 UDP/TLS/RTP/SAVPF 96", "x=1", "v=0", "a", "=", "a=fingerprint:sha-256 zz", "a=fingerprint:sha-256",
+    "a=fingerprint:sha-256 AB:CD", "a=setup:never", "a=ice-ufrag:abc", "a=ice-pwd:short", "a=ice-ufrag:with space",
+    "a=group:BUNDLE 0 0", "a=x\u{7}y", "a=x\ry",
+  ])
+  func brokenSessionLinesAreNamed(_ line: String) {
+    #expect(failure(Self.head + line + "\r\n")?.line == 5)
+  }
+
+  @Test(arguments: [
+    "a=rtpmap:128 VP8/90000", "a=rtpmap:-1 VP8/90000", "a=rtpmap:96", "a=rtpmap:96 VP8", "a=rtpmap:96 VP8/0",
+    "a=rtpmap:96 VP8/4294967296", "a=rtpmap:96 opus/48000/0", "a=rtpmap:96 opus/48000/256", "a=rtpmap:96 /90000",
+    "a=extmap:0 urn:x", "a=extmap:70000 urn:x", "a=extmap:1", "a=extmap:1/sideways urn:x", "a=extmap:1/ urn:x",
+    "a=ssrc:4294967296 cname:x", "a=ssrc:-1 cname:x", "a=ssrc", "a=ssrc-group:FID", "a=ssrc-group:FID 1 x", "a=msid:",
+    "a=msid:a b c", "a=mid:", "a=mid:two words", "a=mid", "a=rtcp-fb:200 nack", "a=rtcp-fb:96", "a=sctp-port:65536",
+    "a=max-message-size:99999999999999999999999", "b=AS:-5", "b=AS", "t=0 0", "o=- 1 1 IN IP4 0.0.0.0", "q=1", "a=rid",
+  ])
+  func brokenMediaLinesAreNamed(_ line: String) {
+    #expect(failure(Self.head + Self.video + line + "\r\n")?.line == 6)
+  }
+
+  @Test func contradictionsAreRefused() {
+    let media = Self.head + Self.video + "a=mid:a\r\n"
+    #expect(failure(media + Self.video + "a=mid:a\r\n")?.reason == .duplicate("mid a"))
+    #expect(failure(media + "a=mid:b\r\n") == SDPError(line: 7, reason: .duplicate("mid")))
+    let mapped = Self.head + Self.video + "a=rtpmap:96 VP8/90000\r\n"
+    #expect(failure(mapped + "a=rtpmap:96 VP9/90000\r\n") == SDPError(line: 7, reason: .duplicate("rtpmap")))
+    #expect(failure(mapped + "a=rtpmap:96 VP8/90000\r\n") == nil)
+  }
+
+  @Test func anyPrefixAndAnyFlippedByteIsSurvived() {
+    let bytes = Array(FirefoxOffers.call.utf8)
+    for end in stride(from: 0, to: bytes.count, by: 97) { _ = failure(String(decoding: bytes[..<end], as: UTF8.self)) }
+    for (step, index) in stride(from: 0, to: bytes.count, by: 61).enumerated() {
+      var copy = bytes
+      copy[index] = UInt8(truncatingIfNeeded: step &* 37)
+      _ = failure(String(decoding: copy, as: UTF8.self))
+    }
+  }
+
+  @Test func unreadableCandidatesAreLeftOut() throws {
+    let text = Self.head + Self.video + "a=candidate:rubbish\r\na=candidate:1 1 udp 1 192.0.2.1 9 typ host\r\n"
+    #expect(try SessionDescription(parsing: text).media[0].transport.candidates.count == 1)
+  }
+}
