@@ -18,6 +18,12 @@ let package = Package(
   products: [
     .library(name: "RTCWire", targets: ["RTCWire"])
   ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+  ],
   targets: [
     // C libraries: module maps and shims, each used by one owner.
     .systemLibrary(name: "CLinux"),
@@ -58,8 +64,35 @@ let package = Package(
     .target(
       name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CX11"], swiftSettings: strict),
 
+    // Signaling.
+    .target(name: "RTCSignaling", swiftSettings: safe),
+    .target(
+      name: "RTCSignalingNIO",
+      dependencies: [
+        "RTCSignaling",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      resources: [.embedInCode("Resources/viewer.html")],
+      swiftSettings: strict),
+
     // Tests.
     .target(name: "RTCTestKit", dependencies: ["RTCPrimitives"], swiftSettings: safe),
+    .testTarget(name: "RTCSignalingTests", dependencies: ["RTCSignaling"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCSignalingNIOTests",
+      dependencies: [
+        "RTCSignaling", "RTCSignalingNIO",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ],
+      swiftSettings: strict),
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCWireTests", dependencies: ["RTCWire", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(

@@ -1,0 +1,94 @@
+/// A whole HTTP answer. `Content-Length`, `Date` and `Connection` are left to whoever sends it.
+public struct HTTPReply: Sendable, Equatable {
+  public struct Header: Sendable, Equatable {
+    public var name: String
+    public var value: String
+  }
+
+  public var status: Int
+  public var headers: [Header]
+  public var body: [UInt8]
+
+  public init(status: Int, headers: KeyValuePairs<String, String> = [:], body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers.map { Header(name: $0.key, value: $0.value) }
+    self.body = body
+  }
+
+  /// A sentence as plain text.
+  public init(status: Int, sentence: String, headers: KeyValuePairs<String, String> = [:]) {
+    self.init(status: status, headers: headers, body: Array((sentence + "\n").utf8))
+    add("Content-Type", "text/plain; charset=utf-8")
+  }
+
+  public func first(_ name: String) -> String? {
+    headers.first { $0.name.lowercased() == name.lowercased() }?.value
+  }
+
+  mutating func add(_ name: String, _ value: String) {
+    headers.append(Header(name: name, value: value))
+  }
+}
+
+extension HTTPReply {
+  public static let tooLarge = HTTPReply(status: 413, sentence: "The body is larger than this server takes.")
+  public static let headTooLarge = HTTPReply(
+    status: 431, sentence: "The request's header is larger than this server takes.")
+  public static let malformedRequest = HTTPReply(status: 400, sentence: "This is not a well-formed HTTP/1.1 request.")
+  public static let tooSlow = HTTPReply(status: 408, sentence: "The request did not arrive in time.")
+  public static let crowded = HTTPReply(
+    status: 503, sentence: "The server has as many connections as it takes; try again shortly.",
+    headers: ["Retry-After": "5"])
+  public static let busy = HTTPReply(
+    status: 503, sentence: "Too many offers are waiting for an answer; try again shortly.",
+    headers: ["Retry-After": "1"])
+  public static let noAnswer = HTTPReply(
+    status: 503, sentence: "The cast did not answer in time; try again shortly.", headers: ["Retry-After": "1"])
+
+  public static func refusal(_ refusal: WHEPRefusal) -> HTTPReply {
+    var reply = HTTPReply(status: refusal.status, sentence: refusal.sentence)
+    if let seconds = refusal.retryAfter { reply.add("Retry-After", String(seconds)) }
+    if refusal == .trickleUnsupported { reply.add("Allow", "DELETE, OPTIONS") }
+    return reply
+  }
+
+  public static func opened(_ answer: WHEPAnswer) -> HTTPReply {
+    HTTPReply(
+      status: 201,
+      headers: [
+        "Content-Type": "application/sdp", "Location": SignalingRoute.sessionPrefix + answer.id,
+        "ETag": "\"\(answer.etag)\"", "Accept-Patch": SignalingDesk.fragmentType,
+      ], body: Array(answer.answer.utf8))
+  }
+
+  public static func patched(_ result: WHEPPatchResult) -> HTTPReply {
+    switch result {
+    case .noContent: HTTPReply(status: 204)
+    case .restarted(let fragment, let etag):
+      HTTPReply(
+        status: 200, headers: ["Content-Type": SignalingDesk.fragmentType, "ETag": "\"\(etag)\""],
+        body: Array(fragment.utf8))
+    }
+  }
+
+  public static func closed(_ existed: Bool) -> HTTPReply {
+    existed ? HTTPReply(status: 200) : .refusal(.noSuchSession)
+  }
+
+  public static func health(_ status: CastStatus, detail: Bool) -> HTTPReply {
+    HTTPReply(
+      status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"],
+      body: Array((status.json(detail: detail) + "\n").utf8))
+  }
+
+  /// The viewer page. It may run its own inline code and talk to its own origin, and nothing else.
+  public static func page(_ html: [UInt8]) -> HTTPReply {
+    HTTPReply(
+      status: 200,
+      headers: [
+        "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", "Referrer-Policy": "no-referrer",
+        "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+          + "connect-src 'self'; img-src data:; media-src blob:; base-uri 'none'; form-action 'none'",
+      ], body: html)
+  }
+}

@@ -1,0 +1,76 @@
+/// Where a signaling server listens: a host or address, and a port (0 lets the system choose).
+public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
+  public var host: HostName
+  public var port: UInt16
+
+  /// 127.0.0.1 and a port that the system chooses.
+  public static let loopback = ListenAddress(host: HostName("127.0.0.1"), port: 0)
+
+  public init(host: HostName, port: UInt16) {
+    self.host = host
+    self.port = port
+  }
+
+  /// Parses `HOST:PORT`, `HOST`, `[V6]:PORT`, `[V6]`, `:PORT` (every address) and `PORT` (loopback).
+  public init(parsing text: String) throws(ListenAddressError) {
+    if text.utf8.allSatisfy({ (48...57).contains($0) }), !text.isEmpty {
+      self.init(host: Self.loopback.host, port: try Self.port(text[...], of: text))
+    } else if text.hasPrefix(":"), text.utf8.dropFirst().allSatisfy({ (48...57).contains($0) }), text.utf8.count > 1 {
+      self.init(host: HostName("0.0.0.0"), port: try Self.port(text.dropFirst(), of: text))
+    } else {
+      guard let (host, port) = HostName.split(authority: text) else {
+        throw text.filter({ $0 == ":" }).count > 1 && !text.contains("[") ? .bareIPv6(text) : .malformed(text)
+      }
+      guard let port else {
+        self.init(host: host, port: 0)
+        return
+      }
+      self.init(host: host, port: try Self.port(port, of: text))
+    }
+  }
+
+  private static func port(_ digits: Substring, of text: String) throws(ListenAddressError) -> UInt16 {
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ (48...57).contains($0) }) else { throw .malformed(text) }
+    guard let port = UInt16(digits) else { throw .portTooLarge(String(digits)) }
+    return port
+  }
+
+  /// Refuses what would show the screen to the network without anybody being asked for a token.
+  public func checkExposure(token: AccessToken?) throws(ListenAddressError) {
+    if !host.isLoopback, token == nil { throw .exposedWithoutToken(self) }
+  }
+
+  /// `HOST:PORT`, IPv6 in brackets.
+  public var description: String { "\(host.isIPv6 ? "[\(host.text)]" : host.text):\(port)" }
+
+  /// What to type into a browser on this machine, with a final slash. A token travels in the fragment, which browsers
+  /// send to nobody.
+  public func link(token: AccessToken?) -> String {
+    let shown =
+      switch host.text {
+      case "0.0.0.0": "127.0.0.1"
+      case "::": "[::1]"
+      default: host.inURL
+      }
+    return "http://\(shown):\(port)/" + (token.map { "#token=" + $0.inURL } ?? "")
+  }
+}
+
+/// What is wrong with an address to listen at: the caller's fault.
+public enum ListenAddressError: Error, Sendable, Equatable, CustomStringConvertible {
+  case malformed(String)
+  case bareIPv6(String)
+  case portTooLarge(String)
+  case exposedWithoutToken(ListenAddress)
+
+  public var description: String {
+    switch self {
+    case .malformed(let text): "\"\(text)\" is not an address to listen at; write HOST:PORT, such as 127.0.0.1:8080."
+    case .bareIPv6(let text): "\"\(text)\" looks like an IPv6 address; write it in brackets, such as [::1]:8080."
+    case .portTooLarge(let text): "\(text) is not a port; ports go from 0 (any free one) to 65535."
+    case .exposedWithoutToken(let address):
+      "Listening at \(address) would show the cast to anybody who can reach this machine; "
+        + "add --token SECRET, or listen at 127.0.0.1."
+    }
+  }
+}

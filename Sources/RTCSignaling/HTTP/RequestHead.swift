@@ -1,0 +1,57 @@
+/// The parts of an HTTP request's head that signaling looks at.
+public struct RequestHead: Sendable, Equatable {
+  public var method: String
+  /// The request target as sent: path and query.
+  public var target: String
+  public var host: String?
+  public var origin: String?
+  public var authorization: String?
+  public var contentType: String?
+  /// Bytes of the body when announced; nil when none is announced or it comes in chunks.
+  public var contentLength: Int?
+  /// `If-Match` as sent.
+  public var ifMatch: String?
+  /// The client waits for `100 Continue` before it sends the body.
+  public var expectsContinue: Bool
+
+  public init(
+    method: String, target: String, host: String? = nil, origin: String? = nil, authorization: String? = nil,
+    contentType: String? = nil, contentLength: Int? = nil, ifMatch: String? = nil, expectsContinue: Bool = false
+  ) {
+    self.method = method
+    self.target = target
+    self.host = host
+    self.origin = origin
+    self.authorization = authorization
+    self.contentType = contentType
+    self.contentLength = contentLength
+    self.ifMatch = ifMatch
+    self.expectsContinue = expectsContinue
+  }
+
+  /// The target's path without its query.
+  var path: Substring { target.prefix { $0 != "?" && $0 != "#" } }
+
+  /// The media type without its parameters, in lower case.
+  var mediaType: String? {
+    contentType?.prefix { $0 != ";" }.trimmingBlanks().lowercased()
+  }
+
+  /// The first entity tag of `If-Match` without quotes and weakness; `*` stays `*`.
+  var entityTag: String? {
+    guard var tag = ifMatch?.prefix(while: { $0 != "," }).trimmingBlanks(), !tag.isEmpty else { return nil }
+    if tag.hasPrefix("W/") { tag = tag.dropFirst(2) }
+    if tag.hasPrefix("\""), tag.hasSuffix("\""), tag.utf8.count >= 2 { tag = tag.dropFirst().dropLast() }
+    return String(tag)
+  }
+}
+
+extension StringProtocol {
+  /// Without the blanks and tabs at either end.
+  func trimmingBlanks() -> Substring {
+    let isBlank = { (character: Character) in character == " " || character == "\t" }
+    var part = Substring(self).drop(while: isBlank)
+    while let last = part.last, isBlank(last) { part.removeLast() }
+    return part
+  }
+}

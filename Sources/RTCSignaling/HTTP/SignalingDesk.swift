@@ -1,0 +1,121 @@
+/// Decides what becomes of a request from its head alone: who may ask, for what, and how. No state, no input or output.
+public struct SignalingDesk: Sendable {
+  /// What to do once the request has arrived whole.
+  public enum Verdict: Sendable, Equatable {
+    case reply(HTTPReply)
+    case page
+    /// The figures only for those who may see the cast.
+    case health(detail: Bool)
+    case open(stream: String?)
+    case patch(id: String, etag: String?)
+    case close(id: String)
+
+    /// Whether the body matters.
+    public var readsBody: Bool {
+      switch self {
+      case .open, .patch: true
+      case .reply, .page, .health, .close: false
+      }
+    }
+  }
+
+  static let fragmentType = "application/trickle-ice-sdpfrag"
+
+  private let token: AccessToken?
+  private let isLoopback: Bool
+  private let hostNames: Set<HostName>
+
+  /// - Parameters:
+  ///   - listen: where the server listens, which decides whether names in `Host` are checked.
+  ///   - hostNames: further names under which the server is known, such as that of a proxy in front of it.
+  public init(listen: ListenAddress, token: AccessToken?, hostNames: [String] = []) {
+    self.token = token
+    self.isLoopback = listen.host.isLoopback
+    self.hostNames = Set(hostNames.map { HostName($0) } + [listen.host])
+  }
+
+  public func judge(_ head: RequestHead) -> Verdict {
+    if let refusal = refusalOfSource(head) { return .reply(refusal) }
+    guard let route = SignalingRoute(path: head.path) else {
+      return .reply(
+        HTTPReply(status: 404, sentence: "There is nothing at this path; viewers go to /, WHEP is at /whep."))
+    }
+    if head.method == "OPTIONS" { return .reply(options(route)) }
+    guard route.methods.contains(head.method) else {
+      let allowed = route.methods.joined(separator: ", ")
+      return .reply(HTTPReply(status: 405, sentence: "This path takes \(allowed).", headers: ["Allow": allowed]))
+    }
+    let isAdmitted = token.map { $0.admits(authorization: head.authorization) } ?? true
+    if route.isGuarded, !isAdmitted {
+      return .reply(
+        HTTPReply(
+          status: 401, sentence: "This cast needs a token, sent as Authorization: Bearer TOKEN.",
+          headers: ["WWW-Authenticate": "Bearer realm=\"rtcast\""]))
+    }
+    switch route {
+    case .page: return .page
+    case .health: return .health(detail: isAdmitted)
+    case .endpoint(let stream):
+      return wrongType(head, expected: "application/sdp") ?? .open(stream: stream)
+    case .session(let id) where head.method == "PATCH":
+      return wrongType(head, expected: Self.fragmentType) ?? .patch(id: id, etag: head.entityTag)
+    case .session(let id): return .close(id: id)
+    }
+  }
+
+  /// Headers that every answer carries, whatever it is.
+  public static let commonHeaders: [HTTPReply.Header] = [
+    .init(name: "Access-Control-Allow-Origin", value: "*"),
+    .init(name: "Access-Control-Expose-Headers", value: "Location, ETag, Link, Accept-Patch, Retry-After"),
+    .init(name: "X-Content-Type-Options", value: "nosniff"),
+  ]
+
+  /// Two ways in which a web site elsewhere could have a visitor's browser fetch a cast that is meant for this machine
+  /// alone: a name of its own that it points at 127.0.0.1 (DNS rebinding), and a plain cross-origin request.
+  private func refusalOfSource(_ head: RequestHead) -> HTTPReply? {
+    let host = head.host.flatMap { HostName.split(authority: $0.trimmingBlanks()) }?.host
+    if isLoopback {
+      guard let host else {
+        return HTTPReply(status: 400, sentence: "The request has no usable Host header.")
+      }
+      guard isKnown(host) else {
+        return HTTPReply(
+          status: 403, sentence: "This server is not known as \(host.text); open it as localhost or by its IP address.")
+      }
+    }
+    guard token == nil, let origin = head.origin else { return nil }
+    let source = origin.split(separator: "/").dropFirst().first.flatMap { HostName.split(authority: $0) }?.host
+    guard let source, source == host || isOwn(source) else {
+      return HTTPReply(
+        status: 403,
+        sentence: "A cast without a token can be watched from this server's own page only, not from \(origin).")
+    }
+    return nil
+  }
+
+  private func isKnown(_ host: HostName) -> Bool { host.isAddress || isOwn(host) }
+
+  private func isOwn(_ host: HostName) -> Bool { host.isLoopback || hostNames.contains(host) }
+
+  private func wrongType(_ head: RequestHead, expected: String) -> Verdict? {
+    guard head.mediaType != expected else { return nil }
+    return .reply(
+      HTTPReply(status: 415, sentence: "The body must be \(expected).", headers: ["Accept": expected]))
+  }
+
+  private func options(_ route: SignalingRoute) -> HTTPReply {
+    let methods = route.methods.joined(separator: ", ")
+    var reply = HTTPReply(
+      status: 204,
+      headers: [
+        "Allow": methods, "Access-Control-Allow-Methods": methods,
+        "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match", "Access-Control-Max-Age": "86400",
+      ])
+    switch route {
+    case .endpoint: reply.add("Accept-Post", "application/sdp")
+    case .session: reply.add("Accept-Patch", Self.fragmentType)
+    case .page, .health: break
+    }
+    return reply
+  }
+}

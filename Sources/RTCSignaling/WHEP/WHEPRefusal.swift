@@ -1,0 +1,64 @@
+/// Why a viewer's request is refused: an HTTP status and a sentence for whoever reads the answer.
+public enum WHEPRefusal: Error, Sendable, Equatable {
+  /// The body is not an SDP offer that can be used; what is wrong with it.
+  case malformedOffer(String)
+  /// The body is not a trickle fragment; what is wrong with it.
+  case malformedFragment(String)
+  case noSuchStream(String)
+  case noSuchSession
+  /// Nothing that the viewer decodes is what the cast sends; the codecs that the cast can send.
+  case noCommonCodec(offered: String)
+  /// Well-formed but impossible to answer (no video section, no DTLS fingerprint, …); why.
+  case unusableOffer(String)
+  /// An ICE restart without `If-Match`.
+  case etagRequired
+  /// `If-Match` names another ICE generation.
+  case etagMismatch
+  /// The session takes no trickled candidates.
+  case trickleUnsupported
+  case tooManyViewers(limit: Int)
+  /// Nothing to send yet; try again in so many seconds.
+  case notReady(retryAfter: Int)
+  /// A fault of ours; what happened.
+  case failed(String)
+
+  public var status: Int {
+    switch self {
+    case .malformedOffer, .malformedFragment: 400
+    case .noSuchStream, .noSuchSession: 404
+    case .trickleUnsupported: 405
+    case .noCommonCodec: 406
+    case .etagMismatch: 412
+    case .unusableOffer: 422
+    case .etagRequired: 428
+    case .failed: 500
+    case .tooManyViewers, .notReady: 503
+    }
+  }
+
+  public var sentence: String {
+    switch self {
+    case .malformedOffer(let what): "The body is not a usable SDP offer: \(what)."
+    case .malformedFragment(let what): "The body is not a trickle-ice-sdpfrag: \(what)."
+    case .noSuchStream(let name): "There is no stream named \"\(name)\" here."
+    case .noSuchSession: "There is no such session; it may have expired."
+    case .noCommonCodec(let codecs): "The offer has no video codec in common with this cast, which can send \(codecs)."
+    case .unusableOffer(let why): "The offer cannot be answered: \(why)."
+    case .etagRequired: "An ICE restart needs an If-Match header with the session's ETag, or *."
+    case .etagMismatch: "The If-Match header does not name the session's present ETag."
+    case .trickleUnsupported: "This session takes no trickled candidates."
+    case .tooManyViewers(let limit): "The cast already has as many viewers as it takes (\(limit))."
+    case .notReady: "The cast has nothing to send yet; try again shortly."
+    case .failed(let what): "The server failed: \(what)."
+    }
+  }
+
+  /// Seconds for `Retry-After`, where waiting may help.
+  public var retryAfter: Int? {
+    switch self {
+    case .tooManyViewers: 5
+    case .notReady(let seconds): seconds
+    default: nil
+    }
+  }
+}

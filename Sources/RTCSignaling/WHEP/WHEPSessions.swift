@@ -1,0 +1,83 @@
+/// What a signaling server needs of the program that casts: sessions that viewers open, amend and close (WHEP).
+///
+/// Descriptions are opaque text here. Calls come from any task, several at once.
+public protocol WHEPSessions: Sendable {
+  /// Opens a session for a viewer.
+  /// - Parameters:
+  ///   - stream: the name in `/whep/NAME`, nil for the only or default stream.
+  ///   - offer: the viewer's SDP, at most the server's body limit, never empty.
+  ///   - remote: the IP address the request came from, without a port.
+  func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer
+
+  /// Applies a `trickle-ice-sdpfrag` (RFC 8840): more candidates, or an ICE restart.
+  /// - Parameter etag: the entity tag of `If-Match` without its quotes, `*` as it is; nil when the viewer sent none.
+  func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult
+
+  /// Ends a session. False when there is none of that name.
+  func close(id: String) async -> Bool
+
+  /// What `GET /health` says.
+  func status() async -> CastStatus
+}
+
+/// An opened session.
+public struct WHEPAnswer: Sendable, Equatable {
+  /// Unguessable, since knowing it is the right to amend and close the session; letters, digits, `-` and `_` only.
+  public var id: String
+  /// The SDP answer.
+  public var answer: String
+  /// Entity tag of the present ICE generation, without quotes.
+  public var etag: String
+
+  public init(id: String, answer: String, etag: String) {
+    self.id = id
+    self.answer = answer
+    self.etag = etag
+  }
+}
+
+/// What a patch led to.
+public enum WHEPPatchResult: Sendable, Equatable {
+  /// Candidates taken: 204.
+  case noContent
+  /// ICE restarted: 200 with our own fragment and the entity tag of the new generation.
+  case restarted(fragment: String, etag: String)
+}
+
+/// The state of the cast in a few figures.
+public struct CastStatus: Sendable, Equatable {
+  /// False once the cast is over, for as long as the server still answers.
+  public var isLive: Bool
+  public var viewers: Int
+  /// Names of the streams that `/whep/NAME` knows; empty when there is only the default one.
+  public var streams: [String]
+
+  public init(isLive: Bool, viewers: Int, streams: [String] = []) {
+    self.isLive = isLive
+    self.viewers = viewers
+    self.streams = streams
+  }
+
+  /// One JSON object. Without `detail` only whether the cast is live, which anybody may know.
+  public func json(detail: Bool) -> String {
+    let state = #""status":"\#(isLive ? "live" : "ended")""#
+    guard detail else { return "{\(state)}" }
+    let names = streams.map(Self.quoted).joined(separator: ",")
+    return #"{\#(state),"viewers":\#(viewers),"streams":[\#(names)]}"#
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var out = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": out += "\\\""
+      case "\\": out += "\\\\"
+      case _ where scalar.value < 0x20:
+        let hex = String(scalar.value, radix: 16)
+        out += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+      default: out.unicodeScalars.append(scalar)
+      }
+    }
+    return out + "\""
+  }
+}

@@ -1,0 +1,79 @@
+/// A STUN or TURN server that an answer names in a `Link` header with `rel="ice-server"` (RFC 9725 §4.6).
+public struct ICEServerLink: Hashable, Sendable {
+  /// `stun:`, `stuns:`, `turn:` or `turns:` URI.
+  public var uri: String
+  public var username: String?
+  public var credential: String?
+
+  public init(uri: String, username: String? = nil, credential: String? = nil) {
+    self.uri = uri
+    self.username = username
+    self.credential = credential
+  }
+
+  /// Reads the values of all `Link` headers; links of other relations and broken ones are left out. At most 32.
+  public static func parse(_ values: [String]) -> [ICEServerLink] {
+    var found: [ICEServerLink] = []
+    for value in values {
+      for link in separate(value[...], at: ",") where found.count < 32 {
+        if let server = ICEServerLink(link) { found.append(server) }
+      }
+    }
+    return found
+  }
+
+  private init?(_ link: Substring) {
+    let link = link.trimmingBlanks()
+    guard link.hasPrefix("<"), let close = link.firstIndex(of: ">") else { return nil }
+    let uri = link[link.index(after: link.startIndex)..<close]
+    guard ["stun:", "stuns:", "turn:", "turns:"].contains(where: { uri.lowercased().hasPrefix($0) }) else { return nil }
+    var parameters: [String: String] = [:]
+    for parameter in Self.separate(link[link.index(after: close)...], at: ";") {
+      let name = parameter.prefix { $0 != "=" }
+      let value = parameter.dropFirst(name.count + 1).trimmingBlanks()
+      parameters[name.trimmingBlanks().lowercased()] = Self.unquoted(value)
+    }
+    let relations = parameters["rel"]?.lowercased().split(separator: " ") ?? []
+    guard relations.contains("ice-server") else { return nil }
+    self.init(uri: String(uri), username: parameters["username"], credential: parameters["credential"])
+  }
+
+  /// Cuts at a separator that stands outside of `<…>` and quotes.
+  private static func separate(_ text: Substring, at separator: Character) -> [Substring] {
+    var parts: [Substring] = []
+    var start = text.startIndex
+    var closer: Character?
+    var isEscaped = false
+    for index in text.indices {
+      let character = text[index]
+      if isEscaped {
+        isEscaped = false
+      } else if let open = closer {
+        if character == "\\", open == "\"" { isEscaped = true } else if character == open { closer = nil }
+      } else if character == "\"" {
+        closer = "\""
+      } else if character == "<" {
+        closer = ">"
+      } else if character == separator {
+        parts.append(text[start..<index])
+        start = text.index(after: index)
+      }
+    }
+    return parts + [text[start...]]
+  }
+
+  private static func unquoted(_ text: Substring) -> String {
+    guard text.utf8.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return String(text) }
+    var out = ""
+    var isEscaped = false
+    for character in text.dropFirst().dropLast() {
+      if character == "\\", !isEscaped {
+        isEscaped = true
+      } else {
+        out.append(character)
+        isEscaped = false
+      }
+    }
+    return out
+  }
+}

@@ -1,0 +1,84 @@
+/// Why publishing by WHIP failed; the text says whose fault it is and what to do next.
+public enum WHIPError: Error, Sendable, Equatable {
+  // The caller's.
+  case badURL(String)
+  case badToken
+
+  // The network's.
+  case unknownHost(String)
+  case refused(WebAddress)
+  case unreachable(WebAddress, reason: String)
+  case timeout(WebAddress, seconds: Int)
+  case tls(WebAddress, reason: String)
+
+  // The server's.
+  case unauthorized(status: Int, hadToken: Bool)
+  case httpStatus(Int, method: String, sentence: String)
+  case redirectLoop(WebAddress)
+  case insecureRedirect(String)
+  case badRedirect(status: Int, location: String?)
+  case notSDP(contentType: String?)
+  case badLocation(String?)
+  case tooLarge(limit: Int)
+  case brokenAnswer(String)
+
+  /// The process-wide kind of failure.
+  public enum Fault: Sendable, Equatable {
+    case caller, network, permission, server
+  }
+
+  public var fault: Fault {
+    switch self {
+    case .badURL, .badToken: .caller
+    case .unauthorized: .permission
+    case .unknownHost, .refused, .unreachable, .timeout: .network
+    case .tls, .httpStatus, .redirectLoop, .insecureRedirect, .badRedirect, .notSDP, .badLocation, .tooLarge,
+      .brokenAnswer:
+      .server
+    }
+  }
+}
+
+extension WHIPError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .badURL(let text): "\"\(text)\" is not a WHIP URL; it must look like https://host/path."
+    case .badToken: "The token cannot be sent: it must be 1 to 1,024 visible ASCII characters."
+    case .unknownHost(let host): "There is no host named \(host); check the URL, or this machine's name resolution."
+    case .refused(let url): "Nothing listens at \(url); is the server running, and is the port right?"
+    case .unreachable(let url, let reason): "\(url) cannot be reached (\(reason)); check the network."
+    case .timeout(let url, let seconds): "\(url) did not answer within \(seconds) s; try again, or check the server."
+    case .tls(let url, let reason): "No secure connection to \(url): \(reason)."
+    case .unauthorized(let status, true): "The server refused the token (\(status)); check --token."
+    case .unauthorized(let status, false): "The server wants a token (\(status)); pass it with --token."
+    case .httpStatus(let status, let method, let sentence): Self.explain(status, method, sentence)
+    case .redirectLoop(let url): "The server redirects in circles (last to \(url)); is this the WHIP URL?"
+    case .insecureRedirect(let to):
+      "The server redirects from https to \(to), which would publish in the clear; not followed."
+    case .badRedirect(let status, nil): "The server answered \(status) without saying where to go instead."
+    case .badRedirect(let status, let location?):
+      "The server answered \(status) to the WHIP POST, pointing at \(location); publish to that URL if you trust it."
+    case .notSDP(nil): "The server answered 201 but not with SDP; is this the WHIP URL?"
+    case .notSDP(let type?): "The server answered 201 with \(type) where SDP belongs; is this the WHIP URL?"
+    case .badLocation(nil):
+      "The server accepted the offer but named no resource (no Location header): not a WHIP server?"
+    case .badLocation(let text?): "The server accepted the offer but its Location header is useless: \(text)"
+    case .tooLarge(let limit): "The server's answer is longer than \(limit) bytes: not a WHIP server?"
+    case .brokenAnswer(let what): "The server's answer is broken: \(what)."
+    }
+  }
+
+  private static func explain(_ status: Int, _ method: String, _ sentence: String) -> String {
+    let said = sentence.isEmpty ? "" : " (\(sentence))"
+    let hint =
+      switch status {
+      case 404, 405, 200...299: "is this the WHIP URL?"
+      case 400, 406, 415, 422: "it does not accept this offer; try another --codec."
+      case 409: "somebody may be publishing there already."
+      case 429, 503: "it is busy; try again later."
+      case 500...599: "that is the server's trouble; see its log."
+      default: "is this the WHIP URL?"
+      }
+    return "The server answered \(status) to the WHIP \(method)\(said): \(hint)"
+  }
+}

@@ -1,0 +1,304 @@
+import NIOCore
+import NIOHTTP1
+import RTCSignaling
+
+/// One client's connection: takes one request at a time and sees to it that each phase has an end. Lives on the server's
+/// event loop and nowhere else.
+final class ClientConnection: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  private struct Exchange {
+    var verdict: SignalingDesk.Verdict
+    var isHead: Bool
+    var keepsAlive: Bool
+  }
+
+  private enum Phase {
+    /// Nothing of the next request is here.
+    case idle
+    /// Bytes are here, the head is not whole.
+    case arriving
+    /// The head is whole, the body is not; so many bytes of it came.
+    case reading(Exchange, count: Int)
+    /// The cast has been asked; the number tells its answer from a belated one.
+    case waiting(Exchange, number: UInt64)
+    case answering
+    /// The answer that ends the connection is out; the client may still be sending.
+    case lingering
+    case closed
+  }
+
+  private let registry: ConnectionRegistry
+  private var context: ChannelHandlerContext?
+  private var phase = Phase.idle
+  private var body = ByteBuffer()
+  private var timer: Scheduled<Void>?
+  private var questionNumber: UInt64 = 0
+
+  init(registry: ConnectionRegistry) { self.registry = registry }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  func channelActive(context: ChannelHandlerContext) {
+    switch registry.admit(self) {
+    case .welcome: arm(registry.limits.requestTimeout)
+    case .crowded: answer(.crowded, isHead: false, thenLinger: true)
+    case .refused: close()
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    phase = .closed
+    timer?.cancel()
+    timer = nil
+    registry.forget(self)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    switch phase {
+    case .idle, .arriving, .reading:
+      guard let fault = error as? HTTPParserError else { return close() }
+      let reply = fault == .headerOverflow ? HTTPReply.headTooLarge : .malformedRequest
+      answer(reply, isHead: false, thenLinger: true)
+    case .waiting, .answering: close()
+    case .lingering, .closed: break
+    }
+  }
+
+  // MARK: The request
+
+  func bytesArrived() {
+    guard case .idle = phase else { return }
+    phase = .arriving
+    arm(registry.limits.requestTimeout)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head):
+      switch phase {
+      case .idle, .arriving: begin(head)
+      case .lingering, .closed: break
+      case .reading, .waiting, .answering: close()  // a client must not send the next request before our answer
+      }
+    case .body(let part):
+      guard case .reading(let exchange, let count) = phase else { return }
+      take(part, of: exchange, count: count)
+    case .end:
+      guard case .reading(let exchange, _) = phase else { return }
+      perform(exchange)
+    }
+  }
+
+  private func begin(_ head: HTTPRequestHead) {
+    let request = RequestHead(head)
+    let exchange = Exchange(
+      verdict: registry.desk.judge(request), isHead: head.method == .HEAD,
+      keepsAlive: head.version == .http1_1 && head.isKeepAlive)
+    body.clear()
+    phase = .reading(exchange, count: 0)
+    if request.contentLength ?? 0 > registry.limits.bodyBytes {
+      answer(.tooLarge, isHead: exchange.isHead, thenLinger: true)
+    } else if request.expectsContinue {
+      if case .reply(let refusal) = exchange.verdict {
+        answer(refusal, isHead: exchange.isHead, thenLinger: true)
+      } else {
+        context?.writeAndFlush(wrapOutboundOut(.head(.init(version: .http1_1, status: .continue))), promise: nil)
+      }
+    }
+  }
+
+  private func take(_ part: ByteBuffer, of exchange: Exchange, count: Int) {
+    let count = count + part.readableBytes
+    guard count <= registry.limits.bodyBytes else {
+      return answer(.tooLarge, isHead: exchange.isHead, thenLinger: true)
+    }
+    phase = .reading(exchange, count: count)
+    if exchange.verdict.readsBody { body.writeImmutableBuffer(part) }
+  }
+
+  private func perform(_ exchange: Exchange) {
+    let text = String(validating: body.readableBytesView, as: UTF8.self)
+    body = ByteBuffer()
+    switch exchange.verdict {
+    case .reply(let reply): answer(reply, exchange)
+    case .page: answer(registry.page, exchange)
+    case .health(let detail):
+      ask(exchange) { sessions in .reply(.health(await sessions.status(), detail: detail)) }
+    case .open(let stream):
+      guard let text else { return answer(.refusal(.malformedOffer("it is not UTF-8 text")), exchange) }
+      guard !text.isEmpty else { return answer(.refusal(.malformedOffer("it is empty")), exchange) }
+      open(stream, offer: text, exchange)
+    case .patch(let id, let etag):
+      guard let text, !text.isEmpty else {
+        return answer(.refusal(.malformedFragment(text == nil ? "it is not UTF-8 text" : "it is empty")), exchange)
+      }
+      ask(exchange) { sessions in
+        do throws(WHEPRefusal) {
+          return .reply(.patched(try await sessions.patch(id: id, fragment: text, etag: etag)))
+        } catch {
+          return .reply(.refusal(error))
+        }
+      }
+    case .close(let id): ask(exchange) { sessions in .reply(.closed(await sessions.close(id: id))) }
+    }
+  }
+
+  // MARK: The cast's part
+
+  private enum Outcome: Sendable {
+    case reply(HTTPReply)
+    case opened(WHEPAnswer)
+  }
+
+  private func open(_ stream: String?, offer: String, _ exchange: Exchange) {
+    guard registry.beginOffer() else { return answer(.busy, exchange) }
+    let remote = remoteText
+    ask(exchange, isOffer: true) { sessions in
+      do throws(WHEPRefusal) {
+        return .opened(try await sessions.open(stream: stream, offer: offer, remote: remote))
+      } catch {
+        return .reply(.refusal(error))
+      }
+    }
+  }
+
+  /// The client's address without the IPv6 clothes that a dual-stack socket puts on IPv4.
+  private var remoteText: String {
+    let text = context?.remoteAddress?.ipAddress ?? ""
+    return text.hasPrefix("::ffff:") && text.contains(".") ? String(text.dropFirst(7)) : text
+  }
+
+  private func ask(
+    _ exchange: Exchange, isOffer: Bool = false,
+    _ question: @escaping @Sendable (any WHEPSessions) async -> Outcome
+  ) {
+    guard let loop = context?.eventLoop else { return }
+    if !isOffer { registry.beginQuestion() }
+    questionNumber += 1
+    let number = questionNumber
+    phase = .waiting(exchange, number: number)
+    arm(registry.limits.answerTimeout)
+    let connection = NIOLoopBound(self, eventLoop: loop)
+    let sessions = registry.sessions
+    Task {
+      let outcome = await question(sessions)
+      loop.execute { connection.value.answered(number, outcome, isOffer: isOffer) }
+    }
+  }
+
+  private func answered(_ number: UInt64, _ outcome: Outcome, isOffer: Bool) {
+    registry.endQuestion(isOffer: isOffer)
+    guard case .waiting(let exchange, number) = phase else {
+      // Nobody is there any more to learn of the session.
+      if case .opened(let answer) = outcome {
+        let sessions = registry.sessions
+        Task { await sessions.close(id: answer.id) }
+      }
+      return
+    }
+    switch outcome {
+    case .reply(let reply): answer(reply, exchange)
+    case .opened(let opened): answer(.opened(opened), exchange)
+    }
+  }
+
+  // MARK: The answer
+
+  private enum Ending { case keep, close, linger }
+
+  private func answer(_ reply: HTTPReply, _ exchange: Exchange) {
+    let ending = exchange.keepsAlive && registry.isOpen ? Ending.keep : .close
+    write(reply, isHead: exchange.isHead, ending)
+  }
+
+  /// Answers a request that has not been read to its end, or is not to be.
+  private func answer(_ reply: HTTPReply, isHead: Bool, thenLinger: Bool) {
+    stopReading()
+    write(reply, isHead: isHead, thenLinger ? .linger : .close)
+  }
+
+  private func write(_ reply: HTTPReply, isHead: Bool, _ ending: Ending) {
+    guard let context else { return }
+    phase = .answering
+    arm(registry.limits.requestTimeout)
+    var head = HTTPResponseHead(version: .http1_1, status: .init(statusCode: reply.status))
+    for header in SignalingDesk.commonHeaders + reply.headers {
+      head.headers.add(name: header.name, value: header.value)
+    }
+    if reply.status != 204 { head.headers.replaceOrAdd(name: "Content-Length", value: String(reply.body.count)) }
+    if ending != .keep { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    if !isHead, !reply.body.isEmpty {
+      context.write(
+        wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: reply.body)))), promise: nil)
+    }
+    let written = context.eventLoop.makePromise(of: Void.self)
+    written.futureResult.assumeIsolated().whenComplete { _ in self.wrote(ending) }
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
+  }
+
+  private func wrote(_ ending: Ending) {
+    guard case .answering = phase else { return }
+    switch ending {
+    case .keep where registry.isOpen:
+      phase = .idle
+      arm(registry.limits.idleTimeout)
+    case .keep, .close: close()
+    case .linger:
+      phase = .lingering
+      context?.close(mode: .output, promise: nil)
+      arm(registry.limits.lingerTimeout)
+    }
+  }
+
+  private func stopReading() {
+    try? context?.channel.syncOptions?.setOption(.autoRead, value: false)
+  }
+
+  // MARK: Ends
+
+  private func arm(_ milliseconds: Int64) {
+    timer?.cancel()
+    timer = context?.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(milliseconds)) { self.expire() }
+  }
+
+  private func expire() {
+    switch phase {
+    case .arriving, .reading: answer(.tooSlow, isHead: false, thenLinger: true)
+    case .waiting(let exchange, _): answer(.noAnswer, exchange)
+    case .idle, .answering, .lingering: close()
+    case .closed: break
+    }
+  }
+
+  /// The server shuts down: leaves at once if nothing is going on, else after the answer.
+  func drain() {
+    switch phase {
+    case .idle, .arriving, .reading, .lingering: close()
+    case .waiting, .answering, .closed: break
+    }
+  }
+
+  func abort() { close() }
+
+  private func close() {
+    context?.close(promise: nil)
+  }
+}
+
+extension RequestHead {
+  init(_ head: HTTPRequestHead) {
+    let headers = head.headers
+    self.init(
+      method: head.method.rawValue, target: head.uri, host: headers.first(name: "Host"),
+      origin: headers.first(name: "Origin"), authorization: headers.first(name: "Authorization"),
+      contentType: headers.first(name: "Content-Type"),
+      contentLength: headers.first(name: "Content-Length").flatMap { Int($0) },
+      ifMatch: headers.first(name: "If-Match"),
+      expectsContinue: headers.first(name: "Expect")?.lowercased() == "100-continue")
+  }
+}

@@ -1,0 +1,103 @@
+import Logging
+import NIOCore
+import RTCSignaling
+
+/// What the connections of one server share. Lives on the server's event loop and nowhere else.
+final class ConnectionRegistry {
+  let desk: SignalingDesk
+  let limits: ServerLimits
+  let sessions: any WHEPSessions
+  let logger: Logger
+  let page: HTTPReply
+
+  private let eventLoop: any EventLoop
+  private var connections: [ObjectIdentifier: ClientConnection] = [:]
+  /// Questions put to the cast that it has not answered yet, and how many of them are offers.
+  private var questions = 0
+  private var waitingOffers = 0
+  private var state = State.open
+
+  private enum State {
+    case open
+    case draining(EventLoopPromise<Bool>)
+    case drained
+  }
+
+  init(
+    _ configuration: SignalingServerConfiguration, sessions: any WHEPSessions, logger: Logger, eventLoop: any EventLoop
+  ) {
+    desk = SignalingDesk(
+      listen: configuration.listen, token: configuration.token, hostNames: configuration.hostNames)
+    limits = configuration.limits
+    page = .page(ViewerPage.html)
+    self.sessions = sessions
+    self.logger = logger
+    self.eventLoop = eventLoop
+  }
+
+  // MARK: Connections
+
+  enum Admission {
+    case welcome
+    /// Over the limit: told so, then closed.
+    case crowded
+    /// So far over the limit that not even the telling is affordable.
+    case refused
+  }
+
+  func admit(_ connection: ClientConnection) -> Admission {
+    guard case .open = state, connections.count < limits.connections + 64 else { return .refused }
+    connections[ObjectIdentifier(connection)] = connection
+    return connections.count <= limits.connections ? .welcome : .crowded
+  }
+
+  func forget(_ connection: ClientConnection) {
+    connections[ObjectIdentifier(connection)] = nil
+    settle()
+  }
+
+  // MARK: Questions
+
+  /// False when as many offers wait for the cast as may.
+  func beginOffer() -> Bool {
+    guard waitingOffers < limits.waitingOffers else { return false }
+    waitingOffers += 1
+    questions += 1
+    return true
+  }
+
+  func beginQuestion() { questions += 1 }
+
+  func endQuestion(isOffer: Bool) {
+    questions -= 1
+    if isOffer { waitingOffers -= 1 }
+    settle()
+  }
+
+  // MARK: Shutdown
+
+  var isOpen: Bool { if case .open = state { true } else { false } }
+
+  /// Succeeds with true when nothing is left, with false when the cast still owes answers after the grace.
+  func drain() -> EventLoopFuture<Bool> {
+    let promise = eventLoop.makePromise(of: Bool.self)
+    state = .draining(promise)
+    for connection in connections.values { connection.drain() }
+    eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(limits.shutdownGrace)) { self.drainByForce() }
+    settle()
+    return promise.futureResult
+  }
+
+  private func drainByForce() {
+    for connection in connections.values { connection.abort() }
+    guard case .draining(let promise) = state else { return }
+    state = .drained
+    promise.succeed(questions == 0)
+  }
+
+  private func settle() {
+    guard case .draining(let promise) = state, connections.isEmpty, questions == 0 else { return }
+    state = .drained
+    promise.succeed(true)
+  }
+}

@@ -1,0 +1,133 @@
+import Glibc
+public import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+public import RTCSignaling
+import Synchronization
+
+/// What a signaling server is to do.
+public struct SignalingServerConfiguration: Sendable {
+  public var listen: ListenAddress
+  /// Asked of every WHEP request when there is one; needed to listen beyond loopback.
+  public var token: AccessToken?
+  /// Further names under which the server is known, such as that of a proxy in front of it.
+  public var hostNames: [String]
+  public var limits: ServerLimits
+
+  public init(
+    listen: ListenAddress = .loopback, token: AccessToken? = nil, hostNames: [String] = [],
+    limits: ServerLimits = ServerLimits()
+  ) {
+    self.listen = listen
+    self.token = token
+    self.hostNames = hostNames
+    self.limits = limits
+  }
+}
+
+/// An HTTP server with the viewer page at `/`, WHEP at `/whep` and the state of the cast at `/health`.
+///
+/// All of it runs on one event-loop thread of its own; the sessions are asked on the cooperative pool.
+public final class SignalingServer: Sendable {
+  /// Where it listens, with the port that the system chose.
+  public let address: ListenAddress
+  /// The link for a viewer on this machine.
+  public let link: String
+
+  private let group: MultiThreadedEventLoopGroup
+  private let listener: any Channel
+  private let registry: NIOLoopBound<ConnectionRegistry>
+  private let stopping = Mutex<Task<Void, Never>?>(nil)
+
+  /// Starts listening. Call `shutdown()` before the last reference goes.
+  public static func start(
+    _ configuration: SignalingServerConfiguration, sessions: any WHEPSessions, logger: Logger
+  ) async throws(SignalingServerError) -> SignalingServer {
+    do { try configuration.listen.checkExposure(token: configuration.token) } catch { throw .refused(error) }
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let loop = group.next()
+    do {
+      let registry = try await loop.submit {
+        NIOLoopBound(
+          ConnectionRegistry(configuration, sessions: sessions, logger: logger, eventLoop: loop), eventLoop: loop)
+      }.get()
+      let host = configuration.listen.host.text
+      let listener = try await bootstrap(group, registry: registry, limits: configuration.limits)
+        .bind(host: host == "localhost" ? "127.0.0.1" : host, port: Int(configuration.listen.port)).get()
+      return SignalingServer(configuration, group: group, listener: listener, registry: registry)
+    } catch {
+      try? await group.shutdownGracefully()
+      throw startError(error, at: configuration.listen)
+    }
+  }
+
+  private init(
+    _ configuration: SignalingServerConfiguration, group: MultiThreadedEventLoopGroup, listener: any Channel,
+    registry: NIOLoopBound<ConnectionRegistry>
+  ) {
+    let port = listener.localAddress?.port.flatMap { UInt16(exactly: $0) } ?? configuration.listen.port
+    address = ListenAddress(host: configuration.listen.host, port: port)
+    link = address.link(token: configuration.token)
+    self.group = group
+    self.listener = listener
+    self.registry = registry
+  }
+
+  /// Takes no more connections, lets running requests end within the grace, then closes what is left. Returns when the
+  /// port is free; may be called again and from several tasks.
+  public func shutdown() async {
+    let task = stopping.withLock { running in
+      let task = running ?? Task { await self.stop() }
+      running = task
+      return task
+    }
+    await task.value
+  }
+
+  private func stop() async {
+    try? await listener.close()
+    let registry = registry
+    let isDrained = try? await group.next().flatSubmit { registry.value.drain() }.get()
+    // A cast that never answers may still come back to the loop, which must be there then.
+    if isDrained == true { try? await group.shutdownGracefully() }
+  }
+
+  private static func bootstrap(
+    _ group: MultiThreadedEventLoopGroup, registry: NIOLoopBound<ConnectionRegistry>, limits: ServerLimits
+  ) -> ServerBootstrap {
+    var decoding = NIOHTTPDecoderLimitConfiguration()
+    decoding.maxHeaderFieldSize = limits.headBytes
+    decoding.maxHeaderListSize = limits.headBytes
+    decoding.maxHeaderFieldCount = 100
+    let head = decoding
+    return ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 256)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let connection = ClientConnection(registry: registry.value)
+          let pipeline = channel.pipeline.syncOperations
+          try pipeline.addHandler(ArrivalNotice(connection))
+          try pipeline.configureHTTPServerPipeline(
+            withPipeliningAssistance: false, withErrorHandling: false, withDecoderLimitConfiguration: head)
+          try pipeline.addHandler(connection)
+        }
+      }
+  }
+
+  private static func startError(_ error: any Error, at address: ListenAddress) -> SignalingServerError {
+    switch error {
+    case let error as IOError:
+      switch error.errnoCode {
+      case EADDRINUSE: .portTaken(address)
+      case EACCES, EPERM: .notPermitted(address)
+      case EADDRNOTAVAIL: .notThisMachine(address)
+      default: .failed(address, reason: error.description)
+      }
+    case is SocketAddressError, is NIOConnectionError: .unknownHost(address)
+    default: .failed(address, reason: String(describing: error))
+    }
+  }
+}

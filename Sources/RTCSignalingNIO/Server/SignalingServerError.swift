@@ -1,0 +1,26 @@
+public import RTCSignaling
+
+/// Why the server could not start.
+public enum SignalingServerError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// What was asked for cannot be or must not be.
+  case refused(ListenAddressError)
+  case portTaken(ListenAddress)
+  case notPermitted(ListenAddress)
+  /// No interface of this machine has the address.
+  case notThisMachine(ListenAddress)
+  case unknownHost(ListenAddress)
+  case failed(ListenAddress, reason: String)
+
+  public var description: String {
+    switch self {
+    case .refused(let error): error.description
+    case .portTaken(let address):
+      "Port \(address.port) at \(address.host.text) is taken; choose another, or 0 for any free one."
+    case .notPermitted(let address):
+      "Listening at \(address) is not permitted; ports below 1024 need privileges, so choose a higher one."
+    case .notThisMachine(let address): "No network interface of this machine has the address \(address.host.text)."
+    case .unknownHost(let address): "There is no host named \(address.host.text); give an address of this machine."
+    case .failed(let address, let reason): "Listening at \(address) failed: \(reason)."
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import RTCSignaling
+import Testing
+
+@Suite struct ICEServerLinkTests {
+  @Test func theServersOfAnAnswerAreRead() {
+    let links = ICEServerLink.parse([
+      #"<stun:stun.example.net>; rel="ice-server""#,
+      #"<turn:turn.example.net?transport=udp>; rel="ice-server"; username="us,er"; credential="my\"Pass;"; "#
+        + #"credential-type="password", <turns:t.example:443?transport=tcp>;rel=ice-server;username=u;credential=p"#,
+    ])
+    #expect(
+      links == [
+        ICEServerLink(uri: "stun:stun.example.net"),
+        ICEServerLink(uri: "turn:turn.example.net?transport=udp", username: "us,er", credential: "my\"Pass;"),
+        ICEServerLink(uri: "turns:t.example:443?transport=tcp", username: "u", credential: "p"),
+      ])
+  }
+
+  @Test(
+    "other links and rubbish are left out",
+    arguments: [
+      "", "<", "<>", "<stun:a>", "<stun:a>; rel=next", "<http://a>; rel=ice-server", "stun:a; rel=ice-server",
+      "<stun:a; rel=ice-server", "\"", ",,,;;;", "<stun:a>; rel=\"ice-server",
+    ])
+  func rubbish(value: String) {
+    #expect(ICEServerLink.parse([value]).isEmpty)
+  }
+
+  @Test func aFloodOfLinksIsCutOff() {
+    let flood = Array(repeating: "<stun:a>; rel=ice-server", count: 1000).joined(separator: ",")
+    #expect(ICEServerLink.parse([flood, flood]).count == 32)
+  }
+}
