@@ -61,8 +61,6 @@ let package = Package(
 
     // Capturers.
     .target(name: "RTCCapture", dependencies: ["RTCPrimitives", "RTCMedia", "CLinux"], swiftSettings: safe),
-    .target(
-      name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CX11"], swiftSettings: strict),
 
     // Signaling.
     .target(name: "RTCSignaling", swiftSettings: safe),
@@ -83,27 +81,12 @@ let package = Package(
     // Tests.
     .target(name: "RTCTestKit", dependencies: ["RTCPrimitives"], swiftSettings: safe),
     .testTarget(name: "RTCSignalingTests", dependencies: ["RTCSignaling"], swiftSettings: strict),
-    .testTarget(
-      name: "RTCSignalingNIOTests",
-      dependencies: [
-        "RTCSignaling", "RTCSignalingNIO",
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
-      ],
-      swiftSettings: strict),
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCWireTests", dependencies: ["RTCWire", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCIceTests", dependencies: ["RTCIce", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
     .testTarget(name: "RTCDtlsTests", dependencies: ["RTCDtls", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCSrtpTests", dependencies: ["RTCSrtp", "RTCPrimitives"], swiftSettings: strict),
-    .testTarget(
-      name: "RTCCaptureTests", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture"], swiftSettings: strict),
-    .testTarget(
-      name: "RTCCaptureX11Tests", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "CX11"],
-      swiftSettings: strict),
     .testTarget(
       name: "RTCEngineTests", dependencies: ["RTCEngine", "RTCWire", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),

@@ -33,35 +33,28 @@ final class ViewerRegistry: WHEPSessions {
   // MARK: - WHEP
 
   func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
-    guard stream == nil else { throw WHEPRefusal(.notFound, "There is no stream of that name; POST to /whep.") }
-    guard count < options.maximumViewers else {
-      throw WHEPRefusal(.serviceUnavailable, "There are too many viewers; try again later.")
-    }
+    if let stream { throw .noSuchStream(stream) }
+    guard count < options.maximumViewers else { throw .tooManyViewers(limit: options.maximumViewers) }
     let connection = makeConnection()
     do {
       let answer = try await connection.answer(to: offer)
       follow(connection, onEnd: { [report] in report(.viewerLeft(id: connection.id, $0)) })
       return WHEPAnswer(id: connection.id, answer: answer, etag: "1")
-    } catch let failure as NegotiationFailure {
-      await connection.close()
-      throw WHEPRefusal(failure)
     } catch {
       await connection.close()
-      throw WHEPRefusal(.serviceUnavailable, "\(error)")
+      throw refusal(error)
     }
   }
 
   func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult {
-    guard let connection = viewers.withLock({ $0[id]?.connection }) else {
-      throw WHEPRefusal(.notFound, "There is no such session; it may have ended.")
-    }
+    guard let connection = viewers.withLock({ $0[id]?.connection }) else { throw .noSuchSession }
     do {
       try await connection.addRemoteCandidates(fragment)
       return .noContent
-    } catch let failure as NegotiationFailure {
-      throw WHEPRefusal(failure)
+    } catch let failure as NegotiationFailure where failure.kind == .malformed {
+      throw .malformedFragment(failure.sentence)
     } catch {
-      throw WHEPRefusal(.notFound, "\(error)")
+      throw .noSuchSession
     }
   }
 
@@ -73,6 +66,19 @@ final class ViewerRegistry: WHEPSessions {
 
   func status() async -> CastStatus {
     CastStatus(isLive: source.isLive, viewers: viewers.withLock { $0.values.count(where: \.isConnected) })
+  }
+
+  private func refusal(_ error: any Error) -> WHEPRefusal {
+    switch error {
+    case let failure as NegotiationFailure:
+      switch failure.kind {
+      case .malformed: .malformedOffer(failure.sentence)
+      case .noCommonCodec: .noCommonCodec(offered: options.codec.rawValue)
+      case .unsupported, .wrongState: .unusableOffer(failure.sentence)
+      }
+    case let full as TooManyPeers: .tooManyViewers(limit: full.limit)
+    default: .failed("\(error)")
+    }
   }
 
   // MARK: - Connections
@@ -143,16 +149,5 @@ final class ViewerRegistry: WHEPSessions {
       result.append((viewer.connection.id, await viewer.connection.statistics()))
     }
     return result.sorted { $0.0 < $1.0 }
-  }
-}
-
-extension WHEPRefusal {
-  fileprivate init(_ failure: NegotiationFailure) {
-    switch failure.kind {
-    case .malformed: self.init(.badRequest, failure.sentence)
-    case .noCommonCodec: self.init(.notAcceptable, failure.sentence)
-    case .unsupported: self.init(.unprocessable, failure.sentence)
-    case .wrongState: self.init(.conflict, failure.sentence)
-    }
   }
 }
