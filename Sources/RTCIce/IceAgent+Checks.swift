@@ -106,7 +106,9 @@ extension IceAgent {
     let check = CheckTransaction(
       id: StunTransactionID(using: &random), pair: pair.id, role: stunRole,
       nominates: role == .controlling && pair.nomination == .underWay, sentAt: now, wait: wait, dueAt: now + wait)
-    if session.transactions.count >= Self.maximumTransactions { session.transactions.removeFirst() }
+    if session.transactions.count >= Self.maximumTransactions {
+      session.transactions.remove(at: session.transactions.firstIndex(where: \.isCancelled) ?? 0)
+    }
     session.transactions.append(check)
     send(check, on: pair, remote: remote, into: &batch)
   }
@@ -155,7 +157,7 @@ extension IceAgent {
     if check.transmissions == 1 { session.checklist[index].roundTripTime = now - check.sentAt }
     session.checklist[index].heardAt = now
     session.checklist.succeed(index)
-    session.cancelTransactions(of: id)
+    session.cancelTransactions(of: id, sparingNomination: !check.nominates)
     if role == .controlled, session.checklist[index].nomination == .requested {
       session.checklist[index].nomination = .none
       acceptNomination(index, now: now)

@@ -69,8 +69,12 @@ struct IceSession {
   /// The id of the nominated pair.
   var selectedPair: Int? { if case .completed(let pair) = phase { pair } else { nil } }
 
-  mutating func cancelTransactions(of pair: Int) {
-    for i in transactions.indices where transactions[i].pair == pair { transactions[i].isCancelled = true }
+  /// - Parameter sparingNomination: leaves a nominating check alone, when it is the answer to an earlier, ordinary check
+  ///   that makes the others needless.
+  mutating func cancelTransactions(of pair: Int, sparingNomination: Bool = false) {
+    for i in transactions.indices where transactions[i].pair == pair {
+      if !(sparingNomination && transactions[i].nominates) { transactions[i].isCancelled = true }
+    }
   }
 
   mutating func cancelTransactions(exceptFor pair: Int) {

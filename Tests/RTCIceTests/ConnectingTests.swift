@@ -19,7 +19,7 @@ import Testing
 
   @Test(arguments: [0.0, 0.1, 0.3], [IceRole.controlling, .controlled])
   func connectsThroughLoss(loss: Double, roleA: IceRole) {
-    for seed in 1...20 as ClosedRange<UInt64> {
+    for seed in 1...100 as ClosedRange<UInt64> {
       var pair = AgentPair(
         seed: seed, roleA: roleA, roleB: roleA == .controlling ? .controlled : .controlling, conditions: .lossy(loss))
       pair.exchange()
