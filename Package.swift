@@ -19,6 +19,18 @@ let package = Package(
   targets: [
     .target(name: "RTCPrimitives", swiftSettings: safe),
     .target(name: "RTCMedia", dependencies: ["RTCPrimitives"], swiftSettings: safe),
+    .systemLibrary(name: "CYUV"),
+    .systemLibrary(name: "CVPX"),
+    .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
+    .target(name: "RTCCodecVPX", dependencies: ["RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
+    .target(name: "RTCast", dependencies: ["RTCPrimitives", "RTCMedia", "RTCConvert"], swiftSettings: safe),
+    .testTarget(
+      name: "RTCConvertTests", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCastTests", dependencies: ["RTCast", "RTCCodecVPX", "RTCMedia", "RTCPrimitives"],
+      swiftSettings: strict),
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
   ]
 )
