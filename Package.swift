@@ -37,6 +37,8 @@ let package = Package(
       ]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
+    .systemLibrary(name: "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
+    .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
 
     // Values, wire formats and media contracts.
@@ -62,6 +64,10 @@ let package = Package(
     // Capturers.
     .target(name: "RTCCapture", dependencies: ["RTCPrimitives", "RTCMedia", "CLinux"], swiftSettings: safe),
 
+    // Codecs and colour.
+    .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
+    .target(name: "RTCCodecVPX", dependencies: ["RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
+
     // Signaling.
     .target(name: "RTCSignaling", swiftSettings: safe),
     .target(
@@ -78,6 +84,15 @@ let package = Package(
       resources: [.embedInCode("Resources/viewer.html")],
       swiftSettings: strict),
 
+    // What an application imports.
+    .target(
+      name: "RTCast",
+      dependencies: [
+        "RTCPrimitives", "RTCMedia", "RTCConvert", "RTCCodecVPX", "RTCEngine", "RTCNet", "RTCPeer", "RTCSignaling",
+        "RTCSignalingNIO",
+      ],
+      swiftSettings: safe),
+
     // Tests.
     .target(name: "RTCTestKit", dependencies: ["RTCPrimitives"], swiftSettings: safe),
     .testTarget(name: "RTCSignalingTests", dependencies: ["RTCSignaling"], swiftSettings: strict),
@@ -87,6 +102,11 @@ let package = Package(
       name: "RTCIceTests", dependencies: ["RTCIce", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
     .testTarget(name: "RTCDtlsTests", dependencies: ["RTCDtls", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCSrtpTests", dependencies: ["RTCSrtp", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCConvertTests", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPrimitives"],
+      swiftSettings: strict),
     .testTarget(
       name: "RTCEngineTests", dependencies: ["RTCEngine", "RTCWire", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),

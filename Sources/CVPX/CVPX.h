@@ -1,0 +1,39 @@
+#ifndef CVPX_H
+#define CVPX_H
+
+#include <vpx/vp8cx.h>
+#include <vpx/vp8dx.h>
+#include <vpx/vpx_decoder.h>
+#include <vpx/vpx_encoder.h>
+
+// Macros and variadic functions that Swift cannot call.
+
+static inline vpx_codec_err_t cvpx_vp8_encoder_init(vpx_codec_ctx_t *context, const vpx_codec_enc_cfg_t *config) {
+  return vpx_codec_enc_init(context, vpx_codec_vp8_cx(), config, 0);
+}
+
+static inline vpx_codec_err_t cvpx_vp8_decoder_init(vpx_codec_ctx_t *context) {
+  return vpx_codec_dec_init(context, vpx_codec_vp8_dx(), NULL, 0);
+}
+
+// For every control that takes one int.
+static inline vpx_codec_err_t cvpx_control_int(vpx_codec_ctx_t *context, int control, int value) {
+  return vpx_codec_control_(context, control, value);
+}
+
+static inline vpx_codec_err_t cvpx_set_active_map(vpx_codec_ctx_t *context, vpx_active_map_t *map) {
+  return vpx_codec_control(context, VP8E_SET_ACTIVEMAP, map);
+}
+
+static inline vpx_codec_err_t cvpx_set_roi_map(vpx_codec_ctx_t *context, vpx_roi_map_t *map) {
+  return vpx_codec_control(context, VP8E_SET_ROI_MAP, map);
+}
+
+// The quantiser index (0...127) of the last frame, -1 when there is none.
+static inline int cvpx_last_quantizer(vpx_codec_ctx_t *context) {
+  int quantizer = -1;
+  vpx_codec_control(context, VP8E_GET_LAST_QUANTIZER, &quantizer);
+  return quantizer;
+}
+
+#endif

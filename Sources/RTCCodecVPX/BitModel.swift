@@ -1,0 +1,64 @@
+/// Predicts what a frame will cost from the detail in it and the quantiser, and learns from what it did cost.
+struct BitModel {
+  /// Situations whose costs differ by more than the quantiser explains.
+  enum Kind: Int, CaseIterable {
+    case key
+    /// A large change of unknown content.
+    case fresh
+    /// A large change right after another: mostly the same pixels elsewhere.
+    case moving
+    case small
+    case refinement
+  }
+
+  /// Bytes that even an empty frame has, at 1080p.
+  private static let overhead = 120.0
+  /// Cost of new content by quantiser (0…63), relative to quantiser 8; measured on pages of text.
+  private static let curve: [(quantizer: Double, cost: Double)] = [
+    (0, 2.2), (4, 1.6), (8, 1), (20, 0.73), (30, 0.606), (40, 0.478), (50, 0.311), (56, 0.228), (63, 0.143),
+  ]
+  /// Bytes of a fully detailed macroblock at quantiser 8, by kind.
+  private var scale: [Double] = [100, 100, 20, 100, 100]
+
+  static func cost(_ quantizer: Int) -> Double {
+    let q = Double(quantizer)
+    let upper = curve.firstIndex { $0.quantizer >= q } ?? curve.count - 1
+    guard upper > 0 else { return curve[0].cost }
+    let (a, b) = (curve[upper - 1], curve[upper])
+    return a.cost + (b.cost - a.cost) * (q - a.quantizer) / (b.quantizer - a.quantizer)
+  }
+
+  func bytes(_ kind: Kind, weight: Double, quantizer: Int) -> Double {
+    Self.overhead + scale[kind.rawValue] * weight * Self.cost(quantizer)
+  }
+
+  /// What it costs to bring a macroblock from quantiser `from` (or from nothing) to `to`.
+  func refinementBytes(weight: Double, from: UInt8, to: Int) -> Double {
+    let before = from > 63 ? 0 : Self.cost(Int(from))
+    return scale[Kind.refinement.rawValue] * weight * max(0.02, Self.cost(to) - before)
+  }
+
+  /// The finest quantiser of `range` at which the frame fits into `budget`; nil when none does.
+  func quantizer(_ kind: Kind, weight: Double, budget: Double, in range: ClosedRange<Int>) -> Int? {
+    range.first { bytes(kind, weight: weight, quantizer: $0) <= budget }
+  }
+
+  /// Takes the true size of a frame into account; `predicted` is what this model said of it.
+  mutating func learn(_ kind: Kind, bytes: Int, predicted: Double) {
+    let ratio = (Double(bytes) + 1 - Self.overhead) / max(1, predicted - Self.overhead)
+    let observed = scale[kind.rawValue] * min(8, max(0.125, ratio))
+    // Dearer than thought is believed at once; cheaper only by and by.
+    let trust = ratio > 1 ? 0.7 : 0.35
+    let learned = scale[kind.rawValue] * (1 - trust) + observed * trust
+    scale[kind.rawValue] = min(400, max(1, learned))
+    switch kind {
+    case .key: scale[Kind.fresh.rawValue] = scale[Kind.key.rawValue]
+    case .fresh:
+      // What follows is more of the same movement. The next surprise may still be all new, so `fresh` stays with
+      // what key frames taught.
+      scale[Kind.moving.rawValue] = min(400, max(1, observed))
+      scale[Kind.fresh.rawValue] = scale[Kind.key.rawValue]
+    case .moving, .small, .refinement: break
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import RTCMedia
+
+/// What is known of each 16×16 macroblock: how well it was last coded, and how much detail it holds.
+struct MacroblockMap {
+  /// The `quality` of a macroblock whose newest pixels were not coded yet.
+  static let changed: UInt8 = 255
+
+  let size: PixelSize
+  let columns: Int
+  let rows: Int
+  /// The quantiser (0…63) each macroblock was last coded with, or `changed`.
+  private(set) var quality: [UInt8]
+  /// The detail in each macroblock, 1…255: what it costs to code, relative to others.
+  private(set) var weight: [UInt8]
+  /// 1 where the coming frame is to code, 0 where it keeps what the last one showed.
+  private(set) var active: [UInt8]
+
+  init(size: PixelSize) {
+    self.size = size
+    columns = (size.width + 15) / 16
+    rows = (size.height + 15) / 16
+    quality = Array(repeating: Self.changed, count: columns * rows)
+    weight = Array(repeating: 64, count: columns * rows)
+    active = Array(repeating: 1, count: columns * rows)
+  }
+
+  var count: Int { quality.count }
+
+  /// Says that the pixels in `rects` are new; nil = all.
+  mutating func markChanged(_ rects: [PixelRect]?) {
+    for rect in rects ?? [PixelRect(size)] {
+      let inside = rect.intersection(PixelRect(size))
+      guard !inside.isEmpty else { continue }
+      let (left, right) = (inside.x / 16, (inside.maxX - 1) / 16)
+      for row in inside.y / 16...(inside.maxY - 1) / 16 {
+        for index in row * columns + left...row * columns + right { quality[index] = Self.changed }
+      }
+    }
+  }
+
+  /// Measures the detail of the changed macroblocks in the luma plane.
+  mutating func weighChanged(luma: Span<UInt8>, stride: Int) {
+    for row in 0..<rows {
+      for column in 0..<columns where quality[row * columns + column] == Self.changed {
+        let width = min(16, size.width - column * 16)
+        var activity = 0
+        // Four lines of sixteen tell text from plain ground well enough.
+        for line in Swift.stride(from: row * 16 + 1, to: min(row * 16 + 16, size.height), by: 4) {
+          let start = line * stride + column * 16
+          var last = Int(luma[start])
+          for index in start + 1..<start + max(width, 1) {
+            let value = Int(luma[index])
+            activity += abs(value - last)
+            last = value
+          }
+        }
+        weight[row * columns + column] = UInt8(min(255, 1 + activity / 8))
+      }
+    }
+  }
+
+  /// How many macroblocks satisfy `quality > limit`, and their weight together in units of a fully detailed one.
+  func extent(above limit: UInt8) -> (count: Int, weight: Double) {
+    var count = 0
+    var sum = 0
+    for index in quality.indices where quality[index] > limit {
+      count += 1
+      sum += Int(weight[index])
+    }
+    return (count, Double(sum) / 255)
+  }
+
+  /// Makes everything active.
+  mutating func selectAll() {
+    for index in active.indices { active[index] = 1 }
+  }
+
+  /// Makes the changed macroblocks active and no others.
+  mutating func selectChanged() {
+    for index in active.indices { active[index] = quality[index] == Self.changed ? 1 : 0 }
+  }
+
+  /// Makes macroblocks with `quality > limit` active, from the top, as long as there are fewer than `most` and `cost`,
+  /// called with quality and weight of each, sums up to less than `bytes`.
+  mutating func select(above limit: UInt8, most: Int, bytes: Double, cost: (UInt8, Double) -> Double) {
+    var left = most
+    var budget = bytes
+    for index in active.indices {
+      guard quality[index] > limit, left > 0, budget > 0 else {
+        active[index] = 0
+        continue
+      }
+      active[index] = 1
+      left -= 1
+      budget -= cost(quality[index], Double(weight[index]) / 255)
+    }
+  }
+
+  /// Records that the active macroblocks were coded with `quantizer`.
+  ///
+  /// - Parameter smeared: the loop filter ran, and so changed the edges of those left of and above coded ones.
+  mutating func recordCoded(quantizer: UInt8, smeared: Bool) {
+    for index in active.indices where active[index] == 1 {
+      quality[index] = quantizer
+      guard smeared else { continue }
+      if index % columns > 0, active[index - 1] == 0 { worsen(index - 1, quantizer) }
+      if index >= columns, active[index - columns] == 0 { worsen(index - columns, quantizer) }
+    }
+  }
+
+  private mutating func worsen(_ index: Int, _ quantizer: UInt8) {
+    quality[index] = max(quality[index], quantizer)
+  }
+}

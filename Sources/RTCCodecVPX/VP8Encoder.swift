@@ -1,0 +1,262 @@
+public import RTCMedia
+public import RTCPrimitives
+
+/// VP8 by libvpx, made for screens: changed macroblocks alone are coded, a large change first as finely as the rate
+/// allows, and whatever is coarse is improved while the picture rests, until it is visually lossless.
+///
+/// The quantiser of every frame is chosen here, not by libvpx: from the bits saved up (`BitBudget`) and the expected
+/// cost (`BitModel`). Of what each macroblock was coded with `MacroblockMap` keeps account.
+public final class VP8Encoder: VideoEncoder {
+  public let codec = VideoCodec.vp8
+  public private(set) var settings: VideoEncoderSettings
+  public private(set) var picture: InputPicture
+
+  private var context: VP8Context
+  private var map: MacroblockMap
+  private var budget: BitBudget
+  private var model = BitModel()
+  private var limits: QuantizerLimits
+  private var source = EncodeJob.Source.inputPicture
+  private var rotation = VideoRotation.none
+  private var needsKeyFrame = true
+  private var frameCount: UInt64 = 0
+  private var lastCoded: Timestamp?
+  private var lastLargeChange: Timestamp?
+
+  /// A change of more macroblocks than this counts as large: a movement or a new picture, not typing.
+  private static let largeChange = 400
+  /// Macroblocks a refinement may code: about 8 ms of work, after which a fresh change can be served.
+  private static let refinementPass = 900
+  /// Between refinements, so that they neither flood the receiver nor keep the processor busy.
+  private static let refinementInterval = TimeDelta.milliseconds(60)
+
+  public init(_ settings: VideoEncoderSettings) throws(VideoEncoderError) {
+    context = try VP8Context(settings: settings)
+    self.settings = settings
+    picture = InputPicture(size: settings.size)
+    map = MacroblockMap(size: settings.size)
+    budget = BitBudget(rate: settings.targetBitrate)
+    limits = QuantizerLimits(settings)
+  }
+
+  public func reconfigure(_ new: VideoEncoderSettings) throws(VideoEncoderError) {
+    let old = settings
+    // Some of libvpx's settings hold for life, and a larger size does not fit into an encoder made for a smaller one.
+    if (new.size, new.contentHint, new.threads) != (old.size, old.contentHint, old.threads) {
+      context = try VP8Context(settings: new)
+      needsKeyFrame = true
+    }
+    if new.size != old.size {
+      picture = InputPicture(size: new.size)
+      map = MacroblockMap(size: new.size)
+      source = .inputPicture
+    }
+    settings = new
+    limits = QuantizerLimits(new)
+    budget.setRate(new.targetBitrate)
+  }
+
+  public func setTargetBitrate(_ rate: BitRate) {
+    settings.targetBitrate = rate
+    budget.setRate(rate)
+  }
+
+  public func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame? {
+    if case .frame(let frame) = job.source {
+      guard frame.buffer.format == .i420, frame.size == settings.size else {
+        throw .unsuitableFrame(frame.buffer.format, frame.size)
+      }
+    }
+    source = job.source
+    rotation = job.rotation
+    budget.refill(now: job.now)
+    map.markChanged(job.changed)
+    weighChanges()
+    if job.keyFrame || needsKeyFrame { return try encodeKeyFrame(captureTime: job.captureTime, now: job.now) }
+    return try encodeChanges(captureTime: job.captureTime, now: job.now)
+  }
+
+  public func refinementTime(now: Timestamp) -> Timestamp? {
+    guard !needsKeyFrame else { return now }
+    guard let stage = refinementStage() else { return nil }
+    var current = budget
+    current.refill(now: now)
+    let affordable = current.time(of: min(stage.bytes, passBytes), now: now)
+    return max(affordable, lastCoded.map { $0 + Self.refinementInterval } ?? now)
+  }
+
+  public func refine(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
+    budget.refill(now: now)
+    if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
+    if map.extent(above: 63).count > 0 { return try encodeChanges(captureTime: now, now: now) }
+    guard let stage = refinementStage(), budget.credit >= min(stage.bytes, passBytes) * 0.99 else { return nil }
+    let allowed = max(passBytes, min(budget.credit / 2, stage.bytes))
+    var predicted = 0.0
+    map.select(above: UInt8(stage.quantizer), most: Self.refinementPass, bytes: allowed) { quality, weight in
+      let bytes = model.refinementBytes(weight: weight, from: quality, to: stage.quantizer)
+      predicted += bytes
+      return bytes
+    }
+    return try code(
+      .refinement, quantizer: stage.quantizer, predicted: predicted, captureTime: now, now: now)
+  }
+
+  // MARK: - Choosing
+
+  /// Bytes that one refinement waits for: a share of the rate small enough to keep what the viewer sees moving.
+  private var passBytes: Double { max(1200, Double(budget.rate.bytes(in: .milliseconds(80)))) }
+
+  /// What to bring the coarse macroblocks to next, and the bytes for all of it; nil when nothing is left.
+  private func refinementStage() -> (quantizer: Int, bytes: Double)? {
+    let target = limits.finest
+    guard map.quality.contains(where: { $0 > target }) else { return nil }
+    let all = refinementBytes(to: target)
+    // Far to go: make everything readable before anything becomes perfect.
+    if limits.readable > target, all > budget.capacity / 2, map.quality.contains(where: { $0 > limits.readable }) {
+      return (limits.readable, refinementBytes(to: limits.readable))
+    }
+    return (target, all)
+  }
+
+  private func refinementBytes(to target: Int) -> Double {
+    var sum = 0.0
+    for index in map.quality.indices where map.quality[index] > target {
+      sum += model.refinementBytes(weight: Double(map.weight[index]) / 255, from: map.quality[index], to: target)
+    }
+    return sum
+  }
+
+  private func encodeKeyFrame(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
+    map.markChanged(nil)
+    map.selectAll()
+    let weight = map.extent(above: 63).weight
+    // The first picture must not wait for a perfect one: about 0.4 s of the rate, a little more when the rate is low.
+    let affordable = max(
+      budget.rate.bytes(in: .milliseconds(400)), min(100_000, budget.rate.bytes(in: .milliseconds(800))))
+    let range = limits.finest...limits.coarsestFirst
+    let quantizer =
+      model.quantizer(.key, weight: weight, budget: Double(affordable), in: range) ?? limits.coarsestFirst
+    let predicted = model.bytes(.key, weight: weight, quantizer: quantizer)
+    return try code(.key, quantizer: quantizer, predicted: predicted, captureTime: captureTime, now: now)
+  }
+
+  private func encodeChanges(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
+    let (count, weight) = map.extent(above: 63)
+    guard count > 0 else { return nil }
+    let isLarge = count > Self.largeChange
+    let isMoving = lastLargeChange.map { now - $0 < .milliseconds(300) } ?? false
+    let kind: BitModel.Kind = !isLarge ? .small : isMoving ? .moving : .fresh
+    if isLarge { lastLargeChange = now }
+    guard let quantizer = chooseQuantizer(kind, weight: weight) else { return nil }
+    map.selectChanged()
+    let predicted = model.bytes(kind, weight: weight, quantizer: quantizer)
+    return try code(kind, quantizer: quantizer, predicted: predicted, captureTime: captureTime, now: now)
+  }
+
+  /// Nil when the frame had better be left out.
+  private func chooseQuantizer(_ kind: BitModel.Kind, weight: Double) -> Int? {
+    let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
+    // Half of what is left: a movement that goes on settles at exactly its share of the rate.
+    let spendable = budget.credit * (kind == .moving ? 0.5 : 0.9)
+    let allowed = max(spendable, share / 2, 1200)
+    let finest = kind == .moving ? limits.finestMoving : limits.finest
+    let coarsest = kind == .fresh ? limits.coarsestFirst : limits.coarsest
+    if let fitting = model.quantizer(kind, weight: weight, budget: allowed, in: finest...max(finest, coarsest)) {
+      return fitting
+    }
+    let least = model.bytes(kind, weight: weight, quantizer: coarsest)
+    // A picture dearer than all that can ever be saved goes out when the savings are full.
+    if least <= max(budget.credit, share) || budget.credit >= budget.capacity * 0.8 { return coarsest }
+    guard settings.contentHint == .motion, budget.credit > -budget.capacity / 2 else { return nil }
+    return coarsest
+  }
+
+  // MARK: - Coding
+
+  private func weighChanges() {
+    switch source {
+    case .inputPicture:
+      let stride = picture.stride(ofPlane: 0)
+      picture.withPlane(0) { map.weighChanged(luma: $0, stride: stride) }
+    case .frame(let frame):
+      map.weighChanged(luma: frame.buffer.bytes(ofPlane: 0), stride: frame.buffer.stride(ofPlane: 0))
+    }
+  }
+
+  private func code(
+    _ kind: BitModel.Kind, quantizer: Int, predicted: Double, captureTime: Timestamp, now: Timestamp
+  ) throws(VideoEncoderError) -> EncodedFrame {
+    let isFine = quantizer <= limits.readable && kind != .key
+    let output = try codePlanes(quantizer: quantizer, keyFrame: kind == .key, filter: isFine ? .off : .coded)
+    map.recordCoded(quantizer: UInt8(quantizer), smeared: !isFine)
+    budget.spend(output.data.count)
+    model.learn(kind, bytes: output.data.count, predicted: predicted)
+    needsKeyFrame = false
+    lastCoded = now
+    defer { frameCount += 1 }
+    return EncodedFrame(
+      codec: codec, data: output.data, isKeyFrame: output.isKeyFrame, size: settings.size, captureTime: captureTime,
+      encodedTime: now, quantizer: output.quantizerIndex, rotation: rotation, contentHint: settings.contentHint,
+      number: frameCount)
+  }
+
+  private func codePlanes(
+    quantizer: Int, keyFrame: Bool, filter: VP8Context.LoopFilter
+  ) throws(VideoEncoderError) -> VP8Context.Output {
+    switch source {
+    case .inputPicture:
+      let (y, u, v) = unsafe (picture.unsafePlane(0), picture.unsafePlane(1), picture.unsafePlane(2))
+      return try unsafe context.encode(
+        planes: (UnsafePointer(y.base), UnsafePointer(u.base), UnsafePointer(v.base)),
+        strides: (y.stride, u.stride, v.stride), quantizer: quantizer, active: map.active, keyFrame: keyFrame,
+        filter: filter)
+    case .frame(let frame):
+      let buffer = frame.buffer
+      let (y, u, v) = unsafe (buffer.unsafePlane(0), buffer.unsafePlane(1), buffer.unsafePlane(2))
+      return try unsafe context.encode(
+        planes: (
+          y.base.assumingMemoryBound(to: UInt8.self), u.base.assumingMemoryBound(to: UInt8.self),
+          v.base.assumingMemoryBound(to: UInt8.self)
+        ),
+        strides: (y.stride, u.stride, v.stride), quantizer: quantizer, active: map.active, keyFrame: keyFrame,
+        filter: filter)
+    }
+  }
+}
+
+/// Quantisers (0…63) between which frames are coded, by content hint.
+struct QuantizerLimits {
+  /// Visually lossless: about 44 dB of luma on text.
+  var finest: Int
+  /// What a movement gets at best; more would be lost on the eye and cost time.
+  var finestMoving: Int
+  /// Where letters can be read without effort; large pictures are brought there before they become perfect.
+  var readable: Int
+  /// What a movement gets at worst; beyond it frames are left out (but for `motion`).
+  var coarsest: Int
+  /// What the first picture after a large change gets at worst; it is improved at once.
+  var coarsestFirst: Int
+
+  init(_ settings: VideoEncoderSettings) {
+    switch settings.contentHint {
+    case .detail: self.init(finest: 8, finestMoving: 24, readable: 30, coarsest: 48, coarsestFirst: 57)
+    case .text: self.init(finest: 6, finestMoving: 20, readable: 26, coarsest: 44, coarsestFirst: 55)
+    case .motion: self.init(finest: 16, finestMoving: 20, readable: 36, coarsest: 63, coarsestFirst: 63)
+    }
+    guard let range = settings.quantizerRange else { return }
+    let lower = min(63, max(0, range.lowerBound * 63 / 100))
+    let upper = min(63, max(0, range.upperBound * 63 / 100))
+    func limit(_ value: Int) -> Int { min(upper, max(lower, value)) }
+    self.init(
+      finest: lower, finestMoving: limit(finestMoving), readable: limit(readable), coarsest: upper,
+      coarsestFirst: upper)
+  }
+
+  private init(finest: Int, finestMoving: Int, readable: Int, coarsest: Int, coarsestFirst: Int) {
+    self.finest = finest
+    self.finestMoving = finestMoving
+    self.readable = readable
+    self.coarsest = coarsest
+    self.coarsestFirst = coarsestFirst
+  }
+}

@@ -1,0 +1,99 @@
+import CYUV
+public import RTCMedia
+
+/// Converts captured frames to I420, BT.601 limited range (what browsers take every VP8 picture for), straight into an
+/// encoder's input picture, one damaged rectangle at a time; scales when the sizes differ.
+///
+/// Packed RGB goes there in one pass, also I420, NV12 and I444 of the right matrix and size. Everything else passes
+/// through scratch memory and is counted in `extraPasses`. Used by one thread at a time.
+public struct FrameConverter: ~Copyable {
+  /// How often pixels went through memory in between, in frames.
+  public private(set) var extraPasses: UInt64 = 0
+
+  private var unpacked: PackedScratch?
+  private var scaled: PackedScratch?
+
+  public init() {}
+
+  /// Converts `rects` of `frame` (nil = all of it) to where they lie in `picture`.
+  ///
+  /// - Returns: the rectangles of `picture` that were written, nil for all of it.
+  public mutating func convert(
+    _ frame: VideoFrame, rects: [PixelRect]?, into picture: InputPicture
+  ) throws(ConversionError) -> [PixelRect]? {
+    let whole = [PixelRect(frame.size)]
+    let sources = (rects ?? whole).map { $0.aligned(to: 2, within: frame.size) }.filter { !$0.isEmpty }
+    guard !sources.isEmpty else { return [] }
+    if frame.size == picture.size, try convertDirectly(frame, sources, into: picture) {
+      return rects == nil ? nil : sources
+    }
+    let packed = try unsafe packedPixels(of: frame, sources)
+    guard frame.size != picture.size else {
+      for rect in sources { try unsafe packed.convert(rect, into: picture) }
+      return rects == nil ? nil : sources
+    }
+    extraPasses += 1
+    let targets = rects == nil ? [PixelRect(picture.size)] : sources.map { scale($0, from: frame.size, to: picture.size) }
+    let scratch = Self.reuse(&scaled, size: picture.size)
+    for rect in targets {
+      try unsafe packed.scale(rect, into: scratch)
+      try unsafe scratch.pixels(order: packed.order).convert(rect, into: picture)
+    }
+    return rects == nil ? nil : targets
+  }
+
+  /// False when the frame's format needs more than one pass.
+  private func convertDirectly(
+    _ frame: VideoFrame, _ rects: [PixelRect], into picture: InputPicture
+  ) throws(ConversionError) -> Bool {
+    switch frame.buffer.format {
+    case .bgra, .rgba:
+      let packed = unsafe PackedPixels(frame.buffer)
+      for rect in rects { try unsafe packed.convert(rect, into: picture) }
+    case .i420, .nv12, .i444:
+      guard frame.colorSpace != .bt709Limited else { return false }
+      for rect in rects { try convertPlanes(frame.buffer, rect, into: picture) }
+    }
+    return true
+  }
+
+  /// The frame as packed RGB of its own size, `rects` of it at least.
+  private mutating func packedPixels(
+    of frame: VideoFrame, _ rects: [PixelRect]
+  ) throws(ConversionError) -> PackedPixels {
+    if frame.buffer.format.planeCount == 1 { return unsafe PackedPixels(frame.buffer) }
+    extraPasses += 1
+    let scratch = Self.reuse(&unpacked, size: frame.size)
+    for rect in rects { try unpack(frame, rect, into: scratch) }
+    return unsafe scratch.pixels(order: .bgra)
+  }
+
+  private static func reuse(_ slot: inout PackedScratch?, size: PixelSize) -> PackedScratch {
+    if let scratch = slot, scratch.size == size { return scratch }
+    let scratch = PackedScratch(size: size)
+    slot = scratch
+    return scratch
+  }
+
+  /// Where a source rectangle's pixels can show after scaling: filters reach one target pixel further.
+  private func scale(_ rect: PixelRect, from: PixelSize, to: PixelSize) -> PixelRect {
+    let reach = 2
+    let left = rect.x * to.width / from.width - reach
+    let top = rect.y * to.height / from.height - reach
+    let right = (rect.maxX * to.width + from.width - 1) / from.width + reach
+    let bottom = (rect.maxY * to.height + from.height - 1) / from.height + reach
+    let x = max(0, left)
+    let y = max(0, top)
+    return PixelRect(x: x, y: y, width: right - x, height: bottom - y).aligned(to: 2, within: to)
+  }
+}
+
+/// Why a frame was not converted.
+public enum ConversionError: Error, Hashable, Sendable {
+  /// libyuv refused its arguments.
+  case library(status: Int)
+}
+
+func check(_ status: Int32) throws(ConversionError) {
+  guard status == 0 else { throw .library(status: Int(status)) }
+}

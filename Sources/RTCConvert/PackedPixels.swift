@@ -1,0 +1,90 @@
+import CYUV
+import RTCMedia
+
+/// Packed RGB pixels of a frame or of scratch memory, whichever owner the caller holds for as long as it uses this.
+@unsafe
+struct PackedPixels {
+  enum Order {
+    case bgra
+    case rgba
+  }
+
+  let order: Order
+  let size: PixelSize
+  let base: UnsafePointer<UInt8>
+  let stride: Int
+
+  init(order: Order, size: PixelSize, base: UnsafePointer<UInt8>, stride: Int) {
+    unsafe self.order = order
+    unsafe self.size = size
+    unsafe self.base = base
+    unsafe self.stride = stride
+  }
+
+  /// - Parameter buffer: of a packed format.
+  init(_ buffer: PixelBuffer) {
+    let plane = unsafe buffer.unsafePlane(0)
+    unsafe self.init(
+      order: buffer.format == .rgba ? .rgba : .bgra, size: buffer.size,
+      base: plane.base.assumingMemoryBound(to: UInt8.self), stride: plane.stride)
+  }
+
+  /// Converts one rectangle, its corner on even coordinates, to the same place of `picture`.
+  func convert(_ rect: PixelRect, into picture: InputPicture) throws(ConversionError) {
+    let from = unsafe base + rect.y * stride + rect.x * 4
+    let y = unsafe picture.address(0, rect)
+    let u = unsafe picture.address(1, rect)
+    let v = unsafe picture.address(2, rect)
+    let strides = (Int32(picture.stride(ofPlane: 0)), Int32(picture.stride(ofPlane: 1)))
+    let (width, height) = (Int32(rect.width), Int32(rect.height))
+    // libyuv names formats by their 32-bit word, so its ARGB lies in memory as B, G, R, A.
+    let status =
+      switch unsafe order {
+      case .bgra: unsafe ARGBToI420(from, Int32(stride), y, strides.0, u, strides.1, v, strides.1, width, height)
+      case .rgba: unsafe ABGRToI420(from, Int32(stride), y, strides.0, u, strides.1, v, strides.1, width, height)
+      }
+    try check(status)
+  }
+
+  /// Scales the part that falls into `rect` of `target`, exactly as scaling the whole would.
+  func scale(_ rect: PixelRect, into target: PackedScratch) throws(ConversionError) {
+    try check(
+      unsafe ARGBScaleClip(
+        base, Int32(stride), Int32(size.width), Int32(size.height), target.memory.baseAddress!, Int32(target.stride),
+        Int32(target.size.width), Int32(target.size.height), Int32(rect.x), Int32(rect.y), Int32(rect.width),
+        Int32(rect.height), kFilterBox))
+  }
+}
+
+/// Memory for one packed RGB picture.
+@safe
+final class PackedScratch {
+  let size: PixelSize
+  let stride: Int
+  let memory: UnsafeMutableBufferPointer<UInt8>
+
+  init(size: PixelSize) {
+    self.size = size
+    stride = (size.width * 4 + 63) / 64 * 64
+    unsafe memory = UnsafeMutableBufferPointer.allocate(capacity: stride * size.height)
+    unsafe memory.initialize(repeating: 0)
+  }
+
+  deinit { unsafe memory.deallocate() }
+
+  @unsafe
+  func pixels(order: PackedPixels.Order) -> PackedPixels {
+    unsafe PackedPixels(order: order, size: size, base: UnsafePointer(memory.baseAddress!), stride: stride)
+  }
+}
+
+extension InputPicture {
+  /// Where the pixel at the corner of `rect` lies in plane `index`.
+  @unsafe
+  func address(_ index: Int, _ rect: PixelRect) -> UnsafeMutablePointer<UInt8> {
+    let plane = unsafe unsafePlane(index)
+    return unsafe index == 0
+      ? plane.base + rect.y * plane.stride + rect.x
+      : plane.base + rect.y / 2 * plane.stride + rect.x / 2
+  }
+}

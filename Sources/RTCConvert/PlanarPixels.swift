@@ -1,0 +1,79 @@
+import CYUV
+import RTCMedia
+
+/// The plane addresses of one rectangle of a YUV frame; the caller holds the buffer meanwhile.
+@unsafe
+private struct PlanarRect {
+  var y: UnsafePointer<UInt8>
+  var u: UnsafePointer<UInt8>
+  /// Absent of NV12, whose second plane holds U and V.
+  var v: UnsafePointer<UInt8>?
+  var strides: (y: Int32, u: Int32, v: Int32)
+
+  init(_ buffer: PixelBuffer, _ rect: PixelRect) {
+    func corner(_ index: Int, _ x: Int, _ y: Int) -> UnsafePointer<UInt8> {
+      let plane = unsafe buffer.unsafePlane(index)
+      return unsafe plane.base.assumingMemoryBound(to: UInt8.self) + y * plane.stride + x
+    }
+    let chromaX =
+      switch buffer.format {
+      case .i420: rect.x / 2
+      default: rect.x
+      }
+    let chromaY = buffer.format == .i444 ? rect.y : rect.y / 2
+    unsafe y = corner(0, rect.x, rect.y)
+    unsafe u = corner(1, chromaX, chromaY)
+    unsafe v = buffer.format == .nv12 ? nil : corner(2, chromaX, chromaY)
+    let last = buffer.format == .nv12 ? 1 : 2
+    unsafe strides = (
+      Int32(buffer.stride(ofPlane: 0)), Int32(buffer.stride(ofPlane: 1)), Int32(buffer.stride(ofPlane: last))
+    )
+  }
+}
+
+/// Copies one rectangle of a planar frame to the same place of `picture`, chroma halved where it is not.
+func convertPlanes(_ buffer: PixelBuffer, _ rect: PixelRect, into picture: InputPicture) throws(ConversionError) {
+  let from = unsafe PlanarRect(buffer, rect)
+  let y = unsafe picture.address(0, rect)
+  let u = unsafe picture.address(1, rect)
+  let v = unsafe picture.address(2, rect)
+  let (luma, chroma) = (Int32(picture.stride(ofPlane: 0)), Int32(picture.stride(ofPlane: 1)))
+  let (width, height) = (Int32(rect.width), Int32(rect.height))
+  let status =
+    switch buffer.format {
+    case .i444:
+      unsafe I444ToI420(
+        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma, v, chroma,
+        width, height)
+    case .nv12:
+      unsafe NV12ToI420(
+        from.y, from.strides.y, from.u, from.strides.u, y, luma, u, chroma, v, chroma, width, height)
+    default:
+      unsafe I420Copy(
+        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma, v, chroma,
+        width, height)
+    }
+  try check(status)
+}
+
+/// Turns one rectangle of a planar frame into packed RGB, by the frame's own matrix.
+func unpack(_ frame: VideoFrame, _ rect: PixelRect, into target: PackedScratch) throws(ConversionError) {
+  let from = unsafe PlanarRect(frame.buffer, rect)
+  let matrix = unsafe frame.colorSpace == .bt709Limited ? cyuv_bt709_limited() : cyuv_bt601_limited()
+  let to = unsafe target.memory.baseAddress! + rect.y * target.stride + rect.x * 4
+  let stride = Int32(target.stride)
+  let (width, height) = (Int32(rect.width), Int32(rect.height))
+  let status =
+    switch frame.buffer.format {
+    case .i444:
+      unsafe I444ToARGBMatrix(
+        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, to, stride, matrix, width, height)
+    case .nv12:
+      unsafe NV12ToARGBMatrix(
+        from.y, from.strides.y, from.u, from.strides.u, to, stride, matrix, width, height)
+    default:
+      unsafe I420ToARGBMatrix(
+        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, to, stride, matrix, width, height)
+    }
+  try check(status)
+}

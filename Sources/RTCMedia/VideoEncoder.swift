@@ -1,0 +1,106 @@
+public import RTCPrimitives
+
+/// What an encoder is made for. Changing `size` costs a key frame.
+public struct VideoEncoderSettings: Hashable, Sendable {
+  /// The size of the coded picture in pixels; odd sizes are fine.
+  public var size: PixelSize
+  /// What gives way first when bits are short.
+  public var contentHint: ContentHint
+  /// The most frames a second that will come; sets how small a share of the rate one frame of a movement may take.
+  public var maxFrameRate: Double
+  /// The rate to stay within, over about half a second.
+  public var targetBitrate: BitRate
+  /// Finest and coarsest quantiser, in percent of the codec's scale (0 = finest); nil leaves both to the content hint.
+  public var quantizerRange: ClosedRange<Int>?
+  /// Threads the encoder may use for a large picture.
+  public var threads: Int
+
+  public init(
+    size: PixelSize, contentHint: ContentHint = .detail, maxFrameRate: Double = 30,
+    targetBitrate: BitRate = .megabitsPerSecond(1), quantizerRange: ClosedRange<Int>? = nil, threads: Int = 2
+  ) {
+    self.size = size
+    self.contentHint = contentHint
+    self.maxFrameRate = maxFrameRate
+    self.targetBitrate = targetBitrate
+    self.quantizerRange = quantizerRange
+    self.threads = threads
+  }
+}
+
+/// One call for a picture.
+public struct EncodeJob: Sendable {
+  /// Where the pixels are.
+  public enum Source: Sendable {
+    /// In the encoder's own `picture`.
+    case inputPicture
+    /// In an I420 frame of the encoder's size, read in place; the encoder keeps the lease until the next job.
+    case frame(VideoFrame)
+  }
+
+  public var source: Source
+  /// What differs from the last job's picture; nil = everything, empty = nothing (a key frame of the same picture).
+  public var changed: [PixelRect]?
+  /// Code a picture that needs no other. The encoder may make one unasked (the first, after a change of size).
+  public var keyFrame: Bool
+  public var captureTime: Timestamp
+  /// The present, on the same clock: rate accounting follows it.
+  public var now: Timestamp
+  public var rotation: VideoRotation
+
+  public init(
+    source: Source = .inputPicture, changed: [PixelRect]?, keyFrame: Bool = false, captureTime: Timestamp,
+    now: Timestamp, rotation: VideoRotation = .none
+  ) {
+    self.source = source
+    self.changed = changed
+    self.keyFrame = keyFrame
+    self.captureTime = captureTime
+    self.now = now
+    self.rotation = rotation
+  }
+}
+
+/// Turns pictures into `EncodedFrame`s. Used by one thread at a time.
+///
+/// An encoder remembers how well each part of the picture was coded and which changes it left out for lack of bits, so it
+/// can improve a picture that rests: ask `refinementTime` when, then call `refine`, until the former is nil.
+/// It reads no clock; time comes with each call, and the frame's `encodedTime` is the `now` it was given.
+public protocol VideoEncoder: AnyObject {
+  var codec: VideoCodec { get }
+  var settings: VideoEncoderSettings { get }
+
+  /// The picture to convert into. Another object after `reconfigure` changed the size.
+  var picture: InputPicture { get }
+
+  /// Changes any setting; a new size makes the next frame a key frame of a wholly changed picture.
+  func reconfigure(_ settings: VideoEncoderSettings) throws(VideoEncoderError)
+
+  /// Changes the rate to stay within; cheap, may be called at any time between frames.
+  func setTargetBitrate(_ rate: BitRate)
+
+  /// Codes what changed. Nil: nothing changed, or the bits are short and the content hint lets frames go; a change left
+  /// out is remembered and comes with a later frame.
+  func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame?
+
+  /// When the next improvement of the present picture can be paid for, never before `now`; nil when nothing is left to
+  /// improve.
+  func refinementTime(now: Timestamp) -> Timestamp?
+
+  /// Improves a part of the present picture, a few milliseconds of work at most; nil when nothing could be done yet.
+  func refine(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame?
+}
+
+/// Makes an encoder; the registry's entry for a codec.
+public typealias VideoEncoderFactory =
+  @Sendable (VideoEncoderSettings) throws(VideoEncoderError) -> any VideoEncoder
+
+/// Why an encoder refused.
+public enum VideoEncoderError: Error, Hashable, Sendable {
+  /// The codec cannot code a picture of this size.
+  case unsupportedSize(PixelSize)
+  /// A frame given by reference is not I420 or not of the encoder's size.
+  case unsuitableFrame(PixelFormat, PixelSize)
+  /// The codec library refused; its status code and its own words.
+  case library(status: Int, message: String)
+}

@@ -1,0 +1,71 @@
+import RTCMedia
+import RTCPrimitives
+import Testing
+
+@Suite struct RestingPictureTests {
+  let size = PixelSize(width: 640, height: 360)
+
+  @Test func aRestingPageBecomesVisuallyLosslessAndThenNothingIsSent() throws {
+    let page = Page(size: size)
+    var loop = try Loop(VideoEncoderSettings(size: size, targetBitrate: .kilobitsPerSecond(400)))
+    page.draw(into: loop.encoder.picture)
+    let first = try #require(try loop.encode(changed: nil))
+    #expect(first.isKeyFrame)
+    #expect(first.data.count < 60_000)
+    _ = try loop.rest(for: .seconds(Int64(10)))
+    #expect(page.psnr(try #require(loop.shown)) >= 40)
+    #expect(loop.encoder.refinementTime(now: loop.now) == nil)
+    #expect(try loop.encoder.refine(now: loop.now) == nil)
+    #expect(try loop.encode(changed: []) == nil)
+  }
+
+  @Test func refinementKeepsToTheRate() throws {
+    let page = Page(size: size)
+    var loop = try Loop(VideoEncoderSettings(size: size, targetBitrate: .kilobitsPerSecond(200)))
+    page.draw(into: loop.encoder.picture)
+    let first = try #require(try loop.encode(changed: nil))
+    let spent = try loop.rest(for: .seconds(Int64(3)))
+    // Half a second of savings may come on top.
+    #expect(first.data.count + spent.bytes < 200_000 / 8 * 4)
+  }
+
+  @Test func aKeyFrameOfARestingPageCanBeAskedForAndIsRefinedAgain() throws {
+    let page = Page(size: size)
+    var loop = try Loop(VideoEncoderSettings(size: size, targetBitrate: .kilobitsPerSecond(600)))
+    page.draw(into: loop.encoder.picture)
+    _ = try loop.encode(changed: nil)
+    _ = try loop.rest(for: .seconds(Int64(8)))
+    let key = try #require(try loop.encode(changed: [], keyFrame: true))
+    #expect(key.isKeyFrame)
+    _ = try loop.rest(for: .seconds(Int64(8)))
+    #expect(page.psnr(try #require(loop.shown)) >= 40)
+  }
+
+  @Test func whatIsNotDamagedStaysAsItWasOverTwoHundredFrames() throws {
+    var page = Page(size: size)
+    var loop = try Loop(VideoEncoderSettings(size: size, targetBitrate: .megabitsPerSecond(1)))
+    page.draw(into: loop.encoder.picture)
+    _ = try loop.encode(changed: nil)
+    _ = try loop.rest(for: .seconds(Int64(10)))
+    let before = try #require(loop.shown).lumaBytes()
+    let damage = PixelRect(x: 160, y: 160, width: 128, height: 32)
+    for seed in 0..<200 {
+      page.write(in: damage, seed: UInt64(seed) + 7)
+      page.draw(into: loop.encoder.picture)
+      loop.now += .milliseconds(33)
+      _ = try loop.encode(changed: [damage])
+    }
+    let after = try #require(loop.shown).lumaBytes()
+    // Where a coarse frame filtered the edge of a neighbour, at most the macroblocks around the damage differ.
+    let near = PixelRect(x: 144, y: 144, width: 160, height: 64)
+    var differing = 0
+    for y in 0..<size.height {
+      for x in 0..<size.width where near.intersection(PixelRect(x: x, y: y, width: 1, height: 1)).isEmpty {
+        if before[y * size.width + x] != after[y * size.width + x] { differing += 1 }
+      }
+    }
+    #expect(differing == 0)
+    _ = try loop.rest(for: .seconds(Int64(10)))
+    #expect(page.psnr(try #require(loop.shown), in: near) >= 38)
+  }
+}
