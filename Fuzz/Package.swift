@@ -24,5 +24,6 @@ let package = Package(
     fuzzTarget("FuzzRTCP"),
     fuzzTarget("FuzzVP8"),
     fuzzTarget("FuzzSTUN"),
+    fuzzTarget("FuzzSDP"),
   ]
 )

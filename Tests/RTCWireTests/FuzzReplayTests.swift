@@ -8,6 +8,7 @@ import Testing
     "RTCP": fuzzRTCP,
     "VP8": fuzzVP8,
     "STUN": fuzzSTUN,
+    "SDP": fuzzSDP,
   ]
 
   @Test(arguments: ["Seeds", "FailCases"])

@@ -43,7 +43,9 @@ struct MediaDescriptionReader {
     if mixed { media.allowsMixedHeaderExtensions = true }
     guard media.kind == .audio || media.kind == .video else { return media }
     for format in media.formats {
-      guard let type = format[...].payloadType, var payload = mappings[type] ?? PayloadFormat.assigned(type) else {
+      guard let type = format[...].payloadType, media.payload(type) == nil,
+        var payload = mappings[type] ?? PayloadFormat.assigned(type)
+      else {
         continue
       }
       payload.parameters = FormatParameters(parameters[type] ?? "")

@@ -33,6 +33,7 @@ public struct MediaSource: Hashable, Sendable {
   }
 
   func write(into writer: inout SDPWriter) {
+    if cname == nil && streamIdentifier == nil { writer.attribute("ssrc", "\(ssrc.value)") }
     if let cname { writer.attribute("ssrc", "\(ssrc.value) cname:\(cname)") }
     if let streamIdentifier { writer.attribute("ssrc", "\(ssrc.value) msid:\(streamIdentifier.text)") }
   }

@@ -57,12 +57,13 @@ struct SDPLine {
 struct SDPWriter {
   private(set) var text = ""
 
-  /// Control characters are left out: no value set by an application can begin a line of its own.
+  /// Control characters but tabs are left out: no value set by an application can begin a line of its own.
   mutating func line(_ line: String) {
-    if line.utf8.allSatisfy({ $0 >= 0x20 }) {
+    let isAllowed = { (byte: UInt32) in byte >= 0x20 || byte == 0x09 }
+    if line.utf8.allSatisfy({ isAllowed(UInt32($0)) }) {
       text += line
     } else {
-      text.unicodeScalars.append(contentsOf: line.unicodeScalars.filter { $0.value >= 0x20 })
+      text.unicodeScalars.append(contentsOf: line.unicodeScalars.filter { isAllowed($0.value) })
     }
     text += "\r\n"
   }

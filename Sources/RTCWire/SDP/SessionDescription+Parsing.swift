@@ -14,7 +14,7 @@ extension SessionDescription {
     guard lines.count > 2, lines[2].type == UInt8(ascii: "s") else {
       throw SDPError(line: lines[1].number + 1, reason: .missing("s="))
     }
-    name = String(lines[2].value)
+    if !lines[2].value.isEmpty { name = String(lines[2].value) }
     var session = SessionLevel()
     var readers: [MediaDescriptionReader] = []
     for line in lines.dropFirst(3) {

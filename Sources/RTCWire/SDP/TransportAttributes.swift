@@ -33,7 +33,7 @@ public struct CertificateFingerprint: Hashable, Sendable {
 
   init?(parsing text: Substring) {
     let fields = text.fields
-    guard fields.count == 2, (1...32).contains(fields[0].utf8.count) else { return nil }
+    guard fields.count == 2, isToken(fields[0], upTo: 32) else { return nil }
     let pairs = fields[1].utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
     guard (16...64).contains(pairs.count) else { return nil }
     var bytes: [UInt8] = []

@@ -12,7 +12,8 @@ public struct TrickleFragment: Hashable, Sendable {
   public var endOfCandidates = false
 
   public struct Section: Hashable, Sendable {
-    public var kind: MediaDescription.Kind
+    /// Nil for candidates that stand before any m-line.
+    public var kind: MediaDescription.Kind?
     /// Nil for candidates that stand before any m-line or in a section without `a=mid`.
     public var mid: String?
     /// Given when they are said inside the section.
@@ -21,7 +22,7 @@ public struct TrickleFragment: Hashable, Sendable {
     public var endOfCandidates: Bool
 
     public init(
-      kind: MediaDescription.Kind, mid: String?, credentials: ICECredentials? = nil,
+      kind: MediaDescription.Kind?, mid: String?, credentials: ICECredentials? = nil,
       candidates: [CandidateDescription] = [], endOfCandidates: Bool = false
     ) {
       self.kind = kind
@@ -79,7 +80,7 @@ public struct TrickleFragment: Hashable, Sendable {
     iceOptions = session.iceOptions
     endOfCandidates = session.endOfCandidates
     if !session.candidates.isEmpty {
-      sections.insert(Section(kind: .other("session"), mid: nil, candidates: session.candidates), at: 0)
+      sections.insert(Section(kind: nil, mid: nil, candidates: session.candidates), at: 0)
     }
   }
 
@@ -116,11 +117,12 @@ extension TrickleFragment: CustomStringConvertible {
     session.credentials = credentials
     session.iceOptions = iceOptions
     session.endOfCandidates = endOfCandidates
-    for section in sections where section.kind == .other("session") { session.candidates += section.candidates }
+    for section in sections where section.kind == nil { session.candidates += section.candidates }
     session.write(into: &writer)
-    for section in sections where section.kind != .other("session") {
+    for section in sections {
+      guard let kind = section.kind else { continue }
       // RFC 8840 §9.2: the m-line only opens the section, its other fields mean nothing.
-      writer.line("m=\(section.kind.name) 9 RTP/AVP 0")
+      writer.line("m=\(kind.name) 9 RTP/AVP 0")
       if let mid = section.mid { writer.attribute("mid", mid) }
       var transport = TransportAttributes()
       transport.credentials = section.credentials

@@ -1,0 +1,15 @@
+import RTCWire
+
+/// A description, a trickle fragment and a candidate line: what is written reads the same.
+public func fuzzSDP(_ bytes: Span<UInt8>) {
+  let text = String(decoding: bytes.indices.lazy.map { bytes[$0] }, as: UTF8.self)
+  if let description = try? SessionDescription(parsing: text) {
+    precondition(try! SessionDescription(parsing: description.description) == description)
+  }
+  if let fragment = try? TrickleFragment(parsing: text) {
+    precondition(try! TrickleFragment(parsing: fragment.description) == fragment)
+  }
+  if let candidate = CandidateDescription(parsing: text) {
+    precondition(CandidateDescription(parsing: candidate.description) == candidate)
+  }
+}
