@@ -2,7 +2,7 @@ public import RTCEngine
 public import RTCMedia
 import RTCNet
 public import RTCPeer
-public import RTCPrimitives
+import RTCPrimitives
 public import RTCSignaling
 import Synchronization
 
@@ -36,6 +36,7 @@ public final class Broadcast: Sendable {
   private let source: CapturedSource
   let viewers: ViewerRegistry
   private let continuation: AsyncStream<BroadcastEvent>.Continuation
+  let report: @Sendable (BroadcastEvent) -> Void
   private let meter = Mutex(StatisticsMeter())
 
   /// - Parameters:
@@ -51,11 +52,12 @@ public final class Broadcast: Sendable {
     (events, continuation) = AsyncStream.makeStream(of: BroadcastEvent.self, bufferingPolicy: .bufferingNewest(1_024))
     let hint = options.contentHint ?? (capturer.isScreencast ? .detail : .motion)
     let continuation = continuation
+    report = { continuation.yield($0) }
     source = CapturedSource(
       options: options, contentHint: hint, encoder: codecs.factory(for: options.codec), peers: peers,
-      report: { continuation.yield($0) })
+      report: report)
     viewers = ViewerRegistry(
-      peers: peers, source: source, options: options, report: { continuation.yield($0) })
+      peers: peers, source: source, options: options, report: report)
   }
 
   /// Starts the source and returns when it runs; viewers may come before or after.
@@ -84,8 +86,7 @@ public final class Broadcast: Sendable {
     let sessions = viewers.count
     return meter.withLock {
       $0.measure(
-        now: MonotonicClock.now(), pipeline: pipeline, peers: peers, sessions: sessions, codec: options.codec,
-        contentHint: source.contentHint)
+        now: MonotonicClock.now(), pipeline: pipeline, peers: peers, sessions: sessions, codec: options.codec)
     }
   }
 

@@ -4,62 +4,38 @@ import RTCPrimitives
 import Synchronization
 
 /// A running capturer and the pipeline that turns its frames into one encoded track.
-final class CapturedSource: VideoConsumer {
+final class CapturedSource: Sendable {
   let pipeline: VideoPipeline
   let track: OutgoingVideoTrack
   let contentHint: ContentHint
-  private let report: @Sendable (BroadcastEvent) -> Void
-  private let state = Mutex(State())
-
-  private struct State {
-    var life = Life.idle
-    var size: PixelSize?
-  }
-
-  private enum Life {
-    case idle
-    /// Asked to start; the capturer has not answered yet.
-    case starting(CheckedContinuation<Result<VideoFormat, CaptureError>, Never>)
-    case live
-    case over
-  }
+  private let life: SourceLife
 
   init(
     options: Broadcast.Options, contentHint: ContentHint, encoder: @escaping VideoEncoderFactory, peers: PeerLoop,
     report: @escaping @Sendable (BroadcastEvent) -> Void
   ) {
     self.contentHint = contentHint
-    self.report = report
+    let life = SourceLife(report: report)
     let requests = KeyFrameRequests()
-    track = peers.makeVideoTrack { requests.send() }
-    let track = track
+    let track = peers.makeVideoTrack { requests.send() }
+    let limits = options.bitrates
     pipeline = VideoPipeline(
-      settings: VideoPipeline.Settings(
-        maxFrameRate: options.frameRate, contentHint: contentHint, maximumSize: options.maximumSize,
-        targetBitrate: options.bitrates.start),
-      encoder: encoder, sink: { track.send($0) })
+      settings: PipelineSettings(
+        contentHint: contentHint, maxFrameRate: options.frameRate, startBitrate: limits.start,
+        bitrates: limits.minimum...limits.maximum, sizeLimit: options.maximumSize, isActive: false),
+      makeEncoder: encoder, sink: { track.send($0) }, events: { life.handle($0) })
     requests.connect(to: pipeline)
+    self.life = life
+    self.track = track
   }
 
   /// True from the first start until the source ended.
-  var isLive: Bool {
-    state.withLock {
-      switch $0.life {
-      case .idle, .over: false
-      case .starting, .live: true
-      }
-    }
-  }
+  var isLive: Bool { life.isLive }
 
   func start(_ capturer: any VideoCapturer, format: VideoFormat) async throws(CaptureError) -> VideoFormat {
     let result = await withCheckedContinuation { continuation in
-      let isFirst = state.withLock { state in
-        guard case .idle = state.life else { return false }
-        state.life = .starting(continuation)
-        return true
-      }
-      if isFirst {
-        capturer.startCapture(format: format, consumer: self)
+      if life.begin(continuation) {
+        capturer.startCapture(format: format, consumer: pipeline)
       } else {
         continuation.resume(returning: .failure(.alreadyStarted))
       }
@@ -68,44 +44,79 @@ final class CapturedSource: VideoConsumer {
   }
 
   func stop() {
-    finish()
+    life.end()
     pipeline.stop()
   }
+}
 
-  private func finish() {
-    let waiting = state.withLock { state in
-      let before = state.life
-      state.life = .over
-      return before
-    }
-    if case .starting(let continuation) = waiting {
-      continuation.resume(returning: .failure(.unavailable("The cast was stopped before its source had started.")))
+/// Where a source stands between its start and its end.
+private final class SourceLife: Sendable {
+  typealias Start = CheckedContinuation<Result<VideoFormat, CaptureError>, Never>
+
+  private enum State {
+    case idle
+    /// Asked to start; the capturer has not answered yet.
+    case starting(Start)
+    case live
+    case over
+  }
+
+  private let state = Mutex(State.idle)
+  private let report: @Sendable (BroadcastEvent) -> Void
+
+  init(report: @escaping @Sendable (BroadcastEvent) -> Void) { self.report = report }
+
+  var isLive: Bool {
+    state.withLock {
+      switch $0 {
+      case .idle, .over: false
+      case .starting, .live: true
+      }
     }
   }
 
-  // MARK: - VideoConsumer
-
-  func captureDidStart(_ result: Result<VideoFormat, CaptureError>) {
-    let waiting = state.withLock { state in
-      let before = state.life
-      if case .success = result { state.life = .live } else { state.life = .over }
-      return before
+  /// False when it was started before.
+  func begin(_ start: Start) -> Bool {
+    state.withLock {
+      guard case .idle = $0 else { return false }
+      $0 = .starting(start)
+      return true
     }
-    if case .starting(let continuation) = waiting { continuation.resume(returning: result) }
   }
 
-  func consume(_ frame: VideoFrame) {
-    let changed = state.withLock { state in
-      defer { state.size = frame.size }
-      return state.size != nil && state.size != frame.size
+  func handle(_ event: PipelineEvent) {
+    switch event {
+    case .captureStarted(let format): answer(.success(format))
+    case .captureFailed(let error): answer(.failure(error))
+    case .captureEnded(let reason):
+      end()
+      report(.ended(reason))
+    case .sizeChanged(let size): report(.formatChanged(size))
+    case .encoderFailed(let error): report(.encoderFailed("The encoder refused a frame: \(error)."))
+    case .conversionFailed(let status):
+      report(.encoderFailed("A frame could not be converted (libyuv status \(status))."))
     }
-    if changed { report(.formatChanged(frame.size)) }
-    pipeline.consume(frame)
   }
 
-  func captureDidEnd(_ reason: CaptureEnd) {
-    finish()
-    report(.ended(reason))
+  func end() {
+    let waiting = state.withLock { replace(&$0, with: .over) }
+    if case .starting(let start) = waiting {
+      start.resume(returning: .failure(.unavailable("The cast was stopped before its source had started.")))
+    }
+  }
+
+  private func answer(_ result: Result<VideoFormat, CaptureError>) {
+    let isLive = if case .success = result { true } else { false }
+    let waiting = state.withLock { state -> State in
+      guard case .starting = state else { return .over }
+      return replace(&state, with: isLive ? .live : .over)
+    }
+    if case .starting(let start) = waiting { start.resume(returning: result) }
+  }
+
+  private func replace(_ state: inout State, with new: State) -> State {
+    defer { state = new }
+    return state
   }
 }
 

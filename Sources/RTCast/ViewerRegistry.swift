@@ -9,6 +9,8 @@ final class ViewerRegistry: WHEPSessions {
   private struct Viewer {
     var connection: PeerConnection
     var isConnected = false
+    /// Follows the connection's events to their end.
+    var task: Task<Void, Never>?
     var target: BitRate
   }
 
@@ -90,9 +92,15 @@ final class ViewerRegistry: WHEPSessions {
   }
 
   /// Counts `connection` among the viewers and follows it to its end.
-  func follow(_ connection: PeerConnection, onEnd: @escaping @Sendable (EndReason) -> Void) {
+  /// - Parameters:
+  ///   - onEnd: called at the end of a connection that was made.
+  ///   - cleanUp: runs at the end in any case; `closeAll` waits for it.
+  func follow(
+    _ connection: PeerConnection, onEnd: @escaping @Sendable (EndReason) -> Void,
+    cleanUp: @escaping @Sendable () async -> Void = {}
+  ) {
     viewers.withLock { $0[connection.id] = Viewer(connection: connection, target: options.bitrates.start) }
-    Task {
+    let task = Task {
       var wasConnected = false
       var reason = EndReason.closedLocally
       for await event in connection.events {
@@ -109,7 +117,9 @@ final class ViewerRegistry: WHEPSessions {
       }
       remove(connection.id)
       if wasConnected { onEnd(reason) }
+      await cleanUp()
     }
+    viewers.withLock { $0[connection.id]?.task = task }
   }
 
   private func update(_ id: String, _ change: (inout Viewer) -> Void) {
@@ -138,8 +148,11 @@ final class ViewerRegistry: WHEPSessions {
     for connection in viewers.withLock({ $0.values.map(\.connection) }) { await connection.setBitrates(limits) }
   }
 
+  /// Says goodbye to all, and waits until they are gone.
   func closeAll() async {
-    for connection in viewers.withLock({ $0.values.map(\.connection) }) { await connection.close() }
+    let all = viewers.withLock { Array($0.values) }
+    for viewer in all { await viewer.connection.close() }
+    for viewer in all { await viewer.task?.value }
   }
 
   /// Of the viewers that are connected.

@@ -1,0 +1,86 @@
+import RTCEngine
+import RTCMedia
+import RTCPrimitives
+
+/// Turns running totals into figures per second, over the time since it was last asked.
+struct StatisticsMeter {
+  private var started: Timestamp?
+  private var measured = Timestamp.zero
+  private var pipeline = PipelineStatistics()
+  private var peers: [String: SendStatistics] = [:]
+  /// NACK and PLI counts of viewers that are gone.
+  private var departed: (nacks: UInt64, plis: UInt64) = (0, 0)
+
+  mutating func measure(
+    now: Timestamp, pipeline new: PipelineStatistics, peers viewers: [(id: String, statistics: PeerStatistics)],
+    sessions: Int, codec: VideoCodec
+  ) -> BroadcastStatistics {
+    let interval = max((now - (started == nil ? now - .seconds(1) : measured)).seconds, 1e-3)
+    started = started ?? now
+    var result = BroadcastStatistics()
+    result.time = now - (started ?? now)
+    result.sessions = sessions
+    result.codec = codec
+    measurePipeline(new, interval: interval, into: &result)
+    for viewer in viewers { result.peers.append(measure(viewer.id, viewer.statistics, interval: interval)) }
+    summarize(viewers, into: &result)
+    measured = now
+    pipeline = new
+    return result
+  }
+
+  private func measurePipeline(
+    _ new: PipelineStatistics, interval: Double, into result: inout BroadcastStatistics
+  ) {
+    let captured = Int64(new.framesCaptured - pipeline.framesCaptured)
+    let encoded = Int64(new.framesEncoded - pipeline.framesEncoded)
+    result.framesCaptured = Double(captured) / interval
+    result.framesEncoded = Double(encoded) / interval
+    if let size = new.size { result.size = size }
+    result.contentHint = new.contentHint
+    result.quantizer = new.quantizer
+    result.rawCopies = new.rawCopies
+    if captured > 0 {
+      result.captureTime = (new.captureTime - pipeline.captureTime) / captured
+      result.convertTime = (new.convertTime - pipeline.convertTime) / captured
+    }
+    if encoded > 0 { result.encodeTime = (new.encodeTime - pipeline.encodeTime) / encoded }
+  }
+
+  private func measure(_ id: String, _ peer: PeerStatistics, interval: Double) -> BroadcastStatistics.Viewer {
+    let before = peers[id] ?? SendStatistics()
+    let new = peer.video
+    var viewer = BroadcastStatistics.Viewer(id: id, state: peer.state)
+    viewer.route = peer.selectedRoute
+    let frames = Int64(new.framesSent - before.framesSent)
+    viewer.framesSent = Double(frames) / interval
+    viewer.bitrate = BitRate(bitsPerSecond: Int64(Double(new.bytesSent - before.bytesSent) * 8 / interval))
+    viewer.target = peer.targetBitrate
+    viewer.roundTripTime = peer.roundTripTime
+    viewer.loss = peer.loss
+    viewer.nackCount = new.nackCount
+    viewer.pliCount = new.pliCount
+    if frames > 0 { viewer.sendDelay = (new.sendDelay - before.sendDelay) / frames }
+    return viewer
+  }
+
+  private mutating func summarize(
+    _ viewers: [(id: String, statistics: PeerStatistics)], into result: inout BroadcastStatistics
+  ) {
+    result.viewers = result.peers.count
+    result.framesSent = result.peers.map(\.framesSent).max() ?? 0
+    result.bitrate = BitRate(bitsPerSecond: result.peers.reduce(0) { $0 + $1.bitrate.bitsPerSecond })
+    result.target = result.peers.map(\.target).max() ?? .zero
+    result.roundTripTime = result.peers.compactMap(\.roundTripTime).max()
+    result.loss = result.peers.map(\.loss).max() ?? 0
+    result.sendDelay = result.peers.map(\.sendDelay).max() ?? .zero
+    let present = Dictionary(uniqueKeysWithValues: viewers.map { ($0.id, $0.statistics.video) })
+    for (id, last) in peers where present[id] == nil {
+      departed.nacks += last.nackCount
+      departed.plis += last.pliCount
+    }
+    peers = present
+    result.nackCount = departed.nacks + present.values.reduce(0) { $0 + $1.nackCount }
+    result.pliCount = departed.plis + present.values.reduce(0) { $0 + $1.pliCount }
+  }
+}
