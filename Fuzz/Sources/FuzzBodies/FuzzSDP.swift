@@ -2,7 +2,9 @@ import RTCWire
 
 /// A description, a trickle fragment and a candidate line: what is written reads the same.
 public func fuzzSDP(_ bytes: Span<UInt8>) {
-  let text = String(decoding: bytes.indices.lazy.map { bytes[$0] }, as: UTF8.self)
+  var copy: [UInt8] = []
+  for index in bytes.indices { copy.append(bytes[index]) }
+  let text = String(decoding: copy, as: UTF8.self)
   if let description = try? SessionDescription(parsing: text) {
     precondition(try! SessionDescription(parsing: description.description) == description)
   }
