@@ -111,7 +111,8 @@ public final class SignalingServer: Sendable {
           let pipeline = channel.pipeline.syncOperations
           try pipeline.addHandler(ArrivalNotice(connection))
           try pipeline.configureHTTPServerPipeline(
-            withPipeliningAssistance: false, withErrorHandling: false, withDecoderLimitConfiguration: head)
+            withPipeliningAssistance: false, withErrorHandling: false, withEncoderConfiguration: .init(),
+            withDecoderLimitConfiguration: head)
           try pipeline.addHandler(connection)
         }
       }
