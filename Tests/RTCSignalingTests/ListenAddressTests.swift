@@ -41,7 +41,8 @@ import Testing
   @Test(
     "anything beyond loopback needs one",
     arguments: [
-      "0.0.0.0:80", "[::]:80", ":80", "192.168.1.7:80", "example.org:80", "127.evil.example:80", "localhost.evil.example:80",
+      "0.0.0.0:80", "[::]:80", ":80", "192.168.1.7:80", "example.org:80", "127.evil.example:80",
+      "localhost.evil.example:80",
       "[::ffff:127.0.0.1]:80", "127.0.0.256:80",
     ])
   func exposed(text: String) throws {
@@ -52,7 +53,8 @@ import Testing
 
   @Test func theLinkIsOneThatABrowserOnThisMachineCanOpen() throws {
     #expect(try ListenAddress(parsing: "[::]:80").link(token: nil) == "http://[::1]:80/")
-    #expect(try ListenAddress(parsing: "0.0.0.0:80").link(token: AccessToken("a&b")) == "http://127.0.0.1:80/#token=a%26b")
+    #expect(
+      try ListenAddress(parsing: "0.0.0.0:80").link(token: AccessToken("a&b")) == "http://127.0.0.1:80/#token=a%26b")
     #expect(try ListenAddress(parsing: "localhost:81").link(token: nil) == "http://localhost:81/")
   }
 }

@@ -38,7 +38,8 @@ import Testing
   @Test(
     "paths that name nothing are not found",
     arguments: [
-      "/nothing", "/whepx", "/whep/a/b", "/whep/%2f", "/whep/%zz", "/whep/%", "/whep/%ff", "/whep/session/", "/whep/session/a/b",
+      "/nothing", "/whepx", "/whep/a/b", "/whep/%2f", "/whep/%zz", "/whep/%", "/whep/%ff", "/whep/session/",
+      "/whep/session/a/b",
       "/whep/session/..", "/../etc/passwd", "", "*", "http://x/", "/whep/" + String(repeating: "a", count: 129),
       "/whep/%00",
     ])
@@ -92,7 +93,9 @@ import Testing
 
   @Test(
     "a loopback server knows itself by address and as localhost",
-    arguments: ["127.0.0.1", "127.0.0.1:80", "localhost:80", "LocalHost", "[::1]:80", "192.168.0.1:80", "cast.example:443"])
+    arguments: [
+      "127.0.0.1", "127.0.0.1:80", "localhost:80", "LocalHost", "[::1]:80", "192.168.0.1:80", "cast.example:443",
+    ])
   func knownHost(host: String) {
     let desk = SignalingDesk(listen: .loopback, token: nil, hostNames: ["cast.example"])
     #expect(desk.judge(head("GET", "/", host: host)) == .page)
@@ -100,7 +103,9 @@ import Testing
 
   @Test(
     "and refuses names that others can point at it",
-    arguments: ["evil.example", "127.0.0.1.evil.example:80", "localhost.evil.example", "0x7f000001", "127.1", "localhost."])
+    arguments: [
+      "evil.example", "127.0.0.1.evil.example:80", "localhost.evil.example", "0x7f000001", "127.1", "localhost.",
+    ])
   func rebinding(host: String) {
     #expect(status(open.judge(head("GET", "/", host: host))) == 403)
     #expect(status(locked.judge(head("GET", "/", host: host))) == 403)

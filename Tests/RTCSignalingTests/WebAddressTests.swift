@@ -38,7 +38,8 @@ import Testing
     #expect(base.resolving(reference)?.description == expected)
   }
 
-  @Test("a useless reference is none", arguments: ["", "  ", "mailto:x", "javascript:alert(1)", "http://", "a b", "//"])
+  @Test(
+    "a useless reference is none", arguments: ["", "  ", "mailto:x", "javascript:alert(1)", "http://", "a b", "//"])
   func unresolvable(reference: String) throws {
     let base = try #require(WebAddress("http://a/b"))
     #expect(base.resolving(reference) == nil)

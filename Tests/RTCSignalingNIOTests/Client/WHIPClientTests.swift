@@ -1,0 +1,223 @@
+import Glibc
+import RTCSignaling
+import RTCSignalingNIO
+import Testing
+
+@Suite struct WHIPClientTests {
+  static let offer = "v=0\r\ns=offer\r\n"
+  static let accepted = ScriptedServer.Act.reply(
+    201,
+    [
+      ("Content-Type", "application/sdp"), ("Location", "/resource/1"), ("ETag", "\"e1\""),
+      ("Link", "<stun:stun.example>; rel=\"ice-server\""),
+      ("Link", "<turn:turn.example>; rel=\"ice-server\"; username=\"u\"; credential=\"c\""),
+    ], body: "v=0\r\ns=answer\r\n")
+
+  /// Publishes to a scripted server and returns what came of it.
+  func publish(
+    to path: String = "/whip", token: String? = nil, timeout: Int64 = 10, bodyLimit: Int = 262_144,
+    tls: Bool = false, scheme: String = "http", trust: String? = nil,
+    _ script: @escaping @Sendable (ScriptedServer.Request) -> ScriptedServer.Act,
+    then check: (Result<WHIPPublication, WHIPError>, WHIPClient, ScriptedServer) async throws -> Void
+  ) async throws {
+    let server = try await ScriptedServer(tls: tls ? TestCertificate.serverContext() : nil, script)
+    var configuration = WHIPClient.Configuration()
+    configuration.timeout = timeout
+    configuration.bodyLimit = bodyLimit
+    configuration.trustRootsFile = trust
+    let client = WHIPClient(configuration: configuration)
+    let result: Result<WHIPPublication, WHIPError>
+    do throws(WHIPError) {
+      result = .success(try await client.publish(to: server.url(path, scheme: scheme), token: token, offer: Self.offer))
+    } catch {
+      result = .failure(error)
+    }
+    do { try await check(result, client, server) } catch { Issue.record(error) }
+    await client.shutdown()
+    await server.close()
+  }
+
+  func failure(_ result: Result<WHIPPublication, WHIPError>) -> WHIPError? {
+    if case .failure(let error) = result { error } else { nil }
+  }
+
+  @Test func aPublicationIsMadeAmendedAndEnded() async throws {
+    try await publish(
+      token: "sesame",
+      { request in
+        switch request.method {
+        case "POST": Self.accepted
+        case "PATCH" where request.body.contains("restart"):
+          .reply(200, [("ETag", "\"e2\"")], body: "a=ice-ufrag:x")
+        case "PATCH": .reply(204)
+        default: .reply(200)
+        }
+      },
+      then: { result, client, server in
+        let publication = try result.get()
+        #expect(publication.answer == "v=0\r\ns=answer\r\n")
+        #expect(publication.resource.description == server.url("/resource/1"))
+        #expect(publication.iceServers.map(\.uri) == ["stun:stun.example", "turn:turn.example"])
+        #expect(try await client.trickle("a=candidate:1", to: publication) == .taken)
+        #expect(
+          try await client.trickle("a=restart", to: publication)
+            == .restarted(fragment: "a=ice-ufrag:x", etag: "\"e2\""))
+        try await client.delete(publication)
+        let requests = server.requests
+        #expect(requests.map(\.method) == ["POST", "PATCH", "PATCH", "DELETE"])
+        #expect(requests.map(\.path) == ["/whip", "/resource/1", "/resource/1", "/resource/1"])
+        #expect(requests.allSatisfy { $0.headers.first(name: "Authorization") == "Bearer sesame" })
+        #expect(requests[0].headers.first(name: "Content-Type") == "application/sdp")
+        #expect(requests[0].body == Self.offer)
+        #expect(requests[1].headers.first(name: "If-Match") == "\"e1\"")
+        #expect(requests[1].headers.first(name: "Content-Type") == "application/trickle-ice-sdpfrag")
+      })
+  }
+
+  @Test("a server without trickle is left in peace", arguments: [405, 415, 501] as [UInt])
+  func noTrickle(status: UInt) async throws {
+    try await publish(
+      { $0.method == "POST" ? Self.accepted : .reply(status) },
+      then: { result, client, _ in
+        #expect(try await client.trickle("a=candidate:1", to: try result.get()) == .unsupported)
+      })
+  }
+
+  @Test func aPublicationThatTheServerForgotCountsAsEnded() async throws {
+    try await publish(
+      { $0.method == "POST" ? Self.accepted : .reply(404) },
+      then: { result, client, _ in try await client.delete(try result.get()) })
+  }
+
+  @Test func redirectsAreFollowedAndTheTokenStaysAtHome() async throws {
+    let elsewhere = try await ScriptedServer { _ in Self.accepted }
+    let away = elsewhere.url("/whip")
+    try await publish(
+      token: "sesame",
+      { $0.path == "/whip" ? .reply(307, [("Location", "/next")]) : .reply(308, [("Location", away)]) },
+      then: { result, _, server in
+        #expect(try result.get().resource.description == elsewhere.url("/resource/1"))
+        #expect(try result.get().authorization == nil)
+        #expect(server.requests.map(\.path) == ["/whip", "/next"])
+        #expect(server.requests.allSatisfy { $0.headers.contains(name: "Authorization") })
+        #expect(elsewhere.requests.count == 1)
+        #expect(elsewhere.requests.allSatisfy { !$0.headers.contains(name: "Authorization") && $0.body == Self.offer })
+      })
+    await elsewhere.close()
+  }
+
+  @Test func aRedirectLoopEnds() async throws {
+    try await publish(
+      { .reply(307, [("Location", $0.path == "/whip" ? "/b" : "/whip")]) },
+      then: { result, _, server in
+        #expect(failure(result) == .redirectLoop(WebAddress(server.url("/whip"))!))
+        #expect(server.requests.count == 2)
+      })
+  }
+
+  @Test(
+    "a status that refuses is told",
+    arguments: [
+      (401, WHIPError.unauthorized(status: 401, hadToken: false)), (403, .unauthorized(status: 403, hadToken: false)),
+      (404, .httpStatus(404, method: "POST", sentence: "")), (405, .httpStatus(405, method: "POST", sentence: "")),
+      (500, .httpStatus(500, method: "POST", sentence: "")), (200, .httpStatus(200, method: "POST", sentence: "")),
+      (302, .badRedirect(status: 302, location: nil)),
+    ] as [(UInt, WHIPError)])
+  func status(status: UInt, expected: WHIPError) async throws {
+    try await publish({ _ in .reply(status) }, then: { result, _, _ in #expect(failure(result) == expected) })
+  }
+
+  @Test func aServerThatSaysNothingIsGivenUp() async throws {
+    try await publish(
+      timeout: 1, { _ in .silence },
+      then: { result, _, server in
+        #expect(failure(result) == .timeout(WebAddress(server.url("/whip"))!, seconds: 1))
+      })
+  }
+
+  @Test func aServerThatDripsIsGivenUp() async throws {
+    try await publish(
+      timeout: 1, { _ in .drip },
+      then: { result, _, server in
+        #expect(failure(result) == .timeout(WebAddress(server.url("/whip"))!, seconds: 1))
+      })
+  }
+
+  @Test func anAnswerWithoutMeasureIsRefused() async throws {
+    try await publish(
+      bodyLimit: 1000,
+      { _ in
+        .reply(
+          201, [("Content-Type", "application/sdp"), ("Location", "/r")], body: String(repeating: "a", count: 5000))
+      }, then: { result, _, _ in #expect(failure(result) == .tooLarge(limit: 1000)) })
+  }
+
+  @Test(
+    "rubbish is the server's fault", arguments: ["hello", "\u{0}\u{1}", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 201 X\r\nA"])
+  func rubbish(text: String) async throws {
+    try await publish({ _ in .raw(text) }) { result, _, _ in
+      #expect(failure(result)?.fault == .server)
+      guard case .brokenAnswer = failure(result) else { return Issue.record("\(result)") }
+    }
+  }
+
+  @Test func aServerThatHangsUpIsTold() async throws {
+    try await publish({ _ in .hangUp }) { result, _, _ in
+      guard case .brokenAnswer = failure(result) else { return Issue.record("\(result)") }
+    }
+  }
+
+  @Test func nobodyListeningIsTold() async throws {
+    let server = try await ScriptedServer { _ in .silence }
+    let url = server.url("/whip")
+    await server.close()
+    let client = WHIPClient()
+    await #expect(throws: WHIPError.refused(WebAddress(url)!)) {
+      try await client.publish(to: url, token: nil, offer: Self.offer)
+    }
+    let byName = url.replacing("127.0.0.1", with: "localhost")
+    await #expect(throws: WHIPError.refused(WebAddress(byName)!)) {
+      try await client.publish(to: byName, token: nil, offer: Self.offer)
+    }
+    await #expect(throws: WHIPError.unknownHost("nowhere.invalid")) {
+      try await client.publish(to: "http://nowhere.invalid/whip", token: nil, offer: Self.offer)
+    }
+    await client.shutdown()
+  }
+
+  @Test func anUntrustedCertificateIsRefused() async throws {
+    try await publish(tls: true, scheme: "https", { _ in Self.accepted }) { result, _, server in
+      guard case .tls(_, let reason) = failure(result) else { return Issue.record("\(result)") }
+      #expect(reason == "this machine does not trust the server's certificate")
+      #expect(server.requests.isEmpty)
+    }
+  }
+
+  @Test func aTrustedOneIsNot() async throws {
+    let file = "/tmp/rtcast-test-\(getpid()).pem"
+    let handle = try #require(fopen(file, "w"))
+    fputs(TestCertificate.certificate, handle)
+    fclose(handle)
+    defer { unlink(file) }
+    try await publish(tls: true, scheme: "https", trust: file, { _ in Self.accepted }) { result, _, _ in
+      #expect(try result.get().resource.scheme == .https)
+    }
+  }
+
+  @Test func speakingTLSToAServerThatDoesNotIsTold() async throws {
+    try await publish(scheme: "https", { _ in Self.accepted }) { result, _, _ in
+      guard case .tls(_, let reason) = failure(result) else { return Issue.record("\(result)") }
+      #expect(reason == "it does not speak TLS there; is it http://?")
+    }
+  }
+
+  @Test func itPublishesNothingToAWHEPServerOfOurs() async throws {
+    try await Bench.run { bench in
+      let client = WHIPClient()
+      await #expect(throws: WHIPError.self) {
+        try await client.publish(to: bench.server.link, token: nil, offer: Self.offer)
+      }
+      await client.shutdown()
+    }
+  }
+}

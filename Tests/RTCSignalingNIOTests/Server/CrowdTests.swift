@@ -1,0 +1,50 @@
+import RTCSignalingNIO
+import Testing
+
+@Suite struct CrowdTests {
+  @Test func twoHundredOffersAtOnceAreAllAnswered() async throws {
+    try await Bench.run { bench in
+      let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+        for _ in 0..<200 { group.addTask { try await bench.post(CannedSessions.plain).status } }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(statuses == Array(repeating: 201, count: 200))
+      #expect(bench.sessions.seen.open.count == 200)
+    }
+  }
+
+  @Test func offersBeyondThoseThatMayWaitAreSentAway() async throws {
+    try await Bench.run(limits: { $0.waitingOffers = 2 }) { bench in
+      async let first = bench.post(CannedSessions.waiting)
+      async let second = bench.post(CannedSessions.waiting)
+      await bench.sessions.arrivals.reach(2)
+      let third = try await bench.post(CannedSessions.plain)
+      #expect(third.status == 503)
+      #expect(third["retry-after"] == "1")
+      #expect(try await bench.ask("GET", "/").status == 200)
+      bench.sessions.release()
+      #expect(try await first.status == 201)
+      #expect(try await second.status == 201)
+      #expect(try await bench.post(CannedSessions.plain).status == 201)
+    }
+  }
+
+  @Test func connectionsBeyondTheLimitAreToldAndClosed() async throws {
+    try await Bench.run(limits: {
+      $0.connections = 2; $0.lingerTimeout = 10
+    }) { bench in
+      var held = [try await bench.wire(), try await bench.wire()]
+      for index in held.indices {
+        try await held[index].send(request("GET", "/health"))
+        #expect(await held[index].answer()?.status == 200)
+      }
+      var third = try await bench.wire()
+      #expect(await third.answer()?.status == 503)
+      #expect(await third.endsQuietly())
+      try await held[0].close()
+      try await held[1].send(request("GET", "/health"))
+      #expect(await held[1].answer()?.status == 200)
+      #expect(try await bench.ask("GET", "/health").status == 200)
+    }
+  }
+}

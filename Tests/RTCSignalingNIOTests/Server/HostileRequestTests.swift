@@ -1,0 +1,69 @@
+import RTCSignalingNIO
+import Testing
+
+@Suite struct HostileRequestTests {
+  @Test(
+    "a head without measure is refused",
+    arguments: [
+      "GET /" + String(repeating: "a", count: 20_000) + " HTTP/1.1\r\nHost: localhost\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: localhost\r\nX: " + String(repeating: "a", count: 20_000) + "\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: localhost\r\n" + String(repeating: "X-Y: z\r\n", count: 3000) + "\r\n",
+      "GET / HTTP/1.1\r\nHost: localhost\r\n" + String(repeating: "a", count: 20_000),
+    ])
+  func tooLarge(text: String) async throws {
+    try await Bench.run(limits: { $0.lingerTimeout = 50 }) { bench in
+      var wire = try await bench.wire()
+      try await wire.send(text)
+      let answer = await wire.answer()
+      #expect(answer?.status == 431)
+      #expect(await wire.endsQuietly())
+    }
+  }
+
+  @Test(
+    "what is not HTTP is refused",
+    arguments: [
+      "hello\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}", "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: localhost\r\nno colon\r\n\r\n",
+      "POST /whep HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+      "POST /whep HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    ])
+  func malformed(text: String) async throws {
+    try await Bench.run(limits: { $0.lingerTimeout = 50 }) { bench in
+      var wire = try await bench.wire()
+      try await wire.send(text)
+      #expect(await wire.answer()?.status == 400)
+      #expect(await wire.endsQuietly())
+      #expect(try await bench.ask("GET", "/health").status == 200)
+    }
+  }
+
+  @Test func aSecondRequestBeforeTheFirstAnswerEndsTheConnection() async throws {
+    try await Bench.run { bench in
+      var wire = try await bench.wire()
+      let post = request("POST", "/whep", headers: ["Content-Type: application/sdp"], body: CannedSessions.waiting)
+      try await wire.send(post + post)
+      #expect(await wire.answer() == nil)
+      bench.sessions.release()
+      await bench.sessions.closings.reach(1)  // the session nobody will learn of is given back
+      #expect(bench.sessions.seen.open.isEmpty)
+    }
+  }
+
+  @Test func aClientThatLeavesBeforeItsAnswerLeavesNoSession() async throws {
+    try await Bench.run { bench in
+      let wire = try await bench.wire()
+      try await wire.send(
+        request("POST", "/whep", headers: ["Content-Type: application/sdp"], body: CannedSessions.waiting))
+      await bench.sessions.arrivals.reach(1)
+      try await wire.close()
+      // The server has seen the end of the first connection when it answers on a later one.
+      #expect(try await bench.ask("GET", "/health").status == 200)
+      bench.sessions.release()
+      await bench.sessions.closings.reach(1)
+      #expect(bench.sessions.seen.open.isEmpty)
+    }
+  }
+}

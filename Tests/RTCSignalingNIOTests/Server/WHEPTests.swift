@@ -1,0 +1,98 @@
+import RTCSignaling
+import RTCSignalingNIO
+import Testing
+
+@Suite struct WHEPTests {
+  @Test func anOfferIsAnsweredAndTheSessionLivesUntilItIsDeleted() async throws {
+    try await Bench.run { bench in
+      let opened = try await bench.post(CannedSessions.plain)
+      #expect(opened.status == 201)
+      #expect(opened.body == "v=0\r\ns=answer\r\n")
+      #expect(opened["content-type"] == "application/sdp")
+      #expect(opened["etag"] == "\"1\"")
+      #expect(opened["accept-patch"] == "application/trickle-ice-sdpfrag")
+      let resource = try #require(opened["location"])
+      #expect(resource == "/whep/session/session-1")
+      #expect(bench.sessions.seen.remotes == ["127.0.0.1"])
+
+      let type = "Content-Type: application/trickle-ice-sdpfrag"
+      let trickled = try await bench.ask("PATCH", resource, headers: [type, "If-Match: \"1\""], body: "a=candidate:1")
+      #expect(trickled.status == 204)
+      #expect(trickled["content-length"] == nil)
+      let stale = try await bench.ask("PATCH", resource, headers: [type, "If-Match: \"0\""], body: "a=candidate:1")
+      #expect(stale.status == 412)
+      let restarted = try await bench.ask("PATCH", resource, headers: [type, "If-Match: *"], body: "a=ice-ufrag:new")
+      #expect(restarted.status == 200)
+      #expect(restarted["etag"] == "\"2\"")
+      #expect(restarted.body == "a=ice-ufrag:ours\r\n")
+      #expect(bench.sessions.seen.etags == ["1", "0", "*"])
+
+      #expect(try await bench.ask("GET", "/health").body == "{\"status\":\"live\",\"viewers\":1,\"streams\":[]}\n")
+      #expect(try await bench.ask("DELETE", resource).status == 200)
+      #expect(try await bench.ask("DELETE", resource).status == 404)
+      #expect(try await bench.ask("PATCH", resource, headers: [type], body: "a=x").status == 404)
+    }
+  }
+
+  @Test func aStreamIsNamedByItsPath() async throws {
+    try await Bench.run { bench in
+      #expect(try await bench.post(CannedSessions.plain, to: "/whep/main").status == 201)
+      #expect(try await bench.post(CannedSessions.plain, to: "/whep/other").status == 404)
+      #expect(bench.sessions.seen.streams == ["main", "other"])
+    }
+  }
+
+  @Test func whatTheCastRefusesIsRefusedWithItsSentence() async throws {
+    try await Bench.run { bench in
+      let refused = try await bench.post(CannedSessions.noCodec)
+      #expect(refused.status == 406)
+      #expect(refused.body.contains("VP8"))
+      #expect(try await bench.post("hello").status == 400)
+      #expect(try await bench.post("").status == 400)
+      #expect(try await bench.ask("POST", "/whep", body: "v=0").status == 415)
+      #expect(try await bench.ask("GET", "/whep")["allow"] == "POST, OPTIONS")
+      #expect(try await bench.ask("GET", "/nothing").status == 404)
+    }
+  }
+
+  @Test func aBodyThatIsNotTextIsMalformed() async throws {
+    try await Bench.run { bench in
+      var wire = try await bench.wire()
+      let head = "POST /whep HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/sdp\r\nContent-Length: 3\r\n\r\n"
+      var bytes = wire.channel.allocator.buffer(string: head)
+      bytes.writeBytes([0xFF, 0xFE, 0])
+      try await wire.channel.writeAndFlush(bytes)
+      #expect(await wire.answer()?.status == 400)
+      #expect(bench.sessions.seen.offers.isEmpty)
+    }
+  }
+
+  @Test func aTokenIsAskedForWhereThereIsOne() async throws {
+    try await Bench.run(SignalingServerConfiguration(token: AccessToken("sesame"))) { bench in
+      let refused = try await bench.post(CannedSessions.plain)
+      #expect(refused.status == 401)
+      #expect(refused["www-authenticate"] == "Bearer realm=\"rtcast\"")
+      #expect(try await bench.post(CannedSessions.plain, headers: ["Authorization: Bearer open"]).status == 401)
+      #expect(try await bench.post(CannedSessions.plain, headers: ["Authorization: Bearer sesame"]).status == 201)
+      #expect(try await bench.ask("GET", "/").status == 200)
+      #expect(try await bench.ask("GET", "/health").body == "{\"status\":\"live\"}\n")
+      #expect(bench.server.link.hasSuffix("/#token=sesame"))
+    }
+  }
+
+  @Test func aConnectionServesManyRequests() async throws {
+    try await Bench.run { bench in
+      var wire = try await bench.wire()
+      for number in 1...20 {
+        try await wire.send(
+          request("POST", "/whep", headers: ["Content-Type: application/sdp"], body: CannedSessions.plain))
+        #expect(await wire.answer()?["location"] == "/whep/session/session-\(number)")
+      }
+      try await wire.send(request("GET", "/nothing"))
+      #expect(await wire.answer()?.status == 404)
+      try await wire.send(request("GET", "/health", headers: ["Connection: close"]))
+      #expect(await wire.answer()?.status == 200)
+      #expect(await wire.endsQuietly())
+    }
+  }
+}
