@@ -103,7 +103,9 @@ package final class CaptureRun: Sendable {
     // The new thread takes over the retain.
     let status = unsafe pthread_create(
       &handle, nil,
-      { unsafe Unmanaged<ThreadStart>.fromOpaque($0!).takeRetainedValue().body(); return nil }, box)
+      {
+        unsafe Unmanaged<ThreadStart>.fromOpaque($0!).takeRetainedValue().body(); return nil
+      }, box)
     precondition(status == 0, "The system refused a thread for capturing.")
     pthread_detach(handle)
   }

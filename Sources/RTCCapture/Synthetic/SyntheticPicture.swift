@@ -83,7 +83,9 @@ public enum SyntheticPicture {
     /// One turn of the fast hand takes 60 frames, of the slow one 3600.
     func tip(_ frame: UInt64, turn: UInt64, length: Int) -> (x: Int, y: Int) {
       let angle = Double(frame % turn) * 2 * .pi / Double(turn)
-      return (centre.x + Int((sin(angle) * Double(length)).rounded()), centre.y - Int((cos(angle) * Double(length)).rounded()))
+      return (
+        centre.x + Int((sin(angle) * Double(length)).rounded()), centre.y - Int((cos(angle) * Double(length)).rounded())
+      )
     }
 
     func hands(_ frame: UInt64) -> [(x: Int, y: Int)] {
@@ -184,8 +186,10 @@ public enum SyntheticPicture {
 
   private static func textLine(_ line: UInt64, seed: UInt64, columns: Int) -> String {
     let words = [
-      "the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog", "Screen", "pixel", "frame", "0x7F3A", "if", "else",
-      "return", "encoder", "sharp", "text", "WAVE", "lllIII111", "rate", "control", "window", "(a + b)", "x = 42;", "illegible",
+      "the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog", "Screen", "pixel", "frame", "0x7F3A", "if",
+      "else",
+      "return", "encoder", "sharp", "text", "WAVE", "lllIII111", "rate", "control", "window", "(a + b)", "x = 42;",
+      "illegible",
     ]
     var text = String(line % 10_000) + ": "
     var state = mix(seed ^ mix(line))

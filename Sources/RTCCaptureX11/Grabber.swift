@@ -1,0 +1,56 @@
+import CX11
+import Glibc
+import RTCCapture
+import RTCMedia
+
+/// Reads pixels of a source into picture memory.
+struct Grabber {
+  /// Rows that did not change cost less than one more request when they are fewer than this.
+  private static let joinedRows = 16
+
+  let connection: X11Connection
+  let source: X11Source
+
+  /// Brings `memory` up to date with the screen; false when the server could not (the drawable is gone or changed).
+  func refresh(_ memory: PictureMemory) -> Bool {
+    let stale = memory.stale.clipped(to: PixelRect(source.size))
+    guard !stale.isEmpty else { return true }
+    let done: Bool
+    if let segment = memory.segment, source.layout.isBGRA {
+      done = refreshShared(stale, segment)
+    } else {
+      done = stale.rects.allSatisfy { copy($0, into: memory) }
+    }
+    if done { memory.stale.removeAll() }
+    return done
+  }
+
+  /// Whole rows: a band of them lies in the segment exactly as in the picture, so the server writes into place.
+  private func refreshShared(_ stale: DamageList, _ segment: UInt32) -> Bool {
+    let cookies = stale.rowBands(joiningGapsUpTo: Self.joinedRows).map { band in
+      xcb_shm_get_image(
+        connection.raw, source.drawable, Int16(source.origin.x), Int16(source.origin.y + band.lowerBound),
+        UInt16(source.size.width), UInt16(band.count), ~0, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), segment,
+        UInt32(band.lowerBound * source.size.width * 4))
+    }
+    // Every answer is read, even after one failed.
+    return cookies.reduce(true) { done, cookie in
+      X11Reply(xcb_shm_get_image_reply(connection.raw, cookie, nil)) != nil && done
+    }
+  }
+
+  private func copy(_ rect: PixelRect, into memory: PictureMemory) -> Bool {
+    let cookie = xcb_get_image(
+      connection.raw, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), source.drawable, Int16(source.origin.x + rect.x),
+      Int16(source.origin.y + rect.y), UInt16(rect.width), UInt16(rect.height), ~0)
+    guard let reply = X11Reply(xcb_get_image_reply(connection.raw, cookie, nil)) else { return false }
+    let rowBytes = source.layout.rowBytes(width: rect.width)
+    guard let data = xcb_get_image_data(reply.pointer),
+      Int(xcb_get_image_data_length(reply.pointer)) >= rowBytes * rect.height
+    else { return false }
+    for row in 0..<rect.height {
+      source.layout.convert(data + row * rowBytes, to: memory.row(rect.y + row, from: rect.x), count: rect.width)
+    }
+    return true
+  }
+}

@@ -1,0 +1,328 @@
+import CX11
+import RTCCapture
+import RTCMedia
+import RTCPrimitives
+
+/// One run of the X11 capturer, on its thread from connecting to the end.
+final class X11CaptureLoop {
+  /// A pointer moved by a program (a warp) is not told as motion: looked for this often.
+  private static let pointerInterval = TimeDelta.milliseconds(200)
+  /// More pictures than this are not kept for a consumer that holds on to its frames.
+  private static let memoryLimit = 4
+
+  private let options: X11CaptureOptions
+  private let connection: X11Connection
+  private let consumer: any VideoConsumer
+  private let run: CaptureRun
+  private let notice: (String) -> Void
+  private let interval: TimeDelta
+
+  private var clock: FrameClock
+  private var target: Target
+  private var damage: DamageTracker?
+  private var cursor: CursorTracker?
+  private var memories: [PictureMemory] = []
+  /// The server writes into memory of this process; given up once it refuses.
+  private var sharesMemory: Bool
+  /// The next frame's whole content is new to the consumer.
+  private var isWholeNew = true
+  /// What changed since the frame that the consumer had last.
+  private var undelivered = DamageList()
+  /// The pointer as the consumer saw it last.
+  private var shownPointer: ShownPointer?
+  /// The target may have another size or place now.
+  private var needsResolving = false
+  private var lookAt: Timestamp?
+
+  /// What is captured, and whether it can be read now.
+  private enum Target {
+    case screen(X11Source)
+    case window(WindowPixmap, X11Source)
+    /// Minimised: the last picture stays.
+    case hidden(WindowPixmap, last: X11Source)
+
+    var source: X11Source {
+      switch self {
+      case .screen(let source), .window(_, let source), .hidden(_, let source): source
+      }
+    }
+  }
+
+  private struct ShownPointer: Equatable {
+    var rect: PixelRect
+    /// Which picture of the pointer.
+    var image: Int
+  }
+
+  static func run(
+    _ options: X11CaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ run: CaptureRun,
+    _ notice: @escaping (String) -> Void
+  ) {
+    let loop: X11CaptureLoop
+    do throws(CaptureError) {
+      loop = try X11CaptureLoop(options, rate: rate, consumer, run, notice)
+    } catch {
+      run.noteEnded()
+      return consumer.captureDidStart(.failure(error))
+    }
+    consumer.captureDidStart(
+      .success(VideoFormat(size: loop.target.source.size, frameRates: 0...rate, pixelFormat: .bgra)))
+    guard let end = loop.capture(), !run.isStopped else { return }
+    run.noteEnded()
+    consumer.captureDidEnd(end)
+  }
+
+  private init(
+    _ options: X11CaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ run: CaptureRun,
+    _ notice: @escaping (String) -> Void
+  ) throws(CaptureError) {
+    guard rate > 0, rate <= 1000 else {
+      throw .unsupportedFormat("A screen can be captured up to 1000 times a second, not \(rate) times.")
+    }
+    connection = try X11Connection(display: options.display)
+    let extensions = connection.extensions
+    (self.options, self.consumer, self.run, self.notice) = (options, consumer, run, notice)
+    interval = .seconds(1 / rate)
+    clock = FrameClock(.init(framesPerSecond: rate))
+    sharesMemory = extensions.shm != nil
+    if case .window(let wanted) = options.target {
+      var pixmap = try WindowPixmap(wanted, connection)
+      guard let source = try pixmap.source() else {
+        throw .unavailable("The window “\(pixmap.title)” went away before it could be captured.")
+      }
+      target = .window(pixmap, source)
+    } else {
+      target = .screen(try X11Source.onScreen(options.target, connection))
+    }
+    listen(extensions)
+  }
+
+  private func listen(_ extensions: X11Extensions) {
+    if extensions.hasDamage {
+      damage = DamageTracker(connection, window: target.source.window)
+    } else {
+      notice("The X display has no DAMAGE extension: the whole picture is grabbed every time, changed or not.")
+    }
+    if options.cursor {
+      if extensions.hasCursor {
+        cursor = CursorTracker(connection)
+      } else {
+        notice("The X display has no XFIXES extension: the pointer is not shown.")
+      }
+    }
+    if !sharesMemory { noticeSocket() }
+    if !target.source.layout.isBGRA {
+      notice("The X display's pixels are not 8 bits a colour: every picture is converted once more.")
+    }
+    if case .screen = target {
+      var mask = XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue
+      xcb_change_window_attributes(connection.raw, connection.root, XCB_CW_EVENT_MASK.rawValue, &mask)
+      if extensions.randr != nil { xcb_randr_select_input(connection.raw, connection.root, 7) }
+    }
+  }
+
+  private func noticeSocket() {
+    notice("The X display shares no memory with this program (is it remote?): pictures are copied, which costs more.")
+  }
+
+  // MARK: The loop
+
+  /// Captures until stopped (nil) or until the source ends.
+  private func capture() -> CaptureEnd? {
+    run.watch(connection.descriptor)
+    clock.noteDemand(at: MonotonicClock.now)
+    lookAt = cursor == nil && damage != nil ? nil : MonotonicClock.now
+    while !run.isStopped {
+      while let event = connection.nextEvent() {
+        if let end = handle(event) { return end }
+      }
+      if connection.isBroken { return .lost("The X display \(connection.displayName) went away.") }
+      if needsResolving, let end = resolveAgain() { return end }
+      let now = MonotonicClock.now
+      look(now)
+      if let takeAt = damage?.takeAt, takeAt <= now { damage?.take() }
+      // Answers read on the way may have brought events with them: go round before waiting.
+      if let due = clock.nextGrab, due <= now, let memory = freeMemory() {
+        grab(into: memory)
+        continue
+      }
+      connection.flush()
+      run.wait(until: nextDeadline(now))
+    }
+    return nil
+  }
+
+  private func nextDeadline(_ now: Timestamp) -> Timestamp? {
+    var deadlines = [damage?.takeAt, lookAt]
+    // A due grab that found no free memory waits for a lease to end, which wakes the thread.
+    if let grab = clock.nextGrab, grab > now { deadlines.append(grab) }
+    return deadlines.compactMap { $0 }.min()
+  }
+
+  private func handle(_ event: X11Event) -> CaptureEnd? {
+    let now = MonotonicClock.now
+    switch event {
+    case .damaged(let serverTime):
+      if let time = damage?.noteChange(serverTime: serverTime, now: now) { clock.noteChange(at: time) }
+    case .cursorImageChanged:
+      cursor?.noteImageChanged()
+      clock.noteChange(at: now, isPeriodic: false)
+    case .pointerMoved:
+      cursor?.noteMotion()
+      clock.noteChange(at: now, isPeriodic: false)
+    case .monitorsChanged: needsResolving = true
+    case .resized(let window) where window == target.source.window: needsResolving = true
+    case .mapped(let window) where window == target.source.window: needsResolving = true
+    case .unmapped(let window) where window == target.source.window:
+      if case .window(let pixmap, let source) = target { target = .hidden(pixmap, last: source) }
+    case .destroyed(let window) where window == target.source.window:
+      return .lost("The window “\(windowTitle)” was closed.")
+    case .resized, .mapped, .unmapped, .destroyed, .other: break
+    }
+    return nil
+  }
+
+  private var windowTitle: String {
+    switch target {
+    case .screen: ""
+    case .window(let pixmap, _), .hidden(let pixmap, _): pixmap.title
+    }
+  }
+
+  /// What the server does not tell: the pointer's warps, and everything when it has no DAMAGE.
+  private func look(_ now: Timestamp) {
+    guard let time = lookAt, time <= now else { return }
+    if damage == nil {
+      lookAt = now + interval
+      clock.noteDemand(at: now)
+    } else if cursor != nil {
+      let hearsMotion = connection.extensions.hasRawMotion
+      lookAt = now + (hearsMotion ? Self.pointerInterval : max(interval, .milliseconds(5)))
+      cursor?.refresh(in: target.source)
+      if pointerInPicture != shownPointer { clock.noteChange(at: now, isPeriodic: false) }
+    }
+  }
+
+  /// Nil when no part of the pointer is seen in the picture.
+  private var pointerInPicture: ShownPointer? {
+    guard let cursor, let drawing = cursor.drawing else { return nil }
+    let rect = PixelRect(x: drawing.x, y: drawing.y, width: drawing.image.width, height: drawing.image.height)
+      .intersection(PixelRect(target.source.size))
+    return rect.isEmpty ? nil : ShownPointer(rect: rect, image: cursor.imageNumber)
+  }
+
+  // MARK: Size and place
+
+  private func resolveAgain() -> CaptureEnd? {
+    needsResolving = false
+    let old = target.source
+    do throws(CaptureError) {
+      switch target {
+      case .screen: target = .screen(try X11Source.onScreen(options.target, connection))
+      case .window(let pixmap, let last): target = try reread(pixmap, last)
+      case .hidden(let pixmap, let last): target = try reread(pixmap.forgotten(), last)
+      }
+    } catch {
+      return .lost(error.sentence)
+    }
+    if target.source != old { startOver(sameSize: target.source.size == old.size) }
+    return nil
+  }
+
+  private func reread(_ pixmap: WindowPixmap, _ last: X11Source) throws(CaptureError) -> Target {
+    var pixmap = pixmap
+    guard let source = try pixmap.source() else { return .hidden(pixmap, last: last) }
+    return .window(pixmap, source)
+  }
+
+  /// The picture is another one now.
+  private func startOver(sameSize: Bool) {
+    if sameSize {
+      for memory in memories { memory.stale = DamageList([PixelRect(memory.size)]) }
+    } else {
+      for memory in memories { memory.detach(from: connection) }
+      memories.removeAll()
+    }
+    isWholeNew = true
+    undelivered.removeAll()
+    shownPointer = nil
+    clock.noteDemand(at: MonotonicClock.now)
+  }
+
+  // MARK: Grabbing
+
+  /// Memory that nobody reads; nil when the consumer keeps all there is.
+  private func freeMemory() -> PictureMemory? {
+    if let free = memories.first(where: { !$0.isLeased }) { return free }
+    guard memories.count < Self.memoryLimit else { return nil }
+    let size = target.source.size
+    var memory: PictureMemory?
+    if sharesMemory, target.source.layout.isBGRA {
+      memory = PictureMemory(size: size, sharedOver: connection)
+      if memory == nil, !connection.isBroken {
+        sharesMemory = false
+        noticeSocket()
+      }
+    }
+    let found = memory ?? PictureMemory(size: size)
+    memories.append(found)
+    return found
+  }
+
+  private func grab(into memory: PictureMemory) {
+    if case .hidden = target { return clock.noteNothingToGrab() }
+    let now = MonotonicClock.now
+    guard collectDamage() else { return clock.noteNothingToGrab() }
+    cursor?.refresh(in: target.source)
+    let pointer = pointerInPicture
+    if pointer != shownPointer {
+      if let rect = shownPointer?.rect { undelivered.insert(rect) }
+      if let rect = pointer?.rect { undelivered.insert(rect) }
+    }
+    guard isWholeNew || !undelivered.isEmpty else { return rest(now) }
+    memory.removeCursor()
+    guard Grabber(connection: connection, source: target.source).refresh(memory) else { return tryLater(now) }
+    if let drawing = cursor?.drawing { memory.draw(drawing.image, x: drawing.x, y: drawing.y) }
+    clock.noteGrab(at: now)
+    let changes = isWholeNew ? nil : undelivered.rects
+    isWholeNew = damage == nil
+    undelivered.removeAll()
+    shownPointer = pointer
+    let buffer = memory.lease { [run] in run.wake() }
+    consumer.consume(VideoFrame(buffer: buffer, captureTime: now, damage: changes, colorSpace: .sRGB))
+  }
+
+  /// Takes over what the server says has changed; false when it does not answer.
+  private func collectDamage() -> Bool {
+    let source = target.source
+    let whole = PixelRect(source.size)
+    var changed = DamageList()
+    if damage == nil {
+      changed.insert(whole)
+    } else {
+      guard let rects = damage?.collect() else { return false }
+      for rect in rects {
+        let (x, y) = (rect.x - source.windowOrigin.x, rect.y - source.windowOrigin.y)
+        changed.insert(PixelRect(x: x, y: y, width: rect.width, height: rect.height).intersection(whole))
+      }
+    }
+    for memory in memories { memory.stale.formUnion(changed) }
+    undelivered.formUnion(changed)
+    return true
+  }
+
+  /// Nothing of the picture changed: the change was beside it. A pointer out there is not listened to for a while.
+  private func rest(_ now: Timestamp) {
+    clock.noteNothingToGrab()
+    guard cursor != nil else { return }
+    cursor?.noteMotion()
+    lookAt = min(lookAt ?? .distantFuture, now + interval)
+  }
+
+  /// The drawable changed under the grab; what is known about it is old.
+  private func tryLater(_ now: Timestamp) {
+    needsResolving = true
+    clock.noteGrab(at: now)
+    clock.noteChange(at: now, isPeriodic: false)
+  }
+}

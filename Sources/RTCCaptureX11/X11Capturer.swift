@@ -1,0 +1,76 @@
+import RTCCapture
+public import RTCMedia
+
+/// What of an X display to capture, and how.
+public struct X11CaptureOptions: Hashable, Sendable {
+  public enum Target: Hashable, Sendable {
+    /// Everything the display shows, all monitors.
+    case screen
+    /// One monitor, by its index in `X11Screens.monitors` or its name.
+    case monitor(String)
+    /// A part of the screen, in pixels.
+    case region(PixelRect)
+    /// One window, whole even when covered, by its number (decimal or 0x…) or a part of its title.
+    case window(String)
+  }
+
+  /// As in DISPLAY, which nil means.
+  public var display: String?
+  public var target: Target
+  /// The pointer is drawn into the picture.
+  public var cursor: Bool
+
+  public init(display: String? = nil, target: Target = .screen, cursor: Bool = true) {
+    self.display = display
+    self.target = target
+    self.cursor = cursor
+  }
+}
+
+/// Captures an X display, a part of it, or a window, by MIT-SHM and XDamage, on its own thread.
+///
+/// Frames are BGRA views of memory shared with the server. The size of the picture is the target's own, whatever size
+/// the format asks for; it follows when the target is resized, and the first frame of the new size has no damage list.
+/// Nothing is grabbed while nothing changes.
+public final class X11Capturer: VideoCapturer {
+  private let options: X11CaptureOptions
+  private let onNotice: @Sendable (String) -> Void
+  private let thread = CaptureThread()
+
+  /// - Parameter onNotice: gets a sentence, once each, when the display lacks something and capturing costs more for it;
+  ///   called on the capture thread.
+  public init(
+    options: X11CaptureOptions = X11CaptureOptions(), onNotice: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
+    self.options = options
+    self.onNotice = onNotice
+  }
+
+  /// Asks the display: one format at the target's present size; empty when the target cannot be captured now.
+  public var supportedFormats: [VideoFormat] {
+    guard let connection = try? X11Connection(display: options.display) else { return [] }
+    let size: PixelSize?
+    if case .window(let wanted) = options.target {
+      size = try? connection.window(wanted).rect.size
+    } else {
+      size = try? X11Source.onScreen(options.target, connection).size
+    }
+    return size.map { [VideoFormat(size: $0, frameRates: 0...240, pixelFormat: .bgra)] } ?? []
+  }
+
+  public var isScreencast: Bool { true }
+
+  public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
+    let (options, onNotice) = (options, onNotice)
+    let started = thread.start(name: "rtc-x11") { run in
+      X11CaptureLoop.run(options, rate: format.frameRates.upperBound, consumer, run, onNotice)
+    }
+    if !started { consumer.captureDidStart(.failure(.alreadyStarted)) }
+  }
+
+  public func stopCapture() { thread.stop() }
+}
+
+extension PixelRect {
+  var size: PixelSize { PixelSize(width: width, height: height) }
+}

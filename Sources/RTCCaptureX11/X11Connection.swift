@@ -1,0 +1,113 @@
+import CX11
+import Glibc
+import RTCMedia
+
+/// A connection to an X server, used by one thread at a time. A broken connection never ends the process: requests
+/// answer nil from then on and `isBroken` says so.
+final class X11Connection {
+  let raw: OpaquePointer
+  let displayName: String
+  let root: xcb_window_t
+  let extensions: X11Extensions
+
+  /// Connects to `display`, or to what DISPLAY names.
+  init(display: String?) throws(CaptureError) {
+    guard let name = Self.displayName(display) else {
+      throw .unavailable(
+        "No X display: DISPLAY is not set. Start rtcast inside the desktop session, or pass --display :0.")
+    }
+    displayName = name
+    var preferred: Int32 = 0
+    raw = xcb_connect(name, &preferred)
+    let failure = xcb_connection_has_error(raw)
+    guard failure == 0, let screen = Self.screen(Int(preferred), of: raw) else {
+      xcb_disconnect(raw)
+      throw .unavailable(
+        failure == XCB_CONN_CLOSED_PARSE_ERR
+          ? "“\(name)” is not the name of an X display; they look like :0 or host:0."
+          : "The X display \(name) cannot be reached. Check that it runs and that you may use it (XAUTHORITY).")
+    }
+    root = screen.root
+    extensions = X11Extensions(raw)
+  }
+
+  deinit { xcb_disconnect(raw) }
+
+  var descriptor: Int32 { xcb_get_file_descriptor(raw) }
+  var isBroken: Bool { xcb_connection_has_error(raw) != 0 }
+  func flush() { xcb_flush(raw) }
+  func newID() -> UInt32 { xcb_generate_id(raw) }
+
+  /// The next event, read without waiting; nil when there is none.
+  func nextEvent() -> X11Event? {
+    guard let event = xcb_poll_for_event(raw) else { return nil }
+    defer { free(event) }
+    return X11Event(event, extensions)
+  }
+
+  /// The extent of a window or pixmap and its place in its parent; nil when it does not exist.
+  func geometry(of drawable: xcb_drawable_t) -> X11Geometry? {
+    guard let reply = X11Reply(xcb_get_geometry_reply(raw, xcb_get_geometry(raw, drawable), nil)) else { return nil }
+    return X11Geometry(reply.pointer.pointee)
+  }
+
+  func rootSize() -> PixelSize? { geometry(of: root)?.size }
+
+  func attributes(of window: xcb_window_t) -> xcb_get_window_attributes_reply_t? {
+    X11Reply(xcb_get_window_attributes_reply(raw, xcb_get_window_attributes(raw, window), nil))?.pointer.pointee
+  }
+
+  func atomName(_ atom: xcb_atom_t) -> String {
+    guard let reply = X11Reply(xcb_get_atom_name_reply(raw, xcb_get_atom_name(raw, atom), nil)) else { return "" }
+    let bytes = UnsafeRawBufferPointer(
+      start: xcb_get_atom_name_name(reply.pointer), count: Int(xcb_get_atom_name_name_length(reply.pointer)))
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  func atom(_ name: String) -> xcb_atom_t {
+    let cookie = xcb_intern_atom(raw, 1, UInt16(name.utf8.count), name)
+    return X11Reply(xcb_intern_atom_reply(raw, cookie, nil))?.pointer.pointee.atom ?? 0
+  }
+
+  private static func displayName(_ given: String?) -> String? {
+    if let given, !given.isEmpty { return given }
+    guard let value = getenv("DISPLAY") else { return nil }
+    let name = String(cString: value)
+    return name.isEmpty ? nil : name
+  }
+
+  private static func screen(_ number: Int, of raw: OpaquePointer) -> xcb_screen_t? {
+    var roots = xcb_setup_roots_iterator(xcb_get_setup(raw))
+    for _ in 0..<number where roots.rem > 0 { xcb_screen_next(&roots) }
+    return roots.rem > 0 ? roots.data.pointee : nil
+  }
+}
+
+/// A reply of the server, freed with its owner.
+struct X11Reply<Value>: ~Copyable {
+  let pointer: UnsafeMutablePointer<Value>
+
+  init?(_ pointer: UnsafeMutablePointer<Value>?) {
+    guard let pointer else { return nil }
+    self.pointer = pointer
+  }
+
+  deinit { free(pointer) }
+}
+
+/// Where a drawable lies in its parent, and how large it is without its border.
+struct X11Geometry: Hashable {
+  var x: Int
+  var y: Int
+  var size: PixelSize
+  var border: Int
+  var depth: UInt8
+
+  init(_ reply: xcb_get_geometry_reply_t) {
+    x = Int(reply.x)
+    y = Int(reply.y)
+    size = PixelSize(width: Int(reply.width), height: Int(reply.height))
+    border = Int(reply.border_width)
+    depth = reply.depth
+  }
+}

@@ -1,0 +1,85 @@
+public import RTCMedia
+
+/// A monitor as RandR knows it.
+public struct X11Monitor: Hashable, Sendable {
+  /// Its place in the server's list, from 0.
+  public var index: Int
+  public var name: String
+  /// Where it lies on the screen, in pixels.
+  public var rect: PixelRect
+  public var isPrimary: Bool
+}
+
+/// A window with a title.
+public struct X11Window: Hashable, Sendable {
+  public var id: UInt32
+  public var title: String
+  /// Where it lies on the screen, in pixels, without its border.
+  public var rect: PixelRect
+  /// It is shown, perhaps under others; false when minimised.
+  public var isMapped: Bool
+
+  /// The number as window tools print it.
+  public var idText: String { "0x" + String(id, radix: 16) }
+}
+
+/// What of an X display can be captured.
+public struct X11Screens: Hashable, Sendable {
+  public var display: String
+  public var size: PixelSize
+  public var monitors: [X11Monitor]
+  public var windows: [X11Window]
+
+  /// Asks `display`, or what DISPLAY names. Blocks for a few round trips to the server.
+  public static func list(display: String? = nil) throws(CaptureError) -> X11Screens {
+    let connection = try X11Connection(display: display)
+    guard let size = connection.rootSize() else {
+      throw .unavailable("The X display \(connection.displayName) went away.")
+    }
+    return X11Screens(
+      display: connection.displayName, size: size, monitors: connection.monitors(), windows: connection.titledWindows())
+  }
+}
+
+/// What an X display offers to a capturer, for a report to a person.
+public struct X11Probe: Hashable, Sendable {
+  public struct Extension: Hashable, Sendable {
+    public var name: String
+    /// Nil when the server does not have it.
+    public var version: String?
+    /// What is lost without it.
+    public var purpose: String
+  }
+
+  public var display: String
+  public var size: PixelSize
+  public var depth: Int
+  public var extensions: [Extension]
+  /// The server can write into memory of this process: false on remote displays.
+  public var sharesMemory: Bool
+  /// Pixels can be passed on as they are; false when each must be converted.
+  public var isDirect: Bool
+
+  /// Asks `display`, or what DISPLAY names. Blocks for a few round trips to the server.
+  public init(display: String? = nil) throws(CaptureError) {
+    let connection = try X11Connection(display: display)
+    let source = try X11Source.onScreen(.screen, connection)
+    let found = connection.extensions
+    self.display = connection.displayName
+    size = source.size
+    depth = Int(connection.geometry(of: connection.root)?.depth ?? 0)
+    isDirect = source.layout.isBGRA
+    sharesMemory =
+      found.shm != nil && PictureMemory(size: PixelSize(width: 16, height: 16), sharedOver: connection) != nil
+    extensions = [
+      Extension(name: "MIT-SHM", version: found.shm?.description, purpose: "grabs without copying through a socket"),
+      Extension(name: "DAMAGE", version: found.damage?.description, purpose: "an unchanged screen costs nothing"),
+      Extension(
+        name: "XFIXES", version: found.fixes?.description, purpose: "the pointer is shown, damage has rectangles"),
+      Extension(name: "RANDR", version: found.randr?.description, purpose: "single monitors, following a resize"),
+      Extension(name: "Composite", version: found.composite?.description, purpose: "covered windows are whole"),
+      Extension(
+        name: "XInputExtension", version: found.input?.description, purpose: "pointer motion is heard, not polled"),
+    ]
+  }
+}

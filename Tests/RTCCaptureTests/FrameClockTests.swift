@@ -1,0 +1,132 @@
+import RTCCapture
+import RTCPrimitives
+import Testing
+
+/// A screen on virtual time that grabs when the clock says so.
+private struct VirtualScreen {
+  var clock: FrameClock
+  var grabs: [(at: Timestamp, newestChange: Timestamp)] = []
+  private var newestChange: Timestamp?
+
+  init(fps: Double) { clock = FrameClock(.init(framesPerSecond: fps)) }
+
+  mutating func run(changes: [Timestamp], until end: Timestamp) {
+    for change in changes {
+      grabAll(before: change)
+      clock.noteChange(at: change)
+      newestChange = change
+    }
+    grabAll(before: end)
+  }
+
+  private mutating func grabAll(before end: Timestamp) {
+    while let due = clock.nextGrab, due < end {
+      let now = max(due, newestChange!)
+      grabs.append((now, newestChange!))
+      clock.noteGrab(at: now)
+    }
+  }
+
+  func meanAge(from start: Timestamp) -> TimeDelta {
+    let late = grabs.filter { $0.at >= start }
+    return late.reduce(TimeDelta.zero) { $0 + ($1.at - $1.newestChange) } / Int64(max(1, late.count))
+  }
+}
+
+private func periodic(_ hertz: Double, seconds: Double, jitter: TimeDelta, phase: TimeDelta) -> [Timestamp] {
+  var state: UInt64 = 7
+  return (0..<Int(hertz * seconds)).map { index in
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    let part = Double(state >> 33) / Double(UInt32.max >> 1) - 1 + 0.5
+    let shift = TimeDelta.seconds(jitter.seconds * max(-1, min(1, part * 2)))
+    return Timestamp(nanoseconds: 5_000_000_000) + phase + .seconds(Double(index) / hertz) + shift
+  }
+}
+
+@Suite struct FrameClockTests {
+  static let start = Timestamp(nanoseconds: 5_000_000_000)
+
+  @Test func nothingIsGrabbedWhileNothingChanges() {
+    #expect(FrameClock(.init(framesPerSecond: 5)).nextGrab == nil)
+  }
+
+  @Test func anIsolatedChangeIsGrabbedAsSoonAsItIsPainted() {
+    var clock = FrameClock(.init(framesPerSecond: 5))
+    clock.noteChange(at: Self.start)
+    #expect(clock.nextGrab == Self.start + .milliseconds(1))
+  }
+
+  @Test func aPictureThatIsStillBeingPaintedIsWaitedForAtMostThreeMilliseconds() {
+    var clock = FrameClock(.init(framesPerSecond: 5))
+    for step in 0..<20 { clock.noteChange(at: Self.start + .microseconds(Int64(step) * 500)) }
+    #expect(clock.nextGrab == Self.start + .milliseconds(3))
+  }
+
+  @Test func aChangeTooSoonAfterAGrabWaitsForTheInterval() {
+    var clock = FrameClock(.init(framesPerSecond: 5))
+    clock.noteChange(at: Self.start)
+    clock.noteGrab(at: Self.start + .milliseconds(1))
+    clock.noteChange(at: Self.start + .milliseconds(20))
+    // Up to a twentieth early is in time.
+    #expect(clock.nextGrab == Self.start + .milliseconds(1 + 200 - 10))
+  }
+
+  @Test func beingEarlyIsPaidBackByTheNextGrab() {
+    var clock = FrameClock(.init(framesPerSecond: 10))
+    var now = Self.start
+    var grabs = 0
+    while now < Self.start + .seconds(60) {
+      clock.noteChange(at: now)
+      if let due = clock.nextGrab, due <= now {
+        clock.noteGrab(at: now)
+        grabs += 1
+      }
+      now += .microseconds(5200)
+    }
+    #expect(grabs <= 606)
+    #expect(grabs >= 560)
+  }
+
+  @Test(arguments: [10.0, 30, 60], [5.0, 15, 30])
+  func picturesOfRhythmicContentAreFreshAndNotTooMany(hertz: Double, fps: Double) {
+    for phase in stride(from: Int64(0), to: 100, by: 9) {
+      var screen = VirtualScreen(fps: fps)
+      let changes = periodic(hertz, seconds: 20, jitter: .milliseconds(1), phase: .milliseconds(phase))
+      // A change from before the rhythm began puts the interval anywhere against it.
+      screen.run(changes: [Self.start - .milliseconds(37)] + changes, until: Self.start + .seconds(20))
+      let late = screen.grabs.filter { $0.at >= Self.start + .seconds(2) }
+      let rate = Double(late.count) / 18
+      #expect(screen.meanAge(from: Self.start + .seconds(2)) <= .milliseconds(4), "phase \(phase)")
+      #expect(rate <= fps * 1.02, "phase \(phase)")
+      #expect(rate >= min(fps, hertz) * 0.9, "phase \(phase)")
+    }
+  }
+
+  @Test func contentThatStopsOnAnOddBeatIsStillShownSoon() {
+    var screen = VirtualScreen(fps: 5)
+    let changes = periodic(10, seconds: 3.1, jitter: .zero, phase: .zero)
+    screen.run(changes: changes, until: Self.start + .seconds(10))
+    let last = screen.grabs.last!
+    #expect(last.newestChange == changes.last!)
+    #expect(last.at - last.newestChange <= .milliseconds(320))
+  }
+
+  @Test func contentWithoutRhythmIsGrabbedWhenTheIntervalAllows() {
+    var clock = FrameClock(.init(framesPerSecond: 5))
+    let gaps: [Int64] = [31, 95, 12, 140, 55, 23, 170, 80]
+    var now = Self.start
+    for gap in gaps {
+      clock.noteChange(at: now)
+      now += .milliseconds(gap)
+    }
+    clock.noteGrab(at: now)
+    clock.noteChange(at: now + .milliseconds(60))
+    #expect(clock.nextGrab == now + .milliseconds(190))
+  }
+
+  @Test func aDemandIsNotDelayedForQuiet() {
+    var clock = FrameClock(.init(framesPerSecond: 5))
+    clock.noteDemand(at: Self.start)
+    #expect(clock.nextGrab! <= Self.start)
+  }
+}

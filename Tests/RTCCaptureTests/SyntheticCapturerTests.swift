@@ -1,0 +1,103 @@
+import RTCCapture
+import RTCMedia
+import RTCPrimitives
+import Synchronization
+import Testing
+
+private func format(_ width: Int, _ height: Int, fps: Double) -> VideoFormat {
+  VideoFormat(size: PixelSize(width: width, height: height), frameRates: 0...fps, pixelFormat: .bgra)
+}
+
+@Suite struct SyntheticCapturerTests {
+  @Test func framesComeInOrderAtTheSizeAskedFor() async {
+    let capturer = SyntheticCapturer(pattern: .clock)
+    let collector = FrameCollector()
+    capturer.startCapture(format: format(101, 67, fps: 200), consumer: collector)
+    var last = Timestamp.zero
+    for _ in 0..<10 {
+      guard let frame = await collector.frame() else { return #expect(Bool(false), "no frame") }
+      #expect(frame.size == PixelSize(width: 101, height: 67))
+      #expect(frame.captureTime > last)
+      last = frame.captureTime
+    }
+    capturer.stopCapture()
+  }
+
+  @Test func theFirstFrameIsWholeAndLaterOnesSayWhatChanged() async {
+    let capturer = SyntheticCapturer(pattern: .bars)
+    let collector = FrameCollector()
+    capturer.startCapture(format: format(640, 360, fps: 100), consumer: collector)
+    let first = await collector.frame()
+    let second = await collector.frame()
+    capturer.stopCapture()
+    #expect(first?.damage == nil)
+    #expect((second?.damage?.reduce(0) { $0 + $1.area }).map { $0 < 640 * 36 } == true)
+  }
+
+  @Test func anImpossibleSizeIsRefusedWithASentence() async {
+    let capturer = SyntheticCapturer(pattern: .bars)
+    let collector = FrameCollector()
+    capturer.startCapture(format: format(9000, 10, fps: 30), consumer: collector)
+    guard case .failure(.unsupportedFormat(let sentence)) = await collector.started() else {
+      return #expect(Bool(false), "not refused")
+    }
+    #expect(sentence.contains("9000x10"))
+  }
+
+  @Test func aSecondStartIsRefusedAndAStartAfterAStopIsNot() async {
+    let capturer = SyntheticCapturer(pattern: .gradient)
+    let (first, second, third) = (FrameCollector(), FrameCollector(), FrameCollector())
+    capturer.startCapture(format: format(32, 32, fps: 100), consumer: first)
+    capturer.startCapture(format: format(32, 32, fps: 100), consumer: second)
+    #expect(await second.started() == .failure(.alreadyStarted))
+    #expect(await first.frame() != nil)
+    capturer.stopCapture()
+    capturer.stopCapture()
+    capturer.startCapture(format: format(32, 32, fps: 100), consumer: third)
+    #expect(await third.frame() != nil)
+    capturer.stopCapture()
+  }
+
+  @Test func stoppingInsideACallbackMakesItTheLast() async {
+    let capturer = SyntheticCapturer(pattern: .gradient)
+    let count = Counter()
+    let collector = FrameCollector { _ in
+      count.value.add(1, ordering: .relaxed)
+      capturer.stopCapture()
+    }
+    capturer.startCapture(format: format(32, 32, fps: 1000), consumer: collector)
+    #expect(await collector.frame() != nil)
+    // Waits for the thread, from outside.
+    capturer.stopCapture()
+    #expect(count.value.load(ordering: .relaxed) == 1)
+  }
+
+  @Test func aSourceWithALimitEndsByItselfAndCanBeStartedAgain() async {
+    let capturer = SyntheticCapturer(pattern: .noise, frameLimit: 3)
+    for _ in 0..<2 {
+      let collector = FrameCollector()
+      capturer.startCapture(format: format(32, 32, fps: 500), consumer: collector)
+      #expect(await collector.ended() == .finished)
+    }
+  }
+
+  @Test func aFrameThatIsKeptDoesNotChange() async {
+    let capturer = SyntheticCapturer(pattern: .noise)
+    let collector = FrameCollector()
+    capturer.startCapture(format: format(64, 64, fps: 500), consumer: collector)
+    guard let kept = await collector.frame() else { return #expect(Bool(false), "no frame") }
+    let before = checksum(kept)
+    for _ in 0..<6 { #expect(await collector.frame() != nil) }
+    #expect(checksum(kept) == before)
+    capturer.stopCapture()
+  }
+
+  private func checksum(_ frame: VideoFrame) -> Int {
+    let bytes = frame.buffer.bytes(ofPlane: 0)
+    var sum = 0
+    for index in bytes.indices { sum = sum &* 31 &+ Int(bytes[index]) }
+    return sum
+  }
+}
+
+private final class Counter: Sendable { let value = Atomic(0) }

@@ -1,0 +1,66 @@
+import RTCMedia
+import Synchronization
+
+/// A consumer that a test awaits. Waiting ends with nil after `limit`, so that a test fails and does not hang.
+final class FrameCollector: VideoConsumer {
+  enum Event: Sendable {
+    case started(Result<VideoFormat, CaptureError>)
+    case frame(VideoFrame)
+    case ended(CaptureEnd)
+  }
+
+  private let events: AsyncStream<Event>
+  private let feed: AsyncStream<Event>.Continuation
+  private let onFrame: Mutex<(@Sendable (VideoFrame) -> Void)?>
+
+  init(onFrame: (@Sendable (VideoFrame) -> Void)? = nil) {
+    (events, feed) = AsyncStream.makeStream()
+    self.onFrame = Mutex(onFrame)
+  }
+
+  func captureDidStart(_ result: Result<VideoFormat, CaptureError>) { feed.yield(.started(result)) }
+  func captureDidEnd(_ reason: CaptureEnd) { feed.yield(.ended(reason)) }
+  func consume(_ frame: VideoFrame) {
+    onFrame.withLock { $0 }?(frame)
+    feed.yield(.frame(frame))
+  }
+
+  func next(within limit: Duration = .seconds(10)) async -> Event? {
+    await withTaskGroup(of: Event?.self) { group in
+      group.addTask { [events] in
+        var iterator = events.makeAsyncIterator()
+        return await iterator.next()
+      }
+      group.addTask {
+        try? await Task.sleep(for: limit)
+        return nil
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? nil
+    }
+  }
+
+  /// The next frame; nil when the capturer ended or nothing came.
+  func frame() async -> VideoFrame? {
+    while let event = await next() {
+      switch event {
+      case .frame(let frame): return frame
+      case .ended: return nil
+      case .started(.failure): return nil
+      case .started: continue
+      }
+    }
+    return nil
+  }
+
+  func started() async -> Result<VideoFormat, CaptureError>? {
+    if case .started(let result) = await next() { result } else { nil }
+  }
+
+  func ended() async -> CaptureEnd? {
+    while let event = await next() {
+      if case .ended(let reason) = event { return reason }
+    }
+    return nil
+  }
+}
