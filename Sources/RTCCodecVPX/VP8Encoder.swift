@@ -20,7 +20,8 @@ public final class VP8Encoder: VideoEncoder {
   private var rotation = VideoRotation.none
   private var needsKeyFrame = true
   private var frameCount: UInt64 = 0
-  private var lastCoded: Timestamp?
+  /// The last frame, or the last try to refine.
+  private var lastAttempt: Timestamp?
   private var lastLargeChange: Timestamp?
 
   /// A change of more macroblocks than this counts as large: a movement or a new picture, not typing.
@@ -78,15 +79,25 @@ public final class VP8Encoder: VideoEncoder {
 
   public func refinementTime(now: Timestamp) -> Timestamp? {
     guard !needsKeyFrame else { return now }
-    guard let stage = refinementStage() else { return nil }
     var current = budget
     current.refill(now: now)
-    let affordable = current.time(of: min(stage.bytes, passBytes), now: now)
-    return max(affordable, lastCoded.map { $0 + Self.refinementInterval } ?? now)
+    let leftOut = map.extent(above: 63)
+    let bytes: Double
+    if leftOut.count > 0 {
+      let kind: BitModel.Kind = leftOut.count > Self.largeChange ? .fresh : .small
+      bytes = min(model.bytes(kind, weight: leftOut.weight, quantizer: limits.coarsest), current.capacity * 0.8)
+    } else if let stage = refinementStage() {
+      bytes = min(stage.bytes, passBytes)
+    } else {
+      return nil
+    }
+    let affordable = current.time(of: bytes, now: now)
+    return max(affordable, lastAttempt.map { $0 + Self.refinementInterval } ?? now)
   }
 
   public func refine(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
     budget.refill(now: now)
+    lastAttempt = now
     if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
     if map.extent(above: 63).count > 0 { return try encodeChanges(captureTime: now, now: now) }
     guard let stage = refinementStage(), budget.credit >= min(stage.bytes, passBytes) * 0.99 else { return nil }
@@ -192,7 +203,7 @@ public final class VP8Encoder: VideoEncoder {
     budget.spend(output.data.count)
     model.learn(kind, bytes: output.data.count, predicted: predicted)
     needsKeyFrame = false
-    lastCoded = now
+    lastAttempt = now
     defer { frameCount += 1 }
     return EncodedFrame(
       codec: codec, data: output.data, isKeyFrame: output.isKeyFrame, size: settings.size, captureTime: captureTime,

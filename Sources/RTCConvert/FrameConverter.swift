@@ -33,7 +33,8 @@ public struct FrameConverter: ~Copyable {
       return rects == nil ? nil : sources
     }
     extraPasses += 1
-    let targets = rects == nil ? [PixelRect(picture.size)] : sources.map { scale($0, from: frame.size, to: picture.size) }
+    let targets =
+      rects == nil ? [PixelRect(picture.size)] : sources.map { scale($0, from: frame.size, to: picture.size) }
     let scratch = Self.reuse(&scaled, size: picture.size)
     for rect in targets {
       try unsafe packed.scale(rect, into: scratch)

@@ -61,7 +61,9 @@ import Testing
     #expect(page.psnr(try #require(loop.shown)) >= 40)
   }
 
-  @Test(arguments: [PixelSize(width: 1, height: 1), PixelSize(width: 317, height: 243), PixelSize(width: 33, height: 17)])
+  @Test(arguments: [
+    PixelSize(width: 1, height: 1), PixelSize(width: 317, height: 243), PixelSize(width: 33, height: 17),
+  ])
   func oddSizesWork(size: PixelSize) throws {
     let page = Page(size: size)
     var loop = try Loop(VideoEncoderSettings(size: size))

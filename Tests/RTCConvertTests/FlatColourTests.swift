@@ -1,1 +1,79 @@
+import RTCConvert
+import RTCMedia
+import RTCPrimitives
 import Testing
+
+/// The four bytes of a pixel in memory order, every pixel of `size` by `color(x, y)`.
+func packedFrame(
+  _ format: PixelFormat, _ size: PixelSize, damage: [PixelRect]? = nil,
+  color: (Int, Int) -> (r: UInt8, g: UInt8, b: UInt8)
+) throws -> VideoFrame {
+  let buffer = try #require(
+    PixelBuffer.allocate(format: format, size: size) { _, bytes, stride in
+      for y in 0..<size.height {
+        for x in 0..<size.width {
+          let (r, g, b) = color(x, y)
+          let at = y * stride + x * 4
+          bytes[at] = format == .bgra ? b : r
+          bytes[at + 1] = g
+          bytes[at + 2] = format == .bgra ? r : b
+        }
+      }
+    })
+  return VideoFrame(buffer: buffer, captureTime: .zero, damage: damage, colorSpace: .sRGB)
+}
+
+/// What is written in a picture, gaps left out.
+func planes(_ picture: InputPicture) -> [[UInt8]] {
+  (0..<3).map { index in
+    let extent = PixelFormat.i420.planeExtent(index, of: picture.size)
+    let stride = picture.stride(ofPlane: index)
+    return picture.withPlane(index) { bytes in
+      var result: [UInt8] = []
+      for y in 0..<extent.rows { for x in 0..<extent.rowBytes { result.append(bytes[y * stride + x]) } }
+      return result
+    }
+  }
+}
+
+@Suite struct FlatColourTests {
+  /// As a browser turns it back: BT.601, limited range.
+  private func shown(_ y: UInt8, _ u: UInt8, _ v: UInt8) -> (Double, Double, Double) {
+    let (luma, blue, red) = (1.16438 * (Double(y) - 16), Double(u) - 128, Double(v) - 128)
+    return (luma + 1.59603 * red, luma - 0.39176 * blue - 0.81297 * red, luma + 2.01723 * blue)
+  }
+
+  @Test(arguments: [PixelFormat.bgra, .rgba])
+  func flatColoursComeBackWithinTwoLevels(format: PixelFormat) throws {
+    let size = PixelSize(width: 34, height: 18)
+    let picture = InputPicture(size: size)
+    var converter = FrameConverter()
+    for (r, g, b): (UInt8, UInt8, UInt8) in [
+      (0, 0, 0), (255, 255, 255), (255, 0, 0), (0, 255, 0), (0, 0, 255), (18, 52, 86), (200, 100, 50), (127, 127, 127),
+    ] {
+      let frame = try packedFrame(format, size) { _, _ in (r, g, b) }
+      _ = try converter.convert(frame, rects: nil, into: picture)
+      let values = planes(picture)
+      let back = shown(values[0][40], values[1][9], values[2][9])
+      #expect(abs(back.0 - Double(r)) <= 2 && abs(back.1 - Double(g)) <= 2 && abs(back.2 - Double(b)) <= 2)
+    }
+    #expect(converter.extraPasses == 0)
+  }
+
+  @Test func aFrameOfTheOtherMatrixIsConverted() throws {
+    // Pure red, BT.709 limited: 63, 102, 240.
+    let size = PixelSize(width: 32, height: 16)
+    let buffer = try #require(
+      PixelBuffer.allocate(format: .i420, size: size) { plane, bytes, _ in
+        for index in 0..<bytes.count { bytes[index] = [63, 102, 240][plane] }
+      })
+    let picture = InputPicture(size: size)
+    var converter = FrameConverter()
+    let frame = VideoFrame(buffer: buffer, captureTime: .zero, colorSpace: .bt709Limited)
+    _ = try converter.convert(frame, rects: nil, into: picture)
+    let values = planes(picture)
+    let back = shown(values[0][40], values[1][9], values[2][9])
+    #expect(abs(back.0 - 255) <= 4 && abs(back.1) <= 4 && abs(back.2) <= 4)
+    #expect(converter.extraPasses == 1)
+  }
+}

@@ -1,0 +1,99 @@
+import RTCCodecVPX
+import RTCMedia
+import RTCPrimitives
+import RTCast
+import Synchronization
+import Testing
+
+@Suite struct PipelineKeyFrameTests {
+  let size = PixelSize(width: 480, height: 272)
+
+  private func orders(keyFrame: Bool = false, active: Bool = true) -> PipelineOrders {
+    var orders = PipelineOrders(PipelineSettings(startBitrate: .megabitsPerSecond(2)))
+    orders.wantsKeyFrame = keyFrame
+    orders.isActive = active
+    return orders
+  }
+
+  @Test func aRequestOnARestingPictureIsAnsweredAtOnce() throws {
+    let desktop = Desktop(size: size)
+    let pipeline = try VirtualPipeline()
+    try pipeline.consume(desktop.frame(damage: nil, at: .zero))
+    _ = try pipeline.rest(.seconds(Int64(10)))
+    pipeline.obey(orders(keyFrame: true))
+    #expect(try #require(pipeline.deadline) <= pipeline.clock.now)
+    #expect(try pipeline.rest(.zero) == 1)
+    #expect(pipeline.frames.last?.isKeyFrame == true)
+    _ = try pipeline.rest(.seconds(Int64(10)))
+    #expect(desktop.meanSquareError(try #require(pipeline.shown)) < 6.5)
+  }
+
+  @Test func requestsWithinAFrameIntervalAreServedByOneKeyFrame() throws {
+    let desktop = Desktop(size: size)
+    let pipeline = try VirtualPipeline()
+    try pipeline.consume(desktop.frame(damage: nil, at: .zero))
+    _ = try pipeline.rest(.seconds(Int64(10)))
+    for _ in 0..<30 {
+      pipeline.obey(orders(keyFrame: true))
+      _ = try pipeline.rest(.milliseconds(1))
+    }
+    // One at once, and one for all that asked while it was still fresh.
+    _ = try pipeline.rest(.milliseconds(40))
+    #expect(pipeline.statistics.keyFrames == 3)
+  }
+
+  @Test func withoutViewersNothingIsEncodedAndTheFirstGetsTheNewestPicture() throws {
+    var desktop = Desktop(size: size)
+    let pipeline = try VirtualPipeline(PipelineSettings(startBitrate: .megabitsPerSecond(2), isActive: false))
+    try pipeline.consume(desktop.frame(damage: nil, at: .zero))
+    let damage = PixelRect(x: 100, y: 100, width: 64, height: 48)
+    desktop.draw(damage, 90)
+    try pipeline.consume(desktop.frame(damage: [damage], at: .zero))
+    #expect(try pipeline.rest(.seconds(Int64(10))) == 0)
+    pipeline.obey(orders())
+    #expect(try pipeline.rest(.zero) == 1)
+    #expect(pipeline.frames.first?.isKeyFrame == true)
+    _ = try pipeline.rest(.seconds(Int64(10)))
+    #expect(desktop.meanSquareError(try #require(pipeline.shown)) < 6.5)
+  }
+
+  @Test func aSourceThatChangesSizeIsFollowedWithAKeyFrame() throws {
+    let pipeline = try VirtualPipeline()
+    try pipeline.consume(Desktop(size: size).frame(damage: nil, at: .zero))
+    for size in [PixelSize(width: 320, height: 200), PixelSize(width: 641, height: 363)] {
+      let desktop = Desktop(size: size)
+      pipeline.clock.now += .milliseconds(200)
+      // The damage of a frame of another size says nothing about this one.
+      try pipeline.consume(desktop.frame(damage: [], at: .zero))
+      #expect(pipeline.frames.last?.isKeyFrame == true)
+      _ = try pipeline.rest(.seconds(Int64(10)))
+      #expect(pipeline.shown?.size == size)
+      #expect(desktop.meanSquareError(try #require(pipeline.shown)) < 6.5)
+    }
+  }
+
+  @Test func aSizeLimitScalesDownInShape() throws {
+    var settings = PipelineSettings()
+    settings.sizeLimit = PixelSize(width: 240, height: 240)
+    let pipeline = try VirtualPipeline(settings)
+    try pipeline.consume(Desktop(size: size).frame(damage: nil, at: .zero))
+    #expect(pipeline.shown?.size == PixelSize(width: 240, height: 136))
+  }
+
+  @Test func theRealThreadAnswersAKeyFrameRequestWhileTheSourceRests() async throws {
+    let (frames, continuation) = AsyncStream.makeStream(of: EncodedFrame.self)
+    let pipeline = VideoPipeline(
+      settings: PipelineSettings(), makeEncoder: { settings throws(VideoEncoderError) in try VP8Encoder(settings) },
+      sink: { continuation.yield($0) })
+    pipeline.consume(try Desktop(size: size).frame(damage: nil, at: .zero))
+    var iterator = frames.makeAsyncIterator()
+    #expect(await iterator.next()?.isKeyFrame == true)
+    pipeline.requestKeyFrame()
+    var next = await iterator.next()
+    // Refinement may come first.
+    while let frame = next, !frame.isKeyFrame { next = await iterator.next() }
+    #expect(next?.isKeyFrame == true)
+    pipeline.stop()
+    #expect(pipeline.statistics().keyFrames == 2)
+  }
+}
