@@ -41,12 +41,12 @@ struct CastRunner {
   }
 
   /// Casts until something ends it. Failures have been told when it throws.
-  func run(_ source: () throws(CastFailure) -> Source) async throws {
+  func run(_ source: (Logger) throws(CastFailure) -> Source) async throws {
     do throws(CastFailure) {
       try checkExposure()
       let report = report
       try StopSignals.install { number in report.yield(.end(.signal(number))) }
-      try await cast(source())
+      try await cast(source(logger))
     } catch {
       output.failed(error)
       throw error.status.code
@@ -190,8 +190,10 @@ struct CastRunner {
     case .viewerLeft(let id, let reason):
       logger.info("A viewer left.", metadata: ["id": "\(id)", "reason": "\(reason.word)"])
       output.viewerLeft(id, reason)
-    case .formatChanged(let format):
-      logger.info("The picture has a new size.", metadata: ["size": "\(format.size)"])
+    case .formatChanged(let size):
+      logger.info("The picture has a new size.", metadata: ["size": "\(size)"])
+    case .encoderFailed(let sentence):
+      logger.error("\(sentence)")
     case .ended(.finished): return .sourceFinished
     case .ended(.lost(let sentence)): return .sourceLost(sentence)
     case .publishEnded(let reason): return .publicationEnded(reason)

@@ -35,7 +35,7 @@ struct TestCommand: AsyncParsableCommand {
   @OptionGroup var cast: CastOptions
 
   func run() async throws {
-    try await CastRunner(cast).run {
+    try await CastRunner(cast).run { _ in
       CastRunner.Source(
         capturer: SyntheticCapturer(pattern: pattern, seed: seed), name: "test", frameRate: fps.value, size: size.size)
     }
