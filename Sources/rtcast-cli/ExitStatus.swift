@@ -1,6 +1,7 @@
 import ArgumentParser
-import Glibc
 import RTCMedia
+import RTCSignalingNIO
+import RTCast
 
 /// The sysexits this program uses.
 enum ExitStatus: Int32 {
@@ -33,5 +34,28 @@ struct CastFailure: Error {
       case .notPermitted: .notPermitted
       }
     self.init(status, error.sentence)
+  }
+
+  init(_ error: SignalingServerError) {
+    switch error {
+    case .portTaken(let address):
+      self.init(
+        .unavailable,
+        "Port \(address.port) at \(address.host.text) is in use; end the program that has it, or choose another "
+          + "by --listen (port 0 takes a free one).")
+    case .refused: self.init(.notPermitted, error.description)
+    case .notPermitted: self.init(.notPermitted, error.description)
+    case .notThisMachine, .unknownHost, .failed: self.init(.unavailable, error.description)
+    }
+  }
+
+  init(_ failure: PublishFailure) {
+    let status: ExitStatus =
+      switch failure.kind {
+      case .unreachable, .refused, .timeout: .unavailable
+      case .unauthorized: .notPermitted
+      case .protocolViolation: .protocolError
+      }
+    self.init(status, failure.sentence)
   }
 }

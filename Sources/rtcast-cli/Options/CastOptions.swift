@@ -3,71 +3,111 @@ import RTCEngine
 import RTCMedia
 import RTCPrimitives
 import RTCSignaling
-import RTCast
 
 /// What every casting command takes.
 struct CastOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Largest picture to send; larger ones are scaled down to fit.", valueName: "WxH"))
-  var size: PictureSize?
-
   @Option(help: ArgumentHelp("Video codec: VP8.", valueName: "codec"))
   var codec: VideoCodec = .vp8
 
   @Option(
     help: ArgumentHelp(
-      "What gives way first when bits are short: detail and text keep letters sharp, motion keeps the frame rate. \
-      Default: by source.", valueName: "hint"))
+      "What keeps when bits are short: detail or text keep letters sharp, motion keeps the frame rate. \
+      (default: by source)", valueName: "hint"))
   var contentHint: ContentHint?
 
-  @Option(help: ArgumentHelp("Most to send to a viewer, in kbit/s (100 to 100000).", valueName: "kbit/s"))
-  var bitrate: Int = 6_000
+  @Option(
+    help: ArgumentHelp("Most to send to a viewer, in kbit/s (100 to 100000).", valueName: "kbit/s"),
+    transform: { text in
+      guard let value = Int(text), (100...100_000).contains(value) else {
+        throw ValidationError("--bitrate is in kbit/s and goes from 100 to 100000.")
+      }
+      return value
+    })
+  var bitrate = 6_000
 
-  @Option(help: ArgumentHelp("Publish to this WHIP service instead of serving viewers.", valueName: "https://…"))
+  @Option(
+    help: ArgumentHelp("Publish to this WHIP service instead of serving viewers from here.", valueName: "url"),
+    transform: { text in
+      guard WebAddress(text) != nil else {
+        throw ValidationError("--to wants the URL of a WHIP service, such as https://sfu.example/whip.")
+      }
+      return text
+    })
   var to: String?
 
-  @Option(help: ArgumentHelp("Where viewers connect; port 0 picks a free one.", valueName: "host:port"))
-  var listen: String = "127.0.0.1:0"
+  @Option(
+    help: ArgumentHelp(
+      "Where viewers connect; port 0 takes a free one. Beyond loopback it needs --token.", valueName: "host:port"),
+    transform: { try Self.listenAddress($0) })
+  var listen: ListenAddress = .loopback
 
-  @Option(help: ArgumentHelp("Secret that viewers, or the WHIP service, want as bearer token.", valueName: "secret"))
-  var token: String?
+  @Option(
+    help: ArgumentHelp("Secret that viewers, or the WHIP service, must be shown.", valueName: "secret"),
+    transform: { text in
+      guard let token = AccessToken(text) else {
+        throw ValidationError("--token takes 1 to 1024 visible ASCII characters without blanks.")
+      }
+      return Secret(text: text, token: token)
+    })
+  var token: Secret?
+
+  @Option(
+    help: ArgumentHelp("Stop by itself after so many seconds.", valueName: "seconds"),
+    transform: { text in
+      guard let value = Double(text), value > 0, value <= 100_000_000 else {
+        throw ValidationError("--duration is in seconds, above 0 and up to 100000000.")
+      }
+      return value
+    })
+  var duration: Double?
 
   @Flag(help: "One JSON object a line on standard output, and nothing else.")
   var json = false
 
-  @Flag(help: "Print a statistics line every second even without a terminal.")
+  @Flag(help: "Print a line of statistics every second even when no terminal shows it.")
   var stats = false
 
-  @Option(help: ArgumentHelp("Stop by itself after this many seconds.", valueName: "seconds"))
-  var duration: Double?
+  @Flag(name: .customLong("no-qr"), help: "Leave out the QR code of the link.")
+  var hidesQRCode = false
+
+  @Flag(name: [.short, .long], help: "Log more to standard error; twice for even more.")
+  var verbose: Int
 
   func validate() throws {
-    guard (100...100_000).contains(bitrate) else {
-      throw ValidationError("--bitrate is in kbit/s and must be between 100 and 100000.")
+    if to != nil, listen != .loopback {
+      throw ValidationError("--to publishes and --listen serves; give one of them.")
     }
-    if let duration, !(duration > 0 && duration.isFinite) {
-      throw ValidationError("--duration must be a positive number of seconds.")
-    }
-    if let to { _ = try Self.destination(to) }
-    if to == nil { _ = try listenAddress() }
-  }
-
-  func listenAddress() throws -> ListenAddress {
-    guard let address = ListenAddress(listen) else {
-      throw ValidationError("--listen wants HOST:PORT, such as 127.0.0.1:8080 or [::1]:0, not '\(listen)'.")
-    }
-    return address
-  }
-
-  private static func destination(_ text: String) throws -> String {
-    let lower = text.lowercased()
-    guard lower.hasPrefix("http://") || lower.hasPrefix("https://") else {
-      throw ValidationError("--to wants the URL of a WHIP service, http:// or https://, not '\(text)'.")
-    }
-    return text
   }
 
   /// The bitrate bounds of each viewer.
   var bitrateLimits: BitrateLimits { BitrateLimits(maximum: .kilobitsPerSecond(Int64(bitrate))) }
+
+  /// A port must be said: a server on a port nobody asked for, on an address somebody did, is a surprise.
+  package static func listenAddress(_ text: String) throws -> ListenAddress {
+    let namesPort = text.last?.isNumber == true && (text.contains(":") || text.utf8.allSatisfy { (48...57).contains($0) })
+    do throws(ListenAddressError) {
+      let address = try ListenAddress(parsing: text)
+      guard namesPort else { throw .malformed(text) }
+      return address
+    } catch {
+      throw ValidationError("--listen: \(error)")
+    }
+  }
+}
+
+/// A secret as typed, and as the server compares it.
+struct Secret {
+  var text: String
+  var token: AccessToken
+}
+
+extension ListenAddress: @retroactive ExpressibleByArgument {
+  public init?(argument: String) { try? self.init(parsing: argument) }
+  public var defaultValueDescription: String { description }
+}
+
+extension ContentHint: @retroactive ExpressibleByArgument {}
+
+extension VideoCodec: @retroactive ExpressibleByArgument {
+  public init?(argument: String) { self.init(rawValue: argument.uppercased()) }
 }

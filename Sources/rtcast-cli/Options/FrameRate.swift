@@ -1,23 +1,20 @@
 import ArgumentParser
 
 /// `--fps`: frames a second, 0.1 to 240.
-struct FrameRate: ExpressibleByArgument {
-  var value: Double
+package struct FrameRate: CustomStringConvertible {
+  package let value: Double
 
-  static let range = 0.1...240.0
+  static let screen = FrameRate(5)
+  static let motion = FrameRate(30)
 
-  init(value: Double) { self.value = value }
+  private init(_ value: Double) { self.value = value }
 
-  init?(argument: String) {
-    guard let value = Double(argument), value.isFinite else { return nil }
+  package init(parsing text: String) throws {
+    guard let value = Double(text), (0.1...240).contains(value) else {
+      throw ValidationError("--fps goes from 0.1 to 240 frames a second; 5 suits text, 30 suits motion.")
+    }
     self.value = value
   }
 
-  var defaultValueDescription: String { value == value.rounded() ? String(Int(value)) : String(value) }
-
-  func validate() throws {
-    guard Self.range.contains(value) else {
-      throw ValidationError("--fps must be between 0.1 and 240 frames a second; 5 suits text, 30 suits motion.")
-    }
-  }
+  package var description: String { value == value.rounded() ? String(Int(value)) : String(value) }
 }

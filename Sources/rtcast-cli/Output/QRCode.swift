@@ -13,10 +13,15 @@ struct QRCode {
     modules = (0..<width).map { y in (0..<width).map { x in data[y * width + x] & 1 == 1 } }
   }
 
+  /// Light modules around the code; four are the standard's wish, two are enough for every reader tried.
+  private let quiet = 2
+
+  /// The width of the lines on a terminal.
+  var columns: Int { modules.count + 2 * quiet }
+
   /// The lines to print, quiet zone included, in black on white by ANSI colours.
   var lines: [String] {
-    let quiet = 2
-    let size = modules.count + 2 * quiet
+    let size = columns
     func isDark(_ x: Int, _ y: Int) -> Bool {
       let (column, row) = (x - quiet, y - quiet)
       return modules.indices.contains(row) && modules.indices.contains(column) && modules[row][column]

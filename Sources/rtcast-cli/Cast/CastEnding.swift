@@ -1,0 +1,45 @@
+import Glibc
+import RTCEngine
+import RTCMedia
+
+/// Why a cast that had started came to its end.
+enum CastEnding: Sendable {
+  case signal(Int32)
+  case durationOver
+  case sourceFinished
+  case sourceLost(String)
+  /// The WHIP service's connection ended.
+  case publicationEnded(EndReason)
+
+  /// As `reason` in the `ended` event.
+  var word: String {
+    switch self {
+    case .signal(SIGINT): "interrupted"
+    case .signal: "terminated"
+    case .durationOver: "duration over"
+    case .sourceFinished: "source finished"
+    case .sourceLost: "source lost"
+    case .publicationEnded: "publication ended"
+    }
+  }
+
+  /// Nil for the ends that were asked for.
+  var failure: CastFailure? {
+    switch self {
+    case .signal, .durationOver, .sourceFinished, .publicationEnded(.closedLocally): nil
+    case .sourceLost(let sentence): CastFailure(.unavailable, sentence)
+    case .publicationEnded(.closedRemotely):
+      CastFailure(.unavailable, "The WHIP service ended the publication; publish again, or see its log.")
+    case .publicationEnded(.unreachable):
+      CastFailure(.unavailable, "The WHIP service fell silent for 30 s; check the network between here and there.")
+    case .publicationEnded(.timedOut):
+      CastFailure(
+        .unavailable, "The WHIP service took the offer but no media connection came about; does a firewall block UDP?")
+    case .publicationEnded(.fingerprintMismatch):
+      CastFailure(
+        .protocolError, "The WHIP service's certificate is not the one in its answer; somebody may be in between.")
+    case .publicationEnded(.handshakeFailed(let why)):
+      CastFailure(.protocolError, "The secure handshake with the WHIP service failed: \(why)")
+    }
+  }
+}

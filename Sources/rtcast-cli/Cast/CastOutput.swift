@@ -1,0 +1,112 @@
+import RTCEngine
+import RTCMedia
+import RTCSignaling
+
+/// What is told on standard output while a cast goes on.
+struct CastOutput: Sendable {
+  enum Style: Sendable {
+    case json
+    /// The link, a QR code and one line that is redrawn in place.
+    case live(qrCode: Bool)
+    /// The link, and a line of statistics every second if wanted.
+    case plain(statistics: Bool)
+  }
+
+  let style: Style
+
+  init(_ options: CastOptions) {
+    style =
+      if options.json { .json } else if Terminal.isInteractive { .live(qrCode: !options.hidesQRCode) } else {
+        .plain(statistics: options.stats)
+      }
+  }
+
+  /// Whether anybody is told of statistics, so that nobody wakes up to gather them in vain.
+  var showsStatistics: Bool {
+    if case .plain(let statistics) = style { statistics } else { true }
+  }
+
+  func captureStarted(_ format: VideoFormat, source: String) {
+    guard case .json = style else { return }
+    emit([
+      "event": "capture", "source": .string(source), "width": .integer(format.size.width),
+      "height": .integer(format.size.height), "fps": .number(format.frameRates.upperBound),
+      "format": .string(format.pixelFormat.rawValue),
+    ])
+  }
+
+  /// - Parameter links: for browsers, the best one for another machine first.
+  func listening(at links: [String], local: String) {
+    switch style {
+    case .json:
+      emit(["event": "listening", "url": .string(local), "urls": .array(links.map { .string($0) })])
+    case .plain:
+      for link in links { Terminal.print(link) }
+    case .live(let qrCode):
+      let size = Terminal.size
+      if qrCode, let first = links.first, let code = QRCode(first), code.columns <= size.columns,
+        code.lines.count + links.count + 4 <= size.rows
+      {
+        Terminal.print("")
+        for line in code.lines { Terminal.print("  " + line) }
+      }
+      Terminal.print("")
+      for (index, link) in links.enumerated() {
+        Terminal.print("  \(index == 0 ? "Watch at" : "      or") \u{1B}[1m\(link)\u{1B}[0m")
+      }
+      Terminal.print("  Ctrl-C ends the cast.\n")
+    }
+  }
+
+  func published(to url: String) {
+    switch style {
+    case .json: emit(["event": "peer", "id": .string(url), "state": "published"])
+    case .plain: Terminal.print(url)
+    case .live: Terminal.print("\n  Published to \u{1B}[1m\(url)\u{1B}[0m\n  Ctrl-C ends the cast.\n")
+    }
+  }
+
+  func viewerJoined(_ id: String) {
+    guard case .json = style else { return }
+    emit(["event": "peer", "id": .string(id), "state": "joined"])
+  }
+
+  func viewerLeft(_ id: String, _ reason: EndReason) {
+    guard case .json = style else { return }
+    emit(["event": "peer", "id": .string(id), "state": "left", "reason": .string(reason.word)])
+  }
+
+  func statistics(_ report: StatisticsReport) {
+    switch style {
+    case .json: emit(report.event)
+    case .plain: Terminal.print(report.line.fitted(to: .max))
+    case .live:
+      let line = report.line.fitted(to: Terminal.size.columns - 1)
+      Terminal.showLive(line.hasPrefix("●") ? "\u{1B}[32m●\u{1B}[0m" + line.dropFirst() : line)
+    }
+  }
+
+  /// - Parameter after: how long the cast went on, in seconds.
+  func ended(_ ending: CastEnding, after seconds: Int64) {
+    switch style {
+    case .json: emit(["event": "ended", "reason": .string(ending.word)])
+    case .plain: break
+    case .live:
+      Terminal.showLive("")
+      Terminal.print("  Ended after \(Figures.duration(seconds: seconds)).")
+    }
+  }
+
+  /// The same sentence for a program and for a person.
+  func failed(_ failure: CastFailure) {
+    Terminal.showLive("")
+    if case .json = style {
+      emit([
+        "event": "error", "message": .string(failure.sentence), "status": .integer(failure.status.rawValue),
+      ])
+    }
+    Terminal.complain(failure.sentence)
+  }
+
+  private func emit(_ event: JSONValue) { Terminal.print(event.text) }
+}

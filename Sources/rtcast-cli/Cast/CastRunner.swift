@@ -1,0 +1,203 @@
+import Logging
+import RTCEngine
+import RTCMedia
+import RTCNet
+import RTCPeer
+import RTCPrimitives
+import RTCSignaling
+import RTCSignalingNIO
+import RTCast
+
+/// One cast from its start to its goodbye: capture, then serve or publish, then wait for a reason to end.
+struct CastRunner {
+  /// What is cast, as a command says it.
+  struct Source {
+    var capturer: any VideoCapturer
+    /// For the `capture` event: `screen`, `window` …
+    var name: String
+    var frameRate: Double
+    var maximumSize: PixelSize?
+  }
+
+  private enum Happening {
+    case broadcast(BroadcastEvent)
+    case second
+    case published
+    case failed(CastFailure)
+    case end(CastEnding)
+  }
+
+  private let options: CastOptions
+  private let output: CastOutput
+  private let logger: Logger
+  private let happenings: AsyncStream<Happening>
+  private let report: AsyncStream<Happening>.Continuation
+
+  init(_ options: CastOptions) {
+    self.options = options
+    output = CastOutput(options)
+    logger = StandardErrorLog.logger(verbosity: options.verbose)
+    (happenings, report) = AsyncStream.makeStream()
+  }
+
+  /// Casts until something ends it. Failures have been told when it throws.
+  func run(_ source: (Logger) throws(CastFailure) -> Source) async throws {
+    do throws(CastFailure) {
+      try checkExposure()
+      let report = report
+      try StopSignals.install { number in report.yield(.end(.signal(number))) }
+      try await cast(source(logger))
+    } catch {
+      output.failed(error)
+      throw error.status.code
+    }
+  }
+
+  /// Before anything is started, for it needs no waiting.
+  private func checkExposure() throws(CastFailure) {
+    guard options.to == nil else { return }
+    do throws(ListenAddressError) {
+      try options.listen.checkExposure(token: options.token?.token)
+    } catch {
+      throw CastFailure(.notPermitted, error.description)
+    }
+  }
+
+  private func cast(_ source: Source) async throws(CastFailure) {
+    let peers = try openPeers()
+    defer { peers.stop() }
+    let broadcast = Broadcast(source.capturer, options: broadcastOptions(source), peers: peers)
+    let format: VideoFormat
+    do throws(CaptureError) { format = try await broadcast.start() } catch { throw CastFailure(error) }
+    output.captureStarted(format, source: source.name)
+
+    let server: SignalingServer?
+    do throws(CastFailure) {
+      server = try await serve(broadcast, peers)
+    } catch {
+      await broadcast.stop()
+      throw error
+    }
+    let start = MonotonicClock.now()
+    let watchers = watch(broadcast)
+    let result = await follow(broadcast)
+    for watcher in watchers { watcher.cancel() }
+    await broadcast.stop()  // the goodbyes go out while the server can still say that the cast is over
+    await server?.shutdown()
+    let ending = try result.get()
+    output.ended(ending, after: Int64((MonotonicClock.now() - start).seconds))
+    if let failure = ending.failure { throw failure }
+  }
+
+  // MARK: - Start
+
+  private func openPeers() throws(CastFailure) -> PeerLoop {
+    var loop = PeerLoop.Options()
+    loop.includesLoopback = options.to == nil && options.listen.host.isLoopback
+    do { return try PeerLoop(loop) } catch { throw CastFailure(.unavailable, "\(error)") }
+  }
+
+  private func broadcastOptions(_ source: Source) -> Broadcast.Options {
+    var broadcast = Broadcast.Options()
+    broadcast.frameRate = source.frameRate
+    broadcast.maximumSize = source.maximumSize
+    broadcast.codec = options.codec
+    broadcast.contentHint = options.contentHint
+    broadcast.bitrates = options.bitrateLimits
+    return broadcast
+  }
+
+  /// Listens for viewers and prints the links; nothing when the cast is published.
+  private func serve(_ broadcast: Broadcast, _ peers: PeerLoop) async throws(CastFailure) -> SignalingServer? {
+    guard options.to == nil else { return nil }
+    let token = options.token?.token
+    let server: SignalingServer
+    do throws(SignalingServerError) {
+      server = try await SignalingServer.start(
+        SignalingServerConfiguration(listen: options.listen, token: token), sessions: broadcast.whep, logger: logger)
+    } catch {
+      throw CastFailure(error)
+    }
+    output.listening(at: links(to: server, peers), local: server.link)
+    return server
+  }
+
+  /// A server on every address is reached from elsewhere by the addresses of this machine, so those come first.
+  private func links(to server: SignalingServer, _ peers: PeerLoop) -> [String] {
+    guard server.address.host.isUnspecified else { return [server.link] }
+    let takesV6 = server.address.host.isIPv6
+    let outward = peers.hostAddresses().map(\.ip)
+      .filter { !$0.isLoopback && !$0.isLinkLocal && ($0.isV4 || takesV6) }
+      .map {
+        ListenAddress(host: HostName($0.description), port: server.address.port).link(token: options.token?.token)
+      }
+    return outward + [server.link]
+  }
+
+  // MARK: - While it goes on
+
+  /// Starts whatever reports happenings.
+  private func watch(_ broadcast: Broadcast) -> [Task<Void, Never>] {
+    let report = report
+    var tasks = [
+      Task { for await event in broadcast.events { report.yield(.broadcast(event)) } }
+    ]
+    if output.showsStatistics {
+      tasks.append(
+        Task {
+          while (try? await Task.sleep(for: .seconds(1))) != nil { report.yield(.second) }
+        })
+    }
+    if let duration = options.duration {
+      tasks.append(
+        Task { if (try? await Task.sleep(for: .seconds(duration))) != nil { report.yield(.end(.durationOver)) } })
+    }
+    if let url = options.to {
+      let token = options.token?.text
+      tasks.append(
+        Task {
+          do throws(PublishFailure) {
+            try await broadcast.publish(to: url, token: token)
+            report.yield(.published)
+          } catch {
+            report.yield(.failed(CastFailure(error)))
+          }
+        })
+    }
+    return tasks
+  }
+
+  private func follow(_ broadcast: Broadcast) async -> Result<CastEnding, CastFailure> {
+    var usage = ProcessUsage()
+    for await happening in happenings {
+      switch happening {
+      case .broadcast(let event): if let ending = handle(event) { return .success(ending) }
+      case .second:
+        output.statistics(StatisticsReport(broadcast: await broadcast.statistics(), process: usage.read()))
+      case .published: output.published(to: options.to ?? "")
+      case .failed(let failure): return .failure(failure)
+      case .end(let ending): return .success(ending)
+      }
+    }
+    return .success(.sourceFinished)  // never: the stream is not finished by anybody
+  }
+
+  private func handle(_ event: BroadcastEvent) -> CastEnding? {
+    switch event {
+    case .viewerJoined(let id):
+      logger.info("A viewer joined.", metadata: ["id": "\(id)"])
+      output.viewerJoined(id)
+    case .viewerLeft(let id, let reason):
+      logger.info("A viewer left.", metadata: ["id": "\(id)", "reason": "\(reason.word)"])
+      output.viewerLeft(id, reason)
+    case .formatChanged(let size):
+      logger.info("The picture has a new size.", metadata: ["size": "\(size)"])
+    case .encoderFailed(let sentence):
+      logger.error("\(sentence)")
+    case .ended(.finished): return .sourceFinished
+    case .ended(.lost(let sentence)): return .sourceLost(sentence)
+    case .publishEnded(let reason): return .publicationEnded(reason)
+    }
+    return nil
+  }
+}

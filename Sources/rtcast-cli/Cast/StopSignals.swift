@@ -1,0 +1,65 @@
+import Glibc
+import RTCNet
+import Synchronization
+
+/// Ctrl-C, termination and hang-up as an orderly end. The second one ends the process at once.
+enum StopSignals {
+  /// Where the handler leaves its note: the only thing a signal handler may do is a system call.
+  private static let note = Atomic<Int32>(-1)
+
+  /// Calls `body` on a thread of its own when the first signal arrives. Once per process.
+  static func install(_ body: @escaping @Sendable (_ signal: Int32) -> Void) throws(CastFailure) {
+    signal(SIGPIPE, SIG_IGN)  // a reader that left is not a reason to die
+    var pipe: [Int32] = [-1, -1]
+    guard pipe2(&pipe, O_CLOEXEC) == 0 else {
+      throw CastFailure(.software, "No pipe for signals can be made: \(String(cString: strerror(errno))).")
+    }
+    note.store(pipe[1], ordering: .sequentiallyConsistent)
+    let reading = pipe[0]
+    do throws(SystemError) {
+      // Never joined: it lives as long as the process.
+      _ = try NamedThread(name: "rtc-signals") {
+        if let first = wait(reading) { body(first) }
+        if let second = wait(reading) { _exit(128 + second) }
+      }
+    } catch {
+      throw CastFailure(.software, error.description)
+    }
+    for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { handle(number) }
+  }
+
+  /// What `nohup` set stays set.
+  private static func isIgnored(_ number: Int32) -> Bool {
+    var old = sigaction()
+    guard sigaction(number, nil, &old) == 0 else { return false }
+    return unsafeBitCast(old.__sigaction_handler.sa_handler, to: Int.self) == 1  // SIG_IGN
+  }
+
+  private static func handle(_ number: Int32) {
+    var action = sigaction()
+    action.__sigaction_handler.sa_handler = { number in
+      var byte = UInt8(truncatingIfNeeded: number)
+      let before = errno
+      _ = Glibc.write(StopSignals.note.load(ordering: .sequentiallyConsistent), &byte, 1)
+      errno = before
+    }
+    action.sa_flags = SA_RESTART
+    sigaction(number, &action, nil)
+  }
+
+  private static func wait(_ descriptor: Int32) -> Int32? {
+    // Some thread must be open to them, whatever the runtime's own threads block.
+    var open = sigset_t()
+    sigemptyset(&open)
+    for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&open, number) }
+    pthread_sigmask(SIG_UNBLOCK, &open, nil)
+    var byte: UInt8 = 0
+    while true {
+      switch read(descriptor, &byte, 1) {
+      case 1: return Int32(byte)
+      case -1 where errno == EINTR: continue
+      default: return nil
+      }
+    }
+  }
+}

@@ -1,0 +1,13 @@
+import RTCMedia
+import RTCast
+
+/// The codecs of this build.
+enum CodecChecks {
+  static func run() -> [Check] {
+    let codecs = CodecRegistry.standard.codecs
+    guard !codecs.isEmpty else {
+      return [.fails("Codecs", "none in this build", advice: "Build with libvpx: apt install libvpx-dev.")]
+    }
+    return codecs.map { .works($0.rawValue, CodecRegistry.standard.libraryVersion(of: $0) ?? "encoder present") }
+  }
+}

@@ -1,0 +1,60 @@
+import Glibc
+import RTCCaptureX11
+import RTCMedia
+
+/// The X display and what it offers to a capturer.
+struct DisplayChecks {
+  var display: String?
+
+  func run() -> [Check] {
+    do throws(CaptureError) {
+      let probe = try X11Probe(display: display)
+      return [screen(probe)] + extensions(probe) + session
+    } catch {
+      return [.fails("Display", error.sentence, advice: advice)]
+    }
+  }
+
+  private func screen(_ probe: X11Probe) -> Check {
+    let found = "\(probe.display), \(probe.size), depth \(probe.depth)"
+    return probe.isDirect
+      ? .works("Display", found)
+      : .lacks(
+        "Display", "\(found): every picture is converted first", advice: "Run the X server with depth 24 to spare that.")
+  }
+
+  private func extensions(_ probe: X11Probe) -> [Check] {
+    probe.extensions.map { found in
+      guard let version = found.version else {
+        return .lacks(
+          found.name, "missing; with it, \(found.purpose)",
+          advice: "Start the X server with `+extension \(found.name)`, or use one that has it.")
+      }
+      if found.name == "MIT-SHM", !probe.sharesMemory {
+        return .lacks(
+          found.name, "\(version), but the display shares no memory with this process",
+          advice: "Run rtcast on the machine, and in the container, where the X server runs.")
+      }
+      return .works(found.name, "\(version): \(found.purpose)")
+    }
+  }
+
+  /// Under Wayland an X display shows X programs alone.
+  private var session: [Check] {
+    guard Self.isSet("WAYLAND_DISPLAY") else { return [] }
+    return [
+      .lacks(
+        "Wayland", "the desktop is Wayland: only windows of X programs can be seen",
+        advice: "Choose an “Xorg” session at log-in to cast the whole desktop.")
+    ]
+  }
+
+  private var advice: String {
+    if display != nil || Self.isSet("DISPLAY") {
+      return "Is the X server running, and may you use it? Try `xdpyinfo`; `xhost +si:localuser:$USER` lets you in."
+    }
+    return "Set DISPLAY to the screen to cast, such as DISPLAY=:0, or try without one: `rtcast test`."
+  }
+
+  private static func isSet(_ name: String) -> Bool { getenv(name).map { $0.pointee != 0 } ?? false }
+}

@@ -1,0 +1,28 @@
+import Glibc
+
+/// Processor and memory.
+enum MachineChecks {
+  static func run() -> [Check] { [cores(), memory()] }
+
+  private static func cores() -> Check {
+    let count = sysconf(Int32(_SC_NPROCESSORS_ONLN))
+    return count > 1
+      ? .works("Processor", "\(count) cores")
+      : .lacks("Processor", "one core", advice: "Cast few pictures a second (--fps 5) and small ones (--size 1280x720).")
+  }
+
+  private static func memory() -> Check {
+    guard let available = kibibytes("MemAvailable:") else {
+      return .lacks("Memory", "unknown", advice: "Mount /proc to let rtcast see its own figures.")
+    }
+    let found = "\(Figures.fixed(Double(available) / 1_048_576, 1)) GiB available"
+    return available >= 131_072
+      ? .works("Memory", found) : .lacks("Memory", found, advice: "End other programs; a cast takes some 100 MiB.")
+  }
+
+  /// A line of /proc/meminfo.
+  private static func kibibytes(_ name: String) -> Int64? {
+    ProcFile.text("/proc/meminfo")?.split(separator: "\n").first { $0.hasPrefix(name) }
+      .flatMap { $0.split(separator: " ").dropFirst().first }.flatMap { Int64($0) }
+  }
+}
