@@ -16,17 +16,27 @@ let safe: [SwiftSetting] = strict + [.strictMemorySafety()]
 let package = Package(
   name: "rtcast",
   products: [
-    .library(name: "RTCWire", targets: ["RTCWire"])
+    .executable(name: "rtcast", targets: ["rtcast-cli"]),
+    .library(name: "RTCast", targets: ["RTCast"]),
+    // For the fuzzing and benchmark packages beside this one.
+    .library(name: "RTCWire", targets: ["RTCWire"]),
+    .library(
+      name: "RTCEngine", targets: ["RTCEngine", "RTCNet", "RTCSrtp", "RTCPrimitives", "RTCMedia", "RTCTestKit"]),
   ],
   dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
   ],
   targets: [
     // C libraries: module maps and shims, each used by one owner.
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
+    .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
+    .systemLibrary(name: "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
     .systemLibrary(
       name: "CX11", pkgConfig: "xcb-damage",
       providers: [
@@ -35,11 +45,7 @@ let package = Package(
           "libxcb-composite0-dev", "libxcb-xinput-dev",
         ])
       ]),
-    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
-    .systemLibrary(name: "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
     .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
-    .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
 
     // Values, wire formats and media contracts.
     .target(name: "RTCPrimitives", swiftSettings: safe),
@@ -63,6 +69,8 @@ let package = Package(
 
     // Capturers.
     .target(name: "RTCCapture", dependencies: ["RTCPrimitives", "RTCMedia", "CLinux"], swiftSettings: safe),
+    .target(
+      name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CX11"], swiftSettings: strict),
 
     // Codecs and colour.
     .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
@@ -84,7 +92,7 @@ let package = Package(
       resources: [.embedInCode("Resources/viewer.html")],
       swiftSettings: strict),
 
-    // What an application imports.
+    // What an application imports, and the program.
     .target(
       name: "RTCast",
       dependencies: [
@@ -92,10 +100,20 @@ let package = Package(
         "RTCSignalingNIO",
       ],
       swiftSettings: safe),
+    .executableTarget(
+      name: "rtcast-cli",
+      dependencies: [
+        "CQREncode", "RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "RTCEngine", "RTCNet", "RTCPeer",
+        "RTCSignaling", "RTCSignalingNIO", "RTCast",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict),
 
     // Tests.
-    .target(name: "RTCTestKit", dependencies: ["RTCPrimitives"], swiftSettings: safe),
-    .testTarget(name: "RTCSignalingTests", dependencies: ["RTCSignaling"], swiftSettings: strict),
+    .target(
+      name: "RTCTestKit",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCIce", "RTCDtls", "RTCEngine"], swiftSettings: safe),
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCWireTests", dependencies: ["RTCWire", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
@@ -103,12 +121,35 @@ let package = Package(
     .testTarget(name: "RTCDtlsTests", dependencies: ["RTCDtls", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCSrtpTests", dependencies: ["RTCSrtp", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
+      name: "RTCEngineTests",
+      dependencies: ["RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCMedia", "RTCWire", "RTCPrimitives"],
+      swiftSettings: strict),
+    .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCCaptureTests", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCCaptureX11Tests",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11"], swiftSettings: strict),
+    .testTarget(
       name: "RTCConvertTests", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPrimitives"],
       swiftSettings: strict),
+    .testTarget(name: "RTCSignalingTests", dependencies: ["RTCSignaling"], swiftSettings: strict),
     .testTarget(
-      name: "RTCEngineTests", dependencies: ["RTCEngine", "RTCWire", "RTCPrimitives"], swiftSettings: strict),
-    .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
+      name: "RTCSignalingNIOTests",
+      dependencies: [
+        "RTCSignaling", "RTCSignalingNIO",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RTCastTests", dependencies: ["RTCast", "RTCCodecVPX", "RTCMedia", "RTCPrimitives"],
+      swiftSettings: strict),
   ]
 )
