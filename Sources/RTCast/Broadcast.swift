@@ -13,6 +13,8 @@ public final class Broadcast: Sendable {
   public struct Options: Sendable {
     /// The most pictures a second; fewer come when nothing changes.
     public var frameRate = 5.0
+    /// What to ask of a source that can deliver any size; nil takes its first format.
+    public var captureSize: PixelSize?
     /// Larger pictures are scaled down to fit; nil sends them as they are.
     public var maximumSize: PixelSize?
     public var codec = VideoCodec.vp8
@@ -66,6 +68,7 @@ public final class Broadcast: Sendable {
     guard var format = capturer.supportedFormats.first else {
       throw .unavailable("The source offers no format at all.")
     }
+    if let size = options.captureSize { format.size = size }
     let rate = max(format.frameRates.lowerBound, min(format.frameRates.upperBound, options.frameRate))
     format.frameRates = min(rate, format.frameRates.lowerBound)...rate
     return try await source.start(capturer, format: format)

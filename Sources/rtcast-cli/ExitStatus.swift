@@ -52,8 +52,9 @@ struct CastFailure: Error {
   init(_ failure: PublishFailure) {
     let status: ExitStatus =
       switch failure.kind {
-      case .unreachable, .refused, .timeout: .unavailable
-      case .unauthorized: .notPermitted
+      case .misuse: .usage
+      case .unreachable: .unavailable
+      case .notPermitted: .notPermitted
       case .protocolViolation: .protocolError
       }
     self.init(status, failure.sentence)

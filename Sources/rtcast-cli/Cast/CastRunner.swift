@@ -16,6 +16,8 @@ struct CastRunner {
     /// For the `capture` event: `screen`, `window` …
     var name: String
     var frameRate: Double
+    /// What the source is asked to draw or deliver; nil leaves it to the source.
+    var size: PixelSize?
     var maximumSize: PixelSize?
   }
 
@@ -92,14 +94,13 @@ struct CastRunner {
   // MARK: - Start
 
   private func openPeers() throws(CastFailure) -> PeerLoop {
-    var loop = PeerLoop.Options()
-    loop.includesLoopback = options.to == nil && options.listen.host.isLoopback
-    do { return try PeerLoop(loop) } catch { throw CastFailure(.unavailable, "\(error)") }
+    do { return try PeerLoop() } catch { throw CastFailure(.unavailable, "\(error)") }
   }
 
   private func broadcastOptions(_ source: Source) -> Broadcast.Options {
     var broadcast = Broadcast.Options()
     broadcast.frameRate = source.frameRate
+    broadcast.captureSize = source.size
     broadcast.maximumSize = source.maximumSize
     broadcast.codec = options.codec
     broadcast.contentHint = options.contentHint

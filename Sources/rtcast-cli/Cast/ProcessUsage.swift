@@ -23,7 +23,7 @@ struct ProcessUsage {
 
   private static var cpuTime: TimeDelta {
     var usage = rusage()
-    getrusage(RUSAGE_SELF, &usage)
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     func time(_ value: timeval) -> TimeDelta { .microseconds(Int64(value.tv_sec) * 1_000_000 + Int64(value.tv_usec)) }
     return time(usage.ru_utime) + time(usage.ru_stime)
   }

@@ -11,9 +11,10 @@ enum StopSignals {
   static func install(_ body: @escaping @Sendable (_ signal: Int32) -> Void) throws(CastFailure) {
     signal(SIGPIPE, SIG_IGN)  // a reader that left is not a reason to die
     var pipe: [Int32] = [-1, -1]
-    guard pipe2(&pipe, O_CLOEXEC) == 0 else {
+    guard Glibc.pipe(&pipe) == 0 else {
       throw CastFailure(.software, "No pipe for signals can be made: \(String(cString: strerror(errno))).")
     }
+    for end in pipe { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     note.store(pipe[1], ordering: .sequentiallyConsistent)
     let reading = pipe[0]
     do throws(SystemError) {

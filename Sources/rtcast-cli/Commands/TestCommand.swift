@@ -1,5 +1,5 @@
-import ArgumentParser
-import RTCCapture
+public import ArgumentParser
+public import RTCCapture
 import RTCMedia
 
 struct TestCommand: AsyncParsableCommand {
@@ -42,4 +42,4 @@ struct TestCommand: AsyncParsableCommand {
   }
 }
 
-extension SyntheticPattern: @retroactive ExpressibleByArgument {}
+extension SyntheticPattern: ExpressibleByArgument {}

@@ -1,8 +1,8 @@
-import ArgumentParser
+public import ArgumentParser
 import RTCEngine
-import RTCMedia
+public import RTCMedia
 import RTCPrimitives
-import RTCSignaling
+public import RTCSignaling
 
 /// What every casting command takes.
 struct CastOptions: ParsableArguments {
@@ -101,13 +101,13 @@ struct Secret {
   var token: AccessToken
 }
 
-extension ListenAddress: @retroactive ExpressibleByArgument {
+extension ListenAddress: ExpressibleByArgument {
   public init?(argument: String) { try? self.init(parsing: argument) }
   public var defaultValueDescription: String { description }
 }
 
-extension ContentHint: @retroactive ExpressibleByArgument {}
+extension ContentHint: ExpressibleByArgument {}
 
-extension VideoCodec: @retroactive ExpressibleByArgument {
+extension VideoCodec: ExpressibleByArgument {
   public init?(argument: String) { self.init(rawValue: argument.uppercased()) }
 }
