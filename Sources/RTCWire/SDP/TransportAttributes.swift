@@ -95,9 +95,7 @@ public struct TransportAttributes: Hashable, Sendable {
       guard ICECredentials.isPassword(value) else { throw line.invalid("ice-pwd") }
       password = String(value)
     case "ice-options":
-      for option in value.fields where !iceOptions.contains(String(option)) && iceOptions.count < 16 {
-        iceOptions.append(String(option))
-      }
+      addOptions(value.fields.map { String($0) })
     case "fingerprint":
       guard let fingerprint = CertificateFingerprint(parsing: value), fingerprints.count < 32 else {
         throw line.invalid("fingerprint")
@@ -117,10 +115,15 @@ public struct TransportAttributes: Hashable, Sendable {
     return true
   }
 
+  /// Keeps the first sixteen; two are in use anywhere.
+  mutating func addOptions(_ options: [String]) {
+    for option in options where iceOptions.count < 16 && !iceOptions.contains(option) { iceOptions.append(option) }
+  }
+
   /// Fills in what only the session level said.
   mutating func inherit(_ session: TransportAttributes) {
     if usernameFragment == nil && password == nil { credentials = session.credentials }
-    for option in session.iceOptions where !iceOptions.contains(option) { iceOptions.append(option) }
+    addOptions(session.iceOptions)
     if fingerprints.isEmpty { fingerprints = session.fingerprints }
     setup = setup ?? session.setup
     endOfCandidates = endOfCandidates || session.endOfCandidates

@@ -54,7 +54,7 @@ public struct TrickleFragment: Hashable, Sendable {
     for line in try SDPLine.split(text) {
       switch line.type {
       case UInt8(ascii: "m"):
-        close(open)
+        close(open, &session)
         guard sections.count < SDPLimits.mediaSections else {
           throw SDPError(line: line.number, reason: .tooMany("m-sections", limit: SDPLimits.mediaSections))
         }
@@ -75,7 +75,7 @@ public struct TrickleFragment: Hashable, Sendable {
       default: break  // a whole description is accepted too; its other lines say nothing about ICE
       }
     }
-    close(open)
+    close(open, &session)
     credentials = session.credentials
     iceOptions = session.iceOptions
     endOfCandidates = session.endOfCandidates
@@ -96,14 +96,16 @@ public struct TrickleFragment: Hashable, Sendable {
     }
   }
 
-  private mutating func close(_ open: (section: Section, transport: TransportAttributes)?) {
-    guard var (section, transport) = open else { return }
+  /// Puts a finished section in; ICE options mean the whole session wherever they stand.
+  private mutating func close(
+    _ open: (section: Section, transport: TransportAttributes)?, _ session: inout TransportAttributes
+  ) {
+    guard var section = open?.section, let transport = open?.transport else { return }
     section.credentials = transport.credentials
     section.candidates = transport.candidates
     section.endOfCandidates = transport.endOfCandidates
-    for option in transport.iceOptions where !iceOptions.contains(option) { iceOptions.append(option) }
+    session.addOptions(transport.iceOptions)
     sections.append(section)
-    transport = TransportAttributes()
   }
 }
 

@@ -46,6 +46,11 @@ import Testing
     #expect(try TrickleFragment(parsing: fragment.description) == fragment)
   }
 
+  @Test func iceOptionsCountWhereverTheyStand() throws {
+    let fragment = try TrickleFragment(parsing: "a=ice-options:ice2\nm=audio 9 RTP/AVP 0\na=ice-options:trickle ice2\n")
+    #expect(fragment.iceOptions == ["ice2", "trickle"])
+  }
+
   @Test func rubbishIsRefused() throws {
     #expect(throws: SDPError(line: 1, reason: .notALine)) { try TrickleFragment(parsing: "rubbish") }
     #expect(throws: SDPError(line: 1, reason: .invalid("mid"))) { try TrickleFragment(parsing: "a=mid:0") }
