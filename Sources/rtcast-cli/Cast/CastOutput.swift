@@ -29,8 +29,8 @@ struct CastOutput: Sendable {
   func captureStarted(_ format: VideoFormat, source: String) {
     guard case .json = style else { return }
     emit([
-      "event": "capture", "source": .string(source), "width": .integer(format.size.width),
-      "height": .integer(format.size.height), "fps": .number(format.frameRates.upperBound),
+      "event": "capture", "source": .string(source), "width": .count(format.size.width),
+      "height": .count(format.size.height), "fps": .number(format.frameRates.upperBound),
       "format": .string(format.pixelFormat.rawValue),
     ])
   }
@@ -102,7 +102,7 @@ struct CastOutput: Sendable {
     Terminal.showLive("")
     if case .json = style {
       emit([
-        "event": "error", "message": .string(failure.sentence), "status": .integer(failure.status.rawValue),
+        "event": "error", "message": .string(failure.sentence), "status": .count(failure.status.rawValue),
       ])
     }
     Terminal.complain(failure.sentence)

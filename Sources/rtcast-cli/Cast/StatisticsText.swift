@@ -9,32 +9,55 @@ struct StatisticsReport: Sendable {
   var process: ProcessUsage.Reading
 
   var event: JSONValue {
+    .object([("event", .string("stats"))] + pictureFigures + networkFigures + processFigures)
+  }
+
+  private var pictureFigures: [(String, JSONValue)] {
     let s = broadcast
     return [
-      "event": "stats", "t_ms": .integer(s.time.milliseconds), "viewers": .integer(s.viewers),
-      "sessions": .integer(s.sessions), "width": .integer(s.size.width), "height": .integer(s.size.height),
-      "fps_captured": .number(s.framesCaptured), "fps_encoded": .number(s.framesEncoded),
-      "fps_sent": .number(s.framesSent), "bitrate_bps": .integer(s.bitrate.bitsPerSecond),
-      "target_bps": .integer(s.target.bitsPerSecond), "rtt_ms": .optional(s.roundTripTime?.inMilliseconds),
-      "loss": .number(s.loss), "nack": .integer(s.nackCount), "pli": .integer(s.pliCount),
-      "qp": .integer(s.quantizer), "capture_ms": .number(s.captureTime.inMilliseconds),
-      "convert_ms": .number(s.convertTime.inMilliseconds), "encode_ms": .number(s.encodeTime.inMilliseconds),
-      "send_delay_ms": .number(s.sendDelay.inMilliseconds), "raw_copies": .integer(s.rawCopies),
-      "cpu_pct": .number(process.cpuPercent), "rss_bytes": .integer(process.residentBytes),
-      "codec": .string(s.codec.rawValue), "content_hint": .string(s.contentHint.rawValue),
-      "peers": .array(s.peers.map(Self.event)),
+      ("t_ms", JSONValue.count(s.time.milliseconds)), ("viewers", JSONValue.count(s.viewers)),
+      ("sessions", JSONValue.count(s.sessions)), ("width", JSONValue.count(s.size.width)),
+      ("height", JSONValue.count(s.size.height)), ("fps_captured", JSONValue.number(s.framesCaptured)),
+      ("fps_encoded", JSONValue.number(s.framesEncoded)), ("fps_sent", JSONValue.number(s.framesSent)),
+    ]
+  }
+
+  private var networkFigures: [(String, JSONValue)] {
+    let s = broadcast
+    return [
+      ("bitrate_bps", JSONValue.count(s.bitrate.bitsPerSecond)),
+      ("target_bps", JSONValue.count(s.target.bitsPerSecond)),
+      ("rtt_ms", JSONValue.optional(s.roundTripTime?.inMilliseconds)), ("loss", JSONValue.number(s.loss)),
+      ("nack", JSONValue.count(s.nackCount)), ("pli", JSONValue.count(s.pliCount)),
+      ("qp", JSONValue.count(s.quantizer)),
+    ]
+  }
+
+  private var processFigures: [(String, JSONValue)] {
+    let s = broadcast
+    return [
+      ("capture_ms", JSONValue.number(s.captureTime.inMilliseconds)),
+      ("convert_ms", JSONValue.number(s.convertTime.inMilliseconds)),
+      ("encode_ms", JSONValue.number(s.encodeTime.inMilliseconds)),
+      ("send_delay_ms", JSONValue.number(s.sendDelay.inMilliseconds)),
+      ("raw_copies", JSONValue.count(s.rawCopies)), ("cpu_pct", JSONValue.number(process.cpuPercent)),
+      ("rss_bytes", JSONValue.count(process.residentBytes)), ("codec", JSONValue.string(s.codec.rawValue)),
+      ("content_hint", JSONValue.string(s.contentHint.rawValue)),
+      ("peers", JSONValue.array(s.peers.map(Self.event))),
     ]
   }
 
   private static func event(_ viewer: BroadcastStatistics.Viewer) -> JSONValue {
-    [
-      "id": .string(viewer.id), "state": .string(viewer.state.word),
-      "remote": .optional(viewer.route?.remote.description), "fps_sent": .number(viewer.framesSent),
-      "bitrate_bps": .integer(viewer.bitrate.bitsPerSecond), "target_bps": .integer(viewer.target.bitsPerSecond),
-      "rtt_ms": .optional(viewer.roundTripTime?.inMilliseconds), "loss": .number(viewer.loss),
-      "nack": .integer(viewer.nackCount), "pli": .integer(viewer.pliCount),
-      "send_delay_ms": .number(viewer.sendDelay.inMilliseconds),
-    ]
+    let route: JSONValue = .optional(viewer.route?.remote.description)
+    return .object([
+      ("id", JSONValue.string(viewer.id)), ("state", JSONValue.string(viewer.state.word)), ("remote", route),
+      ("fps_sent", JSONValue.number(viewer.framesSent)),
+      ("bitrate_bps", JSONValue.count(viewer.bitrate.bitsPerSecond)),
+      ("target_bps", JSONValue.count(viewer.target.bitsPerSecond)),
+      ("rtt_ms", JSONValue.optional(viewer.roundTripTime?.inMilliseconds)), ("loss", JSONValue.number(viewer.loss)),
+      ("nack", JSONValue.count(viewer.nackCount)), ("pli", JSONValue.count(viewer.pliCount)),
+      ("send_delay_ms", JSONValue.number(viewer.sendDelay.inMilliseconds)),
+    ])
   }
 
   /// For a person; the least telling figures go first when the terminal is narrow.

@@ -77,7 +77,7 @@ struct ListCommand: ParsableCommand {
     let screen: JSONValue = screens.map { .object([("display", .string($0.display))] + $0.size.members) } ?? .null
     let monitors = screens?.monitors.map { monitor in
       JSONValue.object(
-        [("index", .integer(monitor.index)), ("name", .string(monitor.name)), ("primary", .bool(monitor.isPrimary))]
+        [("index", .count(monitor.index)), ("name", .string(monitor.name)), ("primary", .bool(monitor.isPrimary))]
           + monitor.rect.members)
     }
     let windows = screens?.windows.map { window in
@@ -94,14 +94,14 @@ struct ListCommand: ParsableCommand {
 }
 
 extension PixelSize {
-  fileprivate var members: [(String, JSONValue)] { [("width", .integer(width)), ("height", .integer(height))] }
+  fileprivate var members: [(String, JSONValue)] { [("width", .count(width)), ("height", .count(height))] }
 }
 
 extension PixelRect {
   fileprivate var geometry: String { "\(width)x\(height)\(x < 0 ? "" : "+")\(x)\(y < 0 ? "" : "+")\(y)" }
 
   fileprivate var members: [(String, JSONValue)] {
-    [("x", .integer(x)), ("y", .integer(y)), ("width", .integer(width)), ("height", .integer(height))]
+    [("x", .count(x)), ("y", .count(y)), ("width", .count(width)), ("height", .count(height))]
   }
 }
 

@@ -11,8 +11,8 @@ struct CastOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "What keeps when bits are short: detail or text keep letters sharp, motion keeps the frame rate. \
-      (default: by source)", valueName: "hint"))
+      "What keeps when bits are short: detail or text keep letters sharp, motion keeps the frame rate. "
+        + "(default: by source)", valueName: "hint"))
   var contentHint: ContentHint?
 
   @Option(

@@ -1,5 +1,5 @@
 import ArgumentParser
-import RTCMedia
+package import RTCMedia
 
 /// `--size WxH`.
 package struct PictureSize: CustomStringConvertible {

@@ -9,7 +9,7 @@ package enum JSONValue: Sendable {
   case array([JSONValue])
   case object([(String, JSONValue)])
 
-  package static func integer(_ value: some BinaryInteger) -> JSONValue { .integer(Int64(clamping: value)) }
+  package static func count(_ value: some BinaryInteger) -> JSONValue { .integer(Int64(clamping: value)) }
   package static func optional(_ value: Double?) -> JSONValue { value.map { .number($0) } ?? .null }
   package static func optional(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
 
