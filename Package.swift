@@ -63,6 +63,8 @@ let package = Package(
 
     // Capturers.
     .target(name: "RTCCapture", dependencies: ["RTCPrimitives", "RTCMedia", "CLinux"], swiftSettings: safe),
+    .target(
+      name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CX11"], swiftSettings: strict),
 
     // Codecs and colour.
     .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
@@ -94,7 +96,7 @@ let package = Package(
       swiftSettings: safe),
 
     // Tests.
-    .target(name: "RTCTestKit", dependencies: ["RTCPrimitives"], swiftSettings: safe),
+    .target(name: "RTCTestKit", dependencies: ["RTCPrimitives", "RTCMedia"], swiftSettings: safe),
     .testTarget(name: "RTCSignalingTests", dependencies: ["RTCSignaling"], swiftSettings: strict),
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCWireTests", dependencies: ["RTCWire", "RTCPrimitives"], swiftSettings: strict),
@@ -109,6 +111,13 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCEngineTests", dependencies: ["RTCEngine", "RTCWire", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCCaptureTests", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCTestKit"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RTCCaptureX11Tests",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "CX11"],
+      swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
   ]
 )
