@@ -29,7 +29,8 @@ public struct FrameClock: Sendable {
   private let interval: TimeDelta
   /// A grab may be this much early, so that jitter does not push it to the next change. The debt is paid by the next.
   private let tolerance: TimeDelta
-  private var due = Timestamp(nanoseconds: .min)
+  /// When the next grab is due; nil before the first.
+  private var due: Timestamp?
   private var pending: Burst?
   private var rhythm = ChangeRhythm()
 
@@ -68,7 +69,7 @@ public struct FrameClock: Sendable {
     if let burst = pending, let expected = rhythm.nextChange(after: burst.start), expected + rhythm.margin < now {
       rhythm.reset()
     }
-    due = max(due, now) + interval
+    due = max(due ?? now, now) + interval
     pending = nil
   }
 
@@ -79,7 +80,7 @@ public struct FrameClock: Sendable {
   public var nextGrab: Timestamp? {
     guard let burst = pending else { return nil }
     let settled = min(burst.end + settings.settleQuiet, burst.start + settings.settleLimit)
-    let ready = max(due - tolerance, settled)
+    let ready = due.map { max($0 - tolerance, settled) } ?? settled
     guard ready - burst.start > settings.burstGap, let expected = rhythm.nextChange(after: ready) else { return ready }
     guard expected - ready <= waitLimit else { return ready }
     return expected + rhythm.margin

@@ -19,6 +19,13 @@ public struct X11Window: Hashable, Sendable {
   /// It is shown, perhaps under others; false when minimised.
   public var isMapped: Bool
 
+  public init(id: UInt32, title: String, rect: PixelRect, isMapped: Bool) {
+    self.id = id
+    self.title = title
+    self.rect = rect
+    self.isMapped = isMapped
+  }
+
   /// The number as window tools print it.
   public var idText: String { "0x" + String(id, radix: 16) }
 }

@@ -72,19 +72,11 @@ private func periodic(_ hertz: Double, seconds: Double, jitter: TimeDelta, phase
   }
 
   @Test func beingEarlyIsPaidBackByTheNextGrab() {
-    var clock = FrameClock(.init(framesPerSecond: 10))
-    var now = Self.start
-    var grabs = 0
-    while now < Self.start + .seconds(60) {
-      clock.noteChange(at: now)
-      if let due = clock.nextGrab, due <= now {
-        clock.noteGrab(at: now)
-        grabs += 1
-      }
-      now += .microseconds(5200)
-    }
-    #expect(grabs <= 606)
-    #expect(grabs >= 560)
+    var screen = VirtualScreen(fps: 10)
+    let changes = (0..<630).map { Self.start + .microseconds(Int64($0) * 95_200) }
+    screen.run(changes: changes, until: Self.start + .seconds(60))
+    #expect(screen.grabs.count <= 606)
+    #expect(screen.grabs.count >= 540)
   }
 
   @Test(arguments: [10.0, 30, 60], [5.0, 15, 30])

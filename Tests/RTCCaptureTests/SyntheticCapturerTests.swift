@@ -1,6 +1,7 @@
 import RTCCapture
 import RTCMedia
 import RTCPrimitives
+import RTCTestKit
 import Synchronization
 import Testing
 

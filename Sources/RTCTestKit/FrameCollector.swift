@@ -1,9 +1,9 @@
-import RTCMedia
+public import RTCMedia
 import Synchronization
 
 /// A consumer that a test awaits. Waiting ends with nil after `limit`, so that a test fails and does not hang.
-final class FrameCollector: VideoConsumer {
-  enum Event: Sendable {
+public final class FrameCollector: VideoConsumer {
+  public enum Event: Sendable {
     case started(Result<VideoFormat, CaptureError>)
     case frame(VideoFrame)
     case ended(CaptureEnd)
@@ -13,19 +13,19 @@ final class FrameCollector: VideoConsumer {
   private let feed: AsyncStream<Event>.Continuation
   private let onFrame: Mutex<(@Sendable (VideoFrame) -> Void)?>
 
-  init(onFrame: (@Sendable (VideoFrame) -> Void)? = nil) {
+  public init(onFrame: (@Sendable (VideoFrame) -> Void)? = nil) {
     (events, feed) = AsyncStream.makeStream()
     self.onFrame = Mutex(onFrame)
   }
 
-  func captureDidStart(_ result: Result<VideoFormat, CaptureError>) { feed.yield(.started(result)) }
-  func captureDidEnd(_ reason: CaptureEnd) { feed.yield(.ended(reason)) }
-  func consume(_ frame: VideoFrame) {
+  public func captureDidStart(_ result: Result<VideoFormat, CaptureError>) { feed.yield(.started(result)) }
+  public func captureDidEnd(_ reason: CaptureEnd) { feed.yield(.ended(reason)) }
+  public func consume(_ frame: VideoFrame) {
     onFrame.withLock { $0 }?(frame)
     feed.yield(.frame(frame))
   }
 
-  func next(within limit: Duration = .seconds(10)) async -> Event? {
+  public func next(within limit: Duration = .seconds(10)) async -> Event? {
     await withTaskGroup(of: Event?.self) { group in
       group.addTask { [events] in
         var iterator = events.makeAsyncIterator()
@@ -41,7 +41,7 @@ final class FrameCollector: VideoConsumer {
   }
 
   /// The next frame; nil when the capturer ended or nothing came.
-  func frame() async -> VideoFrame? {
+  public func frame() async -> VideoFrame? {
     while let event = await next() {
       switch event {
       case .frame(let frame): return frame
@@ -53,11 +53,11 @@ final class FrameCollector: VideoConsumer {
     return nil
   }
 
-  func started() async -> Result<VideoFormat, CaptureError>? {
+  public func started() async -> Result<VideoFormat, CaptureError>? {
     if case .started(let result) = await next() { result } else { nil }
   }
 
-  func ended() async -> CaptureEnd? {
+  public func ended() async -> CaptureEnd? {
     while let event = await next() {
       if case .ended(let reason) = event { return reason }
     }
