@@ -18,7 +18,7 @@ struct BitModel {
     (0, 2.2), (4, 1.6), (8, 1), (20, 0.73), (30, 0.606), (40, 0.478), (50, 0.311), (56, 0.228), (63, 0.143),
   ]
   /// Bytes of a fully detailed macroblock at quantiser 8, by kind.
-  private var scale: [Double] = [100, 100, 20, 100, 100]
+  private var scale: [Double] = [180, 180, 20, 150, 120]
 
   static func cost(_ quantizer: Int) -> Double {
     let q = Double(quantizer)

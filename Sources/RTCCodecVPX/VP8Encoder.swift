@@ -23,6 +23,8 @@ public final class VP8Encoder: VideoEncoder {
   /// The last frame, or the last try to refine.
   private var lastAttempt: Timestamp?
   private var lastLargeChange: Timestamp?
+  /// When changes were coded last, large or small.
+  private var lastChange: Timestamp?
 
   /// A change of more macroblocks than this counts as large: a movement or a new picture, not typing.
   private static let largeChange = 400
@@ -30,6 +32,9 @@ public final class VP8Encoder: VideoEncoder {
   private static let refinementPass = 900
   /// Between refinements, so that they neither flood the receiver nor keep the processor busy.
   private static let refinementInterval = TimeDelta.milliseconds(60)
+
+  /// How long changes may be left out while they can be coded coarsely.
+  private static let longestGap = TimeDelta.milliseconds(95)
 
   public init(_ settings: VideoEncoderSettings) throws(VideoEncoderError) {
     context = try VP8Context(settings: settings)
@@ -155,17 +160,18 @@ public final class VP8Encoder: VideoEncoder {
     let (count, weight) = map.extent(above: 63)
     guard count > 0 else { return nil }
     let isLarge = count > Self.largeChange
-    let isMoving = lastLargeChange.map { now - $0 < .milliseconds(300) } ?? false
+    let isMoving = lastLargeChange.map { now - $0 < .milliseconds(600) } ?? false
     let kind: BitModel.Kind = !isLarge ? .small : isMoving ? .moving : .fresh
-    if isLarge { lastLargeChange = now }
-    guard let quantizer = chooseQuantizer(kind, weight: weight) else { return nil }
+    guard let quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
     map.selectChanged()
+    lastChange = now
+    if isLarge { lastLargeChange = now }
     let predicted = model.bytes(kind, weight: weight, quantizer: quantizer)
     return try code(kind, quantizer: quantizer, predicted: predicted, captureTime: captureTime, now: now)
   }
 
   /// Nil when the frame had better be left out.
-  private func chooseQuantizer(_ kind: BitModel.Kind, weight: Double) -> Int? {
+  private func chooseQuantizer(_ kind: BitModel.Kind, weight: Double, now: Timestamp) -> Int? {
     let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
     // Half of what is left: a movement that goes on settles at exactly its share of the rate.
     let spendable = budget.credit * (kind == .moving ? 0.5 : 0.9)
@@ -177,9 +183,14 @@ public final class VP8Encoder: VideoEncoder {
     }
     let least = model.bytes(kind, weight: weight, quantizer: coarsest)
     // A picture dearer than all that can ever be saved goes out when the savings are full.
-    if least <= max(budget.credit, share) || budget.credit >= budget.capacity * 0.8 { return coarsest }
-    guard settings.contentHint == .motion, budget.credit > -budget.capacity / 2 else { return nil }
-    return coarsest
+    if least <= max(budget.credit, share) { return coarsest }
+    if budget.credit >= budget.capacity * 0.8 { return limits.coarsestFirst }
+    if settings.contentHint == .motion { return budget.credit > -budget.capacity / 2 ? coarsest : nil }
+    // Leaving out more of a movement makes the rest of it dearer, as each step grows: rather go on coarser.
+    let isOverdue = lastChange.map { now - $0 >= Self.longestGap } ?? true
+    let lean = model.bytes(kind, weight: weight, quantizer: limits.coarsestFirst)
+    let reach = budget.credit + Double(budget.rate.bytes(in: .milliseconds(200)))
+    return isOverdue && lean <= reach ? limits.coarsestFirst : nil
   }
 
   // MARK: - Coding

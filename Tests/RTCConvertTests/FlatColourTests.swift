@@ -40,7 +40,10 @@ func planes(_ picture: InputPicture) -> [[UInt8]] {
   /// As a browser turns it back: BT.601, limited range.
   private func shown(_ y: UInt8, _ u: UInt8, _ v: UInt8) -> (Double, Double, Double) {
     let (luma, blue, red) = (1.16438 * (Double(y) - 16), Double(u) - 128, Double(v) - 128)
-    return (luma + 1.59603 * red, luma - 0.39176 * blue - 0.81297 * red, luma + 2.01723 * blue)
+    func clamp(_ value: Double) -> Double { min(255, max(0, value)).rounded() }
+    return (
+      clamp(luma + 1.59603 * red), clamp(luma - 0.39176 * blue - 0.81297 * red), clamp(luma + 2.01723 * blue)
+    )
   }
 
   @Test(arguments: [PixelFormat.bgra, .rgba])
@@ -55,7 +58,9 @@ func planes(_ picture: InputPicture) -> [[UInt8]] {
       _ = try converter.convert(frame, rects: nil, into: picture)
       let values = planes(picture)
       let back = shown(values[0][40], values[1][9], values[2][9])
-      #expect(abs(back.0 - Double(r)) <= 2 && abs(back.1 - Double(g)) <= 2 && abs(back.2 - Double(b)) <= 2)
+      #expect(
+        abs(back.0 - Double(r)) <= 2 && abs(back.1 - Double(g)) <= 2 && abs(back.2 - Double(b)) <= 2,
+        "\(r) \(g) \(b) came back as \(back)")
     }
     #expect(converter.extraPasses == 0)
   }
