@@ -10,7 +10,9 @@ public struct ServerLimits: Sendable, Equatable {
   public var waitingOffers = 256
   /// Milliseconds for a request to arrive whole once its first byte is there, and for a client to take an answer.
   public var requestTimeout: Int64 = 10_000
-  /// Milliseconds that a connection may rest before its first request and between requests.
+  /// Milliseconds that a new connection may take for its first byte; browsers open some in advance.
+  public var firstByteTimeout: Int64 = 10_000
+  /// Milliseconds that a connection may rest between requests.
   public var idleTimeout: Int64 = 30_000
   /// Milliseconds that the cast may take to answer.
   public var answerTimeout: Int64 = 10_000

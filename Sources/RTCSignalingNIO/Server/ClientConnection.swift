@@ -44,7 +44,7 @@ final class ClientConnection: ChannelInboundHandler {
 
   func channelActive(context: ChannelHandlerContext) {
     switch registry.admit(self) {
-    case .welcome: arm(registry.limits.idleTimeout)
+    case .welcome: arm(registry.limits.firstByteTimeout)
     case .crowded: answer(.crowded, isHead: false, thenLinger: true)
     case .refused: close()
     }
