@@ -8,9 +8,10 @@ public struct ServerLimits: Sendable, Equatable {
   public var connections = 1024
   /// Offers that wait for an answer at the same time.
   public var waitingOffers = 256
-  /// Milliseconds for a request to arrive whole once the connection or its first byte is there, and for a client to
-  /// take an answer.
+  /// Milliseconds for a request to arrive whole once its first byte is there, and for a client to take an answer.
   public var requestTimeout: Int64 = 10_000
+  /// Milliseconds that a new connection may take for its first byte; browsers open some in advance.
+  public var firstByteTimeout: Int64 = 10_000
   /// Milliseconds that a connection may rest between requests.
   public var idleTimeout: Int64 = 30_000
   /// Milliseconds that the cast may take to answer.

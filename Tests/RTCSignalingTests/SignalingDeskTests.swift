@@ -54,7 +54,7 @@ import Testing
       ("POST", "/whep/session/x", "PATCH, DELETE, OPTIONS"), ("BREW", "/health", "GET, HEAD, OPTIONS"),
     ])
   func wrongMethod(method: String, path: String, allowed: String) {
-    guard case .reply(let reply) = open.judge(head(method, path)) else { return #expect(Bool(false)) }
+    guard case .reply(let reply) = open.judge(head(method, path)) else { Issue.record("another outcome"); return }
     #expect(reply.status == 405)
     #expect(reply.first("allow") == allowed)
   }
@@ -73,7 +73,7 @@ import Testing
       head("POST", "/whep", type: "application/sdp"), head("DELETE", "/whep/session/x"),
       head("POST", "/whep", authorization: "Bearer wrong", type: "application/sdp"),
     ] {
-      guard case .reply(let reply) = locked.judge(request) else { return #expect(Bool(false)) }
+      guard case .reply(let reply) = locked.judge(request) else { Issue.record("another outcome"); return }
       #expect(reply.status == 401)
       #expect(reply.first("www-authenticate")?.hasPrefix("Bearer") == true)
     }
@@ -83,7 +83,7 @@ import Testing
 
   @Test func apreflightNeedsNoToken() {
     guard case .reply(let reply) = locked.judge(head("OPTIONS", "/whep", origin: "https://other.example")) else {
-      return #expect(Bool(false))
+      Issue.record("another outcome"); return
     }
     #expect(reply.status == 204)
     #expect(reply.first("access-control-allow-methods") == "POST, OPTIONS")

@@ -20,7 +20,7 @@ import Testing
         "content-type": "application/sdp; charset=utf-8", "location": "session/7", "etag": "\"e\"",
         "link": "<stun:s>; rel=ice-server",
       ], body: "v=0\r\n")
-    guard case .published(let publication) = step else { return #expect(Bool(false)) }
+    guard case .published(let publication) = step else { Issue.record("another outcome"); return }
     #expect(publication.resource.description == "https://sfu.example/session/7")
     #expect(publication.etag == "\"e\"")
     #expect(publication.iceServers == [ICEServerLink(uri: "stun:s")])

@@ -16,7 +16,7 @@ public struct AccessToken: Hashable, Sendable {
     guard let authorization else { return false }
     let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
     guard parts.count == 2, parts[0].lowercased() == "bearer" else { return false }
-    let shown = Array(parts[1].utf8)
+    let shown = Array(parts[1].drop { $0 == " " }.utf8)
     var difference = UInt(bitPattern: shown.count ^ bytes.count)
     for (index, byte) in shown.enumerated() { difference |= UInt(byte ^ bytes[index % bytes.count]) }
     return difference == 0

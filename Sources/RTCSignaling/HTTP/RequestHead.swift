@@ -32,6 +32,11 @@ public struct RequestHead: Sendable, Equatable {
   /// The target's path without its query.
   var path: Substring { target.prefix { $0 != "?" && $0 != "#" } }
 
+  /// The path for a log: no query, which may hold a token, and no session's name, which is a right in itself.
+  public var publicPath: String {
+    path.hasPrefix(SignalingRoute.sessionPrefix) ? SignalingRoute.sessionPrefix + "…" : String(path.prefix(200))
+  }
+
   /// The media type without its parameters, in lower case.
   var mediaType: String? {
     contentType?.prefix { $0 != ";" }.trimmingBlanks().lowercased()

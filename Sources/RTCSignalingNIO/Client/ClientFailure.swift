@@ -22,7 +22,7 @@ enum ClientFailure {
     case let error as BoringSSLError: .tls(address, reason: tlsReason(String(describing: error)))
     case is NIOTooManyBytesError: .tooLarge(limit: configuration.bodyLimit)
     case is HTTPParserError: .brokenAnswer("it is not HTTP")
-    case is SocketAddressError: .unknownHost(address.host.text)
+    case is SocketAddressError, is SocketAddressError.UnknownHost: .unknownHost(address.host.text)
     default: .brokenAnswer(String(describing: error))
     }
   }

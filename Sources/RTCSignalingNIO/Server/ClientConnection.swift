@@ -9,6 +9,8 @@ final class ClientConnection: ChannelInboundHandler {
   typealias OutboundOut = HTTPServerResponsePart
 
   private struct Exchange {
+    /// For the log.
+    var name: String
     var verdict: SignalingDesk.Verdict
     var isHead: Bool
     var keepsAlive: Bool
@@ -44,8 +46,10 @@ final class ClientConnection: ChannelInboundHandler {
 
   func channelActive(context: ChannelHandlerContext) {
     switch registry.admit(self) {
-    case .welcome: arm(registry.limits.requestTimeout)
-    case .crowded: answer(.crowded, isHead: false, thenLinger: true)
+    case .welcome: arm(registry.limits.firstByteTimeout)
+    case .crowded:
+      registry.logger.warning("more than \(registry.limits.connections) connections; the newest is sent away")
+      answer(.crowded, isHead: false, thenLinger: true)
     case .refused: close()
     }
   }
@@ -96,7 +100,8 @@ final class ClientConnection: ChannelInboundHandler {
   private func begin(_ head: HTTPRequestHead) {
     let request = RequestHead(head)
     let exchange = Exchange(
-      verdict: registry.desk.judge(request), isHead: head.method == .HEAD,
+      name: "\(request.method) \(request.publicPath)", verdict: registry.desk.judge(request),
+      isHead: head.method == .HEAD,
       keepsAlive: head.version == .http1_1 && head.isKeepAlive)
     body.clear()
     phase = .reading(exchange, count: 0)
@@ -212,6 +217,7 @@ final class ClientConnection: ChannelInboundHandler {
 
   private func answer(_ reply: HTTPReply, _ exchange: Exchange) {
     let ending = exchange.keepsAlive && registry.isOpen ? Ending.keep : .close
+    registry.logger.debug("\(exchange.name): \(reply.status)")
     write(reply, isHead: exchange.isHead, ending)
   }
 

@@ -127,7 +127,7 @@ public final class SignalingServer: Sendable {
       case EADDRNOTAVAIL: .notThisMachine(address)
       default: .failed(address, reason: error.description)
       }
-    case is SocketAddressError, is NIOConnectionError: .unknownHost(address)
+    case is SocketAddressError, is SocketAddressError.UnknownHost, is NIOConnectionError: .unknownHost(address)
     default: .failed(address, reason: String(describing: error))
     }
   }

@@ -108,14 +108,15 @@ final class ScriptedServer: Sendable {
           version: .http1_1, status: .created,
           headers: ["Content-Type": "application/sdp", "Location": "/r", "Content-Length": "100000"])
         context.write(wrapOutboundOut(.head(head)), promise: nil)
-        context.eventLoop.assumeIsolated().scheduleRepeatedTask(
-          initialDelay: .zero, delay: .milliseconds(20)
-        ) { task in
-          guard context.channel.isActive else { return task.cancel() }
-          context.writeAndFlush(self.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: "v")))), promise: nil)
-        }
+        drip(context)
       case .hangUp: context.close(promise: nil)
       }
+    }
+
+    private func drip(_ context: ChannelHandlerContext) {
+      guard context.channel.isActive else { return }
+      context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: "v")))), promise: nil)
+      context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) { self.drip(context) }
     }
   }
 }

@@ -79,7 +79,8 @@ import Testing
     try await publish(
       { $0.method == "POST" ? Self.accepted : .reply(status) },
       then: { result, client, _ in
-        #expect(try await client.trickle("a=candidate:1", to: try result.get()) == .unsupported)
+        let publication = try result.get()
+        #expect(try await client.trickle("a=candidate:1", to: publication) == .unsupported)
       })
   }
 
@@ -96,8 +97,9 @@ import Testing
       token: "sesame",
       { $0.path == "/whip" ? .reply(307, [("Location", "/next")]) : .reply(308, [("Location", away)]) },
       then: { result, _, server in
-        #expect(try result.get().resource.description == elsewhere.url("/resource/1"))
-        #expect(try result.get().authorization == nil)
+        let publication = try result.get()
+        #expect(publication.resource.description == elsewhere.url("/resource/1"))
+        #expect(publication.authorization == nil)
         #expect(server.requests.map(\.path) == ["/whip", "/next"])
         #expect(server.requests.allSatisfy { $0.headers.contains(name: "Authorization") })
         #expect(elsewhere.requests.count == 1)
@@ -157,13 +159,19 @@ import Testing
   func rubbish(text: String) async throws {
     try await publish({ _ in .raw(text) }) { result, _, _ in
       #expect(failure(result)?.fault == .server)
-      guard case .brokenAnswer = failure(result) else { return Issue.record("\(result)") }
+      guard case .brokenAnswer = failure(result) else {
+        Issue.record("\(result)")
+        return
+      }
     }
   }
 
   @Test func aServerThatHangsUpIsTold() async throws {
     try await publish({ _ in .hangUp }) { result, _, _ in
-      guard case .brokenAnswer = failure(result) else { return Issue.record("\(result)") }
+      guard case .brokenAnswer = failure(result) else {
+        Issue.record("\(result)")
+        return
+      }
     }
   }
 
@@ -187,7 +195,10 @@ import Testing
 
   @Test func anUntrustedCertificateIsRefused() async throws {
     try await publish(tls: true, scheme: "https", { _ in Self.accepted }) { result, _, server in
-      guard case .tls(_, let reason) = failure(result) else { return Issue.record("\(result)") }
+      guard case .tls(_, let reason) = failure(result) else {
+        Issue.record("\(result)")
+        return
+      }
       #expect(reason == "this machine does not trust the server's certificate")
       #expect(server.requests.isEmpty)
     }
@@ -200,13 +211,17 @@ import Testing
     fclose(handle)
     defer { unlink(file) }
     try await publish(tls: true, scheme: "https", trust: file, { _ in Self.accepted }) { result, _, _ in
-      #expect(try result.get().resource.scheme == .https)
+      let publication = try result.get()
+      #expect(publication.resource.scheme == .https)
     }
   }
 
   @Test func speakingTLSToAServerThatDoesNotIsTold() async throws {
     try await publish(scheme: "https", { _ in Self.accepted }) { result, _, _ in
-      guard case .tls(_, let reason) = failure(result) else { return Issue.record("\(result)") }
+      guard case .tls(_, let reason) = failure(result) else {
+        Issue.record("\(result)")
+        return
+      }
       #expect(reason == "it does not speak TLS there; is it http://?")
     }
   }

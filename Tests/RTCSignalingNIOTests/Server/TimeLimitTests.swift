@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test func aConnectionOnWhichNothingIsAskedIsClosed() async throws {
-    try await Bench.run(limits: { $0.requestTimeout = 40 }) { bench in
+    try await Bench.run(limits: { $0.firstByteTimeout = 40 }) { bench in
       var wire = try await bench.wire()
       #expect(await wire.endsQuietly())
     }

@@ -36,8 +36,10 @@ import Testing
 
   @Test func aStreamIsNamedByItsPath() async throws {
     try await Bench.run { bench in
-      #expect(try await bench.post(CannedSessions.plain, to: "/whep/main").status == 201)
-      #expect(try await bench.post(CannedSessions.plain, to: "/whep/other").status == 404)
+      let known = try await bench.post(CannedSessions.plain, to: "/whep/main")
+      #expect(known.status == 201)
+      let unknown = try await bench.post(CannedSessions.plain, to: "/whep/other")
+      #expect(unknown.status == 404)
       #expect(bench.sessions.seen.streams == ["main", "other"])
     }
   }

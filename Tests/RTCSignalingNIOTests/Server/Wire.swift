@@ -50,7 +50,7 @@ struct Wire {
 
     init?(reading buffer: inout ByteBuffer, toHead: Bool) {
       let text = String(buffer: buffer)
-      guard let end = text.range(of: "\r\n\r\n") else { return nil }
+      guard let end = text.firstRange(of: "\r\n\r\n") else { return nil }
       let lines = text[..<end.lowerBound].split(separator: "\r\n")
       guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else { return nil }
       self.status = status
