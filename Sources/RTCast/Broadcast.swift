@@ -65,9 +65,9 @@ public final class Broadcast: Sendable {
   /// Starts the source and returns when it runs; viewers may come before or after.
   /// - Returns: what the source really delivers.
   public func start() async throws(CaptureError) -> VideoFormat {
-    guard var format = capturer.supportedFormats.first else {
-      throw .unavailable("The source offers no format at all.")
-    }
+    // A source that cannot be reached offers nothing; asked all the same, it says why.
+    let nothing = VideoFormat(size: PixelSize(width: 0, height: 0), frameRates: 0...1_000, pixelFormat: .bgra)
+    var format = capturer.supportedFormats.first ?? nothing
     if let size = options.captureSize { format.size = size }
     let rate = max(format.frameRates.lowerBound, min(format.frameRates.upperBound, options.frameRate))
     format.frameRates = min(rate, format.frameRates.lowerBound)...rate

@@ -82,18 +82,15 @@ def test_nothing_is_sent_while_nothing_changes(xserver, page, cast, browser):
 
 
 def test_the_stream_follows_the_screen_to_a_new_size(cast, browser):
-    server = XServer((1280, 720))
+    server = XServer((1280, 720), resizable=True)
     try:
-        painter = server.client()
-        painter.window(width=1280, height=720, color=0x336699)
+        subprocess.run(["xsetroot", "-display", server.name, "-solid", "#336699"], check=True)
         rtcast = cast("screen", "--fps", "5", "--no-cursor", display=server.name)
         viewer = Viewer(browser, rtcast.url()).wait_live()
         assert viewer.size() == (1280, 720)
-        subprocess.run(["xrandr", "--display", server.name, "--size", "1024x768"], check=False, capture_output=True)
-        subprocess.run(["xrandr", "--display", server.name, "--size", "800x600"], check=True, capture_output=True)
+        subprocess.run(["xrandr", "--display", server.name, "-s", "800x600"], check=True, capture_output=True)
         viewer.until("document.querySelector('video').videoWidth == 800", what="new width")
         assert viewer.size() == (800, 600)
-        painter.close()
     finally:
         server.stop()
 
@@ -145,7 +142,7 @@ def test_gcm_and_the_wire_are_what_we_promise(xserver, page, cast, browser):
     rtcast = cast("screen", "--fps", "5", "--no-cursor", display=xserver.name)
     viewer = Viewer(browser, rtcast.url()).wait_live()
     transport = viewer.stat("transport")
-    assert transport["srtpCipher"] == "AEAD_AES_128_GCM"
+    assert transport["srtpCipher"].endswith("AEAD_AES_128_GCM")
     assert transport["dtlsState"] == "connected"
     inbound = viewer.stat("inbound-rtp", kind="video")
     assert inbound["contentType"] == "screenshare"

@@ -16,14 +16,16 @@ struct CastOptions: ParsableArguments {
   var contentHint: ContentHint?
 
   @Option(
-    help: ArgumentHelp("Most to send to a viewer, in kbit/s (100 to 100000).", valueName: "kbit/s"),
+    help: ArgumentHelp(
+      "What a viewer is sent at first and at most, in kbit/s, 100 to 100000. (default: begin at 1000, rise to 6000)",
+      valueName: "kbit/s"),
     transform: { text in
       guard let value = Int(text), (100...100_000).contains(value) else {
         throw ValidationError("--bitrate is in kbit/s and goes from 100 to 100000.")
       }
       return value
     })
-  var bitrate = 6_000
+  var bitrate: Int?
 
   @Option(
     help: ArgumentHelp("Publish to this WHIP service instead of serving viewers from here.", valueName: "url"),
@@ -80,7 +82,12 @@ struct CastOptions: ParsableArguments {
   }
 
   /// The bitrate bounds of each viewer.
-  var bitrateLimits: BitrateLimits { BitrateLimits(maximum: .kilobitsPerSecond(Int64(bitrate))) }
+  var bitrateLimits: BitrateLimits {
+    guard let bitrate else { return BitrateLimits() }
+    var limits = BitrateLimits(maximum: .kilobitsPerSecond(Int64(bitrate)))
+    limits.start = limits.maximum  // who names a rate knows the network
+    return limits
+  }
 
   /// A port must be said: a server on a port nobody asked for, on an address somebody did, is a surprise.
   package static func listenAddress(_ text: String) throws -> ListenAddress {

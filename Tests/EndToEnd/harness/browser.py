@@ -86,9 +86,9 @@ class Viewer:
             const done = arguments[0];
             window.rtcast.pc.getStats().then(s => done([...s.values()]));""")
 
-    def stat(self, kind, **where):
+    def stat(self, type_, **where):
         for entry in self.stats():
-            if entry["type"] == kind and all(entry.get(k) == v for k, v in where.items()):
+            if entry["type"] == type_ and all(entry.get(k) == v for k, v in where.items()):
                 return entry
         return None
 

@@ -9,11 +9,14 @@ from Xlib.display import Display
 
 
 class XServer:
-    def __init__(self, size=(1280, 720), extra=()):
+    def __init__(self, size=(1280, 720), resizable=False):
+        """Xvfb; or Xvnc, which unlike Xvfb lets xrandr change the screen's size."""
         read, write = os.pipe()
+        geometry = f"{size[0]}x{size[1]}"
+        command = (["Xvnc", "-geometry", geometry, "-depth", "24", "-SecurityTypes", "None", "-rfbport", "-1"]
+                   if resizable else ["Xvfb", "-screen", "0", geometry + "x24", "-nolisten", "tcp"])
         self.process = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{size[0]}x{size[1]}x24", "-noreset", "-nolisten", "tcp", *extra],
-            pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [*command, "-displayfd", str(write), "-noreset"], pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(write)
         with os.fdopen(read) as pipe:
             number = pipe.readline().strip()
