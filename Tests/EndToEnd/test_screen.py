@@ -32,7 +32,7 @@ def settle(viewer, condition, timeout=15):
 
 
 def test_text_is_sharp_two_seconds_after_it_rests(xserver, page, cast, browser):
-    url = cast("screen", "--fps", "5", "--bitrate", "2500", "--no-cursor", display=xserver.name).url()
+    url = cast("screen", "--fps", "5", "--bitrate", "2500k", "--no-cursor", display=xserver.name).url()
     viewer = Viewer(browser, url).wait_live()
     time.sleep(2)  # the claim is about two seconds of rest
     assert viewer.size() == (1280, 720)
@@ -46,7 +46,7 @@ def test_flat_colours_are_right_within_two_levels(xserver, cast, browser):
     colours = [0xFFFFFF, 0x000000, 0xC00000, 0x00C000, 0x0000C0, 0xC0C000, 0x00C0C0, 0xC000C0, 0x404040, 0xE07020]
     for i, colour in enumerate(colours):
         painter.fill(window, 128 * i, 96, 128, 256, colour)
-    url = cast("screen", "--fps", "5", "--bitrate", "2500", "--no-cursor", display=xserver.name).url()
+    url = cast("screen", "--fps", "5", "--bitrate", "2500k", "--no-cursor", display=xserver.name).url()
     viewer = Viewer(browser, url).wait_live()
     expected = [np.array([c >> 16, c >> 8 & 255, c & 255]) for c in colours]
 
@@ -60,7 +60,7 @@ def test_flat_colours_are_right_within_two_levels(xserver, cast, browser):
 
 def test_a_small_change_arrives_and_costs_little(xserver, page, cast, browser):
     painter, window = page
-    rtcast = cast("screen", "--fps", "10", "--bitrate", "2500", "--no-cursor", display=xserver.name)
+    rtcast = cast("screen", "--fps", "10", "--bitrate", "2500k", "--no-cursor", display=xserver.name)
     viewer = Viewer(browser, rtcast.url()).wait_live()
     time.sleep(3)  # let the picture refine to its rest
     before = viewer.stat("inbound-rtp", kind="video")
@@ -73,7 +73,7 @@ def test_a_small_change_arrives_and_costs_little(xserver, page, cast, browser):
 
 
 def test_nothing_is_sent_while_nothing_changes(xserver, page, cast, browser):
-    rtcast = cast("screen", "--fps", "30", "--bitrate", "2500", "--no-cursor", display=xserver.name)
+    rtcast = cast("screen", "--fps", "30", "--bitrate", "2500k", "--no-cursor", display=xserver.name)
     viewer = Viewer(browser, rtcast.url()).wait_live()
     time.sleep(4)
     first = viewer.frames()
@@ -97,7 +97,7 @@ def test_the_stream_follows_the_screen_to_a_new_size(cast, browser):
 
 def test_five_viewers_share_one_encode(xserver, page, cast, browser):
     painter, window = page
-    rtcast = cast("screen", "--fps", "10", "--bitrate", "2500", "--no-cursor", display=xserver.name)
+    rtcast = cast("screen", "--fps", "10", "--bitrate", "2500k", "--no-cursor", display=xserver.name)
     url = rtcast.url()
     viewers = [Viewer(browser, url, new_tab=i > 0).wait_live() for i in range(5)]
     stats = rtcast.wait_event("stats", where=lambda e: e["viewers"] == 5)
@@ -116,7 +116,7 @@ def test_five_viewers_share_one_encode(xserver, page, cast, browser):
 
 
 def test_a_late_viewer_of_a_resting_screen_sees_it_at_once(xserver, page, cast, browser):
-    rtcast = cast("screen", "--fps", "5", "--bitrate", "2500", "--no-cursor", display=xserver.name)
+    rtcast = cast("screen", "--fps", "5", "--bitrate", "2500k", "--no-cursor", display=xserver.name)
     url = rtcast.url()
     first = Viewer(browser, url).wait_live()
     time.sleep(4)  # rested and refined

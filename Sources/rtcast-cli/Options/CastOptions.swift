@@ -17,15 +17,10 @@ struct CastOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "What a viewer is sent at first and at most, in kbit/s, 100 to 100000. (default: begin at 1000, rise to 6000)",
-      valueName: "kbit/s"),
-    transform: { text in
-      guard let value = Int(text), (100...100_000).contains(value) else {
-        throw ValidationError("--bitrate is in kbit/s and goes from 100 to 100000.")
-      }
-      return value
-    })
-  var bitrate: Int?
+      "What a viewer is sent at first and at most, in bit/s: 800k, 2.5M. (default: begin at 1M, rise to 6M)",
+      valueName: "rate"),
+    transform: { try BitRate(option: $0) })
+  var bitrate: BitRate?
 
   @Option(
     help: ArgumentHelp("Publish to this WHIP service instead of serving viewers from here.", valueName: "url"),
@@ -84,7 +79,7 @@ struct CastOptions: ParsableArguments {
   /// The bitrate bounds of each viewer.
   var bitrateLimits: BitrateLimits {
     guard let bitrate else { return BitrateLimits() }
-    var limits = BitrateLimits(maximum: .kilobitsPerSecond(Int64(bitrate)))
+    var limits = BitrateLimits(maximum: bitrate)
     limits.start = limits.maximum  // who names a rate knows the network
     return limits
   }
@@ -99,6 +94,19 @@ struct CastOptions: ParsableArguments {
     } catch {
       throw ValidationError("--listen: \(error)")
     }
+  }
+}
+
+extension BitRate {
+  /// `--bitrate`: bits a second, with `k` or `M` for thousands and millions.
+  init(option text: String) throws {
+    let factors: [Character: Double] = ["k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6]
+    let factor = text.last.flatMap { factors[$0] }
+    let value = Double(factor == nil ? text[...] : text.dropLast()).map { $0 * (factor ?? 1) }
+    guard let value, (100_000...100_000_000).contains(value) else {
+      throw ValidationError("--bitrate wants bits a second from 100k to 100M, such as 800k or 2.5M, not '\(text)'.")
+    }
+    self.init(bitsPerSecond: Int64(value))
   }
 }
 
