@@ -1,13 +1,12 @@
 """The WHEP door, knocked on by the clumsy and the hostile."""
 
-import os
 import random
 import re
 import socket
-import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urljoin
 
 import psutil
 import pytest
@@ -63,7 +62,7 @@ def test_an_offer_is_answered(url):
     status, headers, body = request(whep, body=OFFER.encode())
     assert status == 201 and headers["Content-Type"] == "application/sdp" and headers["Location"]
     assert "a=setup:passive" in body and "a=sendonly" in body and "VP8/90000" in body and "a=candidate:" in body
-    session = urllib.request.urljoin(whep, headers["Location"]) if hasattr(urllib.request, "urljoin") else whep.rsplit("/whep", 1)[0] + headers["Location"]
+    session = urljoin(whep, headers["Location"])
     status, _, _ = request(session, "PATCH", b"a=ice-ufrag:abcd\r\na=ice-pwd:abcdefghijklmnopqrstuvwx\r\nm=video 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\na=candidate:1 1 udp 2122260223 8d2ab7c0-1111-4222-8333-944444444444.local 50000 typ host\r\n",
                            "application/trickle-ice-sdpfrag")
     assert status == 204
@@ -71,7 +70,7 @@ def test_an_offer_is_answered(url):
     assert request(session, "DELETE")[0] == 404
 
 
-@pytest.mark.parametrize("name,body,expected", [
+BAD_BODIES = [
     ("empty", b"", {400}),
     ("not sdp", b"hello, world", {400}),
     ("random bytes", bytes(random.Random(1).randrange(256) for _ in range(4000)), {400}),
@@ -83,8 +82,12 @@ def test_an_offer_is_answered(url):
     ("many lines", OFFER.encode() + b"a=x\r\n" * 40_000, {400, 413}),
     ("hostile numbers", OFFER.replace("96 97", "96 97 " + "9" * 400).encode(), {400, 201}),
     ("many m-lines", (OFFER + "m=video 9 UDP/TLS/RTP/SAVPF 96\r\n" * 3000).encode(), {400}),
-])
-def test_bad_bodies_are_refused_with_a_status_and_a_sentence(url, name, body, expected):
+]
+
+
+@pytest.mark.parametrize("name", [name for name, _, _ in BAD_BODIES])
+def test_bad_bodies_are_refused_with_a_status_and_a_sentence(url, name):
+    body, expected = next((b, e) for n, b, e in BAD_BODIES if n == name)
     rtcast, address, whep = url
     try:
         status, _, text = request(whep, body=body)

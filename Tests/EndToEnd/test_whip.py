@@ -30,7 +30,7 @@ class Server:
     async def _start(self):
         app = web.Application()
         app.router.add_route("*", "/{path:.*}", self.handler)
-        self.runner = web.AppRunner(app)
+        self.runner = web.AppRunner(app, shutdown_timeout=0.2)
         await self.runner.setup()
         site = web.TCPSite(self.runner, "127.0.0.1", 0)
         await site.start()
