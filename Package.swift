@@ -113,7 +113,7 @@ let package = Package(
     // Tests.
     .target(
       name: "RTCTestKit",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCIce", "RTCDtls", "RTCEngine"], swiftSettings: safe),
+      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCEngine"], swiftSettings: safe),
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCWireTests", dependencies: ["RTCWire", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(

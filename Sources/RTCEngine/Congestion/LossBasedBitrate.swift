@@ -34,9 +34,9 @@ public struct BitrateLimits: Hashable, Sendable {
 
 /// Steps the target bitrate by the packet loss the receiver reports: each second against the last second's loss, every
 /// five seconds against that of the last ten.
-struct LossBasedBitrate {
-  private(set) var limits: BitrateLimits
-  private(set) var target: BitRate
+package struct LossBasedBitrate {
+  package private(set) var limits: BitrateLimits
+  package private(set) var target: BitRate
   /// Receiver's own ceiling (REMB), if it sends one.
   private var remoteMaximum: BitRate?
 
@@ -44,35 +44,49 @@ struct LossBasedBitrate {
   private var seconds: [(expected: Int, lost: Int)] = [(0, 0)]
   private var ticks = 0
 
-  static let tick = TimeDelta.seconds(1)
+  package static let tick = TimeDelta.seconds(1)
 
-  init(limits: BitrateLimits) {
+  package init(limits: BitrateLimits) {
     self.limits = limits
     target = limits.clamp(limits.start)
   }
 
   /// Counts what feedback says arrived or not.
-  mutating func report(expected: Int, lost: Int) {
+  package mutating func report(expected: Int, lost: Int) {
     guard expected > 0 else { return }
     seconds[seconds.count - 1].expected += expected
     seconds[seconds.count - 1].lost += min(max(0, lost), expected)
   }
 
-  mutating func setRemoteMaximum(_ rate: BitRate?) { remoteMaximum = rate }
+  package mutating func setRemoteMaximum(_ rate: BitRate?) { remoteMaximum = rate }
 
-  mutating func setLimits(_ limits: BitrateLimits) {
+  package mutating func setLimits(_ limits: BitrateLimits) {
     self.limits = limits
     target = limits.clamp(target)
   }
 
   /// The loss over the last second reported about, 0…1.
-  private(set) var lastSecondLoss = 0.0
+  package private(set) var lastSecondLoss = 0.0
 
   /// The rate to encode at now.
-  var current: BitRate { remoteMaximum.map { max(limits.minimum, min(target, $0)) } ?? target }
+  package var current: BitRate { remoteMaximum.map { max(limits.minimum, min(target, $0)) } ?? target }
+
+  /// Packets were lost within the last ten seconds, or the target has fallen below where it started: sending must not go
+  /// far beyond it.
+  package var isNarrow: Bool {
+    max(lastSecondLoss, tenSecondLoss ?? 0) >= Self.narrowLoss || current < limits.clamp(limits.start)
+  }
+  private static let narrowLoss = 0.02
+
+  /// Nil when nothing was sent: then nothing was learned.
+  private var tenSecondLoss: Double? {
+    let expected = seconds.reduce(0) { $0 + $1.expected }
+    guard expected > 0 else { return nil }
+    return Double(seconds.reduce(0) { $0 + $1.lost }) / Double(expected)
+  }
 
   /// Closes one second and steps. Call once a second.
-  mutating func tick() {
+  package mutating func tick() {
     ticks += 1
     let last = seconds[seconds.count - 1]
     lastSecondLoss = last.expected > 0 ? Double(last.lost) / Double(last.expected) : 0
@@ -86,9 +100,7 @@ struct LossBasedBitrate {
   }
 
   private mutating func stepByTenSeconds() {
-    let expected = seconds.reduce(0) { $0 + $1.expected }
-    guard expected > 0 else { return }  // nothing was sent: nothing was learned
-    let loss = Double(seconds.reduce(0) { $0 + $1.lost }) / Double(expected)
+    guard let loss = tenSecondLoss else { return }
     if loss >= limits.highLoss {
       target = limits.clamp(target.scaled(by: 1 - limits.stepDown))
     } else if loss < limits.lowLoss {

@@ -29,6 +29,14 @@ public enum Command: Sendable {
   case requestKeyFrame
   /// Says goodbye (RTCP BYE, DTLS close_notify) and ends.
   case close
+
+  /// True for commands whose caller waits for a description or a reason why there is none.
+  var expectsDescription: Bool {
+    switch self {
+    case .createOffer, .acceptOffer, .acceptAnswer, .addRemoteCandidates: true
+    case .setBitrateLimits, .requestKeyFrame, .close: false
+    }
+  }
 }
 
 /// What one step of a peer leaves behind: datagrams to send, things to tell, and when to come back. Owned and reused by

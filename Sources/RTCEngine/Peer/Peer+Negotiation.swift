@@ -14,6 +14,7 @@ struct VideoAgreement {
 extension Peer {
   mutating func perform(_ command: Command, now: Timestamp, into outbox: inout Outbox) {
     guard !isEnded else {
+      if !command.expectsDescription { return }
       outbox.events.append(
         .negotiationFailed(
           NegotiationFailure(kind: .wrongState, sentence: "This connection has ended; make a new one.")))
@@ -21,7 +22,7 @@ extension Peer {
     }
     do throws(NegotiationFailure) {
       switch command {
-      case .createOffer: try createOffer(into: &outbox)
+      case .createOffer: try createOffer(now: now, into: &outbox)
       case .acceptOffer(let sdp): try acceptOffer(sdp, now: now, into: &outbox)
       case .acceptAnswer(let sdp): try acceptAnswer(sdp, now: now, into: &outbox)
       case .addRemoteCandidates(let fragment): try addRemoteCandidates(fragment, now: now)
@@ -39,8 +40,9 @@ extension Peer {
 
   // MARK: - Descriptions
 
-  private mutating func createOffer(into outbox: inout Outbox) throws(NegotiationFailure) {
+  private mutating func createOffer(now: Timestamp, into outbox: inout Outbox) throws(NegotiationFailure) {
     let offer = try Peer.translating { () throws(NegotiationError) in try negotiation.createOffer() }
+    if state == .new { timers.advance(.connect, to: now + configuration.connectTimeout) }
     outbox.events.append(.localDescription(offer.description, isOffer: true))
   }
 
@@ -142,16 +144,18 @@ extension Peer {
     } catch {
       throw NegotiationFailure(kind: .unsupported, sentence: "No DTLS association could be made: \(error).")
     }
-    timers[.connect] = now + configuration.connectTimeout
+    timers.advance(.connect, to: now + configuration.connectTimeout)
   }
 
   private mutating func apply(_ media: NegotiatedMedia) {
     let map = media.extensionMap
-    if let codec = media.sendCodec, sender == nil, let mid = media.reference.mid.flatMap({ RTPStreamName($0) }) {
+    if let codec = media.sendCodec, sender == nil {
       sender = VideoSendStream(
         identity: sendIdentity,
         format: SendStreamFormat(
-          mid: mid, payloadType: codec.payloadType, rtxPayloadType: codec.rtxPayloadType, extensionMap: map))
+          mid: media.reference.mid.flatMap { RTPStreamName($0) }, payloadType: codec.payloadType,
+          rtxPayloadType: codec.rtxPayloadType, extensionMap: map))
+      sentPackets = codec.rtxPayloadType == nil ? ProtectedPackets() : nil
     }
     if let codec = media.receiveCodecs.first {
       video = VideoAgreement(

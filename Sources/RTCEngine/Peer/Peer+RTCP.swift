@@ -4,17 +4,27 @@ import RTCWire
 
 extension Peer {
   static let reportInterval = TimeDelta.seconds(1)
+  private static let hearingInterval = TimeDelta.milliseconds(500)
 
   // MARK: - In
 
   mutating func receiveRTCP(_ bytes: inout MutableSpan<UInt8>, now: Timestamp, into outbox: inout Outbox) {
     guard let count = unprotect(&bytes, isRTCP: true) else { return }
+    heardPeer(now)
     guard var compound = RTCPCompound(parsing: bytes.span.extracting(0..<count)) else {
       drops[.malformed] += 1
       return
     }
     while let packet = compound.next() { receive(packet, now: now, into: &outbox) }
     pump(now, into: &outbox)
+  }
+
+  /// Genuine media and reports show that the far side lives, when a lossy network eats consent checks.
+  mutating func heardPeer(_ now: Timestamp) {
+    guard now - incoming.heard >= Self.hearingInterval else { return }
+    incoming.heard = now
+    ice.heardPeer(at: now)
+    timers[.ice] = ice.nextDeadline ?? .distantFuture
   }
 
   /// Decrypts in place; nil (and counted) when the packet is not genuine.

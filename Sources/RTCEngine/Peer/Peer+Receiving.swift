@@ -2,10 +2,9 @@ import RTCPrimitives
 import RTCWire
 
 extension Peer {
-  private static let keyFrameAskInterval = TimeDelta.milliseconds(300)
-
   mutating func receiveRTP(_ bytes: inout MutableSpan<UInt8>, now: Timestamp, into outbox: inout Outbox) {
     guard let count = unprotect(&bytes, isRTCP: false) else { return }
+    heardPeer(now)
     let packet = bytes.span.extracting(0..<count)
     guard let header = RTPHeader(parsing: packet) else {
       drops[.malformed] += 1
@@ -58,28 +57,41 @@ extension Peer {
     into outbox: inout Outbox
   ) {
     var frames: [ReceivedFrame] = []
-    receiver?.receive(header: header, payload: payload, isRepair: isRepair, now: now, frames: &frames)
+    let outcome = receiver?.receive(header: header, payload: payload, isRepair: isRepair, now: now, frames: &frames)
+    if case .malformed = outcome { drops[.malformed] += 1 }
     for frame in frames { outbox.events.append(.frameReceived(frame)) }
-    timers[.repair] = receiver?.missing.nextRequest ?? .distantFuture
-    if receiver?.isStuck(now) ?? false { askForKeyFrame(now, into: &outbox) }
+    setRepairTimer()
   }
 
-  /// Asks again for packets that are still missing; gives the picture up when that has failed.
+  private mutating func setRepairTimer() {
+    var deadline = receiver?.missing.nextRequest ?? .distantFuture
+    if let wanted = receiver?.keyFrameWantedAt {
+      deadline = min(deadline, max(wanted, incoming.keyFrameAsked + keyFrameAskInterval))
+    }
+    timers[.repair] = deadline
+  }
+
+  /// Asks again for packets and key frames that are still missing; gives the picture up when that has failed.
   mutating func requestRepairs(_ now: Timestamp, into outbox: inout Outbox) {
     guard let ssrc = receiver?.ssrc else { return }
-    let wasWaiting = receiver?.needsKeyFrame ?? true
-    let numbers = receiver?.repairsDue(now, roundTrip: roundTripTime ?? ice.roundTripTime ?? .milliseconds(50)) ?? []
-    timers[.repair] = receiver?.missing.nextRequest ?? .distantFuture
-    if !wasWaiting, receiver?.needsKeyFrame ?? false { askForKeyFrame(now, into: &outbox) }
-    guard !numbers.isEmpty else { return }
-    sendRTCP(into: &outbox) { peer, writer in
-      GenericNACK.write(sender: peer.sendIdentity.ssrc, media: ssrc, lost: numbers.span, into: &writer)
+    let roundTrip = roundTripTime ?? ice.roundTripTime ?? .milliseconds(50)
+    if let numbers = receiver?.repairsDue(now, roundTrip: roundTrip), !numbers.isEmpty {
+      sendRTCP(into: &outbox) { peer, writer in
+        GenericNACK.write(sender: peer.sendIdentity.ssrc, media: ssrc, lost: numbers.span, into: &writer)
+      }
     }
+    if let wanted = receiver?.keyFrameWantedAt, wanted <= now { askForKeyFrame(now, into: &outbox) }
+    setRepairTimer()
   }
 
-  /// PLI (RFC 4585 §6.3.1), not more often than a key frame can come.
+  /// Not more often than a key frame can come.
+  private var keyFrameAskInterval: TimeDelta {
+    max(.milliseconds(300), (roundTripTime ?? ice.roundTripTime ?? .zero) * 2)
+  }
+
+  /// PLI (RFC 4585 §6.3.1), unless there was one a moment ago.
   mutating func askForKeyFrame(_ now: Timestamp, into outbox: inout Outbox) {
-    guard let ssrc = receiver?.ssrc, now - incoming.keyFrameAsked >= Self.keyFrameAskInterval else { return }
+    guard let ssrc = receiver?.ssrc, now - incoming.keyFrameAsked >= keyFrameAskInterval else { return }
     incoming.keyFrameAsked = now
     sendRTCP(into: &outbox) { peer, writer in
       PictureLossIndication(sender: peer.sendIdentity.ssrc, media: ssrc).write(into: &writer)
@@ -105,7 +117,7 @@ extension Peer {
     let last = incoming.lastSenderReport
     return ReportBlock(
       source: receiver!.ssrc, fractionLost: fraction, cumulativeLost: Int32(statistics.cumulativeLost),
-      highestSequenceNumber: UInt32(truncatingIfNeeded: statistics.highest.value), jitter: statistics.jitter,
+      highestSequenceNumber: statistics.reportedHighest, jitter: statistics.jitter,
       lastSenderReport: last?.time ?? CompactNTPTimestamp(0),
       delaySinceLastSenderReport: last.map { now - $0.arrival } ?? .zero)
   }

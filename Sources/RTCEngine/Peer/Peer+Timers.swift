@@ -32,6 +32,7 @@ extension Peer {
       timers[.bitrate] = now + LossBasedBitrate.tick
     case .repair: requestRepairs(now, into: &outbox)
     case .feedback: sendFeedback(now, into: &outbox)
+    case .tail: repairTail(now, into: &outbox)
     case .connect: end(.timedOut, into: &outbox)
     }
   }

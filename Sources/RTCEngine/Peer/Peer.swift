@@ -33,9 +33,15 @@ public struct Peer: ~Copyable {
   var pacer = Pacer()
   var bitrate: LossBasedBitrate
   var history = TransportHistory()
+  /// What left, for a far side without RTX.
+  var sentPackets: ProtectedPackets?
+  /// How often the tail was sent again in vain.
+  var tailAttempts = 0
   var arrivals = ArrivalLog()
   var roundTripTime: TimeDelta?
   var drops = DropCounts()
+  /// What was sent in a life that has ended.
+  var finalVideo = SendStatistics()
   /// When a key frame was last asked of the source, so that impatient viewers do not ask for one per packet.
   var keyFrameRequested = Timestamp(nanoseconds: .min / 2)
   var announcedBitrate = BitRate.zero
@@ -73,7 +79,7 @@ public struct Peer: ~Copyable {
   public var statistics: PeerStatistics {
     var result = PeerStatistics()
     result.state = state
-    if let sender { result.video = sender.statistics }
+    result.video = sender?.statistics ?? finalVideo
     result.roundTripTime = roundTripTime ?? ice.roundTripTime
     result.targetBitrate = bitrate.current
     result.loss = bitrate.lastSecondLoss
@@ -82,6 +88,7 @@ public struct Peer: ~Copyable {
     result.framesReceived = receiver?.framesReceived ?? 0
     result.packetsReceived = receiver?.statistics.received ?? 0
     result.drops = drops
+    for reason in IceDropReason.allCases { result.drops[.stun] += UInt64(ice.statistics.drops(reason)) }
     return result
   }
 
@@ -101,8 +108,11 @@ public struct Peer: ~Copyable {
   mutating func end(_ reason: EndReason, into outbox: inout Outbox) {
     change(to: .ended(reason), into: &outbox)
     timers = TimerTable()
+    finalVideo = sender?.statistics ?? finalVideo
     sender = nil
     receiver = nil
+    sentPackets = nil
+    earlyHandshake = nil
     srtp = nil
     dtls = nil
   }

@@ -1,19 +1,21 @@
-import RTCPrimitives
-import RTCWire
+package import RTCPrimitives
+package import RTCWire
 
 /// Gathers when packets arrived, for the feedback a congestion controller at the far side lives on.
-struct ArrivalLog {
+package struct ArrivalLog {
   private var arrivals: [TransportFeedback.Arrival] = []
   private var feedbackCount: UInt8 = 0
 
   /// As often as libwebrtc sends feedback at middling rates.
-  static let interval = TimeDelta.milliseconds(50)
+  package static let interval = TimeDelta.milliseconds(50)
   /// Arrivals kept between two feedbacks at most; more are not reported.
-  static let maximumCount = 1_000
+  package static let maximumCount = 1_000
 
-  var isEmpty: Bool { arrivals.isEmpty }
+  package init() {}
 
-  mutating func add(_ number: TransportSequenceNumber, at time: Timestamp) {
+  package var isEmpty: Bool { arrivals.isEmpty }
+
+  package mutating func add(_ number: TransportSequenceNumber, at time: Timestamp) {
     guard arrivals.count < Self.maximumCount else { return }
     arrivals.append(TransportFeedback.Arrival(sequenceNumber: number, time: time))
   }
@@ -21,7 +23,7 @@ struct ArrivalLog {
   /// Writes one feedback packet and forgets what went in.
   /// - Returns: false when nothing is left to write.
   @_lifetime(writer: copy writer)
-  mutating func writeFeedback(sender: SSRC, media: SSRC, into writer: inout ByteWriter) -> Bool {
+  package mutating func writeFeedback(sender: SSRC, media: SSRC, into writer: inout ByteWriter) -> Bool {
     guard !arrivals.isEmpty else { return false }
     let base = arrivals[0].sequenceNumber
     arrivals.sort { $0.sequenceNumber.distance(from: base) < $1.sequenceNumber.distance(from: base) }

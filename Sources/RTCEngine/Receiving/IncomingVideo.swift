@@ -9,6 +9,8 @@ struct IncomingVideo {
   var lastReportBlock: ReportBlock?
   /// The last FIR command number served.
   var lastFIR: UInt8?
+  /// When genuine traffic was last told to ICE.
+  var heard = Timestamp(nanoseconds: .min / 2)
   /// When we last asked the far sender for a key frame.
   var keyFrameAsked = Timestamp(nanoseconds: .min / 2)
 }

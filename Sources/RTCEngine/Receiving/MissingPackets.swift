@@ -1,7 +1,7 @@
-import RTCPrimitives
+package import RTCPrimitives
 
 /// The sequence numbers a receiver waits for, and when to ask for each again (RFC 4585 §6.2.1).
-struct MissingPackets {
+package struct MissingPackets {
   private struct Entry {
     var number: Extended<SequenceNumber>
     var nextRequest: Timestamp
@@ -12,44 +12,46 @@ struct MissingPackets {
   private var entries: [Entry] = []
 
   /// A packet asked for this often in vain is given up.
-  static let maximumRequests = 12
+  package static let maximumRequests = 12
   /// More holes than this mean an outage: a key frame is cheaper than the repair.
-  static let maximumCount = 600
+  package static let maximumCount = 600
 
-  var isEmpty: Bool { entries.isEmpty }
-  var count: Int { entries.count }
-  var oldest: Extended<SequenceNumber>? { entries.first?.number }
-  var nextRequest: Timestamp? { entries.lazy.map(\.nextRequest).min() }
+  package init() {}
 
-  /// Notes the hole `range`; the first request goes out at `now + patience`, which lets mere reordering heal itself.
-  mutating func add(_ range: Range<Int64>, now: Timestamp, patience: TimeDelta) {
-    for number in range.suffix(Self.maximumCount) {
+  package var isEmpty: Bool { entries.isEmpty }
+  package var count: Int { entries.count }
+  package var nextRequest: Timestamp? { entries.lazy.map(\.nextRequest).min() }
+
+  /// Notes the hole `range`, which must lie after all holes known; the first request goes out at `now + patience`, which
+  /// lets mere reordering heal itself.
+  package mutating func add(_ range: Range<Int64>, now: Timestamp, patience: TimeDelta) {
+    for number in range.suffix(Self.maximumCount + 1) {
       entries.append(Entry(number: Extended(number), nextRequest: now + patience, requests: 0))
     }
   }
 
-  mutating func remove(_ number: Extended<SequenceNumber>) {
+  package mutating func remove(_ number: Extended<SequenceNumber>) {
     if let index = entries.firstIndex(where: { $0.number == number }) { entries.remove(at: index) }
   }
 
-  mutating func removeAll(before number: Extended<SequenceNumber>) {
+  package mutating func removeAll(before number: Extended<SequenceNumber>) {
     entries.removeAll { $0.number < number }
   }
 
-  mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
+  package mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
 
-  /// The numbers to ask for at `now`, each next due after `interval`.
-  /// - Returns: the numbers, and whether any has been asked for too often, so that repair has failed.
-  mutating func due(_ now: Timestamp, interval: TimeDelta) -> (numbers: [SequenceNumber], exhausted: Bool) {
+  /// The numbers to ask for at `now`, each next due after `interval`, and later ones further apart: the packet or the
+  /// request may be stuck behind a queue.
+  /// - Returns: nil when any has been asked for too often, or there are too many: repair has failed.
+  package mutating func due(_ now: Timestamp, interval: TimeDelta) -> [SequenceNumber]? {
+    guard entries.count <= Self.maximumCount else { return nil }
     var numbers: [SequenceNumber] = []
-    var exhausted = entries.count > Self.maximumCount
     for index in entries.indices where entries[index].nextRequest <= now {
-      if entries[index].requests >= Self.maximumRequests { exhausted = true }
+      guard entries[index].requests < Self.maximumRequests else { return nil }
       entries[index].requests += 1
-      // Later requests come further apart: the packet or the request may be stuck behind a queue.
       entries[index].nextRequest = now + interval * Int64(min(4, entries[index].requests))
       numbers.append(entries[index].number.low)
     }
-    return (numbers, exhausted)
+    return numbers
   }
 }

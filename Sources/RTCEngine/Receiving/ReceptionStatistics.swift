@@ -1,22 +1,22 @@
-import RTCPrimitives
+package import RTCPrimitives
 
 /// Counts what a receiver report says of one source (RFC 3550 §6.4.1, appendices A.3 and A.8).
-struct ReceptionStatistics {
+package struct ReceptionStatistics {
   private var base: Extended<SequenceNumber>
-  private(set) var highest: Extended<SequenceNumber>
-  private(set) var received = 0
+  package private(set) var highest: Extended<SequenceNumber>
+  package private(set) var received = 0
   private var expectedBefore = 0
   private var receivedBefore = 0
   /// Inter-arrival jitter in timestamp units, scaled by 16 as in appendix A.8.
   private var scaledJitter: Int64 = 0
   private var lastTransit: Int64?
 
-  init(first: Extended<SequenceNumber>) {
+  package init(first: Extended<SequenceNumber>) {
     base = first
     highest = Extended(first.value - 1)
   }
 
-  mutating func count(_ number: Extended<SequenceNumber>, timestamp: RTPTimestamp, arrival: Timestamp) {
+  package mutating func count(_ number: Extended<SequenceNumber>, timestamp: RTPTimestamp, arrival: Timestamp) {
     received += 1
     if number > highest { highest = number }
     let ticks = UInt32(truncatingIfNeeded: arrival.microseconds * 9 / 100)  // 90 kHz
@@ -28,13 +28,15 @@ struct ReceptionStatistics {
     lastTransit = transit
   }
 
-  var expected: Int { Int(highest.value - base.value + 1) }
+  /// The highest sequence number with the count of its wraps above, as reports say it.
+  package var reportedHighest: UInt32 { UInt32(truncatingIfNeeded: highest.value - (base.value & ~0xFFFF)) }
+  package var expected: Int { Int(highest.value - base.value + 1) }
   /// Cumulative loss, clamped to the field's 24 signed bits.
-  var cumulativeLost: Int { max(-0x80_0000, min(0x7F_FFFF, expected - received)) }
-  var jitter: UInt32 { UInt32(truncatingIfNeeded: max(0, scaledJitter >> 4)) }
+  package var cumulativeLost: Int { max(-0x80_0000, min(0x7F_FFFF, expected - received)) }
+  package var jitter: UInt32 { UInt32(truncatingIfNeeded: max(0, scaledJitter >> 4)) }
 
   /// The fraction lost since the last call, in 1/256.
-  mutating func takeFractionLost() -> UInt8 {
+  package mutating func takeFractionLost() -> UInt8 {
     let newExpected = expected - expectedBefore
     let lost = newExpected - (received - receivedBefore)
     expectedBefore = expected

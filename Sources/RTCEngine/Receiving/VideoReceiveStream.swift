@@ -1,172 +1,199 @@
-import RTCPrimitives
+package import RTCPrimitives
 import RTCWire
 
 /// Receives one VP8 video: puts packets in order, asks for the missing ones, and hands over whole pictures.
-struct VideoReceiveStream {
+package struct VideoReceiveStream {
   /// What a stream needs to know of a packet's header.
-  struct Header {
-    var number: SequenceNumber
-    var timestamp: RTPTimestamp
-    var marker: Bool
-  }
+  package struct Header {
+    package var number: SequenceNumber
+    package var timestamp: RTPTimestamp
+    package var marker: Bool
 
-  private struct Packet {
-    var number: Extended<SequenceNumber>
-    var timestamp: RTPTimestamp
-    var arrival: Timestamp
-    var isLast: Bool
-    /// The first packet of a picture.
-    var isFirst: Bool
-    var isKeyFrame: Bool
-    var payload: [UInt8]
+    package init(number: SequenceNumber, timestamp: RTPTimestamp, marker: Bool) {
+      self.number = number
+      self.timestamp = timestamp
+      self.marker = marker
+    }
   }
 
   /// What the stream needs before it can hand over pictures.
   private enum Progress {
     /// Nothing came yet, or repair failed: only a key frame helps.
-    case awaitingKeyFrame
-    /// Pictures up to here were handed over; the next starts at this number.
+    case awaitingKeyFrame(since: Timestamp)
+    /// Pictures before this number were handed over; the next starts here.
     case next(Extended<SequenceNumber>)
   }
 
-  static let capacity = 2048
+  /// What came, as far as it matters to the caller.
+  package enum Outcome {
+    case taken
+    /// Nothing can be made of the payload.
+    case malformed
+    /// Handed over before, or too old to be of use.
+    case late
+  }
+
   /// Reordering heals by itself within this time more often than not.
-  static let patience = TimeDelta.milliseconds(5)
+  package static let patience = TimeDelta.milliseconds(5)
+  /// A first key frame may still be on its way for so long.
+  package static let keyFramePatience = TimeDelta.milliseconds(200)
 
-  let ssrc: SSRC
-  private var ring: [Packet?] = Array(repeating: nil, count: Self.capacity)
-  private var progress = Progress.awaitingKeyFrame
-  private(set) var missing = MissingPackets()
-  private(set) var statistics: ReceptionStatistics
-  private(set) var framesReceived = 0
-  private let firstPacketAt: Timestamp
+  package let ssrc: SSRC
+  private var ring = PacketRing()
+  private var progress: Progress
+  /// Where key frames begin that are not whole yet, oldest first.
+  private var keyFrames: [Extended<SequenceNumber>] = []
+  private var newest: Extended<SequenceNumber>
+  package private(set) var missing = MissingPackets()
+  package private(set) var statistics: ReceptionStatistics
+  package private(set) var framesReceived = 0
 
-  init(ssrc: SSRC, first: SequenceNumber, now: Timestamp) {
+  package init(ssrc: SSRC, first: SequenceNumber, now: Timestamp) {
     self.ssrc = ssrc
-    firstPacketAt = now
+    progress = .awaitingKeyFrame(since: now)
     // One wrap of room below, so that a packet older than the first seen has a number too.
-    statistics = ReceptionStatistics(first: Extended(Int64(first.value) + 65_536))
+    let base = Extended<SequenceNumber>(Int64(first.value) + 65_536)
+    newest = Extended(base.value - 1)
+    statistics = ReceptionStatistics(first: base)
   }
 
   /// True while only a key frame can start the picture.
-  var needsKeyFrame: Bool { if case .awaitingKeyFrame = progress { true } else { false } }
+  package var needsKeyFrame: Bool { if case .awaitingKeyFrame = progress { true } else { false } }
 
-  /// True when packets come but no picture can be made of them, and a key frame should be asked for.
-  func isStuck(_ now: Timestamp) -> Bool {
-    needsKeyFrame && missing.isEmpty && now - firstPacketAt > .milliseconds(200)
+  /// When a key frame should be asked for if none comes; nil while there is a picture, or a key frame in repair.
+  package var keyFrameWantedAt: Timestamp? {
+    guard case .awaitingKeyFrame(let since) = progress, keyFrames.isEmpty else { return nil }
+    return since + Self.keyFramePatience
   }
+
+  // MARK: - Packets
 
   /// Takes one packet's VP8 payload (descriptor included), and appends every picture that is whole now to `frames`.
-  mutating func receive(
+  package mutating func receive(
     header: Header, payload: Span<UInt8>, isRepair: Bool, now: Timestamp, frames: inout [ReceivedFrame]
-  ) {
-    let number = statistics.highest.nearest(header.number)
-    guard abs(number.value - statistics.highest.value) < Int64(Self.capacity) else {
-      restart(at: header, payload: payload, now: now)
-      return
+  ) -> Outcome {
+    if newest.nearest(header.number).value - newest.value >= Int64(PacketRing.capacity) {
+      restart(at: header.number, now: now)
     }
-    if !isRepair || number > statistics.highest { noteGap(upTo: number, now: now) }
+    let number = newest.nearest(header.number)
+    guard number.value - newest.value > -Int64(PacketRing.capacity) else { return .late }
+    if number > newest {
+      if statistics.received > 0 { missing.add(newest.next.value..<number.value, now: now, patience: Self.patience) }
+      newest = number
+    }
     if !isRepair { statistics.count(number, timestamp: header.timestamp, arrival: now) }
     missing.remove(number)
-    store(number, header: header, payload: payload, now: now)
-    deliver(into: &frames)
+    makeRoom(for: number, now: now)
+    let outcome = store(number, header: header, payload: payload, now: now)
+    deliver(into: &frames, now: now)
+    return outcome
   }
 
-  /// The numbers to ask for now. When repair has failed, the stream falls back to waiting for a key frame.
-  mutating func repairsDue(_ now: Timestamp, roundTrip: TimeDelta) -> [SequenceNumber] {
-    let (numbers, exhausted) = missing.due(now, interval: max(roundTrip + .milliseconds(5), .milliseconds(20)))
-    guard exhausted else { return numbers }
-    abandon()
-    return []
+  /// The numbers to ask for now; nil when repair has failed, and only a key frame helps.
+  package mutating func repairsDue(_ now: Timestamp, roundTrip: TimeDelta) -> [SequenceNumber]? {
+    if let numbers = missing.due(now, interval: max(roundTrip + .milliseconds(5), .milliseconds(20))) { return numbers }
+    abandon(now)
+    return nil
   }
 
-  /// Gives up the picture that cannot be completed; the caller asks for a key frame.
-  mutating func abandon() {
-    progress = .awaitingKeyFrame
+  package mutating func takeFractionLost() -> UInt8 { statistics.takeFractionLost() }
+
+  /// Gives up the picture that cannot be completed.
+  private mutating func abandon(_ now: Timestamp) {
+    progress = .awaitingKeyFrame(since: now - Self.keyFramePatience)
     missing.removeAll()
+    keyFrames.removeAll()
   }
 
-  mutating func takeFractionLost() -> UInt8 { statistics.takeFractionLost() }
-
-  private mutating func restart(at header: Header, payload: Span<UInt8>, now: Timestamp) {
-    self = VideoReceiveStream(ssrc: ssrc, first: header.number, now: now)
-    let number = statistics.highest.nearest(header.number)
-    statistics.count(number, timestamp: header.timestamp, arrival: now)
-    store(number, header: header, payload: payload, now: now)
+  /// The sender is too far ahead for what came before to matter.
+  private mutating func restart(at number: SequenceNumber, now: Timestamp) {
+    let frames = framesReceived
+    self = VideoReceiveStream(ssrc: ssrc, first: number, now: now)
+    framesReceived = frames
+    progress = .awaitingKeyFrame(since: now - Self.keyFramePatience)
   }
 
-  private mutating func noteGap(upTo number: Extended<SequenceNumber>, now: Timestamp) {
-    let next = statistics.highest.value + 1
-    guard number.value > next, statistics.received > 0 else { return }
-    missing.add(next..<number.value, now: now, patience: Self.patience)
+  /// A packet that takes the place of one still needed means that repair has failed.
+  private mutating func makeRoom(for number: Extended<SequenceNumber>, now: Timestamp) {
+    let oldest = number.value - Int64(PacketRing.capacity)
+    if case .next(let next) = progress, next.value <= oldest { abandon(now) }
+    keyFrames.removeAll { $0.value <= oldest }
+    missing.removeAll(before: Extended(oldest))
   }
 
   private mutating func store(
     _ number: Extended<SequenceNumber>, header: Header, payload: Span<UInt8>, now: Timestamp
-  ) {
-    if case .next(let next) = progress, number < next { return }  // a duplicate of what was handed over
-    var reader = ByteReader(payload)
-    guard let descriptor = VP8PayloadDescriptor(parsing: &reader), !reader.isAtEnd else { return }
-    let data = reader.readRest()
-    ring[slot(number)] = Packet(
-      number: number, timestamp: header.timestamp, arrival: now, isLast: header.marker,
-      isFirst: descriptor.startsFrame,
-      isKeyFrame: descriptor.startsFrame && VP8FrameHeader(parsing: data)?.isKeyFrame ?? false,
-      payload: data.indices.map { data[$0] })
-  }
-
-  private func slot(_ number: Extended<SequenceNumber>) -> Int { Int(number.value) & (Self.capacity - 1) }
-
-  private func packet(_ number: Extended<SequenceNumber>) -> Packet? {
-    guard let packet = ring[slot(number)], packet.number == number else { return nil }
-    return packet
-  }
-
-  private mutating func deliver(into frames: inout [ReceivedFrame]) {
-    while true {
-      let start: Extended<SequenceNumber>
-      switch progress {
-      case .next(let next): start = next
-      case .awaitingKeyFrame:
-        guard let key = completeKeyFrame() else { return }
-        start = key
+  ) -> Outcome {
+    if case .next(let next) = progress, number < next { return .late }
+    var packet = PacketRing.Packet(
+      number: number, timestamp: header.timestamp, arrival: now, isLast: header.marker, isFirst: false,
+      isKeyFrame: false, payload: [])
+    var outcome = Outcome.taken
+    if !payload.isEmpty {  // an empty one pads the stream
+      var reader = ByteReader(payload)
+      if let descriptor = VP8PayloadDescriptor(parsing: &reader), !reader.isAtEnd {
+        let data = reader.readRest()
+        packet.isFirst = descriptor.startsFrame
+        packet.isKeyFrame = packet.isFirst && VP8FrameHeader(parsing: data)?.isKeyFrame ?? false
+        packet.payload = unsafe data.withUnsafeBytes { unsafe [UInt8]($0) }
+      } else {
+        outcome = .malformed
       }
-      guard let end = endOfFrame(from: start) else { return }
-      frames.append(take(start, through: end))
+    }
+    guard ring.insert(packet) else { return .late }
+    if packet.isKeyFrame { noteKeyFrame(number) }
+    return outcome
+  }
+
+  private mutating func noteKeyFrame(_ number: Extended<SequenceNumber>) {
+    keyFrames.append(number)
+    keyFrames.sort()
+    if keyFrames.count > 8 { keyFrames.removeFirst() }
+  }
+
+  // MARK: - Pictures
+
+  private mutating func deliver(into frames: inout [ReceivedFrame], now: Timestamp) {
+    while let (start, last) = nextPicture(now) {
+      frames.append(take(start, through: last))
       framesReceived += 1
-      progress = .next(Extended(end.value + 1))
-      missing.removeAll(before: Extended(end.value + 1))
+      progress = .next(last.next)
+      missing.removeAll(before: last.next)
+      keyFrames.removeAll { $0 <= last }
     }
   }
 
-  /// The last packet of the picture that starts at `start`, if all of it is here.
-  private func endOfFrame(from start: Extended<SequenceNumber>) -> Extended<SequenceNumber>? {
-    var number = start
-    guard let first = packet(start), first.isFirst else { return nil }
-    while let packet = packet(number), packet.timestamp == first.timestamp {
-      if packet.isLast { return number }
-      number = Extended(number.value + 1)
-      if number.value - start.value >= Int64(Self.capacity) { return nil }
+  /// The next picture in order or, when that is not whole, a later key frame that is: it makes the wait needless.
+  private mutating func nextPicture(_ now: Timestamp) -> (Extended<SequenceNumber>, Extended<SequenceNumber>)? {
+    if case .next(let next) = progress {
+      let start = ring.afterPadding(next)
+      switch ring.prospect(at: start) {
+      case .whole(let last): return (start, last)
+      case .incomplete: break
+      case .broken: progress = .awaitingKeyFrame(since: now)
+      }
+    }
+    for start in keyFrames.reversed() {
+      switch ring.prospect(at: start) {
+      case .whole(let last): return (start, last)
+      case .incomplete: break
+      case .broken: keyFrames.removeAll { $0 == start }
+      }
     }
     return nil
   }
 
-  /// The start of the newest key frame that is whole.
-  private func completeKeyFrame() -> Extended<SequenceNumber>? {
-    ring.lazy.compactMap { $0 }.filter(\.isKeyFrame).map(\.number).sorted(by: >).first { endOfFrame(from: $0) != nil }
-  }
-
   private mutating func take(
-    _ start: Extended<SequenceNumber>, through end: Extended<SequenceNumber>
+    _ start: Extended<SequenceNumber>, through last: Extended<SequenceNumber>
   ) -> ReceivedFrame {
     var frame = ReceivedFrame(data: [], isKeyFrame: false, timestamp: RTPTimestamp(0), received: .zero)
-    for value in start.value...end.value {
-      guard let packet = packet(Extended(value)) else { continue }
+    for value in start.value...last.value {
+      guard let packet = ring[Extended(value)] else { continue }
       frame.data.append(contentsOf: packet.payload)
       frame.isKeyFrame = frame.isKeyFrame || packet.isKeyFrame
       frame.timestamp = packet.timestamp
       frame.received = max(frame.received, packet.arrival)
-      ring[slot(Extended(value))] = nil
+      ring.remove(Extended(value))
     }
     return frame
   }

@@ -1,15 +1,17 @@
-import RTCMedia
+package import RTCMedia
 import RTCWire
 
 /// The bytes of one encoded frame, shared by all viewers and kept as long as any of them may need a packet again.
-struct FrameBytes: Sendable {
+package struct FrameBytes: Sendable {
   let data: [UInt8]
+  let isKeyFrame: Bool
   /// Nil when the picture stands upright: then nothing is said of it.
   let orientation: VideoOrientation?
   let isScreenshare: Bool
 
-  init(_ frame: EncodedFrame) {
+  package init(_ frame: EncodedFrame) {
     data = frame.data
+    isKeyFrame = frame.isKeyFrame
     isScreenshare = frame.contentHint != .motion
     orientation =
       switch frame.rotation {

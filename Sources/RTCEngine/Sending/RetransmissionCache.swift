@@ -1,40 +1,129 @@
-import RTCPrimitives
+package import RTCPrimitives
+package import RTCWire
 
 /// What was sent lately, so that it can be sent again: not the packets but where their bytes stand in the encoded frames,
-/// which all viewers share.
-struct RetransmissionCache {
+/// which all viewers share. Also the queue of those to be sent again, so that none is queued twice.
+package struct RetransmissionCache {
   /// One packet as it left.
-  struct Packet {
-    var number: SequenceNumber
-    var timestamp: RTPTimestamp
-    var payload: Range<Int>
-    var pictureID: UInt16
-    var isFirst: Bool
-    var isLast: Bool
-    var lastSent: Timestamp
-    var frame: FrameBytes
+  package struct Packet: Sendable {
+    package var number: SequenceNumber
+    package var timestamp: RTPTimestamp
+    package var payload: Range<Int>
+    package var pictureID: UInt16
+    package var isFirst: Bool
+    package var isLast: Bool
+    package var sent: Timestamp
+    package var transportNumber: TransportSequenceNumber
+    package var frame: FrameBytes
+    var repair = Repair.none
+
+    package init(
+      number: SequenceNumber, timestamp: RTPTimestamp, payload: Range<Int>, pictureID: UInt16, isFirst: Bool,
+      isLast: Bool, sent: Timestamp, transportNumber: TransportSequenceNumber, frame: FrameBytes
+    ) {
+      self.number = number
+      self.timestamp = timestamp
+      self.payload = payload
+      self.pictureID = pictureID
+      self.isFirst = isFirst
+      self.isLast = isLast
+      self.sent = sent
+      self.transportNumber = transportNumber
+      self.frame = frame
+    }
+  }
+
+  /// Where a packet stands in being sent again.
+  enum Repair {
+    case none
+    case queued
+    case sent(Timestamp)
   }
 
   /// At 1.1 kB a packet about 1.1 MB of history: more than two seconds at 4 Mbit/s.
-  static let capacity = 1024
+  package static let capacity = 1024
 
   private var packets: [Packet?]
+  private var newest: SequenceNumber?
+  /// A ring of packet numbers, oldest request first; a packet is in it at most once.
+  private var queue: [SequenceNumber]
+  private var head = 0
+  package private(set) var queuedCount = 0
 
-  init() { packets = Array(repeating: nil, count: Self.capacity) }
-
-  mutating func insert(_ packet: Packet) { packets[Int(packet.number.value) % Self.capacity] = packet }
-
-  /// The packet, marked as sent at `now`; nil when it is not here any more, or was sent less than `interval` ago, so that
-  /// two requests for one loss do not cost two packets.
-  mutating func take(_ number: SequenceNumber, now: Timestamp, interval: TimeDelta) -> Packet? {
-    let index = Int(number.value) % Self.capacity
-    guard let packet = packets[index], packet.number == number, now - packet.lastSent >= interval else { return nil }
-    packets[index]!.lastSent = now
-    return packet
+  package init() {
+    packets = Array(repeating: nil, count: Self.capacity)
+    queue = Array(repeating: SequenceNumber(0), count: Self.capacity)
   }
 
-  /// Lets go of all frames sent before `horizon`.
-  mutating func removeAll(before horizon: Timestamp) {
-    for index in packets.indices where packets[index].map({ $0.lastSent < horizon }) ?? false { packets[index] = nil }
+  package mutating func insert(_ packet: Packet) {
+    let index = slot(packet.number)
+    if case .queued = packets[index]?.repair { removeFromQueue(packets[index]!.number) }
+    packets[index] = packet
+    newest = packet.number
+  }
+
+  /// Queues the packet to be sent again, unless it is forgotten, already queued, or was sent again less than `interval`
+  /// ago, so that two requests for one loss do not cost two packets.
+  /// - Returns: true when it was queued.
+  @discardableResult
+  package mutating func request(_ number: SequenceNumber, now: Timestamp, interval: TimeDelta) -> Bool {
+    let index = slot(number)
+    guard let packet = packets[index], packet.number == number else { return false }
+    switch packet.repair {
+    case .queued: return false
+    case .sent(let last) where now - last < interval: return false
+    case .none, .sent: break
+    }
+    packets[index]!.repair = .queued
+    queue[(head + queuedCount) % Self.capacity] = number
+    queuedCount += 1
+    return true
+  }
+
+  /// Queues the latest packets back to the one with `transportNumber`, at most `limit`: those of which the far side
+  /// has not spoken.
+  package mutating func requestTail(since transportNumber: TransportSequenceNumber, limit: Int, now: Timestamp) {
+    guard let newest else { return }
+    var first = newest
+    var count = 0
+    while count < limit, let packet = packets[slot(first)], packet.number == first,
+      !transportNumber.isNewer(than: packet.transportNumber)
+    {
+      count += 1
+      first = first.advanced(by: -1)
+    }
+    for offset in 0..<count { request(first.advanced(by: offset + 1), now: now, interval: .zero) }
+  }
+
+  /// The next packet to be sent again.
+  package mutating func nextRepair(_ now: Timestamp) -> Packet? {
+    guard queuedCount > 0 else { return nil }
+    let index = slot(queue[head])
+    head = (head + 1) % Self.capacity
+    queuedCount -= 1
+    packets[index]?.repair = .sent(now)
+    return packets[index]
+  }
+
+  /// Lets go of all frames sent before `horizon` that nobody has asked for.
+  package mutating func removeAll(before horizon: Timestamp) {
+    for index in packets.indices {
+      guard let packet = packets[index], packet.sent < horizon else { continue }
+      if case .queued = packet.repair { continue }
+      packets[index] = nil
+    }
+  }
+
+  private func slot(_ number: SequenceNumber) -> Int { Int(number.value) % Self.capacity }
+
+  private mutating func removeFromQueue(_ number: SequenceNumber) {
+    var kept = 0
+    for offset in 0..<queuedCount {
+      let other = queue[(head + offset) % Self.capacity]
+      guard other != number else { continue }
+      queue[(head + kept) % Self.capacity] = other
+      kept += 1
+    }
+    queuedCount = kept
   }
 }

@@ -1,36 +1,71 @@
-import RTCMedia
-import RTCPrimitives
-import RTCWire
+package import RTCMedia
+package import RTCPrimitives
+package import RTCWire
 
 /// Identity of one outgoing video and the numbers it counts from.
-struct SendStreamIdentity {
-  var ssrc: SSRC
-  var rtxSSRC: SSRC
-  var cname: String
-  var firstSequenceNumber: SequenceNumber
-  var timestampOffset: RTPTimestamp
-  var firstPictureID: UInt16
+package struct SendStreamIdentity: Sendable {
+  package var ssrc: SSRC
+  package var rtxSSRC: SSRC
+  package var cname: String
+  package var firstSequenceNumber: SequenceNumber
+  package var timestampOffset: RTPTimestamp
+  package var firstPictureID: UInt16
+
+  package init(
+    ssrc: SSRC, rtxSSRC: SSRC, cname: String, firstSequenceNumber: SequenceNumber, timestampOffset: RTPTimestamp,
+    firstPictureID: UInt16
+  ) {
+    self.ssrc = ssrc
+    self.rtxSSRC = rtxSSRC
+    self.cname = cname
+    self.firstSequenceNumber = firstSequenceNumber
+    self.timestampOffset = timestampOffset
+    self.firstPictureID = firstPictureID
+  }
 }
 
 /// How one outgoing video was negotiated.
-struct SendStreamFormat {
-  var mid: RTPStreamName
-  var payloadType: PayloadType
+package struct SendStreamFormat: Sendable {
+  /// Nil when the descriptions name no m-section, or by a name too long for the header extension.
+  package var mid: RTPStreamName?
+  package var payloadType: PayloadType
   /// Nil when the far side takes no RTX; packets asked for are then sent again as they were.
-  var rtxPayloadType: PayloadType?
-  var extensionMap: RTPHeaderExtensionMap
+  package var rtxPayloadType: PayloadType?
+  package var extensionMap: RTPHeaderExtensionMap
+
+  package init(
+    mid: RTPStreamName?, payloadType: PayloadType, rtxPayloadType: PayloadType?, extensionMap: RTPHeaderExtensionMap
+  ) {
+    self.mid = mid
+    self.payloadType = payloadType
+    self.rtxPayloadType = rtxPayloadType
+    self.extensionMap = extensionMap
+  }
 }
 
 /// The values that are known only when a packet leaves.
-struct SendMoment {
-  var now: Timestamp
-  var transportNumber: TransportSequenceNumber
+package struct SendMoment {
+  package var now: Timestamp
+  package var transportNumber: TransportSequenceNumber
+
+  package init(now: Timestamp, transportNumber: TransportSequenceNumber) {
+    self.now = now
+    self.transportNumber = transportNumber
+  }
+}
+
+/// What is to leave next.
+package enum OutgoingPacket: Hashable {
+  /// Written, of this length, still to be protected.
+  case written(count: Int, number: SequenceNumber)
+  /// The packet of this number leaves once more exactly as it was.
+  case again(SequenceNumber)
 }
 
 /// Sends one video: splits frames into packets, remembers them for repair, and sends again what is asked for.
 ///
 /// Payload bytes stay in the encoded frame, which all viewers share; they are copied once, into the datagram.
-struct VideoSendStream {
+package struct VideoSendStream {
   private struct Pending {
     var frame: FrameBytes
     var split: PacketSplit
@@ -43,74 +78,97 @@ struct VideoSendStream {
   let identity: SendStreamIdentity
   let format: SendStreamFormat
   private var pending: [Pending] = []
-  private var repairs: [RetransmissionCache.Packet] = []
   private var cache = RetransmissionCache()
   private var nextSequence: SequenceNumber
   private var nextRTXSequence: SequenceNumber
   private var nextPictureID: UInt16
-  /// What the viewer's decoder can use next.
   private var decodable = Decodable.keyFrameOnly
 
+  /// What the viewer's decoder can use next.
   private enum Decodable {
     /// It has no picture, or a frame was left out: nothing but a key frame.
     case keyFrameOnly
+    /// The same, because the network did not keep up: a key frame is wanted when what waits has left, no sooner.
+    case keyFrameOnceDrained
     /// The frame with this number continues its picture.
     case frame(UInt64)
   }
 
-  private(set) var statistics = SendStatistics()
+  package private(set) var statistics = SendStatistics()
 
   /// The largest UDP payload: what passes everywhere the web's own peers pass.
-  static let maximumPacketSize = 1200
+  package static let maximumPacketSize = 1200
   /// SRTP's tag in the larger profile (AEAD_AES_128_GCM: 16 bytes).
   static let srtpOverhead = 16
   /// Picture identifier of 15 bits: the four-byte form of the payload descriptor.
   static let descriptorSize = 4
-  /// A frame queued longer than this is stale: the network does not keep up, and the next key frame serves better.
-  static let maximumQueueTime = TimeDelta.milliseconds(600)
+  /// When the frames that wait need longer than this, the network does not keep up: they are left out, and a key frame
+  /// later serves better. A key frame on its way out is not counted: it is what the viewer waits for.
+  package static let maximumQueueTime = TimeDelta.milliseconds(600)
   /// After this long without a frame, what was sent will not be asked for any more.
   static let historyTime = TimeDelta.seconds(5)
+  /// As much is sent again at most because nothing was heard of it.
+  static let maximumTail = 32
 
-  init(identity: SendStreamIdentity, format: SendStreamFormat) {
+  package init(identity: SendStreamIdentity, format: SendStreamFormat) {
     self.identity = identity
     self.format = format
     nextSequence = identity.firstSequenceNumber
     nextRTXSequence = identity.firstSequenceNumber.advanced(by: 0x2000)
     nextPictureID = identity.firstPictureID & 0x7FFF
-    pending.reserveCapacity(8)
+    pending.reserveCapacity(16)
   }
 
-  /// True while the viewer cannot use anything but a key frame.
-  var needsKeyFrame: Bool { if case .keyFrameOnly = decodable { true } else { false } }
   /// True when a packet waits for the pacer.
-  var hasPending: Bool { !repairs.isEmpty || !pending.isEmpty }
+  package var hasPending: Bool { cache.queuedCount > 0 || !pending.isEmpty }
+  /// The number the next packet of the stream itself will have.
+  package var nextSequenceNumber: SequenceNumber { nextSequence }
 
   // MARK: - Frames in
 
-  /// Queues `frame`, or leaves it out when the viewer could not decode it.
-  /// - Returns: false when a key frame is needed before anything can be sent.
-  mutating func enqueue(_ frame: EncodedFrame, now: Timestamp) -> Bool {
-    dropStaleQueue(now)
-    if !frame.isKeyFrame {
+  /// Queues `frame`, or leaves it out when the viewer could not decode it or the network does not keep up.
+  /// - Parameter rate: what the pacer lets out.
+  /// - Returns: false when a key frame is needed before anything can be sent; see `takeKeyFrameWish`.
+  package mutating func enqueue(_ frame: EncodedFrame, now: Timestamp, rate: BitRate) -> Bool {
+    if frame.isKeyFrame {
+      cutQueue()  // a key frame makes everything before it needless
+    } else {
+      if rate.time(forBytes: waitingBytes) > Self.maximumQueueTime {
+        cutQueue()
+        decodable = .keyFrameOnceDrained
+      }
       guard case .frame(frame.number) = decodable else {
-        decodable = .keyFrameOnly
+        if case .frame = decodable { decodable = .keyFrameOnly }
         statistics.framesSkipped += 1
         return false
       }
-    } else {
-      cutQueue()  // a key frame makes everything before it needless
-      statistics.keyFramesSent += 1
     }
-    decodable = .frame(frame.number + 1)
-    statistics.framesSent += 1
+    decodable = .frame(frame.number &+ 1)
+    guard !frame.data.isEmpty else { return true }  // an encoder's word for "as before"
     let bytes = FrameBytes(frame)
-    let ticks = UInt32(truncatingIfNeeded: frame.captureTime.nanoseconds / 1_000 * 9 / 100)  // 90 kHz
-    let timestamp = RTPTimestamp(ticks &+ identity.timestampOffset.value)
     let split = PacketSplit(frameSize: frame.data.count, maximumPayload: maximumPayload(of: bytes))
     pending.append(
-      Pending(frame: bytes, split: split, timestamp: timestamp, pictureID: nextPictureID, queued: now))
+      Pending(
+        frame: bytes, split: split, timestamp: rtpTimestamp(frame.captureTime), pictureID: nextPictureID, queued: now))
     nextPictureID = (nextPictureID + 1) & 0x7FFF
     return true
+  }
+
+  /// True, once, when the queue has drained since frames were left out for its length: the source should make a key
+  /// frame now. Always true while the viewer has nothing to decode from.
+  package mutating func takeKeyFrameWish() -> Bool {
+    switch decodable {
+    case .keyFrameOnly: return true
+    case .keyFrameOnceDrained where !hasPending:
+      decodable = .keyFrameOnly
+      return true
+    case .keyFrameOnceDrained, .frame: return false
+    }
+  }
+
+  /// True when the queue has drained after frames were left out for its length.
+  package var hasDrainedTooLate: Bool {
+    if case .keyFrameOnceDrained = decodable { !hasPending } else { false }
   }
 
   private func maximumPayload(of frame: FrameBytes) -> Int {
@@ -121,10 +179,9 @@ struct VideoSendStream {
       - Self.descriptorSize - RTXPayloadHeader.size
   }
 
-  private mutating func dropStaleQueue(_ now: Timestamp) {
-    guard let oldest = pending.first, now - oldest.queued > Self.maximumQueueTime else { return }
-    cutQueue()
-    decodable = .keyFrameOnly
+  /// Bytes of the frames that wait, key frames aside.
+  private var waitingBytes: Int {
+    pending.reduce(0) { $1.frame.isKeyFrame ? $0 : $0 + $1.frame.data.count - $1.next * $1.split.packetSize }
   }
 
   /// Drops whole frames that have not begun to leave.
@@ -137,33 +194,39 @@ struct VideoSendStream {
   // MARK: - Packets out
 
   /// Writes the next waiting packet, unprotected, at the start of `datagram`.
-  /// - Returns: its length, 0 when nothing waits.
-  mutating func writeNext(into datagram: inout MutableSpan<UInt8>, at moment: SendMoment) -> Int {
-    if !repairs.isEmpty {
-      let packet = repairs.removeFirst()
+  /// - Returns: nil when nothing waits.
+  @_lifetime(datagram: copy datagram)
+  package mutating func writeNext(
+    into datagram: inout MutableSpan<UInt8>, at moment: SendMoment
+  ) -> OutgoingPacket? {
+    if let packet = cache.nextRepair(moment.now) {
       statistics.packetsRetransmitted += 1
-      return write(packet, asRepair: true, into: &datagram, at: moment)
+      guard let rtx = format.rtxPayloadType else { return .again(packet.number) }
+      return .written(count: write(packet, rtx: rtx, into: &datagram, at: moment), number: packet.number)
     }
-    guard !pending.isEmpty else { return 0 }
-    let packet = takeNextMediaPacket(moment.now)
+    guard !pending.isEmpty else { return nil }
+    let packet = takeNextMediaPacket(moment)
     cache.insert(packet)
     statistics.packetsSent += 1
     statistics.payloadBytesSent += UInt64(packet.payload.count + Self.descriptorSize)
-    return write(packet, asRepair: false, into: &datagram, at: moment)
+    return .written(count: write(packet, rtx: nil, into: &datagram, at: moment), number: packet.number)
   }
 
   /// Counts a protected datagram that left.
-  mutating func countSent(bytes: Int) { statistics.bytesSent += UInt64(bytes) }
+  package mutating func countSent(bytes: Int) { statistics.bytesSent += UInt64(bytes) }
 
-  private mutating func takeNextMediaPacket(_ now: Timestamp) -> RetransmissionCache.Packet {
-    let frame = pending[0]
-    let isLast = frame.next == frame.split.count - 1
+  private mutating func takeNextMediaPacket(_ moment: SendMoment) -> RetransmissionCache.Packet {
+    let index = pending[0].next
+    let isLast = index == pending[0].split.count - 1
     let packet = RetransmissionCache.Packet(
-      number: nextSequence, timestamp: frame.timestamp, payload: frame.split.range(of: frame.next),
-      pictureID: frame.pictureID, isFirst: frame.next == 0, isLast: isLast, lastSent: now, frame: frame.frame)
+      number: nextSequence, timestamp: pending[0].timestamp, payload: pending[0].split.range(of: index),
+      pictureID: pending[0].pictureID, isFirst: index == 0, isLast: isLast, sent: moment.now,
+      transportNumber: moment.transportNumber, frame: pending[0].frame)
     nextSequence = nextSequence.advanced(by: 1)
     if isLast {
-      statistics.sendDelay = statistics.sendDelay + (now - frame.queued)
+      statistics.sendDelay = statistics.sendDelay + (moment.now - pending[0].queued)
+      statistics.framesSent += 1
+      if packet.frame.isKeyFrame { statistics.keyFramesSent += 1 }
       pending.removeFirst()
     } else {
       pending[0].next += 1
@@ -171,11 +234,11 @@ struct VideoSendStream {
     return packet
   }
 
+  @_lifetime(datagram: copy datagram)
   private mutating func write(
-    _ packet: RetransmissionCache.Packet, asRepair: Bool, into datagram: inout MutableSpan<UInt8>,
+    _ packet: RetransmissionCache.Packet, rtx: PayloadType?, into datagram: inout MutableSpan<UInt8>,
     at moment: SendMoment
   ) -> Int {
-    let rtx = asRepair ? format.rtxPayloadType : nil
     let header = RTPOutgoingHeader(
       payloadType: rtx ?? format.payloadType, sequenceNumber: rtx == nil ? packet.number : nextRTXSequence,
       timestamp: packet.timestamp, ssrc: rtx == nil ? identity.ssrc : identity.rtxSSRC, marker: packet.isLast,
@@ -210,30 +273,34 @@ struct VideoSendStream {
 
   // MARK: - Feedback
 
-  /// Queues the packet a NACK asks for, unless it was sent again less than `interval` ago or is forgotten.
-  mutating func repair(_ number: SequenceNumber, now: Timestamp, interval: TimeDelta) {
+  /// Queues the packet a NACK asks for, unless it waits already, was sent again less than `interval` ago, or is forgotten.
+  package mutating func repair(_ number: SequenceNumber, now: Timestamp, interval: TimeDelta) {
     statistics.nackedPackets += 1
-    guard let packet = cache.take(number, now: now, interval: interval) else { return }
-    repairs.append(packet)
+    cache.request(number, now: now, interval: interval)
   }
 
-  mutating func countNACK() { statistics.nackCount += 1 }
+  /// Queues the latest packets again, from the one with `transportNumber` on: nothing was heard of them.
+  package mutating func repairTail(since transportNumber: TransportSequenceNumber, now: Timestamp) {
+    cache.requestTail(since: transportNumber, limit: Self.maximumTail, now: now)
+  }
 
-  /// The viewer lost the picture (PLI or FIR). Until the next key frame it can use nothing.
-  mutating func countKeyFrameRequest(isFIR: Bool) {
+  package mutating func countNACK() { statistics.nackCount += 1 }
+
+  /// Counts that the viewer asked for a key frame, by FIR or PLI.
+  package mutating func countKeyFrameRequest(isFIR: Bool) {
     if isFIR { statistics.firCount += 1 } else { statistics.pliCount += 1 }
   }
 
-  mutating func report(fractionLost: Double, jitter: UInt32) {
+  package mutating func report(fractionLost: Double, jitter: UInt32) {
     statistics.fractionLost = fractionLost
     statistics.jitter = jitter
   }
 
   /// Lets go of frames nobody will ask for any more.
-  mutating func forgetOld(_ now: Timestamp) { cache.removeAll(before: now - Self.historyTime) }
+  package mutating func forgetOld(_ now: Timestamp) { cache.removeAll(before: now - Self.historyTime) }
 
-  /// The RTP timestamp of `now`, for sender reports.
-  func rtpTimestamp(_ now: Timestamp) -> RTPTimestamp {
-    RTPTimestamp(UInt32(truncatingIfNeeded: now.nanoseconds / 1_000 * 9 / 100) &+ identity.timestampOffset.value)
+  /// The RTP timestamp of a moment on the monotonic clock: what is captured then, and what a sender report then says.
+  package func rtpTimestamp(_ time: Timestamp) -> RTPTimestamp {
+    RTPTimestamp(UInt32(truncatingIfNeeded: time.nanoseconds / 1_000 * 9 / 100) &+ identity.timestampOffset.value)
   }
 }

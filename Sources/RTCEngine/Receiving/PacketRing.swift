@@ -1,0 +1,75 @@
+import RTCPrimitives
+
+/// The packets of one video that wait to become pictures, by sequence number.
+struct PacketRing {
+  struct Packet {
+    var number: Extended<SequenceNumber>
+    var timestamp: RTPTimestamp
+    var arrival: Timestamp
+    /// The last packet of a picture.
+    var isLast: Bool
+    /// The first packet of a picture.
+    var isFirst: Bool
+    var isKeyFrame: Bool
+    /// Without the payload descriptor; empty for padding.
+    var payload: [UInt8]
+  }
+
+  /// What stands at a place where a picture should begin.
+  enum Prospect {
+    /// All of it, up to this packet.
+    case whole(last: Extended<SequenceNumber>)
+    /// Packets are still on their way.
+    case incomplete
+    /// It can never become whole: it has no beginning, or the sender went on to another before its end.
+    case broken
+  }
+
+  static let capacity = 2048
+
+  private var packets: [Packet?] = Array(repeating: nil, count: Self.capacity)
+  /// How far the picture that was looked at last is there, so that a large one is not walked again for each packet.
+  private var walked: (start: Extended<SequenceNumber>, next: Extended<SequenceNumber>)?
+
+  subscript(number: Extended<SequenceNumber>) -> Packet? {
+    guard let packet = packets[slot(number)], packet.number == number else { return nil }
+    return packet
+  }
+
+  /// - Returns: false when it was there already.
+  mutating func insert(_ packet: Packet) -> Bool {
+    guard self[packet.number] == nil else { return false }
+    packets[slot(packet.number)] = packet
+    return true
+  }
+
+  mutating func remove(_ number: Extended<SequenceNumber>) { packets[slot(number)] = nil }
+
+  /// The first number from `number` on at which there is no padding.
+  func afterPadding(_ number: Extended<SequenceNumber>) -> Extended<SequenceNumber> {
+    var number = number
+    while let packet = self[number], packet.payload.isEmpty { number = number.next }
+    return number
+  }
+
+  mutating func prospect(at start: Extended<SequenceNumber>) -> Prospect {
+    guard let first = self[start] else { return .incomplete }
+    guard first.isFirst else { return .broken }
+    var number = start
+    if let walked, walked.start == start { number = walked.next }
+    while let packet = self[number] {
+      if packet.timestamp != first.timestamp { return packet.payload.isEmpty ? .incomplete : .broken }
+      if packet.isLast { return .whole(last: number) }
+      number = number.next
+      if number.value - start.value >= Int64(Self.capacity) { return .broken }
+    }
+    walked = (start, number)
+    return .incomplete
+  }
+
+  private func slot(_ number: Extended<SequenceNumber>) -> Int { Int(number.value) & (Self.capacity - 1) }
+}
+
+extension Extended {
+  var next: Extended { Extended(value + 1) }
+}

@@ -1,0 +1,31 @@
+public import RTCEngine
+
+/// What a viewer made of the frames that reached it.
+public struct FrameChain: Sendable {
+  /// The source's numbers of the frames, in order of arrival.
+  public private(set) var numbers: [UInt64] = []
+  public private(set) var keyFrames = 0
+  /// Frames whose bytes are not what left, or that came twice or out of order.
+  public private(set) var damaged = 0
+  /// Frames that are not key frames and whose predecessor was not handed over: a decoder would show rubbish.
+  public private(set) var undecodable = 0
+
+  public init(_ frames: [ReceivedFrame]) {
+    for frame in frames {
+      guard let number = SyntheticVideo.number(of: frame.data, isKeyFrame: frame.isKeyFrame),
+        numbers.last.map({ $0 < number }) ?? true
+      else {
+        damaged += 1
+        continue
+      }
+      if frame.isKeyFrame {
+        keyFrames += 1
+      } else if numbers.last.map({ $0 + 1 }) != number {
+        undecodable += 1
+      }
+      numbers.append(number)
+    }
+  }
+
+  public var isSound: Bool { damaged == 0 && undecodable == 0 }
+}

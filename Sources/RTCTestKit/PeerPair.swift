@@ -1,0 +1,199 @@
+import RTCDtls
+public import RTCEngine
+import RTCIce
+public import RTCPrimitives
+public import RTCWire
+
+/// Two peers, an emulated network between them, and a clock that only moves when the test says so.
+public final class PeerPair {
+  public enum Side: Hashable, Sendable {
+    case offerer
+    case answerer
+
+    public var other: Side { self == .offerer ? .answerer : .offerer }
+    var direction: NetworkEmulator.Direction { self == .offerer ? .aToB : .bToA }
+  }
+
+  /// How a pair is made.
+  public struct Options {
+    public var seed: UInt64 = 1
+    /// Both ways.
+    public var conditions = NetworkConditions.delayed(.milliseconds(20))
+    /// Who sends video; the other receives it.
+    public var sender = Side.offerer
+    public var bitrates = BitrateLimits()
+    /// The last word on a peer's configuration.
+    public var configure: (Side, inout PeerConfiguration) -> Void = { _, _ in }
+    /// Changes a description on its way to the other side; named is the side that made it.
+    public var rewrite: (Side, String) -> String = { _, description in description }
+
+    public init() {}
+  }
+
+  /// A datagram that left a peer.
+  public struct Departure: Sendable {
+    public var time: Timestamp
+    public var side: Side
+    public var kind: PacketKind?
+    public var bytes: [UInt8]
+    /// The header of media packets, which SRTP leaves readable.
+    public var header: RTPHeader? { kind == .rtp ? RTPHeader(parsing: bytes.span) : nil }
+  }
+
+  public let offerer: PeerEnd
+  public let answerer: PeerEnd
+  public var network: NetworkEmulator
+  public private(set) var now = Timestamp.zero + .seconds(1_000)
+  public let options: Options
+  /// Switches the log of departures on.
+  public var recordsDepartures = false
+  public private(set) var departures: [Departure] = []
+
+  public static let addresses: [Side: SocketAddress] = [
+    .offerer: SocketAddress(ip: .v4(0x0A00_0001), port: 5_000),
+    .answerer: SocketAddress(ip: .v4(0x0A00_0002), port: 6_000),
+  ]
+
+  public init(_ options: Options = Options()) throws {
+    let first = try Self.configuration(.offerer, options)
+    let second = try Self.configuration(.answerer, options)
+    self.options = options
+    network = NetworkEmulator(seed: options.seed, conditions: options.conditions)
+    offerer = PeerEnd(Peer(first))
+    answerer = PeerEnd(Peer(second))
+  }
+
+  private static func configuration(_ side: Side, _ options: Options) throws -> PeerConfiguration {
+    var random = SeededGenerator(seed: options.seed &* 2 &+ (side == .offerer ? 0 : 1))
+    var configuration = PeerConfiguration(
+      localAddresses: [addresses[side]!], certificate: try DtlsCertificate(),
+      iceCredentials: IceCredentials(using: &random), seed: random.next())
+    configuration.sendsVideo = options.sender == side ? PeerConfiguration.OutgoingVideo() : nil
+    configuration.receivesVideo = options.sender != side
+    configuration.bitrates = options.bitrates
+    configuration.wallClockOffset = .seconds(1_700_000_000)
+    options.configure(side, &configuration)
+    return configuration
+  }
+
+  // MARK: - Sides
+
+  public subscript(side: Side) -> PeerEnd { side == .offerer ? offerer : answerer }
+
+  public var sender: PeerEnd { self[options.sender] }
+  public var receiver: PeerEnd { self[options.sender.other] }
+
+  /// The way media goes.
+  public var mediaDirection: NetworkEmulator.Direction { options.sender.direction }
+
+  // MARK: - Steps
+
+  /// Gives one input to a peer, and what it leaves to the network.
+  public func step(_ side: Side, _ input: consuming Input) {
+    let end = self[side]
+    end.peer.handle(input, now: now, into: &end.outbox)
+    end.takeEvents(now)
+    flush(side)
+  }
+
+  public func perform(_ side: Side, _ command: Command) { step(side, .command(command)) }
+
+  /// Lets a peer receive these bytes as if the other had sent them.
+  public func inject(_ bytes: [UInt8], into side: Side) {
+    let route = Route(local: Self.addresses[side]!, remote: Self.addresses[side.other]!)
+    var bytes = bytes
+    step(side, .datagram(bytes.mutableSpan, route))
+  }
+
+  private func flush(_ side: Side) {
+    let end = self[side]
+    network.send(end.outbox.datagrams, direction: side.direction, now: now)
+    if recordsDepartures { departures += Self.departures(end.outbox.datagrams, side, now) }
+    end.outbox.removeAll()
+  }
+
+  private static func departures(_ batch: borrowing DatagramBatch, _ side: Side, _ now: Timestamp) -> [Departure] {
+    var result: [Departure] = []
+    for index in 0..<batch.count {
+      let bytes = batch.datagram(index)
+      result.append(
+        Departure(time: now, side: side, kind: PacketKind(bytes), bytes: bytes.indices.map { bytes[$0] }))
+    }
+    return result
+  }
+
+  // MARK: - Connecting
+
+  /// Exchanges the descriptions, without a delay.
+  public func exchangeDescriptions() {
+    perform(.offerer, .createOffer)
+    guard let offer = offerer.localDescription else { return }
+    perform(.answerer, .acceptOffer(options.rewrite(.offerer, offer)))
+    guard let answer = answerer.localDescription else { return }
+    perform(.offerer, .acceptAnswer(options.rewrite(.answerer, answer)))
+  }
+
+  public var areConnected: Bool { offerer.state == .connected && answerer.state == .connected }
+
+  /// Exchanges the descriptions and lets time pass until both are connected.
+  /// - Returns: the time it took; nil when it took longer than `limit`.
+  @discardableResult
+  public func connect(within limit: TimeDelta = .seconds(10)) -> TimeDelta? {
+    let start = now
+    exchangeDescriptions()
+    run(for: limit) { $0.areConnected }
+    return areConnected ? now - start : nil
+  }
+
+  // MARK: - Time
+
+  /// Lets time pass until `duration` is over or, after some step, `condition` holds.
+  public func run(for duration: TimeDelta, until condition: (PeerPair) -> Bool = { _ in false }) {
+    let end = now + duration
+    serveDeadlines()
+    while !condition(self) {
+      let next = nextTime
+      guard next <= end else {
+        now = end
+        return
+      }
+      now = max(now, next)
+      deliver()
+      makeFrames()
+      serveDeadlines()
+    }
+  }
+
+  private var nextTime: Timestamp {
+    min(network.nextDeadline ?? .distantFuture, min(offerer.nextTime, answerer.nextTime))
+  }
+
+  private func deliver() {
+    while let delivery = network.nextDelivery(by: now) {
+      let side: Side = delivery.direction == .aToB ? .answerer : .offerer
+      guard self[side].isAlive else { continue }
+      var bytes = delivery.bytes
+      step(side, .datagram(bytes.mutableSpan, delivery.route))
+    }
+  }
+
+  private func makeFrames() {
+    for side in [Side.offerer, .answerer] {
+      let end = self[side]
+      guard end.isAlive, let time = end.source?.nextTime, time <= now, let frame = end.makeFrame(now) else { continue }
+      step(side, .frame(frame))
+    }
+  }
+
+  /// A deadline may name the present, but only a bounded number of times: a peer that spins is caught here.
+  private func serveDeadlines() {
+    for side in [Side.offerer, .answerer] {
+      var turns = 0
+      while self[side].isAlive, self[side].outbox.nextDeadline <= now {
+        step(side, .deadline)
+        turns += 1
+        precondition(turns < 100, "the \(side) asks to be woken at once for ever")
+      }
+    }
+  }
+}
