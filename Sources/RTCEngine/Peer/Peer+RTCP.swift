@@ -57,7 +57,7 @@ extension Peer {
     case .pictureLossIndication:
       guard let request = PictureLossIndication(parsing: packet), request.media == sendIdentity.ssrc else { return }
       sender?.countKeyFrameRequest(isFIR: false)
-      requestKeyFrameFromSource(now, into: &outbox)
+      if !isMereImpatience(now) { requestKeyFrameFromSource(now, into: &outbox) }
     case .fullIntraRequest: receiveFIR(packet, now: now, into: &outbox)
     case .transportFeedback:
       guard let feedback = TransportFeedback(parsing: packet) else { return }
@@ -70,6 +70,19 @@ extension Peer {
     case .goodbye, .sourceDescription, .extendedReport, .other: break
     }
   }
+
+  /// libwebrtc asks for a key frame once it was sent nothing for three seconds, whether it misses anything or not. On a
+  /// screen that rests, with everything sent and arrived, the picture it has is the picture: the first request of each
+  /// rest is let pass. A second one is meant.
+  private mutating func isMereImpatience(_ now: Timestamp) -> Bool {
+    guard let sender, !sender.hasPending, sender.statistics.keyFramesSent > 0, history.hasFeedback, history.isAllReported,
+      now - lastMediaSent >= Self.restBeforeImpatience, impatientSince != lastMediaSent
+    else { return false }
+    impatientSince = lastMediaSent
+    return true
+  }
+
+  private static let restBeforeImpatience = TimeDelta.milliseconds(2_500)
 
   private mutating func receiveReportBlocks(_ packet: RTCPPacket, now: Timestamp) {
     guard let blocks = ReportBlocks(parsing: packet) else { return }

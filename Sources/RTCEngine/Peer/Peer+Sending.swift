@@ -47,6 +47,7 @@ extension Peer {
       }
     }
     guard count > 0 else { return }
+    lastMediaSent = now
     if isNew { history.sent() }
     sender!.countSent(bytes: count)
     pacer.sent(bytes: count, now: now)

@@ -35,6 +35,10 @@ public struct Peer: ~Copyable {
   var history = TransportHistory()
   /// What left, for a far side without RTX.
   var sentPackets: ProtectedPackets?
+  /// When the last media packet left.
+  var lastMediaSent = Timestamp.zero
+  /// The `lastMediaSent` of the rest in which a key frame request was let pass.
+  var impatientSince: Timestamp?
   /// How often the tail was sent again in vain.
   var tailAttempts = 0
   var arrivals = ArrivalLog()

@@ -5,6 +5,8 @@ public struct RTCPCompound: ~Escapable {
   private let bytes: Span<UInt8>
   private var offset = 0
 
+  /// Padding need not be a multiple of four bytes, as RFC 3550 wants it: libwebrtc pads transport feedback by 1 to 3.
+  ///
   /// Nil when the datagram is empty, a version is not 2, a length runs past the end, bytes are left over, or padding
   /// is malformed or stands anywhere but on the last packet (RFC 3550 §6.4.1).
   @_lifetime(copy datagram)
@@ -18,7 +20,7 @@ public struct RTCPCompound: ~Escapable {
       let end = offset + size
       if datagram[offset] & 0x20 != 0 {
         let padding = Int(datagram[end - 1])
-        guard end == datagram.count, padding > 0, padding & 3 == 0, padding <= size - RTCPPacket.headerSize
+        guard end == datagram.count, padding > 0, padding <= size - RTCPPacket.headerSize
         else { return nil }
       }
       offset = end

@@ -33,6 +33,15 @@ import Testing
     return (bytes, taken)
   }
 
+  @Test func `Chromium's feedback parses, padded as it is by two bytes`() {
+    let bytes = wireBytes(
+      "afcd0008 00000001 efa2b69b 00c2000c 019cc7 04 200c 88 00000000000000 0000000000 0002")
+    let parsed = statuses(bytes)
+    #expect(parsed?.count == 12)
+    #expect(parsed?.first?.sequenceNumber == TransportSequenceNumber(0xC2))
+    #expect(parsed?.allSatisfy { $0.arrival != nil } == true)
+  }
+
   @Test func `the three kinds of chunk parse`() {
     // A run of two small deltas; one-bit symbols lost, small, twelve lost; two-bit symbols large, lost.
     let bytes = wireBytes("8fcd0007 00000001 00000002 fffe0012 000002 09 2002 9000 e000 04 08 01 fffc 00")
