@@ -47,7 +47,8 @@ public struct FrameClock: Sendable {
     tolerance = interval / 20
   }
 
-  /// Something changed on the screen. `isPeriodic`: false for what says nothing about the content's rhythm (the cursor).
+  /// Something changed on the screen. `isPeriodic` is false for what says nothing about the content's rhythm (the
+  /// pointer).
   public mutating func noteChange(at now: Timestamp, isPeriodic: Bool = true) {
     if isPeriodic { rhythm.note(at: now, gap: settings.burstGap) }
     guard let burst = pending, now - burst.end <= settings.burstGap else {

@@ -65,13 +65,13 @@ extension PixelLayout {
     if isBGRA {
       target.update(from: source.assumingMemoryBound(to: UInt32.self), count: count)
     } else if bytesPerPixel == 4 {
-      convert(source.assumingMemoryBound(to: UInt32.self), to: target, count: count)
+      convertPixels(source.assumingMemoryBound(to: UInt32.self), to: target, count: count)
     } else {
-      convert(source.assumingMemoryBound(to: UInt16.self), to: target, count: count)
+      convertPixels(source.assumingMemoryBound(to: UInt16.self), to: target, count: count)
     }
   }
 
-  private func convert<Pixel: FixedWidthInteger>(
+  private func convertPixels<Pixel: FixedWidthInteger>(
     _ source: UnsafePointer<Pixel>, to target: UnsafeMutablePointer<UInt32>, count: Int
   ) {
     let (red, green, blue) = (Channel(red), Channel(green), Channel(blue))

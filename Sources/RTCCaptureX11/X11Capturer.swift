@@ -37,8 +37,8 @@ public final class X11Capturer: VideoCapturer {
   private let onNotice: @Sendable (String) -> Void
   private let thread = CaptureThread()
 
-  /// - Parameter onNotice: gets a sentence, once each, when the display lacks something and capturing costs more for it;
-  ///   called on the capture thread.
+  /// - Parameter onNotice: gets a sentence, once each, when the display lacks something and capturing costs more for
+  ///   it; called on the capture thread.
   public init(
     options: X11CaptureOptions = X11CaptureOptions(), onNotice: @escaping @Sendable (String) -> Void = { _ in }
   ) {

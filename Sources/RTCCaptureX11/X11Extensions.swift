@@ -52,27 +52,36 @@ struct X11Extensions {
   }
 
   private static func damageVersion(_ raw: OpaquePointer) -> Version? {
-    guard let reply = X11Reply(xcb_damage_query_version_reply(raw, xcb_damage_query_version(raw, 1, 1), nil)) else { return nil }
+    guard let reply = X11Reply(xcb_damage_query_version_reply(raw, xcb_damage_query_version(raw, 1, 1), nil)) else {
+      return nil
+    }
     return Version(major: Int(reply.pointer.pointee.major_version), minor: Int(reply.pointer.pointee.minor_version))
   }
 
   private static func fixesVersion(_ raw: OpaquePointer) -> Version? {
-    guard let reply = X11Reply(xcb_xfixes_query_version_reply(raw, xcb_xfixes_query_version(raw, 5, 0), nil)) else { return nil }
+    guard let reply = X11Reply(xcb_xfixes_query_version_reply(raw, xcb_xfixes_query_version(raw, 5, 0), nil)) else {
+      return nil
+    }
     return Version(major: Int(reply.pointer.pointee.major_version), minor: Int(reply.pointer.pointee.minor_version))
   }
 
   private static func randrVersion(_ raw: OpaquePointer) -> Version? {
-    guard let reply = X11Reply(xcb_randr_query_version_reply(raw, xcb_randr_query_version(raw, 1, 5), nil)) else { return nil }
+    guard let reply = X11Reply(xcb_randr_query_version_reply(raw, xcb_randr_query_version(raw, 1, 5), nil)) else {
+      return nil
+    }
     return Version(major: Int(reply.pointer.pointee.major_version), minor: Int(reply.pointer.pointee.minor_version))
   }
 
   private static func compositeVersion(_ raw: OpaquePointer) -> Version? {
-    guard let reply = X11Reply(xcb_composite_query_version_reply(raw, xcb_composite_query_version(raw, 0, 4), nil)) else { return nil }
+    guard let reply = X11Reply(xcb_composite_query_version_reply(raw, xcb_composite_query_version(raw, 0, 4), nil))
+    else { return nil }
     return Version(major: Int(reply.pointer.pointee.major_version), minor: Int(reply.pointer.pointee.minor_version))
   }
 
   private static func inputVersion(_ raw: OpaquePointer) -> Version? {
-    guard let reply = X11Reply(xcb_input_xi_query_version_reply(raw, xcb_input_xi_query_version(raw, 2, 2), nil)) else { return nil }
+    guard let reply = X11Reply(xcb_input_xi_query_version_reply(raw, xcb_input_xi_query_version(raw, 2, 2), nil)) else {
+      return nil
+    }
     return Version(major: Int(reply.pointer.pointee.major_version), minor: Int(reply.pointer.pointee.minor_version))
   }
 }

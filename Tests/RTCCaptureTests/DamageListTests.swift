@@ -4,7 +4,9 @@ import Testing
 
 @Suite struct DamageListTests {
   @Test func farApartRectanglesStayApart() {
-    let list = DamageList([PixelRect(x: 0, y: 0, width: 10, height: 10), PixelRect(x: 900, y: 900, width: 5, height: 5)])
+    let list = DamageList([
+      PixelRect(x: 0, y: 0, width: 10, height: 10), PixelRect(x: 900, y: 900, width: 5, height: 5),
+    ])
     #expect(list.rects.count == 2)
   }
 
@@ -33,7 +35,12 @@ import Testing
   }
 
   @Test func clippingKeepsWhatIsInside() {
-    let list = DamageList([PixelRect(x: -10, y: -10, width: 20, height: 20), PixelRect(x: 500, y: 0, width: 5, height: 5)])
-    #expect(list.clipped(to: PixelRect(x: 0, y: 0, width: 100, height: 100)).rects == [PixelRect(x: 0, y: 0, width: 10, height: 10)])
+    let list = DamageList([
+      PixelRect(x: -10, y: -10, width: 20, height: 20), PixelRect(x: 500, y: 0, width: 5, height: 5),
+    ])
+    #expect(
+      list.clipped(to: PixelRect(x: 0, y: 0, width: 100, height: 100)).rects == [
+        PixelRect(x: 0, y: 0, width: 10, height: 10)
+      ])
   }
 }

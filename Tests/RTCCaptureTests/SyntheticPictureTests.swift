@@ -40,7 +40,9 @@ private func picture(
 
   @Test(arguments: SyntheticPattern.allCases)
   func everyPixelIsDrawnAtTheSmallestAndAtOddSizes(pattern: SyntheticPattern) {
-    for size in [PixelSize(width: 16, height: 16), PixelSize(width: 17, height: 31), PixelSize(width: 1025, height: 65)] {
+    for size in [
+      PixelSize(width: 16, height: 16), PixelSize(width: 17, height: 31), PixelSize(width: 1025, height: 65),
+    ] {
       #expect(!picture(pattern, frame: 5, size: size).contains(0xdead))
     }
   }
