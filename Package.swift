@@ -127,10 +127,12 @@ let package = Package(
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCCaptureTests", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture"], swiftSettings: strict),
+      name: "RTCCaptureTests", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCTestKit"],
+      swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureX11Tests",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11"], swiftSettings: strict),
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "CX11"],
+      swiftSettings: strict),
     .testTarget(
       name: "RTCConvertTests", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
