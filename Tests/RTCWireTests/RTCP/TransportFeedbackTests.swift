@@ -35,7 +35,7 @@ import Testing
 
   @Test func `Chromium's feedback parses, padded as it is by two bytes`() {
     let bytes = wireBytes(
-      "afcd0008 00000001 efa2b69b 00c2000c 019cc7 04 200c 88 00000000000000 0000000000 0002")
+      "afcd0008 00000001 efa2b69b 00c2000c 019cc7 04 200c 88 0000000000000000000000 0002")
     let parsed = statuses(bytes)
     #expect(parsed?.count == 12)
     #expect(parsed?.first?.sequenceNumber == TransportSequenceNumber(0xC2))
