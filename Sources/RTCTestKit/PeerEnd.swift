@@ -21,15 +21,12 @@ public final class PeerEnd {
 
   init(_ peer: consuming Peer) { self.peer = peer }
 
-  public var state: PeerState { peer.statistics.state }
+  public private(set) var state = PeerState.new
+  public private(set) var frames: [ReceivedFrame] = []
 
   /// Every state, in order, with when it began.
   public var states: [(time: Timestamp, state: PeerState)] {
     events.compactMap { if case .stateChanged(let state) = $0.event { ($0.time, state) } else { nil } }
-  }
-
-  public var frames: [ReceivedFrame] {
-    events.compactMap { if case .frameReceived(let frame) = $0.event { frame } else { nil } }
   }
 
   public var keyFrameRequests: [Timestamp] {
@@ -66,6 +63,8 @@ public final class PeerEnd {
       switch event {
       case .keyFrameRequested where answersKeyFrameRequests: source?.needsKeyFrame = true
       case .targetBitrateChanged(let rate): lastBitrate = rate
+      case .stateChanged(let state): self.state = state
+      case .frameReceived(let frame): frames.append(frame)
       default: break
       }
     }

@@ -45,6 +45,8 @@ public final class PeerPair {
   public var network: NetworkEmulator
   public private(set) var now = Timestamp.zero + .seconds(1_000)
   public let options: Options
+  /// What arrives at all, by the side that sent it; nil lets everything through.
+  public var filter: ((Side, PacketKind?) -> Bool)?
   /// Switches the log of departures on.
   public var recordsDepartures = false
   public private(set) var departures: [Departure] = []
@@ -171,7 +173,7 @@ public final class PeerPair {
   private func deliver() {
     while let delivery = network.nextDelivery(by: now) {
       let side: Side = delivery.direction == .aToB ? .answerer : .offerer
-      guard self[side].isAlive else { continue }
+      guard self[side].isAlive, filter?(side.other, PacketKind(delivery.bytes.span)) ?? true else { continue }
       var bytes = delivery.bytes
       step(side, .datagram(bytes.mutableSpan, delivery.route))
     }

@@ -56,7 +56,12 @@ public struct SyntheticVideo: Sendable {
       bytes.append(UInt8(truncatingIfNeeded: number >> shift))
     }
     var noise = SeededGenerator(seed: number)
-    while bytes.count < count { bytes.append(UInt8(truncatingIfNeeded: noise.next())) }
+    while bytes.count < count {
+      let word = noise.next()
+      for shift in stride(from: UInt64(0), to: UInt64(8 * min(8, count - bytes.count)), by: 8) {
+        bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+      }
+    }
     return bytes
   }
 

@@ -9,6 +9,8 @@ struct VideoAgreement {
   var payloadType: PayloadType
   var rtxPayloadType: PayloadType?
   var extensionMap: RTPHeaderExtensionMap
+  /// What both sides use of RTCP feedback.
+  var feedback: FeedbackMechanisms
 }
 
 extension Peer {
@@ -159,7 +161,8 @@ extension Peer {
     }
     if let codec = media.receiveCodecs.first {
       video = VideoAgreement(
-        payloadType: codec.payloadType, rtxPayloadType: codec.rtxPayloadType, extensionMap: map)
+        payloadType: codec.payloadType, rtxPayloadType: codec.rtxPayloadType, extensionMap: map,
+        feedback: codec.feedback)
     }
   }
 

@@ -41,7 +41,7 @@ extension Peer {
   private mutating func noteArrival(
     _ header: RTPHeader, in packet: Span<UInt8>, map: RTPHeaderExtensionMap, now: Timestamp
   ) {
-    guard let wanted = map[.transportSequenceNumber] else { return }
+    guard let wanted = map[.transportSequenceNumber], video?.feedback.contains(.transportCC) ?? false else { return }
     var elements = header.extensionElements(in: packet)
     while let element = elements.next() {
       guard element.id == wanted,
@@ -75,7 +75,8 @@ extension Peer {
   mutating func requestRepairs(_ now: Timestamp, into outbox: inout Outbox) {
     guard let ssrc = receiver?.ssrc else { return }
     let roundTrip = roundTripTime ?? ice.roundTripTime ?? .milliseconds(50)
-    if let numbers = receiver?.repairsDue(now, roundTrip: roundTrip), !numbers.isEmpty {
+    let repairs = video?.feedback.contains(.nack) ?? false
+    if let numbers = receiver?.repairsDue(now, roundTrip: roundTrip), !numbers.isEmpty, repairs {
       sendRTCP(into: &outbox) { peer, writer in
         GenericNACK.write(sender: peer.sendIdentity.ssrc, media: ssrc, lost: numbers.span, into: &writer)
       }
@@ -89,10 +90,19 @@ extension Peer {
     max(.milliseconds(300), (roundTripTime ?? ice.roundTripTime ?? .zero) * 2)
   }
 
-  /// PLI (RFC 4585 §6.3.1), unless there was one a moment ago.
+  /// PLI (RFC 4585 §6.3.1), or FIR (RFC 5104 §4.3.1) where only that is agreed, unless there was one a moment ago.
   mutating func askForKeyFrame(_ now: Timestamp, into outbox: inout Outbox) {
     guard let ssrc = receiver?.ssrc, now - incoming.keyFrameAsked >= keyFrameAskInterval else { return }
     incoming.keyFrameAsked = now
+    guard let feedback = video?.feedback, feedback.contains(.pli) || !feedback.contains(.fir) else {
+      incoming.nextFIR &+= 1
+      sendRTCP(into: &outbox) { peer, writer in
+        FullIntraRequest.write(
+          sender: peer.sendIdentity.ssrc,
+          FullIntraRequest.Entry(media: ssrc, commandSequenceNumber: peer.incoming.nextFIR), into: &writer)
+      }
+      return
+    }
     sendRTCP(into: &outbox) { peer, writer in
       PictureLossIndication(sender: peer.sendIdentity.ssrc, media: ssrc).write(into: &writer)
     }

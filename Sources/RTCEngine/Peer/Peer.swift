@@ -123,3 +123,8 @@ public struct Peer: ~Copyable {
 
   var isEnded: Bool { if case .ended = state { true } else { false } }
 }
+
+extension Peer {
+  /// Packets kept for being sent again.
+  package var retainedPackets: Int { sender?.retainedPackets ?? 0 }
+}

@@ -55,6 +55,9 @@ package struct RetransmissionCache {
     queue = Array(repeating: SequenceNumber(0), count: Self.capacity)
   }
 
+  /// Packets held.
+  package var count: Int { packets.count { $0 != nil } }
+
   package mutating func insert(_ packet: Packet) {
     let index = slot(packet.number)
     if case .queued = packets[index]?.repair { removeFromQueue(packets[index]!.number) }

@@ -124,6 +124,9 @@ package struct VideoSendStream {
   /// The number the next packet of the stream itself will have.
   package var nextSequenceNumber: SequenceNumber { nextSequence }
 
+  /// Packets kept for being sent again, and those that wait.
+  package var retainedPackets: Int { cache.count + pending.reduce(0) { $0 + $1.split.count - $1.next } }
+
   // MARK: - Frames in
 
   /// Queues `frame`, or leaves it out when the viewer could not decode it or the network does not keep up.

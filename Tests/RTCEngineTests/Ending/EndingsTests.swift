@@ -1,0 +1,108 @@
+import RTCDtls
+import RTCEngine
+import RTCPrimitives
+import RTCTestKit
+import Testing
+
+@Suite struct Endings {
+  @Test("a wrong fingerprint ends the connection before any media", arguments: [PeerPair.Side.offerer, .answerer])
+  func wrongFingerprint(_ liar: PeerPair.Side) throws {
+    var options = PeerPair.Options()
+    let other = try DtlsCertificate().fingerprint.description
+    options.rewrite = { side, description in
+      guard side == liar else { return description }
+      return description.split(separator: "\r\n").map {
+        $0.hasPrefix("a=fingerprint:") ? "a=fingerprint:sha-256 \(other)\r\n" : "\($0)\r\n"
+      }.joined()
+    }
+    let pair = try PeerPair(options)
+    pair.recordsDepartures = true
+    pair.sender.source = SyntheticVideo()
+    #expect(pair.connect() == nil)
+    #expect(pair[liar.other].states.map(\.state) == [.connecting, .ended(.fingerprintMismatch)])
+    #expect(!pair[liar].states.contains { $0.state == .connected })
+    #expect(!pair.departures.contains { $0.kind == .rtp || $0.kind == .rtcp })
+  }
+
+  @Test("a peer that is never answered ends in time")
+  func connectTimeout() throws {
+    let pair = try PeerPair()
+    let start = pair.now
+    pair.network.setConditions(.broken)
+    #expect(pair.connect(within: .seconds(20)) == nil)
+    for side in [pair.offerer, pair.answerer] {
+      #expect(side.state == .ended(.timedOut))
+      #expect(side.states.last!.time - start == .seconds(15))
+    }
+  }
+
+  @Test("an offer that nobody answers ends in time")
+  func unansweredOffer() throws {
+    let pair = try PeerPair()
+    pair.perform(.offerer, .createOffer)
+    pair.run(for: .seconds(16))
+    #expect(pair.offerer.state == .ended(.timedOut))
+  }
+
+  @Test("a viewer that vanishes is disconnected in seconds, and gone within thirty")
+  func vanished() throws {
+    let pair = try PeerPair()
+    try #require(pair.connect() != nil)
+    pair.sender.source = SyntheticVideo(from: pair.now)
+    pair.run(for: .seconds(5))
+    pair.network.setConditions(.broken)
+    let cut = pair.now
+    pair.run(for: .seconds(40))
+    let states = pair.sender.states
+    #expect(states.map(\.state) == [.connecting, .connected, .disconnected, .ended(.unreachable)])
+    #expect(states[2].time - cut < .seconds(12))
+    #expect(states[3].time - cut <= .seconds(30))
+    #expect(pair.sender.outbox.nextDeadline == .distantFuture)
+    #expect(pair.sender.peer.statistics.video.framesSent > 0)  // the account outlives the connection
+  }
+
+  @Test("a short outage is over by itself")
+  func shortOutage() throws {
+    let pair = try PeerPair()
+    try #require(pair.connect() != nil)
+    pair.network.setConditions(.broken)
+    pair.run(for: .seconds(15))
+    #expect(pair.offerer.state == .disconnected && pair.answerer.state == .disconnected)
+    pair.network.setConditions(.delayed(.milliseconds(20)))
+    pair.run(for: .seconds(3))
+    #expect(pair.areConnected)
+  }
+
+  @Test("closing tells the other side", arguments: [PeerPair.Side.offerer, .answerer])
+  func closing(_ closer: PeerPair.Side) throws {
+    let pair = try PeerPair()
+    try #require(pair.connect() != nil)
+    pair.sender.source = SyntheticVideo(from: pair.now)
+    pair.run(for: .seconds(1))
+    pair.perform(closer, .close)
+    #expect(pair[closer].state == .ended(.closedLocally))
+    pair.run(for: .milliseconds(100))
+    #expect(pair[closer.other].state == .ended(.closedRemotely))
+    // Nothing more happens, and nothing is complained of.
+    let events = pair[closer].events.count
+    pair.perform(closer, .close)
+    pair.perform(closer, .requestKeyFrame)
+    pair.run(for: .seconds(60))
+    #expect(pair[closer].events.count == events)
+    pair.perform(closer, .createOffer)
+    #expect(pair[closer].failures.map(\.kind) == [.wrongState])
+  }
+
+  @Test("on a network that loses a third of all datagrams media keeps a connection alive")
+  func mediaShowsLife() throws {
+    let pair = try PeerPair()
+    try #require(pair.connect() != nil)
+    pair.network.setConditions(.delayed(.milliseconds(20)))
+    pair.network[.aToB].loss = 0.3
+    pair.network[.bToA].loss = 0.3
+    pair.sender.source = SyntheticVideo(from: pair.now)
+    pair.run(for: .seconds(120))
+    #expect(pair.sender.states.map(\.state) == [.connecting, .connected])
+    #expect(pair.receiver.states.map(\.state) == [.connecting, .connected])
+  }
+}

@@ -1,0 +1,98 @@
+import RTCEngine
+import RTCMedia
+import RTCPrimitives
+import RTCTestKit
+import RTCWire
+import Testing
+
+@Suite struct RetransmissionCacheTests {
+  private let start = Timestamp.zero + .seconds(1)
+  private let interval = TimeDelta.milliseconds(40)
+
+  private func filled(_ numbers: Range<Int>) -> RetransmissionCache {
+    var cache = RetransmissionCache()
+    var source = SyntheticVideo()
+    let frame = FrameBytes(source.next(start))
+    for number in numbers {
+      cache.insert(
+        RetransmissionCache.Packet(
+          number: SequenceNumber(UInt16(truncatingIfNeeded: number)), timestamp: RTPTimestamp(1), payload: 0..<10,
+          pictureID: 1, isFirst: true, isLast: false, sent: start + .milliseconds(Int64(number - numbers.lowerBound)),
+          transportNumber: TransportSequenceNumber(UInt16(truncatingIfNeeded: number + 7)), frame: frame))
+    }
+    return cache
+  }
+
+  private func request(_ number: UInt16, of cache: inout RetransmissionCache, after delay: Int64) -> Bool {
+    cache.request(SequenceNumber(number), now: start + .milliseconds(delay), interval: interval)
+  }
+
+  private func drain(_ cache: inout RetransmissionCache, _ now: Timestamp) -> [UInt16] {
+    var numbers: [UInt16] = []
+    while let packet = cache.nextRepair(now) { numbers.append(packet.number.value) }
+    return numbers
+  }
+
+  @Test func whatIsAskedForComesInOrderAndOnce() {
+    var cache = filled(65_000..<66_000)
+    for number in [65_500, 65_100, 65_500, 65_999] as [Int] {
+      cache.request(SequenceNumber(UInt16(truncatingIfNeeded: number)), now: start, interval: interval)
+    }
+    #expect(drain(&cache, start) == [65_500, 65_100, UInt16(truncatingIfNeeded: 65_999)])
+    #expect(cache.queuedCount == 0)
+  }
+
+  @Test func aSecondRequestCountsOnlyAfterTheInterval() {
+    var cache = filled(0..<10)
+    #expect(request(5, of: &cache, after: 0))
+    #expect(drain(&cache, start) == [5])
+    #expect(!request(5, of: &cache, after: 39))
+    #expect(request(5, of: &cache, after: 40))
+  }
+
+  @Test func theOldAndTheUnknownAreForgotten() {
+    var cache = filled(0..<2_000)
+    #expect(!request(975, of: &cache, after: 0))
+    #expect(request(976, of: &cache, after: 0))
+    #expect(!request(2_000, of: &cache, after: 0))
+    #expect(cache.count == RetransmissionCache.capacity)
+  }
+
+  @Test func aFloodOfRequestsQueuesEachPacketOnce() {
+    var cache = filled(0..<1_024)
+    for _ in 0..<50 {
+      for number in 0..<1_024 { cache.request(SequenceNumber(UInt16(number)), now: start, interval: .zero) }
+    }
+    #expect(cache.queuedCount == 1_024)
+  }
+
+  @Test func aQueuedPacketThatIsOverwrittenIsNotSent() {
+    var cache = filled(0..<1_024)
+    for number in [3, 4, 5] as [UInt16] { cache.request(SequenceNumber(number), now: start, interval: interval) }
+    let frame = SyntheticVideo.bytes(number: 1, isKeyFrame: false, count: 50)
+    var source = SyntheticVideo()
+    var encoded = source.next(start)
+    encoded.data = frame
+    cache.insert(
+      RetransmissionCache.Packet(
+        number: SequenceNumber(1_028), timestamp: RTPTimestamp(1), payload: 0..<10, pictureID: 1, isFirst: true,
+        isLast: false, sent: start, transportNumber: TransportSequenceNumber(0), frame: FrameBytes(encoded)))
+    #expect(drain(&cache, start) == [3, 5])
+  }
+
+  @Test func timeLetsGoOfFrames() {
+    var cache = filled(0..<1_000)
+    cache.removeAll(before: start + .milliseconds(600))
+    #expect(cache.count == 400)
+  }
+
+  @Test func theTailIsWhatComesAfterTheLastReport() {
+    var cache = filled(65_530..<65_540)
+    cache.requestTail(since: TransportSequenceNumber(UInt16(truncatingIfNeeded: 65_537 + 7)), limit: 32, now: start)
+    #expect(drain(&cache, start) == [1, 2, 3])
+    cache.requestTail(since: TransportSequenceNumber(UInt16(truncatingIfNeeded: 65_530)), limit: 4, now: start)
+    #expect(drain(&cache, start) == [0, 1, 2, 3])
+    cache.requestTail(since: TransportSequenceNumber(UInt16(truncatingIfNeeded: 65_540 + 7)), limit: 4, now: start)
+    #expect(drain(&cache, start) == [])
+  }
+}

@@ -1,0 +1,68 @@
+import RTCEngine
+import RTCPrimitives
+import RTCTestKit
+import Testing
+
+@Suite struct Bitrates {
+  @Test("at 15 percent loss the rate falls by a quarter a second, down to the floor")
+  func heavyLoss() throws {
+    let pair = try connectedPair()
+    pair.network[pair.mediaDirection].loss = 0.2
+    pair.run(for: .seconds(15))
+    let rates = pair.sender.bitrates.map(\.rate.bitsPerSecond)
+    for (before, after) in zip(rates, rates.dropFirst()).prefix(4) {
+      #expect(abs(Double(after) / Double(before) - 0.75) < 0.01)
+    }
+    #expect(rates.min() == 100_000)
+    let times = pair.sender.bitrates.map(\.time)
+    for (before, after) in zip(times, times.dropFirst()).prefix(4) { #expect(after - before >= .seconds(1)) }
+  }
+
+  @Test("on a clean network the rate rises by 15 percent every five seconds, up to the ceiling")
+  func cleanNetwork() throws {
+    let pair = try connectedPair()
+    pair.run(for: .seconds(90))
+    let rates = pair.sender.bitrates
+    for (before, after) in zip(rates, rates.dropFirst()).dropLast() {
+      #expect(abs(Double(after.rate.bitsPerSecond) / Double(before.rate.bitsPerSecond) - 1.15) < 0.01)
+    }
+    for (before, after) in zip(rates.dropFirst(), rates.dropFirst(2)) {
+      #expect(after.time - before.time == .seconds(5))
+    }
+    #expect(rates.last?.rate == .megabitsPerSecond(6))
+    #expect(pair.sender.peer.statistics.targetBitrate == .megabitsPerSecond(6))
+  }
+
+  @Test("at three percent loss the rate stays")
+  func someLoss() throws {
+    let pair = try connectedPair()
+    pair.network[pair.mediaDirection].loss = 0.03
+    pair.run(for: .seconds(30))
+    let rate = Double(pair.sender.peer.statistics.targetBitrate.bitsPerSecond)
+    #expect((700_000...1_200_000).contains(rate))
+  }
+
+  @Test("new limits count at once")
+  func limits() throws {
+    let pair = try connectedPair()
+    pair.perform(pair.options.sender, .setBitrateLimits(BitrateLimits(maximum: .kilobitsPerSecond(400))))
+    #expect(pair.sender.bitrates.last?.rate == .kilobitsPerSecond(400))
+    pair.run(for: .seconds(10))
+    #expect(pair.sender.bitrates.last?.rate == .kilobitsPerSecond(400))
+  }
+
+  @Test("the round trip is measured by reports")
+  func roundTrip() throws {
+    let pair = try connectedPair()
+    pair.run(for: .seconds(5))
+    let time = try #require(pair.sender.peer.statistics.roundTripTime)
+    #expect((39_000...45_000).contains(time.microseconds))
+  }
+
+  private func connectedPair() throws -> PeerPair {
+    let pair = try PeerPair()
+    try #require(pair.connect() != nil)
+    pair.sender.source = SyntheticVideo(from: pair.now)
+    return pair
+  }
+}

@@ -1,0 +1,86 @@
+import RTCEngine
+import RTCPrimitives
+import RTCTestKit
+import Testing
+
+@Suite struct KeyFrameRequests {
+  @Test("an application's request for a key frame reaches the source once, however often it asks within a moment")
+  func merged() throws {
+    let pair = try PeerPair()
+    try #require(pair.connect() != nil)
+    pair.sender.source = SyntheticVideo(from: pair.now)
+    pair.run(for: .seconds(2))
+    let before = pair.sender.keyFrameRequests.count
+    for _ in 0..<5 {
+      pair.perform(pair.options.sender.other, .requestKeyFrame)
+      pair.run(for: .milliseconds(10))
+    }
+    pair.run(for: .milliseconds(100))
+    #expect(pair.sender.keyFrameRequests.count == before + 1)
+    #expect(pair.sender.peer.statistics.video.pliCount == 1)
+    #expect(FrameChain(pair.receiver.frames).keyFrames == 2)
+    pair.run(for: .seconds(1))
+    pair.perform(pair.options.sender.other, .requestKeyFrame)
+    pair.run(for: .seconds(1))
+    #expect(pair.sender.keyFrameRequests.count == before + 2)
+  }
+
+  @Test("where PLI is not agreed, FIR does the same")
+  func byFIR() throws {
+    var options = PeerPair.Options()
+    options.rewrite = { _, description in
+      description.split(separator: "\r\n").filter { !$0.hasSuffix("nack pli") }.joined(separator: "\r\n") + "\r\n"
+    }
+    let pair = try PeerPair(options)
+    try #require(pair.connect() != nil)
+    pair.sender.source = SyntheticVideo(from: pair.now)
+    pair.run(for: .seconds(1))
+    for _ in 0..<3 {
+      pair.perform(pair.options.sender.other, .requestKeyFrame)
+      pair.run(for: .seconds(1))
+    }
+    #expect(pair.sender.peer.statistics.video.firCount == 3)
+    #expect(pair.sender.peer.statistics.video.pliCount == 0)
+    #expect(FrameChain(pair.receiver.frames).keyFrames == 4)
+  }
+
+  @Test("a frame left out by the source is answered by a request, and nothing undecodable leaves")
+  func gapInTheSource() throws {
+    let pair = try PeerPair()
+    try #require(pair.connect() != nil)
+    pair.sender.source = SyntheticVideo(from: pair.now)
+    pair.run(for: .seconds(1))
+    _ = pair.sender.source!.next(pair.now)  // made, never handed over
+    pair.run(for: .seconds(1))
+    let chain = FrameChain(pair.receiver.frames)
+    #expect(chain.isSound && chain.keyFrames == 2)
+    #expect(pair.sender.peer.statistics.video.framesSkipped == 1)
+  }
+
+  @Test("a source that never makes the key frame is asked again, but not for every frame")
+  func deafSource() throws {
+    let pair = try PeerPair()
+    try #require(pair.connect() != nil)
+    pair.sender.source = SyntheticVideo(interval: .milliseconds(10), from: pair.now)
+    pair.run(for: .seconds(1))
+    pair.sender.answersKeyFrameRequests = false
+    let before = pair.sender.keyFrameRequests.count
+    _ = pair.sender.source!.next(pair.now)
+    pair.run(for: .seconds(1))
+    #expect((5...11).contains(pair.sender.keyFrameRequests.count - before))
+  }
+
+  @Test("an empty frame is nothing to send and breaks nothing")
+  func emptyFrame() throws {
+    let pair = try PeerPair()
+    try #require(pair.connect() != nil)
+    var source = SyntheticVideo(from: pair.now)
+    pair.step(.offerer, .frame(source.next(pair.now)))
+    var empty = source.next(pair.now)
+    empty.data = []
+    pair.step(.offerer, .frame(empty))
+    pair.step(.offerer, .frame(source.next(pair.now)))
+    pair.run(for: .seconds(1))
+    #expect(pair.receiver.frames.count == 2)
+  }
+}
