@@ -17,7 +17,12 @@ let package = Package(
   name: "rtcast",
   products: [
     .executable(name: "rtcast", targets: ["rtcast-cli"]),
-    .library(name: "RTCast", targets: ["RTCast"]),
+    .library(
+      name: "RTCast",
+      targets: [
+        "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCCapture", "RTCCaptureX11", "RTCSignaling",
+        "RTCSignalingNIO",
+      ]),
     // For the fuzzing and benchmark packages beside this one.
     .library(name: "RTCWire", targets: ["RTCWire"]),
     .library(
