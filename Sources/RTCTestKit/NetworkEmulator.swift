@@ -64,7 +64,7 @@ public struct NetworkEmulator {
     }
     let arrivals = links[link].pass(byteCount: bytes.count, now: now, random: &random)
     guard !arrivals.isEmpty else { return }
-    let copy = bytes.indices.map { bytes[$0] }
+    let copy = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
     let arrived = Route(local: route.remote, remote: route.local)
     for time in arrivals {
       inFlight.insert(Delivery(time: time, direction: direction, route: arrived, bytes: copy))

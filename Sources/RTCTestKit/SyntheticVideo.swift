@@ -47,7 +47,7 @@ public struct SyntheticVideo: Sendable {
     return max(32, min(wanted, targetBitrate.bytes(in: isKeyFrame ? .milliseconds(500) : interval)))
   }
 
-  /// The frame's bytes: VP8's frame tag, then the number, then noise that follows from it.
+  /// The frame's bytes: VP8's frame tag, then the number, then noise from a place that follows from it.
   public static func bytes(number: UInt64, isKeyFrame: Bool, count: Int) -> [UInt8] {
     var bytes: [UInt8] =
       isKeyFrame ? [0x10, 0x02, 0x00, 0x9D, 0x01, 0x2A, 0x80, 0x02, 0x68, 0x01] : [0x11, 0x02, 0x00]
@@ -55,15 +55,19 @@ public struct SyntheticVideo: Sendable {
     for shift in stride(from: UInt64(56), through: 0, by: -8) {
       bytes.append(UInt8(truncatingIfNeeded: number >> shift))
     }
-    var noise = SeededGenerator(seed: number)
+    var place = Int(truncatingIfNeeded: number &* 40_503 & 0x7FFF)
     while bytes.count < count {
-      let word = noise.next()
-      for shift in stride(from: UInt64(0), to: UInt64(8 * min(8, count - bytes.count)), by: 8) {
-        bytes.append(UInt8(truncatingIfNeeded: word >> shift))
-      }
+      let end = min(noise.count, place + count - bytes.count)
+      bytes.append(contentsOf: noise[place..<end])
+      place = 0
     }
     return bytes
   }
+
+  private static let noise: [UInt8] = {
+    var generator = SeededGenerator(seed: 1)
+    return (0..<65_537).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+  }()
 
   /// The number of a frame whose bytes are exactly what they should be, nil for any other.
   public static func number(of bytes: [UInt8], isKeyFrame: Bool) -> UInt64? {
