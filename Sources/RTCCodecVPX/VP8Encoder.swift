@@ -25,6 +25,8 @@ public final class VP8Encoder: VideoEncoder {
   private var lastLargeChange: Timestamp?
   /// Until when a movement had better not be interrupted by refinement.
   private var heldUntil = Timestamp.zero
+  /// From the large change before the last to the last; nil when they are no movement.
+  private var movementInterval: TimeDelta?
   /// About the quantiser of what a movement finds in the picture before.
   private var movingQuality = 63
   /// When changes were coded last, large or small.
@@ -179,6 +181,7 @@ public final class VP8Encoder: VideoEncoder {
     guard count > 0 else { return nil }
     let isLarge = count > Self.largeChange
     let isMoving = lastLargeChange.map { now - $0 < Self.movementGap } ?? false
+    if isLarge { movementInterval = isMoving ? lastLargeChange.map { now - $0 } : nil }
     let kind: BitModel.Kind = !isLarge ? .small : isMoving ? .moving : .fresh
     guard let quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
     map.selectChanged()
@@ -191,17 +194,20 @@ public final class VP8Encoder: VideoEncoder {
   /// libvpx looks for a movement where the frame before found it. A refinement in between finds everything at rest, and
   /// large steps are not found again after it; so it waits until the next step would have come.
   private func holdRefinement(now: Timestamp) {
-    let interval = lastLargeChange.map { now - $0 } ?? .zero
     let frame = TimeDelta.seconds(1 / max(1, settings.maxFrameRate))
-    let expected = interval <= Self.movementGap ? max(interval * 2, frame) : frame
+    let expected = max((movementInterval ?? .zero) * 2, frame)
     heldUntil = now + min(expected + .milliseconds(50), .milliseconds(500))
     lastLargeChange = now
   }
 
-  /// What moves was coded before; to show it finer than it was is as dear as the difference is when new.
+  /// Whether the steps of a movement are few enough to think about each.
+  private var isSlowMovement: Bool { movementInterval.map { $0 > .milliseconds(120) } ?? false }
+
+  /// What moves was coded before; to show it finer than it was is as dear as the difference is when new. When steps
+  /// follow quickly, they are coded coarsely by turns with a fine one instead.
   private func predictedBytes(_ kind: BitModel.Kind, weight: Double, quantizer: Int) -> Double {
     let bytes = model.bytes(kind, weight: weight, quantizer: quantizer)
-    guard kind == .moving, quantizer < movingQuality else { return bytes }
+    guard kind == .moving, isSlowMovement, quantizer < movingQuality else { return bytes }
     return bytes + model.upgradeBytes(weight: weight, from: movingQuality, to: quantizer)
   }
 
@@ -211,7 +217,7 @@ public final class VP8Encoder: VideoEncoder {
     // Half of what is left: a movement that goes on settles at exactly its share of the rate.
     let spendable = budget.credit * (kind == .moving ? 0.5 : 0.9)
     let allowed = max(spendable, share / 2, 1200)
-    let finest = kind == .moving ? limits.finestMoving(interval: lastLargeChange.map { now - $0 }) : limits.finest
+    let finest = kind == .moving ? limits.finestMoving(isSlow: isSlowMovement) : limits.finest
     let coarsest = kind == .fresh ? limits.coarsestFirst : limits.coarsest
     let range = finest...max(finest, coarsest)
     let fitting = range.first { predictedBytes(kind, weight: weight, quantizer: $0) <= allowed }
@@ -342,10 +348,7 @@ struct QuantizerLimits {
   var coarsestFirst: Int
 
   /// Slow steps leave bits and time, and the eye time to read.
-  func finestMoving(interval: TimeDelta?) -> Int {
-    guard let interval, interval > .milliseconds(120) else { return finestMoving }
-    return min(finestMoving, finest + 8)
-  }
+  func finestMoving(isSlow: Bool) -> Int { isSlow ? min(finestMoving, finest + 8) : finestMoving }
 
   init(_ settings: VideoEncoderSettings) {
     switch settings.contentHint {
