@@ -38,6 +38,11 @@ struct BitModel {
     return scale[Kind.refinement.rawValue] * weight * max(0.02, Self.cost(to) - before)
   }
 
+  /// What it costs to show moved content at quantiser `to` when it was at `from`.
+  func upgradeBytes(weight: Double, from: Int, to: Int) -> Double {
+    1.3 * scale[Kind.fresh.rawValue] * weight * max(0, Self.cost(to) - Self.cost(from))
+  }
+
   /// The finest quantiser of `range` at which the frame fits into `budget`; nil when none does.
   func quantizer(_ kind: Kind, weight: Double, budget: Double, in range: ClosedRange<Int>) -> Int? {
     range.first { bytes(kind, weight: weight, quantizer: $0) <= budget }

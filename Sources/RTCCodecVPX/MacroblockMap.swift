@@ -5,6 +5,9 @@ struct MacroblockMap {
   /// The `quality` of a macroblock whose newest pixels were not coded yet.
   static let changed: UInt8 = 255
 
+  /// The most `weight` a macroblock of one colour has; an edge may cross it.
+  private static let plainWeight: UInt8 = 12
+
   let size: PixelSize
   let columns: Int
   let rows: Int
@@ -14,6 +17,8 @@ struct MacroblockMap {
   private(set) var weight: [UInt8]
   /// 1 where the coming frame is to code, 0 where it keeps what the last one showed.
   private(set) var active: [UInt8]
+  /// The plain macroblocks that were coded finely and yet have a colour that is off.
+  private var tinted: Set<Int> = []
 
   init(size: PixelSize) {
     self.size = size
@@ -34,6 +39,8 @@ struct MacroblockMap {
       let (left, right) = (inside.x / 16, (inside.maxX - 1) / 16)
       for row in inside.y / 16...(inside.maxY - 1) / 16 {
         for index in row * columns + left...row * columns + right { quality[index] = Self.changed }
+        guard !tinted.isEmpty else { continue }
+        for index in row * columns + left...row * columns + right { tinted.remove(index) }
       }
     }
   }
@@ -57,6 +64,31 @@ struct MacroblockMap {
         weight[row * columns + column] = UInt8(min(255, 1 + activity / 8))
       }
     }
+  }
+
+  var hasTinted: Bool { !tinted.isEmpty }
+
+  /// How many are plain (no letters, no pictures) among the active ones.
+  var hasPlainActive: Bool { active.indices.contains { isPlain($0) && active[$0] == 1 } }
+
+  /// Looks for active plain macroblocks whose colour `isOff`, called with row and column, finds wrong.
+  mutating func findTinted(_ isOff: (_ row: Int, _ column: Int) -> Bool) {
+    for index in active.indices where active[index] == 1 && isPlain(index) {
+      if isOff(index / columns, index % columns) { tinted.insert(index) }
+    }
+  }
+
+  private func isPlain(_ index: Int) -> Bool { weight[index] <= Self.plainWeight }
+
+  /// Makes at most `most` of the plain macroblocks with wrong colours active; returns their weight.
+  mutating func selectTinted(most: Int) -> Double {
+    for index in active.indices { active[index] = 0 }
+    var sum = 0
+    for index in tinted.sorted().prefix(most) {
+      active[index] = 1
+      sum += Int(weight[index])
+    }
+    return Double(sum) / 255
   }
 
   /// How many macroblocks satisfy `quality > limit`, and their weight together in units of a fully detailed one.
@@ -102,6 +134,7 @@ struct MacroblockMap {
   mutating func recordCoded(quantizer: UInt8, smeared: Bool) {
     for index in active.indices where active[index] == 1 {
       quality[index] = quantizer
+      if !tinted.isEmpty { tinted.remove(index) }
       guard smeared else { continue }
       if index % columns > 0, active[index - 1] == 0 { worsen(index - 1, quantizer) }
       if index >= columns, active[index - columns] == 0 { worsen(index - columns, quantizer) }

@@ -11,6 +11,18 @@ final class VP8Context {
     var quantizerIndex: Int
   }
 
+  /// Samples of one colour component, line by line.
+  @unsafe
+  struct Plane {
+    let base: UnsafePointer<UInt8>
+    let stride: Int
+
+    init(base: UnsafePointer<UInt8>, stride: Int) {
+      unsafe self.base = base
+      unsafe self.stride = stride
+    }
+  }
+
   /// Which macroblocks the loop filter may touch.
   enum LoopFilter {
     /// Coded ones and the edges of their neighbours.
@@ -104,6 +116,18 @@ final class VP8Context {
       unsafe vpx_codec_encode(context, &image, frames, 1, vpx_enc_frame_flags_t(flags), UInt(VPX_DL_REALTIME)))
     frames += 1
     return try takeOutput()
+  }
+
+  /// The picture as the viewers' decoders have it after the last frame, for as long as `body` runs; nil before the
+  /// first frame.
+  @unsafe
+  func withReconstruction<Result>(_ body: (_ planes: [Plane]) -> Result) -> Result? {
+    guard let shown = unsafe vpx_codec_get_preview_frame(context)?.pointee else { return nil }
+    return unsafe body([
+      Plane(base: shown.planes.0!, stride: Int(shown.stride.0)),
+      Plane(base: shown.planes.1!, stride: Int(shown.stride.1)),
+      Plane(base: shown.planes.2!, stride: Int(shown.stride.2)),
+    ])
   }
 
   private func wrap(

@@ -23,6 +23,12 @@ public final class VP8Encoder: VideoEncoder {
   /// The last frame, or the last try to refine.
   private var lastAttempt: Timestamp?
   private var lastLargeChange: Timestamp?
+  /// Until when a movement had better not be interrupted by refinement.
+  private var heldUntil = Timestamp.zero
+  /// From the large change before the last to the last; nil when they are no movement.
+  private var movementInterval: TimeDelta?
+  /// About the quantiser of what a movement finds in the picture before.
+  private var movingQuality = 63
   /// When changes were coded last, large or small.
   private var lastChange: Timestamp?
 
@@ -32,6 +38,9 @@ public final class VP8Encoder: VideoEncoder {
   private static let refinementPass = 900
   /// Between refinements, so that they neither flood the receiver nor keep the processor busy.
   private static let refinementInterval = TimeDelta.milliseconds(60)
+
+  /// Large changes closer to each other than this are one movement.
+  private static let movementGap = TimeDelta.milliseconds(600)
 
   /// How long changes may be left out while they can be coded coarsely.
   private static let longestGap = TimeDelta.milliseconds(95)
@@ -93,10 +102,12 @@ public final class VP8Encoder: VideoEncoder {
       bytes = min(model.bytes(kind, weight: leftOut.weight, quantizer: limits.coarsest), current.capacity * 0.8)
     } else if let stage = refinementStage() {
       bytes = min(stage.bytes, passBytes)
+    } else if map.hasTinted {
+      bytes = 1200
     } else {
       return nil
     }
-    let affordable = current.time(of: bytes, now: now)
+    let affordable = max(current.time(of: bytes, now: now), leftOut.count > 0 ? now : heldUntil)
     return max(affordable, lastAttempt.map { $0 + Self.refinementInterval } ?? now)
   }
 
@@ -105,7 +116,8 @@ public final class VP8Encoder: VideoEncoder {
     lastAttempt = now
     if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
     if map.extent(above: 63).count > 0 { return try encodeChanges(captureTime: now, now: now) }
-    guard let stage = refinementStage(), budget.credit >= min(stage.bytes, passBytes) * 0.99 else { return nil }
+    guard let stage = refinementStage() else { return try correctColours(now: now) }
+    guard budget.credit >= min(stage.bytes, passBytes) * 0.99 else { return nil }
     let allowed = max(passBytes, min(budget.credit / 2, stage.bytes))
     var predicted = 0.0
     map.select(above: UInt8(stage.quantizer), most: Self.refinementPass, bytes: allowed) { quality, weight in
@@ -115,6 +127,14 @@ public final class VP8Encoder: VideoEncoder {
     }
     return try code(
       .refinement, quantizer: stage.quantizer, predicted: predicted, captureTime: now, now: now)
+  }
+
+  /// Plain grounds show a colour that is off by two or three levels, which letters hide; so they alone are coded finer.
+  private func correctColours(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
+    guard map.hasTinted, budget.credit >= 1200 * 0.99 else { return nil }
+    let weight = map.selectTinted(most: Self.refinementPass)
+    let predicted = model.refinementBytes(weight: weight, from: UInt8(limits.finest), to: limits.plain)
+    return try code(.refinement, quantizer: limits.plain, predicted: predicted, captureTime: now, now: now)
   }
 
   // MARK: - Choosing
@@ -160,14 +180,35 @@ public final class VP8Encoder: VideoEncoder {
     let (count, weight) = map.extent(above: 63)
     guard count > 0 else { return nil }
     let isLarge = count > Self.largeChange
-    let isMoving = lastLargeChange.map { now - $0 < .milliseconds(600) } ?? false
+    let isMoving = lastLargeChange.map { now - $0 < Self.movementGap } ?? false
+    if isLarge { movementInterval = isMoving ? lastLargeChange.map { now - $0 } : nil }
     let kind: BitModel.Kind = !isLarge ? .small : isMoving ? .moving : .fresh
     guard let quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
     map.selectChanged()
     lastChange = now
-    if isLarge { lastLargeChange = now }
-    let predicted = model.bytes(kind, weight: weight, quantizer: quantizer)
+    if isLarge { holdRefinement(now: now) }
+    let predicted = predictedBytes(kind, weight: weight, quantizer: quantizer)
     return try code(kind, quantizer: quantizer, predicted: predicted, captureTime: captureTime, now: now)
+  }
+
+  /// libvpx looks for a movement where the frame before found it. A refinement in between finds everything at rest, and
+  /// large steps are not found again after it; so it waits until the next step would have come.
+  private func holdRefinement(now: Timestamp) {
+    let frame = TimeDelta.seconds(1 / max(1, settings.maxFrameRate))
+    let expected = max((movementInterval ?? .zero) * 2, frame)
+    heldUntil = now + min(expected + .milliseconds(50), .milliseconds(500))
+    lastLargeChange = now
+  }
+
+  /// Whether the steps of a movement are few enough to think about each.
+  private var isSlowMovement: Bool { movementInterval.map { $0 > .milliseconds(120) } ?? false }
+
+  /// What moves was coded before; to show it finer than it was is as dear as the difference is when new. When steps
+  /// follow quickly, they are coded coarsely by turns with a fine one instead.
+  private func predictedBytes(_ kind: BitModel.Kind, weight: Double, quantizer: Int) -> Double {
+    let bytes = model.bytes(kind, weight: weight, quantizer: quantizer)
+    guard kind == .moving, isSlowMovement, quantizer < movingQuality else { return bytes }
+    return bytes + model.upgradeBytes(weight: weight, from: movingQuality, to: quantizer)
   }
 
   /// Nil when the frame had better be left out.
@@ -176,11 +217,11 @@ public final class VP8Encoder: VideoEncoder {
     // Half of what is left: a movement that goes on settles at exactly its share of the rate.
     let spendable = budget.credit * (kind == .moving ? 0.5 : 0.9)
     let allowed = max(spendable, share / 2, 1200)
-    let finest = kind == .moving ? limits.finestMoving : limits.finest
+    let finest = kind == .moving ? limits.finestMoving(isSlow: isSlowMovement) : limits.finest
     let coarsest = kind == .fresh ? limits.coarsestFirst : limits.coarsest
-    if let fitting = model.quantizer(kind, weight: weight, budget: allowed, in: finest...max(finest, coarsest)) {
-      return fitting
-    }
+    let range = finest...max(finest, coarsest)
+    let fitting = range.first { predictedBytes(kind, weight: weight, quantizer: $0) <= allowed }
+    if let fitting { return fitting }
     let least = model.bytes(kind, weight: weight, quantizer: coarsest)
     // A picture dearer than all that can ever be saved goes out when the savings are full.
     if least <= max(budget.credit, share) { return coarsest }
@@ -211,8 +252,9 @@ public final class VP8Encoder: VideoEncoder {
     let isFine = quantizer <= limits.readable && kind != .key
     let output = try codePlanes(quantizer: quantizer, keyFrame: kind == .key, filter: isFine ? .off : .coded)
     map.recordCoded(quantizer: UInt8(quantizer), smeared: !isFine)
+    if quantizer <= limits.finest, quantizer > limits.plain { findTinted() }
     budget.spend(output.data.count)
-    model.learn(kind, bytes: output.data.count, predicted: predicted)
+    learn(kind, quantizer: quantizer, bytes: output.data.count, predicted: predicted)
     needsKeyFrame = false
     lastAttempt = now
     defer { frameCount += 1 }
@@ -222,27 +264,71 @@ public final class VP8Encoder: VideoEncoder {
       number: frameCount)
   }
 
+  private func learn(_ kind: BitModel.Kind, quantizer: Int, bytes: Int, predicted: Double) {
+    model.learn(kind, bytes: bytes, predicted: predicted)
+    switch kind {
+    case .key, .fresh: movingQuality = quantizer
+    // What is found moves on as it was; only what is not found becomes coarser.
+    case .moving: movingQuality = min(quantizer, movingQuality + (max(0, quantizer - movingQuality) + 7) / 8)
+    case .small, .refinement: break
+    }
+  }
+
   private func codePlanes(
     quantizer: Int, keyFrame: Bool, filter: VP8Context.LoopFilter
   ) throws(VideoEncoderError) -> VP8Context.Output {
+    let planes = unsafe sourcePlanes()
+    // The planes belong to `picture` or `source`, which this encoder holds.
+    return try unsafe context.encode(
+      planes: (planes[0].base, planes[1].base, planes[2].base),
+      strides: (planes[0].stride, planes[1].stride, planes[2].stride), quantizer: quantizer, active: map.active,
+      keyFrame: keyFrame, filter: filter)
+  }
+
+  @unsafe
+  private func sourcePlanes() -> [VP8Context.Plane] {
     switch source {
     case .inputPicture:
-      let (y, u, v) = unsafe (picture.unsafePlane(0), picture.unsafePlane(1), picture.unsafePlane(2))
-      return try unsafe context.encode(
-        planes: (UnsafePointer(y.base), UnsafePointer(u.base), UnsafePointer(v.base)),
-        strides: (y.stride, u.stride, v.stride), quantizer: quantizer, active: map.active, keyFrame: keyFrame,
-        filter: filter)
+      return unsafe (0..<3).map { index in
+        let plane = unsafe picture.unsafePlane(index)
+        return unsafe VP8Context.Plane(base: UnsafePointer(plane.base), stride: plane.stride)
+      }
     case .frame(let frame):
-      let buffer = frame.buffer
-      let (y, u, v) = unsafe (buffer.unsafePlane(0), buffer.unsafePlane(1), buffer.unsafePlane(2))
-      return try unsafe context.encode(
-        planes: (
-          y.base.assumingMemoryBound(to: UInt8.self), u.base.assumingMemoryBound(to: UInt8.self),
-          v.base.assumingMemoryBound(to: UInt8.self)
-        ),
-        strides: (y.stride, u.stride, v.stride), quantizer: quantizer, active: map.active, keyFrame: keyFrame,
-        filter: filter)
+      return unsafe (0..<3).map { index in
+        let plane = unsafe frame.buffer.unsafePlane(index)
+        return unsafe VP8Context.Plane(base: plane.base.assumingMemoryBound(to: UInt8.self), stride: plane.stride)
+      }
     }
+  }
+
+  /// Compares what viewers see of the macroblocks just coded with what they should see.
+  private func findTinted() {
+    guard map.hasPlainActive else { return }
+    let source = unsafe sourcePlanes()
+    let size = settings.size
+    _ = unsafe context.withReconstruction { shown in
+      map.findTinted { row, column in
+        (0..<3).contains { index in
+          let side = index == 0 ? 16 : 8
+          let width = min(side, (index == 0 ? size.width : (size.width + 1) / 2) - column * side)
+          let height = min(side, (index == 0 ? size.height : (size.height + 1) / 2) - row * side)
+          return unsafe shown[index].differs(
+            from: source[index], x: column * side, y: row * side, width: width, height: height)
+        }
+      }
+    }
+  }
+}
+
+extension VP8Context.Plane {
+  /// Whether a rectangle is lighter or darker than the same of `other`, by more than half a level in the mean.
+  fileprivate func differs(from other: Self, x: Int, y: Int, width: Int, height: Int) -> Bool {
+    var sum = 0
+    for line in y..<y + height {
+      let (a, b) = unsafe (base + line * stride + x, other.base + line * other.stride + x)
+      for index in 0..<width { sum += Int(unsafe a[index]) - Int(unsafe b[index]) }
+    }
+    return abs(sum) * 2 > width * height
   }
 }
 
@@ -250,6 +336,8 @@ public final class VP8Encoder: VideoEncoder {
 struct QuantizerLimits {
   /// Visually lossless: about 44 dB of luma on text.
   var finest: Int
+  /// What plain grounds get whose colour is off: no error is left.
+  var plain: Int { min(2, finest) }
   /// What a movement gets at best; more would be lost on the eye and cost time.
   var finestMoving: Int
   /// Where letters can be read without effort; large pictures are brought there before they become perfect.
@@ -258,6 +346,9 @@ struct QuantizerLimits {
   var coarsest: Int
   /// What the first picture after a large change gets at worst; it is improved at once.
   var coarsestFirst: Int
+
+  /// Slow steps leave bits and time, and the eye time to read.
+  func finestMoving(isSlow: Bool) -> Int { isSlow ? min(finestMoving, finest + 8) : finestMoving }
 
   init(_ settings: VideoEncoderSettings) {
     switch settings.contentHint {

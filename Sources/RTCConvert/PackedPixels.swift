@@ -31,19 +31,40 @@ struct PackedPixels {
 
   /// Converts one rectangle, its corner on even coordinates, to the same place of `picture`.
   func convert(_ rect: PixelRect, into picture: InputPicture) throws(ConversionError) {
+    // In bands that stay in the cache, as luma and chroma each read the pixels.
+    for top in Swift.stride(from: 0, to: rect.height, by: 16) {
+      let band = PixelRect(x: rect.x, y: rect.y + top, width: rect.width, height: min(16, rect.height - top))
+      try unsafe convertLuma(band, into: picture)
+      unsafe convertChroma(band, into: picture)
+    }
+  }
+
+  private func convertLuma(_ rect: PixelRect, into picture: InputPicture) throws(ConversionError) {
     let from = unsafe base + rect.y * stride + rect.x * 4
     let y = unsafe picture.address(0, rect)
-    let u = unsafe picture.address(1, rect)
-    let v = unsafe picture.address(2, rect)
     let strides = (Int32(picture.stride(ofPlane: 0)), Int32(picture.stride(ofPlane: 1)))
     let (width, height) = (Int32(rect.width), Int32(rect.height))
     // libyuv names formats by their 32-bit word, so its ARGB lies in memory as B, G, R, A.
-    let status =
-      switch unsafe order {
-      case .bgra: unsafe ARGBToI420(from, Int32(stride), y, strides.0, u, strides.1, v, strides.1, width, height)
-      case .rgba: unsafe ABGRToI420(from, Int32(stride), y, strides.0, u, strides.1, v, strides.1, width, height)
-      }
-    try check(status)
+    switch unsafe order {
+    case .bgra: try check(unsafe ARGBToI400(from, Int32(stride), y, strides.0, width, height))
+    case .rgba:
+      // There is none for luma alone.
+      let (u, v) = unsafe (picture.address(1, rect), picture.address(2, rect))
+      try check(unsafe ABGRToI420(from, Int32(stride), y, strides.0, u, strides.1, v, strides.1, width, height))
+    }
+  }
+
+  private func convertChroma(_ rect: PixelRect, into picture: InputPicture) {
+    let from = unsafe base + rect.y * stride + rect.x * 4
+    let (u, v) = unsafe (picture.address(1, rect), picture.address(2, rect))
+    let target = picture.stride(ofPlane: 1)
+    for row in 0..<(rect.height + 1) / 2 {
+      let top = unsafe from + row * 2 * stride
+      let bottom = unsafe row * 2 + 1 < rect.height ? top + stride : top
+      let line = unsafe ChromaRow(
+        order: order, top: top, bottom: bottom, u: u + row * target, v: v + row * target)
+      unsafe line.convert(width: rect.width)
+    }
   }
 
   /// Scales the part that falls into `rect` of `target`, exactly as scaling the whole would.
