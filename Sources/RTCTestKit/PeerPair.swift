@@ -119,7 +119,8 @@ public final class PeerPair {
     for index in 0..<batch.count {
       let bytes = batch.datagram(index)
       result.append(
-        Departure(time: now, side: side, kind: PacketKind(bytes), bytes: unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }))
+        Departure(
+          time: now, side: side, kind: PacketKind(bytes), bytes: unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }))
     }
     return result
   }

@@ -75,7 +75,8 @@ extension Peer {
   /// screen that rests, with everything sent and arrived, the picture it has is the picture: the first request of each
   /// rest is let pass. A second one is meant.
   private mutating func isMereImpatience(_ now: Timestamp) -> Bool {
-    guard let sender, !sender.hasPending, sender.statistics.keyFramesSent > 0, history.hasFeedback, history.isAllReported,
+    guard let sender, !sender.hasPending, sender.statistics.keyFramesSent > 0, history.hasFeedback,
+      history.isAllReported,
       now - lastMediaSent >= Self.restBeforeImpatience, impatientSince != lastMediaSent
     else { return false }
     impatientSince = lastMediaSent

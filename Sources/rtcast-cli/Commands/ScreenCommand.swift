@@ -39,7 +39,8 @@ struct ScreenCommand: AsyncParsableCommand {
   var region: ScreenRegion?
 
   @Option(
-    help: ArgumentHelp("Only this window, whole even when covered, by its number or a part of its title.",
+    help: ArgumentHelp(
+      "Only this window, whole even when covered, by its number or a part of its title.",
       valueName: "id|title"))
   var window: String?
 

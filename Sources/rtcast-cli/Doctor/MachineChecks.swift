@@ -8,7 +8,8 @@ enum MachineChecks {
     let count = sysconf(Int32(_SC_NPROCESSORS_ONLN))
     return count > 1
       ? .works("Processor", "\(count) cores")
-      : .lacks("Processor", "one core", advice: "Cast few pictures a second (--fps 5) and small ones (--size 1280x720).")
+      : .lacks(
+        "Processor", "one core", advice: "Cast few pictures a second (--fps 5) and small ones (--size 1280x720).")
   }
 
   private static func memory() -> Check {

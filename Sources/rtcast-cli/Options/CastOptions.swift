@@ -86,7 +86,8 @@ struct CastOptions: ParsableArguments {
 
   /// A port must be said: a server on a port nobody asked for, on an address somebody did, is a surprise.
   package static func listenAddress(_ text: String) throws -> ListenAddress {
-    let namesPort = text.last?.isNumber == true && (text.contains(":") || text.utf8.allSatisfy { (48...57).contains($0) })
+    let namesPort =
+      text.last?.isNumber == true && (text.contains(":") || text.utf8.allSatisfy { (48...57).contains($0) })
     do throws(ListenAddressError) {
       let address = try ListenAddress(parsing: text)
       guard namesPort else { throw .malformed(text) }
