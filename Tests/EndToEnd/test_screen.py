@@ -116,7 +116,7 @@ def test_five_viewers_share_one_encode(xserver, page, cast, browser):
     assert min(counts) > 0
     # One encode: what each viewer was sent is what the encoder made, not five times it.
     stats = rtcast.wait_event("stats")
-    assert stats["fps_encoded"] <= 11
+    assert stats["fps_encoded"] <= 25, "changes at 10 a second and refinement, once and not five times"
 
 
 def test_a_late_viewer_of_a_resting_screen_sees_it_at_once(xserver, page, cast, browser):
