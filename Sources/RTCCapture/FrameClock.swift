@@ -70,7 +70,7 @@ public struct FrameClock: Sendable {
     if let burst = pending, let expected = rhythm.nextChange(after: burst.start), expected + rhythm.margin < now {
       rhythm.reset()
     }
-    due = max(due ?? now, now) + interval
+    due = nextDue(after: now)
     pending = nil
   }
 
@@ -87,8 +87,16 @@ public struct FrameClock: Sendable {
     return expected + rhythm.margin
   }
 
+  /// Grabs that are a little late leave the grid of due moments where it is: else one late grab would make all that
+  /// follow as late, because content keeps its own rhythm.
+  private func nextDue(after now: Timestamp) -> Timestamp {
+    guard let due, now - due <= interval / 8 else { return now + interval }
+    return due + interval
+  }
+
   /// How long a grab may wait for the predicted change: a quarter of the interval at any time; a whole period of the
-  /// content (half an interval at most) when being locked on costs no more than a quarter of the rate afterwards.
+  /// content when being locked on costs no more than a quarter of the rate afterwards, and falling out of step and
+  /// waiting again no more than a tenth.
   private var waitLimit: TimeDelta {
     let quarter = min(interval / 4, settings.longestWait)
     guard let period = rhythm.period else { return quarter }
@@ -96,7 +104,11 @@ public struct FrameClock: Sendable {
     let periods = (shortest.nanoseconds + period.nanoseconds - 1) / period.nanoseconds
     let lockedCost = period * periods - interval
     guard lockedCost <= interval / 4 else { return quarter }
-    return max(quarter, min(period, interval / 2 + tolerance, settings.longestWait))
+    // Content a little faster than the clock gets ahead by this much a frame until it is out of step.
+    let drift = max(0, -lockedCost.seconds)
+    let slack = (settings.burstGap + tolerance).seconds
+    guard drift * period.seconds * 10 <= slack * interval.seconds else { return quarter }
+    return max(quarter, min(period, settings.longestWait))
   }
 }
 
@@ -113,8 +125,9 @@ private struct ChangeRhythm {
   /// Nil while content keeps no rhythm.
   private(set) var period: TimeDelta?
 
-  /// How late the predicted change may come.
-  var margin: TimeDelta { max(.milliseconds(3), (period ?? .zero) / 10) }
+  /// How late the predicted change may come. Generous: it costs nothing while predictions hold, and grabbing just
+  /// before a late change would show a picture a whole period old.
+  var margin: TimeDelta { max(.milliseconds(3), min((period ?? .zero) / 4, .milliseconds(30))) }
 
   mutating func note(at now: Timestamp, gap: TimeDelta) {
     defer { lastChange = now }

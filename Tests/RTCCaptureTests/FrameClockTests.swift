@@ -10,8 +10,15 @@ private struct VirtualScreen {
 
   init(fps: Double) { clock = FrameClock(.init(framesPerSecond: fps)) }
 
-  mutating func run(changes: [Timestamp], until end: Timestamp) {
+  /// - Parameter demand: a whole picture is asked for at this moment, wherever that falls between two changes.
+  mutating func run(changes: [Timestamp], demand: Timestamp? = nil, until end: Timestamp) {
+    var demand = demand
     for change in changes {
+      if let moment = demand, moment <= change {
+        grabAll(before: moment)
+        clock.noteDemand(at: moment)
+        demand = nil
+      }
       grabAll(before: change)
       clock.noteChange(at: change)
       newestChange = change
@@ -81,11 +88,11 @@ private func periodic(_ hertz: Double, seconds: Double, jitter: TimeDelta, phase
 
   @Test(arguments: [10.0, 30, 60], [5.0, 15, 30])
   func picturesOfRhythmicContentAreFreshAndNotTooMany(hertz: Double, fps: Double) {
-    for phase in stride(from: Int64(0), to: 100, by: 9) {
+    for phase in stride(from: Int64(0), to: 100, by: 3) {
       var screen = VirtualScreen(fps: fps)
-      let changes = periodic(hertz, seconds: 20, jitter: .milliseconds(1), phase: .milliseconds(phase))
-      // A change from before the rhythm began puts the interval anywhere against it.
-      screen.run(changes: [Self.start - .milliseconds(37)] + changes, until: Self.start + .seconds(20))
+      let changes = periodic(hertz, seconds: 20, jitter: .milliseconds(1), phase: .zero)
+      screen.run(
+        changes: changes, demand: Self.start + .milliseconds(1000 + phase), until: Self.start + .seconds(20))
       let late = screen.grabs.filter { $0.at >= Self.start + .seconds(2) }
       let rate = Double(late.count) / 18
       #expect(screen.meanAge(from: Self.start + .seconds(2)) <= .milliseconds(4), "phase \(phase)")
