@@ -93,7 +93,7 @@ import Testing
     #expect(pair[closer].failures.map(\.kind) == [.wrongState])
   }
 
-  @Test("on a network that loses half of all datagrams media keeps a connection alive", arguments: [1, 2, 3] as [UInt64])
+  @Test("where half of all datagrams are lost, media keeps a connection alive", arguments: [1, 2, 3] as [UInt64])
   func mediaShowsLife(_ seed: UInt64) throws {
     var options = PeerPair.Options()
     options.seed = seed
