@@ -24,6 +24,10 @@ public final class PeerPair {
     public var bitrates = BitrateLimits()
     /// The last word on a peer's configuration.
     public var configure: (Side, inout PeerConfiguration) -> Void = { _, _ in }
+    public var addresses: [Side: SocketAddress] = [
+      .offerer: SocketAddress(ip: .v4(0x0A00_0001), port: 5_000),
+      .answerer: SocketAddress(ip: .v4(0x0A00_0002), port: 6_000),
+    ]
     /// Changes a description on its way to the other side; named is the side that made it.
     public var rewrite: (Side, String) -> String = { _, description in description }
 
@@ -51,11 +55,6 @@ public final class PeerPair {
   public var recordsDepartures = false
   public private(set) var departures: [Departure] = []
 
-  public static let addresses: [Side: SocketAddress] = [
-    .offerer: SocketAddress(ip: .v4(0x0A00_0001), port: 5_000),
-    .answerer: SocketAddress(ip: .v4(0x0A00_0002), port: 6_000),
-  ]
-
   public init(_ options: Options = Options()) throws {
     let first = try Self.configuration(.offerer, options)
     let second = try Self.configuration(.answerer, options)
@@ -68,7 +67,7 @@ public final class PeerPair {
   private static func configuration(_ side: Side, _ options: Options) throws -> PeerConfiguration {
     var random = SeededGenerator(seed: options.seed &* 2 &+ (side == .offerer ? 0 : 1))
     var configuration = PeerConfiguration(
-      localAddresses: [addresses[side]!], certificate: try DtlsCertificate(),
+      localAddresses: [options.addresses[side]!], certificate: try DtlsCertificate(),
       iceCredentials: IceCredentials(using: &random), seed: random.next())
     configuration.sendsVideo = options.sender == side ? PeerConfiguration.OutgoingVideo() : nil
     configuration.receivesVideo = options.sender != side
@@ -102,7 +101,7 @@ public final class PeerPair {
 
   /// Lets a peer receive these bytes as if the other had sent them.
   public func inject(_ bytes: [UInt8], into side: Side) {
-    let route = Route(local: Self.addresses[side]!, remote: Self.addresses[side.other]!)
+    let route = Route(local: options.addresses[side]!, remote: options.addresses[side.other]!)
     var bytes = bytes
     step(side, .datagram(bytes.mutableSpan, route))
   }

@@ -1,0 +1,16 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Measurements that stand beside the product: built in release mode, run by hand and before a release.
+let package = Package(
+  name: "Benchmarks",
+  dependencies: [.package(name: "rtcast", path: "..")],
+  targets: [
+    // Counts calls of malloc and its kin; must be linked into the executable that is measured.
+    .target(name: "CAllocationCount"),
+    .executableTarget(
+      name: "SendPathBenchmark",
+      dependencies: ["CAllocationCount", .product(name: "RTCEngine", package: "rtcast")],
+      swiftSettings: [.swiftLanguageMode(.v6), .enableExperimentalFeature("Lifetimes")]),
+  ]
+)

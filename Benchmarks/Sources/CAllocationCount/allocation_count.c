@@ -1,0 +1,44 @@
+#include "allocation_count.h"
+#include <errno.h>
+#include <stddef.h>
+
+// An executable's own malloc comes before glibc's in symbol resolution; glibc's is still there under these names.
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+
+static __thread unsigned long count;
+
+unsigned long allocation_count(void) { return count; }
+
+void *malloc(size_t size) {
+  count++;
+  return __libc_malloc(size);
+}
+
+void *calloc(size_t number, size_t size) {
+  count++;
+  return __libc_calloc(number, size);
+}
+
+void *realloc(void *old, size_t size) {
+  count++;
+  return __libc_realloc(old, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+  count++;
+  return __libc_memalign(alignment, size);
+}
+
+void *memalign(size_t alignment, size_t size) {
+  count++;
+  return __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **result, size_t alignment, size_t size) {
+  count++;
+  *result = __libc_memalign(alignment, size);
+  return *result ? 0 : ENOMEM;
+}
