@@ -55,6 +55,8 @@ final class ViewerRegistry: WHEPSessions {
       return .noContent
     } catch let failure as NegotiationFailure where failure.kind == .malformed {
       throw .malformedFragment(failure.sentence)
+    } catch let failure as NegotiationFailure where failure.kind == .unsupported {
+      throw .unusableOffer(failure.sentence)
     } catch {
       throw .noSuchSession
     }

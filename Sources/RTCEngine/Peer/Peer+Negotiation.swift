@@ -76,15 +76,20 @@ extension Peer {
   }
 
   private mutating func addRemoteCandidates(_ text: String, now: Timestamp) throws(NegotiationFailure) {
+    let fragment: TrickleFragment
     do throws(SDPError) {
-      let fragment = try TrickleFragment(parsing: text)
-      let ufrag = fragment.effectiveCredentials?.usernameFragment
-      for candidate in fragment.candidates {
-        guard let usable = IceCandidate(candidate) else { continue }
-        ice.addRemoteCandidate(usable, usernameFragment: candidate.usernameFragment ?? ufrag, now: now)
-      }
+      fragment = try TrickleFragment(parsing: text)
     } catch {
       throw NegotiationFailure(kind: .malformed, sentence: "The candidates cannot be read: \(error).")
+    }
+    let ufrag = fragment.effectiveCredentials?.usernameFragment
+    if let ufrag, let known = negotiation.session?.transport.remoteCredentials.usernameFragment, ufrag != known {
+      throw NegotiationFailure(
+        kind: .unsupported, sentence: "An ICE restart by fragment is not possible here; open a new session.")
+    }
+    for candidate in fragment.candidates {
+      guard let usable = IceCandidate(candidate) else { continue }
+      ice.addRemoteCandidate(usable, usernameFragment: candidate.usernameFragment ?? ufrag, now: now)
     }
   }
 

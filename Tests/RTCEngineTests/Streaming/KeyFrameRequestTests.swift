@@ -44,6 +44,23 @@ import Testing
     #expect(FrameChain(pair.receiver.frames).keyFrames == 4)
   }
 
+  @Test("the first request of a rest in which nothing is missing is let pass, the second is served")
+  func impatience() throws {
+    let pair = try PeerPair()
+    try #require(pair.connect() != nil)
+    pair.sender.source = SyntheticVideo(from: pair.now)
+    pair.run(for: .seconds(1))
+    pair.sender.source = nil
+    pair.run(for: .seconds(3))
+    let before = pair.sender.keyFrameRequests.count
+    pair.perform(pair.options.sender.other, .requestKeyFrame)
+    pair.run(for: .seconds(1))
+    #expect(pair.sender.keyFrameRequests.count == before)
+    pair.perform(pair.options.sender.other, .requestKeyFrame)
+    pair.run(for: .seconds(1))
+    #expect(pair.sender.keyFrameRequests.count == before + 1)
+  }
+
   @Test("a frame left out by the source is answered by a request, and nothing undecodable leaves")
   func gapInTheSource() throws {
     let pair = try PeerPair()
