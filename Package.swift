@@ -26,6 +26,8 @@ let package = Package(
     // For the fuzzing and benchmark packages beside this one.
     .library(name: "RTCWire", targets: ["RTCWire"]),
     .library(
+      name: "RTCPictures", targets: ["RTCMedia", "RTCConvert", "RTCCodecVPX", "RTCCapture", "RTCPrimitives"]),
+    .library(
       name: "RTCEngine", targets: ["RTCEngine", "RTCNet", "RTCSrtp", "RTCPrimitives", "RTCMedia", "RTCTestKit"]),
   ],
   dependencies: [

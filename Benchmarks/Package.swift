@@ -12,5 +12,8 @@ let package = Package(
       name: "SendPathBenchmark",
       dependencies: ["CAllocationCount", .product(name: "RTCEngine", package: "rtcast")],
       swiftSettings: [.swiftLanguageMode(.v6), .enableExperimentalFeature("Lifetimes")]),
+    .executableTarget(
+      name: "PictureBenchmark", dependencies: [.product(name: "RTCPictures", package: "rtcast")],
+      swiftSettings: [.swiftLanguageMode(.v6), .enableExperimentalFeature("Lifetimes")]),
   ]
 )

@@ -17,6 +17,11 @@ struct MacroblockMap {
   private(set) var weight: [UInt8]
   /// 1 where the coming frame is to code, 0 where it keeps what the last one showed.
   private(set) var active: [UInt8]
+  /// The number of the change that last touched each macroblock.
+  private var changeNumber: [UInt32]
+  private var lastChangeNumber: UInt32 = 0
+  /// Macroblocks changed after this number may change again at once and are not worth refining.
+  private var refinable: UInt32 = 0
   /// The plain macroblocks that were coded finely and yet have a colour that is off.
   private var tinted: Set<Int> = []
 
@@ -27,22 +32,39 @@ struct MacroblockMap {
     quality = Array(repeating: Self.changed, count: columns * rows)
     weight = Array(repeating: 64, count: columns * rows)
     active = Array(repeating: 1, count: columns * rows)
+    changeNumber = Array(repeating: 0, count: columns * rows)
   }
 
   var count: Int { quality.count }
 
   /// Says that the pixels in `rects` are new; nil = all.
   mutating func markChanged(_ rects: [PixelRect]?) {
+    guard rects?.isEmpty != true else { return }
+    lastChangeNumber &+= 1
     for rect in rects ?? [PixelRect(size)] {
       let inside = rect.intersection(PixelRect(size))
       guard !inside.isEmpty else { continue }
       let (left, right) = (inside.x / 16, (inside.maxX - 1) / 16)
       for row in inside.y / 16...(inside.maxY - 1) / 16 {
-        for index in row * columns + left...row * columns + right { quality[index] = Self.changed }
+        for index in row * columns + left...row * columns + right {
+          quality[index] = Self.changed
+          changeNumber[index] = lastChangeNumber
+        }
         guard !tinted.isEmpty else { continue }
         for index in row * columns + left...row * columns + right { tinted.remove(index) }
       }
     }
+  }
+
+  /// Says what may be refined from now on: everything when the whole picture rests; otherwise what the last two changes
+  /// left alone, as what they touched (a video in a page, say) will soon be new again.
+  mutating func chooseRefinable(allRests: Bool) {
+    refinable = allRests ? lastChangeNumber : lastChangeNumber - min(lastChangeNumber, 2)
+  }
+
+  /// True where `quality > limit` and refinement is not wasted.
+  func needsRefinement(_ index: Int, above limit: Int) -> Bool {
+    Int(quality[index]) > limit && changeNumber[index] <= refinable
   }
 
   /// Measures the detail of the changed macroblocks in the luma plane.
@@ -112,13 +134,13 @@ struct MacroblockMap {
     for index in active.indices { active[index] = quality[index] == Self.changed ? 1 : 0 }
   }
 
-  /// Makes macroblocks with `quality > limit` active, from the top, as long as there are fewer than `most` and `cost`,
+  /// Makes refinable macroblocks with `quality > limit` active, from the top, as long as there are fewer than `most` and `cost`,
   /// called with quality and weight of each, sums up to less than `bytes`.
   mutating func select(above limit: UInt8, most: Int, bytes: Double, cost: (UInt8, Double) -> Double) {
     var left = most
     var budget = bytes
     for index in active.indices {
-      guard quality[index] > limit, left > 0, budget > 0 else {
+      guard left > 0, budget > 0, needsRefinement(index, above: Int(limit)) else {
         active[index] = 0
         continue
       }

@@ -20,7 +20,7 @@ public final class VP8Encoder: VideoEncoder {
   private var rotation = VideoRotation.none
   private var needsKeyFrame = true
   private var frameCount: UInt64 = 0
-  /// The last frame, or the last try to refine.
+  /// The last try to refine.
   private var lastAttempt: Timestamp?
   private var lastLargeChange: Timestamp?
   /// Until when a movement had better not be interrupted by refinement.
@@ -93,6 +93,7 @@ public final class VP8Encoder: VideoEncoder {
 
   public func refinementTime(now: Timestamp) -> Timestamp? {
     guard !needsKeyFrame else { return now }
+    map.chooseRefinable(allRests: isAtRest(now))
     var current = budget
     current.refill(now: now)
     let leftOut = map.extent(above: 63)
@@ -104,6 +105,8 @@ public final class VP8Encoder: VideoEncoder {
       bytes = min(stage.bytes, passBytes)
     } else if map.hasTinted {
       bytes = 1200
+    } else if let lastChange, !isAtRest(now), map.quality.contains(where: { $0 > limits.finest }) {
+      return lastChange + Self.restTime  // what changes now may rest then
     } else {
       return nil
     }
@@ -116,6 +119,7 @@ public final class VP8Encoder: VideoEncoder {
     lastAttempt = now
     if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
     if map.extent(above: 63).count > 0 { return try encodeChanges(captureTime: now, now: now) }
+    map.chooseRefinable(allRests: isAtRest(now))
     guard let stage = refinementStage() else { return try correctColours(now: now) }
     guard budget.credit >= min(stage.bytes, passBytes) * 0.99 else { return nil }
     let allowed = max(passBytes, min(budget.credit / 2, stage.bytes))
@@ -145,18 +149,25 @@ public final class VP8Encoder: VideoEncoder {
   /// What to bring the coarse macroblocks to next, and the bytes for all of it; nil when nothing is left.
   private func refinementStage() -> (quantizer: Int, bytes: Double)? {
     let target = limits.finest
-    guard map.quality.contains(where: { $0 > target }) else { return nil }
+    guard map.quality.indices.contains(where: { map.needsRefinement($0, above: target) }) else { return nil }
     let all = refinementBytes(to: target)
     // Far to go: make everything readable before anything becomes perfect.
-    if limits.readable > target, all > budget.capacity / 2, map.quality.contains(where: { $0 > limits.readable }) {
+    if limits.readable > target, all > budget.capacity / 2,
+      map.quality.indices.contains(where: { map.needsRefinement($0, above: limits.readable) })
+    {
       return (limits.readable, refinementBytes(to: limits.readable))
     }
     return (target, all)
   }
 
+  /// True when no change came for longer than those of a movement are apart.
+  private func isAtRest(_ now: Timestamp) -> Bool { lastChange.map { now - $0 >= Self.restTime } ?? true }
+
+  private static let restTime = TimeDelta.milliseconds(250)
+
   private func refinementBytes(to target: Int) -> Double {
     var sum = 0.0
-    for index in map.quality.indices where map.quality[index] > target {
+    for index in map.quality.indices where map.needsRefinement(index, above: target) {
       sum += model.refinementBytes(weight: Double(map.weight[index]) / 255, from: map.quality[index], to: target)
     }
     return sum
@@ -186,18 +197,20 @@ public final class VP8Encoder: VideoEncoder {
     guard let quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
     map.selectChanged()
     lastChange = now
-    if isLarge { holdRefinement(now: now) }
+    if isLarge { holdRefinement(now: now, isBroad: count > map.count / 4) }
     let predicted = predictedBytes(kind, weight: weight, quantizer: quantizer)
     return try code(kind, quantizer: quantizer, predicted: predicted, captureTime: captureTime, now: now)
   }
 
   /// libvpx looks for a movement where the frame before found it. A refinement in between finds everything at rest, and
-  /// large steps are not found again after it; so it waits until the next step would have come.
-  private func holdRefinement(now: Timestamp) {
+  /// large steps are not found again after it; so it waits until the next step would have come. A movement in a part of
+  /// the picture, such as a video in a page, has small steps, and what stands beside it should not wait for its end.
+  private func holdRefinement(now: Timestamp, isBroad: Bool) {
+    lastLargeChange = now
+    guard isBroad else { return }
     let frame = TimeDelta.seconds(1 / max(1, settings.maxFrameRate))
     let expected = max((movementInterval ?? .zero) * 2, frame)
     heldUntil = now + min(expected + .milliseconds(50), .milliseconds(500))
-    lastLargeChange = now
   }
 
   /// Whether the steps of a movement are few enough to think about each.
@@ -214,8 +227,10 @@ public final class VP8Encoder: VideoEncoder {
   /// Nil when the frame had better be left out.
   private func chooseQuantizer(_ kind: BitModel.Kind, weight: Double, now: Timestamp) -> Int? {
     let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
-    // Half of what is left: a movement that goes on settles at exactly its share of the rate.
-    let spendable = budget.credit * (kind == .moving ? 0.5 : 0.9)
+    // A part of what is left: a movement that goes on settles at exactly its share of the rate. The smaller part leaves
+    // enough at a time to sharpen what stands still beside it.
+    let part = kind != .moving ? 0.9 : hasCoarseRest ? 0.25 : 0.5
+    let spendable = budget.credit * part
     let allowed = max(spendable, share / 2, 1200)
     let finest = kind == .moving ? limits.finestMoving(isSlow: isSlowMovement) : limits.finest
     let coarsest = kind == .fresh ? limits.coarsestFirst : limits.coarsest
@@ -232,6 +247,13 @@ public final class VP8Encoder: VideoEncoder {
     let lean = model.bytes(kind, weight: weight, quantizer: limits.coarsestFirst)
     let reach = budget.credit + Double(budget.rate.bytes(in: .milliseconds(200)))
     return isOverdue && lean <= reach ? limits.coarsestFirst : nil
+  }
+
+  /// True when something that does not move is still coarse, and the movement leaves room to mend it.
+  private var hasCoarseRest: Bool {
+    guard settings.contentHint != .motion, lastChange.map({ heldUntil <= $0 }) ?? true else { return false }
+    map.chooseRefinable(allRests: false)
+    return map.quality.indices.contains { map.needsRefinement($0, above: limits.readable) }
   }
 
   // MARK: - Coding
@@ -256,7 +278,7 @@ public final class VP8Encoder: VideoEncoder {
     budget.spend(output.data.count)
     learn(kind, quantizer: quantizer, bytes: output.data.count, predicted: predicted)
     needsKeyFrame = false
-    lastAttempt = now
+    if kind == .refinement || kind == .key { lastAttempt = now }
     defer { frameCount += 1 }
     return EncodedFrame(
       codec: codec, data: output.data, isKeyFrame: output.isKeyFrame, size: settings.size, captureTime: captureTime,

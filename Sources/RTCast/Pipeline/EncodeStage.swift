@@ -113,7 +113,9 @@ package struct EncodeStage: ~Copyable {
 
   private func refinementTime(_ now: Timestamp) -> Timestamp? {
     guard let due = encoder?.refinementTime(now: now) else { return nil }
-    return max(due, (lastFrame ?? .zero) + settings.restDelay)
+    // While frames come, a refinement fits between two of them; it takes a few milliseconds.
+    let pause = min(settings.restDelay, .seconds(0.5 / max(1, settings.maxFrameRate)))
+    return max(due, (lastFrame ?? .zero) + pause)
   }
 
   // MARK: - Work

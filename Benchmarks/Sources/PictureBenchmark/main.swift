@@ -1,0 +1,107 @@
+// What a picture costs before it is packets: conversion by rectangle, and VP8 for a key frame, a typed letter, a scroll.
+// CPU time of the whole process, 1920x1080, synthetic text; one line a figure.
+
+import Glibc
+import RTCCapture
+import RTCCodecVPX
+import RTCConvert
+import RTCMedia
+import RTCPrimitives
+
+let size = PixelSize(width: 1920, height: 1080)
+let memory = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: size.width * size.height)
+memory.initialize(repeating: 0)
+
+/// Milliseconds of processor time this process has used.
+func processorTime() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+  return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
+}
+
+/// Draws `frame` of the scrolling text; the memory is reused, so only one frame may be looked at at a time.
+func page(_ frame: UInt64, damage: [PixelRect]? = nil) -> VideoFrame {
+  var canvas = PixelCanvas(size: size, pixels: memory.mutableSpan)
+  SyntheticPicture.draw(.scrollText, frame: frame, seed: 1, milliseconds: 0, into: &canvas)
+  let base = UnsafeRawPointer(memory.baseAddress!)
+  let buffer = PixelBuffer(format: .bgra, size: size, planes: [(base, size.width * 4)], release: {})!
+  return VideoFrame(buffer: buffer, captureTime: .zero, damage: damage, colorSpace: .sRGB)
+}
+
+func report(_ what: String, _ milliseconds: Double, _ more: String = "") {
+  print(what.padded(to: 34), (String(Int(milliseconds * 1000)) + " µs").padded(to: 12), more)
+}
+
+extension String {
+  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}
+
+func measureConversion() throws {
+  let frame = page(0)
+  var converter = FrameConverter()
+  let picture = InputPicture(size: size)
+  let parts: [(String, [PixelRect]?)] = [
+    ("whole", nil), ("640x360", [PixelRect(x: 96, y: 96, width: 640, height: 360)]),
+    ("32x32", [PixelRect(x: 96, y: 96, width: 32, height: 32)]),
+  ]
+  for (name, rects) in parts {
+    _ = try converter.convert(frame, rects: rects, into: picture)
+    let start = processorTime()
+    for _ in 0..<100 { _ = try converter.convert(frame, rects: rects, into: picture) }
+    report("convert \(name)", (processorTime() - start) / 100)
+  }
+}
+
+func measureEncoding() throws {
+  var settings = VideoEncoderSettings(size: size, targetBitrate: .kilobitsPerSecond(2_500))
+  settings.threads = 1
+  let encoder = try VP8Encoder(settings)
+  var converter = FrameConverter()
+  var now = Timestamp.zero
+  func encode(_ frame: VideoFrame, keyFrame: Bool = false) throws -> (milliseconds: Double, bytes: Int) {
+    let start = processorTime()
+    let changed = try converter.convert(frame, rects: frame.damage, into: encoder.picture)
+    let job = EncodeJob(changed: changed, keyFrame: keyFrame, captureTime: now, now: now)
+    let bytes = try encoder.encode(job)?.data.count ?? 0
+    return (processorTime() - start, bytes)
+  }
+  func rest() throws -> (milliseconds: Double, bytes: Int, passes: Int) {
+    var total = (0.0, 0, 0)
+    while let due = encoder.refinementTime(now: now), total.2 < 500 {
+      now = max(now, due)
+      let start = processorTime()
+      let bytes = try encoder.refine(now: now)?.data.count ?? 0
+      total = (total.0 + processorTime() - start, total.1 + bytes, total.2 + 1)
+    }
+    return total
+  }
+
+  _ = try encode(page(0), keyFrame: true)
+  _ = try rest()
+  now += .seconds(1)
+  let key = try encode(page(0), keyFrame: true)
+  report("key frame", key.milliseconds, "\(key.bytes) bytes")
+  let resting = try rest()
+  report("refinement until lossless", resting.milliseconds, "\(resting.bytes) bytes in \(resting.passes) passes")
+
+  var typed = (0.0, 0)
+  for letter in 0..<50 {
+    now += .milliseconds(200)
+    let rect = PixelRect(x: 200 + 12 * letter, y: 400, width: 12, height: 20)
+    let result = try encode(page(UInt64(letter % 2), damage: [rect]))
+    typed = (typed.0 + result.milliseconds, typed.1 + result.bytes)
+  }
+  report("typed letter", typed.0 / 50, "\(typed.1 / 50) bytes")
+
+  var scrolled = (0.0, 0)
+  for step in 0..<60 {
+    now += .microseconds(33_333)
+    let frame = page(UInt64(step))
+    let result = try encode(frame)
+    scrolled = (scrolled.0 + result.milliseconds, scrolled.1 + result.bytes)
+  }
+  report("scrolled page", scrolled.0 / 60, "\(scrolled.1 / 60) bytes")
+}
+
+try measureConversion()
+try measureEncoding()
