@@ -5,7 +5,9 @@ import RTCPrimitives
 public import RTCSignaling
 
 /// What every casting command takes.
-struct CastOptions: ParsableArguments {
+package struct CastOptions: ParsableArguments {
+  package init() {}
+
   @Option(help: ArgumentHelp("Video codec: VP8.", valueName: "codec"))
   var codec: VideoCodec = .vp8
 
@@ -70,7 +72,7 @@ struct CastOptions: ParsableArguments {
   @Flag(name: [.short, .long], help: "Log more to standard error; twice for even more.")
   var verbose: Int
 
-  func validate() throws {
+  package func validate() throws {
     if to != nil, listen != .loopback {
       throw ValidationError("--to publishes and --listen serves; give one of them.")
     }
