@@ -33,8 +33,7 @@ import rtcast_cli
 
   @Test(arguments: ["", "nonsense:99999", "127.0.0.1", "127.0.0.1:x", "::1", "[::1]", "host:"])
   func `An address to listen at names its port`(text: String) {
-    let error = #expect(throws: ValidationError.self) { try CastOptions.listenAddress(text) }
-    #expect(error?.message.contains("--listen") == true)
+    #expect(throws: ValidationError.self) { try CastOptions.listenAddress(text) }
   }
 
   @Test(arguments: [

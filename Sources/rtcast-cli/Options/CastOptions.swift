@@ -36,7 +36,8 @@ package struct CastOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Where viewers connect; port 0 takes a free one. Beyond loopback it needs --token.", valueName: "host:port"),
+      "Where viewers connect; port 0 takes a free one. Beyond loopback it needs --token. (default: 127.0.0.1:0)",
+      valueName: "host:port"),
     transform: { try Self.listenAddress($0) })
   var listen: ListenAddress = .loopback
 
@@ -95,7 +96,7 @@ package struct CastOptions: ParsableArguments {
       guard namesPort else { throw .malformed(text) }
       return address
     } catch {
-      throw ValidationError("--listen: \(error)")
+      throw ValidationError("\(error)")
     }
   }
 }
