@@ -160,5 +160,12 @@ let package = Package(
     .testTarget(
       name: "RTCastTests", dependencies: ["RTCast", "RTCCodecVPX", "RTCMedia", "RTCPrimitives"],
       swiftSettings: strict),
+    .testTarget(
+      name: "RTCastCLITests",
+      dependencies: [
+        "rtcast-cli", "RTCMedia", "RTCSignaling",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict),
   ]
 )

@@ -39,7 +39,7 @@ public final class Broadcast: Sendable {
   let viewers: ViewerRegistry
   private let continuation: AsyncStream<BroadcastEvent>.Continuation
   let report: @Sendable (BroadcastEvent) -> Void
-  private let meter = Mutex(StatisticsMeter())
+  private let meter = Mutex(StatisticsMeter(started: MonotonicClock.now()))
 
   /// - Parameters:
   ///   - capturer: the source; started by `start`, not before.

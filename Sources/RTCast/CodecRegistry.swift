@@ -4,6 +4,7 @@ public import RTCMedia
 /// Which codecs a broadcast may encode with. A value: pass your own to add or replace one.
 public struct CodecRegistry: Sendable {
   private var factories: [VideoCodec: VideoEncoderFactory] = [:]
+  private var libraries: [VideoCodec: String] = [:]
 
   /// An empty registry.
   public init() {}
@@ -11,14 +12,23 @@ public struct CodecRegistry: Sendable {
   /// All codecs this build has.
   public static var standard: CodecRegistry {
     var registry = CodecRegistry()
-    registry.register(.vp8) { settings throws(VideoEncoderError) in try VP8Encoder(settings) }
+    registry.register(.vp8, library: VP8Encoder.library) { settings throws(VideoEncoderError) in
+      try VP8Encoder(settings)
+    }
     return registry
   }
 
   /// Adds `factory` for `codec`, in the place of any before.
-  public mutating func register(_ codec: VideoCodec, factory: @escaping VideoEncoderFactory) {
+  /// - Parameter library: name and version of what encodes, for a report to a person.
+  public mutating func register(
+    _ codec: VideoCodec, library: String? = nil, factory: @escaping VideoEncoderFactory
+  ) {
     factories[codec] = factory
+    libraries[codec] = library
   }
+
+  /// Name and version of what encodes `codec`; nil when nobody said.
+  public func library(for codec: VideoCodec) -> String? { libraries[codec] }
 
   /// The codecs there are factories for.
   public var codecs: [VideoCodec] { VideoCodec.allCases.filter { factories[$0] != nil } }

@@ -4,21 +4,25 @@ import RTCPrimitives
 
 /// Turns running totals into figures per second, over the time since it was last asked.
 struct StatisticsMeter {
-  private var started: Timestamp?
-  private var measured = Timestamp.zero
+  private let started: Timestamp
+  private var measured: Timestamp
   private var pipeline = PipelineStatistics()
   private var peers: [String: SendStatistics] = [:]
   /// NACK and PLI counts of viewers that are gone.
   private var departed: (nacks: UInt64, plis: UInt64) = (0, 0)
 
+  init(started: Timestamp) {
+    self.started = started
+    measured = started
+  }
+
   mutating func measure(
     now: Timestamp, pipeline new: PipelineStatistics, peers viewers: [(id: String, statistics: PeerStatistics)],
     sessions: Int, codec: VideoCodec
   ) -> BroadcastStatistics {
-    let interval = max((now - (started == nil ? now - .seconds(1) : measured)).seconds, 1e-3)
-    started = started ?? now
+    let interval = max((now - measured).seconds, 1e-3)
     var result = BroadcastStatistics()
-    result.time = now - (started ?? now)
+    result.time = now - started
     result.sessions = sessions
     result.codec = codec
     measurePipeline(new, interval: interval, into: &result)

@@ -7,15 +7,20 @@ struct Rtcast: AsyncParsableCommand {
     abstract: "Cast a screen to any browser, sharp enough to read and cheap enough to forget.",
     discussion: """
       Examples:
-        rtcast screen --fps 5               cast this screen; open the printed link
-        rtcast screen --window Terminal     one window, whole even while covered
+        rtcast screen --fps 5
+            cast this screen; open the link it prints
+        rtcast screen --window Terminal --fps 10
+            one window, whole even while covered
         rtcast screen --listen 0.0.0.0:8080 --token s3cret
-                                            viewers from other machines
+            let viewers on other machines in
         rtcast screen --to https://sfu.example/whip --token s3cret
-                                            publish to a service by WHIP
-        rtcast test --pattern clock         a test picture, no screen needed
-        rtcast list                         what there is to cast
-        rtcast doctor                       what works here, what to install
+            publish to a WHIP service
+        rtcast test --pattern clock
+            a moving test picture, no screen needed
+        rtcast list
+            what there is to cast
+        rtcast doctor
+            what works on this machine, and what to install
 
       Exit status: 0 done or stopped by Ctrl-C; 64 wrong usage; 66 no such source; 69 display, port or \
       server unavailable; 70 our own fault; 76 the far side broke the protocol; 77 not permitted.

@@ -13,8 +13,10 @@ struct CastOutput: Sendable {
   }
 
   let style: Style
+  private let isPublishing: Bool
 
   init(_ options: CastOptions) {
+    isPublishing = options.to != nil
     style =
       if options.json { .json } else if Terminal.isInteractive { .live(qrCode: !options.hidesQRCode) } else {
         .plain(statistics: options.stats)
@@ -79,9 +81,9 @@ struct CastOutput: Sendable {
   func statistics(_ report: StatisticsReport) {
     switch style {
     case .json: emit(report.event)
-    case .plain: Terminal.print(report.line.fitted(to: .max))
+    case .plain: Terminal.print(report.line(publishing: isPublishing).fitted(to: .max))
     case .live:
-      let line = report.line.fitted(to: Terminal.size.columns - 1)
+      let line = report.line(publishing: isPublishing).fitted(to: Terminal.size.columns - 1)
       Terminal.showLive(line.hasPrefix("●") ? "\u{1B}[32m●\u{1B}[0m" + line.dropFirst() : line)
     }
   }

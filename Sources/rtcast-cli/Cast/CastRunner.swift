@@ -192,7 +192,7 @@ struct CastRunner {
       logger.info("A viewer left.", metadata: ["id": "\(id)", "reason": "\(reason.word)"])
       output.viewerLeft(id, reason)
     case .formatChanged(let size):
-      logger.info("The picture has a new size.", metadata: ["size": "\(size)"])
+      logger.info("The picture is now \(size).")
     case .encoderFailed(let sentence):
       logger.error("\(sentence)")
     case .ended(.finished): return .sourceFinished

@@ -61,15 +61,15 @@ struct StatisticsReport: Sendable {
   }
 
   /// For a person; the least telling figures go first when the terminal is narrow.
-  var line: StatusLine {
+  /// - Parameter publishing: to a WHIP service, which is no viewer.
+  func line(publishing: Bool) -> StatusLine {
     let s = broadcast
-    let watched = s.viewers > 0
-    var pieces = [
-      StatusLine.Piece(watched ? "● live" : "○ nobody watches yet", rank: 0),
-      StatusLine.Piece(Figures.count(s.viewers, "viewer"), rank: 1),
-      StatusLine.Piece("\(s.size.width)×\(s.size.height)", rank: 3),
-    ]
-    if watched {
+    let isLive = s.viewers > 0
+    let waiting = publishing ? "○ connecting" : "○ waiting for viewers"
+    var pieces = [StatusLine.Piece(isLive ? "● live" : waiting, rank: 0)]
+    if isLive, !publishing { pieces.append(StatusLine.Piece(Figures.count(s.viewers, "viewer"), rank: 1)) }
+    pieces.append(StatusLine.Piece("\(s.size.width)×\(s.size.height)", rank: 3))
+    if isLive {
       pieces += [
         StatusLine.Piece(Figures.fixed(s.framesSent, 1) + " fps", rank: 2),
         StatusLine.Piece(Figures.rate(bitsPerSecond: s.bitrate.bitsPerSecond), rank: 2),

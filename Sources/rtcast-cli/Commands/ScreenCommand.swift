@@ -23,7 +23,7 @@ struct ScreenCommand: AsyncParsableCommand {
       """)
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("Most pictures a second, 0.1 to 240.", valueName: "n"),
+    parsing: .unconditional, help: ArgumentHelp("Most pictures a second, 0.1 to 240. (default: 5)", valueName: "n"),
     transform: { try FrameRate(parsing: $0) })
   var fps: FrameRate = .screen
 

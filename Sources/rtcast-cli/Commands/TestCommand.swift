@@ -20,16 +20,16 @@ struct TestCommand: AsyncParsableCommand {
   var pattern: SyntheticPattern = .clock
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("Frames a second, 0.1 to 240.", valueName: "n"),
+    parsing: .unconditional, help: ArgumentHelp("Frames a second, 0.1 to 240. (default: 30)", valueName: "n"),
     transform: { try FrameRate(parsing: $0) })
   var fps: FrameRate = .motion
 
   @Option(
-    help: ArgumentHelp("Size of the picture, 16x16 to 8192x8192.", valueName: "WxH"),
+    help: ArgumentHelp("Size of the picture, 16x16 to 8192x8192. (default: 1280x720)", valueName: "WxH"),
     transform: { try PictureSize(parsing: $0) })
   var size = PictureSize(width: 1280, height: 720)
 
-  @Option(help: ArgumentHelp("What the pictures are drawn from.", valueName: "number"))
+  @Option(help: ArgumentHelp("What the pictures are drawn from, a whole number.", valueName: "number"))
   var seed: UInt64 = 1
 
   @OptionGroup var cast: CastOptions

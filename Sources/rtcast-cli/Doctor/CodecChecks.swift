@@ -8,6 +8,6 @@ enum CodecChecks {
     guard !codecs.isEmpty else {
       return [.fails("Codecs", "none in this build", advice: "Build with libvpx: apt install libvpx-dev.")]
     }
-    return codecs.map { .works($0.rawValue, "encoder present") }
+    return codecs.map { .works($0.rawValue, CodecRegistry.standard.library(for: $0) ?? "encoder present") }
   }
 }

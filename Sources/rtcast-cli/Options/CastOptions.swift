@@ -5,7 +5,9 @@ import RTCPrimitives
 public import RTCSignaling
 
 /// What every casting command takes.
-struct CastOptions: ParsableArguments {
+package struct CastOptions: ParsableArguments {
+  package init() {}
+
   @Option(help: ArgumentHelp("Video codec: VP8.", valueName: "codec"))
   var codec: VideoCodec = .vp8
 
@@ -34,7 +36,8 @@ struct CastOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Where viewers connect; port 0 takes a free one. Beyond loopback it needs --token.", valueName: "host:port"),
+      "Where viewers connect; port 0 takes a free one. Beyond loopback it needs --token. (default: 127.0.0.1:0)",
+      valueName: "host:port"),
     transform: { try Self.listenAddress($0) })
   var listen: ListenAddress = .loopback
 
@@ -70,7 +73,7 @@ struct CastOptions: ParsableArguments {
   @Flag(name: [.short, .long], help: "Log more to standard error; twice for even more.")
   var verbose: Int
 
-  func validate() throws {
+  package func validate() throws {
     if to != nil, listen != .loopback {
       throw ValidationError("--to publishes and --listen serves; give one of them.")
     }
@@ -93,7 +96,7 @@ struct CastOptions: ParsableArguments {
       guard namesPort else { throw .malformed(text) }
       return address
     } catch {
-      throw ValidationError("--listen: \(error)")
+      throw ValidationError("\(error)")
     }
   }
 }
