@@ -19,7 +19,9 @@ extension X11CaptureTests {
       while frame.pixel(10, 20) != 0x0000ee { frame = try #require(await collector.frame()) }
       #expect(frame.pixel(0, 0) == 0x00aa00)
       #expect(frame.pixel(199, 119) == 0x00aa00)
-      #expect(frame.damageBounds == PixelRect(x: 10, y: 20, width: 30, height: 15))
+      // The server may tell the window's first painting late, in the same frame: then the damage is more than the patch.
+      let patch = PixelRect(x: 10, y: 20, width: 30, height: 15)
+      #expect(frame.damageBounds?.intersection(patch) == patch)
       capturer.stopCapture()
     }
 

@@ -126,9 +126,11 @@ private final class PipelineCore: Sendable {
       }
       guard let orders else { return nil }
       stage.obey(orders)
-      // Within the lock, so that frames reach the sink in their order.
-      if let encoded = work(&stage) { sink(encoded) }
+      let encoded = work(&stage)
+      // First, so that whoever has a frame finds it counted.
       published.withLock { $0 = stage.statistics }
+      // Within the lock, so that frames reach the sink in their order.
+      if let encoded { sink(encoded) }
       return stage.nextDeadline()
     }
   }
