@@ -20,7 +20,7 @@ func processorTime() -> Double {
 }
 
 /// Draws `frame` of the scrolling text; the memory is reused, so only one frame may be looked at at a time.
-func page(_ frame: UInt64, damage: [PixelRect]? = nil) -> VideoFrame {
+@MainActor func page(_ frame: UInt64, damage: [PixelRect]? = nil) -> VideoFrame {
   var canvas = PixelCanvas(size: size, pixels: memory.mutableSpan)
   SyntheticPicture.draw(.scrollText, frame: frame, seed: 1, milliseconds: 0, into: &canvas)
   let base = UnsafeRawPointer(memory.baseAddress!)
@@ -36,7 +36,7 @@ extension String {
   func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }
 
-func measureConversion() throws {
+@MainActor func measureConversion() throws {
   let frame = page(0)
   var converter = FrameConverter()
   let picture = InputPicture(size: size)
@@ -52,20 +52,20 @@ func measureConversion() throws {
   }
 }
 
-func measureEncoding() throws {
+@MainActor func measureEncoding() throws {
   var settings = VideoEncoderSettings(size: size, targetBitrate: .kilobitsPerSecond(2_500))
   settings.threads = 1
   let encoder = try VP8Encoder(settings)
   var converter = FrameConverter()
   var now = Timestamp.zero
-  func encode(_ frame: VideoFrame, keyFrame: Bool = false) throws -> (milliseconds: Double, bytes: Int) {
+  @MainActor func encode(_ frame: VideoFrame, keyFrame: Bool = false) throws -> (milliseconds: Double, bytes: Int) {
     let start = processorTime()
     let changed = try converter.convert(frame, rects: frame.damage, into: encoder.picture)
     let job = EncodeJob(changed: changed, keyFrame: keyFrame, captureTime: now, now: now)
     let bytes = try encoder.encode(job)?.data.count ?? 0
     return (processorTime() - start, bytes)
   }
-  func rest() throws -> (milliseconds: Double, bytes: Int, passes: Int) {
+  @MainActor func rest() throws -> (milliseconds: Double, bytes: Int, passes: Int) {
     var total = (0.0, 0, 0)
     while let due = encoder.refinementTime(now: now), total.2 < 500 {
       now = max(now, due)
