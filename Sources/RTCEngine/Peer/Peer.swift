@@ -10,7 +10,7 @@ import RTCWire
 /// Owned by one thread. It reads no clock, opens no socket and draws no random number.
 public struct Peer: ~Copyable {
   let configuration: PeerConfiguration
-  var random: SplitMix64
+  var random: SeededGenerator
   var timers = TimerTable()
   var state = PeerState.new
 
@@ -52,7 +52,7 @@ public struct Peer: ~Copyable {
 
   public init(_ configuration: PeerConfiguration) {
     self.configuration = configuration
-    var random = SplitMix64(seed: configuration.seed)
+    var random = SeededGenerator(seed: configuration.seed)
     sendIdentity = SendStreamIdentity(
       ssrc: SSRC(UInt32(truncatingIfNeeded: random.next())), rtxSSRC: SSRC(UInt32(truncatingIfNeeded: random.next())),
       cname: String(random.next(), radix: 36),
