@@ -183,10 +183,8 @@ extension Peer {
   // MARK: - What we bring
 
   static func makeNegotiation(
-    _ configuration: PeerConfiguration, _ identity: SendStreamIdentity, sessionID: UInt64
+    _ configuration: PeerConfiguration, _ identity: SendStreamIdentity, sessionID: UInt64, candidates: [IceCandidate]
   ) -> Negotiation {
-    let candidates = IceCandidate.hosts(
-      addresses: configuration.localAddresses.map { ($0.ip, 0) }, port: configuration.localAddresses.first?.port ?? 0)
     var negotiation = Negotiation(
       sessionID: sessionID, cname: identity.cname,
       transport: LocalTransport(
@@ -223,18 +221,16 @@ extension Peer {
       })
   }
 
-  static func makeIceAgent(_ configuration: PeerConfiguration, tieBreaker: UInt64, seed: UInt64) -> IceAgent {
+  static func makeIceAgent(
+    _ configuration: PeerConfiguration, tieBreaker: UInt64, seed: UInt64, candidates: [IceCandidate]
+  ) -> IceAgent {
     var options = IceConfiguration()
     // A little under RFC 7675's thirty seconds, so that a viewer that vanished is gone within them.
     options.consentLifetime = .milliseconds(25_000)
     var agent = IceAgent(
       role: .controlled, configuration: options, localCredentials: configuration.iceCredentials,
       tieBreaker: tieBreaker, seed: seed)
-    agent.addLocalCandidates(
-      IceCandidate.hosts(
-        addresses: configuration.localAddresses.map { ($0.ip, 0) },
-        port: configuration.localAddresses.first?.port ?? 0),
-      now: .zero)
+    agent.addLocalCandidates(candidates, now: .zero)
     return agent
   }
 }

@@ -10,7 +10,6 @@ import RTCWire
 /// Owned by one thread. It reads no clock, opens no socket and draws no random number.
 public struct Peer: ~Copyable {
   let configuration: PeerConfiguration
-  var random: SeededGenerator
   var timers = TimerTable()
   var state = PeerState.new
 
@@ -59,10 +58,12 @@ public struct Peer: ~Copyable {
       firstSequenceNumber: SequenceNumber(UInt16(truncatingIfNeeded: random.next()) & 0x7FFF),
       timestampOffset: RTPTimestamp(UInt32(truncatingIfNeeded: random.next())),
       firstPictureID: UInt16(truncatingIfNeeded: random.next()) & 0x7FFF)
-    negotiation = Peer.makeNegotiation(configuration, sendIdentity, sessionID: random.next() >> 2)
-    ice = Peer.makeIceAgent(configuration, tieBreaker: random.next(), seed: random.next())
+    let candidates = IceCandidate.hosts(
+      addresses: configuration.localAddresses.map { ($0.ip, 0) }, port: configuration.localAddresses.first?.port ?? 0)
+    negotiation = Peer.makeNegotiation(
+      configuration, sendIdentity, sessionID: random.next() >> 2, candidates: candidates)
+    ice = Peer.makeIceAgent(configuration, tieBreaker: random.next(), seed: random.next(), candidates: candidates)
     bitrate = LossBasedBitrate(limits: configuration.bitrates)
-    self.random = random
   }
 
   /// The one way in. Takes one input at `now` and leaves datagrams, events and the next deadline in `outbox`.
