@@ -40,6 +40,9 @@ let package = Package(
   targets: [
     // C libraries: module maps and shims, each used by one owner.
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(
+      name: "CFFmpeg", pkgConfig: "libavformat",
+      providers: [.apt(["libavformat-dev", "libavcodec-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
@@ -78,6 +81,10 @@ let package = Package(
     .target(name: "RTCCapture", dependencies: ["RTCPrimitives", "RTCMedia", "CLinux"], swiftSettings: safe),
     .target(
       name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CX11"], swiftSettings: strict),
+
+    .target(
+      name: "RTCCaptureFile", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CFFmpeg"],
+      swiftSettings: strict),
 
     // Codecs and colour.
     .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),

@@ -3,11 +3,27 @@ public import RTCPrimitives
 /// A video codec, by its RTP encoding name.
 public enum VideoCodec: String, Hashable, Sendable, CaseIterable {
   case vp8 = "VP8"
+  case vp9 = "VP9"
+  case h264 = "H264"
+  case av1 = "AV1"
+}
+
+/// Names one unbroken run of frames of a track: the frames of one encoder, or of one file passed through. A viewer is on
+/// one rendition at a time and changes only at a key frame.
+public struct Rendition: Hashable, Sendable, BitwiseCopyable {
+  public var number: UInt32
+  public init(_ number: UInt32) { self.number = number }
+
+  /// What the broadcast's own encoder makes.
+  public static let encoded = Rendition(0)
 }
 
 /// One encoded picture, shared by every viewer: immutable, its bytes reference-counted.
 public struct EncodedFrame: Sendable {
   public var codec: VideoCodec
+  public var rendition: Rendition
+  /// As the codec's RTP payload format takes it: H.264 as Annex B with parameter sets before each IDR picture, AV1 as
+  /// OBUs without temporal delimiters, VP8 and VP9 as they are.
   public var data: [UInt8]
   public var isKeyFrame: Bool
   public var size: PixelSize
@@ -19,14 +35,19 @@ public struct EncodedFrame: Sendable {
   public var quantizer: Int
   public var rotation: VideoRotation
   public var contentHint: ContentHint
-  /// Counts the source's encoded frames from 0; a gap tells a receiver of these values that a frame was left out.
+  /// What the samples mean, where the bitstream cannot say so (VP8); nil: BT.601 limited, or as the bitstream says.
+  public var colorSpace: ColorSpace?
+  /// Counts the rendition's frames from 0; a gap tells a receiver of these values that a frame was left out.
   public var number: UInt64
 
   public init(
     codec: VideoCodec, data: [UInt8], isKeyFrame: Bool, size: PixelSize, captureTime: Timestamp,
-    encodedTime: Timestamp, quantizer: Int, rotation: VideoRotation, contentHint: ContentHint, number: UInt64
+    encodedTime: Timestamp, quantizer: Int, rotation: VideoRotation, contentHint: ContentHint,
+    colorSpace: ColorSpace? = nil,
+    number: UInt64, rendition: Rendition = .encoded
   ) {
     self.codec = codec
+    self.rendition = rendition
     self.data = data
     self.isKeyFrame = isKeyFrame
     self.size = size
@@ -35,6 +56,7 @@ public struct EncodedFrame: Sendable {
     self.quantizer = quantizer
     self.rotation = rotation
     self.contentHint = contentHint
+    self.colorSpace = colorSpace
     self.number = number
   }
 }

@@ -3,6 +3,7 @@ import RTCEngine
 public import RTCMedia
 import RTCPrimitives
 public import RTCSignaling
+import RTCast
 
 /// What every casting command takes.
 package struct CastOptions: ParsableArguments {
@@ -128,5 +129,12 @@ extension ListenAddress: ExpressibleByArgument {
 extension ContentHint: ExpressibleByArgument {}
 
 extension VideoCodec: ExpressibleByArgument {
-  public init?(argument: String) { self.init(rawValue: argument.uppercased()) }
+  public init?(argument: String) {
+    guard let codec = VideoCodec(rawValue: argument.uppercased()), CodecRegistry.standard.codecs.contains(codec) else {
+      return nil
+    }
+    self = codec
+  }
+
+  public static var allValueStrings: [String] { CodecRegistry.standard.codecs.map(\.rawValue) }
 }

@@ -1,0 +1,28 @@
+#ifndef CFFMPEG_H
+#define CFFMPEG_H
+
+#include <errno.h>
+#include <libavcodec/avcodec.h>
+#include <libavcodec/bsf.h>
+#include <libavformat/avformat.h>
+#include <libavutil/avutil.h>
+#include <libavutil/channel_layout.h>
+#include <libavutil/display.h>
+#include <libavutil/error.h>
+#include <libavutil/imgutils.h>
+#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
+#include <libswresample/swresample.h>
+#include <libswscale/swscale.h>
+
+// Macros that Swift cannot see.
+
+static const int cffmpeg_error_eof = AVERROR_EOF;
+static const int cffmpeg_error_again = AVERROR(EAGAIN);
+static const int cffmpeg_error_exit = AVERROR_EXIT;
+static const int cffmpeg_error_invalid_data = AVERROR_INVALIDDATA;
+static const int64_t cffmpeg_no_timestamp = AV_NOPTS_VALUE;
+
+static inline int cffmpeg_error(int number) { return AVERROR(number); }
+
+#endif

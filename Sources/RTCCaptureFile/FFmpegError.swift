@@ -1,0 +1,28 @@
+internal import CFFmpeg
+
+/// What an FFmpeg library said no with.
+package struct FFmpegError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The library's own number.
+  package let status: Int32
+  /// The call that failed.
+  package let call: String
+
+  package init(_ status: Int32, in call: String) {
+    self.status = status
+    self.call = call
+  }
+
+  /// The library's own words.
+  package var description: String {
+    var text = [CChar](repeating: 0, count: 128)
+    av_strerror(status, &text, text.count)
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Throws when `status` is negative, and passes it on otherwise.
+  @discardableResult
+  static func check(_ status: Int32, _ call: String) throws(FFmpegError) -> Int32 {
+    guard status >= 0 else { throw FFmpegError(status, in: call) }
+    return status
+  }
+}

@@ -1,0 +1,55 @@
+public import RTCPrimitives
+
+/// What already encoded pictures are coded with.
+public struct EncodedVideoFormat: Hashable, Sendable {
+  public var codec: VideoCodec
+  /// As SDP's `a=fmtp` says it: `profile-level-id=640028;packetization-mode=1`, `profile-id=0`; empty for VP8.
+  public var parameters: String
+  public var size: PixelSize
+
+  public init(codec: VideoCodec, parameters: String = "", size: PixelSize) {
+    self.codec = codec
+    self.parameters = parameters
+    self.size = size
+  }
+}
+
+/// Where already encoded pictures go. Called from any one thread at a time.
+public protocol EncodedVideoConsumer: AnyObject, Sendable {
+  /// A picture in decoding order, at the time it is due. `number` counts from 0, `rendition` is the consumer's to set.
+  func consume(_ frame: EncodedFrame)
+}
+
+/// A capturer whose pictures exist in encoded form and can be passed on as they are: a file, a camera that compresses.
+///
+/// `startCapture` runs it. From then on it delivers decoded pictures, encoded ones, or both, as is asked.
+public protocol EncodedVideoCapturer: VideoCapturer {
+  /// What its pictures are coded with; nil when they cannot be passed on (no codec browsers know, B-frames …): then
+  /// `setPassthrough` does nothing. Known from the start of the capture at the latest.
+  var encodedFormat: EncodedVideoFormat? { get }
+
+  /// From now on hands encoded pictures to `consumer`, beginning with the next key frame; nil ends that.
+  func setPassthrough(to consumer: (any EncodedVideoConsumer)?)
+
+  /// Says whether decoded pictures are wanted; they are at first. When they are wanted again, the next is the one due
+  /// now, not the next key frame.
+  func setDecoding(_ isWanted: Bool)
+
+  /// How long until the next key frame is due; nil when none will come or nobody knows.
+  func timeToNextKeyFrame() -> TimeDelta?
+}
+
+/// A source of sound that exists as Opus packets and can be passed on as it is.
+public protocol EncodedAudioSource: AudioSource {
+  /// True when its sound is Opus. Known from the start of the capture at the latest.
+  var isOpus: Bool { get }
+
+  /// From now on hands packets to `consumer`, in the place of decoded sound; nil ends that.
+  func setPassthrough(to consumer: (any EncodedAudioConsumer)?)
+}
+
+/// Where Opus packets go. Called from any one thread at a time.
+public protocol EncodedAudioConsumer: AnyObject, Sendable {
+  /// `position` is the consumer's to set.
+  func consume(_ frame: EncodedAudioFrame)
+}
