@@ -9,11 +9,19 @@ public actor PeerConnection {
     /// The video to send, if any.
     public var video: OutgoingVideoTrack?
     public var receivesVideo = false
+    /// The sound to send, if any; played in step with the video.
+    public var audio: OutgoingAudioTrack?
+    public var receivesAudio = false
+    /// What is said of the sound in descriptions.
+    public var opus = PeerConfiguration.OpusParameters()
     public var bitrates = BitrateLimits()
     /// Time from the first description to a finished handshake; then the connection ends by itself.
     public var connectTimeout = TimeDelta.seconds(15)
 
-    public init(video: OutgoingVideoTrack? = nil) { self.video = video }
+    public init(video: OutgoingVideoTrack? = nil, audio: OutgoingAudioTrack? = nil) {
+      self.video = video
+      self.audio = audio
+    }
   }
 
   public nonisolated let id: String
@@ -106,6 +114,7 @@ public actor PeerConnection {
       })
     table.insert(new)
     configuration.video?.attach(new)
+    configuration.audio?.attach(new)
     slot = new
     return new
   }
@@ -116,6 +125,8 @@ public actor PeerConnection {
       seed: UInt64.random(in: .min ... .max))
     peer.sendsVideo = configuration.video == nil ? nil : PeerConfiguration.OutgoingVideo()
     peer.receivesVideo = configuration.receivesVideo
+    peer.sendsAudio = configuration.audio == nil ? nil : PeerConfiguration.OutgoingAudio(opus: configuration.opus)
+    peer.receivesAudio = configuration.receivesAudio
     peer.bitrates = configuration.bitrates
     peer.connectTimeout = configuration.connectTimeout
     peer.wallClockOffset = TimeDelta(nanoseconds: WallClock.now() - MonotonicClock.now().nanoseconds)
@@ -126,8 +137,13 @@ public actor PeerConnection {
     stepEvents.append(event)
     switch event {
     case .keyFrameRequested: configuration.video?.keyFrameRequested()
+    case .audioLossReported(let loss):
+      if let slot { configuration.audio?.lossReported(loss, by: slot) }
     case .stateChanged(.ended):
-      if let slot { configuration.video?.detach(slot) }
+      if let slot {
+        configuration.video?.detach(slot)
+        configuration.audio?.detach(slot)
+      }
       continuation.yield(event)
       continuation.finish()
       return

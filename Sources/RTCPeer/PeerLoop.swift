@@ -57,6 +57,16 @@ public final class PeerLoop: Sendable {
     OutgoingVideoTrack(loop: events, onKeyFrameRequest: onKeyFrameRequest)
   }
 
+  /// A sound that any number of peers may send: encoded once, fanned out on the loop.
+  ///
+  /// - Parameter onLossChange: told on the loop's thread when the highest loss that any listener reports changes, 0…1:
+  ///   what forward error correction is to be made for.
+  public func makeAudioTrack(
+    onLossChange: @escaping @Sendable (Double) -> Void = { _ in }
+  ) -> OutgoingAudioTrack {
+    OutgoingAudioTrack(loop: events, onLossChange: onLossChange)
+  }
+
   /// Ends the thread once everything posted so far (goodbyes included) was sent.
   public func stop() { events.stop() }
 }

@@ -10,6 +10,7 @@ public final class PeerEnd {
   public private(set) var events: [(time: Timestamp, event: Event)] = []
   /// What it sends, if anything.
   public var source: SyntheticVideo?
+  public var audioSource: SyntheticAudio?
   /// Key frames that it was asked for are made; false for a source that has died.
   public var answersKeyFrameRequests = true
   /// The source keeps to the target bitrate; false for one that serves others too.
@@ -23,6 +24,7 @@ public final class PeerEnd {
 
   public private(set) var state = PeerState.new
   public private(set) var frames: [ReceivedFrame] = []
+  public private(set) var audio: [ReceivedAudio] = []
 
   /// Every state, in order, with when it began.
   public var states: [(time: Timestamp, state: PeerState)] {
@@ -49,7 +51,11 @@ public final class PeerEnd {
 
   /// When its next deadline or frame is due.
   var nextTime: Timestamp {
-    isAlive ? min(outbox.nextDeadline, source?.nextTime ?? .distantFuture) : .distantFuture
+    isAlive ? min(outbox.nextDeadline, nextMediaTime) : .distantFuture
+  }
+
+  private var nextMediaTime: Timestamp {
+    min(source?.nextTime ?? .distantFuture, audioSource?.nextTime ?? .distantFuture)
   }
 
   func makeFrame(_ now: Timestamp) -> EncodedFrame? {
@@ -65,6 +71,7 @@ public final class PeerEnd {
       case .targetBitrateChanged(let rate): lastBitrate = rate
       case .stateChanged(let state): self.state = state
       case .frameReceived(let frame): frames.append(frame)
+      case .audioReceived(let packet): audio.append(packet)
       default: break
       }
     }

@@ -182,8 +182,11 @@ public final class PeerPair {
   private func makeFrames() {
     for side in [Side.offerer, .answerer] {
       let end = self[side]
-      guard end.isAlive, let time = end.source?.nextTime, time <= now, let frame = end.makeFrame(now) else { continue }
-      step(side, .frame(frame))
+      guard end.isAlive else { continue }
+      if let time = end.source?.nextTime, time <= now, let frame = end.makeFrame(now) { step(side, .frame(frame)) }
+      while let time = end.audioSource?.nextTime, time <= now, let frame = end.audioSource?.next() {
+        step(side, .audio(frame))
+      }
     }
   }
 

@@ -9,6 +9,8 @@ public enum Input: ~Escapable, ~Copyable {
   case deadline
   /// The source has a new encoded picture. All video senders of the peer send it.
   case frame(EncodedFrame)
+  /// The source has a new packet of sound.
+  case audio(EncodedAudioFrame)
   /// The application wants something.
   case command(Command)
 }
@@ -69,6 +71,10 @@ public enum Event: Sendable {
   case targetBitrateChanged(BitRate)
   /// A whole picture arrived, in decoding order.
   case frameReceived(ReceivedFrame)
+  /// The far side reports another loss of our sound than before, 0…1 since its last report.
+  case audioLossReported(Double)
+  /// A packet of sound arrived; in order, each once, the lost ones left out.
+  case audioReceived(ReceivedAudio)
 }
 
 /// The life of a peer, as an application sees it (W3C RTCPeerConnectionState, with the reason of the end).

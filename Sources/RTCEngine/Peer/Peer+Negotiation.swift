@@ -140,6 +140,7 @@ extension Peer {
     timers[.ice] = ice.nextDeadline ?? .distantFuture
     if dtls == nil { try makeDtls(transport, now: now) }
     for media in session.media where media.kind == .video { apply(media) }
+    for media in session.media where media.kind == .audio { applyAudio(media) }
   }
 
   private mutating func makeDtls(_ transport: NegotiatedTransport, now: Timestamp) throws(NegotiationFailure) {

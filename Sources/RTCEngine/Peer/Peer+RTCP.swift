@@ -48,11 +48,9 @@ extension Peer {
   private mutating func receive(_ packet: RTCPPacket, now: Timestamp, into outbox: inout Outbox) {
     switch packet.kind {
     case .senderReport:
-      if let report = SenderReport(parsing: packet), report.sender == receiver?.ssrc {
-        incoming.lastSenderReport = (report.ntpTime.compact, now)
-      }
-      receiveReportBlocks(packet, now: now)
-    case .receiverReport: receiveReportBlocks(packet, now: now)
+      if let report = SenderReport(parsing: packet) { receiveSenderReport(report, now: now) }
+      receiveReportBlocks(packet, now: now, into: &outbox)
+    case .receiverReport: receiveReportBlocks(packet, now: now, into: &outbox)
     case .genericNACK: receiveNACK(packet, now: now)
     case .pictureLossIndication:
       guard let request = PictureLossIndication(parsing: packet), request.media == sendIdentity.ssrc else { return }
@@ -85,12 +83,16 @@ extension Peer {
 
   private static let restBeforeImpatience = TimeDelta.milliseconds(2_500)
 
-  private mutating func receiveReportBlocks(_ packet: RTCPPacket, now: Timestamp) {
+  private mutating func receiveReportBlocks(_ packet: RTCPPacket, now: Timestamp, into outbox: inout Outbox) {
     guard let blocks = ReportBlocks(parsing: packet) else { return }
     for index in 0..<blocks.count {
       let block = blocks[index]
-      guard block.source == sendIdentity.ssrc else { continue }
+      guard block.source == sendIdentity.ssrc || block.source == audio.identity.ssrc else { continue }
       if let rtt = block.roundTripTime(arrival: ntpTime(now)) { roundTripTime = rtt }
+      guard block.source == sendIdentity.ssrc else {
+        receiveAudioReport(block, into: &outbox)
+        continue
+      }
       sender?.report(fractionLost: Double(block.fractionLost) / 256, jitter: block.jitter)
       if !history.hasFeedback { reportLoss(block) }
     }
@@ -131,15 +133,17 @@ extension Peer {
     NTPTimestamp(sinceUnixEpoch: (now - .zero) + configuration.wallClockOffset)
   }
 
-  /// Sends a sender report (or a receiver report, when we send nothing) with our name.
+  /// Sends a sender report for each stream (or a receiver report, when we send nothing) with our name.
   mutating func report(_ now: Timestamp, into outbox: inout Outbox) {
     timers[.report] = now + Self.reportInterval
-    let block = takeReportBlock(now)
-    let blocks = block.map { [$0] } ?? []
+    let blocks = [takeReportBlock(now), takeAudioReportBlock(now)].compactMap { $0 }
+    let sendsVideo = (sender?.statistics.packetsSent ?? 0) > 0
+    if audio.hasSent { reportAudio(sendsVideo ? [] : blocks, now: now, into: &outbox) }
+    guard sendsVideo || !audio.hasSent else { return }
     let name = SourceDescription(source: sendIdentity.ssrc, canonicalName: sendIdentity.cname)
     let time = ntpTime(now)
     sendRTCP(into: &outbox) { peer, writer in
-      if let sender = peer.sender, sender.statistics.packetsSent > 0 {
+      if sendsVideo, let sender = peer.sender {
         SenderReport(
           sender: peer.sendIdentity.ssrc, ntpTime: time, rtpTime: sender.rtpTimestamp(now),
           packetCount: UInt32(truncatingIfNeeded: sender.statistics.packetsSent),
@@ -168,7 +172,7 @@ extension Peer {
   mutating func sendGoodbye(into outbox: inout Outbox) {
     sendRTCP(into: &outbox) { peer, writer in
       ReceiverReport(sender: peer.sendIdentity.ssrc).write(into: &writer)
-      let sources = [peer.sendIdentity.ssrc]
+      let sources = [peer.sendIdentity.ssrc] + (peer.audio.hasSent ? [peer.audio.identity.ssrc] : [])
       Goodbye.write(sources.span, into: &writer)
     }
   }

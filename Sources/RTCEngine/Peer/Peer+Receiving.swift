@@ -10,11 +10,12 @@ extension Peer {
       drops[.malformed] += 1
       return
     }
+    if receiveAudio(header, in: packet, now: now, into: &outbox) { return }
     guard let video else {
       drops[.unknownStream] += 1
       return
     }
-    noteArrival(header, in: packet, map: video.extensionMap, now: now)
+    noteArrival(header, in: packet, map: video.extensionMap, feedback: video.feedback, now: now)
     let payload = packet.extracting(header.payload)
     var fields = VideoReceiveStream.Header(
       number: header.sequenceNumber, timestamp: header.timestamp, marker: header.marker)
@@ -38,10 +39,11 @@ extension Peer {
     }
   }
 
-  private mutating func noteArrival(
-    _ header: RTPHeader, in packet: Span<UInt8>, map: RTPHeaderExtensionMap, now: Timestamp
+  mutating func noteArrival(
+    _ header: RTPHeader, in packet: Span<UInt8>, map: RTPHeaderExtensionMap, feedback: FeedbackMechanisms,
+    now: Timestamp
   ) {
-    guard let wanted = map[.transportSequenceNumber], video?.feedback.contains(.transportCC) ?? false else { return }
+    guard let wanted = map[.transportSequenceNumber], feedback.contains(.transportCC) else { return }
     var elements = header.extensionElements(in: packet)
     while let element = elements.next() {
       guard element.id == wanted,
@@ -109,7 +111,7 @@ extension Peer {
   }
 
   mutating func sendFeedback(_ now: Timestamp, into outbox: inout Outbox) {
-    guard let ssrc = receiver?.ssrc, isSecured, let route = ice.selectedRoute else { return }
+    guard let ssrc = receiver?.ssrc ?? audio.receiver?.ssrc, isSecured, let route = ice.selectedRoute else { return }
     outbox.datagrams.append(to: route) { datagram in
       var writer = ByteWriter(datagram._mutatingExtracting(0..<VideoSendStream.maximumPacketSize))
       guard arrivals.writeFeedback(sender: sendIdentity.ssrc, media: ssrc, into: &writer) else { return 0 }

@@ -33,6 +33,7 @@ extension Peer {
     case .repair: requestRepairs(now, into: &outbox)
     case .feedback: sendFeedback(now, into: &outbox)
     case .tail: repairTail(now, into: &outbox)
+    case .audioOrder: releaseAudio(now, into: &outbox)
     case .connect: end(.timedOut, into: &outbox)
     }
   }

@@ -28,6 +28,7 @@ public struct Peer: ~Copyable {
   var sender: VideoSendStream?
   var receiver: VideoReceiveStream?
   var incoming = IncomingVideo()
+  var audio: PeerAudio
 
   var pacer = Pacer()
   var bitrate: LossBasedBitrate
@@ -64,6 +65,8 @@ public struct Peer: ~Copyable {
       configuration, sendIdentity, sessionID: random.next() >> 2, candidates: candidates)
     ice = Peer.makeIceAgent(configuration, tieBreaker: random.next(), seed: random.next(), candidates: candidates)
     bitrate = LossBasedBitrate(limits: configuration.bitrates)
+    audio = PeerAudio(using: &random, beside: sendIdentity)
+    if let media = Peer.audioTransceiver(configuration, audio.identity) { _ = negotiation.add(media) }
   }
 
   /// The one way in. Takes one input at `now` and leaves datagrams, events and the next deadline in `outbox`.
@@ -74,6 +77,7 @@ public struct Peer: ~Copyable {
     case .datagram(var bytes, let route): receive(&bytes, route: route, now: now, into: &outbox)
     case .deadline: break  // handled below, like every deadline that has come
     case .frame(let frame): send(frame, now: now, into: &outbox)
+    case .audio(let frame): send(frame, now: now, into: &outbox)
     case .command(let command): perform(command, now: now, into: &outbox)
     }
     runTimers(now, into: &outbox)
@@ -92,6 +96,8 @@ public struct Peer: ~Copyable {
     result.srtpProfile = srtpProfile.map { $0 == .aeadAes128Gcm ? "AEAD_AES_128_GCM" : "AES_CM_128_HMAC_SHA1_80" }
     result.framesReceived = receiver?.framesReceived ?? 0
     result.packetsReceived = receiver?.statistics.received ?? 0
+    result.audio = audio.statistics
+    result.audioPacketsReceived = audio.receiver?.statistics.received ?? 0
     result.drops = drops
     for reason in IceDropReason.allCases { result.drops[.stun] += UInt64(ice.statistics.drops(reason)) }
     return result
@@ -116,6 +122,7 @@ public struct Peer: ~Copyable {
     finalVideo = sender?.statistics ?? finalVideo
     sender = nil
     receiver = nil
+    audio.end()
     sentPackets = nil
     earlyHandshake = nil
     srtp = nil

@@ -21,6 +21,8 @@ public struct PeerConfiguration: Sendable {
   public var seed: UInt64
   public var sendsVideo: OutgoingVideo?
   public var receivesVideo = false
+  public var sendsAudio: OutgoingAudio?
+  public var receivesAudio = false
   public var bitrates = BitrateLimits()
   /// Time from the first description to a finished handshake.
   public var connectTimeout = TimeDelta.seconds(15)

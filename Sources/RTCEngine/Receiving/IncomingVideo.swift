@@ -5,6 +5,7 @@ import RTCWire
 struct IncomingVideo {
   /// The compact NTP time of the far sender's last report, and when it came (RFC 3550 §6.4.1, LSR and DLSR).
   var lastSenderReport: (time: CompactNTPTimestamp, arrival: Timestamp)?
+  var senderClock: SenderClock?
   /// The far receiver's last report of our video.
   var lastReportBlock: ReportBlock?
   /// The last FIR command number served.

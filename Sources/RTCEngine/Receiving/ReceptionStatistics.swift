@@ -11,15 +11,19 @@ package struct ReceptionStatistics {
   private var scaledJitter: Int64 = 0
   private var lastTransit: Int64?
 
-  package init(first: Extended<SequenceNumber>) {
+  private let clockRate: Int64
+
+  /// - Parameter clockRate: hertz of the stream's timestamps.
+  package init(first: Extended<SequenceNumber>, clockRate: Int64 = 90_000) {
     base = first
+    self.clockRate = clockRate
     highest = Extended(first.value - 1)
   }
 
   package mutating func count(_ number: Extended<SequenceNumber>, timestamp: RTPTimestamp, arrival: Timestamp) {
     received += 1
     if number > highest { highest = number }
-    let ticks = UInt32(truncatingIfNeeded: arrival.microseconds * 9 / 100)  // 90 kHz
+    let ticks = UInt32(truncatingIfNeeded: arrival.microseconds * clockRate / 1_000_000)
     let transit = Int64(Int32(bitPattern: ticks &- timestamp.value))
     if let last = lastTransit {
       let difference = abs(Int64(Int32(truncatingIfNeeded: transit - last)))

@@ -30,6 +30,7 @@ public struct SendStatistics: Sendable {
 public struct PeerStatistics: Sendable {
   public var state = PeerState.new
   public var video = SendStatistics()
+  public var audio = AudioSendStatistics()
   public var roundTripTime: TimeDelta?
   public var targetBitrate = BitRate.zero
   /// Loss of the last whole second, 0…1.
@@ -38,6 +39,7 @@ public struct PeerStatistics: Sendable {
   public var srtpProfile: String?
   public var framesReceived = 0
   public var packetsReceived = 0
+  public var audioPacketsReceived = 0
   /// What came in and was not used, by reason.
   public var drops = DropCounts()
 

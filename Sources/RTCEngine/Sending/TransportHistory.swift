@@ -2,32 +2,43 @@ import RTCPrimitives
 package import RTCWire
 
 /// Numbers every media packet that leaves (transport-wide sequence numbers) and learns from the far side's feedback
-/// which of them arrived.
+/// which of the video's arrived. Sound takes its numbers from here too, but says little of what the network bears.
 package struct TransportHistory {
-  private var next = Extended<TransportSequenceNumber>(0)
+  private typealias Number = Extended<TransportSequenceNumber>
+
+  private var next = Number(0)
   /// The first number no feedback has spoken of yet.
-  private var reported = Extended<TransportSequenceNumber>(0)
+  private var reported = Number(0)
+  /// The number after the last video packet.
+  private var videoEnd = Number(0)
+  /// The number after the last video packet that is known to have arrived.
+  private var videoArrived = Number(0)
+  private var sound = SoundNumbers()
   private var lastFeedback: UInt8?
 
   package init() {}
 
   package var hasFeedback: Bool { lastFeedback != nil }
   package var nextNumber: TransportSequenceNumber { next.low }
-  /// The first number no feedback has spoken of yet.
-  package var firstUnreported: TransportSequenceNumber { reported.low }
-  /// True when feedback has spoken of everything that left.
-  package var isAllReported: Bool { reported == next }
+  /// From here on nothing is known to have arrived of the video.
+  package var firstUnreported: TransportSequenceNumber { videoArrived.low }
+  /// True when the last video packet has arrived.
+  package var isAllReported: Bool { videoArrived >= videoEnd }
 
-  package mutating func sent() { next = Extended(next.value + 1) }
+  package mutating func sent(isAudio: Bool = false) {
+    sound[next.value] = isAudio
+    next = Number(next.value + 1)
+    if !isAudio { videoEnd = next }
+  }
 
-  /// Counts the packets `feedback` speaks of for the first time.
+  /// Counts the video packets `feedback` speaks of for the first time.
   package mutating func receive(_ feedback: consuming TransportFeedback) -> (expected: Int, lost: Int) {
     var expected = 0
     var lost = 0
     let base = next.nearest(feedback.baseSequenceNumber)
     // A receiver reports from one arrival to another: what lies between two reports in a row was lost.
     if let lastFeedback, feedback.feedbackCount == lastFeedback &+ 1, base > reported, base < next {
-      lost = Int(base.value - reported.value)
+      for value in reported.value..<base.value where !sound[value] { lost += 1 }
       expected = lost
       reported = base
     }
@@ -35,10 +46,29 @@ package struct TransportHistory {
     while let status = feedback.next() {
       let number = next.nearest(status.sequenceNumber)
       guard number >= reported, number < next else { continue }  // old news, or never sent
+      reported = Number(number.value + 1)
+      guard !sound[number.value] else { continue }
       expected += 1
-      if status.arrival == nil { lost += 1 }
-      reported = Extended(number.value + 1)
+      if status.arrival == nil { lost += 1 } else { videoArrived = reported }
     }
     return (expected, lost)
   }
+}
+
+/// Which of the last numbers are sound's.
+private struct SoundNumbers {
+  /// Feedback comes several times a second; by then hardly more packets have left.
+  private static let capacity: Int64 = 4_096
+
+  private var words = InlineArray<64, UInt64>(repeating: 0)
+
+  subscript(number: Int64) -> Bool {
+    get { words[Self.word(number)] & Self.bit(number) != 0 }
+    set {
+      if newValue { words[Self.word(number)] |= Self.bit(number) } else { words[Self.word(number)] &= ~Self.bit(number) }
+    }
+  }
+
+  private static func word(_ number: Int64) -> Int { Int((number & (capacity - 1)) >> 6) }
+  private static func bit(_ number: Int64) -> UInt64 { 1 << UInt64(number & 63) }
 }

@@ -1,0 +1,76 @@
+import COpus
+import RTCMedia
+
+/// Opus by libopus, decoding to 48 kHz. Used by one thread at a time.
+public final class OpusAudioDecoder {
+  /// 1 or 2; packets of either are mixed to it.
+  public let channels: Int
+  private let decoder: OpaquePointer
+  private var samples: [Float]
+
+  public init(channels: Int = 2) throws(AudioDecoderError) {
+    guard (1...2).contains(channels) else { throw .unsupportedChannels(channels) }
+    var status: Int32 = 0
+    guard let decoder = opus_decoder_create(48_000, Int32(channels), &status) else {
+      throw .library(status: Int(status), message: String(cString: opus_strerror(status)))
+    }
+    self.channels = channels
+    self.decoder = decoder
+    samples = Array(repeating: 0, count: OpusPacket.maximumSampleCount * channels)
+  }
+
+  deinit { opus_decoder_destroy(decoder) }
+
+  /// The sound of the next packet, interleaved.
+  ///
+  /// - Throws: for bytes that are no Opus packet.
+  public func decode(_ packet: [UInt8]) throws(AudioDecoderError) -> [Float] {
+    guard !packet.isEmpty else { throw .emptyPacket }
+    return try run(packet, sampleCount: OpusPacket.maximumSampleCount, usesRepair: false)
+  }
+
+  /// The sound of a lost packet, from the coarse copy in the one after it; made up where that brings none. Decode that
+  /// packet itself next.
+  ///
+  /// - Parameter sampleCount: samples of each channel in the lost packet, a multiple of 120.
+  public func recover(sampleCount: Int, from next: [UInt8]) throws(AudioDecoderError) -> [Float] {
+    guard !next.isEmpty else { throw .emptyPacket }
+    return try run(next, sampleCount: try checked(sampleCount), usesRepair: true)
+  }
+
+  /// Sound in place of a lost packet, continuing what was heard last and fading.
+  ///
+  /// - Parameter sampleCount: samples of each channel in the lost packet, a multiple of 120.
+  public func conceal(sampleCount: Int) throws(AudioDecoderError) -> [Float] {
+    try run(nil, sampleCount: try checked(sampleCount), usesRepair: false)
+  }
+
+  private func checked(_ sampleCount: Int) throws(AudioDecoderError) -> Int {
+    guard (120...OpusPacket.maximumSampleCount).contains(sampleCount), sampleCount % 120 == 0 else {
+      throw .wrongSampleCount(sampleCount)
+    }
+    return sampleCount
+  }
+
+  private func run(_ packet: [UInt8]?, sampleCount: Int, usesRepair: Bool) throws(AudioDecoderError) -> [Float] {
+    let count =
+      if let packet {
+        opus_decode_float(
+          decoder, packet, Int32(packet.count), &samples, Int32(sampleCount), usesRepair ? 1 : 0)
+      } else {
+        opus_decode_float(decoder, nil, 0, &samples, Int32(sampleCount), 0)
+      }
+    guard count >= 0 else { throw .library(status: Int(count), message: String(cString: opus_strerror(count))) }
+    return Array(samples[..<(Int(count) * channels)])
+  }
+}
+
+/// Why an audio decoder refused.
+public enum AudioDecoderError: Error, Hashable, Sendable {
+  case unsupportedChannels(Int)
+  case emptyPacket
+  /// Not a multiple of 120, or more than a packet can hold.
+  case wrongSampleCount(Int)
+  /// The library refused; its status code and its own words.
+  case library(status: Int, message: String)
+}

@@ -1,0 +1,116 @@
+import COpus
+public import RTCMedia
+
+/// Opus by libopus, encoding. Used by one thread at a time.
+public final class OpusAudioEncoder: AudioEncoder {
+  public private(set) var settings: AudioEncoderSettings
+
+  private var encoder: OpaquePointer
+  private var packet = [UInt8](repeating: 0, count: OpusAudioEncoder.maximumPacketSize)
+
+  /// Bytes of a packet at most, whatever rate is set: it must fit into one datagram. Reached above 560 kbit/s at 20 ms,
+  /// 186 kbit/s at 60 ms.
+  public static let maximumPacketSize = 1_400
+
+  /// A packet of up to so many bytes is silence that need not be sent (opus_encoder(3), `opus_encode`).
+  private static let silentPacketSize = 2
+
+  public init(_ settings: AudioEncoderSettings) throws(AudioEncoderError) {
+    try Self.check(settings)
+    self.settings = settings
+    encoder = try Self.make(settings)
+    do throws(AudioEncoderError) {
+      try configure(settings)
+    } catch {
+      opus_encoder_destroy(encoder)
+      throw error
+    }
+  }
+
+  deinit { opus_encoder_destroy(encoder) }
+
+  /// Makes encoders for a registry of codecs.
+  public static let factory: AudioEncoderFactory = { settings throws(AudioEncoderError) in
+    try OpusAudioEncoder(settings)
+  }
+
+  /// Name and version of the library, such as `libopus 1.3.1`.
+  public static var library: String { String(cString: opus_get_version_string()) }
+
+  /// Samples at 48 kHz by which a decoder's sound lags behind what was encoded.
+  public var lookahead: Int {
+    var samples: opus_int32 = 0
+    return copus_encoder_get(encoder, OPUS_GET_LOOKAHEAD_REQUEST, &samples) == OPUS_OK ? Int(samples) : 0
+  }
+
+  public func reconfigure(_ settings: AudioEncoderSettings) throws(AudioEncoderError) {
+    guard settings != self.settings else { return }
+    try Self.check(settings)
+    // Channels and application are for life; packets may change both from one to the next (RFC 6716 §2.1.2).
+    if settings.channels != self.settings.channels || settings.application != self.settings.application {
+      let new = try Self.make(settings)
+      opus_encoder_destroy(encoder)
+      encoder = new
+    }
+    try configure(settings)
+    self.settings = settings
+  }
+
+  public func encode(_ samples: [Float]) throws(AudioEncoderError) -> [UInt8]? {
+    let frame = settings.frameMilliseconds * 48
+    guard samples.count == frame * settings.channels else {
+      throw .wrongSampleCount(expected: frame * settings.channels, got: samples.count)
+    }
+    let count = opus_encode_float(encoder, samples, Int32(frame), &packet, Int32(packet.count))
+    guard count >= 0 else { throw Self.failure(count) }
+    return count <= Self.silentPacketSize ? nil : Array(packet[..<Int(count)])
+  }
+
+  // MARK: - The library
+
+  private static func check(_ settings: AudioEncoderSettings) throws(AudioEncoderError) {
+    func refuse(_ condition: Bool, _ sentence: String) throws(AudioEncoderError) {
+      if condition { throw .unsupportedSettings(sentence) }
+    }
+    try refuse(
+      !(1...2).contains(settings.channels), "Opus sound has 1 or 2 channels, not \(settings.channels).")
+    try refuse(
+      ![10, 20, 40, 60].contains(settings.frameMilliseconds),
+      "An Opus packet holds 10, 20, 40 or 60 ms of sound, not \(settings.frameMilliseconds).")
+    try refuse(
+      !(6_000...510_000).contains(settings.bitrate),
+      "Opus takes 6 000 to 510 000 bits a second, not \(settings.bitrate).")
+    try refuse(
+      !(0...10).contains(settings.complexity), "Opus complexity is 0 to 10, not \(settings.complexity).")
+    try refuse(
+      !(0...1).contains(settings.expectedLoss), "Expected loss is 0 to 1, not \(settings.expectedLoss).")
+  }
+
+  private static func make(_ settings: AudioEncoderSettings) throws(AudioEncoderError) -> OpaquePointer {
+    var status: Int32 = 0
+    let application = settings.application == .voice ? OPUS_APPLICATION_VOIP : OPUS_APPLICATION_AUDIO
+    guard let encoder = opus_encoder_create(48_000, Int32(settings.channels), application, &status) else {
+      throw failure(status)
+    }
+    return encoder
+  }
+
+  private func configure(_ settings: AudioEncoderSettings) throws(AudioEncoderError) {
+    try set(OPUS_SET_BITRATE_REQUEST, settings.bitrate)
+    try set(OPUS_SET_VBR_REQUEST, 1)
+    try set(OPUS_SET_COMPLEXITY_REQUEST, settings.complexity)
+    try set(OPUS_SET_DTX_REQUEST, settings.usesDiscontinuousTransmission ? 1 : 0)
+    try set(OPUS_SET_INBAND_FEC_REQUEST, settings.usesForwardErrorCorrection ? 1 : 0)
+    try set(OPUS_SET_PACKET_LOSS_PERC_REQUEST, Int((settings.expectedLoss * 100).rounded()))
+    try set(OPUS_SET_SIGNAL_REQUEST, Int(settings.application == .voice ? OPUS_SIGNAL_VOICE : OPUS_AUTO))
+  }
+
+  private func set(_ request: Int32, _ value: Int) throws(AudioEncoderError) {
+    let status = copus_encoder_set(encoder, request, Int32(value))
+    guard status == OPUS_OK else { throw Self.failure(status) }
+  }
+
+  private static func failure(_ status: Int32) -> AudioEncoderError {
+    .library(status: Int(status), message: String(cString: opus_strerror(status)))
+  }
+}

@@ -1,0 +1,14 @@
+public import RTCPrimitives
+
+/// A received Opus packet.
+public struct ReceivedAudio: Sendable {
+  /// RFC 6716 §3; the far side's bytes, not looked into.
+  public var payload: [UInt8]
+  /// Counts the stream's packets; a gap means that packets were lost.
+  public var number: Int64
+  /// In units of 1/48 000 s.
+  public var timestamp: RTPTimestamp
+  /// The first packet after a silence that was not sent.
+  public var marker: Bool
+  public var received: Timestamp
+}
