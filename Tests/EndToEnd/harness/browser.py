@@ -10,11 +10,12 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 
-def chromium(size=(1400, 900)):
+def chromium(size=(1400, 900), autoplay="no-user-gesture-required"):
+    """`autoplay` "document-user-activation-required" is what people have: no sound before they touch the page."""
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
     for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio",
-                 "--autoplay-policy=no-user-gesture-required", "--disable-background-networking", "--no-first-run",
+                 f"--autoplay-policy={autoplay}", "--disable-background-networking", "--no-first-run",
                  "--disable-background-timer-throttling", "--disable-renderer-backgrounding",
                  "--disable-backgrounding-occluded-windows",
                  f"--window-size={size[0]},{size[1]}"):

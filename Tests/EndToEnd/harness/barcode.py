@@ -1,0 +1,98 @@
+"""The frame number in a picture: drawn as Sources/RTCCapture/Synthetic/FrameBarcode.swift draws it, and read in the page.
+
+64 cells in two rows of 32, most significant bit first, white for 1: 24 bits frame number, 32 bits milliseconds, 8 bits CRC
+(polynomial 0x07); a grey margin one cell wide around them; in the top left corner.
+"""
+
+
+def cell_size(width, height):
+    if width >= 1024 and height >= 64:
+        return 16
+    fitting = min(16, width // 34, height // 4)
+    return fitting // 2 * 2 if fitting > 1 else fitting
+
+
+def crc8(payload):
+    crc = 0
+    for byte in payload.to_bytes(7, "big"):
+        crc ^= byte
+        for _ in range(8):
+            crc = (crc << 1 ^ 0x07) & 0xff if crc & 0x80 else crc << 1
+    return crc
+
+
+def bits(frame, milliseconds):
+    payload = (frame & 0xffffff) << 32 | milliseconds & 0xffffffff
+    return payload << 8 | crc8(payload)
+
+
+def draw(luma, frame, milliseconds=0):
+    """Into a plane of limited-range luma, in place."""
+    height, width = luma.shape
+    cell = cell_size(width, height)
+    luma[:4 * cell, :34 * cell] = 126
+    luma[cell:3 * cell, cell:33 * cell] = 16
+    code = bits(frame, milliseconds)
+    for index in range(64):
+        if code >> (63 - index) & 1:
+            row, column = divmod(index, 32)
+            luma[cell + row * cell:cell + (row + 1) * cell, cell + column * cell:cell + (column + 1) * cell] = 235
+
+
+READER = r"""
+window.barcode ??= (() => {
+  const canvas = document.createElement("canvas");
+  const pen = canvas.getContext("2d", { willReadFrequently: true });
+  const cellSize = (width, height) => {
+    if (width >= 1024 && height >= 64) return 16;
+    const fitting = Math.min(16, Math.floor(width / 34), Math.floor(height / 4));
+    return fitting > 1 ? Math.floor(fitting / 2) * 2 : fitting;
+  };
+  /// { frame, milliseconds } of what the video shows now, or null when the check does not fit.
+  const read = (video) => {
+    const cell = cellSize(video.videoWidth, video.videoHeight);
+    if (!cell) return null;
+    canvas.width = 34 * cell; canvas.height = 4 * cell;
+    pen.drawImage(video, 0, 0, canvas.width, canvas.height, 0, 0, canvas.width, canvas.height);
+    const data = pen.getImageData(0, 0, canvas.width, canvas.height).data;
+    let code = 0n;
+    for (let i = 0; i < 64; i++) {
+      const x = cell + (i % 32) * cell + (cell >> 1), y = cell + Math.floor(i / 32) * cell + (cell >> 1);
+      code = code << 1n | (data[(y * canvas.width + x) * 4 + 1] > 127 ? 1n : 0n);
+    }
+    let crc = 0;
+    for (let byte = 7; byte >= 1; byte--) {
+      crc ^= Number(code >> BigInt(8 * byte) & 255n);
+      for (let k = 0; k < 8; k++) crc = crc & 0x80 ? crc << 1 & 255 ^ 7 : crc << 1;
+    }
+    if (crc !== Number(code & 255n)) return null;
+    return { frame: Number(code >> 40n), milliseconds: Number(code >> 8n & 0xffffffffn) };
+  };
+  return { read };
+})();
+"""
+
+
+def watch(viewer, seconds):
+    """What the page presented in that time: one entry a frame with number, presentation time in seconds (None when unreadable)."""
+    viewer.driver.set_script_timeout(seconds + 30)
+    return viewer.asynchronous(READER + r"""
+        const seconds = arguments[0], done = arguments[1], seen = [], video = document.querySelector('video');
+        const until = performance.now() + seconds * 1000;
+        const step = (now, metadata) => {
+          const code = window.barcode.read(video);
+          seen.push({ number: code && code.frame, at: metadata.expectedDisplayTime / 1000, media: metadata.rtpTimestamp,
+                      presented: metadata.presentedFrames, width: metadata.width, height: metadata.height });
+          if (performance.now() < until) video.requestVideoFrameCallback(step);
+        };
+        video.requestVideoFrameCallback(step);
+        const poll = setInterval(() => { if (performance.now() >= until) { clearInterval(poll); done(seen); } }, 50);""", seconds)
+
+
+def slope(samples):
+    """Frames per second by least squares over (time, number) of what was read; nothing is assumed of frames not presented."""
+    points = [(s["at"], s["number"]) for s in samples if s["number"] is not None]
+    n = len(points)
+    assert n > 10, f"only {n} frames could be read of {len(samples)}"
+    mx, my = sum(x for x, _ in points) / n, sum(y for _, y in points) / n
+    return sum((x - mx) * (y - my) for x, y in points) / sum((x - mx) ** 2 for x, _ in points)
