@@ -4,8 +4,8 @@ public import RTCMedia
 /// Converts captured frames to I420, BT.601 limited range (what browsers take every VP8 picture for), straight into an
 /// encoder's input picture, one damaged rectangle at a time; scales when the sizes differ.
 ///
-/// Packed RGB goes there in one pass, also I420, NV12 and I444 of the right matrix and size. Everything else passes
-/// through scratch memory and is counted in `extraPasses`. Used by one thread at a time.
+/// Packed RGB, I420, NV12 and I444 of the right size go there in one pass, I420 and I444 of any size too. Everything else
+/// passes through scratch memory and is counted in `extraPasses`. Used by one thread at a time.
 public struct FrameConverter: ~Copyable {
   /// How often pixels went through memory in between, in frames.
   public private(set) var extraPasses: UInt64 = 0
@@ -27,6 +27,7 @@ public struct FrameConverter: ~Copyable {
     if frame.size == picture.size, try convertDirectly(frame, sources, into: picture) {
       return rects == nil ? nil : sources
     }
+    if scaleDirectly(frame, into: picture) { return nil }
     let packed = try unsafe packedPixels(of: frame, sources)
     guard frame.size != picture.size else {
       for rect in sources { try unsafe packed.convert(rect, into: picture) }
@@ -43,7 +44,6 @@ public struct FrameConverter: ~Copyable {
     return rects == nil ? nil : targets
   }
 
-  /// False when the frame's format needs more than one pass.
   private func convertDirectly(
     _ frame: VideoFrame, _ rects: [PixelRect], into picture: InputPicture
   ) throws(ConversionError) -> Bool {
@@ -52,9 +52,20 @@ public struct FrameConverter: ~Copyable {
       let packed = unsafe PackedPixels(frame.buffer)
       for rect in rects { try unsafe packed.convert(rect, into: picture) }
     case .i420, .nv12, .i444:
-      guard frame.colorSpace != .bt709Limited else { return false }
-      for rect in rects { try convertPlanes(frame.buffer, rect, into: picture) }
+      for rect in rects {
+        try convertPlanes(frame.buffer, rect, into: picture)
+        if frame.colorSpace == .bt709Limited { MatrixTurn.turn(rect, of: picture) }
+      }
     }
+    return true
+  }
+
+  /// Scales planes of their own, which come whole as a rule, so that parts are not worth the trouble. False for formats
+  /// that need another pass.
+  private func scaleDirectly(_ frame: VideoFrame, into picture: InputPicture) -> Bool {
+    guard frame.size != picture.size, frame.buffer.format == .i420 || frame.buffer.format == .i444 else { return false }
+    scalePlanes(frame.buffer, into: picture)
+    if frame.colorSpace == .bt709Limited { MatrixTurn.turn(PixelRect(picture.size), of: picture) }
     return true
   }
 

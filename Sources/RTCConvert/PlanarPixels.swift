@@ -56,6 +56,18 @@ func convertPlanes(_ buffer: PixelBuffer, _ rect: PixelRect, into picture: Input
   try check(status)
 }
 
+/// Scales I420 or I444 planes to the size of `picture`'s.
+func scalePlanes(_ buffer: PixelBuffer, into picture: InputPicture) {
+  for index in 0..<3 {
+    let from = unsafe buffer.unsafePlane(index)
+    let to = unsafe picture.unsafePlane(index)
+    let target = PixelFormat.i420.planeExtent(index, of: picture.size)
+    unsafe ScalePlane(
+      from.base.assumingMemoryBound(to: UInt8.self), Int32(from.stride), Int32(from.rowBytes), Int32(from.rows),
+      to.base, Int32(to.stride), Int32(target.rowBytes), Int32(target.rows), kFilterBox)
+  }
+}
+
 /// Turns one rectangle of a planar frame into packed RGB, by the frame's own matrix.
 func unpack(_ frame: VideoFrame, _ rect: PixelRect, into target: PackedScratch) throws(ConversionError) {
   let from = unsafe PlanarRect(frame.buffer, rect)

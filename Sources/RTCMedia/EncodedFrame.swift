@@ -60,3 +60,9 @@ public struct EncodedFrame: Sendable {
     self.number = number
   }
 }
+
+/// Takes what is sent, picture and sound: a recorder. Called from the sources' threads, which must not wait for it.
+public protocol EncodedMediaSink: AnyObject, Sendable {
+  func take(_ frame: EncodedFrame)
+  func take(_ frame: EncodedAudioFrame)
+}

@@ -2,9 +2,24 @@
 public struct MediaSource: Sendable {
   public var video: (any VideoCapturer)?
   public var audio: (any AudioSource)?
+  /// Set when the source can pause by itself; others are stopped and started again.
+  public var playback: (any PausableSource)?
+  /// True when the end of the pictures is the end of all, whatever sound is left; false when both must have ended.
+  public var endsWithVideo: Bool
 
-  public init(video: (any VideoCapturer)?, audio: (any AudioSource)? = nil) {
+  public init(
+    video: (any VideoCapturer)?, audio: (any AudioSource)? = nil, playback: (any PausableSource)? = nil,
+    endsWithVideo: Bool = true
+  ) {
     self.video = video
     self.audio = audio
+    self.playback = playback
+    self.endsWithVideo = endsWithVideo
   }
+}
+
+/// A source that keeps its place while it delivers nothing. Any thread; both return at once.
+public protocol PausableSource: AnyObject, Sendable {
+  func pause()
+  func resume()
 }

@@ -20,8 +20,13 @@ public final class Broadcast: Sendable {
     public var codec = VideoCodec.vp8
     /// Nil: `detail` for a screencast, `motion` for everything else.
     public var contentHint: ContentHint?
-    /// Of each viewer.
+    /// Of each viewer's picture.
     public var bitrates = BitrateLimits()
+    /// How sound is encoded.
+    public var audio = AudioEncoderSettings()
+    /// Whether viewers are offered sound. A broadcast without it stays without, whatever source comes later; one with it
+    /// sends none while its source has none. Nil: as the first source has it.
+    public var offersAudio: Bool?
     /// Viewers at a time, those that have only knocked included.
     public var maximumViewers = 1_024
 
@@ -34,58 +39,115 @@ public final class Broadcast: Sendable {
   public var whep: any WHEPSessions { viewers }
 
   let options: Options
-  private let capturer: any VideoCapturer
-  private let source: CapturedSource
   let viewers: ViewerRegistry
-  private let continuation: AsyncStream<BroadcastEvent>.Continuation
   let report: @Sendable (BroadcastEvent) -> Void
+  private let program: Program
+  /// The source to begin with.
+  private let source: MediaSource
+  private let continuation: AsyncStream<BroadcastEvent>.Continuation
   private let meter = Mutex(StatisticsMeter(started: MonotonicClock.now()))
+  private let frameRate: Mutex<Double>
 
   /// - Parameters:
-  ///   - capturer: the source; started by `start`, not before.
+  ///   - source: pictures, sound or both; started by `start`, not before.
   ///   - peers: the media plane, which several broadcasts may share.
   ///   - codecs: what can encode; see `CodecRegistry.standard`.
   public init(
+    _ source: MediaSource, options: Options = Options(), peers: PeerLoop, codecs: CodecRegistry = .standard
+  ) {
+    self.source = source
+    self.options = options
+    frameRate = Mutex(options.frameRate)
+    (events, continuation) = AsyncStream.makeStream(of: BroadcastEvent.self, bufferingPolicy: .bufferingNewest(1_024))
+    let continuation = continuation
+    report = { continuation.yield($0) }
+    program = Program(
+      options: options, contentHint: Self.contentHint(of: source, options),
+      sendsAudio: options.offersAudio ?? (source.audio != nil), codecs: codecs, peers: peers, report: report)
+    viewers = ViewerRegistry(peers: peers, program: program, options: options, report: report)
+  }
+
+  /// A broadcast of pictures alone.
+  public convenience init(
     _ capturer: any VideoCapturer, options: Options = Options(), peers: PeerLoop,
     codecs: CodecRegistry = .standard
   ) {
-    self.capturer = capturer
-    self.options = options
-    (events, continuation) = AsyncStream.makeStream(of: BroadcastEvent.self, bufferingPolicy: .bufferingNewest(1_024))
-    let hint = options.contentHint ?? (capturer.isScreencast ? .detail : .motion)
-    let continuation = continuation
-    report = { continuation.yield($0) }
-    source = CapturedSource(
-      options: options, contentHint: hint, encoder: codecs.factory(for: options.codec), peers: peers,
-      report: report)
-    viewers = ViewerRegistry(
-      peers: peers, source: source, options: options, report: report)
+    self.init(MediaSource(video: capturer), options: options, peers: peers, codecs: codecs)
   }
 
   /// Starts the source and returns when it runs; viewers may come before or after.
   /// - Returns: what the source really delivers.
-  public func start() async throws(CaptureError) -> VideoFormat {
-    // A source that cannot be reached offers nothing; asked all the same, it says why.
-    let nothing = VideoFormat(size: PixelSize(width: 0, height: 0), frameRates: 0...1_000, pixelFormat: .bgra)
-    var format = capturer.supportedFormats.first ?? nothing
-    if let size = options.captureSize { format.size = size }
-    let rate = max(format.frameRates.lowerBound, min(format.frameRates.upperBound, options.frameRate))
-    format.frameRates = min(rate, format.frameRates.lowerBound)...rate
-    return try await source.start(capturer, format: format)
+  @discardableResult
+  public func start() async throws(CaptureError) -> StartedSource {
+    try await program.start(
+      source, format: Self.format(of: source.video, size: options.captureSize, frameRate: options.frameRate))
   }
 
   /// Says goodbye to every viewer and stops the source. Calling it again does nothing.
   public func stop() async {
     await viewers.closeAll()
-    capturer.stopCapture()
-    source.stop()
+    program.stop()
     continuation.finish()
+  }
+
+  // MARK: - While it runs
+
+  /// Casts `source` from now on: viewers stay connected, times go on, a key frame follows. When it cannot be started, the
+  /// present one goes on.
+  /// - Parameters:
+  ///   - frameRate: the most pictures a second; nil keeps what holds.
+  ///   - size: what to ask of a source that can deliver any size; nil takes its first format.
+  @discardableResult
+  public func replaceSource(
+    _ source: MediaSource, frameRate: Double? = nil, size: PixelSize? = nil
+  ) async throws(CaptureError) -> StartedSource {
+    let rate = frameRate ?? self.frameRate.withLock { $0 }
+    let started = try await program.start(source, format: Self.format(of: source.video, size: size, frameRate: rate))
+    guard source.video != nil else { return started }
+    self.frameRate.withLock { $0 = rate }
+    program.video.setMaxFrameRate(rate)
+    program.video.setContentHint(Self.contentHint(of: source, options))
+    return started
+  }
+
+  /// Holds the cast: viewers keep the last picture and hear nothing.
+  public func pause() { program.pause() }
+
+  /// Goes on after `pause`.
+  public func resume() async throws(CaptureError) { try await program.resume() }
+
+  /// Hands `sink` the very frames that viewers are sent, from the next key frame on, whether anybody watches or not.
+  /// Several may be added; all are let go when the broadcast stops.
+  public func add(_ sink: any EncodedMediaSink) {
+    program.add(sink)
+    viewers.adapt()
+  }
+
+  /// Asks for a key frame for everybody.
+  public func requestKeyFrame() { program.video.requestKeyFrame() }
+
+  /// Changes what gives way first when bits are short.
+  public func setContentHint(_ hint: ContentHint) { program.video.setContentHint(hint) }
+
+  /// The most pictures a second from now on; the source is started anew for it.
+  public func setFrameRate(_ rate: Double) async throws(CaptureError) {
+    frameRate.withLock { $0 = rate }
+    try await program.setFrameRate(rate)
+  }
+
+  /// Sends silence in the place of sound.
+  public func setMuted(_ isMuted: Bool) { program.audio?.setMuted(isMuted) }
+
+  /// Asks for more or fewer bits per viewer, from now on.
+  public func setBitrates(_ limits: BitrateLimits) async {
+    program.video.setBitrates(limits.minimum...limits.maximum)
+    await viewers.setBitrates(limits)
   }
 
   /// A snapshot; rates and means are over the time since the call before.
   public func statistics() async -> BroadcastStatistics {
     let peers = await viewers.statistics()
-    let pipeline = source.pipeline.statistics()
+    let pipeline = program.video.statistics()
     let sessions = viewers.count
     return meter.withLock {
       $0.measure(
@@ -93,8 +155,24 @@ public final class Broadcast: Sendable {
     }
   }
 
-  /// Asks for more or fewer bits per viewer, from now on.
-  public func setBitrates(_ limits: BitrateLimits) async { await viewers.setBitrates(limits) }
+  // MARK: - Formats
+
+  private static func contentHint(of source: MediaSource, _ options: Options) -> ContentHint {
+    options.contentHint ?? (source.video?.isScreencast == true ? .detail : .motion)
+  }
+
+  private static func format(
+    of capturer: (any VideoCapturer)?, size: PixelSize?, frameRate: Double
+  ) -> VideoFormat? {
+    guard let capturer else { return nil }
+    // A source that cannot be reached offers nothing; asked all the same, it says why.
+    let nothing = VideoFormat(size: PixelSize(width: 0, height: 0), frameRates: 0...1_000, pixelFormat: .bgra)
+    var format = capturer.supportedFormats.first ?? nothing
+    if let size { format.size = size }
+    let rate = max(format.frameRates.lowerBound, min(format.frameRates.upperBound, frameRate))
+    format.frameRates = min(rate, format.frameRates.lowerBound)...rate
+    return format
+  }
 }
 
 /// What happens to a broadcast.
@@ -104,6 +182,8 @@ public enum BroadcastEvent: Sendable {
   case viewerLeft(id: String, EndReason)
   /// The source changed its size; viewers follow by themselves.
   case formatChanged(PixelSize)
+  /// The sound is gone, the picture goes on; the sentence says why.
+  case audioLost(String)
   /// The source ended by itself.
   case ended(CaptureEnd)
   /// The connection to the service we publish to ended.

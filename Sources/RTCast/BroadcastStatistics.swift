@@ -17,12 +17,16 @@ public struct BroadcastStatistics: Sendable {
   public var framesSent = 0.0
   /// Bits a second sent to all viewers together over the last interval.
   public var bitrate = BitRate.zero
+  /// The share of sound in it.
+  public var audioBitrate = BitRate.zero
   /// What the encoder aims at.
   public var target = BitRate.zero
   /// Of the viewer worst off; nil without viewers.
   public var roundTripTime: TimeDelta?
   /// 0…1, of the viewer worst off, over the last second.
   public var loss = 0.0
+  /// Of sound, as the worst listener's last report has it, 0…1.
+  public var audioLoss = 0.0
   /// Totals over all viewers, those gone included.
   public var nackCount: UInt64 = 0
   public var pliCount: UInt64 = 0
@@ -46,9 +50,11 @@ public struct BroadcastStatistics: Sendable {
     public var route: Route?
     public var framesSent = 0.0
     public var bitrate = BitRate.zero
+    public var audioBitrate = BitRate.zero
     public var target = BitRate.zero
     public var roundTripTime: TimeDelta?
     public var loss = 0.0
+    public var audioLoss = 0.0
     public var nackCount: UInt64 = 0
     public var pliCount: UInt64 = 0
     public var sendDelay = TimeDelta.zero

@@ -1,3 +1,4 @@
+import RTCCodecOpus
 import RTCCodecVPX
 public import RTCMedia
 
@@ -5,6 +6,8 @@ public import RTCMedia
 public struct CodecRegistry: Sendable {
   private var factories: [VideoCodec: VideoEncoderFactory] = [:]
   private var libraries: [VideoCodec: String] = [:]
+  /// What encodes sound, as Opus; nil sends none.
+  public var audioFactory: AudioEncoderFactory?
 
   /// An empty registry.
   public init() {}
@@ -15,6 +18,7 @@ public struct CodecRegistry: Sendable {
     registry.register(.vp8, library: VP8Encoder.library) { settings throws(VideoEncoderError) in
       try VP8Encoder(settings)
     }
+    registry.audioFactory = { settings throws(AudioEncoderError) in try OpusAudioEncoder(settings) }
     return registry
   }
 

@@ -7,7 +7,7 @@ struct StatisticsMeter {
   private let started: Timestamp
   private var measured: Timestamp
   private var pipeline = PipelineStatistics()
-  private var peers: [String: SendStatistics] = [:]
+  private var peers: [String: PeerStatistics] = [:]
   /// NACK and PLI counts of viewers that are gone.
   private var departed: (nacks: UInt64, plis: UInt64) = (0, 0)
 
@@ -52,13 +52,17 @@ struct StatisticsMeter {
   }
 
   private func measure(_ id: String, _ peer: PeerStatistics, interval: Double) -> BroadcastStatistics.Viewer {
-    let before = peers[id] ?? SendStatistics()
+    let before = peers[id]?.video ?? SendStatistics()
+    let soundBefore = peers[id]?.audio ?? AudioSendStatistics()
     let new = peer.video
     var viewer = BroadcastStatistics.Viewer(id: id, state: peer.state)
     viewer.route = peer.selectedRoute
     let frames = Int64(new.framesSent - before.framesSent)
     viewer.framesSent = Double(frames) / interval
-    viewer.bitrate = BitRate(bitsPerSecond: Int64(Double(new.bytesSent - before.bytesSent) * 8 / interval))
+    let sound = peer.audio.bytesSent - soundBefore.bytesSent
+    viewer.audioBitrate = BitRate(bitsPerSecond: Int64(Double(sound) * 8 / interval))
+    viewer.bitrate = BitRate(bitsPerSecond: Int64(Double(new.bytesSent - before.bytesSent + sound) * 8 / interval))
+    viewer.audioLoss = peer.audio.fractionLost
     viewer.target = peer.targetBitrate
     viewer.roundTripTime = peer.roundTripTime
     viewer.loss = peer.loss
@@ -74,17 +78,19 @@ struct StatisticsMeter {
     result.viewers = result.peers.count
     result.framesSent = result.peers.map(\.framesSent).max() ?? 0
     result.bitrate = BitRate(bitsPerSecond: result.peers.reduce(0) { $0 + $1.bitrate.bitsPerSecond })
+    result.audioBitrate = BitRate(bitsPerSecond: result.peers.reduce(0) { $0 + $1.audioBitrate.bitsPerSecond })
+    result.audioLoss = result.peers.map(\.audioLoss).max() ?? 0
     result.target = result.peers.map(\.target).max() ?? .zero
     result.roundTripTime = result.peers.compactMap(\.roundTripTime).max()
     result.loss = result.peers.map(\.loss).max() ?? 0
     result.sendDelay = result.peers.map(\.sendDelay).max() ?? .zero
-    let present = Dictionary(uniqueKeysWithValues: viewers.map { ($0.id, $0.statistics.video) })
+    let present = Dictionary(uniqueKeysWithValues: viewers.map { ($0.id, $0.statistics) })
     for (id, last) in peers where present[id] == nil {
-      departed.nacks += last.nackCount
-      departed.plis += last.pliCount
+      departed.nacks += last.video.nackCount
+      departed.plis += last.video.pliCount
     }
     peers = present
-    result.nackCount = departed.nacks + present.values.reduce(0) { $0 + $1.nackCount }
-    result.pliCount = departed.plis + present.values.reduce(0) { $0 + $1.pliCount }
+    result.nackCount = departed.nacks + present.values.reduce(0) { $0 + $1.video.nackCount }
+    result.pliCount = departed.plis + present.values.reduce(0) { $0 + $1.video.pliCount }
   }
 }

@@ -15,17 +15,17 @@ final class ViewerRegistry: WHEPSessions {
   }
 
   private let peers: PeerLoop
-  private let source: CapturedSource
+  private let program: Program
   private let options: Broadcast.Options
   private let report: @Sendable (BroadcastEvent) -> Void
   private let viewers = Mutex<[String: Viewer]>([:])
 
   init(
-    peers: PeerLoop, source: CapturedSource, options: Broadcast.Options,
+    peers: PeerLoop, program: Program, options: Broadcast.Options,
     report: @escaping @Sendable (BroadcastEvent) -> Void
   ) {
     self.peers = peers
-    self.source = source
+    self.program = program
     self.options = options
     self.report = report
   }
@@ -69,7 +69,7 @@ final class ViewerRegistry: WHEPSessions {
   }
 
   func status() async -> CastStatus {
-    CastStatus(isLive: source.isLive, viewers: viewers.withLock { $0.values.count(where: \.isConnected) })
+    CastStatus(isLive: program.isLive, viewers: viewers.withLock { $0.values.count(where: \.isConnected) })
   }
 
   private func refusal(_ error: any Error) -> WHEPRefusal {
@@ -88,7 +88,8 @@ final class ViewerRegistry: WHEPSessions {
   // MARK: - Connections
 
   func makeConnection() -> PeerConnection {
-    var configuration = PeerConnection.Configuration(video: source.track)
+    var configuration = PeerConnection.Configuration(video: program.videoTrack)
+    configuration.audio = program.audioTrack
     configuration.bitrates = options.bitrates
     return PeerConnection(on: peers, configuration: configuration)
   }
@@ -142,9 +143,14 @@ final class ViewerRegistry: WHEPSessions {
   /// that one slow viewer does not blur the picture of all.
   private func adapt(_ viewers: [String: Viewer]) {
     let best = viewers.values.filter(\.isConnected).map(\.target).max()
-    if let best { source.pipeline.setTargetBitrate(best) }
-    source.pipeline.setActive(best != nil)
+    let isWanted = best != nil || program.isRecorded
+    program.video.setTargetBitrate(best ?? options.bitrates.start)
+    program.video.setActive(isWanted)
+    program.audio?.setActive(isWanted)
   }
+
+  /// Looks again at who wants frames.
+  func adapt() { viewers.withLock { adapt($0) } }
 
   func setBitrates(_ limits: BitrateLimits) async {
     for connection in viewers.withLock({ $0.values.map(\.connection) }) { await connection.setBitrates(limits) }

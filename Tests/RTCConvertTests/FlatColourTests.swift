@@ -65,20 +65,32 @@ func planes(_ picture: InputPicture) -> [[UInt8]] {
     #expect(converter.extraPasses == 0)
   }
 
-  @Test func aFrameOfTheOtherMatrixIsConverted() throws {
-    // Pure red, BT.709 limited: 63, 102, 240.
-    let size = PixelSize(width: 32, height: 16)
-    let buffer = try #require(
-      PixelBuffer.allocate(format: .i420, size: size) { plane, bytes, _ in
-        for index in 0..<bytes.count { bytes[index] = [63, 102, 240][plane] }
-      })
-    let picture = InputPicture(size: size)
-    var converter = FrameConverter()
-    let frame = VideoFrame(buffer: buffer, captureTime: .zero, colorSpace: .bt709Limited)
-    _ = try converter.convert(frame, rects: nil, into: picture)
-    let values = planes(picture)
-    let back = shown(values[0][40], values[1][9], values[2][9])
-    #expect(abs(back.0 - 255) <= 4 && abs(back.1) <= 4 && abs(back.2) <= 4)
-    #expect(converter.extraPasses == 1)
+  /// The BT.709 limited samples of a colour.
+  private func bt709(_ r: Double, _ g: Double, _ b: Double) -> [UInt8] {
+    let y = 0.2126 * r + 0.7152 * g + 0.0722 * b
+    return [
+      16 + y * 219 / 255, 128 + (b - y) / 1.8556 * 224 / 255, 128 + (r - y) / 1.5748 * 224 / 255,
+    ].map { UInt8($0.rounded()) }
+  }
+
+  @Test(arguments: [PixelFormat.i420, .i444], [PixelSize(width: 70, height: 35), PixelSize(width: 32, height: 16)])
+  func aFrameOfTheOtherMatrixKeepsItsColours(format: PixelFormat, target: PixelSize) throws {
+    for (r, g, b) in [(255.0, 0.0, 0.0), (0, 255, 0), (0, 0, 255), (255, 255, 255), (0, 0, 0), (200, 120, 40)] {
+      let samples = bt709(r, g, b)
+      let buffer = try #require(
+        PixelBuffer.allocate(format: format, size: PixelSize(width: 70, height: 35)) { plane, bytes, _ in
+          for index in 0..<bytes.count { bytes[index] = samples[plane] }
+        })
+      let picture = InputPicture(size: target)
+      var converter = FrameConverter()
+      let frame = VideoFrame(buffer: buffer, captureTime: .zero, colorSpace: .bt709Limited)
+      #expect(try converter.convert(frame, rects: nil, into: picture) == nil)
+      let values = planes(picture)
+      for place in [0, 1, target.width - 1] {
+        let back = shown(values[0][place], values[1][place / 2], values[2][place / 2])
+        #expect(abs(back.0 - r) <= 4 && abs(back.1 - g) <= 4 && abs(back.2 - b) <= 4, "\(r) \(g) \(b) became \(back)")
+      }
+      #expect(converter.extraPasses == 0)
+    }
   }
 }

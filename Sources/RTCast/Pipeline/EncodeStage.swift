@@ -5,12 +5,18 @@ package import RTCPrimitives
 /// What others want of a pipeline; gathered between frames, taken over before each.
 package struct PipelineOrders: Sendable {
   package var bitrate: BitRate
+  package var bitrates: ClosedRange<BitRate>
+  package var maxFrameRate: Double
   package var contentHint: ContentHint
   package var isActive: Bool
   package var wantsKeyFrame = false
+  /// Every viewer can be told of another matrix than BT.601, so that such pictures need no conversion.
+  package var keepsColorSpace = false
 
   package init(_ settings: PipelineSettings) {
     bitrate = settings.startBitrate
+    bitrates = settings.bitrates
+    maxFrameRate = settings.maxFrameRate
     contentHint = settings.contentHint
     isActive = settings.isActive
   }
@@ -30,12 +36,18 @@ package struct EncodeStage: ~Copyable {
   private var converter = FrameConverter()
   private var source = EncodeJob.Source.inputPicture
   private var rotation = VideoRotation.none
+  /// What the encoder's pictures are in; changes with a key frame only.
+  private var colorSpace = ColorSpace.bt601Limited
   private var frameHint: ContentHint?
   /// What the encoder was not told of yet; nil = everything.
   private var untold: [PixelRect]?
   /// False while the encoder's input picture is older than `source`.
   private var pictureIsCurrent = false
+  /// The next frame is the first of another source or matrix: a key frame, whatever else is wanted.
+  private var isNewSource = false
   private var lastFrame: Timestamp?
+  /// The newest time given to an encoded frame; those of another source may begin before it.
+  private var lastCapture = Timestamp.zero
   private var lastKeyFrame: Timestamp?
   private var encodedCount: UInt64 = 0
 
@@ -57,9 +69,16 @@ package struct EncodeStage: ~Copyable {
     let pending = orders.wantsKeyFrame
     orders = new
     orders.wantsKeyFrame = new.isActive && (new.wantsKeyFrame || pending || !wasActive)
-    orders.bitrate = min(max(new.bitrate, settings.bitrates.lowerBound), settings.bitrates.upperBound)
+    orders.bitrate = min(max(new.bitrate, new.bitrates.lowerBound), new.bitrates.upperBound)
     // A viewer's first picture shows everything, whatever was told to the encoder before.
     if !wasActive && new.isActive { untold = nil }
+  }
+
+  /// The next frame comes from another source.
+  package mutating func sourceChanged() {
+    untold = nil
+    pictureIsCurrent = false
+    isNewSource = true
   }
 
   /// Converts and encodes a captured frame; nil when there is nothing to send.
@@ -74,7 +93,8 @@ package struct EncodeStage: ~Copyable {
     let converted = clock()
     statistics.convertTime = statistics.convertTime + (converted - now)
     guard orders.isActive else { return nil }
-    let wantsKeyFrame = isKeyFrameDue(converted)
+    let wantsKeyFrame = isNewSource || isKeyFrameDue(converted)
+    isNewSource = false
     let hasChanged = untold?.isEmpty != true
     guard hasChanged || wantsKeyFrame else { return nil }
     let encoded = encode(encoder, captureTime: frame.captureTime, keyFrame: wantsKeyFrame)
@@ -106,7 +126,7 @@ package struct EncodeStage: ~Copyable {
 
   private var keyFrameTime: Timestamp {
     guard let lastKeyFrame else { return .zero }
-    return lastKeyFrame + .seconds(1 / max(1, settings.maxFrameRate))
+    return lastKeyFrame + .seconds(1 / max(1, orders.maxFrameRate))
   }
 
   private func isKeyFrameDue(_ now: Timestamp) -> Bool { orders.wantsKeyFrame && now >= keyFrameTime }
@@ -114,7 +134,7 @@ package struct EncodeStage: ~Copyable {
   private func refinementTime(_ now: Timestamp) -> Timestamp? {
     guard let due = encoder?.refinementTime(now: now) else { return nil }
     // While frames come, a refinement fits between two of them; it takes a few milliseconds.
-    let pause = min(settings.restDelay, .seconds(0.5 / max(1, settings.maxFrameRate)))
+    let pause = min(settings.restDelay, .seconds(0.5 / max(1, orders.maxFrameRate)))
     return max(due, (lastFrame ?? .zero) + pause)
   }
 
@@ -123,7 +143,7 @@ package struct EncodeStage: ~Copyable {
   private mutating func preparedEncoder(for source: PixelSize) -> (any VideoEncoder)? {
     var wanted = VideoEncoderSettings(
       size: settings.codedSize(of: source), contentHint: frameHint ?? orders.contentHint,
-      maxFrameRate: settings.maxFrameRate, targetBitrate: orders.bitrate)
+      maxFrameRate: orders.maxFrameRate, targetBitrate: orders.bitrate)
     wanted.threads = settings.encoderThreads
     do {
       if let encoder {
@@ -155,8 +175,11 @@ package struct EncodeStage: ~Copyable {
   /// Brings the pixels to where the encoder reads them; they are converted even while nobody watches, so that whoever
   /// comes sees the newest picture without the source's help.
   private mutating func takePixels(of frame: VideoFrame, _ encoder: any VideoEncoder) -> Bool {
-    let isReadable = frame.buffer.format == .i420 && frame.colorSpace != .bt709Limited
-    if frame.damage == nil, isReadable, frame.size == encoder.settings.size {
+    let isOther = frame.colorSpace == .bt709Limited
+    let isReadable = frame.buffer.format == .i420 && (!isOther || orders.keepsColorSpace)
+    let byReference = frame.damage == nil && isReadable && frame.size == encoder.settings.size
+    codeIn(byReference && isOther ? .bt709Limited : .bt601Limited)
+    if byReference {
       source = .frame(frame)
       pictureIsCurrent = false
       untold = nil
@@ -183,6 +206,13 @@ package struct EncodeStage: ~Copyable {
     }
   }
 
+  private mutating func codeIn(_ new: ColorSpace) {
+    guard new != colorSpace else { return }
+    colorSpace = new
+    isNewSource = true
+    untold = nil
+  }
+
   private mutating func encode(
     _ encoder: any VideoEncoder, captureTime: Timestamp, keyFrame: Bool
   ) -> EncodedFrame? {
@@ -203,6 +233,9 @@ package struct EncodeStage: ~Copyable {
       statistics.encodeTime = statistics.encodeTime + (end - start)
       guard var frame = result else { return nil }
       frame.encodedTime = end
+      frame.captureTime = max(frame.captureTime, lastCapture + .microseconds(100))
+      lastCapture = frame.captureTime
+      frame.colorSpace = colorSpace == .bt709Limited ? colorSpace : nil
       frame.number = encodedCount
       encodedCount += 1
       count(frame, at: start)

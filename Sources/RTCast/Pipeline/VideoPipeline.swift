@@ -39,6 +39,18 @@ public final class VideoPipeline: VideoConsumer, Sendable {
   /// Changes what gives way first; holds from the next captured frame on.
   public func setContentHint(_ hint: ContentHint) { core.change { $0.contentHint = hint } }
 
+  /// Changes what `setTargetBitrate` is kept within.
+  public func setBitrates(_ bitrates: ClosedRange<BitRate>) { core.change { $0.bitrates = bitrates } }
+
+  /// The most frames a second the source delivers from now on.
+  public func setMaxFrameRate(_ rate: Double) { core.change { $0.maxFrameRate = rate } }
+
+  /// Says whether every viewer can be told of another matrix than BT.601; then such pictures are not converted first.
+  public func setKeepsColorSpace(_ keeps: Bool) { core.change { $0.keepsColorSpace = keeps } }
+
+  /// Another source follows: nothing of the picture before is the same, and a key frame comes with the first of the new.
+  public func sourceChanged() { core.sourceChanged() }
+
   /// Says whether anybody watches. Otherwise nothing is encoded; the picture is still kept up to date, so that the first
   /// frame after `setActive(true)`, a key frame, comes at once even when the source rests.
   public func setActive(_ isActive: Bool) { core.order { $0.isActive = isActive } }
@@ -94,6 +106,11 @@ private final class PipelineCore: Sendable {
   func order(_ body: (inout PipelineOrders) -> Void) {
     change(body)
     bell.ring()
+  }
+
+  func sourceChanged() {
+    stage.withLock { $0.sourceChanged() }
+    change { $0.wantsKeyFrame = true }
   }
 
   func stop() {

@@ -1,6 +1,7 @@
 import RTCEngine
 import RTCMedia
 import RTCSignaling
+import RTCast
 
 /// What is told on standard output while a cast goes on.
 struct CastOutput: Sendable {
@@ -28,13 +29,19 @@ struct CastOutput: Sendable {
     if case .plain(let statistics) = style { statistics } else { true }
   }
 
-  func captureStarted(_ format: VideoFormat, source: String) {
+  func captureStarted(_ started: StartedSource, source: String) {
     guard case .json = style else { return }
-    emit([
-      "event": "capture", "source": .string(source), "width": .count(format.size.width),
-      "height": .count(format.size.height), "fps": .number(format.frameRates.upperBound),
-      "format": .string(format.pixelFormat.rawValue),
-    ])
+    var members: [(String, JSONValue)] = [("event", "capture"), ("source", .string(source))]
+    if let format = started.video {
+      members += [
+        ("width", .count(format.size.width)), ("height", .count(format.size.height)),
+        ("fps", .number(format.frameRates.upperBound)), ("format", .string(format.pixelFormat.rawValue)),
+      ]
+    }
+    if let format = started.audio {
+      members += [("audio_rate", .count(format.sampleRate)), ("audio_channels", .count(format.channels))]
+    }
+    emit(.object(members))
   }
 
   /// - Parameter links: for browsers, the best one for another machine first.

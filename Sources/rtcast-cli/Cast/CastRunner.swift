@@ -12,7 +12,7 @@ import RTCast
 struct CastRunner {
   /// What is cast, as a command says it.
   struct Source {
-    var capturer: any VideoCapturer
+    var media: MediaSource
     /// For the `capture` event: `screen`, `window` …
     var name: String
     var frameRate: Double
@@ -43,12 +43,12 @@ struct CastRunner {
   }
 
   /// Casts until something ends it. Failures have been told when it throws.
-  func run(_ source: (Logger) throws(CastFailure) -> Source) async throws {
+  func run(_ command: some CastingCommand) async throws {
     do throws(CastFailure) {
       try checkExposure()
       let report = report
       try StopSignals.install { number in report.yield(.end(.signal(number))) }
-      try await cast(source(logger))
+      try await cast(source(of: command))
     } catch {
       output.failed(error)
       throw error.status.code
@@ -65,13 +65,22 @@ struct CastRunner {
     }
   }
 
+  /// What the command casts, with the sound that was asked for.
+  private func source(of command: some CastingCommand) async throws(CastFailure) -> Source {
+    var source = try await command.source(logger)
+    source.media.audio = command.cast.audioSource(own: source.media.audio, logger)
+    return source
+  }
+
   private func cast(_ source: Source) async throws(CastFailure) {
     let peers = try openPeers()
     defer { peers.stop() }
-    let broadcast = Broadcast(source.capturer, options: broadcastOptions(source), peers: peers)
-    let format: VideoFormat
-    do throws(CaptureError) { format = try await broadcast.start() } catch { throw CastFailure(error) }
-    output.captureStarted(format, source: source.name)
+    let broadcast = Broadcast(source.media, options: broadcastOptions(source), peers: peers)
+    do throws(CaptureError) {
+      output.captureStarted(try await broadcast.start(), source: source.name)
+    } catch {
+      throw CastFailure(error)
+    }
 
     let server: SignalingServer?
     do throws(CastFailure) {
@@ -105,6 +114,8 @@ struct CastRunner {
     broadcast.codec = options.codec
     broadcast.contentHint = options.contentHint
     broadcast.bitrates = options.bitrateLimits
+    // What comes by --control may have sound even when this source has none.
+    broadcast.offersAudio = options.takesControl ? options.audio != .silence : nil
     return broadcast
   }
 
@@ -195,6 +206,8 @@ struct CastRunner {
       logger.info("The picture is now \(size).")
     case .encoderFailed(let sentence):
       logger.error("\(sentence)")
+    case .audioLost(let sentence):
+      logger.warning("The sound is gone: \(sentence)")
     case .ended(.finished): return .sourceFinished
     case .ended(.lost(let sentence)): return .sourceLost(sentence)
     case .publishEnded(let reason): return .publicationEnded(reason)

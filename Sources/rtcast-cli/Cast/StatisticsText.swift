@@ -27,6 +27,7 @@ struct StatisticsReport: Sendable {
     return [
       ("bitrate_bps", JSONValue.count(s.bitrate.bitsPerSecond)),
       ("target_bps", JSONValue.count(s.target.bitsPerSecond)),
+      ("audio_bps", JSONValue.count(s.audioBitrate.bitsPerSecond)), ("audio_loss", JSONValue.number(s.audioLoss)),
       ("rtt_ms", JSONValue.optional(s.roundTripTime?.inMilliseconds)), ("loss", JSONValue.number(s.loss)),
       ("nack", JSONValue.count(s.nackCount)), ("pli", JSONValue.count(s.pliCount)),
       ("qp", JSONValue.count(s.quantizer)),
@@ -53,6 +54,8 @@ struct StatisticsReport: Sendable {
       ("id", JSONValue.string(viewer.id)), ("state", JSONValue.string(viewer.state.word)), ("remote", route),
       ("fps_sent", JSONValue.number(viewer.framesSent)),
       ("bitrate_bps", JSONValue.count(viewer.bitrate.bitsPerSecond)),
+      ("audio_bps", JSONValue.count(viewer.audioBitrate.bitsPerSecond)),
+      ("audio_loss", JSONValue.number(viewer.audioLoss)),
       ("target_bps", JSONValue.count(viewer.target.bitsPerSecond)),
       ("rtt_ms", JSONValue.optional(viewer.roundTripTime?.inMilliseconds)), ("loss", JSONValue.number(viewer.loss)),
       ("nack", JSONValue.count(viewer.nackCount)), ("pli", JSONValue.count(viewer.pliCount)),

@@ -3,7 +3,7 @@ import Logging
 import RTCCaptureX11
 import RTCMedia
 
-struct ScreenCommand: AsyncParsableCommand {
+struct ScreenCommand: CastingCommand {
   static let configuration = CommandConfiguration(
     commandName: "screen",
     abstract: "Cast an X11 screen, a part of it, or a window.",
@@ -64,15 +64,13 @@ struct ScreenCommand: AsyncParsableCommand {
     if monitor?.isEmpty == true { throw ValidationError("--monitor wants a monitor's number or name.") }
   }
 
-  func run() async throws {
-    try await CastRunner(cast).run { logger in
-      let (target, name) = target
-      let capturer = X11Capturer(
-        options: X11CaptureOptions(display: display, target: target, cursor: !hidesCursor),
-        onNotice: { logger.warning("\($0)") })
-      return CastRunner.Source(
-        capturer: capturer, name: name, frameRate: fps.value, maximumSize: size?.size)
-    }
+  func source(_ logger: Logger) -> CastRunner.Source {
+    let (target, name) = target
+    let capturer = X11Capturer(
+      options: X11CaptureOptions(display: display, target: target, cursor: !hidesCursor),
+      onNotice: { logger.warning("\($0)") })
+    return CastRunner.Source(
+      media: MediaSource(video: capturer), name: name, frameRate: fps.value, maximumSize: size?.size)
   }
 
   private var target: (X11CaptureOptions.Target, name: String) {

@@ -1,8 +1,9 @@
 public import ArgumentParser
 public import RTCCapture
+import Logging
 import RTCMedia
 
-struct TestCommand: AsyncParsableCommand {
+struct TestCommand: CastingCommand {
   static let configuration = CommandConfiguration(
     commandName: "test",
     abstract: "Cast a test picture; no screen needed.",
@@ -14,6 +15,7 @@ struct TestCommand: AsyncParsableCommand {
       Examples:
         rtcast test
         rtcast test --pattern scroll-text --size 1920x1080 --fps 5
+        rtcast test --pattern clock --tone 440
       """)
 
   @Option(help: ArgumentHelp("What to show.", valueName: "name"))
@@ -29,16 +31,26 @@ struct TestCommand: AsyncParsableCommand {
     transform: { try PictureSize(parsing: $0) })
   var size = PictureSize(width: 1280, height: 720)
 
+  @Option(
+    help: ArgumentHelp("Also play a tone of this frequency, 20 to 20000 Hz.", valueName: "hertz"),
+    transform: { text in
+      guard let value = Double(text), (20...20_000).contains(value) else {
+        throw ValidationError("--tone is a frequency from 20 to 20000 Hz, not '\(text)'.")
+      }
+      return value
+    })
+  var tone: Double?
+
   @Option(help: ArgumentHelp("What the pictures are drawn from, a whole number.", valueName: "number"))
   var seed: UInt64 = 1
 
   @OptionGroup var cast: CastOptions
 
-  func run() async throws {
-    try await CastRunner(cast).run { _ in
-      CastRunner.Source(
-        capturer: SyntheticCapturer(pattern: pattern, seed: seed), name: "test", frameRate: fps.value, size: size.size)
-    }
+  func source(_ logger: Logger) -> CastRunner.Source {
+    let capturer = SyntheticCapturer(pattern: pattern, seed: seed)
+    let sound = tone.map { ToneSource(frequency: $0) }
+    return CastRunner.Source(
+      media: MediaSource(video: capturer, audio: sound), name: "test", frameRate: fps.value, size: size.size)
   }
 }
 

@@ -26,6 +26,17 @@ package struct CastOptions: ParsableArguments {
   var bitrate: BitRate?
 
   @Option(
+    help: ArgumentHelp(
+      "Sound: desktop (what this machine plays), mic, file (the source's own), none, or a device that `rtcast list` "
+        + "names. (default: the source's own)", valueName: "choice"),
+    transform: { try AudioChoice(parsing: $0) })
+  var audio: AudioChoice?
+
+  @Option(
+    help: ArgumentHelp("Also record what is sent into this .mkv, .webm or .mp4.", valueName: "file"))
+  var record: String?
+
+  @Option(
     help: ArgumentHelp("Publish to this WHIP service instead of serving viewers from here.", valueName: "url"),
     transform: { text in
       guard WebAddress(text) != nil else {
@@ -67,6 +78,12 @@ package struct CastOptions: ParsableArguments {
 
   @Flag(help: "Print a line of statistics every second even when no terminal shows it.")
   var stats = false
+
+  @Flag(
+    name: .customLong("control"),
+    help:
+      "Take commands on standard input, one JSON object a line: source, pause, resume, bitrate, fps, hint, keyframe.")
+  var takesControl = false
 
   @Flag(name: .customLong("no-qr"), help: "Leave out the QR code of the link.")
   var hidesQRCode = false

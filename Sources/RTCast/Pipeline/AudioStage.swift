@@ -1,0 +1,165 @@
+package import RTCMedia
+package import RTCPrimitives
+import RTCResample
+
+/// What others want of the sound; taken over before each block.
+package struct AudioOrders: Sendable {
+  package var settings: AudioEncoderSettings
+  /// Whether anybody listens.
+  package var isActive = false
+  package var isMuted = false
+
+  package init(settings: AudioEncoderSettings) { self.settings = settings }
+}
+
+/// Totals of an audio pipeline since it was made.
+public struct AudioPipelineStatistics: Hashable, Sendable {
+  /// Blocks of 10 ms that the source delivered.
+  public var blocks: UInt64 = 0
+  public var packetsEncoded: UInt64 = 0
+  public var bytesEncoded: UInt64 = 0
+  /// Packets that were silence and not sent.
+  public var packetsSilent: UInt64 = 0
+  /// Times the source's clock leapt.
+  public var discontinuities: UInt64 = 0
+
+  public init() {}
+}
+
+/// The work of an audio pipeline without its locks: blocks of 10 ms in, Opus packets out. Used by one thread at a time.
+package struct AudioStage: ~Copyable {
+  package private(set) var statistics = AudioPipelineStatistics()
+
+  private let makeEncoder: AudioEncoderFactory
+  private let report: @Sendable (AudioEncoderError) -> Void
+  private var orders: AudioOrders
+  private var encoder: (any AudioEncoder)?
+  private let framer: AudioFramer
+  /// What the next packet is made of, and when its first sample was heard.
+  private var gathered: [Float] = []
+  private var gatheredTime = Timestamp.zero
+  /// Where the next packet stands.
+  private var timeline = PacketTimeline()
+  private var wasSilent = true
+
+  package init(
+    orders: AudioOrders, makeEncoder: @escaping AudioEncoderFactory,
+    report: @escaping @Sendable (AudioEncoderError) -> Void
+  ) {
+    self.orders = orders
+    self.makeEncoder = makeEncoder
+    self.report = report
+    framer = AudioFramer(channels: orders.settings.channels)
+  }
+
+  package mutating func obey(_ new: AudioOrders) { orders = new }
+
+  /// Takes sound of any kind; hands on every packet it completes.
+  package mutating func consume(_ frame: AudioFrame, emit: (EncodedAudioFrame) -> Void) {
+    framer.consume(frame) { block in take(block, emit: emit) }
+  }
+
+  private mutating func take(_ block: AudioBlock, emit: (EncodedAudioFrame) -> Void) {
+    statistics.blocks += 1
+    if block.startsAfterGap { startAnew() }
+    guard orders.isActive, let encoder = preparedEncoder() else {
+      gathered.removeAll(keepingCapacity: true)
+      wasSilent = true
+      return
+    }
+    gather(block)
+    let due = encoder.settings.frameMilliseconds / 10 * AudioFramer.blockSampleCount * encoder.settings.channels
+    if gathered.count >= due { encode(encoder, emit: emit) }
+  }
+
+  /// Passes a packet on that was Opus already.
+  package mutating func consume(_ frame: EncodedAudioFrame, emit: (EncodedAudioFrame) -> Void) {
+    guard orders.isActive, !orders.isMuted else {
+      wasSilent = true
+      return
+    }
+    var frame = frame
+    frame.position = timeline.place(frame.captureTime, samples: frame.sampleCount)
+    frame.startsTalkSpurt = wasSilent
+    wasSilent = false
+    statistics.packetsEncoded += 1
+    statistics.bytesEncoded += UInt64(frame.data.count)
+    emit(frame)
+  }
+
+  // MARK: - Work
+
+  /// The source's clock has leapt, or there is another source: what was gathered is not continued.
+  private mutating func startAnew() {
+    statistics.discontinuities += 1
+    gathered.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func gather(_ block: AudioBlock) {
+    if gathered.isEmpty { gatheredTime = block.captureTime }
+    if orders.isMuted {
+      gathered.append(contentsOf: repeatElement(0, count: block.samples.count))
+    } else {
+      gathered.append(contentsOf: block.samples)
+    }
+  }
+
+  private mutating func encode(_ encoder: any AudioEncoder, emit: (EncodedAudioFrame) -> Void) {
+    let count = gathered.count / encoder.settings.channels
+    let position = timeline.place(gatheredTime, samples: count)
+    defer { gathered.removeAll(keepingCapacity: true) }
+    do throws(AudioEncoderError) {
+      guard let data = try encoder.encode(gathered) else {
+        statistics.packetsSilent += 1
+        wasSilent = true
+        return
+      }
+      statistics.packetsEncoded += 1
+      statistics.bytesEncoded += UInt64(data.count)
+      emit(
+        EncodedAudioFrame(
+          data: data, position: position, sampleCount: count, captureTime: gatheredTime, startsTalkSpurt: wasSilent))
+      wasSilent = false
+    } catch {
+      self.encoder = nil
+      report(error)
+    }
+  }
+
+  private mutating func preparedEncoder() -> (any AudioEncoder)? {
+    do throws(AudioEncoderError) {
+      if let encoder {
+        if encoder.settings != orders.settings { try encoder.reconfigure(orders.settings) }
+      } else {
+        encoder = try makeEncoder(orders.settings)
+      }
+    } catch {
+      report(error)
+    }
+    return encoder
+  }
+}
+
+/// Gives every packet its place in samples at 48 kHz: one after the other, and after a leap of the source's clock where
+/// that clock says, never back.
+package struct PacketTimeline: Sendable {
+  /// Less than this apart, time and samples mean the same moment: clocks of sound devices drift.
+  package static let tolerance = TimeDelta.milliseconds(60)
+  private static let rate: Int64 = 48_000
+
+  /// Where the next packet stands if sound goes on, and the moment that is.
+  private var next: (position: Int64, time: Timestamp)?
+
+  package init() {}
+
+  package mutating func place(_ time: Timestamp, samples: Int) -> Int64 {
+    var position: Int64 = 0
+    if let next {
+      let ahead = time - next.time
+      position = next.position
+      if ahead > Self.tolerance { position += ahead.nanoseconds / 1_000 * Self.rate / 1_000_000 }
+    }
+    next = (position + Int64(samples), time + TimeDelta(nanoseconds: Int64(samples) * 1_000_000_000 / Self.rate))
+    return position
+  }
+}

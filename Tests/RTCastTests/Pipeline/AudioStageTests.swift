@@ -1,0 +1,95 @@
+import RTCCodecOpus
+import RTCMedia
+import RTCPrimitives
+import RTCast
+import Testing
+
+@Suite struct AudioStageTests {
+  private func orders(active: Bool = true, muted: Bool = false) -> AudioOrders {
+    var orders = AudioOrders(settings: AudioEncoderSettings())
+    orders.isActive = active
+    orders.isMuted = muted
+    return orders
+  }
+
+  private func stage(_ orders: AudioOrders) -> AudioStage {
+    AudioStage(
+      orders: orders,
+      makeEncoder: { settings throws(AudioEncoderError) in try OpusAudioEncoder(settings) },
+      report: { Issue.record("\($0)") })
+  }
+
+  private func noise(milliseconds: Int, at time: TimeDelta, seed: UInt64 = 7) -> AudioFrame {
+    var random = SeededGenerator(seed: seed)
+    let samples = (0..<milliseconds * 48 * 2).map { _ in Float(random.next() & 0xFFFF) / 131_072 }
+    return AudioFrame(format: .opus, samples: samples, captureTime: Timestamp.zero + time)
+  }
+
+  @Test(arguments: [7, 10, 33])
+  func soundInAnyPiecesBecomesPacketsOfTwentyMilliseconds(piece: Int) {
+    var stage = stage(orders())
+    var packets: [EncodedAudioFrame] = []
+    for index in 0..<40 {
+      stage.consume(noise(milliseconds: piece, at: .milliseconds(Int64(index * piece)))) { packets.append($0) }
+    }
+    #expect(packets.count >= 40 * piece / 20 - 2)
+    for (index, packet) in packets.enumerated() {
+      #expect(packet.position == Int64(index) * 960 && packet.sampleCount == 960)
+      #expect(abs((packet.captureTime - Timestamp.zero).milliseconds - Int64(index * 20)) <= 2)
+    }
+    #expect(packets.first?.startsTalkSpurt == true && packets.dropFirst().allSatisfy { !$0.startsTalkSpurt })
+  }
+
+  @Test func aHoleInTheSoundIsAHoleInThePositions() {
+    var stage = stage(orders())
+    var packets: [EncodedAudioFrame] = []
+    stage.consume(noise(milliseconds: 100, at: TimeDelta.zero)) { packets.append($0) }
+    stage.consume(noise(milliseconds: 100, at: .seconds(3))) { packets.append($0) }
+    let after = packets.first { $0.captureTime >= Timestamp.zero + .seconds(2.9) }
+    #expect(abs((after?.position ?? 0) - 3 * 48_000) <= 960)
+    #expect(zip(packets, packets.dropFirst()).allSatisfy { $0.position + 960 <= $1.position })
+  }
+
+  @Test func nobodyListensNothingIsEncoded() {
+    var stage = stage(orders(active: false))
+    var packets: [EncodedAudioFrame] = []
+    stage.consume(noise(milliseconds: 500, at: TimeDelta.zero)) { packets.append($0) }
+    #expect(packets.isEmpty && stage.statistics.blocks >= 49)
+    stage.obey(orders())
+    stage.consume(noise(milliseconds: 500, at: .milliseconds(500))) { packets.append($0) }
+    #expect(packets.first?.startsTalkSpurt == true && packets.count >= 23)
+  }
+
+  @Test func mutedSoundCostsNextToNothing() {
+    var stage = stage(orders(muted: true))
+    var bytes = 0
+    for second in 0..<5 {
+      stage.consume(noise(milliseconds: 1_000, at: .seconds(Double(second)))) { bytes += $0.data.count }
+    }
+    #expect(bytes < 2_000)
+  }
+
+  @Test func packetsPassedOnAndSoundEncodedHereShareOneTimeline() {
+    var stage = stage(orders())
+    var packets: [EncodedAudioFrame] = []
+    for index in 0..<10 {
+      let time = Timestamp.zero + .milliseconds(Int64(index * 20))
+      stage.consume(
+        EncodedAudioFrame(data: [0xFC, 1, 2], position: 999, sampleCount: 960, captureTime: time)
+      ) { packets.append($0) }
+    }
+    stage.consume(noise(milliseconds: 100, at: .milliseconds(200))) { packets.append($0) }
+    #expect(packets.prefix(10).map(\.position) == (0..<10).map { $0 * 960 })
+    #expect(abs((packets.dropFirst(10).first?.position ?? 0) - 9_600) <= 480)
+  }
+
+  @Test func aClockThatDriftsMakesNoHoles() {
+    var timeline = PacketTimeline()
+    // 200 parts in a million slow, for an hour.
+    var positions: [Int64] = []
+    for packet in 0..<180_000 {
+      positions.append(timeline.place(Timestamp.zero + .seconds(Double(packet) * 0.02 * 1.0002), samples: 960))
+    }
+    #expect(positions == (0..<180_000).map { Int64($0) * 960 })
+  }
+}

@@ -1,0 +1,167 @@
+import RTCMedia
+import RTCPeer
+import RTCPrimitives
+import RTCast
+import Testing
+
+@Suite struct SourceReplacementTests {
+  private let first = HandCapturer()
+  private let sent = SentFrames()
+
+  /// A broadcast of `first`, recorded, whose key frame at the start is through.
+  private func broadcast(
+    _ source: MediaSource? = nil, _ change: (inout Broadcast.Options) -> Void = { _ in }
+  ) async throws -> Broadcast {
+    var options = Broadcast.Options()
+    options.frameRate = 30
+    change(&options)
+    let broadcast = Broadcast(source ?? MediaSource(video: first), options: options, peers: try PeerLoop())
+    broadcast.add(sent)
+    try await broadcast.start()
+    return broadcast
+  }
+
+  @Test func theFirstPictureOfANewSourceIsAKeyFrameAndTimesGoOn() async throws {
+    let broadcast = try await broadcast()
+    first.show(20, at: Timestamp(nanoseconds: 5_000_000_000))
+    let second = HandCapturer()
+    try await broadcast.replaceSource(MediaSource(video: second))
+    // Its clock begins before the other's.
+    second.show(200, at: Timestamp(nanoseconds: 1_000_000))
+    let frames = sent.video
+    #expect(frames.last?.isKeyFrame == true)
+    #expect(
+      zip(frames, frames.dropFirst()).allSatisfy { $0.captureTime < $1.captureTime && $0.number + 1 == $1.number })
+    await broadcast.stop()
+  }
+
+  @Test func aSourceThatWasReplacedIsStoppedAndNotHeardAnyMore() async throws {
+    let broadcast = try await broadcast()
+    first.show(20, at: .zero)
+    let second = HandCapturer()
+    try await broadcast.replaceSource(MediaSource(video: second))
+    let count = sent.video.count
+    first.show(99, at: Timestamp(nanoseconds: 1_000_000_000))
+    first.end(.lost("gone"))
+    #expect(sent.video.count == count)
+    #expect(first.stops == 1 && second.stops == 0)
+    second.show(30, at: Timestamp(nanoseconds: 2_000_000_000))
+    #expect(sent.video.count == count + 1)
+    await broadcast.stop()
+    #expect(second.stops == 1)
+  }
+
+  @Test func aSourceThatCannotBeStartedLeavesThePresentOne() async throws {
+    let broadcast = try await broadcast()
+    let broken = HandCapturer(failure: .noSuchSource("There is no such thing."))
+    await #expect(throws: CaptureError.noSuchSource("There is no such thing.")) {
+      try await broadcast.replaceSource(MediaSource(video: broken))
+    }
+    first.show(20, at: .zero)
+    #expect(!sent.video.isEmpty && first.stops == 0)
+    await broadcast.stop()
+  }
+
+  @Test func aNewSourceMayHaveAnotherSize() async throws {
+    let broadcast = try await broadcast()
+    first.show(20, at: .zero)
+    let large = HandCapturer(size: PixelSize(width: 320, height: 178))
+    try await broadcast.replaceSource(MediaSource(video: large))
+    large.show(20, at: .zero)
+    #expect(sent.video.last?.size == PixelSize(width: 320, height: 178))
+    #expect(sent.video.last?.isKeyFrame == true)
+    await broadcast.stop()
+  }
+
+  @Test func theHintFollowsTheSourceUnlessItWasChosen() async throws {
+    let broadcast = try await broadcast()
+    let screen = HandCapturer(isScreencast: true)
+    try await broadcast.replaceSource(MediaSource(video: screen))
+    screen.show(20, at: .zero)
+    #expect(sent.video.last?.contentHint == .detail)
+    await broadcast.stop()
+  }
+
+  @Test func aPausedSourceIsStoppedAndStartedAgain() async throws {
+    let broadcast = try await broadcast()
+    first.show(20, at: .zero)
+    broadcast.pause()
+    #expect(first.stops == 1)
+    let count = sent.video.count
+    first.show(50, at: Timestamp(nanoseconds: 1_000_000_000))
+    #expect(sent.video.count == count)
+    try await broadcast.resume()
+    first.show(60, at: Timestamp(nanoseconds: 2_000_000_000))
+    #expect(first.starts.count == 2 && sent.video.count > count)
+    await broadcast.stop()
+  }
+
+  @Test func anotherFrameRateIsAskedOfTheSource() async throws {
+    let broadcast = try await broadcast()
+    try await broadcast.setFrameRate(12)
+    #expect(first.starts.map(\.frameRates.upperBound) == [30, 12])
+    first.show(60, at: .zero)
+    #expect(!sent.video.isEmpty)
+    await broadcast.stop()
+  }
+
+  @Test func soundThatEndsLeavesThePicture() async throws {
+    let sound = HandSound()
+    let broadcast = try await broadcast(MediaSource(video: first, audio: sound))
+    sound.play(at: .zero)
+    #expect(!sent.audio.isEmpty)
+    sound.end(.lost("The sound server is gone."))
+    first.show(20, at: .zero)
+    first.end(.finished)
+    var events: [String] = []
+    for await event in broadcast.events {
+      switch event {
+      case .audioLost(let sentence): events.append(sentence)
+      case .ended(.finished): events.append("ended")
+      default: continue
+      }
+      if events.last == "ended" { break }
+    }
+    #expect(events == ["The sound server is gone.", "ended"])
+    await broadcast.stop()
+  }
+
+  @Test func aFileEndsWhenPictureAndSoundHaveEnded() async throws {
+    let sound = HandSound()
+    let broadcast = try await broadcast(MediaSource(video: first, audio: sound, endsWithVideo: false))
+    first.end(.finished)
+    sound.play(at: .zero)
+    #expect(!sent.audio.isEmpty)
+    sound.end(.finished)
+    for await event in broadcast.events {
+      if case .ended(let reason) = event {
+        #expect(reason == .finished)
+        break
+      }
+    }
+    await broadcast.stop()
+  }
+
+  @Test func soundThatCannotBeStartedIsAFailureOfTheStart() async throws {
+    let source = MediaSource(video: first, audio: HandSound(failure: .unavailable("No sound server answers.")))
+    await #expect(throws: CaptureError.unavailable("No sound server answers.")) {
+      _ = try await self.broadcast(source)
+    }
+    #expect(first.starts.isEmpty)
+  }
+
+  @Test func soundGoesOnInPlaceWhenTheSourceIsReplaced() async throws {
+    let (one, two) = (HandSound(), HandSound())
+    let broadcast = try await broadcast(MediaSource(video: first, audio: one))
+    one.play(at: .zero)
+    try await broadcast.replaceSource(MediaSource(video: HandCapturer(), audio: two))
+    one.play(at: Timestamp(nanoseconds: 100_000_000))
+    let count = sent.audio.count
+    two.play(at: Timestamp(nanoseconds: 2_000_000_000))
+    let audio = sent.audio
+    #expect(audio.count > count)
+    #expect(zip(audio, audio.dropFirst()).allSatisfy { $0.position + Int64($0.sampleCount) <= $1.position })
+    #expect(abs(audio.last!.position - 2 * 48_000) < 9_600)
+    await broadcast.stop()
+  }
+}
