@@ -39,6 +39,11 @@ public final class PeerEnd {
     events.compactMap { if case .targetBitrateChanged(let rate) = $0.event { ($0.time, rate) } else { nil } }
   }
 
+  /// The losses of its sound that it was told of.
+  public var audioLosses: [Double] {
+    events.compactMap { if case .audioLossReported(let loss) = $0.event { loss } else { nil } }
+  }
+
   public var failures: [NegotiationFailure] {
     events.compactMap { if case .negotiationFailed(let failure) = $0.event { failure } else { nil } }
   }

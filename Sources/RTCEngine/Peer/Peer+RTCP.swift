@@ -74,7 +74,7 @@ extension Peer {
   /// rest is let pass. A second one is meant.
   private mutating func isMereImpatience(_ now: Timestamp) -> Bool {
     guard let sender, !sender.hasPending, sender.statistics.keyFramesSent > 0, history.hasFeedback,
-      history.isAllReported,
+      sender.hasTailArrived(history),
       now - lastMediaSent >= Self.restBeforeImpatience, impatientSince != lastMediaSent
     else { return false }
     impatientSince = lastMediaSent

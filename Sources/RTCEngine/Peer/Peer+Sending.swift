@@ -65,9 +65,9 @@ extension Peer {
   }
 
   mutating func repairTail(_ now: Timestamp, into outbox: inout Outbox) {
-    guard isSecured, sender != nil, !history.isAllReported else { return }
+    guard isSecured, sender != nil, !sender!.hasTailArrived(history) else { return }
     let attempt = tailAttempts + 1
-    sender!.repairTail(since: history.firstUnreported, now: now)
+    sender!.repairTail(history, now: now)
     pump(now, into: &outbox)
     watchTail(now, attempt: attempt)
   }

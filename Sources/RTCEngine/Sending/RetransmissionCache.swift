@@ -83,14 +83,26 @@ package struct RetransmissionCache {
     return true
   }
 
-  /// Queues the latest packets back to the one with `transportNumber`, at most `limit`: those of which the far side
-  /// has not spoken.
-  package mutating func requestTail(since transportNumber: TransportSequenceNumber, limit: Int, now: Timestamp) {
+  /// The latest packet's transport-wide number, nil when that packet is forgotten.
+  package var newestTransportNumber: TransportSequenceNumber? {
+    guard let newest, let packet = packets[slot(newest)], packet.number == newest else { return nil }
+    return packet.transportNumber
+  }
+
+  /// Notes under which transport-wide number the packet was sent again.
+  package mutating func renumber(_ number: SequenceNumber, _ transportNumber: TransportSequenceNumber) {
+    let index = slot(number)
+    if packets[index]?.number == number { packets[index]!.transportNumber = transportNumber }
+  }
+
+  /// Queues the latest packets back to the last that has arrived, at most `limit`: no later one tells the far side that
+  /// they are missing.
+  package mutating func requestTail(limit: Int, now: Timestamp, history: TransportHistory) {
     guard let newest else { return }
     var first = newest
     var count = 0
     while count < limit, let packet = packets[slot(first)], packet.number == first,
-      !transportNumber.isNewer(than: packet.transportNumber)
+      !history.hasArrived(packet.transportNumber)
     {
       count += 1
       first = first.advanced(by: -1)

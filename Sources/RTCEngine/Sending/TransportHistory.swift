@@ -9,26 +9,25 @@ package struct TransportHistory {
   private var next = Number(0)
   /// The first number no feedback has spoken of yet.
   private var reported = Number(0)
-  /// The number after the last video packet.
-  private var videoEnd = Number(0)
-  /// The number after the last video packet that is known to have arrived.
-  private var videoArrived = Number(0)
-  private var sound = SoundNumbers()
+  private var sound = NumberSet()
+  private var arrived = NumberSet()
   private var lastFeedback: UInt8?
 
   package init() {}
 
   package var hasFeedback: Bool { lastFeedback != nil }
   package var nextNumber: TransportSequenceNumber { next.low }
-  /// From here on nothing is known to have arrived of the video.
-  package var firstUnreported: TransportSequenceNumber { videoArrived.low }
-  /// True when the last video packet has arrived.
-  package var isAllReported: Bool { videoArrived >= videoEnd }
 
   package mutating func sent(isAudio: Bool = false) {
     sound[next.value] = isAudio
+    arrived[next.value] = false
     next = Number(next.value + 1)
-    if !isAudio { videoEnd = next }
+  }
+
+  /// True when feedback has said that this one of the last few thousand packets arrived.
+  package func hasArrived(_ number: TransportSequenceNumber) -> Bool {
+    let number = next.nearest(number)
+    return isRemembered(number) && arrived[number.value]
   }
 
   /// Counts the video packets `feedback` speaks of for the first time.
@@ -45,27 +44,37 @@ package struct TransportHistory {
     lastFeedback = feedback.feedbackCount
     while let status = feedback.next() {
       let number = next.nearest(status.sequenceNumber)
+      // A packet that was sent again as it was arrives under its old number.
+      if status.arrival != nil, isRemembered(number) { arrived[number.value] = true }
       guard number >= reported, number < next else { continue }  // old news, or never sent
       reported = Number(number.value + 1)
       guard !sound[number.value] else { continue }
       expected += 1
-      if status.arrival == nil { lost += 1 } else { videoArrived = reported }
+      if status.arrival == nil { lost += 1 }
     }
     return (expected, lost)
   }
+
+  private func isRemembered(_ number: Number) -> Bool {
+    number < next && number.value >= max(0, next.value - NumberSet.capacity)
+  }
 }
 
-/// Which of the last numbers are sound's.
-private struct SoundNumbers {
+/// Some of the last numbers.
+private struct NumberSet {
   /// Feedback comes several times a second; by then hardly more packets have left.
-  private static let capacity: Int64 = 4_096
+  static let capacity: Int64 = 4_096
 
   private var words = InlineArray<64, UInt64>(repeating: 0)
 
   subscript(number: Int64) -> Bool {
     get { words[Self.word(number)] & Self.bit(number) != 0 }
     set {
-      if newValue { words[Self.word(number)] |= Self.bit(number) } else { words[Self.word(number)] &= ~Self.bit(number) }
+      if newValue {
+        words[Self.word(number)] |= Self.bit(number)
+      } else {
+        words[Self.word(number)] &= ~Self.bit(number)
+      }
     }
   }
 

@@ -250,6 +250,7 @@ package struct VideoSendStream {
     let late = header.write(into: &writer, map: format.extensionMap)
     if rtx != nil {
       nextRTXSequence = nextRTXSequence.advanced(by: 1)
+      cache.renumber(packet.number, moment.transportNumber)
       RTXPayloadHeader(originalSequenceNumber: packet.number).write(into: &writer)
     }
     VP8PayloadDescriptor(startsPartition: packet.isFirst, pictureID: VP8PictureID(packet.pictureID)).write(
@@ -282,9 +283,14 @@ package struct VideoSendStream {
     cache.request(number, now: now, interval: interval)
   }
 
-  /// Queues the latest packets again, from the one with `transportNumber` on: nothing was heard of them.
-  package mutating func repairTail(since transportNumber: TransportSequenceNumber, now: Timestamp) {
-    cache.requestTail(since: transportNumber, limit: Self.maximumTail, now: now)
+  /// Queues the latest packets again, as far back as nothing was heard of them.
+  package mutating func repairTail(_ history: TransportHistory, now: Timestamp) {
+    cache.requestTail(limit: Self.maximumTail, now: now, history: history)
+  }
+
+  /// True when the latest packet is known to have arrived, or was sent so long ago that it is forgotten.
+  package func hasTailArrived(_ history: TransportHistory) -> Bool {
+    cache.newestTransportNumber.map { history.hasArrived($0) } ?? true
   }
 
   package mutating func countNACK() { statistics.nackCount += 1 }

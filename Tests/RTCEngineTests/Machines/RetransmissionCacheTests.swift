@@ -86,13 +86,28 @@ import Testing
     #expect(cache.count == 400)
   }
 
-  @Test func theTailIsWhatComesAfterTheLastReport() {
-    var cache = filled(65_530..<65_540)
-    cache.requestTail(since: TransportSequenceNumber(UInt16(truncatingIfNeeded: 65_537 + 7)), limit: 32, now: start)
-    #expect(drain(&cache, start) == [1, 2, 3])
-    cache.requestTail(since: TransportSequenceNumber(UInt16(truncatingIfNeeded: 65_530)), limit: 4, now: start)
-    #expect(drain(&cache, start) == [0, 1, 2, 3])
-    cache.requestTail(since: TransportSequenceNumber(UInt16(truncatingIfNeeded: 65_540 + 7)), limit: 4, now: start)
+  @Test func theTailIsWhatComesAfterTheLastArrival() {
+    var history = TransportHistory()
+    for _ in 0..<40 { history.sent() }
+    _ = history.report([10, 12, 14], count: 0)
+    var cache = filled(0..<10)  // numbers 7…16 on the transport
+    cache.requestTail(limit: 32, now: start, history: history)
+    #expect(drain(&cache, start) == [8, 9])
+    _ = history.report([16], count: 1)
+    #expect(cache.newestTransportNumber == TransportSequenceNumber(16))
+    cache.requestTail(limit: 32, now: start, history: history)
+    #expect(drain(&cache, start) == [])
+    cache.requestTail(limit: 4, now: start, history: TransportHistory())
+    #expect(drain(&cache, start) == [6, 7, 8, 9])
+  }
+
+  @Test func aPacketSentAgainArrivesUnderItsNewNumber() {
+    var history = TransportHistory()
+    for _ in 0..<40 { history.sent() }
+    var cache = filled(0..<10)
+    cache.renumber(SequenceNumber(9), TransportSequenceNumber(30))
+    _ = history.report([30], count: 0)
+    cache.requestTail(limit: 32, now: start, history: history)
     #expect(drain(&cache, start) == [])
   }
 }
