@@ -39,6 +39,17 @@ def draw(luma, frame, milliseconds=0):
             luma[cell + row * cell:cell + (row + 1) * cell, cell + column * cell:cell + (column + 1) * cell] = 235
 
 
+def read(luma):
+    """The frame number in a plane of luma; None when the check does not fit."""
+    height, width = luma.shape
+    cell = cell_size(width, height)
+    code = 0
+    for index in range(64):
+        row, column = divmod(index, 32)
+        code = code << 1 | int(luma[cell + row * cell + cell // 2, cell + column * cell + cell // 2] > 125)
+    return code >> 40 if crc8(code >> 8) == code & 0xff else None
+
+
 READER = r"""
 window.barcode ??= (() => {
   const canvas = document.createElement("canvas");
