@@ -102,9 +102,9 @@ registerProcessor("gaps", class extends AudioWorkletProcessor {
 """
 
 
-def prepare(viewer):
+def prepare(driver, on=True):
     """To be called before the page is opened by whoever uses `offsets` or `gaps`."""
-    viewer.execute_cdp_cmd("Page.setBypassCSP", {"enabled": True})
+    driver.execute_cdp_cmd("Page.setBypassCSP", {"enabled": on})
 
 
 def gaps(viewer, seconds):
