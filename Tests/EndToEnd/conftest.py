@@ -5,7 +5,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from harness import sound  # noqa: E402
 from harness.browser import chromium  # noqa: E402
+from harness.clips import Clips  # noqa: E402
+from harness.pulse import PulseServer  # noqa: E402
 from harness.rtcast import Rtcast  # noqa: E402
 from harness.xserver import XServer  # noqa: E402
 
@@ -29,6 +32,34 @@ def browser(driver):
     yield driver
     driver.switch_to.window(driver.window_handles[0])
     driver.get("about:blank")
+
+
+@pytest.fixture
+def ear(browser):
+    """The shared browser, allowed to measure sound with worklets of our own."""
+    sound.prepare(browser)
+    yield browser
+    sound.prepare(browser, False)
+
+
+@pytest.fixture
+def cautious_browser():
+    """A browser that lets nothing sound before its user has touched the page, as browsers do when nobody tells them otherwise."""
+    browser = chromium(autoplay="document-user-activation-required")
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture(scope="session")
+def clips(tmp_path_factory):
+    return Clips(tmp_path_factory.mktemp("clips"))
+
+
+@pytest.fixture
+def pulse():
+    server = PulseServer()
+    yield server
+    server.stop()
 
 
 @pytest.fixture

@@ -39,6 +39,17 @@ def draw(luma, frame, milliseconds=0):
             luma[cell + row * cell:cell + (row + 1) * cell, cell + column * cell:cell + (column + 1) * cell] = 235
 
 
+def read(luma):
+    """The frame number in a plane of luma; None when the check does not fit."""
+    height, width = luma.shape
+    cell = cell_size(width, height)
+    code = 0
+    for index in range(64):
+        row, column = divmod(index, 32)
+        code = code << 1 | int(luma[cell + row * cell + cell // 2, cell + column * cell + cell // 2] > 125)
+    return code >> 40 if crc8(code >> 8) == code & 0xff else None
+
+
 READER = r"""
 window.barcode ??= (() => {
   const canvas = document.createElement("canvas");
@@ -96,3 +107,31 @@ def slope(samples):
     assert n > 10, f"only {n} frames could be read of {len(samples)}"
     mx, my = sum(x for x, _ in points) / n, sum(y for _, y in points) / n
     return sum((x - mx) * (y - my) for x, y in points) / sum((x - mx) ** 2 for x, _ in points)
+
+
+def steps(samples, length):
+    """From one presented frame to the next, in a clip of that many frames that is looped: (frames ahead, media ticks ahead, seconds)."""
+    known = [s for s in samples if s["number"] is not None]
+    return [((b["number"] - a["number"]) % length, (b["media"] - a["media"]) % 2**32, b["at"] - a["at"]) for a, b in zip(known, known[1:])]
+
+
+def assert_in_order(samples, length=None, unreadable=0.02):
+    """Each presented frame comes after the one before it; at most a few may be unreadable (torn between two by nothing we know of)."""
+    known = [s["number"] for s in samples if s["number"] is not None]
+    assert len(known) >= (1 - unreadable) * len(samples), f"{len(samples) - len(known)} of {len(samples)} frames unreadable"
+    length = length or 1 << 24
+    back = [(a, b) for a, b in zip(known, known[1:]) if (b - a) % length > length // 2]
+    assert not back, f"frames went backwards: {back[:5]}"
+
+
+def unwrapped(samples, length):
+    """The samples with numbers that count on from loop to loop."""
+    turns, last, out = 0, None, []
+    for s in samples:
+        if s["number"] is None:
+            continue
+        if last is not None and s["number"] < last - length // 2:
+            turns += 1
+        last = s["number"]
+        out.append({**s, "number": s["number"] + turns * length})
+    return out

@@ -34,7 +34,7 @@ class Reference:
 
 
 def tracks(options):
-    """The two tracks, on one clock: what both show at media time t is sent at the same instant."""
+    """The two tracks of one viewer, on one clock: what both show at media time t is sent at the same instant."""
     import numpy as np
     from aiortc import MediaStreamTrack
     from av import AudioFrame, VideoFrame
@@ -96,7 +96,6 @@ async def serve(options):
 
     connections = {}
     kinds = options.kinds.split(",")
-    make = tracks(options)
 
     async def page(_):
         return web.Response(text=PAGE.read_text(), content_type="text/html", headers={"Cache-Control": "no-store"})
@@ -109,6 +108,7 @@ async def serve(options):
         connection = RTCPeerConnection()
         name = str(len(connections) + 1)
         connections[name] = connection
+        make = tracks(options)
         await connection.setRemoteDescription(RTCSessionDescription(sdp=offer, type="offer"))
         for transceiver in connection.getTransceivers():
             if transceiver.kind in kinds:

@@ -14,14 +14,15 @@ BINARY = os.environ.get("RTCAST", str(ROOT / ".build/release/rtcast"))
 
 
 class Rtcast:
-    def __init__(self, *arguments, display=None, json_lines=True, env=None):
+    def __init__(self, *arguments, display=None, json_lines=True, env=None, stdin=subprocess.DEVNULL):
+        """`stdin` may be `subprocess.PIPE`: then `write` and `command` feed it."""
         environment = {k: v for k, v in os.environ.items() if k != "DISPLAY"}
         if display:
             environment["DISPLAY"] = display
         environment.update(env or {})
         command = [BINARY, *arguments] + (["--json"] if json_lines else [])
         self.process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+            command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
         self.lines = queue.Queue()
         self.seen = []
         self.stderr = []
@@ -66,6 +67,25 @@ class Rtcast:
     def url(self):
         return self.wait_event("listening")["url"]
 
+    def write(self, data):
+        """Bytes for the cast's standard input; False once it no longer reads."""
+        try:
+            self.process.stdin.buffer.write(data)
+            self.process.stdin.buffer.flush()
+            return True
+        except (BrokenPipeError, ValueError):
+            return False
+
+    def command(self, name, *arguments):
+        """One line of `--control`."""
+        assert self.write((json.dumps({"command": name, "arguments": list(arguments)}) + "\n").encode()), "the cast reads no more"
+
+    def end_of_input(self):
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
+
     def interrupt(self):
         self.process.send_signal(signal.SIGINT)
 
@@ -86,12 +106,11 @@ class Rtcast:
                 raise AssertionError("rtcast did not end within 10 s of Ctrl-C")
 
 
-def run(*arguments, display=None, timeout=20, env=None):
+def run(*arguments, display=None, timeout=20, env=None, stdin=b""):
     """Runs rtcast to its end: (exit status, stdout, stderr)."""
     environment = {k: v for k, v in os.environ.items() if k != "DISPLAY"}
     if display:
         environment["DISPLAY"] = display
     environment.update(env or {})
-    done = subprocess.run([BINARY, *arguments], capture_output=True, text=True, timeout=timeout, env=environment,
-                          stdin=subprocess.DEVNULL)
-    return done.returncode, done.stdout, done.stderr
+    done = subprocess.run([BINARY, *arguments], capture_output=True, timeout=timeout, env=environment, input=stdin)
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")

@@ -1,0 +1,102 @@
+"""Plugins: the example in C, built with the compiler at hand; one in a process of its own; and files that are none."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness import sound
+from harness.browser import Viewer
+from harness.rtcast import ROOT, run
+
+
+def compiled(source, target, *flags):
+    header = next(ROOT.glob("Sources/CRTCastPlugin/**/rtcast_plugin.h"))
+    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-Wall", "-Werror", *flags, "-I", str(header.parent), "-o", str(target), str(source),
+                    "-lm", "-lpthread"], check=True)
+    return str(target)
+
+
+@pytest.fixture(scope="session")
+def waves(tmp_path_factory):
+    return compiled(next(ROOT.glob("Snippets/**/waves.c")), tmp_path_factory.mktemp("plugins") / "libwaves.so")
+
+
+@pytest.mark.parametrize("isolation", [(), ("--isolate",)])
+def test_the_example_plays_with_sound(isolation, waves, cast, browser):
+    rtcast = cast("plugin", waves, *isolation)
+    viewer = Viewer(browser, rtcast.url()).wait_live()
+    before = viewer.frames()
+    viewer.until(f"document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames > {before + 20}", what="moving pictures")
+    viewer.script(sound.EAR + "window.ear.open()")
+    viewer.until("((heard) => heard && heard.db > -60)(window.ear.listen())", what="sound")
+    stats = rtcast.wait_event("stats", where=lambda e: e.get("viewers", 0) > 0 and e.get("fps_sent", 0) > 0)
+    assert stats["raw_copies"] == 0
+
+
+def test_the_example_is_short():
+    assert len(next(ROOT.glob("Snippets/**/waves.c")).read_text().splitlines()) < 200
+
+
+def test_a_child_that_dies_is_started_again_and_viewers_stay(waves, cast, browser):
+    rtcast = cast("plugin", waves, "--isolate")
+    viewer = Viewer(browser, rtcast.url()).wait_live()
+    viewer.script("window.before = rtcast.pc")
+    child = psutil.Process(rtcast.process.pid).children(recursive=True)[0]
+    child.kill()
+    before = viewer.frames()
+    viewer.until(f"document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames > {before + 20}", what="pictures again")
+    assert viewer.script("return window.before === rtcast.pc && rtcast.state == 'live'")
+    rtcast.drain()
+    said = "".join(rtcast.stderr) + str(rtcast.seen)
+    assert re.search("plugin.*(died|ended|killed|restart|again)|signal 9", said, re.I | re.S)
+
+
+def test_a_child_that_keeps_dying_ends_the_cast_in_the_end(waves, cast, browser):
+    rtcast = cast("plugin", waves, "--isolate")
+    rtcast.url()
+    killed = 0
+    while rtcast.process.poll() is None and killed < 12:
+        try:
+            rtcast.wait_event("stats", timeout=10)
+        except AssertionError:
+            break
+        for child in psutil.Process(rtcast.process.pid).children(recursive=True) if rtcast.process.poll() is None else []:
+            child.kill()
+            killed += 1
+    assert 5 <= killed <= 7, "at most five restarts a minute"
+    assert rtcast.wait(15) not in (0, None)
+
+
+def test_no_child_is_left_behind(waves, cast):
+    rtcast = cast("plugin", waves, "--isolate")
+    rtcast.url()
+    rtcast.wait_event("stats")
+    children = psutil.Process(rtcast.process.pid).children(recursive=True)
+    assert children
+    rtcast.process.kill()
+    rtcast.wait()
+    _, alive = psutil.wait_procs(children, timeout=5)
+    assert not alive
+
+
+def test_plugins_are_listed(waves):
+    code, out, err = run("list", "plugins", env={"RTCAST_PLUGIN_PATH": str(Path(waves).parent)})
+    assert code == 0 and "waves" in out, (code, out, err)
+
+
+def test_plugins_that_are_none(tmp_path):
+    text = tmp_path / "text.so"
+    text.write_text("not a library\n")
+    empty_source = tmp_path / "empty.c"
+    empty_source.write_text("int nothing;\n")
+    for bad in (str(tmp_path / "missing.so"), str(text), compiled(empty_source, tmp_path / "empty.so")):
+        code, out, err = run("plugin", bad)
+        assert code == 66 and Path(bad).name in err, (bad, code, err)
+
+
+def test_an_option_that_is_none(waves):
+    code, _, err = run("plugin", waves, "--option", "novalue")
+    assert code == 64 and "novalue" in err, (code, err)

@@ -1,0 +1,178 @@
+"""Sound: from a tone or the desktop to the viewer's ear, and the page's controls for it."""
+
+import re
+import time
+
+import pytest
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+from harness import sound
+from harness.browser import Viewer
+from harness.reference import Reference
+from harness.rtcast import run
+
+CAST = ("test", "--pattern", "clock", "--fps", "10", "--size", "640x360")
+LOOK = """
+    const v = document.querySelector('video'), shown = (id) => document.getElementById(id).checkVisibility({ visibilityProperty: true });
+    return { muted: v.muted, volume: v.volume, controls: shown('sound'), tap: shown('tap'), meter: document.documentElement.dataset.sound,
+             tracks: v.srcObject.getTracks().map((t) => t.kind).sort(), paused: v.paused };"""
+
+
+def look(viewer):
+    return viewer.script(LOOK)
+
+
+def stats(viewer):
+    return viewer.asynchronous("window.rtcast.stats().then(arguments[0])")
+
+
+def keys(viewer, *presses):
+    viewer.select()
+    ActionChains(viewer.driver).send_keys(*presses).perform()
+
+
+@pytest.mark.parametrize("tone", [440, 997])
+def test_a_tone_is_heard_at_its_pitch(tone, cast, browser):
+    viewer = Viewer(browser, cast(*CAST, "--tone", str(tone)).url()).wait_live()
+    heard = sound.wait_tone(viewer, tone)
+    assert abs(heard["hz"] / tone - 1) < 0.005 and heard["db"] > -40
+
+
+def test_a_tone_has_no_gaps(cast, ear):
+    viewer = Viewer(ear, cast(*CAST, "--tone", "440").url()).wait_live()
+    sound.wait_tone(viewer, 440)
+    gaps = sound.gaps(viewer, 6)
+    assert len(gaps) <= 1 and sum(gaps) < 40, gaps
+
+
+def test_the_page_tells_figures_of_the_sound(cast, browser):
+    viewer = Viewer(browser, cast(*CAST, "--tone", "440").url()).wait_live()
+    sound.wait_tone(viewer, 440)
+    figures = stats(viewer)["audio"]
+    assert figures["codec"] == "opus" and figures["packets"] > 10 and figures["packetsLost"] == 0
+    assert 0.01 < figures["level"] <= 1 and figures["concealed"] >= 0 and figures["muted"] is False
+    viewer.until("(window.rtcast.stats().then((s) => window.buffer = s.audio.jitterBufferMs), window.buffer)", what="a jitter buffer")
+    assert 0 < viewer.script("return window.buffer") < 300
+
+
+def test_a_cast_without_sound_shows_no_volume_control(cast, browser):
+    viewer = Viewer(browser, cast(*CAST).url()).wait_live()
+    time.sleep(1)
+    seen = look(viewer)
+    assert not seen["controls"] and not seen["tap"] and seen["tracks"] == ["video"]
+    assert "audio" not in stats(viewer) or stats(viewer)["audio"] is None
+    keys(viewer, "m")
+    assert look(viewer)["muted"]
+
+
+def test_volume_by_key_and_slider_is_kept_over_reconnecting_and_reloading(cast, browser):
+    url = cast(*CAST, "--tone", "440").url()
+    viewer = Viewer(browser, url).wait_live()
+    viewer.until("document.documentElement.dataset.sound == 'with'", what="controls for the sound")
+    viewer.script("localStorage.clear(); location.reload()")
+    viewer.wait_live().until("document.documentElement.dataset.sound == 'with'")
+    seen = look(viewer)
+    assert seen["controls"] and not seen["tap"] and not seen["muted"] and seen["volume"] == 1
+    keys(viewer, Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+    assert look(viewer)["volume"] == pytest.approx(0.85)
+    keys(viewer, "m")
+    assert look(viewer)["muted"]
+    keys(viewer, "m")
+    assert not look(viewer)["muted"]
+    slider = viewer.driver.find_element("id", "volume")
+    ActionChains(viewer.driver).move_to_element(slider).click().perform()
+    assert look(viewer)["volume"] == pytest.approx(0.5, abs=0.06)
+    keys(viewer, "s")
+    assert viewer.script("return !document.getElementById('stats').hidden"), "keys work while the slider has the focus"
+    volume = look(viewer)["volume"]
+    viewer.script("window.before = rtcast.pc")
+    keys(viewer, "r")
+    viewer.until("rtcast.pc !== window.before && rtcast.state == 'live'")
+    assert look(viewer)["volume"] == volume and not look(viewer)["muted"]
+    viewer.script("location.reload()")
+    viewer.wait_live().until("document.documentElement.dataset.sound == 'with'")
+    assert look(viewer)["volume"] == volume
+    viewer.script("localStorage.clear()")
+
+
+def test_where_the_browser_insists_the_cast_starts_muted_and_one_tap_brings_the_sound(cast, cautious_browser):
+    viewer = Viewer(cautious_browser, cast(*CAST, "--tone", "440").url()).wait_live()
+    viewer.until("document.documentElement.dataset.sound == 'with'")
+    seen = look(viewer)
+    assert seen["muted"] and seen["tap"] and not seen["paused"]
+    viewer.driver.find_element("id", "tap").click()
+    viewer.until("!document.querySelector('video').muted && !document.querySelector('video').paused", 2)
+    assert not look(viewer)["tap"]
+
+
+@pytest.mark.parametrize("rejected", [(), ("--inactive",)])
+def test_sound_without_pictures_is_shown_as_a_level(rejected, browser):
+    """What the page does when the answer has sound only, whoever sends it."""
+    with Reference("--kinds", "audio", *rejected) as reference:
+        viewer = Viewer(browser, reference.url)
+        viewer.until("window.rtcast && window.rtcast.state == 'live'", what="a cast of sound alone is live")
+        assert look(viewer)["meter"] == "only"
+        drawn = """(() => { const c = document.getElementById('meter'), p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+                     let n = 0; for (let i = 3; i < p.length; i += 4) n += p[i] > 60; return n / (p.length / 4); })()"""
+        viewer.until(drawn + " > 0.02", what="a level that is drawn")
+
+
+@pytest.mark.parametrize("rejected", [(), ("--inactive",)])
+def test_pictures_without_sound_are_as_they_were(rejected, browser):
+    with Reference("--kinds", "video", *rejected) as reference:
+        viewer = Viewer(browser, reference.url).wait_live()
+        assert look(viewer) == {"muted": True, "volume": 1, "controls": False, "tap": False, "meter": None, "tracks": ["video"], "paused": False}
+
+
+DESKTOP = (*CAST, "--audio", "desktop")
+
+
+def test_what_the_desktop_plays_is_heard(cast, pulse, browser):
+    pulse.play(523)
+    viewer = Viewer(browser, cast(*DESKTOP, env=pulse.env).url()).wait_live()
+    sound.wait_tone(viewer, 523)
+
+
+def test_a_sink_that_is_removed_and_replaced_is_heard_again(cast, pulse, browser):
+    pulse.play(523)
+    viewer = Viewer(browser, cast(*DESKTOP, env=pulse.env).url()).wait_live()
+    sound.wait_tone(viewer, 523)
+    pulse.remove_sink("desktop")
+    sound.wait_silence(viewer)
+    pulse.add_sink("replacement", rate=44100)
+    pulse.play(659)
+    sound.wait_tone(viewer, 659)
+
+
+def test_the_default_sink_is_followed(cast, pulse, browser):
+    viewer = Viewer(browser, cast(*DESKTOP, env=pulse.env).url()).wait_live()
+    pulse.add_sink("headphones", rate=96000)
+    pulse.play(880, sink="headphones")
+    sound.wait_tone(viewer, 880)
+
+
+def test_a_sound_server_that_dies_and_comes_back_is_heard_again(cast, pulse, browser):
+    pulse.play(523)
+    viewer = Viewer(browser, cast(*DESKTOP, env=pulse.env).url()).wait_live()
+    sound.wait_tone(viewer, 523)
+    pulse.kill()
+    sound.wait_silence(viewer)
+    before = viewer.frames()
+    viewer.until(f"document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames > {before + 5}", what="pictures go on")
+    pulse.start()
+    pulse.add_sink("again")
+    pulse.play(587)
+    sound.wait_tone(viewer, 587, timeout=30)
+
+
+def test_no_sound_server_is_said_in_one_sentence(tmp_path):
+    code, out, err = run(*DESKTOP, "--duration", "3", env={"PULSE_SERVER": f"unix:{tmp_path}/none", "XDG_RUNTIME_DIR": str(tmp_path)})
+    assert code in (0, 69), err   # 69, or a cast without sound; in silence never
+    assert re.search("sound|pulse|audio", err, re.I), err
+    assert "fatal error" not in err.lower()
+
+
+def test_a_device_that_is_not_there_is_named(pulse):
+    code, out, err = run(*CAST, "--audio", "no-such-device", "--duration", "3", env=pulse.env)
+    assert code in (0, 66, 69) and "no-such-device" in err, (code, err)
