@@ -1,0 +1,101 @@
+import RTCCodecOpus
+import RTCMedia
+import Testing
+
+@Suite struct Settings {
+  @Test("what Opus cannot do is refused in a sentence")
+  func refusals() {
+    let changes: [(inout AudioEncoderSettings) -> Void] = [
+      { $0.channels = 0 }, { $0.channels = 3 }, { $0.frameMilliseconds = 15 }, { $0.frameMilliseconds = -20 },
+      { $0.bitrate = 5_999 }, { $0.bitrate = 510_001 }, { $0.bitrate = .min }, { $0.complexity = 11 },
+      { $0.expectedLoss = -0.1 }, { $0.expectedLoss = .nan }, { $0.expectedLoss = .infinity },
+    ]
+    for change in changes {
+      var settings = AudioEncoderSettings()
+      change(&settings)
+      #expect(throws: AudioEncoderError.self) { try OpusAudioEncoder(settings) }
+      let encoder = try? OpusAudioEncoder(AudioEncoderSettings())
+      #expect(throws: AudioEncoderError.self) { try encoder?.reconfigure(settings) }
+      #expect(encoder?.settings == AudioEncoderSettings())
+    }
+  }
+
+  @Test("a frame must be whole")
+  func wholeFrames() throws {
+    let encoder = try OpusAudioEncoder(AudioEncoderSettings())
+    for count in [0, 960, 1_919, 1_921, 3_840] {
+      #expect(throws: AudioEncoderError.wrongSampleCount(expected: 1_920, got: count)) {
+        try encoder.encode([Float](repeating: 0, count: count))
+      }
+    }
+  }
+
+  @Test("everything can change between two frames, and a decoder follows")
+  func changes() throws {
+    var settings = AudioEncoderSettings()
+    let encoder = try OpusAudioEncoder(settings)
+    let decoder = try OpusAudioDecoder()
+    for step in 0..<24 {
+      settings.channels = step % 2 + 1
+      settings.frameMilliseconds = [10, 20, 40, 60][step % 4]
+      settings.bitrate = 16_000 * (step % 8 + 1)
+      settings.application = step % 3 == 0 ? .voice : .audio
+      settings.expectedLoss = Double(step % 5) / 10
+      settings.complexity = step % 11
+      settings.usesDiscontinuousTransmission = step % 2 == 0
+      settings.usesForwardErrorCorrection = step % 3 == 0
+      try encoder.reconfigure(settings)
+      #expect(encoder.settings == settings)
+      for index in 0..<10 {
+        let tone = Tone.samples(700, count: settings.frameMilliseconds * 48, from: index * 2_880)
+        let packet = try #require(try encoder.encode(settings.channels == 2 ? Tone.stereo(tone, tone) : tone))
+        #expect(OpusPacket(packet)?.sampleCount == settings.frameMilliseconds * 48)
+        #expect(try decoder.decode(packet).count == settings.frameMilliseconds * 96)
+      }
+    }
+  }
+
+  @Test("samples beyond any loudness do no harm")
+  func wildSamples() throws {
+    let encoder = try OpusAudioEncoder(AudioEncoderSettings())
+    let decoder = try OpusAudioDecoder()
+    for value in [Float.infinity, -.infinity, .nan, .greatestFiniteMagnitude, 1e10, -5, .leastNonzeroMagnitude] {
+      let packet = try encoder.encode([Float](repeating: value, count: 1_920))
+      if let packet { #expect(try decoder.decode(packet).allSatisfy { $0.isFinite }) }
+    }
+    for index in 0..<50 {
+      let tone = Tone.samples(700, count: 960, from: index * 960)
+      let samples = try decoder.decode(#require(try encoder.encode(Tone.stereo(tone, tone))))
+      if index == 49 { #expect(abs(Tone.level(samples.channel(0), at: 700) - 0.25) < 0.05) }
+    }
+  }
+
+  @Test("the library names itself, and its delay")
+  func library() throws {
+    #expect(OpusAudioEncoder.library.hasPrefix("libopus "))
+    #expect((100...960).contains(try OpusAudioEncoder(AudioEncoderSettings()).lookahead))
+    #expect(try OpusAudioEncoder.factory(AudioEncoderSettings()).settings == AudioEncoderSettings())
+  }
+
+  @Test("a decoder refuses what is no packet, and goes on")
+  func hostilePackets() throws {
+    let decoder = try OpusAudioDecoder()
+    #expect(throws: AudioDecoderError.emptyPacket) { try decoder.decode([]) }
+    #expect(throws: AudioDecoderError.emptyPacket) { try decoder.recover(sampleCount: 960, from: []) }
+    #expect(throws: AudioDecoderError.self) { try decoder.decode([0xFF, 0x3F, 0xFF]) }
+    for count in [0, -120, 119, 5_761, 6_000] {
+      #expect(throws: AudioDecoderError.wrongSampleCount(count)) { try decoder.conceal(sampleCount: count) }
+    }
+    #expect(throws: AudioDecoderError.unsupportedChannels(3)) { try OpusAudioDecoder(channels: 3) }
+    var noise = UInt64(7)
+    for length in 1..<400 {
+      let packet = (0..<length).map { _ -> UInt8 in
+        noise = noise &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return UInt8(truncatingIfNeeded: noise >> 56)
+      }
+      let samples = try? decoder.decode(packet)
+      // The library and the reader of headers agree on what is a packet.
+      #expect(samples?.count == OpusPacket(packet).map { $0.sampleCount * 2 })
+    }
+  }
+}
