@@ -63,6 +63,10 @@ package final class CaptureRun: Sendable {
   /// From now on `wait` also returns when `descriptor` is readable. At most one in a run, which outlives it.
   package func watch(_ descriptor: Int32) { wakeSet.watch(descriptor) }
 
+  /// Readable when a wake is pending or the watched descriptor is readable, for those who wait by `poll`. `wait` takes the
+  /// wake back.
+  package var wakeDescriptor: Int32 { wakeSet.descriptor }
+
   /// Makes `wait` return, now or the next time it is called. Any thread.
   package func wake() { wakeSet.signal() }
 
@@ -138,6 +142,8 @@ private final class WakeSet: Sendable {
     close(event)
     close(epoll)
   }
+
+  var descriptor: Int32 { epoll }
 
   func watch(_ descriptor: Int32) { _ = clinux_epoll_add(epoll, descriptor, 1) }
 

@@ -1,0 +1,98 @@
+package import RTCPrimitives
+
+/// Decides when a picture of a stream is shown and which are left out.
+///
+/// The stream's rate lays down when each picture is due, counted from the first. What comes early waits, and so does
+/// its writer: a film plays at its own speed. What comes late because the writer is slow is shown as it comes. When
+/// pictures are late although more of them wait to be read, the reader is what is slow, or a live writer catches up after
+/// a pause: then the older are left out, so that the newest is shown and the writer is kept going.
+///
+/// A pure value: it reads no clock.
+package struct PipePacer {
+  /// One picture that was read whole.
+  package struct Arrival {
+    /// When the reader was ready for it.
+    package var began: Timestamp
+    package var completed: Timestamp
+    /// Bytes of the next wait to be read.
+    package var isMoreWaiting: Bool
+
+    package init(began: Timestamp, completed: Timestamp, isMoreWaiting: Bool) {
+      self.began = began
+      self.completed = completed
+      self.isMoreWaiting = isMoreWaiting
+    }
+  }
+
+  package enum Decision: Hashable {
+    /// Show it then; at once when that is past.
+    case show(at: Timestamp)
+    case leaveOut
+  }
+
+  /// Seconds from picture to picture.
+  private let interval: Double
+  /// Seconds that lie between two pictures shown, at least.
+  private let shortest: Double
+  /// When the picture that counts as number 0 was due.
+  private var anchor: Timestamp?
+  private var number: Int64 = 0
+  /// The writer was ahead of time when last seen, so it waits for us: a film, not something live.
+  private var isWriterAhead = false
+  private var lastShown: Timestamp?
+  private var lastDone = Timestamp.zero
+
+  /// - Parameters:
+  ///   - rate: pictures a second that the stream is made for; above 0.
+  ///   - limit: the most that are shown a second; above 0.
+  package init(rate: Double, limit: Double) {
+    precondition(rate > 0 && limit > 0, "A stream's rate lies above 0.")
+    interval = 1 / rate
+    shortest = limit < rate ? 1 / limit : 0
+  }
+
+  /// When the picture after the last one would be due; nil before the first.
+  package var nextDue: Timestamp? { anchor.map { $0 + .seconds(Double(number) * interval) } }
+
+  package mutating func decide(_ arrival: Arrival) -> Decision {
+    let decision = decideByTime(arrival)
+    guard case .show(let moment) = decision, let lastShown, (moment - lastShown).seconds < shortest * 0.95 else {
+      return decision
+    }
+    // A little early is in time, so that jitter does not cost a picture.
+    return .leaveOut
+  }
+
+  /// A picture was shown with that time; the consumer was done with it at `end`.
+  package mutating func noteShown(at moment: Timestamp, until end: Timestamp) {
+    lastShown = moment
+    lastDone = end
+  }
+
+  private mutating func decideByTime(_ arrival: Arrival) -> Decision {
+    defer { number += 1 }
+    guard let due = nextDue else {
+      anchor = arrival.completed
+      return .show(at: arrival.completed)
+    }
+    let late = (arrival.completed - due).seconds
+    if late < interval {
+      isWriterAhead = arrival.isMoreWaiting && late <= 0
+      return .show(at: due)
+    }
+    if (arrival.completed - arrival.began).seconds >= interval {
+      // The writer is what was slow. A film goes on from where it stood; something live catches up.
+      if isWriterAhead { anchor = anchor.map { $0 + .seconds(late) } }
+      return .show(at: arrival.completed)
+    }
+    if arrival.isMoreWaiting {
+      if (arrival.completed - lastDone).seconds < patience { return .leaveOut }
+      // There is no catching up; begin afresh.
+      anchor = anchor.map { $0 + .seconds(late) }
+    }
+    return .show(at: arrival.completed)
+  }
+
+  /// How long pictures are left out at a stretch.
+  private var patience: Double { min(0.5, 8 * interval) }
+}

@@ -1,0 +1,343 @@
+import Glibc
+import RTCMedia
+import RTCPrimitives
+
+/// One run of a `PipeCapturer`, on its thread.
+struct PipeRun {
+  /// How a run ends.
+  enum End {
+    case stopped
+    /// Before it started.
+    case refused(CaptureError)
+    case ended(CaptureEnd)
+  }
+
+  private enum Failure: Error {
+    case halt(PipeReader.Halt)
+    case header(Y4MError)
+    case refused(CaptureError)
+    /// What stands where a picture should begin is none.
+    case noPicture
+  }
+
+  /// The most pictures a second of a stream that states no rate.
+  static let unstatedRate = 60.0
+  /// What `arrival` takes a stream's rate for: nothing ever waits.
+  private static let arrivalRate = 1000.0
+
+  let input: PipeInput
+  let options: PipeCapturer.Options
+  /// The most pictures wanted a second.
+  let limit: Double
+  let notice: @Sendable (String) -> Void
+  let run: CaptureRun
+  private(set) var stream: PipeStream
+
+  init(
+    input: PipeInput, options: PipeCapturer.Options, limit: Double, notice: @escaping @Sendable (String) -> Void,
+    run: CaptureRun, stream: PipeStream
+  ) {
+    self.input = input
+    self.options = options
+    self.limit = limit
+    self.notice = notice
+    self.run = run
+    self.stream = stream
+  }
+
+  mutating func deliver(to consumer: any VideoConsumer) -> End {
+    do throws(Failure) {
+      try checkOptions()
+      let reader = try openStream()
+      let layout = try readBeginning(reader)
+      let rate = shownRate
+      consumer.captureDidStart(
+        .success(VideoFormat(size: layout.size, frameRates: 0...rate, pixelFormat: layout.format)))
+      return showPictures(reader, to: consumer)
+    } catch {
+      return refusal(error)
+    }
+  }
+
+  // MARK: - Beginning
+
+  private func checkOptions() throws(Failure) {
+    if case .raw(_, let size) = options.format,
+      !(16...8192).contains(size.width) || !(16...8192).contains(size.height)
+    {
+      throw .refused(.unsupportedFormat("Raw pictures can be 16x16 to 8192x8192 pixels, not \(size)."))
+    }
+    for rate in [options.frameRate ?? 1, limit] where !(rate >= 0.01 && rate <= 1000) {
+      throw .refused(.unsupportedFormat("A stream can have 0.01 to 1000 pictures a second, not \(rate)."))
+    }
+    if stream.isOver { throw .refused(.noSuchSource("The stream was read to its end; there is nothing more in it.")) }
+  }
+
+  private mutating func openStream() throws(Failure) -> PipeReader {
+    if let connection = stream.connection { return PipeReader(connection: connection, run: run) }
+    let connection: PipeConnection
+    switch input {
+    case .descriptor(let descriptor):
+      if isatty(descriptor) == 1 {
+        throw .refused(
+          .noSuchSource(
+            "Nothing is piped in: the input is a terminal. Pipe a stream into it, such as "
+              + "`ffmpeg -i talk.mp4 -f yuv4mpegpipe - | rtcast pipe`, or name a --socket."))
+      }
+      connection = PipeConnection(descriptor: descriptor, isOurs: false)
+    case .socket(let path): connection = try openSocket(UnixSocket(path: path))
+    }
+    stream.connection = connection
+    return PipeReader(connection: connection, run: run)
+  }
+
+  private func openSocket(_ socket: UnixSocket) throws(Failure) -> PipeConnection {
+    do throws(CaptureError) {
+      let outward = PipeConnection(descriptor: try socket.open(), isOurs: true)
+      switch socket.connect(outward.descriptor) {
+      case 0: return outward
+      case ECONNREFUSED: socket.removeIfSocket()  // left behind by a program that is gone
+      case ENOENT: break
+      case let code: throw socket.refusal("connected to", code)
+      }
+    } catch {
+      throw .refused(error)
+    }
+    return try acceptWriter(socket)
+  }
+
+  private func acceptWriter(_ socket: UnixSocket) throws(Failure) -> PipeConnection {
+    let door: PipeConnection
+    do throws(CaptureError) {
+      door = PipeConnection(descriptor: try socket.open(), isOurs: true)
+      try socket.listen(door.descriptor)
+    } catch {
+      throw .refused(error)
+    }
+    // One writer is enough; another program may then listen there.
+    defer { socket.removeIfSocket() }
+    notice("Waiting for a program that writes to \(socket.path).")
+    while true {
+      do throws(PipeReader.Halt) { try PipeReader.wait(for: door.descriptor, run) } catch { throw .halt(error) }
+      let writer = accept(door.descriptor, nil, nil)
+      if writer >= 0 {
+        _ = fcntl(writer, F_SETFD, FD_CLOEXEC)
+        return PipeConnection(descriptor: writer, isOurs: true)
+      }
+      // One that left before it was let in.
+      guard errno == ECONNABORTED || errno == EINTR else { throw .halt(.failed(errno: errno)) }
+    }
+  }
+
+  /// Reads up to where the first picture begins.
+  private mutating func readBeginning(_ reader: PipeReader) throws(Failure) -> PipeLayout {
+    if let layout = stream.layout { return layout }
+    let layout: PipeLayout
+    switch options.format {
+    case .raw(let format, let size):
+      try waitForFirstByte(reader)
+      layout = PipeLayout(raw: format, size: size, colorSpace: options.colorSpace)
+      stream.position = .picture(0)
+    case .yuv4mpeg2:
+      try readLine(reader)
+      layout = try readHeader()
+    }
+    stream.layout = layout
+    reader.connection.widen(for: layout.streamBytes)
+    return layout
+  }
+
+  /// Whether the input is empty shows only when there is something to read or its end.
+  private func waitForFirstByte(_ reader: PipeReader) throws(Failure) {
+    do throws(PipeReader.Halt) { try reader.waitForBytes() } catch { throw .halt(error) }
+  }
+
+  /// Takes the line that was read for the stream's header.
+  private mutating func readHeader() throws(Failure) -> PipeLayout {
+    guard case .line(let line) = stream.position else { throw .noPicture }
+    let header: Y4MHeader
+    do throws(Y4MError) { header = try Y4MHeader(parsing: line.span) } catch { throw .header(error) }
+    if header.isInterlaced { notice("The stream is interlaced; its pictures are shown as they are.") }
+    if header.hasOddPixels { notice("The stream's pixels are not square; they are shown as if they were.") }
+    stream.frameRate = header.frameRate
+    stream.position = .line([])
+    return PipeLayout(header, colorSpace: options.colorSpace)
+  }
+
+  /// Completes the line in `stream.position`, line feed left out.
+  private mutating func readLine(_ reader: PipeReader) throws(Failure) {
+    guard case .line(var line) = stream.position else { return }
+    defer { stream.position = .line(line) }
+    // The shortest line, "FRAME", at once; the rest byte by byte, so that nothing of the picture is read along.
+    let shortest = 6
+    while line.last != 0x0A {
+      guard line.count <= Y4MHeader.longestLine else { throw .header(.lineTooLong) }
+      var piece = [UInt8](repeating: 0, count: max(1, shortest - line.count))
+      let (filled, halt) = unsafe piece.withUnsafeMutableBytes { unsafe reader.fill($0, from: 0) }
+      line += piece[..<filled]
+      if let halt { throw .halt(halt) }
+      if !Self.canBegin(line) { throw .header(.notYUV4MPEG2) }
+    }
+    line.removeLast()
+  }
+
+  /// Something else altogether is found out by its first bytes, not after a line feed that may never come.
+  private static func canBegin(_ line: [UInt8]) -> Bool {
+    line.prefix(Y4MHeader.magic.count).elementsEqual(Y4MHeader.magic.prefix(line.count))
+      || line.prefix(frameWord.count).elementsEqual(frameWord.prefix(line.count))
+  }
+
+  private static let frameWord = Array("FRAME".utf8)
+
+  // MARK: - Pictures
+
+  /// The rate at which pictures are due.
+  private var streamRate: Double {
+    switch options.pacing {
+    case .streamRate: stream.frameRate ?? options.frameRate ?? Self.unstatedRate
+    case .arrival: Self.arrivalRate
+    }
+  }
+
+  /// The most pictures a second that are shown.
+  private var shownRate: Double { min(limit, stream.frameRate ?? options.frameRate ?? Self.unstatedRate) }
+
+  private mutating func showPictures(_ reader: PipeReader, to consumer: any VideoConsumer) -> End {
+    var pacer = PipePacer(rate: streamRate, limit: limit)
+    var pool = PipePool(stream.layout!)
+    var last = Timestamp.zero
+    while true {
+      do throws(Failure) {
+        let began = MonotonicClock.now
+        if try readFrameLine(reader) {
+          pool = PipePool(stream.layout!)
+          pacer = PipePacer(rate: streamRate, limit: limit)
+        }
+        let picture = pool.free()
+        guard try readPicture(reader, into: picture, of: pool) else { continue }
+        let arrival = PipePacer.Arrival(
+          began: began, completed: MonotonicClock.now, isMoreWaiting: reader.connection.hasBytes)
+        guard case .show(let moment) = pacer.decide(arrival) else { continue }
+        pool.finish(picture)
+        wait(until: moment)
+        if run.isStopped { return .stopped }
+        last = max(moment, last + .nanoseconds(1))
+        show(picture, at: last, to: consumer)
+        pacer.noteShown(at: moment, until: MonotonicClock.now)
+      } catch {
+        return end(error, after: pacer.nextDue)
+      }
+    }
+  }
+
+  private func show(_ picture: PipePicture, at moment: Timestamp, to consumer: any VideoConsumer) {
+    consumer.consume(
+      VideoFrame(buffer: picture.lease(), captureTime: moment, colorSpace: stream.layout!.colorSpace))
+  }
+
+  private func wait(until moment: Timestamp) {
+    while !run.isStopped, MonotonicClock.now < moment { run.wait(until: moment) }
+  }
+
+  /// Reads what stands before a picture. A second header, as of two streams put one behind the other, is fine.
+  /// - Returns: true when the format may have changed.
+  private mutating func readFrameLine(_ reader: PipeReader) throws(Failure) -> Bool {
+    guard options.format == .yuv4mpeg2, case .line = stream.position else { return false }
+    try readLine(reader)
+    guard case .line(let line) = stream.position else { return false }
+    // Parameters of single pictures say nothing that would change how they are shown.
+    if line.elementsEqual(Self.frameWord) || line.starts(with: Self.frameWord + [0x20]) {
+      stream.position = .picture(0)
+      return false
+    }
+    guard line.starts(with: Y4MHeader.magic) else { throw .noPicture }
+    let layout = try readHeader()
+    stream.layout = layout
+    reader.connection.widen(for: layout.streamBytes)
+    return true
+  }
+
+  /// - Returns: false when it is the rest of a picture whose beginning went to an earlier run.
+  private mutating func readPicture(
+    _ reader: PipeReader, into picture: PipePicture, of pool: PipePool
+  ) throws(Failure) -> Bool {
+    guard case .picture(let start) = stream.position else { return false }
+    let (filled, halt) = unsafe pool.fill(picture) { unsafe reader.fill($0, from: start) }
+    if let halt {
+      stream.position = .picture(filled)
+      throw .halt(halt)
+    }
+    stream.position = options.format == .yuv4mpeg2 ? .line([]) : .picture(0)
+    stream.pictures += 1
+    return start == 0
+  }
+
+  // MARK: - End
+
+  private mutating func refusal(_ failure: Failure) -> End {
+    switch failure {
+    case .halt(.stopped): return .stopped
+    case .refused(let error): return .refused(error)
+    case .header(let error):
+      stream.isOver = true
+      if case .unsupportedSampling = error { return .refused(.unsupportedFormat(error.sentence)) }
+      return .refused(.noSuchSource(error.sentence))
+    case .halt(.endOfInput), .noPicture:
+      stream.isOver = true
+      return .refused(.noSuchSource(beginningCutShort))
+    case .halt(.failed(let code)):
+      stream.isOver = true
+      return .refused(.unavailable("The input cannot be read: \(SystemReason.text(code))."))
+    }
+  }
+
+  private var beginningCutShort: String {
+    if case .line(let line) = stream.position, !line.isEmpty {
+      return
+        "The input ended after \(line.count) bytes, within the YUV4MPEG2 header; the program that writes it failed?"
+    }
+    return "The input is empty; the program that should write it failed, or wrote nothing."
+  }
+
+  private mutating func end(_ failure: Failure, after due: Timestamp?) -> End {
+    if case .halt(.stopped) = failure { return .stopped }
+    stream.isOver = true
+    // Whatever the reason, the last picture is shown for as long as any other.
+    if let due, (due - MonotonicClock.now).seconds <= 1 / streamRate { wait(until: due) }
+    if run.isStopped { return .stopped }
+    switch failure {
+    case .halt(.endOfInput): return endOfInput()
+    case .halt(.failed(let code)):
+      return .ended(.lost("The input cannot be read any more: \(SystemReason.text(code))."))
+    case .header(.notYUV4MPEG2), .noPicture, .header(.lineTooLong):
+      return .ended(
+        .lost("The stream is damaged: no picture begins after the \(countText) that came; the cast ended there."))
+    case .header(let error): return .ended(.lost(error.sentence))
+    case .halt(.stopped), .refused: return .stopped
+    }
+  }
+
+  private func endOfInput() -> End {
+    switch stream.position {
+    case .line(let line) where line.isEmpty && stream.pictures > 0: return .ended(.finished)
+    case .picture(0) where options.format != .yuv4mpeg2 && stream.pictures > 0: return .ended(.finished)
+    case .line(let line) where line.isEmpty: return .ended(.lost("The stream has a header, but no picture follows."))
+    case .line:
+      return .ended(.lost("The stream ended right after the \(countText) that came, within the next one's line."))
+    case .picture(let count):
+      let layout = stream.layout!
+      let cure =
+        options.format == .yuv4mpeg2 ? "was its writer ended?" : "is \(layout.size) the size it was written with?"
+      if stream.pictures == 0 {
+        return .ended(
+          .lost("The input is \(count) bytes long, less than one picture of \(layout.streamBytes); \(cure)"))
+      }
+      return .ended(
+        .lost(
+          "The stream ended within a picture, \(count) of \(layout.streamBytes) bytes after the \(countText) that came; "
+            + cure))
+    }
+  }
+
+  private var countText: String { stream.pictures == 1 ? "1 picture" : "\(stream.pictures) pictures" }
+}

@@ -1,0 +1,215 @@
+import RTCCapture
+import RTCMedia
+import RTCPrimitives
+import RTCTestKit
+import Testing
+
+@Suite struct PipeCapturerTests {
+  private func raw(_ format: PixelFormat, _ width: Int = 32, _ height: Int = 16) -> PipeCapturer.Options {
+    var options = PipeCapturer.Options()
+    options.format = .raw(format, PixelSize(width: width, height: height))
+    options.frameRate = 200
+    return options
+  }
+
+  /// Writes it all, and tells what came out.
+  private func cast(
+    _ bytes: [UInt8], _ options: PipeCapturer.Options = .init()
+  ) async -> (start: Result<VideoFormat, CaptureError>?, shades: [Int], end: CaptureEnd?) {
+    let writer = StreamWriter()
+    writer.write(bytes)
+    writer.end()
+    let capturer = PipeCapturer(.descriptor(writer.reading), options: options)
+    let collector = FrameCollector()
+    capturer.startCapture(format: wanted(), consumer: collector)
+    let start = await collector.started()
+    guard case .success = start else { return (start, [], nil) }
+    var shades: [Int] = []
+    while let event = await collector.next() {
+      switch event {
+      case .frame(let frame): shades.append(frame.shade)
+      case .ended(let reason): return (start, shades, reason)
+      case .started: return (start, shades, nil)
+      }
+    }
+    return (start, shades, nil)
+  }
+
+  @Test func `A stream is shown whole and ends by itself`() async {
+    let stream = Y4MBytes.header() + (1...20).flatMap { Y4MBytes.frame($0) }
+    let (start, shades, end) = await cast(stream)
+    #expect(try! start?.get().size == PixelSize(width: 32, height: 16))
+    #expect(shades == Array(1...20))
+    #expect(end == .finished)
+  }
+
+  @Test func `Frame parameters are let pass`() async {
+    let stream = Y4MBytes.header() + Y4MBytes.frame(1, parameters: " Ixyz XA=B") + Y4MBytes.frame(2)
+    #expect(await cast(stream).shades == [1, 2])
+  }
+
+  @Test func `Two streams one behind the other are shown, each at its size`() async {
+    let second = Y4MBytes.header(17, 33) + Y4MBytes.frame(9, width: 17, height: 33)
+    let (_, shades, end) = await cast(Y4MBytes.header() + Y4MBytes.frame(1) + second)
+    #expect(shades == [1, 9])
+    #expect(end == .finished)
+  }
+
+  @Test func `Empty input is refused`() async {
+    for options in [PipeCapturer.Options(), raw(.i420)] {
+      guard case .failure(.noSuchSource(let sentence)) = await cast([], options).start else {
+        Issue.record("not refused")
+        return
+      }
+      #expect(sentence.contains("empty"))
+    }
+  }
+
+  @Test func `Something else is refused at once, without waiting for its end`() async {
+    let writer = StreamWriter()
+    writer.write(Array("RIFF....AVI ".utf8))
+    let collector = FrameCollector()
+    let capturer = PipeCapturer(.descriptor(writer.reading))
+    capturer.startCapture(format: wanted(), consumer: collector)
+    guard case .failure(.noSuchSource(let sentence)) = await collector.started() else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(sentence.contains("not YUV4MPEG2"))
+    capturer.stopCapture()
+  }
+
+  @Test func `A header without end is refused`() async {
+    guard
+      case .failure(.noSuchSource(let sentence)) = await cast(
+        Y4MBytes.header().dropLast() + .init(repeating: 65, count: 5000)
+      ).start
+    else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(sentence.contains("4096"))
+  }
+
+  @Test func `A header and nothing more ends with a sentence`() async {
+    let (_, shades, end) = await cast(Y4MBytes.header())
+    #expect(shades == [])
+    #expect(end == .lost("The stream has a header, but no picture follows."))
+  }
+
+  @Test func `A stream that breaks off within a picture is shown up to there`() async {
+    let (_, shades, end) = await cast(Y4MBytes.header() + Y4MBytes.frame(1) + Y4MBytes.frame(2).dropLast(100))
+    #expect(shades == [1])
+    guard case .lost(let sentence) = end else { return #expect(Bool(false), "not lost") }
+    #expect(sentence.contains("668 of 768 bytes after the 1 picture that came"))
+  }
+
+  @Test func `Garbage between pictures ends the cast with a sentence`() async {
+    let (_, shades, end) = await cast(Y4MBytes.header() + Y4MBytes.frame(1) + Array("GARBAGE and more\n".utf8))
+    #expect(shades == [1])
+    guard case .lost(let sentence) = end else { return #expect(Bool(false), "not lost") }
+    #expect(sentence.contains("damaged"))
+  }
+
+  @Test func `Raw pictures are shown whole, and a rest that is none is told of`() async {
+    let pictures = (1...3).flatMap { Y4MBytes.picture($0) }
+    let whole = await cast(pictures, raw(.i420))
+    #expect(whole.shades == [1, 2, 3])
+    #expect(whole.end == .finished)
+    let more = await cast(pictures + [7, 7, 7], raw(.i420))
+    #expect(more.shades == [1, 2, 3])
+    guard case .lost(let sentence) = more.end else { return #expect(Bool(false), "not lost") }
+    #expect(sentence.contains("3 of 768 bytes after the 3 pictures that came"))
+    #expect(sentence.contains("32x16"))
+  }
+
+  @Test(arguments: [(PixelFormat.bgra, 17 * 33 * 4), (.nv12, 17 * 33 + 9 * 17 * 2), (.i420, 17 * 33 + 9 * 17 * 2)])
+  func `Raw pictures of odd sizes lie without gaps`(format: PixelFormat, count: Int) async {
+    let (start, shades, end) = await cast(
+      (1...4).flatMap { [UInt8](repeating: UInt8($0), count: count) }, raw(format, 17, 33))
+    #expect(try! start?.get().pixelFormat == format)
+    #expect(shades == [1, 2, 3, 4])
+    #expect(end == .finished)
+  }
+
+  @Test func `A stop ends a capturer that waits for its writer`() async {
+    let writer = StreamWriter()
+    for beginning in [[], Y4MBytes.header(), Y4MBytes.frame(1).dropLast(9)] as [[UInt8]] {
+      writer.write(beginning)
+      await writer.drain()
+      let capturer = PipeCapturer(.descriptor(writer.reading))
+      capturer.startCapture(format: wanted(), consumer: FrameCollector())
+      capturer.stopCapture()  // returns when the thread is gone
+    }
+  }
+
+  @Test func `After a stop within a picture, another start goes on with the next whole one`() async {
+    let writer = StreamWriter()
+    let capturer = PipeCapturer(.descriptor(writer.reading))
+    let first = FrameCollector()
+    writer.write(Y4MBytes.header() + Y4MBytes.frame(1) + Y4MBytes.frame(2).prefix(300))
+    capturer.startCapture(format: wanted(), consumer: first)
+    #expect(await first.frame()?.shade == 1)
+    capturer.stopCapture()
+    let second = FrameCollector()
+    capturer.startCapture(format: wanted(), consumer: second)
+    writer.write(Y4MBytes.frame(2).dropFirst(300) + Y4MBytes.frame(3))
+    writer.end()
+    let shade = await second.frame()?.shade
+    // The stop may have come before the reader had begun with picture 2; then that is the next whole one.
+    #expect(shade == 2 || shade == 3)
+    #expect(await second.ended() == .finished)
+    let third = FrameCollector()
+    capturer.startCapture(format: wanted(), consumer: third)
+    guard case .failure(.noSuchSource) = await third.started() else { return #expect(Bool(false), "not refused") }
+  }
+
+  @Test func `A consumer that is slow never blocks its writer for good, and gets what is new`() async {
+    let writer = StreamWriter()
+    var options = raw(.i420, 256, 256)
+    options.pacing = .arrival
+    let gate = SlowConsumer(pause: 20_000)
+    let capturer = PipeCapturer(.descriptor(writer.reading), options: options)
+    capturer.startCapture(format: wanted(1000), consumer: gate)
+    for shade in 0..<200 { writer.write(Y4MBytes.picture(shade, width: 256, height: 256)) }
+    writer.end()
+    #expect(await gate.collector.ended() == .finished)
+    #expect(gate.shades.last == 199)
+    #expect(gate.shades.count < 200)
+    #expect(gate.shades == gate.shades.sorted())
+  }
+
+  @Test func `A frame that is kept does not change`() async {
+    let writer = StreamWriter()
+    writer.write(Y4MBytes.header() + (1...20).flatMap { Y4MBytes.frame($0) })
+    writer.end()
+    let collector = FrameCollector()
+    let capturer = PipeCapturer(.descriptor(writer.reading))
+    capturer.startCapture(format: wanted(), consumer: collector)
+    let kept = await collector.frame()
+    #expect(await collector.ended() == .finished)
+    #expect(kept?.shade == 1)
+  }
+
+  @Test func `Sizes and rates beyond reason are refused`() async {
+    for (width, height) in [(0, 16), (8193, 16), (-5, 16)] {
+      guard case .failure(.unsupportedFormat) = await cast([1], raw(.bgra, width, height)).start else {
+        return #expect(Bool(false), "not refused")
+      }
+    }
+    var options = raw(.bgra)
+    options.frameRate = .nan
+    guard case .failure(.unsupportedFormat) = await cast([1], options).start else {
+      return #expect(Bool(false), "not refused")
+    }
+  }
+
+  @Test func `A descriptor that is not open is refused`() async {
+    let collector = FrameCollector()
+    PipeCapturer(.descriptor(9_999)).startCapture(format: wanted(), consumer: collector)
+    guard case .failure(.unavailable(let sentence)) = await collector.started() else {
+      return #expect(Bool(false), "not refused")
+    }
+    #expect(sentence.contains("Bad file descriptor"))
+  }
+}
