@@ -15,6 +15,8 @@ public actor PeerConnection {
     /// What is said of the sound in descriptions.
     public var opus = PeerConfiguration.OpusParameters()
     public var bitrates = BitrateLimits()
+    /// Of the sound we send.
+    public var audioBitrates = BitrateLimits.audio
     /// Time from the first description to a finished handshake; then the connection ends by itself.
     public var connectTimeout = TimeDelta.seconds(15)
 
@@ -128,6 +130,7 @@ public actor PeerConnection {
     peer.sendsAudio = configuration.audio == nil ? nil : PeerConfiguration.OutgoingAudio(opus: configuration.opus)
     peer.receivesAudio = configuration.receivesAudio
     peer.bitrates = configuration.bitrates
+    peer.audioBitrates = configuration.audioBitrates
     peer.connectTimeout = configuration.connectTimeout
     peer.wallClockOffset = TimeDelta(nanoseconds: WallClock.now() - MonotonicClock.now().nanoseconds)
     return peer

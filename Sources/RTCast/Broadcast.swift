@@ -2,7 +2,7 @@ public import RTCEngine
 public import RTCMedia
 import RTCNet
 public import RTCPeer
-import RTCPrimitives
+public import RTCPrimitives
 public import RTCSignaling
 import Synchronization
 
@@ -20,10 +20,15 @@ public final class Broadcast: Sendable {
     public var codec = VideoCodec.vp8
     /// Nil: `detail` for a screencast, `motion` for everything else.
     public var contentHint: ContentHint?
+    /// Send the pictures and the sound of a source that is encoded already as they are, to viewers that can take them.
+    public var passesThrough = true
+    /// What viewers are also asked whether they take it, for sources that may come later.
+    public var offeredFormats: [EncodedVideoFormat] = []
     /// Of each viewer's picture.
     public var bitrates = BitrateLimits()
-    /// How sound is encoded.
+    /// How sound is encoded; its bitrate follows what listeners lose, within `audioBitrates`.
     public var audio = AudioEncoderSettings()
+    public var audioBitrates = BitrateLimits.audio
     /// Whether viewers are offered sound. A broadcast without it stays without, whatever source comes later; one with it
     /// sends none while its source has none. Nil: as the first source has it.
     public var offersAudio: Bool?
@@ -105,8 +110,8 @@ public final class Broadcast: Sendable {
     let started = try await program.start(source, format: Self.format(of: source.video, size: size, frameRate: rate))
     guard source.video != nil else { return started }
     self.frameRate.withLock { $0 = rate }
-    program.video.setMaxFrameRate(rate)
-    program.video.setContentHint(Self.contentHint(of: source, options))
+    program.video.pipeline.setMaxFrameRate(rate)
+    program.video.pipeline.setContentHint(Self.contentHint(of: source, options))
     return started
   }
 
@@ -127,7 +132,7 @@ public final class Broadcast: Sendable {
   public func requestKeyFrame() { program.video.requestKeyFrame() }
 
   /// Changes what gives way first when bits are short.
-  public func setContentHint(_ hint: ContentHint) { program.video.setContentHint(hint) }
+  public func setContentHint(_ hint: ContentHint) { program.video.pipeline.setContentHint(hint) }
 
   /// The most pictures a second from now on; the source is started anew for it.
   public func setFrameRate(_ rate: Double) async throws(CaptureError) {
@@ -140,14 +145,14 @@ public final class Broadcast: Sendable {
 
   /// Asks for more or fewer bits per viewer, from now on.
   public func setBitrates(_ limits: BitrateLimits) async {
-    program.video.setBitrates(limits.minimum...limits.maximum)
+    program.video.pipeline.setBitrates(limits.minimum...limits.maximum)
     await viewers.setBitrates(limits)
   }
 
   /// A snapshot; rates and means are over the time since the call before.
   public func statistics() async -> BroadcastStatistics {
     let peers = await viewers.statistics()
-    let pipeline = program.video.statistics()
+    let pipeline = program.video.pipeline.statistics()
     let sessions = viewers.count
     return meter.withLock {
       $0.measure(
@@ -182,6 +187,11 @@ public enum BroadcastEvent: Sendable {
   case viewerLeft(id: String, EndReason)
   /// The source changed its size; viewers follow by themselves.
   case formatChanged(PixelSize)
+  /// A viewer needs a key frame and waits for the source's next.
+  case keyFrameAwaited(TimeDelta)
+  /// A viewer needs a key frame and the source's next is far (nil: nobody knows how far): it gets pictures encoded here
+  /// until then.
+  case transcoding(nextKeyFrame: TimeDelta?)
   /// The sound is gone, the picture goes on; the sentence says why.
   case audioLost(String)
   /// The source ended by itself.

@@ -12,6 +12,7 @@ final class ViewerRegistry: WHEPSessions {
     /// Follows the connection's events to their end.
     var task: Task<Void, Never>?
     var target: BitRate
+    var audioTarget: BitRate
   }
 
   private let peers: PeerLoop
@@ -88,9 +89,14 @@ final class ViewerRegistry: WHEPSessions {
   // MARK: - Connections
 
   func makeConnection() -> PeerConnection {
-    var configuration = PeerConnection.Configuration(video: program.videoTrack)
+    var configuration = PeerConnection.Configuration(video: program.video.track)
+    configuration.videoFormats = program.video.formats
     configuration.audio = program.audioTrack
     configuration.bitrates = options.bitrates
+    configuration.audioBitrates = options.audioBitrates
+    configuration.opus.isStereo = options.audio.channels == 2
+    configuration.opus.usesDiscontinuousTransmission = options.audio.usesDiscontinuousTransmission
+    configuration.opus.usesForwardErrorCorrection = options.audio.usesForwardErrorCorrection
     return PeerConnection(on: peers, configuration: configuration)
   }
 
@@ -102,7 +108,7 @@ final class ViewerRegistry: WHEPSessions {
     _ connection: PeerConnection, onEnd: @escaping @Sendable (EndReason) -> Void,
     cleanUp: @escaping @Sendable () async -> Void = {}
   ) {
-    viewers.withLock { $0[connection.id] = Viewer(connection: connection, target: options.bitrates.start) }
+    viewers.withLock { $0[connection.id] = Viewer(connection: connection, target: options.bitrates.start, audioTarget: options.audioBitrates.start) }
     let task = Task {
       var wasConnected = false
       var reason = EndReason.closedLocally
@@ -114,6 +120,7 @@ final class ViewerRegistry: WHEPSessions {
           update(connection.id) { $0.isConnected = true }
         case .stateChanged(.disconnected): update(connection.id) { $0.isConnected = false }
         case .stateChanged(.ended(let why)): reason = why
+        case .audioTargetBitrateChanged(let rate): update(connection.id) { $0.audioTarget = rate }
         case .targetBitrateChanged(let rate): update(connection.id) { $0.target = rate }
         default: break
         }
@@ -142,11 +149,12 @@ final class ViewerRegistry: WHEPSessions {
   /// Encodes while somebody watches, for the viewer with the best network: those with a worse one get fewer frames, so
   /// that one slow viewer does not blur the picture of all.
   private func adapt(_ viewers: [String: Viewer]) {
-    let best = viewers.values.filter(\.isConnected).map(\.target).max()
-    let isWanted = best != nil || program.isRecorded
-    program.video.setTargetBitrate(best ?? options.bitrates.start)
-    program.video.setActive(isWanted)
-    program.audio?.setActive(isWanted)
+    let connected = viewers.values.filter(\.isConnected)
+    let best = connected.map(\.target).max()
+    let audio = connected.map(\.audioTarget).max() ?? options.audioBitrates.start
+    program.audio?.setBitrate(Int(audio.bitsPerSecond))
+    program.video.pipeline.setTargetBitrate(best ?? options.bitrates.start)
+    program.setWatched(best != nil)
   }
 
   /// Looks again at who wants frames.

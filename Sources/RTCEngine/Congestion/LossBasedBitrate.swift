@@ -29,6 +29,15 @@ public struct BitrateLimits: Hashable, Sendable {
     start = Swift.min(start, self.maximum)
   }
 
+  /// The customary bounds of one sound: 6 to 96 kbit/s.
+  public static var audio: BitrateLimits {
+    var limits = BitrateLimits()
+    limits.minimum = .kilobitsPerSecond(6)
+    limits.maximum = .kilobitsPerSecond(96)
+    limits.start = .kilobitsPerSecond(64)
+    return limits
+  }
+
   func clamp(_ rate: BitRate) -> BitRate { Swift.max(minimum, Swift.min(maximum, rate)) }
 }
 

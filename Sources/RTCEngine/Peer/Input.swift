@@ -25,7 +25,7 @@ public enum Command: Sendable {
   case acceptAnswer(String)
   /// Remote candidates that came later (RFC 8840 fragment).
   case addRemoteCandidates(String)
-  /// New bounds for the target bitrate.
+  /// New bounds for the target bitrate of the video.
   case setBitrateLimits(BitrateLimits)
   /// Asks the far sender for a key frame (PLI).
   case requestKeyFrame
@@ -69,6 +69,8 @@ public enum Event: Sendable {
   case keyFrameRequested
   /// The network bears this much from now on.
   case targetBitrateChanged(BitRate)
+  /// The listener's reports allow the sound this much from now on.
+  case audioTargetBitrateChanged(BitRate)
   /// A whole picture arrived, in decoding order.
   case frameReceived(ReceivedFrame)
   /// The far side reports another loss of our sound than before, 0…1 since its last report.

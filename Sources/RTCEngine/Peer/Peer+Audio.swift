@@ -78,6 +78,7 @@ extension Peer {
 
   /// Takes what the far side says of our sound.
   mutating func receiveAudioReport(_ block: ReportBlock, into outbox: inout Outbox) {
+    audio.noteLoss(block)
     let changed = audio.sender?.report(fractionLost: Double(block.fractionLost) / 256, jitter: block.jitter)
     if let loss = changed ?? nil { outbox.events.append(.audioLossReported(loss)) }
   }

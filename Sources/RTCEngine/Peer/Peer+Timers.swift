@@ -28,6 +28,7 @@ extension Peer {
     case .bitrate:
       bitrate.tick()
       announceBitrate(into: &outbox)
+      if let rate = audio.tick() { outbox.events.append(.audioTargetBitrateChanged(rate)) }
       sender?.forgetOld(now)
       timers[.bitrate] = now + LossBasedBitrate.tick
     case .repair: requestRepairs(now, into: &outbox)

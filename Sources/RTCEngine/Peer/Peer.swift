@@ -65,7 +65,7 @@ public struct Peer: ~Copyable {
       configuration, sendIdentity, sessionID: random.next() >> 2, candidates: candidates)
     ice = Peer.makeIceAgent(configuration, tieBreaker: random.next(), seed: random.next(), candidates: candidates)
     bitrate = LossBasedBitrate(limits: configuration.bitrates)
-    audio = PeerAudio(using: &random, beside: sendIdentity)
+    audio = PeerAudio(using: &random, beside: sendIdentity, bitrates: configuration.audioBitrates)
     if let media = Peer.audioTransceiver(configuration, audio.identity) { _ = negotiation.add(media) }
   }
 

@@ -10,19 +10,42 @@ struct PeerAudio {
   var receiver: AudioReceiveStream?
   /// What the far sender last said of its clocks, and when.
   var lastSenderReport: (clock: SenderClock, arrival: Timestamp)?
+  /// Steps by what the listener reports lost.
+  var bitrate: LossBasedBitrate
+  private var announcedBitrate = BitRate.zero
+  /// The listener's last report.
+  private var lastReport: ReportBlock?
   /// What was sent in a life that has ended.
   var final = AudioSendStatistics()
 
-  init(identity: AudioSendIdentity) { self.identity = identity }
-
   /// - Parameter video: whose number must not be drawn again.
-  init(using random: inout SeededGenerator, beside video: SendStreamIdentity) {
+  init(using random: inout SeededGenerator, beside video: SendStreamIdentity, bitrates: BitrateLimits) {
     var ssrc = SSRC(UInt32(truncatingIfNeeded: random.next()))
     while ssrc == video.ssrc || ssrc == video.rtxSSRC { ssrc = SSRC(UInt32(truncatingIfNeeded: random.next())) }
     identity = AudioSendIdentity(
       ssrc: ssrc, cname: video.cname,
       firstSequenceNumber: SequenceNumber(UInt16(truncatingIfNeeded: random.next()) & 0x7FFF),
       timestampOffset: RTPTimestamp(UInt32(truncatingIfNeeded: random.next())))
+    bitrate = LossBasedBitrate(limits: bitrates)
+  }
+
+  /// Counts what the listener says arrived since its last report.
+  mutating func noteLoss(_ block: ReportBlock) {
+    if let lastReport {
+      let expected = Int(block.highestSequenceNumber) - Int(lastReport.highestSequenceNumber)
+      let lost = Int(block.cumulativeLost) - Int(lastReport.cumulativeLost)
+      if (1..<65_536).contains(expected) { bitrate.report(expected: expected, lost: lost) }
+    }
+    lastReport = block
+  }
+
+  /// Closes one second; the rate to encode at when it is another than before.
+  mutating func tick() -> BitRate? {
+    guard sender != nil else { return nil }
+    bitrate.tick()
+    guard bitrate.current != announcedBitrate else { return nil }
+    announcedBitrate = bitrate.current
+    return announcedBitrate
   }
 
   var statistics: AudioSendStatistics { sender?.statistics ?? final }

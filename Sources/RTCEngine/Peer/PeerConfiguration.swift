@@ -24,6 +24,8 @@ public struct PeerConfiguration: Sendable {
   public var sendsAudio: OutgoingAudio?
   public var receivesAudio = false
   public var bitrates = BitrateLimits()
+  /// Of the sound we send.
+  public var audioBitrates = BitrateLimits.audio
   /// Time from the first description to a finished handshake.
   public var connectTimeout = TimeDelta.seconds(15)
   /// Wall clock minus monotonic clock, nanoseconds since 1970: for the NTP times of sender reports (RFC 3550 §6.4.1).

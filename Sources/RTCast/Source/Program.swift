@@ -5,8 +5,7 @@ import Synchronization
 
 /// What goes out: one picture and one sound, encoded once, whichever source they come from at the time.
 final class Program: Sendable {
-  let video: VideoPipeline
-  let videoTrack: OutgoingVideoTrack
+  let video: OutgoingVideo
   /// Nil when the broadcast is without sound for good.
   let audio: AudioPipeline?
   let audioTrack: OutgoingAudioTrack?
@@ -36,6 +35,7 @@ final class Program: Sendable {
     }
   }
 
+  private let passesThrough: Bool
   private let report: @Sendable (BroadcastEvent) -> Void
   private let state = Mutex(State())
   private let sinks = EncodedMediaSinks()
@@ -45,28 +45,16 @@ final class Program: Sendable {
     report: @escaping @Sendable (BroadcastEvent) -> Void
   ) {
     self.report = report
-    let requests = KeyFrameRequests()
+    passesThrough = options.passesThrough
     let sinks = sinks
-    let track = peers.makeVideoTrack { requests.send() }
-    let limits = options.bitrates
-    video = VideoPipeline(
-      settings: PipelineSettings(
-        contentHint: contentHint, maxFrameRate: options.frameRate, startBitrate: limits.start,
-        bitrates: limits.minimum...limits.maximum, sizeLimit: options.maximumSize, isActive: false),
-      makeEncoder: codecs.factory(for: options.codec),
-      sink: {
-        track.send($0)
-        sinks.send($0)
-      },
-      events: { event in Self.sentence(for: event).map(report) })
-    requests.connect(to: video)
-    videoTrack = track
+    video = OutgoingVideo(
+      options: options, contentHint: contentHint, codecs: codecs, peers: peers, sinks: sinks, report: report)
     guard sendsAudio, let makeEncoder = codecs.audioFactory else {
       (audio, audioTrack) = (nil, nil)
       return
     }
-    let losses = LossReports()
-    let sound = peers.makeAudioTrack { losses.send($0) }
+    let late = Late<AudioPipeline>()
+    let sound = peers.makeAudioTrack { late.value?.setExpectedLoss($0) }
     audioTrack = sound
     let pipeline = AudioPipeline(
       settings: options.audio, makeEncoder: makeEncoder,
@@ -75,7 +63,7 @@ final class Program: Sendable {
         sinks.send($0)
       },
       onFailure: { report(.encoderFailed("The sound could not be encoded: \($0).")) })
-    losses.connect(to: pipeline)
+    late.value = pipeline
     audio = pipeline
   }
 
@@ -84,12 +72,16 @@ final class Program: Sendable {
     state.withLock { $0.phase == .live || $0.phase == .paused }
   }
 
-  /// True when frames are wanted though nobody watches.
-  var isRecorded: Bool { !sinks.isEmpty }
-
+  /// Takes in a recorder.
   func add(_ sink: any EncodedMediaSink) {
     sinks.add(sink)
     video.requestKeyFrame()
+  }
+
+  /// Says whether viewers are connected.
+  func setWatched(_ isWatched: Bool) {
+    video.setWatched(isWatched)
+    audio?.setActive(isWatched || !sinks.isEmpty)
   }
 
   // MARK: - Sources
@@ -146,7 +138,7 @@ final class Program: Sendable {
 
   /// Starts the present source anew with at most `frameRate` pictures a second.
   func setFrameRate(_ frameRate: Double) async throws(CaptureError) {
-    video.setMaxFrameRate(frameRate)
+    video.pipeline.setMaxFrameRate(frameRate)
     let (source, format, isLive) = state.withLock { ($0.source, $0.format, $0.phase == .live) }
     guard var format, source.video != nil else { return }
     let lowest = min(frameRate, format.frameRates.lowerBound)
@@ -184,7 +176,7 @@ final class Program: Sendable {
       didStart: { [weak self] in self?.adopt($0, of: capturer) }, didEnd: { [weak self] in self?.videoEnded($0, $1) })
     let result = await withCheckedContinuation { continuation in
       capturer.startCapture(
-        format: format, consumer: VideoFeed(pipeline: video, owner: owner, start: FeedStart(continuation)))
+        format: format, consumer: VideoFeed(pipeline: video.pipeline, owner: owner, start: FeedStart(continuation)))
     }
     return try result.get()
   }
@@ -209,7 +201,8 @@ final class Program: Sendable {
       return state.video?.feed
     }
     old?.close()
-    if old != nil { video.sourceChanged() }
+    if old != nil { video.pipeline.sourceChanged() }
+    video.follow(capturer)
   }
 
   private func adopt(_ feed: AudioFeed, of sound: any AudioSource) {
@@ -218,6 +211,9 @@ final class Program: Sendable {
       return state.audio?.feed
     }
     old?.close()
+    if passesThrough, let encoded = sound as? any EncodedAudioSource, encoded.isOpus {
+      encoded.setPassthrough(to: feed)
+    }
   }
 
   /// Stops what `before` had and `source` has not.
@@ -263,16 +259,6 @@ final class Program: Sendable {
     }
     if isOver { report(.ended(reason)) }
   }
-
-  private static func sentence(for event: PipelineEvent) -> BroadcastEvent? {
-    switch event {
-    case .captureStarted, .captureFailed, .captureEnded: nil
-    case .sizeChanged(let size): .formatChanged(size)
-    case .encoderFailed(let error): .encoderFailed("The encoder refused a frame: \(error).")
-    case .conversionFailed(let status):
-      .encoderFailed("A frame could not be converted (libyuv status \(status)).")
-    }
-  }
 }
 
 /// What a source really delivers.
@@ -286,28 +272,4 @@ extension MediaSource {
     video?.stopCapture()
     audio?.stopCapture()
   }
-}
-
-/// Everything besides viewers that takes encoded frames.
-private final class EncodedMediaSinks: Sendable {
-  private let sinks = Mutex<[any EncodedMediaSink]>([])
-
-  var isEmpty: Bool { sinks.withLock { $0.isEmpty } }
-  func add(_ sink: any EncodedMediaSink) { sinks.withLock { $0.append(sink) } }
-  func send(_ frame: EncodedFrame) { for sink in sinks.withLock({ $0 }) { sink.take(frame) } }
-  func send(_ frame: EncodedAudioFrame) { for sink in sinks.withLock({ $0 }) { sink.take(frame) } }
-}
-
-/// Carries key-frame requests from the track, which is made first, to the pipeline, which is made with it.
-private final class KeyFrameRequests: Sendable {
-  private let pipeline = Mutex<VideoPipeline?>(nil)
-  func connect(to pipeline: VideoPipeline) { self.pipeline.withLock { $0 = pipeline } }
-  func send() { pipeline.withLock { $0 }?.requestKeyFrame() }
-}
-
-/// Carries what listeners lose to the pipeline, likewise.
-private final class LossReports: Sendable {
-  private let pipeline = Mutex<AudioPipeline?>(nil)
-  func connect(to pipeline: AudioPipeline) { self.pipeline.withLock { $0 = pipeline } }
-  func send(_ loss: Double) { pipeline.withLock { $0 }?.setExpectedLoss(loss) }
 }

@@ -206,6 +206,11 @@ struct CastRunner {
       logger.info("The picture is now \(size).")
     case .encoderFailed(let sentence):
       logger.error("\(sentence)")
+    case .keyFrameAwaited(let wait):
+      logger.info("A viewer waits \(wait.milliseconds) ms for the file's next key frame.")
+    case .transcoding(let wait):
+      let distance = wait.map { "\($0.milliseconds) ms away" } ?? "not known"
+      logger.info("A viewer gets pictures encoded here until the file's next key frame, which is \(distance).")
     case .audioLost(let sentence):
       logger.warning("The sound is gone: \(sentence)")
     case .ended(.finished): return .sourceFinished
