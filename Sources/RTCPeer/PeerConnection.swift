@@ -8,6 +8,8 @@ public actor PeerConnection {
   public struct Configuration: Sendable {
     /// The video to send, if any.
     public var video: OutgoingVideoTrack?
+    /// What the video's frames may be coded with, the best first; see `PeerConfiguration.OutgoingVideo.codecs`.
+    public var videoFormats = [VideoPayloadFormat.vp8]
     public var receivesVideo = false
     public var bitrates = BitrateLimits()
     /// Time from the first description to a finished handshake; then the connection ends by itself.
@@ -105,7 +107,6 @@ public actor PeerConnection {
         self?.assumeIsolated { $0.handle(event) }
       })
     table.insert(new)
-    configuration.video?.attach(new)
     slot = new
     return new
   }
@@ -114,7 +115,11 @@ public actor PeerConnection {
     var peer = PeerConfiguration(
       localAddresses: loop.hostAddresses(), certificate: loop.certificate, iceCredentials: credentials,
       seed: UInt64.random(in: .min ... .max))
-    peer.sendsVideo = configuration.video == nil ? nil : PeerConfiguration.OutgoingVideo()
+    if configuration.video != nil {
+      var video = PeerConfiguration.OutgoingVideo()
+      video.codecs = configuration.videoFormats
+      peer.sendsVideo = video
+    }
     peer.receivesVideo = configuration.receivesVideo
     peer.bitrates = configuration.bitrates
     peer.connectTimeout = configuration.connectTimeout
@@ -125,7 +130,8 @@ public actor PeerConnection {
   private func handle(_ event: Event) {
     stepEvents.append(event)
     switch event {
-    case .keyFrameRequested: configuration.video?.keyFrameRequested()
+    case .keyFrameRequested: if let slot { configuration.video?.keyFrameRequested(by: slot) }
+    case .stateChanged(.connected): if let slot { configuration.video?.attach(slot) }
     case .stateChanged(.ended):
       if let slot { configuration.video?.detach(slot) }
       continuation.yield(event)
