@@ -1,41 +1,91 @@
-import RTCEngine
+public import RTCEngine
 public import RTCMedia
 import RTCNet
 import RTCPrimitives
 
-/// One encoded video on its way to every attached peer.
+/// One video on its way to every attached peer, in one or several renditions. Each viewer is on one of them at a time.
 public final class OutgoingVideoTrack: @unchecked Sendable {
-  // Why unchecked: `receivers` is touched on the loop's thread alone; the rest is constant.
+  // Why unchecked: `receivers`, `router`, `due` and `demand` are touched on the loop's thread alone; the rest is constant.
   private let loop: EventLoop
-  private let onKeyFrameRequest: @Sendable () -> Void
-  private var receivers: [PeerSlot] = []
+  private let onKeyFrameRequest: @Sendable (Rendition) -> KeyFrameAnswer
+  private let onDemandChanged: @Sendable (RenditionDemand) -> Void
+  private var router: RenditionRouter<PeerSlot>
+  /// Whom the frame at hand goes to; kept for its memory.
+  private var due: [PeerSlot] = []
+  private var demand = RenditionDemand()
 
-  init(loop: EventLoop, onKeyFrameRequest: @escaping @Sendable () -> Void) {
+  init(
+    loop: EventLoop, renditions: [RenditionFormat], preferred: Rendition?,
+    onKeyFrameRequest: @escaping @Sendable (Rendition) -> KeyFrameAnswer,
+    onDemandChanged: @escaping @Sendable (RenditionDemand) -> Void
+  ) {
     self.loop = loop
     self.onKeyFrameRequest = onKeyFrameRequest
+    self.onDemandChanged = onDemandChanged
+    router = RenditionRouter(renditions: renditions, preferred: preferred)
   }
 
-  /// Hands `frame` to every attached peer. Any thread; frames keep their order when one thread sends them.
+  /// Hands `frame` to every attached peer that is on its rendition. Any thread; frames keep their order when one thread
+  /// sends them.
   public func send(_ frame: EncodedFrame) {
     loop.post { self.fanOut(frame) }
   }
 
+  /// Says which renditions there are from now on, the best first. Any thread; keeps its place among the frames that the
+  /// same thread sends. Viewers of one that is no more go over to another at its next key frame.
+  /// - Parameter preferred: where every viewer goes, and comes back to, at the next key frame of it, if it can take its
+  ///   format; nil: viewers stay where they are.
+  public func setRenditions(_ renditions: [RenditionFormat], preferred: Rendition?) {
+    loop.post {
+      for rendition in self.router.setRenditions(renditions, preferred: preferred) {
+        _ = self.onKeyFrameRequest(rendition)
+      }
+      self.announceDemand()
+    }
+  }
+
   private func fanOut(_ frame: EncodedFrame) {
     let now = MonotonicClock.now()
-    for receiver in receivers { receiver.handle(.frame(frame), now: now) }
+    var due = due
+    self.due = []
+    if router.route(frame, into: &due) { announceDemand() }
+    for receiver in due { receiver.handle(.frame(frame), now: now) }
+    due.removeAll(keepingCapacity: true)
+    self.due = due
+  }
+
+  private func announceDemand() {
+    let now = router.demand
+    guard now != demand else { return }
+    demand = now
+    onDemandChanged(now)
   }
 
   // MARK: - On the loop
 
+  /// A viewer can take frames from now on. Calling it again does nothing.
   func attach(_ slot: PeerSlot) {
     loop.assertOnLoop()
-    receivers.append(slot)
+    let statistics = slot.peer.statistics
+    router.add(slot, formats: statistics.videoFormats, understandsColorSpace: statistics.supportsColorSpace)
+    announceDemand()
   }
 
   func detach(_ slot: PeerSlot) {
     loop.assertOnLoop()
-    receivers.removeAll { $0 === slot }
+    router.remove(slot)
+    announceDemand()
   }
 
-  func keyFrameRequested() { onKeyFrameRequest() }
+  func keyFrameRequested(by slot: PeerSlot) {
+    loop.assertOnLoop()
+    var asked = router.keyFrameNeeded(by: slot)
+    var turns = 0
+    // A source that sends a viewer round in a circle is asked no more than it could have renditions.
+    while let rendition = asked, turns < 4 {
+      asked = router.take(onKeyFrameRequest(rendition), of: rendition, for: slot)
+      turns += 1
+    }
+    announceDemand()
+  }
 }

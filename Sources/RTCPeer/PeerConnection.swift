@@ -8,6 +8,8 @@ public actor PeerConnection {
   public struct Configuration: Sendable {
     /// The video to send, if any.
     public var video: OutgoingVideoTrack?
+    /// What the video's frames may be coded with, the best first; see `PeerConfiguration.OutgoingVideo.codecs`.
+    public var videoFormats = [VideoPayloadFormat.vp8]
     public var receivesVideo = false
     /// The sound to send, if any; played in step with the video.
     public var audio: OutgoingAudioTrack?
@@ -115,7 +117,6 @@ public actor PeerConnection {
         self?.assumeIsolated { $0.handle(event) }
       })
     table.insert(new)
-    configuration.video?.attach(new)
     configuration.audio?.attach(new)
     slot = new
     return new
@@ -125,7 +126,11 @@ public actor PeerConnection {
     var peer = PeerConfiguration(
       localAddresses: loop.hostAddresses(), certificate: loop.certificate, iceCredentials: credentials,
       seed: UInt64.random(in: .min ... .max))
-    peer.sendsVideo = configuration.video == nil ? nil : PeerConfiguration.OutgoingVideo()
+    if configuration.video != nil {
+      var video = PeerConfiguration.OutgoingVideo()
+      video.codecs = configuration.videoFormats
+      peer.sendsVideo = video
+    }
     peer.receivesVideo = configuration.receivesVideo
     peer.sendsAudio = configuration.audio == nil ? nil : PeerConfiguration.OutgoingAudio(opus: configuration.opus)
     peer.receivesAudio = configuration.receivesAudio
@@ -139,9 +144,10 @@ public actor PeerConnection {
   private func handle(_ event: Event) {
     stepEvents.append(event)
     switch event {
-    case .keyFrameRequested: configuration.video?.keyFrameRequested()
+    case .keyFrameRequested: if let slot { configuration.video?.keyFrameRequested(by: slot) }
     case .audioLossReported(let loss):
       if let slot { configuration.audio?.lossReported(loss, by: slot) }
+    case .stateChanged(.connected): if let slot { configuration.video?.attach(slot) }
     case .stateChanged(.ended):
       if let slot {
         configuration.video?.detach(slot)

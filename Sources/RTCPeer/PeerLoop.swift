@@ -1,4 +1,6 @@
 public import RTCDtls
+public import RTCEngine
+public import RTCMedia
 import RTCNet
 public import RTCPrimitives
 
@@ -54,7 +56,29 @@ public final class PeerLoop: Sendable {
 
   /// A video that any number of peers may send: encoded once, fanned out on the loop.
   public func makeVideoTrack(onKeyFrameRequest: @escaping @Sendable () -> Void) -> OutgoingVideoTrack {
-    OutgoingVideoTrack(loop: events, onKeyFrameRequest: onKeyFrameRequest)
+    makeVideoTrack(
+      renditions: [],
+      onKeyFrameRequest: { _ in
+        onKeyFrameRequest()
+        return .coming
+      }, onDemandChanged: { _ in })
+  }
+
+  /// A video of several renditions that any number of peers may send, each viewer one of them.
+  /// - Parameters:
+  ///   - renditions: what there is, the best first; `OutgoingVideoTrack.setRenditions` changes it.
+  ///   - preferred: the rendition that every viewer belongs on whose far side can take it; viewers begin there, and
+  ///     come back with each key frame of it.
+  ///   - onKeyFrameRequest: a viewer on this rendition needs a key frame. Called on the loop; must not wait.
+  ///   - onDemandChanged: other renditions are watched than before; none at first. Called on the loop; must not wait.
+  public func makeVideoTrack(
+    renditions: [RenditionFormat], preferred: Rendition? = nil,
+    onKeyFrameRequest: @escaping @Sendable (Rendition) -> KeyFrameAnswer,
+    onDemandChanged: @escaping @Sendable (RenditionDemand) -> Void
+  ) -> OutgoingVideoTrack {
+    OutgoingVideoTrack(
+      loop: events, renditions: renditions, preferred: preferred, onKeyFrameRequest: onKeyFrameRequest,
+      onDemandChanged: onDemandChanged)
   }
 
   /// A sound that any number of peers may send: encoded once, fanned out on the loop.

@@ -12,7 +12,7 @@ public struct FrameChain: Sendable {
 
   public init(_ frames: [ReceivedFrame]) {
     for frame in frames {
-      guard let number = SyntheticVideo.number(of: frame.data, isKeyFrame: frame.isKeyFrame),
+      guard let number = SyntheticVideo.number(of: frame.data, isKeyFrame: frame.isKeyFrame, codec: frame.codec),
         numbers.last.map({ $0 < number }) ?? true
       else {
         damaged += 1

@@ -1,9 +1,15 @@
 public import RTCMedia
 public import RTCPrimitives
 
-/// A source of frames that look like VP8 from outside (RFC 6386 §9.1) and whose bytes follow from their number, so that
-/// what arrives can be compared with what left.
+/// A source of frames that look like their codec from outside and whose bytes follow from their number, so that what
+/// arrives can be compared with what left.
 public struct SyntheticVideo: Sendable {
+  /// May change from one key frame to the next.
+  public var codec = VideoCodec.vp8
+  /// Likewise.
+  public var rendition = Rendition.encoded
+  /// What the frames say of it.
+  public var colorSpace: ColorSpace?
   /// Between two frames.
   public var interval: TimeDelta
   /// Bytes of a frame that is not a key frame; at least 16.
@@ -36,25 +42,23 @@ public struct SyntheticVideo: Sendable {
     nextNumber += 1
     nextTime = max(nextTime, now) + interval
     return EncodedFrame(
-      codec: .vp8, data: Self.bytes(number: number, isKeyFrame: isKey, count: size(isKeyFrame: isKey)),
+      codec: codec, data: Self.bytes(number: number, isKeyFrame: isKey, count: size(isKeyFrame: isKey), codec: codec),
       isKeyFrame: isKey, size: PixelSize(width: 640, height: 360), captureTime: now, encodedTime: now, quantizer: 20,
-      rotation: .none, contentHint: .detail, number: number)
+      rotation: .none, contentHint: .detail, colorSpace: colorSpace, number: number, rendition: rendition)
   }
 
   private func size(isKeyFrame: Bool) -> Int {
     let wanted = isKeyFrame ? keyFrameSize : frameSize
     guard let targetBitrate else { return wanted }
-    return max(32, min(wanted, targetBitrate.bytes(in: isKeyFrame ? .milliseconds(500) : interval)))
+    return max(64, min(wanted, targetBitrate.bytes(in: isKeyFrame ? .milliseconds(500) : interval)))
   }
 
-  /// The frame's bytes: VP8's frame tag, then the number, then noise from a place that follows from it.
-  public static func bytes(number: UInt64, isKeyFrame: Bool, count: Int) -> [UInt8] {
-    var bytes: [UInt8] =
-      isKeyFrame ? [0x10, 0x02, 0x00, 0x9D, 0x01, 0x2A, 0x80, 0x02, 0x68, 0x01] : [0x11, 0x02, 0x00]
+  /// The frame's bytes: what the codec begins a frame with, then the number, then noise from a place that follows from
+  /// it. No zeros behind the number's sixteen digits of four bits, each in a byte, so that H.264 reads no start code there.
+  public static func bytes(number: UInt64, isKeyFrame: Bool, count: Int, codec: VideoCodec = .vp8) -> [UInt8] {
+    var bytes = beginning(isKeyFrame, count, codec)
     bytes.reserveCapacity(count)
-    for shift in stride(from: UInt64(56), through: 0, by: -8) {
-      bytes.append(UInt8(truncatingIfNeeded: number >> shift))
-    }
+    for shift in stride(from: UInt64(60), through: 0, by: -4) { bytes.append(0x40 | UInt8(number >> shift & 0x0F)) }
     var place = Int(truncatingIfNeeded: number &* 40_503 & 0x7FFF)
     while bytes.count < count {
       let end = min(noise.count, place + count - bytes.count)
@@ -66,14 +70,33 @@ public struct SyntheticVideo: Sendable {
 
   private static let noise: [UInt8] = {
     var generator = SeededGenerator(seed: 1)
-    return (0..<65_537).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+    return (0..<65_537).map { _ in max(1, UInt8(truncatingIfNeeded: generator.next())) }
   }()
 
+  private static func beginning(_ isKeyFrame: Bool, _ count: Int, _ codec: VideoCodec) -> [UInt8] {
+    switch (codec, isKeyFrame) {
+    case (.vp8, true): return [0x10, 0x02, 0x00, 0x9D, 0x01, 0x2A, 0x80, 0x02, 0x68, 0x01]
+    case (.vp8, false): return [0x11, 0x02, 0x00]
+    case (.vp9, _): return [isKeyFrame ? 0x82 : 0x86]
+    case (.h264, true):
+      return [0, 0, 0, 1, 0x67, 0x42, 0xE0, 0x1F, 0x8C, 0, 0, 0, 1, 0x68, 0xCE, 0x3C, 0x80 | 1, 0, 0, 0, 1, 0x65]
+    case (.h264, false): return [0, 0, 0, 1, 0x41]
+    case (.av1, _):
+      // Sizes in as few bytes as can be, which is how they come back.
+      let front: [UInt8] = isKeyFrame ? [0x0A, 3, 0, 0, 8] : []
+      let small = count - front.count - 2
+      let rest = small < 128 ? small : count - front.count - 3
+      precondition(rest < 128 && rest == small || (128..<16_384).contains(rest), "AV1: no such frame size here")
+      return front + [0x32] + (rest < 128 ? [UInt8(rest)] : [UInt8(rest & 0x7F) | 0x80, UInt8(rest >> 7)])
+    }
+  }
+
   /// The number of a frame whose bytes are exactly what they should be, nil for any other.
-  public static func number(of bytes: [UInt8], isKeyFrame: Bool) -> UInt64? {
-    let start = isKeyFrame ? 10 : 3
-    guard bytes.count >= start + 8 else { return nil }
-    let number = bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) }
-    return Self.bytes(number: number, isKeyFrame: isKeyFrame, count: bytes.count) == bytes ? number : nil
+  public static func number(of bytes: [UInt8], isKeyFrame: Bool, codec: VideoCodec = .vp8) -> UInt64? {
+    guard bytes.count >= 32 else { return nil }
+    let start = beginning(isKeyFrame, bytes.count, codec).count
+    guard bytes.count >= start + 16 else { return nil }
+    let number = bytes[start..<start + 16].reduce(0) { $0 << 4 | UInt64($1 & 0x0F) }
+    return Self.bytes(number: number, isKeyFrame: isKeyFrame, count: bytes.count, codec: codec) == bytes ? number : nil
   }
 }

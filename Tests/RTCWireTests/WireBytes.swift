@@ -1,9 +1,9 @@
 import RTCPrimitives
 import RTCWire
 
-/// The bytes of a hexadecimal dump; spaces are for the eye.
+/// The bytes of a hexadecimal dump; spaces and new lines are for the eye.
 func wireBytes(_ dump: String) -> [UInt8] {
-  let digits = dump.utf8.filter { $0 != 0x20 }.map { UInt8(Character(UnicodeScalar($0)).hexDigitValue!) }
+  let digits = dump.utf8.filter { $0 > 0x20 }.map { UInt8(Character(UnicodeScalar($0)).hexDigitValue!) }
   precondition(digits.count % 2 == 0, "a dump has two digits a byte")
   return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
 }
@@ -37,4 +37,20 @@ struct SeededGenerator: RandomNumberGenerator {
     z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
     return z ^ z >> 31
   }
+}
+
+/// The payloads that the pieces of a frame come to, each with whether it is the last; `next` as of a frame split.
+func payloads(
+  of data: [UInt8], _ next: () -> PayloadPiece?
+) -> [(bytes: [UInt8], isLast: Bool)] {
+  var result: [(bytes: [UInt8], isLast: Bool)] = []
+  while let piece = next() {
+    let bytes = writtenBytes(capacity: 65_536) {
+      piece.prefix.write(into: &$0)
+      $0.write(data.span.extracting(piece.range))
+    }
+    precondition(bytes.count == piece.count)
+    result.append((bytes, piece.isLast))
+  }
+  return result
 }

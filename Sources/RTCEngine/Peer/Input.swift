@@ -132,6 +132,8 @@ public struct NegotiationFailure: Error, Hashable, Sendable {
 
 /// A received picture.
 public struct ReceivedFrame: Sendable {
+  public var codec: VideoCodec
+  /// As `EncodedFrame.data`.
   public var data: [UInt8]
   public var isKeyFrame: Bool
   public var timestamp: RTPTimestamp

@@ -3,16 +3,6 @@ import RTCIce
 import RTCPrimitives
 import RTCWire
 
-/// What offer and answer came to for our one outgoing and one incoming video.
-struct VideoAgreement {
-  /// How what we receive is numbered.
-  var payloadType: PayloadType
-  var rtxPayloadType: PayloadType?
-  var extensionMap: RTPHeaderExtensionMap
-  /// What both sides use of RTCP feedback.
-  var feedback: FeedbackMechanisms
-}
-
 extension Peer {
   mutating func perform(_ command: Command, now: Timestamp, into outbox: inout Outbox) {
     guard !isEnded else {
@@ -156,20 +146,12 @@ extension Peer {
   }
 
   private mutating func apply(_ media: NegotiatedMedia) {
-    let map = media.extensionMap
-    if let codec = media.sendCodec, sender == nil {
+    if media.sendCodec != nil, sender == nil {
       sender = VideoSendStream(
-        identity: sendIdentity,
-        format: SendStreamFormat(
-          mid: media.reference.mid.flatMap { RTPStreamName($0) }, payloadType: codec.payloadType,
-          rtxPayloadType: codec.rtxPayloadType, extensionMap: map))
-      sentPackets = codec.rtxPayloadType == nil ? ProtectedPackets() : nil
+        identity: sendIdentity, format: SendStreamFormat(media))
+      sentPackets = media.sendCodecs.contains { $0.rtxPayloadType == nil } ? ProtectedPackets() : nil
     }
-    if let codec = media.receiveCodecs.first {
-      video = VideoAgreement(
-        payloadType: codec.payloadType, rtxPayloadType: codec.rtxPayloadType, extensionMap: map,
-        feedback: codec.feedback)
-    }
+    if let agreement = VideoAgreement(media) { video = agreement }
   }
 
   // MARK: - End
@@ -208,14 +190,13 @@ extension Peer {
     case (false, true): direction = .recvonly
     case (false, false): return nil
     }
-    let vp8 = CodecCapability(
-      name: "VP8", clockRate: 90_000, feedback: [.nack, .pli, .fir, .transportCC, .remb], retransmits: true,
-      preferredPayloadType: PayloadType(96))
+    let formats = (configuration.sendsVideo?.codecs ?? [])
+      + (configuration.receivesVideo ? configuration.receivableVideo : [])
     let extensions: [RTPHeaderExtensionURI] = [
-      .mid, .absSendTime, .transportSequenceNumber, .videoContentType, .playoutDelay, .videoOrientation,
+      .mid, .absSendTime, .transportSequenceNumber, .videoContentType, .playoutDelay, .videoOrientation, .colorSpace,
     ]
     return LocalTransceiver(
-      kind: .video, direction: direction, codecs: [vp8],
+      kind: .video, direction: direction, codecs: VideoPayloadFormat.capabilities(formats),
       headerExtensions: extensions.map { HeaderExtensionCapability(uri: $0.rawValue) },
       track: configuration.sendsVideo.map {
         LocalTrack(streamID: $0.streamID, trackID: $0.trackID, ssrc: identity.ssrc, rtxSSRC: identity.rtxSSRC)

@@ -17,15 +17,19 @@ extension Peer {
     }
     noteArrival(header, in: packet, map: video.extensionMap, feedback: video.feedback, now: now)
     let payload = packet.extracting(header.payload)
+    guard let (codec, isRTX) = video.meaning(of: header.payloadType) else {
+      drops[.unknownStream] += 1
+      return
+    }
     var fields = VideoReceiveStream.Header(
-      number: header.sequenceNumber, timestamp: header.timestamp, marker: header.marker)
-    if header.payloadType == video.rtxPayloadType {
+      number: header.sequenceNumber, timestamp: header.timestamp, marker: header.marker, codec: codec)
+    if isRTX {
       // RFC 4588: the original sequence number stands before the payload.
       guard let rtx = RTXPayloadHeader(parsing: payload), receiver != nil else { return }
       fields.number = rtx.originalSequenceNumber
       let original = payload.extracting(RTXPayloadHeader.size..<payload.count)
       receiveMedia(fields, payload: original, isRepair: true, now: now, into: &outbox)
-    } else if header.payloadType == video.payloadType {
+    } else {
       if receiver == nil {
         receiver = VideoReceiveStream(ssrc: header.ssrc, first: header.sequenceNumber, now: now)
       }
@@ -34,8 +38,6 @@ extension Peer {
         return
       }
       receiveMedia(fields, payload: payload, isRepair: false, now: now, into: &outbox)
-    } else {
-      drops[.unknownStream] += 1
     }
   }
 

@@ -93,6 +93,8 @@ public struct Peer: ~Copyable {
     result.targetBitrate = bitrate.current
     result.loss = bitrate.lastSecondLoss
     result.selectedRoute = ice.selectedRoute
+    result.videoFormats = sender?.format.codecs.map(\.format) ?? []
+    result.supportsColorSpace = sender?.format.supportsColorSpace ?? false
     result.srtpProfile = srtpProfile.map { $0 == .aeadAes128Gcm ? "AEAD_AES_128_GCM" : "AES_CM_128_HMAC_SHA1_80" }
     result.framesReceived = receiver?.framesReceived ?? 0
     result.packetsReceived = receiver?.statistics.received ?? 0

@@ -9,6 +9,9 @@ public struct PeerConfiguration: Sendable {
     /// Names the video to the far side (RFC 8830); 1–64 token characters.
     public var streamID = "rtcast"
     public var trackID = "screen"
+    /// What the frames may be coded with, the best first. All that the far side knows too are agreed on, and each frame
+    /// leaves under the number of its codec; frames of a codec that was not agreed are left out.
+    public var codecs = [VideoPayloadFormat.vp8]
     public init() {}
   }
 
@@ -23,6 +26,8 @@ public struct PeerConfiguration: Sendable {
   public var receivesVideo = false
   public var sendsAudio: OutgoingAudio?
   public var receivesAudio = false
+  /// What we take, the best first.
+  public var receivableVideo = [VideoPayloadFormat.vp8]
   public var bitrates = BitrateLimits()
   /// Of the sound we send.
   public var audioBitrates = BitrateLimits.audio

@@ -1,3 +1,4 @@
+import RTCMedia
 import RTCPrimitives
 
 /// The packets of one video that wait to become pictures, by sequence number.
@@ -8,10 +9,12 @@ struct PacketRing {
     var arrival: Timestamp
     /// The last packet of a picture.
     var isLast: Bool
-    /// The first packet of a picture.
+    /// The first packet of a picture, as far as its payload says.
     var isFirst: Bool
+    /// Of a picture that needs no other.
     var isKeyFrame: Bool
-    /// Without the payload descriptor; empty for padding.
+    var codec: VideoCodec
+    /// What `FrameAssembly` takes; empty for padding.
     var payload: [UInt8]
   }
 

@@ -1,15 +1,18 @@
+package import RTCMedia
 package import RTCPrimitives
-import RTCWire
 
-/// Receives one VP8 video: puts packets in order, asks for the missing ones, and hands over whole pictures.
+/// Receives one video, of any codec and any change of it: puts packets in order, asks for the missing ones, and hands over whole pictures.
 package struct VideoReceiveStream {
   /// What a stream needs to know of a packet's header.
   package struct Header {
     package var number: SequenceNumber
     package var timestamp: RTPTimestamp
     package var marker: Bool
+    /// As the payload type says.
+    package var codec: VideoCodec
 
-    package init(number: SequenceNumber, timestamp: RTPTimestamp, marker: Bool) {
+    package init(number: SequenceNumber, timestamp: RTPTimestamp, marker: Bool, codec: VideoCodec = .vp8) {
+      self.codec = codec
       self.number = number
       self.timestamp = timestamp
       self.marker = marker
@@ -68,7 +71,7 @@ package struct VideoReceiveStream {
 
   // MARK: - Packets
 
-  /// Takes one packet's VP8 payload (descriptor included), and appends every picture that is whole now to `frames`.
+  /// Takes one packet's payload (descriptors included), and appends every picture that is whole now to `frames`.
   package mutating func receive(
     header: Header, payload: Span<UInt8>, isRepair: Bool, now: Timestamp, frames: inout [ReceivedFrame]
   ) -> Outcome {
@@ -127,21 +130,21 @@ package struct VideoReceiveStream {
     if case .next(let next) = progress, number < next { return .late }
     var packet = PacketRing.Packet(
       number: number, timestamp: header.timestamp, arrival: now, isLast: header.marker, isFirst: false,
-      isKeyFrame: false, payload: [])
+      isKeyFrame: false, codec: header.codec, payload: [])
     var outcome = Outcome.taken
+    var startsKeyFrame = false
     if !payload.isEmpty {  // an empty one pads the stream
-      var reader = ByteReader(payload)
-      if let descriptor = VP8PayloadDescriptor(parsing: &reader), !reader.isAtEnd {
-        let data = reader.readRest()
-        packet.isFirst = descriptor.startsFrame
-        packet.isKeyFrame = packet.isFirst && VP8FrameHeader(parsing: data)?.isKeyFrame ?? false
-        packet.payload = unsafe data.withUnsafeBytes { unsafe [UInt8]($0) }
+      if let said = IncomingPayload(payload, codec: header.codec) {
+        packet.isFirst = said.mayStartFrame
+        packet.isKeyFrame = said.isKeyFrame
+        startsKeyFrame = said.startsKeyFrame
+        packet.payload = unsafe payload.extracting(said.data).withUnsafeBytes { unsafe [UInt8]($0) }
       } else {
         outcome = .malformed
       }
     }
     guard ring.insert(packet) else { return .late }
-    if packet.isKeyFrame { noteKeyFrame(number) }
+    if startsKeyFrame { noteKeyFrame(number) }
     return outcome
   }
 
@@ -186,15 +189,18 @@ package struct VideoReceiveStream {
   private mutating func take(
     _ start: Extended<SequenceNumber>, through last: Extended<SequenceNumber>
   ) -> ReceivedFrame {
-    var frame = ReceivedFrame(data: [], isKeyFrame: false, timestamp: RTPTimestamp(0), received: .zero)
+    var frame = ReceivedFrame(
+      codec: ring[start]?.codec ?? .vp8, data: [], isKeyFrame: false, timestamp: RTPTimestamp(0), received: .zero)
+    var assembly = FrameAssembly(frame.codec)
     for value in start.value...last.value {
       guard let packet = ring[Extended(value)] else { continue }
-      frame.data.append(contentsOf: packet.payload)
+      assembly.append(packet.payload)
       frame.isKeyFrame = frame.isKeyFrame || packet.isKeyFrame
       frame.timestamp = packet.timestamp
       frame.received = max(frame.received, packet.arrival)
       ring.remove(Extended(value))
     }
+    frame.data = assembly.data
     return frame
   }
 }

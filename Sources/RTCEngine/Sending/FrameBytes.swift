@@ -8,6 +8,8 @@ package struct FrameBytes: Sendable {
   /// Nil when the picture stands upright: then nothing is said of it.
   let orientation: VideoOrientation?
   let isScreenshare: Bool
+  /// On key frames whose maker says it: receivers keep it until the next.
+  let colorSpace: ColorSpaceDescription?
 
   package init(_ frame: EncodedFrame) {
     data = frame.data
@@ -19,6 +21,12 @@ package struct FrameBytes: Sendable {
       case .clockwise90: VideoOrientation(rotation: .clockwise90)
       case .half: VideoOrientation(rotation: .clockwise180)
       case .clockwise270: VideoOrientation(rotation: .clockwise270)
+      }
+    colorSpace =
+      switch frame.colorSpace {
+      case .bt601Limited where frame.isKeyFrame: .bt601Limited
+      case .bt709Limited where frame.isKeyFrame: .bt709Limited
+      default: nil
       }
   }
 }

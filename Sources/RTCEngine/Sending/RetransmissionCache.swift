@@ -8,25 +8,21 @@ package struct RetransmissionCache {
   package struct Packet: Sendable {
     package var number: SequenceNumber
     package var timestamp: RTPTimestamp
-    package var payload: Range<Int>
-    package var pictureID: UInt16
-    package var isFirst: Bool
-    package var isLast: Bool
+    package var payload: PayloadPiece
+    package var payloadTypes: CodecPayloadTypes
     package var sent: Timestamp
     package var transportNumber: TransportSequenceNumber
     package var frame: FrameBytes
     var repair = Repair.none
 
     package init(
-      number: SequenceNumber, timestamp: RTPTimestamp, payload: Range<Int>, pictureID: UInt16, isFirst: Bool,
-      isLast: Bool, sent: Timestamp, transportNumber: TransportSequenceNumber, frame: FrameBytes
+      number: SequenceNumber, timestamp: RTPTimestamp, payload: PayloadPiece, payloadTypes: CodecPayloadTypes,
+      sent: Timestamp, transportNumber: TransportSequenceNumber, frame: FrameBytes
     ) {
       self.number = number
       self.timestamp = timestamp
       self.payload = payload
-      self.pictureID = pictureID
-      self.isFirst = isFirst
-      self.isLast = isLast
+      self.payloadTypes = payloadTypes
       self.sent = sent
       self.transportNumber = transportNumber
       self.frame = frame

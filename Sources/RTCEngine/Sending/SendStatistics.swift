@@ -9,7 +9,7 @@ public struct SendStatistics: Sendable {
   public var bytesSent: UInt64 = 0
   public var framesSent: UInt64 = 0
   public var keyFramesSent: UInt64 = 0
-  /// Frames left out because the viewer's network does not keep up.
+  /// Frames left out because the viewer's network does not keep up, or because their codec was not agreed.
   public var framesSkipped: UInt64 = 0
   public var packetsRetransmitted: UInt64 = 0
   /// Packets asked for by NACK.
@@ -37,6 +37,10 @@ public struct PeerStatistics: Sendable {
   public var loss = 0.0
   public var selectedRoute: Route?
   public var srtpProfile: String?
+  /// What we may send, the best first; empty until it is agreed.
+  public var videoFormats: [VideoPayloadFormat] = []
+  /// The far side understands what `EncodedFrame.colorSpace` says; without it VP8 must be BT.601.
+  public var supportsColorSpace = false
   public var framesReceived = 0
   public var packetsReceived = 0
   public var audioPacketsReceived = 0

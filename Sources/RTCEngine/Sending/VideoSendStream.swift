@@ -24,25 +24,6 @@ package struct SendStreamIdentity: Sendable {
   }
 }
 
-/// How one outgoing video was negotiated.
-package struct SendStreamFormat: Sendable {
-  /// Nil when the descriptions name no m-section, or by a name too long for the header extension.
-  package var mid: RTPStreamName?
-  package var payloadType: PayloadType
-  /// Nil when the far side takes no RTX; packets asked for are then sent again as they were.
-  package var rtxPayloadType: PayloadType?
-  package var extensionMap: RTPHeaderExtensionMap
-
-  package init(
-    mid: RTPStreamName?, payloadType: PayloadType, rtxPayloadType: PayloadType?, extensionMap: RTPHeaderExtensionMap
-  ) {
-    self.mid = mid
-    self.payloadType = payloadType
-    self.rtxPayloadType = rtxPayloadType
-    self.extensionMap = extensionMap
-  }
-}
-
 /// The values that are known only when a packet leaves.
 package struct SendMoment {
   package var now: Timestamp
@@ -68,10 +49,10 @@ package enum OutgoingPacket: Hashable {
 package struct VideoSendStream {
   private struct Pending {
     var frame: FrameBytes
-    var split: PacketSplit
-    var next = 0
+    var split: FrameSplit
+    var isBegun = false
+    var payloadTypes: CodecPayloadTypes
     var timestamp: RTPTimestamp
-    var pictureID: UInt16
     var queued: Timestamp
   }
 
@@ -83,6 +64,8 @@ package struct VideoSendStream {
   private var nextRTXSequence: SequenceNumber
   private var nextPictureID: UInt16
   private var decodable = Decodable.keyFrameOnly
+  /// The numbers of the frames since the last key frame.
+  private var payloadTypes: CodecPayloadTypes?
 
   /// What the viewer's decoder can use next.
   private enum Decodable {
@@ -90,8 +73,8 @@ package struct VideoSendStream {
     case keyFrameOnly
     /// The same, because the network did not keep up: a key frame is wanted when what waits has left, no sooner.
     case keyFrameOnceDrained
-    /// The frame with this number continues its picture.
-    case frame(UInt64)
+    /// The frame with this number of this rendition continues its picture.
+    case frame(UInt64, of: Rendition)
   }
 
   package private(set) var statistics = SendStatistics()
@@ -100,8 +83,6 @@ package struct VideoSendStream {
   package static let maximumPacketSize = 1200
   /// SRTP's tag in the larger profile (AEAD_AES_128_GCM: 16 bytes).
   static let srtpOverhead = 16
-  /// Picture identifier of 15 bits: the four-byte form of the payload descriptor.
-  static let descriptorSize = 4
   /// When the frames that wait need longer than this, the network does not keep up: they are left out, and a key frame
   /// later serves better. A key frame on its way out is not counted: it is what the viewer waits for.
   package static let maximumQueueTime = TimeDelta.milliseconds(600)
@@ -125,34 +106,53 @@ package struct VideoSendStream {
   package var nextSequenceNumber: SequenceNumber { nextSequence }
 
   /// Packets kept for being sent again, and those that wait.
-  package var retainedPackets: Int { cache.count + pending.reduce(0) { $0 + $1.split.count - $1.next } }
+  package var retainedPackets: Int {
+    cache.count + pending.reduce(0) { $0 + 1 + $1.split.remainingBytes(of: $1.frame) / Self.maximumPacketSize }
+  }
 
   // MARK: - Frames in
 
-  /// Queues `frame`, or leaves it out when the viewer could not decode it or the network does not keep up.
+  /// Queues `frame`, or leaves it out when the viewer could not decode it or the network does not keep up. Another
+  /// rendition begins with its key frame; its other frames are nothing to a viewer who is not on it.
   /// - Parameter rate: what the pacer lets out.
   /// - Returns: false when a key frame is needed before anything can be sent; see `takeKeyFrameWish`.
   package mutating func enqueue(_ frame: EncodedFrame, now: Timestamp, rate: BitRate) -> Bool {
+    guard format.takes(frame.codec) else {
+      statistics.framesSkipped += 1
+      return true  // no key frame would help
+    }
     if frame.isKeyFrame {
       cutQueue()  // a key frame makes everything before it needless
+      payloadTypes = format.payloadTypes(for: frame)
     } else {
+      if case .frame(_, let rendition) = decodable, rendition != frame.rendition {
+        statistics.framesSkipped += 1
+        return true
+      }
       if rate.time(forBytes: waitingBytes) > Self.maximumQueueTime {
         cutQueue()
         decodable = .keyFrameOnceDrained
       }
-      guard case .frame(frame.number) = decodable else {
+      guard case .frame(frame.number, of: frame.rendition) = decodable else {
         if case .frame = decodable { decodable = .keyFrameOnly }
         statistics.framesSkipped += 1
         return false
       }
     }
-    decodable = .frame(frame.number &+ 1)
-    guard !frame.data.isEmpty else { return true }  // an encoder's word for "as before"
+    decodable = .frame(frame.number &+ 1, of: frame.rendition)
+    // Without bytes: an encoder's word for "as before".
+    guard !frame.data.isEmpty, let payloadTypes else { return true }
     let bytes = FrameBytes(frame)
-    let split = PacketSplit(frameSize: frame.data.count, maximumPayload: maximumPayload(of: bytes))
+    let split = FrameSplit(frame, pictureID: nextPictureID, room: maximumPayload(of: bytes, payloadTypes))
+    guard !split.isAtEnd else {  // no frame of its codec
+      decodable = .keyFrameOnly
+      statistics.framesSkipped += 1
+      return true
+    }
     pending.append(
       Pending(
-        frame: bytes, split: split, timestamp: rtpTimestamp(frame.captureTime), pictureID: nextPictureID, queued: now))
+        frame: bytes, split: split, payloadTypes: payloadTypes, timestamp: rtpTimestamp(frame.captureTime), queued: now)
+    )
     nextPictureID = (nextPictureID + 1) & 0x7FFF
     return true
   }
@@ -174,23 +174,22 @@ package struct VideoSendStream {
     if case .keyFrameOnceDrained = decodable { !hasPending } else { false }
   }
 
-  private func maximumPayload(of frame: FrameBytes) -> Int {
+  private func maximumPayload(of frame: FrameBytes, _ payloadTypes: CodecPayloadTypes) -> Int {
     let header = RTPOutgoingHeader(
-      payloadType: format.payloadType, sequenceNumber: nextSequence, timestamp: RTPTimestamp(0), ssrc: identity.ssrc,
+      payloadType: payloadTypes.media, sequenceNumber: nextSequence, timestamp: RTPTimestamp(0), ssrc: identity.ssrc,
       extensions: extensions(for: frame))
-    return Self.maximumPacketSize - Self.srtpOverhead - header.size(map: format.extensionMap)
-      - Self.descriptorSize - RTXPayloadHeader.size
+    return Self.maximumPacketSize - Self.srtpOverhead - header.size(map: format.extensionMap) - RTXPayloadHeader.size
   }
 
   /// Bytes of the frames that wait, key frames aside.
   private var waitingBytes: Int {
-    pending.reduce(0) { $1.frame.isKeyFrame ? $0 : $0 + $1.frame.data.count - $1.next * $1.split.packetSize }
+    pending.reduce(0) { $1.frame.isKeyFrame ? $0 : $0 + $1.split.remainingBytes(of: $1.frame) }
   }
 
   /// Drops whole frames that have not begun to leave.
   private mutating func cutQueue() {
     let before = pending.count
-    pending.removeAll { $0.next == 0 }
+    pending.removeAll { !$0.isBegun }
     statistics.framesSkipped += UInt64(before - pending.count)
   }
 
@@ -204,35 +203,35 @@ package struct VideoSendStream {
   ) -> OutgoingPacket? {
     if let packet = cache.nextRepair(moment.now) {
       statistics.packetsRetransmitted += 1
-      guard let rtx = format.rtxPayloadType else { return .again(packet.number) }
+      guard let rtx = packet.payloadTypes.rtx else { return .again(packet.number) }
       return .written(count: write(packet, rtx: rtx, into: &datagram, at: moment), number: packet.number)
     }
-    guard !pending.isEmpty else { return nil }
-    let packet = takeNextMediaPacket(moment)
+    guard !pending.isEmpty, let packet = takeNextMediaPacket(moment) else { return nil }
     cache.insert(packet)
     statistics.packetsSent += 1
-    statistics.payloadBytesSent += UInt64(packet.payload.count + Self.descriptorSize)
+    statistics.payloadBytesSent += UInt64(packet.payload.count)
     return .written(count: write(packet, rtx: nil, into: &datagram, at: moment), number: packet.number)
   }
 
   /// Counts a protected datagram that left.
   package mutating func countSent(bytes: Int) { statistics.bytesSent += UInt64(bytes) }
 
-  private mutating func takeNextMediaPacket(_ moment: SendMoment) -> RetransmissionCache.Packet {
-    let index = pending[0].next
-    let isLast = index == pending[0].split.count - 1
+  private mutating func takeNextMediaPacket(_ moment: SendMoment) -> RetransmissionCache.Packet? {
+    guard let payload = pending[0].split.next(in: pending[0].frame) else {
+      pending.removeFirst()
+      return nil
+    }
     let packet = RetransmissionCache.Packet(
-      number: nextSequence, timestamp: pending[0].timestamp, payload: pending[0].split.range(of: index),
-      pictureID: pending[0].pictureID, isFirst: index == 0, isLast: isLast, sent: moment.now,
-      transportNumber: moment.transportNumber, frame: pending[0].frame)
+      number: nextSequence, timestamp: pending[0].timestamp, payload: payload, payloadTypes: pending[0].payloadTypes,
+      sent: moment.now, transportNumber: moment.transportNumber, frame: pending[0].frame)
     nextSequence = nextSequence.advanced(by: 1)
-    if isLast {
+    if payload.isLast {
       statistics.sendDelay = statistics.sendDelay + (moment.now - pending[0].queued)
       statistics.framesSent += 1
       if packet.frame.isKeyFrame { statistics.keyFramesSent += 1 }
       pending.removeFirst()
     } else {
-      pending[0].next += 1
+      pending[0].isBegun = true
     }
     return packet
   }
@@ -243,8 +242,8 @@ package struct VideoSendStream {
     at moment: SendMoment
   ) -> Int {
     let header = RTPOutgoingHeader(
-      payloadType: rtx ?? format.payloadType, sequenceNumber: rtx == nil ? packet.number : nextRTXSequence,
-      timestamp: packet.timestamp, ssrc: rtx == nil ? identity.ssrc : identity.rtxSSRC, marker: packet.isLast,
+      payloadType: rtx ?? packet.payloadTypes.media, sequenceNumber: rtx == nil ? packet.number : nextRTXSequence,
+      timestamp: packet.timestamp, ssrc: rtx == nil ? identity.ssrc : identity.rtxSSRC, marker: packet.payload.isLast,
       extensions: extensions(for: packet.frame))
     var writer = ByteWriter(datagram._mutatingExtracting(0..<datagram.count))
     let late = header.write(into: &writer, map: format.extensionMap)
@@ -253,9 +252,8 @@ package struct VideoSendStream {
       cache.renumber(packet.number, moment.transportNumber)
       RTXPayloadHeader(originalSequenceNumber: packet.number).write(into: &writer)
     }
-    VP8PayloadDescriptor(startsPartition: packet.isFirst, pictureID: VP8PictureID(packet.pictureID)).write(
-      into: &writer)
-    writer.write(packet.frame.data.span.extracting(packet.payload))
+    packet.payload.prefix.write(into: &writer)
+    writer.write(packet.frame.data.span.extracting(packet.payload.range))
     let count = writer.offset
     late.patch(&datagram, absSendTime: AbsoluteSendTime(moment.now), transportSequenceNumber: moment.transportNumber)
     return count
@@ -272,6 +270,7 @@ package struct VideoSendStream {
       extensions.playoutDelay = .immediate
     }
     if let orientation = frame.orientation { extensions.orientation = orientation }
+    extensions.colorSpace = frame.colorSpace
     return extensions
   }
 

@@ -15,6 +15,7 @@ public enum RTPHeaderExtensionURI: String, Hashable, Sendable, CaseIterable, Bit
   case absCaptureTime = "http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time"
   /// Client-to-mixer audio level (RFC 6464).
   case audioLevel = "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
+  case colorSpace = "http://www.webrtc.org/experiments/rtp-hdrext/color-space"
 
   /// A dense index for tables: the position in `allCases`.
   var slot: Int {
@@ -29,6 +30,7 @@ public enum RTPHeaderExtensionURI: String, Hashable, Sendable, CaseIterable, Bit
     case .videoOrientation: 7
     case .absCaptureTime: 8
     case .audioLevel: 9
+    case .colorSpace: 10
     }
   }
 }

@@ -15,6 +15,7 @@ public struct RTPOutgoingExtensions: Sendable, BitwiseCopyable {
   public var orientation: VideoOrientation?
   public var captureTime: AbsoluteCaptureTime?
   public var audioLevel: AudioLevel?
+  public var colorSpace: ColorSpaceDescription?
 
   public init() {}
 
@@ -34,6 +35,7 @@ public struct RTPOutgoingExtensions: Sendable, BitwiseCopyable {
     if orientation != nil, map[.videoOrientation] != nil { size += overhead + VideoOrientation.size }
     if let captureTime, map[.absCaptureTime] != nil { size += overhead + captureTime.size }
     if audioLevel != nil, map[.audioLevel] != nil { size += overhead + AudioLevel.size }
+    if colorSpace != nil, map[.colorSpace] != nil { size += overhead + ColorSpaceDescription.size }
     return size
   }
 
@@ -98,6 +100,10 @@ public struct RTPOutgoingExtensions: Sendable, BitwiseCopyable {
     if let audioLevel, let id = map[.audioLevel] {
       writer.writeElementHeader(id: id, size: AudioLevel.size, twoByte: twoByte)
       audioLevel.write(into: &writer)
+    }
+    if let colorSpace, let id = map[.colorSpace] {
+      writer.writeElementHeader(id: id, size: ColorSpaceDescription.size, twoByte: twoByte)
+      colorSpace.write(into: &writer)
     }
   }
 }

@@ -8,6 +8,8 @@ import Testing
 @Suite struct RetransmissionCacheTests {
   private let start = Timestamp.zero + .seconds(1)
   private let interval = TimeDelta.milliseconds(40)
+  private let piece = PayloadPiece(prefix: PayloadPrefix(), range: 0..<10, isLast: false)
+  private let payloadTypes = CodecPayloadTypes(media: PayloadType(96), rtx: PayloadType(97))
 
   private func filled(_ numbers: Range<Int>) -> RetransmissionCache {
     var cache = RetransmissionCache()
@@ -16,8 +18,8 @@ import Testing
     for number in numbers {
       cache.insert(
         RetransmissionCache.Packet(
-          number: SequenceNumber(UInt16(truncatingIfNeeded: number)), timestamp: RTPTimestamp(1), payload: 0..<10,
-          pictureID: 1, isFirst: true, isLast: false, sent: start + .milliseconds(Int64(number - numbers.lowerBound)),
+          number: SequenceNumber(UInt16(truncatingIfNeeded: number)), timestamp: RTPTimestamp(1), payload: piece,
+          payloadTypes: payloadTypes, sent: start + .milliseconds(Int64(number - numbers.lowerBound)),
           transportNumber: TransportSequenceNumber(UInt16(truncatingIfNeeded: number + 7)), frame: frame))
     }
     return cache
@@ -75,8 +77,8 @@ import Testing
     encoded.data = frame
     cache.insert(
       RetransmissionCache.Packet(
-        number: SequenceNumber(1_028), timestamp: RTPTimestamp(1), payload: 0..<10, pictureID: 1, isFirst: true,
-        isLast: false, sent: start, transportNumber: TransportSequenceNumber(0), frame: FrameBytes(encoded)))
+        number: SequenceNumber(1_028), timestamp: RTPTimestamp(1), payload: piece, payloadTypes: payloadTypes,
+        sent: start, transportNumber: TransportSequenceNumber(0), frame: FrameBytes(encoded)))
     #expect(drain(&cache, start) == [3, 5])
   }
 

@@ -68,6 +68,19 @@ import Testing
     #expect(parsing(wireBytes("010203040506070800"), AbsoluteCaptureTime.init(parsing:)) == nil)
   }
 
+  @Test func `a color space is four bytes, or more with what we pass over`() throws {
+    #expect(writtenBytes { ColorSpaceDescription.bt601Limited.write(into: &$0) } == wireBytes("06060610"))
+    #expect(parsing(wireBytes("01010110"), ColorSpaceDescription.init(parsing:)) == .bt709Limited)
+    let sited = try #require(parsing(wireBytes("0102032a"), ColorSpaceDescription.init(parsing:)))
+    #expect(sited.range == .full && sited.matrix == 3)
+    #expect(writtenBytes { sited.write(into: &$0) } == wireBytes("0102032a"))
+    let hdr = wireBytes("09100910") + [UInt8](repeating: 7, count: 24)
+    #expect(parsing(hdr, ColorSpaceDescription.init(parsing:))?.transfer == 16)
+    for bad in ["", "010101", "0101011000"] {
+      #expect(parsing(wireBytes(bad), ColorSpaceDescription.init(parsing:)) == nil)
+    }
+  }
+
   @Test func `audio level has a voice flag`() {
     let level = AudioLevel(attenuation: 30, hasVoice: true)
     #expect(writtenBytes { level.write(into: &$0) } == [0x9E])

@@ -23,6 +23,7 @@ import Testing
     extensions.orientation = .upright
     extensions.captureTime = AbsoluteCaptureTime(captured: NTPTimestamp(7), clockOffset: 9)
     extensions.audioLevel = AudioLevel(attenuation: 5, hasVoice: false)
+    extensions.colorSpace = .bt709Limited
     return extensions
   }
 
@@ -80,6 +81,7 @@ import Testing
     #expect(found[.videoContentType] == [1])
     #expect(found[.playoutDelay] == [0, 0, 0])
     #expect(found[.audioLevel] == [5])
+    #expect(found[.colorSpace] == [1, 1, 1, 0x10])
   }
 
   @Test func `padding is announced and written`() throws {

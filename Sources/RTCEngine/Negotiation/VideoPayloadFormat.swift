@@ -1,0 +1,93 @@
+public import RTCMedia
+import RTCPrimitives
+import RTCWire
+
+/// A video codec as descriptions name it: the codec and its `a=fmtp` parameters.
+public struct VideoPayloadFormat: Hashable, Sendable {
+  public var codec: VideoCodec
+  /// `profile-level-id=42e01f`, `profile-id=0`, `profile=0` …; what is not said has the codec's default. Of H.264,
+  /// `packetization-mode=1` and `level-asymmetry-allowed=1` are always meant.
+  public var parameters: String
+
+  public init(codec: VideoCodec, parameters: String = "") {
+    self.codec = codec
+    self.parameters = parameters
+  }
+
+  public init(_ format: EncodedVideoFormat) { self.init(codec: format.codec, parameters: format.parameters) }
+
+  public static let vp8 = VideoPayloadFormat(codec: .vp8)
+
+  /// True when a far side that takes this format can decode `stream`: the same profile or one that it contains. Levels
+  /// may differ; a stream without parameters is taken to be of the right profile.
+  public func takes(_ stream: VideoPayloadFormat) -> Bool {
+    guard codec == stream.codec else { return false }
+    guard !stream.parameters.isEmpty else { return true }
+    let (ours, theirs) = (FormatParameters(parameters), FormatParameters(stream.parameters))
+    switch codec {
+    case .vp8: return true
+    case .vp9: return (ours.number("profile-id") ?? 0) == (theirs.number("profile-id") ?? 0)
+    case .av1: return (ours.number("profile") ?? 0) == (theirs.number("profile") ?? 0)
+    case .h264:
+      guard let profile = h264?.profile, let wanted = stream.h264?.profile else { return false }
+      return profile.decodes(wanted)
+    }
+  }
+
+  /// Profile and level of H.264; nil for other codecs, and for parameters that cannot be read.
+  var h264: H264ProfileLevelID? {
+    guard codec == .h264 else { return nil }
+    guard let text = FormatParameters(parameters)["profile-level-id"] else { return .assumed }
+    return H264ProfileLevelID(parsing: text)
+  }
+
+  // MARK: - Negotiation
+
+  /// What to negotiate for it, the best first: the format itself, and what contains it and is offered more widely.
+  private var alternatives: [VideoPayloadFormat] {
+    guard let h264 else { return [self] }
+    var profiles = [h264.profile]
+    // Browsers without hardware say no High, but High 4:4:4 Predictive, whose decoders take High (H.264 §A.2.11).
+    if h264.profile == .high || h264.profile == .constrainedHigh { profiles.append(.highPredictive444) }
+    return profiles.map { profile in
+      let id = H264ProfileLevelID(profile: profile, level: h264.level)
+      return VideoPayloadFormat(
+        codec: .h264, parameters: "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=\(id)")
+    }
+  }
+
+  /// The capabilities for `formats`, in their order, each once.
+  static func capabilities(_ formats: [VideoPayloadFormat]) -> [CodecCapability] {
+    var capabilities: [CodecCapability] = []
+    for format in formats.flatMap(\.alternatives) {
+      let parameters = FormatParameters(format.parameters)
+      guard !capabilities.contains(where: { $0.name == format.codec.rawValue && $0.parameters == parameters }) else {
+        continue
+      }
+      capabilities.append(
+        CodecCapability(
+          name: format.codec.rawValue, clockRate: 90_000, parameters: parameters,
+          feedback: [.nack, .pli, .fir, .transportCC, .remb], retransmits: true,
+          preferredPayloadType: PayloadType(UInt8(min(96 + 2 * capabilities.count, 126)))))
+    }
+    return capabilities
+  }
+
+  /// Nil for codecs that are no video.
+  init?(_ capability: CodecCapability) {
+    guard let codec = VideoCodec(rawValue: capability.name) else { return nil }
+    self.init(codec: codec, parameters: capability.parameters.text)
+  }
+}
+
+extension H264ProfileLevelID.Profile {
+  /// True when a decoder of this profile decodes streams of `other` (ITU-T H.264 §A.2).
+  func decodes(_ other: Self) -> Bool {
+    switch (self, other) {
+    case let (a, b) where a == b: true
+    case (_, .constrainedBaseline), (.highPredictive444, .main), (.high, .main), (.constrainedHigh, .main): true
+    case (.highPredictive444, .high), (.highPredictive444, .constrainedHigh), (.high, .constrainedHigh): true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import RTCMedia
+import RTCPrimitives
+import RTCWire
+
+/// What one RTP payload says about its place in the video, in each codec's payload format.
+struct IncomingPayload {
+  /// False for what can only be the continuation of an earlier packet.
+  var mayStartFrame: Bool
+  /// A picture that needs no other begins with this packet for certain.
+  var startsKeyFrame: Bool
+  /// The packet belongs to a picture that needs no other; said by at least one of its packets.
+  var isKeyFrame: Bool
+  /// What `FrameAssembly` takes.
+  var data: Range<Int>
+
+  /// Nil for payloads that break their format's rules.
+  init?(_ payload: Span<UInt8>, codec: VideoCodec) {
+    data = 0..<payload.count
+    switch codec {
+    case .vp8:
+      var reader = ByteReader(payload)
+      guard let descriptor = VP8PayloadDescriptor(parsing: &reader), !reader.isAtEnd else { return nil }
+      data = reader.offset..<payload.count
+      mayStartFrame = descriptor.startsFrame
+      isKeyFrame = mayStartFrame && VP8FrameHeader(parsing: payload.extracting(data))?.isKeyFrame ?? false
+      startsKeyFrame = isKeyFrame
+    case .vp9:
+      var reader = ByteReader(payload)
+      guard let descriptor = VP9PayloadDescriptor(parsing: &reader), !reader.isAtEnd else { return nil }
+      data = reader.offset..<payload.count
+      mayStartFrame = descriptor.startsPicture
+      isKeyFrame = descriptor.startsKeyFrame
+      startsKeyFrame = isKeyFrame
+    case .h264:
+      guard let said = H264Payload(parsing: payload) else { return nil }
+      mayStartFrame = said.startsUnit
+      isKeyFrame = said.isIDR || said.hasParameterSet
+      startsKeyFrame = said.hasParameterSet
+    case .av1:
+      guard let said = AV1Payload(parsing: payload) else { return nil }
+      mayStartFrame = !said.header.continuesUnit
+      isKeyFrame = said.header.startsSequence
+      startsKeyFrame = isKeyFrame
+    }
+  }
+}
+
+/// Puts the payloads of one picture together.
+enum FrameAssembly {
+  case bytes([UInt8])
+  case h264([UInt8])
+  case av1(AV1FrameAssembly)
+
+  init(_ codec: VideoCodec) {
+    switch codec {
+    case .vp8, .vp9: self = .bytes([])
+    case .h264: self = .h264([])
+    case .av1: self = .av1(AV1FrameAssembly())
+    }
+  }
+
+  /// Adds the next payload in order, as `IncomingPayload.data` cut it out.
+  mutating func append(_ payload: [UInt8]) {
+    switch consume self {
+    case .bytes(var data):
+      data += payload
+      self = .bytes(data)
+    case .h264(var data):
+      H264Payload(parsing: payload.span)?.append(payload.span, to: &data)
+      self = .h264(data)
+    case .av1(var assembly):
+      assembly.append(payload.span)
+      self = .av1(assembly)
+    }
+  }
+
+  var data: [UInt8] {
+    switch self {
+    case .bytes(let data), .h264(let data): data
+    case .av1(let assembly): assembly.data
+    }
+  }
+}

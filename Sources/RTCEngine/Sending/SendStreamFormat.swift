@@ -1,0 +1,78 @@
+import RTCMedia
+package import RTCPrimitives
+package import RTCWire
+
+/// The numbers a codec goes out under.
+package struct CodecPayloadTypes: Hashable, Sendable {
+  package var media: PayloadType
+  /// Nil when the far side takes no RTX; packets asked for are then sent again as they were.
+  package var rtx: PayloadType?
+
+  package init(media: PayloadType, rtx: PayloadType?) {
+    self.media = media
+    self.rtx = rtx
+  }
+}
+
+/// How one outgoing video was negotiated.
+package struct SendStreamFormat: Sendable {
+  /// Nil when the descriptions name no m-section, or by a name too long for the header extension.
+  package var mid: RTPStreamName?
+  /// What the far side takes, the best first.
+  package var codecs: [(format: VideoPayloadFormat, payloadTypes: CodecPayloadTypes)]
+  package var extensionMap: RTPHeaderExtensionMap
+
+  package init(
+    mid: RTPStreamName?, codecs: [(format: VideoPayloadFormat, payloadTypes: CodecPayloadTypes)],
+    extensionMap: RTPHeaderExtensionMap
+  ) {
+    self.mid = mid
+    self.codecs = codecs
+    self.extensionMap = extensionMap
+  }
+
+  /// Nothing of a codec that we do not know can be in it: it is one of our own.
+  init(_ media: NegotiatedMedia) {
+    mid = media.reference.mid.flatMap { RTPStreamName($0) }
+    codecs = media.sendCodecs.compactMap { codec in
+      VideoPayloadFormat(codec.capability).map {
+        ($0, CodecPayloadTypes(media: codec.payloadType, rtx: codec.rtxPayloadType))
+      }
+    }
+    extensionMap = media.extensionMap
+  }
+
+  var supportsColorSpace: Bool { extensionMap[.colorSpace] != nil }
+
+  func takes(_ codec: VideoCodec) -> Bool { codecs.contains { $0.format.codec == codec } }
+
+  /// The numbers for the frames that `keyFrame` begins; nil when its codec was not agreed.
+  func payloadTypes(for keyFrame: EncodedFrame) -> CodecPayloadTypes? {
+    let fitting = codecs.lazy.filter { $0.format.codec == keyFrame.codec }
+    guard let first = fitting.first else { return nil }
+    // Several H.264 profiles may be agreed; the stream itself says which it is.
+    guard keyFrame.codec == .h264, let stream = Self.h264Format(of: keyFrame) else { return first.payloadTypes }
+    let best =
+      fitting.first { $0.format.h264?.profile == stream.h264?.profile } ?? fitting.first { $0.format.takes(stream) }
+    return (best ?? first).payloadTypes
+  }
+
+  /// From the sequence parameter set that stands before the picture (ITU-T H.264 §7.3.2.1.1).
+  private static func h264Format(of frame: EncodedFrame) -> VideoPayloadFormat? {
+    let data = frame.data.span
+    var units = H264ByteStream(data)
+    while let unit = units.nextUnit(in: data) {
+      switch H264NALUnitHeader.Kind(rawValue: data[unit.lowerBound]) {
+      case .sequenceParameterSet where unit.count >= 4:
+        let text = (1...3).map { index in
+          let byte = data[unit.lowerBound + index]
+          return String(byte >> 4, radix: 16) + String(byte & 0x0F, radix: 16)
+        }
+        return VideoPayloadFormat(codec: .h264, parameters: "profile-level-id=\(text.joined())")
+      case .idrSlice: return nil
+      default: continue
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,44 @@
+/// Cuts a VP9 frame of one layer into RTP payloads (RFC 9628): the descriptor with a picture identifier of 15 bits before
+/// each part, and the picture's size before the first of a key frame.
+public struct VP9FrameSplit: Sendable, BitwiseCopyable {
+  private let split: PacketSplit
+  private let pictureID: VP9PictureID
+  /// Nil for frames that are predicted from others.
+  private let keyFrameSize: VP9ScalabilityStructure.Size?
+  private var index = 0
+
+  /// - Parameters:
+  ///   - keyFrameSize: the picture's size, for a key frame.
+  ///   - room: the most bytes a payload may have.
+  public init(frameSize: Int, keyFrameSize: VP9ScalabilityStructure.Size?, pictureID: VP9PictureID, room: Int) {
+    let first = Self.descriptor(pictureID, keyFrameSize, isFirst: true, isLast: true)
+    split = PacketSplit(frameSize: frameSize, maximumPayload: room - first.size)
+    self.pictureID = pictureID
+    self.keyFrameSize = keyFrameSize
+  }
+
+  /// Packets that are still to come.
+  public var remaining: Int { split.count - index }
+  /// Bytes of the frame that are still to come.
+  public func remainingBytes(of frameSize: Int) -> Int { frameSize - index * split.packetSize }
+
+  /// The next payload, nil after the last.
+  public mutating func next() -> PayloadPiece? {
+    guard index < split.count else { return nil }
+    let isLast = index == split.count - 1
+    let descriptor = Self.descriptor(pictureID, keyFrameSize, isFirst: index == 0, isLast: isLast)
+    let piece = PayloadPiece(
+      prefix: PayloadPrefix { descriptor.write(into: &$0) }, range: split.range(of: index), isLast: isLast)
+    index += 1
+    return piece
+  }
+
+  private static func descriptor(
+    _ pictureID: VP9PictureID, _ keyFrameSize: VP9ScalabilityStructure.Size?, isFirst: Bool, isLast: Bool
+  ) -> VP9PayloadDescriptor {
+    var descriptor = VP9PayloadDescriptor(
+      pictureID: pictureID, isInterPredicted: keyFrameSize == nil, startsFrame: isFirst, endsFrame: isLast)
+    if isFirst, let keyFrameSize { descriptor.structure = VP9ScalabilityStructure(size: keyFrameSize) }
+    return descriptor
+  }
+}
