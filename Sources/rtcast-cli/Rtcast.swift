@@ -17,6 +17,8 @@ struct Rtcast: AsyncParsableCommand {
             publish to a WHIP service
         rtcast test --pattern clock
             a moving test picture, no screen needed
+        ffmpeg -i talk.mkv -f yuv4mpegpipe - | rtcast pipe
+            what another program draws
         rtcast list
             what there is to cast
         rtcast doctor
@@ -26,5 +28,5 @@ struct Rtcast: AsyncParsableCommand {
       server unavailable; 70 our own fault; 76 the far side broke the protocol; 77 not permitted.
       """,
     version: "rtcast 0.1.0",
-    subcommands: [ScreenCommand.self, TestCommand.self, ListCommand.self, DoctorCommand.self])
+    subcommands: [ScreenCommand.self, TestCommand.self, PipeCommand.self, ListCommand.self, DoctorCommand.self])
 }

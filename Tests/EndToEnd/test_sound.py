@@ -1,6 +1,7 @@
 """Sound: from a tone or the desktop to the viewer's ear, and the page's controls for it."""
 
 import re
+import statistics
 import time
 
 import pytest
@@ -123,6 +124,16 @@ def test_pictures_without_sound_are_as_they_were(rejected, browser):
     with Reference("--kinds", "video", *rejected) as reference:
         viewer = Viewer(browser, reference.url).wait_live()
         assert look(viewer) == {"muted": True, "volume": 1, "controls": False, "tap": False, "meter": None, "tracks": ["video"], "paused": False}
+
+
+@pytest.mark.parametrize("late", [0, 100])
+def test_the_measure_of_what_is_early_or_late_can_be_trusted(late, ear):
+    """By a sender of known offset; see `sound.OFFSETS`."""
+    with Reference("--flash", "--beep-late", str(late)) as reference:
+        viewer = Viewer(ear, reference.url).wait_live()
+        time.sleep(3)
+        found, browsers_own = sound.offsets(viewer, 6)
+        assert abs(statistics.median(found) - (browsers_own - late)) < 25, (found, browsers_own)
 
 
 DESKTOP = (*CAST, "--audio", "desktop")

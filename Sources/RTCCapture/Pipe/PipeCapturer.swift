@@ -7,15 +7,15 @@ import Synchronization
 ///
 /// Pictures are read straight into the frames' memory. They are shown at the stream's own rate (see `Pacing`), at most
 /// as many a second as `startCapture` is asked for; the size is the stream's. A consumer that is too slow has pictures left
-/// out, and reading goes on. The end of the input ends the capture with `.finished`; input that is damaged or ends within
-/// a picture ends it with `.lost` and a sentence, after its whole pictures were shown. After a stop, another start goes on
-/// with the next whole picture.
+/// out, and reading goes on. The capture starts with the first whole picture. The end of the input ends it with
+/// `.finished`; when it is damaged or ends within a picture, a notice says so, after all whole pictures were shown. After
+/// a stop, another start goes on with the next whole picture.
 public final class PipeCapturer: VideoCapturer {
   /// What the stream holds.
   public enum Format: Hashable, Sendable {
     /// With a header; 8 to 16 bits, 4:2:0, 4:2:2, 4:4:4 or grey.
     case yuv4mpeg2
-    /// Pictures one after another, rows and planes without gaps. 16x16 to 8192x8192.
+    /// Pictures one after another, rows and planes without gaps. 1x1 to 8192x8192.
     case raw(PixelFormat, PixelSize)
   }
 

@@ -13,11 +13,18 @@ struct PipeRun {
   }
 
   private enum Failure: Error {
-    case halt(PipeReader.Halt)
-    case header(Y4MError)
+    case stopped
     case refused(CaptureError)
-    /// What stands where a picture should begin is none.
-    case noPicture
+    case ended(PipeEnding.Cause)
+
+    init(_ halt: PipeReader.Halt) {
+      self =
+        switch halt {
+        case .stopped: .stopped
+        case .endOfInput: .ended(.endOfInput)
+        case .failed(let errno): .ended(.failed(errno: errno))
+        }
+    }
   }
 
   /// The most pictures a second of a stream that states no rate.
@@ -32,6 +39,9 @@ struct PipeRun {
   let notice: @Sendable (String) -> Void
   let run: CaptureRun
   private(set) var stream: PipeStream
+  private var pacer: PipePacer
+  /// The consumer was told that it starts.
+  private var isStarted = false
 
   init(
     input: PipeInput, options: PipeCapturer.Options, limit: Double, notice: @escaping @Sendable (String) -> Void,
@@ -43,19 +53,17 @@ struct PipeRun {
     self.notice = notice
     self.run = run
     self.stream = stream
+    pacer = PipePacer(rate: 1, limit: 1)  // until the rate is known
   }
 
   mutating func deliver(to consumer: any VideoConsumer) -> End {
     do throws(Failure) {
       try checkOptions()
       let reader = try openStream()
-      let layout = try readBeginning(reader)
-      let rate = shownRate
-      consumer.captureDidStart(
-        .success(VideoFormat(size: layout.size, frameRates: 0...rate, pixelFormat: layout.format)))
-      return showPictures(reader, to: consumer)
+      try readBeginning(reader)
+      try showPictures(reader, to: consumer)
     } catch {
-      return refusal(error)
+      return end(error)
     }
   }
 
@@ -63,9 +71,9 @@ struct PipeRun {
 
   private func checkOptions() throws(Failure) {
     if case .raw(_, let size) = options.format,
-      !(16...8192).contains(size.width) || !(16...8192).contains(size.height)
+      !(1...8192).contains(size.width) || !(1...8192).contains(size.height)
     {
-      throw .refused(.unsupportedFormat("Raw pictures can be 16x16 to 8192x8192 pixels, not \(size)."))
+      throw .refused(.unsupportedFormat("Raw pictures can be 1x1 to 8192x8192 pixels, not \(size)."))
     }
     for rate in [options.frameRate ?? 1, limit] where !(rate >= 0.01 && rate <= 1000) {
       throw .refused(.unsupportedFormat("A stream can have 0.01 to 1000 pictures a second, not \(rate)."))
@@ -118,24 +126,23 @@ struct PipeRun {
     defer { socket.removeIfSocket() }
     notice("Waiting for a program that writes to \(socket.path).")
     while true {
-      do throws(PipeReader.Halt) { try PipeReader.wait(for: door.descriptor, run) } catch { throw .halt(error) }
+      do throws(PipeReader.Halt) { try PipeReader.wait(for: door.descriptor, run) } catch { throw Failure(error) }
       let writer = accept(door.descriptor, nil, nil)
       if writer >= 0 {
         _ = fcntl(writer, F_SETFD, FD_CLOEXEC)
         return PipeConnection(descriptor: writer, isOurs: true)
       }
       // One that left before it was let in.
-      guard errno == ECONNABORTED || errno == EINTR else { throw .halt(.failed(errno: errno)) }
+      guard errno == ECONNABORTED || errno == EINTR else { throw .ended(.failed(errno: errno)) }
     }
   }
 
   /// Reads up to where the first picture begins.
-  private mutating func readBeginning(_ reader: PipeReader) throws(Failure) -> PipeLayout {
-    if let layout = stream.layout { return layout }
+  private mutating func readBeginning(_ reader: PipeReader) throws(Failure) {
+    guard stream.layout == nil else { return }
     let layout: PipeLayout
     switch options.format {
     case .raw(let format, let size):
-      try waitForFirstByte(reader)
       layout = PipeLayout(raw: format, size: size, colorSpace: options.colorSpace)
       stream.position = .picture(0)
     case .yuv4mpeg2:
@@ -144,19 +151,13 @@ struct PipeRun {
     }
     stream.layout = layout
     reader.connection.widen(for: layout.streamBytes)
-    return layout
-  }
-
-  /// Whether the input is empty shows only when there is something to read or its end.
-  private func waitForFirstByte(_ reader: PipeReader) throws(Failure) {
-    do throws(PipeReader.Halt) { try reader.waitForBytes() } catch { throw .halt(error) }
   }
 
   /// Takes the line that was read for the stream's header.
   private mutating func readHeader() throws(Failure) -> PipeLayout {
-    guard case .line(let line) = stream.position else { throw .noPicture }
+    guard case .line(let line) = stream.position else { throw .ended(.noPicture) }
     let header: Y4MHeader
-    do throws(Y4MError) { header = try Y4MHeader(parsing: line.span) } catch { throw .header(error) }
+    do throws(Y4MError) { header = try Y4MHeader(parsing: line.span) } catch { throw .ended(.header(error)) }
     if header.isInterlaced { notice("The stream is interlaced; its pictures are shown as they are.") }
     if header.hasOddPixels { notice("The stream's pixels are not square; they are shown as if they were.") }
     stream.frameRate = header.frameRate
@@ -171,12 +172,12 @@ struct PipeRun {
     // The shortest line, "FRAME", at once; the rest byte by byte, so that nothing of the picture is read along.
     let shortest = 6
     while line.last != 0x0A {
-      guard line.count <= Y4MHeader.longestLine else { throw .header(.lineTooLong) }
+      guard line.count <= Y4MHeader.longestLine else { throw .ended(.header(.lineTooLong)) }
       var piece = [UInt8](repeating: 0, count: max(1, shortest - line.count))
       let (filled, halt) = unsafe piece.withUnsafeMutableBytes { unsafe reader.fill($0, from: 0) }
       line += piece[..<filled]
-      if let halt { throw .halt(halt) }
-      if !Self.canBegin(line) { throw .header(.notYUV4MPEG2) }
+      if let halt { throw Failure(halt) }
+      if !Self.canBegin(line) { throw .ended(stream.layout == nil ? .header(.notYUV4MPEG2) : .noPicture) }
     }
     line.removeLast()
   }
@@ -202,32 +203,38 @@ struct PipeRun {
   /// The most pictures a second that are shown.
   private var shownRate: Double { min(limit, stream.frameRate ?? options.frameRate ?? Self.unstatedRate) }
 
-  private mutating func showPictures(_ reader: PipeReader, to consumer: any VideoConsumer) -> End {
-    var pacer = PipePacer(rate: streamRate, limit: limit)
+  /// Only a failure ends it.
+  private mutating func showPictures(_ reader: PipeReader, to consumer: any VideoConsumer) throws(Failure) -> Never {
     var pool = PipePool(stream.layout!)
+    pacer = PipePacer(rate: streamRate, limit: limit)
     var last = Timestamp.zero
     while true {
-      do throws(Failure) {
-        let began = MonotonicClock.now
-        if try readFrameLine(reader) {
-          pool = PipePool(stream.layout!)
-          pacer = PipePacer(rate: streamRate, limit: limit)
-        }
-        let picture = pool.free()
-        guard try readPicture(reader, into: picture, of: pool) else { continue }
-        let arrival = PipePacer.Arrival(
-          began: began, completed: MonotonicClock.now, isMoreWaiting: reader.connection.hasBytes)
-        guard case .show(let moment) = pacer.decide(arrival) else { continue }
-        pool.finish(picture)
-        wait(until: moment)
-        if run.isStopped { return .stopped }
-        last = max(moment, last + .nanoseconds(1))
-        show(picture, at: last, to: consumer)
-        pacer.noteShown(at: moment, until: MonotonicClock.now)
-      } catch {
-        return end(error, after: pacer.nextDue)
+      let began = MonotonicClock.now
+      if try readFrameLine(reader) {
+        pool = PipePool(stream.layout!)
+        pacer = PipePacer(rate: streamRate, limit: limit)
       }
+      let picture = pool.free()
+      guard try readPicture(reader, into: picture, of: pool) else { continue }
+      let arrival = PipePacer.Arrival(
+        began: began, completed: MonotonicClock.now, isMoreWaiting: reader.connection.hasBytes)
+      guard case .show(let moment) = pacer.decide(arrival) else { continue }
+      pool.finish(picture)
+      wait(until: moment)
+      if run.isStopped { throw .stopped }
+      start(consumer)
+      last = max(moment, last + .nanoseconds(1))
+      show(picture, at: last, to: consumer)
+      pacer.noteShown(at: moment, until: MonotonicClock.now)
     }
+  }
+
+  /// With the first whole picture: before that, nobody knows whether there is one.
+  private mutating func start(_ consumer: any VideoConsumer) {
+    guard !isStarted, let layout = stream.layout else { return }
+    isStarted = true
+    consumer.captureDidStart(
+      .success(VideoFormat(size: layout.size, frameRates: 0...shownRate, pixelFormat: layout.format)))
   }
 
   private func show(_ picture: PipePicture, at moment: Timestamp, to consumer: any VideoConsumer) {
@@ -250,7 +257,7 @@ struct PipeRun {
       stream.position = .picture(0)
       return false
     }
-    guard line.starts(with: Y4MHeader.magic) else { throw .noPicture }
+    guard line.starts(with: Y4MHeader.magic) else { throw .ended(.noPicture) }
     let layout = try readHeader()
     stream.layout = layout
     reader.connection.widen(for: layout.streamBytes)
@@ -265,7 +272,7 @@ struct PipeRun {
     let (filled, halt) = unsafe pool.fill(picture) { unsafe reader.fill($0, from: start) }
     if let halt {
       stream.position = .picture(filled)
-      throw .halt(halt)
+      throw Failure(halt)
     }
     stream.position = options.format == .yuv4mpeg2 ? .line([]) : .picture(0)
     stream.pictures += 1
@@ -274,70 +281,23 @@ struct PipeRun {
 
   // MARK: - End
 
-  private mutating func refusal(_ failure: Failure) -> End {
+  private mutating func end(_ failure: Failure) -> End {
+    let cause: PipeEnding.Cause
     switch failure {
-    case .halt(.stopped): return .stopped
+    case .stopped: return .stopped
     case .refused(let error): return .refused(error)
-    case .header(let error):
-      stream.isOver = true
-      if case .unsupportedSampling = error { return .refused(.unsupportedFormat(error.sentence)) }
-      return .refused(.noSuchSource(error.sentence))
-    case .halt(.endOfInput), .noPicture:
-      stream.isOver = true
-      return .refused(.noSuchSource(beginningCutShort))
-    case .halt(.failed(let code)):
-      stream.isOver = true
-      return .refused(.unavailable("The input cannot be read: \(SystemReason.text(code))."))
+    case .ended(let why): cause = why
     }
-  }
-
-  private var beginningCutShort: String {
-    if case .line(let line) = stream.position, !line.isEmpty {
-      return
-        "The input ended after \(line.count) bytes, within the YUV4MPEG2 header; the program that writes it failed?"
-    }
-    return "The input is empty; the program that should write it failed, or wrote nothing."
-  }
-
-  private mutating func end(_ failure: Failure, after due: Timestamp?) -> End {
-    if case .halt(.stopped) = failure { return .stopped }
     stream.isOver = true
-    // Whatever the reason, the last picture is shown for as long as any other.
-    if let due, (due - MonotonicClock.now).seconds <= 1 / streamRate { wait(until: due) }
+    let ending = PipeEnding(cause: cause, stream: stream, format: options.format)
+    guard isStarted else { return .refused(ending.refusal) }
+    // The last picture is shown for as long as any other.
+    if let due = pacer.nextDue, (due - MonotonicClock.now).seconds <= 1 / streamRate { wait(until: due) }
     if run.isStopped { return .stopped }
-    switch failure {
-    case .halt(.endOfInput): return endOfInput()
-    case .halt(.failed(let code)):
-      return .ended(.lost("The input cannot be read any more: \(SystemReason.text(code))."))
-    case .header(.notYUV4MPEG2), .noPicture, .header(.lineTooLong):
-      return .ended(
-        .lost("The stream is damaged: no picture begins after the \(countText) that came; the cast ended there."))
-    case .header(let error): return .ended(.lost(error.sentence))
-    case .halt(.stopped), .refused: return .stopped
-    }
+    guard let complaint = ending.complaint else { return .ended(.finished) }
+    if case .failed = cause { return .ended(.lost(complaint)) }
+    // Everything whole was shown; that something is missing is worth knowing, but the end is an end.
+    notice(complaint)
+    return .ended(.finished)
   }
-
-  private func endOfInput() -> End {
-    switch stream.position {
-    case .line(let line) where line.isEmpty && stream.pictures > 0: return .ended(.finished)
-    case .picture(0) where options.format != .yuv4mpeg2 && stream.pictures > 0: return .ended(.finished)
-    case .line(let line) where line.isEmpty: return .ended(.lost("The stream has a header, but no picture follows."))
-    case .line:
-      return .ended(.lost("The stream ended right after the \(countText) that came, within the next one's line."))
-    case .picture(let count):
-      let layout = stream.layout!
-      let cure =
-        options.format == .yuv4mpeg2 ? "was its writer ended?" : "is \(layout.size) the size it was written with?"
-      if stream.pictures == 0 {
-        return .ended(
-          .lost("The input is \(count) bytes long, less than one picture of \(layout.streamBytes); \(cure)"))
-      }
-      return .ended(
-        .lost(
-          "The stream ended within a picture, \(count) of \(layout.streamBytes) bytes after the \(countText) that came; "
-            + cure))
-    }
-  }
-
-  private var countText: String { stream.pictures == 1 ? "1 picture" : "\(stream.pictures) pictures" }
 }

@@ -6,7 +6,7 @@ public import RTCMedia
 ///
 /// Fields stand in any order. Width and height must be there; everything else has a default.
 public struct Y4MHeader: Hashable, Sendable {
-  /// 16…8192 each.
+  /// 1…8192 each.
   public var size: PixelSize
   /// Frames a second, 0.01…1000; nil when the stream does not say (no `F`, or `F0:0`).
   public var frameRate: Double?
@@ -50,8 +50,8 @@ public struct Y4MHeader: Hashable, Sendable {
   }
 
   private static func side(_ text: String, _ tag: Character) throws(Y4MError) -> Int {
-    guard let value = Int(digits: text), (16...8192).contains(value) else {
-      throw .badField(tag, text, expected: "a whole number from 16 to 8192")
+    guard let value = Int(digits: text), (1...8192).contains(value) else {
+      throw .badField(tag, text, expected: "a whole number from 1 to 8192")
     }
     return value
   }

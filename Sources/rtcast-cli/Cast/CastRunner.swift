@@ -114,6 +114,7 @@ struct CastRunner {
     broadcast.codec = options.codec
     broadcast.contentHint = options.contentHint
     broadcast.bitrates = options.bitrateLimits
+    if let rate = options.audioBitrate { broadcast.audio.bitrate = Int(rate.bitsPerSecond) }
     // What comes by --control may have sound even when this source has none.
     broadcast.offersAudio = options.takesControl ? options.audio != .silence : nil
     return broadcast

@@ -25,7 +25,7 @@ struct ScreenCommand: CastingCommand {
   @Option(
     parsing: .unconditional, help: ArgumentHelp("Most pictures a second, 0.1 to 240. (default: 5)", valueName: "n"),
     transform: { try FrameRate(parsing: $0) })
-  var fps: FrameRate = .screen
+  var fps: FrameRate?
 
   @Option(help: ArgumentHelp("X display. (default: $DISPLAY)", valueName: "name"))
   var display: String?
@@ -70,7 +70,8 @@ struct ScreenCommand: CastingCommand {
       options: X11CaptureOptions(display: display, target: target, cursor: !hidesCursor),
       onNotice: { logger.warning("\($0)") })
     return CastRunner.Source(
-      media: MediaSource(video: capturer), name: name, frameRate: fps.value, maximumSize: size?.size)
+      media: MediaSource(video: capturer), name: name, frameRate: cast.frameRate(fps, otherwise: .screen),
+      maximumSize: cast.largestPicture(size))
   }
 
   private var target: (X11CaptureOptions.Target, name: String) {

@@ -24,12 +24,12 @@ struct TestCommand: CastingCommand {
   @Option(
     parsing: .unconditional, help: ArgumentHelp("Frames a second, 0.1 to 240. (default: 30)", valueName: "n"),
     transform: { try FrameRate(parsing: $0) })
-  var fps: FrameRate = .motion
+  var fps: FrameRate?
 
   @Option(
     help: ArgumentHelp("Size of the picture, 16x16 to 8192x8192. (default: 1280x720)", valueName: "WxH"),
     transform: { try PictureSize(parsing: $0) })
-  var size = PictureSize(width: 1280, height: 720)
+  var size: PictureSize?
 
   @Option(
     help: ArgumentHelp("Also play a tone of this frequency, 20 to 20000 Hz.", valueName: "hertz"),
@@ -50,7 +50,9 @@ struct TestCommand: CastingCommand {
     let capturer = SyntheticCapturer(pattern: pattern, seed: seed)
     let sound = tone.map { ToneSource(frequency: $0) }
     return CastRunner.Source(
-      media: MediaSource(video: capturer, audio: sound), name: "test", frameRate: fps.value, size: size.size)
+      media: MediaSource(video: capturer, audio: sound), name: "test",
+      frameRate: cast.frameRate(fps, otherwise: .motion),
+      size: cast.largestPicture(size) ?? PixelSize(width: 1280, height: 720))
   }
 }
 

@@ -9,14 +9,23 @@ import RTCast
 package struct CastOptions: ParsableArguments {
   package init() {}
 
-  @Option(help: ArgumentHelp("Video codec: VP8.", valueName: "codec"))
-  var codec: VideoCodec = .vp8
+  @Option(
+    help: ArgumentHelp(
+      "Settings for a kind of cast: \(Preset.builtInNames.joined(separator: ", ")), or the path of a file. Options given "
+        + "beside it win.", valueName: "name|path"),
+    transform: { try Self.preset($0) })
+  var preset: Preset?
 
   @Option(
+    name: .customLong("codec"), help: ArgumentHelp("Video codec. (default: VP8)", valueName: "codec"))
+  var codecFlag: VideoCodec?
+
+  @Option(
+    name: .customLong("content-hint"),
     help: ArgumentHelp(
       "What keeps when bits are short: detail or text keep letters sharp, motion keeps the frame rate. "
         + "(default: by source)", valueName: "hint"))
-  var contentHint: ContentHint?
+  var contentHintFlag: ContentHint?
 
   @Option(
     help: ArgumentHelp(
@@ -26,11 +35,12 @@ package struct CastOptions: ParsableArguments {
   var bitrate: BitRate?
 
   @Option(
+    name: .customLong("audio"),
     help: ArgumentHelp(
       "Sound: desktop (what this machine plays), mic, file (the source's own), none, or a device that `rtcast list` "
         + "names. (default: the source's own)", valueName: "choice"),
     transform: { try AudioChoice(parsing: $0) })
-  var audio: AudioChoice?
+  var audioFlag: AudioChoice?
 
   @Option(
     help: ArgumentHelp("Also record what is sent into this .mkv, .webm or .mp4.", valueName: "file"))
@@ -95,14 +105,10 @@ package struct CastOptions: ParsableArguments {
     if to != nil, listen != .loopback {
       throw ValidationError("--to publishes and --listen serves; give one of them.")
     }
-  }
-
-  /// The bitrate bounds of each viewer.
-  var bitrateLimits: BitrateLimits {
-    guard let bitrate else { return BitrateLimits() }
-    var limits = BitrateLimits(maximum: bitrate)
-    limits.start = limits.maximum  // who names a rate knows the network
-    return limits
+    if let codec = preset?.codec, codecFlag == nil, !CodecRegistry.standard.codecs.contains(codec) {
+      throw ValidationError(
+        "The preset asks for the codec \(codec.rawValue), which this program has not; choose another by --codec.")
+    }
   }
 
   /// A port must be said: a server on a port nobody asked for, on an address somebody did, is a surprise.
@@ -122,13 +128,10 @@ package struct CastOptions: ParsableArguments {
 extension BitRate {
   /// `--bitrate`: bits a second, with `k` or `M` for thousands and millions.
   init(option text: String) throws {
-    let factors: [Character: Double] = ["k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6]
-    let factor = text.last.flatMap { factors[$0] }
-    let value = Double(factor == nil ? text[...] : text.dropLast()).map { $0 * (factor ?? 1) }
-    guard let value, (100_000...100_000_000).contains(value) else {
+    guard let rate = BitRate(text: text) else {
       throw ValidationError("--bitrate wants bits a second from 100k to 100M, such as 800k or 2.5M, not '\(text)'.")
     }
-    self.init(bitsPerSecond: Int64(value))
+    self = rate
   }
 }
 

@@ -42,6 +42,7 @@ def tracks(options):
     from harness.barcode import draw
 
     start = []
+    late = round(options.beep_late * 48)
 
     async def until(media_time):
         if not start:
@@ -57,7 +58,7 @@ def tracks(options):
         async def recv(self):
             samples = np.arange(self.block * 960, self.block * 960 + 960)
             if options.flash:
-                values = np.where(samples % 48000 < 2400, 0.5 * np.sin(2 * np.pi * 1000 * samples / 48000), 0)
+                values = np.where((samples - late) % 48000 < 2400, 0.5 * np.sin(2 * np.pi * 1000 * samples / 48000), 0)
             else:
                 values = 0.25 * np.sin(2 * np.pi * options.tone * samples / 48000)
             stereo = np.repeat((values * 32767).astype(np.int16), 2).reshape(1, -1)
@@ -150,6 +151,7 @@ def main():
     parser.add_argument("--kinds", default="video,audio")
     parser.add_argument("--inactive", action="store_true")
     parser.add_argument("--flash", action="store_true")
+    parser.add_argument("--beep-late", type=float, default=0, help="milliseconds")
     parser.add_argument("--tone", type=float, default=440)
     parser.add_argument("--width", type=int, default=640)
     parser.add_argument("--height", type=int, default=360)

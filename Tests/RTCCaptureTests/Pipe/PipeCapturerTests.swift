@@ -2,6 +2,7 @@ import RTCCapture
 import RTCMedia
 import RTCPrimitives
 import RTCTestKit
+import Synchronization
 import Testing
 
 @Suite struct PipeCapturerTests {
@@ -15,29 +16,32 @@ import Testing
   /// Writes it all, and tells what came out.
   private func cast(
     _ bytes: [UInt8], _ options: PipeCapturer.Options = .init()
-  ) async -> (start: Result<VideoFormat, CaptureError>?, shades: [Int], end: CaptureEnd?) {
+  ) async -> (start: Result<VideoFormat, CaptureError>?, shades: [Int], end: CaptureEnd?, notice: String) {
     let writer = StreamWriter()
     writer.write(bytes)
     writer.end()
-    let capturer = PipeCapturer(.descriptor(writer.reading), options: options)
+    let said = Mutex("")
+    let capturer = PipeCapturer(.descriptor(writer.reading), options: options) { notice in
+      said.withLock { $0 += notice }
+    }
     let collector = FrameCollector()
     capturer.startCapture(format: wanted(), consumer: collector)
     let start = await collector.started()
-    guard case .success = start else { return (start, [], nil) }
+    guard case .success = start else { return (start, [], nil, "") }
     var shades: [Int] = []
     while let event = await collector.next() {
       switch event {
       case .frame(let frame): shades.append(frame.shade)
-      case .ended(let reason): return (start, shades, reason)
-      case .started: return (start, shades, nil)
+      case .ended(let reason): return (start, shades, reason, said.withLock { $0 })
+      case .started: return (start, shades, nil, "")
       }
     }
-    return (start, shades, nil)
+    return (start, shades, nil, "")
   }
 
   @Test func `A stream is shown whole and ends by itself`() async {
     let stream = Y4MBytes.header() + (1...20).flatMap { Y4MBytes.frame($0) }
-    let (start, shades, end) = await cast(stream)
+    let (start, shades, end, _) = await cast(stream)
     #expect(try! start?.get().size == PixelSize(width: 32, height: 16))
     #expect(shades == Array(1...20))
     #expect(end == .finished)
@@ -50,7 +54,7 @@ import Testing
 
   @Test func `Two streams one behind the other are shown, each at its size`() async {
     let second = Y4MBytes.header(17, 33) + Y4MBytes.frame(9, width: 17, height: 33)
-    let (_, shades, end) = await cast(Y4MBytes.header() + Y4MBytes.frame(1) + second)
+    let (_, shades, end, _) = await cast(Y4MBytes.header() + Y4MBytes.frame(1) + second)
     #expect(shades == [1, 9])
     #expect(end == .finished)
   }
@@ -91,41 +95,53 @@ import Testing
     #expect(sentence.contains("4096"))
   }
 
-  @Test func `A header and nothing more ends with a sentence`() async {
-    let (_, shades, end) = await cast(Y4MBytes.header())
-    #expect(shades == [])
-    #expect(end == .lost("The stream has a header, but no picture follows."))
+  @Test func `A stream without a single whole picture is refused`() async {
+    for (stream, word) in [
+      (Y4MBytes.header(), "no picture follows"), (Y4MBytes.header() + Y4MBytes.frame(1).prefix(100), "first picture"),
+      (Y4MBytes.header().dropLast(3), "cut off"), (Y4MBytes.header() + Array("GARBAGE\n".utf8), "no picture follows"),
+    ] {
+      guard case .failure(.noSuchSource(let sentence)) = await cast(stream).start else {
+        Issue.record("not refused")
+        return
+      }
+      #expect(sentence.contains(word))
+    }
+    guard case .failure(.noSuchSource(let sentence)) = await cast([1, 2, 3], raw(.i420)).start else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(sentence.contains("3 bytes of its first picture, which has 768; is 32x16"))
   }
 
   @Test func `A stream that breaks off within a picture is shown up to there`() async {
-    let (_, shades, end) = await cast(Y4MBytes.header() + Y4MBytes.frame(1) + Y4MBytes.frame(2).dropLast(100))
+    let (_, shades, end, notice) = await cast(Y4MBytes.header() + Y4MBytes.frame(1) + Y4MBytes.frame(2).dropLast(100))
     #expect(shades == [1])
-    guard case .lost(let sentence) = end else { return #expect(Bool(false), "not lost") }
-    #expect(sentence.contains("668 of 768 bytes after the 1 picture that came"))
+    #expect(end == .finished)
+    #expect(notice == "The last picture is incomplete and was left out, after 1 whole picture; was its writer ended?")
   }
 
   @Test func `Garbage between pictures ends the cast with a sentence`() async {
-    let (_, shades, end) = await cast(Y4MBytes.header() + Y4MBytes.frame(1) + Array("GARBAGE and more\n".utf8))
+    let (_, shades, end, notice) = await cast(Y4MBytes.header() + Y4MBytes.frame(1) + Array("GARBAGE and more\n".utf8))
     #expect(shades == [1])
-    guard case .lost(let sentence) = end else { return #expect(Bool(false), "not lost") }
-    #expect(sentence.contains("damaged"))
+    #expect(end == .finished)
+    #expect(notice.contains("damaged"))
   }
 
   @Test func `Raw pictures are shown whole, and a rest that is none is told of`() async {
     let pictures = (1...3).flatMap { Y4MBytes.picture($0) }
     let whole = await cast(pictures, raw(.i420))
     #expect(whole.shades == [1, 2, 3])
-    #expect(whole.end == .finished)
+    #expect(whole.end == .finished && whole.notice == "")
     let more = await cast(pictures + [7, 7, 7], raw(.i420))
     #expect(more.shades == [1, 2, 3])
-    guard case .lost(let sentence) = more.end else { return #expect(Bool(false), "not lost") }
-    #expect(sentence.contains("3 of 768 bytes after the 3 pictures that came"))
-    #expect(sentence.contains("32x16"))
+    #expect(more.end == .finished)
+    #expect(more.notice.contains("no multiple of 768 bytes"))
+    #expect(more.notice.contains("the last 3 bytes were left out, after 3 whole pictures; is 32x16"))
   }
 
   @Test(arguments: [(PixelFormat.bgra, 17 * 33 * 4), (.nv12, 17 * 33 + 9 * 17 * 2), (.i420, 17 * 33 + 9 * 17 * 2)])
   func `Raw pictures of odd sizes lie without gaps`(format: PixelFormat, count: Int) async {
-    let (start, shades, end) = await cast(
+    let (start, shades, end, _) = await cast(
       (1...4).flatMap { [UInt8](repeating: UInt8($0), count: count) }, raw(format, 17, 33))
     #expect(try! start?.get().pixelFormat == format)
     #expect(shades == [1, 2, 3, 4])

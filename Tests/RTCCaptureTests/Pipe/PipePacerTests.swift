@@ -50,7 +50,10 @@ private func steady(_ count: Int, every gap: TimeDelta, from start: Timestamp = 
     var pipe = VirtualPipe(rate: 30)
     pipe.run(written: steady(100, every: .milliseconds(100)))
     #expect(pipe.pictures == Array(0..<100))
-    for (picture, at) in pipe.shown { #expect(at - (.zero + .milliseconds(100) * Int64(picture)) <= .milliseconds(1)) }
+    for (picture, at) in pipe.shown {
+      let written = Timestamp.zero + .milliseconds(100) * Int64(picture)
+      #expect(at - written <= .milliseconds(1))
+    }
   }
 
   @Test func `A live writer's pictures are at most a moment old, whatever its jitter`() {
@@ -75,7 +78,8 @@ private func steady(_ count: Int, every gap: TimeDelta, from start: Timestamp = 
     pipe.consuming = .milliseconds(100)
     pipe.run(written: steady(300, every: .zero))
     for (picture, at) in pipe.shown {
-      #expect(abs((at - (.zero + .microseconds(33_333) * Int64(picture))).seconds) <= 0.11)
+      let due = Timestamp.zero + .microseconds(33_333) * Int64(picture)
+      #expect(abs((at - due).seconds) <= 0.11)
     }
   }
 
@@ -90,8 +94,8 @@ private func steady(_ count: Int, every gap: TimeDelta, from start: Timestamp = 
     var pipe = VirtualPipe(rate: 30)
     let live = steady(30, every: .microseconds(33_333))
     let end = live.last! + .seconds(2)
-    let late = (30..<90).map { max(end, .zero + .microseconds(33_333) * Int64($0)) }
-    let after = (90..<150).map { Timestamp.zero + .microseconds(33_333) * Int64($0) }
+    let late = steady(60, every: .microseconds(33_333), from: .zero + .seconds(1)).map { max(end, $0) }
+    let after = steady(60, every: .microseconds(33_333), from: .zero + .seconds(3))
     pipe.run(written: live + late + after)
     for (picture, at) in pipe.shown where picture >= 90 {
       #expect(at - after[picture - 90] <= .milliseconds(10))
@@ -101,8 +105,10 @@ private func steady(_ count: Int, every gap: TimeDelta, from start: Timestamp = 
 
   @Test func `The newest picture is shown even when nothing follows for long`() {
     var pipe = VirtualPipe(rate: 30)
-    let bursts = (0..<20).flatMap {
-      [Timestamp.zero + .seconds($0 * 10), .zero + .milliseconds(Int64($0) * 10_000 + 8)]
+    var bursts: [Timestamp] = []
+    for number in 0..<Int64(20) {
+      let start = Timestamp.zero + .seconds(number * 10)
+      bursts += [start, start + .milliseconds(8)]
     }
     pipe.run(written: bursts)
     #expect(Set(stride(from: 1, to: 40, by: 2)).isSubset(of: pipe.pictures))

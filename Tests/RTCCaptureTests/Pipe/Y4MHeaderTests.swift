@@ -23,7 +23,7 @@ private func parse(_ text: String) throws(Y4MError) -> Y4MHeader {
   }
 
   @Test func `Everything but the size may be missing`() throws {
-    let header = try parse("YUV4MPEG2 W16 H8192")
+    let header = try parse("YUV4MPEG2 W1 H8192")
     #expect(header.frameRate == nil)
     #expect(header.sampling.chroma == .quarter)
   }
@@ -51,7 +51,7 @@ private func parse(_ text: String) throws(Y4MError) -> Y4MHeader {
   }
 
   @Test(arguments: [
-    "W0 H16", "W-16 H16", "W16", "H16", "", "W15 H16", "W8193 H16", "W99999999999999999999 H16", "W16x H16", "W H16",
+    "W0 H16", "W-16 H16", "W16", "H16", "", "W8193 H16", "W99999999999999999999 H16", "W16x H16", "W H16",
     "W16 H16 F-1:1", "W16 H16 F1:0", "W16 H16 F30", "W16 H16 F1:1:1", "W16 H16 F99999999999999999999:1",
     "W16 H16 F2000:1",
     "W16 H16 F1:1000", "W16 H16 A1", "W16 H16 Az", "W16 H16 Iq", "W1e2 H16", "W+16 H16", "W１６ H16",

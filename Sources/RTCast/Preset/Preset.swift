@@ -1,0 +1,86 @@
+public import RTCEngine
+public import RTCMedia
+public import RTCPrimitives
+
+/// Settings for a kind of cast, by name or from a JSON file. Whatever a preset does not say keeps its default.
+///
+/// `presets/README.md` describes every key of the file.
+public struct Preset: Hashable, Sendable {
+  /// A STUN or TURN server.
+  public struct ICEServer: Hashable, Sendable {
+    /// `stun:host:port`, `turn:host:port?transport=tcp` …
+    public var urls: [String]
+    public var username: String?
+    public var credential: String?
+
+    public init(urls: [String], username: String? = nil, credential: String? = nil) {
+      self.urls = urls
+      self.username = username
+      self.credential = credential
+    }
+  }
+
+  /// For people.
+  public var title: String?
+  public var description: String?
+  /// The most pictures a second, 0.1…240.
+  public var frameRate: Double?
+  public var contentHint: ContentHint?
+  public var codec: VideoCodec?
+  /// Larger pictures are scaled down to fit.
+  public var size: PixelSize?
+  /// As `--audio` takes it: `desktop`, `mic`, `file`, `none` or a device.
+  public var audioSource: String?
+  public var iceServers: [ICEServer] = []
+  /// How long a connection may take to come about, 1…3600 s.
+  public var connectionTimeout: TimeDelta?
+  /// Of each viewer's picture.
+  public var video: BitrateLimits?
+  public var audio: BitrateLimits?
+
+  public init() {}
+
+  /// - Parameters:
+  ///   - json: the file's bytes.
+  ///   - file: its path or name, for the sentences of errors.
+  public init(json: some Sequence<UInt8>, file: String) throws(PresetError) {
+    let tree: JSONTree
+    do throws(JSONError) {
+      tree = try JSONTree(parsing: json)
+    } catch {
+      throw PresetError(
+        kind: .malformed, sentence: "The preset \(file) is not JSON: \(error.problem) (line \(error.line)).")
+    }
+    self = try PresetReader(file: file).read(tree)
+  }
+}
+
+/// Why there is no preset.
+public struct PresetError: Error, Hashable, Sendable {
+  public enum Kind: Hashable, Sendable {
+    /// No preset of that name, no file at that path.
+    case notFound
+    /// The file is there and cannot be read.
+    case unreadable
+    /// What it says is not understood.
+    case malformed
+  }
+
+  public var kind: Kind
+  /// Names the file, the key, and what is allowed.
+  public var sentence: String
+}
+
+extension BitrateLimits {
+  /// What a picture may take when nobody says otherwise: 100 kbit/s to 6 Mbit/s, 1 Mbit/s at first.
+  public static var defaultForVideo: BitrateLimits { BitrateLimits() }
+
+  /// What sound may take when nobody says otherwise: 6 to 96 kbit/s, 16 kbit/s at first.
+  public static var defaultForAudio: BitrateLimits {
+    var limits = BitrateLimits()
+    limits.minimum = .kilobitsPerSecond(6)
+    limits.maximum = .kilobitsPerSecond(96)
+    limits.start = .kilobitsPerSecond(16)
+    return limits
+  }
+}

@@ -1,0 +1,108 @@
+import RTCEngine
+import RTCMedia
+import RTCPrimitives
+
+/// Takes a preset out of JSON and says exactly what is wrong with it.
+struct PresetReader {
+  let file: String
+
+  func read(_ tree: JSONTree) throws(PresetError) -> Preset {
+    let top = try PresetObject(tree, path: "", file: file, keys: Self.keys)
+    var preset = Preset()
+    preset.title = try top.text("title", upTo: 200)
+    preset.description = try top.text("description", upTo: 2_000)
+    preset.frameRate = try top.number("fps", 0.1...240, unit: "frames a second")
+    preset.contentHint = try top.choice("contentHint", ContentHint.allCases) { $0.rawValue }
+    preset.codec = try top.choice("codec", VideoCodec.allCases) { $0.rawValue }
+    preset.size = try size(top)
+    preset.audioSource = try top.text("audioSource", upTo: 200)
+    preset.iceServers = try top.objects("iceServers", upTo: 20, keys: ["urlStrings", "username", "credential"])
+      .map { server throws(PresetError) in try iceServer(server) }
+    preset.connectionTimeout = try top.whole("connectionTimeout", 1...3_600, unit: "seconds").map { .seconds($0) }
+    preset.video = try top.object("video", keys: BitrateKey.names).map { limits throws(PresetError) in
+      try bitrates(limits, over: .defaultForVideo, range: 10_000...1_000_000_000)
+    }
+    preset.audio = try top.object("audio", keys: BitrateKey.names).map { limits throws(PresetError) in
+      try bitrates(limits, over: .defaultForAudio, range: 6_000...510_000)
+    }
+    return preset
+  }
+
+  private static let keys = [
+    "title", "description", "fps", "contentHint", "codec", "size", "audioSource", "iceServers", "connectionTimeout",
+    "video", "audio",
+  ]
+
+  /// The nine keys of `video` and `audio`.
+  private enum BitrateKey {
+    static let names = [
+      "minBitrate", "maxBitrate", "startBitrate", "bitrateStepUp", "bitrateStepDown", "bitrateStepCriticalDown",
+      "criticalPacketLossThreshold", "highPacketLossThreshold", "lowPacketLossThreshold",
+    ]
+  }
+
+  private func size(_ top: PresetObject) throws(PresetError) -> PixelSize? {
+    guard let text = try top.text("size", upTo: 20) else { return nil }
+    let sides = text.lowercased().split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+    guard sides.count == 2, let width = sides[0], let height = sides[1], (16...8_192).contains(width),
+      (16...8_192).contains(height)
+    else { throw top.refusal("size", "must be \"WIDTHxHEIGHT\", each from 16 to 8192, not \"\(text)\"") }
+    return PixelSize(width: width, height: height)
+  }
+
+  private func iceServer(_ server: PresetObject) throws(PresetError) -> Preset.ICEServer {
+    let urls = try server.texts("urlStrings", upTo: 20)
+    guard !urls.isEmpty else {
+      throw server.refusal("urlStrings", "must be there and name one server at least, such as \"stun:host:3478\"")
+    }
+    for (index, url) in urls.enumerated() where !Self.isServer(url) {
+      throw server.refusal(
+        "urlStrings[\(index)]", "must be stun:HOST:PORT, turn:HOST:PORT, stuns: or turns:, not \"\(url)\"")
+    }
+    let (username, credential) = (try server.text("username", upTo: 512), try server.text("credential", upTo: 512))
+    if username == nil || credential == nil, urls.contains(where: { $0.hasPrefix("turn") }) {
+      throw server.refusal(username == nil ? "username" : "credential", "must be there for a TURN server")
+    }
+    return Preset.ICEServer(urls: urls, username: username, credential: credential)
+  }
+
+  /// Roughly RFC 7064 and 7065; what resolves the name knows best.
+  private static func isServer(_ url: String) -> Bool {
+    guard let colon = url.firstIndex(of: ":"), ["stun", "stuns", "turn", "turns"].contains(url[..<colon]) else {
+      return false
+    }
+    let rest = url[url.index(after: colon)...]
+    return !rest.isEmpty && !rest.hasPrefix("//") && rest.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+  }
+
+  private func bitrates(
+    _ object: PresetObject, over defaults: BitrateLimits, range: ClosedRange<Int64>
+  ) throws(PresetError) -> BitrateLimits {
+    var limits = defaults
+    let minimum = try object.whole("minBitrate", range, unit: "bit/s").map { BitRate(bitsPerSecond: $0) }
+    let maximum = try object.whole("maxBitrate", range, unit: "bit/s").map { BitRate(bitsPerSecond: $0) }
+    let start = try object.whole("startBitrate", range, unit: "bit/s").map { BitRate(bitsPerSecond: $0) }
+    // What the preset says must fit together; a default makes room for it.
+    limits.minimum = minimum ?? min(limits.minimum, start ?? limits.minimum, maximum ?? limits.minimum)
+    limits.maximum = maximum ?? max(limits.maximum, start ?? limits.maximum, limits.minimum)
+    if limits.minimum > limits.maximum { throw object.refusal("minBitrate", "must not lie above maxBitrate") }
+    limits.start = start ?? max(limits.minimum, min(limits.maximum, limits.start))
+    guard limits.start >= limits.minimum, limits.start <= limits.maximum else {
+      throw object.refusal("startBitrate", "must lie from minBitrate to maxBitrate")
+    }
+    limits.stepUp = try object.fraction("bitrateStepUp") ?? limits.stepUp
+    limits.stepDown = try object.fraction("bitrateStepDown") ?? limits.stepDown
+    limits.criticalStepDown = try object.fraction("bitrateStepCriticalDown") ?? limits.criticalStepDown
+    limits.criticalLoss = try object.fraction("criticalPacketLossThreshold") ?? limits.criticalLoss
+    limits.highLoss = try object.fraction("highPacketLossThreshold") ?? limits.highLoss
+    limits.lowLoss = try object.fraction("lowPacketLossThreshold") ?? limits.lowLoss
+    guard limits.lowLoss <= limits.highLoss else {
+      throw object.refusal("lowPacketLossThreshold", "must not lie above highPacketLossThreshold (\(limits.highLoss))")
+    }
+    guard limits.highLoss <= limits.criticalLoss else {
+      throw object.refusal(
+        "highPacketLossThreshold", "must not lie above criticalPacketLossThreshold (\(limits.criticalLoss))")
+    }
+    return limits
+  }
+}

@@ -1,0 +1,177 @@
+import RTCMedia
+import RTCPrimitives
+import RTCast
+
+/// One command to a running cast: a line of `--control`.
+///
+/// A line is a JSON object with `command` and, where it takes any, either `arguments`, a list of words as on the command
+/// line, or `value`, one text, number or truth value:
+///
+///     {"command": "source", "arguments": ["file", "talk.mp4", "--loop"]}
+///     {"command": "bitrate", "value": "800k"}
+package enum ControlCommand: Hashable, Sendable {
+  /// Cast something else: the words of a command line without `rtcast`, such as `test --pattern bars`.
+  case source([String])
+  case pause
+  case resume
+  /// What a viewer is sent at most, 100 kbit/s…100 Mbit/s.
+  case bitrate(BitRate)
+  /// The most pictures a second, 0.1…240.
+  case frameRate(Double)
+  case contentHint(ContentHint)
+  case keyFrame
+  case mute(Bool)
+
+  package init(parsing line: some Sequence<UInt8>) throws(ControlError) {
+    let tree: JSONTree
+    do throws(JSONError) { tree = try JSONTree(parsing: line) } catch {
+      throw ControlError("A control line is one JSON object; this one is none: \(error.problem).")
+    }
+    self = try ControlFields(tree).command()
+  }
+
+  /// The word that names it.
+  package var name: String {
+    switch self {
+    case .source: "source"
+    case .pause: "pause"
+    case .resume: "resume"
+    case .bitrate: "bitrate"
+    case .frameRate: "fps"
+    case .contentHint: "hint"
+    case .keyFrame: "keyframe"
+    case .mute(true): "mute"
+    case .mute(false): "unmute"
+    }
+  }
+}
+
+/// Why a control line was not obeyed, in a sentence.
+package struct ControlError: Error, Hashable, Sendable {
+  package var sentence: String
+  package init(_ sentence: String) { self.sentence = sentence }
+}
+
+/// A control line's fields.
+private struct ControlFields {
+  private let name: String
+  /// One element for `value`; nil when neither was given.
+  private let arguments: [String]?
+
+  private static let commands = ["source", "pause", "resume", "bitrate", "fps", "hint", "keyframe", "mute", "unmute"]
+
+  init(_ tree: JSONTree) throws(ControlError) {
+    guard case .object(let members) = tree.value else {
+      throw ControlError(
+        "A control line is a JSON object such as {\"command\": \"pause\"}, not \(tree.kind).")
+    }
+    var name: String?
+    var arguments: [String]?
+    for (key, value) in members {
+      switch key {
+      case "command":
+        guard case .string(let text) = value.value else {
+          throw ControlError("A control line's \"command\" is a text, not \(value.kind).")
+        }
+        name = text
+      case "arguments", "value":
+        guard arguments == nil else {
+          throw ControlError("A control line has \"arguments\" or \"value\", not both.")
+        }
+        arguments = try key == "value" ? [Self.word(value, of: key)] : Self.words(value)
+      default:
+        throw ControlError(
+          "A control line has no field \"\(Self.shown(key))\"; there are \"command\", \"arguments\" and \"value\".")
+      }
+    }
+    guard let name else {
+      throw ControlError("A control line needs a \"command\": \(Self.commands.joined(separator: ", ")).")
+    }
+    self.name = name
+    self.arguments = arguments
+  }
+
+  func command() throws(ControlError) -> ControlCommand {
+    switch name {
+    case "source":
+      guard let arguments, !arguments.isEmpty else {
+        throw ControlError(
+          "The command \"source\" needs \"arguments\", the words of a command line, such as [\"test\", \"--pattern\", "
+            + "\"bars\"].")
+      }
+      return .source(arguments)
+    case "pause": return try alone(.pause)
+    case "resume": return try alone(.resume)
+    case "keyframe": return try alone(.keyFrame)
+    case "mute": return try alone(.mute(true))
+    case "unmute": return try alone(.mute(false))
+    case "bitrate": return .bitrate(try bitrate())
+    case "fps": return .frameRate(try frameRate())
+    case "hint": return .contentHint(try contentHint())
+    default:
+      throw ControlError(
+        "There is no command \"\(Self.shown(name))\"; there are \(Self.commands.joined(separator: ", ")).")
+    }
+  }
+
+  private func alone(_ command: ControlCommand) throws(ControlError) -> ControlCommand {
+    guard arguments?.isEmpty != false else { throw ControlError("The command \"\(name)\" takes no arguments.") }
+    return command
+  }
+
+  private func single(_ allowed: String) throws(ControlError) -> String {
+    guard let arguments, arguments.count == 1 else {
+      throw ControlError("The command \"\(name)\" wants one value: \(allowed).")
+    }
+    return arguments[0]
+  }
+
+  private func bitrate() throws(ControlError) -> BitRate {
+    let allowed = "bits a second from 100k to 100M, such as \"800k\" or 800000"
+    let text = try single(allowed)
+    guard let rate = BitRate(text: text) else {
+      throw ControlError("The command \"bitrate\" wants \(allowed), not \"\(Self.shown(text))\".")
+    }
+    return rate
+  }
+
+  private func frameRate() throws(ControlError) -> Double {
+    let allowed = "pictures a second from 0.1 to 240"
+    let text = try single(allowed)
+    guard let rate = Double(text), (0.1...240).contains(rate) else {
+      throw ControlError("The command \"fps\" wants \(allowed), not \"\(Self.shown(text))\".")
+    }
+    return rate
+  }
+
+  private func contentHint() throws(ControlError) -> ContentHint {
+    let allowed = ContentHint.allCases.map(\.rawValue).joined(separator: ", ")
+    let text = try single(allowed)
+    guard let hint = ContentHint(rawValue: text.lowercased()) else {
+      throw ControlError("The command \"hint\" wants one of \(allowed), not \"\(Self.shown(text))\".")
+    }
+    return hint
+  }
+
+  private static func words(_ tree: JSONTree) throws(ControlError) -> [String] {
+    guard case .array(let values) = tree.value else {
+      throw ControlError("A control line's \"arguments\" is a list of texts, not \(tree.kind).")
+    }
+    return try values.map { value throws(ControlError) in try word(value, of: "arguments") }
+  }
+
+  private static func word(_ tree: JSONTree, of field: String) throws(ControlError) -> String {
+    switch tree.value {
+    case .string(let text): return text
+    case .number(let number):
+      return number == number.rounded() && abs(number) < 1e15 ? String(Int64(number)) : String(number)
+    default: throw ControlError("A control line's \"\(field)\" holds texts and numbers, not \(tree.kind).")
+    }
+  }
+
+  /// What somebody typed may be long or hold control characters.
+  private static func shown(_ text: String) -> String {
+    String(
+      String.UnicodeScalarView(text.unicodeScalars.prefix(60).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 }))
+  }
+}

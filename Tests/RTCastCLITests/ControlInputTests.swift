@@ -1,0 +1,51 @@
+import Dispatch
+import Glibc
+import RTCMedia
+import Testing
+import rtcast_cli
+
+@Suite struct ControlInputTests {
+  @Test func `Lines come whole however their bytes are cut`() {
+    let bytes = Array("one\r\n\n  \ntwo\nthree".utf8)
+    for piece in 1...bytes.count {
+      var splitter = LineSplitter()
+      var lines: [LineSplitter.Line] = []
+      for start in stride(from: 0, to: bytes.count, by: piece) {
+        lines += splitter.take(bytes[start..<min(start + piece, bytes.count)])
+      }
+      if let last = splitter.end() { lines.append(last) }
+      #expect(lines == ["one", "two", "three"].map { .text(Array($0.utf8)) })
+    }
+  }
+
+  @Test func `A line that is too long is told of once, and the next is read`() {
+    var splitter = LineSplitter()
+    var lines: [LineSplitter.Line] = []
+    for _ in 0..<100 { lines += splitter.take([UInt8](repeating: 120, count: 10_000)) }
+    lines += splitter.take("\nnext\n".utf8)
+    #expect(lines == [.tooLong, .text(Array("next".utf8))])
+  }
+
+  @Test func `Commands come in order from a real pipe, and its end is theirs`() async {
+    var ends: [Int32] = [-1, -1]
+    #expect(pipe(&ends) == 0)
+    let writing = ends[1]
+    let commands = ControlInput.commands(from: ends[0])
+    DispatchQueue.global().async {
+      for number in 1...200 {
+        let line = Array("{\"command\": \"fps\", \"value\": \(number)}\n".utf8)
+        _ = line.withUnsafeBytes { Glibc.write(writing, $0.baseAddress, $0.count) }
+      }
+      let rest = Array("nonsense\n{\"command\": \"pause\"}".utf8)
+      _ = rest.withUnsafeBytes { Glibc.write(writing, $0.baseAddress, $0.count) }
+      close(writing)
+    }
+    var got: [Result<ControlCommand, ControlError>] = []
+    for await command in commands { got.append(command) }
+    close(ends[0])
+    #expect(got.count == 202)
+    #expect(got.prefix(200).enumerated().allSatisfy { $0.element == .success(.frameRate(Double($0.offset + 1))) })
+    guard got.count == 202, case .failure = got[200] else { return #expect(Bool(false), "nonsense was taken") }
+    #expect(got[201] == .success(.pause))
+  }
+}
