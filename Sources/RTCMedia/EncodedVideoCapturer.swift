@@ -14,6 +14,20 @@ public struct EncodedVideoFormat: Hashable, Sendable {
   }
 }
 
+extension EncodedVideoFormat {
+  /// What files are coded with as a rule, sizes aside: to ask viewers about before a file is there.
+  public static var common: [EncodedVideoFormat] {
+    let size = PixelSize(width: 0, height: 0)
+    return ["42e01f", "4d001f", "64001f"].map {
+      EncodedVideoFormat(
+        codec: .h264, parameters: "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=\($0)", size: size)
+    } + [
+      EncodedVideoFormat(codec: .vp9, parameters: "profile-id=0", size: size),
+      EncodedVideoFormat(codec: .av1, parameters: "profile=0", size: size),
+    ]
+  }
+}
+
 /// Where already encoded pictures go. Called from any one thread at a time.
 public protocol EncodedVideoConsumer: AnyObject, Sendable {
   /// A picture in decoding order, at the time it is due. `number` counts from 0, `rendition` is the consumer's to set.

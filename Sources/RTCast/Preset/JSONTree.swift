@@ -90,7 +90,7 @@ private struct JSONReader {
     case UInt8(ascii: "{"): return JSONTree(.object(try readObject()), line: start)
     case UInt8(ascii: "["): return JSONTree(.array(try readArray()), line: start)
     case UInt8(ascii: "\""): return JSONTree(.string(try readString()), line: start)
-    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+    case .some(let byte) where byte == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte):
       return JSONTree(.number(try readNumber()), line: start)
     default: return JSONTree(try readWord(), line: start)
     }

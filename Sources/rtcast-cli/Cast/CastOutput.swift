@@ -75,6 +75,13 @@ struct CastOutput: Sendable {
     }
   }
 
+  func answer(_ reply: ControlReply) {
+    switch style {
+    case .json: emit(reply.event)
+    case .plain, .live: if case .failure(let error) = reply.outcome { Terminal.complain(error.sentence) }
+    }
+  }
+
   func viewerJoined(_ id: String) {
     guard case .json = style else { return }
     emit(["event": "peer", "id": .string(id), "state": "joined"])

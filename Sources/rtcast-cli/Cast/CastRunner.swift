@@ -26,6 +26,7 @@ struct CastRunner {
     case second
     case published
     case failed(CastFailure)
+    case control(Result<ControlCommand, ControlError>)
     case end(CastEnding)
   }
 
@@ -114,9 +115,10 @@ struct CastRunner {
     broadcast.codec = options.codec
     broadcast.contentHint = options.contentHint
     broadcast.bitrates = options.bitrateLimits
-    if let rate = options.audioBitrate { broadcast.audio.bitrate = Int(rate.bitsPerSecond) }
+    if let limits = options.preset?.audio { broadcast.audioBitrates = limits }
     // What comes by --control may have sound even when this source has none.
     broadcast.offersAudio = options.takesControl ? options.audio != .silence : nil
+    if options.takesControl { broadcast.offeredFormats = EncodedVideoFormat.common }
     return broadcast
   }
 
@@ -165,6 +167,9 @@ struct CastRunner {
       tasks.append(
         Task { if (try? await Task.sleep(for: .seconds(duration))) != nil { report.yield(.end(.durationOver)) } })
     }
+    if options.takesControl {
+      tasks.append(Task { for await command in ControlInput.commands() { report.yield(.control(command)) } })
+    }
     if let url = options.to {
       let token = options.token?.text
       tasks.append(
@@ -188,11 +193,60 @@ struct CastRunner {
       case .second:
         output.statistics(StatisticsReport(broadcast: await broadcast.statistics(), process: usage.read()))
       case .published: output.published(to: options.to ?? "")
+      case .control(let command): await obey(command, broadcast)
       case .failed(let failure): return .failure(failure)
       case .end(let ending): return .success(ending)
       }
     }
     return .success(.sourceFinished)  // never: the stream is not finished by anybody
+  }
+
+  // MARK: - Control
+
+  private func obey(_ command: Result<ControlCommand, ControlError>, _ broadcast: Broadcast) async {
+    do throws(ControlError) {
+      let command = try command.get()
+      try await obey(command, broadcast)
+      output.answer(ControlReply(.success(command)))
+    } catch {
+      output.answer(ControlReply(.failure(error)))
+    }
+  }
+
+  private func obey(_ command: ControlCommand, _ broadcast: Broadcast) async throws(ControlError) {
+    do throws(CaptureError) {
+      switch command {
+      case .source(let words): try await replaceSource(words, broadcast)
+      case .pause: broadcast.pause()
+      case .resume: try await broadcast.resume()
+      case .bitrate(let rate): await broadcast.setBitrates(options.bitrateLimits(rate))
+      case .frameRate(let rate): try await broadcast.setFrameRate(rate)
+      case .contentHint(let hint): broadcast.setContentHint(hint)
+      case .keyFrame: broadcast.requestKeyFrame()
+      case .mute(let isMuted): broadcast.setMuted(isMuted)
+      }
+    } catch {
+      throw ControlError(error.sentence)
+    }
+  }
+
+  /// Casts what the words of a command line say; everything but the source stays as it is.
+  private func replaceSource(_ words: [String], _ broadcast: Broadcast) async throws(CaptureError) {
+    let source: Source
+    do {
+      guard let command = try Rtcast.parseAsRoot(words) as? any CastingCommand else {
+        throw CaptureError.unsupportedFormat("'\(words[0])' is not a source; take screen, file, test, plugin or pipe.")
+      }
+      source = try await self.source(of: command)
+    } catch let error as CaptureError {
+      throw error
+    } catch let failure as CastFailure {
+      throw .unavailable(failure.sentence)
+    } catch {
+      throw .unsupportedFormat(Rtcast.message(for: error))
+    }
+    let started = try await broadcast.replaceSource(source.media, frameRate: source.frameRate, size: source.size)
+    output.captureStarted(started, source: source.name)
   }
 
   private func handle(_ event: BroadcastEvent) -> CastEnding? {

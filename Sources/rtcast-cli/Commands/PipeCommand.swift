@@ -1,7 +1,7 @@
-public import ArgumentParser
+import ArgumentParser
 import Logging
 import RTCCapture
-public import RTCMedia
+import RTCMedia
 
 struct PipeCommand: CastingCommand {
   static let configuration = CommandConfiguration(

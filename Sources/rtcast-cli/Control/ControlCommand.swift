@@ -1,5 +1,5 @@
-import RTCMedia
-import RTCPrimitives
+package import RTCMedia
+package import RTCPrimitives
 import RTCast
 
 /// One command to a running cast: a line of `--control`.

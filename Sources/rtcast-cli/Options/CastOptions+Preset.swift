@@ -15,16 +15,17 @@ extension CastOptions {
 
   /// The bitrate bounds of each viewer's picture.
   var bitrateLimits: BitrateLimits {
+    bitrate.map { bitrateLimits($0) } ?? preset?.video ?? .defaultForVideo
+  }
+
+  /// The same with this rate at first and at most.
+  func bitrateLimits(_ bitrate: BitRate) -> BitrateLimits {
     var limits = preset?.video ?? .defaultForVideo
-    guard let bitrate else { return limits }
     limits.minimum = min(limits.minimum, bitrate)
     limits.maximum = bitrate
     limits.start = bitrate  // who names a rate knows the network
     return limits
   }
-
-  /// What sound may take at most; nil leaves it to the encoder's default.
-  var audioBitrate: BitRate? { preset?.audio?.maximum }
 
   func frameRate(_ flag: FrameRate?, otherwise standard: FrameRate) -> Double {
     flag?.value ?? preset?.frameRate ?? standard.value
