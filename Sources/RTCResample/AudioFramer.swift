@@ -1,0 +1,252 @@
+public import RTCMedia
+public import RTCPrimitives
+
+/// 10 ms of sound at 48 kHz.
+public struct AudioBlock: Sendable {
+  /// 480 for each channel, interleaved, −1…1. The framer uses the memory again when it is not kept.
+  public var samples: [Float]
+  /// Where the first sample stands, in samples at 48 kHz since the framer's first. Goes on by 480 from block to block, and
+  /// further where sound is missing.
+  public var position: Int64
+  /// When the first sample was heard. Steady: from block to block 10 ms, give or take what the source's clock is off.
+  public var captureTime: Timestamp
+  /// The first of all, and the first after sound that is missing.
+  public var startsAfterGap: Bool
+
+  public init(samples: [Float], position: Int64, captureTime: Timestamp, startsAfterGap: Bool) {
+    self.samples = samples
+    self.position = position
+    self.captureTime = captureTime
+    self.startsAfterGap = startsAfterGap
+  }
+}
+
+/// Makes exact blocks of 10 ms, 48 kHz and one or two channels of sound of any rate, channels and length. Used by one
+/// thread at a time; allocates nothing for a block once it runs.
+///
+/// Rate and channels may change from frame to frame, and frames may be missing: old and new are faded over 5 ms, so that
+/// neither makes noise. Times of the source may be unsteady by 40 ms. A hole of up to 200 ms is filled with silence; at a
+/// longer one `position` leaps. A source whose time goes back by more than 40 ms is believed: `position` goes on, times
+/// are its own.
+public final class AudioFramer {
+  /// What befell the sound.
+  public struct Counters: Hashable, Sendable {
+    /// Frames without a sample, with a count that is no multiple of the channels, or of an impossible format.
+    public var ignoredFrames = 0
+    /// Values that were not finite or outside −1…1, before and after resampling.
+    public var repairedSamples = 0
+    public var formatChanges = 0
+    /// Holes that were filled with silence.
+    public var filledGaps = 0
+    /// Holes that were left: `position` leapt.
+    public var leaps = 0
+    /// Times that went back.
+    public var rewinds = 0
+
+    public init() {}
+  }
+
+  /// Samples of each channel in a block.
+  public static let blockSampleCount = 480
+  public let channels: Int
+  public private(set) var counters = Counters()
+
+  private static let jitterLimit = TimeDelta.milliseconds(40)
+  private static let fillLimit = TimeDelta.milliseconds(200)
+  /// 5 ms.
+  private static let fadeLength = 240
+  private static let fadeIn = (0..<fadeLength).map { AudioFramer.rise(Float($0) + 0.5) }
+
+  private var stretch: AudioStretch?
+  /// Where its first sample stands.
+  private var stretchStart: Int64 = 0
+  private var timeline = AudioTimeline()
+  /// Not yet delivered; its first sample stands at `position`.
+  private var pending: [Float] = []
+  private var position: Int64 = 0
+  private var startsAfterGap = true
+  private var hasBegun = false
+  /// What the next samples are faded over from, and how many of them have been.
+  private var tail: [Float] = []
+  private var faded = 0
+  private var resampled: [Float] = []
+  private var block: [Float]
+
+  /// - Parameter channels: 1 or 2, of the blocks.
+  public init(channels: Int = 2) {
+    precondition((1...2).contains(channels), "Blocks have one channel or two.")
+    self.channels = channels
+    block = [Float](repeating: 0, count: Self.blockSampleCount * channels)
+    faded = Self.fadeLength
+  }
+
+  /// Takes a frame and delivers the blocks that it completes, in order, before it returns.
+  public func consume(_ frame: AudioFrame, deliver: (AudioBlock) -> Void) {
+    guard place(frame, deliver), let stretch else { return }
+    // In parts, so that a frame of an hour takes no more memory than its own.
+    let samples = frame.samples.span
+    let part = max(1, frame.format.sampleRate / 10) * frame.format.channels
+    var start = 0
+    while start < samples.count {
+      let end = min(start + part, samples.count)
+      counters.repairedSamples += stretch.take(samples.extracting(start..<end), into: &resampled)
+      append()
+      emit(deliver)
+      start = end
+    }
+  }
+
+  /// The source has ended: what is left is delivered, filled up with silence. Frames may follow again.
+  public func finish(deliver: (AudioBlock) -> Void) {
+    guard stretch != nil else { return }
+    endStretch()
+    pad()
+    emit(deliver)
+    stretch = nil
+  }
+
+  /// Finds the frame's place in time and makes `stretch` one that takes it; false when nothing does.
+  private func place(_ frame: AudioFrame, _ deliver: (AudioBlock) -> Void) -> Bool {
+    guard (1...8).contains(frame.format.channels), AudioResampler.inputRates.contains(frame.format.sampleRate),
+      !frame.samples.isEmpty, frame.samples.count % frame.format.channels == 0
+    else {
+      counters.ignoredFrames += 1
+      return false
+    }
+    guard let current = stretch else { return resume(frame) }
+    let rate = Int64(current.format.sampleRate)
+    let heard = TimeDelta(
+      nanoseconds: current.consumed / rate * 1_000_000_000 + current.consumed % rate * 1_000_000_000 / rate)
+    let offset = frame.captureTime - (timeline.time(of: stretchStart) + heard)
+    if offset > Self.fillLimit { return leap(frame, deliver) }
+    if offset > Self.jitterLimit {
+      fill(offset)
+    } else if offset < .zero - Self.jitterLimit {
+      counters.rewinds += 1
+      endStretch()
+      timeline.restart(at: frame.captureTime, position: end)
+    } else {
+      timeline.note(offset: offset, over: frame.duration)
+      if current.format == frame.format { return true }
+      endStretch()
+    }
+    if current.format != frame.format { counters.formatChanges += 1 }
+    return begin(frame.format)
+  }
+
+  /// Where the next sample will stand.
+  private var end: Int64 { position + Int64(pending.count / channels) }
+
+  private func begin(_ format: AudioFormat) -> Bool {
+    stretchStart = end
+    do throws(AudioResamplerError) {
+      stretch = try AudioStretch(format: format, channels: channels)
+    } catch {
+      // Memory alone can be wanting: the format was looked at.
+      stretch = nil
+      counters.ignoredFrames += 1
+    }
+    return stretch != nil
+  }
+
+  /// The first frame of all, or after `finish`.
+  private func resume(_ frame: AudioFrame) -> Bool {
+    if hasBegun { position += max(0, Self.gap(frame.captureTime - timeline.time(of: position))) }
+    hasBegun = true
+    startsAfterGap = true
+    timeline.restart(at: frame.captureTime, position: position)
+    fadeFromSilence()
+    return begin(frame.format)
+  }
+
+  private func leap(_ frame: AudioFrame, _ deliver: (AudioBlock) -> Void) -> Bool {
+    counters.leaps += 1
+    if let stretch, stretch.format != frame.format { counters.formatChanges += 1 }
+    finish(deliver: deliver)
+    return resume(frame)
+  }
+
+  private func fill(_ gap: TimeDelta) {
+    counters.filledGaps += 1
+    endStretch()
+    resampled.append(contentsOf: repeatElement(0, count: Int(gap.sampleCount) * channels))
+    append()
+    fadeFromSilence()
+  }
+
+  /// A clock may leap by years; a day of silence is as good.
+  private static func gap(_ delta: TimeDelta) -> Int64 { min(delta, .seconds(86_400)).sampleCount }
+
+  /// What the stretch still holds becomes sound, and how it might have gone on is what comes next is faded over from.
+  private func endStretch() {
+    guard let stretch else { return }
+    var next: [Float] = []
+    stretch.end(fade: Self.fadeLength, into: &resampled, tail: &next)
+    append()
+    // When it ended before it was faded in, what it was faded over from is heard a while longer.
+    for index in 0..<max(0, Self.fadeLength - faded) {
+      let weight = Self.fadeIn[faded + index]
+      for sample in index * channels..<(index + 1) * channels {
+        next[sample] = next[sample] * weight + tail[faded * channels + sample] * (1 - weight)
+      }
+    }
+    tail = next
+    faded = 0
+  }
+
+  private func fadeFromSilence() {
+    tail.removeAll(keepingCapacity: true)
+    tail.append(contentsOf: repeatElement(0, count: Self.fadeLength * channels))
+    faded = 0
+  }
+
+  /// Silence up to a whole block, at least until the old sound has faded.
+  private func pad() {
+    let faded = pending.count + (Self.fadeLength - faded) * channels
+    let blocks = (faded + block.count - 1) / block.count
+    resampled.append(contentsOf: repeatElement(0, count: blocks * block.count - pending.count))
+    append()
+  }
+
+  /// Moves what was resampled behind what is pending, faded and clipped.
+  private func append() {
+    var index = 0
+    while faded < Self.fadeLength, index < resampled.count {
+      let weight = Self.fadeIn[faded]
+      for channel in 0..<channels {
+        resampled[index + channel] =
+          resampled[index + channel] * weight + tail[faded * channels + channel] * (1 - weight)
+      }
+      index += channels
+      faded += 1
+    }
+    for value in resampled {
+      if value.magnitude > 1 { counters.repairedSamples += 1 }
+      pending.append(min(1, max(-1, value)))
+    }
+    resampled.removeAll(keepingCapacity: true)
+  }
+
+  private func emit(_ deliver: (AudioBlock) -> Void) {
+    var start = 0
+    while pending.count - start >= block.count {
+      for index in block.indices { block[index] = pending[start + index] }
+      start += block.count
+      let first = startsAfterGap
+      let place = position
+      startsAfterGap = false
+      position += Int64(Self.blockSampleCount)
+      deliver(
+        AudioBlock(
+          samples: block, position: place, captureTime: timeline.time(of: place), startsAfterGap: first))
+    }
+    pending.removeFirst(start)
+  }
+
+  /// Half a period of a cosine, from 0 to 1 over the length of a fade.
+  private static func rise(_ index: Float) -> Float {
+    // Smoothstep: flat at both ends as the cosine is, and needs no library.
+    let t = index / Float(fadeLength)
+    return t * t * (3 - 2 * t)
+  }
+}
