@@ -20,7 +20,7 @@ let package = Package(
     .library(
       name: "RTCast",
       targets: [
-        "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCCapture", "RTCCaptureX11", "RTCSignaling",
+        "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCCapture", "RTCCaptureX11", "RTCAudio", "RTCSignaling",
         "RTCSignalingNIO",
       ]),
     // For the fuzzing and benchmark packages beside this one.
@@ -45,6 +45,7 @@ let package = Package(
       providers: [.apt(["libavformat-dev", "libavcodec-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"])]),
     .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CPulse", pkgConfig: "libpulse", providers: [.apt(["libpulse-dev"])]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
     .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
@@ -88,6 +89,9 @@ let package = Package(
       name: "RTCCaptureFile", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CFFmpeg"],
       swiftSettings: strict),
 
+    .target(
+      name: "RTCAudio", dependencies: ["RTCMedia", "RTCPrimitives", "RTCCapture", "CPulse"], swiftSettings: strict),
+
     // Codecs and colour.
     .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
     .target(name: "RTCCodecVPX", dependencies: ["RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
@@ -122,7 +126,7 @@ let package = Package(
     .executableTarget(
       name: "rtcast-cli",
       dependencies: [
-        "CQREncode", "RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "RTCEngine", "RTCNet", "RTCPeer",
+        "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureX11", "RTCEngine", "RTCNet", "RTCPeer",
         "RTCSignaling", "RTCSignalingNIO", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -153,6 +157,10 @@ let package = Package(
       name: "RTCCaptureX11Tests",
       dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "CX11"],
       swiftSettings: strict),
+    .testTarget(
+      name: "RTCAudioTests", dependencies: ["RTCAudio", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCResampleTests", dependencies: ["RTCResample", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCConvertTests", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(

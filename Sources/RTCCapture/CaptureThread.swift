@@ -70,6 +70,9 @@ package final class CaptureRun: Sendable {
   /// Makes `wait` return, now or the next time it is called. Any thread.
   package func wake() { wakeSet.signal() }
 
+  /// Readable when `wait` would return at once: for a loop of another library's to poll instead of `wait`.
+  package var descriptor: Int32 { wakeSet.epoll }
+
   /// Waits until `deadline` (nil: without end), a wake, or the watched descriptor is readable.
   package func wait(until deadline: Timestamp?) {
     wakeSet.wait(nanoseconds: deadline.map { max(0, ($0 - MonotonicClock.now).nanoseconds) } ?? -1)
@@ -123,7 +126,7 @@ private final class ThreadStart: Sendable {
 /// An epoll set of a wake-up descriptor and at most one more; both close with the last owner.
 private final class WakeSet: Sendable {
   private static let wakeToken: UInt64 = 1
-  private let epoll: Int32
+  let epoll: Int32
   private let event: Int32
 
   init?() {

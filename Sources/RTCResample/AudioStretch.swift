@@ -63,16 +63,20 @@ final class AudioStretch {
     if history.count > 2 * limit { history.removeFirst(history.count - limit) }
   }
 
-  /// Goes on with the history turned by 180° about its last sample: level and slope are kept.
+  /// Goes on with the history turned by 180° about its last sample, so that level and slope are kept, but less and less
+  /// of it, as a turned wave can be twice as high.
   private func extend(by count: Int, _ output: inout [Float]) {
     let channels = mix.outputs
     let known = history.count / channels
     guard known > 0 else { return }
+    var share: Float = 1
+    let damping = 1 - 1000 / Float(format.sampleRate)  // over 1 ms
     for step in 1...count {
+      share *= damping
       let mirrored = max(0, known - 1 - step)
       for channel in 0..<channels {
         let last = history[(known - 1) * channels + channel]
-        output.append(min(1, max(-1, 2 * last - history[mirrored * channels + channel])))
+        output.append(last + share * (last - history[mirrored * channels + channel]))
       }
     }
   }

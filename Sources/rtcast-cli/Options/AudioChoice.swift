@@ -1,20 +1,44 @@
 import ArgumentParser
 import Logging
+import RTCAudio
 import RTCMedia
 
 /// What `--audio` asks for.
 enum AudioChoice: Hashable, Sendable {
-  case desktop, microphone, silence, own
+  /// What this machine plays.
+  case desktop
+  case microphone
+  /// The source's own.
+  case own
+  case silence
+  /// A device by its name or description, or a part of it.
   case device(String)
 
-  init(parsing text: String) throws { self = .silence }
+  init(parsing text: String) throws {
+    switch text.lowercased() {
+    case "desktop": self = .desktop
+    case "mic", "microphone": self = .microphone
+    case "file": self = .own
+    case "none": self = .silence
+    case "":
+      throw ValidationError("--audio wants desktop, mic, file, none, or the name of a device (see `rtcast list`).")
+    default: self = .device(text)
+    }
+  }
 }
 
 extension CastOptions {
+  /// The sound to send.
+  /// - Parameter own: the source's.
   func audioSource(own: (any AudioSource)?, _ logger: Logger) -> (any AudioSource)? {
+    let target: PulseTarget
     switch audio {
-    case nil, .own: own
-    default: nil
+    case nil, .own: return own
+    case .silence: return nil
+    case .desktop: target = .desktop
+    case .microphone: target = .microphone
+    case .device(let name): target = .device(name)
     }
+    return PulseAudioSource(target, onNotice: { logger.warning("\($0)") })
   }
 }

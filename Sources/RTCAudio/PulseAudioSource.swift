@@ -1,0 +1,38 @@
+import RTCCapture
+public import RTCMedia
+
+/// Captures sound from PulseAudio, or PipeWire by way of pipewire-pulse, on its own thread: 48 kHz, stereo, in pieces of
+/// about 20 ms.
+///
+/// Once it has begun it goes on until it is stopped: it follows the default device and one that is unplugged and comes
+/// back, and when the server dies it waits for it to return. Meanwhile no sound comes. A stream that the user moves to
+/// another device (`pavucontrol`) stays there as long as that device does.
+public final class PulseAudioSource: AudioSource {
+  private let target: PulseTarget
+  private let server: String?
+  private let onNotice: @Sendable (String) -> Void
+  private let thread = CaptureThread()
+
+  /// - Parameters:
+  ///   - server: as PULSE_SERVER has it (`unix:/run/user/1000/pulse/native`, `tcp:host:4713`); nil for PULSE_SERVER and
+  ///     the library's own search.
+  ///   - onNotice: gets a sentence when sound goes away, comes back, or comes from another device; called on the capture
+  ///     thread.
+  public init(
+    _ target: PulseTarget, server: String? = nil, onNotice: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
+    self.target = target
+    self.server = server
+    self.onNotice = onNotice
+  }
+
+  public func startCapture(consumer: any AudioConsumer) {
+    let (target, server, onNotice) = (target, server, onNotice)
+    let started = thread.start(name: "rtc-pulse") { run in
+      PulseCapture(target, server: server, consumer, run, onNotice).run()
+    }
+    if !started { consumer.audioCaptureDidStart(.failure(.alreadyStarted)) }
+  }
+
+  public func stopCapture() { thread.stop() }
+}

@@ -1,0 +1,184 @@
+import RTCCapture
+import RTCMedia
+import RTCPrimitives
+
+/// One run of a `PulseAudioSource`, on its thread: connects, follows the device, and begins again when the server dies.
+final class PulseCapture {
+  /// How long the server may take to give the first sound's stream.
+  private static let startLimit = TimeDelta.seconds(5)
+  private static let firstPause = TimeDelta.milliseconds(100)
+  private static let longestPause = TimeDelta.seconds(2)
+
+  /// What the consumer was told last.
+  private enum Standing {
+    case starting
+    case hearing(String)
+    /// Waiting for a device or for the server.
+    case waiting
+  }
+
+  private let target: PulseTarget
+  private let server: String?
+  private let consumer: any AudioConsumer
+  private let thread: CaptureRun
+  private let notice: (String) -> Void
+
+  private var standing = Standing.starting
+  private var pause = PulseCapture.firstPause
+  private var recording: PulseRecording?
+  /// After a stream that was refused.
+  private var retryAt: Timestamp?
+  /// Where the user has moved the stream.
+  private var movedTo: String?
+
+  init(
+    _ target: PulseTarget, server: String?, _ consumer: any AudioConsumer, _ thread: CaptureRun,
+    _ notice: @escaping (String) -> Void
+  ) {
+    self.target = target
+    self.server = server
+    self.consumer = consumer
+    self.thread = thread
+    self.notice = notice
+  }
+
+  func run() {
+    while !thread.isStopped {
+      let error = session()
+      recording = nil
+      guard !thread.isStopped, let error else { return }
+      if case .starting = standing {
+        thread.noteEnded()
+        return consumer.audioCaptureDidStart(.failure(error))
+      }
+      wait("The sound server went away; sound goes on when it is back.")
+      let end = MonotonicClock.now + lengthenedPause()
+      while !thread.isStopped, MonotonicClock.now < end { thread.wait(until: end) }
+    }
+  }
+
+  /// From connecting until the server is lost; nil when stopped.
+  private func session() -> CaptureError? {
+    let deadline = MonotonicClock.now + Self.startLimit
+    do {
+      let connection = try PulseConnection(server: server, wakeDescriptor: thread.descriptor)
+      try connection.connect(until: deadline) { !thread.isStopped }
+      connection.watchDevices()
+      connection.hasDeviceNews = true
+      while !thread.isStopped {
+        if case .failed(let error) = connection.state { throw error }
+        try step(connection)
+        if thread.isStopped { break }
+        if case .starting = standing, MonotonicClock.now >= deadline { throw PulseError.timeout(server) }
+        connection.pump(until: nextLook(deadline))
+      }
+      return nil
+    } catch let error as PulseError {
+      return error.captureError
+    } catch {
+      return error as? CaptureError
+    }
+  }
+
+  private func nextLook(_ deadline: Timestamp) -> Timestamp? {
+    if case .starting = standing { return min(deadline, retryAt ?? deadline) }
+    return retryAt
+  }
+
+  /// Looks at what the last pump brought.
+  private func step(_ connection: PulseConnection) throws {
+    if let recording {
+      switch recording.state {
+      case .opening: break
+      case .running: noteRunning(recording)
+      case .ended(let error):
+        if case .starting = standing { throw error }
+        self.recording = nil
+        retryAt = MonotonicClock.now + lengthenedPause()
+      }
+    }
+    if let due = retryAt, MonotonicClock.now >= due {
+      retryAt = nil
+      connection.hasDeviceNews = true
+    }
+    if connection.hasDeviceNews, connection.requestInventory() { connection.hasDeviceNews = false }
+    // News that came after the question make the answer an old one.
+    if let inventory = connection.takeInventory(), !connection.hasDeviceNews { try follow(inventory, connection) }
+  }
+
+  /// Sees that the stream is at the device it should be at.
+  private func follow(_ inventory: PulseInventory, _ connection: PulseConnection) throws {
+    let device: PulseDevice
+    do throws(CaptureError) {
+      device = try wanted(inventory)
+    } catch {
+      if case .starting = standing { throw error }
+      recording = nil
+      return wait("No sound for now: \(error.sentence)")
+    }
+    if let recording, recording.device == device.name {
+      recording.acceptMove()
+      return noteHeard(device.description)
+    }
+    guard retryAt == nil else { return }
+    // The old one first: a device may allow only one.
+    recording = nil
+    descriptionOfOpening = device.description
+    let delivered = try PulseRecording(connection, device: device.name) { [unowned self] in hear($0) }
+    recording = delivered
+  }
+
+  private var descriptionOfOpening = ""
+
+  private func wanted(_ inventory: PulseInventory) throws(CaptureError) -> PulseDevice {
+    let choice = Result { () throws(CaptureError) in try inventory.device(for: target) }
+    if let recording, recording.hasMoved {
+      // Moved while its device is still there: somebody wanted that. Else the server knew no better place.
+      let isForced = !inventory.sources.contains { $0.name == recording.openedDevice }
+      movedTo = isForced ? nil : recording.device
+    }
+    if case .success(let device) = choice, device.name == movedTo { movedTo = nil }
+    if let moved = inventory.devices.first(where: { $0.name == movedTo }) { return moved }
+    movedTo = nil
+    return try choice.get()
+  }
+
+  private func hear(_ frame: AudioFrame) {
+    guard !thread.isStopped, let recording else { return }
+    noteRunning(recording)
+    if !thread.isStopped { consumer.consume(frame) }
+  }
+
+  private func noteRunning(_ recording: PulseRecording) {
+    pause = Self.firstPause
+    if !recording.hasMoved, !descriptionOfOpening.isEmpty {
+      noteHeard(descriptionOfOpening)
+      descriptionOfOpening = ""
+    }
+  }
+
+  private func noteHeard(_ device: String) {
+    switch standing {
+    case .starting:
+      standing = .hearing(device)
+      consumer.audioCaptureDidStart(.success(PulseRecording.format))
+    case .hearing(let before):
+      standing = .hearing(device)
+      if before != device { notice("Sound now comes from \(device).") }
+    case .waiting:
+      standing = .hearing(device)
+      notice("Sound is back, from \(device).")
+    }
+  }
+
+  private func wait(_ sentence: String) {
+    if case .waiting = standing { return }
+    standing = .waiting
+    notice(sentence)
+  }
+
+  private func lengthenedPause() -> TimeDelta {
+    defer { pause = min(pause * 2, Self.longestPause) }
+    return pause
+  }
+}

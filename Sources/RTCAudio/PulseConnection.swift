@@ -1,0 +1,188 @@
+import CPulse
+import RTCCapture
+import RTCPrimitives
+
+/// A connection to the sound server with a loop of its own, all on one thread. What the server says is kept here until
+/// the owner looks, between two calls of `pump`; nothing but recorded sound is handed on from inside.
+final class PulseConnection {
+  enum State {
+    case connecting
+    case ready
+    case failed(PulseError)
+  }
+
+  private(set) var state = State.connecting
+  /// Devices came or went, or another is the default, since this was last set to false.
+  var hasDeviceNews = false
+  private let loop: OpaquePointer
+  fileprivate(set) var context: OpaquePointer
+  private let server: String?
+  private var wake: OpaquePointer?
+  private var draft = PulseInventory()
+  /// Answers that are still to come for `draft`.
+  private var missingAnswers = 0
+  private var inventory: PulseInventory?
+
+  /// Begins to connect.
+  /// - Parameters:
+  ///   - server: as PULSE_SERVER has it; nil for what the library finds.
+  ///   - wakeDescriptor: ends a `pump` when it is readable.
+  init(server: String?, wakeDescriptor: Int32? = nil) throws(PulseError) {
+    guard let loop = pa_mainloop_new() else {
+      throw PulseError(status: Int32(PA_ERR_INTERNAL.rawValue), server: server)
+    }
+    guard let context = pa_context_new(pa_mainloop_get_api(loop), "rtcast") else {
+      pa_mainloop_free(loop)
+      throw PulseError(status: Int32(PA_ERR_INTERNAL.rawValue), server: server)
+    }
+    self.loop = loop
+    self.context = context
+    self.server = server
+    if let wakeDescriptor { wake = cpulse_watch(loop, wakeDescriptor, { _, _, _, _, _ in }) }
+    pa_context_set_state_callback(context, contextStateChanged, Unmanaged.passUnretained(self).toOpaque())
+    // A server that this process started would end with it, and have nothing to play.
+    if pa_context_connect(context, server, PA_CONTEXT_NOAUTOSPAWN, nil) < 0 { noteState() }
+  }
+
+  deinit {
+    pa_context_set_state_callback(context, nil, nil)
+    pa_context_set_subscribe_callback(context, nil, nil)
+    pa_context_disconnect(context)
+    pa_context_unref(context)
+    if let wake { cpulse_unwatch(loop, wake) }
+    pa_mainloop_free(loop)
+  }
+
+  /// Waits for something to happen and deals with it; returns at `deadline` (nil: without end) at the latest.
+  func pump(until deadline: Timestamp?) {
+    var microseconds: Int32 = -1
+    if let deadline {
+      let left = (deadline - MonotonicClock.now).nanoseconds
+      microseconds = Int32(max(0, min(left, 60_000_000_000)) / 1_000 + (left > 0 ? 1 : 0))
+    }
+    guard pa_mainloop_prepare(loop, microseconds) >= 0, pa_mainloop_poll(loop) >= 0, pa_mainloop_dispatch(loop) >= 0
+    else {
+      state = .failed(PulseError(status: Int32(PA_ERR_INTERNAL.rawValue), server: server))
+      return
+    }
+  }
+
+  /// Pumps until the server has taken or refused the connection; `isWanted` is asked after each step.
+  func connect(until deadline: Timestamp, while isWanted: () -> Bool = { true }) throws(PulseError) {
+    while isWanted() {
+      switch state {
+      case .ready: return
+      case .failed(let error): throw error
+      case .connecting: break
+      }
+      if MonotonicClock.now >= deadline { throw .timeout(server) }
+      pump(until: deadline)
+    }
+  }
+
+  /// From here on `hasDeviceNews` is set.
+  func watchDevices() {
+    pa_context_set_subscribe_callback(context, devicesChanged, Unmanaged.passUnretained(self).toOpaque())
+    let mask =
+      PA_SUBSCRIPTION_MASK_SERVER.rawValue | PA_SUBSCRIPTION_MASK_SINK.rawValue | PA_SUBSCRIPTION_MASK_SOURCE.rawValue
+    release(pa_context_subscribe(context, pa_subscription_mask_t(rawValue: mask), nil, nil))
+  }
+
+  /// Asks what the server has; false while an earlier question is not answered.
+  func requestInventory() -> Bool {
+    guard missingAnswers == 0 else { return false }
+    draft = PulseInventory()
+    missingAnswers = 3
+    let context = context
+    let own = Unmanaged.passUnretained(self).toOpaque()
+    release(pa_context_get_server_info(context, serverAnswered, own))
+    release(pa_context_get_sink_info_list(context, sinkAnswered, own))
+    release(pa_context_get_source_info_list(context, sourceAnswered, own))
+    return true
+  }
+
+  /// What the server had when it answered last, once.
+  func takeInventory() -> PulseInventory? {
+    defer { inventory = nil }
+    return inventory
+  }
+
+  /// What the library says of the last call that failed.
+  var lastError: PulseError { PulseError(status: pa_context_errno(context), server: server) }
+
+  /// A question that could not be asked leaves a broken connection behind, which is noticed by its state.
+  private func release(_ operation: OpaquePointer?) { operation.map { pa_operation_unref($0) } }
+
+  fileprivate func noteState() {
+    switch pa_context_get_state(context) {
+    case PA_CONTEXT_READY: state = .ready
+    case PA_CONTEXT_FAILED, PA_CONTEXT_TERMINATED: state = .failed(lastError)
+    default: break
+    }
+  }
+
+  /// Volumes and names change all the time: only comings and goings matter, and what the server's defaults are.
+  fileprivate func noteDeviceEvent(_ event: UInt32) {
+    let isServer = event & PA_SUBSCRIPTION_EVENT_FACILITY_MASK.rawValue == PA_SUBSCRIPTION_EVENT_SERVER.rawValue
+    let isChange = event & PA_SUBSCRIPTION_EVENT_TYPE_MASK.rawValue == PA_SUBSCRIPTION_EVENT_CHANGE.rawValue
+    if isServer || !isChange { hasDeviceNews = true }
+  }
+
+  fileprivate func note(_ server: pa_server_info?) {
+    if let server {
+      draft.serverName = text(server.server_name) ?? ""
+      draft.serverVersion = text(server.server_version) ?? ""
+      draft.defaultSink = text(server.default_sink_name)
+      draft.defaultSource = text(server.default_source_name)
+    }
+    noteAnswer()
+  }
+
+  /// Nil ends the list.
+  fileprivate func note(_ sink: pa_sink_info?) {
+    guard let sink else { return noteAnswer() }
+    guard let name = text(sink.name) else { return }
+    draft.sinks.append(PulseInventory.Sink(name: name, monitor: text(sink.monitor_source_name)))
+  }
+
+  fileprivate func note(_ source: pa_source_info?) {
+    guard let source else { return noteAnswer() }
+    guard let name = text(source.name) else { return }
+    draft.sources.append(
+      PulseInventory.Source(
+        name: name, description: text(source.description) ?? name, isMonitor: source.monitor_of_sink != UInt32.max))
+  }
+
+  private func noteAnswer() {
+    missingAnswers -= 1
+    if missingAnswers == 0 { inventory = draft }
+  }
+
+  private func text(_ string: UnsafePointer<CChar>?) -> String? { string.map { String(cString: $0) } }
+}
+
+// The library calls these on the connection's thread, from inside `pump` or a call of the connection's own; the
+// connection takes itself out of the library before it goes.
+
+private func connection(_ context: UnsafeMutableRawPointer?) -> PulseConnection {
+  Unmanaged<PulseConnection>.fromOpaque(context!).takeUnretainedValue()
+}
+
+private func contextStateChanged(_: OpaquePointer?, _ own: UnsafeMutableRawPointer?) { connection(own).noteState() }
+
+private func devicesChanged(
+  _: OpaquePointer?, _ event: pa_subscription_event_type_t, _: UInt32, _ own: UnsafeMutableRawPointer?
+) { connection(own).noteDeviceEvent(event.rawValue) }
+
+private func serverAnswered(
+  _: OpaquePointer?, _ server: UnsafePointer<pa_server_info>?, _ own: UnsafeMutableRawPointer?
+) { connection(own).note(server?.pointee) }
+
+// Below zero the question failed, above zero the list has ended: either way no more comes.
+private func sinkAnswered(
+  _: OpaquePointer?, _ sink: UnsafePointer<pa_sink_info>?, _ end: Int32, _ own: UnsafeMutableRawPointer?
+) { connection(own).note(end == 0 ? sink?.pointee : nil) }
+
+private func sourceAnswered(
+  _: OpaquePointer?, _ source: UnsafePointer<pa_source_info>?, _ end: Int32, _ own: UnsafeMutableRawPointer?
+) { connection(own).note(end == 0 ? source?.pointee : nil) }

@@ -1,0 +1,135 @@
+import CPulse
+import RTCCapture
+import RTCMedia
+import RTCPrimitives
+
+/// One stream of recorded sound, on its connection's thread.
+final class PulseRecording {
+  enum State {
+    case opening
+    case running
+    case ended(PulseError)
+  }
+
+  static let format = AudioFormat(sampleRate: 48_000, channels: 2)
+  /// How much sound the server sends at once: 20 ms, in bytes.
+  private static let fragmentSize: UInt32 = 48_000 / 50 * 2 * 4
+
+  private(set) var state = State.opening
+  /// The device that was asked for.
+  let openedDevice: String
+  /// The server has moved the stream to another device. What comes is kept back until the owner has judged whether it
+  /// may be heard: a server that loses an output may give its monitor's streams a microphone.
+  private(set) var hasMoved = false
+  private let connection: PulseConnection
+  private let stream: OpaquePointer
+  private let deliver: (AudioFrame) -> Void
+
+  /// Begins to open a stream.
+  /// - Parameter deliver: gets the sound, from inside the connection's `pump`.
+  init(_ connection: PulseConnection, device: String, deliver: @escaping (AudioFrame) -> Void) throws(PulseError) {
+    var specification = pa_sample_spec(
+      format: cpulse_native_float(), rate: UInt32(Self.format.sampleRate), channels: UInt8(Self.format.channels))
+    guard let stream = pa_stream_new(connection.context, "Sound of a cast", &specification, nil) else {
+      throw connection.lastError
+    }
+    self.connection = connection
+    self.stream = stream
+    self.deliver = deliver
+    openedDevice = device
+    let own = Unmanaged.passUnretained(self).toOpaque()
+    pa_stream_set_state_callback(stream, streamStateChanged, own)
+    pa_stream_set_read_callback(stream, soundArrived, own)
+    pa_stream_set_moved_callback(stream, streamMoved, own)
+    var buffer = pa_buffer_attr(
+      maxlength: .max, tlength: .max, prebuf: .max, minreq: .max, fragsize: Self.fragmentSize)
+    let flags =
+      PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_AUTO_TIMING_UPDATE.rawValue
+      | PA_STREAM_INTERPOLATE_TIMING.rawValue
+    if pa_stream_connect_record(stream, device, &buffer, pa_stream_flags_t(rawValue: flags)) < 0 {
+      state = .ended(connection.lastError)
+    }
+  }
+
+  deinit {
+    pa_stream_set_state_callback(stream, nil, nil)
+    pa_stream_set_read_callback(stream, nil, nil)
+    pa_stream_set_moved_callback(stream, nil, nil)
+    pa_stream_disconnect(stream)
+    pa_stream_unref(stream)
+  }
+
+  /// Where the sound comes from now.
+  var device: String { pa_stream_get_device_name(stream).map { String(cString: $0) } ?? openedDevice }
+
+  /// What comes from where the server has moved the stream may be heard.
+  func acceptMove() { hasMoved = false }
+
+  fileprivate func noteState() {
+    switch pa_stream_get_state(stream) {
+    case PA_STREAM_READY: state = .running
+    case PA_STREAM_FAILED, PA_STREAM_TERMINATED: state = .ended(connection.lastError)
+    default: break
+    }
+  }
+
+  fileprivate func noteMove() {
+    hasMoved = true
+    connection.hasDeviceNews = true
+  }
+
+  fileprivate func read() {
+    while pa_stream_readable_size(stream) > 0 {
+      var data: UnsafeRawPointer?
+      var size = 0
+      guard pa_stream_peek(stream, &data, &size) == 0, size > 0 else { return }
+      // A hole has a size and no data: its time passes.
+      guard let data, !hasMoved else {
+        pa_stream_drop(stream)
+        continue
+      }
+      let count = size / MemoryLayout<Float>.size / Self.format.channels * Self.format.channels
+      let samples = [Float](unsafeUninitializedCapacity: count) { memory, initialized in
+        UnsafeMutableRawBufferPointer(memory).copyMemory(
+          from: UnsafeRawBufferPointer(start: data, count: count * MemoryLayout<Float>.size))
+        initialized = count
+      }
+      let time = captureTime(ofSamples: count / Self.format.channels)
+      pa_stream_drop(stream)
+      deliver(AudioFrame(format: Self.format, samples: samples, captureTime: time))
+    }
+  }
+
+  /// When the next sample to be read was heard. A monitor hears before the listener does: then it lies ahead.
+  private func captureTime(ofSamples count: Int) -> Timestamp {
+    var latency: pa_usec_t = 0
+    var isAhead: Int32 = 0
+    let now = MonotonicClock.now
+    let r = pa_stream_get_latency(stream, &latency, &isAhead);
+    print(
+      "DBG", now.microseconds, r, latency, isAhead, count, pa_stream_readable_size(stream),
+      (pa_stream_get_timing_info(stream)?.pointee).map {
+        (
+          $0.configured_source_usec, $0.source_usec, $0.sink_usec, $0.transport_usec, $0.write_index, $0.read_index,
+          $0.write_index_corrupt
+        )
+      } as Any)
+    guard pa_stream_get_latency(stream, &latency, &isAhead) == 0, latency < 10_000_000 else {
+      // The server has not told yet: the last sample is of now.
+      return now - TimeDelta(nanoseconds: Int64(count) * 1_000_000_000 / Int64(Self.format.sampleRate))
+    }
+    return isAhead == 0 ? now - .microseconds(Int64(latency)) : now + .microseconds(Int64(latency))
+  }
+}
+
+// As those of the connection: on its thread, and not after the recording has gone.
+
+private func recording(_ context: UnsafeMutableRawPointer?) -> PulseRecording {
+  Unmanaged<PulseRecording>.fromOpaque(context!).takeUnretainedValue()
+}
+
+private func streamStateChanged(_: OpaquePointer?, _ own: UnsafeMutableRawPointer?) { recording(own).noteState() }
+
+private func soundArrived(_: OpaquePointer?, _: Int, _ own: UnsafeMutableRawPointer?) { recording(own).read() }
+
+private func streamMoved(_: OpaquePointer?, _ own: UnsafeMutableRawPointer?) { recording(own).noteMove() }

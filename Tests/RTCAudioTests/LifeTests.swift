@@ -1,0 +1,112 @@
+import Glibc
+import RTCAudio
+import RTCMedia
+import Synchronization
+import Testing
+
+extension PulseTests {
+  @Suite struct LifeTests {
+    private func entries(_ path: String) -> Int {
+      guard let directory = opendir(path) else { return 0 }
+      defer { closedir(directory) }
+      var count = 0
+      while readdir(directory) != nil { count += 1 }
+      return count
+    }
+
+    @Test func `An absent server is refused with what to do`() throws {
+      let collector = SoundCollector()
+      let source = PulseAudioSource(.desktop, server: "unix:/nonexistent/pulse/native")
+      for attempt in 1...3 {
+        source.startCapture(consumer: collector)
+        #expect(collector.wait { $0.starts.count == attempt })
+      }
+      source.stopCapture()
+      guard case .failure(.unavailable(let sentence)) = collector.now.starts[0] else {
+        return #expect(Bool(false), "not refused")
+      }
+      for word in ["unix:/nonexistent/pulse/native", "PulseAudio or PipeWire", "`pactl info`", "PULSE_SERVER"] {
+        #expect(sentence.contains(word))
+      }
+      #expect(throws: CaptureError.unavailable(sentence)) {
+        try PulseDevices.list(server: "unix:/nonexistent/pulse/native")
+      }
+    }
+
+    @Test func `A server that does not answer is given up`() throws {
+      var template = Array("/tmp/rtcast-mute-XXXXXX".utf8CString)
+      #expect(mkdtemp(&template) != nil)
+      let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      let path = "\(directory)/native"
+      let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+      defer {
+        close(listener)
+        unlink(path)
+        rmdir(directory)
+      }
+      var address = sockaddr_un()
+      address.sun_family = sa_family_t(AF_UNIX)
+      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+      let isListening = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0 && listen(listener, 4) == 0
+        }
+      }
+      #expect(isListening)
+      let collector = SoundCollector()
+      let source = PulseAudioSource(.desktop, server: "unix:\(path)")
+      source.startCapture(consumer: collector)
+      #expect(collector.wait { !$0.starts.isEmpty })
+      source.stopCapture()
+      guard case .failure(.unavailable(let sentence)) = collector.now.starts[0] else {
+        return #expect(Bool(false), "not refused")
+      }
+      #expect(sentence.contains("does not answer"))
+    }
+
+    @Test func `Started and stopped any number of times, nothing is left behind`() throws {
+      let server = try PulseServer(PulseServer.nullSink("first"))
+      let source = PulseAudioSource(.desktop, server: server.address)
+      func round(hearing: Bool) {
+        let collector = SoundCollector()
+        source.startCapture(consumer: collector)
+        if hearing { #expect(collector.wait { !$0.frames.isEmpty }) }
+        source.stopCapture()
+        let count = collector.now.frames.count
+        source.stopCapture()
+        #expect(collector.now.frames.count == count && collector.now.ends.isEmpty)
+      }
+      round(hearing: true)
+      let (threads, files) = (entries("/proc/self/task"), entries("/proc/self/fd"))
+      for number in 0..<40 { round(hearing: number % 4 == 0) }
+      #expect(entries("/proc/self/task") <= threads + 4)
+      #expect(entries("/proc/self/fd") <= files + 4)
+    }
+
+    @Test func `A source that runs cannot be started again`() throws {
+      let server = try PulseServer(PulseServer.nullSink("first"))
+      let source = PulseAudioSource(.desktop, server: server.address)
+      let (first, second) = (SoundCollector(), SoundCollector())
+      source.startCapture(consumer: first)
+      source.startCapture(consumer: second)
+      #expect(second.now.starts == [.failure(.alreadyStarted)])
+      #expect(first.wait { !$0.frames.isEmpty })
+      source.stopCapture()
+      #expect(second.now.frames.isEmpty)
+    }
+
+    @Test func `A source may be stopped, and started again, from inside a callback`() throws {
+      let server = try PulseServer(PulseServer.nullSink("first"))
+      let source = PulseAudioSource(.desktop, server: server.address)
+      let again = SoundCollector()
+      let first = SoundCollector {
+        source.stopCapture()
+        source.startCapture(consumer: again)
+      }
+      source.startCapture(consumer: first)
+      #expect(again.wait { $0.frames.count > 3 })
+      #expect(first.now.frames.count == 1)
+      source.stopCapture()
+    }
+  }
+}
