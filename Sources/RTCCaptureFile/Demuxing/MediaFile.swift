@@ -1,0 +1,173 @@
+internal import CFFmpeg
+internal import RTCMedia
+internal import RTCPrimitives
+
+/// An open file: its container and the streams that are played. Used by one thread at a time.
+///
+/// Nothing but the file itself is ever opened: playlists and references to other files or to the network are refused.
+final class MediaFile {
+  enum Step {
+    case packet(UnsafeMutablePointer<AVPacket>, of: MediaStream)
+    case end
+    /// The file could not be read further.
+    case failure(String)
+  }
+
+  let path: String
+  let video: MediaStream?
+  let audio: MediaStream?
+  private let context: UnsafeMutablePointer<AVFormatContext>
+  private var io: UnsafeMutablePointer<AVIOContext>?
+  /// Damaged stretches in a row that were skipped.
+  private var damaged = 0
+
+  /// - Throws: a sentence for each way in which a file can be missing or of no use.
+  init(path: String, wantsAudio: Bool) throws(CaptureError) {
+    try FileRefusal.checkPlace(path)
+    Self.quietLibraries
+    var opened: UnsafeMutablePointer<AVIOContext>?
+    let status = avio_open2(&opened, "file:" + path, AVIO_FLAG_READ, nil, nil)
+    guard status >= 0, let io = opened else {
+      throw FileRefusal.unreadable(path, FFmpegError(status, in: "avio_open2"))
+    }
+    var container: UnsafeMutablePointer<AVFormatContext>?
+    do throws(CaptureError) {
+      container = try Self.openContainer(path, io)
+      let context = container!
+      if FileRefusal.isEncrypted(context) { throw FileRefusal.encrypted(path) }
+      video = Self.best(AVMEDIA_TYPE_VIDEO, in: context).map { MediaStream($0) }
+      audio = wantsAudio ? Self.best(AVMEDIA_TYPE_AUDIO, in: context).map { MediaStream($0) } : nil
+      guard video != nil || audio != nil else { throw FileRefusal.withoutStreams(path, context, wantsAudio) }
+      self.context = context
+    } catch {
+      avformat_close_input(&container)
+      avio_closep(&opened)
+      throw error
+    }
+    self.path = path
+    self.io = io
+    let played = [video, audio].compactMap { $0?.index }
+    for index in 0..<Int32(context.pointee.nb_streams) where !played.contains(index) {
+      context.pointee.streams[Int(index)]!.pointee.discard = AVDISCARD_ALL
+    }
+  }
+
+  deinit {
+    var context: UnsafeMutablePointer<AVFormatContext>? = context
+    avformat_close_input(&context)
+    avio_closep(&io)
+  }
+
+  /// The container's name as FFmpeg has it: `mov,mp4,m4a,3gp,3g2,mj2`, `matroska,webm` …
+  var containerName: String { String(cString: context.pointee.iformat.pointee.name) }
+
+  /// Where the file's own timestamps begin, in nanoseconds: the earliest of what is played. Nil when nobody knows.
+  var start: Int64? {
+    [video, audio].compactMap { stream in stream.flatMap { $0.nanoseconds($0.stream.pointee.start_time) } }.min()
+  }
+
+  /// Nil when the container does not say.
+  var duration: TimeDelta? {
+    let duration = context.pointee.duration
+    guard duration > 0, duration < .max / 1000 else { return nil }
+    return .microseconds(duration)
+  }
+
+  /// Containers whose timestamps may leap (broadcasts).
+  var mayLeap: Bool { context.pointee.iformat.pointee.flags & AVFMT_TS_DISCONT != 0 }
+
+  /// The next packet of a stream that is played; the caller owns it.
+  func read() -> Step {
+    guard let packet = av_packet_alloc() else { return .failure("Memory is short.") }
+    while true {
+      let status = av_read_frame(context, packet)
+      if status >= 0 {
+        damaged = 0
+        if let stream = [video, audio].lazy.compactMap({ $0 }).first(where: { $0.index == packet.pointee.stream_index }
+        ),
+          packet.pointee.size > 0, av_packet_make_refcounted(packet) >= 0
+        {
+          return .packet(packet, of: stream)
+        }
+        av_packet_unref(packet)
+        continue
+      }
+      if status == cffmpeg_error_again || status == cffmpeg_error_invalid_data, damaged < 1000 {
+        damaged += 1
+        continue
+      }
+      var owned: UnsafeMutablePointer<AVPacket>? = packet
+      av_packet_free(&owned)
+      return status == cffmpeg_error(EIO) ? .failure(FFmpegError(status, in: "av_read_frame").description) : .end
+    }
+  }
+
+  /// Goes to the key frame at or before `time` (the file's own, in nanoseconds); false when the container cannot.
+  func seek(to time: Int64) -> Bool {
+    damaged = 0
+    let main = video ?? audio
+    guard let main else { return false }
+    let units = main.units(time)
+    return avformat_seek_file(context, main.index, .min, units, units, 0) >= 0
+  }
+
+  /// Goes to the first byte; false when the container cannot.
+  func rewind() -> Bool {
+    damaged = 0
+    let main = video ?? audio
+    guard let main else { return false }
+    let start = main.stream.pointee.start_time
+    let first = start == cffmpeg_no_timestamp ? 0 : start
+    return avformat_seek_file(context, main.index, .min, first, first, 0) >= 0
+      || av_seek_frame(context, -1, 0, AVSEEK_FLAG_BYTE) >= 0
+  }
+
+  /// When the next key frame after `time` stands in the container's index, in the file's own nanoseconds.
+  func indexedKeyFrame(after time: Int64) -> Int64? {
+    guard let video else { return nil }
+    let units = video.units(time) + 1
+    guard let entry = avformat_index_get_entry_from_timestamp(video.stream, units, 0) else { return nil }
+    return video.nanoseconds(entry.pointee.timestamp)
+  }
+
+  private static func openContainer(
+    _ path: String, _ io: UnsafeMutablePointer<AVIOContext>
+  ) throws(CaptureError) -> UnsafeMutablePointer<AVFormatContext> {
+    var context = avformat_alloc_context()
+    guard let fresh = context else { throw .unavailable("Memory is short: \(path) was not opened.") }
+    fresh.pointee.pb = io
+    fresh.pointee.io_open = { _, _, _, _, _ in cffmpeg_error(EACCES) }
+    // Only the ending is told, as a hint: some names would be taken for patterns of many files.
+    var status = avformat_open_input(&context, "file" + FileRefusal.ending(of: path), nil, nil)
+    // A failure has freed the context.
+    guard status >= 0, let opened = context else {
+      throw FileRefusal.unknown(path, FFmpegError(status, in: "avformat_open_input"))
+    }
+    status = avformat_find_stream_info(opened, nil)
+    guard status >= 0 else {
+      avformat_close_input(&context)
+      throw FileRefusal.unknown(path, FFmpegError(status, in: "avformat_find_stream_info"))
+    }
+    return opened
+  }
+
+  /// The stream to play of a kind: one whose form is known, and no cover picture.
+  private static func best(
+    _ type: AVMediaType, in context: UnsafeMutablePointer<AVFormatContext>
+  ) -> UnsafeMutablePointer<AVStream>? {
+    func isPlayable(_ stream: UnsafeMutablePointer<AVStream>) -> Bool {
+      let parameters = stream.pointee.codecpar.pointee
+      guard parameters.codec_type == type, avcodec_find_decoder(parameters.codec_id) != nil else { return false }
+      if type == AVMEDIA_TYPE_AUDIO { return parameters.sample_rate > 0 && parameters.ch_layout.nb_channels > 0 }
+      return stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
+        && parameters.width > 0 && parameters.height > 0
+    }
+    let index = av_find_best_stream(context, type, -1, -1, nil, 0)
+    if index >= 0, let stream = context.pointee.streams[Int(index)], isPlayable(stream) { return stream }
+    return (0..<Int(context.pointee.nb_streams)).lazy.compactMap { context.pointee.streams[$0] }.first(
+      where: isPlayable)
+  }
+
+  /// The libraries write to standard error by default, which is the program's.
+  private static let quietLibraries: Void = av_log_set_level(AV_LOG_QUIET)
+}

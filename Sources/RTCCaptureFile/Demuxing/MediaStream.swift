@@ -1,0 +1,121 @@
+internal import CFFmpeg
+internal import RTCMedia
+internal import RTCPrimitives
+
+/// One stream of an open file, described. Its pointer is valid as long as the file it came from.
+struct MediaStream {
+  let stream: UnsafeMutablePointer<AVStream>
+  let description: StreamDescription
+  /// What a picture lasts when the container does not say; zero for sound.
+  let frameDuration: TimeDelta
+
+  var index: Int32 { stream.pointee.index }
+  var parameters: UnsafeMutablePointer<AVCodecParameters> { stream.pointee.codecpar }
+  var isPicture: Bool { parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO }
+
+  init(_ stream: UnsafeMutablePointer<AVStream>) {
+    self.stream = stream
+    let parameters = stream.pointee.codecpar.pointee
+    let isPicture = parameters.codec_type == AVMEDIA_TYPE_VIDEO
+    let size = PixelSize(width: Int(parameters.width), height: Int(parameters.height))
+    description = StreamDescription(
+      codecName: String(cString: avcodec_get_name(parameters.codec_id)),
+      extradata: Array(UnsafeBufferPointer(start: parameters.extradata, count: Int(max(0, parameters.extradata_size)))),
+      profile: Int(parameters.profile), level: Int(parameters.level), size: size,
+      rotation: isPicture ? Self.rotation(of: stream) : .none,
+      colorSpace: PictureColor(matrix: parameters.color_space, range: parameters.color_range, height: size.height)
+        .delivered,
+      reorderDepth: Int(max(0, parameters.video_delay)),
+      audio: AudioFormat(
+        sampleRate: Int(parameters.sample_rate), channels: Int(parameters.ch_layout.nb_channels)))
+    frameDuration = isPicture ? Self.frameDuration(of: stream.pointee) : .zero
+  }
+
+  /// Pictures a second; 0 when nobody knows.
+  var frameRate: Double {
+    let rate = stream.pointee.avg_frame_rate
+    return rate.num > 0 && rate.den > 0 ? Double(rate.num) / Double(rate.den) : 0
+  }
+
+  /// A time of the stream in nanoseconds; nil when it is none.
+  func nanoseconds(_ time: Int64) -> Int64? {
+    guard time != cffmpeg_no_timestamp else { return nil }
+    let scaled = av_rescale_q(time, stream.pointee.time_base, .nanosecond)
+    // A hundred years either way are a broken file's; the rest leaves room for sums.
+    return abs(scaled.clamped) < 3_000_000_000_000_000_000 ? scaled : nil
+  }
+
+  func units(_ nanoseconds: Int64) -> Int64 {
+    av_rescale_q(nanoseconds, .nanosecond, stream.pointee.time_base)
+  }
+
+  private static func frameDuration(of stream: AVStream) -> TimeDelta {
+    for rate in [stream.avg_frame_rate, stream.r_frame_rate] where rate.num > 0 && rate.den > 0 {
+      let seconds = Double(rate.den) / Double(rate.num)
+      if (0.001...10).contains(seconds) { return .seconds(seconds) }
+    }
+    return .milliseconds(40)
+  }
+
+  private static func rotation(of stream: UnsafeMutablePointer<AVStream>) -> VideoRotation {
+    var size = 0
+    guard let data = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size), size >= 36 else { return .none }
+    return data.withMemoryRebound(to: Int32.self, capacity: 9) { VideoRotation(displayMatrix: $0) }
+  }
+}
+
+extension AVRational {
+  static let nanosecond = AVRational(num: 1, den: 1_000_000_000)
+}
+
+extension Int64 {
+  /// So that `abs` is defined.
+  fileprivate var clamped: Int64 { Swift.max(self, .min + 1) }
+}
+
+extension VideoRotation {
+  /// FFmpeg says by how much a matrix turns against the clock; we say clockwise. Turns between quarters go to the
+  /// nearest quarter; mirroring is not followed.
+  init(displayMatrix matrix: UnsafePointer<Int32>) {
+    let degrees = -av_display_rotation_get(matrix)
+    guard degrees.isFinite else {
+      self = .none
+      return
+    }
+    let quarters = (Int((degrees / 90).rounded()) % 4 + 4) % 4
+    self = [.none, .clockwise90, .half, .clockwise270][quarters]
+  }
+}
+
+/// What a picture's samples mean.
+struct PictureColor: Hashable {
+  let matrix: AVColorSpace
+  let isFullRange: Bool
+
+  /// `height` decides where a file does not say: 720 rows and more are high definition.
+  init(matrix: AVColorSpace, range: AVColorRange, height: Int) {
+    switch matrix {
+    case AVCOL_SPC_UNSPECIFIED, AVCOL_SPC_RESERVED, AVCOL_SPC_RGB, AVCOL_SPC_YCGCO:
+      self.matrix = height >= 720 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M
+    default: self.matrix = matrix
+    }
+    isFullRange = range == AVCOL_RANGE_JPEG
+  }
+
+  /// What a frame is said to be when it is handed over.
+  var delivered: ColorSpace {
+    switch matrix {
+    case AVCOL_SPC_BT470BG, AVCOL_SPC_SMPTE170M, AVCOL_SPC_FCC, AVCOL_SPC_SMPTE240M: .bt601Limited
+    default: .bt709Limited
+    }
+  }
+
+  /// True when samples can be handed over as they are.
+  var isDeliverable: Bool {
+    guard !isFullRange else { return false }
+    return switch matrix {
+    case AVCOL_SPC_BT470BG, AVCOL_SPC_SMPTE170M, AVCOL_SPC_BT709: true
+    default: false
+    }
+  }
+}

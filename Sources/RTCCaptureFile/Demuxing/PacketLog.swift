@@ -1,0 +1,194 @@
+internal import RTCPrimitives
+
+/// The packets of one stream that are read but not done with: a queue with two readers, the decoder and the tap.
+///
+/// While decoding is switched off the decoder's place follows the clock from key frame to key frame, so that decoding can
+/// begin again in the middle of a group with the picture that is due.
+struct PacketLog {
+  enum Entry {
+    case packet(DemuxedPacket)
+    /// A pass through the file ended: the decoder gives out what it holds. What comes before `floor` in the next pass is
+    /// decoded but not shown.
+    case boundary(floor: TimeDelta, isLast: Bool)
+  }
+
+  /// What the decoder is to do next.
+  struct Work {
+    var entry: Entry
+    /// Packets before it were left out.
+    var startsAnew: Bool
+  }
+
+  private enum Tap {
+    case off
+    /// From the first key frame that is not past.
+    case waiting
+    case at(Int)
+  }
+
+  private var entries: [Entry] = []
+  /// Entries are numbered from the beginning of time; this is the number of `entries[head]`.
+  private var first = 0
+  private var head = 0
+  private var decodeAt = 0
+  private var startsAnew = true
+  private var tap = Tap.off
+  private(set) var byteCount = 0
+  /// Packets not yet due are kept for a tap that may come.
+  let isTappable: Bool
+
+  init(isTappable: Bool) { self.isTappable = isTappable }
+
+  private var endIndex: Int { first + entries.count - head }
+  private subscript(number: Int) -> Entry { entries[head + number - first] }
+
+  var isEmpty: Bool { head == entries.count }
+  var isTapped: Bool { if case .off = tap { false } else { true } }
+  /// The decoder has had everything.
+  var isExhausted: Bool { decodeAt >= endIndex }
+
+  mutating func append(_ entry: Entry) {
+    if case .packet(let packet) = entry { byteCount += packet.payload.count }
+    entries.append(entry)
+  }
+
+  /// After a seek: nothing of what was read is wanted.
+  mutating func removeAll() {
+    first = endIndex
+    entries.removeAll()
+    head = 0
+    byteCount = 0
+    decodeAt = first
+    startsAnew = true
+    if isTapped { tap = .waiting }
+  }
+
+  // MARK: - The decoder
+
+  mutating func nextToDecode() -> Work? {
+    guard decodeAt < endIndex else { return nil }
+    defer {
+      decodeAt += 1
+      startsAnew = false
+    }
+    return Work(entry: self[decodeAt], startsAnew: startsAnew)
+  }
+
+  /// While nothing is decoded: moves the decoder's place to the newest key frame that is due.
+  mutating func skipDecoding(to media: TimeDelta) {
+    var number = max(decodeAt, first)
+    while number < endIndex {
+      switch self[number] {
+      case .packet(let packet):
+        if packet.decodeTime > media { return }
+        if packet.isKeyFrame, number > decodeAt {
+          decodeAt = number
+          startsAnew = true
+        }
+      case .boundary(_, let isLast):
+        // The end is for the decoder to see, so that the stream ends when everything else is past.
+        if isLast {
+          if number > decodeAt { startsAnew = true }
+          decodeAt = number
+          return
+        }
+      }
+      number += 1
+    }
+  }
+
+  // MARK: - The tap
+
+  mutating func setTapped(_ isTapped: Bool) {
+    guard isTapped != self.isTapped else { return }
+    tap = isTapped ? .waiting : .off
+  }
+
+  /// The packet the tap gets next, which may not be due; nil when there is none yet.
+  mutating func nextToTap(from media: TimeDelta) -> DemuxedPacket? {
+    switch tap {
+    case .off: return nil
+    case .waiting:
+      for number in first..<max(first, endIndex) {
+        guard case .packet(var packet) = self[number], packet.isKeyFrame, packet.decodeTime >= media else { continue }
+        tap = .at(number)
+        packet.startsAfterJump = true
+        entries[head + number - first] = .packet(packet)
+        return packet
+      }
+      return nil
+    case .at(var number):
+      while number < endIndex {
+        if case .packet(let packet) = self[number] {
+          tap = .at(number)
+          return packet
+        }
+        number += 1
+      }
+      tap = .at(number)
+      return nil
+    }
+  }
+
+  /// The tap took what `nextToTap` showed.
+  mutating func noteTapped() {
+    if case .at(let number) = tap { tap = .at(number + 1) }
+  }
+
+  /// The next key frame later than `media` among what is read.
+  func nextKeyFrame(after media: TimeDelta) -> TimeDelta? {
+    for number in first..<max(first, endIndex) {
+      if case .packet(let packet) = self[number], packet.isKeyFrame, packet.time > media { return packet.time }
+    }
+    return nil
+  }
+
+  // MARK: - Letting go
+
+  /// Forgets what neither reader needs; `limit` bounds the bytes kept for a decoder that is switched off.
+  mutating func trim(to media: TimeDelta, limit: Int) {
+    var keep = decodeAt
+    if case .at(let number) = tap { keep = min(keep, number) }
+    while first < keep, head < entries.count {
+      if isTappable, case .packet(let packet) = self[first], packet.decodeTime >= media { break }
+      dropFirst()
+    }
+    while byteCount > limit, head < entries.count, isPast(media) {
+      if case .at(first) = tap { break }
+      dropFirst()
+      if decodeAt < first { restartDecoder() }
+    }
+    compact()
+  }
+
+  private func isPast(_ media: TimeDelta) -> Bool {
+    guard case .packet(let packet) = self[first] else { return false }
+    return packet.decodeTime < media
+  }
+
+  /// Some of the group is gone: the decoder begins again with the next key frame.
+  private mutating func restartDecoder() {
+    decodeAt = first
+    startsAnew = true
+    while decodeAt < endIndex {
+      switch self[decodeAt] {
+      case .packet(let packet) where !packet.isKeyFrame: decodeAt += 1
+      default: return
+      }
+    }
+  }
+
+  private mutating func dropFirst() {
+    if case .packet(let packet) = self[first] { byteCount -= packet.payload.count }
+    // Frees the packet now; the array is shortened later, many at once.
+    entries[head] = .boundary(floor: .zero, isLast: false)
+    head += 1
+    first += 1
+  }
+
+  private mutating func compact() {
+    guard head > 64, head * 2 > entries.count else { return }
+    entries.removeFirst(head)
+    head = 0
+  }
+}

@@ -1,0 +1,159 @@
+public import RTCMedia
+public import RTCPrimitives
+
+/// Plays a local file: its pictures and its sound, when they are due by the file's own timestamps.
+///
+/// One thread demuxes and decodes ahead, one delivers the pictures, one the sound. All follow one media clock, so pictures
+/// and sound cannot drift apart. Decoded pictures are handed over by reference; formats that browsers' codecs do not take
+/// (10 bits, 4:2:2, palettes, full range …) are converted once and counted in `convertedPictures`. All methods may be called
+/// from any thread and return at once.
+///
+/// Playing begins when `source.video` or `source.audio` is started, and the file is read again from `Options.start` when
+/// both were stopped or ended and one is started again.
+public final class FilePlayer: Sendable {
+  public struct Options: Sendable {
+    /// Begin again when the end is reached; the next pass begins where the longer of the two streams ends.
+    public var isLooped = false
+    /// Where to begin, each pass of a loop as well.
+    public var start = TimeDelta.zero
+    /// 0.25…4; values outside are taken to the nearer bound. Sound keeps its pitch.
+    public var speed = 1.0
+    /// Pictures a second at most; nil for as many as the file has. The format given to `startCapture` sets a limit too.
+    public var maximumFrameRate: Double?
+    /// False leaves the file's sound out.
+    public var playsSound = true
+
+    public init() {}
+  }
+
+  /// What a player is doing.
+  public enum Playback: Hashable, Sendable {
+    /// Neither pictures nor sound are asked for, or the file has ended.
+    case idle
+    /// Opening, or on the way to another place.
+    case preparing
+    case playing
+    case paused
+  }
+
+  public enum Event: Hashable, Sendable {
+    case started
+    case paused
+    case resumed
+    /// On the way to this position.
+    case seeking(TimeDelta)
+    /// The file began again, for the time that the number says.
+    case looped(Int)
+    /// Everything that was asked for came to its end.
+    case ended
+  }
+
+  public static let speeds = 0.25...4.0
+
+  /// What to cast: `video` is nil for files without pictures, `audio` for files without sound.
+  public let source: MediaSource
+  let core: PlaybackCore
+
+  /// Opens a file and looks at what is in it; takes as long as reading its first part does.
+  ///
+  /// - Throws: `noSuchSource` when it is missing, empty, breaks off or is not known, `notPermitted`, `unsupportedFormat`
+  ///   when it is encrypted or coded as nothing on this machine can decode. Each with a sentence.
+  public static func open(path: String, options: Options = Options()) throws(CaptureError) -> FilePlayer {
+    try FilePlayer(path: path, options: options, clock: .monotonic, passthrough: .none)
+  }
+
+  /// - Parameters:
+  ///   - clock: tests play as fast as they take.
+  ///   - passthrough: what can be passed on without decoding.
+  package init(path: String, options: Options, clock: PlaybackClock, passthrough: PassthroughFactory)
+    throws(CaptureError)
+  {
+    var options = options
+    options.speed = Self.bounded(options.speed)
+    options.start = max(.zero, options.start)
+    let core = try PlaybackCore(path: path, options: options, clock: clock, passthrough: passthrough)
+    self.core = core
+    source = MediaSource(
+      video: core.info.videoFormat.map { FileVideoCapturer(core: core, format: $0) },
+      audio: core.info.audioFormat.map { _ in FileAudioSource(core: core) })
+  }
+
+  // MARK: - Controls
+
+  /// Stops the clock; what comes after `resume` has later capture times than all before.
+  public func pause() {
+    if core.monitor.change({ $0.pause($1) }) { core.tell(.paused) }
+  }
+
+  public func resume() {
+    if core.monitor.change({ $0.resume($1) }) { core.tell(.resumed) }
+  }
+
+  /// Goes to a position in the file, to the picture that is shown there (to the key frame before it while pictures are
+  /// passed on), and returns when it is ready. A player that is paused shows it and stays paused.
+  public func seek(to position: TimeDelta) async {
+    await seek { _ in position }
+  }
+
+  /// Goes forward, or back when negative.
+  public func seek(by distance: TimeDelta) async {
+    await seek { $0 + distance }
+  }
+
+  /// While muted the sound goes on as silence.
+  public func setMuted(_ isMuted: Bool) { core.monitor.change { state, _ in state.isMuted = isMuted } }
+
+  /// 0.25…4; values outside are taken to the nearer bound.
+  public func setSpeed(_ speed: Double) {
+    let bounded = Self.bounded(speed)
+    core.monitor.change { $0.setSpeed(bounded, $1) }
+  }
+
+  // MARK: - What there is to know
+
+  /// Where the file is now.
+  public var position: TimeDelta {
+    let position = core.monitor.read { $0.position(at: $1) }
+    return max(.zero, min(position, duration ?? position))
+  }
+
+  /// Nil when the container does not say.
+  public var duration: TimeDelta? { core.info.duration }
+  public var playback: Playback { core.monitor.read { state, _ in state.playback } }
+  public var isMuted: Bool { core.monitor.read { state, _ in state.isMuted } }
+  public var speed: Double { core.monitor.read { state, _ in state.clock.speed } }
+
+  /// What happens, for one reader; the oldest is left out when nobody reads.
+  public var events: AsyncStream<Event> { core.events }
+
+  /// FFmpeg's names of container and codecs, nil where there is no such stream.
+  public var containerName: String { core.info.containerName }
+  public var videoCodec: String? { core.info.videoCodec }
+  public var audioCodec: String? { core.info.audioCodec }
+
+  /// Pictures that had to be copied because of their format.
+  public var convertedPictures: Int { core.ledger.converted }
+  /// Pictures that came too late to be shown.
+  public var droppedPictures: Int { core.monitor.read { state, _ in state.droppedPictures } }
+  /// Pictures that consumers still hold.
+  package var outstandingPictures: Int { core.ledger.outstanding }
+
+  private func seek(_ target: (TimeDelta) -> TimeDelta) async {
+    let length = duration
+    await withCheckedContinuation { continuation in
+      let (place, isIdle) = core.monitor.change { state, now in
+        let wanted = max(.zero, target(state.seekTarget ?? state.position(at: now)))
+        let place = length.map { min(wanted, $0) } ?? wanted
+        guard state.isWanted else { return (place, true) }
+        state.seekTarget = place
+        state.seekWaiters.append(continuation)
+        return (place, false)
+      }
+      if isIdle { continuation.resume() } else { core.tell(.seeking(place)) }
+    }
+  }
+
+  private static func bounded(_ speed: Double) -> Double {
+    speed.isFinite ? min(max(speed, speeds.lowerBound), speeds.upperBound) : 1
+  }
+}

@@ -1,0 +1,214 @@
+internal import CFFmpeg
+internal import RTCMedia
+internal import RTCPrimitives
+
+/// The reader thread's work: demuxes and decodes ahead of the clock, as much as the deliveries want.
+final class FileReader {
+  private let core: PlaybackCore
+  private let seat: Int
+  private var file: MediaFile
+  private var isFresh: Bool
+  private var timing: PacketTiming
+  private var pass = PassCount()
+  private var pictures: PictureReading?
+  private var sound: SoundReading?
+
+  /// What one pass through the file held so far.
+  private struct PassCount {
+    var start: Int64 = 0
+    var beginsAtStart = true
+    var pictures = 0
+    var sounds = 0
+  }
+
+  /// - Parameter isFresh: nothing was read of the file yet.
+  init(core: PlaybackCore, seat: Int, file: MediaFile, isFresh: Bool) {
+    self.core = core
+    self.seat = seat
+    self.file = file
+    self.isFresh = isFresh
+    timing = PacketTiming(fileTime: file.start ?? 0, media: 0, fileEnd: nil, mayLeap: file.mayLeap)
+    pictures = file.video.flatMap { PictureReading($0, core: core) }
+    sound = file.audio.flatMap { SoundReading($0, core: core) }
+    core.monitor.change { state, _ in
+      if pictures == nil { state.video.isDead = true }
+      if sound == nil { state.audio.isDead = true }
+    }
+  }
+
+  /// Returns when nobody wants the file any more.
+  func run(noteEnded: () -> Void) {
+    while true {
+      let job = core.monitor.wait(seat: seat) { state, now in
+        let job = state.nextJob(now)
+        if case .ready(.exit) = job {
+          // Within the lock: whoever starts next finds no reader and makes one.
+          state.readerRun = nil
+          state.releaseSeekWaiters()
+          noteEnded()
+        }
+        return job
+      }
+      switch job {
+      case .exit: return
+      case .seek(let position): seek(to: position)
+      case .read: read()
+      case .decodePicture(let work): pictures?.decode(work)
+      case .decodeSound(let work): sound?.decode(work)
+      }
+    }
+  }
+
+  // MARK: - Reading
+
+  private func read() {
+    switch file.read() {
+    case .packet(let packet, let stream): take(packet, of: stream)
+    case .end: endPass(lost: nil)
+    case .failure(let reason):
+      endPass(lost: "\(file.path) could not be read further: \(reason)")
+    }
+  }
+
+  private func take(_ packet: UnsafeMutablePointer<AVPacket>, of stream: MediaStream, startsAfterJump: Bool = false) {
+    let isPicture = stream.isPicture
+    if pass.pictures + pass.sounds == 0, file.start == nil, let first = time(of: packet, stream) {
+      timing = PacketTiming(fileTime: first, media: pass.start, fileEnd: nil, mayLeap: file.mayLeap)
+    }
+    if isPicture { pass.pictures += 1 } else { pass.sounds += 1 }
+    let told = stream.nanoseconds(max(0, packet.pointee.duration)) ?? 0
+    let duration = told > 0 ? told : stream.frameDuration.nanoseconds
+    let place = timing.place(
+      stream: stream.index, pts: stream.nanoseconds(packet.pointee.pts), dts: stream.nanoseconds(packet.pointee.dts),
+      duration: duration, cut: Self.cutEnd(packet, stream))
+    // From here on the packet is on the media timeline; the decoder gives its frames the packets' times.
+    packet.pointee.pts = stream.nanoseconds(packet.pointee.pts).map { $0 + place.offset } ?? cffmpeg_no_timestamp
+    packet.pointee.dts = stream.nanoseconds(packet.pointee.dts).map { $0 + place.offset } ?? cffmpeg_no_timestamp
+    packet.pointee.duration = told
+    let demuxed = DemuxedPacket(
+      payload: PacketPayload(owning: packet), isKeyFrame: packet.pointee.flags & AV_PKT_FLAG_KEY != 0,
+      time: TimeDelta(nanoseconds: place.time), decodeTime: TimeDelta(nanoseconds: place.decodeTime),
+      duration: TimeDelta(nanoseconds: told), startsAfterJump: startsAfterJump)
+    let indexed = isPicture ? indexedKeyFrame(after: demuxed, place.offset) : nil
+    core.monitor.change { state, _ in
+      state.append(demuxed, isPicture: isPicture)
+      if isPicture { state.indexedKeyFrame = indexed }
+    }
+  }
+
+  /// Only asked of streams that may be passed on.
+  private func indexedKeyFrame(after packet: DemuxedPacket, _ offset: Int64) -> TimeDelta? {
+    guard core.info.encodedFormat != nil else { return nil }
+    let next = file.indexedKeyFrame(after: packet.decodeTime.nanoseconds - offset)
+    return next.map { TimeDelta(nanoseconds: $0 + offset) }
+  }
+
+  private func time(of packet: UnsafeMutablePointer<AVPacket>, _ stream: MediaStream) -> Int64? {
+    stream.nanoseconds(packet.pointee.pts) ?? stream.nanoseconds(packet.pointee.dts)
+  }
+
+  /// How much of a packet's end is padding, in nanoseconds.
+  private static func cutEnd(_ packet: UnsafeMutablePointer<AVPacket>, _ stream: MediaStream) -> Int64 {
+    var size = 0
+    guard !stream.isPicture, stream.description.audio.sampleRate > 0,
+      let data = av_packet_get_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 8
+    else { return 0 }
+    let samples = (4..<8).reversed().reduce(Int64(0)) { $0 << 8 | Int64(data[$1]) }
+    return samples * 1_000_000_000 / Int64(stream.description.audio.sampleRate)
+  }
+
+  // MARK: - The end and the next pass
+
+  private func endPass(lost: String?) {
+    let end = timing.end
+    let isOnePicture = pass.beginsAtStart && pass.pictures == 1 && pass.sounds == 0
+    let isLooped = core.options.isLooped && !isOnePicture && end - pass.start > 1_000_000
+    if isLooped, lost == nil, rewindForLoop(at: end) { return }
+    core.monitor.change { state, _ in
+      state.appendEnd(
+        lost.map { .lost($0) } ?? (isOnePicture ? .held : .at(TimeDelta(nanoseconds: end))))
+    }
+  }
+
+  private func rewindForLoop(at end: Int64) -> Bool {
+    let start = core.options.start
+    guard go(to: fileTime(start), isStart: start == .zero) else { return false }
+    core.monitor.change { state, _ in state.appendLoop(at: TimeDelta(nanoseconds: end)) }
+    beginPass(fileTime: fileTime(start), media: end, isStart: start == .zero)
+    return true
+  }
+
+  private func beginPass(fileTime: Int64, media: Int64, isStart: Bool) {
+    // Longer by more than this than the container says: a mistake in one packet.
+    let fileEnd = file.duration.map { ($0 + .seconds(30)).nanoseconds + (file.start ?? 0) }
+    timing = PacketTiming(fileTime: fileTime, media: media, fileEnd: fileEnd, mayLeap: file.mayLeap)
+    pass = PassCount(start: media, beginsAtStart: isStart)
+    isFresh = false
+  }
+
+  private func fileTime(_ position: TimeDelta) -> Int64 { (file.start ?? 0) + position.nanoseconds }
+
+  // MARK: - Seeking
+
+  private func seek(to position: TimeDelta) {
+    let target = max(.zero, min(position, file.duration ?? position))
+    let (packets, first) = packets(around: target)
+    let isTapped = core.monitor.read { state, _ in state.video.log.isTapped }
+    // Packets can only be passed on from a key frame: the place is moved to it.
+    let actual = isTapped ? first.map { max(.zero, TimeDelta(nanoseconds: $0 - fileTime(.zero))) } ?? target : target
+    let media = core.monitor.change { state, now in
+      state.beginPlace(at: actual, now)
+      return state.clock.media(at: now)
+    }
+    pictures?.reset()
+    sound?.reset()
+    beginPass(fileTime: fileTime(actual), media: media.nanoseconds, isStart: target == .zero)
+    var isFirst = true
+    for (packet, stream) in packets {
+      take(packet, of: stream, startsAfterJump: isFirst)
+      isFirst = false
+    }
+  }
+
+  private typealias Packets = [(UnsafeMutablePointer<AVPacket>, MediaStream)]
+
+  /// The first packets from the key frame at or before `target`, and that key frame's time in the file.
+  private func packets(around target: TimeDelta) -> (Packets, Int64?) {
+    let wanted = fileTime(target)
+    if isFresh, target == .zero { return ([], nil) }
+    // Some containers land too late: then from further ahead.
+    for back in [0, 2_000_000_000, 10_000_000_000] as [Int64] where target.nanoseconds > back {
+      guard file.seek(to: wanted - back) else { break }
+      let (packets, first) = readToKeyFrame()
+      if let first, first <= wanted { return (packets, first) }
+      for (packet, _) in packets { Self.free(packet) }
+    }
+    guard go(to: fileTime(.zero), isStart: true) else { return ([], nil) }
+    return readToKeyFrame()
+  }
+
+  private func readToKeyFrame() -> (Packets, Int64?) {
+    var packets: Packets = []
+    while packets.count < 2000, case .packet(let packet, let stream) = file.read() {
+      packets.append((packet, stream))
+      let isMain = stream.isPicture || file.video == nil
+      if isMain, packet.pointee.flags & AV_PKT_FLAG_KEY != 0 { return (packets, time(of: packet, stream)) }
+    }
+    return (packets, nil)
+  }
+
+  /// To the place, or to the beginning, opening the file anew where its container cannot go back.
+  private func go(to fileTime: Int64, isStart: Bool) -> Bool {
+    if isStart ? file.rewind() : file.seek(to: fileTime) { return true }
+    guard let fresh = try? MediaFile(path: file.path, wantsAudio: core.options.playsSound),
+      (fresh.video == nil) == (file.video == nil), (fresh.audio == nil) == (file.audio == nil)
+    else { return false }
+    file = fresh
+    return true
+  }
+
+  private static func free(_ packet: UnsafeMutablePointer<AVPacket>) {
+    var owned: UnsafeMutablePointer<AVPacket>? = packet
+    av_packet_free(&owned)
+  }
+}

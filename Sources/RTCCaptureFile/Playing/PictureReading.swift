@@ -1,0 +1,120 @@
+internal import CFFmpeg
+internal import RTCMedia
+internal import RTCPrimitives
+
+/// Decodes a player's pictures and puts those that are to be shown where the delivery finds them. On the reader thread.
+final class PictureReading {
+  private let core: PlaybackCore
+  private let decoder: CodecContext
+  private let maker: PictureMaker
+  private let rotation: VideoRotation
+  private let frameDuration: TimeDelta
+  /// Where the newest picture ends.
+  private var expected: TimeDelta?
+  private var newest: TimeDelta?
+  /// Pictures before it are too many for the highest rate.
+  private var nextAllowed: TimeDelta?
+
+  private struct Wish {
+    var floor: TimeDelta
+    var interval: TimeDelta?
+    /// How far the clock is.
+    var media: TimeDelta
+  }
+
+  /// Nil when nothing can decode the stream.
+  init?(_ stream: MediaStream, core: PlaybackCore) {
+    guard let decoder = try? CodecContext(stream) else { return nil }
+    self.core = core
+    self.decoder = decoder
+    maker = PictureMaker(ledger: core.ledger)
+    rotation = stream.description.rotation
+    frameDuration = stream.frameDuration
+  }
+
+  func decode(_ work: PacketLog.Work) {
+    if work.startsAnew { reset() }
+    switch work.entry {
+    case .packet(let packet):
+      core.monitor.change { state, _ in state.video.sent += 1 }
+      decoder.send(packet.payload)
+      collect()
+    case .boundary(let floor, _):
+      decoder.send(nil)
+      collect()
+      reset()
+      core.monitor.change { state, _ in PlayerState.finishPass(&state.video, floor: floor) }
+    }
+  }
+
+  func reset() {
+    decoder.flush()
+    expected = nil
+    newest = nil
+    nextAllowed = nil
+  }
+
+  private func collect() {
+    while let frame = decoder.receive() {
+      let wish = core.monitor.change { state, now in
+        state.video.made += 1
+        return Wish(
+          floor: state.video.floor,
+          interval: state.maximumFrameRate.map { .seconds(state.clock.speed / $0) },
+          media: state.clock.media(at: now))
+      }
+      var time = place(frame)
+      let duration = frame.pointee.pkt_duration > 0 ? TimeDelta(nanoseconds: frame.pointee.pkt_duration) : frameDuration
+      expected = time + duration
+      decoder.setHurrying(wish.media - time > .milliseconds(200))
+      guard time + duration > wish.floor, isAllowed(time, wish.interval) else {
+        var owned: UnsafeMutablePointer<AVFrame>? = frame
+        av_frame_free(&owned)
+        continue
+      }
+      time = max(time, wish.floor)
+      show(frame, time, duration)
+    }
+  }
+
+  private func show(_ frame: UnsafeMutablePointer<AVFrame>, _ time: TimeDelta, _ duration: TimeDelta) {
+    let rotation = Self.rotation(of: frame) ?? rotation
+    guard let (buffer, colorSpace) = maker.picture(of: frame) else { return }
+    let item = PictureItem(
+      buffer: buffer, colorSpace: colorSpace, rotation: rotation, time: time, duration: duration)
+    core.monitor.change { state, _ in
+      guard state.decodesPictures else { return }
+      state.video.total += 1
+      state.pictures.append(item)
+    }
+  }
+
+  /// The file's own time; pictures without one, or with one that goes back, follow the one before.
+  private func place(_ frame: UnsafeMutablePointer<AVFrame>) -> TimeDelta {
+    let told = frame.pointee.best_effort_timestamp
+    var time = told == cffmpeg_no_timestamp ? expected ?? .zero : TimeDelta(nanoseconds: told)
+    if let newest, time <= newest { time = expected ?? newest }
+    newest = time
+    return time
+  }
+
+  /// Keeps the rate in the long run; a picture may be a little early, so that rates that are nearly equal pass.
+  private func isAllowed(_ time: TimeDelta, _ interval: TimeDelta?) -> Bool {
+    guard let interval else { return true }
+    guard let next = nextAllowed else {
+      nextAllowed = time + interval
+      return true
+    }
+    guard time + interval / 8 >= next else { return false }
+    nextAllowed = time - next > interval ? time + interval : next + interval
+    return true
+  }
+
+  /// What the frame itself says (Exif, H.264 SEI).
+  private static func rotation(of frame: UnsafeMutablePointer<AVFrame>) -> VideoRotation? {
+    guard let side = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX), side.pointee.size >= 36 else {
+      return nil
+    }
+    return side.pointee.data.withMemoryRebound(to: Int32.self, capacity: 9) { VideoRotation(displayMatrix: $0) }
+  }
+}

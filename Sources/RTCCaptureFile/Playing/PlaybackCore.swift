@@ -1,0 +1,187 @@
+internal import RTCCapture
+internal import RTCMedia
+internal import RTCPrimitives
+
+/// What is known of a file once it is open.
+struct FileInfo: Sendable {
+  var path: String
+  var containerName: String
+  var duration: TimeDelta?
+  /// Nil when the file has no pictures.
+  var videoFormat: VideoFormat?
+  var videoCodec: String?
+  /// Nil when it has no sound, or none is wanted.
+  var audioFormat: AudioFormat?
+  var audioCodec: String?
+  var encodedFormat: EncodedVideoFormat?
+  var isOpus: Bool
+}
+
+/// One player: its state, its threads, and what they deliver. The player, its picture source and its sound source share
+/// it.
+final class PlaybackCore: Sendable {
+  let info: FileInfo
+  let options: FilePlayer.Options
+  let monitor: PlaybackMonitor<PlayerState>
+  let ledger = PictureLedger()
+  let events: AsyncStream<FilePlayer.Event>
+  private let feed: AsyncStream<FilePlayer.Event>.Continuation
+  private let readerThread = CaptureThread()
+  private let videoThread = CaptureThread()
+  private let audioThread = CaptureThread()
+
+  init(path: String, options: FilePlayer.Options, clock: PlaybackClock, passthrough: PassthroughFactory)
+    throws(CaptureError)
+  {
+    let file = try MediaFile(path: path, wantsAudio: options.playsSound)
+    let video = file.video.flatMap { passthrough.video($0.description) }
+    let audio = file.audio.flatMap { passthrough.audio($0.description) }
+    info = FileInfo(file, encodedFormat: video?.format, isOpus: audio != nil)
+    self.options = options
+    var state = PlayerState(options: options, videoPassthrough: video, audioPassthrough: audio)
+    state.openedFile = file
+    monitor = PlaybackMonitor(state, clock: clock)
+    (events, feed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
+  }
+
+  deinit { feed.finish() }
+
+  func tell(_ event: FilePlayer.Event) { feed.yield(event) }
+
+  // MARK: - Starting and stopping
+
+  func startVideo(maximumFrameRate: Double?, consumer: any VideoConsumer) {
+    start(.video, videoThread, name: "rtc-file-video") { state in
+      state.maximumFrameRate = maximumFrameRate
+      state.pictures.removeAll()
+    } body: { [self] run, thread in
+      VideoDelivery(core: self, run: run, consumer: consumer).deliver(thread)
+    } refused: {
+      consumer.captureDidStart(.failure(.alreadyStarted))
+    }
+  }
+
+  func startAudio(consumer: any AudioConsumer) {
+    start(.audio, audioThread, name: "rtc-file-audio") { state in
+      state.sounds.removeAll()
+    } body: { [self] run, thread in
+      AudioDelivery(core: self, run: run, consumer: consumer).deliver(thread)
+    } refused: {
+      consumer.audioCaptureDidStart(.failure(.alreadyStarted))
+    }
+  }
+
+  func stopVideo() { stop(.video, videoThread) }
+  func stopAudio() { stop(.audio, audioThread) }
+
+  /// The delivery of `run` ends by itself: from here on the source may be started again.
+  func noteEnded(_ track: PlayerState.Kind, run: Int, _ thread: CaptureRun) {
+    let isLast = monitor.change { state, _ in
+      if state[track].run == run { state[track].run = nil }
+      return !state.isWanted
+    }
+    thread.noteEnded()
+    if isLast { tell(.ended) }
+  }
+
+  private func start(
+    _ track: PlayerState.Kind, _ thread: CaptureThread, name: String,
+    prepare: (inout PlayerState) -> Void, body: @escaping @Sendable (Int, CaptureRun) -> Void, refused: () -> Void
+  ) {
+    let run = monitor.change { state, now -> Int? in
+      guard state[track].run == nil else { return nil }
+      state.beginAgainIfOver(now)
+      let run = state.makeRun()
+      state[track].run = run
+      state[track].floor = max(state[track].floor, state.clock.media(at: now))
+      prepare(&state)
+      return run
+    }
+    guard let run else { return refused() }
+    monitor.enter(run)
+    let started = thread.start(name: name) { [self] thread in
+      body(run, thread)
+      monitor.leave(run)
+    }
+    guard started else {
+      forget(track, run)
+      return refused()
+    }
+    startReader()
+  }
+
+  private func stop(_ track: PlayerState.Kind, _ thread: CaptureThread) {
+    let (run, isLast) = monitor.change { state, _ in
+      let run = state[track].run
+      state[track].run = nil
+      return (run, run != nil && !state.isWanted)
+    }
+    if let run { monitor.leave(run) }
+    thread.stop()
+    // So that the next start begins at the beginning.
+    if isLast { readerThread.stop() }
+  }
+
+  private func forget(_ track: PlayerState.Kind, _ run: Int) {
+    monitor.change { state, _ in
+      if state[track].run == run { state[track].run = nil }
+    }
+    monitor.leave(run)
+  }
+
+  private func startReader() {
+    let run = monitor.change { state, _ -> Int? in
+      guard state.readerRun == nil, state.isWanted else { return nil }
+      let run = state.makeRun()
+      state.readerRun = run
+      return run
+    }
+    guard let run else { return }
+    monitor.enter(run)
+    let started = readerThread.start(name: "rtc-file") { [self] thread in
+      read(run, thread)
+      monitor.leave(run)
+    }
+    precondition(started, "A reader was started while another ran.")
+  }
+
+  private func read(_ run: Int, _ thread: CaptureRun) {
+    do throws(CaptureError) {
+      let opened = monitor.change { state, _ in
+        defer { state.openedFile = nil }
+        return state.openedFile
+      }
+      let file = if let opened { opened } else { try MediaFile(path: info.path, wantsAudio: options.playsSound) }
+      FileReader(core: self, seat: run, file: file, isFresh: true).run { thread.noteEnded() }
+    } catch {
+      // It was there a moment ago.
+      monitor.change { state, _ in
+        state.appendEnd(.lost(error.sentence))
+        state.seekTarget = nil
+        state.releaseSeekWaiters()
+        state.readerRun = nil
+        thread.noteEnded()
+      }
+    }
+  }
+}
+
+extension FileInfo {
+  init(_ file: MediaFile, encodedFormat: EncodedVideoFormat?, isOpus: Bool) {
+    path = file.path
+    containerName = file.containerName
+    duration = file.duration
+    videoFormat = file.video.map {
+      let rate = $0.frameRate
+      let format = SourceFormat(.init(rawValue: $0.parameters.pointee.format))
+      return VideoFormat(
+        size: $0.description.size, frameRates: 0...(rate > 0 ? rate : 1000),
+        pixelFormat: format.shared ?? (format.isRGB ? .bgra : .i420))
+    }
+    videoCodec = file.video?.description.codecName
+    audioFormat = file.audio.map { $0.description.audio }
+    audioCodec = file.audio?.description.codecName
+    self.encodedFormat = encodedFormat
+    self.isOpus = isOpus
+  }
+}

@@ -1,0 +1,153 @@
+internal import Glibc
+internal import RTCCapture
+package import RTCPrimitives
+
+/// Which clock a player follows.
+package enum PlaybackClock: Sendable {
+  case monotonic
+  /// Time stands while any thread of the player works and leaps to the next deadline when all wait: files play as fast
+  /// as their consumers take them, and every time can be told beforehand.
+  case asFastAsConsumed(from: Timestamp)
+}
+
+/// Whether a thread may go on, or how long it waits if nothing changes before.
+enum Wait<Result> {
+  case ready(Result)
+  case until(Timestamp?)
+}
+
+/// The state that a player's threads share: changed under one lock, awaited by one condition.
+///
+/// `@unchecked Sendable`: `state`, `time` and `seats` are touched only while `mutex` is held.
+final class PlaybackMonitor<State>: @unchecked Sendable {
+  private enum Time {
+    case real
+    case virtual(Timestamp)
+  }
+
+  /// A thread of the player, by its run's number; where it waits, until when.
+  private enum Seat {
+    case working
+    case waiting(Timestamp?)
+  }
+
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let condition: UnsafeMutablePointer<pthread_cond_t>
+  private var state: State
+  private var time: Time
+  private var seats: [Int: Seat] = [:]
+
+  init(_ state: State, clock: PlaybackClock) {
+    self.state = state
+    time =
+      switch clock {
+      case .monotonic: .real
+      case .asFastAsConsumed(let start): .virtual(start)
+      }
+    mutex = .allocate(capacity: 1)
+    condition = .allocate(capacity: 1)
+    pthread_mutex_init(mutex, nil)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Changes the state and wakes every thread to look at it.
+  func change<Result>(_ body: (inout State, Timestamp) -> Result) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    let result = body(&state, now)
+    wakeAll()
+    return result
+  }
+
+  func read<Result>(_ body: (borrowing State, Timestamp) -> Result) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body(state, now)
+  }
+
+  /// Asks `step` again and again, at each change and at the time it named, until it is ready. `step` may change the
+  /// state; the other threads look at it when `step` is ready.
+  func wait<Result>(seat: Int, _ step: (inout State, Timestamp) -> Wait<Result>) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      switch step(&state, now) {
+      case .ready(let result):
+        wakeAll()
+        return result
+      case .until(let deadline): sleep(seat, until: deadline)
+      }
+    }
+  }
+
+  /// The thread of `seat` takes part from now on.
+  func enter(_ seat: Int) {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    seats[seat] = .working
+  }
+
+  /// It is gone. Safe to say again.
+  func leave(_ seat: Int) {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    seats[seat] = nil
+    leap()
+  }
+
+  private var now: Timestamp {
+    switch time {
+    case .real: MonotonicClock.now
+    case .virtual(let now): now
+    }
+  }
+
+  private func wakeAll() {
+    // All count as working until they have looked.
+    for seat in seats.keys { seats[seat] = .working }
+    pthread_cond_broadcast(condition)
+  }
+
+  private func sleep(_ seat: Int, until deadline: Timestamp?) {
+    guard case .virtual = time else { return sleepReally(until: deadline) }
+    if seats[seat] != nil { seats[seat] = .waiting(deadline) }
+    if leap() { return }
+    pthread_cond_wait(condition, mutex)
+  }
+
+  private func sleepReally(until deadline: Timestamp?) {
+    guard let deadline, deadline < .distantFuture else {
+      pthread_cond_wait(condition, mutex)
+      return
+    }
+    let nanoseconds = max(0, deadline.nanoseconds)
+    var moment = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+    pthread_cond_timedwait(condition, mutex, &moment)
+  }
+
+  /// Virtual time goes to the next deadline when everybody waits; true when it did.
+  @discardableResult
+  private func leap() -> Bool {
+    guard case .virtual(let now) = time else { return false }
+    var next: Timestamp?
+    for seat in seats.values {
+      guard case .waiting(let deadline) = seat else { return false }
+      if let deadline { next = min(next ?? deadline, deadline) }
+    }
+    guard let next else { return false }
+    time = .virtual(max(now, next))
+    wakeAll()
+    return true
+  }
+}

@@ -1,0 +1,64 @@
+internal import RTCMedia
+internal import RTCPrimitives
+
+extension PlayerState {
+  /// False when it stood already.
+  mutating func pause(_ now: Timestamp) -> Bool {
+    switch motion {
+    case .playing:
+      clock.stop(at: now)
+      motion = .paused
+      return true
+    case .preparing(thenPaused: false):
+      motion = .preparing(thenPaused: true)
+      return true
+    case .preparing(thenPaused: true), .paused: return false
+    }
+  }
+
+  /// False when it ran already.
+  mutating func resume(_ now: Timestamp) -> Bool {
+    switch motion {
+    case .paused:
+      owesPicture = false
+      clock.run(at: now)
+      motion = .playing
+      return true
+    case .preparing(thenPaused: true):
+      motion = .preparing(thenPaused: false)
+      return true
+    case .preparing(thenPaused: false), .playing: return false
+    }
+  }
+
+  mutating func setSpeed(_ speed: Double, _ now: Timestamp) {
+    clock.setSpeed(speed, at: now)
+    updateTaps()
+  }
+
+  mutating func setDecoding(_ isWanted: Bool, _ now: Timestamp) {
+    guard isWanted != isDecodingWanted else { return }
+    isDecodingWanted = isWanted
+    if isWanted {
+      video.floor = max(video.floor, clock.media(at: now))
+    } else {
+      pictures.removeAll()
+    }
+  }
+
+  func timeToNextKeyFrame(_ now: Timestamp) -> TimeDelta? {
+    let media = clock.media(at: now)
+    let indexed = indexedKeyFrame.flatMap { $0 > media ? $0 : nil }
+    guard let next = video.log.nextKeyFrame(after: media) ?? indexed else { return nil }
+    return .seconds((next - media).seconds / clock.speed)
+  }
+
+  var playback: FilePlayer.Playback {
+    guard isWanted else { return .idle }
+    return switch motion {
+    case .preparing: .preparing
+    case .playing: .playing
+    case .paused: .paused
+    }
+  }
+}

@@ -1,0 +1,202 @@
+internal import RTCMedia
+internal import RTCPrimitives
+
+/// A decoded picture that waits until it is due.
+struct PictureItem {
+  var buffer: PixelBuffer
+  var colorSpace: ColorSpace
+  var rotation: VideoRotation
+  var time: TimeDelta
+  var duration: TimeDelta
+}
+
+/// What the reader thread, the two delivery threads and the controls of one player share. A pure value but for the
+/// objects it hands from thread to thread; `PlaybackMonitor` guards it.
+struct PlayerState {
+  enum Motion {
+    /// The first picture and sound of a place in the file are awaited.
+    case preparing(thenPaused: Bool)
+    case playing
+    case paused
+  }
+
+  /// How the file ends, once its end was read.
+  enum Ending {
+    case at(TimeDelta)
+    /// It is one picture: shown until stopped.
+    case held
+    case lost(String)
+  }
+
+  /// One pass through the file, or a part of one between seeks: which of its own times lie where on the media timeline.
+  struct Pass {
+    var start: TimeDelta
+    /// Position in the file at `start`.
+    var position: TimeDelta
+    /// How often the file ended and began again before it.
+    var number: Int
+  }
+
+  /// One of the two streams while it is asked for.
+  struct Track {
+    /// The number of the run that delivers it; nil while nobody asks.
+    var run: Int?
+    var log: PacketLog
+    /// What comes before is decoded and not delivered.
+    var floor = TimeDelta.zero
+    /// A whole pass gave nothing that could be decoded.
+    var isDead = false
+    /// Packets given to the decoder and frames got from it since the pass began.
+    var sent = 0
+    var made = 0
+    /// Frames ever made.
+    var total = 0
+  }
+
+  enum Kind {
+    case video
+    case audio
+  }
+
+  let options: FilePlayer.Options
+  /// From the opening until the first reader takes it.
+  var openedFile: MediaFile?
+  var clock = MediaClock()
+  var motion = Motion.preparing(thenPaused: false)
+  var ending: Ending?
+  var passes = [Pass(start: .zero, position: .zero, number: 0)]
+
+  var video: Track
+  var audio: Track
+  var pictures: [PictureItem] = []
+  var sounds: [SoundPiece] = []
+  var lastPicture: PictureItem?
+  /// A picture is to be shown although the clock stands: the one after a seek.
+  var owesPicture = false
+  var droppedPictures = 0
+
+  var isDecodingWanted = true
+  var isMuted = false
+  var maximumFrameRate: Double?
+  let videoPassthrough: (any VideoPassthrough)?
+  let audioPassthrough: (any AudioPassthrough)?
+  var videoTap: (any EncodedVideoConsumer)?
+  var audioTap: (any EncodedAudioConsumer)?
+  /// The next key frame that the container's index tells of, on the media timeline.
+  var indexedKeyFrame: TimeDelta?
+
+  var readerRun: Int?
+  private var lastRun = 0
+  /// Where in the file to go; the reader takes it.
+  var seekTarget: TimeDelta?
+  var seekWaiters: [CheckedContinuation<Void, Never>] = []
+  /// The media time of the newest packet read.
+  var frontier = TimeDelta.zero
+
+  init(
+    options: FilePlayer.Options, videoPassthrough: (any VideoPassthrough)?, audioPassthrough: (any AudioPassthrough)?
+  ) {
+    self.options = options
+    self.videoPassthrough = videoPassthrough
+    self.audioPassthrough = audioPassthrough
+    video = Track(log: PacketLog(isTappable: videoPassthrough != nil))
+    audio = Track(log: PacketLog(isTappable: audioPassthrough != nil))
+    clock.setSpeed(options.speed, at: .zero)
+  }
+
+  subscript(kind: Kind) -> Track {
+    get { kind == .video ? video : audio }
+    set {
+      switch kind {
+      case .video: video = newValue
+      case .audio: audio = newValue
+      }
+    }
+  }
+
+  // MARK: - What is asked for
+
+  mutating func makeRun() -> Int {
+    lastRun += 1
+    return lastRun
+  }
+
+  var isWanted: Bool { video.run != nil || audio.run != nil }
+  var decodesPictures: Bool { video.run != nil && isDecodingWanted && !video.isDead }
+  var decodesSound: Bool { audio.run != nil && !audio.isDead && !audio.log.isTapped }
+
+  /// Packets of sound can only be passed on at their own speed.
+  mutating func updateTaps() {
+    video.log.setTapped(videoTap != nil && videoPassthrough != nil)
+    let wasTapped = audio.log.isTapped
+    audio.log.setTapped(audioTap != nil && audioPassthrough != nil && clock.speed == 1)
+    if audio.log.isTapped && !wasTapped { sounds.removeAll() }
+  }
+
+  /// What a run that ended at the file's end leaves, or a first one finds: it begins at the beginning.
+  mutating func beginAgainIfOver(_ now: Timestamp) {
+    let isOver =
+      switch ending {
+      case .at(let end): clock.media(at: now) >= end
+      case .lost: true
+      case .held, nil: false
+      }
+    if isOver || !isWanted { seekTarget = options.start }
+  }
+
+  // MARK: - Places
+
+  func position(at now: Timestamp) -> TimeDelta {
+    let media = clock.media(at: now)
+    let pass = passes.last { $0.start <= media } ?? passes[0]
+    return pass.position + (media - pass.start)
+  }
+
+  /// Everything read is forgotten; the file goes on at `position`, and the clock stands until it is there.
+  mutating func beginPlace(at position: TimeDelta, _ now: Timestamp) {
+    clock.stop(at: now)
+    let media = clock.media(at: now)
+    motion =
+      switch motion {
+      case .paused, .preparing(thenPaused: true): .preparing(thenPaused: true)
+      default: .preparing(thenPaused: false)
+      }
+    passes = [Pass(start: media, position: position, number: passes.last?.number ?? 0)]
+    for kind in [Kind.video, .audio] {
+      self[kind].log.removeAll()
+      self[kind].floor = media
+      self[kind].sent = 0
+      self[kind].made = 0
+    }
+    pictures.removeAll()
+    sounds.removeAll()
+    lastPicture = nil
+    ending = nil
+    indexedKeyFrame = nil
+    frontier = media
+  }
+
+  /// The clock starts when what is asked for is there.
+  mutating func settle(_ now: Timestamp) {
+    guard case .preparing(let thenPaused) = motion, seekTarget == nil else { return }
+    let isFull = video.log.byteCount + audio.log.byteCount >= Self.byteLimit
+    let hasPicture = !decodesPictures || !pictures.isEmpty || isFinished(video)
+    let hasSound = !decodesSound || !sounds.isEmpty || isFinished(audio)
+    guard isFull || (hasPicture && hasSound) else { return }
+    motion = thenPaused ? .paused : .playing
+    owesPicture = thenPaused
+    if !thenPaused { clock.run(at: now) }
+    releaseSeekWaiters()
+  }
+
+  mutating func releaseSeekWaiters() {
+    for waiter in seekWaiters { waiter.resume() }
+    seekWaiters.removeAll()
+  }
+
+  /// Everything of the track was decoded.
+  func isFinished(_ track: Track) -> Bool { track.isDead || (ending != nil && track.log.isExhausted) }
+
+  /// The most that is kept of packets, in bytes.
+  static let byteLimit = 64 << 20
+}
