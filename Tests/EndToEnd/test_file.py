@@ -2,7 +2,6 @@
 
 import os
 import re
-import statistics
 import time
 
 import pytest
@@ -50,9 +49,8 @@ def test_frames_come_in_order_at_their_pace_with_their_sound(kind, way, cast, cl
 def test_picture_and_sound_are_within_40_ms(kind, way, cast, clips, ear):
     path, _ = make(clips, kind, flash=True, seconds=12)
     viewer = Viewer(ear, cast("file", path, "--loop", way).url()).wait_live()
-    time.sleep(4)   # the browser brings both together step by step
-    found, browsers_own = sound.offsets(viewer, 10)
-    assert abs(statistics.median(found)) <= 40, (found, browsers_own)
+    found, browsers_own = sound.settled_offset(viewer)
+    assert abs(found) <= 40, (found, browsers_own)
 
 
 @pytest.mark.parametrize("way", ["--copy", "--no-copy"])

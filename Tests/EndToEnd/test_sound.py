@@ -1,7 +1,6 @@
 """Sound: from a tone or the desktop to the viewer's ear, and the page's controls for it."""
 
 import re
-import statistics
 import time
 
 import pytest
@@ -131,9 +130,8 @@ def test_the_measure_of_what_is_early_or_late_can_be_trusted(late, ear):
     """By a sender of known offset; see `sound.OFFSETS`."""
     with Reference("--flash", "--beep-late", str(late)) as reference:
         viewer = Viewer(ear, reference.url).wait_live()
-        time.sleep(3)
-        found, browsers_own = sound.offsets(viewer, 6)
-        assert abs(statistics.median(found) - (browsers_own - late)) < 25, (found, browsers_own)
+        found, browsers_own = sound.settled_offset(viewer)
+        assert abs(found - (browsers_own - late)) < 25, (found, browsers_own)
 
 
 DESKTOP = (*CAST, "--audio", "desktop")
