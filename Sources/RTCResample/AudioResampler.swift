@@ -28,7 +28,9 @@ public final class AudioResampler {
     var status: Int32 = 0
     let state = speex_resampler_init(
       UInt32(channels), UInt32(inputRate), UInt32(Self.outputRate), Self.quality, &status)
-    guard let state else { throw .library(status: Int(status), message: String(cString: speex_resampler_strerror(status))) }
+    guard let state else {
+      throw .library(status: Int(status), message: String(cString: speex_resampler_strerror(status)))
+    }
     speex_resampler_skip_zeros(state)
     self.inputRate = inputRate
     self.channels = channels
