@@ -25,6 +25,7 @@ let package = Package(
       ]),
     // For the fuzzing and benchmark packages beside this one.
     .library(name: "RTCWire", targets: ["RTCWire"]),
+    .library(name: "RTCMedia", targets: ["RTCMedia"]),
     .library(
       name: "RTCPictures", targets: ["RTCMedia", "RTCConvert", "RTCCodecVPX", "RTCCapture", "RTCPrimitives"]),
     .library(
@@ -139,7 +140,8 @@ let package = Package(
       dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCEngine"], swiftSettings: safe),
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
-    .testTarget(name: "RTCWireTests", dependencies: ["RTCWire", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCWireTests", dependencies: ["RTCWire", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCIceTests", dependencies: ["RTCIce", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
     .testTarget(name: "RTCDtlsTests", dependencies: ["RTCDtls", "RTCPrimitives"], swiftSettings: strict),

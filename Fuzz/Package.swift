@@ -17,12 +17,16 @@ let package = Package(
   dependencies: [.package(name: "rtcast", path: "..")],
   targets: [
     .target(
-      name: "FuzzBodies", dependencies: [.product(name: "RTCWire", package: "rtcast")],
+      name: "FuzzBodies",
+      dependencies: [
+        .product(name: "RTCWire", package: "rtcast"), .product(name: "RTCMedia", package: "rtcast"),
+      ],
       swiftSettings: strict),
     .systemLibrary(name: "CLibFuzzer"),
     fuzzTarget("FuzzRTP"),
     fuzzTarget("FuzzRTCP"),
     fuzzTarget("FuzzVP8"),
+    fuzzTarget("FuzzOpus"),
     fuzzTarget("FuzzSTUN"),
     fuzzTarget("FuzzSDP"),
   ]

@@ -6,6 +6,8 @@ public final class OpusAudioEncoder: AudioEncoder {
   public private(set) var settings: AudioEncoderSettings
 
   private var encoder: OpaquePointer
+  /// Milliseconds of silence up to now.
+  private var silence = 0
   private var packet = [UInt8](repeating: 0, count: OpusAudioEncoder.maximumPacketSize)
 
   /// Bytes of a packet at most, whatever rate is set: it must fit into one datagram. Reached above 560 kbit/s at 20 ms,
@@ -14,6 +16,12 @@ public final class OpusAudioEncoder: AudioEncoder {
 
   /// A packet of up to so many bytes is silence that need not be sent (opus_encoder(3), `opus_encode`).
   private static let silentPacketSize = 2
+
+  /// Softer than two steps of 16-bit sound (-84 dB) is silence; so much of it is still sent, and then a frame now and
+  /// then, which tells the far side that the sound has not broken off.
+  private static let softest: Float = 2 / 32_768
+  private static let silenceBeforeRest = 200
+  private static let silenceBetweenFrames = 400
 
   public init(_ settings: AudioEncoderSettings) throws(AudioEncoderError) {
     try Self.check(settings)
@@ -61,9 +69,22 @@ public final class OpusAudioEncoder: AudioEncoder {
     guard samples.count == frame * settings.channels else {
       throw .wrongSampleCount(expected: frame * settings.channels, got: samples.count)
     }
+    guard !settings.usesDiscontinuousTransmission || isToBeSent(samples) else { return nil }
     let count = opus_encode_float(encoder, samples, Int32(frame), &packet, Int32(packet.count))
     guard count >= 0 else { throw Self.failure(count) }
-    return count <= Self.silentPacketSize ? nil : Array(packet[..<Int(count)])
+    return count <= Self.silentPacketSize && silence < Self.silenceBeforeRest ? nil : Array(packet[..<Int(count)])
+  }
+
+  /// False for silence that need not be sent. The library's own judgement serves voices: it would take a soft passage of
+  /// music for noise, and without its costlier analysis it lets silence through.
+  private func isToBeSent(_ samples: [Float]) -> Bool {
+    for sample in samples where !(abs(sample) < Self.softest) {
+      silence = 0
+      return true
+    }
+    silence += settings.frameMilliseconds
+    let rest = silence - Self.silenceBeforeRest
+    return rest <= 0 || rest % Self.silenceBetweenFrames < settings.frameMilliseconds
   }
 
   // MARK: - The library
@@ -99,7 +120,8 @@ public final class OpusAudioEncoder: AudioEncoder {
     try set(OPUS_SET_BITRATE_REQUEST, settings.bitrate)
     try set(OPUS_SET_VBR_REQUEST, 1)
     try set(OPUS_SET_COMPLEXITY_REQUEST, settings.complexity)
-    try set(OPUS_SET_DTX_REQUEST, settings.usesDiscontinuousTransmission ? 1 : 0)
+    let leavesOutNoise = settings.usesDiscontinuousTransmission && settings.application == .voice
+    try set(OPUS_SET_DTX_REQUEST, leavesOutNoise ? 1 : 0)
     try set(OPUS_SET_INBAND_FEC_REQUEST, settings.usesForwardErrorCorrection ? 1 : 0)
     try set(OPUS_SET_PACKET_LOSS_PERC_REQUEST, Int((settings.expectedLoss * 100).rounded()))
     try set(OPUS_SET_SIGNAL_REQUEST, Int(settings.application == .voice ? OPUS_SIGNAL_VOICE : OPUS_AUTO))

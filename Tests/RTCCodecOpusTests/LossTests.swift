@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct Loss {
   /// A voice-like sound whose pitch and loudness change all the time, so that nothing can be guessed from before.
-  private static let voice: [Float] = {
+  static let voice: [Float] = {
     var phase = 0.0
     return (0..<96_000).map { index in
       let time = Double(index) / 48_000
@@ -79,6 +79,6 @@ import Testing
     #expect(Tone.loudness(first) > Tone.loudness(last) / 2)
     var faded: [Float] = []
     for _ in 0..<50 { faded = try decoder.conceal(sampleCount: 960) }
-    #expect(Tone.loudness(faded) < Tone.loudness(last) / 20)
+    #expect(Tone.loudness(faded) < Tone.loudness(last) / 5)
   }
 }

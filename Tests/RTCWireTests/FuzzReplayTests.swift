@@ -7,6 +7,7 @@ import Testing
     "RTP": fuzzRTP,
     "RTCP": fuzzRTCP,
     "VP8": fuzzVP8,
+    "Opus": fuzzOpus,
     "STUN": fuzzSTUN,
     "SDP": fuzzSDP,
   ]
