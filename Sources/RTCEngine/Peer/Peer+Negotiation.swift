@@ -190,7 +190,8 @@ extension Peer {
     case (false, true): direction = .recvonly
     case (false, false): return nil
     }
-    let formats = (configuration.sendsVideo?.codecs ?? [])
+    let formats =
+      (configuration.sendsVideo?.codecs ?? [])
       + (configuration.receivesVideo ? configuration.receivableVideo : [])
     let extensions: [RTPHeaderExtensionURI] = [
       .mid, .absSendTime, .transportSequenceNumber, .videoContentType, .playoutDelay, .videoOrientation, .colorSpace,

@@ -22,7 +22,7 @@ public struct H264FrameSplit: Sendable {
   public var isAtEnd: Bool { unit == nil }
   /// Bytes of the frame that are still to come.
   public func remainingBytes(of frameSize: Int) -> Int {
-    unit.map { frameSize - $0.lowerBound - index * fragments.packetSize } ?? 0
+    unit.map { frameSize - $0.lowerBound - (index == 0 ? 0 : 1 + index * fragments.packetSize) } ?? 0
   }
 
   /// The next payload, nil after the last. To be called with the same bytes always.

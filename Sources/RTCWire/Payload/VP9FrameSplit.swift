@@ -20,7 +20,7 @@ public struct VP9FrameSplit: Sendable, BitwiseCopyable {
   /// Packets that are still to come.
   public var remaining: Int { split.count - index }
   /// Bytes of the frame that are still to come.
-  public func remainingBytes(of frameSize: Int) -> Int { frameSize - index * split.packetSize }
+  public func remainingBytes(of frameSize: Int) -> Int { max(0, frameSize - index * split.packetSize) }
 
   /// The next payload, nil after the last.
   public mutating func next() -> PayloadPiece? {

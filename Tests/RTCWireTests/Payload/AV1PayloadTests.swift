@@ -6,7 +6,8 @@ import Testing
   private func number(_ dump: String) -> (value: UInt32, size: Int)? {
     let bytes = wireBytes(dump)
     var reader = ByteReader(bytes.span)
-    return reader.readLEB128().map { ($0, reader.offset) }
+    guard let value = reader.readLEB128() else { return nil }
+    return (value, reader.offset)
   }
 
   private func elements(_ dump: String) -> [[UInt8]]? {

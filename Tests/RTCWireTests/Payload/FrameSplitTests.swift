@@ -12,7 +12,7 @@ import Testing
     #expect(parts.map { Array($0.bytes[..<4]) } == ["90809234", "80809234", "80809234"].map { wireBytes($0) })
     #expect(parts.map(\.bytes.count) == [838, 838, 836] && parts.map(\.isLast) == [false, false, true])
     #expect(parts.flatMap { $0.bytes[4...] } == frame)
-    #expect(split.remaining == 0 && split.remainingBytes(of: frame.count) <= 0)
+    #expect(split.remaining == 0 && split.remainingBytes(of: frame.count) == 0)
   }
 
   @Test func `VP9 has the size before the first part of a key frame`() throws {

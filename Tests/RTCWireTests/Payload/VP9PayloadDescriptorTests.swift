@@ -54,7 +54,9 @@ import Testing
     #expect(layers.structure?.pictureGroup?.map(\.references.count) == [0, 2])
   }
 
-  @Test(arguments: ["", "80", "8080", "e88001", "e8800100", "d88001", "d88001 03", "d88001 03 05 07", "02", "0210 0140"])
+  @Test(arguments: [
+    "", "80", "8080", "e88001", "e8800100", "d88001", "d88001 03", "d88001 03 05 07", "02", "0210 0140",
+  ])
   func `a payload that ends within, or has a fourth reference, is refused`(dump: String) {
     #expect(parsed(wireBytes(dump)) == nil)
   }
