@@ -1,0 +1,123 @@
+internal import CFFmpeg
+package import RTCMedia
+package import RTCPrimitives
+
+// Where demuxing ends and passing on begins.
+//
+// The player's reader thread demuxes into one packet log for each stream. The log has two readers: the decoder, and the
+// *tap*. The tap runs on the stream's delivery thread and gets each packet when it is due, in decoding order, beginning
+// with a key frame, at the start and after each jump (seek, packets skipped). What it does with them is the business of
+// `VideoPassthrough` and `AudioPassthrough`, made once for each file by a `PassthroughFactory`:
+//
+//     container → reader ─→ packet log ─→ decoder → frames → VideoConsumer          (setDecoding)
+//                                     └─→ tap: VideoPassthrough → EncodedVideoConsumer  (setPassthrough)
+//
+// Times are on the *media timeline*: nanoseconds since the player's first picture, at the file's own speed. It goes on
+// over loops and seeks and never goes back, so a passthrough never sees a pass end; it only sees `startsAfterJump`.
+// The player turns media time into the monotonic `captureTime` (speed, pauses) and hands that along.
+
+/// What the container says of a stream that could be passed on.
+package struct StreamDescription: Sendable {
+  /// FFmpeg's name of the codec: `h264`, `vp8`, `vp9`, `av1`, `opus`, `mpeg4` …
+  package var codecName: String
+  /// The codec's global headers as the container stores them: avcC (first byte 1) or Annex B for H.264, av1C or OBUs
+  /// for AV1, OpusHead for Opus; empty when there are none.
+  package var extradata: [UInt8]
+  /// FFmpeg's profile and level numbers (those of the codec's specification); negative when unknown.
+  package var profile: Int
+  package var level: Int
+  /// Upright or not, as coded. Zero for sound.
+  package var size: PixelSize
+  package var rotation: VideoRotation
+  package var colorSpace: ColorSpace
+  /// Pictures that wait for a later one before they are shown; 0: decoding order is showing order.
+  package var reorderDepth: Int
+  /// Zero for pictures.
+  package var audio: AudioFormat
+}
+
+/// One packet of a stream as the container holds it, with its place on the media timeline.
+package struct DemuxedPacket: Sendable {
+  package let payload: PacketPayload
+  package let isKeyFrame: Bool
+  /// When the picture or the first sample is due.
+  package var time: TimeDelta
+  /// When it is to be decoded: never after `time`, never before that of the packet before.
+  package var decodeTime: TimeDelta
+  /// Zero when the container does not say.
+  package var duration: TimeDelta
+  /// The first after the start, a seek or packets that were left out: nothing before it may be referred to. Not set
+  /// where a loop begins again.
+  package var startsAfterJump: Bool
+}
+
+/// The bytes of a packet, shared and never changed.
+///
+/// `@unchecked Sendable`: the packet is owned by this object alone, is not changed after `init`, and is freed in
+/// `deinit`.
+package final class PacketPayload: @unchecked Sendable {
+  let packet: UnsafeMutablePointer<AVPacket>
+
+  /// Takes over a packet whose data is reference-counted.
+  init(owning packet: UnsafeMutablePointer<AVPacket>) { self.packet = packet }
+
+  deinit {
+    var owned: UnsafeMutablePointer<AVPacket>? = packet
+    av_packet_free(&owned)
+  }
+
+  package var count: Int { max(0, Int(packet.pointee.size)) }
+
+  package var bytes: Span<UInt8> {
+    @_lifetime(borrow self)
+    get {
+      let start = UnsafePointer<UInt8>(packet.pointee.data)
+      // The packet's data lives and stays as it is for as long as self, which the result borrows.
+      let span = Span<UInt8>(_unsafeElements: UnsafeBufferPointer(start: start, count: start == nil ? 0 : count))
+      return _overrideLifetime(span, borrowing: self)
+    }
+  }
+
+  /// Global headers that replace the stream's from this packet on (H.264 in mp4, when they change under way).
+  package var newExtradata: [UInt8]? {
+    var size = 0
+    guard let data = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size), size > 0 else { return nil }
+    return Array(UnsafeBufferPointer(start: data, count: size))
+  }
+}
+
+/// Makes what a browser takes of one file's pictures. Made at opening, used on one thread, the delivery thread.
+package protocol VideoPassthrough: AnyObject {
+  /// Known at once.
+  var format: EncodedVideoFormat { get }
+
+  /// The packet as a frame to send; nil when there is nothing to send (empty, damaged, not decodable after a jump). What
+  /// is left out after a damaged packet is decided here. `number` is counted here, from 0; `rendition` stays as it is by
+  /// default.
+  func frame(of packet: DemuxedPacket, captureTime: Timestamp, now: Timestamp) -> EncodedFrame?
+}
+
+/// Makes Opus packets to send of one file's packets. Used on one thread.
+package protocol AudioPassthrough: AnyObject {
+  /// `position` counts the samples at 48 kHz handed over; nil when the packet is damaged or empty.
+  func frame(of packet: DemuxedPacket, captureTime: Timestamp) -> EncodedAudioFrame?
+}
+
+/// Decides at opening whether a stream can be passed on.
+package struct PassthroughFactory: Sendable {
+  /// Nil when browsers cannot take the pictures as they are (codec, profile, pictures out of order).
+  package var video: @Sendable (StreamDescription) -> (any VideoPassthrough)?
+  /// Nil when the sound is not Opus.
+  package var audio: @Sendable (StreamDescription) -> (any AudioPassthrough)?
+
+  package init(
+    video: @escaping @Sendable (StreamDescription) -> (any VideoPassthrough)?,
+    audio: @escaping @Sendable (StreamDescription) -> (any AudioPassthrough)?
+  ) {
+    self.video = video
+    self.audio = audio
+  }
+
+  /// Everything is decoded.
+  package static let none = PassthroughFactory(video: { _ in nil }, audio: { _ in nil })
+}
