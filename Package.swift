@@ -24,6 +24,7 @@ let package = Package(
         "RTCSignalingNIO",
       ]),
     // For the fuzzing and benchmark packages beside this one.
+    .library(name: "RTCCapture", targets: ["RTCCapture"]),
     .library(name: "RTCWire", targets: ["RTCWire"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
     .library(
@@ -141,7 +142,8 @@ let package = Package(
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCWireTests", dependencies: ["RTCWire", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
+      name: "RTCWireTests", dependencies: ["RTCWire", "RTCMedia", "RTCPrimitives", "RTCCapture"],
+      swiftSettings: strict),
     .testTarget(
       name: "RTCIceTests", dependencies: ["RTCIce", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
     .testTarget(name: "RTCDtlsTests", dependencies: ["RTCDtls", "RTCPrimitives"], swiftSettings: strict),
