@@ -20,10 +20,12 @@ let package = Package(
     .library(
       name: "RTCast",
       targets: [
-        "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCCapture", "RTCCaptureX11", "RTCAudio", "RTCSignaling",
+        "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCCapture", "RTCCaptureX11", "RTCCaptureFile",
+        "RTCAudio", "RTCSignaling",
         "RTCSignalingNIO",
       ]),
     // For the fuzzing and benchmark packages beside this one.
+    .library(name: "RTCCapture", targets: ["RTCCapture"]),
     .library(name: "RTCWire", targets: ["RTCWire"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
     .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
@@ -129,7 +131,7 @@ let package = Package(
     .executableTarget(
       name: "rtcast-cli",
       dependencies: [
-        "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureX11", "RTCEngine", "RTCNet", "RTCPeer",
+        "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureFile", "RTCCaptureX11", "RTCEngine", "RTCNet", "RTCPeer",
         "RTCSignaling", "RTCSignalingNIO", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -143,7 +145,7 @@ let package = Package(
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCWireTests", dependencies: ["RTCWire", "RTCMedia", "RTCBitstream", "RTCPrimitives"],
+      name: "RTCWireTests", dependencies: ["RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCPrimitives"],
       swiftSettings: strict),
     .testTarget(name: "RTCBitstreamTests", dependencies: ["RTCBitstream", "RTCMedia"], swiftSettings: strict),
     .testTarget(

@@ -20,6 +20,7 @@ let package = Package(
       name: "FuzzBodies",
       dependencies: [
         .product(name: "RTCWire", package: "rtcast"), .product(name: "RTCMedia", package: "rtcast"),
+        .product(name: "RTCCapture", package: "rtcast"),
       ],
       swiftSettings: strict),
     .systemLibrary(name: "CLibFuzzer"),
@@ -29,5 +30,6 @@ let package = Package(
     fuzzTarget("FuzzOpus"),
     fuzzTarget("FuzzSTUN"),
     fuzzTarget("FuzzSDP"),
+    fuzzTarget("FuzzY4M"),
   ]
 )

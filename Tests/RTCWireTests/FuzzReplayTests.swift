@@ -10,6 +10,7 @@ import Testing
     "Opus": fuzzOpus,
     "STUN": fuzzSTUN,
     "SDP": fuzzSDP,
+    "Y4M": fuzzY4M,
   ]
 
   @Test(arguments: ["Seeds", "FailCases"])

@@ -77,7 +77,7 @@ package struct PipePacer {
     }
     let late = (arrival.completed - due).seconds
     if late < interval {
-      isWriterAhead = arrival.isMoreWaiting && late <= 0
+      noteWriter(arrival, isEarly: late <= 0)
       return .show(at: due)
     }
     if (arrival.completed - arrival.began).seconds >= interval {
@@ -91,6 +91,14 @@ package struct PipePacer {
       anchor = anchor.map { $0 + .seconds(late) }
     }
     return .show(at: arrival.completed)
+  }
+
+  private mutating func noteWriter(_ arrival: Arrival, isEarly: Bool) {
+    if isEarly, arrival.isMoreWaiting {
+      isWriterAhead = true
+    } else if (arrival.completed - arrival.began).seconds >= interval / 2 {
+      isWriterAhead = false  // it is waited for
+    }
   }
 
   /// How long pictures are left out at a stretch.

@@ -46,6 +46,11 @@ package struct JSONError: Error, Hashable, Sendable {
   package var line: Int
   /// Half a sentence, such as `a comma or } is missing`.
   package var problem: String
+
+  package init(line: Int, problem: String) {
+    self.line = line
+    self.problem = problem
+  }
 }
 
 private struct JSONReader {
@@ -90,7 +95,7 @@ private struct JSONReader {
     case UInt8(ascii: "{"): return JSONTree(.object(try readObject()), line: start)
     case UInt8(ascii: "["): return JSONTree(.array(try readArray()), line: start)
     case UInt8(ascii: "\""): return JSONTree(.string(try readString()), line: start)
-    case .some(let byte) where byte == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte):
+    case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte):
       return JSONTree(.number(try readNumber()), line: start)
     default: return JSONTree(try readWord(), line: start)
     }
@@ -165,9 +170,11 @@ private struct JSONReader {
 
   private mutating func skipDigits() -> Int {
     let start = index
-    while let byte = peek, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { index += 1 }
+    while let byte = peek, Self.isDigit(byte) { index += 1 }
     return index - start
   }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
   private mutating func readString() throws(JSONError) -> String {
     index += 1
