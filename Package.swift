@@ -26,6 +26,7 @@ let package = Package(
     // For the fuzzing and benchmark packages beside this one.
     .library(name: "RTCWire", targets: ["RTCWire"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
+    .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
     .library(
       name: "RTCPictures", targets: ["RTCMedia", "RTCConvert", "RTCCodecVPX", "RTCCapture", "RTCPrimitives"]),
     .library(
@@ -65,6 +66,7 @@ let package = Package(
     .target(name: "RTCPrimitives", swiftSettings: safe),
     .target(name: "RTCMedia", dependencies: ["RTCPrimitives"], swiftSettings: safe),
     .target(name: "RTCWire", dependencies: ["RTCPrimitives"], swiftSettings: safe),
+    .target(name: "RTCBitstream", dependencies: ["RTCMedia"], swiftSettings: safe),
 
     // The peer connection, sans-IO.
     .target(name: "RTCIce", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
@@ -87,7 +89,7 @@ let package = Package(
       name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CX11"], swiftSettings: strict),
 
     .target(
-      name: "RTCCaptureFile", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CFFmpeg"],
+      name: "RTCCaptureFile", dependencies: ["RTCPrimitives", "RTCMedia", "RTCBitstream", "RTCWire", "RTCCapture", "CFFmpeg"],
       swiftSettings: strict),
 
     .target(
@@ -141,7 +143,9 @@ let package = Package(
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCWireTests", dependencies: ["RTCWire", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
+      name: "RTCWireTests", dependencies: ["RTCWire", "RTCBitstream", "RTCMedia", "RTCPrimitives"],
+      swiftSettings: strict),
+    .testTarget(name: "RTCBitstreamTests", dependencies: ["RTCBitstream", "RTCMedia"], swiftSettings: strict),
     .testTarget(
       name: "RTCIceTests", dependencies: ["RTCIce", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
     .testTarget(name: "RTCDtlsTests", dependencies: ["RTCDtls", "RTCPrimitives"], swiftSettings: strict),
@@ -154,6 +158,10 @@ let package = Package(
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureTests", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCTestKit"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RTCCaptureFileTests",
+      dependencies: ["RTCCaptureFile", "RTCBitstream", "RTCMedia", "RTCPrimitives", "CFFmpeg"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureX11Tests",

@@ -1,0 +1,59 @@
+internal import RTCBitstream
+package import RTCMedia
+package import RTCPrimitives
+
+/// The pictures of a file as frames to send, from key frame on: nothing is decoded.
+package final class VideoPassthroughStream: VideoPassthrough {
+  package let format: EncodedVideoFormat
+
+  /// Why the pictures cannot be passed on any longer; nil while they can. Once set it stays, and no frame comes any
+  /// more.
+  package private(set) var impassable: String?
+
+  private var rewriter: PictureRewriter
+  private let rotation: VideoRotation
+  private let colorSpace: ColorSpace
+  private var size: PixelSize
+  private var awaitsKeyFrame = true
+  private var count: UInt64 = 0
+
+  /// - Throws: when browsers cannot take the pictures as they are (codec, profile, depth, pictures out of order).
+  package init(_ stream: StreamDescription) throws(PassthroughRefusal) {
+    rewriter = try PictureRewriter(stream)
+    format = try rewriter.format(of: stream)
+    rotation = stream.rotation
+    // VP8 cannot say which matrix its samples are of; the others say it themselves.
+    colorSpace = stream.colorSpace
+    size = format.size
+  }
+
+  package func frame(of packet: DemuxedPacket, captureTime: Timestamp, now: Timestamp) -> EncodedFrame? {
+    guard impassable == nil else { return nil }
+    if packet.startsAfterJump {
+      awaitsKeyFrame = true
+      rewriter.reset()
+    }
+    if let extradata = packet.payload.newExtradata { rewriter.replaceHeaders(extradata) }
+    guard packet.payload.count > 0 else { return nil }
+    let picture: PictureRewriter.Picture
+    switch rewriter.rewrite(packet.payload.bytes) {
+    case .picture(let rewritten): picture = rewritten
+    case .nothingYet: return nil
+    case .damaged:
+      // What follows refers to it.
+      awaitsKeyFrame = true
+      return nil
+    case .impassable(let sentence):
+      impassable = sentence
+      return nil
+    }
+    guard picture.isKeyFrame || !awaitsKeyFrame else { return nil }
+    awaitsKeyFrame = false
+    size = picture.size ?? size
+    defer { count += 1 }
+    return EncodedFrame(
+      codec: format.codec, data: picture.data, isKeyFrame: picture.isKeyFrame, size: size, captureTime: captureTime,
+      encodedTime: now, quantizer: 0, rotation: rotation, contentHint: .motion,
+      colorSpace: format.codec == .vp8 ? colorSpace : nil, number: count)
+  }
+}

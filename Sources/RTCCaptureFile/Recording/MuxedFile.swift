@@ -1,0 +1,202 @@
+internal import CFFmpeg
+internal import Glibc
+internal import RTCBitstream
+internal import RTCMedia
+internal import RTCPrimitives
+
+/// What a file's header says of its pictures: it is written once, before the first of them.
+struct RecordedPictures: Equatable {
+  var codec: VideoCodec
+  var size: PixelSize
+  var profile: Int
+  /// Parameter sets of H.264 (Annex B), the sequence header of AV1.
+  var headers: [UInt8]
+  var rotation: VideoRotation
+  var colorSpace: ColorSpace?
+
+  /// Read from a key frame; nil when it holds no headers.
+  init?(_ frame: EncodedFrame) {
+    codec = frame.codec
+    size = frame.size
+    rotation = frame.rotation
+    colorSpace = frame.colorSpace
+    (profile, headers) = (0, [])
+    switch frame.codec {
+    case .vp8: break
+    case .vp9: profile = VP9FrameHeader(parsing: frame.data.span)?.profile ?? 0
+    case .h264:
+      let empty: [UInt8] = []
+      guard var rewriter = H264Rewriter(extradata: empty.span), rewriter.rewrite(frame.data.span) != nil,
+        let set = rewriter.activeSet
+      else { return nil }
+      headers = rewriter.parameterSets
+      profile = Int(set.profile)
+    case .av1:
+      let empty: [UInt8] = []
+      var rewriter = AV1Rewriter(extradata: empty.span)
+      guard rewriter.rewrite(frame.data.span) != nil, let header = rewriter.sequenceHeader else { return nil }
+      headers = rewriter.sequenceHeaderUnit
+      profile = header.profile
+    }
+  }
+}
+
+/// A file being written by an FFmpeg muxer. Used by one thread.
+///
+/// Matroska gets a cluster a second, mp4 a fragment a second and at each key frame, so that what `flush` has written
+/// plays whatever comes.
+final class MuxedFile {
+  enum Track: Int32 {
+    case pictures = 0
+    case sound = 1
+  }
+
+  let sink: RecordingSink
+  private let context: UnsafeMutablePointer<AVFormatContext>
+  private let output: UnsafeMutablePointer<AVIOContext>
+  private let packet: UnsafeMutablePointer<AVPacket>
+
+  /// Writes the header.
+  init(_ sink: RecordingSink, as container: RecordingContainer, pictures: RecordedPictures, hasAudio: Bool)
+    throws(FFmpegError)
+  {
+    var made: UnsafeMutablePointer<AVFormatContext>?
+    try FFmpegError.check(
+      avformat_alloc_output_context2(&made, nil, container.muxer, nil), "avformat_alloc_output_context2")
+    guard let context = made, let packet = av_packet_alloc(), let output = sink.makeOutput() else {
+      fatalError("no memory for the header of a recording")
+    }
+    (self.sink, self.context, self.output, self.packet) = (sink, context, output, packet)
+    context.pointee.pb = output
+    context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+    context.pointee.flush_packets = 0
+    try addPictures(pictures, container)
+    if hasAudio { try addSound() }
+    var options: OpaquePointer?
+    defer { av_dict_free(&options) }
+    if container == .mp4 {
+      // A track that begins late begins late: each fragment says when.
+      av_dict_set(&options, "movflags", "empty_moov+default_base_moof+frag_keyframe+frag_discont", 0)
+    } else {
+      av_dict_set(&options, "cluster_time_limit", "1000", 0)
+    }
+    try FFmpegError.check(avformat_write_header(context, &options), "avformat_write_header")
+  }
+
+  deinit {
+    var packet: UnsafeMutablePointer<AVPacket>? = packet
+    av_packet_free(&packet)
+    avformat_free_context(context)
+    RecordingSink.free(output)
+  }
+
+  /// One packet; its data is copied. `time` and `duration` are in nanoseconds, `time` grows within a track.
+  func write(_ data: [UInt8], to track: Track, time: Int64, duration: Int64, isKeyFrame: Bool) throws(FFmpegError) {
+    try FFmpegError.check(av_new_packet(packet, Int32(clamping: data.count)), "av_new_packet")
+    defer { av_packet_unref(packet) }
+    if !data.isEmpty {
+      data.withUnsafeBytes {
+        UnsafeMutableRawPointer(packet.pointee.data).copyMemory(from: $0.baseAddress!, byteCount: $0.count)
+      }
+    }
+    let nanoseconds = AVRational(num: 1, den: 1_000_000_000)
+    let base = context.pointee.streams[Int(track.rawValue)]!.pointee.time_base
+    packet.pointee.stream_index = track.rawValue
+    packet.pointee.pts = av_rescale_q(time, nanoseconds, base)
+    packet.pointee.dts = packet.pointee.pts
+    packet.pointee.duration = av_rescale_q(duration, nanoseconds, base)
+    packet.pointee.flags = isKeyFrame ? AV_PKT_FLAG_KEY : 0
+    try FFmpegError.check(av_write_frame(context, packet), "av_write_frame")
+  }
+
+  /// The unit that times of `track` are rounded to, in nanoseconds.
+  func tick(of track: Track) -> Int64 {
+    let base = context.pointee.streams[Int(track.rawValue)]!.pointee.time_base
+    return (1_000_000_000 * Int64(base.num) + Int64(base.den) - 1) / Int64(base.den)
+  }
+
+  /// Ends the cluster or fragment and writes all there is.
+  func flush() throws(FFmpegError) {
+    try FFmpegError.check(av_write_frame(context, nil), "av_write_frame")
+    avio_flush(output)
+    guard sink.refusal == 0 else { throw FFmpegError(cffmpeg_error(sink.refusal), in: "write") }
+    sink.markSafe()
+  }
+
+  /// Writes what makes the file whole: its duration and its index.
+  func finish() throws(FFmpegError) {
+    try flush()
+    try FFmpegError.check(av_write_trailer(context), "av_write_trailer")
+    avio_flush(output)
+    guard sink.refusal == 0 else { throw FFmpegError(cffmpeg_error(sink.refusal), in: "write") }
+    sink.markSafe()
+  }
+
+  // MARK: - Tracks
+
+  private func addPictures(_ pictures: RecordedPictures, _ container: RecordingContainer) throws(FFmpegError) {
+    guard let stream = avformat_new_stream(context, nil) else {
+      throw FFmpegError(cffmpeg_error(ENOMEM), in: "avformat_new_stream")
+    }
+    stream.pointee.time_base = AVRational(num: 1, den: 90_000)
+    let parameters = stream.pointee.codecpar!
+    parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
+    parameters.pointee.codec_id = pictures.codec.libraryID
+    parameters.pointee.width = Int32(clamping: pictures.size.width)
+    parameters.pointee.height = Int32(clamping: pictures.size.height)
+    parameters.pointee.format = AV_PIX_FMT_YUV420P.rawValue
+    parameters.pointee.profile = Int32(clamping: pictures.profile)
+    try Self.set(pictures.headers, in: parameters)
+    if let space = pictures.colorSpace, pictures.codec == .vp8 {
+      let is709 = space == .bt709Limited
+      parameters.pointee.color_space = is709 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M
+      parameters.pointee.color_primaries = is709 ? AVCOL_PRI_BT709 : AVCOL_PRI_SMPTE170M
+      parameters.pointee.color_trc = is709 ? AVCOL_TRC_BT709 : AVCOL_TRC_SMPTE170M
+      parameters.pointee.color_range = AVCOL_RANGE_MPEG
+    }
+    // Matroska's muxer has no field for a turn before FFmpeg 6.1, and leaves it out.
+    if pictures.rotation != .none, let data = av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, 36) {
+      data.withMemoryRebound(to: Int32.self, capacity: 9) {
+        av_display_rotation_set($0, Double(pictures.rotation.rawValue))
+      }
+    }
+  }
+
+  private func addSound() throws(FFmpegError) {
+    guard let stream = avformat_new_stream(context, nil) else {
+      throw FFmpegError(cffmpeg_error(ENOMEM), in: "avformat_new_stream")
+    }
+    stream.pointee.time_base = AVRational(num: 1, den: 48_000)
+    let parameters = stream.pointee.codecpar!
+    parameters.pointee.codec_type = AVMEDIA_TYPE_AUDIO
+    parameters.pointee.codec_id = AV_CODEC_ID_OPUS
+    parameters.pointee.sample_rate = 48_000
+    parameters.pointee.frame_size = 960
+    av_channel_layout_default(&parameters.pointee.ch_layout, 2)
+    try Self.set(OpusHeader().bytes, in: parameters)
+  }
+
+  private static func set(
+    _ headers: [UInt8], in parameters: UnsafeMutablePointer<AVCodecParameters>
+  ) throws(FFmpegError) {
+    guard !headers.isEmpty else { return }
+    guard let memory = av_mallocz(headers.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else {
+      throw FFmpegError(cffmpeg_error(ENOMEM), in: "av_mallocz")
+    }
+    headers.withUnsafeBytes { memory.copyMemory(from: $0.baseAddress!, byteCount: headers.count) }
+    // Freed with the parameters.
+    parameters.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
+    parameters.pointee.extradata_size = Int32(clamping: headers.count)
+  }
+}
+
+extension VideoCodec {
+  fileprivate var libraryID: AVCodecID {
+    switch self {
+    case .vp8: AV_CODEC_ID_VP8
+    case .vp9: AV_CODEC_ID_VP9
+    case .h264: AV_CODEC_ID_H264
+    case .av1: AV_CODEC_ID_AV1
+    }
+  }
+}

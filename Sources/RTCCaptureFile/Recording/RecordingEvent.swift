@@ -1,0 +1,46 @@
+/// Why a recording could not begin.
+public enum RecordingError: Error, Hashable, Sendable {
+  /// The file's name says no container we write.
+  case unknownContainer(String)
+  /// The container cannot hold the codec.
+  case unsupportedCodec(String)
+  case noSuchFolder(String)
+  case notPermitted(String)
+  /// There is a file of that name.
+  case alreadyExists(String)
+  /// Whatever else the system says no with.
+  case unavailable(String)
+
+  /// For the person who asked for it: what is wrong and what to do next.
+  public var sentence: String {
+    switch self {
+    case .unknownContainer(let s), .unsupportedCodec(let s), .noSuchFolder(let s), .notPermitted(let s),
+      .alreadyExists(let s), .unavailable(let s):
+      s
+    }
+  }
+}
+
+/// What a running recording has to say.
+public enum RecordingEvent: Hashable, Sendable {
+  /// The first key frame has come.
+  case started(path: String)
+  /// The pictures changed in a way that the file cannot follow: it ends well, and another goes on.
+  case continued(path: String, sentence: String)
+  /// The disk was too slow: pictures are missing up to the next key frame.
+  case fellBehind(sentence: String)
+  /// The file cannot be written any more. Said once; what comes later is not recorded.
+  case failed(sentence: String)
+}
+
+/// How far a recording has come.
+public struct RecordingProgress: Hashable, Sendable {
+  /// The file written now.
+  public var path: String
+  /// Bytes of that file that would play if the program ended now.
+  public var safeBytes: Int64 = 0
+  /// The time they play for, in nanoseconds.
+  public var safeNanoseconds: Int64 = 0
+  /// Pictures of that file.
+  public var pictures: Int = 0
+}

@@ -1,0 +1,87 @@
+internal import RTCMedia
+internal import Synchronization
+
+/// What waits to be written: bounded, so that a disk that stalls costs pictures and not memory.
+final class RecordingQueue: Sendable {
+  enum Item: Sendable {
+    case picture(EncodedFrame)
+    case sound(EncodedAudioFrame)
+
+    var count: Int {
+      switch self {
+      case .picture(let frame): frame.data.count
+      case .sound(let frame): frame.data.count
+      }
+    }
+  }
+
+  /// What became of an item.
+  enum Outcome {
+    /// The reader sleeps and is to be woken.
+    case wakesReader
+    case queued
+    /// The queue is full; said of the first that is left out only.
+    case beginsToSkip
+    case leftOut
+  }
+
+  private enum Intake {
+    case open
+    /// Pictures are left out until a key frame finds room.
+    case skipping
+    case closed
+  }
+
+  private struct State {
+    var items: [Item] = []
+    var bytes = 0
+    var intake = Intake.open
+    /// The reader found nothing and waits to be woken; otherwise it comes by itself.
+    var readerSleeps = false
+  }
+
+  private let state = Mutex(State())
+  private let mostBytes: Int
+  private let mostItems = 20_000
+
+  init(mostBytes: Int) { self.mostBytes = mostBytes }
+
+  func append(_ item: Item) -> Outcome {
+    state.withLock { state in
+      guard state.intake != .closed else { return .leftOut }
+      let hasRoom = state.bytes + item.count <= mostBytes && state.items.count < mostItems
+      if case .picture(let frame) = item {
+        if state.intake == .skipping {
+          guard frame.isKeyFrame, hasRoom else { return .leftOut }
+          state.intake = .open
+        } else if !hasRoom {
+          state.intake = .skipping
+          return .beginsToSkip
+        }
+      } else if !hasRoom {
+        return .leftOut
+      }
+      state.items.append(item)
+      state.bytes += item.count
+      defer { state.readerSleeps = false }
+      return state.readerSleeps ? .wakesReader : .queued
+    }
+  }
+
+  /// - Parameter sleepsIfEmpty: the reader will wait to be woken when it gets nothing.
+  func takeAll(sleepsIfEmpty: Bool) -> [Item] {
+    state.withLock { state in
+      defer { (state.items, state.bytes) = ([], 0) }
+      state.readerSleeps = sleepsIfEmpty && state.items.isEmpty
+      return state.items
+    }
+  }
+
+  /// Takes nothing more and forgets what waits.
+  func close() {
+    state.withLock { state in
+      state.intake = .closed
+      (state.items, state.bytes) = ([], 0)
+    }
+  }
+}
