@@ -23,6 +23,9 @@ let package = Package(
     fuzzTarget("FuzzRTP"),
     fuzzTarget("FuzzRTCP"),
     fuzzTarget("FuzzVP8"),
+    fuzzTarget("FuzzVP9"),
+    fuzzTarget("FuzzH264"),
+    fuzzTarget("FuzzAV1"),
     fuzzTarget("FuzzSTUN"),
     fuzzTarget("FuzzSDP"),
   ]

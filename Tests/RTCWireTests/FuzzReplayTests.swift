@@ -7,6 +7,9 @@ import Testing
     "RTP": fuzzRTP,
     "RTCP": fuzzRTCP,
     "VP8": fuzzVP8,
+    "VP9": fuzzVP9,
+    "H264": fuzzH264,
+    "AV1": fuzzAV1,
     "STUN": fuzzSTUN,
     "SDP": fuzzSDP,
   ]
