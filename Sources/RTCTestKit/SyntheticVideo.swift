@@ -82,12 +82,15 @@ public struct SyntheticVideo: Sendable {
       return [0, 0, 0, 1, 0x67, 0x42, 0xE0, 0x1F, 0x8C, 0, 0, 0, 1, 0x68, 0xCE, 0x3C, 0x80 | 1, 0, 0, 0, 1, 0x65]
     case (.h264, false): return [0, 0, 0, 1, 0x41]
     case (.av1, _):
-      // Sizes in as few bytes as can be, which is how they come back.
-      let front: [UInt8] = isKeyFrame ? [0x0A, 3, 0, 0, 8] : []
-      let small = count - front.count - 2
-      let rest = small < 128 ? small : count - front.count - 3
-      precondition(rest < 128 && rest == small || (128..<16_384).contains(rest), "AV1: no such frame size here")
-      return front + [0x32] + (rest < 128 ? [UInt8(rest)] : [UInt8(rest & 0x7F) | 0x80, UInt8(rest >> 7)])
+      // The size in as few bytes as can be, which is how it comes back.
+      let front: [UInt8] = (isKeyFrame ? [0x0A, 3, 0, 0, 8] : []) + [0x32]
+      for length in 1...3 {
+        let rest = count - front.count - length
+        guard rest < 1 << (7 * length) else { continue }
+        return front
+          + (0..<length).map { UInt8(rest >> (7 * $0) & 0x7F) | ($0 + 1 < length ? 0x80 : 0) }
+      }
+      preconditionFailure("AV1: no frames of this size here")
     }
   }
 

@@ -1,0 +1,78 @@
+import RTCDtls
+import RTCEngine
+import RTCIce
+import RTCMedia
+import RTCPrimitives
+import RTCWire
+import Testing
+
+@Suite struct VideoFormatTests {
+  private func h264(_ profile: String) -> VideoPayloadFormat {
+    VideoPayloadFormat(codec: .h264, parameters: "profile-level-id=\(profile);packetization-mode=1")
+  }
+
+  /// The peer's answer, and what it may send then.
+  private func answer(
+    _ offer: String, _ codecs: [VideoPayloadFormat]
+  ) throws -> (video: MediaDescription, formats: [VideoPayloadFormat]) {
+    var random = SeededGenerator(seed: 1)
+    var configuration = PeerConfiguration(
+      localAddresses: [SocketAddress(ip: .loopbackV4, port: 5_000)], certificate: try DtlsCertificate(),
+      iceCredentials: IceCredentials(using: &random), seed: 1)
+    var video = PeerConfiguration.OutgoingVideo()
+    video.codecs = codecs
+    configuration.sendsVideo = video
+    var peer = Peer(configuration)
+    var outbox = Outbox()
+    peer.handle(.command(.acceptOffer(offer)), now: .zero + .seconds(1), into: &outbox)
+    for case .localDescription(let text, _) in outbox.events {
+      return (try SessionDescription(parsing: text).media[0], peer.statistics.videoFormats)
+    }
+    throw NegotiationFailure(kind: .noCommonCodec, sentence: "\(outbox.events)")
+  }
+
+  @Test("all codecs that both know are agreed on, with retransmissions, under Chromium's numbers")
+  func all() throws {
+    let (video, formats) = try answer(
+      ChromiumOffers.receiver,
+      [.vp8, h264("42e01f"), VideoPayloadFormat(codec: .vp9), VideoPayloadFormat(codec: .av1)])
+    #expect(video.formats == ["96", "97", "108", "109", "98", "99", "45", "46"])
+    #expect(formats.map(\.codec) == [.vp8, .h264, .vp9, .av1])
+    #expect(video.payloads[2].parameters["packetization-mode"] == "1")
+  }
+
+  @Test("the level of H.264 may differ, the profile may not")
+  func level() throws {
+    let (video, _) = try answer(ChromiumOffers.receiver, [h264("42e028")])
+    #expect(video.formats == ["108", "109"])
+    #expect(video.payloads[0].parameters["profile-level-id"] == "42e028")
+    #expect(video.payloads[0].parameters["level-asymmetry-allowed"] == "1")
+    #expect(try answer(ChromiumOffers.receiver, [h264("4d0028")]).video.formats == ["116", "117"])
+    #expect(try answer(ChromiumOffers.receiver, [.vp8, h264("42001f")]).video.formats == ["96", "97", "102", "103"])
+  }
+
+  @Test("High goes out to viewers that offer High 4:4:4 Predictive, which contains it")
+  func high() throws {
+    let (video, formats) = try answer(ChromiumOffers.receiver, [.vp8, h264("640028")])
+    #expect(video.formats == ["96", "97", "41", "42"])
+    #expect(formats.last?.takes(h264("640028")) == true && formats.last?.takes(h264("4d401f")) == true)
+    #expect(formats.last?.takes(h264("42001f")) == false)
+  }
+
+  @Test("a viewer without the codec leaves it out of what may be sent")
+  func without() throws {
+    let (video, formats) = try answer(AiortcOffers.receiver, [VideoPayloadFormat(codec: .av1), .vp8])
+    #expect(formats == [.vp8] && video.formats.count == 2)
+  }
+
+  @Test("a format takes streams of its profile, or any where the stream does not say")
+  func takes() {
+    #expect(h264("42e01f").takes(h264("42c00a")) && !h264("42e01f").takes(h264("42001f")))
+    #expect(h264("42e01f").takes(VideoPayloadFormat(codec: .h264)))
+    #expect(!h264("42e01f").takes(VideoPayloadFormat(codec: .h264, parameters: "profile-level-id=rubbish")))
+    #expect(VideoPayloadFormat(codec: .vp9).takes(VideoPayloadFormat(codec: .vp9, parameters: "profile-id=0")))
+    #expect(!VideoPayloadFormat(codec: .vp9).takes(VideoPayloadFormat(codec: .vp9, parameters: "profile-id=2")))
+    #expect(!VideoPayloadFormat(codec: .av1).takes(VideoPayloadFormat(codec: .av1, parameters: "profile=1")))
+    #expect(!VideoPayloadFormat.vp8.takes(VideoPayloadFormat(codec: .vp9)))
+  }
+}
