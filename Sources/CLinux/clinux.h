@@ -12,3 +12,5 @@
 #include "clinux_message.h"
 #include "clinux_batch.h"
 #include "clinux_interface.h"
+#include "clinux_descriptor.h"
+#include "clinux_process.h"

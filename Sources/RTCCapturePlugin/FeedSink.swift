@@ -1,0 +1,30 @@
+import RTCMedia
+
+/// The sink of a plugin in this process: the feed itself.
+final class FeedSink: PluginSink {
+  private let feed: PluginFeed
+  private let report: PluginReport
+
+  init(_ feed: PluginFeed, _ report: PluginReport) {
+    self.feed = feed
+    self.report = report
+  }
+
+  func offer(_ frame: VideoFrame, memory: PluginMemory?) -> PushVerdict {
+    let verdict = feed.offer(frame)
+    if case .taken = verdict { report.count { $0.pictures += 1 } }
+    return verdict
+  }
+
+  func offer(_ sound: AudioFrame) -> PushVerdict {
+    let verdict = feed.offer(sound)
+    if case .taken = verdict { report.count { $0.sounds += 1 } }
+    return verdict
+  }
+
+  func makeMemory(byteCount: Int) -> PluginMemory? { PluginMemory.own(byteCount: byteCount) }
+  func note(_ fault: PluginFault) { report.note(fault) }
+  func noteBusy() { report.count { $0.busy += 1 } }
+  func tell(_ notice: String) { report.tell(notice) }
+  func end(_ reason: CaptureEnd) { feed.end(reason) }
+}

@@ -1,0 +1,250 @@
+import CLinux
+import Glibc
+import RTCCapture
+import RTCMedia
+import RTCPrimitives
+
+/// A plugin that runs in a child process, started again when that dies. One thread per run receives what comes from the
+/// child; it never waits for a consumer.
+final class IsolatedRun: RunningPlugin {
+  /// How long a child may take to end when asked to.
+  private static let patience = TimeDelta.seconds(2)
+
+  private enum Phase {
+    /// The first child has not answered.
+    case starting
+    case running
+    /// The plugin said that nothing more will come.
+    case finished
+    case stopping
+    case failed(CaptureError)
+    /// No child any more.
+    case over
+  }
+
+  private struct State {
+    var phase = Phase.starting
+    /// Not yet waited for, so the number is no other process's.
+    var child: (process: Int32, socket: MessageSocket)?
+    var format: PluginFormat
+  }
+
+  private let program: PluginHostProgram
+  private let load: HostCommand
+  private let description: PluginDescription
+  private let feed: PluginFeed
+  private let report: PluginReport
+  private let state: Monitor<State>
+  private let thread = CaptureThread()
+
+  /// Starts a child and waits until the plugin in it has started.
+  init(
+    path: String, program: PluginHostProgram, options: [(key: String, value: String)], description: PluginDescription,
+    wanted: PluginFormat, feed: PluginFeed, report: PluginReport
+  ) throws(CaptureError) {
+    self.program = program
+    self.description = description
+    self.feed = feed
+    self.report = report
+    load = .load(path: path, start: HostCommand.Start(options: options, wanted: wanted))
+    state = Monitor(State(format: wanted))
+    feed.setRoom(
+      PluginFeed.Room(
+        forPicture: { [weak self] in self?.command(.pictureRoom) },
+        forSound: { [weak self] in self?.command(.soundRoom($0.nanoseconds)) }))
+    guard thread.start(name: "rtc-plugin-host", { [self] _ in supervise() }) else {
+      throw .unavailable("The system refused a thread for the plugin's process.")
+    }
+    let started = state.wait(until: nil) { state -> Result<Void, CaptureError>? in
+      switch state.phase {
+      case .starting: nil
+      case .failed(let error): .failure(error)
+      case .running, .finished, .stopping, .over: .success(())
+      }
+    }
+    if case .failure(let error) = started {
+      thread.stop()
+      throw error
+    }
+  }
+
+  var format: PluginFormat { state.withLock { $0.format } }
+
+  func stop() {
+    let socket = state.change { state in
+      switch state.phase {
+      case .running, .finished: state.phase = .stopping
+      case .starting, .stopping, .failed, .over: break
+      }
+      return state.child?.socket
+    }
+    socket?.send(HostCommand.stop.bytes, isPatient: false)
+    let isOver = state.wait(until: MonotonicClock.now + Self.patience) { state -> Bool? in
+      if case .stopping = state.phase { nil } else { true }
+    }
+    if isOver == nil {
+      report.tell("The plugin \(description.name) did not stop within 2 s; its process was ended.")
+      state.withLock { state in
+        guard let child = state.child else { return }
+        kill(child.process, SIGKILL)
+      }
+    }
+    thread.stop()
+  }
+
+  private func command(_ command: HostCommand) {
+    state.withLock { $0.child?.socket }?.send(command.bytes, isPatient: false)
+  }
+
+  // MARK: - On the thread
+
+  private func supervise() {
+    var limit = RestartLimit()
+    while true {
+      let cause: String
+      do throws(CaptureError) {
+        cause = try runChild()
+      } catch {
+        return conclude(error)
+      }
+      let death = "The plugin \(description.name) \(cause)"
+      let isRestarting = state.withLock { if case .running = $0.phase { true } else { false } }
+      guard isRestarting else { return conclude(.unavailable("\(death) while it started.")) }
+      guard limit.allows(at: MonotonicClock.now) else {
+        return conclude(.unavailable("\(death) once more, after \(RestartLimit.most) restarts within a minute."))
+      }
+      report.count { $0.restarts += 1 }
+      report.tell("\(death); it is started again (\(limit.count) of \(RestartLimit.most) in a minute).")
+      feed.noteGap()
+    }
+  }
+
+  /// No child any more. `error` matters unless the end was asked for.
+  private func conclude(_ error: CaptureError) {
+    let isLost = state.change { state -> Bool in
+      switch state.phase {
+      case .starting:
+        state.phase = .failed(error)
+        return false
+      case .running:
+        state.phase = .over
+        return true
+      case .finished, .stopping, .failed, .over:
+        state.phase = .over
+        return false
+      }
+    }
+    if isLost { feed.end(.lost(error.sentence)) }
+  }
+
+  private enum Outcome {
+    case gone
+    case nonsense
+    /// It says itself why it cannot go on; another try would be in vain.
+    case refused(CaptureError)
+  }
+
+  /// One life of a child, from its start to its end; returns how that came, in words.
+  private func runChild() throws(CaptureError) -> String {
+    let (process, socket) = try program.start()
+    let isWanted = state.change { state in
+      state.child = (process, socket)
+      if case .stopping = state.phase { return false }
+      return true
+    }
+    if isWanted { socket.send(load.bytes, isPatient: false) } else { socket.shutDown() }
+    let outcome = follow(socket)
+    socket.shutDown()
+    if case .nonsense = outcome { kill(process, SIGKILL) }
+    let status = clinux_process_reap(process, 2000)
+    state.change { $0.child = nil }
+    switch outcome {
+    case .gone: return Self.cause(status)
+    case .nonsense: return "sent nonsense from its process, as if it had overwritten its memory"
+    case .refused(let error): throw error
+    }
+  }
+
+  /// Handles what comes from the child until it is gone or talks nonsense.
+  private func follow(_ socket: MessageSocket) -> Outcome {
+    var slots = [SharedSegment?](repeating: nil, count: SharedSlots.count)
+    var room: [UInt8] = []
+    while case .message(let bytes, let descriptor) = socket.receive(into: &room) {
+      defer { if let descriptor { close(descriptor) } }
+      switch HostEvent(parsing: bytes) {
+      case .described: break
+      case .started(let format):
+        state.change { state in
+          state.format = format
+          if case .starting = state.phase { state.phase = .running }
+        }
+        socket.send(HostCommand.pictureRoom.bytes, isPatient: false)
+      case .failed(let error): return .refused(error)
+      case .segment(let slot):
+        guard Int(slot) < slots.count, let segment = descriptor.flatMap({ SharedSegment($0) }) else { return .nonsense }
+        slots[Int(slot)] = segment
+      case .picture(let picture):
+        guard Int(picture.slot) < slots.count, let segment = slots[Int(picture.slot)],
+          let frame = frame(picture, in: segment, socket)
+        else { return .nonsense }
+        take(frame, isCopy: picture.isCopy)
+      case .sound(let sound):
+        if case .taken = feed.offer(sound.believable) { report.count { $0.sounds += 1 } }
+      case .notice(let text): report.tell(text)
+      case .fault(let fault): report.note(fault)
+      case .busy(let count): report.count { $0.busy &+= count }
+      case .ended(let reason):
+        state.change { if case .running = $0.phase { $0.phase = .finished } }
+        feed.end(reason)
+      case nil: return .nonsense
+      }
+    }
+    return .gone
+  }
+
+  private func take(_ frame: VideoFrame, isCopy: Bool) {
+    guard case .taken = feed.offer(frame, replacing: true) else { return }
+    report.count {
+      $0.pictures += 1
+      if isCopy { $0.copies += 1 }
+    }
+  }
+
+  private func frame(_ picture: SharedPicture, in segment: SharedSegment, _ socket: MessageSocket) -> VideoFrame? {
+    guard picture.planesFit(segment.byteCount) else { return nil }
+    let planes = picture.planes.map { (base: segment.base + $0.offset, stride: $0.stride) }
+    // The segment stays mapped and the socket open for as long as the picture is leased.
+    let buffer = PixelBuffer(format: picture.format, size: picture.size, planes: planes) { [slot = picture.slot] in
+      _ = segment
+      socket.send(HostCommand.release(slot: slot).bytes, isPatient: false)
+    }
+    let now = MonotonicClock.now
+    return buffer.map {
+      VideoFrame(
+        buffer: $0, captureTime: BelievableTime.holds(picture.captureTime, now: now) ? picture.captureTime : now,
+        rotation: picture.rotation, damage: picture.damage, colorSpace: picture.colorSpace)
+    }
+  }
+
+  /// From the status of `waitpid`.
+  private static func cause(_ status: Int32) -> String {
+    let signal = status & 0x7F
+    if signal == 0 { return "ended its process with status \(status >> 8 & 0xFF)" }
+    switch signal {
+    case SIGSEGV: return "crashed (signal 11, memory it does not have)"
+    case SIGABRT: return "crashed (signal 6, it gave up)"
+    case SIGBUS: return "crashed (signal 7, memory that is gone)"
+    case SIGKILL: return "was killed (signal 9; out of memory?)"
+    default: return "was ended by signal \(signal)"
+    }
+  }
+}
+
+extension AudioFrame {
+  /// With the present for a time that cannot be.
+  fileprivate var believable: AudioFrame {
+    let now = MonotonicClock.now
+    guard !BelievableTime.holds(captureTime, now: now) else { return self }
+    return AudioFrame(format: format, samples: samples, captureTime: now)
+  }
+}

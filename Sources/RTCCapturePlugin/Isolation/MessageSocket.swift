@@ -1,0 +1,53 @@
+import CLinux
+import Glibc
+
+/// One end of the connection between a plugin's process and ours, in messages. Any thread may send; one receives.
+final class MessageSocket: Sendable {
+  enum Arrival {
+    /// A message and the descriptor that came along, which is the receiver's to close.
+    case message([UInt8], descriptor: Int32?)
+    case end
+  }
+
+  /// No message is longer.
+  static let capacity = 96 * 1024
+  let descriptor: Int32
+
+  /// Takes over the descriptor.
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  /// Closed when the last lease on a picture that came through is gone too: no other descriptor takes its number
+  /// while somebody may still send.
+  deinit { close(descriptor) }
+
+  /// False when the other side is gone, or with `isPatient` false when it does not read.
+  @discardableResult
+  func send(_ bytes: [UInt8], descriptor passed: Int32 = -1, isPatient: Bool) -> Bool {
+    bytes.withUnsafeBytes {
+      clinux_send_descriptor(descriptor, $0.baseAddress, $0.count, passed, isPatient ? 0 : Int32(MSG_DONTWAIT))
+    } == 0
+  }
+
+  /// Waits for the next message. `room` is kept between calls.
+  func receive(into room: inout [UInt8]) -> Arrival {
+    if room.count < Self.capacity { room = [UInt8](repeating: 0, count: Self.capacity) }
+    var passed: Int32 = -1
+    let count = room.withUnsafeMutableBytes {
+      clinux_receive_descriptor(descriptor, $0.baseAddress, $0.count, &passed)
+    }
+    guard count > 0 else {
+      if passed >= 0 { close(passed) }
+      return .end
+    }
+    return .message(Array(room[..<Int(count)]), descriptor: passed >= 0 ? passed : nil)
+  }
+
+  /// From now on `receive` ends after this long without a message.
+  func setPatience(seconds: Int) {
+    var time = timeval(tv_sec: seconds, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  /// Nothing more goes either way.
+  func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+}

@@ -1,0 +1,80 @@
+import CLinux
+import Glibc
+import RTCCapture
+import RTCMedia
+import RTCPrimitives
+
+/// The life of a plugin's own process. Its program calls `run` and ends with what that returns.
+public enum PluginHost {
+  private enum Phase {
+    case waiting
+    case stopping
+    case stopped
+  }
+
+  /// Where `PluginHostProgram` puts the connection.
+  private static let connection: Int32 = 3
+
+  /// Loads and runs the plugin that the other side of descriptor 3 names, until that side says stop or is gone.
+  /// - Returns: the exit status; nil when descriptor 3 is no such connection, so that this was not started by rtcast.
+  public static func run() -> Int32? {
+    var kind: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    guard getsockopt(connection, SOL_SOCKET, SO_TYPE, &kind, &length) == 0, kind == Int32(SOCK_SEQPACKET.rawValue) else {
+      return nil
+    }
+    // Ctrl-C at the terminal is for the one who started this; that one says stop.
+    signal(SIGINT, SIG_IGN)
+    signal(SIGPIPE, SIG_IGN)
+    let socket = MessageSocket(connection)
+    var room: [UInt8] = []
+    guard case .message(let bytes, _) = socket.receive(into: &room),
+      case .load(let path, let start) = HostCommand(parsing: bytes)
+    else { return 0 }
+    do throws(CaptureError) {
+      try serve(path, start, socket)
+    } catch {
+      socket.send(HostEvent.failed(error).bytes, isPatient: true)
+    }
+    return 0
+  }
+
+  private static func serve(_ path: String, _ start: HostCommand.Start?, _ socket: MessageSocket) throws(CaptureError) {
+    let phase = Monitor(Phase.waiting)
+    let sink = ChannelSink(socket)
+    let thread = CaptureThread()
+    // From here on the end of the other side is noticed, even while the plugin hangs.
+    guard thread.start(name: "rtc-plugin-ctl", { _ in obey(socket, sink, phase) }) else {
+      throw .unavailable("The system refused a thread to the plugin's process.")
+    }
+    let library = try PluginLibrary(path: path)
+    socket.send(HostEvent.described(library.description).bytes, isPatient: true)
+    guard let start else { return }
+    let run = try LocalRun(
+      library, options: start.options, wanted: start.wanted, sink: sink, connect: { sink.connect($0) })
+    socket.send(HostEvent.started(run.format).bytes, isPatient: true)
+    _ = phase.wait(until: nil) { phase -> Bool? in if case .waiting = phase { nil } else { true } }
+    sink.close()
+    run.stop { phase.change { $0 = .stopped } }
+    // A push that is under way may hold a lease a moment longer.
+    _ = phase.wait(until: MonotonicClock.now + .seconds(1)) { phase -> Bool? in
+      if case .stopped = phase { true } else { nil }
+    }
+  }
+
+  private static func obey(_ socket: MessageSocket, _ sink: ChannelSink, _ phase: Monitor<Phase>) {
+    var room: [UInt8] = []
+    while case .message(let bytes, let descriptor) = socket.receive(into: &room) {
+      if let descriptor { close(descriptor) }
+      switch HostCommand(parsing: bytes) {
+      case .pictureRoom: sink.noteRoomForPicture()
+      case .release(let slot): sink.release(slot)
+      case .soundRoom(let nanoseconds): sink.noteRoomForSound(nanoseconds)
+      case .stop: phase.change { $0 = .stopping }
+      case .load, nil: break
+      }
+    }
+    // Nobody is there any more: nothing that the plugin still does can matter.
+    _exit(0)
+  }
+}

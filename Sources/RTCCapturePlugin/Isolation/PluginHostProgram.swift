@@ -1,0 +1,61 @@
+import CLinux
+import Glibc
+public import RTCMedia
+
+/// The program that runs plugins in a process of their own: one whose main function calls `PluginHost.run()`.
+public struct PluginHostProgram: Hashable, Sendable {
+  public var executable: String
+  public var arguments: [String]
+
+  public init(executable: String, arguments: [String] = []) {
+    self.executable = executable
+    self.arguments = arguments
+  }
+
+  /// This very program, told by `arguments` to be a plugin's host.
+  public static func thisProgram(arguments: [String]) -> PluginHostProgram {
+    PluginHostProgram(executable: "/proc/self/exe", arguments: arguments)
+  }
+
+  /// Loads a plugin in a process of its own and asks it what it is: whatever it does there, nothing happens here. Waits
+  /// up to five seconds for it.
+  public func describe(_ path: String) throws(CaptureError) -> PluginDescription {
+    let (process, socket) = try start()
+    defer {
+      socket.shutDown()
+      _ = clinux_process_reap(process, 200)
+    }
+    socket.setPatience(seconds: 5)
+    socket.send(HostCommand.load(path: path, start: nil).bytes, isPatient: false)
+    var room: [UInt8] = []
+    while case .message(let bytes, let descriptor) = socket.receive(into: &room) {
+      if let descriptor { close(descriptor) }
+      switch HostEvent(parsing: bytes) {
+      case .described(let description): return description
+      case .failed(let error): throw error
+      default: continue
+      }
+    }
+    throw .unavailable("The plugin \(path) crashed or hung while it was loaded; its author can mend this.")
+  }
+
+  /// Starts the program with one end of a connection as its descriptor 3.
+  func start() throws(CaptureError) -> (process: Int32, socket: MessageSocket) {
+    var ends: [Int32] = [-1, -1]
+    let status = clinux_message_pair(&ends)
+    guard status == 0 else { throw Self.refusal("a connection to the plugin's process", -status) }
+    defer { close(ends[1]) }
+    let socket = MessageSocket(ends[0])
+    let texts = ([executable] + arguments).map { strdup($0) }
+    defer { for text in texts { free(text) } }
+    let process = (texts + [nil]).withUnsafeBufferPointer {
+      clinux_process_start(executable, $0.baseAddress, ends[1])
+    }
+    guard process > 0 else { throw Self.refusal("the plugin's process (\(executable))", -process) }
+    return (process, socket)
+  }
+
+  private static func refusal(_ what: String, _ error: Int32) -> CaptureError {
+    .unavailable("The system refused \(what): \(String(cString: strerror(error))).")
+  }
+}

@@ -1,0 +1,121 @@
+import RTCMedia
+import RTCPrimitives
+
+/// A picture in shared memory, as one process describes it to the other.
+struct SharedPicture {
+  var slot: UInt8
+  var format: PixelFormat
+  var size: PixelSize
+  var planes: [(offset: Int, stride: Int)]
+  var captureTime: Timestamp
+  var rotation: VideoRotation
+  var colorSpace: ColorSpace
+  var damage: [PixelRect]?
+  /// It was copied into the shared memory.
+  var isCopy: Bool
+
+  /// - Parameter offsets: where each plane starts in the memory of `slot`.
+  init(_ frame: VideoFrame, slot: UInt8, offsets: [Int], strides: [Int], isCopy: Bool) {
+    self.slot = slot
+    format = frame.buffer.format
+    size = frame.size
+    planes = zip(offsets, strides).map { ($0, $1) }
+    captureTime = frame.captureTime
+    rotation = frame.rotation
+    colorSpace = frame.colorSpace
+    damage = frame.damage
+    self.isCopy = isCopy
+  }
+
+  func message(kind: UInt8) -> [UInt8] {
+    var writer = MessageWriter(kind: kind)
+    writer.write(slot)
+    writer.write(UInt8(format.pluginNumber))
+    writer.write(size.width)
+    writer.write(size.height)
+    for plane in planes {
+      writer.write(plane.offset)
+      writer.write(plane.stride)
+    }
+    writer.write(captureTime.nanoseconds)
+    writer.write(rotation.rawValue)
+    writer.write(colorSpace.number)
+    writer.write(isCopy)
+    writer.write(damage.map { $0.count } ?? -1)
+    for rect in damage ?? [] {
+      writer.write(rect.x)
+      writer.write(rect.y)
+      writer.write(rect.width)
+      writer.write(rect.height)
+    }
+    return writer.bytes
+  }
+
+  /// Nil when anything in it breaks the rules; where the planes lie is for `planesFit` to say.
+  init?(reading reader: inout ByteReader) {
+    guard let slot = reader.readUInt8(), let format = reader.readUInt8().flatMap({ PixelFormat(pluginNumber: UInt32($0)) }),
+      let width = reader.readInt(), let height = reader.readInt(), PictureRules.sides.contains(width),
+      PictureRules.sides.contains(height)
+    else { return nil }
+    self.slot = slot
+    self.format = format
+    size = PixelSize(width: width, height: height)
+    planes = []
+    for _ in 0..<format.planeCount {
+      guard let offset = reader.readInt(), let stride = reader.readInt() else { return nil }
+      planes.append((offset, stride))
+    }
+    guard let time = reader.readInt64(), let rotation = reader.readInt().flatMap({ VideoRotation(rawValue: $0) }),
+      let colorSpace = reader.readUInt8().flatMap({ ColorSpace(number: $0) }), let isCopy = reader.readBool(),
+      let count = reader.readInt(), (-1...256).contains(count)
+    else { return nil }
+    captureTime = Timestamp(nanoseconds: time)
+    self.rotation = rotation
+    self.colorSpace = colorSpace
+    self.isCopy = isCopy
+    guard count >= 0 else {
+      damage = nil
+      return
+    }
+    var rects: [PixelRect] = []
+    for _ in 0..<count {
+      guard let x = reader.readInt(), let y = reader.readInt(), let width = reader.readInt(),
+        let height = reader.readInt(), (0...size.width).contains(x), (0...size.height).contains(y),
+        (0...size.width - x).contains(width), (0...size.height - y).contains(height)
+      else { return nil }
+      rects.append(PixelRect(x: x, y: y, width: width, height: height))
+    }
+    damage = rects
+  }
+
+  /// Every byte of every plane lies in memory of `byteCount` bytes.
+  func planesFit(_ byteCount: Int) -> Bool {
+    planes.indices.allSatisfy { index in
+      let (offset, stride) = planes[index]
+      let extent = format.planeExtent(index, of: size)
+      guard (0...byteCount).contains(offset), stride >= extent.rowBytes else { return false }
+      let (before, isOver) = stride.multipliedReportingOverflow(by: extent.rows - 1)
+      guard !isOver, before <= byteCount else { return false }
+      return before + extent.rowBytes <= byteCount - offset
+    }
+  }
+}
+
+extension ColorSpace {
+  fileprivate var number: UInt8 {
+    switch self {
+    case .bt601Limited: 1
+    case .bt709Limited: 2
+    case .sRGB: 3
+    }
+  }
+
+  fileprivate init?(number: UInt8) {
+    switch number {
+    case 1: self = .bt601Limited
+    case 2: self = .bt709Limited
+    case 3: self = .sRGB
+    default: return nil
+    }
+  }
+}

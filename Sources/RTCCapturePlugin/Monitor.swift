@@ -1,0 +1,67 @@
+import CLinux
+import Glibc
+import RTCPrimitives
+
+/// A value behind a lock that threads can wait upon until it has changed. `Mutex` has no condition to wait for.
+///
+/// `@unchecked Sendable`: `value` is touched only while `lock` is held; lock and condition are made for many threads and
+/// stay at their address for life.
+final class Monitor<Value>: @unchecked Sendable {
+  private let lock: UnsafeMutablePointer<pthread_mutex_t>
+  private let changed: UnsafeMutablePointer<pthread_cond_t>
+  private var value: Value
+
+  init(_ value: Value) {
+    self.value = value
+    lock = .allocate(capacity: 1)
+    lock.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(lock, nil)
+    changed = .allocate(capacity: 1)
+    changed.initialize(to: pthread_cond_t())
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(changed, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_cond_destroy(changed)
+    changed.deallocate()
+    pthread_mutex_destroy(lock)
+    lock.deallocate()
+  }
+
+  /// Runs `body` alone. Nothing that might call back may be called in it.
+  func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    return body(&value)
+  }
+
+  /// As `withLock`, and wakes all who wait.
+  func change<Result>(_ body: (inout Value) -> Result) -> Result {
+    pthread_mutex_lock(lock)
+    defer {
+      pthread_cond_broadcast(changed)
+      pthread_mutex_unlock(lock)
+    }
+    return body(&value)
+  }
+
+  /// Runs `body` now and after each change until it returns a result; nil once it is `deadline` (nil: never).
+  func wait<Result>(until deadline: Timestamp?, _ body: (inout Value) -> Result?) -> Result? {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    while true {
+      if let result = body(&value) { return result }
+      guard let deadline else {
+        pthread_cond_wait(changed, lock)
+        continue
+      }
+      var time = timespec(
+        tv_sec: Int(deadline.nanoseconds / 1_000_000_000), tv_nsec: Int(deadline.nanoseconds % 1_000_000_000))
+      if pthread_cond_timedwait(changed, lock, &time) == ETIMEDOUT { return body(&value) }
+    }
+  }
+}

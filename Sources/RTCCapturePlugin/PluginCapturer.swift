@@ -1,0 +1,102 @@
+import RTCCapture
+public import RTCMedia
+import RTCPrimitives
+
+/// The pictures of a plugin. Made by `PluginSource`.
+public final class PluginCapturer: VideoCapturer {
+  private let core: PluginCore
+  private let thread = CaptureThread()
+
+  init(_ core: PluginCore) { self.core = core }
+
+  public var supportedFormats: [VideoFormat] {
+    let size = core.settings.size ?? core.description.size ?? PixelSize(width: 1280, height: 720)
+    return [VideoFormat(size: size, frameRates: 0...core.settings.frameRate, pixelFormat: .i420)]
+  }
+
+  public var isScreencast: Bool { core.description.isScreencast }
+
+  /// The size is a wish: a plugin may deliver another, and change it with each picture. When its sound was started
+  /// before, the plugin runs already, as `PluginSettings` wants it.
+  public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
+    let core = core
+    let started = thread.start(name: "rtc-plugin-pic") { run in
+      Self.deliver(format, of: core, to: consumer, run)
+    }
+    if !started { consumer.captureDidStart(.failure(.alreadyStarted)) }
+  }
+
+  public func stopCapture() { thread.stop() }
+
+  private static func deliver(
+    _ format: VideoFormat, of core: PluginCore, to consumer: any VideoConsumer, _ run: CaptureRun
+  ) {
+    let rate = min(format.frameRates.upperBound, core.settings.frameRate)
+    let session: PluginCore.Session
+    do throws(CaptureError) {
+      guard rate > 0 else { throw .unsupportedFormat("A plugin's frame rate must be above 0, not \(rate).") }
+      session = try core.join(PluginFormat(size: format.size, frameRate: rate))
+    } catch {
+      run.noteEnded()
+      if !run.isStopped { consumer.captureDidStart(.failure(error)) }
+      return
+    }
+    defer { core.leave() }
+    session.feed.setPictureRun(run)
+    defer { session.feed.setPictureRun(nil) }
+    let (size, frameRate) = (session.plugin.format.size ?? format.size, session.plugin.format.frameRate)
+    if run.isStopped { return }
+    consumer.captureDidStart(
+      .success(VideoFormat(size: size, frameRates: 0...frameRate, pixelFormat: format.pixelFormat)))
+    while !run.isStopped {
+      switch session.feed.nextPicture() {
+      case .item(let frame): consumer.consume(frame)
+      case .nothing: run.wait(until: nil)
+      case .ended(let reason):
+        run.noteEnded()
+        return consumer.captureDidEnd(reason)
+      }
+    }
+  }
+}
+
+/// The sound of a plugin. Made by `PluginSource`.
+public final class PluginSound: AudioSource {
+  private let core: PluginCore
+  private let thread = CaptureThread()
+
+  init(_ core: PluginCore) { self.core = core }
+
+  public func startCapture(consumer: any AudioConsumer) {
+    let core = core
+    let started = thread.start(name: "rtc-plugin-snd") { run in Self.deliver(core, to: consumer, run) }
+    if !started { consumer.audioCaptureDidStart(.failure(.alreadyStarted)) }
+  }
+
+  public func stopCapture() { thread.stop() }
+
+  private static func deliver(_ core: PluginCore, to consumer: any AudioConsumer, _ run: CaptureRun) {
+    let session: PluginCore.Session
+    do throws(CaptureError) {
+      session = try core.join(PluginFormat(size: core.settings.size, frameRate: core.settings.frameRate))
+    } catch {
+      run.noteEnded()
+      if !run.isStopped { consumer.audioCaptureDidStart(.failure(error)) }
+      return
+    }
+    defer { core.leave() }
+    session.feed.setSoundRun(run)
+    defer { session.feed.setSoundRun(nil) }
+    if run.isStopped { return }
+    consumer.audioCaptureDidStart(.success(session.plugin.format.sound))
+    while !run.isStopped {
+      switch session.feed.nextSound() {
+      case .item(let sound): consumer.consume(sound)
+      case .nothing: run.wait(until: nil)
+      case .ended(let reason):
+        run.noteEnded()
+        return consumer.audioCaptureDidEnd(reason)
+      }
+    }
+  }
+}

@@ -1,0 +1,56 @@
+public import RTCMedia
+
+/// What a plugin says of itself, before it is started.
+public struct PluginDescription: Hashable, Sendable {
+  /// A word, such as `waves`.
+  public var name: String
+  /// A sentence; empty when the plugin has none.
+  public var summary: String
+  /// A line for each option; empty when there are none.
+  public var optionsHelp: String
+  public var hasPictures: Bool
+  public var hasSound: Bool
+  /// Keep letters sharp and let frames go first.
+  public var isScreencast: Bool
+  /// What it makes unless asked for another; nil when only its pictures tell.
+  public var size: PixelSize?
+  /// Frames a second it makes unless asked for fewer; nil when unknown.
+  public var frameRate: Double?
+
+  package init(
+    name: String, summary: String = "", optionsHelp: String = "", hasPictures: Bool, hasSound: Bool,
+    isScreencast: Bool = false, size: PixelSize? = nil, frameRate: Double? = nil
+  ) {
+    self.name = name
+    self.summary = summary
+    self.optionsHelp = optionsHelp
+    self.hasPictures = hasPictures
+    self.hasSound = hasSound
+    self.isScreencast = isScreencast
+    self.size = size
+    self.frameRate = frameRate
+  }
+}
+
+/// How a plugin is to run.
+public struct PluginSettings: Sendable {
+  /// `key=value` for the plugin, in order.
+  public var options: [(key: String, value: String)] = []
+  /// The size to ask it for; nil leaves it to the plugin.
+  public var size: PixelSize?
+  /// The most frames a second that are taken, above 0; pictures beyond it are answered with "busy".
+  public var frameRate: Double
+
+  public init(options: [(key: String, value: String)] = [], size: PixelSize? = nil, frameRate: Double = 30) {
+    self.options = options
+    self.size = size
+    self.frameRate = frameRate
+  }
+}
+
+/// What is asked of a plugin, or what it says it will deliver.
+struct PluginFormat: Hashable, Sendable {
+  var size: PixelSize?
+  var frameRate: Double
+  var sound = AudioFormat.opus
+}

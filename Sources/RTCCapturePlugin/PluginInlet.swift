@@ -1,0 +1,368 @@
+import CRTCastPlugin
+import Dispatch
+import RTCCapture
+import RTCMedia
+import RTCPrimitives
+import Synchronization
+
+/// The host's side of one started plugin: takes what it pushes, holds it to the rules, and keeps account of who has which
+/// buffer. Any thread.
+final class PluginInlet: Sendable {
+  /// Pictures of a plugin's own, and buffers lent to it, that may be out at a time.
+  static let loanLimit = 4
+
+  private enum Phase {
+    case running
+    /// Nothing is taken; buffers still come back.
+    case halted
+    /// The plugin's `stop` has returned.
+    case stopped
+  }
+
+  private enum Holder {
+    case nobody
+    case plugin
+    case host
+  }
+
+  private struct LentBuffer {
+    var number: UInt64
+    var memory: PluginMemory
+    var holder: Holder
+  }
+
+  private struct State {
+    var phase = Phase.running
+    /// Pictures that the host has: pushed, and not yet released.
+    var loans = 0
+    var ownLoans = 0
+    var buffers: [LentBuffer] = []
+    var lastNumber: UInt64 = 0
+    var pictureClock = PictureClock()
+    var soundClock = SoundClock()
+    var pacing: PicturePacing
+    /// Goes up whenever waiting pushes should look again.
+    var room: UInt64 = 0
+    /// Called once the last loan is back.
+    var whenIdle: (@Sendable () -> Void)?
+    var failure: String?
+
+    mutating func lend(_ index: Int) -> (number: UInt64, memory: PluginMemory) {
+      lastNumber += 1
+      buffers[index].number = lastNumber
+      buffers[index].holder = .plugin
+      return (lastNumber, buffers[index].memory)
+    }
+  }
+
+  private enum Attempt {
+    case done(Int)
+    case busy(until: Timestamp?, room: UInt64)
+  }
+
+  private let state: Monitor<State>
+  private let sink: any PluginSink
+  private let description: PluginDescription
+
+  init(_ description: PluginDescription, frameRate: Double, sink: any PluginSink) {
+    self.description = description
+    self.sink = sink
+    state = Monitor(State(pacing: PicturePacing(frameRate: frameRate)))
+  }
+
+  /// There is room at the sink again.
+  func noteRoom() { state.change { $0.room &+= 1 } }
+
+  /// Takes nothing from now on; pushes that wait return.
+  func close() { state.change { $0.phase = .halted } }
+
+  /// Calls `body` once no buffer is out: now, or later on a thread of its own. Once, after `close`.
+  func whenIdle(_ body: @escaping @Sendable () -> Void) {
+    let isIdle = state.withLock { state in
+      if state.loans > 0 { state.whenIdle = body }
+      return state.loans == 0
+    }
+    if isIdle { body() }
+  }
+
+  func noteStopped() { state.change { $0.phase = .stopped } }
+
+  /// What the plugin last said of its failure.
+  var failure: String? { state.withLock { $0.failure } }
+
+  func refuse(_ fault: PluginFault) -> Int32 {
+    sink.note(fault)
+    return Int32(RTCAST_REFUSED)
+  }
+
+  func hear(_ about: UInt32, _ text: String?) {
+    guard state.withLock({ $0.phase == .running }) else { return }
+    switch Int(about) {
+    case RTCAST_SAY_NOTICE: if let text { sink.tell("\(description.name): \(text)") }
+    case RTCAST_SAY_FINISHED: sink.end(.finished)
+    case RTCAST_SAY_FAILED:
+      let text = text ?? "it gives no reason"
+      state.withLock { $0.failure = text }
+      sink.end(.lost("The plugin \(description.name) failed: \(text)"))
+    default: break
+    }
+  }
+
+  // MARK: - Pictures
+
+  func push(_ raw: rtcast_picture) -> Int32 {
+    if let status = statusWhenOver { return status }
+    guard description.hasPictures else { return refuse(.undeclaredPictures) }
+    if Int(raw.flags) & RTCAST_PICTURE_DISCARD != 0 { return giveBack(raw.buffer) }
+    let picture: CheckedPicture
+    do throws(PluginFault) { picture = try PictureRules.check(raw) } catch { return refuse(error) }
+    if picture.hasBadDamage { sink.note(.damageOutside) }
+    return persist(raw.wait_ns) { now in attempt(raw, picture, now) }
+  }
+
+  private enum Admission {
+    case status(Int)
+    case busy(until: Timestamp?, room: UInt64)
+    case fault(PluginFault)
+    case admitted(PluginMemory?, at: Timestamp, PluginFault?, before: PicturePacing)
+  }
+
+  private func admit(_ raw: rtcast_picture, _ picture: CheckedPicture, _ now: Timestamp) -> Admission {
+    state.withLock { state in
+      guard state.phase == .running else { return .status(RTCAST_STOPPED) }
+      var index: Int?
+      if raw.buffer != 0 {
+        index = state.buffers.firstIndex { $0.number == raw.buffer && $0.holder == .plugin }
+        guard let index else { return .fault(.unknownBuffer) }
+        guard picture.lies(in: state.buffers[index].memory) else { return .fault(.notTheBorrowedPlanes) }
+      } else if state.ownLoans >= Self.loanLimit {
+        return .busy(until: nil, room: state.room)
+      }
+      if let opening = state.pacing.opening(now: now) { return .busy(until: opening, room: state.room) }
+      let (time, fault) = state.pictureClock.time(raw.time_ns, now: now)
+      let before = state.pacing
+      state.pacing.note(at: now)
+      state.loans += 1
+      if let index { state.buffers[index].holder = .host } else { state.ownLoans += 1 }
+      return .admitted(index.map { state.buffers[$0].memory }, at: time, fault, before: before)
+    }
+  }
+
+  private func attempt(_ raw: rtcast_picture, _ picture: CheckedPicture, _ now: Timestamp) -> Attempt {
+    let room = state.withLock { $0.room }
+    switch admit(raw, picture, now) {
+    case .status(let status): return .done(status)
+    case .busy(let opening, let room): return .busy(until: opening, room: room)
+    case .fault(let fault): return .done(Int(refuse(fault)))
+    case .admitted(let memory, let time, let fault, let pacing):
+      let loan = Loan(raw)
+      guard let frame = frame(picture, at: time, loan: loan) else {
+        loanIsOver(raw.buffer, nextHolder: .plugin) { $0.pacing = pacing }
+        return .done(Int(refuse(.shortStride)))
+      }
+      let verdict = sink.offer(frame, memory: memory)
+      guard case .taken = verdict else {
+        // Nobody else has the frame; without its loan, its end is none of the plugin's business.
+        loan.disarm()
+        withExtendedLifetime(frame) {}
+        loanIsOver(raw.buffer, nextHolder: .plugin) { $0.pacing = pacing }
+        if case .busy = verdict { return .busy(until: nil, room: room) }
+        return .done(RTCAST_STOPPED)
+      }
+      state.withLock { $0.pictureClock.note(time) }
+      if let fault { sink.note(fault) }
+      return .done(RTCAST_OK)
+    }
+  }
+
+  private func frame(_ picture: CheckedPicture, at time: Timestamp, loan: Loan) -> VideoFrame? {
+    // The plugin's promise is that the planes are valid and unchanging until its `release` is called.
+    let buffer = PixelBuffer(format: picture.format, size: picture.size, planes: picture.planes) { [self] in
+      guard loan.isArmed else { return }
+      loan.release()
+      loanIsOver(loan.buffer, nextHolder: .nobody) { _ in }
+    }
+    return buffer.map {
+      VideoFrame(
+        buffer: $0, captureTime: time, rotation: picture.rotation, damage: picture.damage,
+        colorSpace: picture.colorSpace)
+    }
+  }
+
+  /// A picture was released, or was not taken after all.
+  private func loanIsOver(_ number: UInt64, nextHolder: Holder, _ undo: (inout State) -> Void) {
+    let whenIdle = state.change { state -> (@Sendable () -> Void)? in
+      state.loans -= 1
+      state.room &+= 1
+      if number == 0 { state.ownLoans -= 1 }
+      if let index = state.buffers.firstIndex(where: { $0.number == number }) { state.buffers[index].holder = nextHolder }
+      undo(&state)
+      guard state.loans == 0 else { return nil }
+      defer { state.whenIdle = nil }
+      return state.whenIdle
+    }
+    // Not on this thread, which may be an encoder's: the plugin's `stop` may take its time.
+    if let whenIdle { DispatchQueue.global().async { whenIdle() } }
+  }
+
+  // MARK: - Lending
+
+  func borrow(_ raw: inout rtcast_picture) -> Int32 {
+    if let status = statusWhenOver { return status }
+    let layout: PictureLayout
+    do throws(PluginFault) {
+      let (format, size) = try PictureRules.shape(raw)
+      layout = PictureLayout(format, size)
+    } catch { return refuse(error) }
+    var lent: (number: UInt64, memory: PluginMemory)?
+    let status = persist(raw.wait_ns) { _ in
+      switch lend(layout.byteCount) {
+      case .success(let found):
+        lent = found
+        return .done(RTCAST_OK)
+      case .failure(.halted): return .done(RTCAST_STOPPED)
+      case .failure(.none(let room)): return .busy(until: nil, room: room)
+      }
+    }
+    guard let lent else { return status }
+    raw.buffer = lent.number
+    raw.setPlanes(layout, base: lent.memory.base)
+    return status
+  }
+
+  private enum NothingToLend: Error {
+    case halted
+    case none(room: UInt64)
+  }
+
+  private func lend(_ byteCount: Int) -> Result<(number: UInt64, memory: PluginMemory), NothingToLend> {
+    // What is dropped is freed outside the lock.
+    var dropped: PluginMemory?
+    defer { withExtendedLifetime(dropped) {} }
+    return state.withLock { state in
+      guard state.phase == .running else { return .failure(.halted) }
+      if let index = state.buffers.firstIndex(where: { $0.holder == .nobody && $0.memory.byteCount >= byteCount }) {
+        return .success(state.lend(index))
+      }
+      if state.buffers.count >= Self.loanLimit {
+        guard let index = state.buffers.firstIndex(where: { $0.holder == .nobody }) else {
+          return .failure(.none(room: state.room))
+        }
+        dropped = state.buffers.remove(at: index).memory
+      }
+      guard let memory = sink.makeMemory(byteCount: byteCount) else { return .failure(.none(room: state.room)) }
+      state.buffers.append(LentBuffer(number: 0, memory: memory, holder: .nobody))
+      return .success(state.lend(state.buffers.count - 1))
+    }
+  }
+
+  private func giveBack(_ number: UInt64) -> Int32 {
+    let isKnown = state.change { state in
+      guard let index = state.buffers.firstIndex(where: { $0.number == number && $0.holder == .plugin }) else {
+        return false
+      }
+      state.buffers[index].holder = .nobody
+      state.room &+= 1
+      return true
+    }
+    return isKnown ? Int32(RTCAST_OK) : refuse(.unknownBuffer)
+  }
+
+  // MARK: - Sound
+
+  func push(_ raw: rtcast_sound) -> Int32 {
+    if let status = statusWhenOver { return status }
+    guard description.hasSound else { return refuse(.undeclaredSound) }
+    let checked: (format: AudioFormat, samples: [Float], hasBadSamples: Bool)
+    do throws(PluginFault) { checked = try SoundRules.check(raw) } catch { return refuse(error) }
+    if checked.hasBadSamples { sink.note(.samplesNotANumber) }
+    let status = persist(raw.wait_ns) { now in
+      let (phase, room) = state.withLock { ($0.phase, $0.room) }
+      let (time, fault) = state.withLock { $0.soundClock.time(raw.time_ns, now: now) }
+      guard phase == .running else { return .done(RTCAST_STOPPED) }
+      if time > now + SoundClock.lead { return .busy(until: time - SoundClock.lead, room: room) }
+      let sound = AudioFrame(format: checked.format, samples: checked.samples, captureTime: time)
+      switch sink.offer(sound) {
+      case .taken:
+        state.withLock { $0.soundClock.note(sound) }
+        if let fault { sink.note(fault) }
+        return .done(RTCAST_OK)
+      case .busy: return .busy(until: nil, room: room)
+      case .stopped: return .done(RTCAST_STOPPED)
+      }
+    }
+    if status == Int32(RTCAST_OK) { raw.release?(raw.release_context) }
+    return status
+  }
+
+  // MARK: - Waiting
+
+  /// Non-nil once the plugin was halted.
+  private var statusWhenOver: Int32? {
+    let phase = state.withLock { $0.phase }
+    if phase == .stopped { sink.note(.afterStop) }
+    return phase == .running ? nil : Int32(RTCAST_STOPPED)
+  }
+
+  /// Attempts until it is done or the plugin's patience is over.
+  private func persist(_ patience: Int64, _ attempt: (Timestamp) -> Attempt) -> Int32 {
+    let start = MonotonicClock.now
+    let deadline = patience < 0 ? Timestamp.distantFuture : start + .nanoseconds(patience)
+    while true {
+      let now = MonotonicClock.now
+      switch attempt(now) {
+      case .done(let status): return Int32(status)
+      case .busy(let opening, let seen):
+        guard now < deadline else {
+          sink.noteBusy()
+          return Int32(RTCAST_BUSY)
+        }
+        // An hour stands for "no end": the clock's own end cannot be waited for.
+        let limit = min(deadline, opening ?? .distantFuture, now + .seconds(3600))
+        _ = state.wait(until: limit) { $0.room != seen || $0.phase != .running ? true : nil }
+      }
+    }
+  }
+}
+
+extension CheckedPicture {
+  fileprivate func lies(in memory: PluginMemory) -> Bool {
+    planes.indices.allSatisfy { index in
+      let extent = format.planeExtent(index, of: size)
+      return memory.contains(planes[index].base, planes[index].stride * (extent.rows - 1) + extent.rowBytes)
+    }
+  }
+}
+
+extension rtcast_picture {
+  fileprivate mutating func setPlanes(_ layout: PictureLayout, base: UnsafeMutableRawPointer) {
+    func plane(_ index: Int) -> rtcast_plane {
+      guard index < layout.planes.count else { return rtcast_plane() }
+      let (offset, stride) = layout.planes[index]
+      return rtcast_plane(data: (base + offset).assumingMemoryBound(to: UInt8.self), stride: Int64(stride))
+    }
+    planes = (plane(0), plane(1), plane(2))
+  }
+}
+
+/// What a plugin wants to hear when nobody reads its picture any more.
+///
+/// `@unchecked Sendable`: function and context are constants that the plugin lets any thread use (rtcast_plugin.h); the
+/// rest is atomic.
+private final class Loan: @unchecked Sendable {
+  /// 0 for a plugin's own memory.
+  let buffer: UInt64
+  private let function: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+  private let context: UnsafeMutableRawPointer?
+  private let armed = Atomic(true)
+
+  init(_ raw: rtcast_picture) {
+    buffer = raw.buffer
+    function = raw.buffer == 0 ? raw.release : nil
+    context = raw.release_context
+  }
+
+  var isArmed: Bool { armed.load(ordering: .acquiring) }
+  func disarm() { armed.store(false, ordering: .releasing) }
+  func release() { function?(context) }
+}

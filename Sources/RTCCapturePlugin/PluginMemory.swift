@@ -1,0 +1,52 @@
+import Glibc
+import RTCMedia
+
+/// Memory for one picture that a plugin borrows.
+///
+/// `@unchecked Sendable`: all properties are constants; the bytes are written by whoever holds the buffer, which is told
+/// by the inlet's state.
+final class PluginMemory: @unchecked Sendable {
+  let base: UnsafeMutableRawPointer
+  let byteCount: Int
+  /// Its number among those shared with another process; 0 when it is shared with none.
+  let slot: UInt8
+  private let free: @Sendable () -> Void
+
+  init(base: UnsafeMutableRawPointer, byteCount: Int, slot: UInt8 = 0, free: @escaping @Sendable () -> Void) {
+    self.base = base
+    self.byteCount = byteCount
+    self.slot = slot
+    self.free = free
+  }
+
+  deinit { free() }
+
+  /// Memory of this process alone, zero at first; nil when there is none.
+  static func own(byteCount: Int) -> PluginMemory? {
+    var base: UnsafeMutableRawPointer?
+    guard posix_memalign(&base, 64, byteCount) == 0, let base else { return nil }
+    memset(base, 0, byteCount)
+    let address = UInt(bitPattern: base)
+    return PluginMemory(base: base, byteCount: byteCount) { Glibc.free(UnsafeMutableRawPointer(bitPattern: address)) }
+  }
+
+  func contains(_ start: UnsafeRawPointer, _ count: Int) -> Bool {
+    let offset = UInt(bitPattern: start) &- UInt(bitPattern: base)
+    return offset <= UInt(byteCount) && UInt(count) <= UInt(byteCount) - offset
+  }
+}
+
+/// How the planes of a picture lie in one piece of memory: rows and planes on multiples of 64 bytes.
+struct PictureLayout {
+  var planes: [(offset: Int, stride: Int)] = []
+  var byteCount = 0
+
+  init(_ format: PixelFormat, _ size: PixelSize) {
+    for index in 0..<format.planeCount {
+      let extent = format.planeExtent(index, of: size)
+      let stride = (extent.rowBytes + 63) / 64 * 64
+      planes.append((byteCount, stride))
+      byteCount += stride * extent.rows
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import RTCMedia
+
+/// Whether what a plugin pushed was taken. On anything but `taken` nothing of it may be kept.
+enum PushVerdict: Sendable {
+  case taken
+  /// No room now; the inlet's `noteRoom` will tell when there is.
+  case busy
+  /// Nobody wants any more.
+  case stopped
+}
+
+/// Where an inlet puts what a plugin pushed and that passed the rules: the feed of this process, or the channel to
+/// another. Any thread; nothing in it waits for a consumer.
+protocol PluginSink: AnyObject, Sendable {
+  /// - Parameter memory: the borrowed memory that the frame lies in; nil when it is the plugin's own.
+  func offer(_ frame: VideoFrame, memory: PluginMemory?) -> PushVerdict
+  func offer(_ sound: AudioFrame) -> PushVerdict
+  /// Memory for a picture to lend; nil when there is none.
+  func makeMemory(byteCount: Int) -> PluginMemory?
+  func note(_ fault: PluginFault)
+  func noteBusy()
+  func tell(_ notice: String)
+  func end(_ reason: CaptureEnd)
+}

@@ -1,0 +1,59 @@
+public import RTCMedia
+
+/// A plugin as a source of pictures, sound, or both.
+///
+/// In this process by default: no copy and no other process, but a crash of the plugin is a crash of all. Isolated, it
+/// runs in a child process, pictures come through shared memory, and when the child dies it is started again, at most
+/// five times a minute, while viewers keep the last picture.
+public final class PluginSource: Sendable {
+  public let description: PluginDescription
+  private let core: PluginCore
+  private let capturer: PluginCapturer?
+  private let sound: PluginSound?
+
+  /// Loads the plugin and asks it what it is; starts nothing.
+  ///
+  /// - Parameters:
+  ///   - path: the shared library; `PluginSearch` finds one by name.
+  ///   - isolation: the program that runs it in a child process; nil runs it in this one.
+  ///   - onNotice: sentences for the person who runs the cast: the first fault of each kind, what the plugin says, the
+  ///     deaths of its process. Called from any thread.
+  public init(
+    path: String, settings: PluginSettings = PluginSettings(), isolation: PluginHostProgram? = nil,
+    onNotice: @escaping @Sendable (String) -> Void = { _ in }
+  ) throws(CaptureError) {
+    let starter: PluginCore.Starter
+    let report: PluginReport
+    if let isolation {
+      description = try isolation.describe(path)
+      report = PluginReport(name: description.name, onNotice: onNotice)
+      starter = { [description, report] wanted, feed throws(CaptureError) in
+        try IsolatedRun(
+          path: path, program: isolation, options: settings.options, description: description, wanted: wanted,
+          feed: feed, report: report)
+      }
+    } else {
+      let library = try PluginLibrary(path: path)
+      description = library.description
+      report = PluginReport(name: description.name, onNotice: onNotice)
+      starter = { [report] wanted, feed throws(CaptureError) in
+        try LocalRun(
+          library, options: settings.options, wanted: wanted, sink: FeedSink(feed, report),
+          connect: { inlet in
+            feed.setRoom(
+              PluginFeed.Room(
+                forPicture: { [weak inlet] in inlet?.noteRoom() }, forSound: { [weak inlet] _ in inlet?.noteRoom() }))
+          })
+      }
+    }
+    core = PluginCore(description, settings: settings, report: report, starter: starter)
+    capturer = description.hasPictures ? PluginCapturer(core) : nil
+    sound = description.hasSound ? PluginSound(core) : nil
+  }
+
+  /// Both sides of the plugin; it runs while either does.
+  public var source: MediaSource { MediaSource(video: capturer, audio: sound) }
+
+  /// Since this was made. Any thread.
+  public var statistics: PluginStatistics { core.report.statistics }
+}

@@ -1,0 +1,10 @@
+import RTCMedia
+
+/// A plugin that was started, in this process or in another, and pushes into a feed.
+protocol RunningPlugin: AnyObject, Sendable {
+  /// What it said it would deliver.
+  var format: PluginFormat { get }
+
+  /// Ends it; nothing is taken after this has returned.
+  func stop()
+}

@@ -1,0 +1,55 @@
+import CRTCastPlugin
+import RTCMedia
+
+/// What `rtcast_plugin.h` demands of sound.
+enum SoundRules {
+  static let rates = 8_000...384_000
+  static let channelCounts = 1...8
+
+  /// The format and the samples, copied out of the plugin's memory.
+  static func check(
+    _ sound: rtcast_sound
+  ) throws(PluginFault) -> (format: AudioFormat, samples: [Float], hasBadSamples: Bool) {
+    guard sound.struct_size >= MemoryLayout<rtcast_sound>.size else { throw .structSize }
+    let format = AudioFormat(sampleRate: Int(sound.sample_rate), channels: Int(sound.channels))
+    guard rates.contains(format.sampleRate), channelCounts.contains(format.channels),
+      sound.sample_count > 0, sound.sample_count <= sound.sample_rate
+    else { throw .impossibleSound }
+    guard let start = sound.samples else { throw .missingSamples }
+    let count = Int(sound.sample_count) * format.channels
+    switch Int(sound.format) {
+    case RTCAST_S16: return (format, integers(start, count), false)
+    case RTCAST_F32:
+      let (samples, isBad) = floats(start, count)
+      return (format, samples, isBad)
+    default: throw .unknownSampleFormat
+    }
+  }
+
+  /// Alignment is not demanded of a plugin.
+  private static func integers(_ start: UnsafeRawPointer, _ count: Int) -> [Float] {
+    [Float](unsafeUninitializedCapacity: count) { room, filled in
+      for index in 0..<count {
+        room[index] = Float(start.loadUnaligned(fromByteOffset: index * 2, as: Int16.self)) * (1 / 32768)
+      }
+      filled = count
+    }
+  }
+
+  private static func floats(_ start: UnsafeRawPointer, _ count: Int) -> ([Float], isBad: Bool) {
+    var isBad = false
+    let samples = [Float](unsafeUninitializedCapacity: count) { room, filled in
+      for index in 0..<count {
+        let sample = start.loadUnaligned(fromByteOffset: index * 4, as: Float.self)
+        if sample.isFinite {
+          room[index] = max(-1, min(1, sample))
+        } else {
+          room[index] = 0
+          isBad = true
+        }
+      }
+      filled = count
+    }
+    return (samples, isBad)
+  }
+}

@@ -1,0 +1,141 @@
+import Glibc
+import RTCCapturePlugin
+import RTCMedia
+import Testing
+
+@Suite(.serialized) struct IsolationTests {
+  private func stage(_ options: [(key: String, value: String)], _ onlooker: Onlooker = Onlooker(), host: String...)
+    throws -> Stage
+  {
+    var program = PluginWorkshop.host()
+    program.arguments = host
+    return try Stage(try PluginWorkshop.breaker(), options, isolation: program, onlooker: onlooker)
+  }
+
+  @Test(arguments: [
+    ("segv", "signal 11"), ("null-write", "signal 11"), ("abort", "signal 6"), ("exit", "status 3"),
+  ])
+  func aDeathIsToldAndThePluginIsStartedAgain(_ how: String, _ cause: String) throws {
+    let stage = try stage([("do", how), ("limit", "5")])
+    stage.start()
+    #expect(stage.wait { $0.pictures.count >= 12 && stage.plugin.statistics.restarts >= 2 })
+    stage.stop()
+    #expect(stage.onlooker.now.notices.contains { $0.contains(cause) && $0.contains("1 of 5") })
+  }
+
+  @Test func afterFiveRestartsInAMinuteTheSourceIsLost() throws {
+    let stage = try stage([("do", "segv"), ("limit", "2")])
+    stage.start()
+    #expect(stage.wait { $0.end != nil })
+    guard case .lost(let sentence) = stage.onlooker.now.end else { return #expect(Bool(false)) }
+    #expect(sentence.contains("after 5 restarts"))
+    #expect(stage.plugin.statistics.restarts == 5)
+    stage.stop()
+  }
+
+  @Test func aPictureOutlivesTheProcessThatDrewIt() throws {
+    let stage = try stage([("do", "segv"), ("limit", "3")], Onlooker(keeps: { $0 == 0 }))
+    stage.start()
+    #expect(stage.wait { _ in stage.plugin.statistics.restarts >= 1 })
+    stage.stop()
+    let frame = stage.onlooker.now.kept.first
+    #expect(frame?.buffer.bytes(ofPlane: 0)[0] == 1)
+    stage.onlooker.letGo()
+  }
+
+  @Test func theFirstPictureOfANewProcessIsWhole() throws {
+    let stage = try stage([("do", "segv"), ("limit", "3")])
+    stage.start()
+    #expect(stage.wait { $0.pictures.count >= 8 })
+    stage.stop()
+    #expect(stage.onlooker.now.pictures.allSatisfy { !$0.hasDamage })
+  }
+
+  @Test func aCrashWhileStartingIsAFailureAtOnce() throws {
+    let stage = try stage([("do", "crash-in-start")])
+    stage.start()
+    #expect(stage.wait { $0.start != nil })
+    guard case .failure(.unavailable(let sentence)) = stage.onlooker.now.start else { return #expect(Bool(false)) }
+    #expect(sentence.contains("signal 11") && sentence.contains("while it started"))
+    stage.stop()
+  }
+
+  @Test func aRefusalToStartKeepsItsReason() throws {
+    let stage = try stage([("do", "refuse")])
+    stage.start()
+    #expect(stage.wait { $0.start != nil })
+    guard case .failure(.unavailable(let sentence)) = stage.onlooker.now.start else { return #expect(Bool(false)) }
+    #expect(sentence.contains("no camera is plugged in."))
+    stage.stop()
+  }
+
+  @Test func aPluginThatHangsInStopIsEnded() throws {
+    let stage = try stage([("do", "hang-in-stop")])
+    stage.start()
+    #expect(stage.wait { $0.pictures.count >= 2 })
+    stage.stop()
+    #expect(stage.onlooker.now.notices.contains { $0.contains("did not stop within 2 s") })
+    #expect(Machine.children.isEmpty)
+  }
+
+  @Test(arguments: ["nonsense", "unsealed", "outside"])
+  func aProcessThatLiesIsEndedAndNotBelieved(_ lie: String) throws {
+    let stage = try stage([("do", "good")], host: lie)
+    stage.start()
+    #expect(stage.wait { $0.start != nil || $0.end != nil })
+    #expect(stage.wait { $0.end != nil || (try? $0.start?.get()) == nil })
+    stage.stop()
+    #expect(stage.onlooker.now.pictures.isEmpty)
+    #expect(Machine.children.isEmpty)
+  }
+
+  @Test func aProgramThatCannotBeStartedIsNamed() throws {
+    #expect(throws: CaptureError.self) {
+      try PluginSource(
+        path: try PluginWorkshop.breaker(), isolation: PluginHostProgram(executable: "/nowhere/host"))
+    }
+  }
+
+  @Test func nothingIsLeftBehind() throws {
+    let before = (Machine.descriptors, Machine.sharedMappings)
+    for how in ["borrow", "good", "segv", "fast"] {
+      let stage = try stage([("do", how), ("limit", how == "segv" ? "4" : "0")])
+      stage.start()
+      #expect(stage.wait { $0.pictures.count >= 6 })
+      stage.stop()
+    }
+    #expect(Machine.children.isEmpty)
+    #expect(Machine.sharedMappings <= before.1)
+    #expect(Machine.descriptors <= before.0)
+  }
+}
+
+/// What this process holds of the machine.
+private enum Machine {
+  static var descriptors: Int { entries("/proc/self/fd").count }
+
+  static var sharedMappings: Int {
+    String(decoding: PluginWorkshop.bytes(of: "/proc/self/maps"), as: UTF8.self)
+      .split(separator: "\n").count { $0.contains("memfd:rtcast-plugin") }
+  }
+
+  /// Child processes that run or were not waited for.
+  static var children: [String] {
+    entries("/proc/self/task").flatMap { task in
+      String(decoding: PluginWorkshop.bytes(of: "/proc/self/task/\(task)/children"), as: UTF8.self)
+        .split(separator: " ").map(String.init)
+    }
+  }
+
+  private static func entries(_ folder: String) -> [String] {
+    guard let list = opendir(folder) else { return [] }
+    defer { closedir(list) }
+    var names: [String] = []
+    while let entry = readdir(list) {
+      withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { names.append(String(cString: $0)) }
+      }
+    }
+    return names.filter { !$0.hasPrefix(".") }
+  }
+}

@@ -1,0 +1,93 @@
+import RTCCapturePlugin
+import RTCMedia
+import Testing
+
+@Suite(.serialized) struct RuleBreakingTests {
+  /// What the plugin is told to do, and what it is to be found guilty of.
+  static let refused: [(String, PluginFault)] = [
+    ("null-plane", .missingPlane), ("null-everything", .missingPlane), ("short-stride", .shortStride),
+    ("negative-stride", .shortStride), ("huge-stride", .shortStride), ("no-size", .impossibleSize),
+    ("negative-size", .impossibleSize), ("huge-size", .impossibleSize), ("format", .unknownPixelFormat),
+    ("rotation", .unknownRotation), ("color", .unknownColorSpace), ("struct-size", .structSize),
+    ("null-picture", .structSize), ("unknown-buffer", .unknownBuffer), ("discard-unknown", .unknownBuffer),
+    ("foreign-planes", .notTheBorrowedPlanes),
+  ]
+  static let corrected: [(String, PluginFault)] = [
+    ("damage", .damageOutside), ("backwards", .timeBackwards), ("far-past", .timeFarOff), ("far-future", .timeFarOff),
+  ]
+  static let sounds: [(String, PluginFault)] = [
+    ("sound-struct", .structSize), ("sound-rate", .impossibleSound), ("sound-rate-high", .impossibleSound),
+    ("sound-channels", .impossibleSound), ("sound-length", .impossibleSound), ("sound-null", .missingSamples),
+    ("sound-format", .unknownSampleFormat), ("sound-nan", .samplesNotANumber),
+  ]
+
+  private func run(_ how: String, _ fault: PluginFault, sound: Bool = false, isolation: PluginHostProgram? = nil) throws
+    -> Stage
+  {
+    let stage = try Stage(try PluginWorkshop.breaker(), [("do", how)], isolation: isolation)
+    stage.start(sound: sound)
+    #expect(stage.wait { $0.pictures.count >= 10 && stage.plugin.statistics.faults[fault] ?? 0 >= 3 }, "\(how)")
+    stage.stop()
+    #expect(stage.onlooker.now.notices.filter { $0 == fault.sentence(plugin: "breaker") }.count == 1, "\(how)")
+    return stage
+  }
+
+  @Test(arguments: refused)
+  func aPictureThatBreaksARuleIsRefusedAndTheGoodOnesGoOn(_ how: String, _ fault: PluginFault) throws {
+    let before = try BreakerCounts(try PluginWorkshop.breaker()).refused
+    let stage = try run(how, fault)
+    let refused = try BreakerCounts(try PluginWorkshop.breaker()).refused - before
+    #expect(refused >= 3)
+    for picture in stage.onlooker.now.pictures {
+      #expect(picture.size == PixelSize(width: 64, height: 48))
+      #expect(picture.first == picture.last)
+    }
+  }
+
+  @Test(arguments: corrected)
+  func aSmallerFaultIsCorrectedAndTimesOnlyGoForward(_ how: String, _ fault: PluginFault) throws {
+    let pictures = try run(how, fault).onlooker.now.pictures
+    #expect(zip(pictures, pictures.dropFirst()).allSatisfy { $0.captureTime < $1.captureTime })
+  }
+
+  @Test(arguments: sounds)
+  func badSoundIsRefusedOrSilencedAndThePicturesGoOn(_ how: String, _ fault: PluginFault) throws {
+    let stage = try run(how, fault, sound: true)
+    #expect(stage.onlooker.now.sounds.allSatisfy { $0.samples.allSatisfy { $0.isFinite } })
+  }
+
+  @Test(arguments: [("short-stride", PluginFault.shortStride), ("far-future", .timeFarOff)])
+  func theSameIsToldFromAnotherProcess(_ how: String, _ fault: PluginFault) throws {
+    _ = try run(how, fault, isolation: PluginWorkshop.host())
+  }
+
+  @Test func pushesBeforeTheStartAreIgnoredAndTold() throws {
+    let stage = try Stage(try PluginWorkshop.breaker("EARLY"))
+    stage.start()
+    #expect(stage.wait { $0.pictures.count >= 2 })
+    stage.stop()
+    #expect(stage.plugin.statistics.faults[.beforeStart] == 2)
+  }
+
+  @Test func picturesFromAPluginThatDeclaresNoneAreRefused() throws {
+    let stage = try Stage(try PluginWorkshop.breaker("ONLY_SOUND"), [("do", "sound-nan")])
+    stage.start(sound: true)
+    #expect(stage.wait { !$0.sounds.isEmpty && stage.plugin.statistics.faults[.undeclaredPictures] ?? 0 > 0 })
+    stage.stop()
+  }
+
+  @Test func anAnswerThatMakesNoSenseIsPassedOver() throws {
+    let stage = try Stage(try PluginWorkshop.breaker(), [("do", "nonsense-format")])
+    stage.start()
+    #expect(stage.wait { $0.pictures.count >= 2 })
+    stage.stop()
+    #expect((try? stage.onlooker.now.start?.get())?.size == PixelSize(width: 64, height: 48))
+  }
+
+  @Test func whatAPluginSaysReachesThePersonWithoutControlCharacters() throws {
+    let stage = try Stage(try PluginWorkshop.breaker(), [("do", "notice")])
+    stage.start()
+    #expect(stage.wait { $0.notices.contains("breaker: warm[31m in here") })
+    stage.stop()
+  }
+}

@@ -1,0 +1,114 @@
+import RTCCapturePlugin
+import RTCMedia
+import Synchronization
+import Testing
+
+@Suite(.serialized) struct StoppingTests {
+  @Test func everyBufferIsReleasedOnceAndNothingIsCalledAfterStop() throws {
+    let path = try PluginWorkshop.breaker()
+    let counts = try BreakerCounts(path)
+    let (taken, releases, stops) = (counts.taken, counts.releases, counts.stops)
+    for how in ["good", "fast", "short-stride"] {
+      let stage = try Stage(path, [("do", how)])
+      stage.start()
+      #expect(stage.wait { $0.pictures.count >= 20 })
+      stage.stop()
+      let seen = stage.onlooker.now.pictures.count
+      #expect(stage.onlooker.now.pictures.count == seen)
+    }
+    #expect(counts.taken - taken == counts.releases - releases)
+    #expect(counts.stops - stops == 3)
+    #expect(counts.callsAfterStop == 0)
+  }
+
+  @Test func stopWaitsForTheLastLeaseButTheCallerDoesNot() throws {
+    let counts = try BreakerCounts(try PluginWorkshop.breaker())
+    let (halts, stops) = (counts.halts, counts.stops)
+    let stage = try Stage(try PluginWorkshop.breaker(), onlooker: Onlooker(keeps: { $0 == 3 }))
+    stage.start()
+    #expect(stage.wait { $0.kept.count == 1 })
+    stage.stop()
+    #expect(counts.halts - halts == 1)
+    #expect(counts.stops == stops)
+    stage.onlooker.letGo()
+    #expect(stage.wait { _ in counts.stops == stops + 1 })
+    #expect(counts.callsAfterStop == 0)
+  }
+
+  @Test func framesAfterStopAreIgnoredAndCounted() throws {
+    let stage = try Stage(try PluginWorkshop.breaker(), [("do", "late")])
+    stage.start()
+    #expect(stage.wait { $0.pictures.count >= 3 })
+    stage.stop()
+    let seen = stage.onlooker.now.pictures.count
+    #expect(stage.wait { _ in stage.plugin.statistics.faults[.afterStop] ?? 0 >= 10 })
+    #expect(stage.onlooker.now.pictures.count == seen)
+  }
+
+  @Test func startingTwiceIsRefusedStoppingTwiceIsNotAndItStartsAgain() throws {
+    let stage = try Stage(try PluginWorkshop.breaker())
+    let second = Onlooker()
+    stage.start()
+    #expect(stage.wait { $0.pictures.count >= 1 })
+    stage.plugin.source.video?.startCapture(format: stage.plugin.source.video!.supportedFormats[0], consumer: second)
+    #expect(second.now.start == .failure(.alreadyStarted))
+    stage.stop()
+    stage.stop()
+    let seen = stage.onlooker.now.pictures.count
+    stage.start()
+    #expect(stage.wait { $0.pictures.count > seen })
+    stage.stop()
+  }
+
+  @Test func stoppingInsideACallbackMakesItTheLast() throws {
+    let stopper = Mutex<(any VideoCapturer)?>(nil)
+    let onlooker = Onlooker(onPicture: { if $0 == 4 { stopper.withLock { $0 }?.stopCapture() } })
+    let stage = try Stage(try PluginWorkshop.breaker(), onlooker: onlooker)
+    stopper.withLock { $0 = stage.plugin.source.video }
+    stage.start()
+    #expect(stage.wait { $0.pictures.count == 5 })
+    stage.stop()
+    #expect(onlooker.now.pictures.count == 5)
+    stopper.withLock { $0 = nil }
+  }
+
+  @Test func soundGoesOnWhenPicturesStopAndAStillPictureIsNotLost() throws {
+    let counts = try BreakerCounts(try PluginWorkshop.breaker())
+    let stops = counts.stops
+    let stage = try Stage(try PluginWorkshop.breaker(), [("do", "still")])
+    stage.start(pictures: false, sound: true)
+    #expect(stage.wait { $0.soundStart != nil })
+    stage.start()
+    #expect(stage.wait { $0.pictures.count == 1 })
+    stage.plugin.source.video?.stopCapture()
+    #expect(counts.stops == stops)
+    stage.plugin.source.audio?.stopCapture()
+    #expect(counts.stops == stops + 1)
+  }
+
+  @Test func aPluginThatCannotStartSaysWhy() throws {
+    let stage = try Stage(try PluginWorkshop.breaker(), [("do", "refuse")])
+    stage.start()
+    #expect(stage.wait { $0.start != nil })
+    guard case .failure(.unavailable(let sentence)) = stage.onlooker.now.start else { return #expect(Bool(false)) }
+    #expect(sentence.contains("no camera is plugged in."))
+    stage.stop()
+    #expect(stage.onlooker.now.pictures.isEmpty)
+  }
+
+  @Test func theEndIsToldAfterTheLastPicture() throws {
+    for (how, expected) in [
+      ("finish", CaptureEnd.finished), ("fail-later", .lost("The plugin breaker failed: the lamp went out.")),
+    ] {
+      for isolation in [nil, PluginWorkshop.host()] {
+        let stage = try Stage(try PluginWorkshop.breaker(), [("do", how), ("limit", "5")], isolation: isolation)
+        stage.start()
+        #expect(stage.wait { $0.end != nil })
+        #expect(stage.onlooker.now.end == expected)
+        #expect(stage.onlooker.now.pictures.last?.first == 5)
+        stage.stop()
+        #expect(stage.plugin.statistics.restarts == 0)
+      }
+    }
+  }
+}

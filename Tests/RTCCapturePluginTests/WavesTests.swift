@@ -1,0 +1,78 @@
+import RTCCapturePlugin
+import RTCMedia
+import Testing
+
+@Suite(.serialized) struct WavesTests {
+  @Test func theHeaderIsPlainC99AndCPlusPlus11WithoutHiddenPadding() throws {
+    let include = PluginWorkshop.root + "/Sources/CRTCastPlugin/include"
+    let text = Array(
+      """
+      #include <stddef.h>
+      #include "rtcast_plugin.h"
+      #ifdef __cplusplus
+      #define same(a, b) static_assert((a) == (b), "the layout of the interface changed")
+      #else
+      #define same(a, b) struct rtcast_layout { char check[(a) == (b) ? 1 : -1]; }
+      #endif
+      int main(void) {
+        { same(sizeof(rtcast_picture), 192); (void)sizeof(struct rtcast_layout *); }
+        { same(sizeof(rtcast_sound), 80); (void)sizeof(struct rtcast_layout *); }
+        { same(sizeof(rtcast_request), 64); (void)sizeof(struct rtcast_layout *); }
+        { same(sizeof(rtcast_plugin), 192); (void)sizeof(struct rtcast_layout *); }
+        { same(offsetof(rtcast_plugin, start), 40); (void)sizeof(struct rtcast_layout *); }
+        return 0;
+      }
+      """.utf8)
+    let common = ["-fsyntax-only", "-pedantic", "-Wall", "-Wextra", "-Wpadded", "-Werror", "-I", include]
+    let c = try PluginWorkshop.file("header.c", text)
+    #expect(PluginWorkshop.run(["cc", "-std=c99"] + common + [c]) == 0)
+    let plain = try PluginWorkshop.file(
+      "header.hpp", Array("#include \"rtcast_plugin.h\"\nstatic_assert(sizeof(rtcast_plugin) == 192, \"\");\n".utf8))
+    #expect(PluginWorkshop.run(["clang", "-x", "c++", "-std=c++11", "-nostdinc++"] + common + [plain]) == 0)
+  }
+
+  @Test(arguments: [false, true])
+  func theWaveIsSeenToMoveAndHeardAtItsPitch(_ isIsolated: Bool) throws {
+    let stage = try Stage(
+      try PluginWorkshop.waves(), [("tone", "1000")], frameRate: 60,
+      isolation: isIsolated ? PluginWorkshop.host() : nil)
+    stage.start(sound: true)
+    #expect(stage.wait { $0.pictures.count >= 10 && $0.sounds.count >= 50 })
+    stage.stop()
+    let seen = stage.onlooker.now
+    #expect(seen.pictures.allSatisfy { $0.size == PixelSize(width: 1280, height: 720) && $0.format == .i420 })
+    #expect(stage.plugin.statistics.copies == 0)
+    #expect(stage.plugin.statistics.faults.isEmpty)
+    let left = seen.sounds.prefix(50).flatMap { sound in stride(from: 0, to: sound.samples.count, by: 2).map { sound.samples[$0] } }
+    let crossings = zip(left, left.dropFirst()).count { $0 < 0 && $1 >= 0 }
+    let seconds = Double(left.count) / 48_000
+    #expect(abs(Double(crossings) / seconds - 1000) < 10)
+  }
+
+  @Test func anOptionItDoesNotKnowIsItsReasonNotToStart() throws {
+    let stage = try Stage(try PluginWorkshop.waves(), [("colour", "red")])
+    stage.start()
+    #expect(stage.wait { $0.start != nil })
+    guard case .failure(let error) = stage.onlooker.now.start else { return #expect(Bool(false)) }
+    #expect(error.sentence.contains("its options are tone and volume."))
+    stage.stop()
+  }
+
+  @Test func itsFirstCommentHoldsTheLineThatBuildsItAndItHasUnderTwoHundredLines() throws {
+    let text = String(decoding: PluginWorkshop.bytes(of: PluginWorkshop.root + "/Snippets/plugin/waves.c"), as: UTF8.self)
+    #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count < 200)
+    let line = text.split(separator: "\n").first { $0.contains(" cc ") }.map(String.init) ?? ""
+    let arguments = line.split(separator: " ").drop { $0 != "cc" }.map(String.init)
+    let library = try PluginWorkshop.folder() + "/libwaves.so"
+    let status = PluginWorkshop.run(
+      arguments.map { argument in
+        switch argument {
+        case "libwaves.so": library
+        case "Sources/CRTCastPlugin/include", "Snippets/plugin/waves.c": PluginWorkshop.root + "/" + argument
+        default: argument
+        }
+      })
+    #expect(status == 0)
+    #expect(try PluginSource(path: library).description.name == "waves")
+  }
+}
