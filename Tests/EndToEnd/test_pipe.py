@@ -43,7 +43,7 @@ def test_ffmpegs_output_plays_and_its_end_ends_the_cast(cast, clips, browser):
     rtcast = cast("pipe", stdin=source.stdout)
     source.stdout.close()
     viewer = Viewer(browser, rtcast.url()).wait_live()
-    seen = barcode.watch(viewer, 5)
+    seen = barcode.watch(viewer, 7)
     barcode.assert_in_order(seen)
     assert abs(barcode.slope(seen) / 30 - 1) < 0.02
     assert viewer.size() == (640, 360)
@@ -59,9 +59,9 @@ def test_raw_frames_play(form, ffmpegs, cast, clips, browser):
     rtcast = cast("pipe", "--raw-format", form, "--size", "640x360", "--fps", "30", stdin=source.stdout)
     source.stdout.close()
     viewer = Viewer(browser, rtcast.url()).wait_live()
-    seen = barcode.watch(viewer, 5)
+    seen = barcode.watch(viewer, 7)
     barcode.assert_in_order(seen)
-    assert abs(barcode.slope(seen) / 30 - 1) < 0.02
+    assert abs(barcode.slope(seen) / 30 - 1) < 0.05   # as they come: the writer's pace is not ours
     assert rtcast.wait(30) == 0
 
 
