@@ -36,10 +36,6 @@ def bgra(count, width=640, height=360):
         yield np.stack([plane, plane, plane, np.full_like(plane, 255)], axis=2).tobytes()
 
 
-def nv12(count, width=640, height=360):
-    return clip.frames(count, width, height)   # the chroma is grey: planar or not is the same
-
-
 def test_ffmpegs_output_plays_and_its_end_ends_the_cast(cast, clips, browser):
     source = subprocess.Popen(
         ["ffmpeg", "-loglevel", "error", "-i", clips.numbered("numbered.mp4", sound="aac"), "-f", "yuv4mpegpipe", "-pix_fmt", "yuv420p", "-"],
@@ -47,7 +43,7 @@ def test_ffmpegs_output_plays_and_its_end_ends_the_cast(cast, clips, browser):
     rtcast = cast("pipe", stdin=source.stdout)
     source.stdout.close()
     viewer = Viewer(browser, rtcast.url()).wait_live()
-    seen = barcode.watch(viewer, 5)
+    seen = barcode.watch(viewer, 7)
     barcode.assert_in_order(seen)
     assert abs(barcode.slope(seen) / 30 - 1) < 0.02
     assert viewer.size() == (640, 360)
@@ -56,14 +52,17 @@ def test_ffmpegs_output_plays_and_its_end_ends_the_cast(cast, clips, browser):
     assert rtcast.seen[-1]["event"] == "ended"
 
 
-@pytest.mark.parametrize("form, frames", [("bgra", bgra), ("i420", clip.frames), ("nv12", nv12)])
-def test_raw_frames_play(form, frames, cast, browser):
-    rtcast = cast("pipe", "--raw-format", form, "--size", "640x360", "--fps", "30", stdin=subprocess.PIPE)
-    feed(rtcast, frames(400), rate=30)
+@pytest.mark.parametrize("form, ffmpegs", [("bgra", "bgra"), ("i420", "yuv420p"), ("nv12", "nv12")])
+def test_raw_frames_play(form, ffmpegs, cast, clips, browser):
+    source = subprocess.Popen(["ffmpeg", "-loglevel", "error", "-re", "-i", clips.numbered("numbered.mp4", sound="aac"),
+                               "-f", "rawvideo", "-pix_fmt", ffmpegs, "-"], stdout=subprocess.PIPE)
+    rtcast = cast("pipe", "--raw-format", form, "--size", "640x360", "--fps", "30", stdin=source.stdout)
+    source.stdout.close()
     viewer = Viewer(browser, rtcast.url()).wait_live()
-    seen = barcode.watch(viewer, 4)
+    seen = barcode.watch(viewer, 7)
     barcode.assert_in_order(seen)
-    assert abs(barcode.slope(seen) / 30 - 1) < 0.03
+    assert abs(barcode.slope(seen) / 30 - 1) < 0.05   # as they come: the writer's pace is not ours
+    assert rtcast.wait(30) == 0
 
 
 @pytest.mark.parametrize("size", [(321, 241), (2, 2), (17, 1000)])
@@ -76,11 +75,17 @@ def test_sizes_of_all_kinds(size, cast, browser):
 def test_a_writer_is_never_held_up_for_ever(cast):
     """Ten seconds of pictures at once, and nobody watches."""
     rtcast = cast("pipe", stdin=subprocess.PIPE)
-    rtcast.url()
     writer = feed(rtcast, clip.y4m(300))
     writer.join(25)
     assert writer.done
     assert rtcast.wait(20) == 0
+
+
+def test_a_pipe_that_says_nothing_can_be_left(cast):
+    rtcast = cast("pipe", stdin=subprocess.PIPE)
+    time.sleep(1)
+    rtcast.interrupt()
+    assert rtcast.wait(5) == 0
 
 
 def test_a_writer_that_rests_is_waited_for(cast, browser):

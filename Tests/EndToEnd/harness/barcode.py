@@ -101,12 +101,13 @@ def watch(viewer, seconds):
 
 
 def slope(samples):
-    """Frames per second by least squares over (time, number) of what was read; nothing is assumed of frames not presented."""
+    """Frames per second of what was read, by the median over pairs half the time apart: nothing is assumed of frames not presented, and
+    a spell in which the machine was busy does not count."""
     points = [(s["at"], s["number"]) for s in samples if s["number"] is not None]
-    n = len(points)
-    assert n > 10, f"only {n} frames could be read of {len(samples)}"
-    mx, my = sum(x for x, _ in points) / n, sum(y for _, y in points) / n
-    return sum((x - mx) * (y - my) for x, y in points) / sum((x - mx) ** 2 for x, _ in points)
+    half = len(points) // 2
+    assert half > 10, f"only {len(points)} frames could be read of {len(samples)}"
+    rates = sorted((b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(points, points[half:]))
+    return rates[len(rates) // 2]
 
 
 def steps(samples, length):
