@@ -22,6 +22,8 @@ public final class FilePlayer: Sendable {
     public var maximumFrameRate: Double?
     /// False leaves the file's sound out.
     public var playsSound = true
+    /// Also hand pictures and sound on as they are in the file, where browsers can take them.
+    public var passesThrough = true
 
     public init() {}
   }
@@ -59,7 +61,7 @@ public final class FilePlayer: Sendable {
   /// - Throws: `noSuchSource` when it is missing, empty, breaks off or is not known, `notPermitted`, `unsupportedFormat`
   ///   when it is encrypted or coded as nothing on this machine can decode. Each with a sentence.
   public static func open(path: String, options: Options = Options()) throws(CaptureError) -> FilePlayer {
-    try FilePlayer(path: path, options: options, clock: .monotonic, passthrough: .none)
+    try FilePlayer(path: path, options: options, clock: .monotonic, passthrough: options.passesThrough ? .standard : .none)
   }
 
   /// - Parameters:
@@ -75,19 +77,16 @@ public final class FilePlayer: Sendable {
     self.core = core
     source = MediaSource(
       video: core.info.videoFormat.map { FileVideoCapturer(core: core, format: $0) },
-      audio: core.info.audioFormat.map { _ in FileAudioSource(core: core) })
+      audio: core.info.audioFormat.map { _ in FileAudioSource(core: core) }, playback: FilePlayback(core: core),
+      endsWithVideo: false)
   }
 
   // MARK: - Controls
 
   /// Stops the clock; what comes after `resume` has later capture times than all before.
-  public func pause() {
-    if core.monitor.change({ $0.pause($1) }) { core.tell(.paused) }
-  }
+  public func pause() { core.pause() }
 
-  public func resume() {
-    if core.monitor.change({ $0.resume($1) }) { core.tell(.resumed) }
-  }
+  public func resume() { core.resume() }
 
   /// Goes to a position in the file, to the picture that is shown there (to the key frame before it while pictures are
   /// passed on), and returns when it is ready. A player that is paused shows it and stays paused.
@@ -130,6 +129,9 @@ public final class FilePlayer: Sendable {
   public var containerName: String { core.info.containerName }
   public var videoCodec: String? { core.info.videoCodec }
   public var audioCodec: String? { core.info.audioCodec }
+
+  /// Why the pictures cannot be handed on as they are, in a sentence; nil when they can, or when there are none.
+  public var passthroughRefusal: String? { core.info.passthroughRefusal }
 
   /// Pictures that had to be copied because of their format.
   public var convertedPictures: Int { core.ledger.converted }

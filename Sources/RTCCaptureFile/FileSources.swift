@@ -57,3 +57,13 @@ final class FileAudioSource: EncodedAudioSource {
     }
   }
 }
+
+/// Pausing, as a broadcast does it.
+final class FilePlayback: PausableSource {
+  private let core: PlaybackCore
+
+  init(core: PlaybackCore) { self.core = core }
+
+  func pause() { core.pause() }
+  func resume() { core.resume() }
+}

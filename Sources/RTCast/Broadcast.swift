@@ -121,6 +121,9 @@ public final class Broadcast: Sendable {
   /// Goes on after `pause`.
   public func resume() async throws(CaptureError) { try await program.resume() }
 
+  /// True when viewers are offered sound.
+  public var offersAudio: Bool { program.audio != nil }
+
   /// Hands `sink` the very frames that viewers are sent, from the next key frame on, whether anybody watches or not.
   /// Several may be added; all are let go when the broadcast stops.
   public func add(_ sink: any EncodedMediaSink) {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import RTCCaptureFile
 import RTCMedia
 import RTCSignalingNIO
 import RTCast
@@ -9,6 +10,7 @@ enum ExitStatus: Int32 {
   case noInput = 66
   case unavailable = 69
   case software = 70
+  case cannotCreate = 73
   case protocolError = 76
   case notPermitted = 77
 
@@ -47,6 +49,17 @@ struct CastFailure: Error {
     case .notPermitted: self.init(.notPermitted, error.description)
     case .notThisMachine, .unknownHost, .failed: self.init(.unavailable, error.description)
     }
+  }
+
+  init(_ error: RecordingError) {
+    let status: ExitStatus =
+      switch error {
+      case .unknownContainer, .unsupportedCodec, .alreadyExists: .usage
+      case .noSuchFolder: .cannotCreate
+      case .notPermitted: .notPermitted
+      case .unavailable: .unavailable
+      }
+    self.init(status, error.sentence)
   }
 
   init(_ failure: PublishFailure) {

@@ -28,5 +28,8 @@ struct Rtcast: AsyncParsableCommand {
       server unavailable; 70 our own fault; 76 the far side broke the protocol; 77 not permitted.
       """,
     version: "rtcast 0.1.0",
-    subcommands: [ScreenCommand.self, TestCommand.self, PipeCommand.self, ListCommand.self, DoctorCommand.self])
+    subcommands: [
+      ScreenCommand.self, FileCommand.self, PipeCommand.self, TestCommand.self, ListCommand.self,
+      DoctorCommand.self,
+    ])
 }

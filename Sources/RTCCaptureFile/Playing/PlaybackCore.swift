@@ -15,6 +15,8 @@ struct FileInfo: Sendable {
   var audioCodec: String?
   var encodedFormat: EncodedVideoFormat?
   var isOpus: Bool
+  /// Why the pictures are not handed on as they are.
+  var passthroughRefusal: String?
 }
 
 /// One player: its state, its threads, and what they deliver. The player, its picture source and its sound source share
@@ -36,7 +38,11 @@ final class PlaybackCore: Sendable {
     let file = try MediaFile(path: path, wantsAudio: options.playsSound)
     let video = file.video.flatMap { passthrough.video($0.description) }
     let audio = file.audio.flatMap { passthrough.audio($0.description) }
-    info = FileInfo(file, encodedFormat: video?.format, isOpus: audio != nil)
+    var info = FileInfo(file, encodedFormat: video?.format, isOpus: audio != nil)
+    if let description = file.video?.description, case .refused(let sentence) = PassthroughDecision(description) {
+      info.passthroughRefusal = sentence
+    }
+    self.info = info
     self.options = options
     var state = PlayerState(options: options, videoPassthrough: video, audioPassthrough: audio)
     state.openedFile = file
@@ -47,6 +53,15 @@ final class PlaybackCore: Sendable {
   deinit { feed.finish() }
 
   func tell(_ event: FilePlayer.Event) { feed.yield(event) }
+
+  /// Stops the clock.
+  func pause() {
+    if monitor.change({ $0.pause($1) }) { tell(.paused) }
+  }
+
+  func resume() {
+    if monitor.change({ $0.resume($1) }) { tell(.resumed) }
+  }
 
   // MARK: - Starting and stopping
 

@@ -1,3 +1,4 @@
+import RTCCaptureFile
 import RTCEngine
 import RTCMedia
 import RTCSignaling
@@ -99,6 +100,23 @@ struct CastOutput: Sendable {
     case .live:
       let line = report.line(publishing: isPublishing).fitted(to: Terminal.size.columns - 1)
       Terminal.showLive(line.hasPrefix("●") ? "\u{1B}[32m●\u{1B}[0m" + line.dropFirst() : line)
+    }
+  }
+
+  var isLive: Bool { if case .live = style { true } else { false } }
+
+  /// The recording ended; the cast goes on.
+  func recordingFailed(_ sentence: String) {
+    if case .json = style { emit(["event": "error", "recording": .bool(true), "message": .string(sentence)]) }
+    Terminal.complain(sentence)
+  }
+
+  func recorded(_ progress: RecordingProgress) {
+    switch style {
+    case .json:
+      emit(["event": "recorded", "path": .string(progress.path), "bytes": .count(progress.safeBytes)])
+    case .plain: break
+    case .live: Terminal.print("  Recorded into \(progress.path).")
     }
   }
 

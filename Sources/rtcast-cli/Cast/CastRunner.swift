@@ -1,4 +1,6 @@
+import Glibc
 import Logging
+import RTCCaptureFile
 import RTCEngine
 import RTCMedia
 import RTCNet
@@ -19,6 +21,8 @@ struct CastRunner {
     /// What the source is asked to draw or deliver; nil leaves it to the source.
     var size: PixelSize?
     var maximumSize: PixelSize?
+    /// Set for files: what the keys of the terminal act on.
+    var player: FilePlayer?
   }
 
   private enum Happening {
@@ -27,6 +31,7 @@ struct CastRunner {
     case published
     case failed(CastFailure)
     case control(Result<ControlCommand, ControlError>)
+    case key(PlaybackKey)
     case end(CastEnding)
   }
 
@@ -90,11 +95,21 @@ struct CastRunner {
       await broadcast.stop()
       throw error
     }
+    let recorder: Recorder?
+    do throws(CastFailure) {
+      recorder = try record(broadcast)
+    } catch {
+      await broadcast.stop()
+      await server?.shutdown()
+      throw error
+    }
     let start = MonotonicClock.now()
-    let watchers = watch(broadcast)
-    let result = await follow(broadcast)
+    let watchers = watch(broadcast, player: source.player)
+    let result = await follow(broadcast, player: source.player)
     for watcher in watchers { watcher.cancel() }
+    TerminalKeys.restore()
     await broadcast.stop()  // the goodbyes go out while the server can still say that the cast is over
+    if let recorder { finish(recorder) }
     await server?.shutdown()
     let ending = try result.get()
     output.ended(ending, after: Int64((MonotonicClock.now() - start).seconds))
@@ -152,7 +167,7 @@ struct CastRunner {
   // MARK: - While it goes on
 
   /// Starts whatever reports happenings.
-  private func watch(_ broadcast: Broadcast) -> [Task<Void, Never>] {
+  private func watch(_ broadcast: Broadcast, player: FilePlayer?) -> [Task<Void, Never>] {
     let report = report
     var tasks = [
       Task { for await event in broadcast.events { report.yield(.broadcast(event)) } }
@@ -170,6 +185,9 @@ struct CastRunner {
     if options.takesControl {
       tasks.append(Task { for await command in ControlInput.commands() { report.yield(.control(command)) } })
     }
+    if player != nil, output.isLive, !options.takesControl, TerminalKeys.isPossible {
+      tasks.append(Task { for await key in TerminalKeys.start() { report.yield(.key(key)) } })
+    }
     if let url = options.to {
       let token = options.token?.text
       tasks.append(
@@ -185,13 +203,27 @@ struct CastRunner {
     return tasks
   }
 
-  private func follow(_ broadcast: Broadcast) async -> Result<CastEnding, CastFailure> {
+  private func follow(
+    _ broadcast: Broadcast, player: FilePlayer?
+  ) async -> Result<CastEnding, CastFailure> {
     var usage = ProcessUsage()
+    var last: StatisticsReport?
     for await happening in happenings {
       switch happening {
       case .broadcast(let event): if let ending = handle(event) { return .success(ending) }
       case .second:
-        output.statistics(StatisticsReport(broadcast: await broadcast.statistics(), process: usage.read()))
+        let report = StatisticsReport(
+          broadcast: await broadcast.statistics(), process: usage.read(), progress: player.map(ProgressBar.init))
+        output.statistics(report)
+        last = report
+      case .key(let key):
+        guard let player else { continue }
+        if key == .end { return .success(.signal(SIGINT)) }
+        await obey(key, player)
+        if var report = last {
+          report.progress = ProgressBar(player)
+          output.statistics(report)
+        }
       case .published: output.published(to: options.to ?? "")
       case .control(let command): await obey(command, broadcast)
       case .failed(let failure): return .failure(failure)
@@ -201,7 +233,43 @@ struct CastRunner {
     return .success(.sourceFinished)  // never: the stream is not finished by anybody
   }
 
+  // MARK: - Recording
+
+  /// Records what is sent, when that was asked for.
+  private func record(_ broadcast: Broadcast) throws(CastFailure) -> Recorder? {
+    guard let path = options.record else { return nil }
+    let (logger, output) = (logger, output)
+    do throws(RecordingError) {
+      let recorder = try Recorder(path: path, hasAudio: broadcast.offersAudio) { event in
+        switch event {
+        case .started(let path): logger.info("Recording into \(path).")
+        case .continued(_, let sentence), .fellBehind(let sentence): logger.warning("\(sentence)")
+        case .failed(let sentence): output.recordingFailed(sentence)
+        }
+      }
+      broadcast.add(recorder)
+      return recorder
+    } catch {
+      throw CastFailure(error)
+    }
+  }
+
+  private func finish(_ recorder: Recorder) {
+    recorder.finish()
+    output.recorded(recorder.progress)
+  }
+
   // MARK: - Control
+
+  private func obey(_ key: PlaybackKey, _ player: FilePlayer) async {
+    switch key {
+    case .pause: if player.playback == .paused { player.resume() } else { player.pause() }
+    case .back: await player.seek(by: .seconds(-10))
+    case .forward: await player.seek(by: .seconds(10))
+    case .mute: player.setMuted(!player.isMuted)
+    case .end: break
+    }
+  }
 
   private func obey(_ command: Result<ControlCommand, ControlError>, _ broadcast: Broadcast) async {
     do throws(ControlError) {

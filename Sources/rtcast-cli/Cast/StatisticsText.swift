@@ -7,6 +7,8 @@ import RTCast
 struct StatisticsReport: Sendable {
   var broadcast: BroadcastStatistics
   var process: ProcessUsage.Reading
+  /// Of a file.
+  var progress: ProgressBar?
 
   var event: JSONValue {
     .object([("event", .string("stats"))] + pictureFigures + networkFigures + processFigures)
@@ -14,7 +16,11 @@ struct StatisticsReport: Sendable {
 
   private var pictureFigures: [(String, JSONValue)] {
     let s = broadcast
-    return [
+    var place: [(String, JSONValue)] = []
+    if let progress {
+      place = [("position_s", .number(progress.position)), ("duration_s", .optional(progress.duration))]
+    }
+    return place + [
       ("t_ms", JSONValue.count(s.time.milliseconds)), ("viewers", JSONValue.count(s.viewers)),
       ("sessions", JSONValue.count(s.sessions)), ("width", JSONValue.count(s.size.width)),
       ("height", JSONValue.count(s.size.height)), ("fps_captured", JSONValue.number(s.framesCaptured)),
@@ -70,6 +76,7 @@ struct StatisticsReport: Sendable {
     let isLive = s.viewers > 0
     let waiting = publishing ? "○ connecting" : "○ waiting for viewers"
     var pieces = [StatusLine.Piece(isLive ? "● live" : waiting, rank: 0)]
+    if let progress { pieces.append(StatusLine.Piece(progress.text(width: 20), rank: 1)) }
     if isLive, !publishing { pieces.append(StatusLine.Piece(Figures.count(s.viewers, "viewer"), rank: 1)) }
     pieces.append(StatusLine.Piece("\(s.size.width)×\(s.size.height)", rank: 3))
     if isLive {

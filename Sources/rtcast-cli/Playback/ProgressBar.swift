@@ -1,3 +1,6 @@
+import RTCCaptureFile
+import RTCPrimitives
+
 /// How far a file has played, as one short line.
 package struct ProgressBar: Hashable, Sendable {
   /// Seconds.
@@ -12,6 +15,12 @@ package struct ProgressBar: Hashable, Sendable {
     self.duration = duration
     self.isPaused = isPaused
     self.isMuted = isMuted
+  }
+
+  init(_ player: FilePlayer) {
+    self.init(
+      position: player.position.seconds, duration: player.duration?.seconds, isPaused: player.playback == .paused,
+      isMuted: player.isMuted)
   }
 
   /// - Parameter width: of the bar alone, in characters.
