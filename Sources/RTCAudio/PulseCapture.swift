@@ -26,6 +26,8 @@ final class PulseCapture {
   private var standing = Standing.starting
   private var pause = PulseCapture.firstPause
   private var recording: PulseRecording?
+  /// The description of its device, until it runs.
+  private var opening: String?
   /// After a stream that was refused.
   private var retryAt: Timestamp?
   /// Where the user has moved the stream.
@@ -123,12 +125,10 @@ final class PulseCapture {
     guard retryAt == nil else { return }
     // The old one first: a device may allow only one.
     recording = nil
-    descriptionOfOpening = device.description
-    let delivered = try PulseRecording(connection, device: device.name) { [unowned self] in hear($0) }
-    recording = delivered
+    opening = device.description
+    // The recording is this object's own and gone before it is.
+    recording = try PulseRecording(connection, device: device.name) { [unowned self] in hear($0) }
   }
-
-  private var descriptionOfOpening = ""
 
   private func wanted(_ inventory: PulseInventory) throws(CaptureError) -> PulseDevice {
     let choice = Result { () throws(CaptureError) in try inventory.device(for: target) }
@@ -151,10 +151,9 @@ final class PulseCapture {
 
   private func noteRunning(_ recording: PulseRecording) {
     pause = Self.firstPause
-    if !recording.hasMoved, !descriptionOfOpening.isEmpty {
-      noteHeard(descriptionOfOpening)
-      descriptionOfOpening = ""
-    }
+    guard !recording.hasMoved, let device = opening else { return }
+    opening = nil
+    noteHeard(device)
   }
 
   private func noteHeard(_ device: String) {

@@ -21,6 +21,7 @@ final class PulseRecording {
   /// The server has moved the stream to another device. What comes is kept back until the owner has judged whether it
   /// may be heard: a server that loses an output may give its monitor's streams a microphone.
   private(set) var hasMoved = false
+  private var clock = CaptureClock()
   private let connection: PulseConnection
   private let stream: OpaquePointer
   private let deliver: (AudioFrame) -> Void
@@ -43,9 +44,7 @@ final class PulseRecording {
     pa_stream_set_moved_callback(stream, streamMoved, own)
     var buffer = pa_buffer_attr(
       maxlength: .max, tlength: .max, prebuf: .max, minreq: .max, fragsize: Self.fragmentSize)
-    let flags =
-      PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_AUTO_TIMING_UPDATE.rawValue
-      | PA_STREAM_INTERPOLATE_TIMING.rawValue
+    let flags = PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_AUTO_TIMING_UPDATE.rawValue
     if pa_stream_connect_record(stream, device, &buffer, pa_stream_flags_t(rawValue: flags)) < 0 {
       state = .ended(connection.lastError)
     }
@@ -63,7 +62,11 @@ final class PulseRecording {
   var device: String { pa_stream_get_device_name(stream).map { String(cString: $0) } ?? openedDevice }
 
   /// What comes from where the server has moved the stream may be heard.
-  func acceptMove() { hasMoved = false }
+  func acceptMove() {
+    guard hasMoved else { return }
+    hasMoved = false
+    clock = CaptureClock()
+  }
 
   fileprivate func noteState() {
     switch pa_stream_get_state(stream) {
@@ -83,42 +86,30 @@ final class PulseRecording {
       var data: UnsafeRawPointer?
       var size = 0
       guard pa_stream_peek(stream, &data, &size) == 0, size > 0 else { return }
+      let count = size / (MemoryLayout<Float>.size * Self.format.channels)
       // A hole has a size and no data: its time passes.
       guard let data, !hasMoved else {
+        clock.skip(count)
         pa_stream_drop(stream)
         continue
       }
-      let count = size / MemoryLayout<Float>.size / Self.format.channels * Self.format.channels
-      let samples = [Float](unsafeUninitializedCapacity: count) { memory, initialized in
+      let samples = [Float](unsafeUninitializedCapacity: count * Self.format.channels) { memory, initialized in
         UnsafeMutableRawBufferPointer(memory).copyMemory(
-          from: UnsafeRawBufferPointer(start: data, count: count * MemoryLayout<Float>.size))
-        initialized = count
+          from: UnsafeRawBufferPointer(start: data, count: memory.count * MemoryLayout<Float>.size))
+        initialized = memory.count
       }
-      let time = captureTime(ofSamples: count / Self.format.channels)
+      let time = clock.time(ofSamples: count, arrivedAt: MonotonicClock.now, deviceDelay: deviceDelay)
       pa_stream_drop(stream)
       deliver(AudioFrame(format: Self.format, samples: samples, captureTime: time))
     }
   }
 
-  /// When the next sample to be read was heard. A monitor hears before the listener does: then it lies ahead.
-  private func captureTime(ofSamples count: Int) -> Timestamp {
-    var latency: pa_usec_t = 0
-    var isAhead: Int32 = 0
-    let now = MonotonicClock.now
-    let r = pa_stream_get_latency(stream, &latency, &isAhead);
-    print(
-      "DBG", now.microseconds, r, latency, isAhead, count, pa_stream_readable_size(stream),
-      (pa_stream_get_timing_info(stream)?.pointee).map {
-        (
-          $0.configured_source_usec, $0.source_usec, $0.sink_usec, $0.transport_usec, $0.write_index, $0.read_index,
-          $0.write_index_corrupt
-        )
-      } as Any)
-    guard pa_stream_get_latency(stream, &latency, &isAhead) == 0, latency < 10_000_000 else {
-      // The server has not told yet: the last sample is of now.
-      return now - TimeDelta(nanoseconds: Int64(count) * 1_000_000_000 / Int64(Self.format.sampleRate))
-    }
-    return isAhead == 0 ? now - .microseconds(Int64(latency)) : now + .microseconds(Int64(latency))
+  /// How long sound is under way in the device before the server has it. A monitor has it before the listener does: then
+  /// less than nothing. Nil until the server has told.
+  private var deviceDelay: TimeDelta? {
+    guard let timing = pa_stream_get_timing_info(stream)?.pointee else { return nil }
+    let limit: pa_usec_t = 2_000_000
+    return .microseconds(Int64(min(timing.source_usec, limit)) - Int64(min(timing.sink_usec, limit)))
   }
 }
 

@@ -55,7 +55,7 @@ extension PulseTests {
 
     @Test func `A device that is unplugged is waited for`() throws {
       let server = try PulseServer(PulseServer.nullSink("other"), PulseServer.microphone("mic", frequency: 600))
-      let module = try server.control("load-module", "module-null-sink", "sink_name=named")
+      let module = try server.control("load-module", "module-null-sink", "norewinds=1", "sink_name=named")
       let (source, collector) = begin(server, .device("named"))
       defer { source.stopCapture() }
       try server.play(1_000, on: "named")
@@ -63,7 +63,7 @@ extension PulseTests {
       try server.control("unload-module", String(module.filter(\.isNumber)))
       #expect(collector.wait { $0.notices.count == 1 })
       collector.clear()
-      try server.control("load-module", "module-null-sink", "sink_name=named")
+      try server.control("load-module", "module-null-sink", "norewinds=1", "sink_name=named")
       try server.play(2_000, on: "named")
       #expect(collector.hears(2_000))
       #expect(collector.now.notices.last?.hasPrefix("Sound is back") == true)

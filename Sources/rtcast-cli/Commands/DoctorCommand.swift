@@ -21,7 +21,9 @@ struct DoctorCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let checks = DisplayChecks(display: display).run() + CodecChecks.run() + NetworkChecks.run() + MachineChecks.run()
+    let checks =
+      DisplayChecks(display: display).run() + SoundChecks.run() + CodecChecks.run() + NetworkChecks.run()
+      + MachineChecks.run()
     let works = !checks.contains { $0.verdict == .fails }
     if json {
       for check in checks { Terminal.print(check.object.text) }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import RTCAudio
 import RTCCapture
 import RTCCaptureX11
 import RTCMedia
@@ -7,9 +8,9 @@ import RTCast
 struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List what can be cast: screen, monitors, windows, test patterns; and codecs.",
+    abstract: "List what can be cast: screen, monitors, windows, sound, test patterns; and codecs.",
     discussion: """
-      Names and numbers are as --monitor, --window and --pattern take them.
+      Names and numbers are as --monitor, --window, --audio and --pattern take them.
 
       Examples:
         rtcast list
@@ -31,14 +32,17 @@ struct ListCommand: ParsableCommand {
       Terminal.complain(trouble.sentence)
       throw trouble.status.code
     }
+    let sound = Result { () throws(CaptureError) in try PulseDevices.list() }
     if json {
-      Terminal.print(Self.object(screens).text)
+      Terminal.print(Self.object(screens, sound).text)
     } else {
-      for line in Self.lines(screens, trouble: trouble?.sentence) { Terminal.print(line) }
+      for line in Self.lines(screens, trouble: trouble?.sentence, sound) { Terminal.print(line) }
     }
   }
 
-  private static func lines(_ screens: X11Screens?, trouble: String?) -> [String] {
+  private static func lines(
+    _ screens: X11Screens?, trouble: String?, _ sound: Result<PulseDevices, CaptureError>
+  ) -> [String] {
     var lines = ["Screen"]
     if let screens {
       lines.append("  \(screens.display)  \(screens.size)")
@@ -46,6 +50,11 @@ struct ListCommand: ParsableCommand {
       lines += ["", "Windows"] + table(screens.windows.map(cells), ifEmpty: "none with a title")
     } else {
       lines.append("  none: \(trouble ?? "no display")")
+    }
+    lines += ["", "Audio"]
+    switch sound {
+    case .success(let found): lines += table(found.devices.map(cells), ifEmpty: "no devices")
+    case .failure(let error): lines.append("  none: \(error.sentence)")
     }
     lines += ["", "Test patterns", "  " + SyntheticPattern.allCases.map(\.rawValue).joined(separator: "  ")]
     lines += ["", "Codecs", "  " + CodecRegistry.standard.codecs.map(\.rawValue).joined(separator: "  ")]
@@ -58,6 +67,11 @@ struct ListCommand: ParsableCommand {
 
   private static func cells(_ window: X11Window) -> [String] {
     [window.idText, window.rect.geometry, window.title.printable + (window.isMapped ? "" : " (minimised)")]
+  }
+
+  private static func cells(_ device: PulseDevice) -> [String] {
+    let kind = device.kind == .desktop ? "desktop" : "mic"
+    return [device.isDefault ? kind : "", device.name.printable, device.description.printable]
   }
 
   /// Columns as wide as their widest cell.
@@ -73,7 +87,7 @@ struct ListCommand: ParsableCommand {
     }
   }
 
-  private static func object(_ screens: X11Screens?) -> JSONValue {
+  private static func object(_ screens: X11Screens?, _ sound: Result<PulseDevices, CaptureError>) -> JSONValue {
     let screen: JSONValue = screens.map { .object([("display", .string($0.display))] + $0.size.members) } ?? .null
     let monitors = screens?.monitors.map { monitor in
       JSONValue.object(
@@ -85,9 +99,15 @@ struct ListCommand: ParsableCommand {
         [("id", .string(window.idText)), ("title", .string(window.title)), ("mapped", .bool(window.isMapped))]
           + window.rect.members)
     }
+    let devices = (try? sound.get())?.devices.map { device in
+      JSONValue.object([
+        ("name", .string(device.name)), ("description", .string(device.description)),
+        ("kind", .string(device.kind.rawValue)), ("default", .bool(device.isDefault)),
+      ])
+    }
     return [
       "screen": screen, "monitors": .array(monitors ?? []), "windows": .array(windows ?? []),
-      "patterns": .array(SyntheticPattern.allCases.map { .string($0.rawValue) }),
+      "audio": .array(devices ?? []), "patterns": .array(SyntheticPattern.allCases.map { .string($0.rawValue) }),
       "codecs": .array(CodecRegistry.standard.codecs.map { .string($0.rawValue) }),
     ]
   }
@@ -102,12 +122,5 @@ extension PixelRect {
 
   fileprivate var members: [(String, JSONValue)] {
     [("x", .count(x)), ("y", .count(y)), ("width", .count(width)), ("height", .count(height))]
-  }
-}
-
-extension String {
-  /// Somebody else's text, without what would drive the terminal.
-  fileprivate var printable: String {
-    String(String.UnicodeScalarView(unicodeScalars.filter { $0.properties.generalCategory != .control }))
   }
 }

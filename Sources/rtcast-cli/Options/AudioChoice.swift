@@ -4,7 +4,7 @@ import RTCAudio
 import RTCMedia
 
 /// What `--audio` asks for.
-enum AudioChoice: Hashable, Sendable {
+package enum AudioChoice: Hashable, Sendable {
   /// What this machine plays.
   case desktop
   case microphone
@@ -14,15 +14,17 @@ enum AudioChoice: Hashable, Sendable {
   /// A device by its name or description, or a part of it.
   case device(String)
 
-  init(parsing text: String) throws {
+  package init(parsing text: String) throws {
     switch text.lowercased() {
     case "desktop": self = .desktop
     case "mic", "microphone": self = .microphone
     case "file": self = .own
     case "none": self = .silence
-    case "":
-      throw ValidationError("--audio wants desktop, mic, file, none, or the name of a device (see `rtcast list`).")
-    default: self = .device(text)
+    default:
+      guard text.contains(where: { !$0.isWhitespace }) else {
+        throw ValidationError("--audio wants desktop, mic, file, none, or the name of a device (see `rtcast list`).")
+      }
+      self = .device(text)
     }
   }
 }

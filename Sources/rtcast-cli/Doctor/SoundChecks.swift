@@ -1,0 +1,33 @@
+import RTCAudio
+import RTCMedia
+
+/// The sound server and what it has; pictures are cast without it.
+enum SoundChecks {
+  static func run() -> [Check] {
+    let found: PulseDevices
+    do throws(CaptureError) {
+      found = try PulseDevices.list()
+    } catch {
+      return [.lacks("Sound", "no sound server answers", advice: error.sentence)]
+    }
+    return [
+      device(
+        found, .desktop, for: "--audio desktop", missing: "no output",
+        advice: "`pactl load-module module-null-sink` makes one."),
+      device(
+        found, .microphone, for: "--audio mic", missing: "no microphone",
+        advice: "Plug one in, or cast without --audio mic."),
+    ]
+  }
+
+  private static func device(
+    _ found: PulseDevices, _ kind: PulseDevice.Kind, for option: String, missing: String, advice: String
+  ) -> Check {
+    let name = kind == .desktop ? "Sound" : "Microphone"
+    let devices = found.devices.filter { $0.kind == kind }
+    if let device = devices.first(where: \.isDefault) ?? (kind == .microphone ? devices.first : nil) {
+      return .works(name, "\(option) casts \(device.description.printable) (\(found.server.printable))")
+    }
+    return .lacks(name, "\(missing) at \(found.server.printable)", advice: advice)
+  }
+}
