@@ -1,0 +1,67 @@
+import RTCCaptureFile
+import RTCMedia
+import Testing
+
+/// Which files can be passed on, and what a viewer is told of them.
+@Suite struct PassthroughDecisionTests {
+  private let folder: ScratchFolder
+  init() throws { folder = try ScratchFolder() }
+
+  private static let source = "-f lavfi -i testsrc=size=320x180:rate=25 -frames:v 30"
+  private static let h264 = "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id="
+
+  @Test(arguments: [
+    ("a.mp4", "-pix_fmt yuv420p -c:v libx264 -profile:v baseline -level 31", h264 + "42e01f"),
+    ("a.mkv", "-pix_fmt yuv420p -c:v libx264 -profile:v main -bf 0 -level 40", h264 + "4d0028"),
+    ("a.ts", "-pix_fmt yuv420p -c:v libx264 -profile:v high -bf 0 -level 42", h264 + "64002a"),
+    ("a.webm", "-c:v libvpx", ""),
+    ("a.webm", "-pix_fmt yuv420p -c:v libvpx-vp9 -cpu-used 8", "profile-id=0"),
+    ("a.mkv", "-pix_fmt yuv420p -c:v libaom-av1 -cpu-used 8 -usage realtime", "profile=0;level-idx=0;tier=0"),
+  ])
+  func `a stream that browsers take is offered with its profile`(
+    name: String, encoder: String, parameters: String
+  ) throws {
+    let format = try #require(try format(of: folder.sample(name, "\(Self.source) \(encoder)")))
+    #expect(format.parameters == parameters)
+    #expect(format.size == PixelSize(width: 320, height: 180))
+  }
+
+  @Test(arguments: [
+    ("a.mp4", "-pix_fmt yuv420p -c:v libx264 -bf 2"),
+    ("a.ts", "-pix_fmt yuv420p -c:v libx264 -bf 2"),
+    ("a.mp4", "-pix_fmt yuv420p10le -c:v libx264 -bf 0"),
+    ("a.mp4", "-pix_fmt yuv444p -c:v libx264 -bf 0"),
+    ("a.mp4", "-pix_fmt yuv420p -c:v libx264 -bf 0 -flags +ilme+ildct"),
+    ("a.webm", "-pix_fmt yuv444p -c:v libvpx-vp9 -cpu-used 8"),
+    ("a.mkv", "-pix_fmt yuv420p10le -c:v libaom-av1 -cpu-used 8 -usage realtime"),
+    ("a.mp4", "-pix_fmt yuv420p -c:v mpeg4"),
+    ("a.mp4", "-pix_fmt yuv420p -c:v libx265 -x265-params log-level=none"),
+  ])
+  func `a stream that browsers do not take is not offered, and is not passed on`(name: String, encoder: String) throws {
+    #expect(try format(of: folder.sample(name, "\(Self.source) \(encoder)")) == nil)
+  }
+
+  @Test func `the reason is a sentence`() {
+    let stream = StreamDescription(
+      codecName: "hevc", extradata: [], profile: 1, level: 93, size: PixelSize(width: 320, height: 180),
+      rotation: .none, colorSpace: .bt709Limited, reorderDepth: 0, audio: AudioFormat(sampleRate: 0, channels: 0))
+    #expect(
+      PassthroughDecision(stream)
+        == .refused(
+          "The pictures are coded as hevc, which browsers do not take; they take H.264, VP8, VP9 and AV1."))
+  }
+
+  @Test func `hidden VP8 frames end the passing on`() throws {
+    let file = try folder.sample(
+      "a.webm",
+      "-f lavfi -i testsrc2=size=320x180:rate=25 -frames:v 60 -c:v libvpx -auto-alt-ref 1 -lag-in-frames 16 -b:v 200k")
+    let passed = try PassedOn.all(of: file)
+    #expect(passed.pictures.count < 60)
+  }
+
+  private func format(of path: String) throws -> EncodedVideoFormat? {
+    let player = try FilePlayer(
+      path: path, options: FilePlayer.Options(), clock: .asFastAsConsumed(from: PassedOn.start), passthrough: .standard)
+    return (player.source.video as? any EncodedVideoCapturer)?.encodedFormat
+  }
+}
