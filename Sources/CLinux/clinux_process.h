@@ -17,13 +17,10 @@ int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions
 static inline int clinux_process_start(const char *path, char *const arguments[], int descriptor) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
-  sigset_t none, standard;
+  sigset_t none, all;
   pid_t process = 0;
   sigemptyset(&none);
-  sigemptyset(&standard);
-  sigaddset(&standard, SIGPIPE);
-  sigaddset(&standard, SIGTERM);
-  sigaddset(&standard, SIGHUP);
+  sigfillset(&all);
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0);
@@ -31,7 +28,7 @@ static inline int clinux_process_start(const char *path, char *const arguments[]
   posix_spawn_file_actions_adddup2(&actions, descriptor, 3);
   posix_spawn_file_actions_addclosefrom_np(&actions, 4);
   posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &standard);
+  posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   int error = posix_spawn(&process, path, &actions, &attributes, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);

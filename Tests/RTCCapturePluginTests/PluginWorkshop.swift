@@ -69,7 +69,9 @@ enum PluginWorkshop {
     let texts = arguments.map { strdup($0) }
     defer { for text in texts { free(text) } }
     var process = pid_t()
-    guard posix_spawnp(&process, arguments[0], nil, nil, texts + [nil], nil) == 0 else { return -1 }
+    let path = strdup("PATH=" + (getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"))
+    defer { free(path) }
+    guard posix_spawnp(&process, arguments[0], nil, nil, texts + [nil], [path, nil]) == 0 else { return -1 }
     var status: Int32 = 0
     waitpid(process, &status, 0)
     return status

@@ -3,34 +3,6 @@ import RTCMedia
 import Testing
 
 @Suite(.serialized) struct WavesTests {
-  @Test func theHeaderIsPlainC99AndCPlusPlus11WithoutHiddenPadding() throws {
-    let include = PluginWorkshop.root + "/Sources/CRTCastPlugin/include"
-    let text = Array(
-      """
-      #include <stddef.h>
-      #include "rtcast_plugin.h"
-      #ifdef __cplusplus
-      #define same(a, b) static_assert((a) == (b), "the layout of the interface changed")
-      #else
-      #define same(a, b) struct rtcast_layout { char check[(a) == (b) ? 1 : -1]; }
-      #endif
-      int main(void) {
-        { same(sizeof(rtcast_picture), 192); (void)sizeof(struct rtcast_layout *); }
-        { same(sizeof(rtcast_sound), 80); (void)sizeof(struct rtcast_layout *); }
-        { same(sizeof(rtcast_request), 64); (void)sizeof(struct rtcast_layout *); }
-        { same(sizeof(rtcast_plugin), 192); (void)sizeof(struct rtcast_layout *); }
-        { same(offsetof(rtcast_plugin, start), 40); (void)sizeof(struct rtcast_layout *); }
-        return 0;
-      }
-      """.utf8)
-    let common = ["-fsyntax-only", "-pedantic", "-Wall", "-Wextra", "-Wpadded", "-Werror", "-I", include]
-    let c = try PluginWorkshop.file("header.c", text)
-    #expect(PluginWorkshop.run(["cc", "-std=c99"] + common + [c]) == 0)
-    let plain = try PluginWorkshop.file(
-      "header.hpp", Array("#include \"rtcast_plugin.h\"\nstatic_assert(sizeof(rtcast_plugin) == 192, \"\");\n".utf8))
-    #expect(PluginWorkshop.run(["clang", "-x", "c++", "-std=c++11", "-nostdinc++"] + common + [plain]) == 0)
-  }
-
   @Test(arguments: [false, true])
   func theWaveIsSeenToMoveAndHeardAtItsPitch(_ isIsolated: Bool) throws {
     let stage = try Stage(

@@ -2,7 +2,6 @@ import CLinux
 import Glibc
 import RTCCapture
 import RTCMedia
-import RTCPrimitives
 
 /// The life of a plugin's own process. Its program calls `run` and ends with what that returns.
 public enum PluginHost {
@@ -23,6 +22,8 @@ public enum PluginHost {
     guard getsockopt(connection, SOL_SOCKET, SO_TYPE, &kind, &length) == 0, kind == Int32(SOCK_SEQPACKET.rawValue) else {
       return nil
     }
+    // A crash ends this process at once: the other side tells of it, and no handler of ours is to hold it up.
+    for crash in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGQUIT] { signal(crash, SIG_DFL) }
     // Ctrl-C at the terminal is for the one who started this; that one says stop.
     signal(SIGINT, SIG_IGN)
     signal(SIGPIPE, SIG_IGN)
@@ -56,8 +57,8 @@ public enum PluginHost {
     _ = phase.wait(until: nil) { phase -> Bool? in if case .waiting = phase { nil } else { true } }
     sink.close()
     run.stop { phase.change { $0 = .stopped } }
-    // A push that is under way may hold a lease a moment longer.
-    _ = phase.wait(until: MonotonicClock.now + .seconds(1)) { phase -> Bool? in
+    // The other side has its own patience, and ends this process when that is over.
+    _ = phase.wait(until: nil) { phase -> Bool? in
       if case .stopped = phase { true } else { nil }
     }
   }
