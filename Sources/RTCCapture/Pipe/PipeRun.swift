@@ -176,8 +176,8 @@ struct PipeRun {
       var piece = [UInt8](repeating: 0, count: max(1, shortest - line.count))
       let (filled, halt) = unsafe piece.withUnsafeMutableBytes { unsafe reader.fill($0, from: 0) }
       line += piece[..<filled]
-      if let halt { throw Failure(halt) }
       if !Self.canBegin(line) { throw .ended(stream.layout == nil ? .header(.notYUV4MPEG2) : .noPicture) }
+      if let halt { throw Failure(halt) }
     }
     line.removeLast()
   }
