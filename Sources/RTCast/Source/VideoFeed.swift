@@ -71,9 +71,18 @@ final class VideoFeed: VideoConsumer, Sendable {
 /// Carries the answer of a source that was asked to start to whoever waits for it, once.
 final class FeedStart<Format: Sendable>: Sendable {
   typealias Answer = Result<Format, CaptureError>
-  private let continuation: CheckedContinuation<Answer, Never>
+  private let continuation: Mutex<CheckedContinuation<Answer, Never>?>
 
-  init(_ continuation: CheckedContinuation<Answer, Never>) { self.continuation = continuation }
+  init(_ continuation: CheckedContinuation<Answer, Never>) { self.continuation = Mutex(continuation) }
 
-  func answer(_ result: Answer) { continuation.resume(returning: result) }
+  /// A source that was stopped before it could start says nothing.
+  deinit { answer(.failure(.unavailable("The source was stopped before it had started."))) }
+
+  func answer(_ result: Answer) {
+    let waiting = continuation.withLock { continuation in
+      defer { continuation = nil }
+      return continuation
+    }
+    waiting?.resume(returning: result)
+  }
 }

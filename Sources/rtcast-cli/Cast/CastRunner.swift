@@ -26,6 +26,9 @@ struct CastRunner {
   }
 
   private enum Happening {
+    case started(StartedSource)
+    /// The source is still waiting for something, such as a program that writes into a pipe.
+    case isSlow
     case broadcast(BroadcastEvent)
     case second
     case published
@@ -82,11 +85,7 @@ struct CastRunner {
     let peers = try openPeers()
     defer { peers.stop() }
     let broadcast = Broadcast(source.media, options: broadcastOptions(source), peers: peers)
-    do throws(CaptureError) {
-      output.captureStarted(try await broadcast.start(), source: source.name)
-    } catch {
-      throw CastFailure(error)
-    }
+    if let ending = try await begin(broadcast, source) { return output.ended(ending, after: 0) }
 
     let server: SignalingServer?
     do throws(CastFailure) {
@@ -105,7 +104,7 @@ struct CastRunner {
     }
     let start = MonotonicClock.now()
     let watchers = watch(broadcast, player: source.player)
-    let result = await follow(broadcast, player: source.player)
+    let result = await follow(broadcast, source)
     for watcher in watchers { watcher.cancel() }
     TerminalKeys.restore()
     await broadcast.stop()  // the goodbyes go out while the server can still say that the cast is over
@@ -117,6 +116,37 @@ struct CastRunner {
   }
 
   // MARK: - Start
+
+  /// Starts the source. Viewers need not wait for one that waits itself, so after a moment it goes on starting by itself.
+  /// - Returns: why the cast is over before it began.
+  private func begin(_ broadcast: Broadcast, _ source: Source) async throws(CastFailure) -> CastEnding? {
+    let report = report
+    let patience = Task { if (try? await Task.sleep(for: .milliseconds(500))) != nil { report.yield(.isSlow) } }
+    defer { patience.cancel() }
+    Task {
+      do throws(CaptureError) {
+        report.yield(.started(try await broadcast.start()))
+      } catch {
+        report.yield(.failed(CastFailure(error)))
+      }
+    }
+    for await happening in happenings {
+      switch happening {
+      case .started(let started):
+        output.captureStarted(started, source: source.name)
+        return nil
+      case .isSlow: return nil
+      case .failed(let failure): throw failure
+      case .end(let ending):
+        source.media.video?.stopCapture()
+        source.media.audio?.stopCapture()
+        await broadcast.stop()
+        return ending
+      case .broadcast, .second, .published, .control, .key: continue  // nobody reports them yet
+      }
+    }
+    return nil
+  }
 
   private func openPeers() throws(CastFailure) -> PeerLoop {
     do { return try PeerLoop() } catch { throw CastFailure(.unavailable, "\(error)") }
@@ -203,9 +233,8 @@ struct CastRunner {
     return tasks
   }
 
-  private func follow(
-    _ broadcast: Broadcast, player: FilePlayer?
-  ) async -> Result<CastEnding, CastFailure> {
+  private func follow(_ broadcast: Broadcast, _ source: Source) async -> Result<CastEnding, CastFailure> {
+    let player = source.player
     var usage = ProcessUsage()
     var last: StatisticsReport?
     for await happening in happenings {
@@ -224,6 +253,8 @@ struct CastRunner {
           report.progress = ProgressBar(player)
           output.statistics(report)
         }
+      case .started(let started): output.captureStarted(started, source: source.name)
+      case .isSlow: continue
       case .published: output.published(to: options.to ?? "")
       case .control(let command): await obey(command, broadcast)
       case .failed(let failure): return .failure(failure)
