@@ -3,10 +3,11 @@ import Testing
 import rtcast_cli
 
 @Suite struct AudioChoiceTests {
-  @Test(arguments: [
-    ("desktop", .desktop), ("mic", .microphone), ("Microphone", .microphone), ("none", .silence), ("file", .own),
-    ("Jabra Evolve", .device("Jabra Evolve")),
-  ] as [(String, AudioChoice)])
+  @Test(
+    arguments: [
+      ("desktop", .desktop), ("mic", .microphone), ("Microphone", .microphone), ("none", .silence), ("file", .own),
+      ("Jabra Evolve", .device("Jabra Evolve")),
+    ] as [(String, AudioChoice)])
   func `What sound to cast is read`(text: String, choice: AudioChoice) throws {
     #expect(try AudioChoice(parsing: text) == choice)
   }
