@@ -157,9 +157,11 @@ public final class Broadcast: Sendable {
     let peers = await viewers.statistics()
     let pipeline = program.video.pipeline.statistics()
     let sessions = viewers.count
+    let passed = program.video.passed
     return meter.withLock {
       $0.measure(
-        now: MonotonicClock.now(), pipeline: pipeline, peers: peers, sessions: sessions, codec: options.codec)
+        now: MonotonicClock.now(), pipeline: pipeline, peers: peers, sessions: sessions, codec: options.codec,
+        passed: passed)
     }
   }
 

@@ -13,6 +13,8 @@ public struct BroadcastStatistics: Sendable {
   /// Frames a second over the last interval.
   public var framesCaptured = 0.0
   public var framesEncoded = 0.0
+  /// Passed on as the source has them.
+  public var framesPassed = 0.0
   /// Frames a second sent to the viewer that got the most.
   public var framesSent = 0.0
   /// Bits a second sent to all viewers together over the last interval.

@@ -8,6 +8,7 @@ struct StatisticsMeter {
   private var measured: Timestamp
   private var pipeline = PipelineStatistics()
   private var peers: [String: PeerStatistics] = [:]
+  private var passedFrames: UInt64 = 0
   /// NACK and PLI counts of viewers that are gone.
   private var departed: (nacks: UInt64, plis: UInt64) = (0, 0)
 
@@ -18,7 +19,7 @@ struct StatisticsMeter {
 
   mutating func measure(
     now: Timestamp, pipeline new: PipelineStatistics, peers viewers: [(id: String, statistics: PeerStatistics)],
-    sessions: Int, codec: VideoCodec
+    sessions: Int, codec: VideoCodec, passed: PassedPictures?
   ) -> BroadcastStatistics {
     let interval = max((now - measured).seconds, 1e-3)
     var result = BroadcastStatistics()
@@ -26,6 +27,8 @@ struct StatisticsMeter {
     result.sessions = sessions
     result.codec = codec
     measurePipeline(new, interval: interval, into: &result)
+    if let passed { measure(passed, interval: interval, into: &result) }
+    passedFrames = passed?.frames ?? 0
     for viewer in viewers { result.peers.append(measure(viewer.id, viewer.statistics, interval: interval)) }
     summarize(viewers, into: &result)
     measured = now
@@ -49,6 +52,13 @@ struct StatisticsMeter {
       result.convertTime = (new.convertTime - pipeline.convertTime) / captured
     }
     if encoded > 0 { result.encodeTime = (new.encodeTime - pipeline.encodeTime) / encoded }
+  }
+
+  /// Where pictures are passed on they are what the cast is, whoever gets them encoded here besides.
+  private func measure(_ passed: PassedPictures, interval: Double, into result: inout BroadcastStatistics) {
+    result.codec = passed.codec
+    result.size = passed.size
+    result.framesPassed = Double(passed.frames - min(passed.frames, passedFrames)) / interval
   }
 
   private func measure(_ id: String, _ peer: PeerStatistics, interval: Double) -> BroadcastStatistics.Viewer {

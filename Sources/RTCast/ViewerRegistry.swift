@@ -108,7 +108,10 @@ final class ViewerRegistry: WHEPSessions {
     _ connection: PeerConnection, onEnd: @escaping @Sendable (EndReason) -> Void,
     cleanUp: @escaping @Sendable () async -> Void = {}
   ) {
-    viewers.withLock { $0[connection.id] = Viewer(connection: connection, target: options.bitrates.start, audioTarget: options.audioBitrates.start) }
+    viewers.withLock {
+      $0[connection.id] = Viewer(
+        connection: connection, target: options.bitrates.start, audioTarget: options.audioBitrates.start)
+    }
     let task = Task {
       var wasConnected = false
       var reason = EndReason.closedLocally

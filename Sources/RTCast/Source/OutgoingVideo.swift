@@ -16,6 +16,8 @@ final class OutgoingVideo: Sendable {
     var demand = RenditionDemand()
     /// Viewers are connected.
     var isWatched = false
+    /// What the present source's own pictures came to.
+    var passed: PassedPictures?
   }
 
   /// A viewer waits this long for a key frame of the source at most.
@@ -70,6 +72,7 @@ final class OutgoingVideo: Sendable {
         source, format: format, rendition: Rendition(state.lastRendition.number + 1),
         send: { [weak self] in self?.send($0) })
       defer { state.passthrough = new }
+      state.passed = PassedPictures(codec: format.codec, size: format.size, frames: state.passed?.frames ?? 0)
       return (new, state.passthrough)
     }
     old?.end()
@@ -85,6 +88,7 @@ final class OutgoingVideo: Sendable {
   private func endPassthrough() {
     let old = state.withLock { state in
       defer { state.passthrough = nil }
+      state.passed = nil
       return state.passthrough
     }
     guard let old else { return }
@@ -95,9 +99,15 @@ final class OutgoingVideo: Sendable {
 
   private func send(_ frame: EncodedFrame) {
     track.send(frame)
-    let recorded = state.withLock { $0.passthrough?.rendition ?? .encoded }
+    let recorded = state.withLock { state in
+      if frame.rendition != .encoded { state.passed?.frames += 1 }
+      return state.passthrough?.rendition ?? .encoded
+    }
     if frame.rendition == recorded { sinks.send(frame) }
   }
+
+  /// Nil while all pictures are encoded here.
+  var passed: PassedPictures? { state.withLock { $0.passed } }
 
   func requestKeyFrame() { pipeline.requestKeyFrame() }
 
@@ -156,6 +166,13 @@ final class OutgoingVideo: Sendable {
       .encoderFailed("A frame could not be converted (libyuv status \(status)).")
     }
   }
+}
+
+/// Pictures passed on as the source has them.
+struct PassedPictures: Sendable {
+  var codec: VideoCodec
+  var size: PixelSize
+  var frames: UInt64
 }
 
 /// The pictures of one source as it has them, under a rendition of their own.

@@ -24,7 +24,8 @@ struct StatisticsReport: Sendable {
       ("t_ms", JSONValue.count(s.time.milliseconds)), ("viewers", JSONValue.count(s.viewers)),
       ("sessions", JSONValue.count(s.sessions)), ("width", JSONValue.count(s.size.width)),
       ("height", JSONValue.count(s.size.height)), ("fps_captured", JSONValue.number(s.framesCaptured)),
-      ("fps_encoded", JSONValue.number(s.framesEncoded)), ("fps_sent", JSONValue.number(s.framesSent)),
+      ("fps_encoded", JSONValue.number(s.framesEncoded)), ("fps_passed", JSONValue.number(s.framesPassed)),
+      ("fps_sent", JSONValue.number(s.framesSent)),
     ]
   }
 
