@@ -20,6 +20,8 @@ final class MediaFile {
   private var io: UnsafeMutablePointer<AVIOContext>?
   /// Damaged stretches in a row that were skipped.
   private var damaged = 0
+  /// Read at the opening to see whether they are encrypted; they come again.
+  private var peeked: [(UnsafeMutablePointer<AVPacket>, MediaStream)] = []
 
   /// - Throws: a sentence for each way in which a file can be missing or of no use.
   init(path: String, wantsAudio: Bool) throws(CaptureError) {
@@ -50,9 +52,11 @@ final class MediaFile {
     for index in 0..<Int32(context.pointee.nb_streams) where !played.contains(index) {
       context.pointee.streams[Int(index)]!.pointee.discard = AVDISCARD_ALL
     }
+    if peekFindsEncryption() { throw FileRefusal.encrypted(path) }
   }
 
   deinit {
+    forgetPeeked()
     var context: UnsafeMutablePointer<AVFormatContext>? = context
     avformat_close_input(&context)
     avio_closep(&io)
@@ -78,6 +82,14 @@ final class MediaFile {
 
   /// The next packet of a stream that is played; the caller owns it.
   func read() -> Step {
+    guard peeked.isEmpty else {
+      let (packet, stream) = peeked.removeFirst()
+      return .packet(packet, of: stream)
+    }
+    return readOn()
+  }
+
+  private func readOn() -> Step {
     guard let packet = av_packet_alloc() else { return .failure("Memory is short.") }
     while true {
       let status = av_read_frame(context, packet)
@@ -104,7 +116,7 @@ final class MediaFile {
 
   /// Goes to the key frame at or before `time` (the file's own, in nanoseconds); false when the container cannot.
   func seek(to time: Int64) -> Bool {
-    damaged = 0
+    forgetPeeked()
     let main = video ?? audio
     guard let main else { return false }
     let units = main.units(time)
@@ -113,9 +125,11 @@ final class MediaFile {
 
   /// Goes to the first byte; false when the container cannot.
   func rewind() -> Bool {
-    damaged = 0
+    forgetPeeked()
     let main = video ?? audio
     guard let main else { return false }
+    // Broadcasts have no index: a search by time may end a group too late.
+    if mayLeap, av_seek_frame(context, -1, 0, AVSEEK_FLAG_BYTE) >= 0 { return true }
     let start = main.stream.pointee.start_time
     let first = start == cffmpeg_no_timestamp ? 0 : start
     return avformat_seek_file(context, main.index, .min, first, first, 0) >= 0
@@ -128,6 +142,26 @@ final class MediaFile {
     let units = video.units(time) + 1
     guard let entry = avformat_index_get_entry_from_timestamp(video.stream, units, 0) else { return nil }
     return video.nanoseconds(entry.pointee.timestamp)
+  }
+
+  /// Only the packets themselves tell that an mp4 is encrypted.
+  private func peekFindsEncryption() -> Bool {
+    while peeked.count < 32, case .packet(let packet, let stream) = readOn() {
+      peeked.append((packet, stream))
+      var size = 0
+      if av_packet_get_side_data(packet, AV_PKT_DATA_ENCRYPTION_INFO, &size) != nil { return true }
+      if stream.isPicture || video == nil { return false }
+    }
+    return false
+  }
+
+  private func forgetPeeked() {
+    damaged = 0
+    for (packet, _) in peeked {
+      var owned: UnsafeMutablePointer<AVPacket>? = packet
+      av_packet_free(&owned)
+    }
+    peeked.removeAll()
   }
 
   private static func openContainer(

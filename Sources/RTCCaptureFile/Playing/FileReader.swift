@@ -132,9 +132,9 @@ final class FileReader {
 
   private func rewindForLoop(at end: Int64) -> Bool {
     let start = core.options.start
-    guard go(to: fileTime(start), isStart: start == .zero) else { return false }
-    core.monitor.change { state, _ in state.appendLoop(at: TimeDelta(nanoseconds: end)) }
-    beginPass(fileTime: fileTime(start), media: end, isStart: start == .zero)
+    guard let place = place(start, isRewind: true) else { return false }
+    core.monitor.change { state, _ in state.appendLoop(at: TimeDelta(nanoseconds: end), position: place.position) }
+    begin(place, media: end, startsAfterJump: false)
     return true
   }
 
@@ -150,45 +150,65 @@ final class FileReader {
 
   // MARK: - Seeking
 
+  /// A place in the file where reading goes on.
+  private struct Place {
+    var position: TimeDelta
+    /// What was read already to find the key frame before it.
+    var packets: [(UnsafeMutablePointer<AVPacket>, MediaStream)] = []
+    /// That key frame's time in the file.
+    var keyFrame: Int64?
+  }
+
   private func seek(to position: TimeDelta) {
     let target = max(.zero, min(position, file.duration ?? position))
-    let (packets, first) = packets(around: target)
-    let isTapped = core.monitor.read { state, _ in state.video.log.isTapped }
-    // Packets can only be passed on from a key frame: the place is moved to it.
-    let actual = isTapped ? first.map { max(.zero, TimeDelta(nanoseconds: $0 - fileTime(.zero))) } ?? target : target
+    let isFirst = isFresh && target == .zero
+    let place = (isFirst ? nil : place(target, isRewind: false)) ?? Place(position: target)
     let media = core.monitor.change { state, now in
-      state.beginPlace(at: actual, now)
+      state.beginPlace(at: place.position, now)
       return state.clock.media(at: now)
     }
     pictures?.reset()
     sound?.reset()
-    beginPass(fileTime: fileTime(actual), media: media.nanoseconds, isStart: target == .zero)
-    var isFirst = true
-    for (packet, stream) in packets {
-      take(packet, of: stream, startsAfterJump: isFirst)
-      isFirst = false
+    begin(place, media: media.nanoseconds, startsAfterJump: true)
+  }
+
+  private func begin(_ place: Place, media: Int64, startsAfterJump: Bool) {
+    beginPass(fileTime: fileTime(place.position), media: media, isStart: place.position == .zero)
+    var startsAfterJump = startsAfterJump
+    for (packet, stream) in place.packets {
+      take(packet, of: stream, startsAfterJump: startsAfterJump)
+      startsAfterJump = false
     }
   }
 
-  private typealias Packets = [(UnsafeMutablePointer<AVPacket>, MediaStream)]
+  /// Goes to the key frame at or before `target`; nil when the file cannot be moved in any way.
+  private func place(_ target: TimeDelta, isRewind: Bool) -> Place? {
+    if target == .zero, isRewind { return goToStart() ? Place(position: .zero) : nil }
+    guard var place = search(target) else { return nil }
+    // Packets can only be passed on from a key frame: the place is moved to it.
+    let isTapped = core.monitor.read { state, _ in state.video.log.isTapped }
+    if isTapped, let keyFrame = place.keyFrame {
+      place.position = max(.zero, TimeDelta(nanoseconds: keyFrame - fileTime(.zero)))
+    }
+    return place
+  }
 
-  /// The first packets from the key frame at or before `target`, and that key frame's time in the file.
-  private func packets(around target: TimeDelta) -> (Packets, Int64?) {
+  private func search(_ target: TimeDelta) -> Place? {
     let wanted = fileTime(target)
-    if isFresh, target == .zero { return ([], nil) }
     // Some containers land too late: then from further ahead.
     for back in [0, 2_000_000_000, 10_000_000_000] as [Int64] where target.nanoseconds > back {
       guard file.seek(to: wanted - back) else { break }
       let (packets, first) = readToKeyFrame()
-      if let first, first <= wanted { return (packets, first) }
+      if let first, first <= wanted { return Place(position: target, packets: packets, keyFrame: first) }
       for (packet, _) in packets { Self.free(packet) }
     }
-    guard go(to: fileTime(.zero), isStart: true) else { return ([], nil) }
-    return readToKeyFrame()
+    guard goToStart() else { return nil }
+    let (packets, first) = readToKeyFrame()
+    return Place(position: target, packets: packets, keyFrame: first)
   }
 
-  private func readToKeyFrame() -> (Packets, Int64?) {
-    var packets: Packets = []
+  private func readToKeyFrame() -> ([(UnsafeMutablePointer<AVPacket>, MediaStream)], Int64?) {
+    var packets: [(UnsafeMutablePointer<AVPacket>, MediaStream)] = []
     while packets.count < 2000, case .packet(let packet, let stream) = file.read() {
       packets.append((packet, stream))
       let isMain = stream.isPicture || file.video == nil
@@ -197,9 +217,9 @@ final class FileReader {
     return (packets, nil)
   }
 
-  /// To the place, or to the beginning, opening the file anew where its container cannot go back.
-  private func go(to fileTime: Int64, isStart: Bool) -> Bool {
-    if isStart ? file.rewind() : file.seek(to: fileTime) { return true }
+  /// To the first packet, opening the file anew where its container cannot go back.
+  private func goToStart() -> Bool {
+    if file.rewind() { return true }
     guard let fresh = try? MediaFile(path: file.path, wantsAudio: core.options.playsSound),
       (fresh.video == nil) == (file.video == nil), (fresh.audio == nil) == (file.audio == nil)
     else { return false }

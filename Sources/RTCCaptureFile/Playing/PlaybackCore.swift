@@ -92,7 +92,7 @@ final class PlaybackCore: Sendable {
   /// The delivery of `run` ends by itself: from here on the source may be started again.
   func noteEnded(_ track: PlayerState.Kind, run: Int, _ thread: CaptureRun) {
     let isLast = monitor.change { state, _ in
-      if state[track].run == run { state[track].run = nil }
+      if state[track].run == run { state.endRun(track) }
       return !state.isWanted
     }
     thread.noteEnded()
@@ -128,7 +128,7 @@ final class PlaybackCore: Sendable {
   private func stop(_ track: PlayerState.Kind, _ thread: CaptureThread) {
     let (run, isLast) = monitor.change { state, _ in
       let run = state[track].run
-      state[track].run = nil
+      state.endRun(track)
       return (run, run != nil && !state.isWanted)
     }
     if let run { monitor.leave(run) }
@@ -139,7 +139,7 @@ final class PlaybackCore: Sendable {
 
   private func forget(_ track: PlayerState.Kind, _ run: Int) {
     monitor.change { state, _ in
-      if state[track].run == run { state[track].run = nil }
+      if state[track].run == run { state.endRun(track) }
     }
     monitor.leave(run)
   }

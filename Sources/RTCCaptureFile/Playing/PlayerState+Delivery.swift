@@ -51,6 +51,8 @@ extension PlayerState {
     settle(now)
     if owesPicture, let item = pictures.first {
       owesPicture = false
+      pictures.removeFirst()
+      lastPicture = item
       return .ready(.picture(item, at: max(now, last), damage: nil))
     }
     let media = clock.media(at: now)

@@ -18,6 +18,8 @@ extension PlayerState {
   private static let tapLead = TimeDelta.seconds(3)
 
   mutating func nextJob(_ now: Timestamp) -> Wait<ReaderJob> {
+    video.isDecoding = false
+    audio.isDecoding = false
     guard isWanted else { return .ready(.exit) }
     if let target = seekTarget {
       seekTarget = nil
@@ -27,9 +29,15 @@ extension PlayerState {
     let media = clock.media(at: now)
     letGo(media)
     let wantsPicture = decodesPictures && pictures.count < Self.pictureLimit
-    if wantsPicture, let work = video.log.nextToDecode() { return .ready(.decodePicture(work)) }
+    if wantsPicture, let work = video.log.nextToDecode() {
+      video.isDecoding = true
+      return .ready(.decodePicture(work))
+    }
     let wantsSound = decodesSound && soundAhead(of: media) < Self.soundLimit * Int64(max(1, clock.speed))
-    if wantsSound, let work = audio.log.nextToDecode() { return .ready(.decodeSound(work)) }
+    if wantsSound, let work = audio.log.nextToDecode() {
+      audio.isDecoding = true
+      return .ready(.decodeSound(work))
+    }
     guard ending == nil else { return .until(nil) }
     let lead = video.log.isTapped || audio.log.isTapped ? Self.tapLead : .zero
     guard wantsPicture || wantsSound || frontier < media + lead else { return .until(clock.due(frontier - lead)) }
@@ -58,10 +66,10 @@ extension PlayerState {
   }
 
   /// The file goes on from its beginning, `end` being the end of this pass and the start of the next.
-  mutating func appendLoop(at end: TimeDelta) {
+  mutating func appendLoop(at end: TimeDelta, position: TimeDelta) {
     video.log.append(.boundary(floor: end, isLast: false))
     audio.log.append(.boundary(floor: end, isLast: false))
-    passes.append(Pass(start: end, position: options.start, number: passes[passes.count - 1].number + 1))
+    passes.append(Pass(start: end, position: position, number: passes[passes.count - 1].number + 1))
     indexedKeyFrame = nil
   }
 

@@ -44,6 +44,8 @@ struct PlayerState {
     var log: PacketLog
     /// What comes before is decoded and not delivered.
     var floor = TimeDelta.zero
+    /// The reader is decoding what it took last.
+    var isDecoding = false
     /// A whole pass gave nothing that could be decoded.
     var isDead = false
     /// Packets given to the decoder and frames got from it since the pass began.
@@ -121,6 +123,17 @@ struct PlayerState {
     return lastRun
   }
 
+  /// Nobody asks for the track any more: what waits for it is let go.
+  mutating func endRun(_ kind: Kind) {
+    self[kind].run = nil
+    switch kind {
+    case .video:
+      pictures.removeAll()
+      lastPicture = nil
+    case .audio: sounds.removeAll()
+    }
+  }
+
   var isWanted: Bool { video.run != nil || audio.run != nil }
   var decodesPictures: Bool { video.run != nil && isDecodingWanted && !video.isDead }
   var decodesSound: Bool { audio.run != nil && !audio.isDead && !audio.log.isTapped }
@@ -195,7 +208,9 @@ struct PlayerState {
   }
 
   /// Everything of the track was decoded.
-  func isFinished(_ track: Track) -> Bool { track.isDead || (ending != nil && track.log.isExhausted) }
+  func isFinished(_ track: Track) -> Bool {
+    track.isDead || (ending != nil && track.log.isExhausted && !track.isDecoding)
+  }
 
   /// The most that is kept of packets, in bytes.
   static let byteLimit = 64 << 20

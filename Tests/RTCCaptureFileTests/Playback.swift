@@ -1,0 +1,158 @@
+import RTCCaptureFile
+import RTCMedia
+import RTCPrimitives
+import Synchronization
+
+/// What a player delivered, on a clock that goes as fast as this takes.
+final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendable {
+  struct Picture {
+    var time: TimeDelta
+    var size: PixelSize
+    var format: PixelFormat
+    var rotation: VideoRotation
+    var colorSpace: ColorSpace
+    /// Of the I420 bytes, packed; as ffmpeg's.
+    var sum: UInt32
+    /// The first bytes of the first plane's first row.
+    var corner: [UInt8]
+    var isRepeat: Bool
+  }
+
+  struct Sound {
+    var time: TimeDelta
+    var format: AudioFormat
+    var samples: [Float]
+    var end: TimeDelta {
+      time + .nanoseconds(Int64(samples.count / format.channels) * 1_000_000_000 / Int64(format.sampleRate))
+    }
+  }
+
+  struct Record {
+    var pictures: [Picture] = []
+    var sounds: [Sound] = []
+    var encoded: [EncodedFrame] = []
+    var videoStart: Result<VideoFormat, CaptureError>?
+    var audioStart: Result<AudioFormat, CaptureError>?
+    var videoEnd: CaptureEnd?
+    var audioEnd: CaptureEnd?
+  }
+
+  static let start = Timestamp(nanoseconds: 1_000_000_000_000)
+
+  let player: FilePlayer
+  private let clip: Clip
+  private let record = Mutex(Record())
+  private let ended: AsyncStream<Void>
+  private let feed: AsyncStream<Void>.Continuation
+  private let onPicture: @Sendable (Int, FilePlayer) -> Void
+  private let pictureLimit: Int
+  private let keepsSums: Bool
+
+  /// - Parameters:
+  ///   - pictureLimit: stops after so many.
+  ///   - onPicture: called with the number of each, from the player's thread.
+  init(
+    _ clip: Clip, _ options: FilePlayer.Options = .init(), pictureLimit: Int = .max, keepsSums: Bool = true,
+    passthrough: PassthroughFactory = .none, onPicture: @escaping @Sendable (Int, FilePlayer) -> Void = { _, _ in }
+  ) throws {
+    player = try FilePlayer(
+      path: clip.path, options: options, clock: .asFastAsConsumed(from: Self.start), passthrough: passthrough)
+    self.clip = clip
+    (ended, feed) = AsyncStream.makeStream()
+    self.pictureLimit = pictureLimit
+    self.keepsSums = keepsSums
+    self.onPicture = onPicture
+  }
+
+  /// Plays until the file ended or the limit is reached.
+  func play(video: Bool = true, audio: Bool = true) async -> Record {
+    let video = video ? player.source.video : nil
+    let audio = audio ? player.source.audio : nil
+    var expected = 0
+    // The clock starts when both are there.
+    player.pause()
+    if let video {
+      expected += 1
+      video.startCapture(format: video.supportedFormats[0], consumer: self)
+    }
+    if let audio {
+      expected += 1
+      audio.startCapture(consumer: self)
+    }
+    player.resume()
+    var iterator = ended.makeAsyncIterator()
+    for _ in 0..<expected { await iterator.next() }
+    video?.stopCapture()
+    audio?.stopCapture()
+    return record.withLock { $0 }
+  }
+
+  func captureDidStart(_ result: Result<VideoFormat, CaptureError>) {
+    record.withLock { $0.videoStart = result }
+    if case .failure = result { feed.yield() }
+  }
+
+  func consume(_ frame: VideoFrame) {
+    let picture = Self.picture(frame, keepsSums)
+    let count = record.withLock { record in
+      guard record.pictures.count < pictureLimit else { return Int.max }
+      record.pictures.append(picture)
+      return record.pictures.count
+    }
+    guard count <= pictureLimit, count < Int.max else { return }
+    onPicture(count - 1, player)
+    if count == pictureLimit {
+      player.pause()
+      feed.yield()
+      feed.yield()
+    }
+  }
+
+  func captureDidEnd(_ reason: CaptureEnd) {
+    record.withLock { $0.videoEnd = reason }
+    feed.yield()
+  }
+
+  func audioCaptureDidStart(_ result: Result<AudioFormat, CaptureError>) {
+    record.withLock { $0.audioStart = result }
+    if case .failure = result { feed.yield() }
+  }
+
+  func consume(_ frame: AudioFrame) {
+    let sound = Sound(time: frame.captureTime - Self.start, format: frame.format, samples: frame.samples)
+    record.withLock { if $0.pictures.count < pictureLimit { $0.sounds.append(sound) } }
+  }
+
+  func audioCaptureDidEnd(_ reason: CaptureEnd) {
+    record.withLock { $0.audioEnd = reason }
+    feed.yield()
+  }
+
+  func consume(_ frame: EncodedFrame) { record.withLock { $0.encoded.append(frame) } }
+
+  private static func picture(_ frame: VideoFrame, _ keepsSums: Bool) -> Picture {
+    var sum = Adler32()
+    for plane in 0..<(keepsSums ? frame.buffer.format.planeCount : 0) {
+      let bytes = frame.buffer.bytes(ofPlane: plane)
+      let extent = frame.buffer.format.planeExtent(plane, of: frame.size)
+      for row in 0..<extent.rows {
+        let start = row * frame.buffer.stride(ofPlane: plane)
+        for column in 0..<extent.rowBytes { sum.add(bytes[start + column]) }
+      }
+    }
+    let first = frame.buffer.bytes(ofPlane: 0)
+    return Picture(
+      time: frame.captureTime - start, size: frame.size, format: frame.buffer.format, rotation: frame.rotation,
+      colorSpace: frame.colorSpace, sum: sum.value, corner: (0..<min(8, first.count)).map { first[$0] },
+      isRepeat: frame.damage == [])
+  }
+}
+
+extension Playback.Record {
+  /// All sound of one channel, as if without gaps.
+  func samples(channel: Int = 0) -> [Float] {
+    sounds.flatMap { sound in
+      stride(from: channel, to: sound.samples.count, by: sound.format.channels).map { sound.samples[$0] }
+    }
+  }
+}
