@@ -92,7 +92,8 @@ let package = Package(
       name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CX11"], swiftSettings: strict),
 
     .target(
-      name: "RTCCaptureFile", dependencies: ["RTCPrimitives", "RTCMedia", "RTCBitstream", "RTCWire", "RTCCapture", "CFFmpeg"],
+      name: "RTCCaptureFile",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCBitstream", "RTCWire", "RTCCapture", "CFFmpeg"],
       swiftSettings: strict),
 
     .target(
@@ -136,7 +137,8 @@ let package = Package(
       name: "rtcast-cli",
       dependencies: [
         "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureFile",
-        "RTCCapturePlugin", "RTCCaptureX11", "RTCEngine", "RTCNet", "RTCPeer", "RTCSignaling", "RTCSignalingNIO", "RTCast",
+        "RTCCapturePlugin", "RTCCaptureX11", "RTCEngine", "RTCNet", "RTCPeer", "RTCSignaling", "RTCSignalingNIO",
+        "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -177,7 +179,8 @@ let package = Package(
       name: "PluginHostProbe", dependencies: ["RTCCapturePlugin", "CLinux"], path: "Tests/PluginHostProbe",
       swiftSettings: strict),
     .testTarget(
-      name: "RTCCapturePluginTests", dependencies: ["RTCCapturePlugin", "PluginHostProbe", "RTCMedia", "RTCPrimitives"],
+      name: "RTCCapturePluginTests",
+      dependencies: ["RTCCapturePlugin", "PluginHostProbe", "RTCMedia", "RTCPrimitives"],
       exclude: ["Plugins"], swiftSettings: strict),
     .testTarget(
       name: "RTCAudioTests", dependencies: ["RTCAudio", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
