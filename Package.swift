@@ -44,6 +44,7 @@ let package = Package(
   targets: [
     // C libraries: module maps and shims, each used by one owner.
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CRTCastPlugin"),
     .systemLibrary(
       name: "CFFmpeg", pkgConfig: "libavformat",
       providers: [.apt(["libavformat-dev", "libavcodec-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"])]),
@@ -91,9 +92,13 @@ let package = Package(
       name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CX11"], swiftSettings: strict),
 
     .target(
-      name: "RTCCaptureFile", dependencies: ["RTCPrimitives", "RTCMedia", "RTCBitstream", "RTCWire", "RTCCapture", "CFFmpeg"],
+      name: "RTCCaptureFile",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCBitstream", "RTCWire", "RTCCapture", "CFFmpeg"],
       swiftSettings: strict),
 
+    .target(
+      name: "RTCCapturePlugin", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CLinux", "CRTCastPlugin"],
+      swiftSettings: strict),
     .target(
       name: "RTCAudio", dependencies: ["RTCMedia", "RTCPrimitives", "RTCCapture", "CPulse"], swiftSettings: strict),
 
@@ -131,8 +136,9 @@ let package = Package(
     .executableTarget(
       name: "rtcast-cli",
       dependencies: [
-        "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureFile", "RTCCaptureX11", "RTCEngine", "RTCNet", "RTCPeer",
-        "RTCSignaling", "RTCSignalingNIO", "RTCast",
+        "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureFile",
+        "RTCCapturePlugin", "RTCCaptureX11", "RTCEngine", "RTCNet", "RTCPeer", "RTCSignaling", "RTCSignalingNIO",
+        "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -169,6 +175,13 @@ let package = Package(
       name: "RTCCaptureX11Tests",
       dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "CX11"],
       swiftSettings: strict),
+    .executableTarget(
+      name: "PluginHostProbe", dependencies: ["RTCCapturePlugin", "CLinux"], path: "Tests/PluginHostProbe",
+      swiftSettings: strict),
+    .testTarget(
+      name: "RTCCapturePluginTests",
+      dependencies: ["RTCCapturePlugin", "PluginHostProbe", "RTCMedia", "RTCPrimitives"],
+      exclude: ["Plugins"], swiftSettings: strict),
     .testTarget(
       name: "RTCAudioTests", dependencies: ["RTCAudio", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(

@@ -90,7 +90,9 @@ private enum CStringPairs {
   static func with<Result>(
     _ pairs: [(key: String, value: String)], _ body: (UnsafePointer<rtcast_option>?, UInt32) -> Result
   ) -> Result {
-    let options = pairs.map { rtcast_option(key: UnsafePointer(strdup($0.key)), value: UnsafePointer(strdup($0.value))) }
+    let options = pairs.map {
+      rtcast_option(key: UnsafePointer(strdup($0.key)), value: UnsafePointer(strdup($0.value)))
+    }
     defer {
       for option in options {
         free(UnsafeMutablePointer(mutating: option.key))

@@ -195,7 +195,9 @@ final class PluginInlet: Sendable {
       state.loans -= 1
       state.room &+= 1
       if number == 0 { state.ownLoans -= 1 }
-      if let index = state.buffers.firstIndex(where: { $0.number == number }) { state.buffers[index].holder = nextHolder }
+      if let index = state.buffers.firstIndex(where: { $0.number == number }) {
+        state.buffers[index].holder = nextHolder
+      }
       undo(&state)
       guard state.loans == 0 else { return nil }
       defer { state.whenIdle = nil }

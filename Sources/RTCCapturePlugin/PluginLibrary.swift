@@ -82,7 +82,8 @@ public final class PluginLibrary: @unchecked Sendable {
     let hasPictures = traits & RTCAST_HAS_PICTURES != 0
     let hasSound = traits & RTCAST_HAS_SOUND != 0
     guard hasPictures || hasSound else {
-      throw .unsupportedFormat("The plugin \(path) says that it has neither pictures nor sound; its author can mend this.")
+      throw .unsupportedFormat(
+        "The plugin \(path) says that it has neither pictures nor sound; its author can mend this.")
     }
     let size = PixelSize(width: Int(table.width), height: Int(table.height))
     let fileName = path.split(separator: "/").last.map(String.init) ?? path
@@ -113,7 +114,8 @@ extension CaptureError {
         .noSuchSource("There is no plugin \(path); `rtcast list plugins` shows those that are found by name.")
       case .unreadable(EACCES), .unreadable(EPERM):
         .notPermitted("The plugin \(path) may not be read; see its permissions.")
-      case .unreadable(let error): .noSuchSource("The plugin \(path) cannot be read: \(String(cString: strerror(error))).")
+      case .unreadable(let error):
+        .noSuchSource("The plugin \(path) cannot be read: \(String(cString: strerror(error))).")
       case .notAFile: .noSuchSource("\(path) is no file; a plugin is a shared library (.so).")
       case .notALibrary: .unsupportedFormat("\(path) is no shared library, and so no plugin.")
       case .otherMachine: .unsupportedFormat("The plugin \(path) was built for another kind of machine; build it here.")

@@ -29,7 +29,7 @@ struct Rtcast: AsyncParsableCommand {
       """,
     version: "rtcast 0.1.0",
     subcommands: [
-      ScreenCommand.self, FileCommand.self, PipeCommand.self, TestCommand.self, ListCommand.self,
-      DoctorCommand.self,
+      ScreenCommand.self, FileCommand.self, PipeCommand.self, PluginCommand.self, TestCommand.self, ListCommand.self,
+      DoctorCommand.self, PluginHostCommand.self,
     ])
 }

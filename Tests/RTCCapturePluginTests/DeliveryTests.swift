@@ -45,7 +45,9 @@ import Testing
   }
 
   @Test func twoInstancesOfOneLibraryRunSideBySide() throws {
-    let (one, other) = (try Stage(try PluginWorkshop.breaker()), try Stage(try PluginWorkshop.breaker(), [("do", "borrow")]))
+    let (one, other) = (
+      try Stage(try PluginWorkshop.breaker()), try Stage(try PluginWorkshop.breaker(), [("do", "borrow")])
+    )
     one.start()
     other.start()
     #expect(one.wait { $0.pictures.count >= 10 } && other.wait { $0.pictures.count >= 10 })

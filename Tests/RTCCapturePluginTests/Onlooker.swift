@@ -48,7 +48,11 @@ final class Onlooker: VideoConsumer, AudioConsumer {
 
   var now: Seen { seen.withLock { $0 } }
 
-  func letGo() { seen.withLock { seen in defer { seen.kept = [] }; return seen.kept }.forEach { _ in } }
+  func letGo() {
+    seen.withLock { seen in
+      defer { seen.kept = [] }; return seen.kept
+    }.forEach { _ in }
+  }
 
   /// True as soon as `condition` holds.
   func wait(for condition: (Seen) -> Bool) -> Bool {

@@ -82,7 +82,9 @@ enum PluginWorkshop {
     let path = try folder() + "/" + name
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     defer { close(file) }
-    guard file >= 0, write(file, bytes, bytes.count) == bytes.count else { throw Failure(sentence: "cannot write \(path)") }
+    guard file >= 0, write(file, bytes, bytes.count) == bytes.count else {
+      throw Failure(sentence: "cannot write \(path)")
+    }
     return path
   }
 

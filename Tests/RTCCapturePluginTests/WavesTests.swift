@@ -15,7 +15,9 @@ import Testing
     #expect(seen.pictures.allSatisfy { $0.size == PixelSize(width: 1280, height: 720) && $0.format == .i420 })
     #expect(stage.plugin.statistics.copies == 0)
     #expect(stage.plugin.statistics.faults.isEmpty)
-    let left = seen.sounds.prefix(50).flatMap { sound in stride(from: 0, to: sound.samples.count, by: 2).map { sound.samples[$0] } }
+    let left = seen.sounds.prefix(50).flatMap { sound in
+      stride(from: 0, to: sound.samples.count, by: 2).map { sound.samples[$0] }
+    }
     let crossings = zip(left, left.dropFirst()).count { $0 < 0 && $1 >= 0 }
     let seconds = Double(left.count) / 48_000
     #expect(abs(Double(crossings) / seconds - 1000) < 10)
@@ -31,7 +33,8 @@ import Testing
   }
 
   @Test func itsFirstCommentHoldsTheLineThatBuildsItAndItHasUnderTwoHundredLines() throws {
-    let text = String(decoding: PluginWorkshop.bytes(of: PluginWorkshop.root + "/Snippets/plugin/waves.c"), as: UTF8.self)
+    let text = String(
+      decoding: PluginWorkshop.bytes(of: PluginWorkshop.root + "/Snippets/plugin/waves.c"), as: UTF8.self)
     #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count < 200)
     let line = text.split(separator: "\n").first { $0.contains(" cc ") }.map(String.init) ?? ""
     let arguments = line.split(separator: " ").drop { $0 != "cc" }.map(String.init)

@@ -72,7 +72,8 @@ final class ChannelSink: PluginSink {
       }
     }
     let picture = SharedPicture(
-      frame, slot: memory.slot, offsets: layout.planes.map(\.offset), strides: layout.planes.map(\.stride), isCopy: true)
+      frame, slot: memory.slot, offsets: layout.planes.map(\.offset), strides: layout.planes.map(\.stride), isCopy: true
+    )
     socket.send(HostEvent.picture(picture).bytes, isPatient: true)
     return true
   }

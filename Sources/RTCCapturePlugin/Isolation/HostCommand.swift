@@ -53,7 +53,8 @@ enum HostCommand {
       guard let path = reader.readText(), let isStarting = reader.readBool() else { return nil }
       var start: Start?
       if isStarting {
-        guard let wanted = PluginFormat(reading: &reader), let count = reader.readInt(), (0...1000).contains(count) else {
+        guard let wanted = PluginFormat(reading: &reader), let count = reader.readInt(), (0...1000).contains(count)
+        else {
           return nil
         }
         var options: [(key: String, value: String)] = []

@@ -9,7 +9,9 @@ struct MessageWriter {
   mutating func write(_ value: UInt8) { bytes.append(value) }
   mutating func write(_ value: Bool) { bytes.append(value ? 1 : 0) }
   mutating func write(_ value: UInt64) {
-    for shift in stride(from: UInt64(56), through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: value >> shift)) }
+    for shift in stride(from: UInt64(56), through: 0, by: -8) {
+      bytes.append(UInt8(truncatingIfNeeded: value >> shift))
+    }
   }
   mutating func write(_ value: Int64) { write(UInt64(bitPattern: value)) }
   mutating func write(_ value: Int) { write(Int64(value)) }

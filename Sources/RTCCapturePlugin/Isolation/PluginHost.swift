@@ -19,14 +19,14 @@ public enum PluginHost {
   public static func run() -> Int32? {
     var kind: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
-    guard getsockopt(connection, SOL_SOCKET, SO_TYPE, &kind, &length) == 0, kind == Int32(SOCK_SEQPACKET.rawValue) else {
+    guard getsockopt(connection, SOL_SOCKET, SO_TYPE, &kind, &length) == 0, kind == Int32(SOCK_SEQPACKET.rawValue)
+    else {
       return nil
     }
     // A crash ends this process at once: the other side tells of it, and no handler of ours is to hold it up.
-    for crash in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGQUIT] { signal(crash, SIG_DFL) }
-    // Ctrl-C at the terminal is for the one who started this; that one says stop.
-    signal(SIGINT, SIG_IGN)
-    signal(SIGPIPE, SIG_IGN)
+    for crash in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] { signal(crash, SIG_DFL) }
+    // What the terminal sends is for the one who started this; that one says stop.
+    for number in [SIGINT, SIGHUP, SIGPIPE] { signal(number, SIG_IGN) }
     let socket = MessageSocket(connection)
     var room: [UInt8] = []
     guard case .message(let bytes, _) = socket.receive(into: &room),

@@ -53,7 +53,8 @@ struct SharedPicture {
 
   /// Nil when anything in it breaks the rules; where the planes lie is for `planesFit` to say.
   init?(reading reader: inout ByteReader) {
-    guard let slot = reader.readUInt8(), let format = reader.readUInt8().flatMap({ PixelFormat(pluginNumber: UInt32($0)) }),
+    guard let slot = reader.readUInt8(),
+      let format = reader.readUInt8().flatMap({ PixelFormat(pluginNumber: UInt32($0)) }),
       let width = reader.readInt(), let height = reader.readInt(), PictureRules.sides.contains(width),
       PictureRules.sides.contains(height)
     else { return nil }

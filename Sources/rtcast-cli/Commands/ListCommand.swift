@@ -1,6 +1,7 @@
-import ArgumentParser
+package import ArgumentParser
 import RTCAudio
 import RTCCapture
+import RTCCapturePlugin
 import RTCCaptureX11
 import RTCMedia
 import RTCast
@@ -8,15 +9,25 @@ import RTCast
 struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List what can be cast: screen, monitors, windows, sound, test patterns; and codecs.",
+    abstract: "List what can be cast: screen, monitors, windows, sound, plugins, test patterns; and codecs.",
     discussion: """
-      Names and numbers are as --monitor, --window, --audio and --pattern take them.
+      Names and numbers are as --monitor, --window, --audio, --pattern and `rtcast plugin` take them. Plugins are those \
+      in the folders of RTCAST_PLUGIN_PATH; each is loaded in a process of its own to be asked what it is.
 
       Examples:
         rtcast list
+        rtcast list plugins
         rtcast list --display :1
         rtcast list --json
       """)
+
+  /// A part of the list.
+  enum Part: String, CaseIterable, ExpressibleByArgument {
+    case screen, monitors, windows, audio, plugins, patterns, codecs
+  }
+
+  @Argument(help: ArgumentHelp("Only this part of the list. (default: everything)", valueName: "what"))
+  var part: Part?
 
   @Option(help: ArgumentHelp("X display. (default: $DISPLAY)", valueName: "name"))
   var display: String?
@@ -25,40 +36,118 @@ struct ListCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    var screens: X11Screens?
-    var trouble: CastFailure?
-    do throws(CaptureError) { screens = try X11Screens.list(display: display) } catch { trouble = CastFailure(error) }
-    if let trouble, display != nil {
-      Terminal.complain(trouble.sentence)
-      throw trouble.status.code
+    let parts = part.map { [$0] } ?? Part.allCases
+    var finds = Finds()
+    if parts.contains(where: \.isOfDisplay) {
+      finds.screens = Result { () throws(CaptureError) in try X11Screens.list(display: display) }
+      if case .failure(let error) = finds.screens, display != nil || part != nil { throw Self.complain(error) }
     }
-    let sound = Result { () throws(CaptureError) in try PulseDevices.list() }
+    if parts.contains(.audio) {
+      finds.sound = Result { () throws(CaptureError) in try PulseDevices.list() }
+      if case .failure(let error) = finds.sound, part != nil { throw Self.complain(error) }
+    }
+    if parts.contains(.plugins) { finds.plugins = FoundPlugin.all() }
     if json {
-      Terminal.print(Self.object(screens, sound).text)
+      Terminal.print(JSONValue.object(parts.map { ($0.key, finds.value(of: $0)) }).text)
     } else {
-      for line in Self.lines(screens, trouble: trouble?.sentence, sound) { Terminal.print(line) }
+      let sections = parts.map { [$0.title] + finds.lines(of: $0) }
+      for line in sections.joined(separator: [""]) { Terminal.print(line) }
     }
   }
 
-  private static func lines(
-    _ screens: X11Screens?, trouble: String?, _ sound: Result<PulseDevices, CaptureError>
-  ) -> [String] {
-    var lines = ["Screen"]
-    if let screens {
-      lines.append("  \(screens.display)  \(screens.size)")
-      lines += ["", "Monitors"] + table(screens.monitors.map(cells), ifEmpty: "none known to the display")
-      lines += ["", "Windows"] + table(screens.windows.map(cells), ifEmpty: "none with a title")
-    } else {
-      lines.append("  none: \(trouble ?? "no display")")
+  private static func complain(_ error: CaptureError) -> ExitCode {
+    let failure = CastFailure(error)
+    Terminal.complain(failure.sentence)
+    return failure.status.code
+  }
+}
+
+extension ListCommand.Part {
+  fileprivate var isOfDisplay: Bool { self == .screen || self == .monitors || self == .windows }
+
+  fileprivate var title: String {
+    switch self {
+    case .screen: "Screen"
+    case .monitors: "Monitors"
+    case .windows: "Windows"
+    case .audio: "Audio"
+    case .plugins: "Plugins"
+    case .patterns: "Test patterns"
+    case .codecs: "Codecs"
     }
-    lines += ["", "Audio"]
-    switch sound {
-    case .success(let found): lines += table(found.devices.map(cells), ifEmpty: "no devices")
-    case .failure(let error): lines.append("  none: \(error.sentence)")
+  }
+
+  /// In the JSON object.
+  fileprivate var key: String { rawValue }
+}
+
+/// A library of the search path, and what it says of itself.
+private struct FoundPlugin {
+  var library: PluginSearch.Found
+  var description: Result<PluginDescription, CaptureError>
+
+  static func all() -> [FoundPlugin] {
+    PluginSearch.ofEnvironment.plugins().map { found in
+      FoundPlugin(
+        library: found,
+        description: Result { () throws(CaptureError) in try PluginHostProgram.rtcast.describe(found.path) })
     }
-    lines += ["", "Test patterns", "  " + SyntheticPattern.allCases.map(\.rawValue).joined(separator: "  ")]
-    lines += ["", "Codecs", "  " + CodecRegistry.standard.codecs.map(\.rawValue).joined(separator: "  ")]
-    return lines
+  }
+}
+
+/// What this machine has; what was not looked for is nil.
+private struct Finds {
+  var screens: Result<X11Screens, CaptureError>?
+  var sound: Result<PulseDevices, CaptureError>?
+  var plugins: [FoundPlugin] = []
+
+  // MARK: - For people
+
+  func lines(of part: ListCommand.Part) -> [String] {
+    switch part {
+    case .screen, .monitors, .windows: displayLines(part)
+    case .audio:
+      switch sound {
+      case .success(let found): Self.table(found.devices.map(Self.cells), ifEmpty: "no devices")
+      case .failure(let error): ["  none: \(error.sentence)"]
+      case nil: []
+      }
+    case .plugins: pluginLines
+    case .patterns: ["  " + SyntheticPattern.allCases.map(\.rawValue).joined(separator: "  ")]
+    case .codecs: ["  " + CodecRegistry.standard.codecs.map(\.rawValue).joined(separator: "  ")]
+    }
+  }
+
+  private func displayLines(_ part: ListCommand.Part) -> [String] {
+    switch screens {
+    case .success(let screens):
+      switch part {
+      case .monitors: Self.table(screens.monitors.map(Self.cells), ifEmpty: "none known to the display")
+      case .windows: Self.table(screens.windows.map(Self.cells), ifEmpty: "none with a title")
+      default: ["  \(screens.display)  \(screens.size)"]
+      }
+    case .failure(let error): ["  none: \(error.sentence)"]
+    case nil: []
+    }
+  }
+
+  private var pluginLines: [String] {
+    guard !plugins.isEmpty else {
+      let folders = PluginSearch.ofEnvironment.folders
+      return [
+        folders.isEmpty
+          ? "  none: set \(PluginSearch.variable) to the folders that hold them"
+          : "  none in \(folders.joined(separator: ", "))"
+      ]
+    }
+    return Self.table(
+      plugins.map { plugin in
+        switch plugin.description {
+        case .success(let description):
+          [plugin.library.name.printable, description.media, description.summary.printable]
+        case .failure(let error): [plugin.library.name.printable, "unusable", error.sentence.printable]
+        }
+      }, ifEmpty: "none")
   }
 
   private static func cells(_ monitor: X11Monitor) -> [String] {
@@ -87,29 +176,64 @@ struct ListCommand: ParsableCommand {
     }
   }
 
-  private static func object(_ screens: X11Screens?, _ sound: Result<PulseDevices, CaptureError>) -> JSONValue {
-    let screen: JSONValue = screens.map { .object([("display", .string($0.display))] + $0.size.members) } ?? .null
-    let monitors = screens?.monitors.map { monitor in
-      JSONValue.object(
-        [("index", .count(monitor.index)), ("name", .string(monitor.name)), ("primary", .bool(monitor.isPrimary))]
-          + monitor.rect.members)
+  // MARK: - For programs
+
+  func value(of part: ListCommand.Part) -> JSONValue {
+    let screens = try? screens?.get()
+    switch part {
+    case .screen:
+      return screens.map { .object([("display", .string($0.display))] + $0.size.members) } ?? .null
+    case .monitors: return .array((screens?.monitors ?? []).map(Self.object))
+    case .windows: return .array((screens?.windows ?? []).map(Self.object))
+    case .audio: return .array(((try? sound?.get())?.devices ?? []).map(Self.object))
+    case .plugins: return .array(plugins.map(Self.object))
+    case .patterns: return .array(SyntheticPattern.allCases.map { .string($0.rawValue) })
+    case .codecs: return .array(CodecRegistry.standard.codecs.map { .string($0.rawValue) })
     }
-    let windows = screens?.windows.map { window in
-      JSONValue.object(
-        [("id", .string(window.idText)), ("title", .string(window.title)), ("mapped", .bool(window.isMapped))]
-          + window.rect.members)
-    }
-    let devices = (try? sound.get())?.devices.map { device in
-      JSONValue.object([
-        ("name", .string(device.name)), ("description", .string(device.description)),
-        ("kind", .string(device.kind.rawValue)), ("default", .bool(device.isDefault)),
-      ])
-    }
-    return [
-      "screen": screen, "monitors": .array(monitors ?? []), "windows": .array(windows ?? []),
-      "audio": .array(devices ?? []), "patterns": .array(SyntheticPattern.allCases.map { .string($0.rawValue) }),
-      "codecs": .array(CodecRegistry.standard.codecs.map { .string($0.rawValue) }),
+  }
+
+  private static func object(_ monitor: X11Monitor) -> JSONValue {
+    .object(
+      [("index", .count(monitor.index)), ("name", .string(monitor.name)), ("primary", .bool(monitor.isPrimary))]
+        + monitor.rect.members)
+  }
+
+  private static func object(_ window: X11Window) -> JSONValue {
+    .object(
+      [("id", .string(window.idText)), ("title", .string(window.title)), ("mapped", .bool(window.isMapped))]
+        + window.rect.members)
+  }
+
+  private static func object(_ device: PulseDevice) -> JSONValue {
+    .object([
+      ("name", .string(device.name)), ("description", .string(device.description)),
+      ("kind", .string(device.kind.rawValue)), ("default", .bool(device.isDefault)),
+    ])
+  }
+
+  private static func object(_ plugin: FoundPlugin) -> JSONValue {
+    let place: [(String, JSONValue)] = [
+      ("name", .string(plugin.library.name)), ("path", .string(plugin.library.path)),
     ]
+    switch plugin.description {
+    case .success(let description):
+      return .object(
+        place + [
+          ("summary", .string(description.summary)), ("options", .string(description.optionsHelp)),
+          ("pictures", .bool(description.hasPictures)), ("sound", .bool(description.hasSound)),
+        ])
+    case .failure(let error): return .object(place + [("error", .string(error.sentence))])
+    }
+  }
+}
+
+extension PluginDescription {
+  fileprivate var media: String {
+    switch (hasPictures, hasSound) {
+    case (true, true): "pictures, sound"
+    case (true, false): "pictures"
+    default: "sound"
+    }
   }
 }
 
