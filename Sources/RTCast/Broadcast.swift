@@ -92,6 +92,7 @@ public final class Broadcast: Sendable {
   public func stop() async {
     await viewers.closeAll()
     program.stop()
+    source.stop()  // one that is still starting is not the program's yet
     continuation.finish()
   }
 

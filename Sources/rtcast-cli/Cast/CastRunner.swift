@@ -138,8 +138,6 @@ struct CastRunner {
       case .isSlow: return nil
       case .failed(let failure): throw failure
       case .end(let ending):
-        source.media.video?.stopCapture()
-        source.media.audio?.stopCapture()
         await broadcast.stop()
         return ending
       case .broadcast, .second, .published, .control, .key: continue  // nobody reports them yet
