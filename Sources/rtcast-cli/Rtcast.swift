@@ -4,7 +4,8 @@ import ArgumentParser
 struct Rtcast: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rtcast",
-    abstract: "Cast a screen to any browser, sharp enough to read and cheap enough to forget.",
+    abstract:
+      "Cast a screen, a file or a program's own frames to any browser, sharp enough to read and cheap enough to forget.",
     discussion: """
       Examples:
         rtcast screen --fps 5
@@ -15,8 +16,14 @@ struct Rtcast: AsyncParsableCommand {
             let viewers on other machines in
         rtcast screen --to https://sfu.example/whip --token s3cret
             publish to a WHIP service
-        rtcast test --pattern clock
-            a moving test picture, no screen needed
+        rtcast screen --audio desktop --record talk.mkv
+            with what this machine plays; keep a copy of what is sent
+        rtcast file talk.mp4
+            a file with its sound, as it is where browsers can take it
+        rtcast plugin ./libwaves.so
+            what a plugin draws and plays
+        rtcast test --pattern clock --tone 440
+            a moving test picture with a tone, no screen needed
         ffmpeg -i talk.mkv -f yuv4mpegpipe - | rtcast pipe
             what another program draws
         rtcast list

@@ -16,8 +16,13 @@ struct CastOutput: Sendable {
 
   let style: Style
   private let isPublishing: Bool
+  /// What can be typed while the cast goes on.
+  private let keysHint: String
 
-  init(_ options: CastOptions) {
+  init(_ options: CastOptions, isFile: Bool) {
+    keysHint =
+      isFile && TerminalKeys.isPossible && !options.takesControl
+      ? "Space pauses, ← → go ten seconds, m mutes, q ends." : "Ctrl-C ends the cast."
     isPublishing = options.to != nil
     style =
       if options.json { .json } else if Terminal.isInteractive { .live(qrCode: !options.hidesQRCode) } else {
@@ -64,7 +69,7 @@ struct CastOutput: Sendable {
       for (index, link) in links.enumerated() {
         Terminal.print("  \(index == 0 ? "Watch at" : "      or") \u{1B}[1m\(link)\u{1B}[0m")
       }
-      Terminal.print("  Ctrl-C ends the cast.\n")
+      Terminal.print("  \(keysHint)\n")
     }
   }
 
@@ -72,7 +77,7 @@ struct CastOutput: Sendable {
     switch style {
     case .json: emit(["event": "peer", "id": .string(url), "state": "published"])
     case .plain: Terminal.print(url)
-    case .live: Terminal.print("\n  Published to \u{1B}[1m\(url)\u{1B}[0m\n  Ctrl-C ends the cast.\n")
+    case .live: Terminal.print("\n  Published to \u{1B}[1m\(url)\u{1B}[0m\n  \(keysHint)\n")
     }
   }
 

@@ -44,9 +44,9 @@ struct CastRunner {
   private let happenings: AsyncStream<Happening>
   private let report: AsyncStream<Happening>.Continuation
 
-  init(_ options: CastOptions) {
+  init(_ options: CastOptions, isFile: Bool = false) {
     self.options = options
-    output = CastOutput(options)
+    output = CastOutput(options, isFile: isFile)
     logger = StandardErrorLog.logger(verbosity: options.verbose)
     (happenings, report) = AsyncStream.makeStream()
   }

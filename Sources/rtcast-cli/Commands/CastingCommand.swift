@@ -10,5 +10,5 @@ protocol CastingCommand: AsyncParsableCommand {
 }
 
 extension CastingCommand {
-  func run() async throws { try await CastRunner(cast).run(self) }
+  func run() async throws { try await CastRunner(cast, isFile: self is FileCommand).run(self) }
 }
