@@ -61,7 +61,8 @@ public final class FilePlayer: Sendable {
   /// - Throws: `noSuchSource` when it is missing, empty, breaks off or is not known, `notPermitted`, `unsupportedFormat`
   ///   when it is encrypted or coded as nothing on this machine can decode. Each with a sentence.
   public static func open(path: String, options: Options = Options()) throws(CaptureError) -> FilePlayer {
-    try FilePlayer(path: path, options: options, clock: .monotonic, passthrough: options.passesThrough ? .standard : .none)
+    try FilePlayer(
+      path: path, options: options, clock: .monotonic, passthrough: options.passesThrough ? .standard : .none)
   }
 
   /// - Parameters:
