@@ -38,7 +38,7 @@ def test_frames_come_in_order_at_their_pace_with_their_sound(kind, way, cast, cl
     seen = barcode.watch(viewer, 7)
     barcode.assert_in_order(seen, 300)
     assert abs(barcode.slope(barcode.unwrapped(seen, 300)) / 30 - 1) < 0.02
-    assert len(seen) > 7 * 30 * 0.9, "most frames are presented"
+    assert viewer.stat("inbound-rtp", kind="video")["framesPerSecond"] > 25
     if way == "--copy":
         assert stats(viewer)["codec"] == codec
     assert viewer.size() == (640, 360)
@@ -61,15 +61,18 @@ def test_the_loop_has_no_seam(kind, way, cast, clips, ear):
     sound.wait_tone(viewer, 440)
     seen = barcode.watch(viewer, 10)
     barcode.assert_in_order(seen, 120)
-    turns = 0
+    all_frames = all_ticks = turns = 0
     for frames, ticks, seconds in barcode.steps(seen, 120):
-        assert abs(ticks - frames * 3000) <= 100, (frames, ticks)
-        assert seconds < 0.25
-    numbers = [s["number"] for s in seen if s["number"] is not None]
+        # A callback that comes late may find the next picture in place of its own, never one further.
+        assert abs(ticks - frames * 3000) <= 3000 + 300, (frames, ticks)
+        all_frames, all_ticks = all_frames + frames, all_ticks + ticks
+    numbers = [s["number"] for s in barcode.distinct(seen)]
     turns = sum(b < a for a, b in zip(numbers, numbers[1:]))
     assert turns >= 2
+    # Per seam at most what the last packet of sound is longer than the picture.
+    assert abs(all_ticks - all_frames * 3000) <= 3000 + turns * 1500, (all_frames, all_ticks)
     gaps = sound.gaps(viewer, 9)
-    assert sum(gaps) < 60, gaps   # two seams; AAC leaves some milliseconds of its own at each
+    assert max(gaps, default=0) <= 25 and len(gaps) <= 6, gaps   # at most a packet of sound at a seam
 
 
 def test_bidirectional_frames_are_encoded_anew(cast, clips, browser):
@@ -134,7 +137,7 @@ def test_fps_and_size_are_limits(cast, clips, browser):
     viewer = Viewer(browser, cast("file", path, "--loop", "--fps", "10", "--size", "320x180").url()).wait_live()
     assert viewer.size() == (320, 180)
     seen = barcode.watch(viewer, 4)
-    assert 30 <= len(seen) <= 44
+    assert 30 <= len(barcode.distinct(seen)) <= 44
     assert abs(barcode.slope(barcode.unwrapped(seen, 300)) / 30 - 1) < 0.03, "fewer frames, the same pace"
 
 

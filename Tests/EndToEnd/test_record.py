@@ -15,9 +15,11 @@ def streams(path):
 
 
 def pace(path):
-    """Frames per second by the file's own timestamps."""
-    times = sorted(t for t, _ in clip.packets(path))
-    return (len(times) - 1) / (times[-1] - times[0])
+    """Frames per second by the numbers on the pictures and the file's own timestamps."""
+    numbers, times = clip.numbers(path), sorted(t for t, _ in clip.packets(path))
+    assert len(numbers) == len(times), "every packet is a picture"
+    known = [(t, n) for t, n in zip(times, numbers) if n is not None]
+    return (known[-1][1] - known[0][1]) / (known[-1][0] - known[0][0])
 
 
 @pytest.mark.parametrize("name", ["cast.mkv", "cast.webm"])
@@ -70,9 +72,9 @@ def test_a_full_disk_is_said_and_the_cast_goes_on(cast, browser, tmp_path):
     rtcast = cast("test", "--pattern", "noise", "--fps", "15", "--size", "640x360", "--record", str(path))
     viewer = Viewer(browser, rtcast.url()).wait_live()
     deadline = time.monotonic() + 15
-    while "full.mkv" not in "".join(rtcast.stderr) and time.monotonic() < deadline:
+    while "full" not in "".join(rtcast.stderr) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert "full.mkv" in "".join(rtcast.stderr)
+    assert "disk is full" in "".join(rtcast.stderr)
     before = viewer.frames()
     viewer.until(f"document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames > {before + 15}", what="the cast goes on")
 
@@ -80,6 +82,6 @@ def test_a_full_disk_is_said_and_the_cast_goes_on(cast, browser, tmp_path):
 def test_recordings_that_cannot_be(tmp_path):
     cast = ("test", "--pattern", "clock", "--duration", "1", "--record")
     code, _, err = run(*cast, str(tmp_path / "no" / "such" / "folder.mkv"))
-    assert code in (66, 69, 77) and "folder.mkv" in err, (code, err)
+    assert code in (66, 73, 77) and "no/such" in err, (code, err)
     code, _, err = run(*cast, str(tmp_path / "cast.xyz"))
     assert code == 64 and "mkv" in err, (code, err)

@@ -110,9 +110,15 @@ def slope(samples):
     return rates[len(rates) // 2]
 
 
-def steps(samples, length):
-    """From one presented frame to the next, in a clip of that many frames that is looped: (frames ahead, media ticks ahead, seconds)."""
+def distinct(samples):
+    """The first sample of each picture; a sender may send one again, finer."""
     known = [s for s in samples if s["number"] is not None]
+    return known[:1] + [b for a, b in zip(known, known[1:]) if b["number"] != a["number"]]
+
+
+def steps(samples, length):
+    """From one picture to the next, in a clip of that many frames that is looped: (frames ahead, media ticks ahead, seconds)."""
+    known = distinct(samples)
     return [((b["number"] - a["number"]) % length, (b["media"] - a["media"]) % 2**32, b["at"] - a["at"]) for a, b in zip(known, known[1:])]
 
 
