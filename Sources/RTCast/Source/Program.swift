@@ -38,6 +38,7 @@ final class Program: Sendable {
   private let passesThrough: Bool
   private let report: @Sendable (BroadcastEvent) -> Void
   private let state = Mutex(State())
+  private let isChanging = Mutex(false)
   private let sinks = EncodedMediaSinks()
 
   init(
@@ -89,12 +90,11 @@ final class Program: Sendable {
   /// Starts `source` and, as soon as it runs, lets it take the place of the one before, which goes on when this one
   /// cannot be started.
   func start(_ source: MediaSource, format: VideoFormat?) async throws(CaptureError) -> StartedSource {
+    try beginChange()
+    defer { isChanging.withLock { $0 = false } }
     let before = state.withLock { $0 }
     guard before.phase != .over else { throw .unavailable("The cast is over; start a new one.") }
-    var started = StartedSource()
-    // Sound first: a sound server that refuses is found out before the picture has changed.
-    if let sound = source.audio, audio != nil { started.audio = try await startAudio(sound) }
-    if let capturer = source.video, let format { started.video = try await startVideo(capturer, format: format) }
+    let started = try await startHalves(of: source, format: format, before: before)
     let isOver = state.withLock { state in
       state.source = source
       state.format = format
@@ -103,12 +103,49 @@ final class Program: Sendable {
       if state.phase != .over { state.phase = .live }
       return state.phase == .over
     }
-    await retire(before, except: source)
+    if source.video == nil { video.follow(nil) }
+    retire(before, except: source)
     if isOver {
       source.stop()
       throw .unavailable("The cast was stopped before its source had started.")
     }
     return started
+  }
+
+  /// Two sources cannot take over at once.
+  private func beginChange() throws(CaptureError) {
+    let isFirst = isChanging.withLock { isChanging in
+      defer { isChanging = true }
+      return !isChanging
+    }
+    guard isFirst else { throw .unavailable("Another change of the source is under way; wait for its end.") }
+  }
+
+  private func startHalves(
+    of source: MediaSource, format: VideoFormat?, before: State
+  ) async throws(CaptureError) -> StartedSource {
+    var started = StartedSource()
+    // Sound first: a sound server that refuses is found out before the picture has changed.
+    if let sound = source.audio, audio != nil { started.audio = try await startAudio(sound) }
+    guard let capturer = source.video, let format else { return started }
+    do throws(CaptureError) {
+      started.video = try await startVideo(capturer, format: format)
+      return started
+    } catch {
+      await takeBackAudio(source.audio, before: before)
+      throw error
+    }
+  }
+
+  /// The pictures that belong to `sound` cannot be started: the sound before it comes back.
+  private func takeBackAudio(_ sound: (any AudioSource)?, before: State) async {
+    guard let sound, sound !== before.audio?.capturer else { return }
+    state.withLock { $0.audio }?.feed.life.close()
+    sound.stopCapture()
+    state.withLock { $0.audio = nil }
+    guard let old = before.audio, !old.isFinished else { return }
+    old.capturer.stopCapture()
+    do throws(CaptureError) { _ = try await startAudio(old.capturer) } catch { report(.audioLost(error.sentence)) }
   }
 
   /// Stops the source; viewers keep its last picture. A source that can pause by itself is only asked to.
@@ -158,7 +195,7 @@ final class Program: Sendable {
   }
 
   private func closing(_ state: State) -> [() -> Void] {
-    [state.video.map { half in { half.feed.close() } }, state.audio.map { half in { half.feed.close() } }]
+    [state.video.map { half in { half.feed.life.close() } }, state.audio.map { half in { half.feed.life.close() } }]
       .compactMap(\.self)
   }
 
@@ -169,27 +206,27 @@ final class Program: Sendable {
   ) async throws(CaptureError) -> VideoFormat {
     // One that runs is started anew, with another format.
     if let half = state.withLock({ $0.video }), half.capturer === capturer {
-      half.feed.close()
+      half.feed.life.close()
       capturer.stopCapture()
     }
     let owner = VideoFeed.Owner(
       didStart: { [weak self] in self?.adopt($0, of: capturer) }, didEnd: { [weak self] in self?.videoEnded($0, $1) })
     let result = await withCheckedContinuation { continuation in
       capturer.startCapture(
-        format: format, consumer: VideoFeed(pipeline: video.pipeline, owner: owner, start: FeedStart(continuation)))
+        format: format, consumer: VideoFeed(pipeline: video.pipeline, owner: owner, life: FeedLife(continuation)))
     }
     return try result.get()
   }
 
   private func startAudio(_ sound: any AudioSource) async throws(CaptureError) -> AudioFormat {
     if let half = state.withLock({ $0.audio }), half.capturer === sound {
-      half.feed.close()
+      half.feed.life.close()
       sound.stopCapture()
     }
     let owner = AudioFeed.Owner(
       didStart: { [weak self] in self?.adopt($0, of: sound) }, didEnd: { [weak self] in self?.audioEnded($0, $1) })
     let result = await withCheckedContinuation { continuation in
-      sound.startCapture(consumer: AudioFeed(pipeline: audio!, owner: owner, start: FeedStart(continuation)))
+      sound.startCapture(consumer: AudioFeed(pipeline: audio!, owner: owner, life: FeedLife(continuation)))
     }
     return try result.get()
   }
@@ -200,7 +237,7 @@ final class Program: Sendable {
       defer { state.video = Half(capturer: capturer, feed: feed) }
       return state.video?.feed
     }
-    old?.close()
+    old?.life.close()
     if old != nil { video.pipeline.sourceChanged() }
     video.follow(capturer)
   }
@@ -210,20 +247,20 @@ final class Program: Sendable {
       defer { state.audio = Half(capturer: sound, feed: feed) }
       return state.audio?.feed
     }
-    old?.close()
+    old?.life.close()
     if passesThrough, let encoded = sound as? any EncodedAudioSource, encoded.isOpus {
       encoded.setPassthrough(to: feed)
     }
   }
 
   /// Stops what `before` had and `source` has not.
-  private func retire(_ before: State, except source: MediaSource) async {
+  private func retire(_ before: State, except source: MediaSource) {
     if let half = before.video, half.capturer !== source.video {
-      half.feed.close()
+      half.feed.life.close()
       half.capturer.stopCapture()
     }
     if let half = before.audio, half.capturer !== source.audio {
-      half.feed.close()
+      half.feed.life.close()
       half.capturer.stopCapture()
     }
   }

@@ -62,6 +62,20 @@ import Testing
     await broadcast.stop()
   }
 
+  @Test func soundComesBackWhenTheNewPictureCannotBeStarted() async throws {
+    let (old, new) = (HandSound(), HandSound())
+    let broadcast = try await broadcast(MediaSource(video: first, audio: old))
+    let broken = HandCapturer(failure: .noSuchSource("There is no such thing."))
+    await #expect(throws: CaptureError.self) {
+      try await broadcast.replaceSource(MediaSource(video: broken, audio: new))
+    }
+    new.play(at: .zero)
+    #expect(sent.audio.isEmpty)
+    old.play(at: .zero)
+    #expect(!sent.audio.isEmpty)
+    await broadcast.stop()
+  }
+
   @Test func aNewSourceMayHaveAnotherSize() async throws {
     let broadcast = try await broadcast()
     first.show(20, at: .zero)
