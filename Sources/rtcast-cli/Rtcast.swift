@@ -32,7 +32,8 @@ struct Rtcast: AsyncParsableCommand {
             what works on this machine, and what to install
 
       Exit status: 0 done or stopped by Ctrl-C; 64 wrong usage; 66 no such source; 69 display, port or \
-      server unavailable; 70 our own fault; 76 the far side broke the protocol; 77 not permitted.
+      server unavailable; 70 our own fault; 73 the recording cannot be made; 76 the far side broke the protocol; \
+      77 not permitted.
       """,
     version: "rtcast 0.1.0",
     subcommands: [

@@ -34,14 +34,14 @@ extension PlayerState {
     guard video.run == run else { return .ready(nil) }
     settle(now)
     if !pictures.isEmpty || !isDecodingWanted { return .ready(true) }
-    return isFinished(video) && seekTarget == nil ? .ready(video.total > 0) : .until(nil)
+    return isFinished(.video) && seekTarget == nil ? .ready(video.total > 0) : .until(nil)
   }
 
   mutating func audioStart(run: Int, _ now: Timestamp) -> Wait<Bool?> {
     guard audio.run == run else { return .ready(nil) }
     settle(now)
     if !sounds.isEmpty || audio.log.isTapped { return .ready(true) }
-    return isFinished(audio) && seekTarget == nil ? .ready(audio.total > 0) : .until(nil)
+    return isFinished(.audio) && seekTarget == nil ? .ready(audio.total > 0) : .until(nil)
   }
 
   // MARK: - Pictures
@@ -93,7 +93,7 @@ extension PlayerState {
 
   /// No picture waits: it is the end, a still picture, or the decoder is not there yet.
   private mutating func videoAtRest(_ packetDue: Timestamp?, _ last: Timestamp, _ now: Timestamp) -> Wait<VideoStep> {
-    guard isFinished(video) else { return .until(packetDue) }
+    guard isFinished(.video) else { return .until(packetDue) }
     switch ending {
     case .held:
       guard var item = lastPicture else { return .until(packetDue) }
@@ -134,7 +134,7 @@ extension PlayerState {
       guard due <= now else { return .until(min(due, packetDue ?? .distantFuture)) }
       return .ready(.sound(takeSound()))
     }
-    guard isFinished(audio) else { return .until(packetDue) }
+    guard isFinished(.audio) else { return .until(packetDue) }
     switch ending {
     case .at(let end): return atEnd(end, packetDue, now) { .end($0) }
     case .lost(let sentence): return atEnd(frontier, packetDue, now) { _ in .end(.lost(sentence)) }

@@ -193,8 +193,8 @@ struct PlayerState {
   mutating func settle(_ now: Timestamp) {
     guard case .preparing(let thenPaused) = motion, seekTarget == nil else { return }
     let isFull = video.log.byteCount + audio.log.byteCount >= Self.byteLimit
-    let hasPicture = !decodesPictures || !pictures.isEmpty || isFinished(video)
-    let hasSound = !decodesSound || !sounds.isEmpty || isFinished(audio)
+    let hasPicture = !decodesPictures || !pictures.isEmpty || isFinished(.video)
+    let hasSound = !decodesSound || !sounds.isEmpty || isFinished(.audio)
     guard isFull || (hasPicture && hasSound) else { return }
     motion = thenPaused ? .paused : .playing
     owesPicture = thenPaused
@@ -208,8 +208,11 @@ struct PlayerState {
   }
 
   /// Everything of the track was decoded.
-  func isFinished(_ track: Track) -> Bool {
-    track.isDead || (ending != nil && track.log.isExhausted && !track.isDecoding)
+  func isFinished(_ kind: Kind) -> Bool {
+    let track = self[kind]
+    // Where nothing is decoded, nobody takes the last packets out; the end is then when its time has come.
+    let isDecoded = kind == .video ? decodesPictures : decodesSound
+    return track.isDead || (ending != nil && (track.log.isExhausted || !isDecoded) && !track.isDecoding)
   }
 
   /// The most that is kept of packets, in bytes.
