@@ -207,9 +207,12 @@ struct PlayerState {
     seekWaiters.removeAll()
   }
 
-  /// Everything of the track was decoded.
+  /// Everything of the track was decoded, or read where nothing is decoded.
   func isFinished(_ track: Track) -> Bool {
-    track.isDead || (ending != nil && track.log.isExhausted && !track.isDecoding)
+    if track.isDead { return true }
+    guard ending != nil else { return false }
+    let isDecoded = track.run == video.run ? decodesPictures : decodesSound
+    return (track.log.isExhausted && !track.isDecoding) || (track.run != nil && !isDecoded)
   }
 
   /// The most that is kept of packets, in bytes.
