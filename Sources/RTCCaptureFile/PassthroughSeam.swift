@@ -95,6 +95,10 @@ package protocol VideoPassthrough: AnyObject {
   /// is left out after a damaged packet is decided here. `number` is counted here, from 0; `rendition` stays as it is by
   /// default.
   func frame(of packet: DemuxedPacket, captureTime: Timestamp, now: Timestamp) -> EncodedFrame?
+
+  /// Why no frame comes any more, as a sentence: what only the packets tell (pictures out of order, hidden frames). Nil
+  /// while frames can come.
+  var impassable: String? { get }
 }
 
 /// Makes Opus packets to send of one file's packets. Used on one thread.

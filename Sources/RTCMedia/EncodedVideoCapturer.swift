@@ -32,6 +32,14 @@ extension EncodedVideoFormat {
 public protocol EncodedVideoConsumer: AnyObject, Sendable {
   /// A picture in decoding order, at the time it is due. `number` counts from 0, `rendition` is the consumer's to set.
   func consume(_ frame: EncodedFrame)
+
+  /// The pictures cannot be passed on from here on, for the reason that the sentence gives; decoded ones can be had.
+  /// No encoded frame follows, and this may be said again.
+  func passthroughDidEnd(_ sentence: String)
+}
+
+extension EncodedVideoConsumer {
+  public func passthroughDidEnd(_ sentence: String) {}
 }
 
 /// A capturer whose pictures exist in encoded form and can be passed on as they are: a file, a camera that compresses.

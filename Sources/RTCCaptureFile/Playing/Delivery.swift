@@ -30,7 +30,11 @@ struct VideoDelivery {
       case .packet(let packet, let time, let passthrough, let target):
         core.notePass(reached: packet.time)
         let now = core.monitor.read { $1 }
-        if let frame = passthrough.frame(of: packet, captureTime: time, now: now) { target.consume(frame) }
+        if let frame = passthrough.frame(of: packet, captureTime: time, now: now) {
+          target.consume(frame)
+        } else if let sentence = passthrough.impassable {
+          target.passthroughDidEnd(sentence)
+        }
       case .end(let reason):
         core.noteEnded(.video, run: run, thread)
         return consumer.captureDidEnd(reason)

@@ -207,7 +207,7 @@ struct PlayerState {
     seekWaiters.removeAll()
   }
 
-  /// Everything of the track was decoded.
+  /// Everything of the track was decoded, or read where nothing is decoded.
   func isFinished(_ kind: Kind) -> Bool {
     let track = self[kind]
     // Where nothing is decoded, nobody takes the last packets out; the end is then when its time has come.

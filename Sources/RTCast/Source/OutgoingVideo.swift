@@ -70,7 +70,8 @@ final class OutgoingVideo: Sendable {
       defer { state.lastRendition = Rendition(state.lastRendition.number + 1) }
       let new = Passthrough(
         source, format: format, rendition: Rendition(state.lastRendition.number + 1),
-        send: { [weak self] in self?.send($0) })
+        send: { [weak self] in self?.send($0) },
+        ended: { [weak self] in self?.passthroughEnded($0) })
       defer { state.passthrough = new }
       state.passed = PassedPictures(codec: format.codec, size: format.size, frames: state.passed?.frames ?? 0)
       return (new, state.passthrough)
@@ -95,6 +96,13 @@ final class OutgoingVideo: Sendable {
     old.end()
     track.setRenditions([RenditionFormat(.encoded, VideoPayloadFormat(codec: options.codec))], preferred: nil)
     adapt()
+  }
+
+  /// The source found pictures that cannot be passed on; on its thread.
+  private func passthroughEnded(_ rendition: Rendition) {
+    guard state.withLock({ $0.passthrough?.rendition == rendition }) else { return }
+    report(.transcoding(nextKeyFrame: nil))
+    endPassthrough()
   }
 
   private func send(_ frame: EncodedFrame) {
@@ -181,16 +189,20 @@ private final class Passthrough: EncodedVideoConsumer, Sendable {
   let format: EncodedVideoFormat
   let rendition: Rendition
   private let send: @Sendable (EncodedFrame) -> Void
+  private let ended: @Sendable (Rendition) -> Void
 
   init(
     _ source: any EncodedVideoCapturer, format: EncodedVideoFormat, rendition: Rendition,
-    send: @escaping @Sendable (EncodedFrame) -> Void
+    send: @escaping @Sendable (EncodedFrame) -> Void, ended: @escaping @Sendable (Rendition) -> Void
   ) {
     self.source = source
     self.format = format
     self.rendition = rendition
     self.send = send
+    self.ended = ended
   }
+
+  func passthroughDidEnd(_ sentence: String) { ended(rendition) }
 
   func begin() { source.setPassthrough(to: self) }
 

@@ -10,6 +10,8 @@ final class PassedOn: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Encode
     var pictures: [EncodedFrame] = []
     var sounds: [EncodedAudioFrame] = []
     var isTroubled = false
+    /// Why pictures were not passed on any more.
+    var refusals: [String] = []
   }
 
   static let start = Timestamp(nanoseconds: 5_000_000_000)
@@ -59,6 +61,7 @@ final class PassedOn: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Encode
   func consume(_ frame: VideoFrame) {}
   func consume(_ frame: AudioFrame) {}
   func consume(_ frame: EncodedFrame) { record.withLock { $0.pictures.append(frame) } }
+  func passthroughDidEnd(_ sentence: String) { record.withLock { $0.refusals.append(sentence) } }
   func consume(_ frame: EncodedAudioFrame) { record.withLock { $0.sounds.append(frame) } }
   func captureDidEnd(_ reason: CaptureEnd) { ended.signal() }
   func audioCaptureDidEnd(_ reason: CaptureEnd) { ended.signal() }

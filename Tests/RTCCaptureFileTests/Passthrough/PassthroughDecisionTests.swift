@@ -21,7 +21,8 @@ import Testing
   func `a stream that browsers take is offered with its profile`(
     name: String, encoder: String, parameters: String
   ) throws {
-    let format = try #require(try format(of: folder.sample(name, "\(Self.source) \(encoder)")))
+    let file = try folder.sample(name, "\(Self.source) \(encoder)")
+    let format = try #require(try format(of: file))
     #expect(format.parameters == parameters)
     #expect(format.size == PixelSize(width: 320, height: 180))
   }
@@ -38,17 +39,16 @@ import Testing
     ("a.mp4", "-pix_fmt yuv420p -c:v libx265 -x265-params log-level=none"),
   ])
   func `a stream that browsers do not take is not offered, and is not passed on`(name: String, encoder: String) throws {
-    #expect(try format(of: folder.sample(name, "\(Self.source) \(encoder)")) == nil)
+    let file = try folder.sample(name, "\(Self.source) \(encoder)")
+    #expect(try format(of: file) == nil)
+    #expect(try player(file).passthroughRefusal != nil)
   }
 
-  @Test func `the reason is a sentence`() {
-    let stream = StreamDescription(
-      codecName: "hevc", extradata: [], profile: 1, level: 93, size: PixelSize(width: 320, height: 180),
-      rotation: .none, colorSpace: .bt709Limited, reorderDepth: 0, audio: AudioFormat(sampleRate: 0, channels: 0))
+  @Test func `the reason is a sentence`() throws {
+    let file = try folder.sample("a.mp4", "\(Self.source) -pix_fmt yuv420p -c:v mpeg4")
     #expect(
-      PassthroughDecision(stream)
-        == .refused(
-          "The pictures are coded as hevc, which browsers do not take; they take H.264, VP8, VP9 and AV1."))
+      try player(file).passthroughRefusal
+        == "The pictures are coded as mpeg4, which browsers do not take; they take H.264, VP8, VP9 and AV1.")
   }
 
   @Test func `hidden VP8 frames end the passing on`() throws {
@@ -57,11 +57,15 @@ import Testing
       "-f lavfi -i testsrc2=size=320x180:rate=25 -frames:v 60 -c:v libvpx -auto-alt-ref 1 -lag-in-frames 16 -b:v 200k")
     let passed = try PassedOn.all(of: file)
     #expect(passed.pictures.count < 60)
+    #expect(passed.refusals.first?.contains("alt-ref") == true)
+  }
+
+  private func player(_ path: String) throws -> FilePlayer {
+    try FilePlayer(
+      path: path, options: FilePlayer.Options(), clock: .asFastAsConsumed(from: PassedOn.start), passthrough: .standard)
   }
 
   private func format(of path: String) throws -> EncodedVideoFormat? {
-    let player = try FilePlayer(
-      path: path, options: FilePlayer.Options(), clock: .asFastAsConsumed(from: PassedOn.start), passthrough: .standard)
-    return (player.source.video as? any EncodedVideoCapturer)?.encodedFormat
+    (try player(path).source.video as? any EncodedVideoCapturer)?.encodedFormat
   }
 }

@@ -67,7 +67,7 @@ import Testing
     var other = try cast("320x180", "-c:v libvpx -g 20", after: .seconds(2))
     for index in other.pictures.indices { other.pictures[index].rendition = Rendition(1) }
     other.pictures.removeFirst(5)
-    let missed = try #require(other.pictures.firstIndex(where: \.isKeyFrame))
+    let missed = try #require(other.pictures.firstIndex { $0.isKeyFrame })
     first.record(with: recorder)
     other.record(with: recorder)
     recorder.finish()

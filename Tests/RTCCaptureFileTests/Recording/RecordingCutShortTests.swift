@@ -20,7 +20,7 @@ import Testing
   func `a recording whose program is killed plays up to then`(container: String, encoder: String) async throws {
     let sample = try folder.sample("sample.mkv", "\(Self.inputs) \(encoder)")
     let path = "\(folder.path)/rec.\(container)"
-    await #expect(processExitsWith: .signal(SIGKILL)) { [sample, path] in
+    await #expect(processExitsWith: .signal(SIGKILL)) { [sample = sample as String, path = path as String] in
       let cast = try PassedOn.all(of: sample)
       let recorder = try Recorder(path: path, hasAudio: true)
       cast.record(with: recorder)
@@ -38,7 +38,7 @@ import Testing
     let sample = try folder.sample("sample.mkv", "\(Self.inputs) -c:v libvpx -deadline realtime -b:v 2M")
     let path = "\(folder.path)/rec.webm"
     // The limit holds for a whole process, so this is one of its own.
-    await #expect(processExitsWith: .success) { [sample, path] in
+    await #expect(processExitsWith: .success) { [sample = sample as String, path = path as String] in
       let cast = try PassedOn.all(of: sample)
       var limit = rlimit(rlim_cur: 600_000, rlim_max: 600_000)
       setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
