@@ -98,7 +98,7 @@ let package = Package(
 
     .target(
       name: "RTCCapturePlugin", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CLinux", "CRTCastPlugin"],
-      swiftSettings: strict),
+      swiftSettings: safe),
     .target(
       name: "RTCAudio", dependencies: ["RTCMedia", "RTCPrimitives", "RTCCapture", "CPulse"], swiftSettings: strict),
 
