@@ -20,9 +20,8 @@ let package = Package(
     .library(
       name: "RTCast",
       targets: [
-        "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCCapture", "RTCCaptureX11", "RTCCaptureFile",
-        "RTCAudio", "RTCSignaling",
-        "RTCSignalingNIO",
+        "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCNet", "RTCCapture", "RTCCaptureX11", "RTCCaptureFile",
+        "RTCCapturePlugin", "RTCAudio", "RTCSignaling", "RTCSignalingNIO",
       ]),
     // For the fuzzing and benchmark packages beside this one.
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
