@@ -20,9 +20,8 @@ let package = Package(
     .library(
       name: "RTCast",
       targets: [
-        "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCCapture", "RTCCaptureX11", "RTCCaptureFile",
-        "RTCAudio", "RTCSignaling",
-        "RTCSignalingNIO",
+        "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCNet", "RTCCapture", "RTCCaptureX11", "RTCCaptureFile",
+        "RTCCapturePlugin", "RTCAudio", "RTCSignaling", "RTCSignalingNIO",
       ]),
     // For the fuzzing and benchmark packages beside this one.
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
@@ -98,7 +97,7 @@ let package = Package(
 
     .target(
       name: "RTCCapturePlugin", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CLinux", "CRTCastPlugin"],
-      swiftSettings: strict),
+      swiftSettings: safe),
     .target(
       name: "RTCAudio", dependencies: ["RTCMedia", "RTCPrimitives", "RTCCapture", "CPulse"], swiftSettings: strict),
 

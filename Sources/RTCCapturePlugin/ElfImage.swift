@@ -11,11 +11,11 @@ enum ElfImage {
   }
 
   static func check(_ path: String) throws(Flaw) {
-    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { throw .unreadable(errno) }
     defer { close(file) }
     var status = stat()
-    guard fstat(file, &status) == 0 else { throw .unreadable(errno) }
+    guard unsafe fstat(file, &status) == 0 else { throw .unreadable(errno) }
     guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile }
     let length = UInt64(status.st_size)
     guard let header = read(file, at: 0, as: Elf64_Ehdr.self) else { throw .notALibrary }
@@ -43,9 +43,9 @@ enum ElfImage {
   #endif
 
   private static func read<Header: BitwiseCopyable>(_ file: Int32, at offset: UInt64, as type: Header.Type) -> Header? {
-    withUnsafeTemporaryAllocation(of: Header.self, capacity: 1) { room in
-      let count = pread(file, room.baseAddress, MemoryLayout<Header>.size, off_t(clamping: offset))
-      return count == MemoryLayout<Header>.size ? room[0] : nil
+    unsafe withUnsafeTemporaryAllocation(of: Header.self, capacity: 1) { room in
+      let count = unsafe pread(file, room.baseAddress, MemoryLayout<Header>.size, off_t(clamping: offset))
+      return unsafe count == MemoryLayout<Header>.size ? room[0] : nil
     }
   }
 }

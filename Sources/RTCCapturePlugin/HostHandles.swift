@@ -37,31 +37,36 @@ enum HostHandles {
   static var strays: UInt64 { table.withLock { $0.strays } }
 }
 
-/// The host's four functions of the table. Any thread of any plugin calls them.
+/// The host's four functions of the table. Any thread of any plugin calls them. What a plugin points at is good for the
+/// time of the call, or the plugin is broken in a way that only isolation helps against.
 enum HostFunctions {
   static let pushPicture: @convention(c) (OpaquePointer?, UnsafePointer<rtcast_picture>?) -> Int32 = { host, picture in
-    guard let inlet = HostHandles.inlet(host) else { return Int32(RTCAST_STOPPED) }
-    guard let picture else { return inlet.refuse(.structSize) }
-    guard picture.pointee.struct_size >= MemoryLayout<rtcast_picture>.size else { return inlet.refuse(.structSize) }
-    return inlet.push(picture.pointee)
+    guard let inlet = unsafe HostHandles.inlet(host) else { return Int32(RTCAST_STOPPED) }
+    guard let picture = unsafe picture else { return inlet.refuse(.structSize) }
+    guard unsafe picture.pointee.struct_size >= MemoryLayout<rtcast_picture>.size else {
+      return inlet.refuse(.structSize)
+    }
+    return unsafe inlet.push(picture.pointee)
   }
 
   static let pushSound: @convention(c) (OpaquePointer?, UnsafePointer<rtcast_sound>?) -> Int32 = { host, sound in
-    guard let inlet = HostHandles.inlet(host) else { return Int32(RTCAST_STOPPED) }
-    guard let sound else { return inlet.refuse(.structSize) }
-    guard sound.pointee.struct_size >= MemoryLayout<rtcast_sound>.size else { return inlet.refuse(.structSize) }
-    return inlet.push(sound.pointee)
+    guard let inlet = unsafe HostHandles.inlet(host) else { return Int32(RTCAST_STOPPED) }
+    guard let sound = unsafe sound else { return inlet.refuse(.structSize) }
+    guard unsafe sound.pointee.struct_size >= MemoryLayout<rtcast_sound>.size else { return inlet.refuse(.structSize) }
+    return unsafe inlet.push(sound.pointee)
   }
 
   static let borrowPicture: @convention(c) (OpaquePointer?, UnsafeMutablePointer<rtcast_picture>?) -> Int32 = {
     host, picture in
-    guard let inlet = HostHandles.inlet(host) else { return Int32(RTCAST_STOPPED) }
-    guard let picture else { return inlet.refuse(.structSize) }
-    guard picture.pointee.struct_size >= MemoryLayout<rtcast_picture>.size else { return inlet.refuse(.structSize) }
-    return inlet.borrow(&picture.pointee)
+    guard let inlet = unsafe HostHandles.inlet(host) else { return Int32(RTCAST_STOPPED) }
+    guard let picture = unsafe picture else { return inlet.refuse(.structSize) }
+    guard unsafe picture.pointee.struct_size >= MemoryLayout<rtcast_picture>.size else {
+      return inlet.refuse(.structSize)
+    }
+    return unsafe inlet.borrow(&picture.pointee)
   }
 
   static let say: @convention(c) (OpaquePointer?, UInt32, UnsafePointer<CChar>?) -> Void = { host, about, text in
-    HostHandles.inlet(host)?.hear(about, PluginLibrary.text(text, limit: 1000))
+    unsafe HostHandles.inlet(host)?.hear(about, PluginLibrary.text(text, limit: 1000))
   }
 }

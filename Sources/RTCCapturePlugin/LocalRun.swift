@@ -6,6 +6,7 @@ import RTCPrimitives
 /// A plugin started in this process.
 ///
 /// `@unchecked Sendable`: all properties are constants; `instance` is only ever passed back to the plugin, by `stop`.
+@safe
 final class LocalRun: RunningPlugin, @unchecked Sendable {
   let format: PluginFormat
   let inlet: PluginInlet
@@ -24,8 +25,8 @@ final class LocalRun: RunningPlugin, @unchecked Sendable {
     let handle = HostHandles.add(inlet)
     var request = rtcast_request(wanted)
     var instance: UnsafeMutableRawPointer?
-    let status = CStringPairs.with(options) { options, count in
-      library.start(OpaquePointer(bitPattern: handle), options, count, &request, &instance)
+    let status = unsafe CStringPairs.with(options) { options, count in
+      unsafe library.start(OpaquePointer(bitPattern: handle), options, count, &request, &instance)
     }
     guard status == Int32(RTCAST_OK) else {
       inlet.close()
@@ -37,7 +38,7 @@ final class LocalRun: RunningPlugin, @unchecked Sendable {
     self.library = library
     self.inlet = inlet
     self.handle = handle
-    self.instance = instance
+    unsafe self.instance = unsafe instance
     format = PluginFormat(request, wanted: wanted)
   }
 
@@ -49,9 +50,9 @@ final class LocalRun: RunningPlugin, @unchecked Sendable {
   /// `done` is called when the plugin's `stop` has returned: before this returns, unless buffers are still on loan.
   func stop(done: @escaping @Sendable () -> Void) {
     inlet.close()
-    library.halt?(instance)
+    unsafe library.halt?(instance)
     inlet.whenIdle { [self] in
-      library.stop(instance)
+      unsafe library.stop(instance)
       inlet.noteStopped()
       done()
     }
@@ -90,15 +91,15 @@ private enum CStringPairs {
   static func with<Result>(
     _ pairs: [(key: String, value: String)], _ body: (UnsafePointer<rtcast_option>?, UInt32) -> Result
   ) -> Result {
-    let options = pairs.map {
-      rtcast_option(key: UnsafePointer(strdup($0.key)), value: UnsafePointer(strdup($0.value)))
+    let options = unsafe pairs.map {
+      unsafe rtcast_option(key: UnsafePointer(strdup($0.key)), value: UnsafePointer(strdup($0.value)))
     }
     defer {
-      for option in options {
-        free(UnsafeMutablePointer(mutating: option.key))
-        free(UnsafeMutablePointer(mutating: option.value))
+      unsafe options.forEach {
+        unsafe free(UnsafeMutablePointer(mutating: $0.key))
+        unsafe free(UnsafeMutablePointer(mutating: $0.value))
       }
     }
-    return options.withUnsafeBufferPointer { body($0.baseAddress, UInt32($0.count)) }
+    return unsafe options.withUnsafeBufferPointer { unsafe body($0.baseAddress, UInt32($0.count)) }
   }
 }

@@ -6,6 +6,7 @@ import RTCPrimitives
 ///
 /// `@unchecked Sendable`: `value` is touched only while `lock` is held; lock and condition are made for many threads and
 /// stay at their address for life.
+@safe
 final class Monitor<Value>: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
   private let changed: UnsafeMutablePointer<pthread_cond_t>
@@ -13,55 +14,55 @@ final class Monitor<Value>: @unchecked Sendable {
 
   init(_ value: Value) {
     self.value = value
-    lock = .allocate(capacity: 1)
-    lock.initialize(to: pthread_mutex_t())
-    pthread_mutex_init(lock, nil)
-    changed = .allocate(capacity: 1)
-    changed.initialize(to: pthread_cond_t())
+    unsafe lock = .allocate(capacity: 1)
+    unsafe lock.initialize(to: pthread_mutex_t())
+    unsafe pthread_mutex_init(lock, nil)
+    unsafe changed = .allocate(capacity: 1)
+    unsafe changed.initialize(to: pthread_cond_t())
     var attributes = pthread_condattr_t()
-    pthread_condattr_init(&attributes)
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-    pthread_cond_init(changed, &attributes)
-    pthread_condattr_destroy(&attributes)
+    unsafe pthread_condattr_init(&attributes)
+    unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    unsafe pthread_cond_init(changed, &attributes)
+    unsafe pthread_condattr_destroy(&attributes)
   }
 
   deinit {
-    pthread_cond_destroy(changed)
-    changed.deallocate()
-    pthread_mutex_destroy(lock)
-    lock.deallocate()
+    unsafe pthread_cond_destroy(changed)
+    unsafe changed.deallocate()
+    unsafe pthread_mutex_destroy(lock)
+    unsafe lock.deallocate()
   }
 
   /// Runs `body` alone. Nothing that might call back may be called in it.
   func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
-    pthread_mutex_lock(lock)
-    defer { pthread_mutex_unlock(lock) }
+    unsafe pthread_mutex_lock(lock)
+    defer { unsafe pthread_mutex_unlock(lock) }
     return body(&value)
   }
 
   /// As `withLock`, and wakes all who wait.
   func change<Result>(_ body: (inout Value) -> Result) -> Result {
-    pthread_mutex_lock(lock)
+    unsafe pthread_mutex_lock(lock)
     defer {
-      pthread_cond_broadcast(changed)
-      pthread_mutex_unlock(lock)
+      unsafe pthread_cond_broadcast(changed)
+      unsafe pthread_mutex_unlock(lock)
     }
     return body(&value)
   }
 
   /// Runs `body` now and after each change until it returns a result; nil once it is `deadline` (nil: never).
   func wait<Result>(until deadline: Timestamp?, _ body: (inout Value) -> Result?) -> Result? {
-    pthread_mutex_lock(lock)
-    defer { pthread_mutex_unlock(lock) }
+    unsafe pthread_mutex_lock(lock)
+    defer { unsafe pthread_mutex_unlock(lock) }
     while true {
       if let result = body(&value) { return result }
       guard let deadline else {
-        pthread_cond_wait(changed, lock)
+        unsafe pthread_cond_wait(changed, lock)
         continue
       }
       var time = timespec(
         tv_sec: Int(deadline.nanoseconds / 1_000_000_000), tv_nsec: Int(deadline.nanoseconds % 1_000_000_000))
-      if pthread_cond_timedwait(changed, lock, &time) == ETIMEDOUT { return body(&value) }
+      if unsafe pthread_cond_timedwait(changed, lock, &time) == ETIMEDOUT { return body(&value) }
     }
   }
 }

@@ -3,6 +3,7 @@ import RTCMedia
 import RTCPrimitives
 
 /// A picture of which every number was looked at.
+@safe
 struct CheckedPicture {
   var format: PixelFormat
   var size: PixelSize
@@ -23,22 +24,22 @@ enum PictureRules {
   private static let mostRectangles: UInt32 = 256
 
   static func check(_ picture: rtcast_picture) throws(PluginFault) -> CheckedPicture {
-    guard picture.struct_size >= MemoryLayout<rtcast_picture>.size else { throw .structSize }
-    let (format, size) = try shape(picture)
-    let planes = try planes(of: picture, format, size)
-    guard let rotation = VideoRotation(rawValue: Int(picture.rotation)) else { throw .unknownRotation }
-    let colorSpace = try colorSpace(picture.color_space, format)
-    let (damage, isBad) = damage(picture, in: size)
-    return CheckedPicture(
+    guard unsafe picture.struct_size >= MemoryLayout<rtcast_picture>.size else { throw .structSize }
+    let (format, size) = unsafe try shape(picture)
+    let planes = unsafe try planes(of: picture, format, size)
+    guard let rotation = unsafe VideoRotation(rawValue: Int(picture.rotation)) else { throw .unknownRotation }
+    let colorSpace = unsafe try colorSpace(picture.color_space, format)
+    let (damage, isBad) = unsafe damage(picture, in: size)
+    return unsafe CheckedPicture(
       format: format, size: size, planes: planes, rotation: rotation, colorSpace: colorSpace, damage: damage,
       hasBadDamage: isBad)
   }
 
   /// The part that a request for a buffer has as well.
   static func shape(_ picture: rtcast_picture) throws(PluginFault) -> (PixelFormat, PixelSize) {
-    guard picture.struct_size >= MemoryLayout<rtcast_picture>.size else { throw .structSize }
-    guard let format = PixelFormat(pluginNumber: picture.format) else { throw .unknownPixelFormat }
-    let size = PixelSize(width: Int(picture.width), height: Int(picture.height))
+    guard unsafe picture.struct_size >= MemoryLayout<rtcast_picture>.size else { throw .structSize }
+    guard let format = unsafe PixelFormat(pluginNumber: picture.format) else { throw .unknownPixelFormat }
+    let size = unsafe PixelSize(width: Int(picture.width), height: Int(picture.height))
     guard sides.contains(size.width), sides.contains(size.height) else { throw .impossibleSize }
     return (format, size)
   }
@@ -46,17 +47,17 @@ enum PictureRules {
   private static func planes(
     of picture: rtcast_picture, _ format: PixelFormat, _ size: PixelSize
   ) throws(PluginFault) -> [(base: UnsafeRawPointer, stride: Int)] {
-    let given = [picture.planes.0, picture.planes.1, picture.planes.2]
-    var planes: [(base: UnsafeRawPointer, stride: Int)] = []
+    let given = unsafe [picture.planes.0, picture.planes.1, picture.planes.2]
+    var planes: [(base: UnsafeRawPointer, stride: Int)] = unsafe []
     for index in 0..<format.planeCount {
-      guard let data = given[index].data else { throw .missingPlane }
-      let stride = given[index].stride
+      guard let data = unsafe given[index].data else { throw .missingPlane }
+      let stride = unsafe given[index].stride
       guard stride >= Int64(format.planeExtent(index, of: size).rowBytes), stride <= longestStride else {
         throw .shortStride
       }
-      planes.append((UnsafeRawPointer(data), Int(stride)))
+      unsafe planes.append((UnsafeRawPointer(data), Int(stride)))
     }
-    return planes
+    return unsafe planes
   }
 
   private static func colorSpace(_ number: UInt32, _ format: PixelFormat) throws(PluginFault) -> ColorSpace {
@@ -71,10 +72,11 @@ enum PictureRules {
   }
 
   private static func damage(_ picture: rtcast_picture, in size: PixelSize) -> (rects: [PixelRect]?, isBad: Bool) {
-    guard let start = picture.damage else { return (nil, false) }
-    guard picture.damage_count <= mostRectangles else { return (nil, false) }
+    guard let start = unsafe picture.damage else { return (nil, false) }
+    guard unsafe picture.damage_count <= mostRectangles else { return (nil, false) }
     var rects: [PixelRect] = []
-    for raw in UnsafeBufferPointer(start: start, count: Int(picture.damage_count)) {
+    for index in unsafe 0..<Int(picture.damage_count) {
+      let raw = unsafe start[index]
       let rect = PixelRect(x: Int(raw.x), y: Int(raw.y), width: Int(raw.width), height: Int(raw.height))
       guard rect.x >= 0, rect.y >= 0, rect.width >= 0, rect.height >= 0, rect.maxX <= size.width,
         rect.maxY <= size.height

@@ -33,6 +33,8 @@ final class PluginInlet: Sendable {
 
   private struct State {
     var phase = Phase.running
+    /// Pictures that are being offered to the sink at this moment.
+    var offers = 0
     /// Pictures that the host has: pushed, and not yet released.
     var loans = 0
     var ownLoans = 0
@@ -78,6 +80,8 @@ final class PluginInlet: Sendable {
 
   /// Calls `body` once no buffer is out: now, or later on a thread of its own. Once, after `close`.
   func whenIdle(_ body: @escaping @Sendable () -> Void) {
+    // Offers are a matter of microseconds, and most end here: with nothing on loan, all is over when this returns.
+    _ = state.wait(until: MonotonicClock.now + .seconds(1)) { $0.offers == 0 ? true : nil }
     let isIdle = state.withLock { state in
       if state.loans > 0 { state.whenIdle = body }
       return state.loans == 0
@@ -113,11 +117,11 @@ final class PluginInlet: Sendable {
   func push(_ raw: rtcast_picture) -> Int32 {
     if let status = statusWhenOver { return status }
     guard description.hasPictures else { return refuse(.undeclaredPictures) }
-    if Int(raw.flags) & RTCAST_PICTURE_DISCARD != 0 { return giveBack(raw.buffer) }
+    if unsafe Int(raw.flags) & RTCAST_PICTURE_DISCARD != 0 { return unsafe giveBack(raw.buffer) }
     let picture: CheckedPicture
-    do throws(PluginFault) { picture = try PictureRules.check(raw) } catch { return refuse(error) }
+    do throws(PluginFault) { picture = unsafe try PictureRules.check(raw) } catch { return refuse(error) }
     if picture.hasBadDamage { sink.note(.damageOutside) }
-    return persist(raw.wait_ns) { now in attempt(raw, picture, now) }
+    return unsafe persist(raw.wait_ns) { now in unsafe attempt(raw, picture, now) }
   }
 
   private enum Admission {
@@ -131,18 +135,19 @@ final class PluginInlet: Sendable {
     state.withLock { state in
       guard state.phase == .running else { return .status(RTCAST_STOPPED) }
       var index: Int?
-      if raw.buffer != 0 {
-        index = state.buffers.firstIndex { $0.number == raw.buffer && $0.holder == .plugin }
+      if unsafe raw.buffer != 0 {
+        index = state.buffers.firstIndex { unsafe $0.number == raw.buffer && $0.holder == .plugin }
         guard let index else { return .fault(.unknownBuffer) }
         guard picture.lies(in: state.buffers[index].memory) else { return .fault(.notTheBorrowedPlanes) }
       } else if state.ownLoans >= Self.loanLimit {
         return .busy(until: nil, room: state.room)
       }
       if let opening = state.pacing.opening(now: now) { return .busy(until: opening, room: state.room) }
-      let (time, fault) = state.pictureClock.time(raw.time_ns, now: now)
+      let (time, fault) = unsafe state.pictureClock.time(raw.time_ns, now: now)
       let before = state.pacing
       state.pacing.note(at: now)
       state.loans += 1
+      state.offers += 1
       if let index { state.buffers[index].holder = .host } else { state.ownLoans += 1 }
       return .admitted(index.map { state.buffers[$0].memory }, at: time, fault, before: before)
     }
@@ -150,34 +155,46 @@ final class PluginInlet: Sendable {
 
   private func attempt(_ raw: rtcast_picture, _ picture: CheckedPicture, _ now: Timestamp) -> Attempt {
     let room = state.withLock { $0.room }
-    switch admit(raw, picture, now) {
+    switch unsafe admit(raw, picture, now) {
     case .status(let status): return .done(status)
     case .busy(let opening, let room): return .busy(until: opening, room: room)
     case .fault(let fault): return .done(Int(refuse(fault)))
     case .admitted(let memory, let time, let fault, let pacing):
-      let loan = Loan(raw)
-      guard let frame = frame(picture, at: time, loan: loan) else {
-        loanIsOver(raw.buffer, nextHolder: .plugin) { $0.pacing = pacing }
-        return .done(Int(refuse(.shortStride)))
-      }
-      let verdict = sink.offer(frame, memory: memory)
-      guard case .taken = verdict else {
-        // Nobody else has the frame; without its loan, its end is none of the plugin's business.
-        loan.disarm()
-        withExtendedLifetime(frame) {}
-        loanIsOver(raw.buffer, nextHolder: .plugin) { $0.pacing = pacing }
-        if case .busy = verdict { return .busy(until: nil, room: room) }
+      switch unsafe offer(picture, at: time, memory: memory, Loan(raw)) {
+      case .taken:
+        state.change {
+          $0.pictureClock.note(time)
+          $0.offers -= 1
+        }
+        if let fault { sink.note(fault) }
+        return .done(RTCAST_OK)
+      case let refusal:
+        unsafe loanIsOver(raw.buffer, nextHolder: .plugin) {
+          $0.pacing = pacing
+          $0.offers -= 1
+        }
+        if case .busy = refusal { return .busy(until: nil, room: room) }
         return .done(RTCAST_STOPPED)
       }
-      state.withLock { $0.pictureClock.note(time) }
-      if let fault { sink.note(fault) }
-      return .done(RTCAST_OK)
     }
+  }
+
+  /// The lease made here is gone when this returns, so that the loan's end depends on nobody but the consumer.
+  private func offer(
+    _ picture: CheckedPicture, at time: Timestamp, memory: PluginMemory?, _ loan: Loan
+  ) -> PushVerdict {
+    guard let frame = frame(picture, at: time, loan: loan) else { return .stopped }
+    let verdict = sink.offer(frame, memory: memory)
+    if case .taken = verdict { return .taken }
+    // Nobody else has the frame; without its loan, its end is none of the plugin's business.
+    loan.disarm()
+    withExtendedLifetime(frame) {}
+    return verdict
   }
 
   private func frame(_ picture: CheckedPicture, at time: Timestamp, loan: Loan) -> VideoFrame? {
     // The plugin's promise is that the planes are valid and unchanging until its `release` is called.
-    let buffer = PixelBuffer(format: picture.format, size: picture.size, planes: picture.planes) { [self] in
+    let buffer = unsafe PixelBuffer(format: picture.format, size: picture.size, planes: picture.planes) { [self] in
       guard loan.isArmed else { return }
       loan.release()
       loanIsOver(loan.buffer, nextHolder: .nobody) { _ in }
@@ -189,11 +206,12 @@ final class PluginInlet: Sendable {
     }
   }
 
-  /// A picture was released, or was not taken after all.
+  /// A picture was released (its buffer is nobody's), or was not taken after all (it is the plugin's again).
   private func loanIsOver(_ number: UInt64, nextHolder: Holder, _ undo: (inout State) -> Void) {
     let whenIdle = state.change { state -> (@Sendable () -> Void)? in
       state.loans -= 1
-      state.room &+= 1
+      // What was not taken made no room: whoever waits would look again at once, and for ever.
+      if case .nobody = nextHolder { state.room &+= 1 }
       if number == 0 { state.ownLoans -= 1 }
       if let index = state.buffers.firstIndex(where: { $0.number == number }) {
         state.buffers[index].holder = nextHolder
@@ -213,11 +231,11 @@ final class PluginInlet: Sendable {
     if let status = statusWhenOver { return status }
     let layout: PictureLayout
     do throws(PluginFault) {
-      let (format, size) = try PictureRules.shape(raw)
+      let (format, size) = unsafe try PictureRules.shape(raw)
       layout = PictureLayout(format, size)
     } catch { return refuse(error) }
     var lent: (number: UInt64, memory: PluginMemory)?
-    let status = persist(raw.wait_ns) { _ in
+    let status = unsafe persist(raw.wait_ns) { _ in
       switch lend(layout.byteCount) {
       case .success(let found):
         lent = found
@@ -227,8 +245,8 @@ final class PluginInlet: Sendable {
       }
     }
     guard let lent else { return status }
-    raw.buffer = lent.number
-    raw.setPlanes(layout, base: lent.memory.base)
+    unsafe raw.buffer = lent.number
+    unsafe raw.setPlanes(layout, base: lent.memory.base)
     return status
   }
 
@@ -276,11 +294,11 @@ final class PluginInlet: Sendable {
     if let status = statusWhenOver { return status }
     guard description.hasSound else { return refuse(.undeclaredSound) }
     let checked: (format: AudioFormat, samples: [Float], hasBadSamples: Bool)
-    do throws(PluginFault) { checked = try SoundRules.check(raw) } catch { return refuse(error) }
+    do throws(PluginFault) { checked = unsafe try SoundRules.check(raw) } catch { return refuse(error) }
     if checked.hasBadSamples { sink.note(.samplesNotANumber) }
-    let status = persist(raw.wait_ns) { now in
+    let status = unsafe persist(raw.wait_ns) { now in
       let (phase, room) = state.withLock { ($0.phase, $0.room) }
-      let (time, fault) = state.withLock { $0.soundClock.time(raw.time_ns, now: now) }
+      let (time, fault) = state.withLock { unsafe $0.soundClock.time(raw.time_ns, now: now) }
       guard phase == .running else { return .done(RTCAST_STOPPED) }
       if time > now + SoundClock.lead { return .busy(until: time - SoundClock.lead, room: room) }
       let sound = AudioFrame(format: checked.format, samples: checked.samples, captureTime: time)
@@ -293,7 +311,7 @@ final class PluginInlet: Sendable {
       case .stopped: return .done(RTCAST_STOPPED)
       }
     }
-    if status == Int32(RTCAST_OK) { raw.release?(raw.release_context) }
+    if status == Int32(RTCAST_OK) { unsafe raw.release?(raw.release_context) }
     return status
   }
 
@@ -329,9 +347,9 @@ final class PluginInlet: Sendable {
 
 extension CheckedPicture {
   fileprivate func lies(in memory: PluginMemory) -> Bool {
-    planes.indices.allSatisfy { index in
+    unsafe planes.indices.allSatisfy { index in
       let extent = format.planeExtent(index, of: size)
-      return memory.contains(planes[index].base, planes[index].stride * (extent.rows - 1) + extent.rowBytes)
+      return unsafe memory.contains(planes[index].base, planes[index].stride * (extent.rows - 1) + extent.rowBytes)
     }
   }
 }
@@ -339,11 +357,11 @@ extension CheckedPicture {
 extension rtcast_picture {
   fileprivate mutating func setPlanes(_ layout: PictureLayout, base: UnsafeMutableRawPointer) {
     func plane(_ index: Int) -> rtcast_plane {
-      guard index < layout.planes.count else { return rtcast_plane() }
+      guard index < layout.planes.count else { return unsafe rtcast_plane() }
       let (offset, stride) = layout.planes[index]
-      return rtcast_plane(data: (base + offset).assumingMemoryBound(to: UInt8.self), stride: Int64(stride))
+      return unsafe rtcast_plane(data: (base + offset).assumingMemoryBound(to: UInt8.self), stride: Int64(stride))
     }
-    planes = (plane(0), plane(1), plane(2))
+    unsafe planes = unsafe (plane(0), plane(1), plane(2))
   }
 }
 
@@ -351,6 +369,7 @@ extension rtcast_picture {
 ///
 /// `@unchecked Sendable`: function and context are constants that the plugin lets any thread use (rtcast_plugin.h); the
 /// rest is atomic.
+@safe
 private final class Loan: @unchecked Sendable {
   /// 0 for a plugin's own memory.
   let buffer: UInt64
@@ -359,12 +378,12 @@ private final class Loan: @unchecked Sendable {
   private let armed = Atomic(true)
 
   init(_ raw: rtcast_picture) {
-    buffer = raw.buffer
-    function = raw.buffer == 0 ? raw.release : nil
-    context = raw.release_context
+    buffer = unsafe raw.buffer
+    unsafe function = unsafe raw.buffer == 0 ? raw.release : nil
+    unsafe context = unsafe raw.release_context
   }
 
   var isArmed: Bool { armed.load(ordering: .acquiring) }
   func disarm() { armed.store(false, ordering: .releasing) }
-  func release() { function?(context) }
+  func release() { unsafe function?(context) }
 }

@@ -5,6 +5,7 @@ import RTCMedia
 ///
 /// `@unchecked Sendable`: all properties are constants; the bytes are written by whoever holds the buffer, which is told
 /// by the inlet's state.
+@safe
 final class PluginMemory: @unchecked Sendable {
   let base: UnsafeMutableRawPointer
   let byteCount: Int
@@ -13,7 +14,7 @@ final class PluginMemory: @unchecked Sendable {
   private let free: @Sendable () -> Void
 
   init(base: UnsafeMutableRawPointer, byteCount: Int, slot: UInt8 = 0, free: @escaping @Sendable () -> Void) {
-    self.base = base
+    unsafe self.base = unsafe base
     self.byteCount = byteCount
     self.slot = slot
     self.free = free
@@ -24,14 +25,16 @@ final class PluginMemory: @unchecked Sendable {
   /// Memory of this process alone, zero at first; nil when there is none.
   static func own(byteCount: Int) -> PluginMemory? {
     var base: UnsafeMutableRawPointer?
-    guard posix_memalign(&base, 64, byteCount) == 0, let base else { return nil }
-    memset(base, 0, byteCount)
+    guard unsafe posix_memalign(&base, 64, byteCount) == 0, let base = unsafe base else { return nil }
+    unsafe memset(base, 0, byteCount)
     let address = UInt(bitPattern: base)
-    return PluginMemory(base: base, byteCount: byteCount) { Glibc.free(UnsafeMutableRawPointer(bitPattern: address)) }
+    return unsafe PluginMemory(base: base, byteCount: byteCount) {
+      unsafe Glibc.free(UnsafeMutableRawPointer(bitPattern: address))
+    }
   }
 
   func contains(_ start: UnsafeRawPointer, _ count: Int) -> Bool {
-    let offset = UInt(bitPattern: start) &- UInt(bitPattern: base)
+    let offset = unsafe UInt(bitPattern: start) &- UInt(bitPattern: base)
     return offset <= UInt(byteCount) && UInt(count) <= UInt(byteCount) - offset
   }
 }

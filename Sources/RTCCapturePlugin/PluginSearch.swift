@@ -20,7 +20,7 @@ public struct PluginSearch: Sendable {
 
   /// The folders of `RTCAST_PLUGIN_PATH`; none when it is not set.
   public static var ofEnvironment: PluginSearch {
-    PluginSearch(path: getenv(variable).map { String(cString: $0) } ?? "")
+    unsafe PluginSearch(path: getenv(variable).map { unsafe String(cString: $0) } ?? "")
   }
 
   /// Every library in the folders, by folder and name; where two have the same name, the first is taken. Loads nothing.
@@ -36,7 +36,7 @@ public struct PluginSearch: Sendable {
 
   /// The library that is meant: a path where `text` has a slash or names a file, else a name that is searched for.
   public func path(of text: String) throws(CaptureError) -> String {
-    if text.contains("/") || access(text, F_OK) == 0 { return text }
+    if unsafe text.contains("/") || access(text, F_OK) == 0 { return text }
     if let found = plugins().first(where: { $0.name == text }) { return found.path }
     let place =
       folders.isEmpty
@@ -52,12 +52,12 @@ public struct PluginSearch: Sendable {
   }
 
   private static func files(in folder: String) -> [String] {
-    guard let list = opendir(folder) else { return [] }
-    defer { closedir(list) }
+    guard let list = unsafe opendir(folder) else { return [] }
+    defer { unsafe closedir(list) }
     var files: [String] = []
-    while let entry = readdir(list) {
-      withUnsafePointer(to: &entry.pointee.d_name) { name in
-        name.withMemoryRebound(to: CChar.self, capacity: 256) { files.append(String(cString: $0)) }
+    while let entry = unsafe readdir(list) {
+      unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+        unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe files.append(String(cString: $0)) }
       }
     }
     return files.sorted()

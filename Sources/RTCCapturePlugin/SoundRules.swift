@@ -10,17 +10,17 @@ enum SoundRules {
   static func check(
     _ sound: rtcast_sound
   ) throws(PluginFault) -> (format: AudioFormat, samples: [Float], hasBadSamples: Bool) {
-    guard sound.struct_size >= MemoryLayout<rtcast_sound>.size else { throw .structSize }
-    let format = AudioFormat(sampleRate: Int(sound.sample_rate), channels: Int(sound.channels))
+    guard unsafe sound.struct_size >= MemoryLayout<rtcast_sound>.size else { throw .structSize }
+    let format = unsafe AudioFormat(sampleRate: Int(sound.sample_rate), channels: Int(sound.channels))
     guard rates.contains(format.sampleRate), channelCounts.contains(format.channels),
-      sound.sample_count > 0, sound.sample_count <= sound.sample_rate
+      unsafe sound.sample_count > 0, unsafe sound.sample_count <= sound.sample_rate
     else { throw .impossibleSound }
-    guard let start = sound.samples else { throw .missingSamples }
-    let count = Int(sound.sample_count) * format.channels
-    switch Int(sound.format) {
-    case RTCAST_S16: return (format, integers(start, count), false)
+    guard let start = unsafe sound.samples else { throw .missingSamples }
+    let count = unsafe Int(sound.sample_count) * format.channels
+    switch unsafe Int(sound.format) {
+    case RTCAST_S16: return unsafe (format, integers(start, count), false)
     case RTCAST_F32:
-      let (samples, isBad) = floats(start, count)
+      let (samples, isBad) = unsafe floats(start, count)
       return (format, samples, isBad)
     default: throw .unknownSampleFormat
     }
@@ -28,9 +28,9 @@ enum SoundRules {
 
   /// Alignment is not demanded of a plugin.
   private static func integers(_ start: UnsafeRawPointer, _ count: Int) -> [Float] {
-    [Float](unsafeUninitializedCapacity: count) { room, filled in
+    unsafe [Float](unsafeUninitializedCapacity: count) { room, filled in
       for index in 0..<count {
-        room[index] = Float(start.loadUnaligned(fromByteOffset: index * 2, as: Int16.self)) * (1 / 32768)
+        unsafe room[index] = unsafe Float(start.loadUnaligned(fromByteOffset: index * 2, as: Int16.self)) * (1 / 32768)
       }
       filled = count
     }
@@ -38,13 +38,13 @@ enum SoundRules {
 
   private static func floats(_ start: UnsafeRawPointer, _ count: Int) -> ([Float], isBad: Bool) {
     var isBad = false
-    let samples = [Float](unsafeUninitializedCapacity: count) { room, filled in
+    let samples = unsafe [Float](unsafeUninitializedCapacity: count) { room, filled in
       for index in 0..<count {
-        let sample = start.loadUnaligned(fromByteOffset: index * 4, as: Float.self)
+        let sample = unsafe start.loadUnaligned(fromByteOffset: index * 4, as: Float.self)
         if sample.isFinite {
-          room[index] = max(-1, min(1, sample))
+          unsafe room[index] = max(-1, min(1, sample))
         } else {
-          room[index] = 0
+          unsafe room[index] = 0
           isBad = true
         }
       }

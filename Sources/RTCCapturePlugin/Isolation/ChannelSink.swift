@@ -54,7 +54,7 @@ final class ChannelSink: PluginSink {
 
   private func send(_ frame: VideoFrame, _ memory: PluginMemory) {
     let planes = 0..<frame.buffer.format.planeCount
-    let offsets = planes.map { UnsafeRawPointer(memory.base).distance(to: frame.buffer.unsafePlane($0).base) }
+    let offsets = planes.map { unsafe UnsafeRawPointer(memory.base).distance(to: frame.buffer.unsafePlane($0).base) }
     let picture = SharedPicture(
       frame, slot: memory.slot, offsets: offsets, strides: planes.map { frame.buffer.stride(ofPlane: $0) },
       isCopy: false)
@@ -66,9 +66,10 @@ final class ChannelSink: PluginSink {
     let layout = PictureLayout(frame.buffer.format, frame.size)
     guard let memory = copyMemory(layout.byteCount) else { return false }
     for (index, target) in layout.planes.enumerated() {
-      let plane = frame.buffer.unsafePlane(index)
-      for row in 0..<plane.rows {
-        memcpy(memory.base + target.offset + row * target.stride, plane.base + row * plane.stride, plane.rowBytes)
+      let plane = unsafe frame.buffer.unsafePlane(index)
+      for row in unsafe 0..<plane.rows {
+        unsafe memcpy(
+          memory.base + target.offset + row * target.stride, plane.base + row * plane.stride, plane.rowBytes)
       }
     }
     let picture = SharedPicture(

@@ -212,9 +212,10 @@ final class IsolatedRun: RunningPlugin {
 
   private func frame(_ picture: SharedPicture, in segment: SharedSegment, _ socket: MessageSocket) -> VideoFrame? {
     guard picture.planesFit(segment.byteCount) else { return nil }
-    let planes = picture.planes.map { (base: segment.base + $0.offset, stride: $0.stride) }
+    let planes = unsafe picture.planes.map { unsafe (base: segment.base + $0.offset, stride: $0.stride) }
     // The segment stays mapped and the socket open for as long as the picture is leased.
-    let buffer = PixelBuffer(format: picture.format, size: picture.size, planes: planes) { [slot = picture.slot] in
+    let buffer = unsafe PixelBuffer(format: picture.format, size: picture.size, planes: planes) {
+      [slot = picture.slot] in
       _ = segment
       socket.send(HostCommand.release(slot: slot).bytes, isPatient: false)
     }

@@ -23,8 +23,8 @@ final class MessageSocket: Sendable {
   /// False when the other side is gone, or with `isPatient` false when it does not read.
   @discardableResult
   func send(_ bytes: [UInt8], descriptor passed: Int32 = -1, isPatient: Bool) -> Bool {
-    bytes.withUnsafeBytes {
-      clinux_send_descriptor(descriptor, $0.baseAddress, $0.count, passed, isPatient ? 0 : Int32(MSG_DONTWAIT))
+    unsafe bytes.withUnsafeBytes {
+      unsafe clinux_send_descriptor(descriptor, $0.baseAddress, $0.count, passed, isPatient ? 0 : Int32(MSG_DONTWAIT))
     } == 0
   }
 
@@ -32,8 +32,8 @@ final class MessageSocket: Sendable {
   func receive(into room: inout [UInt8]) -> Arrival {
     if room.count < Self.capacity { room = [UInt8](repeating: 0, count: Self.capacity) }
     var passed: Int32 = -1
-    let count = room.withUnsafeMutableBytes {
-      clinux_receive_descriptor(descriptor, $0.baseAddress, $0.count, &passed)
+    let count = unsafe room.withUnsafeMutableBytes {
+      unsafe clinux_receive_descriptor(descriptor, $0.baseAddress, $0.count, &passed)
     }
     guard count > 0 else {
       if passed >= 0 { close(passed) }
@@ -45,7 +45,7 @@ final class MessageSocket: Sendable {
   /// From now on `receive` ends after this long without a message.
   func setPatience(seconds: Int) {
     var time = timeval(tv_sec: seconds, tv_usec: 0)
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
   }
 
   /// Nothing more goes either way.

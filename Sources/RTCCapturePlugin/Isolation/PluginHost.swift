@@ -19,7 +19,8 @@ public enum PluginHost {
   public static func run() -> Int32? {
     var kind: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
-    guard getsockopt(connection, SOL_SOCKET, SO_TYPE, &kind, &length) == 0, kind == Int32(SOCK_SEQPACKET.rawValue)
+    guard unsafe getsockopt(connection, SOL_SOCKET, SO_TYPE, &kind, &length) == 0,
+      kind == Int32(SOCK_SEQPACKET.rawValue)
     else {
       return nil
     }

@@ -42,20 +42,20 @@ public struct PluginHostProgram: Hashable, Sendable {
   /// Starts the program with one end of a connection as its descriptor 3.
   func start() throws(CaptureError) -> (process: Int32, socket: MessageSocket) {
     var ends: [Int32] = [-1, -1]
-    let status = clinux_message_pair(&ends)
+    let status = unsafe clinux_message_pair(&ends)
     guard status == 0 else { throw Self.refusal("a connection to the plugin's process", -status) }
     defer { close(ends[1]) }
     let socket = MessageSocket(ends[0])
-    let texts = ([executable] + arguments).map { strdup($0) }
-    defer { for text in texts { free(text) } }
-    let process = (texts + [nil]).withUnsafeBufferPointer {
-      clinux_process_start(executable, $0.baseAddress, ends[1])
+    let texts = unsafe ([executable] + arguments).map { unsafe strdup($0) }
+    defer { unsafe texts.forEach { unsafe free($0) } }
+    let process = unsafe (texts + [nil]).withUnsafeBufferPointer {
+      unsafe clinux_process_start(executable, $0.baseAddress, ends[1])
     }
     guard process > 0 else { throw Self.refusal("the plugin's process (\(executable))", -process) }
     return (process, socket)
   }
 
   private static func refusal(_ what: String, _ error: Int32) -> CaptureError {
-    .unavailable("The system refused \(what): \(String(cString: strerror(error))).")
+    .unavailable(unsafe "The system refused \(what): \(String(cString: strerror(error))).")
   }
 }

@@ -20,13 +20,13 @@ final class SharedSlots: Sendable {
       return index
     }
     guard let free else { return nil }
-    guard let base = share(byteCount, as: UInt8(free)) else {
+    guard let base = unsafe share(byteCount, as: UInt8(free)) else {
       vacate(free)
       return nil
     }
     let address = UInt(bitPattern: base)
-    return PluginMemory(base: base, byteCount: byteCount, slot: UInt8(free)) { [self] in
-      munmap(UnsafeMutableRawPointer(bitPattern: address), byteCount)
+    return unsafe PluginMemory(base: base, byteCount: byteCount, slot: UInt8(free)) { [self] in
+      unsafe munmap(UnsafeMutableRawPointer(bitPattern: address), byteCount)
       vacate(free)
     }
   }
@@ -34,16 +34,18 @@ final class SharedSlots: Sendable {
   private func vacate(_ index: Int) { taken.withLock { $0[index] = false } }
 
   private func share(_ byteCount: Int, as slot: UInt8) -> UnsafeMutableRawPointer? {
-    let descriptor = clinux_sealed_memory("rtcast-plugin", byteCount)
+    let descriptor = unsafe clinux_sealed_memory("rtcast-plugin", byteCount)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    guard let base = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), base != MAP_FAILED else {
+    guard let base = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
+      unsafe base != MAP_FAILED
+    else {
       return nil
     }
     guard socket.send(HostEvent.segment(slot: slot).bytes, descriptor: descriptor, isPatient: true) else {
-      munmap(base, byteCount)
+      unsafe munmap(base, byteCount)
       return nil
     }
-    return base
+    return unsafe base
   }
 }
