@@ -75,10 +75,24 @@ extension HTTPReply {
     existed ? HTTPReply(status: 200) : .refusal(.noSuchSession)
   }
 
-  public static func health(_ status: CastStatus, detail: Bool) -> HTTPReply {
+  public static func health(_ status: CastStatus, hub: HubCounters? = nil, detail: Bool) -> HTTPReply {
     HTTPReply(
       status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"],
-      body: Array((status.json(detail: detail) + "\n").utf8))
+      body: Array((status.json(hub: hub, detail: detail) + "\n").utf8))
+  }
+
+  /// The hub's figures for Prometheus.
+  public static func metrics(_ counters: HubCounters) -> HTTPReply {
+    HTTPReply(
+      status: 200, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store"],
+      body: Array(counters.prometheus.utf8))
+  }
+
+  /// A name that nobody else has been given, as bare text.
+  public static func freeName(_ name: String) -> HTTPReply {
+    HTTPReply(
+      status: 200, headers: ["Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"],
+      body: Array(name.utf8))
   }
 
   /// The viewer page. It may run its own inline code and talk to its own origin, and nothing else.

@@ -9,12 +9,16 @@ public struct SignalingDesk: Sendable {
     case open(stream: String?)
     case patch(id: String, etag: String?)
     case close(id: String)
+    case metrics
+    case freeName
+    /// Go over to WebSocket and the hub.
+    case hub(HubDialect, query: [String: String])
 
     /// Whether the body matters.
     public var readsBody: Bool {
       switch self {
       case .open, .patch: true
-      case .reply, .page, .health, .close: false
+      case .reply, .page, .health, .close, .metrics, .freeName, .hub: false
       }
     }
   }
@@ -24,19 +28,22 @@ public struct SignalingDesk: Sendable {
   private let token: AccessToken?
   private let isLoopback: Bool
   private let hostNames: Set<HostName>
+  private let hasHub: Bool
 
   /// - Parameters:
   ///   - listen: where the server listens, which decides whether names in `Host` are checked.
   ///   - hostNames: further names under which the server is known, such as that of a proxy in front of it.
-  public init(listen: ListenAddress, token: AccessToken?, hostNames: [String] = []) {
+  ///   - hasHub: whether the paths of the hub and its figures are there.
+  public init(listen: ListenAddress, token: AccessToken?, hostNames: [String] = [], hasHub: Bool = false) {
     self.token = token
+    self.hasHub = hasHub
     self.isLoopback = listen.host.isLoopback
     self.hostNames = Set(hostNames.map { HostName($0) } + [listen.host])
   }
 
   public func judge(_ head: RequestHead) -> Verdict {
     if let refusal = refusalOfSource(head) { return .reply(refusal) }
-    guard let route = SignalingRoute(path: head.path) else {
+    guard let route = SignalingRoute(path: head.path), hasHub || !route.needsHub else {
       return .reply(
         HTTPReply(status: 404, sentence: "There is nothing at this path; viewers go to /, WHEP is at /whep."))
     }
@@ -60,6 +67,16 @@ public struct SignalingDesk: Sendable {
     case .session(let id) where head.method == "PATCH":
       return wrongType(head, expected: Self.fragmentType) ?? .patch(id: id, etag: head.entityTag)
     case .session(let id): return .close(id: id)
+    case .metrics: return .metrics
+    case .freeName: return .freeName
+    case .hub(let dialect):
+      guard head.upgrade?.lowercased() == "websocket" else {
+        return .reply(
+          HTTPReply(
+            status: 426, sentence: "This is the hub's address; connect to it by WebSocket.",
+            headers: ["Upgrade": "websocket"]))
+      }
+      return .hub(dialect, query: head.query)
     }
   }
 
@@ -114,7 +131,7 @@ public struct SignalingDesk: Sendable {
     switch route {
     case .endpoint: reply.add("Accept-Post", "application/sdp")
     case .session: reply.add("Accept-Patch", Self.fragmentType)
-    case .page, .health: break
+    case .page, .health, .metrics, .freeName, .hub: break
     }
     return reply
   }

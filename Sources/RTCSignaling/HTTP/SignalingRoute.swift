@@ -6,6 +6,12 @@ public enum SignalingRoute: Sendable, Equatable {
   case endpoint(stream: String?)
   /// `/whep/session/ID`.
   case session(id: String)
+  /// `/hub`, `/peerjs` and `/skyrtc`: WebSocket.
+  case hub(HubDialect)
+  /// `/peerjs/id`: a free name, for PeerJS clients that have none.
+  case freeName
+  /// `/metrics`, in Prometheus' format.
+  case metrics
 
   static let sessionPrefix = "/whep/session/"
 
@@ -15,6 +21,11 @@ public enum SignalingRoute: Sendable, Equatable {
     switch path {
     case "/", "/index.html": self = .page
     case "/health": self = .health
+    case "/metrics": self = .metrics
+    case "/hub", "/hub/": self = .hub(.native)
+    case "/peerjs", "/peerjs/": self = .hub(.peerJS)
+    case "/peerjs/id": self = .freeName
+    case "/skyrtc", "/skyrtc/": self = .hub(.skyRTC)
     case "/whep", "/whep/": self = .endpoint(stream: nil)
     default:
       if path.hasPrefix(Self.sessionPrefix) {
@@ -34,7 +45,8 @@ public enum SignalingRoute: Sendable, Equatable {
   /// For `Allow` and `Access-Control-Allow-Methods`.
   public var methods: [String] {
     switch self {
-    case .page, .health: ["GET", "HEAD", "OPTIONS"]
+    case .page, .health, .metrics, .freeName: ["GET", "HEAD", "OPTIONS"]
+    case .hub: ["GET", "OPTIONS"]
     case .endpoint: ["POST", "OPTIONS"]
     case .session: ["PATCH", "DELETE", "OPTIONS"]
     }
@@ -43,8 +55,16 @@ public enum SignalingRoute: Sendable, Equatable {
   /// Whether a configured token is asked for.
   var isGuarded: Bool {
     switch self {
-    case .page, .health: false
-    case .endpoint, .session: true
+    // The hub asks for its tokens itself.
+    case .page, .health, .hub, .freeName: false
+    case .endpoint, .session, .metrics: true
+    }
+  }
+
+  var needsHub: Bool {
+    switch self {
+    case .hub, .freeName, .metrics: true
+    case .page, .health, .endpoint, .session: false
     }
   }
 

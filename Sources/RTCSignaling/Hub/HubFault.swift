@@ -63,7 +63,8 @@ public enum HubFault: Error, Hashable, Sendable {
     case .notText: "Messages are text frames with JSON; this one is binary."
     case .tooFast: "Messages come faster than this hub takes; this one was dropped. Wait a moment."
     case .notRegistered: "Register a name before anything else."
-    case .alreadyRegistered(let name): "This connection is registered as \(name) already; open another for another name."
+    case .alreadyRegistered(let name):
+      "This connection is registered as \(name) already; open another for another name."
     case .badName(let problem): "The name cannot be used: \(problem)."
     case .takenName(let name): "The name \(name) is taken; choose another."
     case .badToken: "The token is missing or wrong for this name."

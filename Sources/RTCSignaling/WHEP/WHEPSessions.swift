@@ -59,11 +59,12 @@ public struct CastStatus: Sendable, Equatable {
   }
 
   /// One JSON object. Without `detail` only whether the cast is live, which anybody may know.
-  public func json(detail: Bool) -> String {
+  public func json(hub: HubCounters? = nil, detail: Bool) -> String {
     let state = #""status":"\#(isLive ? "live" : "ended")""#
     guard detail else { return "{\(state)}" }
     let names = streams.map(Self.quoted).joined(separator: ",")
-    return #"{\#(state),"viewers":\#(viewers),"streams":[\#(names)]}"#
+    let hubPart = hub.map { #","hub":\#($0.json)"# } ?? ""
+    return #"{\#(state),"viewers":\#(viewers),"streams":[\#(names)]\#(hubPart)}"#
   }
 
   private static func quoted(_ text: String) -> String {

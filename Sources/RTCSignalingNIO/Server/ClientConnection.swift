@@ -1,10 +1,11 @@
 import NIOCore
 import NIOHTTP1
+import NIOWebSocket
 import RTCSignaling
 
 /// One client's connection: takes one request at a time and sees to it that each phase has an end. Lives on the server's
 /// event loop and nowhere else.
-final class ClientConnection: ChannelInboundHandler {
+final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
@@ -62,6 +63,8 @@ final class ClientConnection: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // The request itself follows, and gets its answer.
+    if error is NIOWebSocketUpgradeError { return }
     switch phase {
     case .idle, .arriving, .reading:
       guard let fault = error as? HTTPParserError else { return close() }
@@ -132,7 +135,16 @@ final class ClientConnection: ChannelInboundHandler {
     case .reply(let reply): answer(reply, exchange)
     case .page: answer(registry.page, exchange)
     case .health(let detail):
-      ask(exchange) { sessions in .reply(.health(await sessions.status(), detail: detail)) }
+      let counters = registry.hub?.counters
+      ask(exchange) { sessions in .reply(.health(await sessions.status(), hub: counters, detail: detail)) }
+    case .metrics: answer(.metrics(registry.hub?.counters ?? HubCounters()), exchange)
+    case .freeName: answer(.freeName(HubHost.freshName()), exchange)
+    case .hub:
+      // Only the first request of a connection can change its protocol, and not with a malformed key or version.
+      answer(
+        HTTPReply(
+          status: 400, sentence: "The WebSocket handshake is malformed, or not the connection's first request."),
+        exchange)
     case .open(let stream):
       guard let text else { return answer(.refusal(.malformedOffer("it is not UTF-8 text")), exchange) }
       guard !text.isEmpty else { return answer(.refusal(.malformedOffer("it is empty")), exchange) }
@@ -267,6 +279,14 @@ final class ClientConnection: ChannelInboundHandler {
 
   // MARK: Ends
 
+  /// The hub takes the connection over.
+  func handOver() {
+    phase = .closed
+    timer?.cancel()
+    timer = nil
+    registry.forget(self)
+  }
+
   private func arm(_ milliseconds: Int64) {
     timer?.cancel()
     timer = context?.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(milliseconds)) { self.expire() }
@@ -305,6 +325,7 @@ extension RequestHead {
       contentType: headers.first(name: "Content-Type"),
       contentLength: headers.first(name: "Content-Length").flatMap { Int($0) },
       ifMatch: headers.first(name: "If-Match"),
-      expectsContinue: headers.first(name: "Expect")?.lowercased() == "100-continue")
+      expectsContinue: headers.first(name: "Expect")?.lowercased() == "100-continue",
+      upgrade: headers.first(name: "Upgrade"))
   }
 }

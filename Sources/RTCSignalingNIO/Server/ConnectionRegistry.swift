@@ -9,6 +9,8 @@ final class ConnectionRegistry {
   let sessions: any WHEPSessions
   let logger: Logger
   let page: HTTPReply
+  /// Nil when the server has no hub.
+  let hub: HubHost?
 
   private let eventLoop: any EventLoop
   private var connections: [ObjectIdentifier: ClientConnection] = [:]
@@ -27,12 +29,15 @@ final class ConnectionRegistry {
     _ configuration: SignalingServerConfiguration, sessions: any WHEPSessions, logger: Logger, eventLoop: any EventLoop
   ) {
     desk = SignalingDesk(
-      listen: configuration.listen, token: configuration.token, hostNames: configuration.hostNames)
+      listen: configuration.listen, token: configuration.token, hostNames: configuration.hostNames,
+      hasHub: configuration.hub != nil)
+    hub = configuration.hub.map { HubHost($0, eventLoop: eventLoop) }
     limits = configuration.limits
     page = .page(ViewerPage.html)
     self.sessions = sessions
     self.logger = logger
     self.eventLoop = eventLoop
+    hub?.whenEmptied = { [weak self] in self?.settle() }
   }
 
   // MARK: Connections
@@ -83,6 +88,7 @@ final class ConnectionRegistry {
     let promise = eventLoop.makePromise(of: Bool.self)
     state = .draining(promise)
     for connection in connections.values { connection.drain() }
+    hub?.shutdown()
     eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(limits.shutdownGrace)) { self.drainByForce() }
     settle()
     return promise.futureResult
@@ -90,13 +96,16 @@ final class ConnectionRegistry {
 
   private func drainByForce() {
     for connection in connections.values { connection.abort() }
+    hub?.abort()
     guard case .draining(let promise) = state else { return }
     state = .drained
     promise.succeed(questions == 0)
   }
 
   private func settle() {
-    guard case .draining(let promise) = state, connections.isEmpty, questions == 0 else { return }
+    guard case .draining(let promise) = state, connections.isEmpty, questions == 0, hub?.isEmpty != false else {
+      return
+    }
     state = .drained
     promise.succeed(true)
   }

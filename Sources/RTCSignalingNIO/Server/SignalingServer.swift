@@ -14,19 +14,23 @@ public struct SignalingServerConfiguration: Sendable {
   /// Further names under which the server is known, such as that of a proxy in front of it.
   public var hostNames: [String]
   public var limits: ServerLimits
+  /// What its hub is to do; nil for none. The hub asks for its own tokens, not for `token`.
+  public var hub: HubConfiguration?
 
   public init(
     listen: ListenAddress = .loopback, token: AccessToken? = nil, hostNames: [String] = [],
-    limits: ServerLimits = ServerLimits()
+    limits: ServerLimits = ServerLimits(), hub: HubConfiguration? = nil
   ) {
     self.listen = listen
     self.token = token
     self.hostNames = hostNames
     self.limits = limits
+    self.hub = hub
   }
 }
 
-/// An HTTP server with the viewer page at `/`, WHEP at `/whep` and the state of the cast at `/health`.
+/// An HTTP server with the viewer page at `/`, WHEP at `/whep` and the state of the cast at `/health`; with a hub also
+/// `/hub`, `/peerjs` and `/skyrtc` by WebSocket and `/metrics`.
 ///
 /// All of it runs on one event-loop thread of its own; the sessions are asked on the cooperative pool.
 public final class SignalingServer: Sendable {
@@ -109,9 +113,12 @@ public final class SignalingServer: Sendable {
         channel.eventLoop.makeCompletedFuture {
           let connection = ClientConnection(registry: registry.value)
           let pipeline = channel.pipeline.syncOperations
-          try pipeline.addHandler(ArrivalNotice(connection))
+          let notice = ArrivalNotice(connection)
+          try pipeline.addHandler(notice)
           try pipeline.configureHTTPServerPipeline(
-            withPipeliningAssistance: false, withErrorHandling: false, withEncoderConfiguration: .init(),
+            withPipeliningAssistance: false,
+            withServerUpgrade: HubUpgrade.configuration(registry.value, notice, connection),
+            withErrorHandling: false, withEncoderConfiguration: .init(),
             withDecoderLimitConfiguration: head)
           try pipeline.addHandler(connection)
         }

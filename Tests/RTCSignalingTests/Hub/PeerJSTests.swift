@@ -91,7 +91,9 @@ import Testing
     bench.enter(2, as: "bob")
     _ = bench.take(1)
     bench.say(1, offer)
-    bench.say(1, #"{"type":"CANDIDATE","dst":"bob","payload":{"candidate":{"candidate":"c","sdpMid":"0"},"connectionId":"mc_1"}}"#)
+    bench.say(
+      1,
+      #"{"type":"CANDIDATE","dst":"bob","payload":{"candidate":{"candidate":"c","sdpMid":"0"},"connectionId":"mc_1"}}"#)
     #expect(
       bench.take(2) == [
         #"{"type":"signal","from":"alice","call":"mc_1","data":{"type":"offer","sdp":"v=0"}}"#,

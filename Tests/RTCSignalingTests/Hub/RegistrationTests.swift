@@ -19,7 +19,8 @@ import Testing
     var bench = HubBench()
     bench.open(1)
     bench.say(1, #"{"type":"register"}"#)
-    #expect(bench.take(1).first?.hasPrefix(#"{"type":"registered","id":"01010101-0101-4101-8101-010101010101""#) == true)
+    #expect(
+      bench.take(1).first?.hasPrefix(#"{"type":"registered","id":"01010101-0101-4101-8101-010101010101""#) == true)
   }
 
   @Test func `A taken name stays with its owner, and the other may choose again`() {

@@ -45,7 +45,8 @@ import Testing
     _ = bench.take(2)
     bench.say(1, #"{"eventName":"__answer","data":{"sdp":{"type":"answer","sdp":"v=0"},"socketId":"\#(second)"}}"#)
     #expect(
-      bench.take(2) == [#"{"eventName":"_answer","data":{"sdp":{"type":"answer","sdp":"v=0"},"socketId":"\#(first)"}}"#])
+      bench.take(2) == [#"{"eventName":"_answer","data":{"sdp":{"type":"answer","sdp":"v=0"},"socketId":"\#(first)"}}"#]
+    )
   }
 
   @Test func `S3.33: a native client in the room sends candidates that carry id and label`() {

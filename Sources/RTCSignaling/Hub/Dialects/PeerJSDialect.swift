@@ -5,7 +5,8 @@ enum PeerJSDialect {
   static let usualKey = "peerjs"
 
   static func registration(_ query: [String: String]) throws(HubFault) -> HubRequest {
-    guard let name = query["id"], !name.isEmpty, let token = query["token"], !token.isEmpty, let key = query["key"] else {
+    guard let name = query["id"], !name.isEmpty, let token = query["token"], !token.isEmpty, let key = query["key"]
+    else {
       throw .malformed("the address must carry id, token and key")
     }
     guard name.utf8.count <= HubMessageReader.longestWord, token.utf8.count <= HubMessageReader.longestWord else {

@@ -44,11 +44,10 @@ enum SkyRTCDialect {
   }
 
   private static func candidate(_ data: HubMessageReader) throws(HubFault) -> HubRelay.Body {
-    guard case .candidate(var parts, let json) = try data.candidate("candidate") else {
-      throw .malformed("\"candidate\" is missing")
-    }
-    parts?.mid = try data.optionalText("id") ?? parts?.mid
-    parts?.line = try data.optionalNumber("label") ?? parts?.line
+    let body = try data.candidate("candidate")
+    guard case .candidate(var parts?, let json) = body else { return body }
+    parts.mid = try data.optionalText("id") ?? parts.mid
+    parts.line = try data.optionalNumber("label") ?? parts.line
     return .candidate(parts, json: json)
   }
 
@@ -88,7 +87,8 @@ enum SkyRTCDialect {
     if case .skyRTC(let members) = relay.original { members } else { nil }
   }
 
-  private static func event(_ name: String, _ data: [(String, JSONValue)], _ more: [(String, JSONValue)] = []) -> String {
+  private static func event(_ name: String, _ data: [(String, JSONValue)], _ more: [(String, JSONValue)] = []) -> String
+  {
     JSONValue.object([("eventName", .string(name)), ("data", .object(data + more))]).text
   }
 }
