@@ -14,6 +14,9 @@ import Testing
     "STUN": fuzzSTUN,
     "SDP": fuzzSDP,
     "Y4M": fuzzY4M,
+    "Hub": fuzzHub,
+    "PeerJS": fuzzPeerJS,
+    "SkyRTC": fuzzSkyRTC,
   ]
 
   @Test(arguments: ["Seeds", "FailCases"])
