@@ -200,7 +200,7 @@ let package = Package(
     .testTarget(
       name: "RTCSignalingNIOTests",
       dependencies: [
-        "RTCSignaling", "RTCSignalingNIO",
+        "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -33,7 +33,7 @@ final class HubConnection: ChannelInboundHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    id = host.admit(self, dialect, query)
+    id = host.admit(self)
     host.opened(id, dialect, query)
   }
 
@@ -53,7 +53,8 @@ final class HubConnection: ChannelInboundHandler {
     case .binary: host.handle(.unreadable(id, .notText))
     case .ping:
       host.handle(.heard(id))
-      guard case .open = phase else { return }
+      // Whoever asks faster than it listens gets no answer, or the answers would pile up here.
+      guard case .open = phase, context.channel.isWritable else { return }
       write(.pong, frame.unmaskedData)
     case .pong: host.handle(.heard(id))
     case .connectionClose:

@@ -24,7 +24,7 @@ final class HubHost {
   var isEmpty: Bool { connections.isEmpty }
 
   /// A connection is there; returns what the hub knows it by.
-  func admit(_ connection: HubConnection, _ dialect: HubDialect, _ query: [String: String]) -> HubConnectionID {
+  func admit(_ connection: HubConnection) -> HubConnectionID {
     nextID += 1
     let id = HubConnectionID(nextID)
     connections[id] = connection

@@ -11,26 +11,26 @@ enum HubUpgrade {
   ) -> NIOHTTPServerUpgradeConfiguration? {
     guard let host = registry.hub else { return nil }
     let loop = host.eventLoop
-    let registry = NIOLoopBound(registry, eventLoop: loop)
-    let client = NIOLoopBound(client, eventLoop: loop)
-    let notice = NIOLoopBound(notice, eventLoop: loop)
+    let boundRegistry = NIOLoopBound(registry, eventLoop: loop)
+    let boundClient = NIOLoopBound(client, eventLoop: loop)
+    let boundNotice = NIOLoopBound(notice, eventLoop: loop)
     let upgrader = NIOWebSocketServerUpgrader(
       maxFrameSize: host.limits.messageBytes, automaticErrorHandling: false,
       shouldUpgrade: { channel, head in
-        guard registry.value.isOpen, case .hub = registry.value.desk.judge(RequestHead(head)) else {
+        guard boundRegistry.value.isOpen, case .hub = boundRegistry.value.desk.judge(RequestHead(head)) else {
           return channel.eventLoop.makeSucceededFuture(nil)
         }
         return channel.eventLoop.makeSucceededFuture(HTTPHeaders())
       },
       upgradePipelineHandler: { channel, head in
         channel.eventLoop.makeCompletedFuture {
-          guard let host = registry.value.hub,
-            case .hub(let dialect, let query) = registry.value.desk.judge(RequestHead(head))
+          guard let host = boundRegistry.value.hub,
+            case .hub(let dialect, let query) = boundRegistry.value.desk.judge(RequestHead(head))
           else { return }
-          client.value.handOver()
+          boundClient.value.handOver()
           let pipeline = channel.pipeline.syncOperations
-          _ = pipeline.removeHandler(notice.value)
-          _ = pipeline.removeHandler(client.value)
+          _ = pipeline.removeHandler(boundNotice.value)
+          _ = pipeline.removeHandler(boundClient.value)
           try pipeline.addHandler(
             NIOWebSocketFrameAggregator(
               minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 1024,

@@ -1,4 +1,5 @@
 import NIOCore
+import RTCPrimitives
 import RTCSignaling
 import RTCSignalingNIO
 import Testing
