@@ -1,6 +1,6 @@
 package import RTCMedia
 package import RTCPrimitives
-package import RTCSignaling
+import RTCSignaling
 import RTCast
 
 /// One command to a running cast: a line of `--control`.
