@@ -16,6 +16,8 @@ public struct HubCounters: Sendable, Equatable {
   /// By code.
   public var faults: [String: UInt64] = [:]
 
+  public init() {}
+
   /// The figures in Prometheus' text format, version 0.0.4.
   public var prometheus: String {
     var text = ""

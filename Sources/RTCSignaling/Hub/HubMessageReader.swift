@@ -53,6 +53,18 @@ struct HubMessageReader {
     return try HubMessageReader(tree, of: bytes, name: "\"\(name)\"")
   }
 
+  /// The texts of a list; what is no text is left out.
+  func texts(_ name: String) -> [String] {
+    guard case .array(let values) = value(name)?.value else { return [] }
+    return values.compactMap { if case .string(let text) = $0.value { text } else { nil } }
+  }
+
+  /// The objects of a list; what is none is left out.
+  func objects(_ name: String) -> [HubMessageReader] {
+    guard case .array(let values) = value(name)?.value else { return [] }
+    return values.compactMap { try? HubMessageReader($0, of: bytes, name: name) }
+  }
+
   /// The value as it was written.
   func verbatim(_ name: String) -> String? {
     members.first { $0.name == name }.map { verbatim($0.value) }
@@ -81,7 +93,8 @@ struct HubMessageReader {
       let inner = try object(name)
       guard let text = try inner.optionalText("candidate", longest: 4096) else { return .candidate(nil, json: json) }
       let candidate = HubCandidate(
-        text: text, mid: try inner.optionalText("sdpMid"), line: try inner.optionalNumber("sdpMLineIndex"))
+        text: text, mid: try inner.optionalText("sdpMid"), line: try inner.optionalNumber("sdpMLineIndex"),
+        usernameFragment: try inner.optionalText("usernameFragment"))
       return .candidate(candidate, json: json)
     default: throw .malformed("\"\(name)\" is neither an object nor a text")
     }

@@ -54,21 +54,6 @@ struct HubRelay {
   }
 }
 
-/// A candidate's parts, for dialects that write them otherwise.
-struct HubCandidate {
-  var text: String
-  /// `sdpMid`
-  var mid: String?
-  /// `sdpMLineIndex`
-  var line: Int?
-
-  var json: JSONValue {
-    .object([
-      ("candidate", .string(text)), ("sdpMid", .optional(mid)), ("sdpMLineIndex", line.map { .count($0) } ?? .null),
-    ])
-  }
-}
-
 /// What a client is told, whatever its dialect.
 enum HubNotice {
   case registered(name: String, secret: String, iceServers: [ICEServerLink], rooms: [String], isResumed: Bool)
