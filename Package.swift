@@ -131,7 +131,7 @@ let package = Package(
       name: "RTCast",
       dependencies: [
         "RTCPrimitives", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCNet",
-        "RTCPeer", "RTCSignaling", "RTCSignalingNIO",
+        "RTCPeer", "RTCPlayout", "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
     .executableTarget(

@@ -2,12 +2,16 @@ import RTCCodecOpus
 import RTCCodecVPX
 public import RTCMedia
 
-/// Which codecs a broadcast may encode with. A value: pass your own to add or replace one.
+/// Which codecs broadcasts and calls may encode and decode with. A value: pass your own to add or replace one.
 public struct CodecRegistry: Sendable {
   private var factories: [VideoCodec: VideoEncoderFactory] = [:]
   private var libraries: [VideoCodec: String] = [:]
   /// What encodes sound, as Opus; nil sends none.
   public var audioFactory: AudioEncoderFactory?
+  /// What decodes received pictures, by codec.
+  public private(set) var videoDecoders: [VideoCodec: VideoDecoderFactory] = [:]
+  /// What decodes received sound, which is Opus; nil plays none.
+  public var audioDecoder: AudioDecoderFactory?
 
   /// An empty registry.
   public init() {}
@@ -18,6 +22,8 @@ public struct CodecRegistry: Sendable {
     registry.register(.vp8, library: VP8Encoder.library) { settings throws(VideoEncoderError) in
       try VP8Encoder(settings)
     }
+    registry.register(decoderOf: .vp8) { () throws(VideoDecoderError) in try VP8Decoder() }
+    registry.audioDecoder = { channels throws(AudioDecoderError) in try OpusAudioDecoder(channels: channels) }
     registry.audioFactory = { settings throws(AudioEncoderError) in try OpusAudioEncoder(settings) }
     return registry
   }
@@ -30,6 +36,14 @@ public struct CodecRegistry: Sendable {
     factories[codec] = factory
     libraries[codec] = library
   }
+
+  /// Adds a decoder of `codec`, in the place of any before.
+  public mutating func register(decoderOf codec: VideoCodec, factory: @escaping VideoDecoderFactory) {
+    videoDecoders[codec] = factory
+  }
+
+  /// The codecs that can be received, in the order of `VideoCodec`.
+  public var decodable: [VideoCodec] { VideoCodec.allCases.filter { videoDecoders[$0] != nil } }
 
   /// Name and version of what encodes `codec`; nil when nobody said.
   public func library(for codec: VideoCodec) -> String? { libraries[codec] }

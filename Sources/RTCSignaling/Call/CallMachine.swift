@@ -33,6 +33,8 @@ public struct CallMachine: Sendable {
     case signalingEnded(String)
     // From the media connection.
     case connected
+    /// The far side said goodbye to it.
+    case connectionClosed
     case connectionLost(String)
     case connectionFailed(String)
     case deadline
@@ -110,6 +112,7 @@ public struct CallMachine: Sendable {
     case .left(let peer): if state.party?.peer == peer { end(.vanished) }
     case .signalingEnded(let why): signalingEnded(why)
     case .connected: connected()
+    case .connectionClosed: mediaEnded(.hungUpRemotely)
     case .connectionLost(let how): mediaEnded(.connectionLost(how))
     case .connectionFailed(let why): mediaEnded(.failed(why))
     case .deadline: if let deadline, deadline <= now { expire() }

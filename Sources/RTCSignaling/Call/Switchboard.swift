@@ -30,6 +30,7 @@ public struct Switchboard: Sendable {
     case signalingEnded(String)
     // From a media connection.
     case connected(Line)
+    case connectionClosed(Line)
     case connectionLost(Line, String)
     case connectionFailed(Line, String)
     case deadline
@@ -108,6 +109,7 @@ public struct Switchboard: Sendable {
     case .peerLeft(let room, let peer): left(room, peer, now)
     case .signalingEnded(let why): for line in allLines { step(line, .signalingEnded(why), now) }
     case .connected(let line): step(line, .connected, now)
+    case .connectionClosed(let line): step(line, .connectionClosed, now)
     case .connectionLost(let line, let how): step(line, .connectionLost(how), now)
     case .connectionFailed(let line, let why): step(line, .connectionFailed(why), now)
     case .deadline: for line in allLines { step(line, .deadline, now) }

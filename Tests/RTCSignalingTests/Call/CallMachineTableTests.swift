@@ -54,6 +54,7 @@ import Testing
     ("another leaves", .left("carol"), .zero),
     ("no hub", .signalingEnded("it is gone"), .zero),
     ("media connects", .connected, .zero),
+    ("media is closed", .connectionClosed, .zero),
     ("media is lost", .connectionLost("silence"), .zero),
     ("media fails", .connectionFailed("no codec"), .zero),
     ("too early", .deadline, .zero),
@@ -177,6 +178,7 @@ import Testing
     "the last candidate": ["pass the end of candidates"],
     "bye": closed("hung up remotely"), "bye to all": closed("hung up remotely"),
     "they leave": closed("vanished"),
+    "media is closed": shut("hung up remotely"),
     "media is lost": shut("connection lost"),
     "media fails": shut("failed"),
   ]

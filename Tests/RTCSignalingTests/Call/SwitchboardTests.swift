@@ -166,7 +166,7 @@ import Testing
         .signal(json: CallSignal(call: call, .accept).json, from: peer),
         .candidate(nil, from: peer, call: nil), .bye(from: peer, call: call), .peers(room: "r", ["a", "z"]),
         .peerJoined(room: "r", peer: peer), .peerLeft(room: "r", peer: peer), .connected(line),
-        .connectionLost(line, "x"), .connectionFailed(line, "x"), .deadline,
+        .connectionClosed(line), .connectionLost(line, "x"), .connectionFailed(line, "x"), .deadline,
         .refused(HubRefusal(code: "unknown-peer", message: "", peer: peer)),
       ]
       now = now + .milliseconds(Int64.random(in: 0...4_000, using: &random))

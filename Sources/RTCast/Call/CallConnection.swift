@@ -1,0 +1,276 @@
+import RTCEngine
+import RTCMedia
+import RTCNet
+import RTCPeer
+import RTCPlayout
+import RTCPrimitives
+import RTCSignaling
+import Synchronization
+
+/// The media connection of one call: negotiates by what the two sides tell each other, sends what we have, and makes
+/// tracks of what comes.
+final class CallConnection: Sendable {
+  enum Event: Sendable {
+    case connected
+    /// The far side ended it.
+    case closed
+    /// Media flowed and flows no more.
+    case lost(String)
+    /// No connection can come about.
+    case failed(String)
+    case warning(String)
+    case videoAdded(RemoteVideoTrack)
+    case videoRemoved(RemoteVideoTrack)
+    case audioAdded(RemoteAudioTrack)
+    case audioRemoved(RemoteAudioTrack)
+  }
+
+  /// What tracks of ours are there.
+  struct Sending: OptionSet, Sendable {
+    var rawValue: Int
+    static let audio = Sending(rawValue: 1)
+    static let video = Sending(rawValue: 2)
+  }
+
+  let party: CallParty
+  let connection: PeerConnection
+  private let role: CallRole
+  private let media: LocalMedia
+  private let codecs: CodecRegistry
+  private let report: @Sendable (Event) async -> Void
+  private let words: AsyncStream<CallWord>
+  private let wordSink: AsyncStream<CallWord>.Continuation
+  private let tracks = Mutex(Tracks())
+
+  private struct Tracks {
+    var sent: [MediaKindKey: TransceiverID] = [:]
+    var video: [TransceiverID: RemoteVideoTrack] = [:]
+    var audio: [TransceiverID: RemoteAudioTrack] = [:]
+  }
+
+  private enum MediaKindKey { case audio, video }
+
+  /// - Parameters:
+  ///   - report: called in order; what it does is waited for.
+  init(
+    _ party: CallParty, _ role: CallRole, _ configuration: CallConfiguration, media: LocalMedia, codecs: CodecRegistry,
+    peers: PeerLoop, report: @escaping @Sendable (Event) async -> Void
+  ) {
+    self.party = party
+    self.role = role
+    self.media = media
+    self.codecs = codecs
+    self.report = report
+    (words, wordSink) = AsyncStream.makeStream(of: CallWord.self)
+    var options = PeerConnection.Configuration()
+    options.videoFormats = media.program.video.formats
+    options.receivableFormats = codecs.decodable.map { VideoPayloadFormat(codec: $0) }
+    options.bitrates = configuration.video
+    options.audioBitrates = configuration.audio
+    options.connectTimeout = configuration.connectionTimeout
+    connection = PeerConnection(on: peers, configuration: options)
+  }
+
+  /// What the far side says of the connection, in order.
+  func take(_ word: CallWord) { wordSink.yield(word) }
+
+  func close() async {
+    wordSink.finish()
+    await connection.close()
+  }
+
+  /// Works until the connection ends.
+  /// - Parameters:
+  ///   - sending: what we have to send at first.
+  ///   - send: takes our descriptions to the far side.
+  func run(sending: Sending, send: @escaping @Sendable (Description) async -> Void) async {
+    let following = Task { await self.follow() }
+    let syncing = Task { await self.keepTogether() }
+    do {
+      // Whoever is called adds to the caller's offer instead of making one too.
+      await connection.startConfiguration()
+      try await begin(sending)
+    } catch {
+      await report(.failed("\(error)"))
+    }
+    if role == .caller { await connection.commitConfiguration() }
+    let negotiation = PerfectNegotiation(connection, isPolite: role == .callee, send: send)
+    var isFirst = true
+    for await word in words {
+      switch word {
+      case .description(let kind, let sdp):
+        guard let kind = Description.Kind(rawValue: kind) else { continue }
+        await receive(Description(kind: kind, sdp: sdp), negotiation, isFirst: isFirst)
+        if isFirst, role == .callee { await connection.commitConfiguration() }
+        isFirst = false
+      case .candidate(let candidate): await receive(candidate, negotiation)
+      }
+    }
+    await following.value
+    syncing.cancel()
+    negotiation.stop()
+  }
+
+  private func receive(_ description: Description, _ negotiation: PerfectNegotiation, isFirst: Bool) async {
+    do { try await negotiation.receive(description) } catch {
+      let sentence = (error as? NegotiationFailure)?.sentence ?? "\(error)"
+      await report(isFirst ? .failed(sentence) : .warning("A change by \(party.peer) was refused: \(sentence)"))
+    }
+  }
+
+  private func receive(_ candidate: HubCandidate?, _ negotiation: PerfectNegotiation) async {
+    let remote = RemoteCandidate(
+      candidate: candidate?.text ?? "", sdpMid: candidate?.mid, sdpMLineIndex: candidate?.line,
+      usernameFragment: candidate?.usernameFragment)
+    // One that cannot be read is one way less.
+    try? await negotiation.receive(remote)
+  }
+
+  // MARK: - What we send
+
+  /// The caller asks for everything, the callee adds what it has to what is asked for.
+  private func begin(_ sending: Sending) async throws {
+    if role == .caller {
+      let audio = sending.contains(.audio) ? media.audioTrack.map { OutgoingTrack.audio($0) } : nil
+      let video = sending.contains(.video) ? OutgoingTrack.video(media.videoTrack) : nil
+      let first = try await connection.addTransceiver(
+        .audio, direction: audio == nil ? .recvonly : .sendrecv, track: audio)
+      let second = try await connection.addTransceiver(
+        .video, direction: video == nil ? .recvonly : .sendrecv, track: video)
+      tracks.withLock { tracks in
+        tracks.sent[.audio] = audio == nil ? nil : first
+        tracks.sent[.video] = video == nil ? nil : second
+      }
+    } else {
+      await add(sending)
+    }
+  }
+
+  /// Sends more from now on.
+  func add(_ sending: Sending) async {
+    if sending.contains(.audio), let track = media.audioTrack { await add(.audio(track), .audio) }
+    if sending.contains(.video) { await add(.video(media.videoTrack), .video) }
+  }
+
+  private func add(_ track: OutgoingTrack, _ kind: MediaKindKey) async {
+    guard tracks.withLock({ $0.sent[kind] }) == nil, let id = try? await connection.addTrack(track) else { return }
+    tracks.withLock { $0.sent[kind] = id }
+  }
+
+  /// Sends less from now on.
+  func remove(_ sending: Sending) async {
+    let kinds: [MediaKindKey] = (sending.contains(.audio) ? [.audio] : []) + (sending.contains(.video) ? [.video] : [])
+    for kind in kinds {
+      guard let id = tracks.withLock({ $0.sent.removeValue(forKey: kind) }) else { continue }
+      try? await connection.removeTrack(id)
+    }
+  }
+
+  // MARK: - What comes
+
+  private func follow() async {
+    var wasConnected = false
+    for await event in connection.events {
+      switch event {
+      case .stateChanged(.connected):
+        media.connected(connection.id)
+        if !wasConnected { await report(.connected) }
+        wasConnected = true
+      case .stateChanged(.ended(let reason)):
+        media.disconnected(connection.id)
+        await report(end: reason, wasConnected: wasConnected)
+      case .trackAdded(let track): await add(track)
+      case .trackRemoved(let track): await remove(track)
+      case .targetBitrateChanged(let rate, _): media.videoTarget(rate, of: connection.id)
+      case .audioTargetBitrateChanged(let rate, _): media.audioTarget(rate, of: connection.id)
+      default: break
+      }
+    }
+    media.disconnected(connection.id)
+    wordSink.finish()
+    let rest = tracks.withLock { tracks in
+      defer { (tracks.video, tracks.audio) = ([:], [:]) }
+      return (Array(tracks.video.values), Array(tracks.audio.values))
+    }
+    for track in rest.0 { await report(.videoRemoved(track)) }
+    for track in rest.1 { await report(.audioRemoved(track)) }
+  }
+
+  private func report(end reason: EndReason, wasConnected: Bool) async {
+    switch reason {
+    case .closedLocally: break
+    case .closedRemotely: await report(.closed)
+    case .unreachable, .timedOut, .fingerprintMismatch, .handshakeFailed:
+      await report(wasConnected ? .lost(reason.sentence) : .failed(reason.sentence))
+    }
+  }
+
+  private func add(_ track: IncomingTrack) async {
+    do {
+      switch track {
+      case .video(let incoming):
+        let playout = try VideoPlayout(decoders: codecs.videoDecoders) { incoming.requestKeyFrame() }
+        let remote = RemoteVideoTrack(incoming, peer: party.peer, playout: playout)
+        tracks.withLock { $0.video[incoming.transceiver] = remote }
+        await report(.videoAdded(remote))
+      case .audio(let incoming):
+        guard let makeDecoder = codecs.audioDecoder else { return }
+        let playout = AudioPlayout(decoder: try makeDecoder(2)) { MonotonicClock.now() }
+        let remote = RemoteAudioTrack(incoming, peer: party.peer, playout: playout)
+        tracks.withLock { $0.audio[incoming.transceiver] = remote }
+        await report(.audioAdded(remote))
+      }
+    } catch {
+      await report(.warning("What \(party.peer) sends cannot be played: \(error)"))
+    }
+  }
+
+  private func remove(_ track: IncomingTrack) async {
+    switch track {
+    case .video(let incoming):
+      guard let remote = tracks.withLock({ $0.video.removeValue(forKey: incoming.transceiver) }) else { return }
+      await report(.videoRemoved(remote))
+    case .audio(let incoming):
+      guard let remote = tracks.withLock({ $0.audio.removeValue(forKey: incoming.transceiver) }) else { return }
+      await report(.audioRemoved(remote))
+    }
+  }
+
+  /// Lets picture and sound of one stream wait for each other, five times a second.
+  private func keepTogether() async {
+    var links: [String: LipSyncLink] = [:]
+    while (try? await Task.sleep(for: .milliseconds(200))) != nil {
+      for (audio, video) in pairs() {
+        let key = "\(audio.incoming.transceiver)/\(video.incoming.transceiver)"
+        let link = links[key] ?? LipSyncLink(audio: audio.playout, video: video.playout)
+        links[key] = link
+        link.note(audio: audio.incoming.senderClock, video: video.incoming.senderClock)
+        link.update(at: MonotonicClock.now())
+      }
+    }
+  }
+
+  private func pairs() -> [(RemoteAudioTrack, RemoteVideoTrack)] {
+    tracks.withLock { tracks in
+      tracks.audio.values.compactMap { audio in
+        let streams = Set(audio.incoming.streamIDs)
+        let video = tracks.video.values.first { !streams.isDisjoint(with: $0.incoming.streamIDs) }
+        return video.map { (audio, $0) }
+      }
+    }
+  }
+}
+
+extension EndReason {
+  /// For a person.
+  var sentence: String {
+    switch self {
+    case .closedLocally: "it was closed here."
+    case .closedRemotely: "the far side closed it."
+    case .unreachable: "no way there was found, or nothing was heard for 30 s; check the network between."
+    case .fingerprintMismatch: "the far side's certificate is not the one it named; somebody may be in between."
+    case .handshakeFailed(let why): "the secure handshake failed (\(why))."
+    case .timedOut: "no connection came about in time; does a firewall block UDP?"
+    }
+  }
+}

@@ -1,0 +1,86 @@
+public import RTCMedia
+public import RTCPeer
+import RTCPlayout
+import Synchronization
+
+/// A picture that a far side sends. Decoded while it has sinks or not; any thread.
+public final class RemoteVideoTrack: Sendable {
+  public let id: String
+  /// Whose it is.
+  public let peer: PeerID
+  /// The connection's track, for its statistics.
+  public let incoming: IncomingVideoTrack
+  let playout: VideoPlayout
+  private let recordings = Mutex<[IncomingRecording]>([])
+
+  init(_ incoming: IncomingVideoTrack, peer: PeerID, playout: VideoPlayout) {
+    id = incoming.id
+    self.incoming = incoming
+    self.peer = peer
+    self.playout = playout
+    incoming.onEnded { playout.end() }
+    incoming.setReceiver { [weak self] frame in
+      playout.receive(frame)
+      self?.record(frame)
+    }
+  }
+
+  /// False: hidden here; nothing is decoded.
+  public var isEnabled: Bool {
+    get { incoming.isEnabled }
+    set {
+      if !newValue { playout.notePause() }
+      incoming.isEnabled = newValue
+    }
+  }
+
+  /// Shows the picture to `sink` too, the present one at once. `videoDidEnd` is its last call.
+  public func add(_ sink: any VideoSink) { playout.add(sink) }
+
+  public func remove(_ sink: any VideoSink) { playout.remove(sink) }
+
+  /// Hands on the coded pictures as they come, from the next key frame on, which is asked for.
+  public func record(into sink: any EncodedMediaSink) {
+    recordings.withLock { $0.append(IncomingRecording(into: sink)) }
+    incoming.requestKeyFrame()
+  }
+
+  private func record(_ frame: ReceivedFrame) {
+    for recording in recordings.withLock({ $0 }) { recording.receive(frame) }
+  }
+}
+
+/// A sound that a far side sends, played by the audio device. Any thread.
+public final class RemoteAudioTrack: Sendable {
+  public let id: String
+  /// Whose it is.
+  public let peer: PeerID
+  public let incoming: IncomingAudioTrack
+  let playout: AudioPlayout
+
+  init(_ incoming: IncomingAudioTrack, peer: PeerID, playout: AudioPlayout) {
+    id = incoming.id
+    self.incoming = incoming
+    self.peer = peer
+    self.playout = playout
+    incoming.onEnded { playout.end() }
+    incoming.setReceiver { playout.receive($0) }
+  }
+
+  /// False: not heard here.
+  public var isEnabled: Bool {
+    get { playout.isEnabled }
+    set { playout.isEnabled = newValue }
+  }
+
+  /// In the loudspeaker, 0…10; 1 is as it was sent.
+  public var volume: Float {
+    get { playout.volume }
+    set { playout.volume = newValue }
+  }
+
+  /// Hands the sound on too, raw and as it is heard. `audioDidEnd` is its last call.
+  public func add(_ sink: any AudioSink) { playout.add(sink) }
+
+  public func remove(_ sink: any AudioSink) { playout.remove(sink) }
+}
