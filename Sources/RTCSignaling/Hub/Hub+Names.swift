@@ -8,7 +8,7 @@ extension Hub {
     if case .named(let name) = connection.stage { throw .alreadyRegistered(as: name) }
     let name = wish ?? connection.opening.name
     try HubName.check(name)
-    try checkToken(token, name: name, connection.dialect)
+    guard configuration.access.admits(name, showing: token) else { throw .badToken }
     // PeerJS clients make short secrets; theirs is the protocol's business.
     if let secret, connection.dialect == .native, !(16...128).contains(secret.utf8.count) { throw .weakSecret }
     if let owner = peers[name] {
@@ -20,12 +20,6 @@ extension Hub {
     peers[name] = Peer(link: .present(id), dialect: connection.dialect, secret: Array(kept.utf8))
     figures.registrations += 1
     settle(name, id, secret: kept, isResumed: false, now)
-  }
-
-  private func checkToken(_ token: String?, name: String, _ dialect: HubDialect) throws(HubFault) {
-    // Where no token is needed, PeerJS still has its usual key.
-    if dialect == .peerJS, configuration.access.isOpen, token == PeerJSDialect.usualKey { return }
-    guard configuration.access.admits(name, showing: token) else { throw .badToken }
   }
 
   /// The owner of a name is back, maybe before the hub has noticed that it was gone.
@@ -55,11 +49,7 @@ extension Hub {
       to: id)
     for room in entered { send(.peers(room: room, members(of: room, without: name), you: name), to: id) }
     for message in takeHeld(for: name) {
-      if send(.relayed(from: message.from, to: name, message.relay), to: id) {
-        figures.messagesRelayed += 1
-      } else {
-        tell(message.from, .incompatible(name))
-      }
+      if !hand(message.relay, from: message.from, to: id) { tell(message.from, .incompatible(name)) }
     }
   }
 
@@ -68,6 +58,7 @@ extension Hub {
     guard let peer = peers.removeValue(forKey: name) else { return }
     if case .absent = peer.link { figures.absentPeers -= 1 }
     for room in peer.rooms { removeMember(name, from: room) }
+    forgetBridges(of: name)
     tellUndelivered(takeHeld(for: name), to: name)
   }
 
