@@ -19,6 +19,7 @@ extension Hub {
     let kept = secret ?? connection.opening.secret
     peers[name] = Peer(link: .present(id), dialect: connection.dialect, secret: Array(kept.utf8))
     figures.registrations += 1
+    actions.append(.announce(.registered(name, connection.dialect)))
     settle(name, id, secret: kept, isResumed: false, now)
   }
 
@@ -35,6 +36,7 @@ extension Hub {
     returned.rooms = peer.rooms
     peers[name] = returned
     figures.resumptions += 1
+    actions.append(.announce(.resumed(name)))
     settle(name, id, secret: String(decoding: peer.secret, as: UTF8.self), isResumed: true, now)
   }
 
@@ -57,6 +59,7 @@ extension Hub {
   mutating func remove(_ name: String) {
     guard let peer = peers.removeValue(forKey: name) else { return }
     if case .absent = peer.link { figures.absentPeers -= 1 }
+    actions.append(.announce(.left(name)))
     for room in peer.rooms { removeMember(name, from: room) }
     forgetBridges(of: name)
     tellUndelivered(takeHeld(for: name), to: name)

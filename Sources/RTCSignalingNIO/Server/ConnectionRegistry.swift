@@ -35,7 +35,7 @@ final class ConnectionRegistry {
       hasHub: configuration.hub != nil, takesPublications: configuration.publications != nil,
       origins: configuration.origins)
     publications = configuration.publications
-    hub = configuration.hub.map { HubHost($0, eventLoop: eventLoop) }
+    hub = configuration.hub.map { HubHost($0, announce: configuration.whenHubChanges, eventLoop: eventLoop) }
     limits = configuration.limits
     viewer = .page(ViewerPage.html)
     page =

@@ -17,6 +17,8 @@ public struct SignalingServerConfiguration: Sendable {
   public var limits: ServerLimits
   /// What its hub is to do; nil for none. The hub asks for its own tokens, not for `token`.
   public var hub: HubConfiguration?
+  /// Told who comes to the hub and who goes, on the server's thread; must not wait.
+  public var whenHubChanges: @Sendable (HubNews) -> Void = { _ in }
   /// What `GET /` serves; the viewer page is at `/watch` as well.
   public var frontPage = FrontPage.viewer
   /// Certificate and key; nil for plain HTTP.
@@ -55,6 +57,8 @@ public final class SignalingServer: Sendable {
   public let address: ListenAddress
   /// The link for a viewer on this machine.
   public let link: String
+  /// Whether it speaks TLS.
+  public let isSecure: Bool
 
   private let group: MultiThreadedEventLoopGroup
   private let listener: any Channel
@@ -92,7 +96,8 @@ public final class SignalingServer: Sendable {
   ) {
     let port = listener.localAddress?.port.flatMap { UInt16(exactly: $0) } ?? configuration.listen.port
     address = ListenAddress(host: configuration.listen.host, port: port)
-    link = address.link(token: configuration.token, isSecure: configuration.tls != nil)
+    isSecure = configuration.tls != nil
+    link = address.link(token: configuration.token, isSecure: isSecure)
     self.group = group
     self.listener = listener
     self.registry = registry
