@@ -138,8 +138,8 @@ let package = Package(
       name: "rtcast-cli",
       dependencies: [
         "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureFile",
-        "RTCCapturePlugin", "RTCCaptureX11", "RTCEngine", "RTCNet", "RTCPeer", "RTCSignaling", "RTCSignalingNIO",
-        "RTCast",
+        "RTCCapturePlugin", "RTCCaptureX11", "RTCDtls", "RTCEngine", "RTCNet", "RTCPeer", "RTCSignaling",
+        "RTCSignalingNIO", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],

@@ -51,7 +51,8 @@ public struct RequestHead: Sendable, Equatable {
 
   /// The path for a log: no query, which may hold a token, and no session's name, which is a right in itself.
   public var publicPath: String {
-    path.hasPrefix(SignalingRoute.sessionPrefix) ? SignalingRoute.sessionPrefix + "…" : String(path.prefix(200))
+    let door = SignalingDoor.allCases.first { path.hasPrefix($0.sessionPrefix) }
+    return door.map { $0.sessionPrefix + "…" } ?? String(path.prefix(200))
   }
 
   /// The media type without its parameters, in lower case.

@@ -6,8 +6,7 @@ extension Hub {
   ) throws(HubFault) {
     switch peers[relay.to]?.link {
     case .present(let target):
-      guard send(.relayed(from: sender, to: relay.to, relay), to: target) else { throw .incompatible(relay.to) }
-      figures.messagesRelayed += 1
+      guard hand(relay, from: sender, to: target) else { throw .incompatible(relay.to) }
     case .absent(let until):
       try hold(Held(relay: relay, from: sender, expiry: until))
     case nil:

@@ -8,7 +8,7 @@ extension Hub {
     if case .named(let name) = connection.stage { throw .alreadyRegistered(as: name) }
     let name = wish ?? connection.opening.name
     try HubName.check(name)
-    try checkToken(token, name: name, connection.dialect)
+    guard configuration.access.admits(name, showing: token) else { throw .badToken }
     // PeerJS clients make short secrets; theirs is the protocol's business.
     if let secret, connection.dialect == .native, !(16...128).contains(secret.utf8.count) { throw .weakSecret }
     if let owner = peers[name] {
@@ -19,13 +19,8 @@ extension Hub {
     let kept = secret ?? connection.opening.secret
     peers[name] = Peer(link: .present(id), dialect: connection.dialect, secret: Array(kept.utf8))
     figures.registrations += 1
+    actions.append(.announce(.registered(name, connection.dialect)))
     settle(name, id, secret: kept, isResumed: false, now)
-  }
-
-  private func checkToken(_ token: String?, name: String, _ dialect: HubDialect) throws(HubFault) {
-    // Where no token is needed, PeerJS still has its usual key.
-    if dialect == .peerJS, configuration.access.isOpen, token == PeerJSDialect.usualKey { return }
-    guard configuration.access.admits(name, showing: token) else { throw .badToken }
   }
 
   /// The owner of a name is back, maybe before the hub has noticed that it was gone.
@@ -41,6 +36,7 @@ extension Hub {
     returned.rooms = peer.rooms
     peers[name] = returned
     figures.resumptions += 1
+    actions.append(.announce(.resumed(name)))
     settle(name, id, secret: String(decoding: peer.secret, as: UTF8.self), isResumed: true, now)
   }
 
@@ -55,11 +51,7 @@ extension Hub {
       to: id)
     for room in entered { send(.peers(room: room, members(of: room, without: name), you: name), to: id) }
     for message in takeHeld(for: name) {
-      if send(.relayed(from: message.from, to: name, message.relay), to: id) {
-        figures.messagesRelayed += 1
-      } else {
-        tell(message.from, .incompatible(name))
-      }
+      if !hand(message.relay, from: message.from, to: id) { tell(message.from, .incompatible(name)) }
     }
   }
 
@@ -67,7 +59,9 @@ extension Hub {
   mutating func remove(_ name: String) {
     guard let peer = peers.removeValue(forKey: name) else { return }
     if case .absent = peer.link { figures.absentPeers -= 1 }
+    actions.append(.announce(.left(name)))
     for room in peer.rooms { removeMember(name, from: room) }
+    forgetBridges(of: name)
     tellUndelivered(takeHeld(for: name), to: name)
   }
 

@@ -56,6 +56,9 @@ public struct Hub: Sendable {
   /// Members in the order they came; no room is empty.
   var rooms: [String: [String]] = [:]
   var held: [String: [Held]] = [:]
+  /// Calls between clients of different dialects.
+  var bridges: [BridgeKey: [String]] = [:]
+  var bridgedCalls: UInt64 = 0
   var wakes = DeadlineHeap<Wake>()
   var actions: [HubAction] = []
   /// Connections that have overflowed while something else was going on.
@@ -72,6 +75,7 @@ public struct Hub: Sendable {
     counters.connections = connections.count
     counters.peers = peers.count
     counters.rooms = rooms.count
+    counters.bridges = bridges.count
     return counters
   }
 
@@ -204,6 +208,7 @@ public struct Hub: Sendable {
     peers = [:]
     rooms = [:]
     held = [:]
+    bridges = [:]
     wakes = DeadlineHeap()
     figures.absentPeers = 0
     figures.heldMessages = 0

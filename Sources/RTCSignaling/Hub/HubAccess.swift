@@ -15,7 +15,4 @@ public struct HubAccess: Sendable, Equatable {
     if let wanted = perPeer[name] ?? shared { return token.map { wanted.admits($0) } ?? false }
     return perPeer.isEmpty
   }
-
-  /// Whether a client has to show anything at all.
-  public var isOpen: Bool { shared == nil && perPeer.isEmpty }
 }

@@ -5,6 +5,8 @@ public struct HubCounters: Sendable, Equatable {
   /// Of the peers, those whose connection broke and who may come back.
   public var absentPeers = 0
   public var rooms = 0
+  /// Pairs of clients of different dialects with calls between them.
+  public var bridges = 0
   public var heldMessages = 0
   public var heldBytes = 0
 

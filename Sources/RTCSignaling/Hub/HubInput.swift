@@ -86,4 +86,15 @@ public enum HubAction: Sendable, Equatable {
   case ping(HubConnectionID)
   /// Send what was asked for before, then close with a WebSocket status and reason. The hub has forgotten the connection.
   case close(HubConnectionID, code: UInt16, reason: String)
+  /// Tell whoever runs the hub.
+  case announce(HubNews)
+}
+
+/// What whoever runs the hub may want to know.
+public enum HubNews: Sendable, Hashable {
+  case registered(String, HubDialect)
+  /// Its owner is back.
+  case resumed(String)
+  /// The name is free again.
+  case left(String)
 }

@@ -27,6 +27,9 @@ public struct HubLimits: Sendable, Equatable {
   public var heldPerPeer = 64
   public var heldMessages = 4096
   public var heldBytes = 16_777_216
+  /// Pairs of clients of different dialects between which there are calls, and calls between one such pair.
+  public var bridges = 4096
+  public var callsPerBridge = 16
   /// For a new connection to say who it is.
   public var registerTimeout = TimeDelta.seconds(10)
   /// Without a word from a client, after which it is asked for a sign of life (WebSocket ping) …

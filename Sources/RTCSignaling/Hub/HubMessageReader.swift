@@ -72,6 +72,14 @@ struct HubMessageReader {
 
   func verbatim(_ tree: JSONTree) -> String { String(decoding: bytes[tree.range], as: UTF8.self) }
 
+  /// What the native dialect says of calls, a session description, or data.
+  func signal(_ name: String) throws(HubFault) -> HubRelay.Body {
+    if let inner = try? object(name), let signal = CallSignal(inner), let json = verbatim(name) {
+      return .call(signal, json: json)
+    }
+    return try descriptionOrData(name)
+  }
+
   /// A session description if the value is one, else data.
   func descriptionOrData(_ name: String) throws(HubFault) -> HubRelay.Body {
     guard let json = verbatim(name) else { throw .malformed("\"\(name)\" is missing") }

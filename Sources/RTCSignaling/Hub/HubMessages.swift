@@ -25,6 +25,8 @@ struct HubRelay {
   enum Body {
     /// A session description, `{"type":…,"sdp":…}`, as it was written. The kind is its type.
     case description(kind: String, json: String)
+    /// What the native dialect says of calls, as it was written.
+    case call(CallSignal, json: String)
     /// Anything else two applications tell each other, as it was written.
     case data(json: String)
     /// A candidate in the shape of `RTCIceCandidateInit`, or null after the last, as it was written.
@@ -39,11 +41,19 @@ struct HubRelay {
     case skyRTC([(String, JSONValue)])
   }
 
+  /// What a caller of another dialect wants to send and see, as far as its protocol says.
+  var media: [String: Bool] {
+    guard case .peerJS(_, let payload?) = original, let reader = try? HubMessageReader(parsing: Array(payload.utf8)),
+      (try? reader.text("type")) == "data"
+    else { return ["audio": true, "video": true] }
+    return ["data": true]
+  }
+
   /// For the limits on what is held.
   var bytes: Int {
     let text =
       switch body {
-      case .description(_, let json), .data(let json), .candidate(_, let json): json.utf8.count
+      case .description(_, let json), .call(_, let json), .data(let json), .candidate(_, let json): json.utf8.count
       case .bye(let reason): reason?.utf8.count ?? 0
       }
     return switch original {

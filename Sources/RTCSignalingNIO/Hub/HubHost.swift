@@ -14,7 +14,12 @@ final class HubHost {
   private var nextID: UInt64 = 0
   private var timer: (due: Timestamp, task: Scheduled<Void>)?
 
-  init(_ configuration: HubConfiguration, eventLoop: any EventLoop) {
+  private let announce: @Sendable (HubNews) -> Void
+
+  init(
+    _ configuration: HubConfiguration, announce: @escaping @Sendable (HubNews) -> Void, eventLoop: any EventLoop
+  ) {
+    self.announce = announce
     hub = Hub(configuration)
     limits = configuration.limits
     self.eventLoop = eventLoop
@@ -51,6 +56,7 @@ final class HubHost {
       case .send(let id, let text): connections[id]?.send(text)
       case .ping(let id): connections[id]?.ping()
       case .close(let id, let code, let reason): connections[id]?.close(code: code, reason: reason)
+      case .announce(let news): announce(news)
       }
     }
     arm()

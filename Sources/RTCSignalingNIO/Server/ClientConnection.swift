@@ -134,9 +134,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     switch exchange.verdict {
     case .reply(let reply): answer(reply, exchange)
     case .page: answer(registry.page, exchange)
+    case .viewer: answer(registry.viewer, exchange)
     case .health(let detail):
       let counters = registry.hub?.counters
-      ask(exchange) { sessions in .reply(.health(await sessions.status(), hub: counters, detail: detail)) }
+      let sessions = registry.sessions
+      ask(exchange) { .reply(.health(await sessions.status(), hub: counters, detail: detail)) }
     case .metrics: answer(.metrics(registry.hub?.counters ?? HubCounters()), exchange)
     case .freeName: answer(.freeName(HubHost.freshName()), exchange)
     case .hub:
@@ -145,22 +147,25 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         HTTPReply(
           status: 400, sentence: "The WebSocket handshake is malformed, or not the connection's first request."),
         exchange)
-    case .open(let stream):
+    case .open(let door, let stream):
       guard let text else { return answer(.refusal(.malformedOffer("it is not UTF-8 text")), exchange) }
       guard !text.isEmpty else { return answer(.refusal(.malformedOffer("it is empty")), exchange) }
-      open(stream, offer: text, exchange)
-    case .patch(let id, let etag):
+      open(door, stream, offer: text, exchange)
+    case .patch(let door, let id, let etag):
       guard let text, !text.isEmpty else {
         return answer(.refusal(.malformedFragment(text == nil ? "it is not UTF-8 text" : "it is empty")), exchange)
       }
-      ask(exchange) { sessions in
+      guard let sessions = registry.sessions(at: door) else { return }
+      ask(exchange) {
         do throws(WHEPRefusal) {
           return .reply(.patched(try await sessions.patch(id: id, fragment: text, etag: etag)))
         } catch {
           return .reply(.refusal(error))
         }
       }
-    case .close(let id): ask(exchange) { sessions in .reply(.closed(await sessions.close(id: id))) }
+    case .close(let door, let id):
+      guard let sessions = registry.sessions(at: door) else { return }
+      ask(exchange) { .reply(.closed(await sessions.close(id: id))) }
     }
   }
 
@@ -168,15 +173,16 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
   private enum Outcome: Sendable {
     case reply(HTTPReply)
-    case opened(WHEPAnswer)
+    case opened(WHEPAnswer, SignalingDoor)
   }
 
-  private func open(_ stream: String?, offer: String, _ exchange: Exchange) {
+  private func open(_ door: SignalingDoor, _ stream: String?, offer: String, _ exchange: Exchange) {
+    guard let sessions = registry.sessions(at: door) else { return }
     guard registry.beginOffer() else { return answer(.busy, exchange) }
     let remote = remoteText
-    ask(exchange, isOffer: true) { sessions in
+    ask(exchange, isOffer: true) {
       do throws(WHEPRefusal) {
-        return .opened(try await sessions.open(stream: stream, offer: offer, remote: remote))
+        return .opened(try await sessions.open(stream: stream, offer: offer, remote: remote), door)
       } catch {
         return .reply(.refusal(error))
       }
@@ -190,8 +196,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func ask(
-    _ exchange: Exchange, isOffer: Bool = false,
-    _ question: @escaping @Sendable (any WHEPSessions) async -> Outcome
+    _ exchange: Exchange, isOffer: Bool = false, _ question: @escaping @Sendable () async -> Outcome
   ) {
     guard let loop = context?.eventLoop else { return }
     if !isOffer { registry.beginQuestion() }
@@ -200,9 +205,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     phase = .waiting(exchange, number: number)
     arm(registry.limits.answerTimeout)
     let connection = NIOLoopBound(self, eventLoop: loop)
-    let sessions = registry.sessions
     Task {
-      let outcome = await question(sessions)
+      let outcome = await question()
       loop.execute { connection.value.answered(number, outcome, isOffer: isOffer) }
     }
   }
@@ -211,15 +215,14 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     registry.endQuestion(isOffer: isOffer)
     guard case .waiting(let exchange, number) = phase else {
       // Nobody is there any more to learn of the session.
-      if case .opened(let answer) = outcome {
-        let sessions = registry.sessions
+      if case .opened(let answer, let door) = outcome, let sessions = registry.sessions(at: door) {
         Task { await sessions.close(id: answer.id) }
       }
       return
     }
     switch outcome {
     case .reply(let reply): answer(reply, exchange)
-    case .opened(let opened): answer(.opened(opened), exchange)
+    case .opened(let opened, let door): answer(.opened(opened, at: door), exchange)
     }
   }
 

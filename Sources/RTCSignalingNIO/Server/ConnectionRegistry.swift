@@ -7,8 +7,10 @@ final class ConnectionRegistry {
   let desk: SignalingDesk
   let limits: ServerLimits
   let sessions: any WHEPSessions
+  private let publications: (any OfferSessions)?
   let logger: Logger
   let page: HTTPReply
+  let viewer: HTTPReply
   /// Nil when the server has no hub.
   let hub: HubHost?
 
@@ -30,14 +32,28 @@ final class ConnectionRegistry {
   ) {
     desk = SignalingDesk(
       listen: configuration.listen, token: configuration.token, hostNames: configuration.hostNames,
-      hasHub: configuration.hub != nil)
-    hub = configuration.hub.map { HubHost($0, eventLoop: eventLoop) }
+      hasHub: configuration.hub != nil, takesPublications: configuration.publications != nil,
+      origins: configuration.origins)
+    publications = configuration.publications
+    hub = configuration.hub.map { HubHost($0, announce: configuration.whenHubChanges, eventLoop: eventLoop) }
     limits = configuration.limits
-    page = .page(ViewerPage.html)
+    viewer = .page(ViewerPage.html)
+    page =
+      switch configuration.frontPage {
+      case .viewer: .page(ViewerPage.html)
+      case .hub(let html): .hubPage(html)
+      }
     self.sessions = sessions
     self.logger = logger
     self.eventLoop = eventLoop
     hub?.whenEmptied = { [weak self] in self?.settle() }
+  }
+
+  func sessions(at door: SignalingDoor) -> (any OfferSessions)? {
+    switch door {
+    case .whep: sessions
+    case .whip: publications
+    }
   }
 
   // MARK: Connections

@@ -63,6 +63,7 @@ import Testing
     #expect(bench.hub.counters.peers == 1)
     #expect(bench.hub.counters.heldMessages == 0)
     #expect(bench.hub.counters.absentPeers == 0)
+    #expect(bench.news == [.registered("alice", .native), .registered("bob", .native), .left("bob")])
   }
 
   @Test func `The owner takes the name from a connection that is still there`() {

@@ -8,6 +8,7 @@ struct HubBench {
   private(set) var inbox: [Int: [String]] = [:]
   private(set) var closings: [Int: UInt16] = [:]
   private(set) var pings: [Int] = []
+  private(set) var news: [HubNews] = []
   /// Clients that take nothing off their connection.
   var stuck: Set<Int> = []
 
@@ -29,6 +30,7 @@ struct HubBench {
         if !stuck.contains(client) { _ = hub.handle(.drained(id, bytes: text.utf8.count), now: now) }
       case .ping(let id): pings.append(Int(id.rawValue))
       case .close(let id, let code, _): closings[Int(id.rawValue)] = code
+      case .announce(let happening): news.append(happening)
       }
     }
   }

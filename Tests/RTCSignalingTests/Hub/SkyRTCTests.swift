@@ -55,18 +55,61 @@ import Testing
     bench.say(3, #"{"type":"join","room":"100"}"#)
     #expect(bench.take(3) == [#"{"type":"peers","room":"100","peers":["\#(first)","\#(second)"]}"#])
     _ = bench.take(1)
-    bench.say(3, #"{"type":"signal","to":"\#(first)","data":{"type":"offer","sdp":"v=0"}}"#)
+    bench.say(3, #"{"type":"signal","to":"\#(first)","data":{"call":"k","type":"call","media":{},"room":"100"}}"#)
+    #expect(bench.take(3) == [#"{"type":"signal","from":"\#(first)","data":{"call":"k","type":"accept"}}"#])
     bench.say(
-      3, #"{"type":"candidate","to":"\#(first)","candidate":{"candidate":"c","sdpMid":"a","sdpMLineIndex":2}}"#)
+      3,
+      #"{"type":"signal","to":"\#(first)","data":{"call":"k","type":"description","#
+        + #""description":{"type":"offer","sdp":"v=0"}}}"#)
+    bench.say(
+      3,
+      #"{"type":"candidate","to":"\#(first)","call":"k","candidate":{"candidate":"c","sdpMid":"a","sdpMLineIndex":2}}"#)
     #expect(
       bench.take(1) == [
         #"{"eventName":"_offer","data":{"sdp":{"type":"offer","sdp":"v=0"},"socketId":"carol"}}"#,
         #"{"eventName":"_ice_candidate","data":{"id":"a","label":2,"candidate":"c","socketId":"carol"}}"#,
       ])
     bench.say(1, #"{"eventName":"__ice_candidate","data":{"id":"0","label":1,"candidate":"c","socketId":"carol"}}"#)
+    bench.say(1, #"{"eventName":"__answer","data":{"sdp":{"type":"answer","sdp":"v=0"},"socketId":"carol"}}"#)
     #expect(
-      bench.take(3).last
-        == #"{"type":"candidate","from":"\#(first)","candidate":{"candidate":"c","sdpMid":"0","sdpMLineIndex":1}}"#)
+      bench.take(3) == [
+        #"{"type":"candidate","from":"\#(first)","call":"k","#
+          + #""candidate":{"candidate":"c","sdpMid":"0","sdpMLineIndex":1}}"#,
+        #"{"type":"signal","from":"\#(first)","data":{"call":"k","type":"description","#
+          + #""description":{"type":"answer","sdp":"v=0"}}}"#,
+      ])
+  }
+
+  @Test func `S3.34: a SkyRTC newcomer calls a native member, whom nobody rings`() {
+    var bench = bench()
+    bench.enter(3, as: "carol")
+    bench.say(3, #"{"type":"join","room":"100"}"#)
+    bench.open(4, .skyRTC)
+    bench.say(4, #"{"eventName":"__join","data":{"room":"100"}}"#)
+    _ = bench.take(3)
+    let newcomer = "04040404-0404-4404-8404-040404040404"
+    for _ in 0..<2 {
+      bench.say(4, #"{"eventName":"__offer","data":{"sdp":{"type":"offer","sdp":"v=0"},"socketId":"carol"}}"#)
+    }
+    let description =
+      #"{"type":"signal","from":"\#(newcomer)","data":{"call":"\#(newcomer).1","type":"description","#
+      + #""description":{"type":"offer","sdp":"v=0"}}}"#
+    #expect(
+      bench.take(3) == [
+        #"{"type":"signal","from":"\#(newcomer)","data":{"call":"\#(newcomer).1","type":"call","#
+          + #""media":{"audio":true,"video":true},"room":"100"}}"#,
+        description, description,
+      ])
+    bench.close(4)
+    #expect(bench.take(3) == [#"{"type":"peer-left","room":"100","peer":"\#(newcomer)"}"#])
+    #expect(bench.hub.counters.bridges == 0)
+  }
+
+  @Test func `A SkyRTC client in another room cannot be called`() {
+    var bench = bench()
+    bench.enter(3, as: "carol")
+    bench.say(3, #"{"type":"signal","to":"\#(first)","data":{"call":"k","type":"call","media":{}}}"#)
+    #expect(bench.take(3).map(errorCode) == ["incompatible"])
   }
 
   @Test func `What cannot be read is said by an event`() {

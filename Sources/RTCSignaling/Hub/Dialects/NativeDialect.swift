@@ -3,7 +3,7 @@
 /// | from a client | |
 /// |---|---|
 /// | `register` | `id`?, `token`?, `secret`? (the one of a name that is to be resumed) |
-/// | `signal` | `to`, `data` (anything; descriptions as `{type, sdp}`), `call`? |
+/// | `signal` | `to`, `data` (anything; `CallSignal` where it is about a call), `call`? |
 /// | `candidate` | `to`, `candidate` (as `RTCIceCandidateInit`, null after the last), `call`? |
 /// | `bye` | `to`, `reason`?, `call`? |
 /// | `join`, `leave` | `room` |
@@ -27,7 +27,7 @@ enum NativeDialect {
       return .register(
         name: try message.optionalText("id"), token: try message.optionalText("token", longest: 1024),
         secret: try message.optionalText("secret"))
-    case "signal": return .relay(try relay(message, try message.descriptionOrData("data")))
+    case "signal": return .relay(try relay(message, try message.signal("data")))
     case "candidate": return .relay(try relay(message, try message.candidate("candidate")))
     case "bye": return .relay(try relay(message, .bye(reason: try message.optionalText("reason"))))
     case "join": return .join(room: try message.text("room"))
@@ -68,7 +68,8 @@ enum NativeDialect {
     var members: [(String, JSONValue)] = [("from", .string(from))]
     if let call = relay.call { members.append(("call", .string(call))) }
     switch relay.body {
-    case .description(_, let json), .data(let json): return object("signal", members + [("data", .verbatim(json))])
+    case .description(_, let json), .call(_, let json), .data(let json):
+      return object("signal", members + [("data", .verbatim(json))])
     case .candidate(let candidate, let json):
       // Other dialects write candidates otherwise.
       let value: JSONValue =

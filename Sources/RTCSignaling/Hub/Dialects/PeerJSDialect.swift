@@ -1,9 +1,7 @@
 /// The language of PeerJS servers: objects with `type`, `src`, `dst` and `payload`. Names, tokens and keys come in the
-/// address of the connection, `/peerjs?key=…&id=…&token=…`. The `key` is this hub's access token where it has one.
+/// address of the connection, `/peerjs?key=…&id=…&token=…`. The `key` is this hub's access token where it has one, else
+/// anything.
 enum PeerJSDialect {
-  /// What clients send as `key` when nobody told them another.
-  static let usualKey = "peerjs"
-
   static func registration(_ query: [String: String]) throws(HubFault) -> HubRequest {
     guard let name = query["id"], !name.isEmpty, let token = query["token"], !token.isEmpty, let key = query["key"]
     else {
@@ -84,7 +82,7 @@ enum PeerJSDialect {
         type = "CANDIDATE"
         payload = .object([("candidate", candidate.json)] + tail)
       case .bye: type = "LEAVE"
-      case .description, .data, .candidate(nil, _): return nil
+      case .description, .call, .data, .candidate(nil, _): return nil
       }
     }
     return object(

@@ -79,7 +79,7 @@ enum SkyRTCDialect {
       ]
       return event("_ice_candidate", original(relay) ?? parts, sender)
     case .bye: return event("_remove_peer", sender)
-    case .data: return nil
+    case .call, .data: return nil
     }
   }
 
