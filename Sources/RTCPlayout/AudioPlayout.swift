@@ -105,7 +105,9 @@ public final class AudioPlayout {
       append(sound(of: packet, length: length), length, skipping: skipping)
       end = packet.timestamp.advanced(by: length)
     case .recover(let count, let next):
-      append(attempt(count) { () throws(AudioDecoderError) in try decoder.recover(sampleCount: count, from: next.payload) }, count)
+      append(
+        attempt(count) { () throws(AudioDecoderError) in try decoder.recover(sampleCount: count, from: next.payload) },
+        count)
       end = next.timestamp
     case .conceal(let count):
       append(made(count), count)
@@ -163,12 +165,16 @@ public final class AudioPlayout {
     let splice = head + FractionalDelayFilter.halfLength
     let isShortening = pace.stretch == .shorten
     if isShortening {
-      while pending < FractionalDelayFilter.halfLength + 2 * SoundSplice.longestPeriod, buffer.canContinue { step(time) }
+      while pending < FractionalDelayFilter.halfLength + 2 * SoundSplice.longestPeriod, buffer.canContinue {
+        step(time)
+      }
     }
     let milliseconds = abs(pace.excess.seconds) * 1_000
+    // Leaving out more than there is too much would make packets late.
+    let longest = isShortening ? Int(milliseconds * 48) : SoundSplice.longestPeriod
     // The more there is to win, the less alike the two pieces have to be.
     let likeness = Float(max(0.5, 0.95 - milliseconds / 400))
-    let change = SoundSplice(channels: channels, minimumLikeness: likeness).apply(
+    let change = SoundSplice(channels: channels, minimumLikeness: likeness, longest: longest).apply(
       isShortening ? .leaveOut : .repeatOnce, at: splice, in: &samples)
     guard change != 0 else { return }
     buffer.noteStretched(by: change)

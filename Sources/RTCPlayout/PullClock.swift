@@ -16,12 +16,12 @@ struct PullClock {
   /// Notes that a block is asked for.
   /// - Returns: when it is heard, as steadily as can be told; at or before `now`.
   mutating func pull(at now: Timestamp) -> Timestamp {
-    if let last, now - last > Self.pause || now < last { offsets.removeAll(keepingCapacity: true) }
+    if let last, (now - last) > Self.pause || now < last { offsets.removeAll(keepingCapacity: true) }
     last = now
     let turn = Self.block * count
     count += 1
     offsets.append((now - .zero) - turn)
     if offsets.count > Self.window { offsets.removeFirst() }
-    return .zero + (offsets.min() ?? .zero) + turn
+    return Timestamp.zero + (offsets.min() ?? .zero) + turn
   }
 }

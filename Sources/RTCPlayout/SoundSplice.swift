@@ -15,6 +15,8 @@ struct SoundSplice {
   let channels: Int
   /// How alike both pieces must be, −1…1.
   let minimumLikeness: Float
+  /// No longer period is taken.
+  let longest: Int
 
   /// Changes `samples` (interleaved) at `splice`, counted in samples of each channel.
   /// - Returns: how many samples of each channel were left out; negative when repeated; 0 when there is no good place.
@@ -51,14 +53,14 @@ struct SoundSplice {
   }
 
   private func period(in samples: [Float], first: Int, longest: Int) -> Int? {
-    let longest = min(longest, Self.longestPeriod)
+    let longest = min(longest, self.longest, Self.longestPeriod)
     guard longest >= Self.shortestPeriod else { return nil }
     let mono = mixed(samples, first, 2 * longest)
     return bestPeriod(longest) { period, step in likeness(mono, 0, period, period, step) }
   }
 
   private func period(in samples: [Float], before splice: Int, longest: Int) -> Int? {
-    let longest = min(longest, Self.longestPeriod)
+    let longest = min(longest, self.longest, Self.longestPeriod)
     guard longest >= Self.shortestPeriod else { return nil }
     let mono = mixed(samples, splice - longest, 2 * longest)
     return bestPeriod(longest) { period, step in likeness(mono, longest - period, longest, period, step) }

@@ -11,8 +11,8 @@ extension AudioJitterBuffer {
     /// The delay until enough is known of the network.
     public var initialDelay = TimeDelta.milliseconds(40)
     /// On top of what packets need: sound is asked for in blocks of 10 ms, so a packet is needed up to that much before
-    /// its first sample is heard.
-    public var margin = TimeDelta.milliseconds(11)
+    /// its first sample is heard; the rest is for what resampling leaves between delay and target.
+    public var margin = TimeDelta.milliseconds(15)
     /// From this share of packets lost on, the buffer waits for the packet that repeats a lost one.
     public var noticeableLoss = 0.01
     /// The most that `Pace.ratio` differs from 1: 1.7 cents, heard by nobody.

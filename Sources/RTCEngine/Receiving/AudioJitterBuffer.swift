@@ -1,4 +1,4 @@
-public import RTCMedia
+import RTCMedia
 public import RTCPrimitives
 
 /// Holds the packets of one sound until their turn to be played, and says every few milliseconds what to do next, so
@@ -88,6 +88,8 @@ public struct AudioJitterBuffer: Sendable {
   /// The share of packets lost of late.
   private var loss = 0.0
   private var learned = 0
+  /// What the share of packets that is to come in time needs.
+  private var usual = TimeDelta.zero
   private var stretch = Pace.Stretch.none
 
   public init(_ options: Options = Options()) { self.options = options }
@@ -128,13 +130,13 @@ public struct AudioJitterBuffer: Sendable {
 
   private mutating func learn(_ held: Held) {
     let transit = (held.packet.received - .zero) - Self.duration(held.position)
-    if let baseline = delays.baseline, (transit - baseline) > Self.leap || (transit - baseline) < .zero - Self.leap {
+    if let baseline = delays.baseline, abs((transit - baseline).nanoseconds) > Self.leap.nanoseconds {
       beginAnew(at: held.position)
     }
-    let usual = delays.quantile(options.share)
     let delay = delays.add(transit: transit, arrival: held.packet.received)
     learned += 1
     peaks.note(delay, usual: usual, at: held.packet.received)
+    usual = delays.quantile(options.share)
   }
 
   private mutating func beginAnew(at position: Int64) {
@@ -145,6 +147,7 @@ public struct AudioJitterBuffer: Sendable {
     front = nil
     lastNumber = .min
     learned = 0
+    usual = .zero
     stalled = 0
     stretch = .none
     statistics.restarts += 1
@@ -156,7 +159,7 @@ public struct AudioJitterBuffer: Sendable {
   public var target: TimeDelta {
     var needed = options.initialDelay
     if learned >= 10 {
-      needed = max(delays.quantile(options.share), peaks.height ?? .zero) + options.margin
+      needed = max(usual, peaks.height ?? .zero) + options.margin
       // The packet that repeats a lost one comes one later.
       if loss > options.noticeableLoss { needed = needed + Self.duration(Int64(lastSampleCount)) }
     }

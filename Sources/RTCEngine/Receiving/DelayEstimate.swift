@@ -69,13 +69,14 @@ struct DelayEstimate: Sendable {
     if let first = smallest.firstIndex(where: { $0.arrival >= start }) { smallest.removeFirst(first) }
   }
 
-  /// Keeps the baseline within the histogram's first class.
+  /// Keeps the baseline within the histogram's first class. When it rises, what came late by as much no longer is late.
+  /// When it falls the network became faster, and what it was late by before is still what is to be expected.
   private mutating func follow(_ baseline: TimeDelta) {
     let offset = baseline - origin
     var classes = offset.nanoseconds / options.classWidth.nanoseconds
     if offset.nanoseconds % options.classWidth.nanoseconds < 0 { classes -= 1 }
     guard classes != 0 else { return }
-    histogram.shift(by: Int(max(-1_000_000, min(1_000_000, -classes))))
+    if classes > 0 { histogram.shift(by: -Int(min(1_000_000, classes))) }
     origin = origin + options.classWidth * classes
   }
 
