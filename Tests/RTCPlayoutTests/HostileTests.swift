@@ -14,7 +14,7 @@ import Testing
   @Test(arguments: 1...12 as ClosedRange<UInt64>)
   func `arbitrary packets make exact blocks and nothing worse`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
-    let playout = AudioPlayout(decoder: try OpusAudioDecoder(channels: 2))
+    let playout = AudioBlockMaker(decoder: try OpusAudioDecoder(channels: 2))
     var number: Int64 = 0
     for block in 0..<300 {
       let now = Timestamp.zero + .milliseconds(Int64(block) * 10)
@@ -34,7 +34,7 @@ import Testing
 
   @Test func `a stream that goes silent and begins anew is heard again at once`() throws {
     let packets = try Listening.tone(440)
-    let playout = AudioPlayout(decoder: try OpusAudioDecoder(channels: 1))
+    let playout = AudioBlockMaker(decoder: try OpusAudioDecoder(channels: 1))
     var heard: [Float] = []
     for block in 0..<1_500 {
       let now = Timestamp.zero + .milliseconds(Int64(block) * 10)
@@ -55,7 +55,7 @@ import Testing
 
   @Test func `three seconds that come at once are caught up with at once`() throws {
     let packets = try Listening.tone(440)
-    let playout = AudioPlayout(decoder: try OpusAudioDecoder(channels: 1))
+    let playout = AudioBlockMaker(decoder: try OpusAudioDecoder(channels: 1))
     var held: [ReceivedAudio] = []
     for block in 0..<1_200 {
       let now = Timestamp.zero + .milliseconds(Int64(block) * 10)
@@ -77,7 +77,7 @@ import Testing
 
   @Test func `a silence that is not sent costs no delay and is no loss`() throws {
     let packets = try Listening.tone(440)
-    let playout = AudioPlayout(decoder: try OpusAudioDecoder(channels: 1))
+    let playout = AudioBlockMaker(decoder: try OpusAudioDecoder(channels: 1))
     var number: Int64 = 0
     for block in 0..<2_000 {
       let now = Timestamp.zero + .milliseconds(Int64(block) * 10)

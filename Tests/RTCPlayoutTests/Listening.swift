@@ -69,7 +69,7 @@ struct Listening {
           received: Timestamp.zero + TimeDelta.seconds(second + delay / 1_000)))
     }
     arriving.sort { $0.received < $1.received }
-    let playout = AudioPlayout(decoder: decoder, options: options)
+    let playout = AudioBlockMaker(decoder: decoder, options: options)
     var result = Result(statistics: playout.statistics)
     var next = 0
     for block in 0..<Int(seconds * 100) {

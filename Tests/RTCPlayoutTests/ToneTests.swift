@@ -4,8 +4,8 @@ import Testing
 
 @Suite struct Tones {
   private func hear(_ trace: DelayTrace, seconds: Double = 12, frequency: Double = 440) throws -> Listening.Result {
-    try Listening(trace: trace, seconds: seconds).run(
-      try Listening.tone(frequency), decoder: try OpusAudioDecoder(channels: 1))
+    let packets = try Listening.tone(frequency)
+    return Listening(trace: trace, seconds: seconds).run(packets, decoder: try OpusAudioDecoder(channels: 1))
   }
 
   @Test func `over an even network every sample is the sender's and the pitch is exact`() throws {

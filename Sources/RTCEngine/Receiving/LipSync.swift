@@ -8,6 +8,8 @@ package struct LipSync: Sendable {
   package struct Delays: Hashable, Sendable {
     package var audio = TimeDelta.zero
     package var video = TimeDelta.zero
+
+    package init() {}
   }
 
   /// What is further apart than this does not belong together: a clock is wrong.

@@ -1,25 +1,25 @@
-public import RTCEngine
-public import RTCMedia
-public import RTCPrimitives
+package import RTCEngine
+package import RTCMedia
+package import RTCPrimitives
 
 /// Packets of one sound in, exact blocks of 10 ms at 48 kHz out, whatever the network did in between: what is missing is
 /// made up, and the sound is stretched where it is not heard and resampled by a hair so that it stays as close behind its
 /// sender as the network allows. Used by one thread at a time; reads no clock.
-public final class AudioPlayout {
+package final class AudioBlockMaker {
   /// What is heard in 10 ms.
-  public struct Block: Sendable {
+  package struct Block: Sendable {
     /// 480 samples of each channel, interleaved.
-    public var samples: [Float]
+    package var samples: [Float]
     /// Where the first of them stands in the sender's time; nil while nothing of it is heard.
-    public var timestamp: RTPTimestamp?
+    package var timestamp: RTPTimestamp?
   }
 
   /// Samples of each channel in a block.
-  public static let blockSize = 480
+  package static let blockSize = 480
   /// Played sound that is kept: for the filter, and to repeat a piece of.
   private static let history = 960
 
-  public let channels: Int
+  package let channels: Int
   private let decoder: any AudioDecoder
   private var buffer: AudioJitterBuffer
   private var clock = PullClock()
@@ -35,7 +35,7 @@ public final class AudioPlayout {
   /// Samples to be played before another stretch.
   private var rest = 0
 
-  public init(decoder: any AudioDecoder, options: AudioJitterBuffer.Options = AudioJitterBuffer.Options()) {
+  package init(decoder: any AudioDecoder, options: AudioJitterBuffer.Options = AudioJitterBuffer.Options()) {
     self.decoder = decoder
     channels = max(1, decoder.channels)
     buffer = AudioJitterBuffer(options)
@@ -43,25 +43,25 @@ public final class AudioPlayout {
     samples = Array(repeating: 0, count: Self.history * channels)
   }
 
-  public var statistics: AudioJitterBuffer.Statistics { buffer.statistics }
+  package var statistics: AudioJitterBuffer.Statistics { buffer.statistics }
 
   /// How late the sound is to be, beyond its fastest way here.
-  public var target: TimeDelta { buffer.target }
+  package var target: TimeDelta { buffer.target }
 
   /// Added to the delay that the network asks for, e.g. to wait for the picture; 0…2 s.
-  public var addedDelay: TimeDelta {
+  package var addedDelay: TimeDelta {
     get { buffer.addedDelay }
     set { buffer.addedDelay = newValue }
   }
 
   /// Takes a packet; in any order.
-  public func insert(_ packet: ReceivedAudio) { buffer.insert(packet) }
+  package func insert(_ packet: ReceivedAudio) { buffer.insert(packet) }
 
   /// The next 10 ms.
   ///
   /// - Parameter now: when they are asked for. Blocks may be asked for several at once; what counts is that they are asked
   ///   for at the rate they are heard.
-  public func nextBlock(at now: Timestamp) -> Block {
+  package func nextBlock(at now: Timestamp) -> Block {
     let time = clock.pull(at: now)
     fill(FractionalDelayFilter.reach(Self.blockSize), time)
     let pace = buffer.pace(pending: pending, at: time)
