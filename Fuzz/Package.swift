@@ -21,6 +21,7 @@ let package = Package(
       dependencies: [
         .product(name: "RTCWire", package: "rtcast"), .product(name: "RTCMedia", package: "rtcast"),
         .product(name: "RTCCapture", package: "rtcast"), .product(name: "RTCSignaling", package: "rtcast"),
+        .product(name: "RTCEngine", package: "rtcast"),
       ],
       swiftSettings: strict),
     .systemLibrary(name: "CLibFuzzer"),
@@ -37,5 +38,6 @@ let package = Package(
     fuzzTarget("FuzzHub"),
     fuzzTarget("FuzzPeerJS"),
     fuzzTarget("FuzzSkyRTC"),
+    fuzzTarget("FuzzJitter"),
   ]
 )

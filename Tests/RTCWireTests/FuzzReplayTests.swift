@@ -17,6 +17,7 @@ import Testing
     "Hub": fuzzHub,
     "PeerJS": fuzzPeerJS,
     "SkyRTC": fuzzSkyRTC,
+    "Jitter": fuzzJitter,
   ]
 
   @Test(arguments: ["Seeds", "FailCases"])
