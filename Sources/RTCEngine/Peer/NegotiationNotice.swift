@@ -18,6 +18,9 @@ struct NegotiationNotice {
   mutating func startBatch() { batch = .open }
   mutating func commitBatch() { batch = .none }
 
+  /// True while a batch is open.
+  var isHeld: Bool { if case .open = batch { true } else { false } }
+
   /// Something was agreed or rolled back: what is needed now is to be told anew.
   mutating func reset() { state = .quiet }
 

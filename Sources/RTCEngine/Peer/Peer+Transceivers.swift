@@ -18,6 +18,11 @@ extension Peer {
 
   public var signalingState: SignalingState { negotiation.signalingState }
 
+  /// True when an offer is due: nothing is pending, something is to be agreed, and no batch of changes is open.
+  public var needsNegotiation: Bool {
+    !isEnded && signalingState == .stable && !notice.isHeld && negotiation.isNegotiationNeeded
+  }
+
   /// True when what the transceiver is given to send leaves.
   public func isSending(_ id: TransceiverID) -> Bool {
     videos.contains { $0.id == id && $0.isSending } || sounds.contains { $0.id == id && $0.isSending }
