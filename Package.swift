@@ -26,6 +26,7 @@ let package = Package(
     // For the fuzzing and benchmark packages beside this one.
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
     .library(name: "RTCWire", targets: ["RTCWire"]),
+    .library(name: "RTCSctp", targets: ["RTCSctp"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
     .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
     .library(
@@ -53,6 +54,8 @@ let package = Package(
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
     .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
+    // Not a bare module map: usrsctp's clock, random numbers and state are taken in hand there.
+    .target(name: "CUsrsctp", linkerSettings: [.linkedLibrary("usrsctp")]),
     .systemLibrary(name: "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
     .systemLibrary(
       name: "CX11", pkgConfig: "xcb-damage",
@@ -74,6 +77,7 @@ let package = Package(
     .target(name: "RTCIce", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
     .target(name: "RTCDtls", dependencies: ["RTCPrimitives", "COpenSSL"], swiftSettings: safe),
     .target(name: "RTCSrtp", dependencies: ["RTCPrimitives", "CSRTP"], swiftSettings: safe),
+    .target(name: "RTCSctp", dependencies: ["RTCPrimitives", "RTCWire", "CUsrsctp"], swiftSettings: safe),
     .target(
       name: "RTCEngine", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSrtp"],
       swiftSettings: safe),
@@ -157,6 +161,9 @@ let package = Package(
       name: "RTCIceTests", dependencies: ["RTCIce", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
     .testTarget(name: "RTCDtlsTests", dependencies: ["RTCDtls", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCSrtpTests", dependencies: ["RTCSrtp", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCSctpTests", dependencies: ["RTCSctp", "RTCWire", "RTCPrimitives", "RTCTestKit"],
+      swiftSettings: strict),
     .testTarget(
       name: "RTCEngineTests",
       dependencies: ["RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCMedia", "RTCWire", "RTCPrimitives"],
