@@ -58,7 +58,7 @@ public enum SctpError: Error, Hashable, Sendable {
   private let instance: InstanceBox
 
   /// Frees what usrsctp holds; the callback's owner is set after the rest of the association stands.
-  private final class InstanceBox {
+  @safe private final class InstanceBox {
     var pointer: OpaquePointer?
     deinit { if let pointer = unsafe pointer { unsafe cusrsctp_destroy(pointer) } }
   }

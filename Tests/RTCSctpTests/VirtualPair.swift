@@ -143,7 +143,7 @@ final class VirtualPair {
   }
 
   private static let route: Route = {
-    let address = SocketAddress("127.0.0.1:9")!
+    let address = SocketAddress(ip: IPAddress("127.0.0.1")!, port: 9)
     return Route(local: address, remote: address)
   }()
 }
