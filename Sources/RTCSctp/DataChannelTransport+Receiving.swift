@@ -132,7 +132,9 @@ extension DataChannelTransport {
     nameBytes += channel.parameters.nameSize
     let handle = add(channel)
     outbox.events.append(.incoming(handle, channel.parameters))
-    enqueue(Self.bytes(size: DataChannelAck.size) { DataChannelAck().write(into: &$0) }, .control, size: 0, on: handle, now: now)
+    enqueue(
+      Self.bytes(size: DataChannelAck.size) { DataChannelAck().write(into: &$0) }, .control, size: 0, on: handle,
+      now: now)
   }
 
   // MARK: Resets

@@ -99,7 +99,9 @@ final class VirtualPair {
 
   /// The channels the other side opened, in order.
   func incoming(at side: Side) -> [(handle: DataChannelHandle, parameters: DataChannelParameters)] {
-    events[side]!.compactMap { if case .incoming(let handle, let parameters) = $0 { (handle, parameters) } else { nil } }
+    events[side]!.compactMap {
+      if case .incoming(let handle, let parameters) = $0 { (handle, parameters) } else { nil }
+    }
   }
 
   /// Moves time on until `isDone`, at most by `limit`.

@@ -10,9 +10,9 @@ import Testing
 
   @Test func `a section for data channels says port and size, and parses again`() throws {
     let media = MediaDescription.dataChannels(mid: "2", maximumMessageSize: 262_144)
-    var session = SessionDescription(sessionID: 1)
+    var session = SessionDescription(origin: SessionDescription.Origin(sessionID: 1, version: 1))
     session.media = [media]
-    let text = session.text
+    let text = session.description
     #expect(text.contains("m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\n"))
     #expect(text.contains("a=sctp-port:5000\r\n") && text.contains("a=max-message-size:262144\r\n"))
     let parsed = try #require(try SessionDescription(parsing: text).media.first)
