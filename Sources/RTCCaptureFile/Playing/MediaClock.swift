@@ -11,7 +11,8 @@ struct MediaClock {
   /// What is due at `now`.
   func media(at now: Timestamp) -> TimeDelta {
     guard isRunning else { return media }
-    return media + TimeDelta.seconds((now - time).seconds * speed)
+    // Exact where it can be, so that at the very moment something is due it is.
+    return media + (speed == 1 ? now - time : TimeDelta.seconds((now - time).seconds * speed))
   }
 
   /// When `position` is due; nil while the clock stands.

@@ -40,7 +40,10 @@ extension PlayerState {
     }
     guard ending == nil else { return .until(nil) }
     let lead = video.log.isTapped || audio.log.isTapped ? Self.tapLead : .zero
-    guard wantsPicture || wantsSound || frontier < media + lead else { return .until(clock.due(frontier - lead)) }
+    guard wantsPicture || wantsSound || frontier <= media + lead else {
+      // Later than now even where the clock's rounding says otherwise.
+      return .until(clock.due(frontier - lead).map { max($0, now + .microseconds(1)) })
+    }
     guard video.log.byteCount + audio.log.byteCount < Self.byteLimit else {
       return .until(now + .milliseconds(100))
     }

@@ -20,6 +20,13 @@ final class ScratchFolder: Sendable {
     _ = try runProgram("ffmpeg -v error -nostdin -y \(arguments) \(file)")
     return file
   }
+
+  /// The same in two passes, which is when encoders put hidden frames between the others.
+  func twoPassSample(_ name: String, _ arguments: String) throws -> String {
+    let log = "-passlogfile \(path)/pass"
+    _ = try runProgram("ffmpeg -v error -nostdin -y \(arguments) -pass 1 \(log) -f null -")
+    return try sample(name, "\(arguments) -pass 2 \(log)")
+  }
 }
 
 struct ProgramFailure: Error, CustomStringConvertible {

@@ -31,34 +31,45 @@ extension PassedOn.Record {
   }
 }
 
-/// What `ffprobe` and `ffmpeg` say of a recording.
+/// What `ffprobe` says of a recording, all of it decoded.
 struct PlayedRecording {
   var codecs: [String] = []
-  /// Seconds, of the packets of pictures.
+  /// Seconds, of the packets.
   var pictureTimes: [Double] = []
   var soundTimes: [Double] = []
-  /// Pictures that ffmpeg decodes, with how large they are.
+  /// Of the pictures that were decoded.
   var sizes: [String] = []
-  /// What the decoders complained of.
-  var complaints = ""
+  /// Seconds.
+  var duration: Double?
+  /// What the demuxer and the decoders complained of.
+  var complaints: [String] = []
 
   init(_ path: String) throws {
-    codecs = try Self.lines("-show_entries stream=codec_name -of csv=p=0 \(path)")
-    pictureTimes = try Self.lines("-select_streams v -show_entries packet=pts_time -of csv=p=0 \(path)").compactMap(
-      Self.number)
-    soundTimes = try Self.lines("-select_streams a -show_entries packet=pts_time -of csv=p=0 \(path)").compactMap(
-      Self.number)
-    sizes = try Self.lines("-select_streams v -show_entries frame=width,height -of csv=p=0:s=x \(path)")
-    complaints = try runProgram("ffmpeg -v warning -nostdin -i \(path) -f null -")
+    let entries = "stream=codec_name:packet=codec_type,pts_time:frame=media_type,width,height:format=duration"
+    let text = try runProgram(
+      "ffprobe -v warning -show_packets -show_frames -show_entries \(entries) -of compact \(path)")
+    for line in text.split(separator: "\n") {
+      let fields = line.split(separator: "|").map(String.init)
+      switch fields.first {
+      case "packet": notePacket(fields)
+      case "frame": if Self.value("media_type", fields) == "video" { noteFrame(fields) }
+      case "stream": codecs.append(Self.value("codec_name", fields) ?? "")
+      case "format": duration = Self.value("duration", fields).flatMap(Double.init)
+      default: complaints.append(String(line))
+      }
+    }
   }
 
-  static func number(_ text: String) -> Double? { Double(text.filter { $0 != "," }) }
-
-  static func lines(_ arguments: String) throws -> [String] {
-    try runProgram("ffprobe -v error \(arguments)").split(separator: "\n").map(String.init).filter { !$0.isEmpty }
+  private mutating func notePacket(_ fields: [String]) {
+    guard let time = Self.value("pts_time", fields).flatMap(Double.init) else { return }
+    if Self.value("codec_type", fields) == "video" { pictureTimes.append(time) } else { soundTimes.append(time) }
   }
 
-  static func duration(of path: String) throws -> Double? {
-    try lines("-show_entries format=duration -of csv=p=0 \(path)").first.flatMap(number)
+  private mutating func noteFrame(_ fields: [String]) {
+    sizes.append("\(Self.value("width", fields) ?? "?")x\(Self.value("height", fields) ?? "?")")
+  }
+
+  private static func value(_ name: String, _ fields: [String]) -> String? {
+    fields.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
   }
 }

@@ -10,12 +10,12 @@ import Testing
   init() throws { folder = try ScratchFolder() }
 
   private static let inputs =
-    "-f lavfi -i testsrc2=size=320x180:rate=25:duration=10 -f lavfi -i sine=duration=10:sample_rate=48000"
-    + " -pix_fmt yuv420p -c:a libopus -g 100"
+    "-f lavfi -i testsrc2=size=160x90:rate=25:duration=6 -f lavfi -i sine=duration=6:sample_rate=48000"
+    + " -pix_fmt yuv420p -c:a libopus -g 50"
 
   @Test(arguments: [
-    ("mkv", "-c:v libvpx -deadline realtime"), ("webm", "-c:v libvpx -deadline realtime"),
-    ("mp4", "-c:v libx264 -bf 0"),
+    ("mkv", "-c:v libvpx -deadline realtime -cpu-used 8"), ("webm", "-c:v libvpx -deadline realtime -cpu-used 8"),
+    ("mp4", "-c:v libx264 -preset ultrafast"),
   ])
   func `a recording whose program is killed plays up to then`(container: String, encoder: String) async throws {
     let sample = try folder.sample("sample.mkv", "\(Self.inputs) \(encoder)")
@@ -24,23 +24,23 @@ import Testing
       let cast = try PassedOn.all(of: sample)
       let recorder = try Recorder(path: path, hasAudio: true)
       cast.record(with: recorder)
-      while recorder.progress.safeNanoseconds < 9_000_000_000 { sched_yield() }
+      while recorder.progress.safeNanoseconds < 5_000_000_000 { sched_yield() }
       kill(getpid(), SIGKILL)
     }
     let played = try PlayedRecording(path)
     #expect(played.codecs.count == 2)
-    #expect(played.pictureTimes.count >= 224)
-    #expect(played.sizes.count >= 224)
-    #expect(try #require(played.soundTimes.last) > 8.9)
+    #expect(played.pictureTimes.count >= 124)
+    #expect(played.sizes.count >= 124)
+    #expect(try #require(played.soundTimes.last) > 4.9)
   }
 
   @Test func `a full disk ends the recording, is told once, and what is whole plays`() async throws {
-    let sample = try folder.sample("sample.mkv", "\(Self.inputs) -c:v libvpx -deadline realtime -b:v 2M")
+    let sample = try folder.sample("sample.mkv", "\(Self.inputs) -c:v libvpx -deadline realtime -cpu-used 8 -b:v 1M")
     let path = "\(folder.path)/rec.webm"
     // The limit holds for a whole process, so this is one of its own.
     await #expect(processExitsWith: .success) { [sample = sample as String, path = path as String] in
       let cast = try PassedOn.all(of: sample)
-      var limit = rlimit(rlim_cur: 600_000, rlim_max: 600_000)
+      var limit = rlimit(rlim_cur: 200_000, rlim_max: 200_000)
       setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
       let log = RecordingLog()
       let recorder = try Recorder(path: path, hasAudio: true, report: log.note)
@@ -53,10 +53,10 @@ import Testing
       recorder.finish()
       precondition(log.failures.count == 1)
       precondition(log.failures[0].contains("\(path) has reached the largest size that is allowed here"))
-      precondition(recorder.progress.safeBytes > 100_000)
+      precondition(recorder.progress.safeBytes > 20_000)
     }
     let played = try PlayedRecording(path)
-    #expect(played.complaints == "")
+    #expect(played.complaints == [])
     #expect(played.sizes.count > 20)
   }
 

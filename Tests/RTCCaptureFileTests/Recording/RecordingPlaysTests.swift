@@ -10,14 +10,17 @@ import Testing
   init() throws { folder = try ScratchFolder() }
 
   private static let inputs =
-    "-f lavfi -i testsrc=size=320x180:rate=25:duration=4 -f lavfi -i sine=frequency=440:duration=4:sample_rate=48000"
-    + " -pix_fmt yuv420p -c:a libopus -frame_duration 20 -g 50"
+    "-f lavfi -i testsrc=size=160x90:rate=25:duration=2 -f lavfi -i sine=duration=2:sample_rate=48000"
+    + " -pix_fmt yuv420p -c:a libopus -frame_duration 20 -g 25"
 
   @Test(arguments: [
-    ("vp8", "-c:v libvpx -deadline realtime", "mkv"), ("vp8", "-c:v libvpx -deadline realtime", "webm"),
+    ("vp8", "-c:v libvpx -deadline realtime -cpu-used 8", "mkv"),
+    ("vp8", "-c:v libvpx -deadline realtime -cpu-used 8", "webm"),
     ("vp9", "-c:v libvpx-vp9 -cpu-used 8 -deadline realtime", "webm"),
-    ("vp9", "-c:v libvpx-vp9 -cpu-used 8 -deadline realtime", "mp4"), ("h264", "-c:v libx264 -bf 0", "mkv"),
-    ("h264", "-c:v libx264 -bf 0", "mp4"), ("av1", "-c:v libaom-av1 -cpu-used 8 -usage realtime", "webm"),
+    ("vp9", "-c:v libvpx-vp9 -cpu-used 8 -deadline realtime", "mp4"),
+    ("h264", "-c:v libx264 -preset ultrafast -bf 0", "mkv"),
+    ("h264", "-c:v libx264 -preset ultrafast -bf 0", "mp4"),
+    ("av1", "-c:v libaom-av1 -cpu-used 8 -usage realtime", "webm"),
     ("av1", "-c:v libaom-av1 -cpu-used 8 -usage realtime", "mp4"),
   ])
   func `every frame is in the file at its time, with sound`(codec: String, encoder: String, container: String) throws {
@@ -29,25 +32,24 @@ import Testing
     recorder.finish()
 
     #expect(log.events == [.started(path: path)])
-    #expect(recorder.progress.pictures == 100)
+    #expect(recorder.progress.pictures == 50)
     let played = try PlayedRecording(path)
     #expect(played.codecs == [codec, "opus"])
-    #expect(played.complaints == "")
-    #expect(played.sizes == Array(repeating: "320x180", count: 100))
+    #expect(played.complaints == [])
+    #expect(played.sizes == Array(repeating: "160x90", count: 50))
     let origin = cast.pictures[0].captureTime
     expectTimes(played.pictureTimes, cast.pictures.map { ($0.captureTime - origin).seconds })
     expectTimes(played.soundTimes, cast.sounds.map { ($0.captureTime - origin).seconds }.filter { $0 >= 0 })
-    let duration = try #require(try PlayedRecording.duration(of: path))
-    #expect(abs(duration - 4) < 0.1)
+    #expect(try abs(#require(played.duration) - 2) < 0.1)
   }
 
   @Test func `sound that begins late and stops for a while stays at its time`() throws {
-    let cast = try PassedOn.all(of: folder.sample("sample.mkv", "\(Self.inputs) -c:v libx264 -bf 0"))
+    let cast = try PassedOn.all(of: folder.sample("sample.mkv", "\(Self.inputs) -c:v libx264 -preset ultrafast -bf 0"))
     var gapped = cast
     let origin = cast.pictures[0].captureTime
     gapped.sounds = cast.sounds.filter {
       let time = ($0.captureTime - origin).seconds
-      return time > 1 && !(2..<3).contains(time)
+      return time > 0.5 && !(1..<1.5).contains(time)
     }
     for container in ["mkv", "mp4"] {
       let path = "\(folder.path)/rec.\(container)"
@@ -55,13 +57,17 @@ import Testing
       gapped.record(with: recorder)
       recorder.finish()
       let played = try PlayedRecording(path)
-      expectTimes(played.soundTimes, gapped.sounds.map { ($0.captureTime - origin).seconds })
+      let expected = gapped.sounds.map { ($0.captureTime - origin).seconds }
+      // An mp4 has silence in the holes, which stands between the others.
+      let times = played.soundTimes.filter { time in expected.contains { abs($0 - time) < 0.0021 } }
+      expectTimes(container == "mp4" ? times : played.soundTimes, expected)
       expectTimes(played.pictureTimes, cast.pictures.map { ($0.captureTime - origin).seconds })
     }
   }
 
   @Test func `frames before the first key frame are left out, and the file begins at zero`() throws {
-    let cast = try PassedOn.all(of: folder.sample("sample.mkv", "\(Self.inputs) -c:v libvpx -deadline realtime"))
+    let cast = try PassedOn.all(
+      of: folder.sample("sample.mkv", "\(Self.inputs) -c:v libvpx -deadline realtime -cpu-used 8"))
     var late = cast
     late.pictures.removeFirst(10)
     let first = try #require(late.pictures.firstIndex { $0.isKeyFrame })
@@ -85,7 +91,7 @@ import Testing
   }
 
   @Test func `a turned picture is turned in mp4`() throws {
-    let sample = try folder.sample("sample.mkv", "\(Self.inputs) -c:v libx264 -bf 0")
+    let sample = try folder.sample("sample.mkv", "\(Self.inputs) -c:v libx264 -preset ultrafast -bf 0")
     var cast = try PassedOn.all(of: sample)
     for index in cast.pictures.indices { cast.pictures[index].rotation = .clockwise90 }
     let path = "\(folder.path)/rec.mp4"
