@@ -26,7 +26,7 @@ let package = Package(
     // For the fuzzing and benchmark packages beside this one.
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
     .library(name: "RTCWire", targets: ["RTCWire"]),
-    .library(name: "RTCSctp", targets: ["RTCSctp"]),
+    .library(name: "RTCSctp", targets: ["RTCSctp", "RTCPrimitives"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
     .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
     .library(

@@ -6,9 +6,9 @@ let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .er
 /// One executable a parser, linked with libFuzzer; `scripts/fuzz` compiles everything with its instrumentation, the
 /// parsers included. The body lives in `FuzzBodies`, which the unit tests
 /// replay over `FailCases` as well.
-func fuzzTarget(_ name: String) -> Target {
+func fuzzTarget(_ name: String, body: Target.Dependency = "FuzzBodies") -> Target {
   .executableTarget(
-    name: name, dependencies: ["CLibFuzzer", "FuzzBodies"], swiftSettings: strict,
+    name: name, dependencies: ["CLibFuzzer", body], swiftSettings: strict,
     linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
 }
 
@@ -23,6 +23,9 @@ let package = Package(
         .product(name: "RTCCapture", package: "rtcast"),
       ],
       swiftSettings: strict),
+    // By itself: it alone needs usrsctp.
+    .target(
+      name: "FuzzSctpBody", dependencies: [.product(name: "RTCSctp", package: "rtcast")], swiftSettings: strict),
     .systemLibrary(name: "CLibFuzzer"),
     fuzzTarget("FuzzRTP"),
     fuzzTarget("FuzzRTCP"),
@@ -34,5 +37,6 @@ let package = Package(
     fuzzTarget("FuzzSTUN"),
     fuzzTarget("FuzzSDP"),
     fuzzTarget("FuzzY4M"),
+    fuzzTarget("FuzzSCTP", body: "FuzzSctpBody"),
   ]
 )

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "library.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
@@ -83,7 +84,14 @@ static int find_data(struct dl_phdr_info *info, size_t size, void *unused) {
   return 1;
 }
 
+// Whether the shared library gets `ours` when it asks for `name`. Where it would get its own, two clocks or a thread would
+// meet in exchanged data: then there are no data channels at all.
+static int is_in_place(const char *name, uintptr_t ours) { return (uintptr_t)dlsym(RTLD_DEFAULT, name) == ours; }
+
 static void find_data_once(void) {
+  if (!is_in_place("gettimeofday", (uintptr_t)&gettimeofday) || !is_in_place("read_random", (uintptr_t)&read_random) ||
+      !is_in_place("sctp_userspace_thread_create", (uintptr_t)&sctp_userspace_thread_create))
+    return;
   dl_iterate_phdr(find_data, NULL);
   if (data != NULL && (pristine = malloc(data_size)) != NULL) memcpy(pristine, data, data_size);
 }

@@ -35,6 +35,8 @@ struct Channel {
   var phase = Phase.waiting
   var partial = Partial.none
   var bufferedAmount = 0
+  /// What `bufferedAmountChanged` last said.
+  var announcedAmount = 0
   var lowThreshold = 0
   /// Opened by the peer: its label counts against what the peer may make us hold.
   var isCountedName = false

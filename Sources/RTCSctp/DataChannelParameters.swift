@@ -87,6 +87,8 @@ public enum DataChannelEvent: Hashable, Sendable {
   /// A channel of ours can be used.
   case opened(DataChannelHandle)
   case message(DataChannelHandle, DataChannelMessage)
+  /// So many bytes of messages wait now; not said of those that SCTP takes at once.
+  case bufferedAmountChanged(DataChannelHandle, Int)
   /// `bufferedAmount` has come down to the threshold.
   case bufferedAmountLow(DataChannelHandle)
   /// The peer closes the channel; nothing more can be sent.

@@ -3,7 +3,7 @@ import RTCWire
 
 extension DataChannelTransport {
   mutating func receiveAll(_ now: Timestamp, into outbox: inout DataChannelOutbox) {
-    while let association, let incoming = association.receive(now: now) {
+    while takesMessages, let association, let incoming = association.receive(now: now) {
       switch incoming {
       case .data(let stream, let payload, let count, let isLast):
         receive(association, stream, payload, count: count, isLast: isLast, now, into: &outbox)

@@ -57,6 +57,10 @@ extension DataChannelTransport {
       guard var channel = channels.removeValue(forKey: handle) else { continue }
       let before = channel.bufferedAmount
       let outcome = sendTurn(&channel, association, now)
+      if channel.bufferedAmount != before, channel.bufferedAmount != channel.announcedAmount {
+        channel.announcedAmount = channel.bufferedAmount
+        outbox.events.append(.bufferedAmountChanged(handle, channel.bufferedAmount))
+      }
       if before > channel.lowThreshold, channel.bufferedAmount <= channel.lowThreshold {
         outbox.events.append(.bufferedAmountLow(handle))
       }
@@ -122,15 +126,16 @@ extension DataChannelTransport {
       resets.append(stream)
     case .resetting: break
     }
+    leaving.insert(handle)
     channels[handle] = channel
   }
 
   /// Channels whose last message has been taken go on to their reset.
   private mutating func finishDraining() {
-    for (handle, channel) in channels {
-      guard case .draining(let peerHasReset) = channel.phase, !channel.hasWaiting, let stream = channel.stream else {
-        continue
-      }
+    for handle in leaving.sorted(by: { $0.value < $1.value }) {
+      guard let channel = channels[handle], case .draining(let peerHasReset) = channel.phase, !channel.hasWaiting,
+        let stream = channel.stream
+      else { continue }
       channels[handle]?.phase = .resetting(isOursDone: false, isTheirsDone: peerHasReset)
       resets.append(stream)
     }

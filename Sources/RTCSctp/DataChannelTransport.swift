@@ -34,6 +34,10 @@ public struct DataChannelTransport: ~Copyable {
   var turns: [DataChannelHandle] = []
   /// Streams whose outgoing side is to be reset as soon as SCTP takes the request.
   var resets: [StreamID] = []
+  /// Channels that close: what waits in them is sent, or the reset of their stream is under way.
+  var leaving: Set<DataChannelHandle> = []
+  /// False while the owner cannot take more; SCTP then holds the peer back.
+  var takesMessages = true
   /// Streams of channels that the peer may not have; no channel of ours is on them.
   var refused: Set<StreamID> = []
   var nameBytes = 0
@@ -138,6 +142,7 @@ public struct DataChannelTransport: ~Copyable {
       }
     enqueue(bytes, payload, size: size, on: handle, now: now)
     finishStep(now, into: &outbox)
+    announceAmount(of: handle, into: &outbox)
   }
 
   /// Closes a channel once what waits has been sent (RFC 8831 §6.7); `closed` follows when both sides have.
@@ -149,9 +154,17 @@ public struct DataChannelTransport: ~Copyable {
     case .waiting: remove(handle, into: &outbox)
     case .unacknowledged, .open:
       channels[handle]?.phase = .draining(peerHasReset: false)
+      leaving.insert(handle)
       finishStep(now, into: &outbox)
     case .draining, .resetting: break
     }
+  }
+
+  /// Stops handing on messages, or goes on with it. What comes meanwhile stays in SCTP's receive buffer; when that is
+  /// full the peer must wait. Channels open and close no more either while it rests.
+  public mutating func setReceiving(_ isOn: Bool, now: Timestamp, into outbox: inout DataChannelOutbox) {
+    takesMessages = isOn
+    finishStep(now, into: &outbox)
   }
 
   // MARK: Looking
@@ -195,14 +208,24 @@ public struct DataChannelTransport: ~Copyable {
     nextDeadline = now + (isBusy(association, now) ? Self.busyInterval : Self.restInterval)
   }
 
+  mutating func announceAmount(of handle: DataChannelHandle, into outbox: inout DataChannelOutbox) {
+    guard let channel = channels[handle], channel.bufferedAmount != channel.announcedAmount else { return }
+    channels[handle]?.announcedAmount = channel.bufferedAmount
+    outbox.events.append(.bufferedAmountChanged(handle, channel.bufferedAmount))
+  }
+
   /// Whether a packet came in this very step.
   func wasJustHeard(_ now: Timestamp) -> Bool { lastInput == now }
 
   private func isBusy(_ association: SctpAssociation, _ now: Timestamp) -> Bool {
     guard case .connected = state else { return true }
     if !turns.isEmpty || !resets.isEmpty || now < lastInput + Self.settlingTime { return true }
-    // Resets have timers of their own, which `isBusy` of the association does not show.
-    return association.isBusy(now: now) || channels.values.contains { $0.state == .closing }
+    // Resets have timers of their own, which `isBusy` of the association does not show. A peer that never resets its
+    // side keeps nothing awake.
+    let waitsForReset = leaving.contains { handle in
+      if case .resetting(isOursDone: true, _) = channels[handle]?.phase { false } else { true }
+    }
+    return waitsForReset || association.isBusy(now: now)
   }
 
   mutating func end(_ reason: DataChannelEnd, into outbox: inout DataChannelOutbox) {
@@ -210,12 +233,13 @@ public struct DataChannelTransport: ~Copyable {
     state = .ended
     nextDeadline = .distantFuture
     for handle in channels.keys.sorted(by: { $0.value < $1.value }) { remove(handle, into: &outbox) }
-    (turns, resets, refused) = ([], [], [])
+    (turns, resets, refused, leaving) = ([], [], [], [])
     outbox.events.append(.ended(reason))
   }
 
   mutating func remove(_ handle: DataChannelHandle, into outbox: inout DataChannelOutbox) {
     guard let channel = channels.removeValue(forKey: handle) else { return }
+    leaving.remove(handle)
     if let stream = channel.stream, handles[stream] == handle { handles[stream] = nil }
     if channel.isCountedName { nameBytes -= channel.parameters.nameSize }
     if case .collecting(let bytes) = channel.partial { partialBytes -= bytes.count }

@@ -4,7 +4,7 @@ import RTCTestKit
 import Testing
 
 @Suite struct LossTests {
-  @Test(arguments: [0.0, 0.05, 0.2])
+  @Test(arguments: [0.0, 0.05, 0.2, 0.3])
   func `a reliable channel delivers everything in order through loss and reordering`(loss: Double) throws {
     var conditions = NetworkConditions.delayed(.milliseconds(20))
     conditions.loss = loss
@@ -22,7 +22,7 @@ import Testing
     #expect(pair.messages(on: far, at: .server) == sent)
   }
 
-  @Test(arguments: [0.0, 0.2])
+  @Test(arguments: [0.0, 0.2, 0.3])
   func `a message of the agreed maximum arrives whole`(loss: Double) throws {
     var conditions = NetworkConditions.delayed(.milliseconds(5))
     conditions.loss = loss

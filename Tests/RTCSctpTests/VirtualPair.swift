@@ -67,6 +67,14 @@ final class VirtualPair {
     take(side)
   }
 
+  func setReceiving(_ isOn: Bool, on side: Side) {
+    switch side {
+    case .client: client.setReceiving(isOn, now: now, into: &outbox)
+    case .server: server.setReceiving(isOn, now: now, into: &outbox)
+    }
+    take(side)
+  }
+
   /// Hands `side` a packet of anybody's making.
   func inject(_ packet: [UInt8], to side: Side) {
     switch side {
