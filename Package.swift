@@ -26,6 +26,7 @@ let package = Package(
     // For the fuzzing and benchmark packages beside this one.
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
     .library(name: "RTCWire", targets: ["RTCWire"]),
+    .library(name: "RTCSctp", targets: ["RTCSctp", "RTCPrimitives"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
     .library(name: "RTCSignaling", targets: ["RTCSignaling"]),
     .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
@@ -54,6 +55,8 @@ let package = Package(
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
     .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
+    // Not a bare module map: usrsctp's clock, random numbers and state are taken in hand there.
+    .target(name: "CUsrsctp", linkerSettings: [.linkedLibrary("usrsctp")]),
     .systemLibrary(name: "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
     .systemLibrary(
       name: "CX11", pkgConfig: "xcb-damage",
@@ -75,6 +78,7 @@ let package = Package(
     .target(name: "RTCIce", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
     .target(name: "RTCDtls", dependencies: ["RTCPrimitives", "COpenSSL"], swiftSettings: safe),
     .target(name: "RTCSrtp", dependencies: ["RTCPrimitives", "CSRTP"], swiftSettings: safe),
+    .target(name: "RTCSctp", dependencies: ["RTCPrimitives", "RTCWire", "CUsrsctp"], swiftSettings: safe),
     .target(
       name: "RTCEngine", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSrtp"],
       swiftSettings: safe),
@@ -165,6 +169,9 @@ let package = Package(
       name: "RTCIceTests", dependencies: ["RTCIce", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
     .testTarget(name: "RTCDtlsTests", dependencies: ["RTCDtls", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCSrtpTests", dependencies: ["RTCSrtp", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCSctpTests", dependencies: ["RTCSctp", "RTCWire", "RTCPrimitives", "RTCTestKit"],
+      swiftSettings: strict),
     .testTarget(
       name: "RTCEngineTests",
       dependencies: ["RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCMedia", "RTCWire", "RTCPrimitives"],
