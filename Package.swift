@@ -84,7 +84,9 @@ let package = Package(
       swiftSettings: safe),
 
     // From packets to sound, with any decoder.
-    .target(name: "RTCPlayout", dependencies: ["RTCPrimitives", "RTCMedia", "RTCEngine"], swiftSettings: safe),
+    .target(
+      name: "RTCPlayout", dependencies: ["RTCPrimitives", "RTCMedia", "RTCEngine", "RTCBitstream", "RTCNet"],
+      swiftSettings: safe),
 
     // Sockets, clocks and the public peer connection.
     .target(name: "RTCNet", dependencies: ["RTCPrimitives", "CLinux"], swiftSettings: safe),

@@ -37,6 +37,7 @@ private final class PlayoutRun: Sendable {
   let thread = Mutex<NamedThread?>(nil)
   private let source: any PlayoutSource
   private let isOpen = Atomic(true)
+  private let bell = ServiceBell()
 
   init(_ source: any PlayoutSource) { self.source = source }
 
@@ -45,12 +46,13 @@ private final class PlayoutRun: Sendable {
     while isOpen.load(ordering: .acquiring) {
       _ = source.render(sampleCount: 480, delay: .zero)
       due = due + .milliseconds(10)
-      MonotonicClock.sleep(until: due)
+      bell.wait(until: due)
     }
   }
 
   func stop() {
     isOpen.store(false, ordering: .releasing)
+    bell.ring()
     thread.withLock { $0 }?.join()
   }
 }
