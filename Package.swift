@@ -152,7 +152,7 @@ let package = Package(
       dependencies: [
         "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureFile",
         "RTCCapturePlugin", "RTCCaptureX11", "RTCDtls", "RTCEngine", "RTCNet", "RTCPeer", "RTCSignaling",
-        "RTCSignalingNIO", "RTCast",
+        "RTCSignalingNIO", "RTCWindow", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],

@@ -1,8 +1,5 @@
 import RTCEngine
-import RTCMedia
-import RTCNet
 import RTCPeer
-import RTCPlayout
 import RTCPrimitives
 import RTCSignaling
 import Synchronization
@@ -19,10 +16,7 @@ final class CallConnection: Sendable {
     /// No connection can come about.
     case failed(String)
     case warning(String)
-    case videoAdded(RemoteVideoTrack)
-    case videoRemoved(RemoteVideoTrack)
-    case audioAdded(RemoteAudioTrack)
-    case audioRemoved(RemoteAudioTrack)
+    case reception(Reception.Event)
   }
 
   /// What tracks of ours are there.
@@ -36,19 +30,12 @@ final class CallConnection: Sendable {
   let connection: PeerConnection
   private let role: CallRole
   private let media: LocalMedia
-  private let codecs: CodecRegistry
+  private let reception: Reception
   private let report: @Sendable (Event) async -> Void
   private let words: AsyncStream<CallWord>
   private let wordSink: AsyncStream<CallWord>.Continuation
-  private let tracks = Mutex(Tracks())
-
-  private struct Tracks {
-    var sent: [MediaKindKey: TransceiverID] = [:]
-    var video: [TransceiverID: RemoteVideoTrack] = [:]
-    var audio: [TransceiverID: RemoteAudioTrack] = [:]
-  }
-
-  private enum MediaKindKey { case audio, video }
+  /// Our tracks that are sent.
+  private let sent = Mutex<[MediaKind: TransceiverID]>([:])
 
   /// - Parameters:
   ///   - report: called in order; what it does is waited for.
@@ -59,8 +46,8 @@ final class CallConnection: Sendable {
     self.party = party
     self.role = role
     self.media = media
-    self.codecs = codecs
     self.report = report
+    reception = Reception(peer: party.peer, codecs: codecs) { await report(.reception($0)) }
     (words, wordSink) = AsyncStream.makeStream(of: CallWord.self)
     var options = PeerConnection.Configuration()
     options.videoFormats = media.program.video.formats
@@ -85,7 +72,7 @@ final class CallConnection: Sendable {
   ///   - send: takes our descriptions to the far side.
   func run(sending: Sending, send: @escaping @Sendable (Description) async -> Void) async {
     let following = Task { await self.follow() }
-    let syncing = Task { await self.keepTogether() }
+    let syncing = Task { [reception] in await reception.keepTogether() }
     do {
       // Whoever is called adds to the caller's offer instead of making one too.
       await connection.startConfiguration()
@@ -137,9 +124,9 @@ final class CallConnection: Sendable {
         .audio, direction: audio == nil ? .recvonly : .sendrecv, track: audio)
       let second = try await connection.addTransceiver(
         .video, direction: video == nil ? .recvonly : .sendrecv, track: video)
-      tracks.withLock { tracks in
-        tracks.sent[.audio] = audio == nil ? nil : first
-        tracks.sent[.video] = video == nil ? nil : second
+      sent.withLock { sent in
+        sent[.audio] = audio == nil ? nil : first
+        sent[.video] = video == nil ? nil : second
       }
     } else {
       await add(sending)
@@ -148,20 +135,20 @@ final class CallConnection: Sendable {
 
   /// Sends more from now on.
   func add(_ sending: Sending) async {
-    if sending.contains(.audio), let track = media.audioTrack { await add(.audio(track), .audio) }
-    if sending.contains(.video) { await add(.video(media.videoTrack), .video) }
+    if sending.contains(.audio), let track = media.audioTrack { await add(.audio(track)) }
+    if sending.contains(.video) { await add(.video(media.videoTrack)) }
   }
 
-  private func add(_ track: OutgoingTrack, _ kind: MediaKindKey) async {
-    guard tracks.withLock({ $0.sent[kind] }) == nil, let id = try? await connection.addTrack(track) else { return }
-    tracks.withLock { $0.sent[kind] = id }
+  private func add(_ track: OutgoingTrack) async {
+    guard sent.withLock({ $0[track.kind] }) == nil, let id = try? await connection.addTrack(track) else { return }
+    sent.withLock { $0[track.kind] = id }
   }
 
   /// Sends less from now on.
   func remove(_ sending: Sending) async {
-    let kinds: [MediaKindKey] = (sending.contains(.audio) ? [.audio] : []) + (sending.contains(.video) ? [.video] : [])
+    let kinds: [MediaKind] = (sending.contains(.audio) ? [.audio] : []) + (sending.contains(.video) ? [.video] : [])
     for kind in kinds {
-      guard let id = tracks.withLock({ $0.sent.removeValue(forKey: kind) }) else { continue }
+      guard let id = sent.withLock({ $0.removeValue(forKey: kind) }) else { continue }
       try? await connection.removeTrack(id)
     }
   }
@@ -179,8 +166,8 @@ final class CallConnection: Sendable {
       case .stateChanged(.ended(let reason)):
         media.disconnected(connection.id)
         await report(end: reason, wasConnected: wasConnected)
-      case .trackAdded(let track): await add(track)
-      case .trackRemoved(let track): await remove(track)
+      case .trackAdded(let track): await reception.add(track)
+      case .trackRemoved(let track): await reception.remove(track)
       case .targetBitrateChanged(let rate, _): media.videoTarget(rate, of: connection.id)
       case .audioTargetBitrateChanged(let rate, _): media.audioTarget(rate, of: connection.id)
       default: break
@@ -188,12 +175,7 @@ final class CallConnection: Sendable {
     }
     media.disconnected(connection.id)
     wordSink.finish()
-    let rest = tracks.withLock { tracks in
-      defer { (tracks.video, tracks.audio) = ([:], [:]) }
-      return (Array(tracks.video.values), Array(tracks.audio.values))
-    }
-    for track in rest.0 { await report(.videoRemoved(track)) }
-    for track in rest.1 { await report(.audioRemoved(track)) }
+    await reception.end()
   }
 
   private func report(end reason: EndReason, wasConnected: Bool) async {
@@ -202,61 +184,6 @@ final class CallConnection: Sendable {
     case .closedRemotely: await report(.closed)
     case .unreachable, .timedOut, .fingerprintMismatch, .handshakeFailed:
       await report(wasConnected ? .lost(reason.sentence) : .failed(reason.sentence))
-    }
-  }
-
-  private func add(_ track: IncomingTrack) async {
-    do {
-      switch track {
-      case .video(let incoming):
-        let playout = try VideoPlayout(decoders: codecs.videoDecoders) { incoming.requestKeyFrame() }
-        let remote = RemoteVideoTrack(incoming, peer: party.peer, playout: playout)
-        tracks.withLock { $0.video[incoming.transceiver] = remote }
-        await report(.videoAdded(remote))
-      case .audio(let incoming):
-        guard let makeDecoder = codecs.audioDecoder else { return }
-        let playout = AudioPlayout(decoder: try makeDecoder(2)) { MonotonicClock.now() }
-        let remote = RemoteAudioTrack(incoming, peer: party.peer, playout: playout)
-        tracks.withLock { $0.audio[incoming.transceiver] = remote }
-        await report(.audioAdded(remote))
-      }
-    } catch {
-      await report(.warning("What \(party.peer) sends cannot be played: \(error)"))
-    }
-  }
-
-  private func remove(_ track: IncomingTrack) async {
-    switch track {
-    case .video(let incoming):
-      guard let remote = tracks.withLock({ $0.video.removeValue(forKey: incoming.transceiver) }) else { return }
-      await report(.videoRemoved(remote))
-    case .audio(let incoming):
-      guard let remote = tracks.withLock({ $0.audio.removeValue(forKey: incoming.transceiver) }) else { return }
-      await report(.audioRemoved(remote))
-    }
-  }
-
-  /// Lets picture and sound of one stream wait for each other, five times a second.
-  private func keepTogether() async {
-    var links: [String: LipSyncLink] = [:]
-    while (try? await Task.sleep(for: .milliseconds(200))) != nil {
-      for (audio, video) in pairs() {
-        let key = "\(audio.incoming.transceiver)/\(video.incoming.transceiver)"
-        let link = links[key] ?? LipSyncLink(audio: audio.playout, video: video.playout)
-        links[key] = link
-        link.note(audio: audio.incoming.senderClock, video: video.incoming.senderClock)
-        link.update(at: MonotonicClock.now())
-      }
-    }
-  }
-
-  private func pairs() -> [(RemoteAudioTrack, RemoteVideoTrack)] {
-    tracks.withLock { tracks in
-      tracks.audio.values.compactMap { audio in
-        let streams = Set(audio.incoming.streamIDs)
-        let video = tracks.video.values.first { !streams.isDisjoint(with: $0.incoming.streamIDs) }
-        return video.map { (audio, $0) }
-      }
     }
   }
 }

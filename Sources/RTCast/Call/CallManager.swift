@@ -113,7 +113,9 @@ public actor CallManager: SignalingServerDelegate {
     guard board == nil else { throw .misuse("The connection is set up already.") }
     await signaling.setDelegate(self)
     let me: PeerID
-    do { me = try await signaling.connect() } catch { throw .signaling("\(error)") }
+    do { me = try await signaling.connect() } catch {
+      throw .signaling("\(error)", (error as? HubClientError)?.kind.failure ?? .unreachable)
+    }
     var options = CallMachine.Options()
     options.connectTimeout = configuration.connectionTimeout
     options.ringTimeout = configuration.ringTimeout
@@ -205,7 +207,8 @@ public actor CallManager: SignalingServerDelegate {
 
   // MARK: - Steps
 
-  private static let notSetUp = CallManagerError.misuse("Call setupConnection() first; there is no way to other peers yet.")
+  private static let notSetUp = CallManagerError.misuse(
+    "Call setupConnection() first; there is no way to other peers yet.")
 
   /// For inputs that can be misused.
   private func require(_ input: Switchboard.Input) async throws(CallManagerError) {
@@ -310,6 +313,13 @@ public actor CallManager: SignalingServerDelegate {
     case .lost(let how): if isCurrent { _ = await step(.connectionLost(line, how)) }
     case .failed(let why): if isCurrent { _ = await step(.connectionFailed(line, why)) }
     case .warning(let sentence): tell(.warning(sentence), room: line.room)
+    case .reception(let event): hear(event, on: line)
+    }
+  }
+
+  private func hear(_ event: Reception.Event, on line: Switchboard.Line) {
+    switch event {
+    case .warning(let sentence): tell(.warning(sentence), room: line.room)
     case .videoAdded(let track):
       tell(.remoteVideoAdded(track), room: line.room)
       delegate?.didAddRemoteVideoTrack(track)
@@ -349,4 +359,15 @@ public actor CallManager: SignalingServerDelegate {
 
 extension Switchboard.Line {
   var room: String? { if case .room(let name, _) = self { name } else { nil } }
+}
+
+extension HubClientError.Kind {
+  fileprivate var failure: PublishFailure.Kind {
+    switch self {
+    case .caller: .misuse
+    case .network: .unreachable
+    case .permission: .notPermitted
+    case .server: .protocolViolation
+    }
+  }
 }

@@ -65,14 +65,15 @@ public enum CallManagerError: Error, Sendable, Hashable {
   case callEnded(CallEnd, peer: PeerID)
   case misuse(String)
   /// The signaling server could not be reached or refused us.
-  case signaling(String)
+  case signaling(String, PublishFailure.Kind)
   /// The source could not be started.
   case capture(String)
 
   public var sentence: String {
     switch self {
     case .callEnded(let end, let peer): end.sentence(about: peer)
-    case .misuse(let sentence), .signaling(let sentence), .capture(let sentence): sentence
+    case .signaling(let sentence, _): sentence
+    case .misuse(let sentence), .capture(let sentence): sentence
     }
   }
 }

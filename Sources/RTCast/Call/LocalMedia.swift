@@ -46,7 +46,8 @@ final class LocalMedia: Sendable {
   /// Starts what `source` has; a microphone that runs already runs on.
   func start(_ source: MediaSource) async throws(CaptureError) {
     _ = try await program.start(
-      source, format: Broadcast.format(of: source.video, size: configuration.captureSize, frameRate: configuration.frameRate),
+      source,
+      format: Broadcast.format(of: source.video, size: configuration.captureSize, frameRate: configuration.frameRate),
       keepsSound: true)
     guard let video = source.video else { return }
     program.video.pipeline.setContentHint(configuration.contentHint ?? (video.isScreencast ? .detail : .motion))

@@ -57,6 +57,7 @@ public final class RemoteAudioTrack: Sendable {
   public let peer: PeerID
   public let incoming: IncomingAudioTrack
   let playout: AudioPlayout
+  private let recordings = Mutex<[SoundRecording]>([])
 
   init(_ incoming: IncomingAudioTrack, peer: PeerID, playout: AudioPlayout) {
     id = incoming.id
@@ -64,7 +65,10 @@ public final class RemoteAudioTrack: Sendable {
     self.peer = peer
     self.playout = playout
     incoming.onEnded { playout.end() }
-    incoming.setReceiver { playout.receive($0) }
+    incoming.setReceiver { [weak self] packet in
+      playout.receive(packet)
+      self?.record(packet)
+    }
   }
 
   /// False: not heard here.
@@ -83,4 +87,13 @@ public final class RemoteAudioTrack: Sendable {
   public func add(_ sink: any AudioSink) { playout.add(sink) }
 
   public func remove(_ sink: any AudioSink) { playout.remove(sink) }
+
+  /// Hands on the coded packets as they come; late ones are left out.
+  public func record(into sink: any EncodedMediaSink) {
+    recordings.withLock { $0.append(SoundRecording(into: sink)) }
+  }
+
+  private func record(_ packet: ReceivedAudio) {
+    for recording in recordings.withLock({ $0 }) { recording.receive(packet) }
+  }
 }

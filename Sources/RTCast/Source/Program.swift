@@ -230,7 +230,8 @@ final class Program: Sendable {
       didStart: { [weak self] in self?.adopt($0, of: capturer) }, didEnd: { [weak self] in self?.videoEnded($0, $1) })
     let result = await withCheckedContinuation { continuation in
       capturer.startCapture(
-        format: format, consumer: VideoFeed(
+        format: format,
+        consumer: VideoFeed(
           pipeline: video.pipeline, previews: previews, owner: owner, life: FeedLife(continuation)))
     }
     return try result.get()
