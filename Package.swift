@@ -161,6 +161,9 @@ let package = Package(
       name: "RTCEngineTests",
       dependencies: ["RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCMedia", "RTCWire", "RTCPrimitives"],
       swiftSettings: strict),
+    .testTarget(
+      name: "RTCPeerTests",
+      dependencies: ["RTCPeer", "RTCEngine", "RTCMedia", "RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
