@@ -186,6 +186,9 @@ let package = Package(
       name: "RTCPlayoutTests",
       dependencies: ["RTCPlayout", "RTCEngine", "RTCCodecOpus", "RTCMedia", "RTCWire", "RTCPrimitives"],
       swiftSettings: strict),
+    .testTarget(
+      name: "RTCPeerTests",
+      dependencies: ["RTCPeer", "RTCEngine", "RTCMedia", "RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(

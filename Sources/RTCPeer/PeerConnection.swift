@@ -59,7 +59,8 @@ public actor PeerConnection {
     var random = SystemRandomNumberGenerator()
     credentials = IceCredentials(using: &random)
     id = [random.next(), random.next()].map { String($0, radix: 36) }.joined()
-    (events, continuation) = AsyncStream.makeStream(of: PeerConnectionEvent.self, bufferingPolicy: .bufferingNewest(1_024))
+    (events, continuation) = AsyncStream.makeStream(
+      of: PeerConnectionEvent.self, bufferingPolicy: .bufferingNewest(1_024))
   }
 
   // MARK: - Media and life

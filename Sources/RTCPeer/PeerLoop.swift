@@ -81,7 +81,8 @@ public final class PeerLoop: Sendable {
     onDemandChanged: @escaping @Sendable (RenditionDemand) -> Void
   ) -> OutgoingVideoTrack {
     OutgoingVideoTrack(
-      loop: events, name: name ?? Self.makeName("video"), renditions: renditions, preferred: preferred, onKeyFrameRequest: onKeyFrameRequest,
+      loop: events, name: name ?? Self.makeName("video"), renditions: renditions, preferred: preferred,
+      onKeyFrameRequest: onKeyFrameRequest,
       onDemandChanged: onDemandChanged)
   }
 

@@ -63,7 +63,9 @@ extension Negotiation {
     guard transceiver.life == .running else { return nil }
     var identifiers = section.streamIdentifiers
     // Older peers say it at their source.
-    if identifiers.isEmpty, let only = section.sources.lazy.compactMap(\.streamIdentifier).first { identifiers = [only] }
+    if identifiers.isEmpty, let only = section.sources.lazy.compactMap(\.streamIdentifier).first {
+      identifiers = [only]
+    }
     return RemoteTrack(
       transceiver: id, kind: transceiver.media.kind, mid: mid,
       id: identifiers.lazy.compactMap(\.track).first ?? "track-\(mid ?? "\(id.index)")",
