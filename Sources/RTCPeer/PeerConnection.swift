@@ -2,6 +2,7 @@ public import RTCEngine
 import RTCIce
 import RTCNet
 public import RTCPrimitives
+public import RTCSctp
 
 /// A connection to one far peer. It lives on the loop's thread; every call hops there once.
 public actor PeerConnection {
@@ -16,6 +17,8 @@ public actor PeerConnection {
     public var receivesAudio = false
     /// What is said of the sound in descriptions.
     public var opus = PeerConfiguration.OpusParameters()
+    /// Nil: no data channels; the far side's m-section for them is rejected.
+    public var dataChannels: DataChannelOptions? = DataChannelOptions()
     public var bitrates = BitrateLimits()
     /// Of the sound we send.
     public var audioBitrates = BitrateLimits.audio
@@ -32,11 +35,16 @@ public actor PeerConnection {
   /// What happens to the connection, in order; ends after `.stateChanged(.ended)`. One reader.
   public nonisolated let events: AsyncStream<Event>
 
+  /// The channels that the far side opens. One reader.
+  public nonisolated let incomingDataChannels: AsyncStream<DataChannel>
+  private let incomingContinuation: AsyncStream<DataChannel>.Continuation
+
   private let loop: PeerLoop
   private let configuration: Configuration
   private let credentials: IceCredentials
   private let continuation: AsyncStream<Event>.Continuation
   private var slot: PeerSlot?
+  let dataChannels: DataChannelTable
   /// The events of the step under way, for the call that caused it.
   private var stepEvents: [Event] = []
 
@@ -48,6 +56,8 @@ public actor PeerConnection {
     var random = SystemRandomNumberGenerator()
     credentials = IceCredentials(using: &random)
     id = [random.next(), random.next()].map { String($0, radix: 36) }.joined()
+    dataChannels = DataChannelTable(options: configuration.dataChannels ?? DataChannelOptions())
+    (incomingDataChannels, incomingContinuation) = AsyncStream.makeStream(of: DataChannel.self)
     (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(256))
   }
 
@@ -99,7 +109,7 @@ public actor PeerConnection {
     for case .negotiationFailed(let failure) in events { throw failure }
   }
 
-  private func perform(_ command: Command) throws -> [Event] {
+  func perform(_ command: Command) throws -> [Event] {
     let slot = try makeSlot()
     stepEvents.removeAll()
     slot.handle(.command(command), now: MonotonicClock.now())
@@ -134,6 +144,7 @@ public actor PeerConnection {
     peer.receivesVideo = configuration.receivesVideo
     peer.sendsAudio = configuration.audio == nil ? nil : PeerConfiguration.OutgoingAudio(opus: configuration.opus)
     peer.receivesAudio = configuration.receivesAudio
+    peer.dataChannels = configuration.dataChannels
     peer.bitrates = configuration.bitrates
     peer.audioBitrates = configuration.audioBitrates
     peer.connectTimeout = configuration.connectTimeout
@@ -155,6 +166,12 @@ public actor PeerConnection {
       }
       continuation.yield(event)
       continuation.finish()
+      incomingContinuation.finish()
+      return
+    case .dataChannel, .dataChannelMade, .dataChannelRefused, .messageRefused:
+      if let slot, let channel = dataChannels.handle(event, of: slot, on: loop.events) {
+        incomingContinuation.yield(channel)
+      }
       return
     default: break
     }

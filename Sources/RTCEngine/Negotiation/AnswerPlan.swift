@@ -5,14 +5,22 @@ import RTCWire
 struct AnswerPlan {
   private(set) var lines: [MediaLine] = []
   private(set) var media: [NegotiatedMedia] = []
+  private(set) var dataChannels: NegotiatedDataChannels?
   private(set) var rejected: [Rejection] = []
   /// The mids of the one bundle that is accepted; empty when the offer has none.
   let bundle: [String]
   private let transceivers: [Negotiation.Transceiver]
+  private let negotiation: Negotiation
 
-  init(offer: SessionDescription, before: [MediaLine], transceivers: [Negotiation.Transceiver]) {
-    self.transceivers = transceivers
-    bundle = Self.chooseBundle(offer, before)
+  /// The accepted m-sections, in their order.
+  var accepted: [MediaReference] {
+    (media.map(\.reference) + [dataChannels?.reference].compactMap { $0 }).sorted { $0.index < $1.index }
+  }
+
+  init(offer: SessionDescription, before: [MediaLine], negotiation: Negotiation) {
+    self.negotiation = negotiation
+    transceivers = negotiation.transceivers
+    bundle = Self.chooseBundle(offer, before, takesDataChannels: negotiation.dataChannels != nil)
     let known = Set(before.compactMap(\.transceiver))
     var free = transceivers.indices.map(TransceiverID.init(index:)).filter {
       transceivers[$0.index].life == .running && !known.contains($0)
@@ -27,6 +35,11 @@ struct AnswerPlan {
       let reference = MediaReference(index: index, mid: line.mid)
       if let reason = obstacle(section) {
         rejected.append(Rejection(media: reference, reason: reason))
+      } else if section.kind == .application {
+        if let agreed = try? negotiation.agreeOnDataChannels(section, reference) {
+          line.use = .dataChannels
+          dataChannels = agreed
+        }
       } else if let (id, bindings) = match(section, owner, free) {
         free.removeAll { $0 == id }
         accept(section, &line, reference, id, bindings)
@@ -40,12 +53,15 @@ struct AnswerPlan {
   }
 
   /// The bundle the session already runs on, else the first that has an m-section we could take.
-  private static func chooseBundle(_ offer: SessionDescription, _ before: [MediaLine]) -> [String] {
-    let live = Set(before.filter { $0.transceiver != nil }.map(\.mid))
+  private static func chooseBundle(
+    _ offer: SessionDescription, _ before: [MediaLine], takesDataChannels: Bool
+  ) -> [String] {
+    let live = Set(before.filter { $0.use != .rejected }.map(\.mid))
     return offer.bundles.first { $0.contains(where: live.contains) }
       ?? offer.bundles.first { mids in
         mids.contains { mid in
-          offer.index(mid: mid).map { MediaKind(offer.media[$0].kind) != nil && !offer.media[$0].isRejected } ?? false
+          guard let section = offer.index(mid: mid).map({ offer.media[$0] }), !section.isRejected else { return false }
+          return MediaKind(section.kind) != nil || (takesDataChannels && section.isForDataChannels)
         }
       } ?? []
   }
@@ -53,14 +69,20 @@ struct AnswerPlan {
   /// Why the m-section cannot be accepted whatever we can do.
   private func obstacle(_ section: MediaDescription) -> Rejection.Reason? {
     if section.isRejected { return .turnedOffByPeer }
-    // Data channels (m=application) join here once there is SCTP to carry them.
+    let isBundled = section.mid.map(bundle.contains) ?? false
+    // Without a bundle the first m-section has the transport for itself.
+    let isReachable = isBundled || (bundle.isEmpty && accepted.isEmpty)
+    if section.kind == .application, negotiation.dataChannels != nil {
+      guard section.isForDataChannels, section.remoteSCTPPort != nil else { return .unsupportedProtocol }
+      // One association carries all channels.
+      guard dataChannels == nil else { return .noTransceiver }
+      return isReachable ? nil : .outsideBundle
+    }
     guard MediaKind(section.kind) != nil else { return .unsupportedKind }
     let protocols = ["UDP/TLS/RTP/SAVPF", "TCP/TLS/RTP/SAVPF", "TCP/DTLS/RTP/SAVPF", "RTP/SAVPF", "UDP/TLS/RTP/SAVP"]
     guard protocols.contains(section.proto) else { return .unsupportedProtocol }
     guard section.usesRTCPMux else { return .noRTCPMux }
-    let isBundled = section.mid.map(bundle.contains) ?? false
-    // Without a bundle the first m-section has the transport for itself.
-    return isBundled || (bundle.isEmpty && media.isEmpty) ? nil : .outsideBundle
+    return isReachable ? nil : .outsideBundle
   }
 
   /// The m-section's own transceiver, else the first free one of its kind that has a codec in common, one that can use

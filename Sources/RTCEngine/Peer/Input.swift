@@ -1,5 +1,6 @@
 public import RTCMedia
 public import RTCPrimitives
+public import RTCSctp
 
 /// Everything that can happen to a peer. A recorded list of these, with their times, replays any bug.
 public enum Input: ~Escapable, ~Copyable {
@@ -29,6 +30,8 @@ public enum Command: Sendable {
   case setBitrateLimits(BitrateLimits)
   /// Asks the far sender for a key frame (PLI).
   case requestKeyFrame
+  /// See `DataChannelCommand`.
+  case dataChannel(DataChannelCommand)
   /// Says goodbye (RTCP BYE, DTLS close_notify) and ends.
   case close
 
@@ -36,7 +39,7 @@ public enum Command: Sendable {
   var expectsDescription: Bool {
     switch self {
     case .createOffer, .acceptOffer, .acceptAnswer, .addRemoteCandidates: true
-    case .setBitrateLimits, .requestKeyFrame, .close: false
+    case .setBitrateLimits, .requestKeyFrame, .dataChannel, .close: false
     }
   }
 }
@@ -75,6 +78,14 @@ public enum Event: Sendable {
   case frameReceived(ReceivedFrame)
   /// The far side reports another loss of our sound than before, 0…1 since its last report.
   case audioLossReported(Double)
+  /// What happened to the data channels.
+  case dataChannel(DataChannelEvent)
+  /// The channel that was asked for.
+  case dataChannelMade(DataChannelHandle, DataChannelParameters)
+  /// There is no such channel to be had.
+  case dataChannelRefused(DataChannelError)
+  /// The message was not taken.
+  case messageRefused(DataChannelHandle, DataChannelError)
   /// A packet of sound arrived; in order, each once, the lost ones left out.
   case audioReceived(ReceivedAudio)
 }

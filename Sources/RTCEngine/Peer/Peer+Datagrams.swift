@@ -77,7 +77,7 @@ extension Peer {
       case .closedByPeer: end(.closedRemotely, into: &outbox)
       case .failed(.fingerprintMismatch): end(.fingerprintMismatch, into: &outbox)
       case .failed(let failure): end(.handshakeFailed("\(failure)"), into: &outbox)
-      case .data: break  // SCTP comes with data channels
+      case .data(let packet): receiveData(packet, now: now, into: &outbox)
       }
     }
   }
@@ -95,6 +95,7 @@ extension Peer {
     timers[.report] = now + .milliseconds(500)
     announceBitrate(into: &outbox)
     change(to: .connected, into: &outbox)
+    updateDataChannels(now, into: &outbox)
     if sender != nil { requestKeyFrameFromSource(now, into: &outbox) }
   }
 }

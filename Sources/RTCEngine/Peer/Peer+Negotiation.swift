@@ -5,6 +5,7 @@ import RTCWire
 
 extension Peer {
   mutating func perform(_ command: Command, now: Timestamp, into outbox: inout Outbox) {
+    if case .dataChannel(let request) = command { return perform(request, now: now, into: &outbox) }
     guard !isEnded else {
       if !command.expectsDescription { return }
       outbox.events.append(
@@ -22,7 +23,8 @@ extension Peer {
         bitrate.setLimits(limits)
         if isSecured { announceBitrate(into: &outbox) }
       case .requestKeyFrame: askForKeyFrame(now, into: &outbox)
-      case .close: close(into: &outbox)
+      case .dataChannel: break  // done above, ended or not
+      case .close: close(now: now, into: &outbox)
       }
     } catch {
       outbox.events.append(.negotiationFailed(error))
@@ -54,6 +56,7 @@ extension Peer {
     if let session = negotiation.session { try apply(session, now: now) }
     outbox.events.append(.localDescription(answer.description, isOffer: false))
     change(to: state == .new ? .connecting : state, into: &outbox)
+    updateDataChannels(now, into: &outbox)
   }
 
   private mutating func acceptAnswer(
@@ -63,6 +66,7 @@ extension Peer {
     let session = try Peer.translating { () throws(NegotiationError) in try negotiation.setRemoteAnswer(answer) }
     try apply(session, now: now)
     change(to: state == .new ? .connecting : state, into: &outbox)
+    updateDataChannels(now, into: &outbox)
   }
 
   private mutating func addRemoteCandidates(_ text: String, now: Timestamp) throws(NegotiationFailure) {
@@ -156,7 +160,8 @@ extension Peer {
 
   // MARK: - End
 
-  private mutating func close(into outbox: inout Outbox) {
+  private mutating func close(now: Timestamp, into outbox: inout Outbox) {
+    closeDataChannels(now, into: &outbox)
     sendGoodbye(into: &outbox)
     if let route = ice.selectedRoute { dtls?.close(route: route, into: &outbox.datagrams) }
     negotiation.close()
@@ -176,6 +181,9 @@ extension Peer {
           password: configuration.iceCredentials.password),
         fingerprint: configuration.certificate.fingerprint.bytes,
         candidates: candidates.map(CandidateDescription.init), endOfCandidates: true))
+    negotiation.dataChannels = configuration.dataChannels.map {
+      LocalDataChannels(maximumMessageSize: UInt64($0.maximumMessageSize))
+    }
     if let media = videoTransceiver(configuration, identity) { _ = negotiation.add(media) }
     return negotiation
   }

@@ -35,6 +35,7 @@ extension Peer {
     case .feedback: sendFeedback(now, into: &outbox)
     case .tail: repairTail(now, into: &outbox)
     case .audioOrder: releaseAudio(now, into: &outbox)
+    case .dataChannels: runDataChannels(now, into: &outbox)
     case .connect: end(.timedOut, into: &outbox)
     }
   }

@@ -29,6 +29,7 @@ public struct Peer: ~Copyable {
   var receiver: VideoReceiveStream?
   var incoming = IncomingVideo()
   var audio: PeerAudio
+  var channels: PeerDataChannels
 
   var pacer = Pacer()
   var bitrate: LossBasedBitrate
@@ -52,6 +53,7 @@ public struct Peer: ~Copyable {
 
   public init(_ configuration: PeerConfiguration) {
     self.configuration = configuration
+    channels = PeerDataChannels(configuration)
     var random = SeededGenerator(seed: configuration.seed)
     sendIdentity = SendStreamIdentity(
       ssrc: SSRC(UInt32(truncatingIfNeeded: random.next())), rtxSSRC: SSRC(UInt32(truncatingIfNeeded: random.next())),
@@ -119,6 +121,8 @@ public struct Peer: ~Copyable {
 
   /// Ends the peer's life: nothing is sent any more, memory is let go.
   mutating func end(_ reason: EndReason, into outbox: inout Outbox) {
+    if isEnded { return }
+    closeDataChannels(.zero, into: &outbox)
     change(to: .ended(reason), into: &outbox)
     timers = TimerTable()
     finalVideo = sender?.statistics ?? finalVideo

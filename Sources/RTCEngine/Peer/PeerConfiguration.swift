@@ -1,6 +1,7 @@
 public import RTCDtls
 public import RTCIce
 public import RTCPrimitives
+public import RTCSctp
 
 /// What a peer is made with. Secrets and seeds come from outside: the engine has no randomness of its own.
 public struct PeerConfiguration: Sendable {
@@ -28,6 +29,8 @@ public struct PeerConfiguration: Sendable {
   public var receivesAudio = false
   /// What we take, the best first.
   public var receivableVideo = [VideoPayloadFormat.vp8]
+  /// Nil: no data channels; the far side's m-section for them is rejected.
+  public var dataChannels: DataChannelOptions?
   public var bitrates = BitrateLimits()
   /// Of the sound we send.
   public var audioBitrates = BitrateLimits.audio

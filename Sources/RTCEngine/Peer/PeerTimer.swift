@@ -22,11 +22,13 @@ package enum PeerTimer: Int, CaseIterable, Sendable {
   case tail
   /// Sound held behind a gap is handed over without what is missing.
   case audioOrder
+  /// SCTP: retransmissions, delayed acknowledgements, heartbeats.
+  case dataChannels
 }
 
 /// One deadline per reason; a deadline of `.distantFuture` is not set.
 package struct TimerTable {
-  private var deadlines = InlineArray<10, Timestamp>(repeating: .distantFuture)
+  private var deadlines = InlineArray<11, Timestamp>(repeating: .distantFuture)
 
   package init() {}
 
