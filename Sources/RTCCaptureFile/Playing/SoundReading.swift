@@ -23,7 +23,7 @@ final class SoundReading {
     if work.startsAnew { reset() }
     switch work.entry {
     case .packet(let packet):
-      core.monitor.change { state, _ in state.audio.sent += 1 }
+      core.monitor.note { state, _ in state.audio.sent += 1 }
       decoder.send(packet.payload)
       collect()
     case .boundary(let floor, _):
