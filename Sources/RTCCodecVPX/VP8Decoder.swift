@@ -3,7 +3,8 @@ public import RTCMedia
 
 /// VP8 by libvpx, decoding. Used by one thread at a time.
 @safe
-public final class VP8Decoder {
+public final class VP8Decoder: VideoDecoder {
+  public let codec = VideoCodec.vp8
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
 
   public init() throws(VideoDecoderError) {
@@ -44,10 +45,4 @@ public final class VP8Decoder {
       }
     }
   }
-}
-
-/// Why a decoder refused.
-public enum VideoDecoderError: Error, Hashable, Sendable {
-  /// The library's status code.
-  case library(status: Int)
 }

@@ -13,7 +13,7 @@ import Testing
     ("vp9.webm", "\(both) -pix_fmt yuv420p -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -c:a libopus"),
     ("vp8.mkv", "\(both) -c:v libvpx -deadline realtime -cpu-used 8 -c:a flac"),
     ("h264.ts", "\(both) -c:v libx264 -bf 2 -g 20 -pix_fmt yuv420p -c:a aac"),
-    ("mpeg4.avi", "\(both) -c:v mpeg4 -bf 2 -c:a mp3"),
+    ("mpeg4.avi", "\(both) -c:v mpeg4 -c:a mp3"),
     ("mpeg4.mov", "\(both) -c:v mpeg4 -c:a pcm_s16le"),
     ("raw.y4m", "-f lavfi -i \(Clip.pictures) -t 1 -pix_fmt yuv420p"),
     ("vp8.ivf", "-f lavfi -i \(Clip.pictures) -t 1 -c:v libvpx -deadline realtime -cpu-used 8"),

@@ -52,6 +52,9 @@ final class MuxedFile {
   }
 
   let sink: RecordingSink
+  private let isFragmented: Bool
+  /// Where the sound written so far ends; nil before the first.
+  private var soundEnd: Int64?
   private let context: UnsafeMutablePointer<AVFormatContext>
   private let output: UnsafeMutablePointer<AVIOContext>
   private let packet: UnsafeMutablePointer<AVPacket>
@@ -66,6 +69,7 @@ final class MuxedFile {
     guard let context = made, let packet = av_packet_alloc(), let output = sink.makeOutput() else {
       fatalError("no memory for the header of a recording")
     }
+    isFragmented = container == .mp4
     (self.sink, self.context, self.output, self.packet) = (sink, context, output, packet)
     context.pointee.pb = output
     context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
@@ -74,9 +78,9 @@ final class MuxedFile {
     if hasAudio { try addSound() }
     var options: OpaquePointer?
     defer { av_dict_free(&options) }
-    if container == .mp4 {
-      // A track that begins late begins late: each fragment says when.
-      av_dict_set(&options, "movflags", "empty_moov+default_base_moof+frag_keyframe+frag_discont", 0)
+    if isFragmented {
+      // A track that begins late begins late: the header, which waits for the first fragment, says when.
+      av_dict_set(&options, "movflags", "empty_moov+delay_moov+default_base_moof+frag_keyframe", 0)
     } else {
       av_dict_set(&options, "cluster_time_limit", "1000", 0)
     }
@@ -92,6 +96,27 @@ final class MuxedFile {
 
   /// One packet; its data is copied. `time` and `duration` are in nanoseconds, `time` grows within a track.
   func write(_ data: [UInt8], to track: Track, time: Int64, duration: Int64, isKeyFrame: Bool) throws(FFmpegError) {
+    if track == .sound {
+      if isFragmented { try fillSilence(to: time) }
+      soundEnd = time + duration
+    }
+    try put(data, to: track, time: time, duration: duration, isKeyFrame: isKeyFrame)
+  }
+
+  /// An mp4 track has no holes from one fragment to the next: silence that was not sent is written as such.
+  private func fillSilence(to time: Int64) throws(FFmpegError) {
+    let step: Int64 = 20_000_000
+    guard var end = soundEnd else { return }
+    while end + step <= time {
+      // 20 ms of nothing, stereo (RFC 6716 §3.1: CELT, full band, one frame).
+      try put([0xFC, 0xFF, 0xFE], to: .sound, time: end, duration: step, isKeyFrame: true)
+      end += step
+    }
+  }
+
+  private func put(
+    _ data: [UInt8], to track: Track, time: Int64, duration: Int64, isKeyFrame: Bool
+  ) throws(FFmpegError) {
     try FFmpegError.check(av_new_packet(packet, Int32(clamping: data.count)), "av_new_packet")
     defer { av_packet_unref(packet) }
     if !data.isEmpty {

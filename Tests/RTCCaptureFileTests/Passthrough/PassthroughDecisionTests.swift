@@ -32,7 +32,7 @@ import Testing
     ("a.ts", "-pix_fmt yuv420p -c:v libx264 -bf 2"),
     ("a.mp4", "-pix_fmt yuv420p10le -c:v libx264 -bf 0"),
     ("a.mp4", "-pix_fmt yuv444p -c:v libx264 -bf 0"),
-    ("a.mp4", "-pix_fmt yuv420p -c:v libx264 -bf 0 -flags +ilme+ildct"),
+    ("a.mp4", "-pix_fmt yuv420p -c:v libx264 -bf 0 -flags +ilme+ildct -s 160x96"),
     ("a.webm", "-pix_fmt yuv444p -c:v libvpx-vp9 -cpu-used 8"),
     ("a.mkv", "-pix_fmt yuv420p10le -c:v libaom-av1 -cpu-used 8 -usage realtime"),
     ("a.mp4", "-pix_fmt yuv420p -c:v mpeg4"),

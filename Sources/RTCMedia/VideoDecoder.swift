@@ -1,0 +1,23 @@
+/// Turns coded pictures back into frames. Used by one thread at a time.
+public protocol VideoDecoder: AnyObject {
+  var codec: VideoCodec { get }
+
+  /// Decodes one picture; `data` is what `EncodedFrame.data` is for the codec.
+  ///
+  /// - Returns: the picture in memory that its own lease holds (a pool of the decoder's), without capture time and
+  ///   rotation; nil when the packet shows nothing.
+  /// - Throws: for bytes that are no picture of the codec, or one that needs a picture not seen. The decoder can then be
+  ///   used again from the next key frame on.
+  func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer?
+}
+
+/// Makes a decoder; the registry's entry for a codec.
+public typealias VideoDecoderFactory = @Sendable () throws(VideoDecoderError) -> any VideoDecoder
+
+/// Why a decoder refused.
+public enum VideoDecoderError: Error, Hashable, Sendable {
+  /// The library's status code.
+  case library(status: Int)
+  /// A picture larger than we take, or in a format we have no use for.
+  case unsupportedPicture(String)
+}

@@ -1,0 +1,20 @@
+/// Where pictures are shown or used: a window, a recorder, an application. The far end of an incoming video, and of a
+/// local preview.
+public protocol VideoSink: AnyObject, Sendable {
+  /// The picture is due now. Called from any one thread at a time, which waits: return soon, keep the frame's lease as
+  /// long as it is needed.
+  func show(_ frame: VideoFrame)
+
+  /// No picture follows: the video was removed or its connection has ended.
+  func videoDidEnd()
+}
+
+/// Where received sound goes beside the loudspeaker: a recorder, speech recognition, a meter.
+public protocol AudioSink: AnyObject, Sendable {
+  /// Sound in the order it is heard, 10 ms at a time at 48 kHz. Called from one thread at a time, which must not wait:
+  /// take the samples and return.
+  func hear(_ frame: AudioFrame)
+
+  /// No sound follows.
+  func audioDidEnd()
+}
