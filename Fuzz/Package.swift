@@ -20,7 +20,7 @@ let package = Package(
       name: "FuzzBodies",
       dependencies: [
         .product(name: "RTCWire", package: "rtcast"), .product(name: "RTCMedia", package: "rtcast"),
-        .product(name: "RTCCapture", package: "rtcast"),
+        .product(name: "RTCCapture", package: "rtcast"), .product(name: "RTCBitstream", package: "rtcast"),
       ],
       swiftSettings: strict),
     // By itself: it alone needs usrsctp.
@@ -38,5 +38,8 @@ let package = Package(
     fuzzTarget("FuzzSDP"),
     fuzzTarget("FuzzY4M"),
     fuzzTarget("FuzzSCTP", body: "FuzzSctpBody"),
+    fuzzTarget("FuzzH264File"),
+    fuzzTarget("FuzzVP9File"),
+    fuzzTarget("FuzzAV1File"),
   ]
 )
