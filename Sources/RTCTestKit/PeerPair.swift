@@ -1,6 +1,7 @@
 import RTCDtls
 public import RTCEngine
 import RTCIce
+public import RTCMedia
 public import RTCPrimitives
 public import RTCWire
 
@@ -99,6 +100,11 @@ public final class PeerPair {
 
   public func perform(_ side: Side, _ command: Command) { step(side, .command(command)) }
 
+  /// A picture for the first video transceiver.
+  public func send(_ frame: EncodedFrame, from side: Side) {
+    if let id = self[side].first(.video) { step(side, .frame(frame, id)) }
+  }
+
   /// Lets a peer receive these bytes as if the other had sent them.
   public func inject(_ bytes: [UInt8], into side: Side) {
     let route = Route(local: options.addresses[side]!, remote: options.addresses[side.other]!)
@@ -182,10 +188,14 @@ public final class PeerPair {
   private func makeFrames() {
     for side in [Side.offerer, .answerer] {
       let end = self[side]
-      guard end.isAlive else { continue }
-      if let time = end.source?.nextTime, time <= now, let frame = end.makeFrame(now) { step(side, .frame(frame)) }
-      while let time = end.audioSource?.nextTime, time <= now, let frame = end.audioSource?.next() {
-        step(side, .audio(frame))
+      guard end.isAlive, end.nextMediaTime <= now else { continue }
+      for id in end.sending {
+        if let time = end.sources[id]?.nextTime, time <= now, let frame = end.makeFrame(id, now) {
+          step(side, .frame(frame, id))
+        }
+        while let time = end.audioSources[id]?.nextTime, time <= now, let frame = end.audioSources[id]?.next() {
+          step(side, .audio(frame, id))
+        }
       }
     }
   }

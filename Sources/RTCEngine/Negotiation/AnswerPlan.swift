@@ -17,35 +17,38 @@ struct AnswerPlan {
     (media.map(\.reference) + [dataChannels?.reference].compactMap { $0 }).sorted { $0.index < $1.index }
   }
 
-  init(offer: SessionDescription, before: [MediaLine], negotiation: Negotiation) {
+  init(offer taken: Negotiation.RemoteOffer, before: [MediaLine], negotiation: Negotiation) {
     self.negotiation = negotiation
     transceivers = negotiation.transceivers
+    let offer = taken.description
     bundle = Self.chooseBundle(offer, before, takesDataChannels: negotiation.dataChannels != nil)
     let known = Set(before.compactMap(\.transceiver))
-    var free = transceivers.indices.map(TransceiverID.init(index:)).filter {
-      transceivers[$0.index].life == .running && !known.contains($0)
+    var free: [TransceiverID] = []
+    if taken.matching == .whateverFits {
+      free = transceivers.indices.map(TransceiverID.init(index:)).filter {
+        transceivers[$0.index].life == .running && !known.contains($0)
+      }
     }
     for (index, section) in offer.media.enumerated() {
       let old = index < before.count ? before[index] : nil
       let sameMid = section.mid == nil || section.mid == old?.mid
-      let owner = sameMid ? old?.transceiver : nil
+      let owner = taken.owners[index] ?? (sameMid ? old?.transceiver : nil)
       var line = MediaLine(
         mid: section.mid ?? old?.mid ?? unusedMid(offer, index), saysMid: section.mid != nil, kind: section.kind,
         use: .rejected)
       let reference = MediaReference(index: index, mid: line.mid)
-      if let reason = obstacle(section) {
+      if section.kind == .application, negotiation.dataChannels != nil {
+        takeDataChannels(section, &line, reference)
+      } else if let reason = Self.obstacle(section, bundle, isFirst: accepted.isEmpty) {
         rejected.append(Rejection(media: reference, reason: reason))
-      } else if section.kind == .application {
-        if let agreed = try? negotiation.agreeOnDataChannels(section, reference) {
-          line.use = .dataChannels
-          dataChannels = agreed
-        }
       } else if let (id, bindings) = match(section, owner, free) {
         free.removeAll { $0 == id }
         accept(section, &line, reference, id, bindings)
       } else {
         let kind = MediaKind(section.kind)
-        let hasKind = (free + [owner].compactMap { $0 }).contains { transceivers[$0.index].media.kind == kind }
+        let hasKind =
+          taken.matching == .settled
+          || (free + [owner].compactMap { $0 }).contains { transceivers[$0.index].media.kind == kind }
         rejected.append(Rejection(media: reference, reason: hasKind ? .noCommonCodec : .noTransceiver))
       }
       lines.append(line)
@@ -53,7 +56,7 @@ struct AnswerPlan {
   }
 
   /// The bundle the session already runs on, else the first that has an m-section we could take.
-  private static func chooseBundle(
+  static func chooseBundle(
     _ offer: SessionDescription, _ before: [MediaLine], takesDataChannels: Bool
   ) -> [String] {
     let live = Set(before.filter { $0.use != .rejected }.map(\.mid))
@@ -67,22 +70,40 @@ struct AnswerPlan {
   }
 
   /// Why the m-section cannot be accepted whatever we can do.
-  private func obstacle(_ section: MediaDescription) -> Rejection.Reason? {
+  /// - Parameter isFirst: no m-section before it was accepted.
+  static func obstacle(_ section: MediaDescription, _ bundle: [String], isFirst: Bool) -> Rejection.Reason? {
     if section.isRejected { return .turnedOffByPeer }
-    let isBundled = section.mid.map(bundle.contains) ?? false
-    // Without a bundle the first m-section has the transport for itself.
-    let isReachable = isBundled || (bundle.isEmpty && accepted.isEmpty)
-    if section.kind == .application, negotiation.dataChannels != nil {
-      guard section.isForDataChannels, section.remoteSCTPPort != nil else { return .unsupportedProtocol }
-      // One association carries all channels.
-      guard dataChannels == nil else { return .noTransceiver }
-      return isReachable ? nil : .outsideBundle
-    }
     guard MediaKind(section.kind) != nil else { return .unsupportedKind }
     let protocols = ["UDP/TLS/RTP/SAVPF", "TCP/TLS/RTP/SAVPF", "TCP/DTLS/RTP/SAVPF", "RTP/SAVPF", "UDP/TLS/RTP/SAVP"]
     guard protocols.contains(section.proto) else { return .unsupportedProtocol }
     guard section.usesRTCPMux else { return .noRTCPMux }
-    return isReachable ? nil : .outsideBundle
+    return isReachable(section, bundle, isFirst: isFirst) ? nil : .outsideBundle
+  }
+
+  /// Without a bundle the first m-section has the transport for itself.
+  private static func isReachable(_ section: MediaDescription, _ bundle: [String], isFirst: Bool) -> Bool {
+    section.mid.map(bundle.contains) ?? false || (bundle.isEmpty && isFirst)
+  }
+
+  /// One association carries all channels: the first m-section for them gets it.
+  private mutating func takeDataChannels(
+    _ section: MediaDescription, _ line: inout MediaLine, _ reference: MediaReference
+  ) {
+    let reason: Rejection.Reason
+    if section.isRejected {
+      reason = .turnedOffByPeer
+    } else if dataChannels != nil {
+      reason = .noTransceiver
+    } else if !Self.isReachable(section, bundle, isFirst: accepted.isEmpty) {
+      reason = .outsideBundle
+    } else if let agreed = try? negotiation.agreeOnDataChannels(section, reference) {
+      line.use = .dataChannels
+      dataChannels = agreed
+      return
+    } else {
+      reason = .unsupportedProtocol
+    }
+    rejected.append(Rejection(media: reference, reason: reason))
   }
 
   /// The m-section's own transceiver, else the first free one of its kind that has a codec in common, one that can use
@@ -91,13 +112,13 @@ struct AnswerPlan {
     _ section: MediaDescription, _ owner: TransceiverID?, _ free: [TransceiverID]
   ) -> (TransceiverID, [PayloadBinding])? {
     if let owner, transceivers[owner.index].life == .running {
-      let bindings = bind(transceivers[owner.index].media, section)
+      let bindings = Self.bind(transceivers[owner.index].media, section)
       return bindings.isEmpty ? nil : (owner, bindings)
     }
     let fitting = free.compactMap { id -> (TransceiverID, [PayloadBinding])? in
       let media = transceivers[id.index].media
       guard media.kind == MediaKind(section.kind) else { return nil }
-      let bindings = bind(media, section)
+      let bindings = Self.bind(media, section)
       return bindings.isEmpty ? nil : (id, bindings)
     }
     return fitting.first { id, _ in
@@ -106,7 +127,7 @@ struct AnswerPlan {
   }
 
   /// Our codecs that the offer has too, in our order, under the offer's numbers.
-  private func bind(_ media: LocalTransceiver, _ section: MediaDescription) -> [PayloadBinding] {
+  static func bind(_ media: LocalTransceiver, _ section: MediaDescription) -> [PayloadBinding] {
     var bindings: [PayloadBinding] = []
     for codec in media.codecs {
       let format = section.payloads.first { format in

@@ -134,8 +134,9 @@ extension Negotiation {
     let session = NegotiatedSession(
       transport: agreed, media: media, dataChannels: dataChannels,
       turnsOffDataChannels: turnOffDataChannels(offer.lines, lines), rejected: rejected)
-    stopUnused(before: offer.lines, after: lines)
-    state = .stable(Agreement(local: offer.description, remote: answer, lines: lines, session: session))
+    stopUnused(before: offer.lines.compactMap(\.transceiver), after: lines)
+    state = .stable(
+      Agreement(offerer: .us, local: offer.description, remote: answer, lines: lines, session: session))
     return session
   }
 
@@ -148,6 +149,7 @@ extension Negotiation {
       return before
     }
     let remote = try RemoteTransport(answer, accepted: accepted.map(\.index))
+    try remote.checkFingerprints(before)
     var agreed = remote.agreed(
       role: try remote.roleWhenAnswered(before: before), localCredentials: offer.credentials, offered: true,
       remoteIsLite: answer.isICELite, before: before)

@@ -58,6 +58,7 @@ extension Peer {
       let handle = try channels.transport.open(parameters, now: now, into: &channels.outbox)
       negotiation.dataChannels?.isWanted = true
       outbox.events.append(.dataChannelMade(handle, parameters))
+      tellNegotiationNeed(into: &outbox)
     } catch {
       outbox.events.append(.dataChannelRefused(error))
     }

@@ -10,14 +10,31 @@ extension Peer {
       drops[.malformed] += 1
       return
     }
-    if receiveAudio(header, in: packet, now: now, into: &outbox) { return }
-    guard let video else {
+    let incoming = IncomingPacket(header, in: packet, map: incomingExtensions)
+    switch place(of: incoming, now: now) {
+    case .video(let index): receiveVideo(incoming, of: index, in: packet, now: now, into: &outbox)
+    case .sound(let index): receiveAudio(incoming, of: index, in: packet, now: now, into: &outbox)
+    case nil: break  // counted
+    }
+  }
+
+  mutating func noteArrival(_ packet: IncomingPacket, feedback: FeedbackMechanisms, now: Timestamp) {
+    guard let number = packet.transportNumber, feedback.contains(.transportCC) else { return }
+    arrivals.add(number, at: now)
+    timers.advance(.feedback, to: now + ArrivalLog.interval)
+  }
+
+  private mutating func receiveVideo(
+    _ incoming: IncomingPacket, of index: Int, in packet: Span<UInt8>, now: Timestamp, into outbox: inout Outbox
+  ) {
+    let header = incoming.header
+    guard let agreement = videos[index].agreement else {
       drops[.unknownStream] += 1
       return
     }
-    noteArrival(header, in: packet, map: video.extensionMap, feedback: video.feedback, now: now)
+    noteArrival(incoming, feedback: agreement.feedback, now: now)
     let payload = packet.extracting(header.payload)
-    guard let (codec, isRTX) = video.meaning(of: header.payloadType) else {
+    guard let (codec, isRTX) = agreement.meaning(of: header.payloadType) else {
       drops[.unknownStream] += 1
       return
     }
@@ -25,68 +42,85 @@ extension Peer {
       number: header.sequenceNumber, timestamp: header.timestamp, marker: header.marker, codec: codec)
     if isRTX {
       // RFC 4588: the original sequence number stands before the payload.
-      guard let rtx = RTXPayloadHeader(parsing: payload), receiver != nil else { return }
+      guard let rtx = RTXPayloadHeader(parsing: payload), let receiver = videos[index].receiver,
+        videos[index].incoming.repairs.allSatisfy({ $0.repair != header.ssrc || $0.media == receiver.ssrc })
+      else { return }
       fields.number = rtx.originalSequenceNumber
       let original = payload.extracting(RTXPayloadHeader.size..<payload.count)
-      receiveMedia(fields, payload: original, isRepair: true, now: now, into: &outbox)
+      receiveMedia(fields, of: index, payload: original, isRepair: true, now: now, into: &outbox)
     } else {
-      if receiver == nil {
-        receiver = VideoReceiveStream(ssrc: header.ssrc, first: header.sequenceNumber, now: now)
-      }
-      guard header.ssrc == receiver?.ssrc else {
-        drops[.unknownStream] += 1
-        return
-      }
-      receiveMedia(fields, payload: payload, isRepair: false, now: now, into: &outbox)
+      guard followSource(header, of: index, now: now) else { return }
+      receiveMedia(fields, of: index, payload: payload, isRepair: false, now: now, into: &outbox)
     }
   }
 
-  mutating func noteArrival(
-    _ header: RTPHeader, in packet: Span<UInt8>, map: RTPHeaderExtensionMap, feedback: FeedbackMechanisms,
-    now: Timestamp
-  ) {
-    guard let wanted = map[.transportSequenceNumber], feedback.contains(.transportCC) else { return }
-    var elements = header.extensionElements(in: packet)
-    while let element = elements.next() {
-      guard element.id == wanted,
-        let number = TransportSequenceNumber(parsing: packet.extracting(element.range))
-      else { continue }
-      arrivals.add(number, at: now)
-      timers.advance(.feedback, to: now + ArrivalLog.interval)
+  /// Begins anew where the far sender has: another source under the same m-section.
+  /// - Returns: false for a packet that is not of the stream.
+  private mutating func followSource(_ header: RTPHeader, of index: Int, now: Timestamp) -> Bool {
+    if videos[index].receiver?.ssrc != header.ssrc {
+      guard videos[index].incoming.sources.accepts(header.ssrc, after: videos[index].receiver?.ssrc, now: now) else {
+        drops[.sourceCollision] += 1
+        return false
+      }
+      videos[index].receiver = VideoReceiveStream(ssrc: header.ssrc, first: header.sequenceNumber, now: now)
+      videos[index].incoming.lastSenderReport = nil
     }
+    videos[index].incoming.sources.hear(now)
+    return true
   }
 
   private mutating func receiveMedia(
-    _ header: VideoReceiveStream.Header, payload: Span<UInt8>, isRepair: Bool, now: Timestamp,
+    _ header: VideoReceiveStream.Header, of index: Int, payload: Span<UInt8>, isRepair: Bool, now: Timestamp,
     into outbox: inout Outbox
   ) {
     var frames: [ReceivedFrame] = []
-    let outcome = receiver?.receive(header: header, payload: payload, isRepair: isRepair, now: now, frames: &frames)
+    let outcome = videos[index].receiver?.receive(
+      header: header, payload: payload, isRepair: isRepair, now: now, frames: &frames)
     if case .malformed = outcome { drops[.malformed] += 1 }
-    for frame in frames { outbox.events.append(.frameReceived(frame)) }
+    for frame in frames { outbox.events.append(.frameReceived(frame, videos[index].id)) }
+    setRepairTimer(of: index)
+  }
+
+  // MARK: - Repair
+
+  private mutating func setRepairTimer(of index: Int) {
+    var deadline = videos[index].receiver?.missing.nextRequest ?? .distantFuture
+    if let wanted = videos[index].receiver?.keyFrameWantedAt {
+      deadline = min(deadline, max(wanted, videos[index].incoming.keyFrameAsked + keyFrameAskInterval))
+    }
+    videos[index].incoming.repairDeadline = deadline
     setRepairTimer()
   }
 
-  private mutating func setRepairTimer() {
-    var deadline = receiver?.missing.nextRequest ?? .distantFuture
-    if let wanted = receiver?.keyFrameWantedAt {
-      deadline = min(deadline, max(wanted, incoming.keyFrameAsked + keyFrameAskInterval))
-    }
+  /// The earliest of all videos.
+  mutating func setRepairTimer() {
+    var deadline = Timestamp.distantFuture
+    for index in videos.indices { deadline = min(deadline, videos[index].incoming.repairDeadline) }
     timers[.repair] = deadline
   }
 
-  /// Asks again for packets and key frames that are still missing; gives the picture up when that has failed.
   mutating func requestRepairs(_ now: Timestamp, into outbox: inout Outbox) {
-    guard let ssrc = receiver?.ssrc else { return }
+    for index in videos.indices where videos[index].incoming.repairDeadline <= now {
+      requestRepairs(of: index, now, into: &outbox)
+    }
+    setRepairTimer()
+  }
+
+  /// Asks again for packets and key frames that are still missing; gives the picture up when that has failed.
+  private mutating func requestRepairs(of index: Int, _ now: Timestamp, into outbox: inout Outbox) {
+    videos[index].incoming.repairDeadline = .distantFuture
+    guard let ssrc = videos[index].receiver?.ssrc else { return }
     let roundTrip = roundTripTime ?? ice.roundTripTime ?? .milliseconds(50)
-    let repairs = video?.feedback.contains(.nack) ?? false
-    if let numbers = receiver?.repairsDue(now, roundTrip: roundTrip), !numbers.isEmpty, repairs {
+    let repairs = videos[index].agreement?.feedback.contains(.nack) ?? false
+    if let numbers = videos[index].receiver?.repairsDue(now, roundTrip: roundTrip), !numbers.isEmpty, repairs {
       sendRTCP(into: &outbox) { peer, writer in
-        GenericNACK.write(sender: peer.sendIdentity.ssrc, media: ssrc, lost: numbers.span, into: &writer)
+        GenericNACK.write(sender: peer.primary.ssrc, media: ssrc, lost: numbers.span, into: &writer)
       }
     }
-    if let wanted = receiver?.keyFrameWantedAt, wanted <= now { askForKeyFrame(now, into: &outbox) }
-    setRepairTimer()
+    if let wanted = videos[index].receiver?.keyFrameWantedAt, wanted <= now {
+      askForKeyFrame(of: index, now, into: &outbox)
+    }
+    setRepairTimer(of: index)
   }
 
   /// Not more often than a key frame can come.
@@ -94,43 +128,61 @@ extension Peer {
     max(.milliseconds(300), (roundTripTime ?? ice.roundTripTime ?? .zero) * 2)
   }
 
+  /// - Parameter id: whose; nil: of every video that is received.
+  mutating func askForKeyFrames(_ id: TransceiverID?, now: Timestamp, into outbox: inout Outbox) {
+    for index in videos.indices where id == nil || videos[index].id == id {
+      askForKeyFrame(of: index, now, into: &outbox)
+    }
+  }
+
   /// PLI (RFC 4585 §6.3.1), or FIR (RFC 5104 §4.3.1) where only that is agreed, unless there was one a moment ago.
-  mutating func askForKeyFrame(_ now: Timestamp, into outbox: inout Outbox) {
-    guard let ssrc = receiver?.ssrc, now - incoming.keyFrameAsked >= keyFrameAskInterval else { return }
-    incoming.keyFrameAsked = now
-    guard let feedback = video?.feedback, feedback.contains(.pli) || !feedback.contains(.fir) else {
-      incoming.nextFIR &+= 1
+  private mutating func askForKeyFrame(of index: Int, _ now: Timestamp, into outbox: inout Outbox) {
+    guard let ssrc = videos[index].receiver?.ssrc,
+      now - videos[index].incoming.keyFrameAsked >= keyFrameAskInterval
+    else { return }
+    videos[index].incoming.keyFrameAsked = now
+    guard let feedback = videos[index].agreement?.feedback, feedback.contains(.pli) || !feedback.contains(.fir) else {
+      videos[index].incoming.nextFIR &+= 1
+      let number = videos[index].incoming.nextFIR
       sendRTCP(into: &outbox) { peer, writer in
         FullIntraRequest.write(
-          sender: peer.sendIdentity.ssrc,
-          FullIntraRequest.Entry(media: ssrc, commandSequenceNumber: peer.incoming.nextFIR), into: &writer)
+          sender: peer.primary.ssrc, FullIntraRequest.Entry(media: ssrc, commandSequenceNumber: number), into: &writer)
       }
       return
     }
     sendRTCP(into: &outbox) { peer, writer in
-      PictureLossIndication(sender: peer.sendIdentity.ssrc, media: ssrc).write(into: &writer)
+      PictureLossIndication(sender: peer.primary.ssrc, media: ssrc).write(into: &writer)
     }
   }
 
+  // MARK: - Feedback
+
   mutating func sendFeedback(_ now: Timestamp, into outbox: inout Outbox) {
-    guard let ssrc = receiver?.ssrc ?? audio.receiver?.ssrc, isSecured, let route = ice.selectedRoute else { return }
+    guard let ssrc = receivedSource, isSecured, let route = ice.selectedRoute else { return }
     outbox.datagrams.append(to: route) { datagram in
       var writer = ByteWriter(datagram._mutatingExtracting(0..<VideoSendStream.maximumPacketSize))
-      guard arrivals.writeFeedback(sender: sendIdentity.ssrc, media: ssrc, into: &writer) else { return 0 }
+      guard arrivals.writeFeedback(sender: primary.ssrc, media: ssrc, into: &writer) else { return 0 }
       let count = writer.offset
       return (try? srtp!.protectRTCP(&datagram, count: count)) ?? 0
     }
     if !arrivals.isEmpty { timers[.feedback] = now }
   }
 
+  /// One that feedback on the transport as a whole can name.
+  private var receivedSource: SSRC? {
+    for index in videos.indices { if let ssrc = videos[index].receiver?.ssrc { return ssrc } }
+    for index in sounds.indices { if let ssrc = sounds[index].receiver?.ssrc { return ssrc } }
+    return nil
+  }
+
   /// What we report of the far side's video, and nil when there is none.
-  mutating func takeReportBlock(_ now: Timestamp) -> ReportBlock? {
-    guard receiver != nil else { return nil }
-    let fraction = receiver!.takeFractionLost()
-    let statistics = receiver!.statistics
-    let last = incoming.lastSenderReport
+  mutating func takeReportBlock(ofVideo index: Int, _ now: Timestamp) -> ReportBlock? {
+    guard videos[index].receiver != nil else { return nil }
+    let fraction = videos[index].receiver!.takeFractionLost()
+    let statistics = videos[index].receiver!.statistics
+    let last = videos[index].incoming.lastSenderReport
     return ReportBlock(
-      source: receiver!.ssrc, fractionLost: fraction, cumulativeLost: Int32(statistics.cumulativeLost),
+      source: videos[index].receiver!.ssrc, fractionLost: fraction, cumulativeLost: Int32(statistics.cumulativeLost),
       highestSequenceNumber: statistics.reportedHighest, jitter: statistics.jitter,
       lastSenderReport: last?.time ?? CompactNTPTimestamp(0),
       delaySinceLastSenderReport: last.map { now - $0.arrival } ?? .zero)
