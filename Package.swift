@@ -81,7 +81,8 @@ let package = Package(
     .target(name: "RTCSrtp", dependencies: ["RTCPrimitives", "CSRTP"], swiftSettings: safe),
     .target(name: "RTCSctp", dependencies: ["RTCPrimitives", "RTCWire", "CUsrsctp"], swiftSettings: safe),
     .target(
-      name: "RTCEngine", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSrtp"],
+      name: "RTCEngine",
+      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSrtp", "RTCSctp"],
       swiftSettings: safe),
 
     // From packets to sound, with any decoder.
@@ -93,7 +94,7 @@ let package = Package(
     .target(name: "RTCNet", dependencies: ["RTCPrimitives", "CLinux"], swiftSettings: safe),
     .target(
       name: "RTCPeer",
-      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCEngine", "RTCNet"],
+      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSctp", "RTCEngine", "RTCNet"],
       swiftSettings: safe),
 
     // Capturers.
@@ -180,7 +181,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCEngineTests",
-      dependencies: ["RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCMedia", "RTCWire", "RTCPrimitives"],
+      dependencies: [
+        "RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCSctp", "RTCMedia", "RTCWire", "RTCPrimitives",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "RTCPlayoutTests",

@@ -22,6 +22,7 @@ let package = Package(
         .product(name: "RTCWire", package: "rtcast"), .product(name: "RTCMedia", package: "rtcast"),
         .product(name: "RTCCapture", package: "rtcast"), .product(name: "RTCSignaling", package: "rtcast"),
         .product(name: "RTCEngine", package: "rtcast"),
+        .product(name: "RTCBitstream", package: "rtcast"),
       ],
       swiftSettings: strict),
     // By itself: it alone needs usrsctp.
@@ -43,5 +44,8 @@ let package = Package(
     fuzzTarget("FuzzSkyRTC"),
     fuzzTarget("FuzzJitter"),
     fuzzTarget("FuzzSCTP", body: "FuzzSctpBody"),
+    fuzzTarget("FuzzH264File"),
+    fuzzTarget("FuzzVP9File"),
+    fuzzTarget("FuzzAV1File"),
   ]
 )

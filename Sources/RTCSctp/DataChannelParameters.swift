@@ -76,6 +76,8 @@ public enum DataChannelEnd: Hashable, Sendable {
   case timeout
   /// The peer made us hold more than it may.
   case peerExceededLimits
+  /// There is no SCTP to be had in this process.
+  case unavailable(SctpError)
 }
 
 /// What a step of a `DataChannelTransport` came to.
@@ -107,6 +109,8 @@ public enum DataChannelError: Error, Hashable, Sendable {
   /// `DataChannelOptions.maximumBufferedAmount` is reached; wait for `bufferedAmountLow`.
   case bufferFull
   case labelTooLong
+  /// The connection was made without data channels.
+  case unavailable
   /// No stream is free, or the one asked for is taken or beyond those agreed upon.
   case noStream
   /// The association has ended.
@@ -143,5 +147,21 @@ public struct DataChannelOutbox: ~Copyable {
   public mutating func removeAll() {
     packets.removeAll()
     events.removeAll(keepingCapacity: true)
+  }
+}
+
+extension DataChannelError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .unknownChannel: "there is no such data channel"
+    case .notOpen: "the data channel is not open: wait for its state to be open"
+    case .messageTooLong(let limit):
+      "the message is longer than \(limit) bytes, the most that is taken: send it in parts"
+    case .bufferFull: "too much waits to be sent already: wait until the buffered amount is low"
+    case .labelTooLong: "label and protocol of a data channel may have 65,535 bytes each"
+    case .unavailable: "this connection was made without data channels"
+    case .noStream: "no stream is free for the data channel, or the one asked for is taken or too high"
+    case .ended: "the connection's data channels have ended: make a new connection"
+    }
   }
 }

@@ -55,7 +55,8 @@ public struct DataChannelTransport: ~Copyable {
 
   // MARK: The association
 
-  /// Begins to connect, when DTLS is; both sides do so. Channels opened before are opened with it.
+  /// Begins to connect, when DTLS is; both sides do so. Channels opened before are opened with it. Calling it again does
+  /// nothing.
   /// - Parameters:
   ///   - isClient: of DTLS; decides who chooses even streams (RFC 8832 §6).
   ///   - remotePort: from the peer's `a=sctp-port`.
@@ -64,13 +65,18 @@ public struct DataChannelTransport: ~Copyable {
   public mutating func start(
     isClient: Bool, localPort: UInt16 = 5000, remotePort: UInt16 = 5000, remoteMaximumMessageSize: UInt64?,
     seed: UInt64, now: Timestamp, into outbox: inout DataChannelOutbox
-  ) throws(SctpError) {
+  ) {
     guard case .idle = state else { return }
-    let association = try SctpAssociation(
-      SctpAssociation.Options(
-        seed: seed, localPort: localPort, remotePort: remotePort, streams: options.maximumStreams,
-        packetSize: options.packetSize, sendBuffer: options.sendBuffer, receiveBuffer: options.receiveBuffer),
-      now: now)
+    let association: SctpAssociation
+    do throws(SctpError) {
+      association = try SctpAssociation(
+        SctpAssociation.Options(
+          seed: seed, localPort: localPort, remotePort: remotePort, streams: options.maximumStreams,
+          packetSize: options.packetSize, sendBuffer: options.sendBuffer, receiveBuffer: options.receiveBuffer),
+        now: now)
+    } catch {
+      return end(.unavailable(error), into: &outbox)
+    }
     self.isClient = isClient
     self.remoteMaximumMessageSize = Int(min(remoteMaximumMessageSize ?? .max, UInt64(Int.max)))
     state = .connecting(association)
@@ -96,6 +102,11 @@ public struct DataChannelTransport: ~Copyable {
 
   /// Aborts the association, and with it every channel; for the end of the peer connection.
   public mutating func close(now: Timestamp, into outbox: inout DataChannelOutbox) {
+    if case .idle = state, channels.isEmpty {
+      // Nobody ever knew of it.
+      state = .ended
+      return
+    }
     if let association {
       association.abort(now: now)
       outbox.packets.move(from: &association.packets)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct BackPressureTests {
   @Test func `a receiver that rests holds its peer back, and nothing is lost`() throws {
     let pair = VirtualPair()
-    try pair.start()
+    pair.start()
     let near = try pair.open(DataChannelParameters(), on: .client)
     pair.run(for: .seconds(1))
     let far = pair.incoming(at: .server)[0].handle
@@ -21,11 +21,13 @@ import Testing
 
   @Test func `every change of what waits is told`() throws {
     let pair = VirtualPair()
-    try pair.start()
+    pair.start()
     let near = try pair.open(DataChannelParameters(), on: .client)
     pair.run(for: .seconds(1))
     for _ in 0..<10 { try pair.send(.binary([UInt8](repeating: 1, count: 200_000)), on: near, from: .client) }
-    let told = { pair.events[.client]!.compactMap { if case .bufferedAmountChanged(near, let n) = $0 { n } else { nil } } }
+    let told = {
+      pair.events[.client]!.compactMap { if case .bufferedAmountChanged(near, let n) = $0 { n } else { nil } }
+    }
     #expect(told().last == pair.bufferedAmount(of: near, on: .client))
     pair.run(for: .seconds(30))
     #expect(told().last == 0)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct BufferTests {
   @Test func `what waits is counted, and its end is announced once`() throws {
     let pair = VirtualPair()
-    try pair.start()
+    pair.start()
     let near = try pair.open(DataChannelParameters(), on: .client)
     pair.run(for: .seconds(1))
     pair.setLowThreshold(500_000, of: near, on: .client)
@@ -21,7 +21,7 @@ import Testing
     var options = DataChannelOptions()
     options.maximumBufferedAmount = 300_000
     let pair = VirtualPair(options: options)
-    try pair.start()
+    pair.start()
     let near = try pair.open(DataChannelParameters(), on: .client)
     pair.run(for: .seconds(1))
     #expect(throws: DataChannelError.bufferFull) {
@@ -33,7 +33,7 @@ import Testing
 
   @Test func `priorities share the way in proportion`() throws {
     let pair = VirtualPair()
-    try pair.start()
+    pair.start()
     let low = try pair.open(DataChannelParameters(priority: 128), on: .client)
     let high = try pair.open(DataChannelParameters(priority: 1024), on: .client)
     pair.run(for: .seconds(1))

@@ -8,7 +8,7 @@ import Testing
     var small = DataChannelOptions()
     small.maximumMessageSize = 10_000
     let pair = VirtualPair(serverOptions: small)
-    try pair.start(serverTakes: 262_144)  // the client is lied to
+    pair.start(serverTakes: 262_144)  // the client is lied to
     let bad = try pair.open(DataChannelParameters(), on: .client)
     let good = try pair.open(DataChannelParameters(), on: .client)
     pair.run(for: .seconds(1))
@@ -27,7 +27,7 @@ import Testing
     var options = DataChannelOptions()
     options.maximumNameBytes = 200_000
     let pair = VirtualPair(options: options)
-    try pair.start()
+    pair.start()
     let label = String(repeating: "x", count: 60_000)
     for _ in 0..<10 { _ = try pair.open(DataChannelParameters(label: label), on: .client) }
     pair.run(for: .seconds(30))
@@ -38,7 +38,7 @@ import Testing
 
   @Test func `noise is passed over`() throws {
     let pair = VirtualPair()
-    try pair.start()
+    pair.start()
     let near = try pair.open(DataChannelParameters(), on: .client)
     pair.run(for: .seconds(1))
     var random = SeededGenerator(seed: 4)

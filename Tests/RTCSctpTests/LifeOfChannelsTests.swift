@@ -8,7 +8,7 @@ import Testing
     let pair = VirtualPair()
     let before = try pair.open(DataChannelParameters(label: "before the start"), on: .client)
     #expect(pair.state(of: before, on: .client) == .connecting && pair.stream(of: before, on: .client) == nil)
-    try pair.start()
+    pair.start()
     pair.run(for: .seconds(1))
     let second = try pair.open(DataChannelParameters(), on: .client)
     let third = try pair.open(DataChannelParameters(), on: .server)
@@ -28,7 +28,7 @@ import Testing
     #expect(throws: DataChannelError.noStream) {
       _ = try pair.open(DataChannelParameters(negotiatedStream: StreamID(60_000)), on: .client)
     }
-    try pair.start()
+    pair.start()
     pair.run(for: .seconds(1))
     try pair.send(.text("hello"), on: near, from: .client)
     pair.run(for: .seconds(1))
@@ -39,7 +39,7 @@ import Testing
   @Test(arguments: [VirtualPair.Side.client, .server])
   func `closing sends what waits, tells the other side, and frees the stream`(closer: VirtualPair.Side) throws {
     let pair = VirtualPair()
-    try pair.start()
+    pair.start()
     let near = try pair.open(DataChannelParameters(), on: .client)
     pair.run(for: .seconds(1))
     let far = try #require(pair.incoming(at: .server).first?.handle)
@@ -64,7 +64,7 @@ import Testing
 
   @Test func `many channels close at once and both sides may close the same`() throws {
     let pair = VirtualPair()
-    try pair.start()
+    pair.start()
     let channels = try (0..<200).map { _ in try pair.open(DataChannelParameters(), on: .client) }
     pair.run(for: .seconds(2))
     let far = pair.incoming(at: .server).map(\.handle)
@@ -78,7 +78,7 @@ import Testing
 
   @Test func `closing the transport ends every channel on both sides`() throws {
     let pair = VirtualPair()
-    try pair.start()
+    pair.start()
     let near = try pair.open(DataChannelParameters(), on: .client)
     pair.run(for: .seconds(1))
     pair.closeAll(.client)
@@ -90,7 +90,7 @@ import Testing
 
   @Test func `a peer that vanishes is noticed`() throws {
     let pair = VirtualPair()
-    try pair.start()
+    pair.start()
     let near = try pair.open(DataChannelParameters(), on: .client)
     pair.run(for: .seconds(1))
     pair.network.setConditions(.broken)

@@ -11,7 +11,7 @@ import Testing
     conditions.jitter = .milliseconds(15)
     conditions.reorders = true
     let pair = VirtualPair(seed: 7, conditions: conditions)
-    try pair.start()
+    pair.start()
     let channel = try pair.open(DataChannelParameters(label: "file"), on: .client)
     pair.run(until: { !pair.incoming(at: .server).isEmpty })
     let far = try #require(pair.incoming(at: .server).first?.handle)
@@ -27,7 +27,7 @@ import Testing
     var conditions = NetworkConditions.delayed(.milliseconds(5))
     conditions.loss = loss
     let pair = VirtualPair(seed: 3, conditions: conditions)
-    try pair.start()
+    pair.start()
     let channel = try pair.open(DataChannelParameters(), on: .client)
     pair.run(until: { !pair.incoming(at: .server).isEmpty })
     let far = try #require(pair.incoming(at: .server).first?.handle)
@@ -49,7 +49,7 @@ import Testing
       var conditions = NetworkConditions.delayed(.milliseconds(20))
       conditions.loss = 0.1
       let pair = VirtualPair(seed: 5, conditions: conditions)
-      try pair.start()
+      pair.start()
       let channel = try pair.open(DataChannelParameters(), on: .client)
       pair.run(until: { pair.state(of: channel, on: .client) == .open })
       for i in 0..<20 { try pair.send(.binary([UInt8](repeating: UInt8(i), count: 3000)), on: channel, from: .client) }

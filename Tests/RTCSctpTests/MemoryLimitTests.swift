@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test func `the forged client is believed when it keeps the rules`() throws {
-    var peer = try ForgedClient()
+    var peer = ForgedClient()
     peer.sendData(open("chat"), flags: 3, stream: 0, number: 0, protocol: 50)
     peer.sendData(Array("hello".utf8), flags: 3, stream: 0, number: 1, protocol: 51)
     guard case .incoming(let handle, let parameters)? = peer.events.dropFirst().first else {
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test func `messages begun and never ended fill the receive buffer and no more`() throws {
-    var peer = try ForgedClient()
+    var peer = ForgedClient()
     let first = peer.nextTSN
     let block = [UInt8](repeating: 7, count: 1_000)
     for i in 0..<20_000 where peer.server.nextDeadline != .distantFuture {
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func `a message that never ends is taken up to the longest allowed`() throws {
-    var peer = try ForgedClient()
+    var peer = ForgedClient()
     peer.sendData(open(), flags: 3, stream: 0, number: 0, protocol: 50)
     let block = [UInt8](repeating: 7, count: 1_000)
     peer.sendData(block, flags: ForgedClient.begins, stream: 0, number: 1, protocol: 53)
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func `what follows a gap that is never filled is kept up to the receive buffer`() throws {
-    var peer = try ForgedClient()
+    var peer = ForgedClient()
     let first = peer.nextTSN
     let block = [UInt8](repeating: 7, count: 1_000)
     for i in 1..<20_000 {
@@ -62,7 +62,7 @@ import Testing
   @Test func `a peer that opens channels without end gets as many as were agreed`() throws {
     var options = DataChannelOptions()
     options.maximumStreams = 32
-    var peer = try ForgedClient(options: options)
+    var peer = ForgedClient(options: options)
     for i in 0..<2_000 {
       peer.sendData(open("a label"), flags: 3, stream: UInt16(i % 500), number: 0, protocol: 50)
       peer.acknowledge()
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test func `a peer that asks and never acknowledges is given up, with all that waited for it`() throws {
-    var peer = try ForgedClient()
+    var peer = ForgedClient()
     for i in 0..<500 { peer.sendData(open("x"), flags: 3, stream: UInt16(i * 2), number: 0, protocol: 50) }
     for _ in 0..<300 where peer.server.nextDeadline != .distantFuture { peer.pass(.seconds(1)) }
     #expect(peer.events.last == .ended(.timeout))

@@ -6,7 +6,7 @@ import Testing
 @Suite struct MessageTests {
   @Test func `text, bytes and empty messages arrive both ways`() throws {
     let pair = VirtualPair()
-    try pair.start()
+    pair.start()
     let ours = try pair.open(DataChannelParameters(label: "chat", protocol: "v1"), on: .client)
     pair.run(until: { !pair.incoming(at: .server).isEmpty })
     let theirs = try #require(pair.incoming(at: .server).first)

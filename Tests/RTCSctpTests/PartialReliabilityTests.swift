@@ -7,7 +7,7 @@ import Testing
   private func connected(
     _ parameters: DataChannelParameters, on pair: VirtualPair
   ) throws -> (near: DataChannelHandle, far: DataChannelHandle) {
-    try pair.start()
+    pair.start()
     let near = try pair.open(parameters, on: .client)
     pair.run(until: { !pair.incoming(at: .server).isEmpty })
     let far = try #require(pair.incoming(at: .server).first)

@@ -28,10 +28,10 @@ final class VirtualPair {
     server = DataChannelTransport(options: serverOptions ?? options)
   }
 
-  func start(clientTakes: UInt64? = 262_144, serverTakes: UInt64? = 262_144) throws {
-    try client.start(isClient: true, remoteMaximumMessageSize: serverTakes, seed: 11, now: now, into: &outbox)
+  func start(clientTakes: UInt64? = 262_144, serverTakes: UInt64? = 262_144) {
+    client.start(isClient: true, remoteMaximumMessageSize: serverTakes, seed: 11, now: now, into: &outbox)
     take(.client)
-    try server.start(isClient: false, remoteMaximumMessageSize: clientTakes, seed: 12, now: now, into: &outbox)
+    server.start(isClient: false, remoteMaximumMessageSize: clientTakes, seed: 12, now: now, into: &outbox)
     take(.server)
   }
 

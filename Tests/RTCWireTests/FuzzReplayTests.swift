@@ -18,6 +18,9 @@ import Testing
     "PeerJS": fuzzPeerJS,
     "SkyRTC": fuzzSkyRTC,
     "Jitter": fuzzJitter,
+    "H264File": fuzzH264File,
+    "VP9File": fuzzVP9File,
+    "AV1File": fuzzAV1File,
   ]
 
   @Test(arguments: ["Seeds", "FailCases"])

@@ -31,12 +31,12 @@ struct ForgedClient: ~Copyable {
   private var outbox = DataChannelOutbox()
 
   /// Shakes hands by a client of ours, and forgets it.
-  init(options: DataChannelOptions = DataChannelOptions()) throws {
+  init(options: DataChannelOptions = DataChannelOptions()) {
     var client = DataChannelTransport()
     var sent = DataChannelOutbox()
     server = DataChannelTransport(options: options)
-    try client.start(isClient: true, remoteMaximumMessageSize: nil, seed: 1, now: now, into: &sent)
-    try server.start(isClient: false, remoteMaximumMessageSize: nil, seed: 2, now: now, into: &outbox)
+    client.start(isClient: true, remoteMaximumMessageSize: nil, seed: 1, now: now, into: &sent)
+    server.start(isClient: false, remoteMaximumMessageSize: nil, seed: 2, now: now, into: &outbox)
     while !sent.packets.isEmpty || !outbox.packets.isEmpty {
       for i in 0..<sent.packets.count {
         learn(from: sent.packets.packet(i))
@@ -148,7 +148,8 @@ struct ForgedClient: ~Copyable {
   static func chunk(_ type: Chunk, flags: UInt8, _ body: [UInt8]) -> [UInt8] {
     let size = 4 + body.count
     let padding = [UInt8](repeating: 0, count: (4 - size % 4) % 4)
-    return [type.rawValue, flags, UInt8(truncatingIfNeeded: size >> 8), UInt8(truncatingIfNeeded: size)] + body + padding
+    return [type.rawValue, flags, UInt8(truncatingIfNeeded: size >> 8), UInt8(truncatingIfNeeded: size)] + body
+      + padding
   }
 
   private static func words(_ words: [UInt32]) -> [UInt8] {

@@ -25,6 +25,9 @@ extension MediaDescription {
     }
   }
 
+  /// True for `DTLS/SCTP 5000` with `a=sctpmap`, the form of before RFC 8841.
+  public var isOlderDataChannelForm: Bool { kind == .application && proto == "DTLS/SCTP" }
+
   /// The port of the SCTP association; nil when the section names none.
   public var remoteSCTPPort: UInt16? {
     if let sctpPort { return sctpPort }
