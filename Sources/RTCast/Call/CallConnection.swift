@@ -16,6 +16,7 @@ final class CallConnection: Sendable {
     /// No connection can come about.
     case failed(String)
     case warning(String)
+    case dataChannel(DataChannel)
     case reception(Reception.Event)
   }
 
@@ -168,6 +169,7 @@ final class CallConnection: Sendable {
         await report(end: reason, wasConnected: wasConnected)
       case .trackAdded(let track): await reception.add(track)
       case .trackRemoved(let track): await reception.remove(track)
+      case .dataChannelOpened(let channel): await report(.dataChannel(channel))
       case .targetBitrateChanged(let rate, _): media.videoTarget(rate, of: connection.id)
       case .audioTargetBitrateChanged(let rate, _): media.audioTarget(rate, of: connection.id)
       default: break

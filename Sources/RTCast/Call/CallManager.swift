@@ -313,6 +313,9 @@ public actor CallManager: SignalingServerDelegate {
     case .lost(let how): if isCurrent { _ = await step(.connectionLost(line, how)) }
     case .failed(let why): if isCurrent { _ = await step(.connectionFailed(line, why)) }
     case .warning(let sentence): tell(.warning(sentence), room: line.room)
+    case .dataChannel(let channel):
+      tell(.dataChannel(channel, from: party.peer), room: line.room)
+      delegate?.didReceiveDataChannel(channel)
     case .reception(let event): hear(event, on: line)
     }
   }

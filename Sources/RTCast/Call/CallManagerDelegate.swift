@@ -1,3 +1,4 @@
+public import RTCPeer
 public import RTCSignaling
 
 /// Who is told of calls, under the names that applications know. The same comes as `CallManager.events`. Called on the
@@ -13,6 +14,8 @@ public protocol CallManagerDelegate: AnyObject, Sendable {
   func didAddRemoteAudioTrack(_ track: RemoteAudioTrack)
   func remoteVideoTrackWasRemoved(_ track: RemoteVideoTrack)
   func callDidStart()
+  /// A channel that the far side opened; hold on to it. Those made here are given by `createDataChannel`.
+  func didReceiveDataChannel(_ channel: DataChannel)
   /// - Parameter error: nil when one of the two hung up.
   func callDidEnd(withError error: CallManagerError?)
 }
@@ -25,6 +28,7 @@ extension CallManagerDelegate {
   public func didAddRemoteAudioTrack(_ track: RemoteAudioTrack) {}
   public func remoteVideoTrackWasRemoved(_ track: RemoteVideoTrack) {}
   public func callDidStart() {}
+  public func didReceiveDataChannel(_ channel: DataChannel) {}
   public func callDidEnd(withError error: CallManagerError?) {}
 }
 
@@ -46,6 +50,8 @@ public enum CallEvent: Sendable {
   case remoteVideoRemoved(RemoteVideoTrack)
   case remoteAudioAdded(RemoteAudioTrack)
   case remoteAudioRemoved(RemoteAudioTrack)
+  /// The far side opened a channel.
+  case dataChannel(DataChannel, from: PeerID)
   /// The far side says that it sends no sound (`audio`) or picture (`video`) for now, or does again.
   case remoteMuted(PeerID, kind: String, Bool)
   /// Our source ended by itself; nil for the end of a file, a sentence for a loss.
