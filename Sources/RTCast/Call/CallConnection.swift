@@ -11,9 +11,9 @@ final class CallConnection: Sendable {
     case connected
     /// The far side ended it.
     case closed
-    /// Media flowed and flows no more.
+    /// There is no way to the far side, or no longer.
     case lost(String)
-    /// No connection can come about.
+    /// The two sides do not fit together.
     case failed(String)
     case warning(String)
     case dataChannel(DataChannel)
@@ -184,7 +184,8 @@ final class CallConnection: Sendable {
     switch reason {
     case .closedLocally: break
     case .closedRemotely: await report(.closed)
-    case .unreachable, .timedOut, .fingerprintMismatch, .handshakeFailed:
+    case .unreachable, .timedOut: await report(.lost(reason.sentence))
+    case .fingerprintMismatch, .handshakeFailed:
       await report(wasConnected ? .lost(reason.sentence) : .failed(reason.sentence))
     }
   }

@@ -29,6 +29,8 @@ public actor CallManager: SignalingServerDelegate {
   let continuation: AsyncStream<CallEvent>.Continuation
   weak var delegate: (any CallManagerDelegate)?
   var board: Switchboard?
+  /// What the server said before we knew our own name.
+  private var early: [SignalingEvent] = []
   var connections: [Switchboard.Line: CallConnection] = [:]
   var rooms: [String: Room] = [:]
   /// What is recorded here.
@@ -120,6 +122,9 @@ public actor CallManager: SignalingServerDelegate {
     options.connectTimeout = configuration.connectionTimeout
     options.ringTimeout = configuration.ringTimeout
     board = Switchboard(me: me, options: options, seed: UInt64.random(in: .min ... .max))
+    let events = early
+    early = []
+    for event in events { await signalingServer(event) }
     return me
   }
 
@@ -143,6 +148,10 @@ public actor CallManager: SignalingServerDelegate {
   }
 
   public func signalingServer(_ event: SignalingEvent) async {
+    guard board != nil else {
+      if early.count < 1_024 { early.append(event) }
+      return
+    }
     switch event {
     case .signal(let bytes, let peer):
       _ = await step(.signal(json: String(decoding: bytes, as: UTF8.self), from: peer))

@@ -1,9 +1,10 @@
+import RTCEngine
 public import RTCMedia
 public import RTCPeer
 import RTCPlayout
 import Synchronization
 
-/// A picture that a far side sends. Decoded while it has sinks or not; any thread.
+/// A picture that a far side sends. It is decoded while somebody looks; any thread.
 public final class RemoteVideoTrack: Sendable {
   public let id: String
   /// Whose it is.
@@ -11,7 +12,15 @@ public final class RemoteVideoTrack: Sendable {
   /// The connection's track, for its statistics.
   public let incoming: IncomingVideoTrack
   let playout: VideoPlayout
-  private let recordings = Mutex<[IncomingRecording]>([])
+  private let takers = Mutex(Takers())
+
+  /// Who takes the pictures.
+  private struct Takers {
+    var sinks = 0
+    /// From the next key frame on.
+    var isWaiting = false
+    var recordings: [IncomingRecording] = []
+  }
 
   init(_ incoming: IncomingVideoTrack, peer: PeerID, playout: VideoPlayout) {
     id = incoming.id
@@ -19,10 +28,7 @@ public final class RemoteVideoTrack: Sendable {
     self.peer = peer
     self.playout = playout
     incoming.onEnded { playout.end() }
-    incoming.setReceiver { [weak self] frame in
-      playout.receive(frame)
-      self?.record(frame)
-    }
+    incoming.setReceiver { [weak self] in self?.receive($0) }
   }
 
   /// False: hidden here; nothing is decoded.
@@ -34,19 +40,39 @@ public final class RemoteVideoTrack: Sendable {
     }
   }
 
-  /// Shows the picture to `sink` too, the present one at once. `videoDidEnd` is its last call.
-  public func add(_ sink: any VideoSink) { playout.add(sink) }
+  /// Shows the picture to `sink` too. `videoDidEnd` is its last call.
+  public func add(_ sink: any VideoSink) {
+    playout.add(sink)
+    let isFirst = takers.withLock { takers in
+      takers.sinks += 1
+      if takers.sinks == 1 { takers.isWaiting = true }
+      return takers.sinks == 1
+    }
+    if isFirst { incoming.requestKeyFrame() }
+  }
 
-  public func remove(_ sink: any VideoSink) { playout.remove(sink) }
+  public func remove(_ sink: any VideoSink) {
+    playout.remove(sink)
+    let isLast = takers.withLock { takers in
+      takers.sinks = max(0, takers.sinks - 1)
+      return takers.sinks == 0
+    }
+    if isLast { playout.notePause() }
+  }
 
   /// Hands on the coded pictures as they come, from the next key frame on, which is asked for.
   public func record(into sink: any EncodedMediaSink) {
-    recordings.withLock { $0.append(IncomingRecording(into: sink)) }
+    takers.withLock { $0.recordings.append(IncomingRecording(into: sink)) }
     incoming.requestKeyFrame()
   }
 
-  private func record(_ frame: ReceivedFrame) {
-    for recording in recordings.withLock({ $0 }) { recording.receive(frame) }
+  private func receive(_ frame: ReceivedFrame) {
+    let (isShown, recordings) = takers.withLock { takers in
+      if frame.isKeyFrame { takers.isWaiting = false }
+      return (takers.sinks > 0 && !takers.isWaiting, takers.recordings)
+    }
+    if isShown { playout.receive(frame) }
+    for recording in recordings { recording.receive(frame) }
   }
 }
 

@@ -18,8 +18,6 @@ struct CallPlan: Sendable {
   var token: String?
   /// What we send, sound included; empty: nothing.
   var media = MediaSource(video: nil)
-  /// For the `capture` event.
-  var sourceName = "microphone"
   var configuration = CallConfiguration()
   var answer = AnswerChoice.reject
   var showsWindow = true

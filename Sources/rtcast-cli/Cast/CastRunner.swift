@@ -257,7 +257,6 @@ struct CastRunner {
     plan.name = options.hub.ownName
     plan.token = options.token?.text
     plan.media = source.media
-    plan.sourceName = source.name
     if let preset = options.preset { plan.configuration = CallConfiguration(preset) }
     plan.configuration.frameRate = source.frameRate
     plan.configuration.captureSize = source.size
