@@ -175,8 +175,8 @@ class Switchboard {
     if (!window.RTCPeerConnection) { this.refuse(call, "unsupported"); return; }
     if (room !== null && room !== this.room) { this.refuse(call, "rejected"); return; }
     const other = this.with(from);
-    const crossed = other?.state === "calling" && other.room === room;
-    if (crossed && comesFirst(this.line.name, from)) { call.over || clearTimeout(call.timers.end); return; }   // they answer ours
+    const crossed = !!other && other.outgoing && other.room === room && (other.state === "calling" || other.state === "connecting");
+    if (crossed && comesFirst(this.line.name, from)) { clearTimeout(call.timers.end); return; }   // they answer ours
     if (other) other.end(crossed ? "crossed" : "lost");
     if (room === null && !crossed && (this.room !== null || this.calls.size)) {
       this.refuse(call, "busy");

@@ -45,8 +45,13 @@ class Call {
     const pc = this.pc = new RTCPeerConnection({ bundlePolicy: "max-bundle", iceServers: this.board.line.iceServers });
     pc.onnegotiationneeded = () => this.negotiate();
     pc.onicecandidate = ({ candidate }) => this.board.line.send({ type: "candidate", to: this.peer, call: this.id, candidate });
-    pc.ontrack = ({ receiver }) => { this.watch(receiver.transport); this.board.onmedia(this); };
-    pc.onsignalingstatechange = () => { if (pc.signalingState === "stable") { this.tune(); this.board.onmedia(this); } };
+    pc.ontrack = () => this.board.onmedia(this);
+    pc.onsignalingstatechange = () => {
+      if (pc.signalingState !== "stable") return;
+      this.watch(pc.sctp?.transport ?? pc.getReceivers().find((receiver) => receiver.transport)?.transport);
+      this.tune();
+      this.board.onmedia(this);
+    };
     pc.onconnectionstatechange = () => this.follow();
     pc.ondatachannel = ({ channel }) => { if (channel.label === "chat") this.talkOver(channel); };
     this.offering = this.outgoing;   // the first offer is the caller's
