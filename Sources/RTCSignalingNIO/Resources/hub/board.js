@@ -151,6 +151,7 @@ class Switchboard {
       break;
     case "description":
       if (call?.pc) call.describe(data.description, data.streams);
+      else if (call?.state === "ringing") call.offer = data.description;   // older protocols' callers do not wait
       else if (!call) this.line.send({ type: "bye", to: from, call: id, reason: "unknown-call" });
       break;
     case "mute":

@@ -7,7 +7,7 @@ class LocalMedia {
     this.face = new MediaStream();       // the streams only give the far side their names
     this.shared = new MediaStream();
     this.muted = { microphone: false, camera: false };
-    this.faults = {};                    // by kind: a sentence for people, and its code
+    this.faults = {};                    // by kind: what the browser said
     this.devices = [];
     this.onchange = () => {};
     navigator.mediaDevices?.addEventListener?.("devicechange", () => this.list());
@@ -116,19 +116,30 @@ class LocalMedia {
 
   blame(kind, error) {
     if (kind in this.muted) this.tracks[kind] = null;
-    const thing = { microphone: "microphone", camera: "camera", screen: "screen" }[kind];
-    const sentences = {
-      Insecure: "Browsers give camera, microphone and screen to https:// pages only (and on this machine to http://localhost). "
-        + "You can still join, see and hear.",
-      NotAllowedError: kind === "screen" ? "No screen was chosen, so nothing is shared."
-        : `The ${thing} is not allowed here. Allow it by the sign in the address bar, then press its button again.`,
-      NotFoundError: `No ${thing} was found. Plug one in, or go on without.`,
-      NotReadableError: `The ${thing} does not start. Another program may be using it; close that, then press its button again.`,
-      AbortError: `The ${thing} does not start. Unplug it, plug it in, and press its button again.`,
-      Unsupported: "This browser cannot share the screen; browsers on phones cannot.",
-      Ended: `The ${thing} stopped: it was unplugged, or its permission was taken back.`,
-    };
-    this.faults[kind] = { code: error.name, sentence: sentences[error.name] ?? `The ${thing} does not start: ${error.message || error.name}.` };
+    this.faults[kind] = { code: error.name, detail: error.message || error.name };
+  }
+
+  /// What is missing and what to do about it, the same trouble of several kinds said once.
+  get complaints() {
+    const kindsOf = new Map();
+    for (const [kind, fault] of Object.entries(this.faults)) {
+      const key = fault.code === "NotAllowedError" && kind === "screen" ? "Cancelled" : fault.code;
+      kindsOf.set(key, { kinds: [...(kindsOf.get(key)?.kinds ?? []), kind], detail: fault.detail });
+    }
+    return [...kindsOf].map(([code, { kinds, detail }]) => {
+      const things = kinds.join(" and ");
+      return {
+        Insecure: "Browsers give camera, microphone and screen to https:// pages only (and on this machine to http://localhost). "
+          + "You can still join, see and hear.",
+        Cancelled: "No screen was chosen, so nothing is shared.",
+        NotAllowedError: `Not allowed here: ${things}. Allow it by the sign in the address bar, then press its button again. You can also go on without.`,
+        NotFoundError: `Not found: ${things}. Plug one in, or go on without.`,
+        NotReadableError: `Does not start: ${things}. Another program may be using it; close that, then press its button again.`,
+        AbortError: `Does not start: ${things}. Unplug it, plug it in, and press its button again.`,
+        Unsupported: "This browser cannot share the screen; browsers on phones cannot.",
+        Ended: `Stopped: ${things}. It was unplugged, or its permission was taken back.`,
+      }[code] ?? `Does not start: ${things}, because of “${detail}”.`;
+    });
   }
 }
 LocalMedia.displayWishes = {};   // what a test adds to the question

@@ -18,6 +18,13 @@ function fragment() {
   return { room: room.trim(), token: pairs?.get("token") ?? query.get("token") ?? "" };
 }
 
+/// The page's address for others: their names are their own.
+function invitation() {
+  const address = new URL(location.href);
+  address.searchParams.delete("name");
+  return address.href;
+}
+
 // MARK: state
 
 function state() {
@@ -76,7 +83,7 @@ function refused({ code, message }) {
   const inCall = board.live.length > 0;
   page.joined = page.joined && inCall;
   const sentences = {
-    "bad-token": $("token").value ? "That token is not right. Ask whoever sent you the link for the current one." : "This hub needs a token. It is part of the link you were sent.",
+    "bad-token": line.token ? "That token is not right. Ask whoever sent you the link for the current one." : "This hub needs a token. It is part of the link you were sent.",
     "taken-name": `The name “${line.name}” is taken here. Choose another.`,
     "replaced": "You joined under this name from another tab or device.",
   };
@@ -87,6 +94,7 @@ function refused({ code, message }) {
   $("join-error").hidden = false;
   const field = code === "bad-token" ? $("token") : $("name");
   $("token-row").hidden = code !== "bad-token" && !$("token").value;
+  if (code === "bad-token") $("token").value = line.token;
   for (const each of [$("token"), $("name")]) each.toggleAttribute("aria-invalid", each === field && code !== "replaced");
   show();
   field.focus();
@@ -114,6 +122,7 @@ function show() {
   const names = { start: "Calls", joining: "Joining…", lobby: line.name + " · Calls", ringing: "☎ " + board.ringing?.peer + " is calling", room: "# " + board.room,
     calling: "Ringing " + board.active[0]?.peer + "…", connecting: "Connecting…", call: "● " + board.active[0]?.peer };
   document.title = (names[now] ?? "Calls") + " · rtcast";
+  if (before !== now && (now === "calling" || now === "ringing")) $("toast").hidden = true;
   if (before !== now && now === "call") $("said").textContent = "In a call with " + board.active[0].peer;
   if (before !== now && now === "calling") $("said").textContent = "Ringing " + board.active[0].peer;
   showLine();
@@ -170,6 +179,7 @@ function showStage() {
   tiles.show(calls);
   $("alone").hidden = !(board.room !== null && !calls.length);
   $("alone-room").textContent = board.room ?? "";
+  if ($("alone-link").value !== invitation()) $("alone-link").value = invitation();
   $("stage-title").textContent = board.room !== null ? "# " + board.room + " · " + (calls.length + 1) : calls.map((call) => call.peer).join(", ");
   const open = board.live.some((call) => call.chat?.readyState === "open");
   $("chat-text").disabled = $("chat-send").disabled = !open;
@@ -200,10 +210,13 @@ function showMedia() {
     video.srcObject = shown ? new MediaStream([shown]) : null;
     if (shown) video.play().catch(() => {});
   }
-  const faults = Object.entries(local.faults), texts = [...new Set(faults.map(([, fault]) => fault.sentence))];
-  root.dataset.mediaFault = faults.map(([kind, fault]) => kind + ":" + fault.code).join(" ");
-  if ($("media-fault").textContent !== texts.join(" ")) $("media-fault").textContent = texts.join(" ");
-  $("media-fault").hidden = !texts.length;
+  const complaint = local.complaints.join(" ");
+  root.dataset.mediaFault = Object.entries(local.faults).map(([kind, fault]) => kind + ":" + fault.code).join(" ");
+  if ($("media-fault").textContent !== complaint) {
+    $("media-fault").textContent = complaint;
+    if (complaint && !$("stage").hidden) tell(complaint, "media");
+  }
+  $("media-fault").hidden = !complaint;
   $("choice").hidden = page.asked || !LocalMedia.hasDevices || !!shown || !!local.tracks.microphone;
   $("mirror-empty").hidden = !$("choice").hidden || !!shown;
   $("mirror-empty-text").textContent = local.tracks.microphone ? "You send sound only." : "You send nothing; you can watch and listen.";
@@ -399,7 +412,7 @@ $("tap").onclick = () => { ringer.wake(); tiles.unblock(); };
 $("try").onclick = () => line.connect();
 $("leave").onclick = () => { board.hangUp(); line.close(); page.joined = false; board.people.clear(); show(); $("name").focus(); };
 $("copy").onclick = async () => {
-  try { await navigator.clipboard.writeText(location.href); $("copy").textContent = "Copied"; } catch { $("alone-link").select(); }
+  try { await navigator.clipboard.writeText(invitation()); $("copy").textContent = "Copied"; } catch { $("alone-link").select(); }
   setTimeout(() => { $("copy").textContent = "Copy the link"; }, 2000);
 };
 for (const [id, kind] of [["camera-list", "camera"], ["microphone-list", "microphone"]]) $(id).onchange = () => { page.asked = true; local.choose(kind, $(id).value); };
@@ -430,8 +443,6 @@ root.dataset.hub = line.state;
 root.dataset.figures = recall("figures") ?? "off";
 document.querySelector("[data-do=figures]").setAttribute("aria-pressed", root.dataset.figures === "on");
 openChat(false);
-$("alone-link").value = location.href;
-addEventListener("hashchange", () => { $("alone-link").value = location.href; });
 if (!LocalMedia.hasDevices) { local.blame("camera", { name: "Insecure" }); page.asked = true; }
 if (!window.RTCPeerConnection) { $("join-error").textContent = "This browser has no WebRTC, so it cannot take part in calls."; $("join-error").hidden = false; }
 show();
