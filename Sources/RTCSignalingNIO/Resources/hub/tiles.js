@@ -103,10 +103,16 @@ class Tiles {
     this.arrange();
   }
 
-  /// As many columns, three at most, as make the pictures largest.
+  /// As many columns, three at most, as make the pictures largest; where there are screens they get the room and the faces a strip.
   arrange() {
     const count = this.tiles.size, { clientWidth: width, clientHeight: height } = this.grid;
+    const screens = [...this.tiles.values()].filter(({ figure }) => figure.dataset.kind === "screen").length, faces = count - screens;
     this.grid.dataset.count = count;
+    this.grid.dataset.layout = root.dataset.layout = !screens || !faces ? "grid" : width > height ? "side" : "below";
+    // In the strip the last place is for one's own picture. Rows or columns are counted so that both kinds come out even.
+    this.grid.style.setProperty("--screen-span", faces + 1);
+    this.grid.style.setProperty("--face-span", screens);
+    this.grid.style.setProperty("--places", screens * (faces + 1));
     if (!count || !width) return;
     const area = (columns) => {
       const wide = width / columns, tall = height / Math.ceil(count / columns);
