@@ -20,7 +20,7 @@ let package = Package(
       name: "FuzzBodies",
       dependencies: [
         .product(name: "RTCWire", package: "rtcast"), .product(name: "RTCMedia", package: "rtcast"),
-        .product(name: "RTCCapture", package: "rtcast"),
+        .product(name: "RTCCapture", package: "rtcast"), .product(name: "RTCBitstream", package: "rtcast"),
       ],
       swiftSettings: strict),
     .systemLibrary(name: "CLibFuzzer"),
@@ -34,5 +34,8 @@ let package = Package(
     fuzzTarget("FuzzSTUN"),
     fuzzTarget("FuzzSDP"),
     fuzzTarget("FuzzY4M"),
+    fuzzTarget("FuzzH264File"),
+    fuzzTarget("FuzzVP9File"),
+    fuzzTarget("FuzzAV1File"),
   ]
 )

@@ -14,6 +14,9 @@ import Testing
     "STUN": fuzzSTUN,
     "SDP": fuzzSDP,
     "Y4M": fuzzY4M,
+    "H264File": fuzzH264File,
+    "VP9File": fuzzVP9File,
+    "AV1File": fuzzAV1File,
   ]
 
   @Test(arguments: ["Seeds", "FailCases"])
