@@ -17,6 +17,9 @@ import Testing
     "Hub": fuzzHub,
     "PeerJS": fuzzPeerJS,
     "SkyRTC": fuzzSkyRTC,
+    "H264File": fuzzH264File,
+    "VP9File": fuzzVP9File,
+    "AV1File": fuzzAV1File,
   ]
 
   @Test(arguments: ["Seeds", "FailCases"])
