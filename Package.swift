@@ -123,7 +123,9 @@ let package = Package(
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Logging", package: "swift-log"),
       ],
-      resources: [.embedInCode("Resources/viewer.html")],
+      resources: [.embedInCode("Resources/viewer.html")]
+        + ["hub.html", "hub.css", "line.js", "media.js", "call.js", "board.js", "tiles.js", "sounds.js", "page.js"]
+        .map { .embedInCode("Resources/hub/\($0)") },
       swiftSettings: strict),
 
     // What an application imports, and the program.
