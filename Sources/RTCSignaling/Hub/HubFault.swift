@@ -101,9 +101,11 @@ public enum HubFault: Error, Hashable, Sendable {
     }
   }
 
-  /// How much of a connection's patience it costs. Guessing tokens and secrets costs more.
+  /// How much of a connection's patience it costs. Guessing tokens and secrets costs more; that somebody has gone is not
+  /// the sender's fault.
   var weight: Double {
     switch self {
+    case .unknownPeer, .incompatible, .roomFull: 0
     case .badToken, .takenName: 10
     default: 1
     }

@@ -3,7 +3,7 @@ import NIOPosix
 public import RTCSignaling
 
 /// A client of the hub, by WebSocket (`ws://`, `wss://`): registers under a name, sends to others, and comes back by itself
-/// when the connection breaks. One connection's worth: connect once, close once.
+/// when the connection breaks. Connect once, close once; who lets go of the client closes it.
 ///
 ///     let hub = HubClient(address: address, token: nil)
 ///     let registration = try await hub.connect(as: "alice")
@@ -40,6 +40,12 @@ public final class HubClient: Sendable {
     eventLoop = loop
     link = NIOLoopBoundBox.makeBoxSendingValue(
       HubLink(address: address, token: token, configuration, events: continuation, eventLoop: loop), eventLoop: loop)
+  }
+
+  /// Ends as `close` does.
+  deinit {
+    let link = link
+    eventLoop.execute { link.value.handle(.close) }
   }
 
   /// Connects and registers.

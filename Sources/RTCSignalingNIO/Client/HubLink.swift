@@ -30,13 +30,17 @@ final class HubLink {
   }
 
   func start(as name: String?, _ whenDecided: @escaping (Result<HubRegistration, HubClientError>) -> Void) {
-    guard session == nil else { return whenDecided(.failure(.alreadyConnected)) }
+    if let session { return whenDecided(.failure(session.hasEnded ? .closed : .alreadyConnected)) }
     self.whenDecided = whenDecided
+    session = makeSession(name)
+    handle(.start)
+  }
+
+  private func makeSession(_ name: String?) -> HubSession {
     var generator = SystemRandomNumberGenerator()
-    session = HubSession(
+    return HubSession(
       address: address, name: name, token: token, secret: Self.secret(), options: configuration.session,
       seed: generator.next())
-    handle(.start)
   }
 
   func handle(_ input: HubSession.Input) {
@@ -46,11 +50,7 @@ final class HubLink {
   }
 
   func close(_ promise: EventLoopPromise<Void>) {
-    guard session != nil else {
-      events.yield(.ended(nil))
-      events.finish()
-      return promise.succeed(())
-    }
+    if session == nil { session = makeSession(nil) }
     let socket = socket
     handle(.close)
     guard let socket else { return promise.succeed(()) }
@@ -135,10 +135,9 @@ final class HubLink {
     if let timer, timer.due == due { return }
     timer?.task.cancel()
     let deadline = NIODeadline.uptimeNanoseconds(UInt64(max(0, due.nanoseconds)))
-    // Holds the link until it has ended: an application may let go of the client and only read the events.
-    let task = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
-      self.timer = nil
-      self.handle(.deadline)
+    let task = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [weak self] in
+      self?.timer = nil
+      self?.handle(.deadline)
     }
     timer = (due, task)
   }

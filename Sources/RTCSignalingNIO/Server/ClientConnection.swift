@@ -51,7 +51,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     case .crowded:
       registry.logger.warning("more than \(registry.limits.connections) connections; the newest is sent away")
       answer(.crowded, isHead: false, thenLinger: true)
-    case .refused: close()
+    // By TLS the telling would cost a handshake.
+    case .refused: if registry.isSecure { close() } else { answer(.crowded, isHead: false, thenLinger: false) }
     }
   }
 

@@ -9,6 +9,7 @@ final class ConnectionRegistry {
   let sessions: any WHEPSessions
   private let publications: (any OfferSessions)?
   let logger: Logger
+  let isSecure: Bool
   let page: HTTPReply
   let viewer: HTTPReply
   /// Nil when the server has no hub.
@@ -37,6 +38,7 @@ final class ConnectionRegistry {
     publications = configuration.publications
     hub = configuration.hub.map { HubHost($0, announce: configuration.whenHubChanges, eventLoop: eventLoop) }
     limits = configuration.limits
+    isSecure = configuration.tls != nil
     viewer = .page(ViewerPage.html)
     page =
       switch configuration.frontPage {
@@ -62,7 +64,7 @@ final class ConnectionRegistry {
     case welcome
     /// Over the limit: told so, then closed.
     case crowded
-    /// So far over the limit that not even the telling is affordable.
+    /// So far over the limit that waiting for it to have read that is not affordable.
     case refused
   }
 

@@ -98,6 +98,7 @@ struct ServeRunner {
     var configuration = SignalingServerConfiguration(
       listen: listen, token: command.token, hostNames: command.hostName, limits: server,
       hub: HubConfiguration(limits: limits, access: access, iceServers: command.iceServer))
+    configuration.frontPage = .hub(HubPage.html)
     configuration.origins = command.allowOrigin
     configuration.tls = certificate?.identity
     // Nothing is shown here but what peers show each other.

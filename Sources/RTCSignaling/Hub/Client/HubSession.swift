@@ -108,6 +108,9 @@ public struct HubSession: Sendable {
     }
   }
 
+  /// Nothing will come of it any more.
+  public var hasEnded: Bool { if case .ended = stage { true } else { false } }
+
   /// The one door. `now` never goes back.
   public mutating func handle(_ input: Input, now: Timestamp) -> [Action] {
     switch input {
