@@ -20,7 +20,8 @@ let package = Package(
       name: "FuzzBodies",
       dependencies: [
         .product(name: "RTCWire", package: "rtcast"), .product(name: "RTCMedia", package: "rtcast"),
-        .product(name: "RTCCapture", package: "rtcast"), .product(name: "RTCEngine", package: "rtcast"),
+        .product(name: "RTCCapture", package: "rtcast"), .product(name: "RTCBitstream", package: "rtcast"),
+        .product(name: "RTCEngine", package: "rtcast"),
       ],
       swiftSettings: strict),
     .systemLibrary(name: "CLibFuzzer"),
@@ -35,5 +36,8 @@ let package = Package(
     fuzzTarget("FuzzSDP"),
     fuzzTarget("FuzzY4M"),
     fuzzTarget("FuzzJitter"),
+    fuzzTarget("FuzzH264File"),
+    fuzzTarget("FuzzVP9File"),
+    fuzzTarget("FuzzAV1File"),
   ]
 )
