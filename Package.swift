@@ -29,6 +29,7 @@ let package = Package(
     .library(name: "RTCSctp", targets: ["RTCSctp", "RTCPrimitives"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
     .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
+    .library(name: "RTCPeer", targets: ["RTCPeer", "RTCEngine", "RTCSctp"]),
     .library(
       name: "RTCPictures", targets: ["RTCMedia", "RTCConvert", "RTCCodecVPX", "RTCCapture", "RTCPrimitives"]),
     .library(
@@ -171,6 +172,7 @@ let package = Package(
         "RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCSctp", "RTCMedia", "RTCWire", "RTCPrimitives",
       ],
       swiftSettings: strict),
+    .testTarget(name: "RTCPeerTests", dependencies: ["RTCPeer", "RTCEngine", "RTCSctp"], swiftSettings: strict),
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
