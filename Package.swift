@@ -172,7 +172,10 @@ let package = Package(
         "RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCSctp", "RTCMedia", "RTCWire", "RTCPrimitives",
       ],
       swiftSettings: strict),
-    .testTarget(name: "RTCPeerTests", dependencies: ["RTCPeer", "RTCEngine", "RTCSctp"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCPeerTests",
+      dependencies: ["RTCPeer", "RTCEngine", "RTCSctp", "RTCMedia", "RTCTestKit", "RTCPrimitives"],
+      swiftSettings: strict),
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(

@@ -55,6 +55,8 @@ public final class PeerPair {
   /// Switches the log of departures on.
   public var recordsDepartures = false
   public private(set) var departures: [Departure] = []
+  /// Takes descriptions from one side to the other, where `negotiatePerfectly` was called.
+  var signaling: Signaling?
 
   public init(_ options: Options = Options()) throws {
     let first = try Self.configuration(.offerer, options)
@@ -94,6 +96,7 @@ public final class PeerPair {
   public func step(_ side: Side, _ input: consuming Input) {
     let end = self[side]
     end.peer.handle(input, now: now, into: &end.outbox)
+    signaling?.take(end.outbox.events, from: side, now: now)
     end.takeEvents(now)
     flush(side)
   }
@@ -158,6 +161,7 @@ public final class PeerPair {
   /// Lets time pass until `duration` is over or, after some step, `condition` holds.
   public func run(for duration: TimeDelta, until condition: (PeerPair) -> Bool = { _ in false }) {
     let end = now + duration
+    serveSignaling()
     serveDeadlines()
     while !condition(self) {
       let next = nextTime
@@ -167,13 +171,15 @@ public final class PeerPair {
       }
       now = max(now, next)
       deliver()
+      serveSignaling()
       makeFrames()
       serveDeadlines()
     }
   }
 
   private var nextTime: Timestamp {
-    min(network.nextDeadline ?? .distantFuture, min(offerer.nextTime, answerer.nextTime))
+    let media = min(network.nextDeadline ?? .distantFuture, min(offerer.nextTime, answerer.nextTime))
+    return min(media, signaling?.nextTime ?? .distantFuture)
   }
 
   private func deliver() {

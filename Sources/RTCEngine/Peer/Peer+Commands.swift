@@ -22,6 +22,7 @@ extension Peer {
     }
     guard !isEnded else { return }
     matchTransceivers()
+    describeSources()
     if negotiation.signalingState != before {
       outbox.events.append(.signalingStateChanged(negotiation.signalingState))
       if negotiation.signalingState == .stable { notice.reset() }

@@ -245,13 +245,20 @@ extension Peer {
       guard theirs.contains(identity.ssrc) || theirs.contains(identity.rtxSSRC) else { continue }
       videos[index].identity.ssrc = freeSource(theirs)
       videos[index].identity.rtxSSRC = freeSource(theirs)
-      negotiation[videos[index].id].track?.ssrc = videos[index].identity.ssrc
-      negotiation[videos[index].id].track?.rtxSSRC = videos[index].identity.rtxSSRC
     }
     for index in sounds.indices where sounds[index].sender == nil && theirs.contains(sounds[index].identity.ssrc) {
       sounds[index].identity.ssrc = freeSource(theirs)
-      negotiation[sounds[index].id].track?.ssrc = sounds[index].identity.ssrc
     }
+    describeSources()
+  }
+
+  /// What our descriptions say of our sources is what we send.
+  mutating func describeSources() {
+    for video in videos {
+      negotiation[video.id].track?.ssrc = video.identity.ssrc
+      negotiation[video.id].track?.rtxSSRC = video.identity.rtxSSRC
+    }
+    for sound in sounds { negotiation[sound.id].track?.ssrc = sound.identity.ssrc }
   }
 
   private mutating func freeSource(_ theirs: Set<SSRC>) -> SSRC {

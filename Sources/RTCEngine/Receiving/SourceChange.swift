@@ -1,8 +1,8 @@
-import RTCPrimitives
+package import RTCPrimitives
 
 /// Which source (SSRC) a received track comes from may change: its sender began anew. A change is taken up at once, but
 /// neither packets of the source before, still on their way, nor a storm of new ones may turn everything over and over.
-struct SourceChange {
+package struct SourceChange {
   /// Changes closer together than this are a storm.
   private static let interval = TimeDelta.milliseconds(200)
   /// A source is over when it was silent for so long, and the one before it may come back.
@@ -12,8 +12,10 @@ struct SourceChange {
   private var heard = Timestamp(nanoseconds: .min / 2)
   private var former: SSRC?
 
+  package init() {}
+
   /// True when a packet of `ssrc` begins a new stream in the place of `current`'s.
-  mutating func accepts(_ ssrc: SSRC, after current: SSRC?, now: Timestamp) -> Bool {
+  package mutating func accepts(_ ssrc: SSRC, after current: SSRC?, now: Timestamp) -> Bool {
     guard let current else {
       heard = now
       return true
@@ -26,5 +28,5 @@ struct SourceChange {
     return true
   }
 
-  mutating func hear(_ now: Timestamp) { heard = now }
+  package mutating func hear(_ now: Timestamp) { heard = now }
 }

@@ -1,10 +1,10 @@
-import RTCPrimitives
+package import RTCPrimitives
 
 /// Whose the far side's sources are (RFC 8843 §9.2): said by its description, or learned from packets that named their
 /// m-section.
-struct StreamTable {
+package struct StreamTable {
   /// A far side has no business with more sources at a time.
-  static let capacity = 64
+  package static let capacity = 64
 
   private struct Entry {
     var source: SSRC
@@ -17,13 +17,15 @@ struct StreamTable {
   private static let interval = TimeDelta.seconds(1)
   private var entries: [Entry] = []
 
-  func owner(of source: SSRC) -> TransceiverID? {
+  package init() {}
+
+  package func owner(of source: SSRC) -> TransceiverID? {
     for index in entries.indices where entries[index].source == source { return entries[index].owner }
     return nil
   }
 
   /// What became of a packet's claim that its source belongs to an m-section.
-  enum Binding {
+  package enum Binding: Hashable {
     /// As known, or new.
     case bound
     /// The source was another's until now.
@@ -32,7 +34,7 @@ struct StreamTable {
     case refused
   }
 
-  mutating func bind(_ source: SSRC, to owner: TransceiverID, now: Timestamp) -> Binding {
+  package mutating func bind(_ source: SSRC, to owner: TransceiverID, now: Timestamp) -> Binding {
     for index in entries.indices where entries[index].source == source {
       let former = entries[index].owner
       guard former != owner else { return .bound }
@@ -49,7 +51,7 @@ struct StreamTable {
   }
 
   /// Takes what a new description says; what was learned of transceivers that still receive stays.
-  mutating func describe(_ described: [(source: SSRC, owner: TransceiverID)], receiving: Set<TransceiverID>) {
+  package mutating func describe(_ described: [(source: SSRC, owner: TransceiverID)], receiving: Set<TransceiverID>) {
     entries.removeAll { $0.isDescribed || !receiving.contains($0.owner) }
     for item in described.prefix(Self.capacity / 2) {
       entries.removeAll { $0.source == item.source }
