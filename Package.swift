@@ -30,6 +30,7 @@ let package = Package(
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
     .library(name: "RTCSignaling", targets: ["RTCSignaling"]),
     .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
+    .library(name: "RTCPeer", targets: ["RTCPeer", "RTCEngine", "RTCSctp"]),
     .library(
       name: "RTCPictures", targets: ["RTCMedia", "RTCConvert", "RTCCodecVPX", "RTCCapture", "RTCPrimitives"]),
     .library(
@@ -193,7 +194,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCPeerTests",
-      dependencies: ["RTCPeer", "RTCEngine", "RTCMedia", "RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
+      dependencies: ["RTCPeer", "RTCEngine", "RTCSctp", "RTCMedia", "RTCTestKit", "RTCPrimitives"],
+      swiftSettings: strict),
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
