@@ -1,4 +1,4 @@
-public import RTCEngine
+import RTCEngine
 public import RTCMedia
 import RTCNet
 public import RTCPeer
@@ -298,7 +298,7 @@ public actor CallManager: SignalingServerDelegate {
       party, role, configuration, media: media, codecs: codecs, peers: peers
     ) { [weak self] event in await self?.hear(event, from: party, on: line) }
     connections[line] = connection
-    let (sending, outgoing) = (sending(), outgoing)
+    let (sending, outgoing) = (recorded, outgoing)
     Task {
       await connection.run(sending: sending) { description in
         let body = CallSignal.Body.description(kind: description.kind.rawValue, sdp: description.sdp)
@@ -307,7 +307,7 @@ public actor CallManager: SignalingServerDelegate {
     }
   }
 
-  private func sending() -> CallConnection.Sending {
+  private var recorded: CallConnection.Sending {
     var sending: CallConnection.Sending = []
     if audio != nil { sending.insert(.audio) }
     if video != nil { sending.insert(.video) }

@@ -18,7 +18,10 @@ final class Program: Sendable {
   }
 
   private enum Phase {
-    case idle, live, paused, over
+    case idle, live, paused
+    /// The source has nothing more; another may be started.
+    case ended
+    case over
   }
 
   private struct State {
@@ -310,7 +313,7 @@ final class Program: Sendable {
       guard note(&state), state.phase == .live || state.phase == .paused, isAll || state.isFinished else {
         return false
       }
-      state.phase = .over
+      state.phase = .ended
       return true
     }
     if isOver { report(.ended(reason)) }

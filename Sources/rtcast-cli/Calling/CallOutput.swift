@@ -48,6 +48,11 @@ struct CallOutput: Sendable {
     say(["event": "muted", "id": .string(peer), "kind": .string(kind), "muted": .bool(isMuted)]) { nil }
   }
 
+  /// A line of the chat.
+  func message(_ text: String, from peer: String) {
+    say(["event": "message", "id": .string(peer), "text": .string(text)]) { "\(peer.printable): \(text.printable)" }
+  }
+
   func signaling(_ state: String, sentence: String?) {
     var members: [(String, JSONValue)] = [("event", "signaling"), ("state", .string(state))]
     if let sentence { members.append(("message", .string(sentence))) }

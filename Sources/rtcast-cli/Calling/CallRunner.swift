@@ -2,6 +2,7 @@ import Glibc
 import Logging
 import RTCAudio
 import RTCMedia
+import RTCPeer
 import RTCSignaling
 import RTCWindow
 import RTCast
@@ -153,6 +154,7 @@ struct CallRunner {
       output.track(of: track.peer, kind: "audio", isThere: true)
       await show.add(track)
     case .remoteAudioRemoved(let track): output.track(of: track.peer, kind: "audio", isThere: false)
+    case .dataChannel(let channel, let peer): listen(to: channel, of: peer)
     case .remoteMuted(let peer, let kind, let isMuted): output.muted(peer, kind: kind, isMuted)
     case .sourceEnded(let sentence): return sourceEnded(sentence)
     case .warning(let sentence): logger.warning("\(sentence)")
@@ -166,6 +168,15 @@ struct CallRunner {
       return .failed(CastFailure(.unavailable, sentence))
     }
     return nil
+  }
+
+  /// Prints what is written in a chat.
+  private func listen(to channel: DataChannel, of peer: String) {
+    guard channel.label == "chat" else { return }
+    let output = output
+    Task {
+      for await case .text(let text) in channel.messages { output.message(text, from: peer) }
+    }
   }
 
   private func changed(_ state: CallState, _ calls: CallManager, _ show: CallShow) async -> Ending? {
