@@ -21,6 +21,7 @@ let package = Package(
       dependencies: [
         .product(name: "RTCWire", package: "rtcast"), .product(name: "RTCMedia", package: "rtcast"),
         .product(name: "RTCCapture", package: "rtcast"), .product(name: "RTCBitstream", package: "rtcast"),
+        .product(name: "RTCEngine", package: "rtcast"),
       ],
       swiftSettings: strict),
     .systemLibrary(name: "CLibFuzzer"),
@@ -34,6 +35,7 @@ let package = Package(
     fuzzTarget("FuzzSTUN"),
     fuzzTarget("FuzzSDP"),
     fuzzTarget("FuzzY4M"),
+    fuzzTarget("FuzzJitter"),
     fuzzTarget("FuzzH264File"),
     fuzzTarget("FuzzVP9File"),
     fuzzTarget("FuzzAV1File"),

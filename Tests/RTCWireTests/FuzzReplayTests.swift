@@ -14,6 +14,7 @@ import Testing
     "STUN": fuzzSTUN,
     "SDP": fuzzSDP,
     "Y4M": fuzzY4M,
+    "Jitter": fuzzJitter,
     "H264File": fuzzH264File,
     "VP9File": fuzzVP9File,
     "AV1File": fuzzAV1File,
