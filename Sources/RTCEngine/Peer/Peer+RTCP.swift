@@ -136,7 +136,9 @@ extension Peer {
   /// Sends a sender report for each stream (or a receiver report, when we send nothing) with our name.
   mutating func report(_ now: Timestamp, into outbox: inout Outbox) {
     timers[.report] = now + Self.reportInterval
-    let blocks = [takeReportBlock(now), takeAudioReportBlock(now)].compactMap { $0 }
+    let ofVideo = takeReportBlock(now)
+    if let ofVideo { reportRate(ofVideo, now: now, into: &outbox) }
+    let blocks = [ofVideo, takeAudioReportBlock(now)].compactMap { $0 }
     let sendsVideo = (sender?.statistics.packetsSent ?? 0) > 0
     if audio.hasSent { reportAudio(sendsVideo ? [] : blocks, now: now, into: &outbox) }
     guard sendsVideo || !audio.hasSent else { return }
@@ -153,6 +155,17 @@ extension Peer {
         ReceiverReport(sender: peer.sendIdentity.ssrc).write(into: &writer, reports: blocks.span)
       }
       name.write(into: &writer)
+    }
+  }
+
+  /// Tells a sender without transport-wide feedback what the path seems to bear.
+  private mutating func reportRate(_ block: ReportBlock, now: Timestamp, into outbox: inout Outbox) {
+    guard let feedback = video?.feedback, feedback.contains(.remb), !feedback.contains(.transportCC),
+      let rate = incoming.rate.update(now, fractionLost: Double(block.fractionLost) / 256)
+    else { return }
+    sendRTCP(into: &outbox) { peer, writer in
+      ReceiverEstimatedMaximumBitRate.write(
+        sender: peer.sendIdentity.ssrc, bitRate: rate, sources: [block.source].span, into: &writer)
     }
   }
 

@@ -21,8 +21,10 @@ extension Peer {
       drops[.unknownStream] += 1
       return
     }
+    incoming.rate.add(packet.count, timestamp: header.timestamp, now: now)
     var fields = VideoReceiveStream.Header(
-      number: header.sequenceNumber, timestamp: header.timestamp, marker: header.marker, codec: codec)
+      number: header.sequenceNumber, timestamp: header.timestamp, marker: header.marker, codec: codec,
+      extensions: PictureExtensions(header, in: packet, map: video.extensionMap))
     if isRTX {
       // RFC 4588: the original sequence number stands before the payload.
       guard let rtx = RTXPayloadHeader(parsing: payload), receiver != nil else { return }
@@ -33,7 +35,7 @@ extension Peer {
       if receiver == nil {
         receiver = VideoReceiveStream(ssrc: header.ssrc, first: header.sequenceNumber, now: now)
       }
-      guard header.ssrc == receiver?.ssrc else {
+      guard receiver!.admits(header.ssrc, header.sequenceNumber, now: now) else {
         drops[.unknownStream] += 1
         return
       }
@@ -63,14 +65,21 @@ extension Peer {
     var frames: [ReceivedFrame] = []
     let outcome = receiver?.receive(header: header, payload: payload, isRepair: isRepair, now: now, frames: &frames)
     if case .malformed = outcome { drops[.malformed] += 1 }
-    for frame in frames { outbox.events.append(.frameReceived(frame)) }
+    handOver(frames, into: &outbox)
     setRepairTimer()
+  }
+
+  private mutating func handOver(_ frames: [ReceivedFrame], into outbox: inout Outbox) {
+    for frame in frames {
+      if frame.isKeyFrame { incoming.keyFrameRequests.noteKeyFrame() }
+      outbox.events.append(.frameReceived(frame))
+    }
   }
 
   private mutating func setRepairTimer() {
     var deadline = receiver?.missing.nextRequest ?? .distantFuture
     if let wanted = receiver?.keyFrameWantedAt {
-      deadline = min(deadline, max(wanted, incoming.keyFrameAsked + keyFrameAskInterval))
+      deadline = min(deadline, max(wanted, incoming.keyFrameRequests.earliest(roundTrip: roundTripEstimate)))
     }
     timers[.repair] = deadline
   }
@@ -78,37 +87,39 @@ extension Peer {
   /// Asks again for packets and key frames that are still missing; gives the picture up when that has failed.
   mutating func requestRepairs(_ now: Timestamp, into outbox: inout Outbox) {
     guard let ssrc = receiver?.ssrc else { return }
-    let roundTrip = roundTripTime ?? ice.roundTripTime ?? .milliseconds(50)
-    let repairs = video?.feedback.contains(.nack) ?? false
-    if let numbers = receiver?.repairsDue(now, roundTrip: roundTrip), !numbers.isEmpty, repairs {
+    var frames: [ReceivedFrame] = []
+    let numbers = receiver!.repairsDue(
+      now, roundTrip: roundTripEstimate, isAgreed: video?.feedback.contains(.nack) ?? false, frames: &frames)
+    handOver(frames, into: &outbox)
+    var rest = numbers ?? []
+    while !rest.isEmpty {
+      var written = 0
       sendRTCP(into: &outbox) { peer, writer in
-        GenericNACK.write(sender: peer.sendIdentity.ssrc, media: ssrc, lost: numbers.span, into: &writer)
+        written = GenericNACK.write(sender: peer.sendIdentity.ssrc, media: ssrc, lost: rest.span, into: &writer)
       }
+      guard written > 0 else { break }
+      rest.removeFirst(written)
     }
     if let wanted = receiver?.keyFrameWantedAt, wanted <= now { askForKeyFrame(now, into: &outbox) }
     setRepairTimer()
   }
 
-  /// Not more often than a key frame can come.
-  private var keyFrameAskInterval: TimeDelta {
-    max(.milliseconds(300), (roundTripTime ?? ice.roundTripTime ?? .zero) * 2)
-  }
+  private var roundTripEstimate: TimeDelta { roundTripTime ?? ice.roundTripTime ?? .milliseconds(50) }
 
-  /// PLI (RFC 4585 §6.3.1), or FIR (RFC 5104 §4.3.1) where only that is agreed, unless there was one a moment ago.
+  /// Asks for a key frame, unless there was a request a moment ago.
   mutating func askForKeyFrame(_ now: Timestamp, into outbox: inout Outbox) {
-    guard let ssrc = receiver?.ssrc, now - incoming.keyFrameAsked >= keyFrameAskInterval else { return }
-    incoming.keyFrameAsked = now
-    guard let feedback = video?.feedback, feedback.contains(.pli) || !feedback.contains(.fir) else {
-      incoming.nextFIR &+= 1
-      sendRTCP(into: &outbox) { peer, writer in
-        FullIntraRequest.write(
-          sender: peer.sendIdentity.ssrc,
-          FullIntraRequest.Entry(media: ssrc, commandSequenceNumber: peer.incoming.nextFIR), into: &writer)
-      }
-      return
-    }
+    guard let ssrc = receiver?.ssrc,
+      let request = incoming.keyFrameRequests.ask(
+        now, roundTrip: roundTripEstimate, feedback: video?.feedback ?? FeedbackMechanisms())
+    else { return }
     sendRTCP(into: &outbox) { peer, writer in
-      PictureLossIndication(sender: peer.sendIdentity.ssrc, media: ssrc).write(into: &writer)
+      switch request {
+      case .pictureLoss: PictureLossIndication(sender: peer.sendIdentity.ssrc, media: ssrc).write(into: &writer)
+      case .fullIntra(let number):
+        FullIntraRequest.write(
+          sender: peer.sendIdentity.ssrc, FullIntraRequest.Entry(media: ssrc, commandSequenceNumber: number),
+          into: &writer)
+      }
     }
   }
 

@@ -10,10 +10,10 @@ struct IncomingVideo {
   var lastReportBlock: ReportBlock?
   /// The last FIR command number served.
   var lastFIR: UInt8?
-  /// Our own count of FIR commands (RFC 5104 §4.3.1.1).
-  var nextFIR: UInt8 = 0
   /// When genuine traffic was last told to ICE.
   var heard = Timestamp(nanoseconds: .min / 2)
-  /// When we last asked the far sender for a key frame.
-  var keyFrameAsked = Timestamp(nanoseconds: .min / 2)
+  /// How the far sender is asked for key frames.
+  var keyFrameRequests = KeyFrameRequests()
+  /// What the path bears, for a far sender without transport-wide feedback.
+  var rate = ReceiveRateEstimate()
 }
