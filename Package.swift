@@ -78,6 +78,9 @@ let package = Package(
       name: "RTCEngine", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSrtp"],
       swiftSettings: safe),
 
+    // From packets to sound, with any decoder.
+    .target(name: "RTCPlayout", dependencies: ["RTCPrimitives", "RTCMedia", "RTCEngine"], swiftSettings: safe),
+
     // Sockets, clocks and the public peer connection.
     .target(name: "RTCNet", dependencies: ["RTCPrimitives", "CLinux"], swiftSettings: safe),
     .target(
@@ -150,7 +153,8 @@ let package = Package(
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCWireTests", dependencies: ["RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCPrimitives"],
+      name: "RTCWireTests",
+      dependencies: ["RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCEngine", "RTCPrimitives"],
       swiftSettings: strict),
     .testTarget(name: "RTCBitstreamTests", dependencies: ["RTCBitstream", "RTCMedia"], swiftSettings: strict),
     .testTarget(
@@ -160,6 +164,10 @@ let package = Package(
     .testTarget(
       name: "RTCEngineTests",
       dependencies: ["RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCMedia", "RTCWire", "RTCPrimitives"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RTCPlayoutTests",
+      dependencies: ["RTCPlayout", "RTCEngine", "RTCCodecOpus", "RTCMedia", "RTCWire", "RTCPrimitives"],
       swiftSettings: strict),
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),

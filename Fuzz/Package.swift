@@ -20,7 +20,7 @@ let package = Package(
       name: "FuzzBodies",
       dependencies: [
         .product(name: "RTCWire", package: "rtcast"), .product(name: "RTCMedia", package: "rtcast"),
-        .product(name: "RTCCapture", package: "rtcast"),
+        .product(name: "RTCCapture", package: "rtcast"), .product(name: "RTCEngine", package: "rtcast"),
       ],
       swiftSettings: strict),
     .systemLibrary(name: "CLibFuzzer"),
@@ -34,5 +34,6 @@ let package = Package(
     fuzzTarget("FuzzSTUN"),
     fuzzTarget("FuzzSDP"),
     fuzzTarget("FuzzY4M"),
+    fuzzTarget("FuzzJitter"),
   ]
 )

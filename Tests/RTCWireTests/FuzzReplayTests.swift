@@ -14,6 +14,7 @@ import Testing
     "STUN": fuzzSTUN,
     "SDP": fuzzSDP,
     "Y4M": fuzzY4M,
+    "Jitter": fuzzJitter,
   ]
 
   @Test(arguments: ["Seeds", "FailCases"])

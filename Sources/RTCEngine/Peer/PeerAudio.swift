@@ -71,4 +71,9 @@ struct AudioAgreement {
 package struct SenderClock: Hashable, Sendable {
   package var ntpTime: NTPTimestamp
   package var rtpTime: RTPTimestamp
+
+  package init(ntpTime: NTPTimestamp, rtpTime: RTPTimestamp) {
+    self.ntpTime = ntpTime
+    self.rtpTime = rtpTime
+  }
 }
