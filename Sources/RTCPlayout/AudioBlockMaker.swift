@@ -34,6 +34,9 @@ package final class AudioBlockMaker {
   private var wasSilent = true
   /// Samples to be played before another stretch.
   private var rest = 0
+  /// How much faster than ours the sender's clock runs, in millionths, as far as resampling follows it; an average of some
+  /// ten seconds.
+  package private(set) var drift = 0.0
 
   package init(decoder: any AudioDecoder, options: AudioJitterBuffer.Options = AudioJitterBuffer.Options()) {
     self.decoder = decoder
@@ -75,6 +78,7 @@ package final class AudioBlockMaker {
       samples.span, channels: channels, from: head, fraction: fraction, ratio: pace.ratio, count: Self.blockSize,
       into: &block)
     rest -= Self.blockSize
+    drift += ((pace.ratio - 1) * 1e6 - drift) / 1_000
     (head, fraction) = stop
     forget()
     return Block(samples: block, timestamp: wasSilent ? nil : timestamp)

@@ -51,8 +51,8 @@ import Testing
   }
 
   @Test(arguments: [-200.0, 200])
-  func `an hour of clocks that differ by 200 ppm adds nothing and loses nothing`(drift: Double) {
-    let result = hear(.constant, seconds: 3_600, drift: drift)
+  func `ten minutes of clocks that differ by 200 ppm adds nothing and loses nothing`(drift: Double) {
+    let result = hear(.constant, seconds: 600, drift: drift)
     #expect(result.statistics.samplesConcealed == 0)
     #expect(result.statistics.packetsDiscarded == 0)
     #expect(result.delays[6_000...].max()! < 25)

@@ -28,10 +28,25 @@ struct Listening {
     }
   }
 
-  /// Packets of 20 ms, a whole number of seconds of them, that may follow one another in a ring.
-  static func tone(_ frequency: Double, count: Int = 50, mode: AudioEncoderSettings.Application = .audio) throws
-    -> [[UInt8]]
-  {
+  /// A tone in packets of 20 ms, a second of them, that may follow one another in a ring.
+  static func tone(_ frequency: Double) throws -> [[UInt8]] {
+    try packets(count: 50) { index in Float(0.4 * sin(2 * .pi * frequency * Double(index) / 48_000)) }
+  }
+
+  /// Four seconds like a voice: its pitch and loudness change all the time, so that the encoder repeats it.
+  static func voice() throws -> [[UInt8]] {
+    var phase = 0.0
+    return try packets(count: 200, mode: .voice) { index in
+      let time = Double(index) / 48_000
+      phase += 2 * .pi * (140 + 50 * sin(2 * .pi * 3.1 * time)) / 48_000
+      let loudness = 0.15 * (1 + sin(2 * .pi * 7 * time))
+      return Float(loudness * (sin(phase) + 0.5 * sin(2 * phase) + 0.3 * sin(3 * phase) + 0.2 * sin(5 * phase)) / 2)
+    }
+  }
+
+  private static func packets(
+    count: Int, mode: AudioEncoderSettings.Application = .audio, _ sample: (Int) -> Float
+  ) throws -> [[UInt8]] {
     var settings = AudioEncoderSettings()
     settings.channels = 1
     settings.application = mode
@@ -42,12 +57,7 @@ struct Listening {
     var packets: [[UInt8]] = []
     // The encoder looks ahead and begins with silence, so the first round is left out.
     for index in 0..<(2 * count) {
-      let samples = (0..<960).map { offset in
-        let phase = 2 * .pi * frequency * Double(index * 960 + offset) / 48_000
-        // A voice has overtones and is never quite steady.
-        let overtones = mode == .voice ? 0.5 * sin(2 * phase) + 0.3 * sin(3 * phase + sin(phase / 40)) : 0
-        return Float(0.4 * (sin(phase) + overtones))
-      }
+      let samples = (0..<960).map { sample(index * 960 + $0) }
       if let packet = try encoder.encode(samples), index >= count { packets.append(packet) }
     }
     return packets

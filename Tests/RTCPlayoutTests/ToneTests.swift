@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test func `lost voice is recovered from the packets after`() throws {
-    let packets = try Listening.tone(200, count: 200, mode: .voice)
+    let packets = try Listening.voice()
     let result = Listening(trace: DelayTrace.gaussian.losing(0.15), seconds: 20).run(
       packets, decoder: try OpusAudioDecoder(channels: 1))
     #expect(result.statistics.packetsLost > 100)
