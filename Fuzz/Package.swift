@@ -35,5 +35,6 @@ let package = Package(
     fuzzTarget("FuzzSDP"),
     fuzzTarget("FuzzY4M"),
     fuzzTarget("FuzzJitter"),
+    fuzzTarget("FuzzVideo"),
   ]
 )

@@ -10,7 +10,7 @@ public final class VP8Decoder: VideoDecoder {
   /// - Parameter threads: a second one shortens large pictures of senders that prepare for it, and costs every picture a
   ///   little.
   public init(threads: Int = 1) throws(VideoDecoderError) {
-    decoding = try VPXDecoding(unsafe vpx_codec_vp8_dx(), threads: threads)
+    decoding = unsafe try VPXDecoding(vpx_codec_vp8_dx(), threads: threads)
   }
 
   /// Decodes one frame into I420 memory of a pool; nil when the frame shows nothing.
@@ -18,7 +18,7 @@ public final class VP8Decoder: VideoDecoder {
   /// - Throws: for bytes that are no VP8 frame, one that needs a frame not seen, and pictures beyond 8K. Then only a key
   ///   frame is taken.
   public func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer? {
-    let picture = try decoding.decode(data) { image throws(VideoDecoderError) in copy(unsafe image.pointee) }
+    let picture = unsafe try decoding.decode(data) { image throws(VideoDecoderError) in unsafe copy(image.pointee) }
     return picture ?? nil
   }
 

@@ -12,7 +12,7 @@ public final class VP9Decoder: VideoDecoder {
   /// - Parameter threads: for pictures of several tiles, so of 512 columns and more.
   public init(threads: Int = 2) throws(VideoDecoderError) {
     store = VP9FrameStore()
-    decoding = try VPXDecoding(unsafe vpx_codec_vp9_dx(), threads: threads)
+    decoding = unsafe try VPXDecoding(vpx_codec_vp9_dx(), threads: threads)
     try decoding.useMemory(of: store)
   }
 
@@ -21,8 +21,8 @@ public final class VP9Decoder: VideoDecoder {
   /// - Throws: for bytes that are no VP9 frame, one that needs a frame not seen, pictures beyond 8K or in formats that
   ///   screens have no use for, and when pictures that were not released take 512 MiB. Then only a key frame is taken.
   public func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer? {
-    let picture = try decoding.decode(data) { image throws(VideoDecoderError) in
-      try lease(unsafe image.pointee)
+    let picture = unsafe try decoding.decode(data) { image throws(VideoDecoderError) in
+      unsafe try lease(image.pointee)
     }
     return picture ?? nil
   }

@@ -15,6 +15,7 @@ import Testing
     "SDP": fuzzSDP,
     "Y4M": fuzzY4M,
     "Jitter": fuzzJitter,
+    "Video": fuzzVideo,
   ]
 
   @Test(arguments: ["Seeds", "FailCases"])

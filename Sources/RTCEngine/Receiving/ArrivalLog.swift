@@ -35,7 +35,8 @@ package struct ArrivalLog {
     let first = arrivals[0].sequenceNumber
     let gap = next.map { first.distance(from: $0) } ?? 0
     let count = TransportFeedback.write(
-      sender: sender, media: media, feedbackCount: feedbackCount, base: (1...Self.longestGap).contains(gap) ? next : nil,
+      sender: sender, media: media, feedbackCount: feedbackCount,
+      base: (1...Self.longestGap).contains(gap) ? next : nil,
       arrivals: arrivals.span, into: &writer)
     feedbackCount &+= 1
     if count > 0 {

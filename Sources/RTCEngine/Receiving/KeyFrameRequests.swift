@@ -1,5 +1,4 @@
 package import RTCPrimitives
-package import RTCWire
 
 /// When and how a far sender is asked for a key frame: not more often than one can come, ever more rarely while none
 /// comes, and by the other message now and then, should one of the two be lost on somebody.

@@ -54,7 +54,9 @@ package struct MissingPackets {
     entries.removeFirst(firstIndex(notBefore: number))
   }
 
-  package func hasAny(before number: Extended<SequenceNumber>) -> Bool { entries.first.map { $0.number < number } ?? false }
+  package func hasAny(before number: Extended<SequenceNumber>) -> Bool {
+    entries.first.map { $0.number < number } ?? false
+  }
 
   package mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
 

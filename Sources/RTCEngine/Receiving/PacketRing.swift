@@ -15,6 +15,8 @@ struct PacketRing {
     var isKeyFrame: Bool
     /// Holds the parameters that key frames need (H.264).
     var hasParameters = false
+    /// Nothing can be made of it; nor, then, of its picture.
+    var isDamaged = false
     var dependency = PictureDependency.unsaid
     var extensions = PictureExtensions()
     var codec: VideoCodec
@@ -55,7 +57,7 @@ struct PacketRing {
   /// The first number from `number` on at which there is no padding.
   func afterPadding(_ number: Extended<SequenceNumber>) -> Extended<SequenceNumber> {
     var number = number
-    while let packet = self[number], packet.payload.isEmpty { number = number.next }
+    while let packet = self[number], packet.payload.isEmpty, !packet.isDamaged { number = number.next }
     return number
   }
 
@@ -65,6 +67,7 @@ struct PacketRing {
     var number = start
     if let walked, walked.start == start { number = walked.next }
     while let packet = self[number] {
+      if packet.isDamaged { return .broken }
       if packet.payload.isEmpty {
         if packet.timestamp != first.timestamp { return .incomplete }
       } else if packet.timestamp != first.timestamp || packet.codec != first.codec {

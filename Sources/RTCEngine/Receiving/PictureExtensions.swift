@@ -1,5 +1,4 @@
 package import RTCMedia
-package import RTCPrimitives
 package import RTCWire
 
 /// What the header extensions of a packet say of its picture; nil where they say nothing.

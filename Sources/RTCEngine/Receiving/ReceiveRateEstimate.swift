@@ -40,7 +40,7 @@ package struct ReceiveRateEstimate {
     if let newest, place.value - newest.value > 90_000 * 10 { smallest = [] }
     newest = place
     // The first packet of a picture: the others wait for those of their own.
-    let transit = (now - .zero) - .nanoseconds(place.value &* 100_000 / 9)
+    let transit = (now - Timestamp.zero) - .nanoseconds(place.value &* 100_000 / 9)
     smallestNow = min(smallestNow ?? transit, transit)
     pictures += 1
   }
@@ -54,10 +54,10 @@ package struct ReceiveRateEstimate {
     let isFull = fractionLost > 0.1 || isQueueStanding
     remember()
     (bytes, pictures, since) = (0, 0, now)
-    if isFull, received > .zero {
+    if isFull, received > BitRate.zero {
       congested = now
       current = bounded(min(current ?? received, received).scaled(by: 0.85))
-    } else if received > .zero {
+    } else if received > BitRate.zero {
       let allowed = received.scaled(by: 1.5)
       guard let before = current else {
         current = bounded(allowed)

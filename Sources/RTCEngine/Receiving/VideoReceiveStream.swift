@@ -208,6 +208,7 @@ package struct VideoReceiveStream {
         packet.payload = unsafe payload.extracting(said.data).withUnsafeBytes { unsafe [UInt8]($0) }
       } else {
         outcome = .malformed
+        packet.isDamaged = true
       }
     }
     hasParameters = hasParameters || packet.hasParameters

@@ -1,0 +1,135 @@
+import RTCEngine
+import RTCMedia
+import RTCNet
+import RTCPrimitives
+import Synchronization
+
+/// What the decoding thread and everybody else share.
+final class VideoPlayoutShare: Sendable {
+  enum Life {
+    case running, ending, ended
+  }
+
+  struct Door: Sendable {
+    var life = Life.running
+    var backlog = FrameBacklog()
+    var sinks: [any VideoSink] = []
+    /// Those that have not been given the present picture.
+    var newSinks: [any VideoSink] = []
+    var hasPaused = false
+    var addedDelay = TimeDelta.zero
+    var statistics = VideoPlayoutStatistics()
+    var shown: VideoPlayout.Shown?
+  }
+
+  let event: WakeEvent
+  let requestKeyFrame: @Sendable () -> Void
+  private let door = Mutex(Door())
+
+  init(event: WakeEvent, requestKeyFrame: @escaping @Sendable () -> Void) {
+    self.event = event
+    self.requestKeyFrame = requestKeyFrame
+  }
+
+  func look<Result>(_ body: (inout sending Door) -> sending Result) -> sending Result { door.withLock(body) }
+
+  /// Changes something that the thread is to look at.
+  func change<Result>(_ body: (inout sending Door) -> sending Result) -> sending Result {
+    defer { event.signal() }
+    return door.withLock(body)
+  }
+
+  func receive(_ frame: ReceivedFrame) {
+    let isFirst = door.withLock { door in
+      guard case .running = door.life else { return false }
+      defer { door.backlog.append(frame) }
+      return door.backlog.isEmpty
+    }
+    // With others before it, the thread is awake or about to be.
+    if isFirst { event.signal() }
+  }
+}
+
+/// The decoding thread.
+final class VideoPlayoutRun {
+  private let share: VideoPlayoutShare
+  private let presenter: VideoPresenter
+  private let clock: @Sendable () -> Timestamp
+  /// What is shown now.
+  private var current: VideoFrame?
+
+  init(_ share: VideoPlayoutShare, _ presenter: VideoPresenter, _ clock: @escaping @Sendable () -> Timestamp) {
+    self.share = share
+    self.presenter = presenter
+    self.clock = clock
+  }
+
+  func run() {
+    defer { tellEnd() }
+    do throws(SystemError) {
+      var poller = try Poller()
+      try poller.add(share.event.descriptor, token: 0)
+      present(&poller)
+    } catch {
+      // The process has no descriptors left: nothing is shown, and the sinks are told.
+    }
+  }
+
+  private func present(_ poller: inout Poller) {
+    while takeOver() {
+      switch presenter.step() {
+      case .show(let frame, let timestamp): show(frame, timestamp)
+      case .requestKeyFrame: share.requestKeyFrame()
+      case .wait(let moment):
+        let statistics = presenter.statistics
+        share.look { $0.statistics = statistics }
+        _ = poller.wait(until: moment)
+        share.event.clear()
+      }
+    }
+  }
+
+  /// Takes what has come since; false when it is over.
+  private func takeOver() -> Bool {
+    let current = current
+    let news = share.look {
+      door -> (frames: [ReceivedFrame], newSinks: [any VideoSink], delay: TimeDelta, hasPaused: Bool)? in
+      guard case .running = door.life else { return nil }
+      defer {
+        if current != nil { door.newSinks = [] }
+        door.hasPaused = false
+      }
+      return (door.backlog.takeAll(), current == nil ? [] : door.newSinks, door.addedDelay, door.hasPaused)
+    }
+    guard let news else { return false }
+    if news.hasPaused { presenter.notePause() }
+    presenter.addedDelay = news.delay
+    for frame in news.frames { presenter.insert(frame) }
+    if let current { for sink in news.newSinks { sink.show(current) } }
+    return true
+  }
+
+  private func show(_ frame: VideoFrame, _ timestamp: RTPTimestamp) {
+    current = frame
+    let shown = VideoPlayout.Shown(timestamp: timestamp, time: clock())
+    let statistics = presenter.statistics
+    let sinks = share.look { door in
+      door.shown = shown
+      door.statistics = statistics
+      door.newSinks = []
+      return door.sinks
+    }
+    for sink in sinks { sink.show(frame) }
+  }
+
+  private func tellEnd() {
+    let statistics = presenter.statistics
+    let sinks = share.look { door in
+      defer { (door.sinks, door.newSinks) = ([], []) }
+      door.life = .ended
+      door.statistics = statistics
+      return door.sinks
+    }
+    for sink in sinks { sink.videoDidEnd() }
+  }
+}
