@@ -37,6 +37,21 @@ import Testing
     }
   }
 
+  @Test func soundShorterThanItsPictureIsBridgedAtEachSeam() async throws {
+    let clip = try Clip(
+      "shorter.mkv",
+      "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -c:v libx264 -c:a pcm_s16le "
+        + "-filter:v trim=end=1 -filter:a atrim=end=0.985")
+    let record = await (try Playback(clip, Self.looped, pictureLimit: 100)).play()
+    for (sound, next) in zip(record.sounds, record.sounds.dropFirst()) {
+      #expect(abs((next.time - sound.end).microseconds) <= 1_000, "sound has a gap at \(sound.end)")
+    }
+    let samples = record.samples()
+    let jump = zip(samples, samples.dropFirst()).map { abs($0 - $1) }.max()
+    // A tone of 440 Hz moves by 0.06 of its height from sample to sample.
+    #expect(jump ?? 1 < 0.1)
+  }
+
   @Test func pictureAndSoundStayTogetherOverManyPasses() async throws {
     let clip = try Clip("both.mp4", "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -t 1 -c:v libx264 -c:a aac")
     let record = await (try Playback(clip, Self.looped, pictureLimit: 25 * 40, keepsSums: false)).play()

@@ -16,6 +16,9 @@ import Testing
     "Y4M": fuzzY4M,
     "Jitter": fuzzJitter,
     "Video": fuzzVideo,
+    "H264File": fuzzH264File,
+    "VP9File": fuzzVP9File,
+    "AV1File": fuzzAV1File,
   ]
 
   @Test(arguments: ["Seeds", "FailCases"])
