@@ -173,6 +173,9 @@ let package = Package(
         "RTCPlayout", "RTCEngine", "RTCCodecOpus", "RTCCodecVPX", "RTCMedia", "RTCNet", "RTCWire", "RTCPrimitives",
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "RTCPeerTests",
+      dependencies: ["RTCPeer", "RTCEngine", "RTCMedia", "RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(

@@ -1,4 +1,4 @@
-package import RTCEngine
+public import RTCEngine
 public import RTCPrimitives
 import Synchronization
 
@@ -15,7 +15,7 @@ public final class LipSyncLink: Sendable {
   }
 
   /// Takes the last sender report of either stream; nil where none came yet.
-  package func note(audio: SenderClock?, video: SenderClock?) {
+  public func note(audio: SenderClock?, video: SenderClock?) {
     sync.withLock { sync in
       if let audio { sync.noteAudioReport(audio) }
       if let video { sync.noteVideoReport(video) }

@@ -49,7 +49,7 @@ private struct VideoModel {
     case 11, 12: leap()
     case 13: rubbish(argument)
     case 14: now += .milliseconds(Int64(argument))
-    default: _ = stream.admits(SSRC(UInt32(argument & 1) + 1), SequenceNumber(number), now: now)
+    default: now += .microseconds(Int64(argument))
     }
   }
 

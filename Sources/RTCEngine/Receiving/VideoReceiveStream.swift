@@ -53,7 +53,7 @@ package struct VideoReceiveStream {
   /// No payload is longer, whatever a datagram may hold.
   package static let longestPayload = 9_000
 
-  package private(set) var ssrc: SSRC
+  package let ssrc: SSRC
   private var ring = PacketRing()
   private var progress: Progress
   private var chain = PictureChain()
@@ -307,28 +307,14 @@ package struct VideoReceiveStream {
   }
 }
 
-// MARK: - Sources
+// MARK: - Beginning anew
 
 extension VideoReceiveStream {
   /// Packets that do not fit to what came so far, one after the other.
   private struct Stranger {
-    var ssrc: SSRC
     var first: SequenceNumber
     var last: SequenceNumber
     var count: Int
-  }
-
-  /// Whether a packet is one of this video: of its source, or of another that takes its place. The other has to send
-  /// three packets in a row first, so that one that strays in changes nothing; those are then asked for.
-  package mutating func admits(_ source: SSRC, _ number: SequenceNumber, now: Timestamp) -> Bool {
-    if source == ssrc {
-      if stranger?.ssrc != ssrc { stranger = nil }
-      return true
-    }
-    guard let first = introduce(source, number) else { return false }
-    ssrc = source
-    restart(at: first, now: now)
-    return true
   }
 
   /// False for packets too far from the others to have a place among them; when they go on, the sender began anew.
@@ -340,18 +326,18 @@ extension VideoReceiveStream {
     }
     guard !isRepair else { return false }
     // A leap ahead may be an outage; what comes from long ago may be an old packet.
-    guard let first = distance > 0 ? number : introduce(ssrc, number) else { return false }
+    guard let first = distance > 0 ? number : introduce(number) else { return false }
     restart(at: first, now: now)
     return true
   }
 
   /// The first number of a run from elsewhere, once it is long enough.
-  private mutating func introduce(_ source: SSRC, _ number: SequenceNumber) -> SequenceNumber? {
-    guard let known = stranger, known.ssrc == source, number == known.last.advanced(by: 1) else {
-      stranger = Stranger(ssrc: source, first: number, last: number, count: 1)
+  private mutating func introduce(_ number: SequenceNumber) -> SequenceNumber? {
+    guard let known = stranger, number == known.last.advanced(by: 1) else {
+      stranger = Stranger(first: number, last: number, count: 1)
       return nil
     }
-    stranger = Stranger(ssrc: source, first: known.first, last: number, count: known.count + 1)
+    stranger = Stranger(first: known.first, last: number, count: known.count + 1)
     return known.count + 1 >= Self.probation ? known.first : nil
   }
 

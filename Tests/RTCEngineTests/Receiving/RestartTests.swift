@@ -32,31 +32,6 @@ import Testing
     #expect(receiver.shown == [0, 1, 2, 3, 4, 5])
   }
 
-  @Test func `another source takes over after three packets in a row`() {
-    var receiver = Receiver(first: 100)
-    receiver.take(100, frame: 0, payload: Receiver.vp8(key: true))
-    for number in 7..<10 {
-      let isAdmitted = receiver.stream.admits(SSRC(2), SequenceNumber(UInt16(number)), now: receiver.now)
-      #expect(isAdmitted == (number == 9))
-    }
-    #expect(receiver.stream.ssrc == SSRC(2) && receiver.stream.needsKeyFrame)
-    receiver.take(9, frame: 12, payload: Receiver.vp8())
-    receiver.take(7, frame: 10, payload: Receiver.vp8(key: true), isRepair: true)
-    receiver.take(8, frame: 11, payload: Receiver.vp8(), isRepair: true)
-    #expect(receiver.shown == [0, 10, 11, 12])
-    let isOldAdmitted = receiver.stream.admits(SSRC(1), SequenceNumber(101), now: receiver.now)
-    #expect(!isOldAdmitted)
-  }
-
-  @Test func `a second source beside a living one is left alone`() {
-    var receiver = Receiver(first: 100)
-    for step in 0..<20 {
-      let isOwn = receiver.stream.admits(SSRC(1), SequenceNumber(UInt16(100 + step)), now: receiver.now)
-      let isOther = receiver.stream.admits(SSRC(2), SequenceNumber(UInt16(step)), now: receiver.now)
-      #expect(isOwn && !isOther)
-    }
-  }
-
   @Test func `timestamps wrap between two pictures and within the wait for one`() {
     var receiver = Receiver(first: 100)
     let last = Int(UInt32.max) / 3_000
