@@ -9,9 +9,11 @@ public final class VP9Decoder: VideoDecoder {
   private let store: VP9FrameStore
   private let decoding: VPXDecoding
 
-  /// - Parameter threads: for pictures of several tiles, so of 512 columns and more.
-  public init(threads: Int = 2) throws(VideoDecoderError) {
-    store = VP9FrameStore()
+  /// - Parameters:
+  ///   - threads: for pictures of several tiles, so of 512 columns and more.
+  ///   - mostBytes: what all pictures in use may take together; 512 MiB are about a hundred of 1080p.
+  public init(threads: Int = 2, mostBytes: Int = 512 << 20) throws(VideoDecoderError) {
+    store = VP9FrameStore(mostBytes: mostBytes)
     decoding = unsafe try VPXDecoding(vpx_codec_vp9_dx(), threads: threads)
     try decoding.useMemory(of: store)
   }
@@ -19,7 +21,7 @@ public final class VP9Decoder: VideoDecoder {
   /// Decodes one frame; nil when it shows nothing.
   ///
   /// - Throws: for bytes that are no VP9 frame, one that needs a frame not seen, pictures beyond 8K or in formats that
-  ///   screens have no use for, and when pictures that were not released take 512 MiB. Then only a key frame is taken.
+  ///   screens have no use for, and when pictures in use would take more than `mostBytes`. Then only a key frame is taken.
   public func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer? {
     let picture = unsafe try decoding.decode(data) { image throws(VideoDecoderError) in
       unsafe try lease(image.pointee)

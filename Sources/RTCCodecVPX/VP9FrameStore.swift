@@ -9,18 +9,19 @@ final class VP9FrameStore: Sendable {
     var used = 0
   }
 
-  /// Pictures of 1080p: about a hundred.
-  static let mostBytes = 512 << 20
   private static let kept = 4
+  private let mostBytes: Int
 
   private let state = Mutex(State())
+
+  init(mostBytes: Int) { self.mostBytes = mostBytes }
 
   deinit { for block in state.withLock({ $0.free }) { Self.deallocate(block.address) } }
 
   /// At least `size` bytes, zero where nobody wrote yet; nil when too many are in use.
   func memory(_ size: Int) -> VP9FrameMemory? {
     let kept = state.withLock { state -> UInt? in
-      guard size > 0, state.used + size <= Self.mostBytes else { return nil }
+      guard size > 0, state.used + size <= mostBytes else { return nil }
       state.used += size
       guard let index = state.free.lastIndex(where: { $0.size == size }) else { return 0 }
       return state.free.remove(at: index).address

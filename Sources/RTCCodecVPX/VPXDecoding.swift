@@ -38,9 +38,10 @@ final class VPXDecoding {
   func decode<Result>(
     _ data: [UInt8], _ body: (UnsafeMutablePointer<vpx_image_t>) throws(VideoDecoderError) -> Result
   ) throws(VideoDecoderError) -> Result? {
-    guard !data.isEmpty, let count = UInt32(exactly: data.count) else { throw Self.damaged }
-    try peek(data, count)
+    let wasInStep = isInStep
     isInStep = false
+    guard !data.isEmpty, let count = UInt32(exactly: data.count) else { throw Self.damaged }
+    guard try startsAnew(data, count) || wasInStep else { throw Self.damaged }
     try Self.check(
       unsafe data.withUnsafeBufferPointer { unsafe vpx_codec_decode(context, $0.baseAddress, count, nil, 0) })
     var position = unsafe vpx_codec_iter_t(bitPattern: 0)
@@ -53,20 +54,17 @@ final class VPXDecoding {
     return try unsafe body(shown)
   }
 
-  /// Looks before libvpx does: it would reserve whatever a header asks for.
-  private func peek(_ data: [UInt8], _ count: UInt32) throws(VideoDecoderError) {
+  /// True for a key frame. Looks before libvpx does: it would reserve whatever a header asks for.
+  private func startsAnew(_ data: [UInt8], _ count: UInt32) throws(VideoDecoderError) -> Bool {
     var info = vpx_codec_stream_info_t()
     try Self.check(
       unsafe data.withUnsafeBufferPointer { unsafe cvpx_peek(interface, $0.baseAddress, count, &info) })
-    guard info.is_kf != 0 else {
-      guard isInStep else { throw Self.damaged }
-      return
-    }
+    guard info.is_kf != 0 else { return false }
     let (width, height) = (Int(info.w), Int(info.h))
     guard width > 0, height > 0, width <= 16_383, height <= 16_383, width * height <= Self.mostPixels else {
-      isInStep = false
       throw .unsupportedPicture("A picture of \(width)x\(height) is larger than is taken here.")
     }
+    return true
   }
 
   private static let damaged = VideoDecoderError.library(status: Int(VPX_CODEC_CORRUPT_FRAME.rawValue))

@@ -20,6 +20,13 @@ final class VideoPlayoutShare: Sendable {
     var addedDelay = TimeDelta.zero
     var statistics = VideoPlayoutStatistics()
     var shown: VideoPlayout.Shown?
+
+    /// Those of the presenter, and what never got there.
+    mutating func publish(_ statistics: VideoPlayoutStatistics) {
+      self.statistics = statistics
+      self.statistics.framesReceived += backlog.dropped
+      self.statistics.framesDropped += backlog.dropped
+    }
   }
 
   let event: WakeEvent
@@ -52,6 +59,15 @@ final class VideoPlayoutShare: Sendable {
 
 /// The decoding thread.
 final class VideoPlayoutRun {
+  private struct News {
+    var frames: [ReceivedFrame]
+    var newSinks: [any VideoSink]
+    var addedDelay: TimeDelta
+    var hasPaused: Bool
+    /// So much came while a sink was busy that some had to go.
+    var lacksKeyFrame: Bool
+  }
+
   private let share: VideoPlayoutShare
   private let presenter: VideoPresenter
   private let clock: @Sendable () -> Timestamp
@@ -82,7 +98,7 @@ final class VideoPlayoutRun {
       case .requestKeyFrame: share.requestKeyFrame()
       case .wait(let moment):
         let statistics = presenter.statistics
-        share.look { $0.statistics = statistics }
+        share.look { $0.publish(statistics) }
         _ = poller.wait(until: moment)
         share.event.clear()
       }
@@ -92,18 +108,19 @@ final class VideoPlayoutRun {
   /// Takes what has come since; false when it is over.
   private func takeOver() -> Bool {
     let current = current
-    let news = share.look {
-      door -> (frames: [ReceivedFrame], newSinks: [any VideoSink], delay: TimeDelta, hasPaused: Bool)? in
+    let news = share.look { door -> News? in
       guard case .running = door.life else { return nil }
-      defer {
-        if current != nil { door.newSinks = [] }
-        door.hasPaused = false
-      }
-      return (door.backlog.takeAll(), current == nil ? [] : door.newSinks, door.addedDelay, door.hasPaused)
+      var news = News(
+        frames: door.backlog.takeAll(), newSinks: [], addedDelay: door.addedDelay, hasPaused: door.hasPaused,
+        lacksKeyFrame: door.backlog.needsKeyFrame)
+      if current != nil { swap(&news.newSinks, &door.newSinks) }
+      door.hasPaused = false
+      return news
     }
     guard let news else { return false }
     if news.hasPaused { presenter.notePause() }
-    presenter.addedDelay = news.delay
+    presenter.addedDelay = news.addedDelay
+    if news.lacksKeyFrame { share.requestKeyFrame() }
     for frame in news.frames { presenter.insert(frame) }
     if let current { for sink in news.newSinks { sink.show(current) } }
     return true
@@ -115,7 +132,7 @@ final class VideoPlayoutRun {
     let statistics = presenter.statistics
     let sinks = share.look { door in
       door.shown = shown
-      door.statistics = statistics
+      door.publish(statistics)
       door.newSinks = []
       return door.sinks
     }
@@ -127,7 +144,8 @@ final class VideoPlayoutRun {
     let sinks = share.look { door in
       defer { (door.sinks, door.newSinks) = ([], []) }
       door.life = .ended
-      door.statistics = statistics
+      door.publish(statistics)
+      door.backlog.removeAll()
       return door.sinks
     }
     for sink in sinks { sink.videoDidEnd() }

@@ -19,6 +19,8 @@ package final class VideoPresenter {
   private enum Progress {
     /// At the beginning, and after an error.
     case awaitingKeyFrame
+    /// Pictures come that there is no decoder for.
+    case unsupported
     case decoding(any VideoDecoder)
   }
 
@@ -52,8 +54,8 @@ package final class VideoPresenter {
   private var lastDecoded: RTPTimestamp?
   private var lastShown: Timestamp?
   private var keyFrameAsked: Timestamp?
-  /// Errors since a picture was last decoded.
-  private var failures = 0
+  /// Requests for key frames since a picture was last decoded.
+  private var requests = 0
   private var counts = VideoPlayoutStatistics()
 
   /// - Parameters:
@@ -102,9 +104,7 @@ package final class VideoPresenter {
       let now = clock()
       if let due = takeDue(now) { return due }
       if wantsKeyFrame(now) { return .requestKeyFrame }
-      guard ready.count < Self.mostReady, !backlog.isEmpty else {
-        return .wait(until: ready.first?.showTime ?? .distantFuture)
-      }
+      guard ready.count < Self.mostReady, !backlog.isEmpty else { return .wait(until: nextDeadline) }
       dropOverdue(now)
       decode(backlog.removeFirst(), now)
     }
@@ -144,11 +144,20 @@ package final class VideoPresenter {
   /// Asked for at once, and again while pictures come that cannot be used.
   private func wantsKeyFrame(_ now: Timestamp) -> Bool {
     guard needsKeyFrame, !backlog.frames.contains(where: \.isKeyFrame) else { return false }
-    let pause = min(Self.longestPause, Self.firstPause * Int64(1 << min(8, failures)))
-    if let keyFrameAsked, now - keyFrameAsked < pause { return false }
+    if let keyFrameAsked, now < keyFrameAsked + requestPause { return false }
     keyFrameAsked = now
+    requests += 1
     counts.keyFrameRequests += 1
     return true
+  }
+
+  private var requestPause: TimeDelta { min(Self.longestPause, Self.firstPause * Int64(1 << min(6, requests / 3))) }
+
+  private var nextDeadline: Timestamp {
+    let shown = ready.first?.showTime ?? .distantFuture
+    // A request may be lost, and a screen that rests sends nothing that would remind of it.
+    guard needsKeyFrame, let keyFrameAsked else { return shown }
+    return min(shown, keyFrameAsked + requestPause)
   }
 
   // MARK: - Decoding
@@ -161,7 +170,7 @@ package final class VideoPresenter {
     do throws(VideoDecoderError) {
       let picture = try decoder.decode(frame.data)
       let end = clock()
-      failures = 0
+      requests = 0
       counts.framesDecoded += 1
       if frame.isKeyFrame { counts.keyFramesDecoded += 1 }
       counts.decodeTime = counts.decodeTime + (end - now)
@@ -171,7 +180,6 @@ package final class VideoPresenter {
       if let picture { schedule(picture, of: frame, by: decoder, end) }
     } catch {
       counts.decoderErrors += 1
-      failures += 1
       progress = .awaitingKeyFrame
     }
   }
@@ -179,13 +187,16 @@ package final class VideoPresenter {
   /// Nil when the picture cannot be decoded: it is no key frame and one is needed, or the codec is unknown.
   private func decoder(for frame: ReceivedFrame) -> (any VideoDecoder)? {
     if case .decoding(let decoder) = progress, decoder.codec == frame.codec { return decoder }
+    guard let make = decoders[frame.codec] else {
+      progress = .unsupported
+      return nil
+    }
     progress = .awaitingKeyFrame
-    guard frame.isKeyFrame, let make = decoders[frame.codec] else { return nil }
+    guard frame.isKeyFrame else { return nil }
     do throws(VideoDecoderError) {
       return try make()
     } catch {
       counts.decoderErrors += 1
-      failures += 1
       return nil
     }
   }
@@ -198,7 +209,7 @@ package final class VideoPresenter {
     let decision = timing.schedule(frame.timestamp, now: now)
     var (showTime, isLate) = (decision.showTime, decision.isLate)
     let isHeldBack = timing.requested.map { $0.minimum > .zero } ?? false
-    if let interval, interval >= Self.rest || interval < .zero, !isHeldBack {
+    if interval.map({ $0 >= Self.rest || $0 < .zero }) ?? true, !isHeldBack {
       (showTime, isLate) = (max(now, ready.last?.showTime ?? now), false)
     }
     let shown = VideoFrame(

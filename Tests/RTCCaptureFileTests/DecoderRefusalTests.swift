@@ -58,12 +58,12 @@ import Testing
     let before = peakMemory
     // VP8: 16383×16383. VP9, profile 0: 65536×65536.
     let vp8: [UInt8] = [0x10, 0x02, 0x00, 0x9D, 0x01, 0x2A, 0xFF, 0x3F, 0xFF, 0x3F] + [UInt8](repeating: 9, count: 400)
-    let vp9: [UInt8] = [0x82, 0x49, 0x83, 0x42, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0xF0] + [UInt8](repeating: 9, count: 400)
+    let vp9: [UInt8] = [0x82, 0x49, 0x83, 0x42, 0x0F, 0xFF, 0xFF, 0xFF, 0xF0] + [UInt8](repeating: 9, count: 400)
     for decoder in try CodedClip.decoders(for: .vp8) { #expect(isRefused(vp8, by: decoder)) }
     for decoder in try CodedClip.decoders(for: .vp9) { #expect(isRefused(vp9, by: decoder)) }
-    // H.264, level 1 and 16368 columns by as many rows: a sequence parameter set, a picture parameter set, an IDR slice.
+    // H.264: a sequence parameter set of 16368×16368, a picture parameter set, an IDR slice.
     let h264: [UInt8] =
-      [0, 0, 0, 1, 0x67, 0x42, 0xC0, 0x0A, 0xD9, 0x00, 0x00, 0x7F, 0xE0, 0x01, 0xFF, 0xC8]
+      [0, 0, 0, 1, 0x67, 66, 0xC0, 10] + hugeParameterSet
       + [0, 0, 0, 1, 0x68, 0xCE, 0x3C, 0x80, 0, 0, 0, 1, 0x65, 0x88, 0x84] + [UInt8](repeating: 9, count: 400)
     for decoder in try CodedClip.decoders(for: .h264) { #expect(isRefused(h264, by: decoder)) }
     #expect(peakMemory - before < 300 << 20)
@@ -71,13 +71,27 @@ import Testing
 
   @Test("who keeps every picture of VP9 gets an error in the end, and no crash")
   func keeping() throws {
-    let clip = try CodedClip(.vp9, source: "testsrc=size=1920x1080:rate=25", frames: 2)
-    let decoder = try VP9Decoder()
+    let clip = try CodedClip(.vp9, source: "testsrc=size=640x480:rate=25", frames: 2)
+    let decoder = try VP9Decoder(mostBytes: 32 << 20)
     var kept: [PixelBuffer] = []
     while kept.count < 300, let picture = try? decoder.decode(clip.keyFrame) { kept.append(picture) }
-    #expect((60..<300).contains(kept.count))
+    #expect((10..<300).contains(kept.count))
     kept = []
     #expect(!isRefused(clip.keyFrame, by: decoder))
+  }
+
+  private var hugeParameterSet: [UInt8] {
+    // Id 0, 4 bits of frame numbers, order of output as of decoding, 1 reference, no gaps, 1023 by 1023 macroblocks,
+    // frames only, no cropping, nothing more.
+    let text = "1" + "1" + "011" + "010" + "0" + golomb(1_022) + golomb(1_022) + "1" + "1" + "0" + "0" + "1"
+    let padded = text + String(repeating: "0", count: (8 - text.count % 8) % 8)
+    return stride(from: 0, to: padded.count, by: 8).map { UInt8(padded.dropFirst($0).prefix(8), radix: 2) ?? 0 }
+  }
+
+  /// An unsigned Exp-Golomb code.
+  private func golomb(_ value: Int) -> String {
+    let digits = String(value + 1, radix: 2)
+    return String(repeating: "0", count: digits.count - 1) + digits
   }
 
   /// In bytes.

@@ -45,7 +45,7 @@ import Testing
     var last = 0.0
     for index in 0..<300 {
       let sent = Double(index) / 30
-      last = max(last, sent + DelayTrace.spikes.delay(sent, &random) / 1_000)
+      last = max(last, sent + DelayTrace.wifi.delay(sent, &random) / 1_000)
       screen.arrive(index, at: last, sent: sent, key: index == 0)
     }
     screen.arrive(300, at: 20.1, sent: 20)

@@ -18,6 +18,14 @@ import Testing
     #expect(screen.presenter.statistics.framesDropped == 34 && screen.presenter.statistics.decoderErrors == 1)
   }
 
+  @Test func `a request that is lost while the screen rests is made again`() {
+    let screen = VirtualScreen()
+    for index in 0..<3 { screen.arrive(index, at: Double(index) / 10, key: index == 0, isDamaged: index == 2) }
+    screen.arrive(3, at: 4, key: true)
+    screen.run()
+    #expect(screen.numbers == [0, 1, 3] && (4...6).contains(screen.requests.count))
+  }
+
   @Test func `a viewer that comes late asks at once and waits`() {
     let screen = VirtualScreen()
     for index in 7..<20 { screen.arrive(index, at: Double(index) / 10, key: index == 12) }
@@ -43,12 +51,15 @@ import Testing
     #expect(screen.presenter.statistics.codec == .vp9)
   }
 
-  @Test func `a codec that nobody decodes is dropped, asked about ever more rarely`() {
+  @Test func `a codec that nobody decodes is dropped, and no key frame would help`() {
     let screen = VirtualScreen(codecs: [.vp8])
     for index in 0..<600 { screen.arrive(index, at: Double(index) / 10, key: index % 5 == 0, codec: .av1) }
     screen.run()
     #expect(screen.shown.isEmpty && screen.presenter.statistics.framesDropped == 600)
-    #expect(screen.requests.count < 15)
+    #expect(screen.requests.isEmpty)
+    for index in 600..<610 { screen.arrive(index, at: Double(index) / 10, key: index == 605) }
+    screen.run()
+    #expect(screen.numbers == Array(605..<610) && screen.requests.count == 1)
   }
 
   @Test func `a decoder that is too slow catches up at key frames, and something is shown all the time`() {

@@ -31,7 +31,7 @@ import Testing
     settings.targetBitrate = .megabitsPerSecond(4)
     let encoder = try VP8Encoder(settings)
     let start = MonotonicClock.now()
-    return try (0..<count).compactMap { index in
+    return try (0..<count).compactMap { index -> ReceivedFrame? in
       let picture = encoder.picture
       picture.withMutablePlane(0) { bytes in for place in bytes.indices { bytes[place] = UInt8(40 + index * 4) } }
       let time = start + .milliseconds(Int64(index) * 200)
@@ -44,9 +44,7 @@ import Testing
     }
   }
 
-  private static let decoders: [VideoCodec: VideoDecoderFactory] = [
-    .vp8: { () throws(VideoDecoderError) in try VP8Decoder() }
-  ]
+  private static let decoders = [VideoCodec: VideoDecoderFactory].vpx
 
   @Test func `real pictures reach every sink in order, and then its end`() async throws {
     let film = try film(20)

@@ -141,3 +141,14 @@ public final class FFmpegVideoDecoder: VideoDecoder {
   /// A far sender's rubbish must not fill our log; what matters is thrown.
   private static let silence: Void = av_log_set_level(AV_LOG_FATAL)
 }
+
+extension [VideoCodec: VideoDecoderFactory] {
+  /// What the installed libraries of FFmpeg decode of `codecs`.
+  public static func ffmpeg(_ codecs: [VideoCodec] = [.h264, .av1]) -> Self {
+    var factories: Self = [:]
+    for codec in codecs where FFmpegVideoDecoder.codecs.contains(codec) {
+      factories[codec] = { () throws(VideoDecoderError) in try FFmpegVideoDecoder(codec) }
+    }
+    return factories
+  }
+}
