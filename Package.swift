@@ -79,7 +79,9 @@ let package = Package(
       swiftSettings: safe),
 
     // From packets to sound, with any decoder.
-    .target(name: "RTCPlayout", dependencies: ["RTCPrimitives", "RTCMedia", "RTCEngine"], swiftSettings: safe),
+    .target(
+      name: "RTCPlayout", dependencies: ["RTCPrimitives", "RTCMedia", "RTCEngine", "RTCBitstream", "RTCNet"],
+      swiftSettings: safe),
 
     // Sockets, clocks and the public peer connection.
     .target(name: "RTCNet", dependencies: ["RTCPrimitives", "CLinux"], swiftSettings: safe),
@@ -167,8 +169,13 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCPlayoutTests",
-      dependencies: ["RTCPlayout", "RTCEngine", "RTCCodecOpus", "RTCMedia", "RTCWire", "RTCPrimitives"],
+      dependencies: [
+        "RTCPlayout", "RTCEngine", "RTCCodecOpus", "RTCCodecVPX", "RTCMedia", "RTCNet", "RTCWire", "RTCPrimitives",
+      ],
       swiftSettings: strict),
+    .testTarget(
+      name: "RTCPeerTests",
+      dependencies: ["RTCPeer", "RTCEngine", "RTCMedia", "RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
@@ -176,7 +183,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureFileTests",
-      dependencies: ["RTCCaptureFile", "RTCBitstream", "RTCMedia", "RTCPrimitives", "CFFmpeg"],
+      dependencies: ["RTCCaptureFile", "RTCCodecVPX", "RTCBitstream", "RTCMedia", "RTCPrimitives", "CFFmpeg"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureX11Tests",

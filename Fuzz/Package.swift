@@ -36,6 +36,7 @@ let package = Package(
     fuzzTarget("FuzzSDP"),
     fuzzTarget("FuzzY4M"),
     fuzzTarget("FuzzJitter"),
+    fuzzTarget("FuzzVideo"),
     fuzzTarget("FuzzH264File"),
     fuzzTarget("FuzzVP9File"),
     fuzzTarget("FuzzAV1File"),

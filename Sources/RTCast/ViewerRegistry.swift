@@ -123,8 +123,8 @@ final class ViewerRegistry: WHEPSessions {
           update(connection.id) { $0.isConnected = true }
         case .stateChanged(.disconnected): update(connection.id) { $0.isConnected = false }
         case .stateChanged(.ended(let why)): reason = why
-        case .audioTargetBitrateChanged(let rate): update(connection.id) { $0.audioTarget = rate }
-        case .targetBitrateChanged(let rate): update(connection.id) { $0.target = rate }
+        case .audioTargetBitrateChanged(let rate, _): update(connection.id) { $0.audioTarget = rate }
+        case .targetBitrateChanged(let rate, _): update(connection.id) { $0.target = rate }
         default: break
         }
       }

@@ -15,6 +15,7 @@ import Testing
     "SDP": fuzzSDP,
     "Y4M": fuzzY4M,
     "Jitter": fuzzJitter,
+    "Video": fuzzVideo,
     "H264File": fuzzH264File,
     "VP9File": fuzzVP9File,
     "AV1File": fuzzAV1File,

@@ -122,8 +122,9 @@ extension Negotiation {
     try Self.checkBundled(answer, media)
     let agreed = try agreedTransport(answer, offer, media, rejected, before?.session.transport)
     let session = NegotiatedSession(transport: agreed, media: media, rejected: rejected)
-    stopUnused(before: offer.lines, after: lines)
-    state = .stable(Agreement(local: offer.description, remote: answer, lines: lines, session: session))
+    stopUnused(before: offer.lines.compactMap(\.transceiver), after: lines)
+    state = .stable(
+      Agreement(offerer: .us, local: offer.description, remote: answer, lines: lines, session: session))
     return session
   }
 
@@ -136,6 +137,7 @@ extension Negotiation {
       return before
     }
     let remote = try RemoteTransport(answer, accepted: media.map(\.reference.index))
+    try remote.checkFingerprints(before)
     var agreed = remote.agreed(
       role: try remote.roleWhenAnswered(before: before), localCredentials: offer.credentials, offered: true,
       remoteIsLite: answer.isICELite, before: before)

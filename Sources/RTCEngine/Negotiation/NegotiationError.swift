@@ -20,6 +20,8 @@ public enum NegotiationError: Error, Hashable, Sendable {
     case missingFingerprint
     /// Fingerprints are given, none of them SHA-256.
     case unsupportedFingerprint
+    /// Another certificate than the live session's.
+    case fingerprintChanged
     /// `holdconn`, or `actpass` in an answer.
     case invalidSetup
     /// Another DTLS role on the same DTLS association (RFC 8842 §5.5).
@@ -92,6 +94,7 @@ extension NegotiationError.Fault: CustomStringConvertible {
     case .missingICECredentials: "no ICE user name fragment and password"
     case .missingFingerprint: "no certificate fingerprint"
     case .unsupportedFingerprint: "no SHA-256 certificate fingerprint"
+    case .fingerprintChanged: "another certificate fingerprint than this session began with; open a new session"
     case .invalidSetup: "a=setup has a value that is not allowed here"
     case .dtlsRoleChanged: "a=setup swaps the roles of a live DTLS association"
     case .missingRTCPMux: "no a=rtcp-mux"

@@ -93,8 +93,7 @@ extension Peer {
     timers[.connect] = .distantFuture
     timers[.bitrate] = now + LossBasedBitrate.tick
     timers[.report] = now + .milliseconds(500)
-    announceBitrate(into: &outbox)
     change(to: .connected, into: &outbox)
-    if sender != nil { requestKeyFrameFromSource(now, into: &outbox) }
+    updateSending(now, into: &outbox)
   }
 }
