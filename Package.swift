@@ -26,8 +26,10 @@ let package = Package(
     // For the fuzzing and benchmark packages beside this one.
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
     .library(name: "RTCWire", targets: ["RTCWire"]),
+    .library(name: "RTCSctp", targets: ["RTCSctp", "RTCPrimitives"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
     .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
+    .library(name: "RTCPeer", targets: ["RTCPeer", "RTCEngine", "RTCSctp"]),
     .library(
       name: "RTCPictures", targets: ["RTCMedia", "RTCConvert", "RTCCodecVPX", "RTCCapture", "RTCPrimitives"]),
     .library(
@@ -53,6 +55,8 @@ let package = Package(
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
     .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
+    // Not a bare module map: usrsctp's clock, random numbers and state are taken in hand there.
+    .target(name: "CUsrsctp", linkerSettings: [.linkedLibrary("usrsctp")]),
     .systemLibrary(name: "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
     .systemLibrary(
       name: "CX11", pkgConfig: "xcb-damage",
@@ -74,8 +78,10 @@ let package = Package(
     .target(name: "RTCIce", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
     .target(name: "RTCDtls", dependencies: ["RTCPrimitives", "COpenSSL"], swiftSettings: safe),
     .target(name: "RTCSrtp", dependencies: ["RTCPrimitives", "CSRTP"], swiftSettings: safe),
+    .target(name: "RTCSctp", dependencies: ["RTCPrimitives", "RTCWire", "CUsrsctp"], swiftSettings: safe),
     .target(
-      name: "RTCEngine", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSrtp"],
+      name: "RTCEngine",
+      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSrtp", "RTCSctp"],
       swiftSettings: safe),
 
     // From packets to sound, with any decoder.
@@ -87,7 +93,7 @@ let package = Package(
     .target(name: "RTCNet", dependencies: ["RTCPrimitives", "CLinux"], swiftSettings: safe),
     .target(
       name: "RTCPeer",
-      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCEngine", "RTCNet"],
+      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSctp", "RTCEngine", "RTCNet"],
       swiftSettings: safe),
 
     // Capturers.
@@ -164,8 +170,13 @@ let package = Package(
     .testTarget(name: "RTCDtlsTests", dependencies: ["RTCDtls", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCSrtpTests", dependencies: ["RTCSrtp", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
+      name: "RTCSctpTests", dependencies: ["RTCSctp", "RTCWire", "RTCPrimitives", "RTCTestKit"],
+      swiftSettings: strict),
+    .testTarget(
       name: "RTCEngineTests",
-      dependencies: ["RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCMedia", "RTCWire", "RTCPrimitives"],
+      dependencies: [
+        "RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCSctp", "RTCMedia", "RTCWire", "RTCPrimitives",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "RTCPlayoutTests",
@@ -175,7 +186,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCPeerTests",
-      dependencies: ["RTCPeer", "RTCEngine", "RTCMedia", "RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
+      dependencies: ["RTCPeer", "RTCEngine", "RTCSctp", "RTCMedia", "RTCTestKit", "RTCPrimitives"],
+      swiftSettings: strict),
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
