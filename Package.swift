@@ -28,6 +28,7 @@ let package = Package(
     .library(name: "RTCWire", targets: ["RTCWire"]),
     .library(name: "RTCSctp", targets: ["RTCSctp", "RTCPrimitives"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
+    .library(name: "RTCSignaling", targets: ["RTCSignaling"]),
     .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
     .library(name: "RTCPeer", targets: ["RTCPeer", "RTCEngine", "RTCSctp"]),
     .library(
@@ -124,19 +125,22 @@ let package = Package(
     .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "COpus"], swiftSettings: strict),
 
     // Signaling.
-    .target(name: "RTCSignaling", swiftSettings: safe),
+    .target(name: "RTCSignaling", dependencies: ["RTCPrimitives"], swiftSettings: safe),
     .target(
       name: "RTCSignalingNIO",
       dependencies: [
-        "RTCSignaling",
+        "RTCPrimitives", "RTCSignaling",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Logging", package: "swift-log"),
       ],
-      resources: [.embedInCode("Resources/viewer.html")],
+      resources: [.embedInCode("Resources/viewer.html")]
+        + ["hub.html", "hub.css", "line.js", "media.js", "call.js", "board.js", "tiles.js", "sounds.js", "page.js"]
+        .map { .embedInCode("Resources/hub/\($0)") },
       swiftSettings: strict),
 
     // What an application imports, and the program.
@@ -151,8 +155,8 @@ let package = Package(
       name: "rtcast-cli",
       dependencies: [
         "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureFile",
-        "RTCCapturePlugin", "RTCCaptureX11", "RTCEngine", "RTCNet", "RTCPeer", "RTCSignaling", "RTCSignalingNIO",
-        "RTCast",
+        "RTCCapturePlugin", "RTCCaptureX11", "RTCDtls", "RTCEngine", "RTCNet", "RTCPeer", "RTCSignaling",
+        "RTCSignalingNIO", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -166,7 +170,9 @@ let package = Package(
     .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCWireTests",
-      dependencies: ["RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCEngine", "RTCPrimitives"],
+      dependencies: [
+        "RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCEngine", "RTCPrimitives", "RTCSignaling",
+      ],
       swiftSettings: strict),
     .testTarget(name: "RTCBitstreamTests", dependencies: ["RTCBitstream", "RTCMedia"], swiftSettings: strict),
     .testTarget(
@@ -229,14 +235,16 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCMedia"], swiftSettings: strict),
-    .testTarget(name: "RTCSignalingTests", dependencies: ["RTCSignaling"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCSignalingTests", dependencies: ["RTCSignaling", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCSignalingNIOTests",
       dependencies: [
-        "RTCSignaling", "RTCSignalingNIO",
+        "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "Logging", package: "swift-log"),
       ],

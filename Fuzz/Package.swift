@@ -22,6 +22,7 @@ let package = Package(
         .product(name: "RTCWire", package: "rtcast"), .product(name: "RTCMedia", package: "rtcast"),
         .product(name: "RTCCapture", package: "rtcast"), .product(name: "RTCBitstream", package: "rtcast"),
         .product(name: "RTCEngine", package: "rtcast"),
+        .product(name: "RTCSignaling", package: "rtcast"),
       ],
       swiftSettings: strict),
     // By itself: it alone needs usrsctp.
@@ -41,6 +42,9 @@ let package = Package(
     fuzzTarget("FuzzJitter"),
     fuzzTarget("FuzzVideo"),
     fuzzTarget("FuzzSCTP", body: "FuzzSctpBody"),
+    fuzzTarget("FuzzHub"),
+    fuzzTarget("FuzzPeerJS"),
+    fuzzTarget("FuzzSkyRTC"),
     fuzzTarget("FuzzH264File"),
     fuzzTarget("FuzzVP9File"),
     fuzzTarget("FuzzAV1File"),

@@ -1,5 +1,5 @@
 import RTCPrimitives
-import RTCast
+import RTCSignaling
 import Testing
 
 @Suite struct JSONTreeTests {

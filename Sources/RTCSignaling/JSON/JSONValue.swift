@@ -1,4 +1,4 @@
-/// JSON (RFC 8259) to be written, in one line. Objects keep their order.
+/// JSON (RFC 8259) to be written, in one line unless verbatim parts break it. Objects keep their order.
 package enum JSONValue: Sendable {
   case null
   case bool(Bool)
@@ -8,6 +8,8 @@ package enum JSONValue: Sendable {
   case string(String)
   case array([JSONValue])
   case object([(String, JSONValue)])
+  /// Written as it is, so it must be JSON already: a part of a text that `JSONTree` has read.
+  case verbatim(String)
 
   package static func count(_ value: some BinaryInteger) -> JSONValue { .integer(Int64(clamping: value)) }
   package static func optional(_ value: Double?) -> JSONValue { value.map { .number($0) } ?? .null }
@@ -26,6 +28,7 @@ package enum JSONValue: Sendable {
     case .integer(let value): out += String(value)
     case .number(let value): out += Self.text(of: value)
     case .string(let value): Self.write(value, to: &out)
+    case .verbatim(let json): out += json
     case .array(let values):
       out += "["
       for (index, value) in values.enumerated() {

@@ -1,5 +1,5 @@
+import RTCSignaling
 import Testing
-import rtcast_cli
 
 @Suite struct JSONValueTests {
   @Test func `Objects keep their order and arrays their commas`() {

@@ -13,6 +13,8 @@ package struct JSONTree: Sendable {
   package var value: Value
   /// Of the value's first character, from 1.
   package var line: Int
+  /// Where the value stands in the text, in bytes.
+  package var range: Range<Int>
 
   /// Deeper nesting is refused.
   package static let deepest = 32
@@ -22,9 +24,10 @@ package struct JSONTree: Sendable {
     self = try reader.readDocument()
   }
 
-  init(_ value: Value, line: Int) {
+  fileprivate init(_ value: Value, line: Int, range: Range<Int>) {
     self.value = value
     self.line = line
+    self.range = range
   }
 
   /// The value in words, for a sentence.
@@ -90,14 +93,19 @@ private struct JSONReader {
   }
 
   private mutating func readValue() throws(JSONError) -> JSONTree {
-    let start = line
+    let startLine = line
+    let start = index
+    let value = try readBareValue()
+    return JSONTree(value, line: startLine, range: start..<index)
+  }
+
+  private mutating func readBareValue() throws(JSONError) -> JSONTree.Value {
     switch peek {
-    case UInt8(ascii: "{"): return JSONTree(.object(try readObject()), line: start)
-    case UInt8(ascii: "["): return JSONTree(.array(try readArray()), line: start)
-    case UInt8(ascii: "\""): return JSONTree(.string(try readString()), line: start)
-    case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte):
-      return JSONTree(.number(try readNumber()), line: start)
-    default: return JSONTree(try readWord(), line: start)
+    case UInt8(ascii: "{"): .object(try readObject())
+    case UInt8(ascii: "["): .array(try readArray())
+    case UInt8(ascii: "\""): .string(try readString())
+    case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): .number(try readNumber())
+    default: try readWord()
     }
   }
 
