@@ -171,7 +171,7 @@ let package = Package(
     .testTarget(
       name: "RTCWireTests",
       dependencies: [
-        "RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCPrimitives", "RTCSignaling", "RTCEngine",
+        "RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCEngine", "RTCPrimitives", "RTCSignaling",
       ],
       swiftSettings: strict),
     .testTarget(name: "RTCBitstreamTests", dependencies: ["RTCBitstream", "RTCMedia"], swiftSettings: strict),
@@ -190,7 +190,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCPlayoutTests",
-      dependencies: ["RTCPlayout", "RTCEngine", "RTCCodecOpus", "RTCMedia", "RTCWire", "RTCPrimitives"],
+      dependencies: [
+        "RTCPlayout", "RTCEngine", "RTCCodecOpus", "RTCCodecVPX", "RTCMedia", "RTCNet", "RTCWire", "RTCPrimitives",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "RTCPeerTests",
@@ -203,7 +205,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureFileTests",
-      dependencies: ["RTCCaptureFile", "RTCBitstream", "RTCMedia", "RTCPrimitives", "CFFmpeg"],
+      dependencies: ["RTCCaptureFile", "RTCCodecVPX", "RTCBitstream", "RTCMedia", "RTCPrimitives", "CFFmpeg"],
       swiftSettings: strict),
     .target(
       name: "XvfbKit", dependencies: ["RTCMedia", "CX11"], path: "Tests/XvfbKit", swiftSettings: strict),

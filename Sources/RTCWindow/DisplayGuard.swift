@@ -18,6 +18,10 @@ enum DisplayGuard {
   /// The X window that must not vanish; 0 for none.
   private static let xWindow = Atomic<UInt>(0)
   private static let library = Mutex<Library?>(nil)
+  /// What Xlib itself does with a new connection.
+  private static let initialize = Mutex<csdl_connection_hook?>(nil)
+  /// The addresses of those opened since SDL began to connect.
+  private static let connections = Mutex<[UInt]>([])
 
   /// libX11, as SDL loads it, and the handlers before ours.
   private struct Library: @unchecked Sendable {
@@ -27,15 +31,36 @@ enum DisplayGuard {
     let lost: XIOErrorHandler?
   }
 
-  /// From here on the calling thread is SDL's. Before SDL connects, as SDL keeps the error handler it finds.
-  static func begin() {
+  /// Lets SDL connect to its display on the calling thread, which is SDL's from here to `end`.
+  static func connect(_ connect: () -> Bool) -> Bool {
     owner.store(UInt(pthread_self()), ordering: .releasing)
     isLost.store(false, ordering: .releasing)
+    guard let handle = handle(), let hook = csdl_xlib_connection_hook(handle), let before = hook.pointee else {
+      return connect()
+    }
+    initialize.withLock { $0 = before }
+    hook.pointee = noteConnection
+    let isConnected = connect()
+    hook.pointee = before
+    let opened = connections.withLock { connections in
+      defer { connections.removeAll() }
+      return connections
+    }
+    if isConnected {
+      for address in opened { csdl_xlib_survive(handle, OpaquePointer(bitPattern: address)) }
+    }
+    return isConnected
+  }
+
+  /// libX11 with our handlers in it, which SDL finds and keeps; nil on a machine without.
+  private static func handle() -> UnsafeMutableRawPointer? {
     library.withLock { library in
-      guard library == nil, let handle = csdl_xlib() else { return }
+      if let library { return library.handle }
       var (error, lost): (XErrorHandler?, XIOErrorHandler?) = (nil, nil)
-      guard csdl_xlib_set_handlers(handle, noteError, noteLost, &error, &lost) == SDL_TRUE else { return }
+      guard let handle = csdl_xlib(), csdl_xlib_set_handlers(handle, noteError, noteLost, &error, &lost) == SDL_TRUE
+      else { return nil }
       library = Library(handle: handle, error: error, lost: lost)
+      return handle
     }
   }
 
@@ -45,13 +70,20 @@ enum DisplayGuard {
     isWatching.store(true, ordering: .releasing)
   }
 
-  static func endWatching() {
+  /// Before the window is taken down, after the last `wake`.
+  static func endWatching(_ window: OpaquePointer) {
     isWatching.store(false, ordering: .releasing)
     xWindow.store(0, ordering: .releasing)
+    if hasLostDisplay, let handle = handle() { csdl_xlib_pretend_unmapped(handle, window) }
   }
 
   /// SDL has let the display go.
   static func end() { owner.store(0, ordering: .releasing) }
+
+  /// What SDL leaves out of `SDL_SetWindowTitle` on X11, for which it needs a locale.
+  static func setTitle(_ title: String, of window: OpaquePointer) {
+    if let handle = handle() { csdl_xlib_set_title(handle, window, title) }
+  }
 
   /// The display, or our window on it, is no more.
   static var hasLostDisplay: Bool { isLost.load(ordering: .acquiring) }
@@ -83,9 +115,13 @@ enum DisplayGuard {
 
   fileprivate static func lost(_ display: OpaquePointer?) -> Int32 {
     guard isOurs() else { return library.withLock { $0?.lost }?(display) ?? 0 }
-    if let handle = library.withLock({ $0?.handle }) { csdl_xlib_survive(handle, display) }
     lose()
     return 0
+  }
+
+  fileprivate static func note(_ connection: OpaquePointer?) -> Int32 {
+    if isOurs(), let connection { connections.withLock { $0.append(UInt(bitPattern: connection)) } }
+    return initialize.withLock { $0 }?(connection) ?? 0
   }
 
   /// On the window's own thread SDL may be about to sleep on a connection that is dead: an event of ours ends that. A
@@ -103,3 +139,5 @@ private func noteError(_ display: OpaquePointer?, _ event: UnsafeMutablePointer<
 }
 
 private func noteLost(_ display: OpaquePointer?) -> Int32 { DisplayGuard.lost(display) }
+
+private func noteConnection(_ display: OpaquePointer?) -> Int32 { DisplayGuard.note(display) }

@@ -68,7 +68,7 @@ final class WindowLoop {
       end = .lost("The display went away, or took the window with it. Open it again when the display is back.")
     }
     board.noteClosing()
-    DisplayGuard.endWatching()
+    DisplayGuard.endWatching(window)
     if case .some(.some(let event)) = end { feed.yield(event) }
     painter = nil
     SDL_DestroyWindow(window)
@@ -138,6 +138,7 @@ final class WindowLoop {
     if text.isMicrophoneMuted { title += " – microphone off" }
     if text.isCameraMuted { title += " – camera off" }
     SDL_SetWindowTitle(window, title)
+    DisplayGuard.setTitle(title, of: window)
   }
 
   // MARK: Drawing

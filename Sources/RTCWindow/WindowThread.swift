@@ -28,7 +28,6 @@ enum WindowThread {
     _ board: WindowBoard, _ feed: AsyncStream<CallWindow.Event>.Continuation, _ wish: WindowWish,
     _ opened: (Result<Void, WindowError>) -> Void
   ) {
-    DisplayGuard.begin()
     var result = Result<Void, WindowError>.success(())
     do throws(WindowError) {
       try connect()
@@ -50,7 +49,6 @@ enum WindowThread {
   private static func connect() throws(WindowError) {
     let displays = ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "SDL_VIDEODRIVER"]
     guard displays.contains(where: { environment($0) != nil }) else {
-      // Without this SDL would take over the console of the machine.
       throw .noDisplay(
         "There is no display to open a window on: neither DISPLAY nor WAYLAND_DISPLAY is set. Start this from a desktop "
           + "session, or name a running X server (for example DISPLAY=:0).")
@@ -60,10 +58,13 @@ enum WindowThread {
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1")
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0")
     SDL_SetHint(SDL_HINT_VIDEO_MINIMIZE_ON_FOCUS_LOSS, "0")
+    // Otherwise SDL goes on to windows that nobody sees, or to the machine's console. SDL_VIDEODRIVER overrules this.
+    let mayBeWayland = environment("XDG_RUNTIME_DIR") != nil || environment("WAYLAND_SOCKET") != nil
+    SDL_SetHint(SDL_HINT_VIDEODRIVER, mayBeWayland ? "x11,wayland" : "x11")
     // Drawing by the processor goes to shared memory, not through OpenGL after all.
     SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0")
     SDL_SetHint(SDL_HINT_APP_NAME, "rtcast")
-    guard SDL_InitSubSystem(SDL_INIT_VIDEO) == 0 else {
+    guard DisplayGuard.connect({ SDL_InitSubSystem(SDL_INIT_VIDEO) == 0 }) else {
       let name = environment("DISPLAY").map { "X display \($0)" } ?? environment("WAYLAND_DISPLAY") ?? "display"
       throw .noDisplay(
         "The \(name) cannot be opened (\(SDL.error)): check that it is running and that this user may use it.")

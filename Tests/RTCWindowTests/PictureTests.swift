@@ -4,7 +4,9 @@ import Testing
 
 extension CallWindowTests {
   @Suite struct PictureTests {
-    @Test("S0.69: pictures of every format are on the screen as they were drawn", arguments: [Drawing.byProcessor, .byOpenGL])
+    @Test(
+      "S0.69: pictures of every format are on the screen as they were drawn",
+      arguments: [Drawing.byProcessor, .byOpenGL])
     func everyFormat(_ drawing: Drawing) async throws {
       let stage = try await Stage(drawing)
       let video = stage.window.addVideo(name: "alice")

@@ -68,7 +68,7 @@ public struct SenderClock: Hashable, Sendable {
   /// On the track's own clock.
   public var rtpTime: RTPTimestamp
 
-  package init(ntpTime: NTPTimestamp, rtpTime: RTPTimestamp) {
+  public init(ntpTime: NTPTimestamp, rtpTime: RTPTimestamp) {
     self.ntpTime = ntpTime
     self.rtpTime = rtpTime
   }
