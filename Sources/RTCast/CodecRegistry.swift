@@ -1,5 +1,6 @@
 import RTCCodecOpus
 import RTCCodecVPX
+import RTCEngine
 public import RTCMedia
 
 /// Which codecs broadcasts and calls may encode and decode with. A value: pass your own to add or replace one.
@@ -23,6 +24,7 @@ public struct CodecRegistry: Sendable {
       try VP8Encoder(settings)
     }
     registry.register(decoderOf: .vp8) { () throws(VideoDecoderError) in try VP8Decoder() }
+    registry.register(decoderOf: .vp9) { () throws(VideoDecoderError) in try VP9Decoder() }
     registry.audioDecoder = { channels throws(AudioDecoderError) in try OpusAudioDecoder(channels: channels) }
     registry.audioFactory = { settings throws(AudioEncoderError) in try OpusAudioEncoder(settings) }
     return registry
@@ -44,6 +46,15 @@ public struct CodecRegistry: Sendable {
 
   /// The codecs that can be received, in the order of `VideoCodec`.
   public var decodable: [VideoCodec] { VideoCodec.allCases.filter { videoDecoders[$0] != nil } }
+
+  /// What far sides are told that we take, the best first: what we encode ourselves before what files are in.
+  var receivableFormats: [VideoPayloadFormat] {
+    let common = EncodedVideoFormat.common.map { VideoPayloadFormat($0) }
+    return decodable.flatMap { codec in
+      let formats = common.filter { $0.codec == codec }
+      return formats.isEmpty ? [VideoPayloadFormat(codec: codec)] : formats
+    }
+  }
 
   /// Name and version of what encodes `codec`; nil when nobody said.
   public func library(for codec: VideoCodec) -> String? { libraries[codec] }

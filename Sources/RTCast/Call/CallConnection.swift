@@ -52,7 +52,7 @@ final class CallConnection: Sendable {
     (words, wordSink) = AsyncStream.makeStream(of: CallWord.self)
     var options = PeerConnection.Configuration()
     options.videoFormats = media.program.video.formats
-    options.receivableFormats = codecs.decodable.map { VideoPayloadFormat(codec: $0) }
+    options.receivableFormats = codecs.receivableFormats
     options.bitrates = configuration.video
     options.audioBitrates = configuration.audio
     options.connectTimeout = configuration.connectionTimeout

@@ -43,7 +43,7 @@ public actor Watching {
     var options = PeerConnection.Configuration()
     options.receivesVideo = true
     options.receivesAudio = true
-    options.receivableFormats = codecs.decodable.map { VideoPayloadFormat(codec: $0) }
+    options.receivableFormats = codecs.receivableFormats
     options.connectTimeout = configuration.connectionTimeout
     connection = PeerConnection(on: peers, configuration: options)
     (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(1_024))

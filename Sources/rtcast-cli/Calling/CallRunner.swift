@@ -86,7 +86,7 @@ struct CallRunner {
     let signaling = HubSignaling(plan.hub, name: plan.name, token: plan.token)
     do {
       return try CallManager.initialize(
-        signalingServer: signaling, config: plan.configuration, audioDevice: device)
+        signalingServer: signaling, config: plan.configuration, audioDevice: device, codecs: .withFFmpeg)
     } catch {
       throw CastFailure(.unavailable, "\(error)")
     }
