@@ -21,14 +21,16 @@ let package = Package(
       name: "RTCast",
       targets: [
         "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCNet", "RTCCapture", "RTCCaptureX11", "RTCCaptureFile",
-        "RTCCapturePlugin", "RTCAudio", "RTCSignaling", "RTCSignalingNIO",
+        "RTCCapturePlugin", "RTCAudio", "RTCWindow", "RTCSignaling", "RTCSignalingNIO",
       ]),
     // For the fuzzing and benchmark packages beside this one.
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
     .library(name: "RTCWire", targets: ["RTCWire"]),
+    .library(name: "RTCSctp", targets: ["RTCSctp", "RTCPrimitives"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
     .library(name: "RTCSignaling", targets: ["RTCSignaling"]),
     .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
+    .library(name: "RTCPeer", targets: ["RTCPeer", "RTCEngine", "RTCSctp"]),
     .library(
       name: "RTCPictures", targets: ["RTCMedia", "RTCConvert", "RTCCodecVPX", "RTCCapture", "RTCPrimitives"]),
     .library(
@@ -52,8 +54,11 @@ let package = Package(
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
+    .systemLibrary(name: "CSDL2", providers: [.apt(["libsdl2-dev"])]),
     .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
     .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
+    // Not a bare module map: usrsctp's clock, random numbers and state are taken in hand there.
+    .target(name: "CUsrsctp", linkerSettings: [.linkedLibrary("usrsctp")]),
     .systemLibrary(name: "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
     .systemLibrary(
       name: "CX11", pkgConfig: "xcb-damage",
@@ -75,15 +80,22 @@ let package = Package(
     .target(name: "RTCIce", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
     .target(name: "RTCDtls", dependencies: ["RTCPrimitives", "COpenSSL"], swiftSettings: safe),
     .target(name: "RTCSrtp", dependencies: ["RTCPrimitives", "CSRTP"], swiftSettings: safe),
+    .target(name: "RTCSctp", dependencies: ["RTCPrimitives", "RTCWire", "CUsrsctp"], swiftSettings: safe),
     .target(
-      name: "RTCEngine", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSrtp"],
+      name: "RTCEngine",
+      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSrtp", "RTCSctp"],
+      swiftSettings: safe),
+
+    // From packets to sound, with any decoder.
+    .target(
+      name: "RTCPlayout", dependencies: ["RTCPrimitives", "RTCMedia", "RTCEngine", "RTCBitstream", "RTCNet"],
       swiftSettings: safe),
 
     // Sockets, clocks and the public peer connection.
     .target(name: "RTCNet", dependencies: ["RTCPrimitives", "CLinux"], swiftSettings: safe),
     .target(
       name: "RTCPeer",
-      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCEngine", "RTCNet"],
+      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSctp", "RTCEngine", "RTCNet"],
       swiftSettings: safe),
 
     // Capturers.
@@ -101,6 +113,9 @@ let package = Package(
       swiftSettings: safe),
     .target(
       name: "RTCAudio", dependencies: ["RTCMedia", "RTCPrimitives", "RTCCapture", "CPulse"], swiftSettings: strict),
+
+    // What received video is shown in.
+    .target(name: "RTCWindow", dependencies: ["RTCMedia", "RTCConvert", "RTCNet", "CSDL2"], swiftSettings: strict),
 
     // Codecs and colour.
     .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
@@ -155,7 +170,9 @@ let package = Package(
     .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCWireTests",
-      dependencies: ["RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCPrimitives", "RTCSignaling"],
+      dependencies: [
+        "RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCEngine", "RTCPrimitives", "RTCSignaling",
+      ],
       swiftSettings: strict),
     .testTarget(name: "RTCBitstreamTests", dependencies: ["RTCBitstream", "RTCMedia"], swiftSettings: strict),
     .testTarget(
@@ -163,8 +180,23 @@ let package = Package(
     .testTarget(name: "RTCDtlsTests", dependencies: ["RTCDtls", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCSrtpTests", dependencies: ["RTCSrtp", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
+      name: "RTCSctpTests", dependencies: ["RTCSctp", "RTCWire", "RTCPrimitives", "RTCTestKit"],
+      swiftSettings: strict),
+    .testTarget(
       name: "RTCEngineTests",
-      dependencies: ["RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCMedia", "RTCWire", "RTCPrimitives"],
+      dependencies: [
+        "RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCSctp", "RTCMedia", "RTCWire", "RTCPrimitives",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RTCPlayoutTests",
+      dependencies: [
+        "RTCPlayout", "RTCEngine", "RTCCodecOpus", "RTCCodecVPX", "RTCMedia", "RTCNet", "RTCWire", "RTCPrimitives",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RTCPeerTests",
+      dependencies: ["RTCPeer", "RTCEngine", "RTCSctp", "RTCMedia", "RTCTestKit", "RTCPrimitives"],
       swiftSettings: strict),
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
@@ -173,11 +205,17 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureFileTests",
-      dependencies: ["RTCCaptureFile", "RTCBitstream", "RTCMedia", "RTCPrimitives", "CFFmpeg"],
+      dependencies: ["RTCCaptureFile", "RTCCodecVPX", "RTCBitstream", "RTCMedia", "RTCPrimitives", "CFFmpeg"],
       swiftSettings: strict),
+    .target(
+      name: "XvfbKit", dependencies: ["RTCMedia", "CX11"], path: "Tests/XvfbKit", swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureX11Tests",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "CX11"],
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RTCWindowTests",
+      dependencies: ["RTCWindow", "RTCMedia", "RTCPrimitives", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
       swiftSettings: strict),
     .executableTarget(
       name: "PluginHostProbe", dependencies: ["RTCCapturePlugin", "CLinux"], path: "Tests/PluginHostProbe",

@@ -157,15 +157,19 @@ def test_a_screen_comes_and_goes_during_a_call(hub, visit):
 
 def test_a_wrong_token_is_asked_for_again(cast, visit):
     url = cast("serve", "--listen", "127.0.0.1:0", "--token", "s3cret").url()
-    address = url.split("?")[0]
-    [alice] = visit(address + "?token=wrong", "alice", join=False)
+    assert "token=s3cret" in url
+    [alice] = visit(url.replace("s3cret", "wrong"), "alice", join=False)
     alice.click("#join")
     alice.wait(hub="refused", error="bad-token")
     assert alice.script("return document.activeElement.id") == "token"
     alice.type("#token", "s3cret")
     alice.join()
-    [bob] = visit(address + "?token=s3cret", "bob")
+    [bob] = visit(url, "bob")
     alice.until("document.querySelector('#people [data-peer=bob]')")
+    bob.type("#room", "den")
+    bob.click("#by-room button")
+    bob.wait(state="room", room="den")
+    assert "token=s3cret" in bob.script("return document.querySelector('#alone-link').value")
 
 
 def test_a_name_that_is_taken_is_not_given_twice(hub, visit):

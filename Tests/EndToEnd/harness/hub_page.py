@@ -70,7 +70,9 @@ class HubPage:
 
     def wait_moving(self, selector=".tile"):
         """Every tile chosen shows new pictures."""
-        frames = f"[...document.querySelectorAll('#grid {selector} video')].map(v => v.getVideoPlaybackQuality().totalVideoFrames)"
+        # Firefox counts the frames of files only; there it is those that were decoded.
+        frames = (f"[...document.querySelectorAll('#grid {selector} video')]"
+                  ".map(v => v.getVideoPlaybackQuality().totalVideoFrames || +v.closest('.tile').dataset.frames || 0)")
         before = self.script("return " + frames)
         assert before, f"no tile {selector}"
         self.until(f"{frames}.every((frames, i) => frames > {json.dumps(before)}[i] + 3)", what="moving pictures")

@@ -18,6 +18,14 @@ function fragment() {
   return { room: room.trim(), token: pairs?.get("token") ?? query.get("token") ?? "" };
 }
 
+/// What to write after the `#`: a token that came there stays there.
+function fragmentFor(room) {
+  const { token } = fragment();
+  const isHere = token && new URLSearchParams(location.hash.slice(1)).has("token");
+  if (isHere) return new URLSearchParams({ ...(room && { room }), token }).toString();
+  return encodeURIComponent(room);
+}
+
 /// The page's address for others: their names are their own.
 function invitation() {
   const address = new URL(location.href);
@@ -344,7 +352,8 @@ function followFragment() {
 
 function leaveStage() {
   board.hangUp();
-  if (location.hash) history.replaceState(null, "", location.pathname + location.search);
+  const rest = fragmentFor("");
+  if (location.hash) history.replaceState(null, "", location.pathname + location.search + (rest && "#" + rest));
   show();
 }
 
@@ -379,8 +388,8 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("[data-close]") || event.target.matches("dialog.sheet")) event.target.closest("dialog")?.close();
 });
 addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && root.dataset.chat === "open" && !document.fullscreenElement && !document.querySelector("dialog[open]")) { deeds["chat-close"](); return; }
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea") || !$("keys-on").checked) return;
-  if (event.key === "Escape" && root.dataset.chat === "open" && !document.querySelector("dialog[open]")) { openChat(false); return; }
   if (document.querySelector("dialog[open]") || $("stage").hidden) return;
   const deed = Object.hasOwn(keys, event.key) && keys[event.key];
   if (event.key === "f") { const tile = [...tiles.tiles.values()].find(({ figure }) => figure.contains(document.activeElement)) ?? [...tiles.tiles.values()][0]; if (tile?.track) tiles.full(tile); }
@@ -392,7 +401,7 @@ $("by-room").addEventListener("submit", (event) => {
   event.preventDefault();
   ringer.wake();
   const room = $("room").value.trim();
-  if (room && room !== LOBBY) location.hash = encodeURIComponent(room);
+  if (room && room !== LOBBY) location.hash = fragmentFor(room);
   if (room === fragment().room) enterRoom(room);
 });
 $("say").addEventListener("submit", (event) => {

@@ -205,6 +205,7 @@ class Tiles {
     const now = { at: performance.now(), bytes: sum("bytesReceived"), lost: sum("packetsLost"), got: sum("packetsReceived"), frames: video?.framesDecoded ?? 0 };
     const then = tile.last;
     tile.last = now;
+    tile.figure.dataset.frames = now.frames;
     if (!then || now.got < then.got) return;
     const seconds = (now.at - then.at) / 1000, lost = Math.max(0, now.lost - then.lost), got = now.got - then.got;
     const bitrate = (now.bytes - then.bytes) * 8 / seconds, loss = lost + got > 0 ? lost / (lost + got) : 0;

@@ -1,22 +1,18 @@
 import Glibc
 import Synchronization
-import Testing
-
-/// The tests that need an X server share two cores: one after the other.
-@Suite(.serialized, .enabled(if: XvfbDisplay.isInstalled)) struct X11CaptureTests {}
 
 /// An X server of a test's own, ended with the object.
-final class XvfbDisplay: Sendable {
+package final class XvfbDisplay: Sendable {
   struct LaunchFailure: Error {}
 
-  static let isInstalled = access("/usr/bin/Xvfb", X_OK) == 0
+  package static let isInstalled = access("/usr/bin/Xvfb", X_OK) == 0
   private static let nextNumber = Mutex(40)
 
-  let name: String
+  package let name: String
   private let process: Mutex<pid_t?>
 
   /// Returns when the server takes connections; numbers in use are passed over.
-  init(screen: String = "640x480x24", options: [String] = []) throws {
+  package init(screen: String = "640x480x24", options: [String] = []) throws {
     for _ in 0..<10 {
       let number = Self.nextNumber.withLock { number in
         defer { number = number == 49 ? 40 : number + 1 }
@@ -40,7 +36,7 @@ final class XvfbDisplay: Sendable {
   deinit { end() }
 
   /// The server is gone when this returns.
-  func end() {
+  package func end() {
     process.withLock { process in
       guard let id = process else { return }
       kill(id, SIGTERM)
@@ -52,7 +48,7 @@ final class XvfbDisplay: Sendable {
 
   /// Runs a tool on this display to its end and returns what it printed.
   @discardableResult
-  func run(_ command: String...) throws -> String { try run(command) }
+  package func run(_ command: String...) throws -> String { try run(command) }
 
   @discardableResult
   private func run(_ command: [String]) throws -> String {
@@ -62,7 +58,7 @@ final class XvfbDisplay: Sendable {
     return output
   }
   /// Gives the screen another size, up to its first.
-  func resize(width: Int, height: Int) throws {
+  package func resize(width: Int, height: Int) throws {
     // The timings are of no matter to a screen without a cable.
     let mode = ["test", "31.5"] + [0, 1, 2, 3].map { "\(width + $0)" } + [0, 1, 2, 3].map { "\(height + $0)" }
     try run(["xrandr", "--newmode"] + mode)
