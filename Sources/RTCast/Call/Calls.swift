@@ -298,11 +298,11 @@ public actor CallManager: SignalingServerDelegate {
       party, role, configuration, media: media, codecs: codecs, peers: peers
     ) { [weak self] event in await self?.hear(event, from: party, on: line) }
     connections[line] = connection
-    let (sending, outgoing) = (recorded, outgoing)
+    let (sending, outgoing, media) = (recorded, outgoing, media)
     Task {
       await connection.run(sending: sending) { description in
         let body = CallSignal.Body.description(kind: description.kind.rawValue, sdp: description.sdp)
-        outgoing.yield(.signal(CallSignal(call: party.call, body), to: party.peer))
+        outgoing.yield(.signal(CallSignal(call: party.call, body, streams: media.streams), to: party.peer))
       }
     }
   }

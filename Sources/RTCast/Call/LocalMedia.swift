@@ -21,6 +21,7 @@ final class LocalMedia: Sendable {
   let previews = PreviewSinks()
   private let configuration: CallConfiguration
   private let listeners = Mutex<[String: Listener]>([:])
+  private let isScreencast = Atomic(false)
 
   init(
     _ configuration: CallConfiguration, codecs: CodecRegistry, peers: PeerLoop,
@@ -43,6 +44,11 @@ final class LocalMedia: Sendable {
   var videoTrack: OutgoingVideoTrack { program.video.track }
   var audioTrack: OutgoingAudioTrack? { program.audioTrack }
 
+  /// What our streams show, for far sides to lay them out.
+  var streams: [String: String] {
+    [videoTrack.name.streamID: isScreencast.load(ordering: .relaxed) ? "screen" : "camera"]
+  }
+
   /// Starts what `source` has; a microphone that runs already runs on.
   func start(_ source: MediaSource) async throws(CaptureError) {
     _ = try await program.start(
@@ -50,6 +56,7 @@ final class LocalMedia: Sendable {
       format: Broadcast.format(of: source.video, size: configuration.captureSize, frameRate: configuration.frameRate),
       keepsSound: true)
     guard let video = source.video else { return }
+    isScreencast.store(video.isScreencast, ordering: .relaxed)
     program.video.pipeline.setContentHint(configuration.contentHint ?? (video.isScreencast ? .detail : .motion))
   }
 
