@@ -45,7 +45,8 @@ struct Rtcast: AsyncParsableCommand {
       """,
     version: "rtcast 0.1.0",
     subcommands: [
-      ScreenCommand.self, FileCommand.self, PipeCommand.self, PluginCommand.self, TestCommand.self, ServeCommand.self,
+      ScreenCommand.self, FileCommand.self, PipeCommand.self, PluginCommand.self, TestCommand.self, CallCommand.self,
+      WatchCommand.self, ServeCommand.self,
       ListCommand.self,
       DoctorCommand.self, PluginHostCommand.self,
     ])
