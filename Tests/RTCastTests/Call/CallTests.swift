@@ -153,7 +153,7 @@ import Testing
 
   @Test func `S0.68: a muted microphone is told to the far side and is not heard there`() async throws {
     try await CallBench.run { bench in
-      var alice = try await bench.peer("alice", tone(440))
+      let alice = try await bench.peer("alice", tone(440))
       var bob = try await bench.peer("bob")
       try await alice.calls.startRecording()
       try await alice.calls.sendCallRequest(to: "bob")
@@ -163,7 +163,8 @@ import Testing
       let before = Sounds()
       track.add(before)
       #expect(abs(await before.pitch() - 440) < 10)
-      await alice.calls.localAudioTrack?.isEnabled = false
+      let own = try #require(await alice.calls.localAudioTrack)
+      own.isEnabled = false
       try await bob.wait { if case .remoteMuted("alice", kind: "audio", true) = $0 { () } else { nil } }
       let after = Sounds()
       track.add(after)
