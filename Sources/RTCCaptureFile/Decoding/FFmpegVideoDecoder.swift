@@ -142,13 +142,15 @@ public final class FFmpegVideoDecoder: VideoDecoder {
   private static let silence: Void = av_log_set_level(AV_LOG_FATAL)
 }
 
-extension [VideoCodec: VideoDecoderFactory] {
-  /// What the installed libraries of FFmpeg decode of `codecs`.
-  public static func ffmpeg(_ codecs: [VideoCodec] = [.h264, .av1]) -> Self {
-    var factories: Self = [:]
-    for codec in codecs where FFmpegVideoDecoder.codecs.contains(codec) {
-      factories[codec] = { () throws(VideoDecoderError) in try FFmpegVideoDecoder(codec) }
-    }
+extension FFmpegVideoDecoder {
+  /// Makers of decoders for those of `codecs` that the installed libraries decode.
+  public static func factories(_ codecs: [VideoCodec] = [.h264, .av1]) -> [VideoCodec: VideoDecoderFactory] {
+    var factories: [VideoCodec: VideoDecoderFactory] = [:]
+    for codec in codecs where Self.codecs.contains(codec) { factories[codec] = factory(codec) }
     return factories
+  }
+
+  private static func factory(_ codec: VideoCodec) -> VideoDecoderFactory {
+    { () throws(VideoDecoderError) in try FFmpegVideoDecoder(codec) }
   }
 }
