@@ -2,6 +2,7 @@ public import RTCEngine
 import RTCIce
 import RTCNet
 public import RTCPrimitives
+public import RTCSctp
 
 /// A connection to one far peer, shaped as W3C WebRTC has it. It lives on the loop's thread; every call hops there once.
 public actor PeerConnection {
@@ -20,6 +21,8 @@ public actor PeerConnection {
     public var receivesAudio = false
     /// What is said of all sound in descriptions.
     public var opus = PeerConfiguration.OpusParameters()
+    /// Nil: no data channels; the far side's m-section for them is rejected.
+    public var dataChannels: DataChannelOptions? = DataChannelOptions()
     /// Of all video together.
     public var bitrates = BitrateLimits()
     /// Of each sound we send.
@@ -46,6 +49,7 @@ public actor PeerConnection {
   var outgoing: [TransceiverID: OutgoingTrack] = [:]
   /// What is received, by transceiver.
   private var incoming: [TransceiverID: IncomingTrack] = [:]
+  let dataChannels: DataChannelTable
   /// Makes offers and answers by itself, if there is one.
   var negotiator: Negotiator?
   /// The events of the step under way, for the call that caused it.
@@ -59,6 +63,7 @@ public actor PeerConnection {
     var random = SystemRandomNumberGenerator()
     credentials = IceCredentials(using: &random)
     id = [random.next(), random.next()].map { String($0, radix: 36) }.joined()
+    dataChannels = DataChannelTable(options: configuration.dataChannels ?? DataChannelOptions())
     (events, continuation) = AsyncStream.makeStream(
       of: PeerConnectionEvent.self, bufferingPolicy: .bufferingNewest(1_024))
   }
@@ -130,6 +135,7 @@ public actor PeerConnection {
     peer.sendableVideo = configuration.videoFormats
     peer.receivableVideo = configuration.receivableFormats
     peer.opus = configuration.opus
+    peer.dataChannels = configuration.dataChannels
     peer.bitrates = configuration.bitrates
     peer.audioBitrates = configuration.audioBitrates
     peer.connectTimeout = configuration.connectTimeout
@@ -145,6 +151,10 @@ public actor PeerConnection {
       if case .video(let track)? = incoming[id] { track.inlet.deliver(frame) }
     case .audioReceived(let packet, let id):
       if case .audio(let track)? = incoming[id] { track.inlet.deliver(packet) }
+    case .dataChannel:
+      if let slot, let channel = dataChannels.handle(event, of: slot, on: loop.events) {
+        continuation.yield(.dataChannelOpened(channel))
+      }
     case .senderClockChanged(let clock, let id): incoming[id]?.note(clock)
     case .keyFrameRequested(let id):
       if case .video(let track)? = outgoing[id], let slot {
@@ -163,6 +173,7 @@ public actor PeerConnection {
   /// Passes on what an application hears of.
   private func tell(_ event: Event) {
     switch event {
+    case .dataChannelMade: if let slot { _ = dataChannels.handle(event, of: slot, on: loop.events) }
     case .stateChanged(let state):
       if case .ended = state { letGo() }
       continuation.yield(.stateChanged(state))

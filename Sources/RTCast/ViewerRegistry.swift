@@ -90,6 +90,8 @@ final class ViewerRegistry: WHEPSessions {
 
   func makeConnection() -> PeerConnection {
     var configuration = PeerConnection.Configuration(video: program.video.track)
+    // Viewers have nothing to say.
+    configuration.dataChannels = nil
     configuration.videoFormats = program.video.formats
     configuration.audio = program.audioTrack
     configuration.bitrates = options.bitrates

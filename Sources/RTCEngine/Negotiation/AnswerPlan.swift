@@ -5,15 +5,23 @@ import RTCWire
 struct AnswerPlan {
   private(set) var lines: [MediaLine] = []
   private(set) var media: [NegotiatedMedia] = []
+  private(set) var dataChannels: NegotiatedDataChannels?
   private(set) var rejected: [Rejection] = []
   /// The mids of the one bundle that is accepted; empty when the offer has none.
   let bundle: [String]
   private let transceivers: [Negotiation.Transceiver]
+  private let negotiation: Negotiation
 
-  init(offer taken: Negotiation.RemoteOffer, before: [MediaLine], transceivers: [Negotiation.Transceiver]) {
-    self.transceivers = transceivers
+  /// The accepted m-sections, in their order.
+  var accepted: [MediaReference] {
+    (media.map(\.reference) + [dataChannels?.reference].compactMap { $0 }).sorted { $0.index < $1.index }
+  }
+
+  init(offer taken: Negotiation.RemoteOffer, before: [MediaLine], negotiation: Negotiation) {
+    self.negotiation = negotiation
+    transceivers = negotiation.transceivers
     let offer = taken.description
-    bundle = Self.chooseBundle(offer, before)
+    bundle = Self.chooseBundle(offer, before, takesDataChannels: negotiation.dataChannels != nil)
     let known = Set(before.compactMap(\.transceiver))
     var free: [TransceiverID] = []
     if taken.matching == .whateverFits {
@@ -29,7 +37,9 @@ struct AnswerPlan {
         mid: section.mid ?? old?.mid ?? unusedMid(offer, index), saysMid: section.mid != nil, kind: section.kind,
         use: .rejected)
       let reference = MediaReference(index: index, mid: line.mid)
-      if let reason = Self.obstacle(section, bundle, isFirst: media.isEmpty) {
+      if section.kind == .application, negotiation.dataChannels != nil {
+        takeDataChannels(section, &line, reference)
+      } else if let reason = Self.obstacle(section, bundle, isFirst: accepted.isEmpty) {
         rejected.append(Rejection(media: reference, reason: reason))
       } else if let (id, bindings) = match(section, owner, free) {
         free.removeAll { $0 == id }
@@ -46,12 +56,15 @@ struct AnswerPlan {
   }
 
   /// The bundle the session already runs on, else the first that has an m-section we could take.
-  static func chooseBundle(_ offer: SessionDescription, _ before: [MediaLine]) -> [String] {
-    let live = Set(before.filter { $0.transceiver != nil }.map(\.mid))
+  static func chooseBundle(
+    _ offer: SessionDescription, _ before: [MediaLine], takesDataChannels: Bool
+  ) -> [String] {
+    let live = Set(before.filter { $0.use != .rejected }.map(\.mid))
     return offer.bundles.first { $0.contains(where: live.contains) }
       ?? offer.bundles.first { mids in
         mids.contains { mid in
-          offer.index(mid: mid).map { MediaKind(offer.media[$0].kind) != nil && !offer.media[$0].isRejected } ?? false
+          guard let section = offer.index(mid: mid).map({ offer.media[$0] }), !section.isRejected else { return false }
+          return MediaKind(section.kind) != nil || (takesDataChannels && section.isForDataChannels)
         }
       } ?? []
   }
@@ -60,14 +73,37 @@ struct AnswerPlan {
   /// - Parameter isFirst: no m-section before it was accepted.
   static func obstacle(_ section: MediaDescription, _ bundle: [String], isFirst: Bool) -> Rejection.Reason? {
     if section.isRejected { return .turnedOffByPeer }
-    // Data channels (m=application) join here once there is SCTP to carry them.
     guard MediaKind(section.kind) != nil else { return .unsupportedKind }
     let protocols = ["UDP/TLS/RTP/SAVPF", "TCP/TLS/RTP/SAVPF", "TCP/DTLS/RTP/SAVPF", "RTP/SAVPF", "UDP/TLS/RTP/SAVP"]
     guard protocols.contains(section.proto) else { return .unsupportedProtocol }
     guard section.usesRTCPMux else { return .noRTCPMux }
-    let isBundled = section.mid.map(bundle.contains) ?? false
-    // Without a bundle the first m-section has the transport for itself.
-    return isBundled || (bundle.isEmpty && isFirst) ? nil : .outsideBundle
+    return isReachable(section, bundle, isFirst: isFirst) ? nil : .outsideBundle
+  }
+
+  /// Without a bundle the first m-section has the transport for itself.
+  private static func isReachable(_ section: MediaDescription, _ bundle: [String], isFirst: Bool) -> Bool {
+    section.mid.map(bundle.contains) ?? false || (bundle.isEmpty && isFirst)
+  }
+
+  /// One association carries all channels: the first m-section for them gets it.
+  private mutating func takeDataChannels(
+    _ section: MediaDescription, _ line: inout MediaLine, _ reference: MediaReference
+  ) {
+    let reason: Rejection.Reason
+    if section.isRejected {
+      reason = .turnedOffByPeer
+    } else if dataChannels != nil {
+      reason = .noTransceiver
+    } else if !Self.isReachable(section, bundle, isFirst: accepted.isEmpty) {
+      reason = .outsideBundle
+    } else if let agreed = try? negotiation.agreeOnDataChannels(section, reference) {
+      line.use = .dataChannels
+      dataChannels = agreed
+      return
+    } else {
+      reason = .unsupportedProtocol
+    }
+    rejected.append(Rejection(media: reference, reason: reason))
   }
 
   /// The m-section's own transceiver, else the first free one of its kind that has a codec in common, one that can use

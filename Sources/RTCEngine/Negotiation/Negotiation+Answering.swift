@@ -20,7 +20,8 @@ extension Negotiation {
   ) throws(NegotiationError) {
     let before = try check(offer)
     var taken = RemoteOffer(description: offer, matching: .settled)
-    let bundle = AnswerPlan.chooseBundle(offer, before?.lines ?? [])
+    let bundle = AnswerPlan.chooseBundle(
+      offer, before?.lines ?? [], takesDataChannels: dataChannels != nil)
     let known = Set((before?.lines ?? []).compactMap(\.transceiver))
     for (index, section) in offer.media.enumerated() {
       let isFirst = taken.owners.isEmpty
@@ -94,11 +95,18 @@ extension Negotiation {
   public mutating func createAnswer() throws(NegotiationError) -> SessionDescription {
     guard case .haveRemoteOffer(let taken, let before) = state else { throw .misuse(.wrongState(signalingState)) }
     let offer = taken.description
-    let plan = AnswerPlan(offer: taken, before: before?.lines ?? [], transceivers: transceivers)
+    let plan = AnswerPlan(offer: taken, before: before?.lines ?? [], negotiation: self)
     let agreed = try agreedTransport(offer, plan, before?.session.transport)
     var description = newDescription()
     for (index, line) in plan.lines.enumerated() {
       let section = offer.media[index]
+      if line.use == .dataChannels {
+        description.media.append(
+          dataChannelSection(
+            line, answering: section, credentials: agreed.localCredentials,
+            setup: agreed.dtlsRole == .server ? .passive : .active))
+        continue
+      }
       guard let id = line.transceiver, let media = plan.media.first(where: { $0.transceiver == id }) else {
         description.media.append(LocalSection.rejected(line, proto: section.proto, formats: section.formats))
         continue
@@ -112,30 +120,32 @@ extension Negotiation {
           allowsReducedSizeRTCP: section.allowsReducedSizeRTCP
         ).description)
     }
-    if !plan.media.isEmpty {
+    if !plan.accepted.isEmpty {
       description.media[agreed.tag.index].transport.candidates = transport.candidates
       description.media[agreed.tag.index].transport.endOfCandidates = transport.endOfCandidates
     }
     // Only the peer's own group is answered, without the members that were turned off (RFC 8843 §7.3.1).
-    let bundled = plan.bundle.filter { mid in plan.media.contains { $0.reference.mid == mid } }
+    let bundled = plan.bundle.filter { mid in plan.accepted.contains { $0.mid == mid } }
     if !bundled.isEmpty { description.bundles = [bundled] }
     stopUnused(before: (before?.lines.compactMap(\.transceiver) ?? []) + taken.made, after: plan.lines)
     state = .stable(
       Agreement(
         offerer: .peer, local: description, remote: offer, lines: plan.lines,
-        session: NegotiatedSession(transport: agreed, media: plan.media, rejected: plan.rejected)))
+        session: NegotiatedSession(
+          transport: agreed, media: plan.media, dataChannels: plan.dataChannels,
+          turnsOffDataChannels: turnOffDataChannels(before?.lines ?? [], plan.lines), rejected: plan.rejected)))
     return description
   }
 
   private func agreedTransport(
     _ offer: SessionDescription, _ plan: AnswerPlan, _ before: NegotiatedTransport?
   ) throws(NegotiationError) -> NegotiatedTransport {
-    if plan.media.isEmpty {
+    if plan.accepted.isEmpty {
       // A live session may lose all its media; a new one without any is none.
       guard let before else { throw .nothingAccepted(plan.rejected) }
       return before
     }
-    let remote = try RemoteTransport(offer, accepted: plan.media.map(\.reference.index))
+    let remote = try RemoteTransport(offer, accepted: plan.accepted.map(\.index))
     let restarts = before.map { $0.remoteCredentials != remote.credentials } ?? true
     if let before, restarts, before.localCredentials == transport.credentials {
       throw .misuse(.freshCredentialsNeeded)

@@ -5,7 +5,8 @@ extension Negotiation {
   /// only while nothing is pending.
   public var isNegotiationNeeded: Bool {
     guard case .stable(let agreement) = state else { return false }
-    if let agreement, !agreement.session.media.isEmpty,
+    if needsDataChannelSection { return true }
+    if let agreement, !agreement.session.media.isEmpty || agreement.session.dataChannels != nil,
       transport.credentials != agreement.session.transport.localCredentials
     {
       return true  // an ICE restart is waiting

@@ -15,6 +15,8 @@ public enum SignalingState: Hashable, Sendable {
 public struct Negotiation: Sendable {
   /// Taken over by the next description that is made. Replace the credentials to restart ICE.
   public var transport: LocalTransport
+  /// Nil: the peer's m-sections for data channels are rejected, and one that is in use is turned off by the next offer.
+  public var dataChannels: LocalDataChannels?
   var transceivers: [Transceiver] = []
   var state: State = .stable(nil)
   private let sessionID: UInt64

@@ -39,6 +39,8 @@ public enum NegotiationError: Error, Hashable, Sendable {
     /// The answer accepts an m-section that the offer turned off.
     case acceptedRejectedSection
     case noCommonCodec
+    /// The answer to our m-section for data channels is of another protocol.
+    case noDataChannels
   }
 }
 
@@ -105,6 +107,7 @@ extension NegotiationError.Fault: CustomStringConvertible {
     case .sectionChanged: "another kind or mid than before"
     case .acceptedRejectedSection: "accepted though it was offered as turned off"
     case .noCommonCodec: "no codec in common"
+    case .noDataChannels: "not an m-section for data channels"
     }
   }
 }

@@ -61,6 +61,8 @@ public enum Command: Sendable {
   case setBitrateLimits(BitrateLimits)
   /// Asks the far sender of this video, or of all, for a key frame (PLI).
   case requestKeyFrame(TransceiverID?)
+  /// See `DataChannelCommand`.
+  case dataChannel(DataChannelCommand)
   /// Says goodbye (RTCP BYE, DTLS close_notify) and ends.
   case close
 

@@ -1,4 +1,5 @@
 public import RTCPrimitives
+public import RTCSctp
 public import RTCWire
 
 /// What a peer has to tell its owner.
@@ -47,6 +48,17 @@ public enum Event: Sendable {
   case audioReceived(ReceivedAudio, TransceiverID)
   /// The far sender tied its clocks together (RTCP SR).
   case senderClockChanged(SenderClock, TransceiverID)
+
+  // MARK: Data channels
+
+  /// What happened to the data channels.
+  case dataChannel(DataChannelEvent)
+  /// The channel that was asked for.
+  case dataChannelMade(DataChannelHandle, DataChannelParameters)
+  /// There is no such channel to be had.
+  case dataChannelRefused(DataChannelError)
+  /// The message was not taken.
+  case messageRefused(DataChannelHandle, DataChannelError)
 }
 
 /// One moment on a far sender's two clocks (RFC 3550 §6.4.1): how sound and picture are brought together.

@@ -76,6 +76,7 @@ extension Peer {
     takeEarlyCandidates(now: now)
     timers[.ice] = ice.nextDeadline ?? .distantFuture
     applyMedia(session, now: now, into: &outbox)
+    updateDataChannels(now, into: &outbox)
   }
 
   /// Whoever finds peers by the user name in STUN requests must know all of this one's names.

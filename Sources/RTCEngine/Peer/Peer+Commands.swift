@@ -4,6 +4,7 @@ import RTCWire
 extension Peer {
   /// Carries out `command`, and tells what has changed by it. A command that fails has changed nothing.
   mutating func perform(_ command: Command, now: Timestamp, into outbox: inout Outbox) {
+    if case .dataChannel(let request) = command { return perform(request, now: now, into: &outbox) }
     guard !isEnded else {
       if !command.expectsResult { return }
       outbox.events.append(
@@ -27,10 +28,15 @@ extension Peer {
       if negotiation.signalingState == .stable { notice.reset() }
     }
     tellRemoteTracks(into: &outbox)
-    if negotiation.signalingState == .stable, notice.update(isNeeded: negotiation.isNegotiationNeeded) {
-      outbox.events.append(.negotiationNeeded)
-    }
+    tellNegotiationNeed(into: &outbox)
     timers[.ice] = ice.nextDeadline ?? .distantFuture
+  }
+
+  mutating func tellNegotiationNeed(into outbox: inout Outbox) {
+    guard negotiation.signalingState == .stable, notice.update(isNeeded: negotiation.isNegotiationNeeded) else {
+      return
+    }
+    outbox.events.append(.negotiationNeeded)
   }
 
   private mutating func carryOut(
@@ -70,7 +76,8 @@ extension Peer {
       bitrate.setLimits(limits)
       announceBitrate(into: &outbox)
     case .requestKeyFrame(let id): askForKeyFrames(id, now: now, into: &outbox)
-    case .close: close(into: &outbox)
+    case .dataChannel: break  // done already, ended or not
+    case .close: close(now: now, into: &outbox)
     }
   }
 
@@ -87,7 +94,8 @@ extension Peer {
     remoteTracks = tracks
   }
 
-  private mutating func close(into outbox: inout Outbox) {
+  private mutating func close(now: Timestamp, into outbox: inout Outbox) {
+    closeDataChannels(now, into: &outbox)
     sendGoodbye(into: &outbox)
     if let route = ice.selectedRoute { dtls?.close(route: route, into: &outbox.datagrams) }
     negotiation.close()

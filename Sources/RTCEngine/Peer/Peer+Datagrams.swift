@@ -77,7 +77,7 @@ extension Peer {
       case .closedByPeer: end(.closedRemotely, into: &outbox)
       case .failed(.fingerprintMismatch): end(.fingerprintMismatch, into: &outbox)
       case .failed(let failure): end(.handshakeFailed("\(failure)"), into: &outbox)
-      case .data: break  // SCTP comes with data channels
+      case .data(let packet): receiveData(packet, now: now, into: &outbox)
       }
     }
   }
@@ -94,6 +94,7 @@ extension Peer {
     timers[.bitrate] = now + LossBasedBitrate.tick
     timers[.report] = now + .milliseconds(500)
     change(to: .connected, into: &outbox)
+    updateDataChannels(now, into: &outbox)
     updateSending(now, into: &outbox)
   }
 }

@@ -134,12 +134,16 @@ extension Peer {
   static func makeNegotiation(
     _ configuration: PeerConfiguration, cname: String, sessionID: UInt64, candidates: [IceCandidate]
   ) -> Negotiation {
-    Negotiation(
+    var negotiation = Negotiation(
       sessionID: sessionID, cname: cname,
       transport: LocalTransport(
         credentials: ICECredentials(configuration.iceCredentials),
         fingerprint: configuration.certificate.fingerprint.bytes,
         candidates: candidates.map(CandidateDescription.init), endOfCandidates: true))
+    negotiation.dataChannels = configuration.dataChannels.map {
+      LocalDataChannels(maximumMessageSize: UInt64($0.maximumMessageSize))
+    }
+    return negotiation
   }
 
   static func makeIceAgent(

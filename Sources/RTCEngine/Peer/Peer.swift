@@ -45,6 +45,8 @@ public struct Peer: ~Copyable {
   /// What the numbers of incoming header extensions mean: the same in all m-sections of a bundle (RFC 8843 §9.1).
   var incomingExtensions = RTPHeaderExtensionMap()
 
+  var channels: PeerDataChannels
+
   // Shared by all that is sent.
   var pacer = Pacer()
   /// The video that the pacer serves, and how many packets of it have left in a row.
@@ -57,6 +59,7 @@ public struct Peer: ~Copyable {
 
   public init(_ configuration: PeerConfiguration) {
     self.configuration = configuration
+    channels = PeerDataChannels(configuration)
     var random = SeededGenerator(seed: configuration.seed)
     primary = SendStreamIdentity(using: &random)
     let candidates = IceCandidate.hosts(
@@ -98,6 +101,8 @@ public struct Peer: ~Copyable {
 
   /// Ends the peer's life: nothing is sent any more, memory is let go.
   mutating func end(_ reason: EndReason, into outbox: inout Outbox) {
+    if isEnded { return }
+    closeDataChannels(.zero, into: &outbox)
     change(to: .ended(reason), into: &outbox)
     timers = TimerTable()
     for index in videos.indices { videos[index].end() }

@@ -1,6 +1,7 @@
 public import RTCDtls
 public import RTCIce
 public import RTCPrimitives
+public import RTCSctp
 
 /// What a peer is made with. Secrets and seeds come from outside: the engine has no randomness of its own.
 public struct PeerConfiguration: Sendable {
@@ -34,6 +35,8 @@ public struct PeerConfiguration: Sendable {
   public var sendableVideo = [VideoPayloadFormat.vp8]
   /// What is said of sound on transceivers that are added later.
   public var opus = OpusParameters()
+  /// Nil: no data channels; the far side's m-section for them is rejected.
+  public var dataChannels: DataChannelOptions?
   /// Of all video together.
   public var bitrates = BitrateLimits()
   /// Of each sound we send.
