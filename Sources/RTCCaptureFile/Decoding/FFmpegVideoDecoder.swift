@@ -143,14 +143,15 @@ public final class FFmpegVideoDecoder: VideoDecoder {
 }
 
 extension FFmpegVideoDecoder {
-  /// Makers of decoders for those of `codecs` that the installed libraries decode.
-  public static func factories(_ codecs: [VideoCodec] = [.h264, .av1]) -> [VideoCodec: VideoDecoderFactory] {
+  /// What the installed libraries of FFmpeg decode of `codecs`.
+  public static func factories(of codecs: [VideoCodec] = [.h264, .av1]) -> [VideoCodec: VideoDecoderFactory] {
     var factories: [VideoCodec: VideoDecoderFactory] = [:]
-    for codec in codecs where Self.codecs.contains(codec) { factories[codec] = factory(codec) }
+    for codec in codecs where Self.codecs.contains(codec) { factories[codec] = factory(of: codec) }
     return factories
   }
 
-  private static func factory(_ codec: VideoCodec) -> VideoDecoderFactory {
+  // By itself: in an extension of the dictionary this closure crashes Swift 6.3's compiler.
+  private static func factory(of codec: VideoCodec) -> VideoDecoderFactory {
     { () throws(VideoDecoderError) in try FFmpegVideoDecoder(codec) }
   }
 }
