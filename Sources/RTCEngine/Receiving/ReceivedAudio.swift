@@ -4,7 +4,8 @@ public import RTCPrimitives
 public struct ReceivedAudio: Sendable {
   /// RFC 6716 §3; the far side's bytes, not looked into.
   public var payload: [UInt8]
-  /// Counts the stream's packets; a gap means that packets were lost.
+  /// Counts the track's packets in the order they were sent, from any number on; a gap means that packets were lost or are
+  /// still to come. A sender that begins anew counts on far above.
   public var number: Int64
   /// In units of 1/48 000 s.
   public var timestamp: RTPTimestamp
