@@ -1,4 +1,4 @@
-public import RTCEngine
+import RTCEngine
 public import RTCIce
 public import RTCPrimitives
 
