@@ -26,8 +26,11 @@ let package = Package(
     // For the fuzzing and benchmark packages beside this one.
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
     .library(name: "RTCWire", targets: ["RTCWire"]),
+    .library(name: "RTCSctp", targets: ["RTCSctp", "RTCPrimitives"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
+    .library(name: "RTCSignaling", targets: ["RTCSignaling"]),
     .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
+    .library(name: "RTCPeer", targets: ["RTCPeer", "RTCEngine", "RTCSctp"]),
     .library(
       name: "RTCPictures", targets: ["RTCMedia", "RTCConvert", "RTCCodecVPX", "RTCCapture", "RTCPrimitives"]),
     .library(
@@ -54,6 +57,8 @@ let package = Package(
     .systemLibrary(name: "CSDL2", providers: [.apt(["libsdl2-dev"])]),
     .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
     .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
+    // Not a bare module map: usrsctp's clock, random numbers and state are taken in hand there.
+    .target(name: "CUsrsctp", linkerSettings: [.linkedLibrary("usrsctp")]),
     .systemLibrary(name: "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
     .systemLibrary(
       name: "CX11", pkgConfig: "xcb-damage",
@@ -75,15 +80,22 @@ let package = Package(
     .target(name: "RTCIce", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
     .target(name: "RTCDtls", dependencies: ["RTCPrimitives", "COpenSSL"], swiftSettings: safe),
     .target(name: "RTCSrtp", dependencies: ["RTCPrimitives", "CSRTP"], swiftSettings: safe),
+    .target(name: "RTCSctp", dependencies: ["RTCPrimitives", "RTCWire", "CUsrsctp"], swiftSettings: safe),
     .target(
-      name: "RTCEngine", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSrtp"],
+      name: "RTCEngine",
+      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSrtp", "RTCSctp"],
+      swiftSettings: safe),
+
+    // From packets to sound, with any decoder.
+    .target(
+      name: "RTCPlayout", dependencies: ["RTCPrimitives", "RTCMedia", "RTCEngine", "RTCBitstream", "RTCNet"],
       swiftSettings: safe),
 
     // Sockets, clocks and the public peer connection.
     .target(name: "RTCNet", dependencies: ["RTCPrimitives", "CLinux"], swiftSettings: safe),
     .target(
       name: "RTCPeer",
-      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCEngine", "RTCNet"],
+      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSctp", "RTCEngine", "RTCNet"],
       swiftSettings: safe),
 
     // Capturers.
@@ -113,19 +125,22 @@ let package = Package(
     .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "COpus"], swiftSettings: strict),
 
     // Signaling.
-    .target(name: "RTCSignaling", swiftSettings: safe),
+    .target(name: "RTCSignaling", dependencies: ["RTCPrimitives"], swiftSettings: safe),
     .target(
       name: "RTCSignalingNIO",
       dependencies: [
-        "RTCSignaling",
+        "RTCPrimitives", "RTCSignaling",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Logging", package: "swift-log"),
       ],
-      resources: [.embedInCode("Resources/viewer.html")],
+      resources: [.embedInCode("Resources/viewer.html")]
+        + ["hub.html", "hub.css", "line.js", "media.js", "call.js", "board.js", "tiles.js", "sounds.js", "page.js"]
+        .map { .embedInCode("Resources/hub/\($0)") },
       swiftSettings: strict),
 
     // What an application imports, and the program.
@@ -140,8 +155,8 @@ let package = Package(
       name: "rtcast-cli",
       dependencies: [
         "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureFile",
-        "RTCCapturePlugin", "RTCCaptureX11", "RTCEngine", "RTCNet", "RTCPeer", "RTCSignaling", "RTCSignalingNIO",
-        "RTCast",
+        "RTCCapturePlugin", "RTCCaptureX11", "RTCDtls", "RTCEngine", "RTCNet", "RTCPeer", "RTCSignaling",
+        "RTCSignalingNIO", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -154,7 +169,10 @@ let package = Package(
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCWireTests", dependencies: ["RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCPrimitives"],
+      name: "RTCWireTests",
+      dependencies: [
+        "RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCEngine", "RTCPrimitives", "RTCSignaling",
+      ],
       swiftSettings: strict),
     .testTarget(name: "RTCBitstreamTests", dependencies: ["RTCBitstream", "RTCMedia"], swiftSettings: strict),
     .testTarget(
@@ -162,8 +180,23 @@ let package = Package(
     .testTarget(name: "RTCDtlsTests", dependencies: ["RTCDtls", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCSrtpTests", dependencies: ["RTCSrtp", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
+      name: "RTCSctpTests", dependencies: ["RTCSctp", "RTCWire", "RTCPrimitives", "RTCTestKit"],
+      swiftSettings: strict),
+    .testTarget(
       name: "RTCEngineTests",
-      dependencies: ["RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCMedia", "RTCWire", "RTCPrimitives"],
+      dependencies: [
+        "RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCSctp", "RTCMedia", "RTCWire", "RTCPrimitives",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RTCPlayoutTests",
+      dependencies: [
+        "RTCPlayout", "RTCEngine", "RTCCodecOpus", "RTCCodecVPX", "RTCMedia", "RTCNet", "RTCWire", "RTCPrimitives",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RTCPeerTests",
+      dependencies: ["RTCPeer", "RTCEngine", "RTCSctp", "RTCMedia", "RTCTestKit", "RTCPrimitives"],
       swiftSettings: strict),
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
@@ -172,7 +205,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureFileTests",
-      dependencies: ["RTCCaptureFile", "RTCBitstream", "RTCMedia", "RTCPrimitives", "CFFmpeg"],
+      dependencies: ["RTCCaptureFile", "RTCCodecVPX", "RTCBitstream", "RTCMedia", "RTCPrimitives", "CFFmpeg"],
       swiftSettings: strict),
     .target(
       name: "XvfbKit", dependencies: ["RTCMedia", "CX11"], path: "Tests/XvfbKit", swiftSettings: strict),
@@ -202,14 +235,16 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCMedia"], swiftSettings: strict),
-    .testTarget(name: "RTCSignalingTests", dependencies: ["RTCSignaling"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCSignalingTests", dependencies: ["RTCSignaling", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCSignalingNIOTests",
       dependencies: [
-        "RTCSignaling", "RTCSignalingNIO",
+        "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "Logging", package: "swift-log"),
       ],

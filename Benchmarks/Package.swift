@@ -13,6 +13,9 @@ let package = Package(
       dependencies: ["CAllocationCount", .product(name: "RTCEngine", package: "rtcast")],
       swiftSettings: [.swiftLanguageMode(.v6), .enableExperimentalFeature("Lifetimes")]),
     .executableTarget(
+      name: "DataChannelBenchmark", dependencies: [.product(name: "RTCPeer", package: "rtcast")],
+      swiftSettings: [.swiftLanguageMode(.v6)]),
+    .executableTarget(
       name: "PictureBenchmark", dependencies: [.product(name: "RTCPictures", package: "rtcast")],
       swiftSettings: [.swiftLanguageMode(.v6), .enableExperimentalFeature("Lifetimes")]),
   ]

@@ -6,9 +6,9 @@ let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .er
 /// One executable a parser, linked with libFuzzer; `scripts/fuzz` compiles everything with its instrumentation, the
 /// parsers included. The body lives in `FuzzBodies`, which the unit tests
 /// replay over `FailCases` as well.
-func fuzzTarget(_ name: String) -> Target {
+func fuzzTarget(_ name: String, body: Target.Dependency = "FuzzBodies") -> Target {
   .executableTarget(
-    name: name, dependencies: ["CLibFuzzer", "FuzzBodies"], swiftSettings: strict,
+    name: name, dependencies: ["CLibFuzzer", body], swiftSettings: strict,
     linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
 }
 
@@ -20,9 +20,14 @@ let package = Package(
       name: "FuzzBodies",
       dependencies: [
         .product(name: "RTCWire", package: "rtcast"), .product(name: "RTCMedia", package: "rtcast"),
-        .product(name: "RTCCapture", package: "rtcast"),
+        .product(name: "RTCCapture", package: "rtcast"), .product(name: "RTCBitstream", package: "rtcast"),
+        .product(name: "RTCEngine", package: "rtcast"),
+        .product(name: "RTCSignaling", package: "rtcast"),
       ],
       swiftSettings: strict),
+    // By itself: it alone needs usrsctp.
+    .target(
+      name: "FuzzSctpBody", dependencies: [.product(name: "RTCSctp", package: "rtcast")], swiftSettings: strict),
     .systemLibrary(name: "CLibFuzzer"),
     fuzzTarget("FuzzRTP"),
     fuzzTarget("FuzzRTCP"),
@@ -34,5 +39,14 @@ let package = Package(
     fuzzTarget("FuzzSTUN"),
     fuzzTarget("FuzzSDP"),
     fuzzTarget("FuzzY4M"),
+    fuzzTarget("FuzzJitter"),
+    fuzzTarget("FuzzVideo"),
+    fuzzTarget("FuzzSCTP", body: "FuzzSctpBody"),
+    fuzzTarget("FuzzHub"),
+    fuzzTarget("FuzzPeerJS"),
+    fuzzTarget("FuzzSkyRTC"),
+    fuzzTarget("FuzzH264File"),
+    fuzzTarget("FuzzVP9File"),
+    fuzzTarget("FuzzAV1File"),
   ]
 )

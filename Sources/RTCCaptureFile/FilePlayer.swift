@@ -145,10 +145,10 @@ public final class FilePlayer: Sendable {
     let length = duration
     await withCheckedContinuation { continuation in
       let (place, isIdle) = core.monitor.change { state, now in
-        let wanted = max(.zero, target(state.seekTarget ?? state.position(at: now)))
+        let wanted = max(.zero, target(state.destination(at: now)))
         let place = length.map { min(wanted, $0) } ?? wanted
         guard state.isWanted else { return (place, true) }
-        state.seekTarget = place
+        state.seek = .wanted(place)
         state.seekWaiters.append(continuation)
         return (place, false)
       }

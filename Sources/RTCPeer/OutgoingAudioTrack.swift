@@ -1,19 +1,24 @@
-import RTCEngine
+public import RTCEngine
 public import RTCMedia
 import RTCNet
 import RTCPrimitives
+import Synchronization
 
 /// One encoded sound on its way to every attached peer.
 public final class OutgoingAudioTrack: @unchecked Sendable {
-  // Why unchecked: `receivers` and `losses` are touched on the loop's thread alone; the rest is constant.
+  // Why unchecked: `receivers` and `losses` are touched on the loop's thread alone; the rest is constant or atomic.
+  /// What descriptions call it, and the stream it is in.
+  public let name: TrackName
   private let loop: EventLoop
   private let onLossChange: @Sendable (Double) -> Void
-  private var receivers: [PeerSlot] = []
+  private let enabled = Atomic(true)
+  private var receivers: [Outlet] = []
   /// What each listener last said it lost, where that is not nothing.
-  private var losses: [PeerSlot: Double] = [:]
+  private var losses: [Outlet: Double] = [:]
 
-  init(loop: EventLoop, onLossChange: @escaping @Sendable (Double) -> Void) {
+  init(loop: EventLoop, name: TrackName, onLossChange: @escaping @Sendable (Double) -> Void) {
     self.loop = loop
+    self.name = name
     self.onLossChange = onLossChange
   }
 
@@ -22,27 +27,42 @@ public final class OutgoingAudioTrack: @unchecked Sendable {
     loop.post { self.fanOut(frame) }
   }
 
+  /// False: muted, nothing is sent to anybody. Any thread.
+  public var isEnabled: Bool {
+    get { enabled.load(ordering: .relaxed) }
+    set {
+      guard enabled.exchange(newValue, ordering: .relaxed) != newValue else { return }
+      loop.post {
+        let now = MonotonicClock.now()
+        for receiver in self.receivers { receiver.tell(isMuted: !newValue, now: now) }
+      }
+    }
+  }
+
   private func fanOut(_ frame: EncodedAudioFrame) {
+    guard isEnabled else { return }
     let now = MonotonicClock.now()
-    for receiver in receivers { receiver.handle(.audio(frame), now: now) }
+    for receiver in receivers { receiver.slot.handle(.audio(frame, receiver.transceiver), now: now) }
   }
 
   // MARK: - On the loop
 
-  func attach(_ slot: PeerSlot) {
+  /// The peer can take sound from now on. Calling it again does nothing.
+  func attach(_ outlet: Outlet) {
     loop.assertOnLoop()
-    receivers.append(slot)
+    guard !receivers.contains(outlet) else { return }
+    receivers.append(outlet)
   }
 
-  func detach(_ slot: PeerSlot) {
+  func detach(_ outlet: Outlet) {
     loop.assertOnLoop()
-    receivers.removeAll { $0 === slot }
-    lossReported(0, by: slot)
+    receivers.removeAll { $0 == outlet }
+    lossReported(0, by: outlet)
   }
 
-  func lossReported(_ loss: Double, by slot: PeerSlot) {
+  func lossReported(_ loss: Double, by outlet: Outlet) {
     let before = losses.values.max() ?? 0
-    losses[slot] = loss > 0 ? loss : nil
+    losses[outlet] = loss > 0 ? loss : nil
     let after = losses.values.max() ?? 0
     if after != before { onLossChange(after) }
   }

@@ -2,24 +2,32 @@ public import RTCEngine
 public import RTCMedia
 import RTCNet
 import RTCPrimitives
+import Synchronization
 
 /// One video on its way to every attached peer, in one or several renditions. Each viewer is on one of them at a time.
 public final class OutgoingVideoTrack: @unchecked Sendable {
-  // Why unchecked: `receivers`, `router`, `due` and `demand` are touched on the loop's thread alone; the rest is constant.
+  // Why unchecked: `receivers`, `router`, `due` and `demand` are touched on the loop's thread alone; the rest is
+  // constant or atomic.
+  /// What descriptions call it, and the stream it is in.
+  public let name: TrackName
   private let loop: EventLoop
   private let onKeyFrameRequest: @Sendable (Rendition) -> KeyFrameAnswer
   private let onDemandChanged: @Sendable (RenditionDemand) -> Void
-  private var router: RenditionRouter<PeerSlot>
+  private let enabled = Atomic(true)
+  private var router: RenditionRouter<Outlet>
+  /// All that are attached.
+  private var outlets: Set<Outlet> = []
   /// Whom the frame at hand goes to; kept for its memory.
-  private var due: [PeerSlot] = []
+  private var due: [Outlet] = []
   private var demand = RenditionDemand()
 
   init(
-    loop: EventLoop, renditions: [RenditionFormat], preferred: Rendition?,
+    loop: EventLoop, name: TrackName, renditions: [RenditionFormat], preferred: Rendition?,
     onKeyFrameRequest: @escaping @Sendable (Rendition) -> KeyFrameAnswer,
     onDemandChanged: @escaping @Sendable (RenditionDemand) -> Void
   ) {
     self.loop = loop
+    self.name = name
     self.onKeyFrameRequest = onKeyFrameRequest
     self.onDemandChanged = onDemandChanged
     router = RenditionRouter(renditions: renditions, preferred: preferred)
@@ -29,6 +37,21 @@ public final class OutgoingVideoTrack: @unchecked Sendable {
   /// sends them.
   public func send(_ frame: EncodedFrame) {
     loop.post { self.fanOut(frame) }
+  }
+
+  /// False: muted, nothing is sent to anybody; a key frame is asked for when it is true again. Any thread.
+  public var isEnabled: Bool {
+    get { enabled.load(ordering: .relaxed) }
+    set {
+      guard enabled.exchange(newValue, ordering: .relaxed) != newValue else { return }
+      loop.post {
+        let now = MonotonicClock.now()
+        for outlet in self.outlets {
+          outlet.tell(isMuted: !newValue, now: now)
+          if newValue { self.keyFrameRequested(by: outlet) }
+        }
+      }
+    }
   }
 
   /// Says which renditions there are from now on, the best first. Any thread; keeps its place among the frames that the
@@ -45,11 +68,12 @@ public final class OutgoingVideoTrack: @unchecked Sendable {
   }
 
   private func fanOut(_ frame: EncodedFrame) {
+    guard isEnabled else { return }
     let now = MonotonicClock.now()
     var due = due
     self.due = []
     if router.route(frame, into: &due) { announceDemand() }
-    for receiver in due { receiver.handle(.frame(frame), now: now) }
+    for outlet in due { outlet.slot.handle(.frame(frame, outlet.transceiver), now: now) }
     due.removeAll(keepingCapacity: true)
     self.due = due
   }
@@ -64,26 +88,28 @@ public final class OutgoingVideoTrack: @unchecked Sendable {
   // MARK: - On the loop
 
   /// A viewer can take frames from now on. Calling it again does nothing.
-  func attach(_ slot: PeerSlot) {
+  func attach(_ outlet: Outlet) {
     loop.assertOnLoop()
-    let statistics = slot.peer.statistics
-    router.add(slot, formats: statistics.videoFormats, understandsColorSpace: statistics.supportsColorSpace)
+    outlets.insert(outlet)
+    let (formats, supportsColorSpace) = outlet.slot.peer.videoFormats(of: outlet.transceiver)
+    router.add(outlet, formats: formats, understandsColorSpace: supportsColorSpace)
     announceDemand()
   }
 
-  func detach(_ slot: PeerSlot) {
+  func detach(_ outlet: Outlet) {
     loop.assertOnLoop()
-    router.remove(slot)
+    outlets.remove(outlet)
+    router.remove(outlet)
     announceDemand()
   }
 
-  func keyFrameRequested(by slot: PeerSlot) {
+  func keyFrameRequested(by outlet: Outlet) {
     loop.assertOnLoop()
-    var asked = router.keyFrameNeeded(by: slot)
+    var asked = router.keyFrameNeeded(by: outlet)
     var turns = 0
     // A source that sends a viewer round in a circle is asked no more than it could have renditions.
     while let rendition = asked, turns < 4 {
-      asked = router.take(onKeyFrameRequest(rendition), of: rendition, for: slot)
+      asked = router.take(onKeyFrameRequest(rendition), of: rendition, for: outlet)
       turns += 1
     }
     announceDemand()

@@ -2,22 +2,30 @@ public import RTCEngine
 import RTCIce
 import RTCNet
 public import RTCPrimitives
+public import RTCSctp
 
-/// A connection to one far peer. It lives on the loop's thread; every call hops there once.
+/// A connection to one far peer, shaped as W3C WebRTC has it. It lives on the loop's thread; every call hops there once.
 public actor PeerConnection {
   public struct Configuration: Sendable {
-    /// The video to send, if any.
+    /// A video to begin with, if any; more by `addTrack`.
     public var video: OutgoingVideoTrack?
-    /// What the video's frames may be coded with, the best first; see `PeerConfiguration.OutgoingVideo.codecs`.
+    /// What the frames of all our video may be coded with, the best first; see `PeerConfiguration.OutgoingVideo.codecs`.
     public var videoFormats = [VideoPayloadFormat.vp8]
+    /// What the video we take may be coded with, the best first.
+    public var receivableFormats = [VideoPayloadFormat.vp8]
+    /// A transceiver to begin with takes the far side's video.
     public var receivesVideo = false
-    /// The sound to send, if any; played in step with the video.
+    /// A sound to begin with, if any; played in step with the video.
     public var audio: OutgoingAudioTrack?
+    /// A transceiver to begin with takes the far side's sound.
     public var receivesAudio = false
-    /// What is said of the sound in descriptions.
+    /// What is said of all sound in descriptions.
     public var opus = PeerConfiguration.OpusParameters()
+    /// Nil: no data channels; the far side's m-section for them is rejected.
+    public var dataChannels: DataChannelOptions? = DataChannelOptions()
+    /// Of all video together.
     public var bitrates = BitrateLimits()
-    /// Of the sound we send.
+    /// Of each sound we send.
     public var audioBitrates = BitrateLimits.audio
     /// Time from the first description to a finished handshake; then the connection ends by itself.
     public var connectTimeout = TimeDelta.seconds(15)
@@ -30,56 +38,43 @@ public actor PeerConnection {
 
   public nonisolated let id: String
   /// What happens to the connection, in order; ends after `.stateChanged(.ended)`. One reader.
-  public nonisolated let events: AsyncStream<Event>
+  public nonisolated let events: AsyncStream<PeerConnectionEvent>
 
-  private let loop: PeerLoop
+  let loop: PeerLoop
   private let configuration: Configuration
   private let credentials: IceCredentials
-  private let continuation: AsyncStream<Event>.Continuation
-  private var slot: PeerSlot?
+  private let continuation: AsyncStream<PeerConnectionEvent>.Continuation
+  private(set) var slot: PeerSlot?
+  /// What is sent, by transceiver.
+  var outgoing: [TransceiverID: OutgoingTrack] = [:]
+  /// What is received, by transceiver.
+  private var incoming: [TransceiverID: IncomingTrack] = [:]
+  let dataChannels: DataChannelTable
+  /// Makes offers and answers by itself, if there is one.
+  var negotiator: Negotiator?
   /// The events of the step under way, for the call that caused it.
   private var stepEvents: [Event] = []
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.events.asUnownedSerialExecutor() }
 
-  public init(on loop: PeerLoop, configuration: Configuration) {
+  public init(on loop: PeerLoop, configuration: Configuration = Configuration()) {
     self.loop = loop
     self.configuration = configuration
     var random = SystemRandomNumberGenerator()
     credentials = IceCredentials(using: &random)
     id = [random.next(), random.next()].map { String($0, radix: 36) }.joined()
-    (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(256))
-  }
-
-  // MARK: - Negotiation
-
-  /// Makes an offer, with all our candidates in it.
-  public func createOffer() throws -> String {
-    try localDescription(after: .createOffer)
-  }
-
-  /// Answers a far offer, with all our candidates in it.
-  public func answer(to offer: String) throws -> String {
-    try localDescription(after: .acceptOffer(offer))
-  }
-
-  /// Applies the answer to our offer.
-  public func accept(answer: String) throws {
-    try checkFailure(perform(.acceptAnswer(answer)))
-  }
-
-  /// Adds far candidates that came later, as an RFC 8840 fragment.
-  public func addRemoteCandidates(_ fragment: String) throws {
-    try checkFailure(perform(.addRemoteCandidates(fragment)))
+    dataChannels = DataChannelTable(options: configuration.dataChannels ?? DataChannelOptions())
+    (events, continuation) = AsyncStream.makeStream(
+      of: PeerConnectionEvent.self, bufferingPolicy: .bufferingNewest(1_024))
   }
 
   // MARK: - Media and life
 
-  /// New bounds for the bitrate we send at.
+  /// New bounds for the bitrate of all video we send.
   public func setBitrates(_ limits: BitrateLimits) { _ = try? perform(.setBitrateLimits(limits)) }
 
-  /// Asks the far sender for a key frame.
-  public func requestKeyFrame() { _ = try? perform(.requestKeyFrame) }
+  /// Asks the far sender for a key frame, of every video or of this one.
+  public func requestKeyFrame(_ transceiver: TransceiverID? = nil) { _ = try? perform(.requestKeyFrame(transceiver)) }
 
   /// Says goodbye and ends. Calling it again does nothing.
   public func close() { _ = try? perform(.close) }
@@ -88,25 +83,18 @@ public actor PeerConnection {
 
   // MARK: - On the loop
 
-  private func localDescription(after command: Command) throws -> String {
-    let events = try perform(command)
-    try checkFailure(events)
-    for case .localDescription(let sdp, _) in events { return sdp }
-    throw APIMisuse("This connection has ended; make a new one.")
-  }
-
-  private func checkFailure(_ events: [Event]) throws {
-    for case .negotiationFailed(let failure) in events { throw failure }
-  }
-
-  private func perform(_ command: Command) throws -> [Event] {
+  /// Carries a command out and returns what came of it.
+  @discardableResult
+  func perform(_ command: Command) throws -> [Event] {
     let slot = try makeSlot()
     stepEvents.removeAll()
     slot.handle(.command(command), now: MonotonicClock.now())
-    return stepEvents
+    let events = stepEvents
+    for case .negotiationFailed(let failure) in events { throw failure }
+    return events
   }
 
-  private func makeSlot() throws -> PeerSlot {
+  func makeSlot() throws -> PeerSlot {
     if let slot { return slot }
     let table = loop.table
     guard !table.isFull else { throw TooManyPeers(limit: loop.options.maximumPeers) }
@@ -117,7 +105,12 @@ public actor PeerConnection {
         self?.assumeIsolated { $0.handle(event) }
       })
     table.insert(new)
-    configuration.audio?.attach(new)
+    for transceiver in new.peer.transceivers {
+      switch transceiver.kind {
+      case .video: outgoing[transceiver.id] = configuration.video.map { .video($0) }
+      case .audio: outgoing[transceiver.id] = configuration.audio.map { .audio($0) }
+      }
+    }
     slot = new
     return new
   }
@@ -126,14 +119,23 @@ public actor PeerConnection {
     var peer = PeerConfiguration(
       localAddresses: loop.hostAddresses(), certificate: loop.certificate, iceCredentials: credentials,
       seed: UInt64.random(in: .min ... .max))
-    if configuration.video != nil {
+    if let track = configuration.video {
       var video = PeerConfiguration.OutgoingVideo()
+      (video.streamID, video.trackID) = (track.name.streamID, track.name.trackID)
       video.codecs = configuration.videoFormats
       peer.sendsVideo = video
     }
     peer.receivesVideo = configuration.receivesVideo
-    peer.sendsAudio = configuration.audio == nil ? nil : PeerConfiguration.OutgoingAudio(opus: configuration.opus)
+    if let track = configuration.audio {
+      var audio = PeerConfiguration.OutgoingAudio(opus: configuration.opus)
+      (audio.streamID, audio.trackID) = (track.name.streamID, track.name.trackID)
+      peer.sendsAudio = audio
+    }
     peer.receivesAudio = configuration.receivesAudio
+    peer.sendableVideo = configuration.videoFormats
+    peer.receivableVideo = configuration.receivableFormats
+    peer.opus = configuration.opus
+    peer.dataChannels = configuration.dataChannels
     peer.bitrates = configuration.bitrates
     peer.audioBitrates = configuration.audioBitrates
     peer.connectTimeout = configuration.connectTimeout
@@ -141,24 +143,93 @@ public actor PeerConnection {
     return peer
   }
 
+  // MARK: - Events
+
   private func handle(_ event: Event) {
-    stepEvents.append(event)
     switch event {
-    case .keyFrameRequested: if let slot { configuration.video?.keyFrameRequested(by: slot) }
-    case .audioLossReported(let loss):
-      if let slot { configuration.audio?.lossReported(loss, by: slot) }
-    case .stateChanged(.connected): if let slot { configuration.video?.attach(slot) }
-    case .stateChanged(.ended):
-      if let slot {
-        configuration.video?.detach(slot)
-        configuration.audio?.detach(slot)
+    case .frameReceived(let frame, let id):
+      if case .video(let track)? = incoming[id] { track.inlet.deliver(frame) }
+    case .audioReceived(let packet, let id):
+      if case .audio(let track)? = incoming[id] { track.inlet.deliver(packet) }
+    case .dataChannel:
+      if let slot, let channel = dataChannels.handle(event, of: slot, on: loop.events) {
+        continuation.yield(.dataChannelOpened(channel))
       }
-      continuation.yield(event)
-      continuation.finish()
-      return
+    case .senderClockChanged(let clock, let id): incoming[id]?.note(clock)
+    case .keyFrameRequested(let id):
+      if case .video(let track)? = outgoing[id], let slot {
+        track.keyFrameRequested(by: Outlet(slot: slot, transceiver: id))
+      }
+    case .audioLossReported(let loss, let id):
+      if case .audio(let track)? = outgoing[id], let slot {
+        track.lossReported(loss, by: Outlet(slot: slot, transceiver: id))
+      }
+    default:
+      stepEvents.append(event)
+      tell(event)
+    }
+  }
+
+  /// Passes on what an application hears of.
+  private func tell(_ event: Event) {
+    switch event {
+    case .dataChannelMade: if let slot { _ = dataChannels.handle(event, of: slot, on: loop.events) }
+    case .stateChanged(let state):
+      if case .ended = state { letGo() }
+      continuation.yield(.stateChanged(state))
+      if case .ended = state { continuation.finish() }
+    case .signalingStateChanged(let state): continuation.yield(.signalingStateChanged(state))
+    case .negotiationNeeded:
+      continuation.yield(.negotiationNeeded)
+      offerSoon()
+    case .trackAdded(let track): add(track)
+    case .trackRemoved(let track): remove(track)
+    case .sendingStarted(let id):
+      if let slot { outgoing[id]?.attach(Outlet(slot: slot, transceiver: id)) }
+      continuation.yield(.sendingStarted(id))
+    case .sendingStopped(let id):
+      if let slot { outgoing[id]?.detach(Outlet(slot: slot, transceiver: id)) }
+      continuation.yield(.sendingStopped(id))
+    case .targetBitrateChanged(let rate, let id): continuation.yield(.targetBitrateChanged(rate, id))
+    case .audioTargetBitrateChanged(let rate, let id): continuation.yield(.audioTargetBitrateChanged(rate, id))
     default: break
     }
-    continuation.yield(event)
+  }
+
+  private func add(_ track: RemoteTrack) {
+    let id = track.transceiver
+    let statistics: @Sendable () async -> StreamStatistics.Reception? = { [weak self] in
+      await self?.statistics().streams.first { $0.transceiver == id }?.reception
+    }
+    let new: IncomingTrack
+    switch track.kind {
+    case .audio: new = .audio(IncomingAudioTrack(track, statistics: statistics))
+    case .video:
+      let events = loop.events
+      let ask: @Sendable () -> Void = { [weak self] in
+        events.post { [weak self] in self?.assumeIsolated { $0.requestKeyFrame(id) } }
+      }
+      new = .video(IncomingVideoTrack(track, ask: ask, statistics: statistics))
+    }
+    incoming[id] = new
+    continuation.yield(.trackAdded(new))
+  }
+
+  private func remove(_ track: RemoteTrack) {
+    guard let old = incoming.removeValue(forKey: track.transceiver) else { return }
+    old.end()
+    continuation.yield(.trackRemoved(old))
+  }
+
+  /// The connection has ended.
+  private func letGo() {
+    if let slot {
+      for (id, track) in outgoing { track.detach(Outlet(slot: slot, transceiver: id)) }
+    }
+    for track in incoming.values { track.end() }
+    incoming = [:]
+    negotiator?.end()
+    negotiator = nil
   }
 }
 

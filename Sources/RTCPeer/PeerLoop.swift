@@ -55,9 +55,12 @@ public final class PeerLoop: Sendable {
   }
 
   /// A video that any number of peers may send: encoded once, fanned out on the loop.
-  public func makeVideoTrack(onKeyFrameRequest: @escaping @Sendable () -> Void) -> OutgoingVideoTrack {
+  /// - Parameter name: what descriptions call it; a track of its own in the stream `rtcast` unless said otherwise.
+  public func makeVideoTrack(
+    name: TrackName? = nil, onKeyFrameRequest: @escaping @Sendable () -> Void
+  ) -> OutgoingVideoTrack {
     makeVideoTrack(
-      renditions: [],
+      name: name, renditions: [],
       onKeyFrameRequest: { _ in
         onKeyFrameRequest()
         return .coming
@@ -66,29 +69,38 @@ public final class PeerLoop: Sendable {
 
   /// A video of several renditions that any number of peers may send, each viewer one of them.
   /// - Parameters:
+  ///   - name: what descriptions call it; a track of its own in the stream `rtcast` unless said otherwise.
   ///   - renditions: what there is, the best first; `OutgoingVideoTrack.setRenditions` changes it.
   ///   - preferred: the rendition that every viewer belongs on whose far side can take it; viewers begin there, and
   ///     come back with each key frame of it.
   ///   - onKeyFrameRequest: a viewer on this rendition needs a key frame. Called on the loop; must not wait.
   ///   - onDemandChanged: other renditions are watched than before; none at first. Called on the loop; must not wait.
   public func makeVideoTrack(
-    renditions: [RenditionFormat], preferred: Rendition? = nil,
+    name: TrackName? = nil, renditions: [RenditionFormat], preferred: Rendition? = nil,
     onKeyFrameRequest: @escaping @Sendable (Rendition) -> KeyFrameAnswer,
     onDemandChanged: @escaping @Sendable (RenditionDemand) -> Void
   ) -> OutgoingVideoTrack {
     OutgoingVideoTrack(
-      loop: events, renditions: renditions, preferred: preferred, onKeyFrameRequest: onKeyFrameRequest,
+      loop: events, name: name ?? Self.makeName("video"), renditions: renditions, preferred: preferred,
+      onKeyFrameRequest: onKeyFrameRequest,
       onDemandChanged: onDemandChanged)
   }
 
   /// A sound that any number of peers may send: encoded once, fanned out on the loop.
   ///
-  /// - Parameter onLossChange: told on the loop's thread when the highest loss that any listener reports changes, 0…1:
-  ///   what forward error correction is to be made for.
+  /// - Parameters:
+  ///   - name: what descriptions call it; a track of its own in the stream `rtcast` unless said otherwise.
+  ///   - onLossChange: told on the loop's thread when the highest loss that any listener reports changes, 0…1:
+  ///     what forward error correction is to be made for.
   public func makeAudioTrack(
-    onLossChange: @escaping @Sendable (Double) -> Void = { _ in }
+    name: TrackName? = nil, onLossChange: @escaping @Sendable (Double) -> Void = { _ in }
   ) -> OutgoingAudioTrack {
-    OutgoingAudioTrack(loop: events, onLossChange: onLossChange)
+    OutgoingAudioTrack(loop: events, name: name ?? Self.makeName("audio"), onLossChange: onLossChange)
+  }
+
+  /// The same stream for all: they are played in step.
+  private static func makeName(_ kind: String) -> TrackName {
+    TrackName(streamID: "rtcast", trackID: kind + "-" + String(UInt64.random(in: .min ... .max), radix: 36))
   }
 
   /// Ends the thread once everything posted so far (goodbyes included) was sent.

@@ -8,7 +8,10 @@ final class PeerSlot: Hashable, @unchecked Sendable {
   var nextDeadline = Timestamp.distantFuture
   /// Where this peer's datagrams come from, the latest last.
   var remotes: [SocketAddress] = []
+  /// The first user name fragment of its STUN.
   let ufrag: String
+  /// All that are known of the table, the latest last.
+  var ufrags: [String] = []
   private unowned let table: PeerTable
   private let onEvent: (Event) -> Void
 

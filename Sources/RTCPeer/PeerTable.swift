@@ -30,13 +30,21 @@ final class PeerTable: LoopHandler {
 
   func insert(_ slot: PeerSlot) {
     slots.insert(slot)
-    byUfrag[slot.ufrag] = slot
+    name(slot, slot.ufrag)
   }
 
   private func remove(_ slot: PeerSlot) {
     guard slots.remove(slot) != nil else { return }
-    byUfrag[slot.ufrag] = nil
+    for ufrag in slot.ufrags { byUfrag[ufrag] = nil }
     for remote in slot.remotes where byRemote[remote] === slot { byRemote[remote] = nil }
+  }
+
+  /// STUN requests with this user name are for `slot` too: the far side may use the one before for a while.
+  private func name(_ slot: PeerSlot, _ ufrag: String) {
+    guard !slot.ufrags.contains(ufrag), byUfrag[ufrag] == nil else { return }
+    byUfrag[ufrag] = slot
+    slot.ufrags.append(ufrag)
+    if slot.ufrags.count > 3 { byUfrag[slot.ufrags.removeFirst()] = nil }
   }
 
   /// Runs one step of `slot`'s peer, and delivers what it has to tell.
@@ -50,7 +58,11 @@ final class PeerTable: LoopHandler {
     let events = outbox.events
     outbox.events.removeAll(keepingCapacity: true)
     for event in events {
-      if case .stateChanged(.ended) = event { remove(slot) }
+      switch event {
+      case .stateChanged(.ended): remove(slot)
+      case .usernameFragmentAdded(let ufrag): if slots.contains(slot) { name(slot, ufrag) }
+      default: break
+      }
       slot.deliver(event)
     }
   }

@@ -8,9 +8,9 @@ public final class PeerEnd {
   public var outbox = Outbox()
   /// All events so far, with their times.
   public private(set) var events: [(time: Timestamp, event: Event)] = []
-  /// What it sends, if anything.
-  public var source: SyntheticVideo?
-  public var audioSource: SyntheticAudio?
+  /// What it sends, by transceiver.
+  public var sources: [TransceiverID: SyntheticVideo] = [:]
+  public var audioSources: [TransceiverID: SyntheticAudio] = [:]
   /// Key frames that it was asked for are made; false for a source that has died.
   public var answersKeyFrameRequests = true
   /// The source keeps to the target bitrate; false for one that serves others too.
@@ -18,13 +18,56 @@ public final class PeerEnd {
   /// A dead one takes nothing, sends nothing, and its timers do not run.
   public var isAlive = true
 
-  private var lastBitrate: BitRate?
+  private var lastBitrates: [TransceiverID: BitRate] = [:]
+  private var arrivals: [(id: TransceiverID, frame: ReceivedFrame)] = []
+  private var sounds: [(id: TransceiverID, packet: ReceivedAudio)] = []
 
   init(_ peer: consuming Peer) { self.peer = peer }
 
   public private(set) var state = PeerState.new
-  public private(set) var frames: [ReceivedFrame] = []
-  public private(set) var audio: [ReceivedAudio] = []
+  /// What came, of all transceivers.
+  public var frames: [ReceivedFrame] { arrivals.map(\.frame) }
+  public var audio: [ReceivedAudio] { sounds.map(\.packet) }
+
+  public func frames(of id: TransceiverID) -> [ReceivedFrame] { arrivals.filter { $0.id == id }.map(\.frame) }
+  public func audio(of id: TransceiverID) -> [ReceivedAudio] { sounds.filter { $0.id == id }.map(\.packet) }
+
+  // MARK: Transceivers
+
+  /// The first transceiver of a kind that is not stopped.
+  public func first(_ kind: MediaKind) -> TransceiverID? {
+    peer.transceivers.first { $0.kind == kind && !$0.isStopped }?.id
+  }
+
+  /// What the first video transceiver sends.
+  public var source: SyntheticVideo? {
+    get { first(.video).flatMap { sources[$0] } }
+    set { if let id = first(.video) { sources[id] = newValue } }
+  }
+
+  /// What the first audio transceiver sends.
+  public var audioSource: SyntheticAudio? {
+    get { first(.audio).flatMap { audioSources[$0] } }
+    set { if let id = first(.audio) { audioSources[id] = newValue } }
+  }
+
+  /// The transceivers that commands chose, in order.
+  public var chosen: [TransceiverID] {
+    events.compactMap { if case .transceiverChosen(let id) = $0.event { id } else { nil } }
+  }
+
+  public var tracksAdded: [RemoteTrack] {
+    events.compactMap { if case .trackAdded(let track) = $0.event { track } else { nil } }
+  }
+
+  public var tracksRemoved: [RemoteTrack] {
+    events.compactMap { if case .trackRemoved(let track) = $0.event { track } else { nil } }
+  }
+
+  /// How often it was told that an offer is due.
+  public var negotiationsNeeded: Int {
+    events.count { if case .negotiationNeeded = $0.event { true } else { false } }
+  }
 
   /// Every state, in order, with when it began.
   public var states: [(time: Timestamp, state: PeerState)] {
@@ -36,12 +79,12 @@ public final class PeerEnd {
   }
 
   public var bitrates: [(time: Timestamp, rate: BitRate)] {
-    events.compactMap { if case .targetBitrateChanged(let rate) = $0.event { ($0.time, rate) } else { nil } }
+    events.compactMap { if case .targetBitrateChanged(let rate, _) = $0.event { ($0.time, rate) } else { nil } }
   }
 
   /// The losses of its sound that it was told of.
   public var audioLosses: [Double] {
-    events.compactMap { if case .audioLossReported(let loss) = $0.event { loss } else { nil } }
+    events.compactMap { if case .audioLossReported(let loss, _) = $0.event { loss } else { nil } }
   }
 
   public var failures: [NegotiationFailure] {
@@ -50,7 +93,12 @@ public final class PeerEnd {
 
   /// The latest description it made.
   public var localDescription: String? {
-    for (_, event) in events.reversed() { if case .localDescription(let sdp, _) = event { return sdp } }
+    description?.sdp
+  }
+
+  /// The same with its kind.
+  public var description: Description? {
+    for (_, event) in events.reversed() { if case .localDescription(let description) = event { return description } }
     return nil
   }
 
@@ -59,24 +107,28 @@ public final class PeerEnd {
     isAlive ? min(outbox.nextDeadline, nextMediaTime) : .distantFuture
   }
 
-  private var nextMediaTime: Timestamp {
-    min(source?.nextTime ?? .distantFuture, audioSource?.nextTime ?? .distantFuture)
+  var nextMediaTime: Timestamp {
+    let video = sources.values.reduce(Timestamp.distantFuture) { min($0, $1.nextTime) }
+    return audioSources.values.reduce(video) { min($0, $1.nextTime) }
   }
 
-  func makeFrame(_ now: Timestamp) -> EncodedFrame? {
-    source?.targetBitrate = followsTargetBitrate ? lastBitrate : nil
-    return source?.next(now)
+  /// The transceivers in order, so that a seed replays a run.
+  var sending: [TransceiverID] { peer.transceivers.map(\.id) }
+
+  func makeFrame(_ id: TransceiverID, _ now: Timestamp) -> EncodedFrame? {
+    sources[id]?.targetBitrate = followsTargetBitrate ? lastBitrates[id] : nil
+    return sources[id]?.next(now)
   }
 
   func takeEvents(_ now: Timestamp) {
     for event in outbox.events {
       events.append((now, event))
       switch event {
-      case .keyFrameRequested where answersKeyFrameRequests: source?.needsKeyFrame = true
-      case .targetBitrateChanged(let rate): lastBitrate = rate
+      case .keyFrameRequested(let id) where answersKeyFrameRequests: sources[id]?.needsKeyFrame = true
+      case .targetBitrateChanged(let rate, let id): lastBitrates[id] = rate
       case .stateChanged(let state): self.state = state
-      case .frameReceived(let frame): frames.append(frame)
-      case .audioReceived(let packet): audio.append(packet)
+      case .frameReceived(let frame, let id): arrivals.append((id, frame))
+      case .audioReceived(let packet, let id): sounds.append((id, packet))
       default: break
       }
     }

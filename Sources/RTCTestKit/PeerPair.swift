@@ -1,6 +1,7 @@
 import RTCDtls
 public import RTCEngine
 import RTCIce
+public import RTCMedia
 public import RTCPrimitives
 public import RTCWire
 
@@ -54,6 +55,8 @@ public final class PeerPair {
   /// Switches the log of departures on.
   public var recordsDepartures = false
   public private(set) var departures: [Departure] = []
+  /// Takes descriptions from one side to the other, where `negotiatePerfectly` was called.
+  var signaling: Signaling?
 
   public init(_ options: Options = Options()) throws {
     let first = try Self.configuration(.offerer, options)
@@ -93,11 +96,17 @@ public final class PeerPair {
   public func step(_ side: Side, _ input: consuming Input) {
     let end = self[side]
     end.peer.handle(input, now: now, into: &end.outbox)
+    signaling?.take(end.outbox.events, from: side, now: now)
     end.takeEvents(now)
     flush(side)
   }
 
   public func perform(_ side: Side, _ command: Command) { step(side, .command(command)) }
+
+  /// A picture for the first video transceiver.
+  public func send(_ frame: EncodedFrame, from side: Side) {
+    if let id = self[side].first(.video) { step(side, .frame(frame, id)) }
+  }
 
   /// Lets a peer receive these bytes as if the other had sent them.
   public func inject(_ bytes: [UInt8], into side: Side) {
@@ -152,6 +161,7 @@ public final class PeerPair {
   /// Lets time pass until `duration` is over or, after some step, `condition` holds.
   public func run(for duration: TimeDelta, until condition: (PeerPair) -> Bool = { _ in false }) {
     let end = now + duration
+    serveSignaling()
     serveDeadlines()
     while !condition(self) {
       let next = nextTime
@@ -161,13 +171,15 @@ public final class PeerPair {
       }
       now = max(now, next)
       deliver()
+      serveSignaling()
       makeFrames()
       serveDeadlines()
     }
   }
 
   private var nextTime: Timestamp {
-    min(network.nextDeadline ?? .distantFuture, min(offerer.nextTime, answerer.nextTime))
+    let media = min(network.nextDeadline ?? .distantFuture, min(offerer.nextTime, answerer.nextTime))
+    return min(media, signaling?.nextTime ?? .distantFuture)
   }
 
   private func deliver() {
@@ -182,10 +194,14 @@ public final class PeerPair {
   private func makeFrames() {
     for side in [Side.offerer, .answerer] {
       let end = self[side]
-      guard end.isAlive else { continue }
-      if let time = end.source?.nextTime, time <= now, let frame = end.makeFrame(now) { step(side, .frame(frame)) }
-      while let time = end.audioSource?.nextTime, time <= now, let frame = end.audioSource?.next() {
-        step(side, .audio(frame))
+      guard end.isAlive, end.nextMediaTime <= now else { continue }
+      for id in end.sending {
+        if let time = end.sources[id]?.nextTime, time <= now, let frame = end.makeFrame(id, now) {
+          step(side, .frame(frame, id))
+        }
+        while let time = end.audioSources[id]?.nextTime, time <= now, let frame = end.audioSources[id]?.next() {
+          step(side, .audio(frame, id))
+        }
       }
     }
   }

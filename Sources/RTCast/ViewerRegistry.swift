@@ -90,6 +90,8 @@ final class ViewerRegistry: WHEPSessions {
 
   func makeConnection() -> PeerConnection {
     var configuration = PeerConnection.Configuration(video: program.video.track)
+    // Viewers have nothing to say.
+    configuration.dataChannels = nil
     configuration.videoFormats = program.video.formats
     configuration.audio = program.audioTrack
     configuration.bitrates = options.bitrates
@@ -123,8 +125,8 @@ final class ViewerRegistry: WHEPSessions {
           update(connection.id) { $0.isConnected = true }
         case .stateChanged(.disconnected): update(connection.id) { $0.isConnected = false }
         case .stateChanged(.ended(let why)): reason = why
-        case .audioTargetBitrateChanged(let rate): update(connection.id) { $0.audioTarget = rate }
-        case .targetBitrateChanged(let rate): update(connection.id) { $0.target = rate }
+        case .audioTargetBitrateChanged(let rate, _): update(connection.id) { $0.audioTarget = rate }
+        case .targetBitrateChanged(let rate, _): update(connection.id) { $0.target = rate }
         default: break
         }
       }

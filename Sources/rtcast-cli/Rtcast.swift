@@ -26,6 +26,8 @@ struct Rtcast: AsyncParsableCommand {
             a moving test picture with a tone, no screen needed
         ffmpeg -i talk.mkv -f yuv4mpegpipe - | rtcast pipe
             what another program draws
+        rtcast serve --tls
+            a signaling hub with rooms and calls for everybody on this network
         rtcast list
             what there is to cast
         rtcast doctor
@@ -37,7 +39,8 @@ struct Rtcast: AsyncParsableCommand {
       """,
     version: "rtcast 0.1.0",
     subcommands: [
-      ScreenCommand.self, FileCommand.self, PipeCommand.self, PluginCommand.self, TestCommand.self, ListCommand.self,
+      ScreenCommand.self, FileCommand.self, PipeCommand.self, PluginCommand.self, TestCommand.self, ServeCommand.self,
+      ListCommand.self,
       DoctorCommand.self, PluginHostCommand.self,
     ])
 }

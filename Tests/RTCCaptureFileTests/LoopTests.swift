@@ -37,6 +37,36 @@ import Testing
     }
   }
 
+  @Test func soundShorterThanItsPictureIsBridgedAtEachSeam() async throws {
+    let clip = try Clip(
+      "shorter.mkv",
+      "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -c:v libx264 -c:a pcm_s16le "
+        + "-filter:v trim=end=1 -filter:a atrim=end=0.985")
+    let record = await (try Playback(clip, Self.looped, pictureLimit: 100)).play()
+    for (sound, next) in zip(record.sounds, record.sounds.dropFirst()) {
+      #expect(abs((next.time - sound.end).microseconds) <= 1_000, "sound has a gap at \(sound.end)")
+    }
+    let samples = record.samples()
+    let jump = zip(samples, samples.dropFirst()).map { abs($0 - $1) }.max()
+    // A tone of 440 Hz moves by 0.06 of its height from sample to sample.
+    #expect(jump ?? 1 < 0.1)
+  }
+
+  @Test func aLoopLeavesOutNoPacketOfSoundBeforeTheFirstKeyFrame() async throws {
+    let clip = try Clip(
+      "opus.webm",
+      "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -t 1 -c:v libvpx -deadline realtime -c:a libopus")
+    let record = await (try Playback(clip, Self.looped, pictureLimit: 100)).play()
+    var quiet = 0
+    var longest = 0
+    for sample in record.samples() {
+      quiet = abs(sample) < 0.003 ? quiet + 1 : 0
+      longest = max(longest, quiet)
+    }
+    // 14 ms, the encoder's delay at both ends; a packet more would be 34.
+    #expect(longest < 48 * 20, "\(longest / 48) ms of silence at a seam")
+  }
+
   @Test func pictureAndSoundStayTogetherOverManyPasses() async throws {
     let clip = try Clip("both.mp4", "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -t 1 -c:v libx264 -c:a aac")
     let record = await (try Playback(clip, Self.looped, pictureLimit: 25 * 40, keepsSums: false)).play()

@@ -13,8 +13,8 @@ final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendab
     var colorSpace: ColorSpace
     /// Of the I420 bytes, packed; as ffmpeg's.
     var sum: UInt32
-    /// The first bytes of the first plane's first row.
-    var corner: [UInt8]
+    /// The samples in the middle: Y, U, V, or the bytes of a packed pixel.
+    var middle: [Int]
     var isRepeat: Bool
   }
 
@@ -46,6 +46,8 @@ final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendab
   private let feed: AsyncStream<Void>.Continuation
   private let onPicture: @Sendable (Int, FilePlayer) -> Void
   private let pictureLimit: Int
+  private let pictures: AsyncStream<Picture>
+  private let pictureFeed: AsyncStream<Picture>.Continuation
   private let keepsSums: Bool
 
   /// - Parameters:
@@ -53,11 +55,14 @@ final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendab
   ///   - onPicture: called with the number of each, from the player's thread.
   init(
     _ clip: Clip, _ options: FilePlayer.Options = .init(), pictureLimit: Int = .max, keepsSums: Bool = true,
-    passthrough: PassthroughFactory = .none, onPicture: @escaping @Sendable (Int, FilePlayer) -> Void = { _, _ in }
+    passthrough: PassthroughFactory = .none,
+    clock: PlaybackClock = .asFastAsConsumed(from: start),
+    onPicture: @escaping @Sendable (Int, FilePlayer) -> Void = { _, _ in }
   ) throws {
     player = try FilePlayer(
-      path: clip.path, options: options, clock: .asFastAsConsumed(from: Self.start), passthrough: passthrough)
+      path: clip.path, options: options, clock: clock, passthrough: passthrough)
     self.clip = clip
+    (pictures, pictureFeed) = AsyncStream.makeStream()
     (ended, feed) = AsyncStream.makeStream()
     self.pictureLimit = pictureLimit
     self.keepsSums = keepsSums
@@ -87,9 +92,31 @@ final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendab
     return record.withLock { $0 }
   }
 
+  /// Starts everything with the clock standing, for a test that says itself when it goes on.
+  func startPaused() {
+    player.pause()
+    if let video = player.source.video { video.startCapture(format: video.supportedFormats[0], consumer: self) }
+    player.source.audio?.startCapture(consumer: self)
+  }
+
+  func stop() -> Record {
+    player.source.video?.stopCapture()
+    player.source.audio?.stopCapture()
+    return record.withLock { $0 }
+  }
+
+  /// The next picture that was not awaited yet.
+  func nextPicture() async -> Picture? {
+    var iterator = pictures.makeAsyncIterator()
+    return await iterator.next()
+  }
+
   func captureDidStart(_ result: Result<VideoFormat, CaptureError>) {
     record.withLock { $0.videoStart = result }
-    if case .failure = result { feed.yield() }
+    if case .failure = result {
+      feed.yield()
+      pictureFeed.finish()
+    }
   }
 
   func consume(_ frame: VideoFrame) {
@@ -101,6 +128,7 @@ final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendab
     }
     guard count <= pictureLimit, count < Int.max else { return }
     onPicture(count - 1, player)
+    pictureFeed.yield(picture)
     if count == pictureLimit {
       player.pause()
       feed.yield()
@@ -111,6 +139,7 @@ final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendab
   func captureDidEnd(_ reason: CaptureEnd) {
     record.withLock { $0.videoEnd = reason }
     feed.yield()
+    pictureFeed.finish()
   }
 
   func audioCaptureDidStart(_ result: Result<AudioFormat, CaptureError>) {
@@ -140,11 +169,19 @@ final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendab
         for column in 0..<extent.rowBytes { sum.add(bytes[start + column]) }
       }
     }
-    let first = frame.buffer.bytes(ofPlane: 0)
     return Picture(
       time: frame.captureTime - start, size: frame.size, format: frame.buffer.format, rotation: frame.rotation,
-      colorSpace: frame.colorSpace, sum: sum.value, corner: (0..<min(8, first.count)).map { first[$0] },
-      isRepeat: frame.damage == [])
+      colorSpace: frame.colorSpace, sum: sum.value, middle: middle(frame.buffer), isRepeat: frame.damage == [])
+  }
+
+  private static func middle(_ buffer: PixelBuffer) -> [Int] {
+    (0..<buffer.format.planeCount).flatMap { plane in
+      let bytes = buffer.bytes(ofPlane: plane)
+      let extent = buffer.format.planeExtent(plane, of: buffer.size)
+      let width = buffer.format.planeCount == 1 ? 4 : buffer.format == .nv12 && plane == 1 ? 2 : 1
+      let start = extent.rows / 2 * buffer.stride(ofPlane: plane) + extent.rowBytes / width / 2 * width
+      return (0..<width).map { Int(bytes[start + $0]) }
+    }
   }
 }
 

@@ -14,12 +14,22 @@ import Testing
     "STUN": fuzzSTUN,
     "SDP": fuzzSDP,
     "Y4M": fuzzY4M,
+    "Jitter": fuzzJitter,
+    "Video": fuzzVideo,
+    "Hub": fuzzHub,
+    "PeerJS": fuzzPeerJS,
+    "SkyRTC": fuzzSkyRTC,
+    "H264File": fuzzH264File,
+    "VP9File": fuzzVP9File,
+    "AV1File": fuzzAV1File,
   ]
 
   @Test(arguments: ["Seeds", "FailCases"])
   func `no kept input of a fuzzer breaks its parser`(folder: String) throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fuzz/\(folder)")
-    for target in try FileManager.default.contentsOfDirectory(atPath: root.path(percentEncoded: false)) {
+    // SCTP's body is replayed by RTCSctpTests, beside what it needs.
+    for target in try FileManager.default.contentsOfDirectory(atPath: root.path(percentEncoded: false))
+    where target != "SCTP" {
       let body = try #require(Self.bodies[target], "Fuzz/\(folder)/\(target) has no body here")
       let inputs = try FileManager.default.contentsOfDirectory(
         at: root.appending(path: target), includingPropertiesForKeys: nil)

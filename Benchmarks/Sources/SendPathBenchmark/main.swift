@@ -47,6 +47,7 @@ func measureSending() throws -> (engine: Meter, sending: Meter, packets: Int, pa
   precondition(pair.connect() != nil, "the peers do not connect")
   precondition(pair.sender.peer.statistics.srtpProfile == "AEAD_AES_128_GCM")
   let end = pair.sender
+  guard let video = end.first(.video) else { preconditionFailure("no video to send") }
   var source = SyntheticVideo(interval: frameInterval, frameSize: frameSize, keyFrameSize: frameSize)
   var (engine, sending) = (Meter(), Meter())
   var (packets, bytes, frames) = (0, 0, 0)
@@ -55,7 +56,7 @@ func measureSending() throws -> (engine: Meter, sending: Meter, packets: Int, pa
     let frame = source.next(pair.now)
     let now = pair.now
     var step = Meter()
-    step.measure { end.peer.handle(.frame(frame), now: now, into: &end.outbox) }
+    step.measure { end.peer.handle(.frame(frame, video), now: now, into: &end.outbox) }
     var send = Meter()
     send.measure { ports[0].send(end.outbox.datagrams) }
     frames += 1

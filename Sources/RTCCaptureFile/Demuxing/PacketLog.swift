@@ -110,7 +110,7 @@ struct PacketLog {
     case .off: return nil
     case .waiting:
       for number in first..<max(first, endIndex) {
-        guard case .packet(var packet) = self[number], packet.isKeyFrame, packet.decodeTime >= media else { continue }
+        guard case .packet(var packet) = self[number], packet.isKeyFrame, packet.time >= media else { continue }
         tap = .at(number)
         packet.startsAfterJump = true
         entries[head + number - first] = .packet(packet)

@@ -45,7 +45,7 @@ struct PacketTiming {
   mutating func place(stream: Int32, pts: Int64?, dts: Int64?, duration: Int64, cut: Int64 = 0) -> Place {
     var track = tracks[stream] ?? Track(offset: newestOffset, expected: .min, lastDecode: .min)
     if let reference = dts ?? pts, track.expected != .min {
-      closeLeap(&track, reference)
+      closeLeap(&track, reference, hasDecodeTime: dts != nil)
     }
     let guess = track.expected == .min ? end : track.expected
     let decode = (dts ?? pts).map { $0 + track.offset } ?? guess
@@ -57,9 +57,10 @@ struct PacketTiming {
     return Place(time: time, decodeTime: track.lastDecode, offset: track.offset)
   }
 
-  private mutating func closeLeap(_ track: inout Track, _ reference: Int64) {
+  private mutating func closeLeap(_ track: inout Track, _ reference: Int64, hasDecodeTime: Bool) {
     let ahead = reference + track.offset - track.expected
-    let isBack = ahead < -1_000_000_000
+    // Decoding times never go back by themselves; where there are none, pictures out of order do.
+    let isBack = ahead < (hasDecodeTime ? -200_000_000 : -1_000_000_000)
     let isForward = ahead > (mayLeap ? 10_000_000_000 : .max) || (fileEnd.map { reference > $0 } ?? false)
     guard isBack || isForward else { return }
     let joined = reference + newestOffset - track.expected

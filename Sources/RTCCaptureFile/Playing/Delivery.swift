@@ -16,7 +16,7 @@ struct VideoDelivery {
     }
     consumer.captureDidStart(.success(format))
     core.tell(.started)
-    var last = Timestamp(nanoseconds: .min)
+    var last = Timestamp.zero
     while true {
       switch core.monitor.wait(seat: run, { $0.nextVideo(run: run, last: last, $1) }) {
       case .stop: return

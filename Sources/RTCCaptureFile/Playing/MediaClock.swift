@@ -11,15 +11,20 @@ struct MediaClock {
   /// What is due at `now`.
   func media(at now: Timestamp) -> TimeDelta {
     guard isRunning else { return media }
-    // Exact where it can be, so that at the very moment something is due it is.
-    return media + (speed == 1 ? now - time : TimeDelta.seconds((now - time).seconds * speed))
+    return media + Self.scaled(now - time, by: speed)
   }
 
   /// When `position` is due; nil while the clock stands.
   func due(_ position: TimeDelta) -> Timestamp? {
     guard isRunning else { return nil }
     let distance = position - media
-    return time + (speed == 1 ? distance : TimeDelta.seconds(distance.seconds / speed))
+    return time + Self.scaled(distance, by: 1 / speed)
+  }
+
+  /// To the nearest nanosecond, and exact at speed 1: a time that is due must be seen to be due.
+  private static func scaled(_ length: TimeDelta, by factor: Double) -> TimeDelta {
+    guard factor != 1 else { return length }
+    return TimeDelta(nanoseconds: Int64(max(-9e18, min(9e18, (Double(length.nanoseconds) * factor).rounded()))))
   }
 
   mutating func run(at now: Timestamp) {

@@ -36,7 +36,7 @@ final class PictureReading {
     if work.startsAnew { reset() }
     switch work.entry {
     case .packet(let packet):
-      core.monitor.change { state, _ in state.video.sent += 1 }
+      core.monitor.note { state, _ in state.video.sent += 1 }
       decoder.send(packet.payload)
       collect()
     case .boundary(let floor, _):
@@ -56,7 +56,7 @@ final class PictureReading {
 
   private func collect() {
     while let frame = decoder.receive() {
-      let wish = core.monitor.change { state, now in
+      let wish = core.monitor.note { state, now in
         state.video.made += 1
         return Wish(
           floor: state.video.floor,
@@ -66,7 +66,8 @@ final class PictureReading {
       var time = place(frame)
       let duration = frame.pointee.pkt_duration > 0 ? TimeDelta(nanoseconds: frame.pointee.pkt_duration) : frameDuration
       expected = time + duration
-      decoder.setHurrying(wish.media - time > .milliseconds(200))
+      // Not on the way to a place: there the picture that is due must not be left out.
+      decoder.setHurrying(time >= wish.floor && wish.media - time > .milliseconds(200))
       guard time + duration > wish.floor, isAllowed(time, wish.interval) else {
         var owned: UnsafeMutablePointer<AVFrame>? = frame
         av_frame_free(&owned)

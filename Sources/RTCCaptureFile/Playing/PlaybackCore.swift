@@ -172,7 +172,7 @@ final class PlaybackCore: Sendable {
       // It was there a moment ago.
       monitor.change { state, _ in
         state.appendEnd(.lost(error.sentence))
-        state.seekTarget = nil
+        state.seek = .none
         state.releaseSeekWaiters()
         state.readerRun = nil
         thread.noteEnded()

@@ -70,6 +70,13 @@ final class PlaybackMonitor<State>: @unchecked Sendable {
     return result
   }
 
+  /// Changes what no other thread waits for.
+  func note<Result>(_ body: (inout State, Timestamp) -> Result) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body(&state, now)
+  }
+
   func read<Result>(_ body: (borrowing State, Timestamp) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

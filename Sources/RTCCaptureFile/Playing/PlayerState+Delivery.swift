@@ -33,15 +33,17 @@ extension PlayerState {
   mutating func videoStart(run: Int, _ now: Timestamp) -> Wait<Bool?> {
     guard video.run == run else { return .ready(nil) }
     settle(now)
+    guard !isSeeking else { return .until(nil) }
     if !pictures.isEmpty || !isDecodingWanted { return .ready(true) }
-    return isFinished(.video) && seekTarget == nil ? .ready(video.total > 0) : .until(nil)
+    return isFinished(.video) ? .ready(video.total > 0) : .until(nil)
   }
 
   mutating func audioStart(run: Int, _ now: Timestamp) -> Wait<Bool?> {
     guard audio.run == run else { return .ready(nil) }
     settle(now)
+    guard !isSeeking else { return .until(nil) }
     if !sounds.isEmpty || audio.log.isTapped { return .ready(true) }
-    return isFinished(.audio) && seekTarget == nil ? .ready(audio.total > 0) : .until(nil)
+    return isFinished(.audio) ? .ready(audio.total > 0) : .until(nil)
   }
 
   // MARK: - Pictures
@@ -49,7 +51,8 @@ extension PlayerState {
   mutating func nextVideo(run: Int, last: Timestamp, _ now: Timestamp) -> Wait<VideoStep> {
     guard video.run == run else { return .ready(.stop) }
     settle(now)
-    if owesPicture, let item = pictures.first {
+    guard !isSeeking else { return .until(nil) }
+    if owesPicture, let item = pictures.first, item.time <= clock.media(at: now) {
       owesPicture = false
       pictures.removeFirst()
       lastPicture = item
@@ -122,6 +125,7 @@ extension PlayerState {
   mutating func nextAudio(run: Int, _ now: Timestamp) -> Wait<AudioStep> {
     guard audio.run == run else { return .ready(.stop) }
     settle(now)
+    guard !isSeeking else { return .until(nil) }
     let packet = audio.log.nextToTap(from: clock.media(at: now))
     let packetDue = packet.flatMap { clock.due($0.time) }
     if let packet, let packetDue, packetDue <= now, let audioTap, let audioPassthrough {

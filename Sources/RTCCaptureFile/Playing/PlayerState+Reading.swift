@@ -21,8 +21,8 @@ extension PlayerState {
     video.isDecoding = false
     audio.isDecoding = false
     guard isWanted else { return .ready(.exit) }
-    if let target = seekTarget {
-      seekTarget = nil
+    if case .wanted(let target) = seek {
+      seek = .underway
       return .ready(.seek(target))
     }
     settle(now)

@@ -28,6 +28,14 @@ struct PlayerState {
     case lost(String)
   }
 
+  /// A way to another place in the file. Nothing is delivered meanwhile.
+  enum Seek {
+    case none
+    /// The reader has not begun.
+    case wanted(TimeDelta)
+    case underway
+  }
+
   /// One pass through the file, or a part of one between seeks: which of its own times lie where on the media timeline.
   struct Pass {
     var start: TimeDelta
@@ -89,8 +97,7 @@ struct PlayerState {
 
   var readerRun: Int?
   private var lastRun = 0
-  /// Where in the file to go; the reader takes it.
-  var seekTarget: TimeDelta?
+  var seek = Seek.none
   var seekWaiters: [CheckedContinuation<Void, Never>] = []
   /// The media time of the newest packet read.
   var frontier = TimeDelta.zero
@@ -134,6 +141,11 @@ struct PlayerState {
     }
   }
 
+  var isSeeking: Bool { if case .none = seek { false } else { true } }
+  /// Where the player is, or will be.
+  func destination(at now: Timestamp) -> TimeDelta {
+    if case .wanted(let place) = seek { place } else { position(at: now) }
+  }
   var isWanted: Bool { video.run != nil || audio.run != nil }
   var decodesPictures: Bool { video.run != nil && isDecodingWanted && !video.isDead }
   var decodesSound: Bool { audio.run != nil && !audio.isDead && !audio.log.isTapped }
@@ -154,7 +166,7 @@ struct PlayerState {
       case .lost: true
       case .held, nil: false
       }
-    if isOver || !isWanted { seekTarget = options.start }
+    if isOver || !isWanted { seek = .wanted(options.start) }
   }
 
   // MARK: - Places
@@ -167,6 +179,7 @@ struct PlayerState {
 
   /// Everything read is forgotten; the file goes on at `position`, and the clock stands until it is there.
   mutating func beginPlace(at position: TimeDelta, _ now: Timestamp) {
+    if case .underway = seek { seek = .none }
     clock.stop(at: now)
     let media = clock.media(at: now)
     motion =
@@ -191,7 +204,7 @@ struct PlayerState {
 
   /// The clock starts when what is asked for is there.
   mutating func settle(_ now: Timestamp) {
-    guard case .preparing(let thenPaused) = motion, seekTarget == nil else { return }
+    guard case .preparing(let thenPaused) = motion, !isSeeking else { return }
     let isFull = video.log.byteCount + audio.log.byteCount >= Self.byteLimit
     let hasPicture = !decodesPictures || !pictures.isEmpty || isFinished(.video)
     let hasSound = !decodesSound || !sounds.isEmpty || isFinished(.audio)

@@ -12,6 +12,7 @@ final class SoundReading {
   private let converter = SoundConverter()
   /// Where the sound so far ends: a start and the samples since, so that nothing adds up.
   private var chain: (start: TimeDelta, rate: Int, samples: Int)?
+  private var bridge = SoundBridge()
 
   init?(_ stream: MediaStream, core: PlaybackCore) {
     guard let decoder = try? CodecContext(stream) else { return nil }
@@ -20,16 +21,20 @@ final class SoundReading {
   }
 
   func decode(_ work: PacketLog.Work) {
-    if work.startsAnew { reset() }
+    if work.startsAnew {
+      reset()
+      bridge = SoundBridge()
+    }
     switch work.entry {
     case .packet(let packet):
-      core.monitor.change { state, _ in state.audio.sent += 1 }
+      core.monitor.note { state, _ in state.audio.sent += 1 }
       decoder.send(packet.payload)
       collect()
     case .boundary(let floor, _):
       decoder.send(nil)
       collect()
       reset()
+      bridge.passEnded()
       core.monitor.change { state, _ in PlayerState.finishPass(&state.audio, floor: floor) }
     }
   }
@@ -52,6 +57,7 @@ final class SoundReading {
         state.audio.made += 1
         guard state.decodesSound, piece.drop(before: state.audio.floor) else { return }
         state.audio.total += 1
+        if let filling = bridge.filling(before: piece) { state.sounds.append(filling) }
         state.sounds.append(piece)
       }
     }

@@ -5,34 +5,50 @@ import RTCWire
 struct AnswerPlan {
   private(set) var lines: [MediaLine] = []
   private(set) var media: [NegotiatedMedia] = []
+  private(set) var dataChannels: NegotiatedDataChannels?
   private(set) var rejected: [Rejection] = []
   /// The mids of the one bundle that is accepted; empty when the offer has none.
   let bundle: [String]
   private let transceivers: [Negotiation.Transceiver]
+  private let negotiation: Negotiation
 
-  init(offer: SessionDescription, before: [MediaLine], transceivers: [Negotiation.Transceiver]) {
-    self.transceivers = transceivers
-    bundle = Self.chooseBundle(offer, before)
+  /// The accepted m-sections, in their order.
+  var accepted: [MediaReference] {
+    (media.map(\.reference) + [dataChannels?.reference].compactMap { $0 }).sorted { $0.index < $1.index }
+  }
+
+  init(offer taken: Negotiation.RemoteOffer, before: [MediaLine], negotiation: Negotiation) {
+    self.negotiation = negotiation
+    transceivers = negotiation.transceivers
+    let offer = taken.description
+    bundle = Self.chooseBundle(offer, before, takesDataChannels: negotiation.dataChannels != nil)
     let known = Set(before.compactMap(\.transceiver))
-    var free = transceivers.indices.map(TransceiverID.init(index:)).filter {
-      transceivers[$0.index].life == .running && !known.contains($0)
+    var free: [TransceiverID] = []
+    if taken.matching == .whateverFits {
+      free = transceivers.indices.map(TransceiverID.init(index:)).filter {
+        transceivers[$0.index].life == .running && !known.contains($0)
+      }
     }
     for (index, section) in offer.media.enumerated() {
       let old = index < before.count ? before[index] : nil
       let sameMid = section.mid == nil || section.mid == old?.mid
-      let owner = sameMid ? old?.transceiver : nil
+      let owner = taken.owners[index] ?? (sameMid ? old?.transceiver : nil)
       var line = MediaLine(
         mid: section.mid ?? old?.mid ?? unusedMid(offer, index), saysMid: section.mid != nil, kind: section.kind,
         use: .rejected)
       let reference = MediaReference(index: index, mid: line.mid)
-      if let reason = obstacle(section) {
+      if section.kind == .application, negotiation.dataChannels != nil {
+        takeDataChannels(section, &line, reference)
+      } else if let reason = Self.obstacle(section, bundle, isFirst: accepted.isEmpty) {
         rejected.append(Rejection(media: reference, reason: reason))
       } else if let (id, bindings) = match(section, owner, free) {
         free.removeAll { $0 == id }
         accept(section, &line, reference, id, bindings)
       } else {
         let kind = MediaKind(section.kind)
-        let hasKind = (free + [owner].compactMap { $0 }).contains { transceivers[$0.index].media.kind == kind }
+        let hasKind =
+          taken.matching == .settled
+          || (free + [owner].compactMap { $0 }).contains { transceivers[$0.index].media.kind == kind }
         rejected.append(Rejection(media: reference, reason: hasKind ? .noCommonCodec : .noTransceiver))
       }
       lines.append(line)
@@ -40,27 +56,54 @@ struct AnswerPlan {
   }
 
   /// The bundle the session already runs on, else the first that has an m-section we could take.
-  private static func chooseBundle(_ offer: SessionDescription, _ before: [MediaLine]) -> [String] {
-    let live = Set(before.filter { $0.transceiver != nil }.map(\.mid))
+  static func chooseBundle(
+    _ offer: SessionDescription, _ before: [MediaLine], takesDataChannels: Bool
+  ) -> [String] {
+    let live = Set(before.filter { $0.use != .rejected }.map(\.mid))
     return offer.bundles.first { $0.contains(where: live.contains) }
       ?? offer.bundles.first { mids in
         mids.contains { mid in
-          offer.index(mid: mid).map { MediaKind(offer.media[$0].kind) != nil && !offer.media[$0].isRejected } ?? false
+          guard let section = offer.index(mid: mid).map({ offer.media[$0] }), !section.isRejected else { return false }
+          return MediaKind(section.kind) != nil || (takesDataChannels && section.isForDataChannels)
         }
       } ?? []
   }
 
   /// Why the m-section cannot be accepted whatever we can do.
-  private func obstacle(_ section: MediaDescription) -> Rejection.Reason? {
+  /// - Parameter isFirst: no m-section before it was accepted.
+  static func obstacle(_ section: MediaDescription, _ bundle: [String], isFirst: Bool) -> Rejection.Reason? {
     if section.isRejected { return .turnedOffByPeer }
-    // Data channels (m=application) join here once there is SCTP to carry them.
     guard MediaKind(section.kind) != nil else { return .unsupportedKind }
     let protocols = ["UDP/TLS/RTP/SAVPF", "TCP/TLS/RTP/SAVPF", "TCP/DTLS/RTP/SAVPF", "RTP/SAVPF", "UDP/TLS/RTP/SAVP"]
     guard protocols.contains(section.proto) else { return .unsupportedProtocol }
     guard section.usesRTCPMux else { return .noRTCPMux }
-    let isBundled = section.mid.map(bundle.contains) ?? false
-    // Without a bundle the first m-section has the transport for itself.
-    return isBundled || (bundle.isEmpty && media.isEmpty) ? nil : .outsideBundle
+    return isReachable(section, bundle, isFirst: isFirst) ? nil : .outsideBundle
+  }
+
+  /// Without a bundle the first m-section has the transport for itself.
+  private static func isReachable(_ section: MediaDescription, _ bundle: [String], isFirst: Bool) -> Bool {
+    section.mid.map(bundle.contains) ?? false || (bundle.isEmpty && isFirst)
+  }
+
+  /// One association carries all channels: the first m-section for them gets it.
+  private mutating func takeDataChannels(
+    _ section: MediaDescription, _ line: inout MediaLine, _ reference: MediaReference
+  ) {
+    let reason: Rejection.Reason
+    if section.isRejected {
+      reason = .turnedOffByPeer
+    } else if dataChannels != nil {
+      reason = .noTransceiver
+    } else if !Self.isReachable(section, bundle, isFirst: accepted.isEmpty) {
+      reason = .outsideBundle
+    } else if let agreed = try? negotiation.agreeOnDataChannels(section, reference) {
+      line.use = .dataChannels
+      dataChannels = agreed
+      return
+    } else {
+      reason = .unsupportedProtocol
+    }
+    rejected.append(Rejection(media: reference, reason: reason))
   }
 
   /// The m-section's own transceiver, else the first free one of its kind that has a codec in common, one that can use
@@ -69,13 +112,13 @@ struct AnswerPlan {
     _ section: MediaDescription, _ owner: TransceiverID?, _ free: [TransceiverID]
   ) -> (TransceiverID, [PayloadBinding])? {
     if let owner, transceivers[owner.index].life == .running {
-      let bindings = bind(transceivers[owner.index].media, section)
+      let bindings = Self.bind(transceivers[owner.index].media, section)
       return bindings.isEmpty ? nil : (owner, bindings)
     }
     let fitting = free.compactMap { id -> (TransceiverID, [PayloadBinding])? in
       let media = transceivers[id.index].media
       guard media.kind == MediaKind(section.kind) else { return nil }
-      let bindings = bind(media, section)
+      let bindings = Self.bind(media, section)
       return bindings.isEmpty ? nil : (id, bindings)
     }
     return fitting.first { id, _ in
@@ -84,7 +127,7 @@ struct AnswerPlan {
   }
 
   /// Our codecs that the offer has too, in our order, under the offer's numbers.
-  private func bind(_ media: LocalTransceiver, _ section: MediaDescription) -> [PayloadBinding] {
+  static func bind(_ media: LocalTransceiver, _ section: MediaDescription) -> [PayloadBinding] {
     var bindings: [PayloadBinding] = []
     for codec in media.codecs {
       let format = section.payloads.first { format in

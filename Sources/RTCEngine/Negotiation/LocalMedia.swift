@@ -21,6 +21,22 @@ public struct TransceiverID: Hashable, Sendable {
   let index: Int
 }
 
+extension TransceiverID: CustomStringConvertible {
+  public var description: String { "transceiver \(index)" }
+}
+
+/// Why a transceiver was added, which decides what m-sections of the peer it takes up (RFC 8829 §5.10).
+public enum TransceiverPurpose: Hashable, Sendable {
+  /// To take up what fits, as a connection does that is made for one purpose.
+  case anything
+  /// To send a track: takes up an m-section that the peer receives in.
+  case track
+  /// For an m-section of its own in our next offer.
+  case ownSection
+  /// For an m-section of the peer's.
+  case remoteSection
+}
+
 /// A header extension we can use (RFC 8285).
 public struct HeaderExtensionCapability: Hashable, Sendable {
   public var uri: String

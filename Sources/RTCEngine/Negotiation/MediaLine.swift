@@ -14,6 +14,7 @@ struct MediaLine: Hashable, Sendable {
 
   enum Use: Hashable, Sendable {
     case transceiver(TransceiverID)
+    case dataChannels
     case rejected
   }
 

@@ -6,6 +6,9 @@ public struct NegotiatedSession: Hashable, Sendable {
   public var transport: NegotiatedTransport
   /// The accepted m-sections, in the order of the descriptions.
   public var media: [NegotiatedMedia]
+  public var dataChannels: NegotiatedDataChannels?
+  /// There were data channels, or our offer had an m-section for them, and there are none now.
+  public var turnsOffDataChannels = false
   /// The others, the turned-off ones included.
   public var rejected: [Rejection]
 

@@ -2,9 +2,69 @@ import RTCPrimitives
 public import RTCWire
 
 extension Negotiation {
+  /// Transceivers that one session may have at a time.
+  static let maximumTransceivers = 128
+
   /// Takes the peer's offer. Known m-sections must keep their place, kind and mid; whether there is anything in common
   /// is decided by `createAnswer`, so that transceivers can still be added.
   public mutating func setRemoteOffer(_ offer: SessionDescription) throws(NegotiationError) {
+    let before = try check(offer)
+    state = .haveRemoteOffer(RemoteOffer(description: offer, matching: .whateverFits), before: before)
+  }
+
+  /// Takes the peer's offer as a browser does (RFC 8829 §5.10): every m-section that could be accepted gets a transceiver
+  /// at once, its own, a waiting one that fits, or a new one that only receives.
+  /// - Parameter templates: what new ones are made of, at most one of each kind.
+  public mutating func setRemoteOffer(
+    _ offer: SessionDescription, making templates: [LocalTransceiver]
+  ) throws(NegotiationError) {
+    let before = try check(offer)
+    var taken = RemoteOffer(description: offer, matching: .settled)
+    let bundle = AnswerPlan.chooseBundle(
+      offer, before?.lines ?? [], takesDataChannels: dataChannels != nil)
+    let known = Set((before?.lines ?? []).compactMap(\.transceiver))
+    for (index, section) in offer.media.enumerated() {
+      let isFirst = taken.owners.isEmpty
+      guard let kind = MediaKind(section.kind), AnswerPlan.obstacle(section, bundle, isFirst: isFirst) == nil else {
+        continue
+      }
+      let line = before.flatMap { index < $0.lines.count ? $0.lines[index] : nil }
+      if let id = line?.transceiver, section.mid == nil || section.mid == line?.mid {
+        taken.owners[index] = id
+      } else if let id = waiting(for: section, kind, except: known.union(taken.owners.values)) {
+        taken.owners[index] = id
+      } else if let template = templates.first(where: { $0.kind == kind }), canAdd,
+        !AnswerPlan.bind(template, section).isEmpty
+      {
+        var media = template
+        media.direction = .recvonly
+        let id = add(media, for: .remoteSection)
+        taken.owners[index] = id
+        taken.made.append(id)
+      }
+    }
+    state = .haveRemoteOffer(taken, before: before)
+  }
+
+  private var canAdd: Bool { transceivers.count { $0.life == .running } < Self.maximumTransceivers }
+
+  private func waiting(
+    for section: MediaDescription, _ kind: MediaKind, except taken: Set<TransceiverID>
+  ) -> TransceiverID? {
+    transceivers.indices.lazy.map { TransceiverID(index: $0) }.first { id in
+      let transceiver = transceivers[id.index]
+      guard transceiver.life == .running, transceiver.media.kind == kind, !taken.contains(id) else { return false }
+      switch transceiver.purpose {
+      case .anything:
+        return transceiver.media.direction.intersection(section.direction.reversed) != .inactive
+      case .track: return section.direction.receives
+      case .ownSection, .remoteSection: return false
+      }
+    }
+  }
+
+  /// - Returns: the agreement so far.
+  private func check(_ offer: SessionDescription) throws(NegotiationError) -> Agreement? {
     guard case .stable(let before) = state else { throw .misuse(.wrongState(signalingState)) }
     try offer.checkBundles()
     let lines = before?.lines ?? []
@@ -16,25 +76,37 @@ extension Negotiation {
       let same = section.kind == line.kind && (section.mid ?? line.mid) == line.mid
       guard same || line.use == .rejected else { throw .peer(.sectionChanged, offer.reference(index)) }
     }
-    state = .haveRemoteOffer(offer, before: before)
+    let live = offer.media.indices.filter { !offer.media[$0].isRejected }
+    if !live.isEmpty, let before, let remote = try? RemoteTransport(offer, accepted: live) {
+      try remote.checkFingerprints(before.session.transport)
+    }
+    return before
   }
 
   /// True when the pending offer of the peer restarts ICE: `transport.credentials` must then be replaced before answering.
   public var remoteRestartsICE: Bool {
     guard case .haveRemoteOffer(let offer, let before?) = state else { return false }
-    let live = offer.media.indices.filter { !offer.media[$0].isRejected }
-    guard let remote = try? RemoteTransport(offer, accepted: live) else { return false }
+    let live = offer.description.media.indices.filter { !offer.description.media[$0].isRejected }
+    guard let remote = try? RemoteTransport(offer.description, accepted: live) else { return false }
     return remote.credentials != before.session.transport.remoteCredentials
   }
 
   /// Makes the answer to the pending offer and takes both as agreed.
   public mutating func createAnswer() throws(NegotiationError) -> SessionDescription {
-    guard case .haveRemoteOffer(let offer, let before) = state else { throw .misuse(.wrongState(signalingState)) }
-    let plan = AnswerPlan(offer: offer, before: before?.lines ?? [], transceivers: transceivers)
+    guard case .haveRemoteOffer(let taken, let before) = state else { throw .misuse(.wrongState(signalingState)) }
+    let offer = taken.description
+    let plan = AnswerPlan(offer: taken, before: before?.lines ?? [], negotiation: self)
     let agreed = try agreedTransport(offer, plan, before?.session.transport)
     var description = newDescription()
     for (index, line) in plan.lines.enumerated() {
       let section = offer.media[index]
+      if line.use == .dataChannels {
+        description.media.append(
+          dataChannelSection(
+            line, answering: section, credentials: agreed.localCredentials,
+            setup: agreed.dtlsRole == .server ? .passive : .active))
+        continue
+      }
       guard let id = line.transceiver, let media = plan.media.first(where: { $0.transceiver == id }) else {
         description.media.append(LocalSection.rejected(line, proto: section.proto, formats: section.formats))
         continue
@@ -48,30 +120,32 @@ extension Negotiation {
           allowsReducedSizeRTCP: section.allowsReducedSizeRTCP
         ).description)
     }
-    if !plan.media.isEmpty {
+    if !plan.accepted.isEmpty {
       description.media[agreed.tag.index].transport.candidates = transport.candidates
       description.media[agreed.tag.index].transport.endOfCandidates = transport.endOfCandidates
     }
     // Only the peer's own group is answered, without the members that were turned off (RFC 8843 §7.3.1).
-    let bundled = plan.bundle.filter { mid in plan.media.contains { $0.reference.mid == mid } }
+    let bundled = plan.bundle.filter { mid in plan.accepted.contains { $0.mid == mid } }
     if !bundled.isEmpty { description.bundles = [bundled] }
-    stopUnused(before: before?.lines ?? [], after: plan.lines)
+    stopUnused(before: (before?.lines.compactMap(\.transceiver) ?? []) + taken.made, after: plan.lines)
     state = .stable(
       Agreement(
-        local: description, remote: offer, lines: plan.lines,
-        session: NegotiatedSession(transport: agreed, media: plan.media, rejected: plan.rejected)))
+        offerer: .peer, local: description, remote: offer, lines: plan.lines,
+        session: NegotiatedSession(
+          transport: agreed, media: plan.media, dataChannels: plan.dataChannels,
+          turnsOffDataChannels: turnOffDataChannels(before?.lines ?? [], plan.lines), rejected: plan.rejected)))
     return description
   }
 
   private func agreedTransport(
     _ offer: SessionDescription, _ plan: AnswerPlan, _ before: NegotiatedTransport?
   ) throws(NegotiationError) -> NegotiatedTransport {
-    if plan.media.isEmpty {
+    if plan.accepted.isEmpty {
       // A live session may lose all its media; a new one without any is none.
       guard let before else { throw .nothingAccepted(plan.rejected) }
       return before
     }
-    let remote = try RemoteTransport(offer, accepted: plan.media.map(\.reference.index))
+    let remote = try RemoteTransport(offer, accepted: plan.accepted.map(\.index))
     let restarts = before.map { $0.remoteCredentials != remote.credentials } ?? true
     if let before, restarts, before.localCredentials == transport.credentials {
       throw .misuse(.freshCredentialsNeeded)

@@ -14,6 +14,10 @@ extension Negotiation {
     guard !lines.isEmpty else { throw .misuse(.nothingToOffer) }
     var description = newDescription()
     for (index, line) in lines.enumerated() {
+      if line.use == .dataChannels {
+        description.media.append(dataChannelSection(line, credentials: transport.credentials, setup: .actpass))
+        continue
+      }
       guard let id = line.transceiver else {
         let old = index < (before?.lines.count ?? 0) ? before?.local.media[index] : nil
         description.media.append(
@@ -28,7 +32,7 @@ extension Negotiation {
           allowsReducedSizeRTCP: true
         ).description)
     }
-    let used = lines.indices.filter { lines[$0].transceiver != nil }
+    let used = lines.indices.filter { lines[$0].use != .rejected }
     if !used.isEmpty { description.bundles = [used.map { lines[$0].mid }] }
     if let tag = used.first {
       description.media[tag].transport.candidates = transport.candidates
@@ -57,6 +61,7 @@ extension Negotiation {
       }
       if let free { lines[free] = line } else { lines.append(line) }
     }
+    addDataChannelLine(to: &lines, before)
     number(&lines, before)
     return lines
   }
@@ -86,7 +91,7 @@ extension Negotiation {
     }
   }
 
-  private func unusedMid(_ lines: [MediaLine], _ before: Agreement?) -> String {
+  func unusedMid(_ lines: [MediaLine], _ before: Agreement?) -> String {
     let used = Set(lines.map(\.mid)).union(before?.lines.map(\.mid) ?? [])
     var number = lines.count
     while used.contains("\(number)") { number += 1 }
@@ -103,6 +108,7 @@ extension Negotiation {
     try answer.checkBundles()
     var lines = offer.lines
     var media: [NegotiatedMedia] = []
+    var dataChannels: NegotiatedDataChannels?
     var rejected: [Rejection] = []
     for (index, section) in answer.media.enumerated() {
       let reference = MediaReference(index: index, mid: offer.lines[index].mid)
@@ -112,6 +118,8 @@ extension Negotiation {
       if section.isRejected {
         lines[index].use = .rejected
         rejected.append(Rejection(media: reference, reason: .turnedOffByPeer))
+      } else if lines[index].use == .dataChannels {
+        dataChannels = try agreeOnDataChannels(section, reference)
       } else if let id = lines[index].transceiver {
         media.append(
           try Self.agree(section, offer.description.media[index], &lines[index], reference, transceiver: id))
@@ -119,23 +127,29 @@ extension Negotiation {
         throw .peer(.acceptedRejectedSection, reference)
       }
     }
-    try Self.checkBundled(answer, media)
-    let agreed = try agreedTransport(answer, offer, media, rejected, before?.session.transport)
-    let session = NegotiatedSession(transport: agreed, media: media, rejected: rejected)
-    stopUnused(before: offer.lines, after: lines)
-    state = .stable(Agreement(local: offer.description, remote: answer, lines: lines, session: session))
+    let accepted = (media.map(\.reference) + [dataChannels?.reference].compactMap { $0 })
+      .sorted { $0.index < $1.index }
+    try Self.checkBundled(answer, accepted)
+    let agreed = try agreedTransport(answer, offer, accepted, rejected, before?.session.transport)
+    let session = NegotiatedSession(
+      transport: agreed, media: media, dataChannels: dataChannels,
+      turnsOffDataChannels: turnOffDataChannels(offer.lines, lines), rejected: rejected)
+    stopUnused(before: offer.lines.compactMap(\.transceiver), after: lines)
+    state = .stable(
+      Agreement(offerer: .us, local: offer.description, remote: answer, lines: lines, session: session))
     return session
   }
 
   private func agreedTransport(
-    _ answer: SessionDescription, _ offer: LocalOffer, _ media: [NegotiatedMedia], _ rejected: [Rejection],
+    _ answer: SessionDescription, _ offer: LocalOffer, _ accepted: [MediaReference], _ rejected: [Rejection],
     _ before: NegotiatedTransport?
   ) throws(NegotiationError) -> NegotiatedTransport {
-    if media.isEmpty {
+    if accepted.isEmpty {
       guard let before else { throw .nothingAccepted(rejected) }
       return before
     }
-    let remote = try RemoteTransport(answer, accepted: media.map(\.reference.index))
+    let remote = try RemoteTransport(answer, accepted: accepted.map(\.index))
+    try remote.checkFingerprints(before)
     var agreed = remote.agreed(
       role: try remote.roleWhenAnswered(before: before), localCredentials: offer.credentials, offered: true,
       remoteIsLite: answer.isICELite, before: before)
@@ -145,13 +159,12 @@ extension Negotiation {
 
   /// Several accepted m-sections must be in one bundle: we have one transport.
   private static func checkBundled(
-    _ answer: SessionDescription, _ media: [NegotiatedMedia]
+    _ answer: SessionDescription, _ accepted: [MediaReference]
   ) throws(NegotiationError) {
-    guard media.count > 1 else { return }
-    let first = media[0].reference
-    let bundle = answer.bundles.first { $0.contains(first.mid ?? "") } ?? []
-    for item in media where !bundle.contains(item.reference.mid ?? "") {
-      throw .peer(.notBundled, item.reference)
+    guard accepted.count > 1 else { return }
+    let bundle = answer.bundles.first { $0.contains(accepted[0].mid ?? "") } ?? []
+    for reference in accepted where !bundle.contains(reference.mid ?? "") {
+      throw .peer(.notBundled, reference)
     }
   }
 

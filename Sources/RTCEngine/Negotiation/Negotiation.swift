@@ -15,6 +15,8 @@ public enum SignalingState: Hashable, Sendable {
 public struct Negotiation: Sendable {
   /// Taken over by the next description that is made. Replace the credentials to restart ICE.
   public var transport: LocalTransport
+  /// Nil: the peer's m-sections for data channels are rejected, and one that is in use is turned off by the next offer.
+  public var dataChannels: LocalDataChannels?
   var transceivers: [Transceiver] = []
   var state: State = .stable(nil)
   private let sessionID: UInt64
@@ -31,9 +33,34 @@ public struct Negotiation: Sendable {
   // MARK: Transceivers
 
   /// Adds a transceiver; it is offered next time, or takes up a matching m-section of the peer's next offer.
-  public mutating func add(_ media: LocalTransceiver) -> TransceiverID {
-    transceivers.append(Transceiver(media: media, life: .running))
+  public mutating func add(_ media: LocalTransceiver, for purpose: TransceiverPurpose = .anything) -> TransceiverID {
+    transceivers.append(Transceiver(media: media, life: .running, purpose: purpose))
     return TransceiverID(index: transceivers.count - 1)
+  }
+
+  /// Those that are or were of use, in the order they were added; those a rollback took back are left out.
+  public var transceiverIDs: [TransceiverID] {
+    transceivers.indices.filter { transceivers[$0].life != .takenBack }.map { TransceiverID(index: $0) }
+  }
+
+  /// The name of the m-section that is the transceiver's in the pending or else the current descriptions.
+  public func mid(of id: TransceiverID) -> String? {
+    switch state {
+    case .haveLocalOffer(let offer, _): offer.lines.first { $0.transceiver == id }?.mid
+    case .haveRemoteOffer(let offer, let before):
+      offer.owners.first { $0.value == id }.flatMap { offer.description.media[$0.key].mid }
+        ?? before?.lines.first { $0.transceiver == id }?.mid
+    case .stable(let agreement), .closed(let agreement): agreement?.lines.first { $0.transceiver == id }?.mid
+    }
+  }
+
+  /// The transceiver is now used for a track of ours, whatever it was made for.
+  public mutating func claim(_ id: TransceiverID) {
+    if transceivers[id.index].purpose == .remoteSection { transceivers[id.index].purpose = .track }
+  }
+
+  mutating func setPurpose(_ purpose: TransceiverPurpose, of id: TransceiverID) {
+    transceivers[id.index].purpose = purpose
   }
 
   /// What we want of a transceiver. Changes count from the next description on; the kind never changes.
@@ -49,7 +76,12 @@ public struct Negotiation: Sendable {
   public mutating func stop(_ id: TransceiverID) { transceivers[id.index].life = .stopped }
 
   /// True when it was stopped by either side.
-  public func isStopped(_ id: TransceiverID) -> Bool { transceivers[id.index].life == .stopped }
+  public func isStopped(_ id: TransceiverID) -> Bool { transceivers[id.index].life != .running }
+
+  /// True for an ID that this negotiation gave out.
+  public func knows(_ id: TransceiverID) -> Bool {
+    transceivers.indices.contains(id.index) && transceivers[id.index].life != .takenBack
+  }
 
   // MARK: State
 
@@ -72,13 +104,19 @@ public struct Negotiation: Sendable {
 
   /// The peer's pending or else current description.
   public var remoteDescription: SessionDescription? {
-    if case .haveRemoteOffer(let offer, _) = state { offer } else { state.agreement?.remote }
+    if case .haveRemoteOffer(let offer, _) = state { offer.description } else { state.agreement?.remote }
   }
 
   /// Drops the pending offer, ours or the peer's (RFC 8829 §4.1.10.2).
   public mutating func rollback() throws(NegotiationError) {
     switch state {
-    case .haveLocalOffer(_, let before), .haveRemoteOffer(_, let before): state = .stable(before)
+    case .haveLocalOffer(_, let before): state = .stable(before)
+    case .haveRemoteOffer(let offer, let before):
+      // Those that only the dropped offer had called for go with it, unless they were put to use meanwhile.
+      for id in offer.made where transceivers[id.index].purpose == .remoteSection {
+        transceivers[id.index].life = .takenBack
+      }
+      state = .stable(before)
     case .stable, .closed: throw .misuse(.wrongState(signalingState))
     }
   }
@@ -91,9 +129,12 @@ public struct Negotiation: Sendable {
   struct Transceiver: Hashable, Sendable {
     var media: LocalTransceiver
     var life: Life
+    var purpose: TransceiverPurpose
 
     enum Life: Hashable, Sendable {
       case running, stopped
+      /// Made for an offer of the peer that was rolled back.
+      case takenBack
     }
   }
 
@@ -101,7 +142,7 @@ public struct Negotiation: Sendable {
   enum State: Sendable {
     case stable(Agreement?)
     case haveLocalOffer(LocalOffer, before: Agreement?)
-    case haveRemoteOffer(SessionDescription, before: Agreement?)
+    case haveRemoteOffer(RemoteOffer, before: Agreement?)
     case closed(Agreement?)
 
     var agreement: Agreement? {
@@ -119,11 +160,34 @@ public struct Negotiation: Sendable {
     var credentials: ICECredentials
   }
 
+  struct RemoteOffer: Sendable {
+    var description: SessionDescription
+    /// How its m-sections are taken up.
+    var matching: Matching
+    /// Whose m-section (by its place) is whose, where that was settled when the offer came.
+    var owners: [Int: TransceiverID] = [:]
+    /// The transceivers that were made for it.
+    var made: [TransceiverID] = []
+
+    enum Matching: Hashable, Sendable {
+      /// By any transceiver of their kind, when the answer is made; what finds none is turned off.
+      case whateverFits
+      /// As `owners` says.
+      case settled
+    }
+  }
+
   struct Agreement: Sendable {
+    /// Who made the offer.
+    var offerer: Offerer
     var local: SessionDescription
     var remote: SessionDescription
     var lines: [MediaLine]
     var session: NegotiatedSession
+  }
+
+  enum Offerer: Sendable {
+    case us, peer
   }
 
   /// An empty description under the next version number.
@@ -136,8 +200,8 @@ public struct Negotiation: Sendable {
   }
 
   /// Stops the transceivers whose m-section is gone.
-  mutating func stopUnused(before: [MediaLine], after: [MediaLine]) {
-    for id in before.compactMap(\.transceiver) where !after.contains(where: { $0.transceiver == id }) {
+  mutating func stopUnused(before: [TransceiverID], after: [MediaLine]) {
+    for id in before where !after.contains(where: { $0.transceiver == id }) {
       transceivers[id.index].life = .stopped
     }
   }

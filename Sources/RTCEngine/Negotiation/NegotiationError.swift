@@ -20,6 +20,8 @@ public enum NegotiationError: Error, Hashable, Sendable {
     case missingFingerprint
     /// Fingerprints are given, none of them SHA-256.
     case unsupportedFingerprint
+    /// Another certificate than the live session's.
+    case fingerprintChanged
     /// `holdconn`, or `actpass` in an answer.
     case invalidSetup
     /// Another DTLS role on the same DTLS association (RFC 8842 §5.5).
@@ -37,6 +39,8 @@ public enum NegotiationError: Error, Hashable, Sendable {
     /// The answer accepts an m-section that the offer turned off.
     case acceptedRejectedSection
     case noCommonCodec
+    /// The answer to our m-section for data channels is of another protocol.
+    case noDataChannels
   }
 }
 
@@ -92,6 +96,7 @@ extension NegotiationError.Fault: CustomStringConvertible {
     case .missingICECredentials: "no ICE user name fragment and password"
     case .missingFingerprint: "no certificate fingerprint"
     case .unsupportedFingerprint: "no SHA-256 certificate fingerprint"
+    case .fingerprintChanged: "another certificate fingerprint than this session began with; open a new session"
     case .invalidSetup: "a=setup has a value that is not allowed here"
     case .dtlsRoleChanged: "a=setup swaps the roles of a live DTLS association"
     case .missingRTCPMux: "no a=rtcp-mux"
@@ -102,6 +107,7 @@ extension NegotiationError.Fault: CustomStringConvertible {
     case .sectionChanged: "another kind or mid than before"
     case .acceptedRejectedSection: "accepted though it was offered as turned off"
     case .noCommonCodec: "no codec in common"
+    case .noDataChannels: "not an m-section for data channels"
     }
   }
 }

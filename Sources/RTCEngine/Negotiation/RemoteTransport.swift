@@ -65,6 +65,13 @@ struct RemoteTransport {
     return role
   }
 
+  /// The certificate of a live session stays: another one would be another peer.
+  func checkFingerprints(_ before: NegotiatedTransport?) throws(NegotiationError) {
+    guard let before else { return }
+    let known = before.remoteFingerprints.filter(\.isSHA256)
+    guard fingerprints.contains(where: known.contains) else { throw .peer(.fingerprintChanged, tag) }
+  }
+
   /// The agreed transport. The ICE role is settled by the first exchange and then stays.
   func agreed(
     role: DTLSRole, localCredentials: ICECredentials, offered: Bool, remoteIsLite: Bool, before: NegotiatedTransport?

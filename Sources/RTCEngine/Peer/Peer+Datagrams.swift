@@ -77,7 +77,7 @@ extension Peer {
       case .closedByPeer: end(.closedRemotely, into: &outbox)
       case .failed(.fingerprintMismatch): end(.fingerprintMismatch, into: &outbox)
       case .failed(let failure): end(.handshakeFailed("\(failure)"), into: &outbox)
-      case .data: break  // SCTP comes with data channels
+      case .data(let packet): receiveData(packet, now: now, into: &outbox)
       }
     }
   }
@@ -93,8 +93,8 @@ extension Peer {
     timers[.connect] = .distantFuture
     timers[.bitrate] = now + LossBasedBitrate.tick
     timers[.report] = now + .milliseconds(500)
-    announceBitrate(into: &outbox)
     change(to: .connected, into: &outbox)
-    if sender != nil { requestKeyFrameFromSource(now, into: &outbox) }
+    updateDataChannels(now, into: &outbox)
+    updateSending(now, into: &outbox)
   }
 }

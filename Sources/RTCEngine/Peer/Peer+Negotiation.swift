@@ -4,86 +4,104 @@ import RTCPrimitives
 import RTCWire
 
 extension Peer {
-  mutating func perform(_ command: Command, now: Timestamp, into outbox: inout Outbox) {
-    guard !isEnded else {
-      if !command.expectsDescription { return }
-      outbox.events.append(
-        .negotiationFailed(
-          NegotiationFailure(kind: .wrongState, sentence: "This connection has ended; make a new one.")))
-      return
-    }
-    do throws(NegotiationFailure) {
-      switch command {
-      case .createOffer: try createOffer(now: now, into: &outbox)
-      case .acceptOffer(let sdp): try acceptOffer(sdp, now: now, into: &outbox)
-      case .acceptAnswer(let sdp): try acceptAnswer(sdp, now: now, into: &outbox)
-      case .addRemoteCandidates(let fragment): try addRemoteCandidates(fragment, now: now)
-      case .setBitrateLimits(let limits):
-        bitrate.setLimits(limits)
-        if isSecured { announceBitrate(into: &outbox) }
-      case .requestKeyFrame: askForKeyFrame(now, into: &outbox)
-      case .close: close(into: &outbox)
-      }
-    } catch {
-      outbox.events.append(.negotiationFailed(error))
-    }
-    if !isEnded { timers[.ice] = ice.nextDeadline ?? .distantFuture }
-  }
+  // MARK: - Descriptions, as browsers have them
 
-  // MARK: - Descriptions
-
-  private mutating func createOffer(now: Timestamp, into outbox: inout Outbox) throws(NegotiationFailure) {
-    let offer = try Peer.translating { () throws(NegotiationError) in try negotiation.createOffer() }
-    if state == .new { timers.advance(.connect, to: now + configuration.connectTimeout) }
-    outbox.events.append(.localDescription(offer.description, isOffer: true))
-  }
-
-  private mutating func acceptOffer(
-    _ text: String, now: Timestamp, into outbox: inout Outbox
+  mutating func setLocalDescription(
+    _ credentials: IceCredentials, now: Timestamp, into outbox: inout Outbox
   ) throws(NegotiationFailure) {
-    let offer = try Peer.parse(text)
-    let answer = try Peer.translating { () throws(NegotiationError) in
-      try negotiation.setRemoteOffer(offer)
-      do throws(NegotiationError) {
-        return try negotiation.createAnswer()
-      } catch {
-        try? negotiation.rollback()
-        throw error
-      }
+    switch negotiation.signalingState {
+    case .haveRemoteOffer: try answerPendingOffer(credentials, now: now, into: &outbox)
+    case .stable, .haveLocalOffer, .closed: try createOffer(now: now, into: &outbox)
     }
-    if let session = negotiation.session { try apply(session, now: now) }
-    outbox.events.append(.localDescription(answer.description, isOffer: false))
+  }
+
+  mutating func setRemoteDescription(
+    _ description: Description, now: Timestamp, into outbox: inout Outbox
+  ) throws(NegotiationFailure) {
+    switch description.kind {
+    case .offer: try takeOffer(Peer.parse(description.sdp))
+    case .answer: try acceptAnswer(description.sdp, now: now, into: &outbox)
+    }
+  }
+
+  mutating func negotiate(
+    _ description: Description, _ politeness: Politeness, _ credentials: IceCredentials, now: Timestamp,
+    into outbox: inout Outbox
+  ) throws(NegotiationFailure) {
+    guard case .offer = description.kind else {
+      return try acceptAnswer(description.sdp, now: now, into: &outbox)
+    }
+    if negotiation.signalingState == .haveLocalOffer {
+      guard case .polite = politeness else {
+        outbox.events.append(.offerIgnored)
+        return
+      }
+      try Peer.translating { () throws(NegotiationError) in try negotiation.rollback() }
+      notice.reset()
+    }
+    try takeOffer(Peer.parse(description.sdp))
+    try answerPendingOffer(credentials, now: now, into: &outbox)
+  }
+
+  /// Takes an offer that is to be answered later; its m-sections get transceivers.
+  private mutating func takeOffer(_ offer: SessionDescription) throws(NegotiationFailure) {
+    let templates = [Peer.videoTemplate(configuration), Peer.audioTemplate(configuration)]
+    try Peer.translating { () throws(NegotiationError) in try negotiation.setRemoteOffer(offer, making: templates) }
+    matchTransceivers()
+    avoidSources(of: offer)
+  }
+
+  private mutating func answerPendingOffer(
+    _ credentials: IceCredentials, now: Timestamp, into outbox: inout Outbox
+  ) throws(NegotiationFailure) {
+    if negotiation.remoteRestartsICE,
+      negotiation.transport.credentials == negotiation.session?.transport.localCredentials
+    {
+      negotiation.transport.credentials = ICECredentials(credentials)
+    }
+    let answer = try Peer.translating { () throws(NegotiationError) in try negotiation.createAnswer() }
+    try takeAnswer(answer, now: now, into: &outbox)
+  }
+
+  private mutating func takeAnswer(
+    _ answer: SessionDescription, now: Timestamp, into outbox: inout Outbox
+  ) throws(NegotiationFailure) {
+    if let session = negotiation.session { try apply(session, now: now, into: &outbox) }
+    outbox.events.append(.localDescription(Description(kind: .answer, sdp: answer.description)))
     change(to: state == .new ? .connecting : state, into: &outbox)
   }
 
-  private mutating func acceptAnswer(
+  // MARK: - One exchange
+
+  mutating func createOffer(now: Timestamp, into outbox: inout Outbox) throws(NegotiationFailure) {
+    let offer = try Peer.translating { () throws(NegotiationError) in try negotiation.createOffer() }
+    if state == .new { timers.advance(.connect, to: now + configuration.connectTimeout) }
+    tellUsernameFragment(negotiation.transport.credentials, into: &outbox)
+    outbox.events.append(.localDescription(Description(kind: .offer, sdp: offer.description)))
+  }
+
+  mutating func acceptOffer(
+    _ text: String, now: Timestamp, into outbox: inout Outbox
+  ) throws(NegotiationFailure) {
+    let offer = try Peer.parse(text)
+    try Peer.translating { () throws(NegotiationError) in try negotiation.setRemoteOffer(offer) }
+    avoidSources(of: offer)
+    let answer = try Peer.translating { () throws(NegotiationError) in try negotiation.createAnswer() }
+    try takeAnswer(answer, now: now, into: &outbox)
+  }
+
+  mutating func acceptAnswer(
     _ text: String, now: Timestamp, into outbox: inout Outbox
   ) throws(NegotiationFailure) {
     let answer = try Peer.parse(text)
     let session = try Peer.translating { () throws(NegotiationError) in try negotiation.setRemoteAnswer(answer) }
-    try apply(session, now: now)
+    try apply(session, now: now, into: &outbox)
     change(to: state == .new ? .connecting : state, into: &outbox)
   }
 
-  private mutating func addRemoteCandidates(_ text: String, now: Timestamp) throws(NegotiationFailure) {
-    let fragment: TrickleFragment
-    do throws(SDPError) {
-      fragment = try TrickleFragment(parsing: text)
-    } catch {
-      throw NegotiationFailure(kind: .malformed, sentence: "The candidates cannot be read: \(error).")
-    }
-    let ufrag = fragment.effectiveCredentials?.usernameFragment
-    if let ufrag, let known = negotiation.session?.transport.remoteCredentials.usernameFragment, ufrag != known {
-      throw NegotiationFailure(
-        kind: .unsupported, sentence: "An ICE restart by fragment is not possible here; open a new session.")
-    }
-    for candidate in fragment.candidates {
-      guard let usable = IceCandidate(candidate) else { continue }
-      ice.addRemoteCandidate(usable, usernameFragment: candidate.usernameFragment ?? ufrag, now: now)
-    }
-  }
+  // MARK: - Reading
 
-  private static func parse(_ text: String) throws(NegotiationFailure) -> SessionDescription {
+  static func parse(_ text: String) throws(NegotiationFailure) -> SessionDescription {
     do throws(SDPError) {
       return try SessionDescription(parsing: text)
     } catch {
@@ -92,7 +110,7 @@ extension Peer {
   }
 
   /// Runs `body` and says what went wrong in a sentence for whoever made the description.
-  private static func translating<Result>(
+  static func translating<Result>(
     _ body: () throws(NegotiationError) -> Result
   ) throws(NegotiationFailure) -> Result {
     do throws(NegotiationError) {
@@ -102,106 +120,30 @@ extension Peer {
         switch error {
         case .misuse: .wrongState
         case .nothingAccepted, .peer(.noCommonCodec, _): .noCommonCodec
-        case .peer(.missingRTCPMux, _), .peer(.notBundled, _), .peer(.unsupportedFingerprint, _): .unsupported
+        case .peer(.missingRTCPMux, _), .peer(.notBundled, _), .peer(.unsupportedFingerprint, _),
+          .peer(.fingerprintChanged, _):
+          .unsupported
         case .peer: .malformed
         }
       throw NegotiationFailure(kind: kind, sentence: "The description cannot be used: \(error).")
     }
   }
 
-  // MARK: - Agreement
-
-  /// Puts what was agreed to work: candidates, DTLS role, codecs.
-  private mutating func apply(_ session: NegotiatedSession, now: Timestamp) throws(NegotiationFailure) {
-    let transport = session.transport
-    guard
-      let credentials = IceCredentials(
-        usernameFragment: transport.remoteCredentials.usernameFragment, password: transport.remoteCredentials.password)
-    else {
-      throw NegotiationFailure(
-        kind: .malformed, sentence: "The description's ice-ufrag or ice-pwd is too short or has characters it must not."
-      )
-    }
-    ice.setRole(transport.isControlling ? .controlling : .controlled)
-    ice.setRemote(credentials: credentials, isLite: transport.remoteIsLite, now: now)
-    for candidate in transport.remoteCandidates {
-      if let usable = IceCandidate(candidate) { ice.addRemoteCandidate(usable, now: now) }
-    }
-    timers[.ice] = ice.nextDeadline ?? .distantFuture
-    if dtls == nil { try makeDtls(transport, now: now) }
-    for media in session.media where media.kind == .video { apply(media) }
-    for media in session.media where media.kind == .audio { applyAudio(media) }
-  }
-
-  private mutating func makeDtls(_ transport: NegotiatedTransport, now: Timestamp) throws(NegotiationFailure) {
-    let fingerprints = transport.remoteFingerprints.filter(\.isSHA256).compactMap { DtlsFingerprint(sha256: $0.bytes) }
-    do throws(OpenSSLError) {
-      dtls = try DtlsTransport(
-        role: transport.dtlsRole == .server ? .server : .client, certificate: configuration.certificate,
-        expectedFingerprints: fingerprints)
-    } catch {
-      throw NegotiationFailure(kind: .unsupported, sentence: "No DTLS association could be made: \(error).")
-    }
-    timers.advance(.connect, to: now + configuration.connectTimeout)
-  }
-
-  private mutating func apply(_ media: NegotiatedMedia) {
-    if media.sendCodec != nil, sender == nil {
-      sender = VideoSendStream(
-        identity: sendIdentity, format: SendStreamFormat(media))
-      sentPackets = media.sendCodecs.contains { $0.rtxPayloadType == nil } ? ProtectedPackets() : nil
-    }
-    if let agreement = VideoAgreement(media) { video = agreement }
-  }
-
-  // MARK: - End
-
-  private mutating func close(into outbox: inout Outbox) {
-    sendGoodbye(into: &outbox)
-    if let route = ice.selectedRoute { dtls?.close(route: route, into: &outbox.datagrams) }
-    negotiation.close()
-    end(.closedLocally, into: &outbox)
-  }
-
   // MARK: - What we bring
 
   static func makeNegotiation(
-    _ configuration: PeerConfiguration, _ identity: SendStreamIdentity, sessionID: UInt64, candidates: [IceCandidate]
+    _ configuration: PeerConfiguration, cname: String, sessionID: UInt64, candidates: [IceCandidate]
   ) -> Negotiation {
     var negotiation = Negotiation(
-      sessionID: sessionID, cname: identity.cname,
+      sessionID: sessionID, cname: cname,
       transport: LocalTransport(
-        credentials: ICECredentials(
-          usernameFragment: configuration.iceCredentials.usernameFragment,
-          password: configuration.iceCredentials.password),
+        credentials: ICECredentials(configuration.iceCredentials),
         fingerprint: configuration.certificate.fingerprint.bytes,
         candidates: candidates.map(CandidateDescription.init), endOfCandidates: true))
-    if let media = videoTransceiver(configuration, identity) { _ = negotiation.add(media) }
-    return negotiation
-  }
-
-  private static func videoTransceiver(
-    _ configuration: PeerConfiguration, _ identity: SendStreamIdentity
-  ) -> LocalTransceiver? {
-    let direction: MediaDirection
-    switch (configuration.sendsVideo != nil, configuration.receivesVideo) {
-    case (true, true): direction = .sendrecv
-    case (true, false): direction = .sendonly
-    case (false, true): direction = .recvonly
-    case (false, false): return nil
+    negotiation.dataChannels = configuration.dataChannels.map {
+      LocalDataChannels(maximumMessageSize: UInt64($0.maximumMessageSize))
     }
-    let formats =
-      (configuration.sendsVideo?.codecs ?? [])
-      + (configuration.receivesVideo ? configuration.receivableVideo : [])
-    let extensions: [RTPHeaderExtensionURI] = [
-      .mid, .absSendTime, .transportSequenceNumber, .videoContentType, .playoutDelay, .videoOrientation, .colorSpace,
-    ]
-    return LocalTransceiver(
-      kind: .video, direction: direction, codecs: VideoPayloadFormat.capabilities(formats),
-      headerExtensions: extensions.map { HeaderExtensionCapability(uri: $0.rawValue) },
-      track: configuration.sendsVideo.map {
-        LocalTrack(streamID: $0.streamID, trackID: $0.trackID, ssrc: identity.ssrc, rtxSSRC: identity.rtxSSRC)
-      })
+    return negotiation
   }
 
   static func makeIceAgent(
@@ -215,41 +157,5 @@ extension Peer {
       tieBreaker: tieBreaker, seed: seed)
     agent.addLocalCandidates(candidates, now: .zero)
     return agent
-  }
-}
-
-extension NegotiatedMedia {
-  /// Numbers of the header extensions we know.
-  var extensionMap: RTPHeaderExtensionMap {
-    var map = RTPHeaderExtensionMap()
-    for item in headerExtensions {
-      if let uri = RTPHeaderExtensionURI(rawValue: item.uri) { map[uri] = item.id }
-    }
-    return map
-  }
-}
-
-extension IceCandidate {
-  /// Nil for what cannot be used: names, TCP, other components.
-  init?(_ text: CandidateDescription) {
-    guard text.component == 1, case .udp = text.transport, case .ip(let ip) = text.address else { return nil }
-    let kind: IceCandidateKind =
-      switch text.kind {
-      case .host: .host
-      case .srflx: .serverReflexive
-      case .prflx: .peerReflexive
-      case .relay: .relayed
-      }
-    self.init(
-      address: SocketAddress(ip: ip, port: text.port), priority: text.priority, kind: kind,
-      foundation: text.foundation)
-  }
-}
-
-extension CandidateDescription {
-  init(_ candidate: IceCandidate) {
-    self.init(
-      foundation: candidate.foundation, component: 1, transport: .udp, priority: candidate.priority,
-      address: .ip(candidate.address.ip), port: candidate.address.port, kind: .host)
   }
 }

@@ -6,50 +6,86 @@ import RTCWire
 extension Peer {
   /// Two requests within this time are one: the key frame for the first serves both.
   private static let keyFrameRequestInterval = TimeDelta.milliseconds(100)
+  /// Packets of one video that leave in a row while others wait: a run is sent by one call.
+  private static let maximumRun = 8
 
-  mutating func send(_ frame: EncodedFrame, now: Timestamp, into outbox: inout Outbox) {
-    guard isSecured, sender != nil else { return }
-    if sender!.enqueue(frame, now: now, rate: pacer.rate) {
+  mutating func send(_ frame: EncodedFrame, of id: TransceiverID, now: Timestamp, into outbox: inout Outbox) {
+    guard isSecured, let index = video(id), videos[index].isSending else { return }
+    if videos[index].sender!.enqueue(frame, now: now, rate: pacingShare) {
       pump(now, into: &outbox)
-    } else if sender!.takeKeyFrameWish() {
-      requestKeyFrameFromSource(now, into: &outbox)
+    } else if videos[index].sender!.takeKeyFrameWish() {
+      requestKeyFrameFromSource(of: index, now, into: &outbox)
     }
+  }
+
+  /// What the pacer lets out of one video while all have something to send.
+  private var pacingShare: BitRate {
+    var count = 0
+    for index in videos.indices where videos[index].isActive { count += 1 }
+    return count > 1 ? pacer.rate.scaled(by: 1 / Double(count)) : pacer.rate
   }
 
   /// Sends what waits, as fast as the pacer allows, and sets its timer for the rest.
   mutating func pump(_ now: Timestamp, into outbox: inout Outbox) {
-    guard isSecured, sender != nil, sender!.hasPending, let route = ice.selectedRoute else { return }
+    guard isSecured, let route = ice.selectedRoute, var index = nextPending() else { return }
     timers[.pacer] = .distantFuture
-    while sender!.hasPending {
+    while true {
       guard pacer.maySend(now) else {
         timers[.pacer] = pacer.nextSend()
         return
       }
-      sendPacket(to: route, now: now, into: &outbox)
+      sendPacket(of: index, to: route, now: now, into: &outbox)
+      guard let next = nextPending() else { break }
+      index = next
     }
-    watchTail(now, attempt: 0)
-    guard sender!.hasDrainedTooLate, sender!.takeKeyFrameWish() else { return }
-    requestKeyFrameFromSource(now, into: &outbox)
+    for index in videos.indices where videos[index].sender != nil {
+      if videos[index].tail.watched != videos[index].lastMediaSent { watchTail(of: index, now, attempt: 0) }
+      if videos[index].sender!.hasDrainedTooLate, videos[index].sender!.takeKeyFrameWish() {
+        requestKeyFrameFromSource(of: index, now, into: &outbox)
+      }
+    }
   }
 
-  private mutating func sendPacket(to route: Route, now: Timestamp, into outbox: inout Outbox) {
+  /// The video whose turn it is among those that have something to send.
+  private mutating func nextPending() -> Int? {
+    guard !videos.isEmpty else { return nil }
+    if turn.video < videos.count, turn.packets < Self.maximumRun, hasPending(turn.video) {
+      turn.packets += 1
+      return turn.video
+    }
+    for offset in 1...videos.count {
+      let index = (turn.video + offset) % videos.count
+      guard hasPending(index) else { continue }
+      turn = (index, 1)
+      return index
+    }
+    return nil
+  }
+
+  private func hasPending(_ index: Int) -> Bool { videos[index].isSending && videos[index].sender!.hasPending }
+
+  private mutating func sendPacket(
+    of index: Int, to route: Route, now: Timestamp, into outbox: inout Outbox
+  ) {
     let moment = SendMoment(now: now, transportNumber: history.nextNumber)
     var isNew = false
     let count = outbox.datagrams.append(to: route) { datagram in
-      switch sender!.writeNext(into: &datagram, at: moment) {
+      switch videos[index].sender!.writeNext(into: &datagram, at: moment) {
       case nil: return 0
-      case .again(let number): return sentPackets?.write(number, into: &datagram) ?? 0
+      case .again(let number): return videos[index].sentPackets?.write(number, into: &datagram) ?? 0
       case .written(let count, let number):
         guard let protected = try? srtp!.protectRTP(&datagram, count: count) else { return 0 }
         isNew = true
-        if sentPackets != nil { sentPackets!.keep(number, datagram.span.extracting(0..<protected)) }
+        if videos[index].sentPackets != nil {
+          videos[index].sentPackets!.keep(number, datagram.span.extracting(0..<protected))
+        }
         return protected
       }
     }
     guard count > 0 else { return }
-    lastMediaSent = now
+    videos[index].lastMediaSent = now
     if isNew { history.sent() }
-    sender!.countSent(bytes: count)
+    videos[index].sender!.countSent(bytes: count)
     pacer.sent(bytes: count, now: now)
   }
 
@@ -57,19 +93,33 @@ extension Peer {
 
   /// A receiver sees that a packet is missing when a later one comes. After the last one of a picture none may come for
   /// long: what feedback stays silent about is sent again, as TCP does (RFC 8985 §7).
-  mutating func watchTail(_ now: Timestamp, attempt: Int) {
-    tailAttempts = attempt
-    guard history.hasFeedback, attempt < Self.maximumTailAttempts else { return }
-    let wait = (roundTripTime ?? ice.roundTripTime ?? .zero) + Self.feedbackPatience
-    timers[.tail] = now + wait * Int64(1 << attempt)
+  private mutating func watchTail(of index: Int, _ now: Timestamp, attempt: Int) {
+    videos[index].tail.attempts = attempt
+    videos[index].tail.watched = videos[index].lastMediaSent
+    videos[index].tail.deadline = .distantFuture
+    if history.hasFeedback, attempt < Self.maximumTailAttempts {
+      let wait = (roundTripTime ?? ice.roundTripTime ?? .zero) + Self.feedbackPatience
+      videos[index].tail.deadline = now + wait * Int64(1 << attempt)
+    }
+    setTailTimer()
   }
 
-  mutating func repairTail(_ now: Timestamp, into outbox: inout Outbox) {
-    guard isSecured, sender != nil, !sender!.hasTailArrived(history) else { return }
-    let attempt = tailAttempts + 1
-    sender!.repairTail(history, now: now)
-    pump(now, into: &outbox)
-    watchTail(now, attempt: attempt)
+  private mutating func setTailTimer() {
+    var deadline = Timestamp.distantFuture
+    for index in videos.indices { deadline = min(deadline, videos[index].tail.deadline) }
+    timers[.tail] = deadline
+  }
+
+  mutating func repairTails(_ now: Timestamp, into outbox: inout Outbox) {
+    for index in videos.indices where videos[index].tail.deadline <= now {
+      videos[index].tail.deadline = .distantFuture
+      guard isSecured, videos[index].isSending, !videos[index].sender!.hasTailArrived(history) else { continue }
+      let attempt = videos[index].tail.attempts + 1
+      videos[index].sender!.repairTail(history, now: now)
+      pump(now, into: &outbox)
+      watchTail(of: index, now, attempt: attempt)
+    }
+    setTailTimer()
   }
 
   /// Feedback comes every 50…250 ms, depending on the far side's mind.
@@ -78,17 +128,50 @@ extension Peer {
 
   // MARK: - The source
 
-  /// Tells the source that this viewer needs a key frame, unless it was told a moment ago.
-  mutating func requestKeyFrameFromSource(_ now: Timestamp, into outbox: inout Outbox) {
-    guard now - keyFrameRequested >= Self.keyFrameRequestInterval else { return }
-    keyFrameRequested = now
-    outbox.events.append(.keyFrameRequested)
+  /// Begins and ends sending where what was agreed, or the state of the connection, says so.
+  mutating func updateSending(_ now: Timestamp, into outbox: inout Outbox) {
+    for index in videos.indices {
+      let sends = isSecured && videos[index].direction.sends && videos[index].sender != nil
+      guard sends != videos[index].isSending else { continue }
+      videos[index].isSending = sends
+      videos[index].announcedBitrate = .zero
+      outbox.events.append(sends ? .sendingStarted(videos[index].id) : .sendingStopped(videos[index].id))
+    }
+    for index in sounds.indices {
+      let sends = isSecured && sounds[index].direction.sends && sounds[index].sender != nil
+      guard sends != sounds[index].isSending else { continue }
+      sounds[index].isSending = sends
+      outbox.events.append(sends ? .sendingStarted(sounds[index].id) : .sendingStopped(sounds[index].id))
+    }
+    announceBitrate(into: &outbox)
+    // What begins, or goes on under other numbers, begins with a key frame.
+    for index in videos.indices where videos[index].isSending && videos[index].sender!.needsKeyFrame {
+      requestKeyFrameFromSource(of: index, now, into: &outbox)
+    }
   }
 
+  /// Tells the source that this viewer needs a key frame, unless it was told a moment ago.
+  mutating func requestKeyFrameFromSource(of index: Int, _ now: Timestamp, into outbox: inout Outbox) {
+    guard now - videos[index].keyFrameRequested >= Self.keyFrameRequestInterval else { return }
+    videos[index].keyFrameRequested = now
+    outbox.events.append(.keyFrameRequested(videos[index].id))
+  }
+
+  /// Shares the target bitrate out: equally, except that what the far side does not want of one goes to the others. Sound
+  /// comes first: it has its own rate, and never waits for the pacer.
   mutating func announceBitrate(into outbox: inout Outbox) {
+    guard isSecured else { return }
     pacer.update(target: bitrate.current, isNarrow: bitrate.isNarrow)
-    guard bitrate.current != announcedBitrate else { return }
-    announcedBitrate = bitrate.current
-    outbox.events.append(.targetBitrateChanged(bitrate.current))
+    let active = videos.indices.filter { videos[$0].isActive }
+      .sorted { (videos[$0].ceiling?.bitsPerSecond ?? .max) < (videos[$1].ceiling?.bitsPerSecond ?? .max) }
+    var left = bitrate.current.bitsPerSecond
+    for (place, index) in active.enumerated() {
+      var share = BitRate.bitsPerSecond(left / Int64(active.count - place))
+      if let ceiling = videos[index].ceiling { share = min(share, max(ceiling, bitrate.limits.minimum)) }
+      left -= share.bitsPerSecond
+      guard share != videos[index].announcedBitrate else { continue }
+      videos[index].announcedBitrate = share
+      outbox.events.append(.targetBitrateChanged(share, videos[index].id))
+    }
   }
 }

@@ -28,13 +28,13 @@ extension Peer {
     case .bitrate:
       bitrate.tick()
       announceBitrate(into: &outbox)
-      if let rate = audio.tick() { outbox.events.append(.audioTargetBitrateChanged(rate)) }
-      sender?.forgetOld(now)
+      tickAudioBitrates(into: &outbox)
+      for index in videos.indices { videos[index].sender?.forgetOld(now) }
       timers[.bitrate] = now + LossBasedBitrate.tick
     case .repair: requestRepairs(now, into: &outbox)
     case .feedback: sendFeedback(now, into: &outbox)
-    case .tail: repairTail(now, into: &outbox)
-    case .audioOrder: releaseAudio(now, into: &outbox)
+    case .tail: repairTails(now, into: &outbox)
+    case .dataChannels: runDataChannels(now, into: &outbox)
     case .connect: end(.timedOut, into: &outbox)
     }
   }

@@ -1,13 +1,27 @@
-package import RTCPrimitives
-package import RTCWire
+import RTCPrimitives
+import RTCWire
 
-/// What a peer knows of the sound it sends and receives.
+/// What a peer knows of the sound of one transceiver, both ways.
 struct PeerAudio {
-  let identity: AudioSendIdentity
+  let id: TransceiverID
+  var identity: AudioSendIdentity
+  /// As packets carry it.
+  var mid: RTPStreamName?
+  /// As agreed.
+  var direction = MediaDirection.inactive
+  /// What is to be sent; nil: nothing for now.
+  var track: TrackName?
+  var isMuted = false
+  /// True once `.sendingStarted` was told, until it ends.
+  var isSending = false
+
+  /// There since it was first agreed to send; keeps the numbers going over pauses.
   var sender: AudioSendStream?
   /// How incoming sound is numbered, once that is agreed.
   var agreement: AudioAgreement?
   var receiver: AudioReceiveStream?
+  /// When the receiver last changed to another source.
+  var sources = SourceChange()
   /// What the far sender last said of its clocks, and when.
   var lastSenderReport: (clock: SenderClock, arrival: Timestamp)?
   /// Steps by what the listener reports lost.
@@ -18,14 +32,10 @@ struct PeerAudio {
   /// What was sent in a life that has ended.
   var final = AudioSendStatistics()
 
-  /// - Parameter video: whose number must not be drawn again.
-  init(using random: inout SeededGenerator, beside video: SendStreamIdentity, bitrates: BitrateLimits) {
-    var ssrc = SSRC(UInt32(truncatingIfNeeded: random.next()))
-    while ssrc == video.ssrc || ssrc == video.rtxSSRC { ssrc = SSRC(UInt32(truncatingIfNeeded: random.next())) }
-    identity = AudioSendIdentity(
-      ssrc: ssrc, cname: video.cname,
-      firstSequenceNumber: SequenceNumber(UInt16(truncatingIfNeeded: random.next()) & 0x7FFF),
-      timestampOffset: RTPTimestamp(UInt32(truncatingIfNeeded: random.next())))
+  init(id: TransceiverID, identity: AudioSendIdentity, track: TrackName?, bitrates: BitrateLimits) {
+    self.id = id
+    self.identity = identity
+    self.track = track
     bitrate = LossBasedBitrate(limits: bitrates)
   }
 
@@ -41,7 +51,7 @@ struct PeerAudio {
 
   /// Closes one second; the rate to encode at when it is another than before.
   mutating func tick() -> BitRate? {
-    guard sender != nil else { return nil }
+    guard sender != nil, direction.sends else { return nil }
     bitrate.tick()
     guard bitrate.current != announcedBitrate else { return nil }
     announcedBitrate = bitrate.current
@@ -51,10 +61,13 @@ struct PeerAudio {
   var statistics: AudioSendStatistics { sender?.statistics ?? final }
   var hasSent: Bool { statistics.packetsSent > 0 }
 
-  /// Lets go of everything but the numbers.
+  /// Lets go of everything but the account.
   mutating func end() {
     final = statistics
+    isSending = false
+    direction = .inactive
     sender = nil
+    agreement = nil
     receiver = nil
   }
 }
@@ -65,10 +78,4 @@ struct AudioAgreement {
   var extensionMap: RTPHeaderExtensionMap
   /// What both sides use of RTCP feedback.
   var feedback: FeedbackMechanisms
-}
-
-/// One moment on a far sender's two clocks (RFC 3550 §6.4.1): how sound and picture are brought together.
-package struct SenderClock: Hashable, Sendable {
-  package var ntpTime: NTPTimestamp
-  package var rtpTime: RTPTimestamp
 }

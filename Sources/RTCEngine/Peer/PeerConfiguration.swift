@@ -1,6 +1,7 @@
 public import RTCDtls
 public import RTCIce
 public import RTCPrimitives
+public import RTCSctp
 
 /// What a peer is made with. Secrets and seeds come from outside: the engine has no randomness of its own.
 public struct PeerConfiguration: Sendable {
@@ -22,14 +23,23 @@ public struct PeerConfiguration: Sendable {
   public var iceCredentials: IceCredentials
   /// Seeds SSRCs, first sequence numbers, ICE tie-breaker and timer jitter. From a cryptographic source.
   public var seed: UInt64
+  /// A video transceiver to begin with.
   public var sendsVideo: OutgoingVideo?
   public var receivesVideo = false
+  /// An audio transceiver to begin with.
   public var sendsAudio: OutgoingAudio?
   public var receivesAudio = false
-  /// What we take, the best first.
+  /// What the video we take may be coded with, the best first.
   public var receivableVideo = [VideoPayloadFormat.vp8]
+  /// What the video of transceivers that are added later may be coded with when we send it, the best first.
+  public var sendableVideo = [VideoPayloadFormat.vp8]
+  /// What is said of sound on transceivers that are added later.
+  public var opus = OpusParameters()
+  /// Nil: no data channels; the far side's m-section for them is rejected.
+  public var dataChannels: DataChannelOptions?
+  /// Of all video together.
   public var bitrates = BitrateLimits()
-  /// Of the sound we send.
+  /// Of each sound we send.
   public var audioBitrates = BitrateLimits.audio
   /// Time from the first description to a finished handshake.
   public var connectTimeout = TimeDelta.seconds(15)

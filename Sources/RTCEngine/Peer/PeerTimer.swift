@@ -20,8 +20,8 @@ package enum PeerTimer: Int, CaseIterable, Sendable {
   case connect
   /// The last packets sent may be lost without the viewer's knowing.
   case tail
-  /// Sound held behind a gap is handed over without what is missing.
-  case audioOrder
+  /// SCTP: retransmissions, delayed acknowledgements, heartbeats.
+  case dataChannels
 }
 
 /// One deadline per reason; a deadline of `.distantFuture` is not set.

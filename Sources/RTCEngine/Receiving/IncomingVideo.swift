@@ -1,19 +1,18 @@
 import RTCPrimitives
 import RTCWire
 
-/// What a peer remembers about the far side's media and reports, beside the packets.
+/// What a peer remembers about one video of the far side, beside the packets.
 struct IncomingVideo {
   /// The compact NTP time of the far sender's last report, and when it came (RFC 3550 §6.4.1, LSR and DLSR).
   var lastSenderReport: (time: CompactNTPTimestamp, arrival: Timestamp)?
   var senderClock: SenderClock?
-  /// The far receiver's last report of our video.
-  var lastReportBlock: ReportBlock?
-  /// The last FIR command number served.
-  var lastFIR: UInt8?
-  /// Our own count of FIR commands (RFC 5104 §4.3.1.1).
-  var nextFIR: UInt8 = 0
-  /// When genuine traffic was last told to ICE.
-  var heard = Timestamp(nanoseconds: .min / 2)
-  /// When we last asked the far sender for a key frame.
-  var keyFrameAsked = Timestamp(nanoseconds: .min / 2)
+  /// How the far sender is asked for key frames.
+  var keyFrameRequests = KeyFrameRequests()
+  /// What the path bears, for a far sender without transport-wide feedback.
+  var rate = ReceiveRateEstimate()
+  /// When missing packets or a key frame are to be asked for.
+  var repairDeadline = Timestamp.distantFuture
+  var sources = SourceChange()
+  /// The far side's sources that repair others, as its description says: what a repair stands for.
+  var repairs: [(repair: SSRC, media: SSRC)] = []
 }

@@ -4,11 +4,20 @@ public import RTCPrimitives
 public struct ReceivedAudio: Sendable {
   /// RFC 6716 §3; the far side's bytes, not looked into.
   public var payload: [UInt8]
-  /// Counts the stream's packets; a gap means that packets were lost.
+  /// Counts the track's packets in the order they were sent, from any number on; a gap means that packets were lost or are
+  /// still to come. A sender that begins anew counts on far above.
   public var number: Int64
   /// In units of 1/48 000 s.
   public var timestamp: RTPTimestamp
   /// The first packet after a silence that was not sent.
   public var marker: Bool
   public var received: Timestamp
+
+  public init(payload: [UInt8], number: Int64, timestamp: RTPTimestamp, marker: Bool, received: Timestamp) {
+    self.payload = payload
+    self.number = number
+    self.timestamp = timestamp
+    self.marker = marker
+    self.received = received
+  }
 }

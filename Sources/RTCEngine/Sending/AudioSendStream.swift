@@ -38,7 +38,8 @@ package struct AudioSendFormat: Sendable {
 /// again would come too late, and Opus brings its own repair.
 package struct AudioSendStream {
   let identity: AudioSendIdentity
-  let format: AudioSendFormat
+  /// May change between two packets.
+  var format: AudioSendFormat
   private var nextSequence: SequenceNumber
   /// Where the newest packet stands in the sound, and when that was heard.
   private var newest: (position: Int64, captureTime: Timestamp)?

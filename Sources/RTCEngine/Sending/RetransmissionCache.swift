@@ -39,22 +39,24 @@ package struct RetransmissionCache {
   /// At 1.1 kB a packet about 1.1 MB of history: more than two seconds at 4 Mbit/s.
   package static let capacity = 1024
 
-  private var packets: [Packet?]
+  /// Empty until the first packet: a peer that never connects needs none of it.
+  private var packets: [Packet?] = []
   private var newest: SequenceNumber?
   /// A ring of packet numbers, oldest request first; a packet is in it at most once.
-  private var queue: [SequenceNumber]
+  private var queue: [SequenceNumber] = []
   private var head = 0
   package private(set) var queuedCount = 0
 
-  package init() {
-    packets = Array(repeating: nil, count: Self.capacity)
-    queue = Array(repeating: SequenceNumber(0), count: Self.capacity)
-  }
+  package init() {}
 
   /// Packets held.
   package var count: Int { packets.count { $0 != nil } }
 
   package mutating func insert(_ packet: Packet) {
+    if packets.isEmpty {
+      packets = Array(repeating: nil, count: Self.capacity)
+      queue = Array(repeating: SequenceNumber(0), count: Self.capacity)
+    }
     let index = slot(packet.number)
     if case .queued = packets[index]?.repair { removeFromQueue(packets[index]!.number) }
     packets[index] = packet
@@ -67,7 +69,7 @@ package struct RetransmissionCache {
   @discardableResult
   package mutating func request(_ number: SequenceNumber, now: Timestamp, interval: TimeDelta) -> Bool {
     let index = slot(number)
-    guard let packet = packets[index], packet.number == number else { return false }
+    guard !packets.isEmpty, let packet = packets[index], packet.number == number else { return false }
     switch packet.repair {
     case .queued: return false
     case .sent(let last) where now - last < interval: return false
@@ -87,6 +89,7 @@ package struct RetransmissionCache {
 
   /// Notes under which transport-wide number the packet was sent again.
   package mutating func renumber(_ number: SequenceNumber, _ transportNumber: TransportSequenceNumber) {
+    guard !packets.isEmpty else { return }
     let index = slot(number)
     if packets[index]?.number == number { packets[index]!.transportNumber = transportNumber }
   }

@@ -29,7 +29,9 @@ public struct SendStatistics: Sendable {
 /// A snapshot of one peer for the statistics lines.
 public struct PeerStatistics: Sendable {
   public var state = PeerState.new
+  /// Of the first video we send.
   public var video = SendStatistics()
+  /// Of the first sound we send.
   public var audio = AudioSendStatistics()
   public var roundTripTime: TimeDelta?
   public var targetBitrate = BitRate.zero
@@ -37,17 +39,41 @@ public struct PeerStatistics: Sendable {
   public var loss = 0.0
   public var selectedRoute: Route?
   public var srtpProfile: String?
-  /// What we may send, the best first; empty until it is agreed.
+  /// What the first video may be sent as, the best first; empty until it is agreed.
   public var videoFormats: [VideoPayloadFormat] = []
   /// The far side understands what `EncodedFrame.colorSpace` says; without it VP8 must be BT.601.
   public var supportsColorSpace = false
   public var framesReceived = 0
   public var packetsReceived = 0
   public var audioPacketsReceived = 0
+  /// Every transceiver that ever sent or received something.
+  public var streams: [StreamStatistics] = []
   /// What came in and was not used, by reason.
   public var drops = DropCounts()
 
   public init() {}
+}
+
+/// One transceiver's streams, both ways.
+public struct StreamStatistics: Sendable {
+  public var transceiver: TransceiverID
+  public var kind: MediaKind
+  /// What we send, of the kind.
+  public var video: SendStatistics?
+  public var audio: AudioSendStatistics?
+  /// Nil while nothing is received.
+  public var reception: Reception?
+
+  /// What was received, since the far sender last began anew.
+  public struct Reception: Sendable {
+    public var ssrc: SSRC
+    public var packetsReceived = 0
+    public var packetsLost = 0
+    /// In units of the media's clock: 1/90 000 s for video, 1/48 000 s for sound.
+    public var jitter: UInt32 = 0
+    /// Whole pictures; 0 for sound.
+    public var framesReceived = 0
+  }
 }
 
 /// Why an incoming datagram was not used. The far side's faults are counted, never thrown.
@@ -70,11 +96,13 @@ public enum DropReason: Int, CaseIterable, Sendable {
   case unknownStream
   /// A source address that has not proved itself by ICE.
   case unverifiedSource
+  /// RTP of a source (SSRC) that is another stream's already.
+  case sourceCollision
 }
 
 /// A count for every `DropReason`.
 public struct DropCounts: Sendable {
-  private var counts = InlineArray<9, UInt64>(repeating: 0)
+  private var counts = InlineArray<10, UInt64>(repeating: 0)
 
   public subscript(_ reason: DropReason) -> UInt64 {
     get { counts[reason.rawValue] }

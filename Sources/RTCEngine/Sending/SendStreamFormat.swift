@@ -42,6 +42,11 @@ package struct SendStreamFormat: Sendable {
     extensionMap = media.extensionMap
   }
 
+  static func != (a: Self, b: Self) -> Bool {
+    a.mid != b.mid || a.extensionMap != b.extensionMap
+      || !a.codecs.elementsEqual(b.codecs) { $0.format == $1.format && $0.payloadTypes == $1.payloadTypes }
+  }
+
   var supportsColorSpace: Bool { extensionMap[.colorSpace] != nil }
 
   func takes(_ codec: VideoCodec) -> Bool { codecs.contains { $0.format.codec == codec } }

@@ -57,7 +57,7 @@ package struct VideoSendStream {
   }
 
   let identity: SendStreamIdentity
-  let format: SendStreamFormat
+  private(set) var format: SendStreamFormat
   private var pending: [Pending] = []
   private var cache = RetransmissionCache()
   private var nextSequence: SequenceNumber
@@ -169,6 +169,9 @@ package struct VideoSendStream {
     }
   }
 
+  /// True while the viewer has nothing to decode from.
+  package var needsKeyFrame: Bool { if case .keyFrameOnly = decodable { true } else { false } }
+
   /// True when the queue has drained after frames were left out for its length.
   package var hasDrainedTooLate: Bool {
     if case .keyFrameOnceDrained = decodable { !hasPending } else { false }
@@ -191,6 +194,21 @@ package struct VideoSendStream {
     let before = pending.count
     pending.removeAll { !$0.isBegun }
     statistics.framesSkipped += UInt64(before - pending.count)
+  }
+
+  /// Goes on under other numbers, or for other codecs: what comes next must be a key frame.
+  mutating func setFormat(_ new: SendStreamFormat) {
+    format = new
+    payloadTypes = nil
+    decodable = .keyFrameOnly
+  }
+
+  /// Sends nothing more until a key frame comes; what waits is dropped. The numbers go on.
+  mutating func rest() {
+    statistics.framesSkipped += UInt64(pending.count)
+    pending.removeAll(keepingCapacity: true)
+    cache = RetransmissionCache()
+    decodable = .keyFrameOnly
   }
 
   // MARK: - Packets out

@@ -5,6 +5,8 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
   /// The body is not a trickle fragment; what is wrong with it.
   case malformedFragment(String)
   case noSuchStream(String)
+  /// No name was said and there is not just one stream; the names that there are.
+  case streamNotNamed([String])
   case noSuchSession
   /// Nothing that the viewer decodes is what the cast sends; the codecs that the cast can send.
   case noCommonCodec(offered: String)
@@ -25,7 +27,7 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
   public var status: Int {
     switch self {
     case .malformedOffer, .malformedFragment: 400
-    case .noSuchStream, .noSuchSession: 404
+    case .noSuchStream, .streamNotNamed, .noSuchSession: 404
     case .trickleUnsupported: 405
     case .noCommonCodec: 406
     case .etagMismatch: 412
@@ -41,6 +43,8 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
     case .malformedOffer(let what): "The body is not a usable SDP offer: \(what)."
     case .malformedFragment(let what): "The body is not a trickle-ice-sdpfrag: \(what)."
     case .noSuchStream(let name): "There is no stream named \"\(name)\" here."
+    case .streamNotNamed(let names) where names.isEmpty: "There is no stream here at the moment."
+    case .streamNotNamed(let names): "Name one of the streams here, as in /whep/NAME: \(names.joined(separator: ", "))."
     case .noSuchSession: "There is no such session; it may have expired."
     case .noCommonCodec(let codecs): "The offer has no video codec in common with this cast, which can send \(codecs)."
     case .unusableOffer(let why): "The offer cannot be answered: \(why)."

@@ -172,7 +172,9 @@ struct CastRunner {
     let server: SignalingServer
     do throws(SignalingServerError) {
       server = try await SignalingServer.start(
-        SignalingServerConfiguration(listen: options.listen, token: token), sessions: broadcast.whep, logger: logger)
+        SignalingServerConfiguration(
+          listen: options.listen, token: token, hub: HubConfiguration(access: HubAccess(shared: token))),
+        sessions: broadcast.whep, logger: logger)
     } catch {
       throw CastFailure(error)
     }

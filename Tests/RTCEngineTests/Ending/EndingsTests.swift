@@ -86,7 +86,7 @@ import Testing
     // Nothing more happens, and nothing is complained of.
     let events = pair[closer].events.count
     pair.perform(closer, .close)
-    pair.perform(closer, .requestKeyFrame)
+    pair.perform(closer, .requestKeyFrame(nil))
     pair.run(for: .seconds(60))
     #expect(pair[closer].events.count == events)
     pair.perform(closer, .createOffer)

@@ -5,68 +5,63 @@ import Testing
 
 @Suite struct AudioReceiveStreamTests {
   private var stream = AudioReceiveStream(ssrc: SSRC(1), first: SequenceNumber(65_533))
-  private var events: [Event] = []
+  private var received: [ReceivedAudio] = []
 
-  private var numbers: [Int64] {
-    events.compactMap { if case .audioReceived(let packet) = $0 { packet.number & 0xFFFF } else { nil } }
-  }
+  private var numbers: [Int64] { received.map { $0.number & 0xFFFF } }
 
-  private func at(_ milliseconds: Int64) -> Timestamp { .zero + .milliseconds(milliseconds) }
-
-  private mutating func take(_ number: UInt16, at time: Int64) -> AudioReceiveStream.Outcome {
+  private mutating func take(_ number: UInt16, at time: Int64 = 0) {
     var packet: [UInt8] = [0x80, 111]
     packet += [UInt8(number >> 8), UInt8(number & 0xFF), 0, 0, 0, 0, 0, 0, 0, 1, 0xFC]
     let header = RTPHeader(parsing: packet.span)!
-    return stream.receive(header, payload: packet.span.extracting(header.payload), now: at(time), into: &events)
+    received.append(
+      stream.receive(
+        header, payload: packet.span.extracting(header.payload), now: .zero + .milliseconds(time)))
   }
 
-  @Test mutating func packetsInOrderGoStraightThroughAWrap() {
-    for number in [65_533, 65_534, 65_535, 0, 1] as [UInt16] { #expect(take(number, at: 0) == .taken) }
+  @Test mutating func packetsGoStraightThroughAndTheirNumbersNeverWrap() {
+    for number in [65_533, 65_534, 65_535, 0, 1] as [UInt16] { take(number) }
     #expect(numbers == [65_533, 65_534, 65_535, 0, 1])
-    #expect(stream.deadline == nil)
+    #expect(zip(received, received.dropFirst()).allSatisfy { $0.number + 1 == $1.number })
+    #expect(stream.statistics.cumulativeLost == 0 && stream.statistics.received == 5)
   }
 
-  @Test mutating func aLateOneIsWaitedForALittle() {
+  @Test mutating func lateOnesAreHandedOverUnderTheirOwnNumbers() {
     for (number, time) in [(65_533, 0), (65_535, 40), (0, 60), (65_534, 61)] as [(UInt16, Int64)] {
-      _ = take(number, at: time)
+      take(number, at: time)
     }
-    #expect(numbers == [65_533, 65_534, 65_535, 0])
+    #expect(received.map { $0.number - received[0].number } == [0, 2, 3, 1])
+    #expect(received.map(\.received.milliseconds) == [0, 40, 60, 61])
   }
 
-  @Test mutating func aLostOneIsNotWaitedForLong() {
-    _ = take(65_533, at: 0)
-    _ = take(65_535, at: 40)
-    #expect(stream.deadline == at(40) + AudioReceiveStream.patience)
-    stream.release(at(79), into: &events)
-    #expect(numbers == [65_533])
-    stream.release(at(80), into: &events)
-    #expect(numbers == [65_533, 65_535] && stream.deadline == nil)
-    #expect(take(65_534, at: 90) == .late)
-    #expect(numbers.count == 2)
+  @Test mutating func onesBeforeTheFirstHaveNumbersToo() {
+    take(65_533)
+    take(65_530)
+    #expect(received[1].number == received[0].number - 3 && received[1].number > 0)
   }
 
-  @Test mutating func aRepeatedOneIsHandedOverOnce() {
-    _ = take(65_533, at: 0)
-    #expect(take(65_533, at: 1) == .late)
-    _ = take(65_535, at: 2)
-    #expect(take(65_535, at: 3) == .late)
-    _ = take(65_534, at: 4)
-    #expect(numbers == [65_533, 65_534, 65_535])
+  @Test mutating func lostOnesAreCounted() {
+    for number in [65_533, 65_534, 2] as [UInt16] { take(number) }
+    #expect(stream.statistics.cumulativeLost == 3)
+    let fractions = [stream.takeFractionLost(), stream.takeFractionLost()]
+    #expect(fractions == [128, 0])
   }
 
-  @Test mutating func noMoreThanALimitIsHeld() {
-    _ = take(65_533, at: 0)
-    for number in 0...UInt16(AudioReceiveStream.maximumHeld) { _ = take(number, at: 1) }
-    #expect(numbers == [65_533] + (0...Int64(AudioReceiveStream.maximumHeld)))
-  }
-
-  @Test mutating func aStreamBegunAnewIsFollowed() {
-    _ = take(65_533, at: 0)
-    _ = take(30_000, at: 1)
-    _ = take(30_001, at: 2)
-    _ = take(29_000, at: 3)  // backwards, too far for reordering
+  @Test mutating func aStreamBegunAnewIsFollowedAndItsNumbersKeepRising() {
+    take(65_533)
+    take(30_000)
+    take(30_001)
+    take(29_000)  // backwards, too far for reordering
     #expect(numbers == [65_533, 30_000, 30_001, 29_000])
-    let all = events.compactMap { if case .audioReceived(let packet) = $0 { packet.number } else { nil } }
-    #expect(zip(all, all.dropFirst()).allSatisfy { $0 < $1 })
+    #expect(zip(received, received.dropFirst()).allSatisfy { $0.number < $1.number })
+  }
+
+  @Test mutating func anotherSourceGoesOnAboveTheNumbersOfTheOneBefore() {
+    take(65_533)
+    let last = stream.newestNumber
+    stream = AudioReceiveStream(ssrc: SSRC(2), first: SequenceNumber(7), numbersFrom: last)
+    take(7)
+    take(6)
+    #expect(received[1].number > last && received[2].number == received[1].number - 1)
+    #expect(numbers == [65_533, 7, 6])
   }
 }

@@ -25,8 +25,8 @@ import Testing
     var peer = Peer(configuration)
     var outbox = Outbox()
     peer.handle(.command(.acceptOffer(offer)), now: .zero + .seconds(1), into: &outbox)
-    for case .localDescription(let text, _) in outbox.events {
-      return (try SessionDescription(parsing: text).media[0], peer.statistics.videoFormats)
+    for case .localDescription(let description) in outbox.events {
+      return (try SessionDescription(parsing: description.sdp).media[0], peer.statistics.videoFormats)
     }
     throw NegotiationFailure(kind: .noCommonCodec, sentence: "\(outbox.events)")
   }

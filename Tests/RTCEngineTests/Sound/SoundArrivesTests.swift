@@ -115,7 +115,7 @@ import Testing
     pair.sender.source?.nextTime = .distantFuture
     pair.run(for: .seconds(4))
     let before = pair.sender.keyFrameRequests.count
-    pair.perform(pair.options.sender.other, .requestKeyFrame)
+    pair.perform(pair.options.sender.other, .requestKeyFrame(nil))
     pair.run(for: .seconds(1))
     #expect(pair.sender.keyFrameRequests.count == before)
     #expect(pair.sender.peer.statistics.video.pliCount >= 1)

@@ -19,7 +19,7 @@ import Testing
     pair.sender.audioSource = SyntheticAudio(from: pair.now)
     pair.run(for: .seconds(seconds))
     return pair.sender.events.compactMap { _, event in
-      if case .audioTargetBitrateChanged(let rate) = event { rate.bitsPerSecond / 1_000 } else { nil }
+      if case .audioTargetBitrateChanged(let rate, _) = event { rate.bitsPerSecond / 1_000 } else { nil }
     }
   }
 

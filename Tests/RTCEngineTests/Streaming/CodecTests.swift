@@ -122,9 +122,9 @@ import Testing
       source.codec = codec
       var broken = source.next(pair.now)
       broken.data = [0xFF, 0xFF, 0xFF]
-      pair.step(.offerer, .frame(broken))
+      pair.send(broken, from: .offerer)
       source.needsKeyFrame = true
-      pair.step(.offerer, .frame(source.next(pair.now)))
+      pair.send(source.next(pair.now), from: .offerer)
       pair.run(for: .milliseconds(200))
       #expect(pair.receiver.frames.last?.codec == codec)
     }
@@ -136,7 +136,7 @@ import Testing
     let pair = try connected(options())
     var source = SyntheticVideo(frameSize: 1_000, keyFrameSize: 16_000, from: pair.now)
     source.codec = codec
-    pair.step(.offerer, .frame(source.next(pair.now)))
+    pair.send(source.next(pair.now), from: .offerer)
     pair.run(for: .seconds(1))
     let media = pair.departures.filter { $0.kind == .rtp }
     #expect(media.count <= (codec == .h264 ? 17 : 15), "\(media.count)")

@@ -12,7 +12,7 @@ import Testing
     pair.run(for: .seconds(2))
     let before = pair.sender.keyFrameRequests.count
     for _ in 0..<5 {
-      pair.perform(pair.options.sender.other, .requestKeyFrame)
+      pair.perform(pair.options.sender.other, .requestKeyFrame(nil))
       pair.run(for: .milliseconds(10))
     }
     pair.run(for: .milliseconds(100))
@@ -20,7 +20,7 @@ import Testing
     #expect(pair.sender.peer.statistics.video.pliCount == 1)
     #expect(FrameChain(pair.receiver.frames).keyFrames == 2)
     pair.run(for: .seconds(1))
-    pair.perform(pair.options.sender.other, .requestKeyFrame)
+    pair.perform(pair.options.sender.other, .requestKeyFrame(nil))
     pair.run(for: .seconds(1))
     #expect(pair.sender.keyFrameRequests.count == before + 2)
   }
@@ -36,7 +36,7 @@ import Testing
     pair.sender.source = SyntheticVideo(from: pair.now)
     pair.run(for: .seconds(1))
     for _ in 0..<3 {
-      pair.perform(pair.options.sender.other, .requestKeyFrame)
+      pair.perform(pair.options.sender.other, .requestKeyFrame(nil))
       pair.run(for: .seconds(1))
     }
     #expect(pair.sender.peer.statistics.video.firCount == 3)
@@ -53,10 +53,10 @@ import Testing
     pair.sender.source = nil
     pair.run(for: .seconds(3))
     let before = pair.sender.keyFrameRequests.count
-    pair.perform(pair.options.sender.other, .requestKeyFrame)
+    pair.perform(pair.options.sender.other, .requestKeyFrame(nil))
     pair.run(for: .seconds(1))
     #expect(pair.sender.keyFrameRequests.count == before)
-    pair.perform(pair.options.sender.other, .requestKeyFrame)
+    pair.perform(pair.options.sender.other, .requestKeyFrame(nil))
     pair.run(for: .seconds(1))
     #expect(pair.sender.keyFrameRequests.count == before + 1)
   }
@@ -92,11 +92,11 @@ import Testing
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     var source = SyntheticVideo(from: pair.now)
-    pair.step(.offerer, .frame(source.next(pair.now)))
+    pair.send(source.next(pair.now), from: .offerer)
     var empty = source.next(pair.now)
     empty.data = []
-    pair.step(.offerer, .frame(empty))
-    pair.step(.offerer, .frame(source.next(pair.now)))
+    pair.send(empty, from: .offerer)
+    pair.send(source.next(pair.now), from: .offerer)
     pair.run(for: .seconds(1))
     #expect(pair.receiver.frames.count == 2)
   }

@@ -55,7 +55,7 @@ import Testing
     pair.sender.source!.needsKeyFrame = true
     let frame = pair.sender.source!.next(pair.now)
     pair.sender.source!.nextTime = .distantFuture
-    pair.step(pair.options.sender, .frame(frame))
+    pair.send(frame, from: pair.options.sender)
     pair.run(for: .seconds(8))
     let media = pair.departures.filter { $0.header != nil }
     guard let timestamp = media.last?.header?.timestamp, let ssrc = media.last?.header?.ssrc else { return [] }

@@ -20,7 +20,7 @@ import Testing
   }
 
   private func send(_ frame: EncodedFrame, on pair: PeerPair) {
-    pair.step(.offerer, .frame(frame))
+    pair.send(frame, from: .offerer)
     pair.run(for: .milliseconds(40))
   }
 

@@ -1,0 +1,61 @@
+public import RTCWire
+
+/// An offer or an answer as it is signaled.
+public struct Description: Hashable, Sendable {
+  public enum Kind: String, Hashable, Sendable {
+    case offer, answer
+  }
+  public var kind: Kind
+  /// SDP (RFC 8866).
+  public var sdp: String
+
+  public init(kind: Kind, sdp: String) {
+    self.kind = kind
+    self.sdp = sdp
+  }
+}
+
+/// A trickled candidate as browsers signal it (W3C WebRTC §4.8.1).
+public struct RemoteCandidate: Hashable, Sendable {
+  /// `candidate:…`; empty: there are no more.
+  public var candidate: String
+  public var sdpMid: String?
+  public var sdpMLineIndex: Int?
+  /// Of the description it belongs to; nil: of the current one.
+  public var usernameFragment: String?
+
+  public init(
+    candidate: String, sdpMid: String? = nil, sdpMLineIndex: Int? = nil, usernameFragment: String? = nil
+  ) {
+    self.candidate = candidate
+    self.sdpMid = sdpMid
+    self.sdpMLineIndex = sdpMLineIndex
+    self.usernameFragment = usernameFragment
+  }
+}
+
+/// What a track of ours is called in our descriptions (RFC 8830).
+public struct TrackName: Hashable, Sendable {
+  /// Tracks of one stream are played in step; `-`: in none. 1–64 token characters.
+  public var streamID: String
+  /// 1–64 token characters.
+  public var trackID: String
+
+  public init(streamID: String = "-", trackID: String) {
+    self.streamID = streamID
+    self.trackID = trackID
+  }
+}
+
+/// How a transceiver stands.
+public struct TransceiverState: Hashable, Sendable {
+  public var id: TransceiverID
+  /// Nil until an offer has it.
+  public var mid: String?
+  public var kind: MediaKind
+  /// What we want.
+  public var direction: MediaDirection
+  /// What is agreed; nil before the first agreement and when stopped.
+  public var currentDirection: MediaDirection?
+  public var isStopped: Bool
+}

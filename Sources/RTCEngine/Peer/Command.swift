@@ -1,0 +1,84 @@
+public import RTCIce
+public import RTCWire
+
+/// What an application can ask of a peer. Results come as events in the same step; what cannot be done comes as
+/// `.negotiationFailed`, and nothing has changed then.
+public enum Command: Sendable {
+  // MARK: Transceivers
+
+  /// Adds a transceiver with an m-section of its own → `.transceiverChosen`.
+  case addTransceiver(MediaKind, MediaDirection, TrackName?)
+  /// Sends a track: on a transceiver of its kind that has never sent, else on a new one (RFC 8829 §5.1)
+  /// → `.transceiverChosen`.
+  case addTrack(MediaKind, TrackName)
+  /// What we want of the transceiver; counts from the next negotiation on.
+  case setDirection(MediaDirection, TransceiverID)
+  /// Another track, or none, in the place of the former; nothing is negotiated anew. One without a track takes no share of
+  /// the bitrate.
+  case setTrack(TrackName?, TransceiverID)
+  /// The track rests, and takes no share of the bitrate, or goes on.
+  case setMuted(Bool, TransceiverID)
+  /// Ends the transceiver for good; the next offer turns its m-section off.
+  case stop(TransceiverID)
+
+  // MARK: Descriptions
+
+  /// Makes an offer, or the answer to a pending offer of the far side, and applies it → `.localDescription`. The
+  /// credentials, fresh from a cryptographic source, are used if the far side restarts ICE.
+  case setLocalDescription(IceCredentials)
+  /// Applies an offer, which is then pending, or the answer to ours.
+  case setRemoteDescription(Description)
+  /// Perfect negotiation (W3C WebRTC §10.7): applies the description and, if it is an offer, answers it
+  /// → `.localDescription`. When both have offered, the polite side drops its own offer, the impolite one the other's
+  /// → `.offerIgnored`.
+  case negotiate(Description, Politeness, IceCredentials)
+  /// Drops the pending offer, ours or the far side's.
+  case rollback
+  /// The next offer restarts ICE with these credentials, fresh from a cryptographic source.
+  case restartICE(IceCredentials)
+  /// A candidate of the far side; kept until its description is there.
+  case addRemoteCandidate(RemoteCandidate)
+  /// Until `commitConfiguration`, `.negotiationNeeded` is held back.
+  case startConfiguration
+  /// What was changed since `startConfiguration` is told now, in one `.negotiationNeeded`.
+  case commitConfiguration
+
+  // MARK: One exchange, as WHIP and WHEP have it
+
+  /// Makes an offer and applies it as the local description → `.localDescription`.
+  case createOffer
+  /// Applies a remote offer, makes the answer and applies it → `.localDescription`. M-sections that no transceiver of ours
+  /// waits for are turned off.
+  case acceptOffer(String)
+  /// Applies a remote answer to our offer.
+  case acceptAnswer(String)
+  /// Remote candidates that came later (RFC 8840 fragment).
+  case addRemoteCandidates(String)
+
+  // MARK: Media and life
+
+  /// New bounds for the target bitrate of all video together.
+  case setBitrateLimits(BitrateLimits)
+  /// Asks the far sender of this video, or of all, for a key frame (PLI).
+  case requestKeyFrame(TransceiverID?)
+  /// See `DataChannelCommand`.
+  case dataChannel(DataChannelCommand)
+  /// Says goodbye (RTCP BYE, DTLS close_notify) and ends.
+  case close
+
+  /// True for commands whose caller waits for a result or a reason why there is none.
+  var expectsResult: Bool {
+    switch self {
+    case .setBitrateLimits, .requestKeyFrame, .setMuted, .startConfiguration, .commitConfiguration, .close: false
+    default: true
+    }
+  }
+}
+
+/// Who gives way when both sides offer at once.
+public enum Politeness: Hashable, Sendable {
+  /// Drops its own offer for the other's.
+  case polite
+  /// Goes on with its own.
+  case impolite
+}

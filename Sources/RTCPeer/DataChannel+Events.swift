@@ -1,0 +1,79 @@
+public import RTCSctp
+import Synchronization
+
+extension DataChannel {
+  public enum Event: Hashable, Sendable {
+    case stateChanged(DataChannelState)
+    case message(DataChannelMessage)
+    /// `bufferedAmount` has come down to `bufferedAmountLowThreshold`.
+    case bufferedAmountLow
+  }
+
+  /// The events of a channel, for one reader; a second one that begins to wait ends the first.
+  public struct Events: AsyncSequence, Sendable {
+    public typealias Element = Event
+    public typealias Failure = Never
+    let channel: DataChannel
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(channel: channel) }
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+      let channel: DataChannel
+
+      /// Nil at the end, and when the task is cancelled.
+      public func next() async -> Event? { await channel.nextEvent() }
+
+      public func next(isolation actor: isolated (any Actor)?) async -> Event? { await channel.nextEvent() }
+    }
+  }
+
+  private func nextEvent() async -> Event? {
+    let event = await withTaskCancellationHandler {
+      await withCheckedContinuation { reader in
+        let isCancelled = Task.isCancelled
+        let now = condition.withLock { $0.inbox.wait(reader, isCancelled: isCancelled || Task.isCancelled) }
+        now?.reader.resume(returning: now?.event)
+      }
+    } onCancel: {
+      condition.withLock { $0.inbox.removeReader() }?.resume(returning: nil)
+    }
+    return event
+  }
+}
+
+/// What a channel tells a delegate, always on the connection's thread: it must not wait.
+public protocol DataChannelDelegate: AnyObject, Sendable {
+  /// `readyState` is another than before.
+  func dataChannelDidChangeState(_ channel: DataChannel)
+  func dataChannel(_ channel: DataChannel, didReceiveMessageWith buffer: DataBuffer)
+  /// `bufferedAmount` has come down to `bufferedAmountLowThreshold`.
+  func dataChannelBufferedAmountDidBecomeLow(_ channel: DataChannel)
+}
+
+extension DataChannelDelegate {
+  public func dataChannelBufferedAmountDidBecomeLow(_ channel: DataChannel) {}
+}
+
+/// A message as bytes (WebRTC's `RTCDataBuffer`).
+public struct DataBuffer: Hashable, Sendable {
+  public var data: [UInt8]
+  /// False: `data` is UTF-8 text.
+  public var isBinary: Bool
+
+  public init(data: [UInt8], isBinary: Bool) {
+    self.data = data
+    self.isBinary = isBinary
+  }
+
+  init(_ message: DataChannelMessage) {
+    switch message {
+    case .text(let text): self.init(data: Array(text.utf8), isBinary: false)
+    case .binary(let bytes): self.init(data: bytes, isBinary: true)
+    }
+  }
+
+  /// The message as text; bytes that are no UTF-8 become U+FFFD.
+  public var text: String { String(decoding: data, as: UTF8.self) }
+
+  var message: DataChannelMessage { isBinary ? .binary(data) : .text(text) }
+}

@@ -1,0 +1,159 @@
+public import RTCSctp
+import Synchronization
+
+/// One data channel of a connection (W3C `RTCDataChannel`). Any thread may use it.
+///
+/// What happens to it goes to its delegate, or, while there is none, to `events`. Nothing is lost: what nobody has taken yet
+/// waits, and when a few megabytes of messages wait in a connection's channels the far side is held back, in all of them,
+/// as SCTP has it. A channel that is not wanted is to be closed rather than left unread.
+public final class DataChannel: Sendable {
+  public let label: String
+  /// The application's name for what is spoken in the channel; often empty.
+  public let `protocol`: String
+  public let isOrdered: Bool
+  /// A lost message is sent again at most so often; nil: until it arrives, or its time is over.
+  public let maxRetransmits: UInt32?
+  /// Milliseconds after which a message that has not arrived is given up; nil: never.
+  public let maxPacketLifeTime: UInt32?
+  /// True when both sides made the channel by themselves, under an `id` they agreed on.
+  public let isNegotiated: Bool
+
+  let handle: DataChannelHandle
+  private let link: DataChannelLink
+  // Not private: the type must be seen by `Mutex` in this file alone, but `DataChannel+Events.swift` works on it.
+  let condition: Mutex<DataChannelCondition>
+
+  init(_ parameters: DataChannelParameters, handle: DataChannelHandle, link: DataChannelLink) {
+    label = parameters.label
+    `protocol` = parameters.protocol
+    isOrdered = parameters.isOrdered
+    (maxRetransmits, maxPacketLifeTime) =
+      switch parameters.reliability {
+      case .reliable: (nil, nil)
+      case .maximumRetransmissions(let count): (count, nil)
+      case .maximumLifetime(let milliseconds): (nil, milliseconds)
+      }
+    isNegotiated = parameters.negotiatedStream != nil
+    self.handle = handle
+    self.link = link
+    condition = Mutex(DataChannelCondition(id: parameters.negotiatedStream))
+  }
+
+  deinit { link.took(bytes: condition.withLock { $0.inbox.unreadBytes }) }
+
+  // MARK: - State
+
+  /// The stream's number; nil before the connection stands, when the channel is not negotiated.
+  public var id: UInt16? { condition.withLock { $0.id?.value } }
+
+  public var readyState: DataChannelState { condition.withLock { $0.readyState } }
+
+  /// Bytes of messages that were given to `send` and wait for SCTP to take them.
+  public var bufferedAmount: Int { condition.withLock { $0.bufferedAmount } }
+
+  /// The longest message that `send` takes, in bytes; nil before the channel is open.
+  public var maximumMessageSize: Int? { condition.withLock { $0.maximumMessageSize } }
+
+  /// `bufferedAmountLow` is said when `bufferedAmount` comes down to this; 0 at first.
+  public var bufferedAmountLowThreshold: Int {
+    get { condition.withLock { $0.lowThreshold } }
+    set {
+      condition.withLock { $0.lowThreshold = max(0, newValue) }
+      link.perform(.setBufferedAmountLowThreshold(newValue, handle))
+    }
+  }
+
+  // MARK: - Sending
+
+  /// Queues text.
+  /// - Throws: when the channel is not open, the message is longer than the far side takes, or too much waits already.
+  public func send(_ text: String) throws(DataChannelError) { try send(.text(text)) }
+
+  /// Queues bytes; throws as `send(_: String)` does.
+  public func send(_ bytes: [UInt8]) throws(DataChannelError) { try send(.binary(bytes)) }
+
+  /// Queues a message; throws as `send(_: String)` does.
+  public func send(_ buffer: DataBuffer) throws(DataChannelError) { try send(buffer.message) }
+
+  private func send(_ message: DataChannelMessage) throws(DataChannelError) {
+    let size = message.size
+    try condition.withLock { condition throws(DataChannelError) in
+      try condition.admit(size, limit: link.maximumBufferedAmount)
+    }
+    link.perform(.send(message, handle)) { self.condition.withLock { $0.underway -= size } }
+  }
+
+  /// Closes the channel once all that waits has been sent; both sides hear of it. Calling it again does nothing.
+  public func close() {
+    let isNew = condition.withLock { condition in
+      guard condition.readyState == .open || condition.readyState == .connecting else { return false }
+      condition.readyState = .closing
+      return true
+    }
+    if isNew { link.perform(.close(handle)) }
+  }
+
+  // MARK: - Receiving
+
+  /// Sends what happens from now on, and what has waited, to `delegate`, on the connection's thread; it must not wait.
+  /// Held weakly. Nil: to `events` again.
+  public func setDelegate(_ delegate: (any DataChannelDelegate)?) {
+    condition.withLock { $0.delegate = delegate }
+    if delegate != nil { link.run { self.serveDelegate() } }
+  }
+
+  /// What happens to the channel, in order; ends when it is closed. One reader.
+  public var events: Events { Events(channel: self) }
+
+  /// The messages alone; the same single reader.
+  public var messages: AsyncCompactMapSequence<Events, DataChannelMessage> {
+    events.compactMap { if case .message(let message) = $0 { message } else { nil } }
+  }
+
+  /// Says that the inbox has shrunk.
+  func took(bytes: Int) { link.took(bytes: bytes) }
+
+  // MARK: - On the loop
+
+  func handle(_ event: Event) {
+    if case .message(let message) = event { link.received(bytes: DataChannelInbox.cost(of: message)) }
+    let waiting = condition.withLock { condition in
+      condition.apply(event)
+      return condition.inbox.append(event, hasDelegate: condition.delegate != nil)
+    }
+    if let waiting { deliver(waiting) } else { serveDelegate() }
+  }
+
+  func opened(stream: StreamID?, maximumMessageSize: Int) {
+    condition.withLock {
+      $0.id = stream
+      $0.maximumMessageSize = maximumMessageSize
+    }
+    handle(.stateChanged(.open))
+  }
+
+  func bufferedAmountChanged(to bytes: Int) { condition.withLock { $0.waiting = bytes } }
+
+  private func deliver(_ waiting: DataChannelInbox.Delivery) {
+    waiting.reader.resume(returning: waiting.event)
+    if case .message(let message)? = waiting.event { took(bytes: DataChannelInbox.cost(of: message)) }
+  }
+
+  /// Gives the delegate what waits, in order.
+  private func serveDelegate() {
+    while true {
+      let next = condition.withLock { condition -> (any DataChannelDelegate, Event)? in
+        guard let delegate = condition.delegate, let event = condition.inbox.removeFirst() else { return nil }
+        return (delegate, event)
+      }
+      guard let (delegate, event) = next else { return }
+      switch event {
+      case .stateChanged: delegate.dataChannelDidChangeState(self)
+      case .bufferedAmountLow: delegate.dataChannelBufferedAmountDidBecomeLow(self)
+      case .message(let message):
+        took(bytes: DataChannelInbox.cost(of: message))
+        delegate.dataChannel(self, didReceiveMessageWith: DataBuffer(message))
+      }
+    }
+  }
+}

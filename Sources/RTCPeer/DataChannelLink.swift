@@ -1,0 +1,59 @@
+import RTCEngine
+import RTCNet
+import RTCSctp
+import Synchronization
+
+/// The way from a connection's channels to its peer, and the account of what they have received and nobody has taken.
+final class DataChannelLink: Sendable {
+  struct Account: Sendable {
+    var unreadBytes = 0
+    /// The far side is held back.
+    var holds = false
+  }
+
+  /// When this much waits in the channels of a connection, the far side is held back …
+  private static let mostUnread = 4 << 20
+  /// … until it has come down to this.
+  private static let resumeAt = 2 << 20
+
+  let maximumBufferedAmount: Int
+  private let loop: EventLoop
+  private let slot: PeerSlot
+  private let account = Mutex(Account())
+
+  init(loop: EventLoop, slot: PeerSlot, options: DataChannelOptions) {
+    self.loop = loop
+    self.slot = slot
+    maximumBufferedAmount = options.maximumBufferedAmount
+  }
+
+  /// Gives the peer a command, after all given earlier, and runs `then` on the loop.
+  func perform(_ command: DataChannelCommand, then: @escaping @Sendable () -> Void = {}) {
+    loop.post { [slot] in
+      slot.handle(.command(.dataChannel(command)), now: MonotonicClock.now())
+      then()
+    }
+  }
+
+  func run(_ job: @escaping @Sendable () -> Void) { loop.post(job) }
+
+  func received(bytes: Int) {
+    let holds = account.withLock { account in
+      account.unreadBytes += bytes
+      guard !account.holds, account.unreadBytes > Self.mostUnread else { return false }
+      account.holds = true
+      return true
+    }
+    if holds { perform(.setReceiving(false)) }
+  }
+
+  func took(bytes: Int) {
+    let resumes = account.withLock { account in
+      account.unreadBytes -= bytes
+      guard account.holds, account.unreadBytes <= Self.resumeAt else { return false }
+      account.holds = false
+      return true
+    }
+    if resumes { perform(.setReceiving(true)) }
+  }
+}

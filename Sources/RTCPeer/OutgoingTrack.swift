@@ -1,0 +1,65 @@
+public import RTCEngine
+import RTCPrimitives
+
+/// A track of ours, for any number of connections.
+public enum OutgoingTrack: Sendable {
+  case video(OutgoingVideoTrack)
+  case audio(OutgoingAudioTrack)
+
+  public var kind: MediaKind {
+    switch self {
+    case .video: .video
+    case .audio: .audio
+    }
+  }
+
+  /// What descriptions call it, and the stream it is in.
+  public var name: TrackName {
+    switch self {
+    case .video(let track): track.name
+    case .audio(let track): track.name
+    }
+  }
+
+  /// False while it rests: nothing is sent.
+  public var isEnabled: Bool {
+    get {
+      switch self {
+      case .video(let track): track.isEnabled
+      case .audio(let track): track.isEnabled
+      }
+    }
+    nonmutating set {
+      switch self {
+      case .video(let track): track.isEnabled = newValue
+      case .audio(let track): track.isEnabled = newValue
+      }
+    }
+  }
+
+  // MARK: - On the loop
+
+  func attach(_ outlet: Outlet) {
+    switch self {
+    case .video(let track): track.attach(outlet)
+    case .audio(let track): track.attach(outlet)
+    }
+  }
+
+  func detach(_ outlet: Outlet) {
+    switch self {
+    case .video(let track): track.detach(outlet)
+    case .audio(let track): track.detach(outlet)
+    }
+  }
+}
+
+/// One transceiver of one peer: where a track goes out. Lives on the loop's thread.
+struct Outlet: Hashable {
+  let slot: PeerSlot
+  let transceiver: TransceiverID
+
+  func tell(isMuted: Bool, now: Timestamp) {
+    slot.handle(.command(.setMuted(isMuted, transceiver)), now: now)
+  }
+}

@@ -1,0 +1,98 @@
+public import RTCEngine
+import RTCIce
+
+extension PeerConnection {
+  public var signalingState: SignalingState { slot?.peer.signalingState ?? .stable }
+
+  // MARK: - As browsers have it
+
+  /// Makes our description and applies it: the answer to a pending offer of the far side, else an offer. All our candidates
+  /// are in it.
+  /// - Throws: `NegotiationFailure`; nothing has changed then.
+  public func setLocalDescription() throws -> Description {
+    try localDescription(after: .setLocalDescription(Self.freshCredentials()))
+  }
+
+  /// Applies the far side's description. An offer gets its transceivers at once, and is then pending; while an offer of ours
+  /// is pending, `rollback` comes first.
+  /// - Throws: `NegotiationFailure`; everything goes on as before then.
+  public func setRemoteDescription(_ description: Description) throws {
+    try perform(.setRemoteDescription(description))
+  }
+
+  /// Drops the pending offer, ours or the far side's.
+  /// - Throws: `NegotiationFailure` when there is none.
+  public func rollback() throws { try perform(.rollback) }
+
+  /// The next offer restarts ICE: a new path is looked for while the old one carries on.
+  public func restartICE() { _ = try? perform(.restartICE(Self.freshCredentials())) }
+
+  /// Takes a candidate of the far side, or keeps it until its description is there.
+  /// - Throws: `NegotiationFailure` when it cannot be read.
+  public func addRemoteCandidate(_ candidate: RemoteCandidate) throws { try perform(.addRemoteCandidate(candidate)) }
+
+  /// Until `commitConfiguration`, changes are gathered and `.negotiationNeeded` is held back.
+  public func startConfiguration() { _ = try? perform(.startConfiguration) }
+
+  /// What was changed since `startConfiguration` is told in one `.negotiationNeeded`.
+  public func commitConfiguration() { _ = try? perform(.commitConfiguration) }
+
+  // MARK: - One exchange, as WHIP and WHEP have it
+
+  /// Makes an offer, with all our candidates in it.
+  public func createOffer() throws -> String { try localDescription(after: .createOffer).sdp }
+
+  /// Answers a far offer, with all our candidates in it. Media that no transceiver of ours waits for is turned off.
+  public func answer(to offer: String) throws -> String { try localDescription(after: .acceptOffer(offer)).sdp }
+
+  /// Applies the answer to our offer.
+  public func accept(answer: String) throws { try perform(.acceptAnswer(answer)) }
+
+  /// Adds far candidates that came later, as an RFC 8840 fragment.
+  public func addRemoteCandidates(_ fragment: String) throws { try perform(.addRemoteCandidates(fragment)) }
+
+  // MARK: - On the loop
+
+  private func localDescription(after command: Command) throws -> Description {
+    for case .localDescription(let description) in try perform(command) { return description }
+    throw APIMisuse("This connection has ended; make a new one.")
+  }
+
+  private static func freshCredentials() -> IceCredentials {
+    var random = SystemRandomNumberGenerator()
+    return IceCredentials(using: &random)
+  }
+
+  // MARK: - Perfect negotiation
+
+  /// From now on offers and answers are made here, in one step each, so that nothing comes between.
+  func setNegotiator(_ new: Negotiator) {
+    negotiator?.end()
+    negotiator = new
+    _ = try? makeSlot()
+    offerSoon()
+  }
+
+  func removeNegotiator(_ old: Negotiator) {
+    guard negotiator === old else { return }
+    negotiator?.end()
+    negotiator = nil
+  }
+
+  /// Applies a description of the far side, and answers it or lets it pass.
+  func negotiate(_ description: Description, _ negotiator: Negotiator) throws {
+    let events = try perform(.negotiate(description, negotiator.politeness, Self.freshCredentials()))
+    for case .localDescription(let answer) in events { negotiator.send(answer) }
+  }
+
+  /// Offers when the calls that are under way have changed all they want to.
+  func offerSoon() {
+    guard negotiator != nil else { return }
+    loop.events.post { [weak self] in self?.assumeIsolated { $0.offerIfNeeded() } }
+  }
+
+  private func offerIfNeeded() {
+    guard let negotiator, let slot, slot.peer.needsNegotiation, let offer = try? setLocalDescription() else { return }
+    negotiator.send(offer)
+  }
+}

@@ -1,0 +1,62 @@
+public import RTCEngine
+
+/// Keeps two connections agreed while both sides change things whenever they like ("perfect negotiation",
+/// W3C WebRTC §10.7): offers when an offer is due, answers offers, and settles who gives way when both have offered.
+/// Exactly one of the two sides must be polite.
+public final class PerfectNegotiation: Sendable {
+  private let connection: PeerConnection
+  private let negotiator: Negotiator
+  private let sending: Task<Void, Never>
+
+  public let isPolite: Bool
+
+  /// Begins at once: when something is to be agreed, an offer is made.
+  /// - Parameter send: takes our descriptions to the far side; called one after the other, in order. One that throws away
+  ///   what it cannot deliver leaves the connection waiting for an answer.
+  public init(_ connection: PeerConnection, isPolite: Bool, send: @escaping @Sendable (Description) async -> Void) {
+    self.connection = connection
+    self.isPolite = isPolite
+    let (descriptions, continuation) = AsyncStream.makeStream(of: Description.self)
+    let negotiator = Negotiator(politeness: isPolite ? .polite : .impolite, continuation)
+    self.negotiator = negotiator
+    sending = Task {
+      await connection.setNegotiator(negotiator)
+      for await description in descriptions { await send(description) }
+    }
+  }
+
+  deinit { stop() }
+
+  /// Takes a description of the far side; in the order they were sent.
+  /// - Throws: `NegotiationFailure` when it cannot be used; the connection goes on as before.
+  public func receive(_ description: Description) async throws {
+    try await connection.negotiate(description, negotiator)
+  }
+
+  /// Takes a candidate of the far side.
+  /// - Throws: `NegotiationFailure` when it cannot be read.
+  public func receive(_ candidate: RemoteCandidate) async throws {
+    try await connection.addRemoteCandidate(candidate)
+  }
+
+  /// Makes no more offers; what was made is still sent.
+  public func stop() {
+    let (connection, negotiator) = (connection, negotiator)
+    negotiator.end()
+    Task { await connection.removeNegotiator(negotiator) }
+  }
+}
+
+/// How a connection negotiates by itself.
+final class Negotiator: Sendable {
+  let politeness: Politeness
+  private let descriptions: AsyncStream<Description>.Continuation
+
+  init(politeness: Politeness, _ descriptions: AsyncStream<Description>.Continuation) {
+    self.politeness = politeness
+    self.descriptions = descriptions
+  }
+
+  func send(_ description: Description) { descriptions.yield(description) }
+  func end() { descriptions.finish() }
+}

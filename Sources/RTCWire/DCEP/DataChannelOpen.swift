@@ -1,0 +1,83 @@
+public import RTCPrimitives
+
+/// DATA_CHANNEL_OPEN: asks for a channel on the stream it comes on (RFC 8832 §5.1).
+///
+/// ```
+///  0                   1                   2                   3
+///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+/// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+/// |  Message Type | Channel Type  |            Priority           |
+/// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+/// |                    Reliability Parameter                      |
+/// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+/// |         Label Length          |       Protocol Length         |
+/// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+/// |                      Label, then Protocol                     …
+/// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+/// ```
+public struct DataChannelOpen: Hashable, Sendable {
+  public static let messageType: UInt8 = 3
+  /// The bytes before the label.
+  public static let headerSize = 12
+
+  public var isOrdered: Bool
+  public var reliability: DataChannelReliability
+  /// RFC 8831 §6.4: 128 below normal, 256 normal, 512 high, 1024 extra high.
+  public var priority: UInt16
+  /// At most 65,535 bytes of UTF-8.
+  public var label: String
+  /// At most 65,535 bytes of UTF-8; empty: none.
+  public var `protocol`: String
+
+  public init(
+    isOrdered: Bool = true, reliability: DataChannelReliability = .reliable, priority: UInt16 = 256,
+    label: String = "", protocol: String = ""
+  ) {
+    self.isOrdered = isOrdered
+    self.reliability = reliability
+    self.priority = priority
+    self.label = label
+    self.protocol = `protocol`
+  }
+
+  /// Nil when `bytes` is no such message: another type, an unknown channel type, wrong lengths, or text that is not UTF-8.
+  public init?(parsing bytes: Span<UInt8>) {
+    var reader = ByteReader(bytes)
+    guard reader.readUInt8() == Self.messageType, let channelType = reader.readUInt8(),
+      let priority = reader.readUInt16(), let parameter = reader.readUInt32(),
+      let labelSize = reader.readUInt16(), let protocolSize = reader.readUInt16(),
+      let label = reader.read(Int(labelSize)), let name = reader.read(Int(protocolSize)), reader.isAtEnd,
+      let reliability = DataChannelReliability(channelType: channelType & 0x7F, parameter: parameter),
+      let labelText = String(validatingUTF8: label), let protocolText = String(validatingUTF8: name)
+    else { return nil }
+    self.init(
+      isOrdered: channelType & 0x80 == 0, reliability: reliability, priority: priority, label: labelText,
+      protocol: protocolText)
+  }
+
+  /// The bytes `write` needs.
+  public var size: Int { Self.headerSize + label.utf8.count + `protocol`.utf8.count }
+
+  /// Writes the message. Label and protocol must each fit 65,535 bytes.
+  @_lifetime(writer: copy writer)
+  public func write(into writer: inout ByteWriter) {
+    writer.write(Self.messageType)
+    writer.write(reliability.channelType | (isOrdered ? 0 : 0x80))
+    writer.write(priority)
+    writer.write(reliability.parameter)
+    writer.write(UInt16(label.utf8.count))
+    writer.write(UInt16(`protocol`.utf8.count))
+    for byte in label.utf8 { writer.write(byte) }
+    for byte in `protocol`.utf8 { writer.write(byte) }
+  }
+}
+
+extension String {
+  fileprivate init?(validatingUTF8 bytes: Span<UInt8>) {
+    var copy: [UInt8] = []
+    copy.reserveCapacity(bytes.count)
+    for i in bytes.indices { copy.append(bytes[i]) }
+    guard let text = String(validating: copy, as: UTF8.self) else { return nil }
+    self = text
+  }
+}

@@ -1,0 +1,58 @@
+import RTCEngine
+import RTCPrimitives
+import RTCTestKit
+import Testing
+
+@Suite struct Batches {
+  @Test("S0.15, S0.16: changes between startConfiguration and commitConfiguration make one offer")
+  func oneOffer() throws {
+    let pair = try PeerPair.inCall()
+    let (offers, notices) = (pair.offers(of: .offerer), pair.offerer.negotiationsNeeded)
+    pair.perform(.offerer, .startConfiguration)
+    for name in ["a", "b", "c"] {
+      pair.addTrack(.video, name, on: .offerer)
+      pair.run(for: .milliseconds(200))
+    }
+    pair.perform(.offerer, .stop(pair.offerer.first(.audio)!))
+    pair.run(for: .seconds(1))
+    #expect(pair.offers(of: .offerer) == offers && pair.offerer.negotiationsNeeded == notices)
+    pair.perform(.offerer, .commitConfiguration)
+    pair.run(for: .seconds(1))
+    #expect(pair.offers(of: .offerer) == offers + 1 && pair.offerer.negotiationsNeeded == notices + 1)
+    #expect(pair.areAgreed && pair.agreesWithItself)
+    #expect(pair.answerer.tracksAdded.count { $0.kind == .video } == 3)
+  }
+
+  @Test("S0.15: an offer of the far side is answered while a batch is open, and the batch is told once at its end")
+  func farOfferMeanwhile() throws {
+    let pair = try PeerPair.inCall()
+    let notices = pair.offerer.negotiationsNeeded
+    pair.perform(.offerer, .startConfiguration)
+    let ours = pair.addTrack(.video, "ours", on: .offerer)
+    pair.addTrack(.video, "theirs", on: .answerer)
+    pair.run(for: .seconds(1))
+    #expect(pair.answerer.peer.signalingState == .stable && pair.offerer.negotiationsNeeded == notices)
+    pair.perform(.offerer, .commitConfiguration)
+    pair.run(for: .seconds(1))
+    #expect(pair.areAgreed && pair.agreesWithItself)
+    #expect(pair.offerer.peer.transceivers.first { $0.id == ours }?.currentDirection?.sends == true)
+  }
+
+  @Test("S0.16: a batch that changes nothing tells nothing")
+  func empty() throws {
+    let pair = try PeerPair.inCall()
+    let notices = pair.offerer.negotiationsNeeded
+    pair.perform(.offerer, .startConfiguration)
+    pair.perform(.offerer, .setDirection(.recvonly, pair.offerer.first(.audio)!))
+    pair.perform(.offerer, .setDirection(.sendrecv, pair.offerer.first(.audio)!))
+    pair.perform(.offerer, .commitConfiguration)
+    #expect(pair.offerer.negotiationsNeeded == notices && pair.areAgreed)
+  }
+
+  @Test("many changes outside a batch are told once until they are agreed")
+  func toldOnce() throws {
+    let pair = try PeerPair(.call())
+    for name in ["a", "b", "c"] { pair.addTrack(.video, name, on: .offerer) }
+    #expect(pair.offerer.negotiationsNeeded == 1)
+  }
+}

@@ -1,0 +1,118 @@
+import RTCDtls
+import RTCEngine
+import RTCPrimitives
+import RTCTestKit
+import RTCWire
+import Testing
+
+@Suite struct RefusedDescriptions {
+  /// A call in which the offerer's next offer is changed on its way; what came of it.
+  private func afterOffer(_ change: (inout SessionDescription) throws -> Void) throws -> PeerPair {
+    let pair = try PeerPair.inCall()
+    let id = try #require(pair.offerer.first(.audio))
+    pair.offerer.audioSources[id] = SyntheticAudio(from: pair.now)
+    pair.run(for: .seconds(1))
+    let sections = try SessionDescription(parsing: #require(pair.offerer.localDescription)).media.count
+    #expect(sections == 1)
+    var offer = try SessionDescription(parsing: #require(pair.offerer.localDescription))
+    offer.origin.version += 1
+    try change(&offer)
+    let description = Description(kind: .offer, sdp: offer.description)
+    pair.perform(.answerer, .negotiate(description, .polite, pair.freshCredentials()))
+    let heard = pair.answerer.audio.count
+    pair.run(for: .seconds(2))
+    #expect(pair.areConnected && pair.answerer.audio.count > heard + 90)
+    #expect(pair.answerer.peer.signalingState == .stable)
+    return pair
+  }
+
+  @Test("another certificate in the middle of a call is refused, and the call goes on")
+  func fingerprintChanged() throws {
+    let other = try DtlsCertificate().fingerprint.bytes
+    let pair = try afterOffer { offer in
+      for index in offer.media.indices {
+        offer.media[index].transport.fingerprints = [CertificateFingerprint(algorithm: "sha-256", bytes: other)]
+      }
+    }
+    #expect(pair.answerer.failures.map(\.kind) == [.unsupported])
+    #expect(pair.answerer.failures[0].sentence.contains("fingerprint"))
+    #expect(pair.answerer.tracksRemoved.isEmpty)
+  }
+
+  @Test("a certificate that is only added to, or said again, is no change")
+  func sameFingerprint() throws {
+    let pair = try afterOffer { offer in
+      for index in offer.media.indices {
+        offer.media[index].transport.fingerprints.append(
+          CertificateFingerprint(algorithm: "sha-512", bytes: Array(repeating: 7, count: 64)))
+      }
+    }
+    #expect(pair.answerer.failures.isEmpty)
+  }
+
+  @Test("an answer with another certificate is refused, and the offer stays pending")
+  func fingerprintInAnswer() throws {
+    let pair = try PeerPair.inCall()
+    let good = try #require(pair.answerer.localDescription)
+    var answer = try SessionDescription(parsing: good)
+    for index in answer.media.indices {
+      answer.media[index].transport.fingerprints[0].bytes = Array(repeating: 1, count: 32)
+      answer.media[index].transport.setup = .active
+    }
+    let offer = Description(kind: .answer, sdp: answer.description)
+    pair.signalingIsCut()
+    pair.perform(.offerer, .setLocalDescription(pair.freshCredentials()))
+    pair.perform(.offerer, .setRemoteDescription(offer))
+    #expect(pair.offerer.failures.map(\.kind) == [.unsupported])
+    #expect(pair.offerer.peer.signalingState == .haveLocalOffer)
+    pair.perform(.offerer, .rollback)
+    pair.run(for: .seconds(1))
+    #expect(pair.areConnected && pair.offerer.failures.count == 1)
+  }
+
+  @Test("an offer that leaves out an m-section, or puts another in its place, is refused")
+  func removed() throws {
+    #expect(
+      try afterOffer {
+        $0.media = []
+        $0.bundles = []
+      }.answerer.failures.map(\.kind) == [.malformed])
+    #expect(
+      try afterOffer {
+        $0.media[0].mid = "other"
+        $0.bundles = [["other"]]
+      }.answerer.failures.map(\.kind) == [.malformed])
+    #expect(
+      try afterOffer {
+        $0.media[0].kind = .video
+      }.answerer.failures.map(\.kind) == [.malformed])
+  }
+
+  @Test(
+    "what cannot be read is refused", arguments: ["", "v=0", "hello\r\n", String(repeating: "v=0\r\n", count: 10_000)])
+  func unreadable(_ text: String) throws {
+    let pair = try PeerPair.inCall()
+    for kind in [Description.Kind.offer, .answer] {
+      pair.perform(.answerer, .setRemoteDescription(Description(kind: kind, sdp: text)))
+    }
+    #expect(pair.answerer.failures.count == 2 && pair.areAgreed)
+    for candidate in ["candidate:", "nonsense", "candidate:1 1 udp 1 1.2.3.4 99999 typ host"] {
+      pair.perform(.answerer, .addRemoteCandidate(RemoteCandidate(candidate: candidate)))
+    }
+    #expect(pair.answerer.failures.count == 5)
+    pair.perform(.answerer, .addRemoteCandidate(RemoteCandidate(candidate: "")))
+    #expect(pair.answerer.failures.count == 5)
+    pair.run(for: .seconds(1))
+    #expect(pair.areConnected)
+  }
+
+  @Test("an offer that is never answered leaves the call as it is")
+  func neverAnswered() throws {
+    let pair = try PeerPair.inCall()
+    pair.signalingIsCut()
+    pair.addTrack(.video, "screen", on: .offerer)
+    pair.perform(.offerer, .setLocalDescription(pair.freshCredentials()))
+    pair.run(for: .seconds(60))
+    #expect(pair.areConnected && pair.offerer.peer.signalingState == .haveLocalOffer)
+  }
+}

@@ -1,0 +1,101 @@
+import RTCEngine
+import RTCMedia
+import RTCPeer
+import RTCPrimitives
+import RTCTestKit
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct Calls {
+  @Test("S0: both sides add tracks at the same moment, and what one sends the other receives")
+  func bothWays() async throws {
+    let pair = try TwoConnections()
+    let loop = pair.loop
+    let (sound, picture) = (loop.makeAudioTrack(), loop.makeVideoTrack(onKeyFrameRequest: {}))
+    async let voice = pair.caller.addTrack(.audio(sound))
+    async let screen = pair.callee.addTrack(.video(picture))
+    _ = try await (voice, screen)
+
+    let audioTrack = await first(of: pair.callee.events) { event -> IncomingAudioTrack? in
+      if case .trackAdded(.audio(let track)) = event { track } else { nil }
+    }
+    let videoTrack = await first(of: pair.caller.events) { event -> IncomingVideoTrack? in
+      if case .trackAdded(.video(let track)) = event { track } else { nil }
+    }
+    let (audio, video) = (try #require(audioTrack), try #require(videoTrack))
+    #expect(audio.streamIDs == ["rtcast"] && audio.id == sound.name.trackID && video.id == picture.name.trackID)
+
+    let (packets, packetFeed) = AsyncStream.makeStream(of: ReceivedAudio.self)
+    let (frames, frameFeed) = AsyncStream.makeStream(of: ReceivedFrame.self)
+    audio.setReceiver { packetFeed.yield($0) }
+    video.setReceiver { frameFeed.yield($0) }
+    let source = Task {
+      var (sounds, pictures) = (SyntheticAudio(), SyntheticVideo())
+      while !Task.isCancelled {
+        pictures.needsKeyFrame = true
+        sound.send(sounds.next())
+        picture.send(pictures.next(.zero + .seconds(1)))
+        await Task.yield()
+      }
+    }
+    let packet = await first(of: packets) { $0 }
+    let frame = await first(of: frames) { $0 }
+    source.cancel()
+    #expect(SyntheticAudio.number(of: try #require(packet).payload) != nil)
+    let seen = try #require(frame)
+    #expect(SyntheticVideo.number(of: seen.data, isKeyFrame: seen.isKeyFrame) != nil)
+    #expect(await video.reception()?.framesReceived ?? 0 > 0)
+    await pair.close()
+  }
+
+  @Test("a removed track ends at the other side, and so does every track when the call ends")
+  func ends() async throws {
+    let pair = try TwoConnections()
+    let sound = pair.loop.makeAudioTrack()
+    let picture = pair.loop.makeVideoTrack(onKeyFrameRequest: {})
+    await pair.caller.startConfiguration()
+    _ = try await pair.caller.addTrack(.audio(sound))
+    let screen = try await pair.caller.addTrack(.video(picture))
+    await pair.caller.commitConfiguration()
+    let tracks = Mutex<[IncomingTrack]>([])
+    let video = await first(of: pair.callee.events) { event -> IncomingVideoTrack? in
+      guard case .trackAdded(let track) = event else { return nil }
+      tracks.withLock { $0.append(track) }
+      if case .video(let video) = track { return video }
+      return nil
+    }
+    let (endings, feed) = AsyncStream.makeStream(of: String.self)
+    let known = tracks.withLock { $0 }
+    try #require(known.count == 2 && video != nil)
+    for track in known {
+      switch track {
+      case .audio(let track): track.onEnded { feed.yield("audio") }
+      case .video(let track): track.onEnded { feed.yield("video") }
+      }
+    }
+    try await pair.caller.removeTrack(screen)
+    #expect(await first(of: endings) { $0 } == "video")
+    await pair.callee.close()
+    let (rest, restFeed) = AsyncStream.makeStream(of: String.self)
+    for case .audio(let track) in known { track.onEnded { restFeed.yield("audio") } }
+    #expect(await first(of: rest) { $0 } == "audio")
+    await pair.close()
+  }
+
+  @Test("what cannot be meant is said so")
+  func misuse() async throws {
+    let pair = try TwoConnections()
+    let picture = OutgoingTrack.video(pair.loop.makeVideoTrack(onKeyFrameRequest: {}))
+    let caller = pair.caller
+    let screen = try await caller.addTrack(picture)
+    await #expect(throws: APIMisuse.self) { try await caller.addTrack(picture) }
+    await #expect(throws: APIMisuse.self) { try await caller.addTransceiver(.audio, track: picture) }
+    let sound = OutgoingTrack.audio(pair.loop.makeAudioTrack())
+    await #expect(throws: APIMisuse.self) { try await caller.replaceTrack(screen, with: sound) }
+    try await caller.stop(screen)
+    await #expect(throws: APIMisuse.self) { try await caller.removeTrack(screen) }
+    await #expect(throws: NegotiationFailure.self) { try await caller.rollback() }
+    await pair.close()
+    await #expect(throws: NegotiationFailure.self) { try await caller.addTrack(sound) }
+  }
+}

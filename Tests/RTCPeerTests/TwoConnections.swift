@@ -1,0 +1,44 @@
+import RTCEngine
+import RTCMedia
+import RTCPeer
+import RTCPrimitives
+import RTCTestKit
+import Synchronization
+import Testing
+
+/// Two connections in one process over loopback, which negotiate by themselves.
+final class TwoConnections: Sendable {
+  let loop: PeerLoop
+  let caller: PeerConnection
+  let callee: PeerConnection
+  private let negotiations: [PerfectNegotiation]
+
+  init() throws {
+    var options = PeerLoop.Options()
+    options.includesLoopback = true
+    loop = try PeerLoop(options)
+    caller = PeerConnection(on: loop)
+    callee = PeerConnection(on: loop)
+    let (toCallee, fromCaller) = AsyncStream.makeStream(of: Description.self)
+    let (toCaller, fromCallee) = AsyncStream.makeStream(of: Description.self)
+    let first = PerfectNegotiation(caller, isPolite: false) { fromCaller.yield($0) }
+    let second = PerfectNegotiation(callee, isPolite: true) { fromCallee.yield($0) }
+    negotiations = [first, second]
+    Task { for await description in toCallee { try? await second.receive(description) } }
+    Task { for await description in toCaller { try? await first.receive(description) } }
+  }
+
+  func close() async {
+    await caller.close()
+    await callee.close()
+    loop.stop()
+  }
+}
+
+/// What a test waits for; nil when the stream ends without it. The test's time limit ends a wait in vain.
+func first<Element: Sendable, Value: Sendable>(
+  of stream: AsyncStream<Element>, _ match: @Sendable (Element) -> Value?
+) async -> Value? {
+  for await element in stream { if let value = match(element) { return value } }
+  return nil
+}
