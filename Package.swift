@@ -148,7 +148,7 @@ let package = Package(
       name: "RTCast",
       dependencies: [
         "RTCPrimitives", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCNet",
-        "RTCPeer", "RTCSignaling", "RTCSignalingNIO",
+        "RTCPeer", "RTCPlayout", "RTCSctp", "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
     .executableTarget(
@@ -156,7 +156,7 @@ let package = Package(
       dependencies: [
         "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureFile",
         "RTCCapturePlugin", "RTCCaptureX11", "RTCDtls", "RTCEngine", "RTCNet", "RTCPeer", "RTCSignaling",
-        "RTCSignalingNIO", "RTCast",
+        "RTCSignalingNIO", "RTCWindow", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -251,7 +251,11 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCastTests",
-      dependencies: ["RTCast", "RTCCodecVPX", "RTCCodecOpus", "RTCMedia", "RTCPeer", "RTCPrimitives"],
+      dependencies: [
+        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCMedia", "RTCPeer", "RTCPrimitives", "RTCSctp",
+        "RTCSignaling", "RTCSignalingNIO",
+        .product(name: "Logging", package: "swift-log"),
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "RTCastCLITests",

@@ -46,7 +46,7 @@ struct ServeRunner {
     let access = HubAccess(shared: command.token, perPeer: try command.tokens.map(TokenFile.read) ?? [:])
     let certificate = try certificate()
     let report = report
-    let relay = StreamRelay(into: StreamDirectory()) { report.yield(.stream($0)) }
+    let relay = StreamRelay(into: StreamDirectory(), report: { report.yield(.stream($0)) })
     var configuration = configuration(listen, certificate, access)
     configuration.publications = relay
     let server: SignalingServer
