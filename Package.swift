@@ -21,13 +21,14 @@ let package = Package(
       name: "RTCast",
       targets: [
         "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCNet", "RTCCapture", "RTCCaptureX11", "RTCCaptureFile",
-        "RTCCapturePlugin", "RTCAudio", "RTCSignaling", "RTCSignalingNIO",
+        "RTCCapturePlugin", "RTCAudio", "RTCWindow", "RTCSignaling", "RTCSignalingNIO",
       ]),
     // For the fuzzing and benchmark packages beside this one.
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
     .library(name: "RTCWire", targets: ["RTCWire"]),
     .library(name: "RTCSctp", targets: ["RTCSctp", "RTCPrimitives"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
+    .library(name: "RTCSignaling", targets: ["RTCSignaling"]),
     .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
     .library(name: "RTCPeer", targets: ["RTCPeer", "RTCEngine", "RTCSctp"]),
     .library(
@@ -53,6 +54,7 @@ let package = Package(
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
+    .systemLibrary(name: "CSDL2", providers: [.apt(["libsdl2-dev"])]),
     .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
     .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
     // Not a bare module map: usrsctp's clock, random numbers and state are taken in hand there.
@@ -84,6 +86,11 @@ let package = Package(
       dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSrtp", "RTCSctp"],
       swiftSettings: safe),
 
+    // From packets to sound, with any decoder.
+    .target(
+      name: "RTCPlayout", dependencies: ["RTCPrimitives", "RTCMedia", "RTCEngine", "RTCBitstream", "RTCNet"],
+      swiftSettings: safe),
+
     // Sockets, clocks and the public peer connection.
     .target(name: "RTCNet", dependencies: ["RTCPrimitives", "CLinux"], swiftSettings: safe),
     .target(
@@ -107,6 +114,9 @@ let package = Package(
     .target(
       name: "RTCAudio", dependencies: ["RTCMedia", "RTCPrimitives", "RTCCapture", "CPulse"], swiftSettings: strict),
 
+    // What received video is shown in.
+    .target(name: "RTCWindow", dependencies: ["RTCMedia", "RTCConvert", "RTCNet", "CSDL2"], swiftSettings: strict),
+
     // Codecs and colour.
     .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
     .target(name: "RTCCodecVPX", dependencies: ["RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
@@ -115,19 +125,22 @@ let package = Package(
     .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "COpus"], swiftSettings: strict),
 
     // Signaling.
-    .target(name: "RTCSignaling", swiftSettings: safe),
+    .target(name: "RTCSignaling", dependencies: ["RTCPrimitives"], swiftSettings: safe),
     .target(
       name: "RTCSignalingNIO",
       dependencies: [
-        "RTCSignaling",
+        "RTCPrimitives", "RTCSignaling",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Logging", package: "swift-log"),
       ],
-      resources: [.embedInCode("Resources/viewer.html")],
+      resources: [.embedInCode("Resources/viewer.html")]
+        + ["hub.html", "hub.css", "line.js", "media.js", "call.js", "board.js", "tiles.js", "sounds.js", "page.js"]
+        .map { .embedInCode("Resources/hub/\($0)") },
       swiftSettings: strict),
 
     // What an application imports, and the program.
@@ -135,15 +148,15 @@ let package = Package(
       name: "RTCast",
       dependencies: [
         "RTCPrimitives", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCNet",
-        "RTCPeer", "RTCSignaling", "RTCSignalingNIO",
+        "RTCPeer", "RTCPlayout", "RTCSctp", "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
     .executableTarget(
       name: "rtcast-cli",
       dependencies: [
         "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureFile",
-        "RTCCapturePlugin", "RTCCaptureX11", "RTCEngine", "RTCNet", "RTCPeer", "RTCSignaling", "RTCSignalingNIO",
-        "RTCast",
+        "RTCCapturePlugin", "RTCCaptureX11", "RTCDtls", "RTCEngine", "RTCNet", "RTCPeer", "RTCSignaling",
+        "RTCSignalingNIO", "RTCWindow", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -156,7 +169,10 @@ let package = Package(
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCWireTests", dependencies: ["RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCPrimitives"],
+      name: "RTCWireTests",
+      dependencies: [
+        "RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCEngine", "RTCPrimitives", "RTCSignaling",
+      ],
       swiftSettings: strict),
     .testTarget(name: "RTCBitstreamTests", dependencies: ["RTCBitstream", "RTCMedia"], swiftSettings: strict),
     .testTarget(
@@ -173,6 +189,12 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
+      name: "RTCPlayoutTests",
+      dependencies: [
+        "RTCPlayout", "RTCEngine", "RTCCodecOpus", "RTCCodecVPX", "RTCMedia", "RTCNet", "RTCWire", "RTCPrimitives",
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "RTCPeerTests",
       dependencies: ["RTCPeer", "RTCEngine", "RTCSctp", "RTCMedia", "RTCTestKit", "RTCPrimitives"],
       swiftSettings: strict),
@@ -186,11 +208,17 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureFileTests",
-      dependencies: ["RTCCaptureFile", "RTCBitstream", "RTCMedia", "RTCPrimitives", "CFFmpeg"],
+      dependencies: ["RTCCaptureFile", "RTCCodecVPX", "RTCBitstream", "RTCMedia", "RTCPrimitives", "CFFmpeg"],
       swiftSettings: strict),
+    .target(
+      name: "XvfbKit", dependencies: ["RTCMedia", "CX11"], path: "Tests/XvfbKit", swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureX11Tests",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "CX11"],
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RTCWindowTests",
+      dependencies: ["RTCWindow", "RTCMedia", "RTCPrimitives", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
       swiftSettings: strict),
     .executableTarget(
       name: "PluginHostProbe", dependencies: ["RTCCapturePlugin", "CLinux"], path: "Tests/PluginHostProbe",
@@ -210,21 +238,27 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCMedia"], swiftSettings: strict),
-    .testTarget(name: "RTCSignalingTests", dependencies: ["RTCSignaling"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCSignalingTests", dependencies: ["RTCSignaling", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCSignalingNIOTests",
       dependencies: [
-        "RTCSignaling", "RTCSignalingNIO",
+        "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
     .testTarget(
       name: "RTCastTests",
-      dependencies: ["RTCast", "RTCCodecVPX", "RTCCodecOpus", "RTCMedia", "RTCPeer", "RTCPrimitives"],
+      dependencies: [
+        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCMedia", "RTCPeer", "RTCPrimitives", "RTCSctp",
+        "RTCSignaling", "RTCSignalingNIO",
+        .product(name: "Logging", package: "swift-log"),
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "RTCastCLITests",

@@ -21,6 +21,8 @@ let package = Package(
       dependencies: [
         .product(name: "RTCWire", package: "rtcast"), .product(name: "RTCMedia", package: "rtcast"),
         .product(name: "RTCCapture", package: "rtcast"), .product(name: "RTCBitstream", package: "rtcast"),
+        .product(name: "RTCEngine", package: "rtcast"),
+        .product(name: "RTCSignaling", package: "rtcast"),
       ],
       swiftSettings: strict),
     // By itself: it alone needs usrsctp.
@@ -37,7 +39,13 @@ let package = Package(
     fuzzTarget("FuzzSTUN"),
     fuzzTarget("FuzzSDP"),
     fuzzTarget("FuzzY4M"),
+    fuzzTarget("FuzzJitter"),
+    fuzzTarget("FuzzVideo"),
     fuzzTarget("FuzzSCTP", body: "FuzzSctpBody"),
+    fuzzTarget("FuzzHub"),
+    fuzzTarget("FuzzHubClient"),
+    fuzzTarget("FuzzPeerJS"),
+    fuzzTarget("FuzzSkyRTC"),
     fuzzTarget("FuzzH264File"),
     fuzzTarget("FuzzVP9File"),
     fuzzTarget("FuzzAV1File"),

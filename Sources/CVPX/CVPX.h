@@ -12,8 +12,22 @@ static inline vpx_codec_err_t cvpx_vp8_encoder_init(vpx_codec_ctx_t *context, co
   return vpx_codec_enc_init(context, vpx_codec_vp8_cx(), config, 0);
 }
 
-static inline vpx_codec_err_t cvpx_vp8_decoder_init(vpx_codec_ctx_t *context) {
-  return vpx_codec_dec_init(context, vpx_codec_vp8_dx(), NULL, 0);
+static inline vpx_codec_err_t cvpx_decoder_init(vpx_codec_ctx_t *context, vpx_codec_iface_t *codec, unsigned threads) {
+  vpx_codec_dec_cfg_t configuration = {threads, 0, 0};
+  return vpx_codec_dec_init(context, codec, &configuration, 0);
+}
+
+// What the first bytes of a frame say.
+static inline vpx_codec_err_t cvpx_peek(vpx_codec_iface_t *codec, const uint8_t *data, unsigned count,
+                                        vpx_codec_stream_info_t *info) {
+  info->sz = sizeof *info;
+  return vpx_codec_peek_stream_info(codec, data, count, info);
+}
+
+// 1 when the last frame refers to something that is not as it should be.
+static inline int cvpx_is_corrupted(vpx_codec_ctx_t *context) {
+  int corrupted = 0;
+  return vpx_codec_control(context, VP8D_GET_FRAME_CORRUPTED, &corrupted) == VPX_CODEC_OK && corrupted != 0;
 }
 
 // For every control that takes one int.

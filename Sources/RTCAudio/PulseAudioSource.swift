@@ -11,6 +11,8 @@ public final class PulseAudioSource: AudioSource {
   private let target: PulseTarget
   private let server: String?
   private let onNotice: @Sendable (String) -> Void
+  private let purpose: PulsePurpose
+  private let noteDevice: @Sendable (PulseDevice?) -> Void
   private let thread = CaptureThread()
 
   /// - Parameters:
@@ -18,18 +20,29 @@ public final class PulseAudioSource: AudioSource {
   ///     the library's own search.
   ///   - onNotice: gets a sentence when sound goes away, comes back, or comes from another device; called on the capture
   ///     thread.
-  public init(
+  public convenience init(
     _ target: PulseTarget, server: String? = nil, onNotice: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
+    self.init(target, server: server, .cast, onNotice: onNotice) { _ in }
+  }
+
+  /// - Parameter noteDevice: gets the device whenever it is another, nil while there is none; on the capture thread.
+  init(
+    _ target: PulseTarget, server: String?, _ purpose: PulsePurpose, onNotice: @escaping @Sendable (String) -> Void,
+    noteDevice: @escaping @Sendable (PulseDevice?) -> Void
   ) {
     self.target = target
     self.server = server
+    self.purpose = purpose
     self.onNotice = onNotice
+    self.noteDevice = noteDevice
   }
 
   public func startCapture(consumer: any AudioConsumer) {
     let (target, server, onNotice) = (target, server, onNotice)
+    let (purpose, noteDevice) = (purpose, noteDevice)
     let started = thread.start(name: "rtc-pulse") { run in
-      PulseCapture(target, server: server, consumer, run, onNotice).run()
+      PulseCapture(target, server: server, consumer, run, onNotice, purpose, noteDevice).run()
     }
     if !started { consumer.audioCaptureDidStart(.failure(.alreadyStarted)) }
   }

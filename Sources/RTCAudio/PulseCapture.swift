@@ -12,7 +12,7 @@ final class PulseCapture {
   /// What the consumer was told last.
   private enum Standing {
     case starting
-    case hearing(String)
+    case hearing(PulseDevice)
     /// Waiting for a device or for the server.
     case waiting
   }
@@ -22,12 +22,15 @@ final class PulseCapture {
   private let consumer: any AudioConsumer
   private let thread: CaptureRun
   private let notice: (String) -> Void
+  private let purpose: PulsePurpose
+  /// Learns from which device sound comes; nil while none does.
+  private let noteDevice: (PulseDevice?) -> Void
 
   private var standing = Standing.starting
   private var pause = PulseCapture.firstPause
   private var recording: PulseRecording?
-  /// The description of its device, until it runs.
-  private var opening: String?
+  /// Its device, until it runs.
+  private var opening: PulseDevice?
   /// After a stream that was refused.
   private var retryAt: Timestamp?
   /// Where the user has moved the stream.
@@ -35,16 +38,19 @@ final class PulseCapture {
 
   init(
     _ target: PulseTarget, server: String?, _ consumer: any AudioConsumer, _ thread: CaptureRun,
-    _ notice: @escaping (String) -> Void
+    _ notice: @escaping (String) -> Void, _ purpose: PulsePurpose, _ noteDevice: @escaping (PulseDevice?) -> Void
   ) {
     self.target = target
     self.server = server
     self.consumer = consumer
     self.thread = thread
     self.notice = notice
+    self.purpose = purpose
+    self.noteDevice = noteDevice
   }
 
   func run() {
+    defer { noteDevice(nil) }
     while !thread.isStopped {
       let error = session()
       recording = nil
@@ -120,18 +126,18 @@ final class PulseCapture {
     }
     if let recording, recording.device == device.name {
       recording.acceptMove()
-      return noteHeard(device.description)
+      return noteHeard(device)
     }
     guard retryAt == nil else { return }
     // The old one first: a device may allow only one.
     recording = nil
-    opening = device.description
+    opening = device
     // The recording is this object's own and gone before it is.
-    recording = try PulseRecording(connection, device: device.name) { [unowned self] in hear($0) }
+    recording = try PulseRecording(connection, device: device.name, purpose) { [unowned self] in hear($0) }
   }
 
   private func wanted(_ inventory: PulseInventory) throws(CaptureError) -> PulseDevice {
-    let choice = Result { () throws(CaptureError) in try inventory.device(for: target) }
+    let choice = Result { () throws(CaptureError) in try inventory.device(for: target, cancelsEcho: purpose == .call) }
     if let recording, recording.hasMoved {
       // Moved while its device is still there: somebody wanted that. Else the server knew no better place.
       let isForced = !inventory.sources.contains { $0.name == recording.openedDevice }
@@ -156,23 +162,25 @@ final class PulseCapture {
     noteHeard(device)
   }
 
-  private func noteHeard(_ device: String) {
+  private func noteHeard(_ device: PulseDevice) {
+    noteDevice(device)
     switch standing {
     case .starting:
       standing = .hearing(device)
       consumer.audioCaptureDidStart(.success(PulseRecording.format))
     case .hearing(let before):
       standing = .hearing(device)
-      if before != device { notice("Sound now comes from \(device).") }
+      if before.description != device.description { notice("Sound now comes from \(device.description).") }
     case .waiting:
       standing = .hearing(device)
-      notice("Sound is back, from \(device).")
+      notice("Sound is back, from \(device.description).")
     }
   }
 
   private func wait(_ sentence: String) {
     if case .waiting = standing { return }
     standing = .waiting
+    noteDevice(nil)
     notice(sentence)
   }
 

@@ -142,7 +142,10 @@ final class PulseConnection {
   fileprivate func note(_ sink: pa_sink_info?) {
     guard let sink else { return noteAnswer() }
     guard let name = text(sink.name) else { return }
-    draft.sinks.append(PulseInventory.Sink(name: name, monitor: text(sink.monitor_source_name)))
+    draft.sinks.append(
+      PulseInventory.Sink(
+        name: name, description: text(sink.description), monitor: text(sink.monitor_source_name),
+        echoFilter: echoFilter(name, driver: text(sink.driver), sink.proplist)))
   }
 
   fileprivate func note(_ source: pa_source_info?) {
@@ -150,7 +153,15 @@ final class PulseConnection {
     guard let name = text(source.name) else { return }
     draft.sources.append(
       PulseInventory.Source(
-        name: name, description: text(source.description) ?? name, isMonitor: source.monitor_of_sink != UInt32.max))
+        name: name, description: text(source.description) ?? name, isMonitor: source.monitor_of_sink != UInt32.max,
+        echoFilter: echoFilter(name, driver: text(source.driver), source.proplist)))
+  }
+
+  /// PulseAudio tells by the module, PipeWire only by the names that its documentation gives such devices.
+  private func echoFilter(_ name: String, driver: String?, _ properties: OpaquePointer?) -> PulseInventory.EchoFilter? {
+    let names = [name.lowercased(), driver?.lowercased() ?? ""]
+    guard names.contains(where: { $0.contains("echo-cancel") || $0.contains("echo_cancel") }) else { return nil }
+    return PulseInventory.EchoFilter(master: properties.flatMap { text(pa_proplist_gets($0, "device.master_device")) })
   }
 
   private func noteAnswer() {

@@ -26,12 +26,15 @@ public struct PulseDevice: Hashable, Sendable {
   public var kind: Kind
   /// What `PulseTarget.desktop` or `.microphone` means now.
   public var isDefault: Bool
+  /// An input of the server's echo canceller: a microphone without what its output plays.
+  public var cancelsEcho: Bool
 
-  public init(name: String, description: String, kind: Kind, isDefault: Bool) {
+  public init(name: String, description: String, kind: Kind, isDefault: Bool, cancelsEcho: Bool = false) {
     self.name = name
     self.description = description
     self.kind = kind
     self.isDefault = isDefault
+    self.cancelsEcho = cancelsEcho
   }
 }
 
@@ -39,11 +42,15 @@ public struct PulseDevice: Hashable, Sendable {
 package struct PulseInventory: Hashable, Sendable {
   package struct Sink: Hashable, Sendable {
     package var name: String
+    package var description: String
     package var monitor: String?
+    package var echoFilter: EchoFilter?
 
-    package init(name: String, monitor: String?) {
+    package init(name: String, description: String? = nil, monitor: String?, echoFilter: EchoFilter? = nil) {
       self.name = name
+      self.description = description ?? name
       self.monitor = monitor
+      self.echoFilter = echoFilter
     }
   }
 
@@ -51,12 +58,22 @@ package struct PulseInventory: Hashable, Sendable {
     package var name: String
     package var description: String
     package var isMonitor: Bool
+    package var echoFilter: EchoFilter?
 
-    package init(name: String, description: String, isMonitor: Bool) {
+    package init(name: String, description: String, isMonitor: Bool, echoFilter: EchoFilter? = nil) {
       self.name = name
       self.description = description
       self.isMonitor = isMonitor
+      self.echoFilter = echoFilter
     }
+  }
+
+  /// What makes a device one of an echo canceller's, in front of a real one.
+  package struct EchoFilter: Hashable, Sendable {
+    /// The name of the real device; nil when the server does not say.
+    package var master: String?
+
+    package init(master: String?) { self.master = master }
   }
 
   package var serverName = ""
@@ -73,15 +90,18 @@ package struct PulseInventory: Hashable, Sendable {
     return sources.map { source in
       PulseDevice(
         name: source.name, description: source.description, kind: source.isMonitor ? .desktop : .microphone,
-        isDefault: source.name == (source.isMonitor ? monitor : defaultSource))
+        isDefault: source.name == (source.isMonitor ? monitor : defaultSource),
+        cancelsEcho: source.echoFilter != nil && !source.isMonitor)
     }
   }
 
   /// The device that `target` means now.
-  package func device(for target: PulseTarget) throws(CaptureError) -> PulseDevice {
+  ///
+  /// - Parameter cancelsEcho: takes the echo canceller of the default microphone in its place, where there is one.
+  package func device(for target: PulseTarget, cancelsEcho: Bool = false) throws(CaptureError) -> PulseDevice {
     switch target {
     case .desktop: try desktop()
-    case .microphone: try microphone()
+    case .microphone: try cancelsEcho ? echoCanceller(of: microphone()) : microphone()
     case .device(let wanted): try device(wanted)
     }
   }
@@ -105,6 +125,11 @@ package struct PulseInventory: Hashable, Sendable {
     throw .noSuchSource(
       "The sound server has no microphone. `pactl list short sources` lists its inputs; --audio desktop casts what the "
         + "machine plays.")
+  }
+
+  private func echoCanceller(of microphone: PulseDevice) -> PulseDevice {
+    let filter = sources.first { !$0.isMonitor && $0.echoFilter?.master == microphone.name }
+    return devices.first { $0.name == filter?.name } ?? microphone
   }
 
   private func device(_ wanted: String) throws(CaptureError) -> PulseDevice {
@@ -132,5 +157,49 @@ package struct PulseInventory: Hashable, Sendable {
 
   private static func names(_ devices: [PulseDevice]) -> String {
     devices.map { "\($0.name) (\($0.description))" }.joined(separator: ", ")
+  }
+}
+
+/// An output that others are heard from.
+struct PulseOutput: Hashable, Sendable {
+  var name: String
+  /// For people.
+  var description: String
+  /// An output of the server's echo canceller.
+  var cancelsEcho: Bool
+  /// The server has such outputs, and hears only what goes to them.
+  var hasEchoCanceller: Bool
+}
+
+extension PulseInventory {
+  /// The name of the output to ask for: the one that `wanted` names or describes, else the echo canceller of the default
+  /// one. Nil for the server's own choice.
+  package func output(_ wanted: String?) throws(CaptureError) -> String? {
+    guard let wanted else {
+      if sinks.isEmpty {
+        throw .noSuchSource(
+          "The sound server has no output. `pactl list short sinks` lists them; plug one in, or make one by "
+            + "`pactl load-module module-null-sink`.")
+      }
+      return sinks.first { $0.echoFilter?.master == defaultSink && defaultSink != nil }?.name
+    }
+    if let sink = sinks.first(where: { $0.name == wanted || $0.description == wanted }) { return sink.name }
+    let needle = wanted.lowercased()
+    let found = sinks.filter { !needle.isEmpty && $0.description.lowercased().contains(needle) }
+    if found.count == 1 { return found[0].name }
+    let names = (found.isEmpty ? sinks : found).map { "\($0.name) (\($0.description))" }.joined(separator: ", ")
+    if found.isEmpty {
+      throw .noSuchSource(
+        "The sound server has no output '\(wanted)'. "
+          + (sinks.isEmpty ? "It has none at all." : "It has: \(names)."))
+    }
+    throw .noSuchSource("'\(wanted)' could be \(names). Name one of them in full.")
+  }
+
+  func output(named name: String) -> PulseOutput {
+    let sink = sinks.first { $0.name == name }
+    return PulseOutput(
+      name: name, description: sink?.description ?? name, cancelsEcho: sink?.echoFilter != nil,
+      hasEchoCanceller: sinks.contains { $0.echoFilter != nil })
   }
 }

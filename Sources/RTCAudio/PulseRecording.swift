@@ -11,7 +11,7 @@ final class PulseRecording {
     case ended(PulseError)
   }
 
-  static let format = AudioFormat(sampleRate: 48_000, channels: 2)
+  static let format = AudioFormat.opus
   /// How much sound the server sends at once: 20 ms, in bytes.
   private static let fragmentSize: UInt32 = 48_000 / 50 * 2 * 4
 
@@ -28,12 +28,10 @@ final class PulseRecording {
 
   /// Begins to open a stream.
   /// - Parameter deliver: gets the sound, from inside the connection's `pump`.
-  init(_ connection: PulseConnection, device: String, deliver: @escaping (AudioFrame) -> Void) throws(PulseError) {
-    var specification = pa_sample_spec(
-      format: cpulse_native_float(), rate: UInt32(Self.format.sampleRate), channels: UInt8(Self.format.channels))
-    guard let stream = pa_stream_new(connection.context, "Sound of a cast", &specification, nil) else {
-      throw connection.lastError
-    }
+  init(
+    _ connection: PulseConnection, device: String, _ purpose: PulsePurpose, deliver: @escaping (AudioFrame) -> Void
+  ) throws(PulseError) {
+    guard let stream = purpose.stream(connection) else { throw connection.lastError }
     self.connection = connection
     self.stream = stream
     self.deliver = deliver

@@ -1,8 +1,8 @@
 import COpus
-import RTCMedia
+public import RTCMedia
 
 /// Opus by libopus, decoding to 48 kHz. Used by one thread at a time.
-public final class OpusAudioDecoder {
+public final class OpusAudioDecoder: AudioDecoder {
   /// 1 or 2; packets of either are mixed to it.
   public let channels: Int
   private let decoder: OpaquePointer
@@ -63,14 +63,4 @@ public final class OpusAudioDecoder {
     guard count >= 0 else { throw .library(status: Int(count), message: String(cString: opus_strerror(count))) }
     return Array(samples[..<(Int(count) * channels)])
   }
-}
-
-/// Why an audio decoder refused.
-public enum AudioDecoderError: Error, Hashable, Sendable {
-  case unsupportedChannels(Int)
-  case emptyPacket
-  /// Not a multiple of 120, or more than a packet can hold.
-  case wrongSampleCount(Int)
-  /// The library refused; its status code and its own words.
-  case library(status: Int, message: String)
 }

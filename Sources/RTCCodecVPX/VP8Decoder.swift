@@ -2,46 +2,40 @@ import CVPX
 public import RTCMedia
 
 /// VP8 by libvpx, decoding. Used by one thread at a time.
-@safe
 public final class VP8Decoder: VideoDecoder {
   public let codec = VideoCodec.vp8
-  private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
+  private let decoding: VPXDecoding
+  private let pool = PixelBufferPool()
 
-  public init() throws(VideoDecoderError) {
-    unsafe context = UnsafeMutablePointer.allocate(capacity: 1)
-    unsafe context.initialize(to: vpx_codec_ctx_t())
-    let status = unsafe cvpx_vp8_decoder_init(context)
-    guard status == VPX_CODEC_OK else { throw .library(status: Int(status.rawValue)) }
+  /// - Parameter threads: a second one shortens large pictures of senders that prepare for it, and costs every picture a
+  ///   little.
+  public init(threads: Int = 1) throws(VideoDecoderError) {
+    decoding = unsafe try VPXDecoding(vpx_codec_vp8_dx(), threads: threads)
   }
 
-  deinit {
-    unsafe vpx_codec_destroy(context)
-    unsafe context.deinitialize(count: 1)
-    unsafe context.deallocate()
-  }
-
-  /// Decodes one frame into an I420 buffer of its own; nil when the frame shows nothing.
+  /// Decodes one frame into I420 memory of a pool; nil when the frame shows nothing.
   ///
-  /// - Throws: for bytes that are no VP8 frame, or one that needs a frame not seen.
+  /// - Throws: for bytes that are no VP8 frame, one that needs a frame not seen, and pictures beyond 8K. Then only a key
+  ///   frame is taken.
   public func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer? {
-    let status = unsafe data.withUnsafeBufferPointer { bytes in
-      unsafe vpx_codec_decode(context, bytes.baseAddress, UInt32(bytes.count), nil, 0)
-    }
-    guard status == VPX_CODEC_OK else { throw .library(status: Int(status.rawValue)) }
-    var position = unsafe vpx_codec_iter_t(bitPattern: 0)
-    guard let image = unsafe vpx_codec_get_frame(context, &position)?.pointee else { return nil }
+    let picture = unsafe try decoding.decode(data) { image throws(VideoDecoderError) in unsafe copy(image.pointee) }
+    return picture ?? nil
+  }
+
+  /// libvpx goes on to change its picture with the next call.
+  private func copy(_ image: vpx_image_t) -> PixelBuffer? {
     let size = unsafe PixelSize(width: Int(image.d_w), height: Int(image.d_h))
-    let planes = unsafe [
-      (image.planes.0!, Int(image.stride.0)), (image.planes.1!, Int(image.stride.1)),
-      (image.planes.2!, Int(image.stride.2)),
-    ]
-    return PixelBuffer.allocate(format: .i420, size: size) { index, bytes, stride in
+    let sources = unsafe [image.planes.0!, image.planes.1!, image.planes.2!]
+    let strides = unsafe [Int(image.stride.0), Int(image.stride.1), Int(image.stride.2)]
+    return pool.buffer(.i420, size) { index, bytes, stride in
       let extent = PixelFormat.i420.planeExtent(index, of: size)
-      let (base, sourceStride) = unsafe planes[index]
-      for row in 0..<extent.rows {
-        // libvpx keeps the image until the next call to it.
-        let line = unsafe UnsafeBufferPointer(start: base + row * sourceStride, count: extent.rowBytes)
-        for column in 0..<extent.rowBytes { bytes[row * stride + column] = unsafe line[column] }
+      let (source, sourceStride) = unsafe (sources[index], strides[index])
+      // Both sides have `rows` rows of at least `rowBytes` bytes, each in memory of its own.
+      unsafe bytes.withUnsafeMutableBytes { target in
+        for row in 0..<extent.rows {
+          unsafe (target.baseAddress! + row * stride).copyMemory(
+            from: source + row * sourceStride, byteCount: extent.rowBytes)
+        }
       }
     }
   }

@@ -1,5 +1,5 @@
 import CYUV
-import RTCMedia
+package import RTCMedia
 
 /// The plane addresses of one rectangle of a YUV frame; the caller holds the buffer meanwhile.
 @unsafe
@@ -70,13 +70,40 @@ func scalePlanes(_ buffer: PixelBuffer, into picture: InputPicture) {
 
 /// Turns one rectangle of a planar frame into packed RGB, by the frame's own matrix.
 func unpack(_ frame: VideoFrame, _ rect: PixelRect, into target: PackedScratch) throws(ConversionError) {
-  let from = unsafe PlanarRect(frame.buffer, rect)
-  let matrix = unsafe frame.colorSpace == .bt709Limited ? cyuv_bt709_limited() : cyuv_bt601_limited()
   let to = unsafe target.memory.baseAddress! + rect.y * target.stride + rect.x * 4
-  let stride = Int32(target.stride)
+  let matrix = unsafe frame.colorSpace == .bt709Limited ? cyuv_bt709_limited() : cyuv_bt601_limited()
+  try unsafe unpack(frame.buffer, rect, matrix, to: to, stride: target.stride)
+}
+
+/// Turns a whole planar frame (I420, NV12, I444) into B, G, R, A at `target`, by the frame's own matrix; planes said to
+/// be sRGB are taken for BT.601 at full range (JFIF).
+///
+/// - Parameters:
+///   - target: room for `stride` times the frame's height, written by nobody else meanwhile.
+///   - stride: in bytes, at least four times the frame's width.
+@unsafe
+package func unpackToBGRA(
+  _ frame: VideoFrame, at target: UnsafeMutablePointer<UInt8>, stride: Int
+) throws(ConversionError) {
+  let matrix =
+    switch frame.colorSpace {
+    case .bt601Limited: unsafe cyuv_bt601_limited()
+    case .bt709Limited: unsafe cyuv_bt709_limited()
+    case .sRGB: unsafe cyuv_bt601_full()
+    }
+  try unsafe unpack(frame.buffer, PixelRect(frame.size), matrix, to: target, stride: stride)
+}
+
+@unsafe
+private func unpack(
+  _ buffer: PixelBuffer, _ rect: PixelRect, _ matrix: UnsafePointer<YuvConstants>?, to: UnsafeMutablePointer<UInt8>,
+  stride rowStride: Int
+) throws(ConversionError) {
+  let from = unsafe PlanarRect(buffer, rect)
+  let stride = Int32(rowStride)
   let (width, height) = (Int32(rect.width), Int32(rect.height))
   let status =
-    switch frame.buffer.format {
+    switch buffer.format {
     case .i444:
       unsafe I444ToARGBMatrix(
         from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, to, stride, matrix, width, height)

@@ -52,6 +52,18 @@ public struct OpusPacket: Hashable, Sendable {
 
   public init?(_ packet: [UInt8]) { self.init(parsing: packet.span) }
 
+  /// False when the packet surely repeats nothing of the one before it (LBRR frames, §4.2.4); most packets say it in their
+  /// first frame's first byte.
+  ///
+  /// - Parameter packet: the bytes this was read from.
+  public func mayRepeatPrevious(_ packet: [UInt8]) -> Bool {
+    guard mode != .celt, packet.count > 2 else { return false }
+    guard packet[0] & 3 == 0 else { return true }
+    // One bit for each 20 ms says whether they are voice, the next whether they are repeated; then the second channel's.
+    let subframes = max(1, samplesPerFrame / 960)
+    return (0..<channels).contains { packet[1] & (0x80 >> UInt8(($0 + 1) * (subframes + 1) - 1)) != 0 }
+  }
+
   /// §3.1, table 2.
   private static func coding(_ config: Int) -> (Mode, Int) {
     switch config {

@@ -9,6 +9,13 @@ public protocol VideoDecoder: AnyObject {
   /// - Throws: for bytes that are no picture of the codec, or one that needs a picture not seen. The decoder can then be
   ///   used again from the next key frame on.
   func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer?
+
+  /// What the samples of the last picture mean, as the bitstream says; nil where it does not.
+  var colorSpace: ColorSpace? { get }
+}
+
+extension VideoDecoder {
+  public var colorSpace: ColorSpace? { nil }
 }
 
 /// Makes a decoder; the registry's entry for a codec.

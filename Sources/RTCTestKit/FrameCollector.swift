@@ -26,18 +26,7 @@ public final class FrameCollector: VideoConsumer {
   }
 
   public func next(within limit: Duration = .seconds(10)) async -> Event? {
-    await withTaskGroup(of: Event?.self) { group in
-      group.addTask { [events] in
-        var iterator = events.makeAsyncIterator()
-        return await iterator.next()
-      }
-      group.addTask {
-        try? await Task.sleep(for: limit)
-        return nil
-      }
-      defer { group.cancelAll() }
-      return await group.next() ?? nil
-    }
+    await events.next(within: limit)
   }
 
   /// The next frame; nil when the capturer ended or nothing came.

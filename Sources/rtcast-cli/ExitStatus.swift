@@ -46,6 +46,7 @@ struct CastFailure: Error {
         "Port \(address.port) at \(address.host.text) is in use; end the program that has it, or choose another "
           + "by --listen (port 0 takes a free one).")
     case .refused: self.init(.notPermitted, error.description)
+    case .badCertificate: self.init(.noInput, error.description)
     case .notPermitted: self.init(.notPermitted, error.description)
     case .notThisMachine, .unknownHost, .failed: self.init(.unavailable, error.description)
     }

@@ -16,6 +16,12 @@ struct Rtcast: AsyncParsableCommand {
             let viewers on other machines in
         rtcast screen --to https://sfu.example/whip --token s3cret
             publish to a WHIP service
+        rtcast screen --to alice --server wss://hub.example
+            call a peer at a hub and show it the screen
+        rtcast call alice --server wss://hub.example
+            a call: microphones and pictures both ways
+        rtcast watch http://127.0.0.1:8080/
+            somebody else's cast in a window
         rtcast screen --audio desktop --record talk.mkv
             with what this machine plays; keep a copy of what is sent
         rtcast file talk.mp4
@@ -26,6 +32,8 @@ struct Rtcast: AsyncParsableCommand {
             a moving test picture with a tone, no screen needed
         ffmpeg -i talk.mkv -f yuv4mpegpipe - | rtcast pipe
             what another program draws
+        rtcast serve --tls
+            a signaling hub with rooms and calls for everybody on this network
         rtcast list
             what there is to cast
         rtcast doctor
@@ -37,7 +45,9 @@ struct Rtcast: AsyncParsableCommand {
       """,
     version: "rtcast 0.1.0",
     subcommands: [
-      ScreenCommand.self, FileCommand.self, PipeCommand.self, PluginCommand.self, TestCommand.self, ListCommand.self,
+      ScreenCommand.self, FileCommand.self, PipeCommand.self, PluginCommand.self, TestCommand.self, CallCommand.self,
+      WatchCommand.self, ServeCommand.self,
+      ListCommand.self,
       DoctorCommand.self, PluginHostCommand.self,
     ])
 }

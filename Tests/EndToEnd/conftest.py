@@ -6,8 +6,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from harness import sound  # noqa: E402
-from harness.browser import chromium  # noqa: E402
+from harness.browser import FAKE_DEVICES, chromium  # noqa: E402
 from harness.clips import Clips  # noqa: E402
+from harness.hub_page import HubPage  # noqa: E402
 from harness.pulse import PulseServer  # noqa: E402
 from harness.rtcast import Rtcast  # noqa: E402
 from harness.xserver import XServer  # noqa: E402
@@ -48,6 +49,40 @@ def cautious_browser():
     browser = chromium(autoplay="document-user-activation-required")
     yield browser
     browser.quit()
+
+
+@pytest.fixture(scope="session")
+def people():
+    """Browsers with a camera and a microphone, one a person, started when somebody needs one more."""
+    browsers = []
+
+    def browser(index):
+        while len(browsers) <= index:
+            browsers.append(chromium(size=(1000, 700), flags=FAKE_DEVICES))
+        return browsers[index]
+
+    yield browser
+    for each in browsers:
+        each.quit()
+
+
+@pytest.fixture
+def visit(people):
+    """Opens the hub's page for each of the names given, and joins."""
+    used = []
+
+    def open_pages(url, *names, join=True):
+        pages = []
+        for name in names:
+            used.append(people(len(used)))
+            pages.append(HubPage(used[-1], url, name))
+            if join:
+                pages[-1].join()
+        return pages
+
+    yield open_pages
+    for browser in used:
+        browser.get("about:blank")
 
 
 @pytest.fixture(scope="session")

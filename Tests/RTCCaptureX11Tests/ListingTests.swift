@@ -1,6 +1,7 @@
 import RTCCaptureX11
 import RTCMedia
 import Testing
+import XvfbKit
 
 extension X11CaptureTests {
   @Suite struct ListingTests {

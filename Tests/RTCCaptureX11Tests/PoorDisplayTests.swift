@@ -2,6 +2,7 @@ import RTCCaptureX11
 import RTCMedia
 import RTCTestKit
 import Testing
+import XvfbKit
 
 /// Displays that lack something still work, and say what it costs.
 extension X11CaptureTests {

@@ -2,6 +2,7 @@ import RTCCaptureX11
 import RTCMedia
 import RTCTestKit
 import Testing
+import XvfbKit
 
 extension X11CaptureTests {
   @Suite struct RefusalTests {

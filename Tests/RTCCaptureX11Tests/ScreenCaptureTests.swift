@@ -3,6 +3,7 @@ import RTCMedia
 import RTCTestKit
 import Synchronization
 import Testing
+import XvfbKit
 
 func format(fps: Double) -> VideoFormat {
   VideoFormat(size: PixelSize(width: 640, height: 480), frameRates: 0...fps, pixelFormat: .bgra)

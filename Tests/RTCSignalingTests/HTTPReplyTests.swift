@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct HTTPReplyTests {
   @Test func anOpenedSessionIsNamedByItsLocation() {
-    let reply = HTTPReply.opened(WHEPAnswer(id: "abc", answer: "v=0\r\n", etag: "1"))
+    let reply = HTTPReply.opened(WHEPAnswer(id: "abc", answer: "v=0\r\n", etag: "1"), at: .whep)
     #expect(reply.status == 201)
     #expect(reply.first("location") == "/whep/session/abc")
     #expect(reply.first("etag") == "\"1\"")

@@ -22,9 +22,9 @@ import Testing
     #expect(open.judge(head("GET", "/")) == .page)
     #expect(open.judge(head("HEAD", "/?token=x#y")) == .page)
     #expect(open.judge(head("GET", "/health")) == .health(detail: true))
-    #expect(open.judge(head("POST", "/whep", type: "application/sdp")) == .open(stream: nil))
-    #expect(open.judge(head("POST", "/whep/a%20b?x", type: "Application/SDP ; x=1")) == .open(stream: "a b"))
-    #expect(open.judge(head("DELETE", "/whep/session/a-b_9")) == .close(id: "a-b_9"))
+    #expect(open.judge(head("POST", "/whep", type: "application/sdp")) == .open(.whep, stream: nil))
+    #expect(open.judge(head("POST", "/whep/a%20b?x", type: "Application/SDP ; x=1")) == .open(.whep, stream: "a b"))
+    #expect(open.judge(head("DELETE", "/whep/session/a-b_9")) == .close(.whep, id: "a-b_9"))
   }
 
   @Test(
@@ -32,7 +32,7 @@ import Testing
     arguments: [("\"7\"", "7"), ("W/\"7\"", "7"), ("*", "*"), ("\"7\", \"8\"", "7"), ("7", "7"), ("\"", "\"")])
   func entityTag(header: String, expected: String) {
     let request = head("PATCH", "/whep/session/x", type: "application/trickle-ice-sdpfrag", ifMatch: header)
-    #expect(open.judge(request) == .patch(id: "x", etag: expected))
+    #expect(open.judge(request) == .patch(.whep, id: "x", etag: expected))
   }
 
   @Test(
@@ -78,7 +78,7 @@ import Testing
       #expect(reply.first("www-authenticate")?.hasPrefix("Bearer") == true)
     }
     let right = head("POST", "/whep", authorization: "Bearer sesame", type: "application/sdp")
-    #expect(locked.judge(right) == .open(stream: nil))
+    #expect(locked.judge(right) == .open(.whep, stream: nil))
   }
 
   @Test func apreflightNeedsNoToken() {
@@ -136,6 +136,6 @@ import Testing
   @Test func withATokenTheyMayAsTheyMustKnowIt() {
     let request = head(
       "POST", "/whep", origin: "https://other.example", authorization: "Bearer sesame", type: "application/sdp")
-    #expect(locked.judge(request) == .open(stream: nil))
+    #expect(locked.judge(request) == .open(.whep, stream: nil))
   }
 }

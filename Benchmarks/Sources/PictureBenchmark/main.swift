@@ -103,5 +103,30 @@ extension String {
   report("scrolled page", scrolled.0 / 60, "\(scrolled.1 / 60) bytes")
 }
 
+/// What a viewer's processor spends on the same pictures, copy into pooled memory included.
+@MainActor func measureDecoding() throws {
+  let encoder = try VP8Encoder(VideoEncoderSettings(size: size, targetBitrate: .kilobitsPerSecond(8_000)))
+  let decoder = try VP8Decoder()
+  var converter = FrameConverter()
+  var now = Timestamp.zero
+  @MainActor func decode(_ frame: VideoFrame, keyFrame: Bool = false) throws -> Double {
+    now += .microseconds(33_333)
+    let changed = try converter.convert(frame, rects: frame.damage, into: encoder.picture)
+    let job = EncodeJob(changed: changed, keyFrame: keyFrame, captureTime: now, now: now)
+    guard let coded = try encoder.encode(job) else { return 0 }
+    let start = processorTime()
+    _ = try decoder.decode(coded.data)
+    return processorTime() - start
+  }
+  report("decode key frame", try decode(page(0), keyFrame: true))
+  let letters = try (0..<50).map { letter in
+    try decode(page(UInt64(letter % 2), damage: [PixelRect(x: 200 + 12 * letter, y: 400, width: 12, height: 20)]))
+  }
+  report("decode typed letter", letters.reduce(0, +) / 50)
+  let scrolls = try (0..<60).map { try decode(page(UInt64($0))) }
+  report("decode scrolled page", scrolls.reduce(0, +) / 60)
+}
+
 try measureConversion()
 try measureEncoding()
+try measureDecoding()

@@ -67,4 +67,9 @@ public struct SenderClock: Hashable, Sendable {
   public var ntpTime: NTPTimestamp
   /// On the track's own clock.
   public var rtpTime: RTPTimestamp
+
+  public init(ntpTime: NTPTimestamp, rtpTime: RTPTimestamp) {
+    self.ntpTime = ntpTime
+    self.rtpTime = rtpTime
+  }
 }

@@ -38,8 +38,12 @@ extension Peer {
       drops[.unknownStream] += 1
       return
     }
+    if agreement.needsRateEstimate {
+      videos[index].incoming.rate.add(packet.count, timestamp: header.timestamp, now: now)
+    }
     var fields = VideoReceiveStream.Header(
-      number: header.sequenceNumber, timestamp: header.timestamp, marker: header.marker, codec: codec)
+      number: header.sequenceNumber, timestamp: header.timestamp, marker: header.marker, codec: codec,
+      extensions: PictureExtensions(header, in: packet, map: incomingExtensions))
     if isRTX {
       // RFC 4588: the original sequence number stands before the payload.
       guard let rtx = RTXPayloadHeader(parsing: payload), let receiver = videos[index].receiver,
@@ -77,8 +81,15 @@ extension Peer {
     let outcome = videos[index].receiver?.receive(
       header: header, payload: payload, isRepair: isRepair, now: now, frames: &frames)
     if case .malformed = outcome { drops[.malformed] += 1 }
-    for frame in frames { outbox.events.append(.frameReceived(frame, videos[index].id)) }
+    handOver(frames, of: index, into: &outbox)
     setRepairTimer(of: index)
+  }
+
+  private mutating func handOver(_ frames: [ReceivedFrame], of index: Int, into outbox: inout Outbox) {
+    for frame in frames {
+      if frame.isKeyFrame { videos[index].incoming.keyFrameRequests.noteKeyFrame() }
+      outbox.events.append(.frameReceived(frame, videos[index].id))
+    }
   }
 
   // MARK: - Repair
@@ -86,7 +97,8 @@ extension Peer {
   private mutating func setRepairTimer(of index: Int) {
     var deadline = videos[index].receiver?.missing.nextRequest ?? .distantFuture
     if let wanted = videos[index].receiver?.keyFrameWantedAt {
-      deadline = min(deadline, max(wanted, videos[index].incoming.keyFrameAsked + keyFrameAskInterval))
+      let earliest = videos[index].incoming.keyFrameRequests.earliest(roundTrip: roundTripEstimate)
+      deadline = min(deadline, max(wanted, earliest))
     }
     videos[index].incoming.repairDeadline = deadline
     setRepairTimer()
@@ -110,12 +122,19 @@ extension Peer {
   private mutating func requestRepairs(of index: Int, _ now: Timestamp, into outbox: inout Outbox) {
     videos[index].incoming.repairDeadline = .distantFuture
     guard let ssrc = videos[index].receiver?.ssrc else { return }
-    let roundTrip = roundTripTime ?? ice.roundTripTime ?? .milliseconds(50)
-    let repairs = videos[index].agreement?.feedback.contains(.nack) ?? false
-    if let numbers = videos[index].receiver?.repairsDue(now, roundTrip: roundTrip), !numbers.isEmpty, repairs {
+    var frames: [ReceivedFrame] = []
+    let numbers = videos[index].receiver!.repairsDue(
+      now, roundTrip: roundTripEstimate, isAgreed: videos[index].agreement?.feedback.contains(.nack) ?? false,
+      frames: &frames)
+    handOver(frames, of: index, into: &outbox)
+    var rest = numbers ?? []
+    while !rest.isEmpty {
+      var written = 0
       sendRTCP(into: &outbox) { peer, writer in
-        GenericNACK.write(sender: peer.primary.ssrc, media: ssrc, lost: numbers.span, into: &writer)
+        written = GenericNACK.write(sender: peer.primary.ssrc, media: ssrc, lost: rest.span, into: &writer)
       }
+      guard written > 0 else { break }
+      rest.removeFirst(written)
     }
     if let wanted = videos[index].receiver?.keyFrameWantedAt, wanted <= now {
       askForKeyFrame(of: index, now, into: &outbox)
@@ -123,10 +142,7 @@ extension Peer {
     setRepairTimer(of: index)
   }
 
-  /// Not more often than a key frame can come.
-  private var keyFrameAskInterval: TimeDelta {
-    max(.milliseconds(300), (roundTripTime ?? ice.roundTripTime ?? .zero) * 2)
-  }
+  private var roundTripEstimate: TimeDelta { roundTripTime ?? ice.roundTripTime ?? .milliseconds(50) }
 
   /// - Parameter id: whose; nil: of every video that is received.
   mutating func askForKeyFrames(_ id: TransceiverID?, now: Timestamp, into outbox: inout Outbox) {
@@ -135,23 +151,33 @@ extension Peer {
     }
   }
 
-  /// PLI (RFC 4585 §6.3.1), or FIR (RFC 5104 §4.3.1) where only that is agreed, unless there was one a moment ago.
+  /// Asks for a key frame, unless there was a request a moment ago.
   private mutating func askForKeyFrame(of index: Int, _ now: Timestamp, into outbox: inout Outbox) {
     guard let ssrc = videos[index].receiver?.ssrc,
-      now - videos[index].incoming.keyFrameAsked >= keyFrameAskInterval
+      let request = videos[index].incoming.keyFrameRequests.ask(
+        now, roundTrip: roundTripEstimate, feedback: videos[index].agreement?.feedback ?? FeedbackMechanisms())
     else { return }
-    videos[index].incoming.keyFrameAsked = now
-    guard let feedback = videos[index].agreement?.feedback, feedback.contains(.pli) || !feedback.contains(.fir) else {
-      videos[index].incoming.nextFIR &+= 1
-      let number = videos[index].incoming.nextFIR
-      sendRTCP(into: &outbox) { peer, writer in
+    sendRTCP(into: &outbox) { peer, writer in
+      switch request {
+      case .pictureLoss: PictureLossIndication(sender: peer.primary.ssrc, media: ssrc).write(into: &writer)
+      case .fullIntra(let number):
         FullIntraRequest.write(
           sender: peer.primary.ssrc, FullIntraRequest.Entry(media: ssrc, commandSequenceNumber: number), into: &writer)
       }
-      return
     }
-    sendRTCP(into: &outbox) { peer, writer in
-      PictureLossIndication(sender: peer.primary.ssrc, media: ssrc).write(into: &writer)
+  }
+
+  /// Tells senders without transport-wide feedback what the path seems to bear, each its own.
+  mutating func reportRates(_ blocks: [ReportBlock], now: Timestamp, into outbox: inout Outbox) {
+    for index in videos.indices where videos[index].agreement?.needsRateEstimate ?? false {
+      guard let ssrc = videos[index].receiver?.ssrc, let block = blocks.first(where: { $0.source == ssrc }),
+        let rate = videos[index].incoming.rate.update(now, fractionLost: Double(block.fractionLost) / 256)
+      else { continue }
+      let sources = [ssrc]
+      sendRTCP(into: &outbox) { peer, writer in
+        ReceiverEstimatedMaximumBitRate.write(
+          sender: peer.primary.ssrc, bitRate: rate, sources: sources.span, into: &writer)
+      }
     }
   }
 

@@ -20,6 +20,7 @@ extension Peer {
   mutating func report(_ now: Timestamp, into outbox: inout Outbox) {
     timers[.report] = now + Self.reportInterval
     var blocks = videos.indices.compactMap { takeReportBlock(ofVideo: $0, now) }
+    reportRates(blocks, now: now, into: &outbox)
     blocks += sounds.indices.compactMap { takeReportBlock(ofSound: $0, now) }
     var reports = senderReports(now)
     repeat {

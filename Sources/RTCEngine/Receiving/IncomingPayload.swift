@@ -6,10 +6,14 @@ import RTCWire
 struct IncomingPayload {
   /// False for what can only be the continuation of an earlier packet.
   var mayStartFrame: Bool
-  /// A picture that needs no other begins with this packet for certain.
+  /// A picture that needs no other may begin with this packet.
   var startsKeyFrame: Bool
   /// The packet belongs to a picture that needs no other; said by at least one of its packets.
   var isKeyFrame: Bool
+  /// Holds the parameters without which later key frames cannot be decoded (H.264).
+  var hasParameters = false
+  /// What it says of the pictures that its own needs; of use in a picture's first packet.
+  var dependency = PictureDependency.unsaid
   /// What `FrameAssembly` takes.
   var data: Range<Int>
 
@@ -24,6 +28,9 @@ struct IncomingPayload {
       mayStartFrame = descriptor.startsFrame
       isKeyFrame = mayStartFrame && VP8FrameHeader(parsing: payload.extracting(data))?.isKeyFrame ?? false
       startsKeyFrame = isKeyFrame
+      if let layer = descriptor.temporalLayer, let base = descriptor.baseLayerIndex {
+        dependency = .layered(base: base, temporal: layer.index, isSync: layer.isSync)
+      }
     case .vp9:
       var reader = ByteReader(payload)
       guard let descriptor = VP9PayloadDescriptor(parsing: &reader), !reader.isAtEnd else { return nil }
@@ -31,16 +38,31 @@ struct IncomingPayload {
       mayStartFrame = descriptor.startsPicture
       isKeyFrame = descriptor.startsKeyFrame
       startsKeyFrame = isKeyFrame
+      dependency = PictureDependency(descriptor)
     case .h264:
       guard let said = H264Payload(parsing: payload) else { return nil }
       mayStartFrame = said.startsUnit
-      isKeyFrame = said.isIDR || said.hasParameterSet
-      startsKeyFrame = said.hasParameterSet
+      isKeyFrame = said.isIDR
+      hasParameters = said.hasParameterSet
+      startsKeyFrame = said.startsUnit && (said.isIDR || said.hasParameterSet)
     case .av1:
       guard let said = AV1Payload(parsing: payload) else { return nil }
       mayStartFrame = !said.header.continuesUnit
       isKeyFrame = said.header.startsSequence
       startsKeyFrame = isKeyFrame
+    }
+  }
+}
+
+extension PictureDependency {
+  init(_ descriptor: VP9PayloadDescriptor) {
+    if descriptor.isFlexible {
+      guard let picture = descriptor.pictureID, descriptor.isInterPredicted else { self = .unsaid; return }
+      self = .listed(picture: picture.value, differences: descriptor.references)
+    } else if let layer = descriptor.layer, let base = layer.baseLayerIndex {
+      self = .layered(base: base, temporal: layer.temporal, isSync: layer.isSwitchingUpPoint)
+    } else {
+      self = .unsaid
     }
   }
 }

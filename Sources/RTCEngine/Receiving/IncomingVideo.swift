@@ -6,10 +6,10 @@ struct IncomingVideo {
   /// The compact NTP time of the far sender's last report, and when it came (RFC 3550 §6.4.1, LSR and DLSR).
   var lastSenderReport: (time: CompactNTPTimestamp, arrival: Timestamp)?
   var senderClock: SenderClock?
-  /// Our own count of FIR commands (RFC 5104 §4.3.1.1).
-  var nextFIR: UInt8 = 0
-  /// When we last asked the far sender for a key frame.
-  var keyFrameAsked = Timestamp(nanoseconds: .min / 2)
+  /// How the far sender is asked for key frames.
+  var keyFrameRequests = KeyFrameRequests()
+  /// What the path bears, for a far sender without transport-wide feedback.
+  var rate = ReceiveRateEstimate()
   /// When missing packets or a key frame are to be asked for.
   var repairDeadline = Timestamp.distantFuture
   var sources = SourceChange()

@@ -4,8 +4,18 @@ package import RTCPrimitives
 package struct MissingPackets {
   private struct Entry {
     var number: Extended<SequenceNumber>
+    /// When it was first missed.
+    var missed: Timestamp
     var nextRequest: Timestamp
+    var lastRequest: Timestamp?
     var requests: Int
+  }
+
+  /// What was known of a packet that came after all.
+  package struct Found: Hashable {
+    package var missed: Timestamp
+    /// Nil when it was never asked for.
+    package var lastRequest: Timestamp?
   }
 
   /// In order of sequence number.
@@ -26,32 +36,55 @@ package struct MissingPackets {
   /// lets mere reordering heal itself.
   package mutating func add(_ range: Range<Int64>, now: Timestamp, patience: TimeDelta) {
     for number in range.suffix(Self.maximumCount + 1) {
-      entries.append(Entry(number: Extended(number), nextRequest: now + patience, requests: 0))
+      entries.append(
+        Entry(number: Extended(number), missed: now, nextRequest: now + patience, lastRequest: nil, requests: 0))
     }
   }
 
-  package mutating func remove(_ number: Extended<SequenceNumber>) {
-    if let index = entries.firstIndex(where: { $0.number == number }) { entries.remove(at: index) }
+  /// Forgets a packet that came; nil when it was not missed.
+  @discardableResult
+  package mutating func remove(_ number: Extended<SequenceNumber>) -> Found? {
+    let index = firstIndex(notBefore: number)
+    guard index < entries.count, entries[index].number == number else { return nil }
+    let entry = entries.remove(at: index)
+    return Found(missed: entry.missed, lastRequest: entry.lastRequest)
   }
 
   package mutating func removeAll(before number: Extended<SequenceNumber>) {
-    entries.removeAll { $0.number < number }
+    entries.removeFirst(firstIndex(notBefore: number))
+  }
+
+  package func hasAny(before number: Extended<SequenceNumber>) -> Bool {
+    entries.first.map { $0.number < number } ?? false
   }
 
   package mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
 
   /// The numbers to ask for at `now`, each next due after `interval`, and later ones further apart: the packet or the
   /// request may be stuck behind a queue.
+  /// - Parameter lifetime: a packet missed for longer is given up, however often it was asked for.
   /// - Returns: nil when any has been asked for too often, or there are too many: repair has failed.
-  package mutating func due(_ now: Timestamp, interval: TimeDelta) -> [SequenceNumber]? {
+  package mutating func due(
+    _ now: Timestamp, interval: TimeDelta, lifetime: TimeDelta = .seconds(2)
+  ) -> [SequenceNumber]? {
     guard entries.count <= Self.maximumCount else { return nil }
     var numbers: [SequenceNumber] = []
     for index in entries.indices where entries[index].nextRequest <= now {
-      guard entries[index].requests < Self.maximumRequests else { return nil }
+      guard entries[index].requests < Self.maximumRequests, now - entries[index].missed <= lifetime else { return nil }
       entries[index].requests += 1
+      entries[index].lastRequest = now
       entries[index].nextRequest = now + interval * Int64(min(4, entries[index].requests))
       numbers.append(entries[index].number.low)
     }
     return numbers
+  }
+
+  private func firstIndex(notBefore number: Extended<SequenceNumber>) -> Int {
+    var (low, high) = (0, entries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].number < number { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }

@@ -13,6 +13,12 @@ struct PacketRing {
     var isFirst: Bool
     /// Of a picture that needs no other.
     var isKeyFrame: Bool
+    /// Holds the parameters that key frames need (H.264).
+    var hasParameters = false
+    /// Nothing can be made of it; nor, then, of its picture.
+    var isDamaged = false
+    var dependency = PictureDependency.unsaid
+    var extensions = PictureExtensions()
     var codec: VideoCodec
     /// What `FrameAssembly` takes; empty for padding.
     var payload: [UInt8]
@@ -51,7 +57,7 @@ struct PacketRing {
   /// The first number from `number` on at which there is no padding.
   func afterPadding(_ number: Extended<SequenceNumber>) -> Extended<SequenceNumber> {
     var number = number
-    while let packet = self[number], packet.payload.isEmpty { number = number.next }
+    while let packet = self[number], packet.payload.isEmpty, !packet.isDamaged { number = number.next }
     return number
   }
 
@@ -61,13 +67,27 @@ struct PacketRing {
     var number = start
     if let walked, walked.start == start { number = walked.next }
     while let packet = self[number] {
-      if packet.timestamp != first.timestamp { return packet.payload.isEmpty ? .incomplete : .broken }
-      if packet.isLast { return .whole(last: number) }
+      if packet.isDamaged { return .broken }
+      let isOfPicture = packet.timestamp == first.timestamp && packet.codec == first.codec
+      if !isOfPicture, !packet.payload.isEmpty { return .broken }
+      if isOfPicture, packet.isLast { return .whole(last: number) }
       number = number.next
       if number.value - start.value >= Int64(Self.capacity) { return .broken }
     }
     walked = (start, number)
     return .incomplete
+  }
+
+  /// True when the packets of a whole picture say that it needs no other.
+  func isKeyFrame(_ range: ClosedRange<Int64>) -> Bool {
+    range.contains { self[Extended($0)]?.isKeyFrame ?? false }
+  }
+
+  /// Lets go of what lies before `end`, from `start` on.
+  mutating func removeAll(from start: Extended<SequenceNumber>, before end: Extended<SequenceNumber>) {
+    let first = max(start.value, end.value - Int64(Self.capacity))
+    guard first < end.value else { return }
+    for value in first..<end.value where self[Extended(value)] != nil { remove(Extended(value)) }
   }
 
   private func slot(_ number: Extended<SequenceNumber>) -> Int { Int(number.value) & (Self.capacity - 1) }

@@ -12,4 +12,12 @@ public struct ReceivedAudio: Sendable {
   /// The first packet after a silence that was not sent.
   public var marker: Bool
   public var received: Timestamp
+
+  public init(payload: [UInt8], number: Int64, timestamp: RTPTimestamp, marker: Bool, received: Timestamp) {
+    self.payload = payload
+    self.number = number
+    self.timestamp = timestamp
+    self.marker = marker
+    self.received = received
+  }
 }

@@ -1,5 +1,6 @@
 public import RTCMedia
 public import RTCPrimitives
+package import RTCWire
 
 /// A received picture.
 public struct ReceivedFrame: Sendable {
@@ -10,4 +11,23 @@ public struct ReceivedFrame: Sendable {
   public var timestamp: RTPTimestamp
   /// When its last packet came.
   public var received: Timestamp
+  /// The turn that the viewer is to make.
+  public var rotation: VideoRotation
+  /// What the samples mean, by the header extension; nil: BT.601 limited, or as the bitstream says.
+  public var colorSpace: ColorSpace?
+  /// The bounds that the sender asks for between capture and display; nil when it asks for none.
+  package var playoutDelay: PlayoutDelay?
+
+  public init(
+    codec: VideoCodec, data: [UInt8], isKeyFrame: Bool, timestamp: RTPTimestamp, received: Timestamp,
+    rotation: VideoRotation = .none, colorSpace: ColorSpace? = nil
+  ) {
+    self.codec = codec
+    self.data = data
+    self.isKeyFrame = isKeyFrame
+    self.timestamp = timestamp
+    self.received = received
+    self.rotation = rotation
+    self.colorSpace = colorSpace
+  }
 }

@@ -21,6 +21,9 @@ struct VideoAgreement {
     }
   }
 
+  /// The sender goes by our estimate, as it gets no transport-wide feedback.
+  var needsRateEstimate: Bool { feedback.contains(.remb) && !feedback.contains(.transportCC) }
+
   /// Nil for payload types that were not agreed.
   func meaning(of payloadType: PayloadType) -> (codec: VideoCodec, isRTX: Bool)? {
     for format in formats {

@@ -1,7 +1,10 @@
 package import RTCMedia
 package import RTCPrimitives
 
-/// Receives one video, of any codec and any change of it: puts packets in order, asks for the missing ones, and hands over whole pictures.
+/// Receives one video, of any codec and any change of it: puts packets in order, asks for the missing ones, and hands
+/// over whole pictures in decoding order, each only when all it needs was handed over before.
+///
+/// Holds at most 2048 packets. Nothing in it trusts the sender.
 package struct VideoReceiveStream {
   /// What a stream needs to know of a packet's header.
   package struct Header {
@@ -10,12 +13,17 @@ package struct VideoReceiveStream {
     package var marker: Bool
     /// As the payload type says.
     package var codec: VideoCodec
+    package var extensions: PictureExtensions
 
-    package init(number: SequenceNumber, timestamp: RTPTimestamp, marker: Bool, codec: VideoCodec = .vp8) {
+    package init(
+      number: SequenceNumber, timestamp: RTPTimestamp, marker: Bool, codec: VideoCodec = .vp8,
+      extensions: PictureExtensions = PictureExtensions()
+    ) {
       self.codec = codec
       self.number = number
       self.timestamp = timestamp
       self.marker = marker
+      self.extensions = extensions
     }
   }
 
@@ -36,17 +44,32 @@ package struct VideoReceiveStream {
     case late
   }
 
-  /// Reordering heals by itself within this time more often than not.
-  package static let patience = TimeDelta.milliseconds(5)
   /// A first key frame may still be on its way for so long.
   package static let keyFramePatience = TimeDelta.milliseconds(200)
+  /// A key frame of which nothing more came for so long does not come.
+  package static let stall = TimeDelta.seconds(1)
+  /// So many packets in a row from elsewhere mean that the sender began anew (RFC 3550, appendix A.1).
+  package static let probation = 3
+  /// No payload is longer, whatever a datagram may hold.
+  package static let longestPayload = 9_000
 
   package let ssrc: SSRC
   private var ring = PacketRing()
   private var progress: Progress
+  private var chain = PictureChain()
   /// Where key frames begin that are not whole yet, oldest first.
   private var keyFrames: [Extended<SequenceNumber>] = []
   private var newest: Extended<SequenceNumber>
+  private var newestArrival: Timestamp
+  /// Everything before was let go.
+  private var oldest: Extended<SequenceNumber>
+  private var stranger: Stranger?
+  private var patienceLearned = ReorderingPatience()
+  private var roundTrip = TimeDelta.milliseconds(50)
+  /// What header extensions said last.
+  private var extensions = PictureExtensions()
+  /// Parameter sets of H.264 came.
+  private var hasParameters = false
   package private(set) var missing = MissingPackets()
   package private(set) var statistics: ReceptionStatistics
   package private(set) var framesReceived = 0
@@ -57,6 +80,8 @@ package struct VideoReceiveStream {
     // One wrap of room below, so that a packet older than the first seen has a number too.
     let base = Extended<SequenceNumber>(Int64(first.value) + 65_536)
     newest = Extended(base.value - 1)
+    oldest = Extended(base.value - Int64(PacketRing.capacity))
+    newestArrival = now
     statistics = ReceptionStatistics(first: base)
   }
 
@@ -65,9 +90,14 @@ package struct VideoReceiveStream {
 
   /// When a key frame should be asked for if none comes; nil while there is a picture, or a key frame in repair.
   package var keyFrameWantedAt: Timestamp? {
-    guard case .awaitingKeyFrame(let since) = progress, keyFrames.isEmpty else { return nil }
-    return since + Self.keyFramePatience
+    guard case .awaitingKeyFrame(let since) = progress else { return nil }
+    if keyFrames.isEmpty { return since + Self.keyFramePatience }
+    // The rest of one that has begun may be lost with nothing behind it to show that.
+    return missing.isEmpty ? newestArrival + Self.stall : nil
   }
+
+  /// How long a packet may be late before it is asked for.
+  package var patience: TimeDelta { patienceLearned.value }
 
   // MARK: - Packets
 
@@ -75,28 +105,53 @@ package struct VideoReceiveStream {
   package mutating func receive(
     header: Header, payload: Span<UInt8>, isRepair: Bool, now: Timestamp, frames: inout [ReceivedFrame]
   ) -> Outcome {
-    if newest.nearest(header.number).value - newest.value >= Int64(PacketRing.capacity) {
-      restart(at: header.number, now: now)
-    }
+    guard isNear(header.number, isRepair: isRepair, now: now) else { return .late }
     let number = newest.nearest(header.number)
-    guard number.value - newest.value > -Int64(PacketRing.capacity) else { return .late }
     if number > newest {
-      if statistics.received > 0 { missing.add(newest.next.value..<number.value, now: now, patience: Self.patience) }
+      if number == newest.next { patienceLearned.noteOrder() }
+      missing.add(newest.next.value..<number.value, now: now, patience: patience)
       newest = number
+      newestArrival = now
     }
     if !isRepair { statistics.count(number, timestamp: header.timestamp, arrival: now) }
-    missing.remove(number)
+    if let found = missing.remove(number), !isRepair {
+      patienceLearned.note(
+        missed: found.missed, request: found.lastRequest, arrival: now, roundTrip: roundTrip)
+    }
     makeRoom(for: number, now: now)
     let outcome = store(number, header: header, payload: payload, now: now)
     deliver(into: &frames, now: now)
     return outcome
   }
 
-  /// The numbers to ask for now; nil when repair has failed, and only a key frame helps.
-  package mutating func repairsDue(_ now: Timestamp, roundTrip: TimeDelta) -> [SequenceNumber]? {
-    if let numbers = missing.due(now, interval: max(roundTrip + .milliseconds(5), .milliseconds(20))) { return numbers }
+  /// The numbers to ask for now, later ones further apart; nil when repair has failed and only a key frame helps.
+  /// Pictures that can be shown without what is given up are appended to `frames`.
+  ///
+  /// - Parameter isAgreed: false when the sender repairs nothing: then what does not come by itself has failed.
+  package mutating func repairsDue(
+    _ now: Timestamp, roundTrip: TimeDelta, isAgreed: Bool = true, frames: inout [ReceivedFrame]
+  ) -> [SequenceNumber]? {
+    self.roundTrip = roundTrip
+    let interval = max(roundTrip + .milliseconds(5), .milliseconds(20))
+    let lifetime = isAgreed ? max(.seconds(2), min(.seconds(4), roundTrip * 6)) : TimeDelta(nanoseconds: -1)
+    while true {
+      if let numbers = missing.due(now, interval: interval, lifetime: lifetime) { return numbers }
+      guard giveUpOldest(now) else { break }
+      deliver(into: &frames, now: now)
+    }
     abandon(now)
     return nil
+  }
+
+  /// Does without what is missing before a picture that needs nothing of it.
+  /// - Returns: false when there is no such picture.
+  private mutating func giveUpOldest(_ now: Timestamp) -> Bool {
+    if case .next(let next) = progress, skip(next, now) { return true }
+    guard let start = keyFrames.last, missing.hasAny(before: start) else { return false }
+    progress = .awaitingKeyFrame(since: now - Self.keyFramePatience)
+    keyFrames = [start]
+    missing.removeAll(before: start)
+    return true
   }
 
   package mutating func takeFractionLost() -> UInt8 { statistics.takeFractionLost() }
@@ -108,12 +163,21 @@ package struct VideoReceiveStream {
     keyFrames.removeAll()
   }
 
-  /// The sender is too far ahead for what came before to matter.
-  private mutating func restart(at number: SequenceNumber, now: Timestamp) {
-    let frames = framesReceived
-    self = VideoReceiveStream(ssrc: ssrc, first: number, now: now)
-    framesReceived = frames
-    progress = .awaitingKeyFrame(since: now - Self.keyFramePatience)
+  /// Goes on with a later picture that needs nothing of what is missing, where layers allow that.
+  /// - Returns: false when there is none.
+  private mutating func skip(_ next: Extended<SequenceNumber>, _ now: Timestamp) -> Bool {
+    var number = next.next
+    while number <= newest {
+      if let packet = ring[number], packet.isFirst,
+        chain.canDecode(packet.dependency, codec: packet.codec, isKeyFrame: false, isNext: false)
+      {
+        progress = .next(number)
+        missing.removeAll(before: number)
+        return true
+      }
+      number = number.next
+    }
+    return false
   }
 
   /// A packet that takes the place of one still needed means that repair has failed.
@@ -127,28 +191,35 @@ package struct VideoReceiveStream {
   private mutating func store(
     _ number: Extended<SequenceNumber>, header: Header, payload: Span<UInt8>, now: Timestamp
   ) -> Outcome {
+    guard number >= oldest else { return .late }
     if case .next(let next) = progress, number < next { return .late }
     var packet = PacketRing.Packet(
       number: number, timestamp: header.timestamp, arrival: now, isLast: header.marker, isFirst: false,
-      isKeyFrame: false, codec: header.codec, payload: [])
+      isKeyFrame: false, extensions: header.extensions, codec: header.codec, payload: [])
     var outcome = Outcome.taken
     var startsKeyFrame = false
     if !payload.isEmpty {  // an empty one pads the stream
-      if let said = IncomingPayload(payload, codec: header.codec) {
+      if payload.count <= Self.longestPayload, let said = IncomingPayload(payload, codec: header.codec) {
         packet.isFirst = said.mayStartFrame
         packet.isKeyFrame = said.isKeyFrame
+        packet.hasParameters = said.hasParameters
+        packet.dependency = said.dependency
         startsKeyFrame = said.startsKeyFrame
         packet.payload = unsafe payload.extracting(said.data).withUnsafeBytes { unsafe [UInt8]($0) }
       } else {
         outcome = .malformed
+        packet.isDamaged = true
       }
     }
+    hasParameters = hasParameters || packet.hasParameters
     guard ring.insert(packet) else { return .late }
-    if startsKeyFrame { noteKeyFrame(number) }
+    if startsKeyFrame, header.codec != .h264 || hasParameters { noteKeyFrame(number) }
     return outcome
   }
 
   private mutating func noteKeyFrame(_ number: Extended<SequenceNumber>) {
+    // Of the slices and parameter sets of one picture, the first counts.
+    if let before = keyFrames.last, before < number, ring[before]?.timestamp == ring[number]?.timestamp { return }
     keyFrames.append(number)
     keyFrames.sort()
     if keyFrames.count > 8 { keyFrames.removeFirst() }
@@ -161,6 +232,8 @@ package struct VideoReceiveStream {
       frames.append(take(start, through: last))
       framesReceived += 1
       progress = .next(last.next)
+      ring.removeAll(from: oldest, before: last.next)
+      oldest = last.next
       missing.removeAll(before: last.next)
       keyFrames.removeAll { $0 <= last }
     }
@@ -168,17 +241,32 @@ package struct VideoReceiveStream {
 
   /// The next picture in order or, when that is not whole, a later key frame that is: it makes the wait needless.
   private mutating func nextPicture(_ now: Timestamp) -> (Extended<SequenceNumber>, Extended<SequenceNumber>)? {
-    if case .next(let next) = progress {
+    while case .next(let next) = progress {
       let start = ring.afterPadding(next)
       switch ring.prospect(at: start) {
-      case .whole(let last): return (start, last)
-      case .incomplete: break
-      case .broken: progress = .awaitingKeyFrame(since: now)
+      case .whole(let last) where canDecode(start, through: last): return (start, last)
+      case .incomplete: return wholeKeyFrame()
+      case .whole, .broken: if !skip(start, now) { progress = .awaitingKeyFrame(since: now - Self.keyFramePatience) }
       }
     }
+    return wholeKeyFrame()
+  }
+
+  private func canDecode(_ start: Extended<SequenceNumber>, through last: Extended<SequenceNumber>) -> Bool {
+    guard let first = ring[start] else { return false }
+    return chain.canDecode(first.dependency, codec: first.codec, isKeyFrame: false, isNext: true)
+      || ring.isKeyFrame(start.value...last.value)
+  }
+
+  private mutating func wholeKeyFrame() -> (Extended<SequenceNumber>, Extended<SequenceNumber>)? {
     for start in keyFrames.reversed() {
       switch ring.prospect(at: start) {
-      case .whole(let last): return (start, last)
+      case .whole(let last):
+        switch isKeyFrame(start, through: last) {
+        case true?: return (start, last)
+        case false?: keyFrames.removeAll { $0 == start }
+        case nil: break
+        }
       case .incomplete: break
       case .broken: keyFrames.removeAll { $0 == start }
       }
@@ -186,21 +274,78 @@ package struct VideoReceiveStream {
     return nil
   }
 
+  /// H.264 has parameter sets before pictures that need others too, and key frames of several parts, of which the first
+  /// may be missing: then it is not known yet.
+  private func isKeyFrame(_ start: Extended<SequenceNumber>, through last: Extended<SequenceNumber>) -> Bool? {
+    guard let first = ring[start], first.codec == .h264 else { return true }
+    guard ring.isKeyFrame(start.value...last.value) else { return false }
+    guard !first.hasParameters else { return true }
+    return ring[Extended(start.value - 1)].map { $0.timestamp != first.timestamp }
+  }
+
   private mutating func take(
     _ start: Extended<SequenceNumber>, through last: Extended<SequenceNumber>
   ) -> ReceivedFrame {
     var frame = ReceivedFrame(
-      codec: ring[start]?.codec ?? .vp8, data: [], isKeyFrame: false, timestamp: RTPTimestamp(0), received: .zero)
+      codec: ring[start]?.codec ?? .vp8, data: [], isKeyFrame: ring.isKeyFrame(start.value...last.value),
+      timestamp: ring[start]?.timestamp ?? RTPTimestamp(0), received: .zero)
+    chain.handOver(ring[start]?.dependency ?? .unsaid, codec: frame.codec, isKeyFrame: frame.isKeyFrame)
+    // A colour space holds from one key frame to the next.
+    if frame.isKeyFrame { extensions.colorSpace = nil }
     var assembly = FrameAssembly(frame.codec)
     for value in start.value...last.value {
       guard let packet = ring[Extended(value)] else { continue }
       assembly.append(packet.payload)
-      frame.isKeyFrame = frame.isKeyFrame || packet.isKeyFrame
-      frame.timestamp = packet.timestamp
+      extensions.update(from: packet.extensions)
       frame.received = max(frame.received, packet.arrival)
-      ring.remove(Extended(value))
     }
     frame.data = assembly.data
+    frame.rotation = extensions.rotation ?? .none
+    frame.colorSpace = extensions.colorSpace
+    frame.playoutDelay = extensions.playoutDelay
     return frame
+  }
+}
+
+// MARK: - Beginning anew
+
+extension VideoReceiveStream {
+  /// Packets that do not fit to what came so far, one after the other.
+  private struct Stranger {
+    var first: SequenceNumber
+    var last: SequenceNumber
+    var count: Int
+  }
+
+  /// False for packets too far from the others to have a place among them; when they go on, the sender began anew.
+  private mutating func isNear(_ number: SequenceNumber, isRepair: Bool, now: Timestamp) -> Bool {
+    let distance = newest.nearest(number).value - newest.value
+    if abs(distance) < Int64(PacketRing.capacity) {
+      if !isRepair { stranger = nil }
+      return true
+    }
+    guard !isRepair else { return false }
+    // A leap ahead may be an outage; what comes from long ago may be an old packet.
+    guard let first = distance > 0 ? number : introduce(number) else { return false }
+    restart(at: first, now: now)
+    return true
+  }
+
+  /// The first number of a run from elsewhere, once it is long enough.
+  private mutating func introduce(_ number: SequenceNumber) -> SequenceNumber? {
+    guard let known = stranger, number == known.last.advanced(by: 1) else {
+      stranger = Stranger(first: number, last: number, count: 1)
+      return nil
+    }
+    stranger = Stranger(first: known.first, last: number, count: known.count + 1)
+    return known.count + 1 >= Self.probation ? known.first : nil
+  }
+
+  /// Goes on from a key frame among numbers that have nothing to do with those before.
+  private mutating func restart(at number: SequenceNumber, now: Timestamp) {
+    let (frames, learned, roundTrip) = (framesReceived, patienceLearned, roundTrip)
+    self = VideoReceiveStream(ssrc: ssrc, first: number, now: now)
+    (framesReceived, patienceLearned, self.roundTrip) = (frames, learned, roundTrip)
+    progress = .awaitingKeyFrame(since: now - Self.keyFramePatience)
   }
 }

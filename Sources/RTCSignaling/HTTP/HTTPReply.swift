@@ -52,11 +52,11 @@ extension HTTPReply {
     return reply
   }
 
-  public static func opened(_ answer: WHEPAnswer) -> HTTPReply {
+  public static func opened(_ answer: WHEPAnswer, at door: SignalingDoor) -> HTTPReply {
     HTTPReply(
       status: 201,
       headers: [
-        "Content-Type": "application/sdp", "Location": SignalingRoute.sessionPrefix + answer.id,
+        "Content-Type": "application/sdp", "Location": door.sessionPrefix + answer.id,
         "ETag": "\"\(answer.etag)\"", "Accept-Patch": SignalingDesk.fragmentType,
       ], body: Array(answer.answer.utf8))
   }
@@ -75,20 +75,40 @@ extension HTTPReply {
     existed ? HTTPReply(status: 200) : .refusal(.noSuchSession)
   }
 
-  public static func health(_ status: CastStatus, detail: Bool) -> HTTPReply {
+  public static func health(_ status: CastStatus, hub: HubCounters? = nil, detail: Bool) -> HTTPReply {
     HTTPReply(
       status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"],
-      body: Array((status.json(detail: detail) + "\n").utf8))
+      body: Array((status.json(hub: hub, detail: detail) + "\n").utf8))
+  }
+
+  /// The hub's figures for Prometheus.
+  public static func metrics(_ counters: HubCounters) -> HTTPReply {
+    HTTPReply(
+      status: 200, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store"],
+      body: Array(counters.prometheus.utf8))
+  }
+
+  /// A name that nobody else has been given, as bare text.
+  public static func freeName(_ name: String) -> HTTPReply {
+    HTTPReply(
+      status: 200, headers: ["Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"],
+      body: Array(name.utf8))
   }
 
   /// The viewer page. It may run its own inline code and talk to its own origin, and nothing else.
-  public static func page(_ html: [UInt8]) -> HTTPReply {
+  public static func page(_ html: [UInt8]) -> HTTPReply { page(html, connect: "'self'") }
+
+  /// The hub's page. Not every browser takes WebSocket to the page's own origin for the origin itself.
+  public static func hubPage(_ html: [UInt8]) -> HTTPReply { page(html, connect: "'self' ws: wss:") }
+
+  private static func page(_ html: [UInt8], connect: String) -> HTTPReply {
     HTTPReply(
       status: 200,
       headers: [
         "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", "Referrer-Policy": "no-referrer",
         "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-          + "connect-src 'self'; img-src data:; media-src blob:; base-uri 'none'; form-action 'none'",
+          + "connect-src \(connect); img-src data: blob:; media-src blob: mediastream:; base-uri 'none'; "
+          + "form-action 'none'; frame-ancestors 'none'",
       ], body: html)
   }
 }

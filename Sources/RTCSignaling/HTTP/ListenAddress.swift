@@ -45,14 +45,14 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 
   /// What to type into a browser on this machine, with a final slash. A token travels in the fragment, which browsers
   /// send to nobody.
-  public func link(token: AccessToken?) -> String {
+  public func link(token: AccessToken?, isSecure: Bool = false) -> String {
     let shown =
       switch host.text {
       case "0.0.0.0": "127.0.0.1"
       case "::": "[::1]"
       default: host.inURL
       }
-    return "http://\(shown):\(port)/" + (token.map { "#token=" + $0.inURL } ?? "")
+    return "\(isSecure ? "https" : "http")://\(shown):\(port)/" + (token.map { "#token=" + $0.inURL } ?? "")
   }
 }
 

@@ -13,10 +13,13 @@ public struct RequestHead: Sendable, Equatable {
   public var ifMatch: String?
   /// The client waits for `100 Continue` before it sends the body.
   public var expectsContinue: Bool
+  /// The protocol that `Upgrade` names.
+  public var upgrade: String?
 
   public init(
     method: String, target: String, host: String? = nil, origin: String? = nil, authorization: String? = nil,
-    contentType: String? = nil, contentLength: Int? = nil, ifMatch: String? = nil, expectsContinue: Bool = false
+    contentType: String? = nil, contentLength: Int? = nil, ifMatch: String? = nil, expectsContinue: Bool = false,
+    upgrade: String? = nil
   ) {
     self.method = method
     self.target = target
@@ -27,14 +30,29 @@ public struct RequestHead: Sendable, Equatable {
     self.contentLength = contentLength
     self.ifMatch = ifMatch
     self.expectsContinue = expectsContinue
+    self.upgrade = upgrade
   }
 
   /// The target's path without its query.
   var path: Substring { target.prefix { $0 != "?" && $0 != "#" } }
 
+  /// The target's query, decoded. Of a name that comes twice the first counts; what cannot be decoded is left out.
+  var query: [String: String] {
+    var parts: [String: String] = [:]
+    let text = target.dropFirst(path.count + 1).prefix { $0 != "#" }
+    for part in text.split(separator: "&", maxSplits: 32) {
+      let name = part.prefix { $0 != "=" }
+      guard let key = PercentEncoding.decode(name), parts[key] == nil else { continue }
+      let value = part.dropFirst(name.count + 1).map { $0 == "+" ? " " : $0 }
+      parts[key] = PercentEncoding.decode(String(value))
+    }
+    return parts
+  }
+
   /// The path for a log: no query, which may hold a token, and no session's name, which is a right in itself.
   public var publicPath: String {
-    path.hasPrefix(SignalingRoute.sessionPrefix) ? SignalingRoute.sessionPrefix + "…" : String(path.prefix(200))
+    let door = SignalingDoor.allCases.first { path.hasPrefix($0.sessionPrefix) }
+    return door.map { $0.sessionPrefix + "…" } ?? String(path.prefix(200))
   }
 
   /// The media type without its parameters, in lower case.

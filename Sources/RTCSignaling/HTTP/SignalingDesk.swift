@@ -4,17 +4,22 @@ public struct SignalingDesk: Sendable {
   public enum Verdict: Sendable, Equatable {
     case reply(HTTPReply)
     case page
+    case viewer
     /// The figures only for those who may see the cast.
     case health(detail: Bool)
-    case open(stream: String?)
-    case patch(id: String, etag: String?)
-    case close(id: String)
+    case open(SignalingDoor, stream: String?)
+    case patch(SignalingDoor, id: String, etag: String?)
+    case close(SignalingDoor, id: String)
+    case metrics
+    case freeName
+    /// Go over to WebSocket and the hub.
+    case hub(HubDialect, query: [String: String])
 
     /// Whether the body matters.
     public var readsBody: Bool {
       switch self {
       case .open, .patch: true
-      case .reply, .page, .health, .close: false
+      case .reply, .page, .viewer, .health, .close, .metrics, .freeName, .hub: false
       }
     }
   }
@@ -24,19 +29,32 @@ public struct SignalingDesk: Sendable {
   private let token: AccessToken?
   private let isLoopback: Bool
   private let hostNames: Set<HostName>
+  private let hasHub: Bool
+  private let takesPublications: Bool
+  /// In lower case; `*` admits all.
+  private let origins: Set<String>
 
   /// - Parameters:
   ///   - listen: where the server listens, which decides whether names in `Host` are checked.
   ///   - hostNames: further names under which the server is known, such as that of a proxy in front of it.
-  public init(listen: ListenAddress, token: AccessToken?, hostNames: [String] = []) {
+  ///   - hasHub: whether the paths of the hub and its figures are there.
+  ///   - takesPublications: whether WHIP is there.
+  ///   - origins: web sites, as `https://host`, whose pages may use this server without a token; `*` for all.
+  public init(
+    listen: ListenAddress, token: AccessToken?, hostNames: [String] = [], hasHub: Bool = false,
+    takesPublications: Bool = false, origins: [String] = []
+  ) {
     self.token = token
+    self.hasHub = hasHub
+    self.takesPublications = takesPublications
+    self.origins = Set(origins.map { $0.lowercased() })
     self.isLoopback = listen.host.isLoopback
     self.hostNames = Set(hostNames.map { HostName($0) } + [listen.host])
   }
 
   public func judge(_ head: RequestHead) -> Verdict {
     if let refusal = refusalOfSource(head) { return .reply(refusal) }
-    guard let route = SignalingRoute(path: head.path) else {
+    guard let route = route(head) else {
       return .reply(
         HTTPReply(status: 404, sentence: "There is nothing at this path; viewers go to /, WHEP is at /whep."))
     }
@@ -52,14 +70,40 @@ public struct SignalingDesk: Sendable {
           status: 401, sentence: "This cast needs a token, sent as Authorization: Bearer TOKEN.",
           headers: ["WWW-Authenticate": "Bearer realm=\"rtcast\""]))
     }
+    return verdict(route, head, isAdmitted: isAdmitted)
+  }
+
+  private func verdict(_ route: SignalingRoute, _ head: RequestHead, isAdmitted: Bool) -> Verdict {
     switch route {
     case .page: return .page
+    case .viewer: return .viewer
     case .health: return .health(detail: isAdmitted)
-    case .endpoint(let stream):
-      return wrongType(head, expected: "application/sdp") ?? .open(stream: stream)
-    case .session(let id) where head.method == "PATCH":
-      return wrongType(head, expected: Self.fragmentType) ?? .patch(id: id, etag: head.entityTag)
-    case .session(let id): return .close(id: id)
+    case .endpoint(let door, let stream):
+      return wrongType(head, expected: "application/sdp") ?? .open(door, stream: stream)
+    case .session(let door, let id) where head.method == "PATCH":
+      return wrongType(head, expected: Self.fragmentType) ?? .patch(door, id: id, etag: head.entityTag)
+    case .session(let door, let id): return .close(door, id: id)
+    case .metrics: return .metrics
+    case .freeName: return .freeName
+    case .hub(let dialect):
+      guard head.upgrade?.lowercased() == "websocket" else {
+        return .reply(
+          HTTPReply(
+            status: 426, sentence: "This is the hub's address; connect to it by WebSocket.",
+            headers: ["Upgrade": "websocket"]))
+      }
+      return .hub(dialect, query: head.query)
+    }
+  }
+
+  /// What the path names here; nil for nothing.
+  private func route(_ head: RequestHead) -> SignalingRoute? {
+    switch SignalingRoute(path: head.path) {
+    // SkyRTC's clients connect to the bare address of a server.
+    case .page where hasHub && head.upgrade?.lowercased() == "websocket": .hub(.skyRTC)
+    case .endpoint(.whip, _) where !takesPublications, .session(.whip, _) where !takesPublications: nil
+    case let route? where hasHub || !route.needsHub: route
+    default: nil
     }
   }
 
@@ -83,12 +127,14 @@ public struct SignalingDesk: Sendable {
           status: 403, sentence: "This server is not known as \(host.text); open it as localhost or by its IP address.")
       }
     }
-    guard token == nil, let origin = head.origin else { return nil }
+    guard token == nil, let origin = head.origin, !origins.contains("*"), !origins.contains(origin.lowercased()) else {
+      return nil
+    }
     let source = origin.split(separator: "/").dropFirst().first.flatMap { HostName.split(authority: $0) }?.host
     guard let source, source == host || isOwn(source) else {
       return HTTPReply(
         status: 403,
-        sentence: "A cast without a token can be watched from this server's own page only, not from \(origin).")
+        sentence: "Without a token this server can be used from its own pages only, not from \(origin).")
     }
     return nil
   }
@@ -114,7 +160,7 @@ public struct SignalingDesk: Sendable {
     switch route {
     case .endpoint: reply.add("Accept-Post", "application/sdp")
     case .session: reply.add("Accept-Patch", Self.fragmentType)
-    case .page, .health: break
+    case .page, .viewer, .health, .metrics, .freeName, .hub: break
     }
     return reply
   }

@@ -1,40 +1,77 @@
+/// The two kinds of offers that a server takes by HTTP.
+public enum SignalingDoor: String, Sendable, CaseIterable {
+  /// From those who watch.
+  case whep
+  /// From those who publish (RFC 9725).
+  case whip
+
+  var path: String { "/" + rawValue }
+  var sessionPrefix: String { path + "/session/" }
+}
+
 /// The resources that a signaling server has.
 public enum SignalingRoute: Sendable, Equatable {
   case page
+  /// `/watch`: the viewer page, wherever the front page is another.
+  case viewer
+  /// `/health` and `/healthz`.
   case health
-  /// `/whep` or `/whep/STREAM`.
-  case endpoint(stream: String?)
-  /// `/whep/session/ID`.
-  case session(id: String)
-
-  static let sessionPrefix = "/whep/session/"
+  /// `/whep` or `/whep/STREAM`, `/whip` or `/whip/STREAM`.
+  case endpoint(SignalingDoor, stream: String?)
+  /// `/whep/session/ID` and `/whip/session/ID`.
+  case session(SignalingDoor, id: String)
+  /// `/hub`, `/peerjs` and `/skyrtc`: WebSocket.
+  case hub(HubDialect)
+  /// `/KEY/id`: a free name, for PeerJS clients that have none.
+  case freeName
+  /// `/metrics`, in Prometheus' format.
+  case metrics
 
   /// Nil for a path that names nothing here.
   public init?(path: some StringProtocol) {
     let path = Substring(path)
     switch path {
     case "/", "/index.html": self = .page
-    case "/health": self = .health
-    case "/whep", "/whep/": self = .endpoint(stream: nil)
+    case "/watch", "/watch/": self = .viewer
+    case "/health", "/healthz": self = .health
+    case "/metrics": self = .metrics
+    case "/hub", "/hub/": self = .hub(.native)
+    case "/peerjs", "/peerjs/": self = .hub(.peerJS)
+    case "/skyrtc", "/skyrtc/": self = .hub(.skyRTC)
     default:
-      if path.hasPrefix(Self.sessionPrefix) {
-        let id = path.dropFirst(Self.sessionPrefix.count)
-        guard (1...128).contains(id.utf8.count), id.utf8.allSatisfy(Self.isIdentifierByte) else { return nil }
-        self = .session(id: String(id))
+      if let door = SignalingDoor.allCases.first(where: { path == $0.path || path.hasPrefix($0.path + "/") }) {
+        self.init(path, through: door)
+      } else if path.hasSuffix("/id"), path.dropFirst().dropLast(3).utf8.allSatisfy({ $0 != 47 }), path.utf8.count > 4 {
+        self = .freeName
       } else {
-        guard path.hasPrefix("/whep/"), let name = PercentEncoding.decode(path.dropFirst(6)),
-          (1...128).contains(name.utf8.count),
-          name.unicodeScalars.allSatisfy({ $0.value > 31 && $0 != "/" && $0.value != 127 })
-        else { return nil }
-        self = .endpoint(stream: name)
+        return nil
       }
     }
+  }
+
+  private init?(_ path: Substring, through door: SignalingDoor) {
+    if path.hasPrefix(door.sessionPrefix) {
+      let id = path.dropFirst(door.sessionPrefix.count)
+      guard (1...128).contains(id.utf8.count), id.utf8.allSatisfy(Self.isIdentifierByte) else { return nil }
+      self = .session(door, id: String(id))
+      return
+    }
+    let name = path.dropFirst(door.path.count + 1)
+    guard !name.isEmpty else {
+      self = .endpoint(door, stream: nil)
+      return
+    }
+    guard let stream = PercentEncoding.decode(name), (1...128).contains(stream.utf8.count),
+      stream.unicodeScalars.allSatisfy({ $0.value > 31 && $0 != "/" && $0.value != 127 })
+    else { return nil }
+    self = .endpoint(door, stream: stream)
   }
 
   /// For `Allow` and `Access-Control-Allow-Methods`.
   public var methods: [String] {
     switch self {
-    case .page, .health: ["GET", "HEAD", "OPTIONS"]
+    case .page, .viewer, .health, .metrics, .freeName: ["GET", "HEAD", "OPTIONS"]
+    case .hub: ["GET", "OPTIONS"]
     case .endpoint: ["POST", "OPTIONS"]
     case .session: ["PATCH", "DELETE", "OPTIONS"]
     }
@@ -43,8 +80,16 @@ public enum SignalingRoute: Sendable, Equatable {
   /// Whether a configured token is asked for.
   var isGuarded: Bool {
     switch self {
-    case .page, .health: false
-    case .endpoint, .session: true
+    // The hub asks for its tokens itself.
+    case .page, .viewer, .health, .hub, .freeName: false
+    case .endpoint, .session, .metrics: true
+    }
+  }
+
+  var needsHub: Bool {
+    switch self {
+    case .hub, .freeName, .metrics: true
+    case .page, .viewer, .health, .endpoint, .session: false
     }
   }
 

@@ -1,11 +1,11 @@
-/// What a signaling server needs of the program that casts: sessions that viewers open, amend and close (WHEP).
+/// Sessions that begin with an offer by HTTP, and are amended and closed: of viewers (WHEP) and of publishers (WHIP).
 ///
 /// Descriptions are opaque text here. Calls come from any task, several at once.
-public protocol WHEPSessions: Sendable {
-  /// Opens a session for a viewer.
+public protocol OfferSessions: Sendable {
+  /// Opens a session.
   /// - Parameters:
-  ///   - stream: the name in `/whep/NAME`, nil for the only or default stream.
-  ///   - offer: the viewer's SDP, at most the server's body limit, never empty.
+  ///   - stream: the name in `/whep/NAME` or `/whip/NAME`, nil for the only or default stream.
+  ///   - offer: the client's SDP, at most the server's body limit, never empty.
   ///   - remote: the IP address the request came from, without a port.
   func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer
 
@@ -15,7 +15,10 @@ public protocol WHEPSessions: Sendable {
 
   /// Ends a session. False when there is none of that name.
   func close(id: String) async -> Bool
+}
 
+/// What a signaling server needs of the program that casts: sessions that viewers open, amend and close (WHEP).
+public protocol WHEPSessions: OfferSessions {
   /// What `GET /health` says.
   func status() async -> CastStatus
 }
@@ -59,11 +62,12 @@ public struct CastStatus: Sendable, Equatable {
   }
 
   /// One JSON object. Without `detail` only whether the cast is live, which anybody may know.
-  public func json(detail: Bool) -> String {
+  public func json(hub: HubCounters? = nil, detail: Bool) -> String {
     let state = #""status":"\#(isLive ? "live" : "ended")""#
     guard detail else { return "{\(state)}" }
     let names = streams.map(Self.quoted).joined(separator: ",")
-    return #"{\#(state),"viewers":\#(viewers),"streams":[\#(names)]}"#
+    let hubPart = hub.map { #","hub":\#($0.json)"# } ?? ""
+    return #"{\#(state),"viewers":\#(viewers),"streams":[\#(names)]\#(hubPart)}"#
   }
 
   private static func quoted(_ text: String) -> String {

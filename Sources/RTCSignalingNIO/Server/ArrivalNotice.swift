@@ -2,7 +2,7 @@ import NIOCore
 
 /// Stands before the HTTP decoder and tells the connection that bytes came, so that the time a client has for its
 /// request begins with the first byte and not with the head, which a slow client may never finish.
-final class ArrivalNotice: ChannelInboundHandler {
+final class ArrivalNotice: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
 

@@ -1,10 +1,11 @@
 import NIOCore
 import NIOHTTP1
+import NIOWebSocket
 import RTCSignaling
 
 /// One client's connection: takes one request at a time and sees to it that each phase has an end. Lives on the server's
 /// event loop and nowhere else.
-final class ClientConnection: ChannelInboundHandler {
+final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
@@ -50,7 +51,8 @@ final class ClientConnection: ChannelInboundHandler {
     case .crowded:
       registry.logger.warning("more than \(registry.limits.connections) connections; the newest is sent away")
       answer(.crowded, isHead: false, thenLinger: true)
-    case .refused: close()
+    // By TLS the telling would cost a handshake.
+    case .refused: if registry.isSecure { close() } else { answer(.crowded, isHead: false, thenLinger: false) }
     }
   }
 
@@ -62,6 +64,8 @@ final class ClientConnection: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // The request itself follows, and gets its answer.
+    if error is NIOWebSocketUpgradeError { return }
     switch phase {
     case .idle, .arriving, .reading:
       guard let fault = error as? HTTPParserError else { return close() }
@@ -131,24 +135,38 @@ final class ClientConnection: ChannelInboundHandler {
     switch exchange.verdict {
     case .reply(let reply): answer(reply, exchange)
     case .page: answer(registry.page, exchange)
+    case .viewer: answer(registry.viewer, exchange)
     case .health(let detail):
-      ask(exchange) { sessions in .reply(.health(await sessions.status(), detail: detail)) }
-    case .open(let stream):
+      let counters = registry.hub?.counters
+      let sessions = registry.sessions
+      ask(exchange) { .reply(.health(await sessions.status(), hub: counters, detail: detail)) }
+    case .metrics: answer(.metrics(registry.hub?.counters ?? HubCounters()), exchange)
+    case .freeName: answer(.freeName(HubHost.freshName()), exchange)
+    case .hub:
+      // Only the first request of a connection can change its protocol, and not with a malformed key or version.
+      answer(
+        HTTPReply(
+          status: 400, sentence: "The WebSocket handshake is malformed, or not the connection's first request."),
+        exchange)
+    case .open(let door, let stream):
       guard let text else { return answer(.refusal(.malformedOffer("it is not UTF-8 text")), exchange) }
       guard !text.isEmpty else { return answer(.refusal(.malformedOffer("it is empty")), exchange) }
-      open(stream, offer: text, exchange)
-    case .patch(let id, let etag):
+      open(door, stream, offer: text, exchange)
+    case .patch(let door, let id, let etag):
       guard let text, !text.isEmpty else {
         return answer(.refusal(.malformedFragment(text == nil ? "it is not UTF-8 text" : "it is empty")), exchange)
       }
-      ask(exchange) { sessions in
+      guard let sessions = registry.sessions(at: door) else { return }
+      ask(exchange) {
         do throws(WHEPRefusal) {
           return .reply(.patched(try await sessions.patch(id: id, fragment: text, etag: etag)))
         } catch {
           return .reply(.refusal(error))
         }
       }
-    case .close(let id): ask(exchange) { sessions in .reply(.closed(await sessions.close(id: id))) }
+    case .close(let door, let id):
+      guard let sessions = registry.sessions(at: door) else { return }
+      ask(exchange) { .reply(.closed(await sessions.close(id: id))) }
     }
   }
 
@@ -156,15 +174,16 @@ final class ClientConnection: ChannelInboundHandler {
 
   private enum Outcome: Sendable {
     case reply(HTTPReply)
-    case opened(WHEPAnswer)
+    case opened(WHEPAnswer, SignalingDoor)
   }
 
-  private func open(_ stream: String?, offer: String, _ exchange: Exchange) {
+  private func open(_ door: SignalingDoor, _ stream: String?, offer: String, _ exchange: Exchange) {
+    guard let sessions = registry.sessions(at: door) else { return }
     guard registry.beginOffer() else { return answer(.busy, exchange) }
     let remote = remoteText
-    ask(exchange, isOffer: true) { sessions in
+    ask(exchange, isOffer: true) {
       do throws(WHEPRefusal) {
-        return .opened(try await sessions.open(stream: stream, offer: offer, remote: remote))
+        return .opened(try await sessions.open(stream: stream, offer: offer, remote: remote), door)
       } catch {
         return .reply(.refusal(error))
       }
@@ -178,8 +197,7 @@ final class ClientConnection: ChannelInboundHandler {
   }
 
   private func ask(
-    _ exchange: Exchange, isOffer: Bool = false,
-    _ question: @escaping @Sendable (any WHEPSessions) async -> Outcome
+    _ exchange: Exchange, isOffer: Bool = false, _ question: @escaping @Sendable () async -> Outcome
   ) {
     guard let loop = context?.eventLoop else { return }
     if !isOffer { registry.beginQuestion() }
@@ -188,9 +206,8 @@ final class ClientConnection: ChannelInboundHandler {
     phase = .waiting(exchange, number: number)
     arm(registry.limits.answerTimeout)
     let connection = NIOLoopBound(self, eventLoop: loop)
-    let sessions = registry.sessions
     Task {
-      let outcome = await question(sessions)
+      let outcome = await question()
       loop.execute { connection.value.answered(number, outcome, isOffer: isOffer) }
     }
   }
@@ -199,15 +216,14 @@ final class ClientConnection: ChannelInboundHandler {
     registry.endQuestion(isOffer: isOffer)
     guard case .waiting(let exchange, number) = phase else {
       // Nobody is there any more to learn of the session.
-      if case .opened(let answer) = outcome {
-        let sessions = registry.sessions
+      if case .opened(let answer, let door) = outcome, let sessions = registry.sessions(at: door) {
         Task { await sessions.close(id: answer.id) }
       }
       return
     }
     switch outcome {
     case .reply(let reply): answer(reply, exchange)
-    case .opened(let opened): answer(.opened(opened), exchange)
+    case .opened(let opened, let door): answer(.opened(opened, at: door), exchange)
     }
   }
 
@@ -267,6 +283,14 @@ final class ClientConnection: ChannelInboundHandler {
 
   // MARK: Ends
 
+  /// The hub takes the connection over.
+  func handOver() {
+    phase = .closed
+    timer?.cancel()
+    timer = nil
+    registry.forget(self)
+  }
+
   private func arm(_ milliseconds: Int64) {
     timer?.cancel()
     timer = context?.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(milliseconds)) { self.expire() }
@@ -305,6 +329,7 @@ extension RequestHead {
       contentType: headers.first(name: "Content-Type"),
       contentLength: headers.first(name: "Content-Length").flatMap { Int($0) },
       ifMatch: headers.first(name: "If-Match"),
-      expectsContinue: headers.first(name: "Expect")?.lowercased() == "100-continue")
+      expectsContinue: headers.first(name: "Expect")?.lowercased() == "100-continue",
+      upgrade: headers.first(name: "Upgrade"))
   }
 }

@@ -7,8 +7,13 @@ final class ConnectionRegistry {
   let desk: SignalingDesk
   let limits: ServerLimits
   let sessions: any WHEPSessions
+  private let publications: (any OfferSessions)?
   let logger: Logger
+  let isSecure: Bool
   let page: HTTPReply
+  let viewer: HTTPReply
+  /// Nil when the server has no hub.
+  let hub: HubHost?
 
   private let eventLoop: any EventLoop
   private var connections: [ObjectIdentifier: ClientConnection] = [:]
@@ -27,12 +32,30 @@ final class ConnectionRegistry {
     _ configuration: SignalingServerConfiguration, sessions: any WHEPSessions, logger: Logger, eventLoop: any EventLoop
   ) {
     desk = SignalingDesk(
-      listen: configuration.listen, token: configuration.token, hostNames: configuration.hostNames)
+      listen: configuration.listen, token: configuration.token, hostNames: configuration.hostNames,
+      hasHub: configuration.hub != nil, takesPublications: configuration.publications != nil,
+      origins: configuration.origins)
+    publications = configuration.publications
+    hub = configuration.hub.map { HubHost($0, announce: configuration.whenHubChanges, eventLoop: eventLoop) }
     limits = configuration.limits
-    page = .page(ViewerPage.html)
+    isSecure = configuration.tls != nil
+    viewer = .page(ViewerPage.html)
+    page =
+      switch configuration.frontPage {
+      case .viewer: .page(ViewerPage.html)
+      case .hub(let html): .hubPage(html)
+      }
     self.sessions = sessions
     self.logger = logger
     self.eventLoop = eventLoop
+    hub?.whenEmptied = { [weak self] in self?.settle() }
+  }
+
+  func sessions(at door: SignalingDoor) -> (any OfferSessions)? {
+    switch door {
+    case .whep: sessions
+    case .whip: publications
+    }
   }
 
   // MARK: Connections
@@ -41,7 +64,7 @@ final class ConnectionRegistry {
     case welcome
     /// Over the limit: told so, then closed.
     case crowded
-    /// So far over the limit that not even the telling is affordable.
+    /// So far over the limit that waiting for it to have read that is not affordable.
     case refused
   }
 
@@ -83,6 +106,7 @@ final class ConnectionRegistry {
     let promise = eventLoop.makePromise(of: Bool.self)
     state = .draining(promise)
     for connection in connections.values { connection.drain() }
+    hub?.shutdown()
     eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(limits.shutdownGrace)) { self.drainByForce() }
     settle()
     return promise.futureResult
@@ -90,13 +114,16 @@ final class ConnectionRegistry {
 
   private func drainByForce() {
     for connection in connections.values { connection.abort() }
+    hub?.abort()
     guard case .draining(let promise) = state else { return }
     state = .drained
     promise.succeed(questions == 0)
   }
 
   private func settle() {
-    guard case .draining(let promise) = state, connections.isEmpty, questions == 0 else { return }
+    guard case .draining(let promise) = state, connections.isEmpty, questions == 0, hub?.isEmpty != false else {
+      return
+    }
     state = .drained
     promise.succeed(true)
   }

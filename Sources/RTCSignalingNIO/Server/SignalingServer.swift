@@ -3,6 +3,7 @@ public import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 public import RTCSignaling
 import Synchronization
 
@@ -14,19 +15,41 @@ public struct SignalingServerConfiguration: Sendable {
   /// Further names under which the server is known, such as that of a proxy in front of it.
   public var hostNames: [String]
   public var limits: ServerLimits
+  /// What its hub is to do; nil for none. The hub asks for its own tokens, not for `token`.
+  public var hub: HubConfiguration?
+  /// Told who comes to the hub and who goes, on the server's thread; must not wait.
+  public var whenHubChanges: @Sendable (HubNews) -> Void = { _ in }
+  /// What `GET /` serves; the viewer page is at `/watch` as well.
+  public var frontPage = FrontPage.viewer
+  /// Certificate and key; nil for plain HTTP.
+  public var tls: TLSIdentity?
+  /// Takes what is published by WHIP; nil for nothing.
+  public var publications: (any OfferSessions)?
+  /// Web sites, as `https://host`, whose pages may use this server without a token; `*` for all.
+  public var origins: [String] = []
+  /// Listening beyond loopback without a token is meant, for there is nothing here that wants one.
+  public var isOpenByIntent = false
+
+  public enum FrontPage: Sendable, Equatable {
+    case viewer
+    /// A page that connects to the hub.
+    case hub([UInt8])
+  }
 
   public init(
     listen: ListenAddress = .loopback, token: AccessToken? = nil, hostNames: [String] = [],
-    limits: ServerLimits = ServerLimits()
+    limits: ServerLimits = ServerLimits(), hub: HubConfiguration? = nil
   ) {
     self.listen = listen
     self.token = token
     self.hostNames = hostNames
     self.limits = limits
+    self.hub = hub
   }
 }
 
-/// An HTTP server with the viewer page at `/`, WHEP at `/whep` and the state of the cast at `/health`.
+/// An HTTP or HTTPS server with the viewer page at `/`, WHEP at `/whep`, WHIP at `/whip` where something is to be published,
+/// and the state of the cast at `/health`; with a hub also `/hub`, `/peerjs` and `/skyrtc` by WebSocket and `/metrics`.
 ///
 /// All of it runs on one event-loop thread of its own; the sessions are asked on the cooperative pool.
 public final class SignalingServer: Sendable {
@@ -34,6 +57,8 @@ public final class SignalingServer: Sendable {
   public let address: ListenAddress
   /// The link for a viewer on this machine.
   public let link: String
+  /// Whether it speaks TLS.
+  public let isSecure: Bool
 
   private let group: MultiThreadedEventLoopGroup
   private let listener: any Channel
@@ -44,7 +69,10 @@ public final class SignalingServer: Sendable {
   public static func start(
     _ configuration: SignalingServerConfiguration, sessions: any WHEPSessions, logger: Logger
   ) async throws(SignalingServerError) -> SignalingServer {
-    do { try configuration.listen.checkExposure(token: configuration.token) } catch { throw .refused(error) }
+    if !configuration.isOpenByIntent {
+      do { try configuration.listen.checkExposure(token: configuration.token) } catch { throw .refused(error) }
+    }
+    let tls = try configuration.tls?.context()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
     do {
@@ -53,7 +81,7 @@ public final class SignalingServer: Sendable {
           ConnectionRegistry(configuration, sessions: sessions, logger: logger, eventLoop: loop), eventLoop: loop)
       }.get()
       let host = configuration.listen.host.text
-      let listener = try await bootstrap(group, registry: registry, limits: configuration.limits)
+      let listener = try await bootstrap(group, registry: registry, limits: configuration.limits, tls: tls)
         .bind(host: host == "localhost" ? "127.0.0.1" : host, port: Int(configuration.listen.port)).get()
       return SignalingServer(configuration, group: group, listener: listener, registry: registry)
     } catch {
@@ -68,7 +96,8 @@ public final class SignalingServer: Sendable {
   ) {
     let port = listener.localAddress?.port.flatMap { UInt16(exactly: $0) } ?? configuration.listen.port
     address = ListenAddress(host: configuration.listen.host, port: port)
-    link = address.link(token: configuration.token)
+    isSecure = configuration.tls != nil
+    link = address.link(token: configuration.token, isSecure: isSecure)
     self.group = group
     self.listener = listener
     self.registry = registry
@@ -94,7 +123,8 @@ public final class SignalingServer: Sendable {
   }
 
   private static func bootstrap(
-    _ group: MultiThreadedEventLoopGroup, registry: NIOLoopBound<ConnectionRegistry>, limits: ServerLimits
+    _ group: MultiThreadedEventLoopGroup, registry: NIOLoopBound<ConnectionRegistry>, limits: ServerLimits,
+    tls: NIOSSLContext?
   ) -> ServerBootstrap {
     var decoding = NIOHTTPDecoderLimitConfiguration()
     decoding.maxHeaderFieldSize = limits.headBytes
@@ -109,9 +139,13 @@ public final class SignalingServer: Sendable {
         channel.eventLoop.makeCompletedFuture {
           let connection = ClientConnection(registry: registry.value)
           let pipeline = channel.pipeline.syncOperations
-          try pipeline.addHandler(ArrivalNotice(connection))
+          let notice = ArrivalNotice(connection)
+          if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+          try pipeline.addHandler(notice)
           try pipeline.configureHTTPServerPipeline(
-            withPipeliningAssistance: false, withErrorHandling: false, withEncoderConfiguration: .init(),
+            withPipeliningAssistance: false,
+            withServerUpgrade: HubUpgrade.configuration(registry.value, notice, connection),
+            withErrorHandling: false, withEncoderConfiguration: .init(),
             withDecoderLimitConfiguration: head)
           try pipeline.addHandler(connection)
         }

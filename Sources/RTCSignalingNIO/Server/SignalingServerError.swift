@@ -10,6 +10,8 @@ public enum SignalingServerError: Error, Sendable, Equatable, CustomStringConver
   case notThisMachine(ListenAddress)
   case unknownHost(ListenAddress)
   case failed(ListenAddress, reason: String)
+  /// The certificate or its key cannot be used; half a sentence that says why.
+  case badCertificate(String)
 
   public var description: String {
     switch self {
@@ -20,6 +22,7 @@ public enum SignalingServerError: Error, Sendable, Equatable, CustomStringConver
       "Listening at \(address) is not permitted; ports below 1024 need privileges, so choose a higher one."
     case .notThisMachine(let address): "No network interface of this machine has the address \(address.host.text)."
     case .unknownHost(let address): "There is no host named \(address.host.text); give an address of this machine."
+    case .badCertificate(let problem): "The certificate and key for TLS cannot be used: \(problem)."
     case .failed(let address, let reason): "Listening at \(address) failed: \(reason)."
     }
   }

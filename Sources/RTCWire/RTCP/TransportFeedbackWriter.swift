@@ -21,19 +21,23 @@ extension TransportFeedback {
   /// Writes one feedback packet for the longest prefix of `arrivals` that one packet can carry: numbers between two
   /// arrivals count as lost. The prefix ends where the writer's room does, where two arrivals are more than 8.19 s
   /// apart, and where a number is not after the one before it.
-  /// - Parameter feedbackCount: goes up by one, wrapping, with each packet.
+  /// - Parameters:
+  ///   - feedbackCount: goes up by one, wrapping, with each packet.
+  ///   - base: the number to begin with, before the first arrival: those up to that count as lost. Nil: begin with it.
   /// - Returns: how many of `arrivals` went in; 0 only when there are none or the room is under 24 bytes.
   @_lifetime(writer: copy writer)
   @discardableResult
   public static func write(
-    sender: SSRC, media: SSRC, feedbackCount: UInt8, arrivals: Span<Arrival>, into writer: inout ByteWriter
+    sender: SSRC, media: SSRC, feedbackCount: UInt8, base: TransportSequenceNumber? = nil, arrivals: Span<Arrival>,
+    into writer: inout ByteWriter
   ) -> Int {
-    let count = fittingPrefix(of: arrivals, room: writer.remaining)
+    guard arrivals.count > 0 else { return 0 }
+    let base = base ?? arrivals[0].sequenceNumber
+    let count = fittingPrefix(of: arrivals, base: base, room: writer.remaining)
     guard count > 0 else { return 0 }
     let start = writer.offset
-    let base = arrivals[0].sequenceNumber
     let reference = referenceTime(of: arrivals)
-    var symbols = StatusSymbols(arrivals: arrivals.extracting(0..<count), reference: reference)
+    var symbols = StatusSymbols(base: base, arrivals: arrivals.extracting(0..<count), reference: reference)
     writer.writeRTCPHeader(type: RTCPPacket.TypeCode.transportFeedback, count: 15, bodySize: 0)
     writer.write(sender.value)
     writer.write(media.value)
@@ -64,12 +68,12 @@ extension TransportFeedback {
 
   /// How many arrivals surely fit into `room` bytes: every chunk but the last covers at least seven packets, and only
   /// losses beyond 26 in a row can need run-length chunks of their own.
-  private static func fittingPrefix(of arrivals: Span<Arrival>, room: Int) -> Int {
-    guard arrivals.count > 0 else { return 0 }
+  private static func fittingPrefix(of arrivals: Span<Arrival>, base: TransportSequenceNumber, room: Int) -> Int {
     var previous = referenceTime(of: arrivals) * ticksPerReference
     var (statuses, loose, runs, deltas) = (0, 0, 0, 0)
     for index in arrivals.indices {
-      let advance = index == 0 ? 1 : arrivals[index].sequenceNumber.distance(from: arrivals[index - 1].sequenceNumber)
+      let before = index == 0 ? base.advanced(by: -1) : arrivals[index - 1].sequenceNumber
+      let advance = arrivals[index].sequenceNumber.distance(from: before)
       let ticks = arrivals[index].ticks
       guard advance > 0, let symbol = StatusSymbol(delta: ticks - previous) else { return index }
       let lost = advance - 1
@@ -104,14 +108,17 @@ private struct StatusSymbols: ~Escapable {
   private var index = 0
   private var lostBefore = 0
   private var previousTicks: Int64
+  /// The number of the arrival before, or the one before the first to be spoken of.
+  private var previous: TransportSequenceNumber
   /// Symbols not yet taken.
   private(set) var remaining: Int
 
   @_lifetime(copy arrivals)
-  init(arrivals: Span<TransportFeedback.Arrival>, reference: Int64) {
+  init(base: TransportSequenceNumber, arrivals: Span<TransportFeedback.Arrival>, reference: Int64) {
     self.arrivals = arrivals
     previousTicks = reference * TransportFeedback.ticksPerReference
-    remaining = 1
+    previous = base.advanced(by: -1)
+    remaining = arrivals[0].sequenceNumber.distance(from: previous)
     for index in 1..<max(1, arrivals.count) {
       remaining += arrivals[index].sequenceNumber.distance(from: arrivals[index - 1].sequenceNumber)
     }
@@ -160,13 +167,11 @@ private struct StatusSymbols: ~Escapable {
   private mutating func next() -> StatusSymbol {
     remaining -= 1
     let arrival = arrivals[index]
-    if index > 0 {
-      let distance = arrival.sequenceNumber.distance(from: arrivals[index - 1].sequenceNumber)
-      if lostBefore < distance - 1 {
-        lostBefore += 1
-        return .lost
-      }
+    if lostBefore < arrival.sequenceNumber.distance(from: previous) - 1 {
+      lostBefore += 1
+      return .lost
     }
+    previous = arrival.sequenceNumber
     let delta = arrival.ticks - previousTicks
     previousTicks = arrival.ticks
     index += 1

@@ -1,6 +1,7 @@
 public import RTCEngine
 public import RTCMedia
 public import RTCPrimitives
+import RTCSignaling
 
 /// Settings for a kind of cast, by name or from a JSON file. Whatever a preset does not say keeps its default.
 ///

@@ -1,3 +1,5 @@
+import RTCSignaling
+
 /// One object of a preset, whose keys are known.
 struct PresetObject {
   /// Where it stands in the file: empty for the whole, `video`, `iceServers[0]` …

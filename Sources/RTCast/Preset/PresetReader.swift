@@ -1,6 +1,7 @@
 import RTCEngine
 import RTCMedia
 import RTCPrimitives
+import RTCSignaling
 
 /// Takes a preset out of JSON and says exactly what is wrong with it.
 struct PresetReader {

@@ -1,6 +1,7 @@
 import RTCEngine
 import RTCMedia
 import RTCPrimitives
+import RTCSignaling
 import RTCast
 
 /// The `stats` event, and its short form for people.

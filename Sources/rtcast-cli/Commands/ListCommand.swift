@@ -4,6 +4,7 @@ import RTCCapture
 import RTCCapturePlugin
 import RTCCaptureX11
 import RTCMedia
+import RTCSignaling
 import RTCast
 
 struct ListCommand: ParsableCommand {

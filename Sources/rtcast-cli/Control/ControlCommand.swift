@@ -1,5 +1,6 @@
 package import RTCMedia
 package import RTCPrimitives
+import RTCSignaling
 import RTCast
 
 /// One command to a running cast: a line of `--control`.

@@ -1,3 +1,5 @@
+package import RTCSignaling
+
 /// The answer to a control line, as an event.
 package struct ControlReply: Sendable {
   /// The command that was obeyed, or why none was.

@@ -1,3 +1,5 @@
+import RTCSignaling
+
 /// One thing that a cast needs or is better with.
 struct Check: Sendable {
   enum Verdict: String, Sendable {

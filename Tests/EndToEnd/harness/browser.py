@@ -10,7 +10,11 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 
-def chromium(size=(1400, 900), autoplay="no-user-gesture-required"):
+# A camera and a microphone that are always there and never ask, and a screen: the page's own tab.
+FAKE_DEVICES = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", "--auto-accept-this-tab-capture")
+
+
+def chromium(size=(1400, 900), autoplay="no-user-gesture-required", flags=()):
     """`autoplay` "document-user-activation-required" is what people have: no sound before they touch the page."""
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
@@ -18,7 +22,7 @@ def chromium(size=(1400, 900), autoplay="no-user-gesture-required"):
                  f"--autoplay-policy={autoplay}", "--disable-background-networking", "--no-first-run",
                  "--disable-background-timer-throttling", "--disable-renderer-backgrounding",
                  "--disable-backgrounding-occluded-windows",
-                 f"--window-size={size[0]},{size[1]}"):
+                 f"--window-size={size[0]},{size[1]}", *flags):
         options.add_argument(flag)
     driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
     driver.set_script_timeout(30)

@@ -7,14 +7,14 @@ import Testing
 
   @Test func aNewSourceIsFollowedAtOnceAndTheOldOneIsNotFollowedBack() {
     var change = SourceChange()
-    #expect(change.accepts(SSRC(1), after: nil, now: at(0)))
-    #expect(change.accepts(SSRC(2), after: SSRC(1), now: at(20)))
+    #expect(change.accepts(SSRC(1), after: nil, now: at(0)) == true)
+    #expect(change.accepts(SSRC(2), after: SSRC(1), now: at(20)) == true)
     change.hear(at(30))
-    #expect(!change.accepts(SSRC(1), after: SSRC(2), now: at(40)))
+    #expect(change.accepts(SSRC(1), after: SSRC(2), now: at(40)) == false)
     change.hear(at(500))
-    #expect(!change.accepts(SSRC(1), after: SSRC(2), now: at(1_400)))
+    #expect(change.accepts(SSRC(1), after: SSRC(2), now: at(1_400)) == false)
     // Unless the new one has fallen silent.
-    #expect(change.accepts(SSRC(1), after: SSRC(2), now: at(1_500)))
+    #expect(change.accepts(SSRC(1), after: SSRC(2), now: at(1_500)) == true)
   }
 
   @Test func aStormOfSourcesIsNotFollowed() {

@@ -81,7 +81,7 @@ import Testing
     receiver.take(12, frame: 2)
     while let next = receiver.stream.missing.nextRequest {
       receiver.now = next
-      _ = receiver.stream.repairsDue(receiver.now, roundTrip: .milliseconds(20))
+      _ = receiver.stream.repairsDue(receiver.now, roundTrip: .milliseconds(20), frames: &receiver.frames)
     }
     #expect(receiver.stream.needsKeyFrame && receiver.stream.keyFrameWantedAt == receiver.now)
     receiver.take(13, frame: 3)

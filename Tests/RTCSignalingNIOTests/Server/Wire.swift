@@ -36,6 +36,52 @@ struct Wire {
     }
   }
 
+  /// One WebSocket text frame as clients send it, masked.
+  func sendFrame(_ text: String) async throws {
+    var buffer = ByteBuffer()
+    buffer.writeInteger(UInt8(0x81))
+    let count = text.utf8.count
+    if count < 126 {
+      buffer.writeInteger(UInt8(0x80 | count))
+    } else {
+      buffer.writeInteger(UInt8(0x80 | 126))
+      buffer.writeInteger(UInt16(count))
+    }
+    buffer.writeInteger(UInt32(0))
+    buffer.writeString(text)
+    try await channel.writeAndFlush(buffer)
+  }
+
+  struct Frame {
+    var opcode: UInt8
+    var payload: [UInt8]
+    var text: String { String(decoding: payload, as: UTF8.self) }
+  }
+
+  /// The next WebSocket frame; nil if the connection ends first.
+  mutating func frame() async -> Frame? {
+    while true {
+      if let frame = takeFrame() { return frame }
+      guard var more = await incoming.next() else { return nil }
+      held.writeBuffer(&more)
+    }
+  }
+
+  private mutating func takeFrame() -> Frame? {
+    let bytes = Array(held.readableBytesView)
+    guard bytes.count >= 2 else { return nil }
+    var start = 2
+    var count = Int(bytes[1])
+    if count == 126 {
+      guard bytes.count >= 4 else { return nil }
+      start = 4
+      count = Int(bytes[2]) << 8 | Int(bytes[3])
+    }
+    guard bytes.count >= start + count else { return nil }
+    held.moveReaderIndex(forwardBy: start + count)
+    return Frame(opcode: bytes[0] & 15, payload: Array(bytes[start..<start + count]))
+  }
+
   /// Awaits the end of the connection; true if nothing more came before it.
   mutating func endsQuietly() async -> Bool {
     var isQuiet = held.readableBytes == 0

@@ -1,0 +1,62 @@
+import RTCCapture
+public import RTCMedia
+import RTCPrimitives
+import Synchronization
+
+/// The microphone and the loudspeaker of a PulseAudio server, or of PipeWire by way of pipewire-pulse, for calls.
+///
+/// Both follow the server's default devices, outlive the server, and ask it to keep what is played out of what is recorded.
+/// What is played is 40 ms ahead of the loudspeaker, more on a machine that is often late.
+public final class PulseAudioDevice: AudioDevice {
+  public let microphone: any AudioSource
+  private let output: String?
+  private let server: String?
+  private let onNotice: @Sendable (String) -> Void
+  private let thread = CaptureThread()
+  private let slot = Mutex<PlayoutSlot?>(nil)
+  private let echo: EchoWatch
+
+  /// Opens nothing yet.
+  ///
+  /// - Parameters:
+  ///   - microphone: what is sent.
+  ///   - output: where others are heard, by name or description, as `pactl list sinks` shows them; nil for the default
+  ///     output, whichever it is at a time.
+  ///   - server: as PULSE_SERVER has it (`unix:/run/user/1000/pulse/native`, `tcp:host:4713`); nil for PULSE_SERVER and
+  ///     the library's own search.
+  ///   - onNotice: gets a sentence when sound cannot be heard, goes away, comes back or comes from elsewhere, and once when
+  ///     nobody cancels echo; called on the device's threads.
+  public init(
+    microphone: PulseTarget = .microphone, output: String? = nil, server: String? = nil,
+    onNotice: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
+    self.output = output
+    self.server = server
+    self.onNotice = onNotice
+    let echo = EchoWatch(onNotice)
+    self.echo = echo
+    self.microphone = PulseAudioSource(microphone, server: server, .call, onNotice: onNotice) { echo.note(input: $0) }
+  }
+
+  public var echoCancellation: EchoCancellation { echo.state }
+
+  /// Without a server, or without an output, the source is asked all the same, at the pace of the clock, and the sound
+  /// passes unheard until there is one.
+  public func startPlayout(source: any PlayoutSource) {
+    slot.withLock { slot in
+      if let slot { slot.put(source) } else { slot = PlayoutSlot(source) }
+      guard let slot else { return }
+      let (output, server, onNotice, echo) = (output, server, onNotice, echo)
+      // False while one runs, which finds the source in its slot.
+      _ = thread.start(name: "rtc-playout") { run in
+        PulsePlayout(output, server: server, slot, run, onNotice, echo).run()
+      }
+    }
+  }
+
+  public func stopPlayout() {
+    slot.withLock { $0 = nil }
+    // Not under the lock: the thread that is waited for may be inside of a source that starts another.
+    thread.stop()
+  }
+}

@@ -1,0 +1,182 @@
+import RTCCapture
+import RTCMedia
+import RTCPrimitives
+
+/// One run of a device's playout, on its thread: connects, follows the output, and begins again when the server dies.
+/// While nothing can be heard the sound passes unheard, so that whoever listens beside the loudspeaker goes on.
+final class PulsePlayout {
+  /// How long the server may take to answer.
+  private static let connectLimit = TimeDelta.seconds(5)
+  private static let firstPause = TimeDelta.milliseconds(100)
+  private static let longestPause = TimeDelta.seconds(2)
+
+  /// What the application was told last.
+  private enum Standing {
+    case starting
+    case playing(PulseOutput)
+    /// For an output or for the server.
+    case waiting
+  }
+
+  /// An output by name or description; nil for the default.
+  private let target: String?
+  private let server: String?
+  private let source: PlayoutSlot
+  private let thread: CaptureRun
+  private let notice: (String) -> Void
+  private let echo: EchoWatch
+
+  private var standing = Standing.starting
+  private var pause = PulsePlayout.firstPause
+  private var playback: PulsePlayback?
+  private var unheard = UnheardClock()
+  /// After a stream that was refused.
+  private var retryAt: Timestamp?
+  private var defaultSink: String?
+
+  init(
+    _ target: String?, server: String?, _ source: PlayoutSlot, _ thread: CaptureRun,
+    _ notice: @escaping (String) -> Void, _ echo: EchoWatch
+  ) {
+    self.target = target
+    self.server = server
+    self.source = source
+    self.thread = thread
+    self.notice = notice
+    self.echo = echo
+  }
+
+  func run() {
+    defer { echo.note(output: nil) }
+    while !thread.isStopped {
+      let error = session()
+      playback = nil
+      guard !thread.isStopped, let error else { return }
+      switch standing {
+      case .starting: wait("Nothing is heard: \(error.sentence)")
+      case .playing: wait("The sound server went away; others are heard again when it is back.")
+      case .waiting: break
+      }
+      let end = MonotonicClock.now + lengthenedPause()
+      while !thread.isStopped, MonotonicClock.now < end { thread.wait(until: min(end, passUnheard())) }
+    }
+  }
+
+  /// From connecting until the server is lost; nil when stopped.
+  private func session() -> CaptureError? {
+    do throws(PulseError) {
+      let connection = try PulseConnection(server: server, wakeDescriptor: thread.descriptor)
+      let deadline = MonotonicClock.now + Self.connectLimit
+      while !thread.isStopped, !(try isConnected(connection, deadline)) { connection.pump(until: passUnheard()) }
+      connection.watchDevices()
+      connection.hasDeviceNews = true
+      while !thread.isStopped {
+        if case .failed(let error) = connection.state { throw error }
+        try step(connection)
+        if thread.isStopped { break }
+        connection.pump(until: nextLook())
+      }
+      return nil
+    } catch {
+      return error.captureError
+    }
+  }
+
+  private func isConnected(_ connection: PulseConnection, _ deadline: Timestamp) throws(PulseError) -> Bool {
+    switch connection.state {
+    case .ready: return true
+    case .failed(let error): throw error
+    case .connecting:
+      if MonotonicClock.now >= deadline { throw .timeout(server) }
+      return false
+    }
+  }
+
+  private func nextLook() -> Timestamp {
+    let due: Timestamp
+    if let end = playback?.heardUntil, end > MonotonicClock.now {
+      unheard.stop()
+      due = end
+    } else {
+      due = passUnheard()
+    }
+    return retryAt.map { min($0, due) } ?? due
+  }
+
+  /// Looks at what the last pump brought.
+  private func step(_ connection: PulseConnection) throws(PulseError) {
+    if let playback, case .ended(let error) = playback.state {
+      self.playback = nil
+      retryAt = MonotonicClock.now + lengthenedPause()
+      wait("Nothing is heard for now: the sound server refuses a stream (\(error.words)). rtcast tries again.")
+    }
+    if let due = retryAt, MonotonicClock.now >= due {
+      retryAt = nil
+      connection.hasDeviceNews = true
+    }
+    if connection.hasDeviceNews, connection.requestInventory() { connection.hasDeviceNews = false }
+    // News that came after the question make the answer an old one.
+    if let inventory = connection.takeInventory(), !connection.hasDeviceNews { try follow(inventory, connection) }
+  }
+
+  /// Sees that the stream is at the output it should be at.
+  private func follow(_ inventory: PulseInventory, _ connection: PulseConnection) throws(PulseError) {
+    let before = defaultSink
+    defaultSink = inventory.defaultSink
+    let wanted: String?
+    do throws(CaptureError) {
+      wanted = try inventory.output(target)
+    } catch {
+      playback = nil
+      return wait("Nothing is heard for now: \(error.sentence)")
+    }
+    if let playback, playback.wanted == wanted {
+      guard let device = playback.device else { return }
+      // Servers move a stream to another default themselves, most of them.
+      let isLeftBehind = wanted == nil && device == before && before != inventory.defaultSink
+      if !isLeftBehind { return noteHeard(inventory.output(named: device)) }
+    }
+    guard retryAt == nil else { return }
+    // The old one first: an output may allow only one.
+    playback = nil
+    // The playback is this object's own and gone before it is.
+    playback = try PulsePlayback(connection, sink: wanted) { [unowned self] in fill($0, $1) }
+  }
+
+  private func fill(_ sampleCount: Int, _ delay: TimeDelta) -> [Float] {
+    echo.look(at: MonotonicClock.now)
+    return thread.isStopped ? [] : source.render(sampleCount, delay)
+  }
+
+  /// Has the sound pass that nobody hears.
+  /// - Returns: when to do so again.
+  private func passUnheard() -> Timestamp {
+    let (samples, next) = unheard.pass(until: MonotonicClock.now)
+    if samples > 0 { _ = fill(samples, .zero) }
+    return next
+  }
+
+  private func noteHeard(_ output: PulseOutput) {
+    pause = Self.firstPause
+    echo.note(output: output)
+    switch standing {
+    case .starting: break
+    case .playing(let before):
+      if before.description != output.description { notice("Others are now heard from \(output.description).") }
+    case .waiting: notice("Others are heard again, from \(output.description).")
+    }
+    standing = .playing(output)
+  }
+
+  private func wait(_ sentence: String) {
+    if case .waiting = standing { return }
+    standing = .waiting
+    echo.note(output: nil)
+    notice(sentence)
+  }
+
+  private func lengthenedPause() -> TimeDelta {
+    defer { pause = min(pause * 2, Self.longestPause) }
+    return pause
+  }
+}

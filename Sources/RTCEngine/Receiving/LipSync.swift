@@ -1,0 +1,106 @@
+package import RTCPrimitives
+
+/// Brings a sound and a picture of one sender together. Each stream's sender reports tie its timestamps to the sender's
+/// wall clock (RFC 3550 §6.4.1); what is heard and shown says how far behind it each of them runs. The faster one is made
+/// to wait, a little more each time.
+package struct LipSync: Sendable {
+  /// What each stream has to wait in addition to its own delay.
+  package struct Delays: Hashable, Sendable {
+    package var audio = TimeDelta.zero
+    package var video = TimeDelta.zero
+
+    package init() {}
+  }
+
+  /// What is further apart than this does not belong together: a clock is wrong.
+  private static let largestSkew = TimeDelta.seconds(5)
+  /// Nobody notices less.
+  private static let tolerance = TimeDelta.milliseconds(10)
+  private static let largestDelay = TimeDelta.seconds(2)
+  /// A delay changes once in so long a time, and by no more than the step.
+  private static let interval = TimeDelta.milliseconds(200)
+  private static let step = TimeDelta.milliseconds(20)
+
+  package private(set) var delays = Delays()
+  /// How much later sound is heard than the picture of the same moment is seen, of late; nil while it is not known.
+  package private(set) var skew: TimeDelta?
+
+  private var audioClock = RemoteClock(rate: 48_000)
+  private var videoClock = RemoteClock(rate: 90_000)
+  /// How far behind the sender's wall clock each stream is heard or seen; only differences count.
+  private var audioLag: TimeDelta?
+  private var videoLag: TimeDelta?
+  private var lastChange: Timestamp?
+
+  package init() {}
+
+  /// Takes a sender report of the sound's stream.
+  package mutating func noteAudioReport(_ clock: SenderClock) { audioClock.note(clock) }
+
+  /// Takes a sender report of the picture's stream.
+  package mutating func noteVideoReport(_ clock: SenderClock) { videoClock.note(clock) }
+
+  /// The sound at `timestamp` (48 kHz) is heard at `time`.
+  package mutating func noteHeard(_ timestamp: RTPTimestamp, at time: Timestamp) {
+    audioLag = audioClock.wallTime(of: timestamp).map { (time - .zero) - $0 }
+  }
+
+  /// The picture at `timestamp` (90 kHz) is seen at `time`.
+  package mutating func noteShown(_ timestamp: RTPTimestamp, at time: Timestamp) {
+    videoLag = videoClock.wallTime(of: timestamp).map { (time - .zero) - $0 }
+  }
+
+  /// Compares both and changes the delays by a step, when it is time to.
+  package mutating func update(at now: Timestamp) -> Delays {
+    guard let audioLag, let videoLag else { return delays }
+    if let lastChange, now - lastChange < Self.interval { return delays }
+    let measured = audioLag - videoLag
+    guard abs(measured.nanoseconds) < Self.largestSkew.nanoseconds else {
+      skew = nil
+      return delays
+    }
+    lastChange = now
+    // One picture late or early is no reason yet.
+    let skew = self.skew.map { $0 + (measured - $0) / 4 } ?? measured
+    self.skew = skew
+    guard abs(skew.nanoseconds) > Self.tolerance.nanoseconds else { return delays }
+    let change = max(.zero - Self.step, min(Self.step, skew / 4))
+    delay(videoBy: change)
+    // What was just done is measured only later.
+    self.skew = skew - change
+    return delays
+  }
+
+  /// Lets the picture wait longer, or the sound less; the other way round when negative.
+  private mutating func delay(videoBy change: TimeDelta) {
+    if change > .zero {
+      let taken = min(change, delays.audio)
+      delays.audio = delays.audio - taken
+      delays.video = min(Self.largestDelay, delays.video + (change - taken))
+    } else {
+      let wanted = .zero - change
+      let taken = min(wanted, delays.video)
+      delays.video = delays.video - taken
+      delays.audio = min(Self.largestDelay, delays.audio + (wanted - taken))
+    }
+  }
+}
+
+/// A far sender's wall clock as told from a stream's timestamps: its last report, and the nominal rate from there.
+struct RemoteClock: Sendable {
+  private let rate: Int64
+  private var last: SenderClock?
+
+  init(rate: Int64) { self.rate = rate }
+
+  mutating func note(_ clock: SenderClock) { last = clock }
+
+  /// The sender's wall time at `timestamp`, since 1900 and wrapped with its format; nil before the first report.
+  func wallTime(of timestamp: RTPTimestamp) -> TimeDelta? {
+    guard let last else { return nil }
+    let ticks = Int64(timestamp.distance(from: last.rtpTime))
+    let seconds = Int64(last.ntpTime.value >> 32)
+    let fraction = Int64(((last.ntpTime.value & 0xFFFF_FFFF) * 1_000_000_000) >> 32)
+    return .nanoseconds(seconds * 1_000_000_000 + fraction + ticks * 1_000_000_000 / rate)
+  }
+}

@@ -1,0 +1,77 @@
+import Synchronization
+
+/// Memory for pictures that is used again when their leases are over. Any thread; outlives the pictures it gave.
+///
+/// Who keeps many pictures gets fresh memory for each; the pool itself stays small.
+public final class PixelBufferPool: Sendable {
+  private struct Block {
+    var address: UInt
+    var size: Int
+  }
+
+  private let free = Mutex<[Block]>([])
+  private let most: Int
+
+  /// - Parameter count: blocks kept for later at most.
+  public init(keeping count: Int = 4) { most = count }
+
+  deinit { for block in free.withLock({ $0 }) { Self.deallocate(block.address) } }
+
+  /// A picture of memory that nobody else has, written by `fill`, which gets each plane's index, bytes and stride (a
+  /// multiple of 64 bytes). What the bytes were before is undefined. Nil for an empty picture.
+  public func buffer(
+    _ format: PixelFormat, _ size: PixelSize, fill: (Int, inout MutableSpan<UInt8>, _ stride: Int) -> Void
+  ) -> PixelBuffer? {
+    guard size.width > 0, size.height > 0 else { return nil }
+    var planes: [(offset: Int, stride: Int, count: Int)] = []
+    var total = 0
+    for index in 0..<format.planeCount {
+      let extent = format.planeExtent(index, of: size)
+      let stride = (extent.rowBytes + 63) / 64 * 64
+      planes.append((total, stride, stride * extent.rows))
+      total += stride * extent.rows
+    }
+    let byteCount = total
+    let block = take(byteCount)
+    // The block is ours alone from `take` to `give`, and has room for all planes.
+    let base = unsafe UnsafeMutablePointer<UInt8>(bitPattern: block)!
+    for (index, plane) in planes.enumerated() {
+      var span = unsafe MutableSpan<UInt8>(_unsafeStart: base + plane.offset, count: plane.count)
+      fill(index, &span, plane.stride)
+    }
+    let leased = unsafe planes.map { unsafe (UnsafeRawPointer(base + $0.offset), $0.stride) }
+    return unsafe PixelBuffer(format: format, size: size, planes: leased) { [self] in
+      give(Block(address: block, size: byteCount))
+    }
+  }
+
+  private func take(_ size: Int) -> UInt {
+    let kept = free.withLock { free -> UInt? in
+      guard let index = free.lastIndex(where: { $0.size == size }) else { return nil }
+      return free.remove(at: index).address
+    }
+    if let kept { return kept }
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64)
+    unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+    return UInt(bitPattern: memory)
+  }
+
+  private func give(_ block: Block) {
+    let surplus = free.withLock { free -> UInt? in
+      // Pictures of another size are over.
+      if let other = free.firstIndex(where: { $0.size != block.size }) {
+        defer { free[other] = block }
+        return free[other].address
+      }
+      guard free.count < most else { return block.address }
+      free.append(block)
+      return nil
+    }
+    if let surplus { Self.deallocate(surplus) }
+  }
+
+  private static func deallocate(_ address: UInt) {
+    // Every address in the pool came from `take`, and leaves it for good here.
+    unsafe UnsafeMutableRawPointer(bitPattern: address)!.deallocate()
+  }
+}

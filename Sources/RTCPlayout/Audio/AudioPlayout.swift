@@ -1,0 +1,227 @@
+public import RTCEngine
+public import RTCMedia
+public import RTCPrimitives
+import Synchronization
+
+/// One incoming sound on its way to a loudspeaker: fed with its packets by the connection's thread, asked for sound by the
+/// device's, in any amounts. All of it may be called from any thread; nothing waits for a device.
+public final class AudioPlayout: PlayoutSource {
+  /// How the sound arrives and what is made of it.
+  public struct Statistics: Hashable, Sendable {
+    /// Packets received, lost, late and recovered; samples made up; the delay and the one that is wanted.
+    public var buffer = AudioJitterBuffer.Statistics()
+    /// How much faster than ours the sender's clock runs, in millionths, as resampling has made up for of late.
+    public var drift = 0.0
+    /// Packets dropped since no device asked for sound.
+    public var packetsUnheard = 0
+
+    public init() {}
+  }
+
+  /// A moment of the sender's that is heard at a moment of ours: what lip sync compares.
+  public struct Heard: Hashable, Sendable {
+    /// At 48 kHz.
+    public var timestamp: RTPTimestamp
+    public var time: Timestamp
+  }
+
+  /// What both threads reach for, for moments.
+  private struct Door {
+    var packets: [ReceivedAudio] = []
+    var sinks: [any AudioSink] = []
+    var isEnabled = true
+    var volume: Float = 1
+    var addedDelay = TimeDelta.zero
+    var turn = Turn.idle
+    var statistics = Statistics()
+    var heard: Heard?
+  }
+
+  /// Whose turn it is to call the sinks.
+  private enum Turn {
+    case idle
+    case rendering
+    /// The sound has ended while it was rendered: that thread tells the sinks.
+    case endingAfterRender
+    case ended
+  }
+
+  /// What only the rendering thread uses.
+  private struct Voice {
+    let maker: AudioBlockMaker
+    /// Stereo sound that was made and not asked for yet.
+    var rest: [Float] = []
+    /// What the last block ended at.
+    var gain: Float = 1
+    /// Sinks hear nothing before the first packet.
+    var hasBegun = false
+  }
+
+  /// 8 s of packets of 20 ms, as many as the jitter buffer holds.
+  private static let largestInbox = 400
+  private static let largestVolume: Float = 10
+
+  private let clock: @Sendable () -> Timestamp
+  private let door = Mutex(Door())
+  private let voice: Mutex<Voice>
+
+  /// - Parameters:
+  ///   - decoder: of 1 or 2 channels; used by whoever renders.
+  ///   - clock: the one `ReceivedAudio.received` is read from.
+  public init(
+    decoder: sending any AudioDecoder, options: AudioJitterBuffer.Options = AudioJitterBuffer.Options(),
+    clock: @escaping @Sendable () -> Timestamp
+  ) {
+    self.clock = clock
+    voice = Mutex(Voice(maker: AudioBlockMaker(decoder: decoder, options: options)))
+  }
+
+  // MARK: In
+
+  /// Takes a packet, in any order; from the connection's thread.
+  public func receive(_ packet: ReceivedAudio) {
+    door.withLock { door in
+      if case .ended = door.turn { return }
+      if door.packets.count >= Self.largestInbox {
+        door.packets.removeFirst()
+        door.statistics.packetsUnheard += 1
+      }
+      door.packets.append(packet)
+    }
+  }
+
+  /// No sound follows. The sinks are told, by this thread or by the one that just calls them.
+  public func end() {
+    let sinks = door.withLock { door -> [any AudioSink] in
+      switch door.turn {
+      case .ended, .endingAfterRender: return []
+      case .rendering:
+        door.turn = .endingAfterRender
+        return []
+      case .idle: return Self.end(&door)
+      }
+    }
+    for sink in sinks { sink.audioDidEnd() }
+  }
+
+  private static func end(_ door: inout Door) -> [any AudioSink] {
+    defer { door.sinks = [] }
+    door.turn = .ended
+    door.packets = []
+    return door.sinks
+  }
+
+  // MARK: Wishes
+
+  /// False makes it silent; it is received on, and the sinks get silence.
+  public var isEnabled: Bool {
+    get { door.withLock { $0.isEnabled } }
+    set { door.withLock { $0.isEnabled = newValue } }
+  }
+
+  /// How loud it is in the loudspeaker, 0…10; 1 is as it was sent. The sinks hear it as it was sent.
+  public var volume: Float {
+    get { door.withLock { $0.volume } }
+    set { door.withLock { $0.volume = newValue.isNaN ? 0 : max(0, min(Self.largestVolume, newValue)) } }
+  }
+
+  /// Added to the delay that the network asks for, e.g. to wait for the picture; 0…2 s.
+  public var addedDelay: TimeDelta {
+    get { door.withLock { $0.addedDelay } }
+    set { door.withLock { $0.addedDelay = newValue } }
+  }
+
+  /// Hands the sound on to `sink` as well, in stereo and as soon as it is heard, from now until it ends or the sink is
+  /// removed. After `end` the sink is told so at once.
+  public func add(_ sink: any AudioSink) {
+    let isOver = door.withLock { door in
+      if case .ended = door.turn { return true }
+      door.sinks.append(sink)
+      return false
+    }
+    if isOver { sink.audioDidEnd() }
+  }
+
+  /// A call that is under way may be the sink's last.
+  public func remove(_ sink: any AudioSink) { door.withLock { $0.sinks.removeAll { $0 === sink } } }
+
+  // MARK: Reading
+
+  public var statistics: Statistics { door.withLock { $0.statistics } }
+
+  /// What was handed to the device last; nil before the first sound.
+  public var lastHeard: Heard? { door.withLock { $0.heard } }
+
+  // MARK: Out
+
+  /// Silence while another thread is just being given the sound.
+  public func render(sampleCount: Int, delay: TimeDelta) -> [Float] {
+    let wanted = max(0, sampleCount) * 2
+    let sound = voice.withLockIfAvailable { voice -> [Float] in
+      guard beginTurn(&voice) else { return [] }
+      defer { endTurn() }
+      let now = clock()
+      while voice.rest.count < wanted {
+        let heardAt = now + delay + .nanoseconds(Int64(voice.rest.count / 2) * 62_500 / 3)
+        voice.rest += block(&voice, now, heardAt)
+      }
+      let sound = Array(voice.rest[..<wanted])
+      voice.rest.removeFirst(wanted)
+      return sound
+    }
+    guard let sound, sound.count == wanted else { return [Float](repeating: 0, count: wanted) }
+    return sound
+  }
+
+  /// Takes over what has come; false when the sound has ended.
+  private func beginTurn(_ voice: inout Voice) -> Bool {
+    let (packets, addedDelay, isOver) = door.withLock { door -> ([ReceivedAudio], TimeDelta, Bool) in
+      guard case .idle = door.turn else { return ([], .zero, true) }
+      door.turn = .rendering
+      defer { door.packets.removeAll(keepingCapacity: true) }
+      return (door.packets, door.addedDelay, false)
+    }
+    guard !isOver else { return false }
+    voice.maker.addedDelay = addedDelay
+    for packet in packets { voice.maker.insert(packet) }
+    if !packets.isEmpty { voice.hasBegun = true }
+    return true
+  }
+
+  private func endTurn() {
+    let sinks = door.withLock { door -> [any AudioSink] in
+      if case .endingAfterRender = door.turn { return Self.end(&door) }
+      door.turn = .idle
+      return []
+    }
+    for sink in sinks { sink.audioDidEnd() }
+  }
+
+  /// The next 10 ms in stereo, heard from `heardAt` on.
+  private func block(_ voice: inout Voice, _ now: Timestamp, _ heardAt: Timestamp) -> [Float] {
+    let made = voice.maker.nextBlock(at: now)
+    var sound = voice.maker.channels == 2 ? made.samples : made.samples.flatMap { [$0, $0] }
+    let (sinks, isEnabled, volume) = door.withLock { door in
+      door.statistics.buffer = voice.maker.statistics
+      door.statistics.drift = voice.maker.drift
+      if let timestamp = made.timestamp { door.heard = Heard(timestamp: timestamp, time: heardAt) }
+      return (door.sinks, door.isEnabled, door.volume)
+    }
+    if voice.hasBegun, !sinks.isEmpty {
+      let samples = isEnabled ? sound : [Float](repeating: 0, count: sound.count)
+      let frame = AudioFrame(format: .opus, samples: samples, captureTime: heardAt)
+      for sink in sinks { sink.hear(frame) }
+    }
+    let gain = isEnabled ? volume : 0
+    Self.scale(&sound, from: voice.gain, to: gain)
+    voice.gain = gain
+    return sound
+  }
+
+  /// Evenly from one loudness to the other, since a step would be heard.
+  private static func scale(_ sound: inout [Float], from start: Float, to end: Float) {
+    if start == 1, end == 1 { return }
+    let step = (end - start) / Float(max(1, sound.count / 2))
+    for index in sound.indices { sound[index] *= start + step * Float(index / 2 + 1) }
+  }
+}

@@ -1,0 +1,71 @@
+import RTCEngine
+
+/// Coded pictures that wait for their decoder, in decoding order and never with a gap before one that needs the others:
+/// when there are too many, all before a key frame are left out.
+struct FrameBacklog: Sendable {
+  /// Ten seconds of 30 pictures a second.
+  static let mostFrames = 300
+  static let mostBytes = 32 << 20
+
+  private(set) var frames: [ReceivedFrame] = []
+  private var bytes = 0
+  /// Pictures left out, in all.
+  private(set) var dropped = 0
+  /// What comes cannot be taken before a key frame.
+  private(set) var needsKeyFrame = false
+
+  var isEmpty: Bool { frames.isEmpty }
+  var first: ReceivedFrame? { frames.first }
+
+  mutating func append(_ frame: ReceivedFrame) {
+    if needsKeyFrame, !frame.isKeyFrame {
+      dropped += 1
+      return
+    }
+    needsKeyFrame = false
+    if frames.count >= Self.mostFrames || bytes + frame.data.count > Self.mostBytes, !makeRoom(for: frame) { return }
+    frames.append(frame)
+    bytes += frame.data.count
+  }
+
+  /// - Returns: false when `frame` cannot be decoded without what had to go.
+  private mutating func makeRoom(for frame: ReceivedFrame) -> Bool {
+    if !frame.isKeyFrame, dropToNewestKeyFrame() > 0, bytes + frame.data.count <= Self.mostBytes { return true }
+    removeAll()
+    guard !frame.isKeyFrame else { return true }
+    dropped += 1
+    needsKeyFrame = true
+    return false
+  }
+
+  mutating func removeFirst() -> ReceivedFrame {
+    let frame = frames.removeFirst()
+    bytes -= frame.data.count
+    return frame
+  }
+
+  /// Leaves out what comes before the newest key frame.
+  /// - Returns: how many pictures that were.
+  mutating func dropToNewestKeyFrame() -> Int {
+    guard let index = frames.lastIndex(where: \.isKeyFrame), index > 0 else { return 0 }
+    for frame in frames[..<index] { bytes -= frame.data.count }
+    frames.removeFirst(index)
+    dropped += index
+    return index
+  }
+
+  mutating func removeAll() {
+    dropped += frames.count
+    frames.removeAll()
+    bytes = 0
+  }
+
+  /// Takes over the frames of another; its counts stay with it.
+  mutating func takeAll() -> [ReceivedFrame] {
+    defer {
+      frames.removeAll(keepingCapacity: true)
+      bytes = 0
+    }
+    return frames
+  }
+}

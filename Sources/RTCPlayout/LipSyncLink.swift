@@ -1,0 +1,39 @@
+public import RTCEngine
+public import RTCPrimitives
+import Synchronization
+
+/// Keeps a sound and a picture of one sender together: hears of its sender reports, and lets the faster of both wait. Any
+/// thread.
+public final class LipSyncLink: Sendable {
+  private let audio: AudioPlayout
+  private let video: VideoPlayout
+  private let sync = Mutex(LipSync())
+
+  public init(audio: AudioPlayout, video: VideoPlayout) {
+    self.audio = audio
+    self.video = video
+  }
+
+  /// Takes the last sender report of either stream; nil where none came yet.
+  public func note(audio: SenderClock?, video: SenderClock?) {
+    sync.withLock { sync in
+      if let audio { sync.noteAudioReport(audio) }
+      if let video { sync.noteVideoReport(video) }
+    }
+  }
+
+  /// Compares what is heard and seen, and sets both delays. To be called some five times a second.
+  public func update(at now: Timestamp) {
+    let (heard, shown) = (audio.lastHeard, video.lastShown)
+    let delays = sync.withLock { sync in
+      if let heard { sync.noteHeard(heard.timestamp, at: heard.time) }
+      if let shown { sync.noteShown(shown.timestamp, at: shown.time) }
+      return sync.update(at: now)
+    }
+    audio.addedDelay = delays.audio
+    video.addedDelay = delays.video
+  }
+
+  /// How much later sound is heard than the picture of the same moment is seen, of late; nil while it is not known.
+  public var skew: TimeDelta? { sync.withLock { $0.skew } }
+}

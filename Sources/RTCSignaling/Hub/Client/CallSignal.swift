@@ -1,0 +1,108 @@
+/// What two peers tell each other about a call, as the data of a hub's `signal` message. The page, `rtcast` and the library
+/// speak it alike.
+///
+/// | `type` | |
+/// |---|---|
+/// | `call` | rings; `media`?: which kinds, `room`?: the room both are in, where nobody rings |
+/// | `accept` | the caller's first offer may come |
+/// | `reject` | `reason`: `rejected`, `busy` or `unsupported` |
+/// | `description` | `description` {`type`, `sdp`}, `streams`? {identifier: `camera` or `screen`}. Callers of older protocols send the offer right behind the ring |
+/// | `mute` | `kind`: `audio` or `video`, `muted` |
+/// | `end` | hangs up |
+///
+/// Every one carries `call`, a random text that the caller chose. Unknown types and members are ignored.
+public struct CallSignal: Sendable, Hashable {
+  public enum Body: Sendable, Hashable {
+    /// Wants a call.
+    case ring(media: [String: Bool] = [:], room: String? = nil)
+    case accept
+    /// `rejected`, `busy` or `unsupported`; more may come to be.
+    case reject(reason: String)
+    /// `offer` or `answer`, and the SDP.
+    case description(kind: String, sdp: String)
+    /// `audio` or `video`.
+    case mute(kind: String, isMuted: Bool)
+    case end
+  }
+
+  public var call: String
+  public var body: Body
+  /// Of a description: what its streams show, by their identifiers: `camera` or `screen`.
+  public var streams: [String: String] = [:]
+
+  public init(call: String, _ body: Body, streams: [String: String] = [:]) {
+    self.call = call
+    self.body = body
+    self.streams = streams
+  }
+
+  /// Nil for what is no such message, or one of an unknown type.
+  public init?(json: String) {
+    guard let message = try? HubMessageReader(parsing: Array(json.utf8)) else { return nil }
+    self.init(message)
+  }
+
+  init?(_ message: HubMessageReader) {
+    guard let call = try? message.text("call"), let type = try? message.text("type") else { return nil }
+    switch type {
+    case "call":
+      let room = (try? message.optionalText("room")) ?? nil
+      self.init(call: call, .ring(media: Self.media(try? message.object("media")), room: room))
+    case "accept": self.init(call: call, .accept)
+    case "reject":
+      self.init(call: call, .reject(reason: ((try? message.optionalText("reason")) ?? nil) ?? "rejected"))
+    case "description":
+      guard let inner = try? message.object("description"), let kind = try? inner.text("type"),
+        let sdp = try? inner.text("sdp", longest: .max)
+      else { return nil }
+      self.init(call: call, .description(kind: kind, sdp: sdp), streams: Self.streams(try? message.object("streams")))
+    case "mute":
+      guard let kind = try? message.text("kind"), case .bool(let isMuted) = message.value("muted")?.value else {
+        return nil
+      }
+      self.init(call: call, .mute(kind: kind, isMuted: isMuted))
+    case "end": self.init(call: call, .end)
+    default: return nil
+    }
+  }
+
+  private static func streams(_ members: HubMessageReader?) -> [String: String] {
+    var kinds: [String: String] = [:]
+    for member in members?.members ?? [] {
+      if case .string(let kind) = member.value.value { kinds[member.name] = kind }
+    }
+    return kinds
+  }
+
+  private static func media(_ members: HubMessageReader?) -> [String: Bool] {
+    var kinds: [String: Bool] = [:]
+    for member in members?.members ?? [] {
+      if case .bool(let isWanted) = member.value.value { kinds[member.name] = isWanted }
+    }
+    return kinds
+  }
+
+  /// One JSON object.
+  public var json: String {
+    var members: [(String, JSONValue)] = [("call", .string(call))]
+    switch body {
+    case .ring(let media, let room):
+      members.append(("type", "call"))
+      let kinds = media.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.bool($0.value)) }
+      members.append(("media", .object(kinds)))
+      if let room { members.append(("room", .string(room))) }
+    case .accept: members.append(("type", "accept"))
+    case .reject(let reason): members += [("type", "reject"), ("reason", .string(reason))]
+    case .description(let kind, let sdp):
+      members += [
+        ("type", "description"), ("description", .object([("type", .string(kind)), ("sdp", .string(sdp))])),
+      ]
+      let kinds = streams.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value)) }
+      if !kinds.isEmpty { members.append(("streams", .object(kinds))) }
+    case .mute(let kind, let isMuted):
+      members += [("type", "mute"), ("kind", .string(kind)), ("muted", .bool(isMuted))]
+    case .end: members.append(("type", "end"))
+    }
+    return JSONValue.object(members).text
+  }
+}

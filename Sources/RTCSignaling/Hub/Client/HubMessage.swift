@@ -1,0 +1,50 @@
+/// What a client of the hub sends to another.
+public enum HubMessage: Sendable, Hashable {
+  /// Any JSON, such as `CallSignal.json`. Text that is not JSON makes the hub refuse the message.
+  case signal(data: String)
+  /// Nil after the last.
+  case candidate(HubCandidate?, call: String? = nil)
+  /// Hangs up: one call, or all of them.
+  case bye(reason: String? = nil, call: String? = nil)
+
+  func text(to peer: String) -> String {
+    var members: [(String, JSONValue)] = [("to", .string(peer))]
+    switch self {
+    case .signal(let data): members = [("type", "signal")] + members + [("data", .verbatim(data))]
+    case .candidate(let candidate, let call):
+      members = [("type", "candidate")] + members + [("candidate", candidate?.json ?? .null)]
+      if let call { members.append(("call", .string(call))) }
+    case .bye(let reason, let call):
+      members = [("type", "bye")] + members
+      if let reason { members.append(("reason", .string(reason))) }
+      if let call { members.append(("call", .string(call))) }
+    }
+    return JSONValue.object(members).text
+  }
+}
+
+/// A candidate in the shape of the W3C's `RTCIceCandidateInit`.
+public struct HubCandidate: Sendable, Hashable {
+  /// `candidate:…`; empty after the last of a media section.
+  public var text: String
+  /// `sdpMid`
+  public var mid: String?
+  /// `sdpMLineIndex`
+  public var line: Int?
+  public var usernameFragment: String?
+
+  public init(text: String, mid: String? = nil, line: Int? = nil, usernameFragment: String? = nil) {
+    self.text = text
+    self.mid = mid
+    self.line = line
+    self.usernameFragment = usernameFragment
+  }
+
+  var json: JSONValue {
+    var members: [(String, JSONValue)] = [
+      ("candidate", .string(text)), ("sdpMid", .optional(mid)), ("sdpMLineIndex", line.map { .count($0) } ?? .null),
+    ]
+    if let usernameFragment { members.append(("usernameFragment", .string(usernameFragment))) }
+    return .object(members)
+  }
+}

@@ -1,0 +1,294 @@
+public import RTCPrimitives
+
+/// A client's side of the hub without its socket, clock and random numbers: registers, keeps the connection alive, comes
+/// back with growing pauses when it breaks, resumes its name and its rooms, and keeps what is sent meanwhile.
+///
+/// The first connection either succeeds or ends the session with the reason; after it has succeeded the session ends only
+/// when it is told to, or when the hub says that this client may not come back.
+public struct HubSession: Sendable {
+  public struct Options: Sendable, Hashable {
+    /// For a connection to be made and registered.
+    public var timeout = TimeDelta.seconds(10)
+    /// Before the second attempt; doubles with each, up to the longest. The true pauses are 50 to 100 % of that, so that
+    /// a thousand clients of a restarted hub do not come at once.
+    public var firstPause = TimeDelta.milliseconds(500)
+    public var longestPause = TimeDelta.seconds(30)
+    /// Without a word from the hub, after which it is asked for a sign of life …
+    public var pingInterval = TimeDelta.seconds(15)
+    /// … for which it has this long.
+    public var pongTimeout = TimeDelta.seconds(10)
+    /// What waits for the connection at most; beyond that the oldest messages are dropped.
+    public var queuedMessages = 256
+    public var queuedBytes = 1_048_576
+
+    public init() {}
+  }
+
+  /// What a transport tells the session. What concerns a connection that the session has given up must not come any more.
+  public enum Input: Sendable, Hashable {
+    case start
+    /// The WebSocket connection is made.
+    case opened
+    /// It could not be made.
+    case failed(HubClientError)
+    /// A whole text message.
+    case received([UInt8])
+    /// A sign of life without a message.
+    case heard
+    /// The connection ended; the WebSocket status, if one was said.
+    case closed(code: UInt16?)
+    case send(HubMessage, to: String)
+    case join(room: String)
+    case leave(room: String)
+    /// Say goodbye and end.
+    case close
+    /// The time that `deadline` named has come.
+    case deadline
+  }
+
+  /// What the session wants a transport to do, in order.
+  public enum Action: Sendable, Hashable {
+    case connect
+    case send(String)
+    case ping
+    /// Close the connection with a goodbye; nothing of it is wanted any more.
+    case disconnect
+    case report(HubClientEvent)
+  }
+
+  enum Stage {
+    case fresh
+    case connecting(until: Timestamp)
+    case registering(until: Timestamp)
+    case registered(since: Timestamp)
+    case pausing(until: Timestamp)
+    case ended
+  }
+
+  private let address: HubAddress
+  private let token: String?
+  private let secret: String
+  private let options: Options
+  private var name: String?
+  private var random: SeededGenerator
+  private var stage = Stage.fresh
+  /// Whether a connection has ever been registered: then it is worth coming back.
+  private var wasRegistered: Bool { registrations > 0 }
+  private var registrations = 0
+  private var attempts = 0
+  private var heard = Timestamp.zero
+  private var pinged: Timestamp?
+  /// Rooms that the application is in, in the order it joined.
+  private var rooms: [String] = []
+  private var queue: [String] = []
+  private var queuedBytes = 0
+  private var actions: [Action] = []
+
+  /// - Parameters:
+  ///   - name: nil lets the hub choose one.
+  ///   - secret: 16 to 128 characters that nobody can guess; by it the name is resumed.
+  ///   - seed: for the pauses.
+  public init(
+    address: HubAddress, name: String?, token: String?, secret: String, options: Options = Options(), seed: UInt64
+  ) {
+    self.address = address
+    self.name = name
+    self.token = token
+    self.secret = secret
+    self.options = options
+    random = SeededGenerator(seed: seed)
+  }
+
+  /// When `handle(.deadline, …)` is wanted; nil: not before something else happens.
+  public var deadline: Timestamp? {
+    switch stage {
+    case .fresh, .ended: nil
+    case .connecting(let until), .registering(let until), .pausing(let until): until
+    case .registered: pinged.map { $0 + options.pongTimeout } ?? heard + options.pingInterval
+    }
+  }
+
+  /// Nothing will come of it any more.
+  public var hasEnded: Bool { if case .ended = stage { true } else { false } }
+
+  /// The one door. `now` never goes back.
+  public mutating func handle(_ input: Input, now: Timestamp) -> [Action] {
+    switch input {
+    case .start:
+      guard case .fresh = stage else { break }
+      connect(now)
+    case .opened: register(now)
+    case .failed(let error): lose(error, now)
+    case .received(let bytes):
+      sawLife(now)
+      receive(bytes, now)
+    case .heard: sawLife(now)
+    case .closed(let code): closed(code, now)
+    case .send(let message, let peer): post(message.text(to: peer))
+    case .join(let room): join(room)
+    case .leave(let room): leave(room)
+    case .close: close()
+    case .deadline: wake(now)
+    }
+    defer { actions = [] }
+    return actions
+  }
+
+  // MARK: - The connection
+
+  private mutating func connect(_ now: Timestamp) {
+    attempts += 1
+    stage = .connecting(until: now + options.timeout)
+    actions.append(.connect)
+  }
+
+  private mutating func register(_ now: Timestamp) {
+    guard case .connecting(let until) = stage else { return }
+    stage = .registering(until: until)
+    sawLife(now)
+    var members: [(String, JSONValue)] = [("type", "register"), ("secret", .string(secret))]
+    if let name { members.append(("id", .string(name))) }
+    if let token { members.append(("token", .string(token))) }
+    actions.append(.send(JSONValue.object(members).text))
+  }
+
+  private mutating func closed(_ code: UInt16?, _ now: Timestamp) {
+    if code == 4000 { return end(.replaced) }
+    lose(.connectionLost(reason: code.map { "the hub closed it (\($0))" } ?? "it broke"), now)
+  }
+
+  private mutating func lose(_ error: HubClientError, _ now: Timestamp) {
+    switch stage {
+    case .fresh, .ended, .pausing: return
+    case .registered(let since): if now - since >= options.timeout { attempts = 0 }
+    case .connecting, .registering: break
+    }
+    guard wasRegistered else { return end(error) }
+    let doubled = options.firstPause.nanoseconds.multipliedReportingOverflow(by: 1 << Int64(min(attempts, 20)))
+    let pause = min(doubled.overflow ? .max : doubled.partialValue, options.longestPause.nanoseconds)
+    let chosen = TimeDelta(nanoseconds: pause / 2 + Int64.random(in: 0...max(0, pause / 2), using: &random))
+    stage = .pausing(until: now + chosen)
+    pinged = nil
+    actions.append(.report(.disconnected(error, retryAfter: chosen)))
+  }
+
+  private mutating func wake(_ now: Timestamp) {
+    guard let due = deadline, due <= now else { return }
+    switch stage {
+    case .fresh, .ended: return
+    case .connecting, .registering:
+      actions.append(.disconnect)
+      lose(.timeout(address, seconds: max(1, options.timeout.milliseconds / 1000)), now)
+    case .pausing: connect(now)
+    case .registered:
+      if pinged == nil {
+        pinged = now
+        actions.append(.ping)
+      } else {
+        actions.append(.disconnect)
+        lose(.connectionLost(reason: "the hub has gone silent"), now)
+      }
+    }
+  }
+
+  private mutating func sawLife(_ now: Timestamp) {
+    heard = now
+    pinged = nil
+  }
+
+  private mutating func close() {
+    switch stage {
+    case .ended: return
+    case .connecting, .registering, .registered: actions.append(.disconnect)
+    case .fresh, .pausing: break
+    }
+    stage = .ended
+    actions.append(.report(.ended(nil)))
+  }
+
+  /// For good.
+  private mutating func end(_ error: HubClientError) {
+    if case .ended = stage { return }
+    stage = .ended
+    actions.append(.disconnect)
+    actions.append(.report(.ended(error)))
+  }
+
+  // MARK: - What is sent
+
+  private mutating func post(_ text: String) {
+    switch stage {
+    case .ended: return
+    case .registered: actions.append(.send(text))
+    case .fresh, .connecting, .registering, .pausing:
+      queue.append(text)
+      queuedBytes += text.utf8.count
+      while !queue.isEmpty, queue.count > options.queuedMessages || queuedBytes > options.queuedBytes {
+        queuedBytes -= queue.removeFirst().utf8.count
+      }
+    }
+  }
+
+  private mutating func join(_ room: String) {
+    if !rooms.contains(room) { rooms.append(room) }
+    // Else it is joined with the registration.
+    if case .registered = stage { actions.append(.send(Self.text("join", room))) }
+  }
+
+  private mutating func leave(_ room: String) {
+    rooms.removeAll { $0 == room }
+    if case .registered = stage { actions.append(.send(Self.text("leave", room))) }
+  }
+
+  private static func text(_ type: String, _ room: String) -> String {
+    JSONValue.object([("type", .string(type)), ("room", .string(room))]).text
+  }
+
+  // MARK: - What the hub says
+
+  private mutating func receive(_ bytes: [UInt8], _ now: Timestamp) {
+    guard let message = HubClientMessage(parsing: bytes) else { return }
+    switch message {
+    case .registered(let registration): registered(registration, now)
+    case .event(.refused(let refusal)): refused(refusal)
+    case .event(let event):
+      guard case .registered = stage else { return }
+      if case .peers(let room, _) = event, !rooms.contains(room) { return }
+      actions.append(.report(event))
+    }
+  }
+
+  private mutating func registered(_ registration: HubRegistration, _ now: Timestamp) {
+    guard case .registering = stage else { return }
+    stage = .registered(since: now)
+    name = registration.id
+    registrations += 1
+    actions.append(.report(.registered(registration)))
+    // What was left while there was no connection, and what was joined, or what a restarted hub has forgotten.
+    for room in registration.rooms where !rooms.contains(room) { actions.append(.send(Self.text("leave", room))) }
+    for room in rooms where !registration.rooms.contains(room) { actions.append(.send(Self.text("join", room))) }
+    for text in queue { actions.append(.send(text)) }
+    queue = []
+    queuedBytes = 0
+  }
+
+  private mutating func refused(_ refusal: HubRefusal) {
+    if let room = refusal.room, refusal.code == "room-full" { rooms.removeAll { $0 == room } }
+    guard case .registering = stage else {
+      if case .registered = stage {
+        if refusal.code == "replaced" { return end(.replaced) }
+        actions.append(.report(.refused(refusal)))
+      }
+      return
+    }
+    switch refusal.code {
+    case "bad-token": end(.badToken(hadToken: token != nil))
+    case "taken-name": end(.nameTaken(name ?? ""))
+    case "bad-name": end(.badName(refusal.message))
+    case "weak-secret", "malformed": end(.refused(refusal))
+    default:
+      // Full, or going: the hub closes, and it may be worth coming back.
+      if !wasRegistered { end(.refused(refusal)) }
+    }
+  }
+}

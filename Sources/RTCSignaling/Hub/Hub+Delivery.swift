@@ -1,0 +1,60 @@
+import RTCPrimitives
+
+extension Hub {
+  mutating func deliver(
+    _ relay: HubRelay, from sender: String, _ id: HubConnectionID, _ now: Timestamp
+  ) throws(HubFault) {
+    switch peers[relay.to]?.link {
+    case .present(let target):
+      guard hand(relay, from: sender, to: target) else { throw .incompatible(relay.to) }
+    case .absent(let until):
+      try hold(Held(relay: relay, from: sender, expiry: until))
+    case nil:
+      guard connections[id]?.dialect == .peerJS else { throw .unknownPeer(relay.to) }
+      // Nobody waits for a goodbye.
+      if case .bye = relay.body { return }
+      try HubName.check(relay.to)
+      try hold(Held(relay: relay, from: sender, expiry: now + configuration.limits.peerJSExpiry))
+    }
+  }
+
+  private mutating func hold(_ message: Held) throws(HubFault) {
+    let limits = configuration.limits
+    let name = message.relay.to
+    guard held[name]?.count ?? 0 < limits.heldPerPeer, figures.heldMessages < limits.heldMessages,
+      figures.heldBytes + message.relay.bytes <= limits.heldBytes
+    else { throw .unknownPeer(name) }
+    held[name, default: []].append(message)
+    figures.heldMessages += 1
+    figures.heldBytes += message.relay.bytes
+    wakes.insert(.held(name), at: message.expiry)
+  }
+
+  /// What waits for a peer, which then waits no more.
+  mutating func takeHeld(for name: String) -> [Held] {
+    let messages = held.removeValue(forKey: name) ?? []
+    release(messages)
+    return messages
+  }
+
+  mutating func expireHeld(for name: String, _ now: Timestamp) {
+    guard let messages = held[name] else { return }
+    let expired = messages.filter { $0.expiry <= now }
+    guard !expired.isEmpty else { return }
+    let rest = messages.filter { $0.expiry > now }
+    held[name] = rest.isEmpty ? nil : rest
+    release(expired)
+    tellUndelivered(expired, to: name)
+  }
+
+  private mutating func release(_ messages: [Held]) {
+    figures.heldMessages -= messages.count
+    figures.heldBytes -= messages.reduce(0) { $0 + $1.relay.bytes }
+  }
+
+  /// Tells each sender once that its messages have not arrived.
+  mutating func tellUndelivered(_ messages: [Held], to name: String) {
+    var told: Set<String> = []
+    for message in messages where told.insert(message.from).inserted { tell(message.from, .unknownPeer(name)) }
+  }
+}

@@ -1,0 +1,74 @@
+import RTCPrimitives
+
+extension Hub {
+  mutating func register(
+    _ id: HubConnectionID, name wish: String?, token: String?, secret: String?, _ now: Timestamp
+  ) throws(HubFault) {
+    guard let connection = connections[id] else { return }
+    if case .named(let name) = connection.stage { throw .alreadyRegistered(as: name) }
+    let name = wish ?? connection.opening.name
+    try HubName.check(name)
+    guard configuration.access.admits(name, showing: token) else { throw .badToken }
+    // PeerJS clients make short secrets; theirs is the protocol's business.
+    if let secret, connection.dialect == .native, !(16...128).contains(secret.utf8.count) { throw .weakSecret }
+    if let owner = peers[name] {
+      guard let secret, Secret.matches(secret, owner.secret) else { throw .takenName(name) }
+      return resume(name, id, now)
+    }
+    guard peers.count < configuration.limits.peers else { throw .tooManyPeers }
+    let kept = secret ?? connection.opening.secret
+    peers[name] = Peer(link: .present(id), dialect: connection.dialect, secret: Array(kept.utf8))
+    figures.registrations += 1
+    actions.append(.announce(.registered(name, connection.dialect)))
+    settle(name, id, secret: kept, isResumed: false, now)
+  }
+
+  /// The owner of a name is back, maybe before the hub has noticed that it was gone.
+  private mutating func resume(_ name: String, _ id: HubConnectionID, _ now: Timestamp) {
+    guard let peer = peers[name], let connection = connections[id] else { return }
+    switch peer.link {
+    case .present(let old):
+      connections[old]?.stage = .nameless
+      end(old, because: .replaced, .goodbye, now)
+    case .absent: figures.absentPeers -= 1
+    }
+    var returned = Peer(link: .present(id), dialect: connection.dialect, secret: peer.secret)
+    returned.rooms = peer.rooms
+    peers[name] = returned
+    figures.resumptions += 1
+    actions.append(.announce(.resumed(name)))
+    settle(name, id, secret: String(decoding: peer.secret, as: UTF8.self), isResumed: true, now)
+  }
+
+  private mutating func settle(
+    _ name: String, _ id: HubConnectionID, secret: String, isResumed: Bool, _ now: Timestamp
+  ) {
+    connections[id]?.stage = .named(name)
+    let entered = peers[name]?.rooms ?? []
+    send(
+      .registered(
+        name: name, secret: secret, iceServers: configuration.iceServers, rooms: entered, isResumed: isResumed),
+      to: id)
+    for room in entered { send(.peers(room: room, members(of: room, without: name), you: name), to: id) }
+    for message in takeHeld(for: name) {
+      if !hand(message.relay, from: message.from, to: id) { tell(message.from, .incompatible(name)) }
+    }
+  }
+
+  /// A name is free again.
+  mutating func remove(_ name: String) {
+    guard let peer = peers.removeValue(forKey: name) else { return }
+    if case .absent = peer.link { figures.absentPeers -= 1 }
+    actions.append(.announce(.left(name)))
+    for room in peer.rooms { removeMember(name, from: room) }
+    forgetBridges(of: name)
+    tellUndelivered(takeHeld(for: name), to: name)
+  }
+
+  /// Tells a peer, if it is there, of what became of something it did earlier.
+  mutating func tell(_ name: String, _ fault: HubFault) {
+    guard case .present(let id) = peers[name]?.link else { return }
+    figures.faults[fault.code, default: 0] += 1
+    send(.fault(fault, to: name), to: id)
+  }
+}

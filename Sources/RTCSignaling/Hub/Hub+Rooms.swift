@@ -1,0 +1,51 @@
+import RTCPrimitives
+
+extension Hub {
+  mutating func join(_ room: String, _ id: HubConnectionID, _ now: Timestamp) throws(HubFault) {
+    if let connection = connections[id], connection.dialect == .skyRTC, case .nameless = connection.stage {
+      // Its first word, so the hub names it now.
+      try register(id, name: nil, token: connection.opening.query["token"], secret: nil, now)
+    }
+    let name = try name(of: id)
+    try HubName.check(room)
+    let limits = configuration.limits
+    let present = rooms[room] ?? []
+    if !present.contains(name) {
+      guard peers[name]?.rooms.count ?? 0 < limits.roomsPerPeer, !present.isEmpty || rooms.count < limits.rooms else {
+        throw .tooManyRooms
+      }
+      guard present.count < limits.roomMembers else { throw .roomFull(room) }
+      rooms[room, default: []].append(name)
+      peers[name]?.rooms.append(room)
+      announce(.joined(room: room, peer: name), to: present)
+    }
+    send(.peers(room: room, members(of: room, without: name), you: name), to: id)
+  }
+
+  mutating func leave(_ room: String?, _ name: String) throws(HubFault) {
+    guard let room else {
+      for room in peers[name]?.rooms ?? [] { removeMember(name, from: room) }
+      peers[name]?.rooms = []
+      return
+    }
+    guard let index = peers[name]?.rooms.firstIndex(of: room) else { throw .notInRoom(room) }
+    peers[name]?.rooms.remove(at: index)
+    removeMember(name, from: room)
+  }
+
+  func members(of room: String, without name: String) -> [String] { (rooms[room] ?? []).filter { $0 != name } }
+
+  /// Takes a name off the room's list, not the room off the peer's.
+  mutating func removeMember(_ name: String, from room: String) {
+    let rest = members(of: room, without: name)
+    rooms[room] = rest.isEmpty ? nil : rest
+    announce(.left(room: room, peer: name), to: rest)
+  }
+
+  /// Those who are away get the list when they come back.
+  private mutating func announce(_ notice: HubNotice, to names: [String]) {
+    for name in names {
+      if case .present(let id) = peers[name]?.link { send(notice, to: id) }
+    }
+  }
+}

@@ -1,0 +1,243 @@
+public import RTCPrimitives
+
+/// Peers by name, messages between them, and rooms: the hub without its sockets and clock.
+///
+/// One door: `handle` takes what a transport has to tell and returns what it is to do, in order. Three dialects speak to
+/// the same names and rooms; what one says is translated for another where that other has words for it. Whatever a client
+/// sends, it gets an answer or a close with a reason, and costs no more than the limits say.
+public struct Hub: Sendable {
+  struct Connection {
+    enum Stage {
+      case nameless
+      case named(String)
+    }
+
+    let dialect: HubDialect
+    let opening: HubOpening
+    var stage = Stage.nameless
+    var messages: TokenBucket
+    var patience: TokenBucket
+    /// Bytes given to the transport that have not left.
+    var queuedBytes = 0
+    let opened: Timestamp
+    var heard: Timestamp
+  }
+
+  struct Peer {
+    enum Link {
+      case present(HubConnectionID)
+      /// The connection broke; the name is kept until then.
+      case absent(until: Timestamp)
+    }
+
+    var link: Link
+    let dialect: HubDialect
+    let secret: [UInt8]
+    /// In the order they were entered.
+    var rooms: [String] = []
+  }
+
+  /// A message that waits for somebody who is not there.
+  struct Held {
+    var relay: HubRelay
+    var from: String
+    var expiry: Timestamp
+  }
+
+  enum Wake {
+    case connection(HubConnectionID)
+    case peer(String)
+    case held(String)
+  }
+
+  let configuration: HubConfiguration
+  var connections: [HubConnectionID: Connection] = [:]
+  var peers: [String: Peer] = [:]
+  /// Members in the order they came; no room is empty.
+  var rooms: [String: [String]] = [:]
+  var held: [String: [Held]] = [:]
+  /// Calls between clients of different dialects.
+  var bridges: [BridgeKey: [String]] = [:]
+  var bridgedCalls: UInt64 = 0
+  var wakes = DeadlineHeap<Wake>()
+  var actions: [HubAction] = []
+  /// Connections that have overflowed while something else was going on.
+  var overflowed: [HubConnectionID] = []
+  var figures = HubCounters()
+
+  public init(_ configuration: HubConfiguration = HubConfiguration()) { self.configuration = configuration }
+
+  /// When `handle(.deadline, …)` is wanted; nil: not before something else happens.
+  public var deadline: Timestamp? { wakes.first }
+
+  public var counters: HubCounters {
+    var counters = figures
+    counters.connections = connections.count
+    counters.peers = peers.count
+    counters.rooms = rooms.count
+    counters.bridges = bridges.count
+    return counters
+  }
+
+  /// The one door. Inputs about connections that the hub has closed are ignored. `now` never goes back.
+  public mutating func handle(_ input: HubInput, now: Timestamp) -> [HubAction] {
+    switch input {
+    case .opened(let id, let opening): open(id, opening, now)
+    case .received(let id, let bytes): receive(bytes, from: id, now)
+    case .heard(let id): connections[id]?.heard = now
+    case .unreadable(let id, let fault): end(id, because: fault, .lost, now)
+    case .drained(let id, let bytes):
+      if let queued = connections[id]?.queuedBytes { connections[id]?.queuedBytes = max(0, queued - max(0, bytes)) }
+    case .closed(let id, let parting): forget(id, parting, now)
+    case .deadline: break
+    case .shutdown: shutDown(now)
+    }
+    wake(now)
+    // Telling the others of one that overflowed may make another overflow.
+    while let id = overflowed.popLast() { end(id, because: .tooSlow, .lost, now) }
+    defer { actions = [] }
+    return actions
+  }
+
+  // MARK: Connections
+
+  private mutating func open(_ id: HubConnectionID, _ opening: HubOpening, _ now: Timestamp) {
+    guard connections[id] == nil else { return }
+    let limits = configuration.limits
+    figures.connectionsOpened += 1
+    connections[id] = Connection(
+      dialect: opening.dialect, opening: opening,
+      messages: TokenBucket(capacity: limits.messageBurst, perSecond: limits.messagesPerSecond, now: now),
+      patience: TokenBucket(capacity: limits.faultBurst, perSecond: limits.faultsForgivenPerSecond, now: now),
+      opened: now, heard: now)
+    guard connections.count <= limits.connections else { return end(id, because: .tooManyConnections, .lost, now) }
+    wakes.insert(.connection(id), at: now + limits.registerTimeout)
+    guard opening.dialect == .peerJS else { return }
+    do throws(HubFault) {
+      try perform(try PeerJSDialect.registration(opening.query), id, now)
+    } catch {
+      end(id, because: error, .lost, now)
+    }
+  }
+
+  private mutating func receive(_ bytes: [UInt8], from id: HubConnectionID, _ now: Timestamp) {
+    guard connections[id] != nil else { return }
+    connections[id]?.heard = now
+    figures.messagesReceived += 1
+    do throws(HubFault) {
+      guard connections[id]?.messages.take(1, now: now) == true else { throw .tooFast }
+      try perform(try parse(bytes, from: id), id, now)
+    } catch {
+      blame(id, error, now)
+    }
+  }
+
+  private func parse(_ bytes: [UInt8], from id: HubConnectionID) throws(HubFault) -> HubRequest {
+    guard bytes.count <= configuration.limits.messageBytes else {
+      throw .tooLarge(limit: configuration.limits.messageBytes)
+    }
+    return switch connections[id]?.dialect {
+    case .peerJS: try PeerJSDialect.parse(bytes)
+    case .skyRTC: try SkyRTCDialect.parse(bytes)
+    case .native, nil: try NativeDialect.parse(bytes)
+    }
+  }
+
+  private mutating func perform(_ request: HubRequest, _ id: HubConnectionID, _ now: Timestamp) throws(HubFault) {
+    switch request {
+    case .register(let name, let token, let secret):
+      try register(id, name: name, token: token, secret: secret, now)
+    case .relay(let relay): try deliver(relay, from: try name(of: id), id, now)
+    case .join(let room): try join(room, id, now)
+    case .leave(let room): try leave(room, try name(of: id))
+    case .ping: send(.pong, to: id)
+    case .heartbeat: break
+    case .quit:
+      actions.append(.close(id, code: 1000, reason: "goodbye"))
+      forget(id, .goodbye, now)
+    }
+  }
+
+  func name(of id: HubConnectionID) throws(HubFault) -> String {
+    guard case .named(let name) = connections[id]?.stage else { throw .notRegistered }
+    return name
+  }
+
+  /// Tells a client what it did wrong; one that goes on for too long is closed.
+  private mutating func blame(_ id: HubConnectionID, _ fault: HubFault, _ now: Timestamp) {
+    guard connections[id]?.patience.take(fault.weight, now: now) == true else {
+      return end(id, because: .tooManyFaults, .lost, now)
+    }
+    figures.faults[fault.code, default: 0] += 1
+    send(.fault(fault, to: try? name(of: id)), to: id)
+  }
+
+  /// Closes a connection with a word.
+  mutating func end(_ id: HubConnectionID, because fault: HubFault, _ parting: HubParting, _ now: Timestamp) {
+    guard let connection = connections[id] else { return }
+    figures.faults[fault.code, default: 0] += 1
+    if let text = text(.fault(fault, to: try? name(of: id)), in: connection.dialect) { actions.append(.send(id, text)) }
+    actions.append(.close(id, code: fault.closeCode, reason: fault.message))
+    forget(id, parting, now)
+  }
+
+  private mutating func forget(_ id: HubConnectionID, _ parting: HubParting, _ now: Timestamp) {
+    guard let connection = connections.removeValue(forKey: id), case .named(let name) = connection.stage,
+      case .present(id) = peers[name]?.link
+    else { return }
+    if parting == .lost, connection.dialect == .native {
+      let until = now + configuration.limits.absence
+      peers[name]?.link = .absent(until: until)
+      figures.absentPeers += 1
+      wakes.insert(.peer(name), at: until)
+    } else {
+      remove(name)
+    }
+  }
+
+  private mutating func shutDown(_ now: Timestamp) {
+    for id in connections.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+      guard let connection = connections.removeValue(forKey: id) else { continue }
+      let fault = HubFault.shuttingDown
+      // PeerJS clients come back by themselves unless they are told of an error.
+      if connection.dialect != .peerJS, let text = text(.fault(fault, to: nil), in: connection.dialect) {
+        actions.append(.send(id, text))
+      }
+      actions.append(.close(id, code: fault.closeCode, reason: fault.message))
+    }
+    peers = [:]
+    rooms = [:]
+    held = [:]
+    bridges = [:]
+    wakes = DeadlineHeap()
+    figures.absentPeers = 0
+    figures.heldMessages = 0
+    figures.heldBytes = 0
+  }
+
+  // MARK: Sending
+
+  /// Nil when the dialect has no words for it.
+  func text(_ notice: HubNotice, in dialect: HubDialect) -> String? {
+    switch dialect {
+    case .native: NativeDialect.text(notice)
+    case .peerJS: PeerJSDialect.text(notice)
+    case .skyRTC: SkyRTCDialect.text(notice)
+    }
+  }
+
+  /// False when the client's dialect has no words for it.
+  @discardableResult
+  mutating func send(_ notice: HubNotice, to id: HubConnectionID) -> Bool {
+    guard let connection = connections[id] else { return true }
+    guard let text = text(notice, in: connection.dialect) else { return false }
+    let queued = connection.queuedBytes + text.utf8.count
+    guard queued <= configuration.limits.outgoingBytes else {
+      overflowed.append(id)
+      return true
+    }
+    connections[id]?.queuedBytes = queued
+    actions.append(.send(id, text))
+    return true
+  }
+}

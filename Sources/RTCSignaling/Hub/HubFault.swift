@@ -1,0 +1,125 @@
+/// What a client did wrong, or what it cannot have. Each has a code for programs and a sentence for people.
+public enum HubFault: Error, Hashable, Sendable {
+  /// Half a sentence that says what is wrong.
+  case malformed(String)
+  case tooLarge(limit: Int)
+  case notText
+  case tooFast
+  case notRegistered
+  case alreadyRegistered(as: String)
+  case badName(String)
+  case takenName(String)
+  case badToken
+  case weakSecret
+  case unknownPeer(String)
+  /// The other one speaks a dialect that has no words for this.
+  case incompatible(String)
+  case roomFull(String)
+  case notInRoom(String)
+  case tooManyPeers
+  case tooManyRooms
+  case tooManyConnections
+  case neverRegistered
+  case silent
+  case tooSlow
+  case tooManyFaults
+  /// Somebody with the secret of the name came back on another connection.
+  case replaced
+  case shuttingDown
+
+  public var code: String {
+    switch self {
+    case .malformed: "malformed"
+    case .tooLarge: "too-large"
+    case .notText: "not-text"
+    case .tooFast: "too-fast"
+    case .notRegistered: "not-registered"
+    case .alreadyRegistered: "already-registered"
+    case .badName: "bad-name"
+    case .takenName: "taken-name"
+    case .badToken: "bad-token"
+    case .weakSecret: "weak-secret"
+    case .unknownPeer: "unknown-peer"
+    case .incompatible: "incompatible"
+    case .roomFull: "room-full"
+    case .notInRoom: "not-in-room"
+    case .tooManyPeers: "too-many-peers"
+    case .tooManyRooms: "too-many-rooms"
+    case .tooManyConnections: "too-many-connections"
+    case .neverRegistered: "never-registered"
+    case .silent: "silent"
+    case .tooSlow: "too-slow"
+    case .tooManyFaults: "too-many-faults"
+    case .replaced: "replaced"
+    case .shuttingDown: "shutting-down"
+    }
+  }
+
+  /// A sentence that says what is wrong and what to do.
+  public var message: String {
+    switch self {
+    case .malformed(let problem): "The message cannot be read: \(problem)."
+    case .tooLarge(let limit): "The message is larger than the \(limit) bytes that this hub takes."
+    case .notText: "Messages are text frames with JSON; this one is binary."
+    case .tooFast: "Messages come faster than this hub takes; this one was dropped. Wait a moment."
+    case .notRegistered: "Register a name before anything else."
+    case .alreadyRegistered(let name):
+      "This connection is registered as \(name) already; open another for another name."
+    case .badName(let problem): "The name cannot be used: \(problem)."
+    case .takenName(let name): "The name \(name) is taken; choose another."
+    case .badToken: "The token is missing or wrong for this name."
+    case .weakSecret: "A secret needs 16 to 128 characters."
+    case .unknownPeer(let name): "There is no peer \(name) here."
+    case .incompatible(let name): "\(name) speaks a protocol that cannot express this message."
+    case .roomFull(let room): "The room \(room) is full."
+    case .notInRoom(let room): "You are not in the room \(room)."
+    case .tooManyPeers: "This hub has as many peers as it takes; try again later."
+    case .tooManyRooms: "That is one room more than this hub allows; leave another first, or try again later."
+    case .tooManyConnections: "This hub has as many connections as it takes; try again later."
+    case .neverRegistered: "No name was registered in time."
+    case .silent: "Nothing was heard for too long."
+    case .tooSlow: "Messages are taken more slowly than they come; reconnect when the network allows."
+    case .tooManyFaults: "Too many messages were refused."
+    case .replaced: "The name's owner came back on another connection."
+    case .shuttingDown: "This hub is shutting down; reconnect in a moment."
+    }
+  }
+
+  /// The peer that the fault is about, when it is about one.
+  var peer: String? {
+    switch self {
+    case .unknownPeer(let name), .incompatible(let name): name
+    default: nil
+    }
+  }
+
+  /// The room that the fault is about, when it is about one.
+  var room: String? {
+    switch self {
+    case .roomFull(let room), .notInRoom(let room): room
+    default: nil
+    }
+  }
+
+  /// How much of a connection's patience it costs. Guessing tokens and secrets costs more; that somebody has gone is not
+  /// the sender's fault.
+  var weight: Double {
+    switch self {
+    case .unknownPeer, .incompatible, .roomFull: 0
+    case .badToken, .takenName: 10
+    default: 1
+    }
+  }
+
+  /// The WebSocket status (RFC 6455 §7.4) for faults that end the connection.
+  var closeCode: UInt16 {
+    switch self {
+    case .tooLarge: 1009
+    case .notText: 1003
+    case .tooManyConnections, .tooManyPeers: 1013
+    case .shuttingDown: 1001
+    case .replaced: 4000
+    default: 1008
+    }
+  }
+}

@@ -1,0 +1,100 @@
+/// The number that a transport gives a connection. Never used twice.
+public struct HubConnectionID: Hashable, Sendable {
+  public var rawValue: UInt64
+
+  public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// The language that a client speaks, by the path it came on.
+public enum HubDialect: String, Sendable, CaseIterable {
+  /// `/hub`: JSON objects with a `type`; see `NativeDialect`.
+  case native = "hub"
+  /// `/peerjs`: the protocol of PeerJS servers.
+  case peerJS = "peerjs"
+  /// `/skyrtc`: rooms after SkyRTC.
+  case skyRTC = "skyrtc"
+}
+
+/// A connection that has just been made.
+public struct HubOpening: Sendable, Equatable {
+  public var dialect: HubDialect
+  /// Of the address that the client connected to, decoded.
+  public var query: [String: String]
+  /// Unguessable; becomes the secret of the name, unless the client brings one.
+  public var secret: String
+  /// Becomes the client's name where it does not choose one.
+  public var name: String
+
+  /// - Parameters:
+  ///   - secretBytes: 16 bytes or more from a cryptographic source, fresh for each connection.
+  ///   - nameBytes: 16 bytes, likewise.
+  public init(dialect: HubDialect, query: [String: String] = [:], secretBytes: [UInt8], nameBytes: [UInt8]) {
+    self.dialect = dialect
+    self.query = query
+    self.secret = Self.hex(secretBytes)
+    self.name = Self.name(from: nameBytes)
+  }
+
+  /// A name in the shape of a UUID (version 4, RFC 9562 §5.4), from 16 bytes.
+  public static func name(from random: [UInt8]) -> String {
+    var bytes = Array(random.prefix(16)) + Array(repeating: 0, count: max(0, 16 - random.count))
+    bytes[6] = bytes[6] & 0x0F | 0x40
+    bytes[8] = bytes[8] & 0x3F | 0x80
+    let digits = Array(hex(bytes))
+    return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
+  }
+
+  private static func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { byte in
+      let digits = String(byte, radix: 16)
+      return byte < 16 ? "0" + digits : digits
+    }.joined()
+  }
+}
+
+/// How a connection ended.
+public enum HubParting: Sendable, Equatable {
+  /// The client said that it goes (WebSocket close 1000 or 1001).
+  case goodbye
+  /// It broke; the client may come back.
+  case lost
+}
+
+/// What a transport tells the hub.
+public enum HubInput: Sendable, Equatable {
+  case opened(HubConnectionID, HubOpening)
+  /// A whole text message.
+  case received(HubConnectionID, [UInt8])
+  /// A sign of life without a message, such as a WebSocket pong.
+  case heard(HubConnectionID)
+  /// The transport met what it cannot read past: a message beyond the limit, or one that is no text.
+  case unreadable(HubConnectionID, HubFault)
+  /// So many bytes of messages have left for the client.
+  case drained(HubConnectionID, bytes: Int)
+  case closed(HubConnectionID, HubParting)
+  /// The time that `Hub.deadline` named has come.
+  case deadline
+  /// The server goes: everybody is told and closed.
+  case shutdown
+}
+
+/// What the hub wants a transport to do.
+public enum HubAction: Sendable, Equatable {
+  /// One text message. Its UTF-8 bytes are to be reported back by `drained` once they have left.
+  case send(HubConnectionID, String)
+  /// A WebSocket ping.
+  case ping(HubConnectionID)
+  /// Send what was asked for before, then close with a WebSocket status and reason. The hub has forgotten the connection.
+  case close(HubConnectionID, code: UInt16, reason: String)
+  /// Tell whoever runs the hub.
+  case announce(HubNews)
+}
+
+/// What whoever runs the hub may want to know.
+public enum HubNews: Sendable, Hashable {
+  case registered(String, HubDialect)
+  /// Its owner is back.
+  case resumed(String)
+  /// The name is free again.
+  case left(String)
+}

@@ -1,0 +1,59 @@
+public import RTCPrimitives
+
+/// How much a hub lets its clients have, and for how long.
+public struct HubLimits: Sendable, Equatable {
+  /// Open connections, registered or not.
+  public var connections = 4096
+  /// Names taken at the same time, those that wait for their owner's return included.
+  public var peers = 2048
+  /// Rooms with somebody in them.
+  public var rooms = 512
+  /// Members of one room. Where everybody calls everybody a large one helps nobody, but some rooms only show who is there.
+  public var roomMembers = 256
+  /// Rooms that one peer is in.
+  public var roomsPerPeer = 8
+  /// Bytes of a message. A description with many tracks and candidates is some 30 KiB.
+  public var messageBytes = 131_072
+  /// Messages a second that a connection may send for long, and how many it may send at once: gathering candidates comes
+  /// in bursts.
+  public var messagesPerSecond = 50.0
+  public var messageBurst = 300.0
+  /// Faults that a connection may commit at once, and how many it is forgiven a second; then it is closed.
+  public var faultBurst = 50.0
+  public var faultsForgivenPerSecond = 1.0
+  /// Bytes on their way to a client that does not take them; more, and it is closed.
+  public var outgoingBytes = 1_048_576
+  /// Messages kept for one peer that is away, and for all of them together, in messages and bytes.
+  public var heldPerPeer = 64
+  public var heldMessages = 4096
+  public var heldBytes = 16_777_216
+  /// Pairs of clients of different dialects between which there are calls, and calls between one such pair.
+  public var bridges = 4096
+  public var callsPerBridge = 16
+  /// For a new connection to say who it is.
+  public var registerTimeout = TimeDelta.seconds(10)
+  /// Without a word from a client, after which it is asked for a sign of life (WebSocket ping) …
+  public var pingInterval = TimeDelta.seconds(25)
+  /// … and after which it is taken for gone.
+  public var silenceTimeout = TimeDelta.seconds(70)
+  /// That a name and its rooms are kept for an owner whose connection broke.
+  public var absence = TimeDelta.seconds(30)
+  /// That a PeerJS client's message waits for a peer that is not there.
+  public var peerJSExpiry = TimeDelta.seconds(5)
+
+  public init() {}
+}
+
+/// What a hub is to do.
+public struct HubConfiguration: Sendable, Equatable {
+  public var limits: HubLimits
+  public var access: HubAccess
+  /// Told to every client of the native dialect that registers.
+  public var iceServers: [ICEServerLink]
+
+  public init(limits: HubLimits = HubLimits(), access: HubAccess = HubAccess(), iceServers: [ICEServerLink] = []) {
+    self.limits = limits
+    self.access = access
+    self.iceServers = iceServers
+  }
+}

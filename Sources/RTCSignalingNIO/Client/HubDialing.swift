@@ -1,0 +1,155 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import NIOWebSocket
+import RTCSignaling
+
+/// How a client's connection to the hub comes to be: TCP, TLS where wanted, and the WebSocket handshake.
+enum HubDialing {
+  /// The server answered, but not with WebSocket.
+  private struct NoUpgrade: Error {
+    var status: Int
+  }
+
+  /// The future is the loop's.
+  static func connect(
+    to address: HubAddress, _ configuration: HubClient.Configuration, on eventLoop: any EventLoop
+  ) -> EventLoopFuture<NIOLoopBound<HubSocket>> {
+    let tls: NIOSSLContext?
+    do { tls = try context(address, configuration) } catch { return eventLoop.makeFailedFuture(error) }
+    let promise = eventLoop.makePromise(of: NIOLoopBound<HubSocket>.self)
+    ClientBootstrap(group: eventLoop)
+      .connectTimeout(.nanoseconds(configuration.session.timeout.nanoseconds))
+      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          if let tls { try channel.pipeline.syncOperations.addHandler(tlsHandler(tls, address, configuration)) }
+          try addHandshake(channel, address, configuration, promise)
+        }
+      }
+      .connect(host: address.web.host.text, port: Int(address.port))
+      .whenComplete { result in
+        switch result {
+        case .failure(let error): promise.fail(error)
+        case .success(let channel):
+          // A server that never answers must not keep the attempt for ever; nor one that closes without a word.
+          channel.closeFuture.whenComplete { _ in promise.fail(ChannelError.eof) }
+          channel.eventLoop.scheduleTask(in: .nanoseconds(configuration.session.timeout.nanoseconds)) {
+            promise.fail(ChannelError.connectTimeout(.nanoseconds(configuration.session.timeout.nanoseconds)))
+          }
+          promise.futureResult.whenFailure { _ in channel.close(promise: nil) }
+        }
+      }
+    return promise.futureResult
+  }
+
+  static func explain(
+    _ error: any Error, at address: HubAddress, _ configuration: HubClient.Configuration
+  ) -> HubClientError {
+    let seconds = max(1, configuration.session.timeout.milliseconds / 1000)
+    if let refusal = error as? NoUpgrade { return .notAHub(address, status: refusal.status) }
+    if error is NIOHTTPClientUpgradeError { return .notAHub(address, status: 101) }
+    var client = WHIPClient.Configuration()
+    client.timeout = seconds
+    switch ClientFailure.explain(error, at: address.web, client) {
+    case .unknownHost(let host): return .unknownHost(host)
+    case .refused: return .refusedConnection(address)
+    case .unreachable(_, let reason): return .unreachable(address, reason: reason)
+    case .timeout: return .timeout(address, seconds: seconds)
+    case .tls(_, let reason): return .tls(address, reason: reason)
+    case .brokenAnswer where [.eof, .inappropriateOperationForState].contains(error as? ChannelError):
+      return .connectionLost(reason: "the server closed it without an answer")
+    case .brokenAnswer(let what): return .connectionLost(reason: what)
+    case let other: return .connectionLost(reason: other.description)
+    }
+  }
+
+  // MARK: - Layers
+
+  private static func context(
+    _ address: HubAddress, _ configuration: HubClient.Configuration
+  ) throws -> NIOSSLContext? {
+    guard address.isSecure else { return nil }
+    var tls = TLSConfiguration.makeClientConfiguration()
+    tls.applicationProtocols = ["http/1.1"]
+    if let file = configuration.trustRootsFile { tls.trustRoots = .file(file) }
+    return try NIOSSLContext(configuration: tls)
+  }
+
+  private static func tlsHandler(
+    _ context: NIOSSLContext, _ address: HubAddress, _ configuration: HubClient.Configuration
+  ) throws -> NIOSSLClientHandler {
+    let host = address.web.host
+    let name = host.isAddress ? nil : host.text
+    guard let isTrusted = configuration.trustsCertificate else {
+      return try NIOSSLClientHandler(context: context, serverHostname: name)
+    }
+    return try NIOSSLClientHandler(
+      context: context, serverHostname: name,
+      customVerificationCallback: { certificates, promise in
+        let der = try? certificates.first?.toDERBytes()
+        promise.succeed(der.map(isTrusted) == true ? .certificateVerified : .failed)
+      })
+  }
+
+  private static func addHandshake(
+    _ channel: any Channel, _ address: HubAddress, _ configuration: HubClient.Configuration,
+    _ promise: EventLoopPromise<NIOLoopBound<HubSocket>>
+  ) throws {
+    let upgrader = NIOTypedWebSocketClientUpgrader<NIOLoopBound<HubSocket>>(
+      maxFrameSize: configuration.messageBytes, enableAutomaticErrorHandling: false
+    ) { channel, _ in
+      channel.eventLoop.makeCompletedFuture {
+        let socket = HubSocket(eventLoop: channel.eventLoop)
+        try channel.pipeline.syncOperations.addHandlers(
+          NIOWebSocketFrameAggregator(
+            minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 1024,
+            maxAccumulatedFrameSize: configuration.messageBytes), socket)
+        return NIOLoopBound(socket, eventLoop: channel.eventLoop)
+      }
+    }
+    var headers = HTTPHeaders()
+    let port = address.web.port.map { ":\($0)" } ?? ""
+    headers.add(name: "Host", value: address.web.host.inURL + port)
+    headers.add(name: "User-Agent", value: "rtcast")
+    let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: address.web.target, headers: headers)
+    let upgrade = NIOTypedHTTPClientUpgradeConfiguration<NIOLoopBound<HubSocket>>(
+      upgradeRequestHead: head, upgraders: [upgrader],
+      notUpgradingCompletionHandler: {
+        $0.eventLoop.makeFailedFuture(NIOHTTPClientUpgradeError.responseProtocolNotFound)
+      })
+    let pipeline = channel.pipeline.syncOperations
+    let witness = AnswerWitness { promise.fail($0) }
+    let encoder = HTTPRequestEncoder()
+    let decoder = ByteToMessageHandler(HTTPResponseDecoder(leftOverBytesStrategy: .forwardBytes))
+    try pipeline.addHandlers(encoder, decoder, witness)
+    let handshake = NIOTypedHTTPClientUpgradeHandler(
+      httpHandlers: [encoder, decoder, witness], upgradeConfiguration: upgrade)
+    try pipeline.addHandler(handshake)
+    // Before that is done nothing can be written.
+    handshake.upgradeResultFuture.cascade(to: promise)
+  }
+
+  /// Sees whether the server takes the handshake, and what goes wrong before.
+  private final class AnswerWitness: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias InboundOut = HTTPClientResponsePart
+
+    private let fail: (any Error) -> Void
+
+    init(_ fail: @escaping (any Error) -> Void) { self.fail = fail }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      if case .head(let head) = unwrapInboundIn(data), head.status != .switchingProtocols, head.status.code >= 200 {
+        return fail(NoUpgrade(status: Int(head.status.code)))
+      }
+      context.fireChannelRead(data)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      fail(error)
+      context.fireErrorCaught(error)
+    }
+  }
+}

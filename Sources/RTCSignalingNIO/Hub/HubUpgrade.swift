@@ -1,0 +1,43 @@
+import NIOCore
+import NIOHTTP1
+import NIOWebSocket
+import RTCSignaling
+
+/// How a request at one of the hub's paths becomes a WebSocket connection to the hub. Everything else, refusals included,
+/// is left to the `ClientConnection`.
+enum HubUpgrade {
+  static func configuration(
+    _ registry: ConnectionRegistry, _ notice: ArrivalNotice, _ client: ClientConnection
+  ) -> NIOHTTPServerUpgradeConfiguration? {
+    guard let host = registry.hub else { return nil }
+    let loop = host.eventLoop
+    let boundRegistry = NIOLoopBound(registry, eventLoop: loop)
+    let boundClient = NIOLoopBound(client, eventLoop: loop)
+    let boundNotice = NIOLoopBound(notice, eventLoop: loop)
+    let upgrader = NIOWebSocketServerUpgrader(
+      maxFrameSize: host.limits.messageBytes, automaticErrorHandling: false,
+      shouldUpgrade: { channel, head in
+        guard boundRegistry.value.isOpen, case .hub = boundRegistry.value.desk.judge(RequestHead(head)) else {
+          return channel.eventLoop.makeSucceededFuture(nil)
+        }
+        return channel.eventLoop.makeSucceededFuture(HTTPHeaders())
+      },
+      upgradePipelineHandler: { channel, head in
+        channel.eventLoop.makeCompletedFuture {
+          guard let host = boundRegistry.value.hub,
+            case .hub(let dialect, let query) = boundRegistry.value.desk.judge(RequestHead(head))
+          else { return }
+          boundClient.value.handOver()
+          let pipeline = channel.pipeline.syncOperations
+          _ = pipeline.removeHandler(boundNotice.value)
+          _ = pipeline.removeHandler(boundClient.value)
+          try pipeline.addHandler(
+            NIOWebSocketFrameAggregator(
+              minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 1024,
+              maxAccumulatedFrameSize: host.limits.messageBytes))
+          try pipeline.addHandler(HubConnection(host: host, dialect: dialect, query: query))
+        }
+      })
+    return (upgraders: [upgrader], completionHandler: { _ in })
+  }
+}

@@ -1,0 +1,226 @@
+"use strict";
+// The switchboard: which calls there are, who is here, and who may ring whom.
+
+/// Everybody who opens this page is in this room, so that people see each other. Nobody is called for being in it.
+const LOBBY = "lobby";
+
+class Switchboard {
+  constructor(line, local) {
+    Object.assign(this, { line, local, calls: new Map(), people: new Set(), room: null, members: new Set() });
+    this.onchange = () => {};      // calls, people or rooms changed
+    this.onmedia = () => {};       // (call): what arrives changed
+    this.onchat = () => {};        // (call, text)
+    this.onended = () => {};       // (call)
+    this.onfault = () => {};       // ({ code, message })
+    line.onmessage = (message) => this.receive(message);
+  }
+
+  get active() { return [...this.calls.values()].filter((call) => call.state !== "ringing"); }
+  get live() { return [...this.calls.values()].filter((call) => call.isLive); }
+  get ringing() { return [...this.calls.values()].find((call) => call.state === "ringing") ?? null; }
+  with(peer) { return [...this.calls.values()].find((call) => call.peer === peer) ?? null; }
+
+  // MARK: deeds
+
+  call(peer, room = null) {
+    const call = this.add(new Call(this, peer, randomText(16), { outgoing: true, room }));
+    call.ring();
+    return call;
+  }
+
+  hangUp() {
+    const room = this.room;
+    for (const call of this.calls.values()) call.end("left-here");
+    if (room !== null) this.leaveRoom();
+  }
+
+  enterRoom(room) {
+    if (this.room === room) return;
+    this.hangUp();
+    this.room = room;
+    this.line.join(room);
+    this.onchange();
+  }
+
+  leaveRoom() {
+    this.line.leave(this.room);
+    this.room = null;
+    this.members.clear();
+    this.onchange();
+  }
+
+  reject(call, reason = "rejected") {
+    call.say({ type: "reject", reason });
+    call.end(reason);
+  }
+
+  /// Local media changed: every call sends what there is now.
+  resend() {
+    for (const call of this.calls.values()) if (call.pc) { call.send(); call.tellMutes(); call.tune(); }
+  }
+
+  chat(text) {
+    let heard = 0;
+    for (const { chat } of this.calls.values()) if (chat?.readyState === "open") { chat.send(text); heard++; }
+    return heard;
+  }
+
+  add(call) {
+    this.calls.set(call.id, call);
+    this.onchange();
+    return call;
+  }
+
+  ended(call) {
+    this.calls.delete(call.id);
+    this.onended(call);
+    this.onchange();
+    for (const other of this.live) other.tune();
+    // A room is whole again by itself: who called calls again.
+    if (call.room !== null && call.room === this.room && call.outgoing && ["lost", "unreachable", "unanswered"].includes(call.reason)) {
+      setTimeout(() => this.meet(call.peer), 2000);
+    }
+  }
+
+  // MARK: messages
+
+  receive(message) {
+    const { type, from, room, peer } = message;
+    switch (type) {
+    case "peers": this.arrived(room, message.peers ?? []); break;
+    case "peer-joined": this.came(room, peer); break;
+    case "peer-left": this.went(room, peer); break;
+    case "signal": this.signal(from, message.data, message.call); break;
+    case "candidate": this.find(from, message.call)?.candidate(message.candidate); break;
+    case "bye": this.bye(from, message.call); break;
+    case "error": this.fault(message); break;
+    }
+  }
+
+  arrived(room, peers) {
+    if (room === LOBBY) this.people = new Set(peers);
+    if (room === this.room) {
+      this.members = new Set(peers);
+      for (const peer of peers) this.meet(peer);
+    }
+    this.onchange();
+  }
+
+  /// The newcomer calls everybody who is there.
+  meet(peer) {
+    if (this.room !== null && this.members.has(peer) && !this.with(peer)) this.call(peer, this.room);
+  }
+
+  came(room, peer) {
+    if (room === LOBBY) this.people.add(peer);
+    if (room === this.room) this.members.add(peer);
+    const call = this.with(peer);
+    if (call) call.gone = false;
+    this.onchange();
+  }
+
+  went(room, peer) {
+    if (room === LOBBY) this.people.delete(peer);
+    if (room === this.room) this.members.delete(peer);
+    const call = this.with(peer);
+    if (call && (room === LOBBY || room === call.room)) this.vanished(call);
+    this.onchange();
+  }
+
+  /// The hub lost a peer. A call that stands goes on without it.
+  vanished(call) {
+    call.gone = true;
+    if (call.state === "connected") return;
+    call.end(call.isLive ? "lost" : call.state === "ringing" ? "cancelled" : "unknown-peer");
+  }
+
+  find(from, id) {
+    const call = id === undefined ? this.with(from) : this.calls.get(id);
+    return call?.peer === from ? call : null;
+  }
+
+  signal(from, data, outerID) {
+    if (data === null || typeof data !== "object") return;
+    const id = typeof data.call === "string" ? data.call : outerID;
+    const call = this.find(from, id);
+    switch (data.type) {
+    case "call": if (!call && typeof id === "string") this.rung(from, id, data); break;
+    case "accept": if (call?.state === "calling") call.connect(); break;
+    case "reject":
+      if (call?.state === "calling") call.end(["busy", "unsupported"].includes(data.reason) ? data.reason : "rejected");
+      break;
+    case "description":
+      if (call?.pc) call.describe(data.description, data.streams);
+      else if (call?.state === "ringing") call.offer = data.description;   // older protocols' callers do not wait
+      else if (!call) this.line.send({ type: "bye", to: from, call: id, reason: "unknown-call" });
+      break;
+    case "mute":
+      if (call && (data.kind === "audio" || data.kind === "video")) { call.mutedThere[data.kind] = data.muted === true; this.onmedia(call); }
+      break;
+    case "end": if (call) this.bye(from, id); break;
+    case "offer": case "answer": this.bare(from, id, data, call); break;
+    }
+  }
+
+  /// Offers and answers without words around them: other dialects' clients have no more.
+  bare(from, id, data, call) {
+    if (call?.pc) { call.describe(data); return; }
+    if (data.type !== "offer" || call) return;
+    const inRoom = this.room !== null && this.members.has(from);
+    this.rung(from, id ?? randomText(16), { offer: data, ...(inRoom && { room: this.room }) });
+  }
+
+  rung(from, id, { room = null, offer = null }) {
+    const call = new Call(this, from, id, { outgoing: false, room, plain: !!offer });
+    call.offer = offer;
+    if (!window.RTCPeerConnection) { this.refuse(call, "unsupported"); return; }
+    if (room !== null && room !== this.room) { this.refuse(call, "rejected"); return; }
+    const other = this.with(from);
+    const crossed = !!other && other.outgoing && other.room === room && (other.state === "calling" || other.state === "connecting");
+    if (crossed && comesFirst(this.line.name, from)) { clearTimeout(call.timers.end); return; }   // they answer ours
+    if (other) other.end(crossed ? "crossed" : "lost");
+    if (room === null && !crossed && (this.room !== null || this.calls.size)) {
+      this.refuse(call, "busy");
+      this.onended(Object.assign(call, { reason: "was-busy" }));
+      return;
+    }
+    this.add(call);
+    if (crossed || room !== null) call.accept(offer);
+  }
+
+  /// Says no without ever having rung.
+  refuse(call, reason) {
+    clearTimeout(call.timers.end);
+    if (call.plain) this.line.send({ type: "bye", to: call.peer, call: call.id, reason });
+    else call.say({ type: "reject", reason });
+    call.state = "ended";
+  }
+
+  bye(from, id) {
+    const call = this.find(from, id);
+    if (call) call.end(call.state === "ringing" ? "cancelled" : call.state === "calling" ? "rejected" : "hung-up");
+  }
+
+  fault({ code, message, to, room }) {
+    const call = to === undefined ? null : this.with(to);
+    if (code === "unknown-peer") {
+      if (call) this.vanished(call);
+      return;
+    }
+    if (code === "incompatible") {
+      // A client of another dialect: it knows no ringing, only the offer.
+      if (call?.state === "calling") { call.plain = true; call.connect(); }
+      return;
+    }
+    if (code === "not-in-room" || (room === LOBBY && code !== "room-full")) return;
+    if (room !== undefined && room === this.room) this.leaveRoom();
+    this.onfault({ code, message: String(message ?? ""), room });
+  }
+}
+
+/// By the numbers of their characters, as everybody else compares names too.
+function comesFirst(mine, theirs) {
+  const a = Array.from(mine, (each) => each.codePointAt(0)), b = Array.from(theirs, (each) => each.codePointAt(0));
+  for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i] < b[i];
+  return a.length < b.length;
+}

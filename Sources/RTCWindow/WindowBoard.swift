@@ -1,0 +1,194 @@
+import RTCMedia
+import Synchronization
+
+/// What the window's thread is to show: written by everybody, read by that thread, which is woken for it.
+///
+/// Of each video only the newest frame is kept; one that was not drawn in time gives its lease back at once.
+final class WindowBoard: Sendable {
+  /// What the title line says.
+  struct Caption: Hashable {
+    var title: String
+    var isMicrophoneMuted = false
+    var isCameraMuted = false
+  }
+
+  /// What has come since the thread looked last.
+  struct News {
+    var isClosing: Bool
+    var videos: [Video]
+    var preview: Preview
+    var caption: Caption
+  }
+
+  struct Video {
+    let id: Int
+    let name: String
+    var newest: VideoFrame?
+  }
+
+  enum Preview {
+    case unchanged
+    case frame(VideoFrame)
+    case ended
+  }
+
+  private enum Phase {
+    /// Not yet, or no longer, to be woken.
+    case opening
+    case open
+    /// The thread takes everything down.
+    case closing
+    case gone
+
+    var takesFrames: Bool { self == .opening || self == .open }
+  }
+
+  private struct State {
+    var phase = Phase.opening
+    var isClosing = false
+    /// The thread is to look; it has been told, once it runs.
+    var hasNews = false
+    var nextID = 0
+    var videos: [Video] = []
+    var preview = Preview.unchanged
+    var caption: Caption
+    var waiters: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state: Mutex<State>
+  private let drawn = Atomic(0)
+
+  init(title: String) { state = Mutex(State(caption: Caption(title: title))) }
+
+  // MARK: Any thread
+
+  func addVideo(name: String) -> Int {
+    update { state in
+      state.nextID += 1
+      state.videos.append(Video(id: state.nextID, name: name))
+      return state.nextID
+    }
+  }
+
+  func removeVideo(_ id: Int) {
+    // Taken out under the lock, let go outside it: the end of a lease runs its owner's code.
+    _ = update { state -> Video? in
+      state.videos.firstIndex { $0.id == id }.map { state.videos.remove(at: $0) }
+    }
+  }
+
+  func show(_ frame: VideoFrame, video id: Int) {
+    _ = update { state -> VideoFrame? in
+      guard state.phase.takesFrames, let index = state.videos.firstIndex(where: { $0.id == id }) else { return nil }
+      let old = state.videos[index].newest
+      state.videos[index].newest = frame
+      return old
+    }
+  }
+
+  func changePreview(_ preview: Preview) {
+    _ = update { state -> Preview in
+      guard state.phase.takesFrames else { return .unchanged }
+      let old = state.preview
+      state.preview = preview
+      return old
+    }
+  }
+
+  func change(_ body: (inout Caption) -> Void) { update { body(&$0.caption) } }
+
+  func requestClose() { update { $0.isClosing = true } }
+
+  /// Returns when the window is gone.
+  func end() async {
+    await withCheckedContinuation { continuation in
+      let isOver = state.withLock { state in
+        if state.phase == .gone { return true }
+        state.waiters.append(continuation)
+        return false
+      }
+      if isOver { continuation.resume() }
+    }
+  }
+
+  var drawings: Int { drawn.load(ordering: .acquiring) }
+
+  private func update<R: Sendable>(_ body: (inout State) -> R) -> R {
+    state.withLock { state in
+      let result = body(&state)
+      if !state.hasNews {
+        state.hasNews = true
+        // Under the lock, as the thread must not take SDL down meanwhile.
+        if state.phase == .open { DisplayGuard.wake() }
+      }
+      return result
+    }
+  }
+
+  // MARK: The window's thread
+
+  /// From now on the thread is woken for news. It looks once by itself.
+  func noteOpen() { state.withLock { $0.phase = .open } }
+
+  /// Nothing wakes the thread any more.
+  func noteClosing() {
+    let leases = state.withLock { state in
+      defer {
+        state.phase = .closing
+        state.videos.removeAll()
+        state.preview = .unchanged
+      }
+      return (state.videos, state.preview)
+    }
+    withExtendedLifetime(leases) {}
+  }
+
+  /// The window is gone.
+  func noteEnded() {
+    let waiters = state.withLock { state in
+      defer { state.waiters.removeAll() }
+      state.phase = .gone
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  func noteDrawing() { drawn.add(1, ordering: .releasing) }
+
+  /// Takes over what has come; nil when nothing has.
+  func takeNews() -> News? {
+    state.withLock { state in
+      guard state.hasNews else { return nil }
+      state.hasNews = false
+      let news = News(
+        isClosing: state.isClosing, videos: state.videos, preview: state.preview, caption: state.caption)
+      for index in state.videos.indices { state.videos[index].newest = nil }
+      state.preview = .unchanged
+      return news
+    }
+  }
+}
+
+/// Where one remote video's frames go.
+final class RemoteSink: VideoSink {
+  private let board: WindowBoard
+  private let id: Int
+
+  init(board: WindowBoard, id: Int) {
+    self.board = board
+    self.id = id
+  }
+
+  func show(_ frame: VideoFrame) { board.show(frame, video: id) }
+  func videoDidEnd() { board.removeVideo(id) }
+}
+
+/// Where the local picture goes.
+final class PreviewSink: VideoSink {
+  private let board: WindowBoard
+
+  init(board: WindowBoard) { self.board = board }
+
+  func show(_ frame: VideoFrame) { board.changePreview(.frame(frame)) }
+  func videoDidEnd() { board.changePreview(.ended) }
+}

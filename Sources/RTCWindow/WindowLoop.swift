@@ -1,0 +1,230 @@
+import CSDL2
+import RTCMedia
+
+/// The window from its opening to its end, on its thread.
+final class WindowLoop {
+  /// Before the first picture, when nobody asked for a size.
+  private static let firstSize = PixelSize(width: 960, height: 540)
+
+  private let board: WindowBoard
+  private let feed: AsyncStream<CallWindow.Event>.Continuation
+  private let window: OpaquePointer
+  private var painter: Painter?
+
+  private var videos: [WindowBoard.Video] = []
+  private var caption: (text: WindowBoard.Caption, names: [String])?
+  private var unshowable: Set<Painter.Key> = []
+  private var preview = PreviewPlace()
+  /// The window follows the first picture's size, once.
+  private var takesFirstSize: Bool
+  private var isFullScreen = false
+  /// Minimised, or not on the screen for another reason: nothing is drawn.
+  private var isHidden = false
+  private var needsDrawing = true
+  private var end: CallWindow.Event??
+
+  /// With SDL connected to a display.
+  init(
+    _ board: WindowBoard, _ feed: AsyncStream<CallWindow.Event>.Continuation, _ wish: WindowWish
+  ) throws(WindowError) {
+    (self.board, self.feed) = (board, feed)
+    takesFirstSize = wish.size == nil
+    let size = wish.size ?? Self.firstSize
+    let flags =
+      SDL_WINDOW_HIDDEN.rawValue | SDL_WINDOW_RESIZABLE.rawValue | SDL_WINDOW_ALLOW_HIGHDPI.rawValue
+    // Hidden at first, as making a renderer may make the window anew.
+    let window = SDL_CreateWindow(
+      "", csdl_anywhere(), csdl_anywhere(), Int32(clamping: size.width), Int32(clamping: size.height), flags)
+    guard let window else { throw .refused("The display refuses a window of \(size) pixels (\(SDL.error)).") }
+    self.window = window
+    do throws(WindowError) {
+      painter = try Painter(window, wish.drawing)
+    } catch {
+      SDL_DestroyWindow(window)
+      throw error
+    }
+    SDL_SetWindowMinimumSize(window, 120, 80)
+    readBoard()
+    SDL_ShowWindow(window)
+    DisplayGuard.watch(window)
+    board.noteOpen()
+  }
+
+  /// Shows what comes until somebody ends it, and takes the window down.
+  /// - Returns: what there is to say of the end.
+  func run() -> CallWindow.Event? {
+    var event = SDL_Event()
+    readBoard()
+    while end == nil {
+      drawIfNeeded()
+      if DisplayGuard.hasLostDisplay { break }
+      guard SDL_WaitEvent(&event) == 1 else {
+        end = .lost("The display stopped answering (\(SDL.error)).")
+        break
+      }
+      repeat { handle(event) } while end == nil && SDL_PollEvent(&event) == 1
+      if end == nil { readBoard() }
+    }
+    if DisplayGuard.hasLostDisplay {
+      end = .lost("The display went away, or took the window with it. Open it again when the display is back.")
+    }
+    board.noteClosing()
+    DisplayGuard.endWatching(window)
+    painter = nil
+    SDL_DestroyWindow(window)
+    return end ?? nil
+  }
+
+  // MARK: News from the other threads
+
+  private func readBoard() {
+    guard let news = board.takeNews(), let painter else { return }
+    if news.isClosing { end = .some(nil) }
+    if news.videos.map(\.id) != videos.map(\.id) {
+      painter.keep(news.videos.map(\.id))
+      unshowable = unshowable.filter { key in key == .preview || news.videos.contains { key == .remote($0.id) } }
+      needsDrawing = true
+    }
+    for video in news.videos {
+      guard let frame = video.newest else { continue }
+      followFirst(frame)
+      load(frame, .remote(video.id), name: video.name)
+    }
+    switch news.preview {
+    case .unchanged: break
+    case .frame(let frame): load(frame, .preview, name: "the camera")
+    case .ended:
+      painter.drop(.preview)
+      needsDrawing = true
+    }
+    // Leases are not kept.
+    videos = news.videos.map { WindowBoard.Video(id: $0.id, name: $0.name) }
+    write(news.caption)
+  }
+
+  private func load(_ frame: VideoFrame, _ key: Painter.Key, name: String) {
+    needsDrawing = true
+    do throws(UnshowablePicture) {
+      try painter?.load(frame, key)
+      unshowable.remove(key)
+    } catch {
+      guard unshowable.insert(key).inserted else { return }
+      feed.yield(.unshowable(video: name, "The picture of \(name) cannot be shown: \(error.reason)."))
+    }
+  }
+
+  private func followFirst(_ frame: VideoFrame) {
+    guard takesFirstSize else { return }
+    takesFirstSize = false
+    guard !isFullScreen else { return }
+    var bounds = SDL_Rect()
+    guard SDL_GetDisplayUsableBounds(SDL_GetWindowDisplayIndex(window), &bounds) == 0 else { return }
+    var size = frame.shownSize
+    if size.width > Int(bounds.w) || size.height > Int(bounds.h) {
+      let place = GridLayout.fit(size, into: PixelRect(x: 0, y: 0, width: Int(bounds.w), height: Int(bounds.h)))
+      size = PixelSize(width: place.width, height: place.height)
+    }
+    SDL_SetWindowSize(window, Int32(size.width), Int32(size.height))
+    let (x, y) = (bounds.x + (bounds.w - Int32(size.width)) / 2, bounds.y + (bounds.h - Int32(size.height)) / 2)
+    SDL_SetWindowPosition(window, x, y)
+  }
+
+  /// The names belong to the title where there are several.
+  private func write(_ text: WindowBoard.Caption) {
+    let names = videos.count > 1 ? videos.map(\.name) : []
+    if let caption, caption == (text, names) { return }
+    caption = (text, names)
+    var title = text.title
+    if !names.isEmpty { title += " – " + names.joined(separator: ", ") }
+    if text.isMicrophoneMuted { title += " – microphone off" }
+    if text.isCameraMuted { title += " – camera off" }
+    SDL_SetWindowTitle(window, title)
+    DisplayGuard.setTitle(title, of: window)
+  }
+
+  // MARK: Drawing
+
+  private func drawIfNeeded() {
+    guard needsDrawing, !isHidden, let painter else { return }
+    needsDrawing = false
+    let place = painter.pictureSize(.preview).flatMap { preview.rect(for: $0, in: painter.size) }
+    painter.draw(videos.map(\.id), preview: place)
+    board.noteDrawing()
+  }
+
+  // MARK: The person and the display
+
+  private func handle(_ event: SDL_Event) {
+    switch SDL_EventType(rawValue: event.type) {
+    case SDL_WINDOWEVENT: handle(event.window)
+    case SDL_KEYDOWN: handle(event.key)
+    case SDL_MOUSEBUTTONDOWN, SDL_MOUSEBUTTONUP: handle(event.button)
+    case SDL_MOUSEMOTION:
+      if preview.move(to: inPixels(event.motion.x, event.motion.y)) { needsDrawing = true }
+    case SDL_RENDER_TARGETS_RESET, SDL_RENDER_DEVICE_RESET:
+      painter?.dropAll()
+      needsDrawing = true
+    case SDL_QUIT:
+      // Closing comes as an event of the window before this one: without, it is the Wayland server that has ended.
+      end = .lost("The display went away. Open the window again when it is back.")
+    default: break
+    }
+  }
+
+  private func handle(_ event: SDL_WindowEvent) {
+    switch SDL_WindowEventID(rawValue: UInt32(event.event)) {
+    case SDL_WINDOWEVENT_CLOSE: end = .closed
+    case SDL_WINDOWEVENT_HIDDEN, SDL_WINDOWEVENT_MINIMIZED: isHidden = true
+    case SDL_WINDOWEVENT_SHOWN, SDL_WINDOWEVENT_RESTORED, SDL_WINDOWEVENT_MAXIMIZED, SDL_WINDOWEVENT_EXPOSED:
+      isHidden = false
+      needsDrawing = true
+    case SDL_WINDOWEVENT_SIZE_CHANGED: needsDrawing = true
+    default: break
+    }
+  }
+
+  private func handle(_ event: SDL_KeyboardEvent) {
+    let held = UInt32(event.keysym.mod) & (KMOD_CTRL.rawValue | KMOD_ALT.rawValue | KMOD_GUI.rawValue)
+    guard event.repeat == 0, held == 0 else { return }
+    switch SDL_KeyCode(rawValue: UInt32(bitPattern: event.keysym.sym)) {
+    case SDLK_f, SDLK_F11: setFullScreen(!isFullScreen)
+    case SDLK_ESCAPE: if isFullScreen { setFullScreen(false) } else { end = .closed }
+    case SDLK_q: end = .closed
+    case SDLK_m: feed.yield(.toggleMicrophone)
+    case SDLK_v: feed.yield(.toggleCamera)
+    case SDLK_p:
+      preview.isHidden.toggle()
+      needsDrawing = true
+      feed.yield(.previewHidden(preview.isHidden))
+    default: break
+    }
+  }
+
+  private func handle(_ event: SDL_MouseButtonEvent) {
+    guard event.button == 1, let painter else { return }
+    if event.type == SDL_MOUSEBUTTONUP.rawValue {
+      if preview.release(in: painter.size) { needsDrawing = true }
+    } else if let picture = painter.pictureSize(.preview),
+      preview.take(at: inPixels(event.x, event.y), picture, in: painter.size)
+    {
+      return
+    } else if event.clicks == 2 {
+      setFullScreen(!isFullScreen)
+    }
+  }
+
+  private func setFullScreen(_ on: Bool) {
+    guard SDL_SetWindowFullscreen(window, on ? SDL_WINDOW_FULLSCREEN_DESKTOP.rawValue : 0) == 0 else { return }
+    isFullScreen = on
+    needsDrawing = true
+    feed.yield(.fullScreen(on))
+  }
+
+  /// The window's points may be several pixels each.
+  private func inPixels(_ x: Int32, _ y: Int32) -> (x: Int, y: Int) {
+    var (width, height): (Int32, Int32) = (0, 0)
+    SDL_GetWindowSize(window, &width, &height)
+    let size = painter?.size ?? PixelSize(width: 0, height: 0)
+    return (Int(x) * size.width / max(1, Int(width)), Int(y) * size.height / max(1, Int(height)))
+  }
+}

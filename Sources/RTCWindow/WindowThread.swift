@@ -1,0 +1,89 @@
+import CSDL2
+import Glibc
+import RTCMedia
+import RTCNet
+import Synchronization
+
+/// The one thread that SDL lives on, from connecting to the display to letting it go.
+enum WindowThread {
+  private static let isTaken = Atomic(false)
+
+  /// Reserves the process's one window, until its thread ends; false when it has one.
+  static func take() -> Bool { !isTaken.exchange(true, ordering: .acquiringAndReleasing) }
+
+  /// - Parameter opened: called once, on the new thread, when the window is on the screen or cannot be.
+  static func start(
+    _ board: WindowBoard, _ feed: AsyncStream<CallWindow.Event>.Continuation, _ wish: WindowWish,
+    opened: @escaping @Sendable (Result<Void, WindowError>) -> Void
+  ) {
+    do throws(SystemError) {
+      _ = try NamedThread(name: "rtc-window") { run(board, feed, wish, opened) }
+    } catch {
+      isTaken.store(false, ordering: .releasing)
+      opened(.failure(.refused("The system refused a thread for the window; close other programs and try again.")))
+    }
+  }
+
+  private static func run(
+    _ board: WindowBoard, _ feed: AsyncStream<CallWindow.Event>.Continuation, _ wish: WindowWish,
+    _ opened: (Result<Void, WindowError>) -> Void
+  ) {
+    var failure: WindowError?
+    var end: CallWindow.Event?
+    do throws(WindowError) {
+      try connect()
+      defer { SDL_QuitSubSystem(SDL_INIT_VIDEO) }
+      let loop = try WindowLoop(board, feed, wish)
+      opened(.success(()))
+      end = loop.run()
+    } catch {
+      failure = error
+    }
+    DisplayGuard.end()
+    isTaken.store(false, ordering: .releasing)
+    if let failure { opened(.failure(failure)) }
+    board.noteEnded()
+    // Told last: whoever ends the program for it must not meet this thread among the libraries' own ends.
+    if let end { feed.yield(end) }
+    feed.finish()
+  }
+
+  /// Brings SDL's video up on this thread.
+  private static func connect() throws(WindowError) {
+    let displays = ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "SDL_VIDEODRIVER"]
+    guard displays.contains(where: { environment($0) != nil }) else {
+      throw .noDisplay(
+        "There is no display to open a window on: neither DISPLAY nor WAYLAND_DISPLAY is set. Start this from a desktop "
+          + "session, or name a running X server (for example DISPLAY=:0).")
+    }
+    SDL_SetMainReady()
+    // Ctrl-C is the program's affair.
+    SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1")
+    SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0")
+    SDL_SetHint(SDL_HINT_VIDEO_MINIMIZE_ON_FOCUS_LOSS, "0")
+    // Otherwise SDL goes on to windows that nobody sees, or to the machine's console. SDL_VIDEODRIVER overrules this.
+    let mayBeWayland = environment("XDG_RUNTIME_DIR") != nil || environment("WAYLAND_SOCKET") != nil
+    SDL_SetHint(SDL_HINT_VIDEODRIVER, mayBeWayland ? "x11,wayland" : "x11")
+    SDL_SetHint(SDL_HINT_APP_NAME, "rtcast")
+    guard DisplayGuard.connect({ SDL_InitSubSystem(SDL_INIT_VIDEO) == 0 }) else {
+      let name = environment("DISPLAY").map { "X display \($0)" } ?? environment("WAYLAND_DISPLAY") ?? "display"
+      throw .noDisplay(
+        "The \(name) cannot be opened (\(SDL.error)): check that it is running and that this user may use it.")
+    }
+    SDL_StopTextInput()
+  }
+
+  /// Nil when unset or empty.
+  private static func environment(_ name: String) -> String? {
+    guard let value = getenv(name), value.pointee != 0 else { return nil }
+    return String(cString: value)
+  }
+}
+
+enum SDL {
+  /// What SDL says of the last call that failed on this thread.
+  static var error: String {
+    let text = String(cString: SDL_GetError())
+    return text.isEmpty ? "no reason given" : text
+  }
+}

@@ -1,0 +1,85 @@
+import RTCSignaling
+import RTCast
+
+/// What is told on standard output while the hub runs.
+struct ServeOutput: Sendable {
+  private let json: Bool
+  private let hidesQRCode: Bool
+
+  init(json: Bool, hidesQRCode: Bool) {
+    self.json = json
+    self.hidesQRCode = hidesQRCode
+  }
+
+  /// - Parameters:
+  ///   - links: for browsers, the best one for another machine first.
+  ///   - isOpen: whether everybody who can reach the server may use it.
+  func listening(at links: [String], local: String, fingerprint: String?, isOpen: Bool) {
+    if json {
+      var event: [(String, JSONValue)] = [
+        ("event", "listening"), ("url", .string(local)), ("urls", .array(links.map { .string($0) })),
+      ]
+      if let fingerprint { event.append(("fingerprint", .string(fingerprint))) }
+      return Terminal.print(JSONValue.object(event).text)
+    }
+    guard Terminal.isInteractive else {
+      for link in links { Terminal.print(link) }
+      if let fingerprint { Terminal.print("sha-256 \(fingerprint)") }
+      return
+    }
+    let size = Terminal.size
+    if !hidesQRCode, let first = links.first, let code = QRCode(first), code.columns <= size.columns,
+      code.lines.count + links.count + 6 <= size.rows
+    {
+      Terminal.print("")
+      for line in code.lines { Terminal.print("  " + line) }
+    }
+    Terminal.print("")
+    for (index, link) in links.enumerated() {
+      Terminal.print("  \(index == 0 ? "Call at" : "     or") \u{1B}[1m\(link)\u{1B}[0m")
+    }
+    if let fingerprint { Terminal.print("  Certificate (SHA-256) \(fingerprint)") }
+    if isOpen { Terminal.print("  Everybody who can reach this machine may use it; --token SECRET keeps others out.") }
+    Terminal.print("  Ctrl-C ends the hub.\n")
+  }
+
+  func hubChanged(_ news: HubNews) {
+    guard json else { return }
+    switch news {
+    case .registered(let name, let dialect): peer(name, "joined", [("dialect", .string(dialect.rawValue))])
+    case .resumed(let name): peer(name, "resumed")
+    case .left(let name): peer(name, "left")
+    }
+  }
+
+  func streamsChanged(_ news: StreamRelay.News) {
+    guard json else { return }
+    let (name, state) =
+      switch news {
+      case .published(let name): (name, "published")
+      case .ended(let name): (name, "ended")
+      }
+    Terminal.print(
+      JSONValue.object([("event", "stream"), ("id", .string(name)), ("state", .string(state))]).text)
+  }
+
+  private func peer(_ name: String, _ state: String, _ more: [(String, JSONValue)] = []) {
+    let members: [(String, JSONValue)] = [("event", "peer"), ("id", .string(name)), ("state", .string(state))]
+    Terminal.print(JSONValue.object(members + more).text)
+  }
+
+  func ended(_ ending: CastEnding) {
+    if json { Terminal.print(JSONValue.object([("event", "ended"), ("reason", .string(ending.word))]).text) }
+  }
+
+  /// The same sentence for a program and for a person.
+  func failed(_ failure: CastFailure) {
+    if json {
+      Terminal.print(
+        JSONValue.object([
+          ("event", "error"), ("message", .string(failure.sentence)), ("status", .count(failure.status.rawValue)),
+        ]).text)
+    }
+    Terminal.complain(failure.sentence)
+  }
+}

@@ -1,0 +1,67 @@
+import Glibc
+
+/// Small files, read and written in one go.
+enum WholeFile {
+  /// - Parameters:
+  ///   - limit: more bytes than that are refused.
+  ///   - what: how a sentence about it begins.
+  static func read(_ path: String, limit: Int, what: String) throws(CastFailure) -> [UInt8] {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw failure("\(what) \(path) cannot be read", errno) }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = Glibc.read(file, &part, part.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw failure("\(what) \(path) cannot be read", errno) }
+      if count == 0 { return bytes }
+      bytes += part[..<count]
+      guard bytes.count <= limit else { throw CastFailure(.noInput, "\(what) \(path) is larger than \(limit) bytes.") }
+    }
+  }
+
+  static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  /// For this user's eyes alone; whole or not at all, whatever happens meanwhile.
+  static func writeSecretly(_ bytes: [UInt8], to path: String) throws(CastFailure) {
+    let draft = "\(path).\(getpid())"
+    let file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw failure("\(path) cannot be written", errno) }
+    var start = 0
+    while start < bytes.count {
+      let count = bytes[start...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        let reason = errno
+        close(file)
+        unlink(draft)
+        throw failure("\(path) cannot be written", reason)
+      }
+      start += count
+    }
+    let isDone = fchmod(file, 0o600) == 0 && fsync(file) == 0 && close(file) == 0 && rename(draft, path) == 0
+    guard isDone else { throw failure("\(path) cannot be written", errno) }
+  }
+
+  /// The folder and those above it; those that are made are for this user alone.
+  static func makeFolder(_ path: String) throws(CastFailure) {
+    var made = ""
+    for part in path.split(separator: "/") {
+      made += "/" + part
+      guard mkdir(made, 0o700) == 0 || errno == EEXIST else {
+        throw failure("The folder \(made) cannot be made", errno)
+      }
+    }
+  }
+
+  private static func failure(_ beginning: String, _ reason: Int32) -> CastFailure {
+    let status: ExitStatus =
+      switch reason {
+      case EACCES, EPERM, EROFS: .notPermitted
+      case ENOENT, ENOTDIR, EISDIR: .noInput
+      default: .unavailable
+      }
+    return CastFailure(status, "\(beginning): \(String(cString: strerror(reason))).")
+  }
+}

@@ -1,0 +1,211 @@
+"""The hub's page in real browsers: they find each other by `rtcast serve` and call each other."""
+
+from urllib.parse import urlsplit
+
+import pytest
+
+from harness.firefox import Firefox
+from harness.hub_page import HubPage
+
+# How a test without hands shares a screen: the question is about the page's own tab, and the browser says yes.
+SHARE_THIS_TAB = "LocalMedia.displayWishes = { preferCurrentTab: true, selfBrowserSurface: 'include' }"
+
+
+@pytest.fixture
+def hub(cast):
+    return cast("serve", "--listen", "127.0.0.1:0").url()
+
+
+@pytest.fixture
+def firefox():
+    browser = Firefox()
+    yield browser
+    browser.quit()
+
+
+def in_call(caller, callee):
+    caller.call(callee.name)
+    callee.accept()
+    for person in (caller, callee):
+        person.wait(state="call").wait_tiles(1).wait_moving()
+
+
+def test_two_browsers_call_see_mute_write_and_hang_up(hub, visit):
+    """S1.2, S1.15: ring, both pictures and one's own in the corner; S0.67: chat; S0.68: mute; S3.17: the end."""
+    alice, bob = visit(hub, "alice", "bob")
+    alice.call("bob")
+    alice.wait(state="calling", sounding="ringback")
+    bob.wait(state="ringing", sounding="ring")
+    assert bob.script("return document.querySelector('#incoming').dataset.peer") == "alice"
+    bob.click("#accept")
+    for person in (alice, bob):
+        person.wait(state="call", sounding="").wait_tiles(1, "[data-kind=camera][data-state=live]").wait_moving()
+        assert person.data()["preview"] == "camera"
+        assert person.script("return document.querySelector('#corner video').videoWidth > 0")
+    alice.until("document.querySelector('.tile[data-quality]')", what="figures of the connection")
+
+    alice.say("Are you there?")
+    bob.wait(unread="1")
+    bob.say("Right here: <b>really</b>")
+    bob.wait_words("alice", "Are you there?")
+    alice.wait_words("bob", "Right here: <b>really</b>")
+
+    bob.bar("microphone")
+    alice.wait_tiles(1, "[data-audio-muted=true][data-video-muted=false]")
+    bob.bar("camera")
+    alice.wait_tiles(1, "[data-audio-muted=true][data-video-muted=true]")
+    bob.bar("camera")
+    bob.bar("microphone")
+    alice.wait_tiles(1, "[data-audio-muted=false][data-video-muted=false]")
+
+    bob.bar("hangup")
+    alice.wait(state="lobby", lastEnd="hung-up")
+    bob.wait(state="lobby")
+
+
+def test_a_call_is_rejected_or_taken_back(hub, visit):
+    alice, bob = visit(hub, "alice", "bob")
+    alice.call("bob")
+    bob.wait(state="ringing")
+    bob.click("#reject")
+    alice.wait(state="lobby", lastEnd="rejected")
+    bob.wait(state="lobby")
+    alice.call("bob")
+    bob.wait(state="ringing")
+    alice.bar("hangup")
+    bob.wait(state="lobby", lastEnd="cancelled")
+    alice.type("#whom", "nobody")
+    alice.click("#by-name button")
+    alice.wait(state="lobby", lastEnd="unknown-peer")
+
+
+def test_who_is_in_a_call_is_busy(hub, visit):
+    alice, bob, carol = visit(hub, "alice", "bob", "carol")
+    in_call(alice, bob)
+    carol.call("bob")
+    carol.wait(state="lobby", lastEnd="busy")
+    bob.wait(state="call", lastEnd="was-busy")
+    bob.wait_moving()
+
+
+def test_both_calling_at_the_same_moment_is_one_call(hub, visit):
+    alice, bob = visit(hub, "alice", "bob")
+    for person, other in ((alice, "bob"), (bob, "alice")):
+        person.until(f"document.querySelector('#people [data-peer={other}]')")
+        # Both clicks are due before either page can have heard of the other's.
+        person.script("const due = arguments[1]; setTimeout(() => document.querySelector(arguments[0]).click(), due - Date.now())",
+                      f"#people [data-peer={other}] button", person.script("return Date.now()") + (600 if other == "bob" else 400))
+    for person in (alice, bob):
+        person.wait(state="call", calls="1").wait_tiles(1).wait_moving()
+
+
+def test_a_room_is_a_call_with_everybody_in_it(hub, visit):
+    """S3.1, S3.8, S3.34, S3.48: the newcomer calls all, by the address alone; leaving is seen by the rest. S3.18: a grid."""
+    alice, bob, carol = visit(hub + "#den", "alice", "bob", "carol")
+    for person in (alice, bob, carol):
+        person.wait(state="room", room="den").wait_tiles(2).wait_moving()
+    alice.say("All of you?")
+    for person in (bob, carol):
+        person.wait_words("alice", "All of you?")
+    bob.bar("hangup")
+    bob.wait(state="lobby")
+    for person in (alice, carol):
+        person.wait_gone("bob")
+        person.wait_tiles(1).wait_moving()
+    carol.driver.get("about:blank")
+    alice.wait_gone("carol")
+    alice.wait(state="room", calls="0")
+
+
+def test_a_call_goes_on_while_the_hub_is_away(cast, visit):
+    first = cast("serve", "--listen", "127.0.0.1:0")
+    url = first.url()
+    alice, bob = visit(url, "alice", "bob")
+    in_call(alice, bob)
+    first.stop()
+    for person in (alice, bob):
+        person.wait(hub="lost", state="call")
+    alice.say("Still here")
+    bob.wait_words("alice", "Still here")
+    bob.bar("microphone")   # said to alice once there is a hub again
+    second = cast("serve", "--listen", f"127.0.0.1:{urlsplit(url).port}")
+    second.url()
+    for person in (alice, bob):
+        person.wait(hub="online", state="call").wait_moving()
+    alice.wait_tiles(1, "[data-audio-muted=true]")
+    alice.bar("hangup")
+    bob.wait(state="lobby")
+
+
+def test_a_screen_comes_and_goes_during_a_call(hub, visit):
+    """One tile for each picture: the camera stays while the screen is there. Both may begin at once."""
+    alice, bob = visit(hub, "alice", "bob")
+    in_call(alice, bob)
+    for person in (alice, bob):
+        person.script(SHARE_THIS_TAB)
+        person.bar("screen")
+    for person in (alice, bob):
+        person.wait(screen="on").wait_tiles(2)
+        kinds = sorted(tile["kind"] for tile in person.tiles())
+        assert kinds == ["camera", "screen"]
+        assert person.script("return local.tracks.screen.contentHint") == "text"
+    alice.bar("screen")
+    bob.wait_tiles(0, "[data-kind=screen]").wait_tiles(1).wait_moving()
+    assert alice.data()["screen"] == "off"
+    alice.wait_tiles(1, "[data-kind=screen]")
+
+
+def test_a_wrong_token_is_asked_for_again(cast, visit):
+    url = cast("serve", "--listen", "127.0.0.1:0", "--token", "s3cret").url()
+    assert "token=s3cret" in url
+    [alice] = visit(url.replace("s3cret", "wrong"), "alice", join=False)
+    alice.click("#join")
+    alice.wait(hub="refused", error="bad-token")
+    assert alice.script("return document.activeElement.id") == "token"
+    alice.type("#token", "s3cret")
+    alice.join()
+    [bob] = visit(url, "bob")
+    alice.until("document.querySelector('#people [data-peer=bob]')")
+    bob.type("#room", "den")
+    bob.click("#by-room button")
+    bob.wait(state="room", room="den")
+    assert "token=s3cret" in bob.script("return document.querySelector('#alone-link').value")
+
+
+def test_a_name_that_is_taken_is_not_given_twice(hub, visit):
+    visit(hub, "alice")
+    [other] = visit(hub, "alice", join=False)
+    other.click("#join")
+    other.wait(hub="refused", error="taken-name")
+    other.type("#name", "alicia")
+    other.join().wait(state="lobby", name="alicia")
+
+
+def test_without_camera_and_microphone_one_watches(hub, visit, browser):
+    """S1.20, S3.15, S3.38: nothing to send is no reason to stay away."""
+    carol = HubPage(browser, hub, "carol")
+    carol.join()
+    assert "camera:NotFoundError" in carol.data()["mediaFault"]
+    assert "Not found" in carol.script("return document.querySelector('#media-fault').textContent")
+    [alice] = visit(hub, "alice")
+    carol.call("alice")
+    alice.accept()
+    carol.wait(state="call").wait_tiles(1).wait_moving()
+    alice.wait_tiles(1, "[data-state=face][data-link=connected]")
+
+
+def test_firefox_and_chromium_call_each_other(hub, visit, firefox):
+    bob = HubPage(firefox, hub, "bob")
+    bob.join()
+    [alice] = visit(hub, "alice")
+    in_call(alice, bob)
+    bob.say("From the fox")
+    alice.wait_words("bob", "From the fox")
+    alice.script(SHARE_THIS_TAB)
+    alice.bar("screen")
+    bob.wait_tiles(2).wait_tiles(1, "[data-kind=screen]")
+    alice.bar("screen")
+    bob.wait_tiles(1)
+    alice.bar("hangup")
+    bob.wait(state="lobby", lastEnd="hung-up")
+    in_call(bob, alice)

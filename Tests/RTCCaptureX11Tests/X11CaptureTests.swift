@@ -1,0 +1,5 @@
+import Testing
+import XvfbKit
+
+/// The tests that need an X server share two cores: one after the other.
+@Suite(.serialized, .enabled(if: XvfbDisplay.isInstalled)) struct X11CaptureTests {}

@@ -1,0 +1,21 @@
+import RTCSignalingNIO
+import Testing
+
+@Suite struct HubPageTests {
+  private let page = String(decoding: HubPage.html, as: UTF8.self)
+
+  @Test func thePageIsWholeAndFetchesNothing() {
+    #expect(page.hasPrefix("<!doctype html>") && page.hasSuffix("</html>\n"))
+    for reference in ["<link rel=\"stylesheet\"", "<script src", "src=\"http", "@import", "url(http"] {
+      #expect(!page.contains(reference))
+    }
+  }
+
+  @Test func everyScriptIsInItOnce() {
+    let owned = [
+      "class HubLine", "class LocalMedia", "class Call ", "class Switchboard", "class Tiles", "class Ringer",
+    ]
+    for declaration in owned { #expect(page.split(separator: declaration).count == 2) }
+    #expect(page.split(separator: "<script>").count - 1 == page.split(separator: "</script>").count - 1)
+  }
+}

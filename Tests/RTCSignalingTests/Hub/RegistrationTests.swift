@@ -1,0 +1,98 @@
+import RTCPrimitives
+import RTCSignaling
+import Testing
+
+@Suite struct RegistrationTests {
+  @Test func `A client gets its name, a secret and the ICE servers`() {
+    var bench = HubBench(iceServers: [ICEServerLink(uri: "turn:t.example", username: "u", credential: "c")])
+    bench.open(1)
+    bench.say(1, #"{"type":"register","id":"alice"}"#)
+    #expect(
+      bench.take(1) == [
+        #"{"type":"registered","id":"alice","secret":"01010101010101010101010101010101","resumed":false,"rooms":[],"#
+          + #""iceServers":[{"urls":"turn:t.example","username":"u","credential":"c"}]}"#
+      ])
+    #expect(bench.hub.counters.peers == 1)
+  }
+
+  @Test func `Without a wish the hub chooses a name`() {
+    var bench = HubBench()
+    bench.open(1)
+    bench.say(1, #"{"type":"register"}"#)
+    #expect(
+      bench.take(1).first?.hasPrefix(#"{"type":"registered","id":"01010101-0101-4101-8101-010101010101""#) == true)
+  }
+
+  @Test func `A taken name stays with its owner, and the other may choose again`() {
+    var bench = HubBench()
+    bench.enter(1, as: "alice")
+    bench.open(2)
+    bench.say(2, #"{"type":"register","id":"alice"}"#)
+    #expect(errorCode(bench.take(2).first) == "taken-name")
+    bench.say(2, #"{"type":"register","id":"alice","secret":"0123456789abcdef"}"#)
+    #expect(errorCode(bench.take(2).first) == "taken-name")
+    bench.say(2, #"{"type":"register","id":"bob"}"#)
+    #expect(bench.take(2).first?.contains("registered") == true)
+    #expect(bench.take(1).isEmpty)
+  }
+
+  @Test func `A connection registers once, and before anything else`() {
+    var bench = HubBench()
+    bench.open(1)
+    bench.say(1, #"{"type":"join","room":"r"}"#)
+    bench.say(1, #"{"type":"signal","to":"x","data":1}"#)
+    #expect(bench.take(1).map(errorCode) == ["not-registered", "not-registered"])
+    bench.say(1, #"{"type":"register","id":"alice"}"#)
+    bench.say(1, #"{"type":"register","id":"alicia"}"#)
+    #expect(errorCode(bench.take(1).last) == "already-registered")
+  }
+
+  @Test(arguments: ["", " a", "a ", "a/b", "a\\u0000", "a\\u202E", String(repeating: "x", count: 65)])
+  func `Names that confuse are refused`(name: String) {
+    var bench = HubBench()
+    bench.open(1)
+    bench.say(1, #"{"type":"register","id":"\#(name)"}"#)
+    #expect(errorCode(bench.take(1).first) == "bad-name")
+  }
+
+  @Test func `The shared token is asked for, and a name's own goes before it`() throws {
+    let access = HubAccess(
+      shared: AccessToken("sesame"), perPeer: ["alice": try #require(AccessToken("hers"))])
+    var bench = HubBench(access: access)
+    bench.open(1)
+    for line in [#"{"type":"register","id":"bob"}"#, #"{"type":"register","id":"bob","token":"sesamy"}"#] {
+      bench.say(1, line)
+      #expect(errorCode(bench.take(1).first) == "bad-token")
+    }
+    bench.say(1, #"{"type":"register","id":"alice","token":"sesame"}"#)
+    #expect(errorCode(bench.take(1).first) == "bad-token")
+    bench.say(1, #"{"type":"register","id":"alice","token":"hers"}"#)
+    #expect(bench.take(1).first?.contains("registered") == true)
+    bench.open(2)
+    bench.say(2, #"{"type":"register","id":"bob","token":"sesame"}"#)
+    #expect(bench.take(2).first?.contains("registered") == true)
+  }
+
+  @Test func `Where only names have tokens, nobody takes another name`() throws {
+    var bench = HubBench(access: HubAccess(perPeer: ["alice": try #require(AccessToken("hers"))]))
+    bench.open(1)
+    bench.say(1, #"{"type":"register","id":"bob","token":"hers"}"#)
+    #expect(errorCode(bench.take(1).first) == "bad-token")
+  }
+
+  @Test func `Guessing tokens ends the connection with a word`() {
+    var bench = HubBench(access: HubAccess(shared: AccessToken("sesame")))
+    bench.open(1)
+    for _ in 0..<6 { bench.say(1, #"{"type":"register","token":"x"}"#) }
+    #expect(errorCode(bench.take(1).last) == "too-many-faults")
+    #expect(bench.closings[1] == 1008)
+  }
+
+  @Test func `No more names than the limit`() {
+    var bench = HubBench { $0.peers = 1 }
+    bench.enter(1, as: "alice")
+    bench.open(2)
+    bench.say(2, #"{"type":"register","id":"bob"}"#)
+    #expect(errorCode(bench.take(2).first) == "too-many-peers")
+  }
+}

@@ -1,0 +1,80 @@
+import RTCMedia
+import RTCWindow
+import Testing
+
+extension CallWindowTests {
+  @Suite struct PictureTests {
+    @Test(
+      "S0.69: pictures of every format are on the screen as they were drawn",
+      arguments: [Drawing.byProcessor, .byOpenGL])
+    func everyFormat(_ drawing: Drawing) async throws {
+      let stage = try await Stage(drawing)
+      let video = stage.window.addVideo(name: "alice")
+      for (index, format) in PixelFormat.allCases.enumerated() {
+        let card = TestCard(size: Stage.size, format: format, shift: index)
+        video.show(card.frame())
+        await stage.expect([(card, .stage)], "\(format)")
+      }
+      await stage.window.close()
+    }
+
+    @Test("Each picture is shown by its own colour matrix", arguments: [Drawing.byProcessor, .byOpenGL])
+    func everyMatrix(_ drawing: Drawing) async throws {
+      let stage = try await Stage(drawing)
+      let video = stage.window.addVideo(name: "alice")
+      var shift = 0
+      for format in [PixelFormat.i420, .nv12, .i444] {
+        for space in [ColorSpace.bt601Limited, .bt709Limited, .sRGB] {
+          shift += 1
+          let card = TestCard(size: Stage.size, format: format, colorSpace: space, shift: shift)
+          video.show(card.frame())
+          await stage.expect([(card, .stage)], "\(format) \(space)")
+        }
+      }
+      await stage.window.close()
+    }
+
+    @Test("Odd sizes and odd strides are shown whole", arguments: [Drawing.byProcessor, .byOpenGL])
+    func oddMemory(_ drawing: Drawing) async throws {
+      let stage = try await Stage(drawing, size: PixelSize(width: 321, height: 243))
+      let video = stage.window.addVideo(name: "alice")
+      for (index, format) in PixelFormat.allCases.enumerated() {
+        let card = TestCard(size: PixelSize(width: 321, height: 243), format: format, shift: index, padding: 7)
+        video.show(card.frame())
+        await stage.expect("\(format)") { shot in
+          // The window lies in the middle of the screen, or wherever the server put it.
+          guard let corner = stage.windowCorner else { return "no window" }
+          return card.fault(in: shot, at: PixelRect(x: corner.x, y: corner.y, width: 321, height: 243))
+        }
+      }
+      await stage.window.close()
+    }
+
+    @Test("Rotated pictures are turned clockwise", arguments: [Drawing.byProcessor, .byOpenGL])
+    func rotation(_ drawing: Drawing) async throws {
+      let stage = try await Stage(drawing)
+      let video = stage.window.addVideo(name: "alice")
+      for rotation in [VideoRotation.clockwise90, .half, .clockwise270, .none] {
+        let card = TestCard(rotation: rotation)
+        video.show(card.frame())
+        let isUpright = rotation == .none || rotation == .half
+        await stage.expect(
+          [(card, isUpright ? .stage : PixelRect(x: 140, y: 0, width: 360, height: 480))], "\(rotation)")
+      }
+      await stage.window.close()
+    }
+
+    @Test("The aspect is kept, with black beside the picture", arguments: [Drawing.byProcessor, .byOpenGL])
+    func aspect(_ drawing: Drawing) async throws {
+      let stage = try await Stage(drawing)
+      let video = stage.window.addVideo(name: "alice")
+      let wide = TestCard(size: PixelSize(width: 320, height: 80), square: 20)
+      video.show(wide.frame())
+      await stage.expect([(wide, PixelRect(x: 0, y: 160, width: 640, height: 160))], "wide")
+      let tall = TestCard(size: PixelSize(width: 80, height: 320), square: 20)
+      video.show(tall.frame())
+      await stage.expect([(tall, PixelRect(x: 260, y: 0, width: 120, height: 480))], "tall")
+      await stage.window.close()
+    }
+  }
+}
