@@ -20,7 +20,8 @@ let package = Package(
     .library(
       name: "RTCast",
       targets: [
-        "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCNet", "RTCCapture", "RTCCaptureX11", "RTCCaptureFile",
+        "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCNet", "RTCCapture", "RTCCaptureX11", "RTCCaptureCamera",
+        "RTCCaptureFile",
         "RTCCapturePlugin", "RTCAudio", "RTCWindow", "RTCSignaling", "RTCSignalingNIO",
       ]),
     // For the fuzzing and benchmark packages beside this one.
@@ -113,6 +114,10 @@ let package = Package(
       swiftSettings: safe),
     .target(
       name: "RTCAudio", dependencies: ["RTCMedia", "RTCPrimitives", "RTCCapture", "CPulse"], swiftSettings: strict),
+
+    .target(
+      name: "RTCCaptureCamera", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCConvert", "CLinux"],
+      swiftSettings: strict),
 
     // What received video is shown in.
     .target(name: "RTCWindow", dependencies: ["RTCMedia", "RTCConvert", "RTCNet", "CSDL2"], swiftSettings: strict),
@@ -212,6 +217,9 @@ let package = Package(
     .testTarget(
       name: "RTCCaptureX11Tests",
       dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RTCCaptureCameraTests", dependencies: ["RTCCaptureCamera", "RTCMedia", "RTCTestKit"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCWindowTests",
