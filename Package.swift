@@ -153,7 +153,7 @@ let package = Package(
       name: "RTCast",
       dependencies: [
         "RTCPrimitives", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCNet",
-        "RTCPeer", "RTCSignaling", "RTCSignalingNIO",
+        "RTCPeer", "RTCPlayout", "RTCSctp", "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
     .executableTarget(
@@ -161,7 +161,7 @@ let package = Package(
       dependencies: [
         "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureFile",
         "RTCCapturePlugin", "RTCCaptureX11", "RTCDtls", "RTCEngine", "RTCNet", "RTCPeer", "RTCSignaling",
-        "RTCSignalingNIO", "RTCast",
+        "RTCSignalingNIO", "RTCWindow", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -202,6 +202,9 @@ let package = Package(
     .testTarget(
       name: "RTCPeerTests",
       dependencies: ["RTCPeer", "RTCEngine", "RTCSctp", "RTCMedia", "RTCTestKit", "RTCPrimitives"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "DataChannelProbe", dependencies: ["RTCPeer", "RTCEngine", "RTCSctp"], path: "Tests/DataChannelProbe",
       swiftSettings: strict),
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
@@ -259,7 +262,11 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCastTests",
-      dependencies: ["RTCast", "RTCCodecVPX", "RTCCodecOpus", "RTCMedia", "RTCPeer", "RTCPrimitives"],
+      dependencies: [
+        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCMedia", "RTCPeer", "RTCPrimitives", "RTCSctp",
+        "RTCSignaling", "RTCSignalingNIO",
+        .product(name: "Logging", package: "swift-log"),
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "RTCastCLITests",

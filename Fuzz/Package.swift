@@ -43,6 +43,7 @@ let package = Package(
     fuzzTarget("FuzzVideo"),
     fuzzTarget("FuzzSCTP", body: "FuzzSctpBody"),
     fuzzTarget("FuzzHub"),
+    fuzzTarget("FuzzHubClient"),
     fuzzTarget("FuzzPeerJS"),
     fuzzTarget("FuzzSkyRTC"),
     fuzzTarget("FuzzH264File"),

@@ -22,6 +22,8 @@ final class PulsePlayback {
   /// So many gaps within `gapWindow` are no chance.
   private static let gapLimit = 3
   private static let gapWindow = TimeDelta.seconds(10)
+  /// A server that asks for nothing for so long has put the output to sleep.
+  private static let longestPause = TimeDelta.milliseconds(300)
 
   private(set) var state = State.opening
   /// The output that was asked for; nil for the server's choice.
@@ -33,6 +35,8 @@ final class PulsePlayback {
   private var buffer = PulsePlayback.shortestBuffer
   private var gaps: [Timestamp] = []
   private var hasPlayed = false
+  /// When the server last asked, or the stream began to run.
+  private var asked = Timestamp.zero
 
   /// Begins to open a stream.
   /// - Parameter fill: gives the sound, in stereo; called from inside the connection's `pump`.
@@ -73,6 +77,12 @@ final class PulsePlayback {
     return pa_stream_get_device_name(stream).map { String(cString: $0) }
   }
 
+  /// Until when the sound is heard, if the server asks for no more; nil while the stream does not run.
+  var heardUntil: Timestamp? {
+    guard case .running = state else { return nil }
+    return asked + Self.longestPause
+  }
+
   /// `prebuf`: plays from the first sample on, also after it ran dry.
   private var attributes: pa_buffer_attr {
     pa_buffer_attr(
@@ -84,6 +94,7 @@ final class PulsePlayback {
     switch pa_stream_get_state(stream) {
     case PA_STREAM_READY:
       state = .running
+      asked = MonotonicClock.now
       connection.hasDeviceNews = true
     case PA_STREAM_FAILED, PA_STREAM_TERMINATED: state = .ended(connection.lastError)
     default: break
@@ -111,6 +122,7 @@ final class PulsePlayback {
     guard size != Int(bitPattern: UInt.max) else { return }
     let count = size / Self.bytesPerSample
     guard count > 0 else { return }
+    asked = MonotonicClock.now
     var sound = fill(count, delay)
     // Whatever the source gave, the server gets what it asked for.
     if sound.count < 2 * count { sound += [Float](repeating: 0, count: 2 * count - sound.count) }

@@ -92,12 +92,14 @@ final class PulsePlayout {
     }
   }
 
-  private func nextLook() -> Timestamp? {
-    if case .running = playback?.state {
+  private func nextLook() -> Timestamp {
+    let due: Timestamp
+    if let end = playback?.heardUntil, end > MonotonicClock.now {
       unheard.stop()
-      return retryAt
+      due = end
+    } else {
+      due = passUnheard()
     }
-    let due = passUnheard()
     return retryAt.map { min($0, due) } ?? due
   }
 

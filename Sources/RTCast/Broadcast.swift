@@ -172,7 +172,7 @@ public final class Broadcast: Sendable {
     options.contentHint ?? (source.video?.isScreencast == true ? .detail : .motion)
   }
 
-  private static func format(
+  static func format(
     of capturer: (any VideoCapturer)?, size: PixelSize?, frameRate: Double
   ) -> VideoFormat? {
     guard let capturer else { return nil }

@@ -1,13 +1,18 @@
 import RTCCodecOpus
 import RTCCodecVPX
+import RTCEngine
 public import RTCMedia
 
-/// Which codecs a broadcast may encode with. A value: pass your own to add or replace one.
+/// Which codecs broadcasts and calls may encode and decode with. A value: pass your own to add or replace one.
 public struct CodecRegistry: Sendable {
   private var factories: [VideoCodec: VideoEncoderFactory] = [:]
   private var libraries: [VideoCodec: String] = [:]
   /// What encodes sound, as Opus; nil sends none.
   public var audioFactory: AudioEncoderFactory?
+  /// What decodes received pictures, by codec.
+  public private(set) var videoDecoders: [VideoCodec: VideoDecoderFactory] = [:]
+  /// What decodes received sound, which is Opus; nil plays none.
+  public var audioDecoder: AudioDecoderFactory?
 
   /// An empty registry.
   public init() {}
@@ -18,6 +23,9 @@ public struct CodecRegistry: Sendable {
     registry.register(.vp8, library: VP8Encoder.library) { settings throws(VideoEncoderError) in
       try VP8Encoder(settings)
     }
+    registry.register(decoderOf: .vp8) { () throws(VideoDecoderError) in try VP8Decoder() }
+    registry.register(decoderOf: .vp9) { () throws(VideoDecoderError) in try VP9Decoder() }
+    registry.audioDecoder = { channels throws(AudioDecoderError) in try OpusAudioDecoder(channels: channels) }
     registry.audioFactory = { settings throws(AudioEncoderError) in try OpusAudioEncoder(settings) }
     return registry
   }
@@ -29,6 +37,23 @@ public struct CodecRegistry: Sendable {
   ) {
     factories[codec] = factory
     libraries[codec] = library
+  }
+
+  /// Adds a decoder of `codec`, in the place of any before.
+  public mutating func register(decoderOf codec: VideoCodec, factory: @escaping VideoDecoderFactory) {
+    videoDecoders[codec] = factory
+  }
+
+  /// The codecs that can be received, in the order of `VideoCodec`.
+  public var decodable: [VideoCodec] { VideoCodec.allCases.filter { videoDecoders[$0] != nil } }
+
+  /// What far sides are told that we take, the best first: what we encode ourselves before what files are in.
+  var receivableFormats: [VideoPayloadFormat] {
+    let common = EncodedVideoFormat.common.map { VideoPayloadFormat($0) }
+    return decodable.flatMap { codec in
+      let formats = common.filter { $0.codec == codec }
+      return formats.isEmpty ? [VideoPayloadFormat(codec: codec)] : formats
+    }
   }
 
   /// Name and version of what encodes `codec`; nil when nobody said.

@@ -48,8 +48,26 @@ extension Broadcast {
   }
 }
 
+extension Broadcast {
+  /// Sends to a far side whose answer comes by any other way, such as by hand, and returns when the answer is applied. The
+  /// end of the connection comes as `BroadcastEvent.publishEnded`.
+  /// - Parameter exchange: takes our offer there and brings the answer, both SDP.
+  public func connect(
+    _ exchange: @Sendable (_ offer: String) async throws -> String
+  ) async throws(PublishFailure) {
+    let connection = viewers.makeConnection()
+    do {
+      try await connection.accept(answer: try await exchange(try await connection.createOffer()))
+      viewers.follow(connection) { [report] reason in report(.publishEnded(reason)) }
+    } catch {
+      await connection.close()
+      throw PublishFailure(error, url: "the far side")
+    }
+  }
+}
+
 extension PublishFailure {
-  fileprivate init(_ error: any Error, url: String) {
+  init(_ error: any Error, url: String) {
     switch error {
     case let error as WHIPError:
       let kind: Kind =

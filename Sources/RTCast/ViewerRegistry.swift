@@ -45,22 +45,13 @@ final class ViewerRegistry: WHEPSessions {
       return WHEPAnswer(id: connection.id, answer: answer, etag: "1")
     } catch {
       await connection.close()
-      throw refusal(error)
+      throw WHEPRefusal(error, codecs: options.codec.rawValue)
     }
   }
 
   func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult {
     guard let connection = viewers.withLock({ $0[id]?.connection }) else { throw .noSuchSession }
-    do {
-      try await connection.addRemoteCandidates(fragment)
-      return .noContent
-    } catch let failure as NegotiationFailure where failure.kind == .malformed {
-      throw .malformedFragment(failure.sentence)
-    } catch let failure as NegotiationFailure where failure.kind == .unsupported {
-      throw .unusableOffer(failure.sentence)
-    } catch {
-      throw .noSuchSession
-    }
+    return try await connection.patch(fragment)
   }
 
   func close(id: String) async -> Bool {
@@ -71,19 +62,6 @@ final class ViewerRegistry: WHEPSessions {
 
   func status() async -> CastStatus {
     CastStatus(isLive: program.isLive, viewers: viewers.withLock { $0.values.count(where: \.isConnected) })
-  }
-
-  private func refusal(_ error: any Error) -> WHEPRefusal {
-    switch error {
-    case let failure as NegotiationFailure:
-      switch failure.kind {
-      case .malformed: .malformedOffer(failure.sentence)
-      case .noCommonCodec: .noCommonCodec(offered: options.codec.rawValue)
-      case .unsupported, .wrongState: .unusableOffer(failure.sentence)
-      }
-    case let full as TooManyPeers: .tooManyViewers(limit: full.limit)
-    default: .failed("\(error)")
-    }
   }
 
   // MARK: - Connections

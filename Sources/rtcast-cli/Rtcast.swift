@@ -16,6 +16,12 @@ struct Rtcast: AsyncParsableCommand {
             let viewers on other machines in
         rtcast screen --to https://sfu.example/whip --token s3cret
             publish to a WHIP service
+        rtcast screen --to alice --server wss://hub.example
+            call a peer at a hub and show it the screen
+        rtcast call alice --server wss://hub.example
+            a call: microphones and pictures both ways
+        rtcast watch http://127.0.0.1:8080/
+            somebody else's cast in a window
         rtcast screen --audio desktop --record talk.mkv
             with what this machine plays; keep a copy of what is sent
         rtcast file talk.mp4
@@ -39,7 +45,8 @@ struct Rtcast: AsyncParsableCommand {
       """,
     version: "rtcast 0.1.0",
     subcommands: [
-      ScreenCommand.self, FileCommand.self, PipeCommand.self, PluginCommand.self, TestCommand.self, ServeCommand.self,
+      ScreenCommand.self, FileCommand.self, PipeCommand.self, PluginCommand.self, TestCommand.self, CallCommand.self,
+      WatchCommand.self, ServeCommand.self,
       ListCommand.self,
       DoctorCommand.self, PluginHostCommand.self,
     ])

@@ -136,6 +136,16 @@ extension PulseTests {
       #expect(loudspeaker.tone.wait { $0.notices.last == "Others are heard again, from Output-first." })
     }
 
+    @Test func `An output that is put to sleep lets the sound pass unheard`() throws {
+      let server = try PulseServer(PulseServer.nullSink("first"))
+      let loudspeaker = Loudspeaker(server)
+      #expect(loudspeaker.listen())
+      try server.control("suspend-sink", "first", "1")
+      for _ in 0..<10 { #expect(loudspeaker.tone.isAskedOn()) }
+      try server.control("suspend-sink", "first", "0")
+      #expect(loudspeaker.listen())
+    }
+
     @Test func `Without a server the sound passes unheard, and what to do is said once`() throws {
       let tone = PlayedTone(1_000)
       let device = PulseAudioDevice(server: "unix:/nonexistent/pulse/native") { [weak tone] in tone?.notice($0) }

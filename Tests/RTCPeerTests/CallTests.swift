@@ -16,31 +16,24 @@ import Testing
     async let screen = pair.callee.addTrack(.video(picture))
     _ = try await (voice, screen)
 
-    let audioTrack = await first(of: pair.callee.events) { event -> IncomingAudioTrack? in
-      if case .trackAdded(.audio(let track)) = event { track } else { nil }
+    async let calling = pair.ready(pair.caller, tracks: 1, sending: 1)
+    async let called = pair.ready(pair.callee, tracks: 1, sending: 1)
+    let (callerTracks, calleeTracks) = await (calling, called)
+    guard case .video(let video)? = callerTracks.first, case .audio(let audio)? = calleeTracks.first else {
+      Issue.record("\(callerTracks) \(calleeTracks)")
+      return
     }
-    let videoTrack = await first(of: pair.caller.events) { event -> IncomingVideoTrack? in
-      if case .trackAdded(.video(let track)) = event { track } else { nil }
-    }
-    let (audio, video) = (try #require(audioTrack), try #require(videoTrack))
     #expect(audio.streamIDs == ["rtcast"] && audio.id == sound.name.trackID && video.id == picture.name.trackID)
 
     let (packets, packetFeed) = AsyncStream.makeStream(of: ReceivedAudio.self)
     let (frames, frameFeed) = AsyncStream.makeStream(of: ReceivedFrame.self)
     audio.setReceiver { packetFeed.yield($0) }
     video.setReceiver { frameFeed.yield($0) }
-    let source = Task {
-      var (sounds, pictures) = (SyntheticAudio(), SyntheticVideo())
-      while !Task.isCancelled {
-        pictures.needsKeyFrame = true
-        sound.send(sounds.next())
-        picture.send(pictures.next(.zero + .seconds(1)))
-        await Task.yield()
-      }
-    }
+    var (sounds, pictures) = (SyntheticAudio(), SyntheticVideo())
+    sound.send(sounds.next())
+    picture.send(pictures.next(.zero + .seconds(1)))
     let packet = await first(of: packets) { $0 }
     let frame = await first(of: frames) { $0 }
-    source.cancel()
     #expect(SyntheticAudio.number(of: try #require(packet).payload) != nil)
     let seen = try #require(frame)
     #expect(SyntheticVideo.number(of: seen.data, isKeyFrame: seen.isKeyFrame) != nil)
@@ -94,8 +87,10 @@ import Testing
     await #expect(throws: APIMisuse.self) { try await caller.replaceTrack(screen, with: sound) }
     try await caller.stop(screen)
     await #expect(throws: APIMisuse.self) { try await caller.removeTrack(screen) }
-    await #expect(throws: NegotiationFailure.self) { try await caller.rollback() }
+    let fresh = PeerConnection(on: pair.loop)
+    await #expect(throws: NegotiationFailure.self) { try await fresh.rollback() }
+    await fresh.close()
+    await #expect(throws: NegotiationFailure.self) { try await fresh.addTrack(sound) }
     await pair.close()
-    await #expect(throws: NegotiationFailure.self) { try await caller.addTrack(sound) }
   }
 }

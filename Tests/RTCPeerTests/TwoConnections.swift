@@ -28,6 +28,22 @@ final class TwoConnections: Sendable {
     Task { for await description in toCaller { try? await first.receive(description) } }
   }
 
+  /// Waits until a connection is made, has received so many tracks and sends so many; its events so far are taken.
+  /// - Returns: the tracks.
+  func ready(_ connection: PeerConnection, tracks: Int, sending: Int) async -> [IncomingTrack] {
+    var (received, sent, isConnected) = ([IncomingTrack](), 0, false)
+    for await event in connection.events {
+      switch event {
+      case .stateChanged(.connected): isConnected = true
+      case .trackAdded(let track): received.append(track)
+      case .sendingStarted: sent += 1
+      default: break
+      }
+      if isConnected, received.count >= tracks, sent >= sending { break }
+    }
+    return received
+  }
+
   func close() async {
     await caller.close()
     await callee.close()

@@ -62,15 +62,23 @@ import Testing
 
   @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
   func `a shared line is heard nearly whole`(seed: UInt64) {
-    let result = hear(.recorded(seed: seed), seconds: 120, seed: seed)
+    let result = hear(.sharedLine(seed: seed), seconds: 120, seed: seed)
     #expect(result.concealed < 0.02)
     #expect(result.delays.max()! < 250)
     #expect(average(result.delays[...]) < 130)
   }
 
+  @Test func `a machine that is busy is heard nearly whole, and soon`() {
+    let result = hear(.recorded, seconds: 120)
+    #expect(result.concealed < 0.01)
+    #expect(average(result.delays[1_000...]) < 60)
+  }
+
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
   func `whatever the trace, packets are decoded, lost, late or left out, and nothing else`(seed: UInt64) {
-    let traces: [DelayTrace] = [.constant, .gaussian, .spikes, .bursts, .wifi, .routeChange, .recorded(seed: seed)]
+    let traces: [DelayTrace] = [
+      .constant, .gaussian, .spikes, .bursts, .wifi, .routeChange, .recorded, .sharedLine(seed: seed),
+    ]
     let loss = Double(seed % 4) * 0.1
     let result = hear(traces[Int(seed) % traces.count].losing(loss), seconds: 30, seed: seed)
     let statistics = result.statistics

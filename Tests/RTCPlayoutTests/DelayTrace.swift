@@ -28,8 +28,13 @@ struct DelayTrace: Sendable {
     (10..<20).contains(second) ? 150 + 3 * random.nextUnit() : 30 + 3 * random.nextUnit()
   }
 
-  /// A walk between calm and busy minutes, as a recording of a shared line shows them.
-  static func recorded(seed: UInt64) -> DelayTrace {
+  /// `recordedDelays`, from the start again after its minute.
+  static let recorded = DelayTrace { second, _ in
+    Double(recordedDelays[Int(second * 50 + 0.5) % recordedDelays.count]) / 10
+  }
+
+  /// A walk between calm and busy minutes, as on a shared line.
+  static func sharedLine(seed: UInt64) -> DelayTrace {
     var random = SeededGenerator(seed: seed)
     let loads = (0..<64).map { _ in random.nextUnit() * random.nextUnit() }
     return DelayTrace { second, random in

@@ -55,7 +55,7 @@ import Testing
     #expect(short.timing.target == .milliseconds(20))
   }
 
-  @Test(arguments: [DelayTrace.spikes, .bursts, .wifi, .routeChange, .recorded(seed: 9)])
+  @Test(arguments: [DelayTrace.spikes, .bursts, .wifi, .routeChange, .sharedLine(seed: 9)])
   func `no picture is shown before the one before it`(trace: DelayTrace) {
     let (_, shown, waits) = show(trace)
     #expect(zip(shown, shown.dropFirst()).allSatisfy { $0 <= $1 })

@@ -17,6 +17,7 @@ import Testing
     "Jitter": fuzzJitter,
     "Video": fuzzVideo,
     "Hub": fuzzHub,
+    "HubClient": fuzzHubClient,
     "PeerJS": fuzzPeerJS,
     "SkyRTC": fuzzSkyRTC,
     "H264File": fuzzH264File,

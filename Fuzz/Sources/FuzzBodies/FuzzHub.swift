@@ -46,3 +46,27 @@ private func fuzzHubMessage(_ line: [UInt8], _ hub: inout Hub, _ speaker: HubCon
     precondition(text.hasPrefix("{") && text.hasSuffix("}"))
   }
 }
+
+/// The bytes, cut at line feeds, as what a hub says to a client.
+public func fuzzHubClient(_ bytes: Span<UInt8>) {
+  guard let address = HubAddress("ws://hub.example") else { return }
+  var session = HubSession(
+    address: address, name: "a", token: nil, secret: String(repeating: "s", count: 32), seed: 1)
+  let now = Timestamp.zero
+  _ = session.handle(.start, now: now)
+  _ = session.handle(.opened, now: now)
+  _ = session.handle(.join(room: "r"), now: now)
+  var line: [UInt8] = []
+  for index in 0...bytes.count {
+    guard index == bytes.count || bytes[index] == 10 else {
+      line.append(bytes[index])
+      continue
+    }
+    for action in session.handle(.received(line), now: now) {
+      // What a call says is read again as it was written.
+      guard case .report(.signal(_, let data, _)) = action, let signal = CallSignal(json: data) else { continue }
+      precondition(CallSignal(json: signal.json) == signal)
+    }
+    line = []
+  }
+}

@@ -142,13 +142,16 @@ public final class FFmpegVideoDecoder: VideoDecoder {
   private static let silence: Void = av_log_set_level(AV_LOG_FATAL)
 }
 
-extension [VideoCodec: VideoDecoderFactory] {
+extension FFmpegVideoDecoder {
   /// What the installed libraries of FFmpeg decode of `codecs`.
-  public static func ffmpeg(_ codecs: [VideoCodec] = [.h264, .av1]) -> Self {
-    var factories: Self = [:]
-    for codec in codecs where FFmpegVideoDecoder.codecs.contains(codec) {
-      factories[codec] = { () throws(VideoDecoderError) in try FFmpegVideoDecoder(codec) }
-    }
+  public static func factories(of codecs: [VideoCodec] = [.h264, .av1]) -> [VideoCodec: VideoDecoderFactory] {
+    var factories: [VideoCodec: VideoDecoderFactory] = [:]
+    for codec in codecs where Self.codecs.contains(codec) { factories[codec] = factory(of: codec) }
     return factories
+  }
+
+  // By itself: in an extension of the dictionary this closure crashes Swift 6.3's compiler.
+  private static func factory(of codec: VideoCodec) -> VideoDecoderFactory {
+    { () throws(VideoDecoderError) in try FFmpegVideoDecoder(codec) }
   }
 }

@@ -85,6 +85,8 @@ public struct AudioJitterBuffer: Sendable {
   /// Samples made up since the last real ones without `front` moving on.
   private var stalled: Int64 = 0
   private var isConcealing = false
+  /// Of `stalled`, what was counted as made up for something lost.
+  private var doubtful = 0
   /// The share of packets lost of late.
   private var loss = 0.0
   private var learned = 0
@@ -149,6 +151,7 @@ public struct AudioJitterBuffer: Sendable {
     learned = 0
     usual = .zero
     stalled = 0
+    doubtful = 0
     stretch = .none
     statistics.restarts += 1
   }
@@ -274,17 +277,30 @@ public struct AudioJitterBuffer: Sendable {
     stalled += Self.block
     let samples = Int(Self.block)
     if stalled > Self.longestConcealment { return .silence(sampleCount: samples) }
-    return lastWasSilence ? .comfort(sampleCount: samples) : .conceal(sampleCount: samples)
+    guard !lastWasSilence else { return .comfort(sampleCount: samples) }
+    doubtful += samples
+    return .conceal(sampleCount: samples)
   }
 
   /// The next packet follows on the last but starts later: its silence was not sent.
   private mutating func resume(_ time: Timestamp) -> Step {
+    absolve()
     guard let wait = wait(for: packets[0].position, time) else {
       return take(skipping: 0)
     }
     stalled += Int64(wait)
     if stalled > Self.longestConcealment { return .silence(sampleCount: wait) }
     return .comfort(sampleCount: wait)
+  }
+
+  /// What was made up stood for a silence, as turns out: not every encoder says that one begins.
+  private mutating func absolve() {
+    guard doubtful > 0 else { return }
+    statistics.samplesConcealed -= doubtful
+    statistics.samplesComfort += doubtful
+    statistics.concealments -= 1
+    doubtful = 0
+    isConcealing = false
   }
 
   /// Packets are missing in front of the next one.
@@ -297,6 +313,7 @@ public struct AudioJitterBuffer: Sendable {
     if isRepeated, remaining <= length {
       self.front = next.position
       stalled = 0
+      doubtful = 0
       return .recover(sampleCount: Int(remaining), from: next.packet)
     }
     let samples = min(Self.block, isRepeated ? remaining - length : remaining)
@@ -317,6 +334,7 @@ public struct AudioJitterBuffer: Sendable {
     lastWasSilence = first.isSilence
     lastSampleCount = first.content.sampleCount
     stalled = 0
+    doubtful = 0
     return .decode(first.packet, skipping: skipping)
   }
 

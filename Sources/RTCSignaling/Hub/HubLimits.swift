@@ -8,8 +8,8 @@ public struct HubLimits: Sendable, Equatable {
   public var peers = 2048
   /// Rooms with somebody in them.
   public var rooms = 512
-  /// Members of one room: everybody calls everybody, so a large one helps nobody.
-  public var roomMembers = 64
+  /// Members of one room. Where everybody calls everybody a large one helps nobody, but some rooms only show who is there.
+  public var roomMembers = 256
   /// Rooms that one peer is in.
   public var roomsPerPeer = 8
   /// Bytes of a message. A description with many tracks and candidates is some 30 KiB.

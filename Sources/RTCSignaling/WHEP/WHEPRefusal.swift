@@ -8,6 +8,9 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
   /// No name was said and there is not just one stream; the names that there are.
   case streamNotNamed([String])
   case noSuchSession
+  /// Somebody publishes under the name.
+  case streamTaken(String)
+  case tooManyStreams(limit: Int)
   /// Nothing that the viewer decodes is what the cast sends; the codecs that the cast can send.
   case noCommonCodec(offered: String)
   /// Well-formed but impossible to answer (no video section, no DTLS fingerprint, …); why.
@@ -30,11 +33,12 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
     case .noSuchStream, .streamNotNamed, .noSuchSession: 404
     case .trickleUnsupported: 405
     case .noCommonCodec: 406
+    case .streamTaken: 409
     case .etagMismatch: 412
     case .unusableOffer: 422
     case .etagRequired: 428
     case .failed: 500
-    case .tooManyViewers, .notReady: 503
+    case .tooManyViewers, .tooManyStreams, .notReady: 503
     }
   }
 
@@ -45,6 +49,8 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
     case .noSuchStream(let name): "There is no stream named \"\(name)\" here."
     case .streamNotNamed(let names) where names.isEmpty: "There is no stream here at the moment."
     case .streamNotNamed(let names): "Name one of the streams here, as in /whep/NAME: \(names.joined(separator: ", "))."
+    case .streamTaken(let name): "Somebody publishes as \"\(name)\" already; choose another name."
+    case .tooManyStreams(let limit): "There are as many streams here as may be (\(limit))."
     case .noSuchSession: "There is no such session; it may have expired."
     case .noCommonCodec(let codecs): "The offer has no video codec in common with this cast, which can send \(codecs)."
     case .unusableOffer(let why): "The offer cannot be answered: \(why)."
@@ -60,7 +66,7 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
   /// Seconds for `Retry-After`, where waiting may help.
   public var retryAfter: Int? {
     switch self {
-    case .tooManyViewers: 5
+    case .tooManyViewers, .tooManyStreams: 5
     case .notReady(let seconds): seconds
     default: nil
     }

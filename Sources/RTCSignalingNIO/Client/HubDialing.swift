@@ -58,7 +58,7 @@ enum HubDialing {
     case .unreachable(_, let reason): return .unreachable(address, reason: reason)
     case .timeout: return .timeout(address, seconds: seconds)
     case .tls(_, let reason): return .tls(address, reason: reason)
-    case .brokenAnswer where (error as? ChannelError) == .eof:
+    case .brokenAnswer where [.eof, .inappropriateOperationForState].contains(error as? ChannelError):
       return .connectionLost(reason: "the server closed it without an answer")
     case .brokenAnswer(let what): return .connectionLost(reason: what)
     case let other: return .connectionLost(reason: other.description)
@@ -97,7 +97,7 @@ enum HubDialing {
     _ channel: any Channel, _ address: HubAddress, _ configuration: HubClient.Configuration,
     _ promise: EventLoopPromise<NIOLoopBound<HubSocket>>
   ) throws {
-    let upgrader = NIOTypedWebSocketClientUpgrader<Void>(
+    let upgrader = NIOTypedWebSocketClientUpgrader<NIOLoopBound<HubSocket>>(
       maxFrameSize: configuration.messageBytes, enableAutomaticErrorHandling: false
     ) { channel, _ in
       channel.eventLoop.makeCompletedFuture {
@@ -106,7 +106,7 @@ enum HubDialing {
           NIOWebSocketFrameAggregator(
             minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 1024,
             maxAccumulatedFrameSize: configuration.messageBytes), socket)
-        promise.succeed(NIOLoopBound(socket, eventLoop: channel.eventLoop))
+        return NIOLoopBound(socket, eventLoop: channel.eventLoop)
       }
     }
     var headers = HTTPHeaders()
@@ -114,16 +114,21 @@ enum HubDialing {
     headers.add(name: "Host", value: address.web.host.inURL + port)
     headers.add(name: "User-Agent", value: "rtcast")
     let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: address.web.target, headers: headers)
-    let upgrade = NIOTypedHTTPClientUpgradeConfiguration<Void>(
+    let upgrade = NIOTypedHTTPClientUpgradeConfiguration<NIOLoopBound<HubSocket>>(
       upgradeRequestHead: head, upgraders: [upgrader],
-      notUpgradingCompletionHandler: { $0.eventLoop.makeSucceededVoidFuture() })
+      notUpgradingCompletionHandler: {
+        $0.eventLoop.makeFailedFuture(NIOHTTPClientUpgradeError.responseProtocolNotFound)
+      })
     let pipeline = channel.pipeline.syncOperations
     let witness = AnswerWitness { promise.fail($0) }
     let encoder = HTTPRequestEncoder()
     let decoder = ByteToMessageHandler(HTTPResponseDecoder(leftOverBytesStrategy: .forwardBytes))
     try pipeline.addHandlers(encoder, decoder, witness)
-    try pipeline.addHandler(
-      NIOTypedHTTPClientUpgradeHandler(httpHandlers: [encoder, decoder, witness], upgradeConfiguration: upgrade))
+    let handshake = NIOTypedHTTPClientUpgradeHandler(
+      httpHandlers: [encoder, decoder, witness], upgradeConfiguration: upgrade)
+    try pipeline.addHandler(handshake)
+    // Before that is done nothing can be written.
+    handshake.upgradeResultFuture.cascade(to: promise)
   }
 
   /// Sees whether the server takes the handshake, and what goes wrong before.

@@ -9,7 +9,7 @@ final class FeedLife<Format: Sendable>: Sendable {
   private enum State {
     /// Asked to start; the source has not answered yet. The continuation is resumed once.
     case starting(CheckedContinuation<Answer, Never>)
-    case live
+    case live(Format)
     case over
   }
 
@@ -37,15 +37,19 @@ final class FeedLife<Format: Sendable>: Sendable {
   /// - Parameter adopt: called when it runs, before whoever waits is told and before the first frame, which of a resting
   ///   screen is the only one.
   func didStart(_ result: Answer, adopt: () -> Void) {
-    let isLive = if case .success = result { true } else { false }
     let start = state.withLock { state -> CheckedContinuation<Answer, Never>? in
       guard case .starting(let start) = state else { return nil }
-      state = isLive ? .live : .over
+      state = if case .success(let format) = result { .live(format) } else { .over }
       return start
     }
     guard let start else { return }
-    if isLive { adopt() }
+    if case .success = result { adopt() }
     start.resume(returning: result)
+  }
+
+  /// What the source delivers; nil unless it is live.
+  var format: Format? {
+    state.withLock { if case .live(let format) = $0 { format } else { nil } }
   }
 
   /// Runs `deliver` while the feed is live.

@@ -18,7 +18,10 @@ final class Program: Sendable {
   }
 
   private enum Phase {
-    case idle, live, paused, over
+    case idle, live, paused
+    /// The source has nothing more; another may be started.
+    case ended
+    case over
   }
 
   private struct State {
@@ -40,12 +43,15 @@ final class Program: Sendable {
   private let state = Mutex(State())
   private let isChanging = Mutex(false)
   private let sinks = EncodedMediaSinks()
+  /// Who sees the pictures as they are captured.
+  private let previews: PreviewSinks?
 
   init(
     options: Broadcast.Options, contentHint: ContentHint, sendsAudio: Bool, codecs: CodecRegistry, peers: PeerLoop,
-    report: @escaping @Sendable (BroadcastEvent) -> Void
+    previews: PreviewSinks? = nil, report: @escaping @Sendable (BroadcastEvent) -> Void
   ) {
     self.report = report
+    self.previews = previews
     passesThrough = options.passesThrough
     let sinks = sinks
     video = OutgoingVideo(
@@ -89,12 +95,15 @@ final class Program: Sendable {
 
   /// Starts `source` and, as soon as it runs, lets it take the place of the one before, which goes on when this one
   /// cannot be started.
-  func start(_ source: MediaSource, format: VideoFormat?) async throws(CaptureError) -> StartedSource {
+  /// - Parameter keepsSound: a sound of `source` that runs already runs on; otherwise it is started anew.
+  func start(
+    _ source: MediaSource, format: VideoFormat?, keepsSound: Bool = false
+  ) async throws(CaptureError) -> StartedSource {
     try beginChange()
     defer { isChanging.withLock { $0 = false } }
     let before = state.withLock { $0 }
     guard before.phase != .over else { throw .unavailable("The cast is over; start a new one.") }
-    let started = try await startHalves(of: source, format: format, before: before)
+    let started = try await startHalves(of: source, format: format, before: before, keepsSound: keepsSound)
     let isOver = state.withLock { state in
       state.source = source
       state.format = format
@@ -122,11 +131,16 @@ final class Program: Sendable {
   }
 
   private func startHalves(
-    of source: MediaSource, format: VideoFormat?, before: State
+    of source: MediaSource, format: VideoFormat?, before: State, keepsSound: Bool
   ) async throws(CaptureError) -> StartedSource {
     var started = StartedSource()
     // Sound first: a sound server that refuses is found out before the picture has changed.
-    if let sound = source.audio, audio != nil { started.audio = try await startAudio(sound) }
+    let running = keepsSound ? runningFormat(of: source.audio, before) : nil
+    if let running {
+      started.audio = running
+    } else if let sound = source.audio, audio != nil {
+      started.audio = try await startAudio(sound)
+    }
     guard let capturer = source.video, let format else { return started }
     do throws(CaptureError) {
       started.video = try await startVideo(capturer, format: format)
@@ -135,6 +149,12 @@ final class Program: Sendable {
       await takeBackAudio(source.audio, before: before)
       throw error
     }
+  }
+
+  /// Nil unless `sound` is what runs.
+  private func runningFormat(of sound: (any AudioSource)?, _ before: State) -> AudioFormat? {
+    guard let sound, let half = before.audio, half.capturer === sound else { return nil }
+    return half.feed.life.format
   }
 
   /// The pictures that belong to `sound` cannot be started: the sound before it comes back.
@@ -213,7 +233,9 @@ final class Program: Sendable {
       didStart: { [weak self] in self?.adopt($0, of: capturer) }, didEnd: { [weak self] in self?.videoEnded($0, $1) })
     let result = await withCheckedContinuation { continuation in
       capturer.startCapture(
-        format: format, consumer: VideoFeed(pipeline: video.pipeline, owner: owner, life: FeedLife(continuation)))
+        format: format,
+        consumer: VideoFeed(
+          pipeline: video.pipeline, previews: previews, owner: owner, life: FeedLife(continuation)))
     }
     return try result.get()
   }
@@ -291,7 +313,7 @@ final class Program: Sendable {
       guard note(&state), state.phase == .live || state.phase == .paused, isAll || state.isFinished else {
         return false
       }
-      state.phase = .over
+      state.phase = .ended
       return true
     }
     if isOver { report(.ended(reason)) }

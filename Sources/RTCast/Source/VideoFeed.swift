@@ -11,10 +11,12 @@ final class VideoFeed: VideoConsumer, Sendable {
 
   let life: FeedLife<VideoFormat>
   private let pipeline: VideoPipeline
+  private let previews: PreviewSinks?
   private let owner: Owner
 
-  init(pipeline: VideoPipeline, owner: Owner, life: FeedLife<VideoFormat>) {
+  init(pipeline: VideoPipeline, previews: PreviewSinks?, owner: Owner, life: FeedLife<VideoFormat>) {
     self.pipeline = pipeline
+    self.previews = previews
     self.owner = owner
     self.life = life
   }
@@ -23,7 +25,12 @@ final class VideoFeed: VideoConsumer, Sendable {
     life.didStart(result) { owner.didStart(self) }
   }
 
-  func consume(_ frame: VideoFrame) { life.pass { pipeline.consume(frame) } }
+  func consume(_ frame: VideoFrame) {
+    life.pass {
+      previews?.show(frame)
+      pipeline.consume(frame)
+    }
+  }
 
   func captureDidEnd(_ reason: CaptureEnd) {
     if life.didEnd() { owner.didEnd(self, reason) }

@@ -56,6 +56,10 @@ struct CastRunner {
     do throws(CastFailure) {
       try checkExposure()
       let report = report
+      if case .hub(let target) = options.to {
+        let plan = try callPlan(target, try await source(of: command))
+        return try await CallRunner(plan, logger: logger).perform()
+      }
       try StopSignals.install { number in report.yield(.end(.signal(number))) }
       try await cast(source(of: command))
     } catch {
@@ -218,19 +222,53 @@ struct CastRunner {
     if player != nil, output.isLive, !options.takesControl, TerminalKeys.isPossible {
       tasks.append(Task { for await key in TerminalKeys.start() { report.yield(.key(key)) } })
     }
-    if let url = options.to {
-      let token = options.token?.text
-      tasks.append(
-        Task {
-          do throws(PublishFailure) {
-            try await broadcast.publish(to: url, token: token)
-            report.yield(.published)
-          } catch {
-            report.yield(.failed(CastFailure(error)))
-          }
-        })
-    }
+    if let target = options.to { tasks.append(Task { await publish(broadcast, to: target) }) }
     return tasks
+  }
+
+  private func publish(_ broadcast: Broadcast, to target: CastTarget) async {
+    do throws(PublishFailure) {
+      switch target {
+      case .whip(let url): try await broadcast.publish(to: url, token: options.token?.text)
+      case .manual: try await exchangeByHand(broadcast)
+      case .hub: return  // a call, not a broadcast
+      }
+      report.yield(.published)
+    } catch {
+      report.yield(.failed(CastFailure(error)))
+    }
+  }
+
+  /// Prints our offer and takes the answer that is pasted.
+  private func exchangeByHand(_ broadcast: Broadcast) async throws(PublishFailure) {
+    let call = CallOutput(isJSON: options.json)
+    try await broadcast.connect { offer in
+      call.prompt("Take this offer to the far side; paste its answer here, and an empty line behind it.")
+      call.description("offer", offer)
+      let lines = await StandardInput.paragraph(StandardInput.lines()) ?? []
+      guard let answer = PastedDescription.sdp(in: lines) else { throw PastedDescription.refusal }
+      return answer
+    }
+  }
+
+  /// The cast as one side of a call.
+  private func callPlan(_ target: HubTarget, _ source: Source) throws(CastFailure) -> CallPlan {
+    var plan = CallPlan(target: .place(target.place), hub: try options.hub.hub(for: target))
+    plan.name = options.hub.ownName
+    plan.token = options.token?.text
+    plan.media = source.media
+    if let preset = options.preset { plan.configuration = CallConfiguration(preset) }
+    plan.configuration.frameRate = source.frameRate
+    plan.configuration.captureSize = source.size
+    plan.configuration.maximumSize = source.maximumSize
+    plan.configuration.codec = options.codec
+    plan.configuration.contentHint = options.contentHint
+    plan.configuration.video = options.bitrateLimits
+    plan.showsWindow = !options.hub.hidesWindow
+    plan.record = options.record
+    plan.duration = options.duration
+    plan.isJSON = options.json
+    return plan
   }
 
   private func follow(_ broadcast: Broadcast, _ source: Source) async -> Result<CastEnding, CastFailure> {
@@ -255,7 +293,7 @@ struct CastRunner {
         }
       case .started(let started): output.captureStarted(started, source: source.name)
       case .isSlow: continue
-      case .published: output.published(to: options.to ?? "")
+      case .published: output.published(to: options.to?.text ?? "")
       case .control(let command): await obey(command, broadcast)
       case .failed(let failure): return .failure(failure)
       case .end(let ending): return .success(ending)

@@ -8,7 +8,8 @@ struct ServeCommand: AsyncParsableCommand {
     abstract: "Run a signaling hub: peers by name, rooms, and a page for calls between browsers and rtcast.",
     discussion: """
       Peers find each other here; what they show and say goes between them directly. Pages and programs connect at /hub; \
-      PeerJS clients at /peerjs, SkyRTC clients at / or /skyrtc. /healthz and /metrics are for those who watch over it.
+      PeerJS clients at /peerjs, SkyRTC clients at / or /skyrtc. What is published by WHIP at /whip/NAME can be watched at \
+      /watch?stream=NAME, or by WHEP at /whep/NAME. /healthz and /metrics are for those who watch over it.
 
       Browsers give camera and microphone to pages of other machines by https alone: give --tls, which makes a certificate \
       at the first start and keeps it, or --tls-cert and --tls-key.
@@ -18,6 +19,7 @@ struct ServeCommand: AsyncParsableCommand {
         rtcast serve --listen 0.0.0.0:3000 --token s3cret
         rtcast serve --listen 127.0.0.1:8080 --tokens /etc/rtcast/tokens
         PORT=3000 rtcast serve
+        rtcast screen --to http://localhost:8080/whip/mine
 
       A file of tokens has a name and its token in each line; # begins a comment. Together with --token other names take \
       that one; without, other names are refused.

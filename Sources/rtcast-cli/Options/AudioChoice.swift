@@ -29,18 +29,30 @@ package enum AudioChoice: Hashable, Sendable {
   }
 }
 
-extension CastOptions {
-  /// The sound to send.
-  /// - Parameter own: the source's.
-  func audioSource(own: (any AudioSource)?, _ logger: Logger) -> (any AudioSource)? {
+extension AudioChoice {
+  /// - Parameters:
+  ///   - own: the source's.
+  ///   - isCall: others are heard by the same sound server, which is asked to keep them out of the microphone.
+  func source(own: (any AudioSource)?, isCall: Bool, _ logger: Logger) -> (any AudioSource)? {
     let target: PulseTarget
-    switch audio {
-    case nil, .own: return own
+    switch self {
+    case .own: return own
     case .silence: return nil
     case .desktop: target = .desktop
     case .microphone: target = .microphone
     case .device(let name): target = .device(name)
     }
+    if isCall { return PulseAudioDevice(microphone: target, onNotice: { logger.warning("\($0)") }).microphone }
     return PulseAudioSource(target, onNotice: { logger.warning("\($0)") })
+  }
+}
+
+extension CastOptions {
+  /// The sound to send.
+  /// - Parameter own: the source's.
+  func audioSource(own: (any AudioSource)?, _ logger: Logger) -> (any AudioSource)? {
+    guard let audio else { return own }
+    let isCall = if case .hub? = to { true } else { false }
+    return audio.source(own: own, isCall: isCall, logger)
   }
 }

@@ -47,14 +47,13 @@ package struct CastOptions: ParsableArguments {
   var record: String?
 
   @Option(
-    help: ArgumentHelp("Publish to this WHIP service instead of serving viewers from here.", valueName: "url"),
-    transform: { text in
-      guard WebAddress(text) != nil else {
-        throw ValidationError("--to wants the URL of a WHIP service, such as https://sfu.example/whip.")
-      }
-      return text
-    })
-  var to: String?
+    help: ArgumentHelp(
+      "Send it there instead of serving viewers from here: the URL of a WHIP service, a peer at a hub (NAME, room:NAME, "
+        + "wss://host/NAME), or manual (descriptions by copy and paste).", valueName: "where"),
+    transform: { try CastTarget(parsing: $0) })
+  var to: CastTarget?
+
+  @OptionGroup var hub: HubOptions
 
   @Option(
     help: ArgumentHelp(
@@ -64,7 +63,7 @@ package struct CastOptions: ParsableArguments {
   var listen: ListenAddress = .loopback
 
   @Option(
-    help: ArgumentHelp("Secret that viewers, or the WHIP service, must be shown.", valueName: "secret"),
+    help: ArgumentHelp("Secret that viewers, or the WHIP service or hub, must be shown.", valueName: "secret"),
     transform: { text in
       guard let token = AccessToken(text) else {
         throw ValidationError("--token takes 1 to 1024 visible ASCII characters without blanks.")
@@ -75,12 +74,7 @@ package struct CastOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp("Stop by itself after so many seconds.", valueName: "seconds"),
-    transform: { text in
-      guard let value = Double(text), value > 0, value <= 100_000_000 else {
-        throw ValidationError("--duration is in seconds, above 0 and up to 100000000.")
-      }
-      return value
-    })
+    transform: { try Self.duration($0) })
   var duration: Double?
 
   @Flag(help: "One JSON object a line on standard output, and nothing else.")
@@ -105,10 +99,22 @@ package struct CastOptions: ParsableArguments {
     if to != nil, listen != .loopback {
       throw ValidationError("--to publishes and --listen serves; give one of them.")
     }
+    if case .hub = to {
+      if takesControl { throw ValidationError("--control works on casts, not on calls; leave it out, or --to.") }
+    } else if hub.server != nil || hub.ownName != nil || hub.hidesWindow {
+      throw ValidationError("--server, --name and --no-window belong to a call; say whom by --to NAME.")
+    }
     if let codec = preset?.codec, codecFlag == nil, !CodecRegistry.standard.codecs.contains(codec) {
       throw ValidationError(
         "The preset asks for the codec \(codec.rawValue), which this program has not; choose another by --codec.")
     }
+  }
+
+  static func duration(_ text: String) throws -> Double {
+    guard let value = Double(text), value > 0, value <= 100_000_000 else {
+      throw ValidationError("--duration is in seconds, above 0 and up to 100000000.")
+    }
+    return value
   }
 
   /// A port must be said: a server on a port nobody asked for, on an address somebody did, is a surprise.

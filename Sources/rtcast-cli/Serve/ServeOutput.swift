@@ -1,4 +1,5 @@
 import RTCSignaling
+import RTCast
 
 /// What is told on standard output while the hub runs.
 struct ServeOutput: Sendable {
@@ -49,6 +50,17 @@ struct ServeOutput: Sendable {
     case .resumed(let name): peer(name, "resumed")
     case .left(let name): peer(name, "left")
     }
+  }
+
+  func streamsChanged(_ news: StreamRelay.News) {
+    guard json else { return }
+    let (name, state) =
+      switch news {
+      case .published(let name): (name, "published")
+      case .ended(let name): (name, "ended")
+      }
+    Terminal.print(
+      JSONValue.object([("event", "stream"), ("id", .string(name)), ("state", .string(state))]).text)
   }
 
   private func peer(_ name: String, _ state: String, _ more: [(String, JSONValue)] = []) {

@@ -5,11 +5,13 @@ import RTCNet
 import RTCPrimitives
 import RTCSignaling
 import RTCSignalingNIO
+import RTCast
 
 /// One run of the hub: from its configuration to its goodbye.
 struct ServeRunner {
   private enum Happening {
     case hub(HubNews)
+    case stream(StreamRelay.News)
     case end(CastEnding)
   }
 
@@ -43,22 +45,25 @@ struct ServeRunner {
     OpenFiles.allowMost()
     let access = HubAccess(shared: command.token, perPeer: try command.tokens.map(TokenFile.read) ?? [:])
     let certificate = try certificate()
+    let report = report
+    let relay = StreamRelay(into: StreamDirectory(), report: { report.yield(.stream($0)) })
+    var configuration = configuration(listen, certificate, access)
+    configuration.publications = relay
     let server: SignalingServer
     do throws(SignalingServerError) {
-      server = try await SignalingServer.start(
-        configuration(listen, certificate, access), sessions: StreamDirectory(), logger: logger)
+      server = try await SignalingServer.start(configuration, sessions: relay.directory, logger: logger)
     } catch {
       throw CastFailure(error)
     }
     output.listening(
       at: links(to: server), local: server.link, fingerprint: certificate?.fingerprint.description,
       isOpen: command.token == nil && command.tokens == nil && !listen.host.isLoopback)
-    let report = report
     let limit = command.duration.map { seconds in
       Task { if (try? await Task.sleep(for: .seconds(seconds))) != nil { report.yield(.end(.durationOver)) } }
     }
     let ending = await follow()
     limit?.cancel()
+    await relay.stop()
     await server.shutdown()
     output.ended(ending)
   }
@@ -73,6 +78,12 @@ struct ServeRunner {
           logger.info("A peer registered.", metadata: ["id": "\(name)", "dialect": "\(dialect.rawValue)"])
         case .resumed(let name): logger.info("A peer is back.", metadata: ["id": "\(name)"])
         case .left(let name): logger.info("A peer left.", metadata: ["id": "\(name)"])
+        }
+      case .stream(let news):
+        output.streamsChanged(news)
+        switch news {
+        case .published(let name): logger.info("A stream is published.", metadata: ["stream": "\(name)"])
+        case .ended(let name): logger.info("A stream has ended.", metadata: ["stream": "\(name)"])
         }
       case .end(let ending): return ending
       }

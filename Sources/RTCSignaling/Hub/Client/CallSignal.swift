@@ -6,7 +6,7 @@
 /// | `call` | rings; `media`?: which kinds, `room`?: the room both are in, where nobody rings |
 /// | `accept` | the caller's first offer may come |
 /// | `reject` | `reason`: `rejected`, `busy` or `unsupported` |
-/// | `description` | `description` {`type`, `sdp`}. Callers of older protocols send the offer right behind the ring |
+/// | `description` | `description` {`type`, `sdp`}, `streams`? {identifier: `camera` or `screen`}. Callers of older protocols send the offer right behind the ring |
 /// | `mute` | `kind`: `audio` or `video`, `muted` |
 /// | `end` | hangs up |
 ///
@@ -27,10 +27,13 @@ public struct CallSignal: Sendable, Hashable {
 
   public var call: String
   public var body: Body
+  /// Of a description: what its streams show, by their identifiers: `camera` or `screen`.
+  public var streams: [String: String] = [:]
 
-  public init(call: String, _ body: Body) {
+  public init(call: String, _ body: Body, streams: [String: String] = [:]) {
     self.call = call
     self.body = body
+    self.streams = streams
   }
 
   /// Nil for what is no such message, or one of an unknown type.
@@ -52,7 +55,7 @@ public struct CallSignal: Sendable, Hashable {
       guard let inner = try? message.object("description"), let kind = try? inner.text("type"),
         let sdp = try? inner.text("sdp", longest: .max)
       else { return nil }
-      self.init(call: call, .description(kind: kind, sdp: sdp))
+      self.init(call: call, .description(kind: kind, sdp: sdp), streams: Self.streams(try? message.object("streams")))
     case "mute":
       guard let kind = try? message.text("kind"), case .bool(let isMuted) = message.value("muted")?.value else {
         return nil
@@ -61,6 +64,14 @@ public struct CallSignal: Sendable, Hashable {
     case "end": self.init(call: call, .end)
     default: return nil
     }
+  }
+
+  private static func streams(_ members: HubMessageReader?) -> [String: String] {
+    var kinds: [String: String] = [:]
+    for member in members?.members ?? [] {
+      if case .string(let kind) = member.value.value { kinds[member.name] = kind }
+    }
+    return kinds
   }
 
   private static func media(_ members: HubMessageReader?) -> [String: Bool] {
@@ -86,6 +97,8 @@ public struct CallSignal: Sendable, Hashable {
       members += [
         ("type", "description"), ("description", .object([("type", .string(kind)), ("sdp", .string(sdp))])),
       ]
+      let kinds = streams.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value)) }
+      if !kinds.isEmpty { members.append(("streams", .object(kinds))) }
     case .mute(let kind, let isMuted):
       members += [("type", "mute"), ("kind", .string(kind)), ("muted", .bool(isMuted))]
     case .end: members.append(("type", "end"))

@@ -13,6 +13,10 @@ import Testing
       #"{"call":"k","type":"description","description":{"type":"offer","sdp":"v=0\r\n"}}"#
     ),
     (
+      CallSignal(call: "k", .description(kind: "answer", sdp: "v=0"), streams: ["s": "screen"]),
+      #"{"call":"k","type":"description","description":{"type":"answer","sdp":"v=0"},"streams":{"s":"screen"}}"#
+    ),
+    (
       CallSignal(call: "k", .mute(kind: "audio", isMuted: true)),
       #"{"call":"k","type":"mute","kind":"audio","muted":true}"#
     ), (CallSignal(call: "k", .end), #"{"call":"k","type":"end"}"#),

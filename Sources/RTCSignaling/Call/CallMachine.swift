@@ -1,0 +1,320 @@
+public import RTCPrimitives
+
+/// One place for a call, from its first ring to its end. Sans-IO: it says what is to be sent, opened and closed.
+///
+/// A call that has ended leaves the place free for the next. Messages that belong to no present call are let go.
+public struct CallMachine: Sendable {
+  public struct Options: Sendable, Hashable {
+    /// Rings there for so long.
+    public var ringTimeout = TimeDelta.seconds(45)
+    /// Rings here for so long; longer than there, so that it is the caller who gives up.
+    public var answerTimeout = TimeDelta.seconds(60)
+    /// From the acceptance to a media connection (REFERENCE S0.32).
+    public var connectTimeout = TimeDelta.seconds(30)
+
+    public init() {}
+  }
+
+  public enum Input: Sendable, Hashable {
+    // From here.
+    /// - Parameter id: random, so that no two calls share it.
+    case call(peer: String, id: String, media: [String: Bool] = [:])
+    case answer(accept: Bool)
+    case hangUp
+    // From the far side and the hub.
+    case signal(CallSignal, from: String)
+    case candidate(HubCandidate?, from: String, call: String?)
+    case bye(from: String, call: String?)
+    /// The hub could not deliver something to this peer.
+    case undelivered(to: String, code: String)
+    /// The peer has left the room.
+    case left(String)
+    /// There will be no signaling any more; the sentence says why.
+    case signalingEnded(String)
+    // From the media connection.
+    case connected
+    /// The far side said goodbye to it.
+    case connectionClosed
+    case connectionLost(String)
+    case connectionFailed(String)
+    case deadline
+  }
+
+  public enum Action: Sendable, Hashable {
+    case send(CallSignal, to: String)
+    case hangUp(to: String, call: String)
+    /// Make a media connection; `pass` and `close` are about it.
+    case open(CallParty, CallRole)
+    case pass(CallWord)
+    case close
+    /// The state changed.
+    case state(CallState)
+    /// The far side says that it sends no sound or picture for now, or does again.
+    case muted(kind: String, Bool)
+    /// An input from here that cannot be meant.
+    case misuse(CallMisuse)
+  }
+
+  private enum Stage: Sendable {
+    case idle
+    case calling(CallParty, until: Timestamp)
+    case rung(CallParty, until: Timestamp, held: HeldWords)
+    case connecting(CallParty, CallRole, until: Timestamp)
+    case connected(CallParty, CallRole)
+    case ended(CallParty, CallEnd)
+  }
+
+  private let me: String
+  /// Takes calls without asking when it is in a room.
+  private let room: String?
+  private let options: Options
+  private var stage = Stage.idle
+  private var actions: [Action] = []
+
+  /// - Parameters:
+  ///   - me: our own name at the hub.
+  ///   - room: set for a place in a room: calls are taken without ringing here.
+  public init(me: String, room: String? = nil, options: Options = Options()) {
+    self.me = me
+    self.room = room
+    self.options = options
+  }
+
+  public var state: CallState {
+    switch stage {
+    case .idle: .idle
+    case .calling(let party, _): .ringing(party, .caller)
+    case .rung(let party, _, _): .ringing(party, .callee)
+    case .connecting(let party, let role, _): .connecting(party, role)
+    case .connected(let party, let role): .connected(party, role)
+    case .ended(let party, let end): .ended(party, end)
+    }
+  }
+
+  /// When `handle(.deadline, …)` is wanted; nil: not before something else happens.
+  public var deadline: Timestamp? {
+    switch stage {
+    case .idle, .connected, .ended: nil
+    case .calling(_, let until), .rung(_, let until, _), .connecting(_, _, let until): until
+    }
+  }
+
+  /// The one door. `now` never goes back.
+  public mutating func handle(_ input: Input, now: Timestamp) -> [Action] {
+    switch input {
+    case .call(let peer, let id, let media): call(peer, id, media, now)
+    case .answer(let accept): answer(accept, now)
+    case .hangUp: hangUp()
+    case .signal(let signal, let peer): receive(signal, from: peer, now)
+    case .candidate(let candidate, let peer, let call): receive(.candidate(candidate), from: peer, call: call)
+    case .bye(let peer, let call): if isCurrent(peer, call) { end(.hungUpRemotely) }
+    case .undelivered(let peer, let code): undelivered(to: peer, code)
+    case .left(let peer): if state.party?.peer == peer { end(.vanished) }
+    case .signalingEnded(let why): signalingEnded(why)
+    case .connected: connected()
+    case .connectionClosed: mediaEnded(.hungUpRemotely)
+    case .connectionLost(let how): mediaEnded(.connectionLost(how))
+    case .connectionFailed(let why): mediaEnded(.failed(why))
+    case .deadline: if let deadline, deadline <= now { expire() }
+    }
+    defer { actions = [] }
+    return actions
+  }
+
+  // MARK: - From here
+
+  private mutating func call(_ peer: String, _ id: String, _ media: [String: Bool], _ now: Timestamp) {
+    if peer == me { return actions.append(.misuse(.callingOneself)) }
+    switch stage {
+    case .idle, .ended:
+      let party = CallParty(peer: peer, call: id, room: room)
+      move(to: .calling(party, until: now + options.ringTimeout))
+      actions.append(.send(CallSignal(call: id, .ring(media: media, room: room)), to: peer))
+    // Who calls the one that rings wants to talk.
+    case .rung(let party, _, _) where party.peer == peer: answer(true, now)
+    case .calling, .rung, .connecting, .connected: actions.append(.misuse(.inCall))
+    }
+  }
+
+  private mutating func answer(_ accept: Bool, _ now: Timestamp) {
+    guard case .rung(let party, _, let held) = stage else { return actions.append(.misuse(.nothingToAnswer)) }
+    guard accept else {
+      actions.append(.send(CallSignal(call: party.call, .reject(reason: "rejected")), to: party.peer))
+      return move(to: .ended(party, .hungUp))
+    }
+    take(party, now)
+    for word in held.words { actions.append(.pass(word)) }
+  }
+
+  private mutating func take(_ party: CallParty, _ now: Timestamp) {
+    actions.append(.send(CallSignal(call: party.call, .accept), to: party.peer))
+    open(party, .callee, now)
+  }
+
+  private mutating func open(_ party: CallParty, _ role: CallRole, _ now: Timestamp) {
+    move(to: .connecting(party, role, until: now + options.connectTimeout))
+    actions.append(.open(party, role))
+  }
+
+  private mutating func hangUp() {
+    guard case .rung(let party, _, _) = stage else { return end(.hungUp, tellingFar: true) }
+    actions.append(.send(CallSignal(call: party.call, .reject(reason: "rejected")), to: party.peer))
+    move(to: .ended(party, .hungUp))
+  }
+
+  // MARK: - From the far side
+
+  private mutating func receive(_ signal: CallSignal, from peer: String, _ now: Timestamp) {
+    if case .ring(_, let room) = signal.body {
+      return rung(CallParty(peer: peer, call: signal.call, room: room), now)
+    }
+    guard isCurrent(peer, signal.call) else { return dismiss(signal, from: peer) }
+    switch signal.body {
+    case .ring: break
+    case .accept: if case .calling(let party, _) = stage { open(party, .caller, now) }
+    case .reject(let reason): rejected(reason)
+    case .description(let kind, let sdp): receive(.description(kind: kind, sdp: sdp), from: peer, call: signal.call)
+    case .mute(let kind, let isMuted):
+      switch stage {
+      case .connecting, .connected: actions.append(.muted(kind: kind, isMuted))
+      case .idle, .calling, .rung, .ended: break
+      }
+    case .end: end(.hungUpRemotely)
+    }
+  }
+
+  private mutating func receive(_ word: CallWord, from peer: String, call: String?) {
+    guard isCurrent(peer, call) else { return }
+    switch stage {
+    case .idle, .calling, .ended: break
+    case .rung(let party, let until, var held):
+      held.append(word)
+      stage = .rung(party, until: until, held: held)
+    case .connecting, .connected: actions.append(.pass(word))
+    }
+  }
+
+  /// Somebody calls.
+  private mutating func rung(_ party: CallParty, _ now: Timestamp) {
+    guard party.peer != me else { return }
+    switch stage {
+    case .idle, .ended: ring(party, now)
+    case .calling(let own, _):
+      guard own.peer == party.peer else { return refuse(party) }
+      // Both call at the same moment: the call of the one whose name is smaller counts, and both wanted it.
+      if party.peer.utf16.lexicographicallyPrecedes(me.utf16) { take(party, now) }
+    case .rung(let old, _, _):
+      guard old.peer == party.peer else { return refuse(party) }
+      guard old.call != party.call else { return }
+      end(.hungUpRemotely)
+      ring(party, now)
+    case .connecting(let old, _, _), .connected(let old, _):
+      guard old.peer == party.peer else { return refuse(party) }
+      guard old.call != party.call else { return }
+      // Who rings anew has given up the call before, maybe without a word.
+      end(.hungUpRemotely)
+      ring(party, now)
+    }
+  }
+
+  private mutating func ring(_ party: CallParty, _ now: Timestamp) {
+    if room != nil { return take(party, now) }
+    move(to: .rung(party, until: now + options.answerTimeout, held: HeldWords()))
+  }
+
+  private mutating func refuse(_ party: CallParty) {
+    actions.append(.send(CallSignal(call: party.call, .reject(reason: "busy")), to: party.peer))
+  }
+
+  private mutating func rejected(_ reason: String) {
+    switch reason {
+    case "busy": end(.busy)
+    case "unsupported": end(.unsupported)
+    default: end(.rejected)
+    }
+  }
+
+  /// A message of a call that is no more, or never was: whoever waits for an answer need not.
+  private mutating func dismiss(_ signal: CallSignal, from peer: String) {
+    guard peer != me else { return }
+    switch signal.body {
+    case .accept, .description(kind: "offer", _): actions.append(.hangUp(to: peer, call: signal.call))
+    case .ring, .reject, .description, .mute, .end: break
+    }
+  }
+
+  /// - Parameter call: nil from those who do not say which: then any with that peer.
+  private func isCurrent(_ peer: String, _ call: String?) -> Bool {
+    guard state.isActive, let party = state.party else { return false }
+    return party.peer == peer && (call == nil || party.call == call)
+  }
+
+  // MARK: - Ends
+
+  private mutating func undelivered(to peer: String, _ code: String) {
+    switch stage {
+    case .calling(let party, _) where party.peer == peer: end(code == "incompatible" ? .unsupported : .unknownPeer)
+    case .connecting(let party, _, _) where party.peer == peer: end(code == "incompatible" ? .unsupported : .vanished)
+    // What stands needs no hub.
+    case .idle, .calling, .rung, .connecting, .connected, .ended: break
+    }
+  }
+
+  private mutating func signalingEnded(_ why: String) {
+    switch stage {
+    case .calling, .rung, .connecting: end(.signalingLost(why))
+    case .idle, .connected, .ended: break
+    }
+  }
+
+  private mutating func connected() {
+    guard case .connecting(let party, let role, _) = stage else { return }
+    move(to: .connected(party, role))
+  }
+
+  private mutating func mediaEnded(_ end: CallEnd) {
+    switch stage {
+    case .connecting, .connected: self.end(end, tellingFar: true)
+    case .idle, .calling, .rung, .ended: break
+    }
+  }
+
+  private mutating func expire() {
+    switch stage {
+    case .calling: end(.noAnswer, tellingFar: true)
+    case .rung: end(.missed, tellingFar: true)
+    case .connecting: end(.connectTimeout, tellingFar: true)
+    case .idle, .connected, .ended: break
+    }
+  }
+
+  private mutating func end(_ end: CallEnd, tellingFar: Bool = false) {
+    guard state.isActive, let party = state.party else { return }
+    if tellingFar { actions.append(.hangUp(to: party.peer, call: party.call)) }
+    switch stage {
+    case .connecting, .connected: actions.append(.close)
+    case .idle, .calling, .rung, .ended: break
+    }
+    move(to: .ended(party, end))
+  }
+
+  private mutating func move(to next: Stage) {
+    stage = next
+    actions.append(.state(state))
+  }
+}
+
+/// A call from here that cannot be meant; the text says what to do instead.
+public enum CallMisuse: Error, Sendable, Hashable, CustomStringConvertible {
+  case callingOneself
+  case inCall
+  case nothingToAnswer
+
+  public var description: String {
+    switch self {
+    case .callingOneself: "That is our own name at the hub; call another."
+    case .inCall: "There is a call already; end it first."
+    case .nothingToAnswer: "Nobody is calling, so there is nothing to answer."
+    }
+  }
+}

@@ -1,0 +1,126 @@
+/// Whom a call is with.
+public struct CallParty: Sendable, Hashable {
+  /// The far peer's name at the hub.
+  public var peer: String
+  /// Tells this call from others with the same peer; chosen by the caller.
+  public var call: String
+  /// The room both are in, where nobody rings.
+  public var room: String?
+
+  public init(peer: String, call: String, room: String? = nil) {
+    self.peer = peer
+    self.call = call
+    self.room = room
+  }
+}
+
+/// Who rang.
+public enum CallRole: Sendable, Hashable {
+  /// We did. The caller makes the first offer and is the impolite side when both offer at once.
+  case caller
+  /// The far peer did.
+  case callee
+}
+
+/// Where a call stands.
+public enum CallState: Sendable, Hashable {
+  /// There has been none.
+  case idle
+  case ringing(CallParty, CallRole)
+  /// Accepted; the media connection is being made.
+  case connecting(CallParty, CallRole)
+  case connected(CallParty, CallRole)
+  case ended(CallParty, CallEnd)
+
+  public var party: CallParty? {
+    switch self {
+    case .idle: nil
+    case .ringing(let party, _), .connecting(let party, _), .connected(let party, _), .ended(let party, _): party
+    }
+  }
+
+  /// True from the first ring to the end.
+  public var isActive: Bool {
+    switch self {
+    case .idle, .ended: false
+    case .ringing, .connecting, .connected: true
+    }
+  }
+}
+
+/// Why a call is over.
+public enum CallEnd: Error, Sendable, Hashable {
+  /// Here: the call was ended or not taken.
+  case hungUp
+  /// There: the call was ended, or the caller gave up while it rang.
+  case hungUpRemotely
+  /// There: the call was not taken.
+  case rejected
+  /// The far peer is in another call.
+  case busy
+  /// The far peer cannot have such a call.
+  case unsupported
+  /// It rang there until our patience ended.
+  case noAnswer
+  /// It rang here, and nobody took it in time.
+  case missed
+  /// The hub knows no such peer.
+  case unknownPeer
+  /// The far peer left in the middle.
+  case vanished
+  /// No media connection came about in time.
+  case connectTimeout
+  /// The media connection was there and is gone; the sentence says how.
+  case connectionLost(String)
+  /// The two sides could not agree on media, or the connection could not be secured.
+  case failed(String)
+  /// The hub was lost for good before the call stood.
+  case signalingLost(String)
+
+  /// True when somebody ended the call on purpose.
+  public var isRegular: Bool {
+    switch self {
+    case .hungUp, .hungUpRemotely: true
+    default: false
+    }
+  }
+
+  /// One word or two, for a program.
+  public var word: String {
+    switch self {
+    case .hungUp: "hung up"
+    case .hungUpRemotely: "hung up remotely"
+    case .rejected: "rejected"
+    case .busy: "busy"
+    case .unsupported: "unsupported"
+    case .noAnswer: "no answer"
+    case .missed: "missed"
+    case .unknownPeer: "unknown peer"
+    case .vanished: "vanished"
+    case .connectTimeout: "connect timeout"
+    case .connectionLost: "connection lost"
+    case .failed: "failed"
+    case .signalingLost: "signaling lost"
+    }
+  }
+
+  /// For a person: what happened, and what to do when something can be done.
+  /// - Parameter peer: the far peer's name.
+  public func sentence(about peer: String) -> String {
+    switch self {
+    case .hungUp: "The call with \(peer) was ended."
+    case .hungUpRemotely: "\(peer) ended the call."
+    case .rejected: "\(peer) did not take the call."
+    case .busy: "\(peer) is in another call; try again later."
+    case .unsupported: "\(peer) cannot take such a call."
+    case .noAnswer: "\(peer) did not answer; try again later."
+    case .missed: "\(peer) called, and nobody answered here."
+    case .unknownPeer: "There is no peer \(peer) at the hub now; check the name, or wait until it is there."
+    case .vanished: "\(peer) has left the hub."
+    case .connectTimeout: "No media connection to \(peer) came about in time; does a firewall block UDP?"
+    case .connectionLost(let how): "The connection to \(peer) was lost: \(how)"
+    case .failed(let why): "The call with \(peer) failed: \(why)"
+    case .signalingLost(let why): "The call with \(peer) could not go on without the hub: \(why)"
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/// What the media connections of a call's two sides tell each other.
+public enum CallWord: Sendable, Hashable {
+  /// `offer` or `answer`, and the SDP.
+  case description(kind: String, sdp: String)
+  /// Nil after the last.
+  case candidate(HubCandidate?)
+
+  var bytes: Int {
+    switch self {
+    case .description(_, let sdp): sdp.utf8.count
+    case .candidate(let candidate): candidate?.text.utf8.count ?? 0
+    }
+  }
+}
+
+/// What came before the call was taken: callers of older protocols send their offer right behind the ring.
+struct HeldWords: Sendable {
+  /// What a patient and honest caller stays far below.
+  static let mostWords = 128
+  static let mostBytes = 262_144
+
+  private(set) var words: [CallWord] = []
+  private var bytes = 0
+
+  /// What is too much is let go.
+  mutating func append(_ word: CallWord) {
+    guard words.count < Self.mostWords, bytes + word.bytes <= Self.mostBytes else { return }
+    words.append(word)
+    bytes += word.bytes
+  }
+}

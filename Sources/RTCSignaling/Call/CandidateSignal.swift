@@ -1,0 +1,27 @@
+/// A trickled candidate of a call, as the bytes of `SignalingServerConnection.sendICECandidate`:
+/// `{"call":ID,"candidate":{candidate, sdpMid, sdpMLineIndex, usernameFragment}}`, null after the last.
+public struct CandidateSignal: Sendable, Hashable {
+  /// Nil from those who do not say.
+  public var call: String?
+  public var candidate: HubCandidate?
+
+  public init(call: String?, candidate: HubCandidate?) {
+    self.call = call
+    self.candidate = candidate
+  }
+
+  /// Nil for what is no such message.
+  public init?(json: [UInt8]) {
+    guard let message = try? HubMessageReader(parsing: json),
+      case .candidate(let candidate, _)? = try? message.candidate("candidate"),
+      let call = try? message.optionalText("call")
+    else { return nil }
+    self.init(call: call, candidate: candidate)
+  }
+
+  /// One JSON object.
+  public var json: String {
+    let body: (String, JSONValue) = ("candidate", candidate?.json ?? .null)
+    return JSONValue.object((call.map { [("call", .string($0))] } ?? []) + [body]).text
+  }
+}

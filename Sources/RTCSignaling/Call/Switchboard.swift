@@ -1,0 +1,242 @@
+public import RTCPrimitives
+
+/// All calls of one peer at the hub: one that rings, and those of its rooms, where everybody calls everybody.
+///
+/// Sans-IO. It finds the place that each message is for; the places themselves are `CallMachine`s.
+public struct Switchboard: Sendable {
+  /// A place for a call.
+  public enum Line: Sendable, Hashable {
+    /// The one call outside rooms.
+    case phone
+    case room(String, peer: String)
+  }
+
+  public enum Input: Sendable, Hashable {
+    // From here.
+    case call(String, media: [String: Bool] = [:])
+    case answer(accept: Bool)
+    case hangUp
+    case join(String)
+    case leave(String)
+    // From the hub.
+    case signal(json: String, from: String)
+    case candidate(HubCandidate?, from: String, call: String?)
+    case bye(from: String, call: String?)
+    case refused(HubRefusal)
+    /// Who was in the room before us.
+    case peers(room: String, [String])
+    case peerJoined(room: String, peer: String)
+    case peerLeft(room: String, peer: String)
+    case signalingEnded(String)
+    // From a media connection.
+    case connected(Line)
+    case connectionClosed(Line)
+    case connectionLost(Line, String)
+    case connectionFailed(Line, String)
+    case deadline
+  }
+
+  public enum Action: Sendable, Hashable {
+    case line(Line, CallMachine.Action)
+    /// Tell the hub.
+    case join(String)
+    case leave(String)
+    /// Somebody is in the room with us, or no longer.
+    case present(room: String, peer: String)
+    case absent(room: String, peer: String)
+    /// The hub does not let us in; the sentence says why.
+    case notAdmitted(room: String, String)
+  }
+
+  private struct Room: Sendable {
+    /// In the order they came.
+    var peers: [String] = []
+    var lines: [String: CallMachine] = [:]
+  }
+
+  /// More than any hub puts into a room; what one sends in excess is not believed.
+  static let mostPeers = 256
+
+  public let me: String
+  private let options: CallMachine.Options
+  private var random: SeededGenerator
+  private var phone: CallMachine
+  private var rooms: [String: Room] = [:]
+  private var actions: [Action] = []
+  /// Messages that could not be read.
+  public private(set) var unreadable = 0
+
+  /// - Parameters:
+  ///   - me: our own name at the hub.
+  ///   - seed: of the calls' identifiers; unguessable.
+  public init(me: String, options: CallMachine.Options = CallMachine.Options(), seed: UInt64) {
+    self.me = me
+    self.options = options
+    random = SeededGenerator(seed: seed)
+    phone = CallMachine(me: me, options: options)
+  }
+
+  /// Of the call outside rooms.
+  public var state: CallState { phone.state }
+
+  /// Of the calls of a room, by peer.
+  public func states(in room: String) -> [String: CallState] { rooms[room]?.lines.mapValues(\.state) ?? [:] }
+
+  public func peers(in room: String) -> [String] { rooms[room]?.peers ?? [] }
+
+  /// When `handle(.deadline, …)` is wanted; nil: not before something else happens.
+  public var deadline: Timestamp? {
+    var deadlines = rooms.values.flatMap { $0.lines.values.compactMap(\.deadline) }
+    if let deadline = phone.deadline { deadlines.append(deadline) }
+    return deadlines.min()
+  }
+
+  /// The one door. `now` never goes back.
+  public mutating func handle(_ input: Input, now: Timestamp) -> [Action] {
+    switch input {
+    case .call(let peer, let media): step(.phone, .call(peer: peer, id: freshID(), media: media), now)
+    case .answer(let accept): step(.phone, .answer(accept: accept), now)
+    case .hangUp: step(.phone, .hangUp, now)
+    case .join(let room): join(room)
+    case .leave(let room): leave(room, now)
+    case .signal(let json, let peer): receive(json, from: peer, now)
+    case .candidate(let candidate, let peer, let call):
+      for line in lines(with: peer, call) { step(line, .candidate(candidate, from: peer, call: call), now) }
+    case .bye(let peer, let call): for line in lines(with: peer, call) { step(line, .bye(from: peer, call: call), now) }
+    case .refused(let refusal): refused(refusal, now)
+    case .peers(let room, let peers): arrived(room, peers, now)
+    case .peerJoined(let room, let peer): note(peer, in: room)
+    case .peerLeft(let room, let peer): left(room, peer, now)
+    case .signalingEnded(let why): for line in allLines { step(line, .signalingEnded(why), now) }
+    case .connected(let line): step(line, .connected, now)
+    case .connectionClosed(let line): step(line, .connectionClosed, now)
+    case .connectionLost(let line, let how): step(line, .connectionLost(how), now)
+    case .connectionFailed(let line, let why): step(line, .connectionFailed(why), now)
+    case .deadline: for line in allLines { step(line, .deadline, now) }
+    }
+    defer { actions = [] }
+    return actions
+  }
+
+  // MARK: - Lines
+
+  private mutating func step(_ line: Line, _ input: CallMachine.Input, _ now: Timestamp) {
+    switch line {
+    case .phone: for action in phone.handle(input, now: now) { actions.append(.line(.phone, action)) }
+    case .room(let name, let peer):
+      guard var machine = rooms[name]?.lines[peer] else { return }
+      for action in machine.handle(input, now: now) { actions.append(.line(line, action)) }
+      rooms[name]?.lines[peer] = machine.state.isActive ? machine : nil
+    }
+  }
+
+  private var allLines: [Line] {
+    [.phone]
+      + rooms.keys.sorted().flatMap { room in
+        (rooms[room]?.lines.keys.sorted() ?? []).map { Line.room(room, peer: $0) }
+      }
+  }
+
+  /// The places of calls with that peer.
+  /// - Parameter call: nil: of all of them.
+  private func lines(with peer: String, _ call: String?) -> [Line] {
+    allLines.filter { line in
+      let state: CallState? =
+        switch line {
+        case .phone: phone.state
+        case .room(let room, let peer): rooms[room]?.lines[peer]?.state
+        }
+      guard let state, state.isActive, let party = state.party else { return false }
+      return party.peer == peer && (call == nil || party.call == call)
+    }
+  }
+
+  private mutating func receive(_ json: String, from peer: String, _ now: Timestamp) {
+    guard let signal = CallSignal(json: json) else {
+      unreadable += 1
+      return
+    }
+    if case .ring(_, let room?) = signal.body { return rung(signal, from: peer, in: room, now) }
+    // One that belongs nowhere is answered by the phone's place.
+    step(lines(with: peer, signal.call).first ?? .phone, .signal(signal, from: peer), now)
+  }
+
+  private mutating func rung(_ signal: CallSignal, from peer: String, in room: String, _ now: Timestamp) {
+    guard peer != me else { return }
+    guard rooms[room] != nil else {
+      return actions.append(
+        .line(.phone, .send(CallSignal(call: signal.call, .reject(reason: "rejected")), to: peer)))
+    }
+    note(peer, in: room)
+    guard place(for: peer, in: room) else { return }
+    step(.room(room, peer: peer), .signal(signal, from: peer), now)
+  }
+
+  /// Makes a place for a call in a room; false when there are too many.
+  private mutating func place(for peer: String, in room: String) -> Bool {
+    guard let lines = rooms[room]?.lines else { return false }
+    if lines[peer] != nil { return true }
+    guard lines.count < Self.mostPeers else { return false }
+    rooms[room]?.lines[peer] = CallMachine(me: me, room: room, options: options)
+    return true
+  }
+
+  private mutating func freshID() -> String {
+    [random.next(), random.next()].map { String($0, radix: 36) }.joined()
+  }
+
+  // MARK: - Rooms
+
+  private mutating func join(_ room: String) {
+    if rooms[room] == nil { rooms[room] = Room() }
+    actions.append(.join(room))
+  }
+
+  private mutating func leave(_ room: String, _ now: Timestamp) {
+    guard let present = rooms[room] else { return }
+    for peer in present.lines.keys.sorted() { step(.room(room, peer: peer), .hangUp, now) }
+    for peer in present.peers { actions.append(.absent(room: room, peer: peer)) }
+    rooms[room] = nil
+    actions.append(.leave(room))
+  }
+
+  /// The newcomer calls everybody who is there. After the hub was away, those it is not in a call with.
+  private mutating func arrived(_ room: String, _ peers: [String], _ now: Timestamp) {
+    guard rooms[room] != nil else { return }
+    for gone in rooms[room]?.peers ?? [] where !peers.contains(gone) {
+      // A call that stands goes on without the hub.
+      if case .connected = rooms[room]?.lines[gone]?.state { continue }
+      left(room, gone, now)
+    }
+    for peer in peers.prefix(Self.mostPeers) where peer != me {
+      note(peer, in: room)
+      guard place(for: peer, in: room), rooms[room]?.lines[peer]?.state == .idle else { continue }
+      step(.room(room, peer: peer), .call(peer: peer, id: freshID()), now)
+    }
+  }
+
+  private mutating func note(_ peer: String, in room: String) {
+    guard let peers = rooms[room]?.peers, peer != me, peers.count < Self.mostPeers, !peers.contains(peer) else {
+      return
+    }
+    rooms[room]?.peers.append(peer)
+    actions.append(.present(room: room, peer: peer))
+  }
+
+  private mutating func left(_ room: String, _ peer: String, _ now: Timestamp) {
+    step(.room(room, peer: peer), .left(peer), now)
+    guard let index = rooms[room]?.peers.firstIndex(of: peer) else { return }
+    rooms[room]?.peers.remove(at: index)
+    actions.append(.absent(room: room, peer: peer))
+  }
+
+  private mutating func refused(_ refusal: HubRefusal, _ now: Timestamp) {
+    if let peer = refusal.peer {
+      for line in lines(with: peer, nil) { step(line, .undelivered(to: peer, code: refusal.code), now) }
+    }
+    guard let room = refusal.room, rooms[room] != nil else { return }
+    for peer in rooms[room]?.lines.keys.sorted() ?? [] { step(.room(room, peer: peer), .hangUp, now) }
+    rooms[room] = nil
+    actions.append(.notAdmitted(room: room, refusal.message))
+  }
+}

@@ -1,0 +1,59 @@
+public import RTCEngine
+public import RTCMedia
+public import RTCPrimitives
+
+/// How calls are made (REFERENCE S0.28–S0.47). All of it may come from a JSON file, see `presets/README.md`.
+public struct CallConfiguration: Sendable {
+  /// STUN and TURN servers; read now, used when reach beyond the local network is worked on.
+  public var iceServers: [Preset.ICEServer] = []
+  /// From the acceptance of a call to its media connection; then it is given up.
+  public var connectionTimeout = TimeDelta.seconds(30)
+  /// How long it rings there before the caller gives up.
+  public var ringTimeout = TimeDelta.seconds(45)
+  /// Of each far side's picture.
+  public var video = BitrateLimits.defaultForVideo
+  public var audio = BitrateLimits.defaultForAudio
+  public var codec = VideoCodec.vp8
+  /// The most pictures a second.
+  public var frameRate = 30.0
+  /// Larger pictures are scaled down to fit.
+  public var maximumSize: PixelSize?
+  /// What to ask of a source that can deliver any size.
+  public var captureSize: PixelSize?
+  /// Nil: `detail` for a screencast, `motion` for everything else.
+  public var contentHint: ContentHint?
+
+  public init() {}
+
+  public init(_ preset: Preset) {
+    iceServers = preset.iceServers
+    if let timeout = preset.connectionTimeout { connectionTimeout = timeout }
+    if let limits = preset.video { video = limits }
+    if let limits = preset.audio { audio = limits }
+    if let codec = preset.codec { self.codec = codec }
+    if let rate = preset.frameRate { frameRate = rate }
+    maximumSize = preset.size
+    contentHint = preset.contentHint
+  }
+
+  /// Reads a JSON file's bytes.
+  /// - Parameter file: its name, for the sentences of errors.
+  public init(json: some Sequence<UInt8>, file: String) throws(PresetError) {
+    self.init(try Preset(json: json, file: file))
+  }
+
+  /// Finds a built-in preset by name, or reads the file at a path.
+  public init(preset nameOrPath: String) throws(PresetError) { self.init(try Preset.find(nameOrPath)) }
+
+  var broadcastOptions: Broadcast.Options {
+    var options = Broadcast.Options()
+    options.frameRate = frameRate
+    options.captureSize = captureSize
+    options.maximumSize = maximumSize
+    options.codec = codec
+    options.contentHint = contentHint
+    options.bitrates = video
+    options.audioBitrates = audio
+    return options
+  }
+}

@@ -1,0 +1,206 @@
+import RTCEngine
+import RTCPeer
+import RTCPrimitives
+import RTCSignaling
+import Synchronization
+
+/// The media connection of one call: negotiates by what the two sides tell each other, sends what we have, and makes
+/// tracks of what comes.
+final class CallConnection: Sendable {
+  enum Event: Sendable {
+    case connected
+    /// The far side ended it.
+    case closed
+    /// There is no way to the far side, or no longer.
+    case lost(String)
+    /// The two sides do not fit together.
+    case failed(String)
+    case warning(String)
+    case dataChannel(DataChannel)
+    case reception(Reception.Event)
+  }
+
+  /// What tracks of ours are there.
+  struct Sending: OptionSet, Sendable {
+    var rawValue: Int
+    static let audio = Sending(rawValue: 1)
+    static let video = Sending(rawValue: 2)
+  }
+
+  let party: CallParty
+  let connection: PeerConnection
+  private let role: CallRole
+  private let media: LocalMedia
+  private let reception: Reception
+  private let report: @Sendable (Event) async -> Void
+  private let words: AsyncStream<CallWord>
+  private let wordSink: AsyncStream<CallWord>.Continuation
+  /// Our tracks that are sent.
+  private let sent = Mutex<[MediaKind: TransceiverID]>([:])
+
+  /// - Parameters:
+  ///   - report: called in order; what it does is waited for.
+  init(
+    _ party: CallParty, _ role: CallRole, _ configuration: CallConfiguration, media: LocalMedia, codecs: CodecRegistry,
+    peers: PeerLoop, report: @escaping @Sendable (Event) async -> Void
+  ) {
+    self.party = party
+    self.role = role
+    self.media = media
+    self.report = report
+    reception = Reception(peer: party.peer, codecs: codecs) { await report(.reception($0)) }
+    (words, wordSink) = AsyncStream.makeStream(of: CallWord.self)
+    var options = PeerConnection.Configuration()
+    options.videoFormats = media.program.video.formats
+    options.receivableFormats = codecs.receivableFormats
+    options.bitrates = configuration.video
+    options.audioBitrates = configuration.audio
+    options.connectTimeout = configuration.connectionTimeout
+    connection = PeerConnection(on: peers, configuration: options)
+  }
+
+  /// What the far side says of the connection, in order.
+  func take(_ word: CallWord) { wordSink.yield(word) }
+
+  func close() async {
+    wordSink.finish()
+    await connection.close()
+  }
+
+  /// Works until the connection ends.
+  /// - Parameters:
+  ///   - sending: what we have to send at first.
+  ///   - send: takes our descriptions to the far side.
+  func run(sending: Sending, send: @escaping @Sendable (Description) async -> Void) async {
+    let following = Task { await self.follow() }
+    let syncing = Task { [reception] in await reception.keepTogether() }
+    do {
+      // Whoever is called adds to the caller's offer instead of making one too.
+      await connection.startConfiguration()
+      try await begin(sending)
+    } catch {
+      await report(.failed("\(error)"))
+    }
+    if role == .caller { await connection.commitConfiguration() }
+    let negotiation = PerfectNegotiation(connection, isPolite: role == .callee, send: send)
+    var isFirst = true
+    for await word in words {
+      switch word {
+      case .description(let kind, let sdp):
+        guard let kind = Description.Kind(rawValue: kind) else { continue }
+        await receive(Description(kind: kind, sdp: sdp), negotiation, isFirst: isFirst)
+        if isFirst, role == .callee { await connection.commitConfiguration() }
+        isFirst = false
+      case .candidate(let candidate): await receive(candidate, negotiation)
+      }
+    }
+    await following.value
+    syncing.cancel()
+    negotiation.stop()
+  }
+
+  private func receive(_ description: Description, _ negotiation: PerfectNegotiation, isFirst: Bool) async {
+    do { try await negotiation.receive(description) } catch {
+      let sentence = (error as? NegotiationFailure)?.sentence ?? "\(error)"
+      await report(isFirst ? .failed(sentence) : .warning("A change by \(party.peer) was refused: \(sentence)"))
+    }
+  }
+
+  private func receive(_ candidate: HubCandidate?, _ negotiation: PerfectNegotiation) async {
+    let remote = RemoteCandidate(
+      candidate: candidate?.text ?? "", sdpMid: candidate?.mid, sdpMLineIndex: candidate?.line,
+      usernameFragment: candidate?.usernameFragment)
+    // One that cannot be read is one way less.
+    try? await negotiation.receive(remote)
+  }
+
+  // MARK: - What we send
+
+  /// The caller asks for everything, the callee adds what it has to what is asked for.
+  private func begin(_ sending: Sending) async throws {
+    if role == .caller {
+      let audio = sending.contains(.audio) ? media.audioTrack.map { OutgoingTrack.audio($0) } : nil
+      let video = sending.contains(.video) ? OutgoingTrack.video(media.videoTrack) : nil
+      let first = try await connection.addTransceiver(
+        .audio, direction: audio == nil ? .recvonly : .sendrecv, track: audio)
+      let second = try await connection.addTransceiver(
+        .video, direction: video == nil ? .recvonly : .sendrecv, track: video)
+      sent.withLock { sent in
+        sent[.audio] = audio == nil ? nil : first
+        sent[.video] = video == nil ? nil : second
+      }
+    } else {
+      await add(sending)
+    }
+  }
+
+  /// Sends more from now on.
+  func add(_ sending: Sending) async {
+    if sending.contains(.audio), let track = media.audioTrack { await add(.audio(track)) }
+    if sending.contains(.video) { await add(.video(media.videoTrack)) }
+  }
+
+  private func add(_ track: OutgoingTrack) async {
+    guard sent.withLock({ $0[track.kind] }) == nil, let id = try? await connection.addTrack(track) else { return }
+    sent.withLock { $0[track.kind] = id }
+  }
+
+  /// Sends less from now on.
+  func remove(_ sending: Sending) async {
+    let kinds: [MediaKind] = (sending.contains(.audio) ? [.audio] : []) + (sending.contains(.video) ? [.video] : [])
+    for kind in kinds {
+      guard let id = sent.withLock({ $0.removeValue(forKey: kind) }) else { continue }
+      try? await connection.removeTrack(id)
+    }
+  }
+
+  // MARK: - What comes
+
+  private func follow() async {
+    var wasConnected = false
+    for await event in connection.events {
+      switch event {
+      case .stateChanged(.connected):
+        media.connected(connection.id)
+        if !wasConnected { await report(.connected) }
+        wasConnected = true
+      case .stateChanged(.ended(let reason)):
+        media.disconnected(connection.id)
+        await report(end: reason, wasConnected: wasConnected)
+      case .trackAdded(let track): await reception.add(track)
+      case .trackRemoved(let track): await reception.remove(track)
+      case .dataChannelOpened(let channel): await report(.dataChannel(channel))
+      case .targetBitrateChanged(let rate, _): media.videoTarget(rate, of: connection.id)
+      case .audioTargetBitrateChanged(let rate, _): media.audioTarget(rate, of: connection.id)
+      default: break
+      }
+    }
+    media.disconnected(connection.id)
+    wordSink.finish()
+    await reception.end()
+  }
+
+  private func report(end reason: EndReason, wasConnected: Bool) async {
+    switch reason {
+    case .closedLocally: break
+    case .closedRemotely: await report(.closed)
+    case .unreachable, .timedOut: await report(.lost(reason.sentence))
+    case .fingerprintMismatch, .handshakeFailed:
+      await report(wasConnected ? .lost(reason.sentence) : .failed(reason.sentence))
+    }
+  }
+}
+
+extension EndReason {
+  /// For a person.
+  var sentence: String {
+    switch self {
+    case .closedLocally: "it was closed here."
+    case .closedRemotely: "the far side closed it."
+    case .unreachable: "no way there was found, or nothing was heard for 30 s; check the network between."
+    case .fingerprintMismatch: "the far side's certificate is not the one it named; somebody may be in between."
+    case .handshakeFailed(let why): "the secure handshake failed (\(why))."
+    case .timedOut: "no connection came about in time; does a firewall block UDP?"
+    }
+  }
+}

@@ -1,0 +1,79 @@
+public import RTCMedia
+import RTCPeer
+
+/// What is sent in all calls. It may begin and end at any time, in a call or without one.
+extension CallManager {
+  /// Starts to send the audio device's microphone. A call begins with sound alone; see `startVideoRecording`.
+  public func startRecording() async throws(CallManagerError) {
+    try await record(MediaSource(video: video?.source, audio: audioDevice?.microphone))
+  }
+
+  /// Starts to send the microphone and the pictures of `videoCapturer`.
+  public func startRecording(videoCapturer: any VideoCapturer) async throws(CallManagerError) {
+    try await record(MediaSource(video: videoCapturer, audio: audioDevice?.microphone))
+  }
+
+  /// Adds the pictures of `videoCapturer`, or shows them in the place of those before; the sound goes on.
+  public func startVideoRecording(videoCapturer: any VideoCapturer) async throws(CallManagerError) {
+    try await record(MediaSource(video: videoCapturer, audio: audio?.source))
+  }
+
+  /// Sends this and nothing else: pictures, sound, or both, such as a file's.
+  public func startRecording(source: MediaSource) async throws(CallManagerError) { try await record(source) }
+
+  /// Ends the pictures; the sound goes on.
+  public func stopVideoRecording() async throws(CallManagerError) {
+    guard video != nil else { return }
+    try await record(MediaSource(video: nil, audio: audio?.source))
+    media.previews.end()
+  }
+
+  /// What is sent at present.
+  public var localVideoTrack: LocalVideoTrack? { video?.track }
+  public var localAudioTrack: LocalAudioTrack? { audio?.track }
+
+  private func record(_ source: MediaSource) async throws(CallManagerError) {
+    do throws(CaptureError) { try await media.start(source) } catch { throw .capture(error.sentence) }
+    await follow(video: source.video)
+    await follow(audio: source.audio)
+  }
+
+  private func follow(video source: (any VideoCapturer)?) async {
+    switch (video, source) {
+    case (nil, nil): break
+    case (let old?, nil):
+      video = nil
+      for connection in connections.values { await connection.remove(.video) }
+      tell(.localVideoRemoved(old.track), room: nil)
+    case (let old?, let source?): video = (source, old.track)
+    case (nil, let source?):
+      let track = LocalVideoTrack(media.videoTrack, previews: media.previews) { [weak self] isMuted in
+        Task { [weak self] in await self?.tellMuted("video", isMuted) }
+      }
+      video = (source, track)
+      for connection in connections.values { await connection.add(.video) }
+      tell(.localVideoAdded(track), room: nil)
+      delegate?.didAddLocalVideoTrack(track)
+    }
+  }
+
+  private func follow(audio source: (any AudioSource)?) async {
+    switch (audio, source) {
+    case (nil, nil): break
+    case (let old?, nil):
+      audio = nil
+      for connection in connections.values { await connection.remove(.audio) }
+      tell(.localAudioRemoved(old.track), room: nil)
+    case (let old?, let source?): audio = (source, old.track)
+    case (nil, let source?):
+      guard let outgoing = media.audioTrack else { return }
+      let track = LocalAudioTrack(outgoing) { [weak self] isMuted in
+        Task { [weak self] in await self?.tellMuted("audio", isMuted) }
+      }
+      audio = (source, track)
+      for connection in connections.values { await connection.add(.audio) }
+      tell(.localAudioAdded(track), room: nil)
+      delegate?.didAddLocalAudioTrack(track)
+    }
+  }
+}

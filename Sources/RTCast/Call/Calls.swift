@@ -1,0 +1,397 @@
+import RTCEngine
+public import RTCMedia
+import RTCNet
+public import RTCPeer
+import RTCPlayout
+import RTCPrimitives
+public import RTCSignaling
+
+/// Calls: registers at a signaling server, rings, answers, joins rooms, sends what is recorded here and plays what comes.
+///
+///     let calls = try CallManager.initialize(signalingServer: HubSignaling(hub, name: "alice"), audioDevice: device)
+///     _ = try await calls.setupConnection()
+///     try await calls.startRecording()
+///     try await calls.sendCallRequest(to: "bob")
+///     for await event in calls.events { … }
+///
+/// One call at a time outside rooms; any number in rooms. Whoever calls a method may be on any thread.
+public actor CallManager: SignalingServerDelegate {
+  /// What happens, in order, from the first call on. One reader; one that falls more than 4,096 behind loses the oldest.
+  public nonisolated let events: AsyncStream<CallEvent>
+  public nonisolated let configuration: CallConfiguration
+
+  let signaling: any SignalingServerConnection
+  let codecs: CodecRegistry
+  let peers: PeerLoop
+  let audioDevice: (any AudioDevice)?
+  let mixer = AudioMixer()
+  let media: LocalMedia
+  let continuation: AsyncStream<CallEvent>.Continuation
+  weak var delegate: (any CallManagerDelegate)?
+  var board: Switchboard?
+  /// What the server said before we knew our own name.
+  private var early: [SignalingEvent] = []
+  var connections: [Switchboard.Line: CallConnection] = [:]
+  var rooms: [String: Room] = [:]
+  /// What is recorded here.
+  var video: (source: any VideoCapturer, track: LocalVideoTrack)?
+  var audio: (source: any AudioSource, track: LocalAudioTrack)?
+  /// Between `startConfiguration` and `commitConfiguration`.
+  var isConfiguring = false
+  private var isPlaying = false
+  /// Connections that are saying goodbye.
+  private var closing: Task<Void, Never>?
+  /// The media plane is ours alone.
+  private let ownsPeers: Bool
+  private var alarm: Task<Void, Never>?
+  /// Messages leave one after the other, whatever waits.
+  private let outgoing: AsyncStream<Outgoing>.Continuation
+  private let sending: Task<Void, Never>
+
+  enum Outgoing: Sendable {
+    case signal(CallSignal, to: PeerID)
+    case end(String, to: PeerID)
+    case join(String)
+    case leave(String)
+    case goodbye
+  }
+
+  /// - Parameters:
+  ///   - signalingServer: the way to other peers; `HubSignaling`, or an application's own.
+  ///   - config: bitrates, time-outs and the like; may come from JSON.
+  ///   - audioDevice: microphone and loudspeaker; nil: sound that comes is heard by `RemoteAudioTrack.add` alone.
+  ///   - codecs: what encodes and decodes.
+  ///   - peers: the media plane, which broadcasts may share; nil opens one.
+  /// - Throws: when no media plane can be opened.
+  public static func initialize(
+    signalingServer: any SignalingServerConnection, config: CallConfiguration = CallConfiguration(),
+    audioDevice: (any AudioDevice)? = nil, codecs: CodecRegistry = .standard, peers: PeerLoop? = nil
+  ) throws -> CallManager {
+    CallManager(
+      signalingServer, config, audioDevice ?? SilentAudioDevice(), codecs, try peers ?? PeerLoop(),
+      ownsPeers: peers == nil)
+  }
+
+  private init(
+    _ signaling: any SignalingServerConnection, _ configuration: CallConfiguration, _ audioDevice: any AudioDevice,
+    _ codecs: CodecRegistry, _ peers: PeerLoop, ownsPeers: Bool
+  ) {
+    self.ownsPeers = ownsPeers
+    self.signaling = signaling
+    self.configuration = configuration
+    self.audioDevice = audioDevice
+    self.codecs = codecs
+    self.peers = peers
+    let (events, continuation) = AsyncStream.makeStream(of: CallEvent.self, bufferingPolicy: .bufferingNewest(4_096))
+    (self.events, self.continuation) = (events, continuation)
+    media = LocalMedia(configuration, codecs: codecs, peers: peers) { event in
+      switch event {
+      case .ended(.finished): continuation.yield(.sourceEnded(sentence: nil))
+      case .ended(.lost(let sentence)): continuation.yield(.sourceEnded(sentence: sentence))
+      case .warning(let sentence): continuation.yield(.warning(sentence))
+      }
+    }
+    let (stream, outgoing) = AsyncStream.makeStream(of: Outgoing.self)
+    self.outgoing = outgoing
+    sending = Task { for await message in stream { await Self.send(message, by: signaling) } }
+  }
+
+  deinit {
+    alarm?.cancel()
+    outgoing.finish()
+    continuation.finish()
+  }
+
+  private static func send(_ message: Outgoing, by signaling: any SignalingServerConnection) async {
+    switch message {
+    case .signal(let signal, let peer): await signaling.sendSignal(Array(signal.json.utf8), to: peer)
+    case .end(let call, let peer): await signaling.sendEndCall(call, to: peer)
+    case .join(let room): await signaling.join(room: room)
+    case .leave(let room): await signaling.leave(room: room)
+    case .goodbye: await signaling.disconnect()
+    }
+  }
+
+  public func setCallManagerDelegate(_ delegate: (any CallManagerDelegate)?) { self.delegate = delegate }
+
+  // MARK: - Signaling
+
+  /// Connects to the signaling server and registers.
+  /// - Returns: the name by which others call this peer.
+  public func setupConnection() async throws(CallManagerError) -> PeerID {
+    guard board == nil else { throw .misuse("The connection is set up already.") }
+    await signaling.setDelegate(self)
+    let me: PeerID
+    do { me = try await signaling.connect() } catch {
+      throw .signaling("\(error)", (error as? HubClientError)?.kind.failure ?? .unreachable)
+    }
+    var options = CallMachine.Options()
+    options.connectTimeout = configuration.connectionTimeout
+    options.ringTimeout = configuration.ringTimeout
+    board = Switchboard(me: me, options: options, seed: UInt64.random(in: .min ... .max))
+    let events = early
+    early = []
+    for event in events { await signalingServer(event) }
+    return me
+  }
+
+  /// Our name at the signaling server; nil before `setupConnection`.
+  public var peerID: PeerID? { board?.me }
+
+  /// Ends all calls, stops recording and closes the signaling connection. Returns when goodbyes are out.
+  public func disconnect() async {
+    _ = await step(.hangUp)
+    for room in rooms.keys.sorted() { _ = await step(.leave(room)) }
+    await closing?.value
+    for connection in connections.values { await connection.close() }
+    connections = [:]
+    media.stop()
+    audioDevice?.stopPlayout()
+    outgoing.yield(.goodbye)
+    outgoing.finish()
+    await sending.value
+    alarm?.cancel()
+    board = nil
+    continuation.finish()
+    if ownsPeers { peers.stop() }
+  }
+
+  public func signalingServer(_ event: SignalingEvent) async {
+    guard board != nil else {
+      if early.count < 1_024 { early.append(event) }
+      return
+    }
+    switch event {
+    case .signal(let bytes, let peer):
+      _ = await step(.signal(json: String(decoding: bytes, as: UTF8.self), from: peer))
+    case .candidate(let bytes, let peer):
+      guard let signal = CandidateSignal(json: bytes) else { return }
+      _ = await step(.candidate(signal.candidate, from: peer, call: signal.call))
+    case .endCall(let peer, let call): _ = await step(.bye(from: peer, call: call))
+    case .refused(let refusal): _ = await step(.refused(refusal))
+    case .peers(let room, let peers): _ = await step(.peers(room: room, peers))
+    case .peerJoined(let room, let peer): _ = await step(.peerJoined(room: room, peer: peer))
+    case .peerLeft(let room, let peer): _ = await step(.peerLeft(room: room, peer: peer))
+    case .interrupted(let sentence): continuation.yield(.signalingInterrupted(sentence: sentence))
+    case .resumed: continuation.yield(.signalingResumed)
+    case .ended(let sentence):
+      continuation.yield(.signalingEnded(sentence: sentence))
+      _ = await step(.signalingEnded(sentence))
+    }
+  }
+
+  // MARK: - Calls
+
+  /// Calls a peer; what becomes of it comes as events. The peer that rings here is answered by it.
+  public func sendCallRequest(to peer: PeerID) async throws(CallManagerError) {
+    let wanted = ["audio": true, "video": video != nil]
+    try await require(.call(peer, media: wanted))
+  }
+
+  /// Takes the call that rings, or rejects it.
+  public func answerCallRequest(accept: Bool) async throws(CallManagerError) {
+    try await require(.answer(accept: accept))
+  }
+
+  /// Hangs up, or stops ringing; stays registered. Calls of rooms go on.
+  public func endCall() async { _ = await step(.hangUp) }
+
+  /// Of the call outside rooms.
+  public var state: CallState { board?.state ?? .idle }
+
+  /// Enters a room: everybody in it is connected to everybody.
+  public func join(room name: String) async throws(CallManagerError) -> Room {
+    guard board != nil else { throw Self.notSetUp }
+    if let room = rooms[name] { return room }
+    let room = Room(name: name, manager: self)
+    rooms[name] = room
+    _ = await step(.join(name))
+    return room
+  }
+
+  func leave(room: String) async { _ = await step(.leave(room)) }
+
+  /// Until `commitConfiguration`, changes of what is sent are gathered.
+  public func startConfiguration() async {
+    isConfiguring = true
+    for connection in connections.values { await connection.connection.startConfiguration() }
+  }
+
+  /// Changes since `startConfiguration` go out as one offer.
+  public func commitConfiguration() async {
+    isConfiguring = false
+    for connection in connections.values { await connection.connection.commitConfiguration() }
+  }
+
+  // MARK: - Steps
+
+  private static let notSetUp = CallManagerError.misuse(
+    "Call setupConnection() first; there is no way to other peers yet.")
+
+  /// For inputs that can be misused.
+  private func require(_ input: Switchboard.Input) async throws(CallManagerError) {
+    guard board != nil else { throw Self.notSetUp }
+    if let misuse = await step(input) { throw .misuse("\(misuse)") }
+  }
+
+  /// Lets the switchboard decide, and does what it says.
+  func step(_ input: Switchboard.Input) async -> CallMisuse? {
+    guard let actions = board?.handle(input, now: MonotonicClock.now()) else { return nil }
+    var misuse: CallMisuse?
+    for action in actions {
+      if case .line(_, .misuse(let what)) = action { misuse = what }
+      perform(action)
+    }
+    setAlarm()
+    return misuse
+  }
+
+  private func setAlarm() {
+    alarm?.cancel()
+    guard let deadline = board?.deadline else { return }
+    let wait = deadline - MonotonicClock.now()
+    alarm = Task { [weak self] in
+      guard (try? await Task.sleep(for: .nanoseconds(max(0, wait.nanoseconds)))) != nil else { return }
+      _ = await self?.step(.deadline)
+    }
+  }
+
+  private func perform(_ action: Switchboard.Action) {
+    switch action {
+    case .line(let line, let action): perform(action, on: line)
+    case .join(let room): outgoing.yield(.join(room))
+    case .leave(let room):
+      outgoing.yield(.leave(room))
+      rooms.removeValue(forKey: room)?.finish()
+    case .present(let room, let peer): tell(.peerJoined(room: room, peer), room: room)
+    case .absent(let room, let peer): tell(.peerLeft(room: room, peer), room: room)
+    case .notAdmitted(let room, let sentence):
+      tell(.roomRefused(room, sentence: sentence), room: room)
+      rooms.removeValue(forKey: room)?.finish()
+    }
+  }
+
+  private func perform(_ action: CallMachine.Action, on line: Switchboard.Line) {
+    switch action {
+    case .send(let signal, let peer): outgoing.yield(.signal(signal, to: peer))
+    case .hangUp(let peer, let call): outgoing.yield(.end(call, to: peer))
+    case .open(let party, let role): open(line, party, role)
+    case .pass(let word): connections[line]?.take(word)
+    case .close:
+      guard let connection = connections.removeValue(forKey: line) else { return }
+      closing = Task { [closing] in
+        await closing?.value
+        await connection.close()
+      }
+    case .state(let state): changed(state, on: line)
+    case .muted(let kind, let isMuted):
+      guard let peer = connections[line]?.party.peer else { return }
+      tell(.remoteMuted(peer, kind: kind, isMuted), room: line.room)
+    case .misuse: break
+    }
+  }
+
+  private func changed(_ state: CallState, on line: Switchboard.Line) {
+    if let room = line.room { return tell(.roomCallChanged(room: room, state), room: room) }
+    tell(.callChanged(state), room: nil)
+    switch state {
+    case .ringing(let party, .callee): delegate?.didReceiveIncomingCall(from: party.peer)
+    case .connected: delegate?.callDidStart()
+    case .ended(let party, let end):
+      delegate?.callDidEnd(withError: end.isRegular ? nil : .callEnded(end, peer: party.peer))
+    case .idle, .ringing, .connecting: break
+    }
+  }
+
+  // MARK: - Media connections
+
+  private func open(_ line: Switchboard.Line, _ party: CallParty, _ role: CallRole) {
+    let connection = CallConnection(
+      party, role, configuration, media: media, codecs: codecs, peers: peers
+    ) { [weak self] event in await self?.hear(event, from: party, on: line) }
+    connections[line] = connection
+    let (sending, outgoing, media) = (recorded, outgoing, media)
+    Task {
+      await connection.run(sending: sending) { description in
+        let body = CallSignal.Body.description(kind: description.kind.rawValue, sdp: description.sdp)
+        outgoing.yield(.signal(CallSignal(call: party.call, body, streams: media.streams), to: party.peer))
+      }
+    }
+  }
+
+  private var recorded: CallConnection.Sending {
+    var sending: CallConnection.Sending = []
+    if audio != nil { sending.insert(.audio) }
+    if video != nil { sending.insert(.video) }
+    return sending
+  }
+
+  private func hear(_ event: CallConnection.Event, from party: CallParty, on line: Switchboard.Line) async {
+    let isCurrent = connections[line]?.party == party
+    switch event {
+    case .connected: if isCurrent { _ = await step(.connected(line)) }
+    case .closed: if isCurrent { _ = await step(.connectionClosed(line)) }
+    case .lost(let how): if isCurrent { _ = await step(.connectionLost(line, how)) }
+    case .failed(let why): if isCurrent { _ = await step(.connectionFailed(line, why)) }
+    case .warning(let sentence): tell(.warning(sentence), room: line.room)
+    case .dataChannel(let channel):
+      tell(.dataChannel(channel, from: party.peer), room: line.room)
+      delegate?.didReceiveDataChannel(channel)
+    case .reception(let event): hear(event, on: line)
+    }
+  }
+
+  private func hear(_ event: Reception.Event, on line: Switchboard.Line) {
+    switch event {
+    case .warning(let sentence): tell(.warning(sentence), room: line.room)
+    case .videoAdded(let track):
+      tell(.remoteVideoAdded(track), room: line.room)
+      delegate?.didAddRemoteVideoTrack(track)
+    case .videoRemoved(let track):
+      tell(.remoteVideoRemoved(track), room: line.room)
+      delegate?.remoteVideoTrackWasRemoved(track)
+    case .audioAdded(let track):
+      play(track)
+      tell(.remoteAudioAdded(track), room: line.room)
+      delegate?.didAddRemoteAudioTrack(track)
+    case .audioRemoved(let track):
+      mixer.remove(track.playout)
+      tell(.remoteAudioRemoved(track), room: line.room)
+    }
+  }
+
+  private func play(_ track: RemoteAudioTrack) {
+    mixer.add(track.playout)
+    guard !isPlaying else { return }
+    isPlaying = true
+    audioDevice?.startPlayout(source: mixer)
+  }
+
+  func tell(_ event: CallEvent, room: String?) {
+    if let room { rooms[room]?.tell(event) }
+    continuation.yield(event)
+  }
+
+  /// Tells the far sides that nothing of this kind comes for now, or comes again.
+  func tellMuted(_ kind: String, _ isMuted: Bool) {
+    for connection in connections.values {
+      let party = connection.party
+      outgoing.yield(.signal(CallSignal(call: party.call, .mute(kind: kind, isMuted: isMuted)), to: party.peer))
+    }
+  }
+}
+
+extension Switchboard.Line {
+  var room: String? { if case .room(let name, _) = self { name } else { nil } }
+}
+
+extension HubClientError.Kind {
+  fileprivate var failure: PublishFailure.Kind {
+    switch self {
+    case .caller: .misuse
+    case .network: .unreachable
+    case .permission: .notPermitted
+    case .server: .protocolViolation
+    }
+  }
+}

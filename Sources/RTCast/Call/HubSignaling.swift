@@ -1,0 +1,94 @@
+public import RTCSignaling
+public import RTCSignalingNIO
+
+/// The hub as a `SignalingServerConnection`: comes back by itself when the connection breaks, with its name and its rooms.
+public actor HubSignaling: SignalingServerConnection {
+  private let client: HubClient
+  private let name: String?
+  private weak var delegate: (any SignalingServerDelegate)?
+  private var link = Link.fresh
+  private var reading: Task<Void, Never>?
+  /// STUN and TURN servers that the hub recommends.
+  public private(set) var iceServers: [ICEServerLink] = []
+
+  private enum Link {
+    case fresh, open, broken, closed
+  }
+
+  /// - Parameters:
+  ///   - name: what others call this peer by; nil lets the hub choose.
+  ///   - token: the hub's, where it has one.
+  public init(
+    _ address: HubAddress, name: PeerID? = nil, token: String? = nil,
+    configuration: HubClient.Configuration = HubClient.Configuration()
+  ) {
+    client = HubClient(address: address, token: token, configuration: configuration)
+    self.name = name
+  }
+
+  deinit { reading?.cancel() }
+
+  public var isOpen: Bool { link == .open }
+
+  public func setDelegate(_ delegate: (any SignalingServerDelegate)?) { self.delegate = delegate }
+
+  /// - Throws: `HubClientError`.
+  public func connect() async throws -> PeerID {
+    let registration = try await client.connect(as: name)
+    link = .open
+    iceServers = registration.iceServers
+    let events = client.events
+    reading = Task { [weak self] in
+      for await event in events { await self?.hear(event) }
+    }
+    return registration.id
+  }
+
+  public func disconnect() async {
+    link = .closed
+    await client.close()
+    await reading?.value
+  }
+
+  public func sendSignal(_ signal: [UInt8], to peer: PeerID) {
+    client.send(.signal(data: String(decoding: signal, as: UTF8.self)), to: peer)
+  }
+
+  public func sendICECandidate(_ candidate: [UInt8], to peer: PeerID) {
+    guard let signal = CandidateSignal(json: candidate) else { return }
+    client.send(.candidate(signal.candidate, call: signal.call), to: peer)
+  }
+
+  public func sendEndCall(_ call: String, to peer: PeerID) { client.send(.bye(call: call), to: peer) }
+
+  public func join(room: String) { client.join(room) }
+
+  public func leave(room: String) { client.leave(room) }
+
+  private func hear(_ event: HubClientEvent) async {
+    switch event {
+    case .registered(let registration):
+      let isReturn = link == .broken
+      link = .open
+      iceServers = registration.iceServers
+      if isReturn { await tell(.resumed) }
+    case .signal(let peer, let data, _): await tell(.signal(Array(data.utf8), from: peer))
+    case .candidate(let peer, let candidate, let call):
+      await tell(.candidate(Array(CandidateSignal(call: call, candidate: candidate).json.utf8), from: peer))
+    case .bye(let peer, _, let call): await tell(.endCall(from: peer, call: call))
+    case .peers(let room, let peers): await tell(.peers(room: room, peers))
+    case .peerJoined(let room, let peer): await tell(.peerJoined(room: room, peer))
+    case .peerLeft(let room, let peer): await tell(.peerLeft(room: room, peer))
+    case .refused(let refusal): await tell(.refused(refusal))
+    case .disconnected(let error, _):
+      link = .broken
+      await tell(.interrupted("\(error)"))
+    case .ended(let error):
+      let wasClosed = link == .closed
+      link = .closed
+      if !wasClosed { await tell(.ended(error.map { "\($0)" } ?? "The connection to the hub was closed.")) }
+    }
+  }
+
+  private func tell(_ event: SignalingEvent) async { await delegate?.signalingServer(event) }
+}

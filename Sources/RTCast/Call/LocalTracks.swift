@@ -1,0 +1,64 @@
+public import RTCMedia
+import RTCPeer
+import Synchronization
+
+/// The picture that we send in calls. Any thread.
+public final class LocalVideoTrack: Sendable {
+  private let track: OutgoingVideoTrack
+  private let previews: PreviewSinks
+  private let onMuted: @Sendable (Bool) -> Void
+
+  init(_ track: OutgoingVideoTrack, previews: PreviewSinks, onMuted: @escaping @Sendable (Bool) -> Void) {
+    self.track = track
+    self.previews = previews
+    self.onMuted = onMuted
+  }
+
+  /// False: nothing is sent; far sides are told. True again: a key frame follows.
+  public var isEnabled: Bool {
+    get { track.isEnabled }
+    set {
+      guard track.isEnabled != newValue else { return }
+      track.isEnabled = newValue
+      onMuted(!newValue)
+    }
+  }
+
+  /// Shows the picture as it is captured, whether it is sent or not. The sink is called on the source's thread.
+  public func add(_ sink: any VideoSink) { previews.add(sink) }
+
+  public func remove(_ sink: any VideoSink) { previews.remove(sink) }
+}
+
+/// The sound that we send in calls. Any thread.
+public final class LocalAudioTrack: Sendable {
+  private let track: OutgoingAudioTrack
+  private let onMuted: @Sendable (Bool) -> Void
+
+  init(_ track: OutgoingAudioTrack, onMuted: @escaping @Sendable (Bool) -> Void) {
+    self.track = track
+    self.onMuted = onMuted
+  }
+
+  /// False: muted, nothing is sent; far sides are told.
+  public var isEnabled: Bool {
+    get { track.isEnabled }
+    set {
+      guard track.isEnabled != newValue else { return }
+      track.isEnabled = newValue
+      onMuted(!newValue)
+    }
+  }
+}
+
+/// Who sees the captured picture on this side.
+final class PreviewSinks: Sendable {
+  private let sinks = Mutex<[any VideoSink]>([])
+
+  func add(_ sink: any VideoSink) { sinks.withLock { $0.append(sink) } }
+  func remove(_ sink: any VideoSink) { sinks.withLock { $0.removeAll { $0 === sink } } }
+  func show(_ frame: VideoFrame) { for sink in sinks.withLock({ $0 }) { sink.show(frame) } }
+
+  /// Tells all that nothing follows, and forgets none: the next source is shown again.
+  func end() { for sink in sinks.withLock({ $0 }) { sink.videoDidEnd() } }
+}

@@ -1,0 +1,98 @@
+import RTCEngine
+import RTCNet
+import RTCPeer
+import RTCPlayout
+import Synchronization
+
+/// What comes by one connection: a decoding track for each track of the far side.
+final class Reception: Sendable {
+  enum Event: Sendable {
+    case videoAdded(RemoteVideoTrack)
+    case videoRemoved(RemoteVideoTrack)
+    case audioAdded(RemoteAudioTrack)
+    case audioRemoved(RemoteAudioTrack)
+    case warning(String)
+  }
+
+  private struct Tracks {
+    var video: [TransceiverID: RemoteVideoTrack] = [:]
+    var audio: [TransceiverID: RemoteAudioTrack] = [:]
+  }
+
+  private let peer: PeerID
+  private let codecs: CodecRegistry
+  private let report: @Sendable (Event) async -> Void
+  private let tracks = Mutex(Tracks())
+
+  init(peer: PeerID, codecs: CodecRegistry, report: @escaping @Sendable (Event) async -> Void) {
+    self.peer = peer
+    self.codecs = codecs
+    self.report = report
+  }
+
+  func add(_ track: IncomingTrack) async {
+    do {
+      switch track {
+      case .video(let incoming):
+        let playout = try VideoPlayout(decoders: codecs.videoDecoders) { incoming.requestKeyFrame() }
+        let remote = RemoteVideoTrack(incoming, peer: peer, playout: playout)
+        tracks.withLock { $0.video[incoming.transceiver] = remote }
+        await report(.videoAdded(remote))
+      case .audio(let incoming):
+        guard let makeDecoder = codecs.audioDecoder else { return }
+        let playout = AudioPlayout(decoder: try makeDecoder(2)) { MonotonicClock.now() }
+        let remote = RemoteAudioTrack(incoming, peer: peer, playout: playout)
+        tracks.withLock { $0.audio[incoming.transceiver] = remote }
+        await report(.audioAdded(remote))
+      }
+    } catch {
+      await report(.warning("What \(peer) sends cannot be played: \(error)"))
+    }
+  }
+
+  func remove(_ track: IncomingTrack) async {
+    switch track {
+    case .video(let incoming):
+      guard let remote = tracks.withLock({ $0.video.removeValue(forKey: incoming.transceiver) }) else { return }
+      await report(.videoRemoved(remote))
+    case .audio(let incoming):
+      guard let remote = tracks.withLock({ $0.audio.removeValue(forKey: incoming.transceiver) }) else { return }
+      await report(.audioRemoved(remote))
+    }
+  }
+
+  /// The connection has ended.
+  func end() async {
+    let rest = tracks.withLock { tracks in
+      defer { tracks = Tracks() }
+      return (Array(tracks.video.values), Array(tracks.audio.values))
+    }
+    for track in rest.0 { await report(.videoRemoved(track)) }
+    for track in rest.1 { await report(.audioRemoved(track)) }
+  }
+
+  /// Lets picture and sound of one stream wait for each other, five times a second, until cancelled.
+  func keepTogether() async {
+    var links: [String: LipSyncLink] = [:]
+    while (try? await Task.sleep(for: .milliseconds(200))) != nil {
+      let present = pairs()
+      links = links.filter { link in present.contains { $0.key == link.key } }
+      for (key, audio, video) in present {
+        let link = links[key] ?? LipSyncLink(audio: audio.playout, video: video.playout)
+        links[key] = link
+        link.note(audio: audio.incoming.senderClock, video: video.incoming.senderClock)
+        link.update(at: MonotonicClock.now())
+      }
+    }
+  }
+
+  private func pairs() -> [(key: String, RemoteAudioTrack, RemoteVideoTrack)] {
+    tracks.withLock { tracks in
+      tracks.audio.values.compactMap { audio in
+        let streams = Set(audio.incoming.streamIDs)
+        let video = tracks.video.values.first { !streams.isDisjoint(with: $0.incoming.streamIDs) }
+        return video.map { ("\(audio.incoming.transceiver)/\($0.incoming.transceiver)", audio, $0) }
+      }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+public import RTCSignaling
+
+/// What a peer is called at the signaling server.
+public typealias PeerID = String
+
+/// The way to a signaling server, replaceable by an application: messages between peers, and rooms where the server has
+/// them. `HubSignaling` is ours.
+public protocol SignalingServerConnection: AnyObject, Sendable {
+  /// True while messages get through at once.
+  var isOpen: Bool { get async }
+
+  /// Who hears what comes. Set before `connect`.
+  func setDelegate(_ delegate: (any SignalingServerDelegate)?) async
+
+  /// Connects and registers; afterwards it comes back by itself when it breaks.
+  /// - Returns: the name by which other peers reach this one.
+  func connect() async throws -> PeerID
+
+  /// Gives the name back and closes. May be called again.
+  func disconnect() async
+
+  /// Sends a JSON text (see `CallSignal`) to a peer. Returns when it is on its way; a failure is told to the delegate.
+  func sendSignal(_ signal: [UInt8], to peer: PeerID) async
+
+  /// Sends a candidate (see `CandidateSignal`) to a peer.
+  func sendICECandidate(_ candidate: [UInt8], to peer: PeerID) async
+
+  /// Tells a peer that a call is over.
+  func sendEndCall(_ call: String, to peer: PeerID) async
+
+  /// The machine's network is back.
+  func onConnectionSatisfied() async
+
+  /// The machine's network is gone.
+  func onConnectionUnsatisfied() async
+
+  /// Enters a room: those in it are told, and it is told of them by `SignalingEvent.peers`.
+  func join(room: String) async
+
+  func leave(room: String) async
+}
+
+extension SignalingServerConnection {
+  public func onConnectionSatisfied() async {}
+  public func onConnectionUnsatisfied() async {}
+  /// A server without rooms.
+  public func join(room: String) async {}
+  public func leave(room: String) async {}
+}
+
+/// Who hears what a signaling server says.
+public protocol SignalingServerDelegate: AnyObject, Sendable {
+  /// Called one after the other, in the order things happened.
+  func signalingServer(_ event: SignalingEvent) async
+}
+
+/// What a signaling server says.
+public enum SignalingEvent: Sendable {
+  case signal([UInt8], from: PeerID)
+  case candidate([UInt8], from: PeerID)
+  /// The call named, or all of them.
+  case endCall(from: PeerID, call: String?)
+  /// A message was refused or could not be delivered.
+  case refused(HubRefusal)
+  /// Who was in a room when we came.
+  case peers(room: String, [PeerID])
+  case peerJoined(room: String, PeerID)
+  case peerLeft(room: String, PeerID)
+  /// The connection broke and is being made anew; the sentence says why it broke.
+  case interrupted(String)
+  case resumed
+  /// There will be no connection any more; the sentence says why.
+  case ended(String)
+}

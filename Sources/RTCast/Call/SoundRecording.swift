@@ -1,0 +1,47 @@
+import RTCEngine
+import RTCMedia
+import RTCPrimitives
+import Synchronization
+
+/// Hands the packets of an incoming sound to a recorder as they came, none decoded. What comes late is left out. Any thread.
+final class SoundRecording: Sendable {
+  private struct Place {
+    var number: Int64
+    var timestamp: RTPTimestamp
+    var position: Int64
+    var time: Timestamp
+  }
+
+  /// Further from its arrival than this, a packet is of another timeline.
+  private static let leap = TimeDelta.seconds(3)
+
+  private let sink: any EncodedMediaSink
+  private let last = Mutex<Place?>(nil)
+
+  init(into sink: any EncodedMediaSink) { self.sink = sink }
+
+  func receive(_ packet: ReceivedAudio) {
+    guard !packet.payload.isEmpty, let place = last.withLock({ Self.follow(packet, &$0) }) else { return }
+    sink.take(
+      EncodedAudioFrame(
+        data: packet.payload, position: place.position, sampleCount: OpusPacket(packet.payload)?.sampleCount ?? 960,
+        captureTime: place.time, startsTalkSpurt: packet.marker))
+  }
+
+  private static func follow(_ packet: ReceivedAudio, _ last: inout Place?) -> Place? {
+    var place = Place(number: packet.number, timestamp: packet.timestamp, position: 0, time: packet.received)
+    if let last {
+      guard packet.number > last.number else { return nil }
+      let steps = Int64(packet.timestamp.distance(from: last.timestamp))
+      let expected = last.time + .nanoseconds(steps * 62_500 / 3)
+      if steps > 0, abs((expected - packet.received).nanoseconds) < leap.nanoseconds {
+        place.position = last.position + steps
+        place.time = min(expected, packet.received)
+      } else {
+        place.position = last.position + max(960, (packet.received - last.time).nanoseconds * 3 / 62_500)
+      }
+    }
+    last = place
+    return place
+  }
+}

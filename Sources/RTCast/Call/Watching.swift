@@ -1,0 +1,131 @@
+import RTCEngine
+public import RTCMedia
+public import RTCPeer
+import RTCPlayout
+import RTCPrimitives
+import RTCSignaling
+import RTCSignalingNIO
+
+/// One cast as a viewer has it: connects to a WHEP service, or by descriptions that travel any other way, and makes tracks
+/// of what comes. Sends nothing.
+public actor Watching {
+  public enum Event: Sendable {
+    case connected
+    case videoAdded(RemoteVideoTrack)
+    case videoRemoved(RemoteVideoTrack)
+    /// Played by the audio device already.
+    case audioAdded(RemoteAudioTrack)
+    case audioRemoved(RemoteAudioTrack)
+    case warning(String)
+    /// The last; nil when one of the two ended it, else a sentence.
+    case ended(sentence: String?)
+  }
+
+  /// What happens, in order. One reader.
+  public nonisolated let events: AsyncStream<Event>
+  private let continuation: AsyncStream<Event>.Continuation
+  private let connection: PeerConnection
+  private let audioDevice: (any AudioDevice)?
+  private let mixer = AudioMixer()
+  private let codecs: CodecRegistry
+  private var following: Task<Void, Never>?
+  private var cleanUp: (@Sendable () async -> Void)?
+
+  /// - Parameters:
+  ///   - peers: the media plane.
+  ///   - audioDevice: whose loudspeaker plays the sound; nil: only those who listen to the tracks hear it.
+  public init(
+    peers: PeerLoop, configuration: CallConfiguration = CallConfiguration(), audioDevice: (any AudioDevice)? = nil,
+    codecs: CodecRegistry = .standard
+  ) {
+    self.audioDevice = audioDevice ?? SilentAudioDevice()
+    self.codecs = codecs
+    var options = PeerConnection.Configuration()
+    options.receivesVideo = true
+    options.receivesAudio = true
+    options.receivableFormats = codecs.receivableFormats
+    options.connectTimeout = configuration.connectionTimeout
+    connection = PeerConnection(on: peers, configuration: options)
+    (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(1_024))
+  }
+
+  /// Watches what a WHEP service has. The resource is deleted by `close`.
+  /// - Parameter url: of the service, or of a page that `rtcast` serves (then `/whep` there).
+  public func watch(_ url: String, token: String?) async throws(PublishFailure) {
+    var endpoint = url
+    if let address = WebAddress(url), address.target == "/", let service = address.resolving("/whep") {
+      endpoint = service.description
+    }
+    let client = WHIPClient()
+    do {
+      // WHEP's exchange is WHIP's, with the media going the other way.
+      let publication = try await client.publish(to: endpoint, token: token, offer: try await connection.createOffer())
+      follow()
+      cleanUp = {
+        try? await client.delete(publication)
+        await client.shutdown()
+      }
+      try await connection.accept(answer: publication.answer)
+    } catch {
+      await client.shutdown()
+      await close()
+      throw PublishFailure(error, url: url)
+    }
+  }
+
+  /// Answers the offer of a far side that is reached any other way.
+  /// - Returns: our answer, to be taken there.
+  public func answer(to offer: String) async throws(PublishFailure) -> String {
+    follow()
+    do { return try await connection.answer(to: offer) } catch {
+      await close()
+      throw PublishFailure(error, url: "the far side")
+    }
+  }
+
+  /// Says goodbye. Returns when that is out; may be called again.
+  public func close() async {
+    await connection.close()
+    await following?.value
+    await cleanUp?()
+    cleanUp = nil
+    audioDevice?.stopPlayout()
+    continuation.finish()
+  }
+
+  private func follow() {
+    guard following == nil else { return }
+    let (continuation, mixer, device) = (continuation, mixer, audioDevice)
+    let reception = Reception(peer: "", codecs: codecs) { event in
+      switch event {
+      case .videoAdded(let track): continuation.yield(.videoAdded(track))
+      case .videoRemoved(let track): continuation.yield(.videoRemoved(track))
+      case .audioAdded(let track):
+        mixer.add(track.playout)
+        device?.startPlayout(source: mixer)
+        continuation.yield(.audioAdded(track))
+      case .audioRemoved(let track):
+        mixer.remove(track.playout)
+        continuation.yield(.audioRemoved(track))
+      case .warning(let sentence): continuation.yield(.warning(sentence))
+      }
+    }
+    let connection = connection
+    following = Task {
+      let syncing = Task { await reception.keepTogether() }
+      for await event in connection.events {
+        switch event {
+        case .stateChanged(.connected): continuation.yield(.connected)
+        case .stateChanged(.ended(let reason)):
+          await reception.end()
+          let isRegular = reason == .closedLocally || reason == .closedRemotely
+          continuation.yield(.ended(sentence: isRegular ? nil : "The connection ended: \(reason.sentence)"))
+        case .trackAdded(let track): await reception.add(track)
+        case .trackRemoved(let track): await reception.remove(track)
+        default: break
+        }
+      }
+      syncing.cancel()
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import RTCEngine
+public import RTCPeer
+public import RTCSignaling
+import Synchronization
+
+/// Takes streams that are published by WHIP and hands them on to those who watch by WHEP, under the name they were published
+/// as: `/whip/NAME` becomes `/whep/NAME`. Any thread.
+public final class StreamRelay: OfferSessions {
+  public struct Limits: Sendable {
+    public var streams = 16
+    public var viewersOfEach = 100
+
+    public init() {}
+  }
+
+  /// What happens to streams.
+  public enum News: Sendable, Hashable {
+    case published(String)
+    case ended(String)
+  }
+
+  private struct Publication {
+    var name: String
+    var connection: PeerConnection
+    var task: Task<Void, Never>?
+  }
+
+  private struct State {
+    var peers: PeerLoop?
+    var publications: [String: Publication] = [:]
+    /// Being opened.
+    var arriving = 0
+  }
+
+  /// The streams there are, for viewers.
+  public let directory: StreamDirectory
+  private let limits: Limits
+  private let makePeers: @Sendable () throws -> PeerLoop
+  private let report: @Sendable (News) -> Void
+  private let state = Mutex(State())
+
+  /// - Parameter makePeers: called once, when the first stream is published: a relay without any costs nothing.
+  public init(
+    into directory: StreamDirectory, limits: Limits = Limits(),
+    makePeers: @escaping @Sendable () throws -> PeerLoop = { try PeerLoop() },
+    report: @escaping @Sendable (News) -> Void = { _ in }
+  ) {
+    self.directory = directory
+    self.limits = limits
+    self.makePeers = makePeers
+    self.report = report
+  }
+
+  public func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
+    let name = stream ?? "main"
+    let peers = try claimPlace()
+    defer { state.withLock { $0.arriving -= 1 } }
+    let relayed = RelayedStream(peers: peers, maximumViewers: limits.viewersOfEach)
+    guard directory.add(relayed, as: name) else { throw .streamTaken(name) }
+    var configuration = PeerConnection.Configuration()
+    configuration.receivesVideo = true
+    configuration.receivesAudio = true
+    configuration.receivableFormats = RelayedStream.formats
+    configuration.dataChannels = nil
+    let connection = PeerConnection(on: peers, configuration: configuration)
+    do {
+      let answer = try await connection.answer(to: offer)
+      follow(connection, as: name, into: relayed)
+      return WHEPAnswer(id: connection.id, answer: answer, etag: "1")
+    } catch {
+      directory.remove(name)
+      await connection.close()
+      throw WHEPRefusal(error, codecs: RelayedStream.codecNames)
+    }
+  }
+
+  public func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult {
+    guard let connection = state.withLock({ $0.publications[id]?.connection }) else { throw .noSuchSession }
+    return try await connection.patch(fragment)
+  }
+
+  public func close(id: String) async -> Bool {
+    guard let connection = state.withLock({ $0.publications[id]?.connection }) else { return false }
+    await connection.close()
+    return true
+  }
+
+  /// Says goodbye to publishers and viewers, and waits until they are gone.
+  public func stop() async {
+    let publications = state.withLock { Array($0.publications.values) }
+    for publication in publications { await publication.connection.close() }
+    for publication in publications { await publication.task?.value }
+    state.withLock { $0.peers?.stop() }
+  }
+
+  // MARK: - Publications
+
+  private func claimPlace() throws(WHEPRefusal) -> PeerLoop {
+    let result = state.withLock { state -> Result<PeerLoop, WHEPRefusal> in
+      guard state.publications.count + state.arriving < limits.streams else {
+        return .failure(.tooManyStreams(limit: limits.streams))
+      }
+      do {
+        let peers = try state.peers ?? makePeers()
+        state.peers = peers
+        state.arriving += 1
+        return .success(peers)
+      } catch {
+        return .failure(.failed("\(error)"))
+      }
+    }
+    return try result.get()
+  }
+
+  private func follow(_ connection: PeerConnection, as name: String, into relayed: RelayedStream) {
+    state.withLock { $0.publications[connection.id] = Publication(name: name, connection: connection) }
+    let task = Task {
+      var wasConnected = false
+      for await event in connection.events {
+        switch event {
+        case .trackAdded(let track): relayed.take(track)
+        case .stateChanged(.connected):
+          if !wasConnected { report(.published(name)) }
+          wasConnected = true
+        default: break
+        }
+      }
+      directory.remove(name)
+      await relayed.closeAll()
+      state.withLock { state in _ = state.publications.removeValue(forKey: connection.id) }
+      if wasConnected { report(.ended(name)) }
+    }
+    state.withLock { $0.publications[connection.id]?.task = task }
+  }
+}

@@ -1,0 +1,145 @@
+import RTCCaptureFile
+import RTCMedia
+import RTCSignaling
+import RTCast
+
+/// What is told on standard output while a call goes on.
+struct CallOutput: Sendable {
+  let isJSON: Bool
+
+  func registered(as name: String, at hub: HubAddress) {
+    say(["event": "registered", "id": .string(name), "server": .string(hub.description)]) {
+      "Registered as \(name.printable) at \(hub)."
+    }
+  }
+
+  func state(_ state: CallState, room: String? = nil) {
+    guard let party = state.party, let word = state.word else { return }
+    var members: [(String, JSONValue)] = [
+      ("event", "peer"), ("id", .string(party.peer)), ("state", .string(word)), ("call", .string(party.call)),
+    ]
+    if let role = state.role { members.append(("direction", role == .caller ? "out" : "in")) }
+    if let room { members.append(("room", .string(room))) }
+    if case .ended(_, let end) = state { members.append(("reason", .string(end.word))) }
+    say(.object(members)) { Self.sentence(for: state) }
+  }
+
+  private static func sentence(for state: CallState) -> String? {
+    switch state {
+    case .ringing(let party, .caller): "Calling \(party.peer.printable) …"
+    case .ringing(let party, .callee): "\(party.peer.printable) is calling."
+    case .connected(let party, _): "Connected with \(party.peer.printable)."
+    case .ended(let party, let end): end.sentence(about: party.peer.printable)
+    case .idle, .connecting: nil
+    }
+  }
+
+  func presence(_ peer: String, room: String, isThere: Bool) {
+    say([
+      "event": "peer", "id": .string(peer), "state": isThere ? "joined" : "left", "room": .string(room),
+    ]) { "\(peer.printable) \(isThere ? "came into" : "left") the room." }
+  }
+
+  func track(of peer: String, kind: String, isThere: Bool) {
+    say(["event": "track", "id": .string(peer), "kind": .string(kind), "state": isThere ? "added" : "removed"]) { nil }
+  }
+
+  func muted(_ peer: String, kind: String, _ isMuted: Bool) {
+    say(["event": "muted", "id": .string(peer), "kind": .string(kind), "muted": .bool(isMuted)]) { nil }
+  }
+
+  /// A line of the chat.
+  func message(_ text: String, from peer: String) {
+    say(["event": "message", "id": .string(peer), "text": .string(text)]) { "\(peer.printable): \(text.printable)" }
+  }
+
+  func signaling(_ state: String, sentence: String?) {
+    var members: [(String, JSONValue)] = [("event", "signaling"), ("state", .string(state))]
+    if let sentence { members.append(("message", .string(sentence))) }
+    say(.object(members)) { nil }
+  }
+
+  func watching() { say(["event": "peer", "id": "", "state": "connected"]) { "Connected." } }
+
+  /// A session description for the far side, to be copied there.
+  func description(_ kind: String, _ sdp: String) {
+    if isJSON { return emit(["event": "description", "type": .string(kind), "sdp": .string(sdp)]) }
+    for line in sdp.split(whereSeparator: \.isNewline) { Terminal.print(String(line)) }
+    Terminal.print("")
+  }
+
+  /// What somebody is to do; on standard error, so that what is copied from standard output is whole.
+  func prompt(_ sentence: String) { if !isJSON { Terminal.log(sentence) } }
+
+  func recorded(_ progress: RecordingProgress) {
+    say(["event": "recorded", "path": .string(progress.path), "bytes": .count(progress.safeBytes)]) {
+      "Recorded into \(progress.path)."
+    }
+  }
+
+  func recordingFailed(_ sentence: String) {
+    if isJSON { emit(["event": "error", "recording": .bool(true), "message": .string(sentence)]) }
+    Terminal.complain(sentence)
+  }
+
+  func ended(_ reason: String) { say(["event": "ended", "reason": .string(reason)]) { nil } }
+
+  func failed(_ failure: CastFailure) {
+    if isJSON {
+      emit(["event": "error", "message": .string(failure.sentence), "status": .count(failure.status.rawValue)])
+    }
+    Terminal.complain(failure.sentence)
+  }
+
+  private func say(_ event: JSONValue, _ sentence: () -> String?) {
+    if isJSON { return emit(event) }
+    if let sentence = sentence() { Terminal.print(sentence) }
+  }
+
+  private func emit(_ event: JSONValue) { Terminal.print(event.text) }
+}
+
+extension CallState {
+  /// As `state` in the `peer` event; nil before anything happened.
+  var word: String? {
+    switch self {
+    case .idle: nil
+    case .ringing: "ringing"
+    case .connecting: "connecting"
+    case .connected: "connected"
+    case .ended: "ended"
+    }
+  }
+
+  var role: CallRole? {
+    switch self {
+    case .idle, .ended: nil
+    case .ringing(_, let role), .connecting(_, let role), .connected(_, let role): role
+    }
+  }
+}
+
+extension CastFailure {
+  /// Nil when one of the two hung up.
+  init?(_ end: CallEnd, peer: String) {
+    let status: ExitStatus
+    switch end {
+    case .hungUp, .hungUpRemotely: return nil
+    case .rejected: status = .notPermitted
+    case .failed, .unsupported: status = .protocolError
+    case .busy, .noAnswer, .missed, .unknownPeer, .vanished, .connectTimeout, .connectionLost, .signalingLost:
+      status = .unavailable
+    }
+    self.init(status, end.sentence(about: peer))
+  }
+
+  init(_ error: CallManagerError) {
+    switch error {
+    case .callEnded(let end, let peer):
+      self = CastFailure(end, peer: peer) ?? CastFailure(.software, end.sentence(about: peer))
+    case .misuse(let sentence): self.init(.software, sentence)
+    case .signaling(let sentence, let kind): self.init(PublishFailure(kind: kind, sentence: sentence))
+    case .capture(let sentence): self.init(.unavailable, sentence)
+    }
+  }
+}

@@ -1,0 +1,236 @@
+import Glibc
+import Logging
+import RTCAudio
+import RTCMedia
+import RTCPeer
+import RTCSignaling
+import RTCWindow
+import RTCast
+
+/// One run of calls, from registering at the hub to the goodbye.
+struct CallRunner {
+  private enum Happening: Sendable {
+    case call(CallEvent)
+    case window(CallWindow.Event?)
+    case line(String)
+    case stop(Int32)
+    case durationOver
+    case eventsEnded
+  }
+
+  /// Why a run is over.
+  private enum Ending {
+    case done(String)
+    case failed(CastFailure)
+  }
+
+  private let plan: CallPlan
+  private let output: CallOutput
+  private let logger: Logger
+  private let happenings: AsyncStream<Happening>
+  private let report: AsyncStream<Happening>.Continuation
+
+  init(_ plan: CallPlan, logger: Logger) {
+    self.plan = plan
+    self.logger = logger
+    output = CallOutput(isJSON: plan.isJSON)
+    (happenings, report) = AsyncStream.makeStream()
+  }
+
+  /// Returns when the call is over or was stopped. Failures have been told when it throws.
+  func run() async throws {
+    do throws(CastFailure) { try await perform() } catch {
+      output.failed(error)
+      throw error.status.code
+    }
+  }
+
+  /// The same, failures not told.
+  func perform() async throws(CastFailure) {
+    let report = report
+    try StopSignals.install { number in report.yield(.stop(number)) }
+    let show = try CallShow(
+      title: title, showsWindow: plan.showsWindow, record: plan.record, output: output, logger: logger
+    ) { report.yield(.window($0)) }
+    let calls = try makeManager()
+    let ending: Ending
+    do throws(CallManagerError) {
+      let name = try await calls.setupConnection()
+      output.registered(as: name, at: plan.hub)
+      let tasks = watch(calls)
+      try await begin(calls)
+      ending = await follow(calls, show)
+      for task in tasks { task.cancel() }
+    } catch {
+      ending = .failed(CastFailure(error))
+    }
+    await calls.disconnect()
+    await show.finish()
+    switch ending {
+    case .done(let reason): output.ended(reason)
+    case .failed(let failure): throw failure
+    }
+  }
+
+  private var title: String {
+    switch plan.target {
+    case .place(.peer(let name)): "rtcast: \(name)"
+    case .place(.room(let name)): "rtcast: room \(name)"
+    case .anybody: "rtcast"
+    }
+  }
+
+  private func makeManager() throws(CastFailure) -> CallManager {
+    let logger = logger
+    let device = PulseAudioDevice(onNotice: { logger.warning("\($0)") })
+    let signaling = HubSignaling(plan.hub, name: plan.name, token: plan.token)
+    do {
+      return try CallManager.initialize(
+        signalingServer: signaling, config: plan.configuration, audioDevice: device, codecs: .withFFmpeg)
+    } catch {
+      throw CastFailure(.unavailable, "\(error)")
+    }
+  }
+
+  private func watch(_ calls: CallManager) -> [Task<Void, Never>] {
+    let report = report
+    var tasks = [
+      Task {
+        for await event in calls.events { report.yield(.call(event)) }
+        report.yield(.eventsEnded)
+      }
+    ]
+    if let duration = plan.duration {
+      tasks.append(
+        Task { if (try? await Task.sleep(for: .seconds(duration))) != nil { report.yield(.durationOver) } })
+    }
+    if case .ask = plan.answer {
+      tasks.append(Task { for await line in StandardInput.lines() { report.yield(.line(line)) } })
+    }
+    return tasks
+  }
+
+  private func begin(_ calls: CallManager) async throws(CallManagerError) {
+    if plan.media.video != nil || plan.media.audio != nil { try await calls.startRecording(source: plan.media) }
+    switch plan.target {
+    case .place(.peer(let name)): try await calls.sendCallRequest(to: name)
+    case .place(.room(let name)): _ = try await calls.join(room: name)
+    case .anybody: break
+    }
+  }
+
+  // MARK: - While it goes on
+
+  private func follow(_ calls: CallManager, _ show: CallShow) async -> Ending {
+    for await happening in happenings {
+      switch happening {
+      case .call(let event): if let ending = await hear(event, calls, show) { return ending }
+      case .window(let event): if let ending = await obey(event, calls, show) { return ending }
+      case .line(let line): await answer(line, calls)
+      case .stop(SIGINT): return .done("interrupted")
+      case .stop: return .done("terminated")
+      case .durationOver: return .done("duration over")
+      case .eventsEnded: return .done("ended")
+      }
+    }
+    return .done("ended")  // never: the stream is not finished by anybody
+  }
+
+  private func hear(_ event: CallEvent, _ calls: CallManager, _ show: CallShow) async -> Ending? {
+    switch event {
+    case .callChanged(let state): return await changed(state, calls, show)
+    case .roomCallChanged(let room, let state): output.state(state, room: room)
+    case .peerJoined(let room, let peer): output.presence(peer, room: room, isThere: true)
+    case .peerLeft(let room, let peer): output.presence(peer, room: room, isThere: false)
+    case .roomRefused(_, let sentence): return .failed(CastFailure(.unavailable, sentence))
+    case .localVideoAdded(let track): await show.setPreview(track)
+    case .localVideoRemoved: await show.setPreview(nil)
+    case .localAudioAdded, .localAudioRemoved: break
+    case .remoteVideoAdded(let track):
+      output.track(of: track.peer, kind: "video", isThere: true)
+      await show.add(track)
+    case .remoteVideoRemoved(let track): output.track(of: track.peer, kind: "video", isThere: false)
+    case .remoteAudioAdded(let track):
+      output.track(of: track.peer, kind: "audio", isThere: true)
+      await show.add(track)
+    case .remoteAudioRemoved(let track): output.track(of: track.peer, kind: "audio", isThere: false)
+    case .dataChannel(let channel, let peer): listen(to: channel, of: peer)
+    case .remoteMuted(let peer, let kind, let isMuted): output.muted(peer, kind: kind, isMuted)
+    case .sourceEnded(let sentence): return sourceEnded(sentence)
+    case .warning(let sentence): logger.warning("\(sentence)")
+    case .signalingInterrupted(let sentence):
+      logger.warning("\(sentence) Trying again; a call that stands goes on.")
+      output.signaling("interrupted", sentence: sentence)
+    case .signalingResumed: output.signaling("resumed", sentence: nil)
+    case .signalingEnded(let sentence):
+      output.signaling("ended", sentence: sentence)
+      if case .connected = await calls.state { return nil }
+      return .failed(CastFailure(.unavailable, sentence))
+    }
+    return nil
+  }
+
+  /// Prints what is written in a chat.
+  private func listen(to channel: DataChannel, of peer: String) {
+    guard channel.label == "chat" else { return }
+    let output = output
+    Task {
+      for await case .text(let text) in channel.messages { output.message(text, from: peer) }
+    }
+  }
+
+  private func changed(_ state: CallState, _ calls: CallManager, _ show: CallShow) async -> Ending? {
+    output.state(state)
+    switch state {
+    case .ringing(_, .callee): await greet(calls)
+    case .ended(let party, let end):
+      if case .anybody = plan.target {
+        await show.reset()
+        return nil
+      }
+      if let failure = CastFailure(end, peer: party.peer) { return .failed(failure) }
+      return .done(end.word)
+    case .idle, .ringing, .connecting, .connected: break
+    }
+    return nil
+  }
+
+  private func greet(_ calls: CallManager) async {
+    switch plan.answer {
+    case .auto: try? await calls.answerCallRequest(accept: true)
+    case .reject: try? await calls.answerCallRequest(accept: false)
+    case .ask: if !plan.isJSON { Terminal.print("Take it? y or n, and Enter.") }
+    }
+  }
+
+  private func answer(_ line: String, _ calls: CallManager) async {
+    guard let letter = line.lowercased().first(where: { !$0.isWhitespace }), "yn".contains(letter) else { return }
+    try? await calls.answerCallRequest(accept: letter == "y")
+  }
+
+  /// A file that has been played is the end of a call that was made to show it.
+  private func sourceEnded(_ sentence: String?) -> Ending? {
+    guard let sentence else { return plan.media.video == nil ? nil : .done("source finished") }
+    return .failed(CastFailure(.unavailable, sentence))
+  }
+
+  private func obey(_ event: CallWindow.Event?, _ calls: CallManager, _ show: CallShow) async -> Ending? {
+    switch event {
+    case .closed?:
+      if case .anybody = plan.target {
+        await calls.endCall()
+        return nil
+      }
+      return .done("window closed")
+    case .lost(let sentence)?: logger.warning("\(sentence)")
+    case .toggleMicrophone?: if let track = await calls.localAudioTrack { track.isEnabled.toggle() }
+    case .toggleCamera?: if let track = await calls.localVideoTrack { track.isEnabled.toggle() }
+    case .unshowable(_, let sentence)?: logger.warning("\(sentence)")
+    case .fullScreen?, .previewHidden?, nil: return nil
+    }
+    await show.setMuted(
+      microphone: await calls.localAudioTrack?.isEnabled == false,
+      camera: await calls.localVideoTrack?.isEnabled == false)
+    return nil
+  }
+}

@@ -1,0 +1,115 @@
+import Logging
+import RTCCaptureFile
+import RTCMedia
+import RTCWindow
+import RTCast
+import Synchronization
+
+/// Where what comes is shown and recorded: a window as soon as there is a picture, a file from the first picture on.
+actor CallShow {
+  private let title: String
+  private let logger: Logger
+  private let output: CallOutput
+  private let onEvent: @Sendable (CallWindow.Event?) -> Void
+  private var window: Stage
+  private var recorder: Recorder?
+  private var preview: LocalVideoTrack?
+  private var hasRecordedVideo = false
+
+  private enum Stage {
+    /// No window is wanted, or none can be had.
+    case none
+    case wanted
+    case open(CallWindow)
+  }
+
+  /// - Parameter onEvent: what happens at the window; nil: it is gone.
+  init(
+    title: String, showsWindow: Bool, record: String?, output: CallOutput, logger: Logger,
+    onEvent: @escaping @Sendable (CallWindow.Event?) -> Void
+  ) throws(CastFailure) {
+    self.title = title
+    self.output = output
+    self.logger = logger
+    self.onEvent = onEvent
+    window = showsWindow ? .wanted : .none
+    guard let record else { return }
+    do throws(RecordingError) {
+      recorder = try Recorder(path: record, hasAudio: true) { event in
+        switch event {
+        case .started(let path): logger.info("Recording into \(path).")
+        case .continued(_, let sentence), .fellBehind(let sentence): logger.warning("\(sentence)")
+        case .failed(let sentence): output.recordingFailed(sentence)
+        }
+      }
+    } catch {
+      throw CastFailure(error)
+    }
+  }
+
+  func add(_ track: RemoteVideoTrack) async {
+    if let recorder, !hasRecordedVideo {
+      hasRecordedVideo = true
+      track.record(into: recorder)
+    }
+    guard let window = await openWindow() else { return }
+    track.add(window.addVideo(name: track.peer))
+  }
+
+  func add(_ track: RemoteAudioTrack) { if let recorder { track.record(into: recorder) } }
+
+  func setPreview(_ track: LocalVideoTrack?) {
+    guard case .open(let window) = window else {
+      preview = track
+      return
+    }
+    preview?.remove(window.preview)
+    preview = track
+    track?.add(window.preview)
+  }
+
+  func setMuted(microphone: Bool, camera: Bool) {
+    if case .open(let window) = window { window.setMuted(microphone: microphone, camera: camera) }
+  }
+
+  private func openWindow() async -> CallWindow? {
+    switch window {
+    case .none: return nil
+    case .open(let window): return window
+    case .wanted: break
+    }
+    window = .none
+    do throws(WindowError) {
+      let new = try await CallWindow.open(title: title)
+      window = .open(new)
+      preview?.add(new.preview)
+      let onEvent = onEvent
+      Task {
+        for await event in new.events { onEvent(event) }
+        onEvent(nil)
+      }
+      return new
+    } catch {
+      logger.warning("Nothing is shown: \(error.sentence)")
+      return nil
+    }
+  }
+
+  /// Closes the window; the next picture opens another.
+  func reset() async {
+    guard case .open(let open) = window else { return }
+    window = .wanted
+    preview?.remove(open.preview)
+    await open.close()
+  }
+
+  /// Ends all of it; the file is whole when this returns.
+  func finish() async {
+    if case .open(let open) = window { await open.close() }
+    window = .none
+    guard let recorder else { return }
+    self.recorder = nil
+    recorder.finish()
+    output.recorded(recorder.progress)
+  }
+}

@@ -1,0 +1,132 @@
+import Glibc
+import Logging
+import RTCAudio
+import RTCMedia
+import RTCPeer
+import RTCSignaling
+import RTCWindow
+import RTCast
+
+/// One cast watched, from a WHEP service or by pasted descriptions.
+struct WatchRunner {
+  enum Source: Sendable {
+    case service(String, token: String?)
+    /// Their offer is pasted here, our answer there.
+    case manual
+  }
+
+  private enum Happening: Sendable {
+    case watching(Watching.Event)
+    case window(CallWindow.Event?)
+    case stop(Int32)
+    case durationOver
+    case failed(CastFailure)
+  }
+
+  private let source: Source
+  private let hub: HubOptions
+  private let options: ReceiveOptions
+  private let output: CallOutput
+  private let logger: Logger
+  private let happenings: AsyncStream<Happening>
+  private let report: AsyncStream<Happening>.Continuation
+
+  init(_ source: Source, _ hub: HubOptions, _ options: ReceiveOptions, _ logger: Logger) {
+    self.source = source
+    self.hub = hub
+    self.options = options
+    self.logger = logger
+    output = CallOutput(isJSON: options.json)
+    (happenings, report) = AsyncStream.makeStream()
+  }
+
+  func run() async throws {
+    do throws(CastFailure) {
+      let report = report
+      try StopSignals.install { number in report.yield(.stop(number)) }
+      try await watch()
+    } catch {
+      output.failed(error)
+      throw error.status.code
+    }
+  }
+
+  private func watch() async throws(CastFailure) {
+    let (report, logger) = (report, logger)
+    let show = try CallShow(
+      title: "rtcast", showsWindow: !hub.hidesWindow, record: options.record, output: output, logger: logger
+    ) { report.yield(.window($0)) }
+    let peers: PeerLoop
+    do { peers = try PeerLoop() } catch { throw CastFailure(.unavailable, "\(error)") }
+    defer { peers.stop() }
+    let watching = Watching(
+      peers: peers, configuration: options.preset.map { CallConfiguration($0) } ?? CallConfiguration(),
+      audioDevice: PulseAudioDevice(onNotice: { logger.warning("\($0)") }), codecs: .withFFmpeg)
+    let tasks = begin(watching)
+    let result = await follow(show)
+    for task in tasks { task.cancel() }
+    await watching.close()
+    await show.finish()
+    output.ended(try result.get())
+  }
+
+  private func begin(_ watching: Watching) -> [Task<Void, Never>] {
+    let (report, source, output) = (report, source, output)
+    var tasks = [
+      Task { for await event in watching.events { report.yield(.watching(event)) } },
+      Task {
+        do throws(PublishFailure) {
+          switch source {
+          case .service(let url, let token): try await watching.watch(url, token: token)
+          case .manual:
+            output.prompt("Paste the offer, and an empty line behind it.")
+            let lines = await StandardInput.paragraph(StandardInput.lines()) ?? []
+            guard let offer = PastedDescription.sdp(in: lines) else { throw PastedDescription.refusal }
+            output.description("answer", try await watching.answer(to: offer))
+          }
+        } catch {
+          report.yield(.failed(CastFailure(error)))
+        }
+      },
+    ]
+    if let duration = options.duration {
+      tasks.append(
+        Task { if (try? await Task.sleep(for: .seconds(duration))) != nil { report.yield(.durationOver) } })
+    }
+    return tasks
+  }
+
+  private func follow(_ show: CallShow) async -> Result<String, CastFailure> {
+    for await happening in happenings {
+      switch happening {
+      case .watching(let event): if let result = await hear(event, show) { return result }
+      case .window(.closed?): return .success("window closed")
+      case .window(.lost(let sentence)?), .window(.unshowable(_, let sentence)?): logger.warning("\(sentence)")
+      case .window: break
+      case .stop(SIGINT): return .success("interrupted")
+      case .stop: return .success("terminated")
+      case .durationOver: return .success("duration over")
+      case .failed(let failure): return .failure(failure)
+      }
+    }
+    return .success("ended")  // never: the stream is not finished by anybody
+  }
+
+  private func hear(_ event: Watching.Event, _ show: CallShow) async -> Result<String, CastFailure>? {
+    switch event {
+    case .connected: output.watching()
+    case .videoAdded(let track):
+      output.track(of: track.peer, kind: "video", isThere: true)
+      await show.add(track)
+    case .videoRemoved(let track): output.track(of: track.peer, kind: "video", isThere: false)
+    case .audioAdded(let track):
+      output.track(of: track.peer, kind: "audio", isThere: true)
+      await show.add(track)
+    case .audioRemoved(let track): output.track(of: track.peer, kind: "audio", isThere: false)
+    case .warning(let sentence): logger.warning("\(sentence)")
+    case .ended(nil): return .success("cast ended")
+    case .ended(let sentence?): return .failure(CastFailure(.unavailable, sentence))
+    }
+    return nil
+  }
+}

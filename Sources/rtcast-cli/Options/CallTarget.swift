@@ -1,0 +1,100 @@
+import ArgumentParser
+package import RTCSignaling
+
+/// Where `--to` leads.
+package enum CastTarget: Hashable, Sendable {
+  /// The URL of a WHIP service.
+  case whip(String)
+  /// A peer or a room at a hub.
+  case hub(HubTarget)
+  /// Descriptions by copy and paste.
+  case manual
+
+  package init(parsing text: String) throws {
+    if text.hasPrefix("http:") || text.hasPrefix("https:") {
+      guard WebAddress(text) != nil else {
+        throw ValidationError("--to takes the URL of a WHIP service, such as https://sfu.example/whip, not '\(text)'.")
+      }
+      self = .whip(text)
+    } else if text == "manual" {
+      self = .manual
+    } else {
+      self = .hub(try HubTarget(parsing: text))
+    }
+  }
+
+  package var text: String {
+    switch self {
+    case .whip(let url): url
+    case .hub(let target): target.text
+    case .manual: "manual"
+    }
+  }
+}
+
+/// A peer or a room, and its hub where it names one.
+package struct HubTarget: Hashable, Sendable {
+  package enum Place: Hashable, Sendable {
+    case peer(String)
+    case room(String)
+  }
+
+  package var place: Place
+  /// Nil: `--server` says.
+  package var hub: HubAddress?
+
+  /// `NAME`, `room:NAME`, `ws://host/NAME`, `wss://host/room:NAME`.
+  package init(parsing text: String) throws {
+    var name = text
+    if text.hasPrefix("ws:") || text.hasPrefix("wss:") {
+      guard let target = HubAddress.target(text) else {
+        throw ValidationError("'\(text)' is no peer at a hub; it must look like wss://host/NAME.")
+      }
+      (hub, name) = (target.hub, target.peer)
+    }
+    place = name.hasPrefix("room:") ? .room(String(name.dropFirst(5))) : .peer(name)
+    guard !self.name.isEmpty, self.name.utf8.count <= 64, !self.name.contains(where: { "/?#\\".contains($0) }) else {
+      throw ValidationError(
+        "'\(text)' names nobody: a name has 1 to 64 bytes and no / ? # \\. Take NAME, room:NAME, wss://host/NAME, "
+          + "https://host/whip or manual.")
+    }
+  }
+
+  private var name: String {
+    switch place {
+    case .peer(let name), .room(let name): name
+    }
+  }
+
+  package var text: String {
+    switch place {
+    case .peer(let name): name
+    case .room(let name): "room:\(name)"
+    }
+  }
+}
+
+/// What `--server` and RTCAST_SERVER say.
+enum HubChoice {
+  static func address(_ text: String) throws -> HubAddress {
+    guard let address = HubAddress(text) else {
+      throw ValidationError("--server wants a hub's address, such as wss://host or ws://host:8080, not '\(text)'.")
+    }
+    return address
+  }
+
+  /// The hub to go to.
+  static func find(_ target: HubTarget?, option: HubAddress?, environment: String?) throws(CastFailure) -> HubAddress {
+    if let hub = target?.hub ?? option { return hub }
+    guard let environment, !environment.isEmpty else {
+      throw CastFailure(
+        .usage,
+        "Which hub? Say --server wss://host (or set RTCAST_SERVER); `rtcast serve` runs one, and prints its address.")
+    }
+    guard let hub = HubAddress(environment) else {
+      throw CastFailure(
+        .usage, "RTCAST_SERVER is '\(environment)', which is no hub's address; it must look like wss://host.")
+    }
+    return hub
+  }
+}

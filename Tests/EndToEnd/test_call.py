@@ -1,0 +1,134 @@
+"""Calls by rtcast: with another rtcast, with a browser on the hub's page, by hand, and with nobody."""
+
+import json
+import subprocess
+
+import pytest
+
+from harness.rtcast import run
+
+QUIET = ["--audio", "none"]
+
+
+@pytest.fixture
+def hub(cast):
+    return cast("serve", "--listen", "127.0.0.1:0").url()
+
+
+def peer(cast, state, **more):
+    return cast.wait_event("peer", where=lambda e: e["state"] == state and all(e.get(k) == v for k, v in more.items()))
+
+
+def leave(cast):
+    """Ctrl-C; the exit status."""
+    cast.interrupt()
+    return cast.process.wait(10)
+
+
+def streams(path):
+    shown = subprocess.run(
+        ["ffprobe", "-v", "error", "-count_packets", "-show_entries", "stream=codec_type,width,nb_read_packets", "-of", "json", str(path)],
+        capture_output=True, text=True, check=True)
+    return {s["codec_type"]: s for s in json.loads(shown.stdout)["streams"]}
+
+
+def test_a_cast_rings_a_peer_who_takes_it_and_records_it(cast, hub, tmp_path):
+    """S0.10, S0.11, S0.66: `--to NAME --server`, `call` without a name, `--record` of what comes."""
+    copy = tmp_path / "copy.mkv"
+    bob = cast("call", "--server", hub, "--name", "bob", "--answer", "auto", "--no-window", "--record", str(copy), *QUIET)
+    assert bob.wait_event("registered")["id"] == "bob"
+    alice = cast("test", "--to", "bob", "--server", hub, "--name", "alice", "--no-window", "--size", "320x180", "--fps", "15",
+                 "--tone", "440", "--duration", "5")
+    assert peer(alice, "ringing")["direction"] == "out"
+    assert peer(bob, "ringing")["id"] == "alice"
+    peer(alice, "connected")
+    kinds = {bob.wait_event("track")["kind"], bob.wait_event("track")["kind"]}
+    assert kinds == {"video", "audio"}
+    assert alice.process.wait(20) == 0
+    assert peer(bob, "ended")["reason"] == "hung up remotely"
+    assert leave(bob) == 0
+    found = streams(copy)
+    assert found["video"]["width"] == 320 and int(found["video"]["nb_read_packets"]) > 15
+    assert int(found["audio"]["nb_read_packets"]) > 50
+
+
+def test_a_browser_takes_the_call_of_a_cast_and_hangs_up(cast, hub, visit):
+    """S1.2: the picture is seen on the hub's page, the browser's own comes back, and its end is a clean one."""
+    [page] = visit(hub, "bob")
+    alice = cast("test", "--to", "bob", "--server", hub, "--name", "alice", "--no-window", "--size", "640x360", "--tone", "440")
+    page.accept()
+    page.wait(state="call").wait_tiles(1).wait_moving()
+    kinds = {alice.wait_event("track")["kind"], alice.wait_event("track")["kind"]}
+    assert kinds == {"video", "audio"}
+    peer(alice, "connected")
+    page.bar("microphone")
+    assert alice.wait_event("muted") == {"event": "muted", "id": "bob", "kind": "audio", "muted": True}
+    page.bar("hangup")
+    assert peer(alice, "ended")["reason"] == "hung up remotely"
+    assert alice.process.wait(10) == 0
+
+
+def test_a_browser_calls_a_waiting_rtcast(cast, hub, visit):
+    bob = cast("call", "--server", hub, "--name", "bob", "--answer", "auto", "--no-window", "--test", *QUIET)
+    bob.wait_event("registered")
+    [page] = visit(hub, "alice")
+    page.type("#whom", "bob")
+    page.click("#by-name button")
+    page.wait(state="call").wait_tiles(1).wait_moving()
+    bob.wait_event("track", where=lambda e: e["kind"] == "video")
+    peer(bob, "connected")
+    assert leave(bob) == 0
+    page.wait(state="lobby")
+
+
+def test_a_room_of_a_browser_and_two_casts(cast, hub, visit):
+    """S3.1, S3.2, S3.17."""
+    [page] = visit(hub + "#planning", "alice")
+    casts = [cast("test", "--to", "room:planning", "--server", hub, "--name", name, "--no-window", "--size", "320x180")
+             for name in ("bob", "carol")]
+    page.wait_tiles(2).wait_moving()
+    for each in casts:
+        assert {peer(each, "connected")["id"], peer(each, "connected")["id"]} == {"alice", "bob", "carol"} - {
+            "bob" if each is casts[0] else "carol"}
+    assert leave(casts[0]) == 0
+    page.wait_gone("bob")
+    page.wait_tiles(1).wait_moving()
+
+
+def test_a_cast_is_watched_from_its_link_and_recorded(cast, tmp_path):
+    copy = tmp_path / "copy.mkv"
+    url = cast("test", "--size", "320x180").url()
+    viewer = cast("watch", url, "--no-window", "--record", str(copy), "--duration", "4")
+    viewer.wait_event("track", where=lambda e: e["kind"] == "video")
+    assert viewer.process.wait(20) == 0
+    assert streams(copy)["video"]["width"] == 320
+
+
+def test_descriptions_travel_by_hand(cast):
+    """`--to manual`: our offer there, its answer here."""
+    alice = cast("test", "--to", "manual", "--size", "320x180", stdin=subprocess.PIPE)
+    offer = alice.wait_event("description")
+    assert offer["type"] == "offer" and offer["sdp"].startswith("v=0")
+    bob = cast("watch", "manual", "--no-window", stdin=subprocess.PIPE)
+    bob.write((offer["sdp"].replace("\r\n", "\n") + "\n").encode())
+    answer = bob.wait_event("description")
+    assert answer["type"] == "answer"
+    alice.write((json.dumps({"type": "answer", "sdp": answer["sdp"]}) + "\n\n").encode())
+    bob.wait_event("peer", where=lambda e: e["state"] == "connected")
+    assert {e["kind"] for e in bob.seen if e["event"] == "track"} >= {"video"}
+
+
+def test_nobody_there_rejected_and_no_hub_are_told_apart(cast, hub):
+    to = ["--server", hub, "--no-window"]
+    status, lines, stderr = run("test", "--to", "nobody", *to)
+    assert status == 69 and "nobody" in stderr
+    bob = cast("call", "--server", hub, "--name", "bob", "--answer", "reject", "--no-window", *QUIET)
+    bob.wait_event("registered")
+    status, lines, stderr = run("test", "--to", "bob", *to)
+    assert status == 77 and "did not take" in stderr
+    status, _, stderr = run("test", "--to", "bob", "--server", "ws://127.0.0.1:1", "--no-window")
+    assert status == 69 and "hub" in stderr
+    status, _, stderr = run("test", "--to", "bob", "--no-window")
+    assert status == 64 and "RTCAST_SERVER" in stderr
+    status, _, stderr = run("test", "--to", "bob", *to, "--name", "bob")
+    assert status == 77 and "taken" in stderr

@@ -1,0 +1,148 @@
+import Logging
+import RTCCapture
+import RTCMedia
+import RTCPeer
+import RTCPrimitives
+import RTCSignaling
+import RTCSignalingNIO
+import RTCast
+import Synchronization
+import Testing
+
+/// A hub on loopback and peers on it, all in this process.
+struct CallBench: Sendable {
+  let server: SignalingServer
+  fileprivate let planes = Planes()
+
+  /// Two sides of one connection cannot share a port.
+  fileprivate final class Planes: Sendable {
+    private let loops = Mutex<[PeerLoop]>([])
+
+    func open() throws -> PeerLoop {
+      var options = PeerLoop.Options()
+      options.includesLoopback = true
+      let new = try PeerLoop(options)
+      loops.withLock { $0.append(new) }
+      return new
+    }
+
+    func stop() { for loop in loops.withLock({ $0 }) { loop.stop() } }
+  }
+
+  static func run(_ body: (CallBench) async throws -> Void) async throws {
+    let configuration = SignalingServerConfiguration(hub: HubConfiguration())
+    let server = try await SignalingServer.start(
+      configuration, sessions: StreamDirectory(), logger: Logger(label: "test"))
+    let bench = CallBench(server: server)
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(bench)) } catch { result = .failure(error) }
+    await server.shutdown()
+    bench.planes.stop()
+    try result.get()
+  }
+
+  var hub: HubAddress { HubAddress("ws://127.0.0.1:\(server.address.port)/")! }
+
+  /// A registered peer.
+  func peer(
+    _ name: String, _ device: SilentAudioDevice = SilentAudioDevice(),
+    _ change: (inout CallConfiguration) -> Void = { _ in }
+  ) async throws -> BenchPeer {
+    var configuration = CallConfiguration()
+    configuration.captureSize = PixelSize(width: 320, height: 180)
+    configuration.frameRate = 15
+    change(&configuration)
+    let calls = try CallManager.initialize(
+      signalingServer: HubSignaling(hub, name: name), config: configuration, audioDevice: device,
+      peers: try planes.open())
+    #expect(try await calls.setupConnection() == name)
+    return BenchPeer(calls)
+  }
+}
+
+/// A peer and what happens to it.
+struct BenchPeer {
+  let calls: CallManager
+  private var events: AsyncStream<CallEvent>.Iterator
+
+  init(_ calls: CallManager) {
+    self.calls = calls
+    events = calls.events.makeAsyncIterator()
+  }
+
+  /// What `pick` finds in the events to come; fails when they end before.
+  mutating func wait<Found>(_ pick: (CallEvent) -> Found?) async throws -> Found {
+    while let event = await events.next() {
+      if let found = pick(event) { return found }
+    }
+    throw EventsEnded()
+  }
+
+  struct EventsEnded: Error {}
+
+  mutating func waitToRing() async throws -> PeerID {
+    try await wait { if case .callChanged(.ringing(let party, .callee)) = $0 { party.peer } else { nil } }
+  }
+
+  mutating func waitForStart() async throws {
+    try await wait { if case .callChanged(.connected) = $0 { () } else { nil } }
+  }
+
+  mutating func waitForEnd() async throws -> CallEnd {
+    try await wait { if case .callChanged(.ended(_, let end)) = $0 { end } else { nil } }
+  }
+
+  mutating func waitForVideo() async throws -> RemoteVideoTrack {
+    try await wait { if case .remoteVideoAdded(let track) = $0 { track } else { nil } }
+  }
+
+  mutating func waitForAudio() async throws -> RemoteAudioTrack {
+    try await wait { if case .remoteAudioAdded(let track) = $0 { track } else { nil } }
+  }
+
+  func testPicture() -> MediaSource { MediaSource(video: SyntheticCapturer(pattern: .bars)) }
+}
+
+/// Pictures as they are shown.
+final class Pictures: VideoSink {
+  let frames: AsyncStream<VideoFrame>
+  private let continuation: AsyncStream<VideoFrame>.Continuation
+
+  init() { (frames, continuation) = AsyncStream.makeStream(of: VideoFrame.self, bufferingPolicy: .bufferingNewest(8)) }
+
+  func show(_ frame: VideoFrame) { continuation.yield(frame) }
+  func videoDidEnd() { continuation.finish() }
+
+  /// The next that has something in it.
+  func next() async -> VideoFrame? {
+    for await frame in frames { return frame }
+    return nil
+  }
+}
+
+/// Sound as it is heard.
+final class Sounds: AudioSink {
+  let blocks: AsyncStream<AudioFrame>
+  private let continuation: AsyncStream<AudioFrame>.Continuation
+
+  init() {
+    (blocks, continuation) = AsyncStream.makeStream(of: AudioFrame.self, bufferingPolicy: .bufferingNewest(512))
+  }
+
+  func hear(_ frame: AudioFrame) { continuation.yield(frame) }
+  func audioDidEnd() { continuation.finish() }
+
+  /// The pitch of half a second that is heard throughout, by its zero crossings; the first second, in which the jitter
+  /// buffer finds its depth, is left out.
+  func pitch() async -> Double {
+    var samples: [Float] = []
+    for await block in blocks {
+      let left = stride(from: 0, to: block.samples.count, by: block.format.channels).map { block.samples[$0] }
+      if left.allSatisfy({ abs($0) < 0.01 }) { samples = [] } else { samples += left }
+      if samples.count >= 72_000 { break }
+    }
+    samples.removeFirst(min(48_000, samples.count))
+    let crossings = zip(samples, samples.dropFirst()).count { $0 < 0 && $1 >= 0 }
+    return Double(crossings) * 48_000 / Double(max(1, samples.count))
+  }
+}

@@ -1,0 +1,44 @@
+import RTCPrimitives
+import RTCast
+import Testing
+
+@Suite struct CallConfigurationTests {
+  @Test func `S0.28–S0.43: all of a configuration comes from JSON, and what it leaves out has its default`() throws {
+    let json = """
+      {
+        "iceServers": [
+          { "urlStrings": ["stun:stun.example:3478"] },
+          { "urlStrings": ["turn:turn.example:3478"], "username": "u", "credential": "c" }
+        ],
+        "connectionTimeout": 12,
+        "video": { "minBitrate": 200000, "maxBitrate": 3000000, "startBitrate": 900000, "bitrateStepUp": 0.2 },
+        "audio": { "maxBitrate": 64000 }
+      }
+      """
+    let configuration = try CallConfiguration(json: json.utf8, file: "call.json")
+    #expect(configuration.iceServers.count == 2)
+    #expect(configuration.iceServers[1].username == "u")
+    #expect(configuration.connectionTimeout == .seconds(12))
+    #expect(configuration.video.minimum == BitRate(bitsPerSecond: 200_000))
+    #expect(configuration.video.stepUp == 0.2)
+    #expect(configuration.video.stepDown == 0.15)
+    #expect(configuration.audio.maximum == BitRate(bitsPerSecond: 64_000))
+    #expect(configuration.audio.minimum == BitRate(bitsPerSecond: 6_000))
+  }
+
+  @Test func `S0.32–S0.47: the defaults are the customary ones`() {
+    let configuration = CallConfiguration()
+    #expect(configuration.connectionTimeout == .seconds(30))
+    #expect(configuration.video == .defaultForVideo)
+    #expect(configuration.audio == .defaultForAudio)
+    #expect(configuration.audio.start == BitRate(bitsPerSecond: 16_000))
+    #expect(configuration.video.criticalLoss == 0.10 && configuration.video.highLoss == 0.05)
+  }
+
+  @Test func `What a file gets wrong is said with its name and key`() {
+    let error = #expect(throws: PresetError.self) {
+      try CallConfiguration(json: #"{"connectionTimeout": 0}"#.utf8, file: "call.json")
+    }
+    #expect(error?.sentence.contains("call.json") == true && error?.sentence.contains("connectionTimeout") == true)
+  }
+}

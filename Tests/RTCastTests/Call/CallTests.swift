@@ -1,0 +1,244 @@
+import RTCCapture
+import RTCMedia
+import RTCPeer
+import RTCPrimitives
+import RTCSignaling
+import RTCast
+import Testing
+
+/// Two peers in one process, over a real hub and real sockets on loopback.
+@Suite(.timeLimit(.minutes(1)), .serialized) struct CallTests {
+  private func tone(_ frequency: Double) -> SilentAudioDevice {
+    SilentAudioDevice(microphone: ToneSource(frequency: frequency))
+  }
+
+  @Test func `S0.8–S0.13, S0.59–S0.66: a call with sound and pictures both ways, from the ring to the end`()
+    async throws
+  {
+    try await CallBench.run { bench in
+      var alice = try await bench.peer("alice", tone(440))
+      var bob = try await bench.peer("bob", tone(1_000))
+      for end in [alice, bob] {
+        try await end.calls.startRecording(videoCapturer: SyntheticCapturer(pattern: .bars))
+      }
+      try await alice.calls.sendCallRequest(to: "bob")
+      #expect(try await bob.waitToRing() == "alice")
+      try await bob.calls.answerCallRequest(accept: true)
+      let (atBob, heardByBob) = try await media(of: &bob)
+      let (atAlice, heardByAlice) = try await media(of: &alice)
+      for pictures in [atBob, atAlice] {
+        let frame = try #require(await pictures.next())
+        #expect(frame.size == PixelSize(width: 320, height: 180))
+      }
+      #expect(abs(await heardByBob.pitch() - 440) < 10)
+      #expect(abs(await heardByAlice.pitch() - 1_000) < 20)
+      await alice.calls.endCall()
+      #expect(try await alice.waitForEnd() == .hungUp)
+      #expect(try await bob.waitForEnd() == .hungUpRemotely)
+      #expect(await alice.calls.peerID == "alice")
+      await alice.calls.disconnect()
+      await bob.calls.disconnect()
+    }
+  }
+
+  /// Waits for both tracks and the start of the call, whichever comes first.
+  private func media(of end: inout BenchPeer) async throws -> (Pictures, Sounds) {
+    let (pictures, sounds) = (Pictures(), Sounds())
+    var missing: Set<String> = ["video", "audio", "start"]
+    try await end.wait { event in
+      switch event {
+      case .remoteVideoAdded(let track):
+        track.add(pictures)
+        missing.remove("video")
+      case .remoteAudioAdded(let track):
+        track.add(sounds)
+        missing.remove("audio")
+      case .callChanged(.connected): missing.remove("start")
+      default: break
+      }
+      return missing.isEmpty ? () : nil
+    }
+    return (pictures, sounds)
+  }
+
+  @Test func `S0.18, S0.19: a call begins with sound alone, and pictures come in the middle of it`() async throws {
+    try await CallBench.run { bench in
+      var alice = try await bench.peer("alice", tone(440))
+      var bob = try await bench.peer("bob", tone(440))
+      try await alice.calls.startRecording()
+      try await alice.calls.sendCallRequest(to: "bob")
+      _ = try await bob.waitToRing()
+      try await bob.calls.answerCallRequest(accept: true)
+      try await bob.waitForStart()
+      try await alice.waitForStart()
+      try await bob.calls.startVideoRecording(videoCapturer: SyntheticCapturer(pattern: .gradient))
+      let pictures = Pictures()
+      try await alice.waitForVideo().add(pictures)
+      #expect(await pictures.next() != nil)
+      try await bob.calls.stopVideoRecording()
+      try await alice.wait { if case .remoteVideoRemoved = $0 { () } else { nil } }
+      await alice.calls.disconnect()
+      #expect(try await bob.waitForEnd() == .hungUpRemotely)
+      await bob.calls.disconnect()
+    }
+  }
+
+  @Test func `S0.12: a call that is rejected ends on both sides, with the reason on the caller's`() async throws {
+    try await CallBench.run { bench in
+      var alice = try await bench.peer("alice")
+      var bob = try await bench.peer("bob")
+      try await alice.calls.sendCallRequest(to: "bob")
+      _ = try await bob.waitToRing()
+      try await bob.calls.answerCallRequest(accept: false)
+      #expect(try await alice.waitForEnd() == .rejected)
+      #expect(try await bob.waitForEnd() == .hungUp)
+      await alice.calls.disconnect()
+      await bob.calls.disconnect()
+    }
+  }
+
+  @Test func `Nobody of that name, and a peer in another call, are told apart`() async throws {
+    try await CallBench.run { bench in
+      var alice = try await bench.peer("alice")
+      var bob = try await bench.peer("bob")
+      var carol = try await bench.peer("carol")
+      try await alice.calls.sendCallRequest(to: "nobody")
+      #expect(try await alice.waitForEnd() == .unknownPeer)
+      try await alice.calls.sendCallRequest(to: "bob")
+      _ = try await bob.waitToRing()
+      try await carol.calls.sendCallRequest(to: "bob")
+      #expect(try await carol.waitForEnd() == .busy)
+      for end in [alice, bob, carol] { await end.calls.disconnect() }
+    }
+  }
+
+  @Test func `Both call at the same moment and are connected by one call`() async throws {
+    try await CallBench.run { bench in
+      var alice = try await bench.peer("alice")
+      var bob = try await bench.peer("bob")
+      let (ours, theirs) = (alice.calls, bob.calls)
+      async let first: Void = ours.sendCallRequest(to: "bob")
+      async let second: Void = theirs.sendCallRequest(to: "alice")
+      _ = try? await (first, second)
+      try await alice.waitForStart()
+      try await bob.waitForStart()
+      #expect(await alice.calls.state.party?.call == bob.calls.state.party?.call)
+      await alice.calls.disconnect()
+      await bob.calls.disconnect()
+    }
+  }
+
+  @Test func `S0.21–S0.26, S0.67: a data channel carries text both ways`() async throws {
+    try await CallBench.run { bench in
+      var alice = try await bench.peer("alice")
+      var bob = try await bench.peer("bob")
+      await #expect(throws: CallManagerError.self) { try await alice.calls.createDataChannel(label: "chat") }
+      try await alice.calls.sendCallRequest(to: "bob")
+      _ = try await bob.waitToRing()
+      try await bob.calls.answerCallRequest(accept: true)
+      try await alice.waitForStart()
+      await alice.calls.startConfiguration()
+      let ours = try await alice.calls.createDataChannel(label: "chat")
+      await alice.calls.commitConfiguration()
+      let theirs = try await bob.wait { if case .dataChannel(let channel, "alice") = $0 { channel } else { nil } }
+      #expect(theirs.label == "chat")
+      try theirs.send("hello")
+      for await message in ours.messages {
+        #expect(message == .text("hello"))
+        break
+      }
+      await alice.calls.disconnect()
+      await bob.calls.disconnect()
+    }
+  }
+
+  @Test func `S0.68: a muted microphone is told to the far side and is not heard there`() async throws {
+    try await CallBench.run { bench in
+      let alice = try await bench.peer("alice", tone(440))
+      var bob = try await bench.peer("bob")
+      try await alice.calls.startRecording()
+      try await alice.calls.sendCallRequest(to: "bob")
+      _ = try await bob.waitToRing()
+      try await bob.calls.answerCallRequest(accept: true)
+      let track = try await bob.waitForAudio()
+      let before = Sounds()
+      track.add(before)
+      #expect(abs(await before.pitch() - 440) < 10)
+      let own = try #require(await alice.calls.localAudioTrack)
+      own.isEnabled = false
+      try await bob.wait { if case .remoteMuted("alice", kind: "audio", true) = $0 { () } else { nil } }
+      let after = Sounds()
+      track.add(after)
+      var silent = 0
+      for await block in after.blocks {
+        silent = block.samples.allSatisfy { abs($0) < 0.01 } ? silent + 1 : 0
+        if silent == 20 { break }
+      }
+      #expect(silent == 20)
+      await alice.calls.disconnect()
+      await bob.calls.disconnect()
+    }
+  }
+
+  @Test func `S3.1, S3.8, S3.17: three in a room are connected each with each; one who leaves takes nobody along`()
+    async throws
+  {
+    try await CallBench.run { bench in
+      var ends: [BenchPeer] = []
+      var rooms: [Room] = []
+      for name in ["alice", "bob", "carol"] {
+        let end = try await bench.peer(name)
+        rooms.append(try await end.calls.join(room: "r"))
+        ends.append(end)
+      }
+      for index in ends.indices {
+        var connected: Set<PeerID> = []
+        try await ends[index].wait { event in
+          if case .roomCallChanged("r", .connected(let party, _)) = event { connected.insert(party.peer) }
+          return connected.count == 2 ? () : nil
+        }
+      }
+      await rooms[2].exitRoom()
+      for index in 0..<2 {
+        try await ends[index].wait { if case .peerLeft("r", "carol") = $0 { () } else { nil } }
+      }
+      #expect(await rooms[0].peers == ["bob"])
+      for end in ends { await end.calls.disconnect() }
+    }
+  }
+
+  @Test func `S0.32: nobody answers, and the caller gives up in time`() async throws {
+    try await CallBench.run { bench in
+      var alice = try await bench.peer("alice") { $0.ringTimeout = .milliseconds(200) }
+      var bob = try await bench.peer("bob")
+      try await alice.calls.sendCallRequest(to: "bob")
+      #expect(try await alice.waitForEnd() == .noAnswer)
+      #expect(try await bob.waitForEnd() == .hungUpRemotely)
+      await alice.calls.disconnect()
+      await bob.calls.disconnect()
+    }
+  }
+
+  @Test func `A hub that goes away in the middle of a call takes nothing of it along`() async throws {
+    try await CallBench.run { bench in
+      var alice = try await bench.peer("alice")
+      var bob = try await bench.peer("bob", tone(440))
+      try await bob.calls.startRecording()
+      try await alice.calls.sendCallRequest(to: "bob")
+      _ = try await bob.waitToRing()
+      try await bob.calls.answerCallRequest(accept: true)
+      let track = try await alice.waitForAudio()
+      await bench.server.shutdown()
+      try await alice.wait { if case .signalingInterrupted = $0 { () } else { nil } }
+      let sounds = Sounds()
+      track.add(sounds)
+      #expect(abs(await sounds.pitch() - 440) < 10)
+      guard case .connected = await alice.calls.state else {
+        Issue.record("The call ended with the hub.")
+        return
+      }
+      await alice.calls.disconnect()
+      await bob.calls.disconnect()
+    }
+  }
+}
