@@ -20,8 +20,8 @@ let package = Package(
     .library(
       name: "RTCast",
       targets: [
-        "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCNet", "RTCCapture", "RTCCaptureX11", "RTCCaptureFile",
-        "RTCCapturePlugin", "RTCAudio", "RTCPlayout", "RTCWindow", "RTCSignaling", "RTCSignalingNIO",
+        "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCNet", "RTCCapture", "RTCCaptureX11", "RTCCaptureCamera",
+        "RTCCaptureFile", "RTCCapturePlugin", "RTCAudio", "RTCPlayout", "RTCWindow", "RTCSignaling", "RTCSignalingNIO",
       ]),
     // For the fuzzing and benchmark packages beside this one.
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
@@ -116,6 +116,10 @@ let package = Package(
       swiftSettings: safe),
     .target(
       name: "RTCAudio", dependencies: ["RTCMedia", "RTCPrimitives", "RTCCapture", "CPulse"], swiftSettings: strict),
+
+    .target(
+      name: "RTCCaptureCamera", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCConvert", "CLinux"],
+      swiftSettings: strict),
 
     // What received video is shown in.
     .target(name: "RTCWindow", dependencies: ["RTCMedia", "RTCConvert", "RTCNet", "CSDL2"], swiftSettings: strict),
@@ -218,6 +222,9 @@ let package = Package(
     .testTarget(
       name: "RTCCaptureX11Tests",
       dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RTCCaptureCameraTests", dependencies: ["RTCCaptureCamera", "RTCMedia", "RTCTestKit"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCWindowTests",

@@ -14,3 +14,4 @@
 #include "clinux_interface.h"
 #include "clinux_descriptor.h"
 #include "clinux_process.h"
+#include "clinux_camera.h"

@@ -1,0 +1,92 @@
+import RTCCapture
+public import RTCMedia
+import RTCPrimitives
+
+/// Captures a camera by Video4Linux, on its own thread: I420 or NV12, or BGRA of cameras that send JPEG.
+///
+/// Of the camera's modes the one nearest to the size that is asked for is taken, then one that is fast enough. The light
+/// may make a camera slower than it says. A picture that the consumer has no time for is left out.
+public final class CameraCapturer: VideoCapturer {
+  private let camera: String?
+  private let thread = CaptureThread()
+
+  /// - Parameter camera: a path (`/dev/video0`), a part of the camera's name, or nil for the first there is.
+  public init(camera: String? = nil) { self.camera = camera }
+
+  /// The cameras there are and may be opened: path and name.
+  public static var cameras: [(path: String, name: String)] {
+    (0..<64).compactMap { number in
+      guard let device = try? CameraDevice.open("/dev/video\(number)") else { return nil }
+      return (device.path, device.name)
+    }
+  }
+
+  /// Asks the camera; empty when it cannot be opened now.
+  public var supportedFormats: [VideoFormat] {
+    guard let device = try? CameraDevice.open(camera) else { return [] }
+    return device.modes(near: PixelSize(width: 1280, height: 720)).map { mode in
+      VideoFormat(
+        size: mode.size, frameRates: 0...(mode.rate > 0 ? mode.rate : 30), pixelFormat: mode.encoding.pixelFormat)
+    }
+  }
+
+  public var isScreencast: Bool { false }
+
+  public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
+    let camera = camera
+    let started = thread.start(name: "rtc-camera") { run in Self.capture(camera, format, consumer, run) }
+    if !started { consumer.captureDidStart(.failure(.alreadyStarted)) }
+  }
+
+  public func stopCapture() { thread.stop() }
+
+  private static func capture(
+    _ camera: String?, _ wanted: VideoFormat, _ consumer: any VideoConsumer, _ run: CaptureRun
+  ) {
+    let rate = wanted.frameRates.upperBound
+    let stream: CameraStream
+    do throws(CaptureError) {
+      guard rate > 0, rate <= 1000 else {
+        throw .unsupportedFormat("A camera can be captured up to 1000 times a second, not \(rate) times.")
+      }
+      let device = try CameraDevice.open(camera)
+      guard let mode = CameraMode.best(of: device.modes(near: wanted.size), size: wanted.size, rate: rate) else {
+        throw .unsupportedFormat(
+          "The camera \(device.name) delivers nothing that is understood here (NV12, I420, YUYV, JPEG).")
+      }
+      stream = try CameraStream(device, mode, rate: rate)
+      let format = VideoFormat(size: stream.size, frameRates: 0...rate, pixelFormat: mode.encoding.pixelFormat)
+      consumer.captureDidStart(.success(format))
+    } catch {
+      run.noteEnded()
+      return consumer.captureDidStart(.failure(error))
+    }
+    guard let end = deliver(stream, rate, consumer, run), !run.isStopped else { return }
+    run.noteEnded()
+    consumer.captureDidEnd(end)
+  }
+
+  /// Hands on pictures until stopped (nil) or the camera is gone.
+  private static func deliver(
+    _ stream: CameraStream, _ rate: Double, _ consumer: any VideoConsumer, _ run: CaptureRun
+  ) -> CaptureEnd? {
+    run.watch(stream.device.descriptor)
+    // A camera's pace is its own: a little early is in time.
+    let interval = TimeDelta.seconds(0.8 / rate)
+    var last: Timestamp?
+    while !run.isStopped {
+      run.wait(until: nil)
+      guard !run.isStopped else { return nil }
+      do throws(CameraLost) {
+        guard let picture = try stream.next() else { continue }
+        let now = MonotonicClock.now
+        if let last, now - last < interval { continue }
+        last = now
+        consumer.consume(VideoFrame(buffer: picture.buffer, captureTime: now, colorSpace: picture.colorSpace))
+      } catch {
+        return .lost("The camera \(stream.device.name) went away: is it still connected?")
+      }
+    }
+    return nil
+  }
+}

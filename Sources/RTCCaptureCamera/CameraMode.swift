@@ -1,0 +1,58 @@
+package import RTCMedia
+
+/// One way a camera can deliver pictures.
+package struct CameraMode: Hashable, Sendable {
+  /// The codes that are understood, cheapest first.
+  package enum Encoding: UInt32, CaseIterable, Sendable {
+    case nv12 = 0x3231_564e
+    case i420 = 0x3231_5559
+    case yuyv = 0x5659_5559
+    case jpeg = 0x4745_504a
+    case motionJPEG = 0x4750_4a4d
+
+    /// What comes out of it here.
+    package var pixelFormat: PixelFormat {
+      switch self {
+      case .nv12: .nv12
+      case .i420, .yuyv: .i420
+      case .jpeg, .motionJPEG: .bgra
+      }
+    }
+  }
+
+  package var encoding: Encoding
+  package var size: PixelSize
+  /// The most pictures a second; 0 when the camera does not say.
+  package var rate: Double
+
+  package init(encoding: Encoding, size: PixelSize, rate: Double) {
+    (self.encoding, self.size, self.rate) = (encoding, size, rate)
+  }
+
+  /// The mode for a wish: nearest in size, then fast enough or fastest, then cheapest to take. Nil of none.
+  package static func best(of modes: [CameraMode], size: PixelSize, rate: Double) -> CameraMode? {
+    modes.min { $0.distance(size, rate) < $1.distance(size, rate) }
+  }
+
+  private func distance(_ wanted: PixelSize, _ wantedRate: Double) -> (Int, Double, Int) {
+    let area = abs(size.width - wanted.width) + abs(size.height - wanted.height)
+    // Unknown counts as the common thirty; a hundredth too slow (29.97) does not count.
+    let lack = max(0, wantedRate * 0.99 - (rate > 0 ? rate : 30))
+    return (area, lack, Encoding.allCases.firstIndex(of: encoding)!)
+  }
+
+  /// The size that a camera with sizes in steps comes nearest to `wanted` with.
+  package static func nearest(
+    to wanted: PixelSize, smallest: PixelSize, largest: PixelSize, step: PixelSize
+  ) -> PixelSize {
+    func nearest(_ wanted: Int, _ low: Int, _ high: Int, _ step: Int) -> Int {
+      let step = max(1, step)
+      guard low < high else { return high }
+      let steps = (min(max(wanted, low), high) - low) / step
+      return low + steps * step
+    }
+    return PixelSize(
+      width: nearest(wanted.width, smallest.width, largest.width, step.width),
+      height: nearest(wanted.height, smallest.height, largest.height, step.height))
+  }
+}

@@ -1,0 +1,46 @@
+import Glibc
+import RTCCaptureCamera
+import RTCMedia
+import RTCTestKit
+import Testing
+
+@Suite struct RefusalTests {
+  private static let wish = VideoFormat(
+    size: PixelSize(width: 640, height: 480), frameRates: 0...30, pixelFormat: .i420)
+
+  private func refusal(_ camera: String?, _ format: VideoFormat = wish) async throws -> CaptureError {
+    let capturer = CameraCapturer(camera: camera)
+    let collector = FrameCollector()
+    capturer.startCapture(format: format, consumer: collector)
+    defer { capturer.stopCapture() }
+    guard case .failure(let error) = try #require(await collector.started()) else { throw Unexpected() }
+    return error
+  }
+
+  private struct Unexpected: Error {}
+
+  @Test("What is not a camera is refused by name, and can be tried again")
+  func notACamera() async throws {
+    #expect(try await refusal("/dev/null") == .noSuchSource("/dev/null is not a camera."))
+    #expect(try await refusal("/dev/null") == .noSuchSource("/dev/null is not a camera."))
+    #expect(try await refusal("/nowhere/video0") == .noSuchSource("There is no camera at /nowhere/video0."))
+    #expect(try await refusal("/") == .noSuchSource("/ is not a camera."))
+    #expect(CameraCapturer(camera: "/dev/null").supportedFormats.isEmpty)
+  }
+
+  @Test(
+    "Without a camera the sentence says so", .enabled(if: (0..<64).allSatisfy { access("/dev/video\($0)", F_OK) != 0 }))
+  func noCamera() async throws {
+    let sentence = "There is no camera: no /dev/video* captures pictures. Connect one, or go on without."
+    #expect(try await refusal(nil) == .noSuchSource(sentence))
+    #expect(try await refusal("Integrated") == .noSuchSource(sentence))
+    #expect(CameraCapturer.cameras.isEmpty)
+  }
+
+  @Test("A rate of nothing is refused")
+  func rate() async throws {
+    var format = Self.wish
+    format.frameRates = 0...0
+    guard case .unsupportedFormat = try await refusal(nil, format) else { throw Unexpected() }
+  }
+}

@@ -1,0 +1,97 @@
+import RTCConvert
+import RTCMedia
+import Testing
+
+@Suite struct CameraPixelsTests {
+  @Test("YUYV becomes I420, rows taken by their stride")
+  func fromYUYV() throws {
+    let size = PixelSize(width: 6, height: 3)
+    let stride = 16
+    var bytes = [UInt8](repeating: 99, count: stride * 2 + 12)
+    for row in 0..<3 {
+      for pair in 0..<3 {
+        let at = row * stride + pair * 4
+        bytes[at] = UInt8(10 * row + pair * 2)
+        bytes[at + 1] = 90
+        bytes[at + 2] = UInt8(10 * row + pair * 2 + 1)
+        bytes[at + 3] = 160
+      }
+    }
+    let buffer = try #require(yuyv(bytes, stride: stride, size: size))
+    #expect(buffer.format == .i420 && buffer.size == size)
+    for row in 0..<3 {
+      for x in 0..<6 { #expect(buffer.bytes(ofPlane: 0)[row * buffer.stride(ofPlane: 0) + x] == UInt8(10 * row + x)) }
+    }
+    for row in 0..<2 {
+      for x in 0..<3 {
+        #expect(buffer.bytes(ofPlane: 1)[row * buffer.stride(ofPlane: 1) + x] == 90)
+        #expect(buffer.bytes(ofPlane: 2)[row * buffer.stride(ofPlane: 2) + x] == 160)
+      }
+    }
+  }
+
+  @Test("Too few bytes, and sizes that YUYV cannot have, give no picture")
+  func shortYUYV() {
+    let bytes = [UInt8](repeating: 0, count: 47)
+    #expect(yuyv(bytes, stride: 12, size: PixelSize(width: 6, height: 4)) == nil)
+    #expect(yuyv(bytes, stride: 8, size: PixelSize(width: 6, height: 2)) == nil)
+    #expect(yuyv(bytes, stride: 12, size: PixelSize(width: 5, height: 2)) == nil)
+    #expect(yuyv(bytes, stride: 12, size: PixelSize(width: 0, height: 0)) == nil)
+  }
+
+  @Test("A JPEG picture is decoded in its colours")
+  func fromJPEG() throws {
+    let buffer = try #require(jpeg(Self.red, size: PixelSize(width: 16, height: 16)))
+    #expect(buffer.format == .bgra)
+    for row in 0..<16 {
+      for x in 0..<16 {
+        let at = row * buffer.stride(ofPlane: 0) + x * 4
+        #expect(buffer.bytes(ofPlane: 0)[at] <= 4)
+        #expect(buffer.bytes(ofPlane: 0)[at + 1] <= 4)
+        #expect(buffer.bytes(ofPlane: 0)[at + 2] >= 250)
+      }
+    }
+  }
+
+  @Test("What is no JPEG, or one of another size, gives no picture, and a damaged one does no harm")
+  func badJPEG() {
+    let size = PixelSize(width: 16, height: 16)
+    #expect(jpeg(Self.red, size: PixelSize(width: 32, height: 16)) == nil)
+    #expect(jpeg([UInt8](), size: size) == nil)
+    #expect(jpeg([UInt8](repeating: 7, count: 300), size: size) == nil)
+    for count in 1..<Self.red.count { _ = jpeg(Array(Self.red[..<count]), size: size) }
+    for at in 2..<Self.red.count {
+      var broken = Self.red
+      broken[at] ^= 0x55
+      _ = jpeg(broken, size: size)
+    }
+  }
+
+  // Macros take no spans.
+  private func yuyv(_ bytes: [UInt8], stride: Int, size: PixelSize) -> PixelBuffer? {
+    CameraPixels.i420(yuyv: bytes.span, stride: stride, size: size)
+  }
+
+  private func jpeg(_ bytes: [UInt8], size: PixelSize) -> PixelBuffer? {
+    CameraPixels.bgra(jpeg: bytes.span, size: size)
+  }
+
+  /// 16x16, all red.
+  private static let red: [UInt8] = [
+    0xff, 0xd8, 0xff, 0xe0, 0x00, 0x10, 0x4a, 0x46, 0x49, 0x46, 0x00, 0x01, 0x02, 0x00, 0x00, 0x01,
+    0x00, 0x01, 0x00, 0x00, 0xff, 0xfe, 0x00, 0x10, 0x4c, 0x61, 0x76, 0x63, 0x35, 0x39, 0x2e, 0x33,
+    0x37, 0x2e, 0x31, 0x30, 0x30, 0x00, 0xff, 0xdb, 0x00, 0x43, 0x00, 0x08, 0x04, 0x04, 0x04, 0x04,
+    0x04, 0x05, 0x05, 0x05, 0x05, 0x05, 0x05, 0x06, 0x06, 0x06, 0x06, 0x06, 0x06, 0x06, 0x06, 0x06,
+    0x06, 0x06, 0x06, 0x06, 0x07, 0x07, 0x07, 0x08, 0x08, 0x08, 0x07, 0x07, 0x07, 0x06, 0x06, 0x07,
+    0x07, 0x08, 0x08, 0x08, 0x08, 0x09, 0x09, 0x09, 0x08, 0x08, 0x08, 0x08, 0x09, 0x09, 0x0a, 0x0a,
+    0x0a, 0x0c, 0x0c, 0x0b, 0x0b, 0x0e, 0x0e, 0x0e, 0x11, 0x11, 0x14, 0xff, 0xc4, 0x00, 0x4c, 0x00,
+    0x01, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x06, 0x01, 0x01, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x00, 0x06, 0x07, 0x10, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x11, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xff, 0xc0, 0x00, 0x11, 0x08, 0x00, 0x10,
+    0x00, 0x10, 0x03, 0x01, 0x22, 0x00, 0x02, 0x11, 0x00, 0x03, 0x11, 0x00, 0xff, 0xda, 0x00, 0x0c,
+    0x03, 0x01, 0x00, 0x02, 0x11, 0x03, 0x11, 0x00, 0x3f, 0x00, 0x8b, 0x00, 0x51, 0x7f, 0x7f, 0xff,
+    0xd9,
+  ]
+}
