@@ -24,6 +24,8 @@ final class PlayedTone: PlayoutSource {
   }
 
   func render(sampleCount: Int, delay: TimeDelta) -> [Float] {
+    // First: who sees the call counted may count on it.
+    onRender()
     let start = asked.withLock { asked in
       defer { asked.phase += sampleCount }
       asked.calls += 1
@@ -31,7 +33,6 @@ final class PlayedTone: PlayoutSource {
       return asked.phase
     }
     news.signal()
-    onRender()
     return (0..<sampleCount).flatMap { offset in
       let value = Float(0.5 * sin(2 * .pi * frequency * Double(start + offset) / 48_000))
       return [value, value]
