@@ -198,6 +198,9 @@ let package = Package(
       name: "RTCPeerTests",
       dependencies: ["RTCPeer", "RTCEngine", "RTCSctp", "RTCMedia", "RTCTestKit", "RTCPrimitives"],
       swiftSettings: strict),
+    .executableTarget(
+      name: "DataChannelProbe", dependencies: ["RTCPeer", "RTCEngine", "RTCSctp"], path: "Tests/DataChannelProbe",
+      swiftSettings: strict),
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(

@@ -57,10 +57,7 @@ public final class DataChannel: Sendable {
   /// `bufferedAmountLow` is said when `bufferedAmount` comes down to this; 0 at first.
   public var bufferedAmountLowThreshold: Int {
     get { condition.withLock { $0.lowThreshold } }
-    set {
-      condition.withLock { $0.lowThreshold = max(0, newValue) }
-      link.perform(.setBufferedAmountLowThreshold(newValue, handle))
-    }
+    set { condition.withLock { $0.lowThreshold = max(0, newValue) } }
   }
 
   // MARK: - Sending
@@ -80,7 +77,7 @@ public final class DataChannel: Sendable {
     try condition.withLock { condition throws(DataChannelError) in
       try condition.admit(size, limit: link.maximumBufferedAmount)
     }
-    link.perform(.send(message, handle)) { self.condition.withLock { $0.underway -= size } }
+    link.perform(.send(message, handle)) { self.changeBufferedAmount { $0.underway -= size } }
   }
 
   /// Closes the channel once all that waits has been sent; both sides hear of it. Calling it again does nothing.
@@ -132,7 +129,17 @@ public final class DataChannel: Sendable {
     handle(.stateChanged(.open))
   }
 
-  func bufferedAmountChanged(to bytes: Int) { condition.withLock { $0.waiting = bytes } }
+  func bufferedAmountChanged(to bytes: Int) { changeBufferedAmount { $0.waiting = bytes } }
+
+  /// The peer knows only of what has reached it: whether little waits is to be said here.
+  private func changeBufferedAmount(_ change: (inout DataChannelCondition) -> Void) {
+    let isLow = condition.withLock { condition in
+      let before = condition.bufferedAmount
+      change(&condition)
+      return before > condition.lowThreshold && condition.bufferedAmount <= condition.lowThreshold
+    }
+    if isLow { handle(.bufferedAmountLow) }
+  }
 
   private func deliver(_ waiting: DataChannelInbox.Delivery) {
     waiting.reader.resume(returning: waiting.event)

@@ -38,22 +38,21 @@ final class DataChannelLink: Sendable {
   func run(_ job: @escaping @Sendable () -> Void) { loop.post(job) }
 
   func received(bytes: Int) {
-    let holds = account.withLock { account in
+    account.withLock { account in
       account.unreadBytes += bytes
-      guard !account.holds, account.unreadBytes > Self.mostUnread else { return false }
+      guard !account.holds, account.unreadBytes > Self.mostUnread else { return }
       account.holds = true
-      return true
+      // Within the lock, so that the two words reach the loop in the order of the decisions.
+      perform(.setReceiving(false))
     }
-    if holds { perform(.setReceiving(false)) }
   }
 
   func took(bytes: Int) {
-    let resumes = account.withLock { account in
+    account.withLock { account in
       account.unreadBytes -= bytes
-      guard account.holds, account.unreadBytes <= Self.resumeAt else { return false }
+      guard account.holds, account.unreadBytes <= Self.resumeAt else { return }
       account.holds = false
-      return true
+      perform(.setReceiving(true))
     }
-    if resumes { perform(.setReceiving(true)) }
   }
 }

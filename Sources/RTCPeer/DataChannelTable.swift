@@ -34,7 +34,6 @@ final class DataChannelTable {
         stream: slot.peer.stream(of: handle), maximumMessageSize: slot.peer.maximumOutgoingMessageSize)
     case .dataChannel(.message(let handle, let message)): channels[handle]?.handle(.message(message))
     case .dataChannel(.bufferedAmountChanged(let handle, let bytes)): channels[handle]?.bufferedAmountChanged(to: bytes)
-    case .dataChannel(.bufferedAmountLow(let handle)): channels[handle]?.handle(.bufferedAmountLow)
     case .dataChannel(.closing(let handle)): channels[handle]?.handle(.stateChanged(.closing))
     case .dataChannel(.closed(let handle)): channels.removeValue(forKey: handle)?.handle(.stateChanged(.closed))
     default: break

@@ -3,7 +3,7 @@ public import RTCMedia
 /// The window that shows a call: every remote video in a grid, the local picture in a corner.
 ///
 /// All of SDL runs on one thread of the window's own, which sleeps until there is something to draw. Methods may be
-/// called on any thread. A process has one such window at a time.
+/// called on any thread. A process has one such window at a time, and closes it before it exits.
 ///
 /// Keys: `f`, F11 or a double click turn full screen on and off, Escape leaves it; `q`, or Escape when there is none,
 /// closes the window; `m` and `v` ask to mute the microphone and the camera; `p` hides and shows the local picture,

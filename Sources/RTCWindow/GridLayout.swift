@@ -6,17 +6,17 @@ package enum GridLayout {
   private static let mostColumns = 3
 
   /// The whole cells of a grid, in reading order, that show `pictures` as large as can be: columns are chosen for the
-  /// largest sum of picture areas, the fewest where several serve alike. A last row that is not full is centred.
+  /// largest sum of picture areas, the most where several serve about alike. A last row that is not full is centred.
   ///
   /// - Parameter pictures: sizes as shown, so after rotation; nil where nothing has come yet.
   package static func cells(for pictures: [PixelSize?], in window: PixelSize) -> [PixelRect] {
-    var best: (cells: [PixelRect], area: Int) = ([], -1)
+    var best: (cells: [PixelRect], area: Int) = ([], 0)
     for columns in 1...max(1, min(mostColumns, pictures.count)) {
       let cells = cells(count: pictures.count, columns: columns, in: window)
       let area = zip(pictures, cells).reduce(0) { sum, each in
         sum + fit(each.0 ?? PixelSize(width: 16, height: 9), into: each.1).area
       }
-      if area > best.area { best = (cells, area) }
+      if area * 100 >= best.area * 98 { best = (cells, area) }
     }
     return best.cells
   }

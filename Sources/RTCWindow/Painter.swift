@@ -33,8 +33,11 @@ final class Painter {
   /// Waits for the screen's refresh, where the card can tell it, so that no picture is torn.
   private static func renderer(_ window: OpaquePointer, _ drawing: Drawing) -> OpaquePointer? {
     let byCard = SDL_RENDERER_ACCELERATED.rawValue | SDL_RENDERER_PRESENTVSYNC.rawValue
+    // Only X11 takes pictures from memory. Elsewhere SDL would hand them to OpenGL after all.
+    let takesMemory = SDL_GetCurrentVideoDriver().map { String(cString: $0) } == "x11"
+    if takesMemory { SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0") }
     if drawing != .byProcessor, let renderer = SDL_CreateRenderer(window, -1, byCard) {
-      if drawing == .byOpenGL || !isImitated() { return renderer }
+      if drawing == .byOpenGL || !takesMemory || !isImitated() { return renderer }
       SDL_DestroyRenderer(renderer)
     }
     return drawing == .byOpenGL ? nil : SDL_CreateRenderer(window, -1, SDL_RENDERER_SOFTWARE.rawValue)

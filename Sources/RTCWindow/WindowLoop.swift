@@ -50,8 +50,9 @@ final class WindowLoop {
     board.noteOpen()
   }
 
-  /// Shows what comes until somebody ends it.
-  func run() {
+  /// Shows what comes until somebody ends it, and takes the window down.
+  /// - Returns: what there is to say of the end.
+  func run() -> CallWindow.Event? {
     var event = SDL_Event()
     readBoard()
     while end == nil {
@@ -69,9 +70,9 @@ final class WindowLoop {
     }
     board.noteClosing()
     DisplayGuard.endWatching(window)
-    if case .some(.some(let event)) = end { feed.yield(event) }
     painter = nil
     SDL_DestroyWindow(window)
+    return end ?? nil
   }
 
   // MARK: News from the other threads

@@ -28,20 +28,23 @@ enum WindowThread {
     _ board: WindowBoard, _ feed: AsyncStream<CallWindow.Event>.Continuation, _ wish: WindowWish,
     _ opened: (Result<Void, WindowError>) -> Void
   ) {
-    var result = Result<Void, WindowError>.success(())
+    var failure: WindowError?
+    var end: CallWindow.Event?
     do throws(WindowError) {
       try connect()
       defer { SDL_QuitSubSystem(SDL_INIT_VIDEO) }
       let loop = try WindowLoop(board, feed, wish)
-      opened(result)
-      loop.run()
+      opened(.success(()))
+      end = loop.run()
     } catch {
-      result = .failure(error)
+      failure = error
     }
     DisplayGuard.end()
     isTaken.store(false, ordering: .releasing)
-    if case .failure = result { opened(result) }
+    if let failure { opened(.failure(failure)) }
     board.noteEnded()
+    // Told last: whoever ends the program for it must not meet this thread among the libraries' own ends.
+    if let end { feed.yield(end) }
     feed.finish()
   }
 
@@ -61,8 +64,6 @@ enum WindowThread {
     // Otherwise SDL goes on to windows that nobody sees, or to the machine's console. SDL_VIDEODRIVER overrules this.
     let mayBeWayland = environment("XDG_RUNTIME_DIR") != nil || environment("WAYLAND_SOCKET") != nil
     SDL_SetHint(SDL_HINT_VIDEODRIVER, mayBeWayland ? "x11,wayland" : "x11")
-    // Drawing by the processor goes to shared memory, not through OpenGL after all.
-    SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0")
     SDL_SetHint(SDL_HINT_APP_NAME, "rtcast")
     guard DisplayGuard.connect({ SDL_InitSubSystem(SDL_INIT_VIDEO) == 0 }) else {
       let name = environment("DISPLAY").map { "X display \($0)" } ?? environment("WAYLAND_DISPLAY") ?? "display"

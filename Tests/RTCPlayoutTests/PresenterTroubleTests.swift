@@ -83,8 +83,8 @@ import Testing
 
   @Test func `pictures that show nothing are no trouble`() {
     let clock = VirtualClock()
-    nonisolated(unsafe) let shared = clock  // one thread
-    let presenter = VideoPresenter(decoders: [.vp8: { Hidden(clock: shared) }]) { clock.now }
+    let make: VideoDecoderFactory = { () throws(VideoDecoderError) in Hidden() }
+    let presenter = VideoPresenter(decoders: [.vp8: make]) { clock.now }
     presenter.insert(
       ReceivedFrame(codec: .vp8, data: [1], isKeyFrame: true, timestamp: RTPTimestamp(0), received: clock.now))
     guard case .wait(.distantFuture) = presenter.step() else {
@@ -96,7 +96,6 @@ import Testing
 
   private final class Hidden: VideoDecoder {
     let codec = VideoCodec.vp8
-    init(clock: VirtualClock) {}
     func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer? { nil }
   }
 }

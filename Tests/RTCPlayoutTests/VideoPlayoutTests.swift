@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  private static let decoders = [VideoCodec: VideoDecoderFactory].vpx
+  private static let decoders: [VideoCodec: VideoDecoderFactory] = [.vp8: VP8Decoder.factory]
 
   @Test func `real pictures reach every sink in order, and then its end`() async throws {
     let film = try film(20)

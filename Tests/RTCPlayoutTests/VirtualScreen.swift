@@ -50,7 +50,12 @@ final class VirtualScreen {
     let clock = clock
     nonisolated(unsafe) let shared = clock  // one thread
     var decoders: [VideoCodec: VideoDecoderFactory] = [:]
-    for codec in codecs { decoders[codec] = { NumberDecoder(codec, clock: shared, time: decodeTime) } }
+    for codec in codecs {
+      let make: VideoDecoderFactory = { () throws(VideoDecoderError) in
+        NumberDecoder(codec, clock: shared, time: decodeTime)
+      }
+      decoders[codec] = make
+    }
     presenter = VideoPresenter(decoders: decoders) { clock.now }
   }
 

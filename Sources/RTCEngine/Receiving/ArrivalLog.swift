@@ -37,7 +37,7 @@ package struct ArrivalLog {
     let count = TransportFeedback.write(
       sender: sender, media: media, feedbackCount: feedbackCount,
       base: (1...Self.longestGap).contains(gap) ? next : nil,
-      arrivals: arrivals.span, into: &writer)
+      arrivals: arrivals.span.extracting(0..<(gap < 0 ? lateRun : arrivals.count)), into: &writer)
     feedbackCount &+= 1
     if count > 0 {
       let end = arrivals[count - 1].sequenceNumber.advanced(by: 1)
@@ -45,5 +45,15 @@ package struct ArrivalLog {
     }
     arrivals.removeFirst(max(1, count))
     return count > 0
+  }
+
+  /// How many of the first arrivals follow one another without a gap. Those that come late are said in packets of their
+  /// own: what lies between them and the newer ones was reported before, and must not seem lost.
+  private var lateRun: Int {
+    var count = 1
+    while count < arrivals.count,
+      arrivals[count].sequenceNumber.distance(from: arrivals[count - 1].sequenceNumber) == 1
+    { count += 1 }
+    return count
   }
 }

@@ -68,12 +68,9 @@ struct PacketRing {
     if let walked, walked.start == start { number = walked.next }
     while let packet = self[number] {
       if packet.isDamaged { return .broken }
-      if packet.payload.isEmpty {
-        if packet.timestamp != first.timestamp { return .incomplete }
-      } else if packet.timestamp != first.timestamp || packet.codec != first.codec {
-        return .broken
-      }
-      if packet.isLast { return .whole(last: number) }
+      let isOfPicture = packet.timestamp == first.timestamp && packet.codec == first.codec
+      if !isOfPicture, !packet.payload.isEmpty { return .broken }
+      if isOfPicture, packet.isLast { return .whole(last: number) }
       number = number.next
       if number.value - start.value >= Int64(Self.capacity) { return .broken }
     }

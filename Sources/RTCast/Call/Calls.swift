@@ -39,6 +39,10 @@ public actor CallManager: SignalingServerDelegate {
   /// Between `startConfiguration` and `commitConfiguration`.
   var isConfiguring = false
   private var isPlaying = false
+  /// Connections that are saying goodbye.
+  private var closing: Task<Void, Never>?
+  /// The media plane is ours alone.
+  private let ownsPeers: Bool
   private var alarm: Task<Void, Never>?
   /// Messages leave one after the other, whatever waits.
   private let outgoing: AsyncStream<Outgoing>.Continuation
@@ -63,13 +67,16 @@ public actor CallManager: SignalingServerDelegate {
     signalingServer: any SignalingServerConnection, config: CallConfiguration = CallConfiguration(),
     audioDevice: (any AudioDevice)? = nil, codecs: CodecRegistry = .standard, peers: PeerLoop? = nil
   ) throws -> CallManager {
-    CallManager(signalingServer, config, audioDevice ?? SilentAudioDevice(), codecs, try peers ?? PeerLoop())
+    CallManager(
+      signalingServer, config, audioDevice ?? SilentAudioDevice(), codecs, try peers ?? PeerLoop(),
+      ownsPeers: peers == nil)
   }
 
   private init(
     _ signaling: any SignalingServerConnection, _ configuration: CallConfiguration, _ audioDevice: any AudioDevice,
-    _ codecs: CodecRegistry, _ peers: PeerLoop
+    _ codecs: CodecRegistry, _ peers: PeerLoop, ownsPeers: Bool
   ) {
+    self.ownsPeers = ownsPeers
     self.signaling = signaling
     self.configuration = configuration
     self.audioDevice = audioDevice
@@ -135,6 +142,7 @@ public actor CallManager: SignalingServerDelegate {
   public func disconnect() async {
     _ = await step(.hangUp)
     for room in rooms.keys.sorted() { _ = await step(.leave(room)) }
+    await closing?.value
     for connection in connections.values { await connection.close() }
     connections = [:]
     media.stop()
@@ -145,6 +153,7 @@ public actor CallManager: SignalingServerDelegate {
     alarm?.cancel()
     board = nil
     continuation.finish()
+    if ownsPeers { peers.stop() }
   }
 
   public func signalingServer(_ event: SignalingEvent) async {
@@ -270,7 +279,10 @@ public actor CallManager: SignalingServerDelegate {
     case .pass(let word): connections[line]?.take(word)
     case .close:
       guard let connection = connections.removeValue(forKey: line) else { return }
-      Task { await connection.close() }
+      closing = Task { [closing] in
+        await closing?.value
+        await connection.close()
+      }
     case .state(let state): changed(state, on: line)
     case .muted(let kind, let isMuted):
       guard let peer = connections[line]?.party.peer else { return }

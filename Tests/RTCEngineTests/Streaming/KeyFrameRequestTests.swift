@@ -3,7 +3,7 @@ import RTCPrimitives
 import RTCTestKit
 import Testing
 
-@Suite struct KeyFrameRequests {
+@Suite struct KeyFramesOnRequest {
   @Test("an application's request for a key frame reaches the source once, however often it asks within a moment")
   func merged() throws {
     let pair = try PeerPair()

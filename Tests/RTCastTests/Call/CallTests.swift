@@ -116,8 +116,9 @@ import Testing
     try await CallBench.run { bench in
       var alice = try await bench.peer("alice")
       var bob = try await bench.peer("bob")
-      async let first: Void = alice.calls.sendCallRequest(to: "bob")
-      async let second: Void = bob.calls.sendCallRequest(to: "alice")
+      let (ours, theirs) = (alice.calls, bob.calls)
+      async let first: Void = ours.sendCallRequest(to: "bob")
+      async let second: Void = theirs.sendCallRequest(to: "alice")
       _ = try? await (first, second)
       try await alice.waitForStart()
       try await bob.waitForStart()
