@@ -22,9 +22,9 @@ struct CallControl: Sendable {
     switch command {
     case .source(["none"]): try await manage { () throws(CallManagerError) in try await calls.stopVideoRecording() }
     case .source(let words): try await show(words, calls)
-    case .pause: await calls.localVideoTrack?.isEnabled = false
-    case .resume: await calls.localVideoTrack?.isEnabled = true
-    case .mute(let isMuted): await calls.localAudioTrack?.isEnabled = !isMuted
+    case .pause: if let track = await calls.localVideoTrack { track.isEnabled = false }
+    case .resume: if let track = await calls.localVideoTrack { track.isEnabled = true }
+    case .mute(let isMuted): if let track = await calls.localAudioTrack { track.isEnabled = !isMuted }
     case .say(let text): try await chat.say(text)
     case .answer(let accept):
       try await manage { () throws(CallManagerError) in try await calls.answerCallRequest(accept: accept) }
@@ -42,9 +42,9 @@ struct CallControl: Sendable {
     }
     try await manage { () throws(CallManagerError) in
       if let video = source.media.video, source.media.audio == nil {
-        try await calls.startVideoRecording(videoCapturer: video)
+        try await calls.startVideoRecording(videoCapturer: video, size: source.size)
       } else {
-        try await calls.startRecording(source: source.media)
+        try await calls.startRecording(source: source.media, size: source.size)
       }
     }
   }

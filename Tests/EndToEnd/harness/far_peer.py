@@ -17,6 +17,7 @@ import subprocess
 import threading
 import time
 import uuid
+from itertools import zip_longest
 
 import aiohttp
 
@@ -67,7 +68,8 @@ class FarPeer:
             while not (value := condition()):
                 left = deadline - time.monotonic()
                 if left <= 0 or self.process.poll() is not None:
-                    raise AssertionError(f"{self.name}: no {what} within {timeout} s; {self.figures}; {self.events[-8:]}; "
+                    told = [e for e in self.events if e["event"] not in ("hub", "description", "candidate")]
+                    raise AssertionError(f"{self.name}: no {what} within {timeout} s; {self.figures}; {told[-8:]}; "
                                          f"{''.join(self.complaints[-20:])}")
                 self.changed.wait(min(left, 0.5))
             return value
@@ -82,7 +84,8 @@ class FarPeer:
             return [video["frames"] for video in self.figures["videos"]]
         self.until(lambda: sum(f > 2 for f in frames()) >= count, f"{count} pictures")
         before = frames()
-        self.until(lambda: sum(now > then + 4 for then, now in zip(before, frames())) >= count, f"{count} moving pictures")
+        self.until(lambda: sum(now > then + 4 for then, now in zip_longest(before, frames(), fillvalue=0)) >= count,
+                   f"{count} moving pictures")
 
     def wait_still(self):
         """No picture comes any more."""
@@ -99,7 +102,7 @@ class FarPeer:
         self.until(lambda: self.figures["tone"] and abs(self.figures["tone"] / hz - 1) < tolerance, f"tone of {hz} Hz")
 
     def stop(self):
-        asyncio.run_coroutine_threadsafe(self.client.close(), self.loop).result(5)
+        asyncio.run_coroutine_threadsafe(self.client.socket.close(), self.loop)
         self.threads[0].join(5)
         self.process.stdin.close()
         try:
@@ -147,6 +150,7 @@ class FarPeer:
             with self.changed:
                 self._hear(message)
                 self.changed.notify_all()
+        await self.client.close()
 
     def _hear(self, message):
         self.events.append({"event": "hub", **message})
