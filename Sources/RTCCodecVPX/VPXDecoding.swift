@@ -57,8 +57,10 @@ final class VPXDecoding {
   /// True for a key frame. Looks before libvpx does: it would reserve whatever a header asks for.
   private func startsAnew(_ data: [UInt8], _ count: UInt32) throws(VideoDecoderError) -> Bool {
     var info = vpx_codec_stream_info_t()
-    try Self.check(
-      unsafe data.withUnsafeBufferPointer { unsafe cvpx_peek(interface, $0.baseAddress, count, &info) })
+    let status = unsafe data.withUnsafeBufferPointer { unsafe cvpx_peek(interface, $0.baseAddress, count, &info) }
+    // All that VP8 says of frames that are no key frames.
+    if status == VPX_CODEC_UNSUP_BITSTREAM, info.is_kf == 0 { return false }
+    try Self.check(status)
     guard info.is_kf != 0 else { return false }
     let (width, height) = (Int(info.w), Int(info.h))
     guard width > 0, height > 0, width <= 16_383, height <= 16_383, width * height <= Self.mostPixels else {

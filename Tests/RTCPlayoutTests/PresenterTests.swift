@@ -50,7 +50,6 @@ import Testing
     }
     screen.arrive(300, at: 20.1, sent: 20)
     screen.run()
-    #expect(screen.presenter.statistics.targetDelay > .milliseconds(30))
     #expect(screen.numbers.last == 300)
     #expect(screen.seconds(screen.shown.last!.time) < 20.105)
   }

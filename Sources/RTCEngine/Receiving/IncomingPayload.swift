@@ -56,8 +56,7 @@ struct IncomingPayload {
 
 extension PictureDependency {
   init(_ descriptor: VP9PayloadDescriptor) {
-    if descriptor.isFlexible {
-      guard let picture = descriptor.pictureID, descriptor.isInterPredicted else { self = .unsaid; return }
+    if descriptor.isFlexible, let picture = descriptor.pictureID {
       self = .listed(picture: picture.value, differences: descriptor.references)
     } else if let layer = descriptor.layer, let base = layer.baseLayerIndex {
       self = .layered(base: base, temporal: layer.temporal, isSync: layer.isSwitchingUpPoint)

@@ -7,10 +7,10 @@ import Testing
 
   /// The moments of requests within `seconds`, asked for at every millisecond.
   private func run(_ seconds: Int64, roundTrip: TimeDelta, feedback: FeedbackMechanisms)
-    -> [(time: TimeDelta, request: KeyFrameRequests.Request)]
+    -> [(time: TimeDelta, request: RTCEngine.KeyFrameRequests.Request)]
   {
-    var requests = KeyFrameRequests()
-    var made: [(TimeDelta, KeyFrameRequests.Request)] = []
+    var requests = RTCEngine.KeyFrameRequests()
+    var made: [(TimeDelta, RTCEngine.KeyFrameRequests.Request)] = []
     for millisecond in 0..<seconds * 1_000 {
       let now = start + .milliseconds(millisecond)
       if let request = requests.ask(now, roundTrip: roundTrip, feedback: feedback) {
@@ -24,9 +24,9 @@ import Testing
     let made = run(20, roundTrip: .milliseconds(40), feedback: .pli)
     #expect(made.allSatisfy { $0.request == .pictureLoss })
     let pauses = zip(made.dropFirst(), made).map { $0.time - $1.time }
-    #expect(pauses.first == KeyFrameRequests.leastInterval)
+    #expect(pauses.first == RTCEngine.KeyFrameRequests.leastInterval)
     #expect(zip(pauses.dropFirst(), pauses).allSatisfy { $0 >= $1 })
-    #expect(pauses.last == KeyFrameRequests.longestInterval)
+    #expect(pauses.last == RTCEngine.KeyFrameRequests.longestInterval)
   }
 
   @Test func `no request comes before an answer can`() {
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func `a key frame makes the next request as quick as the first`() {
-    var requests = KeyFrameRequests()
+    var requests = RTCEngine.KeyFrameRequests()
     var now = start
     for _ in 0..<8 {
       now = max(now, requests.earliest(roundTrip: .zero))
@@ -50,6 +50,6 @@ import Testing
     }
     #expect(requests.earliest(roundTrip: .zero) == now + .milliseconds(1_800))
     requests.noteKeyFrame()
-    #expect(requests.earliest(roundTrip: .zero) == now + KeyFrameRequests.leastInterval)
+    #expect(requests.earliest(roundTrip: .zero) == now + RTCEngine.KeyFrameRequests.leastInterval)
   }
 }

@@ -45,9 +45,11 @@ struct VideoReceiver {
       descriptor.baseLayerIndex = base
       descriptor.temporalLayer = VP8PayloadDescriptor.TemporalLayer(index: layer, isSync: isSync)
     }
-    let prefix = PayloadPrefix { descriptor.write(into: &$0) }
-    var bytes: [UInt8] = []
-    for index in 0..<prefix.count { bytes.append(prefix[index]) }
+    var bytes = [UInt8](repeating: 0, count: descriptor.size)
+    do {
+      var writer = ByteWriter(bytes.mutableSpan)
+      descriptor.write(into: &writer)
+    }
     return bytes + (key ? [0x10, 0x02, 0x00, 0x9D, 0x01, 0x2A, 0x80, 0x02, 0x68, 0x01] : [0x11, 0x02, 0x00]) + [7, 7]
   }
 

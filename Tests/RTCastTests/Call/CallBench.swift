@@ -12,19 +12,32 @@ import Testing
 /// A hub on loopback and peers on it, all in this process.
 struct CallBench: Sendable {
   let server: SignalingServer
-  let peers: PeerLoop
+  fileprivate let planes = Planes()
+
+  /// Two sides of one connection cannot share a port.
+  fileprivate final class Planes: Sendable {
+    private let loops = Mutex<[PeerLoop]>([])
+
+    func open() throws -> PeerLoop {
+      var options = PeerLoop.Options()
+      options.includesLoopback = true
+      let new = try PeerLoop(options)
+      loops.withLock { $0.append(new) }
+      return new
+    }
+
+    func stop() { for loop in loops.withLock({ $0 }) { loop.stop() } }
+  }
 
   static func run(_ body: (CallBench) async throws -> Void) async throws {
     let configuration = SignalingServerConfiguration(hub: HubConfiguration())
     let server = try await SignalingServer.start(
       configuration, sessions: StreamDirectory(), logger: Logger(label: "test"))
-    var options = PeerLoop.Options()
-    options.includesLoopback = true
-    let peers = try PeerLoop(options)
+    let bench = CallBench(server: server)
     let result: Result<Void, any Error>
-    do { result = .success(try await body(CallBench(server: server, peers: peers))) } catch { result = .failure(error) }
+    do { result = .success(try await body(bench)) } catch { result = .failure(error) }
     await server.shutdown()
-    peers.stop()
+    bench.planes.stop()
     try result.get()
   }
 
@@ -40,7 +53,8 @@ struct CallBench: Sendable {
     configuration.frameRate = 15
     change(&configuration)
     let calls = try CallManager.initialize(
-      signalingServer: HubSignaling(hub, name: name), config: configuration, audioDevice: device, peers: peers)
+      signalingServer: HubSignaling(hub, name: name), config: configuration, audioDevice: device,
+      peers: try planes.open())
     #expect(try await calls.setupConnection() == name)
     return BenchPeer(calls)
   }
@@ -118,14 +132,16 @@ final class Sounds: AudioSink {
   func hear(_ frame: AudioFrame) { continuation.yield(frame) }
   func audioDidEnd() { continuation.finish() }
 
-  /// The pitch of the first half second that is heard throughout, by its zero crossings.
+  /// The pitch of half a second that is heard throughout, by its zero crossings; the first second, in which the jitter
+  /// buffer finds its depth, is left out.
   func pitch() async -> Double {
     var samples: [Float] = []
     for await block in blocks {
       let left = stride(from: 0, to: block.samples.count, by: block.format.channels).map { block.samples[$0] }
       if left.allSatisfy({ abs($0) < 0.01 }) { samples = [] } else { samples += left }
-      if samples.count >= 24_000 { break }
+      if samples.count >= 72_000 { break }
     }
+    samples.removeFirst(min(48_000, samples.count))
     let crossings = zip(samples, samples.dropFirst()).count { $0 < 0 && $1 >= 0 }
     return Double(crossings) * 48_000 / Double(max(1, samples.count))
   }
