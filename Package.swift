@@ -21,7 +21,7 @@ let package = Package(
       name: "RTCast",
       targets: [
         "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCNet", "RTCCapture", "RTCCaptureX11", "RTCCaptureFile",
-        "RTCCapturePlugin", "RTCAudio", "RTCWindow", "RTCSignaling", "RTCSignalingNIO",
+        "RTCCapturePlugin", "RTCAudio", "RTCPlayout", "RTCWindow", "RTCSignaling", "RTCSignalingNIO",
       ]),
     // For the fuzzing and benchmark packages beside this one.
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
@@ -31,6 +31,9 @@ let package = Package(
     .library(name: "RTCSignaling", targets: ["RTCSignaling"]),
     .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
     .library(name: "RTCPeer", targets: ["RTCPeer", "RTCEngine", "RTCSctp"]),
+    .library(
+      name: "RTCSound",
+      targets: ["RTCAudio", "RTCPlayout", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCPrimitives"]),
     .library(
       name: "RTCPictures", targets: ["RTCMedia", "RTCConvert", "RTCCodecVPX", "RTCCapture", "RTCPrimitives"]),
     .library(

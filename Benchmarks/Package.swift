@@ -16,6 +16,9 @@ let package = Package(
       name: "DataChannelBenchmark", dependencies: [.product(name: "RTCPeer", package: "rtcast")],
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
+      name: "SoundBenchmark", dependencies: [.product(name: "RTCSound", package: "rtcast")],
+      swiftSettings: [.swiftLanguageMode(.v6)]),
+    .executableTarget(
       name: "PictureBenchmark", dependencies: [.product(name: "RTCPictures", package: "rtcast")],
       swiftSettings: [.swiftLanguageMode(.v6), .enableExperimentalFeature("Lifetimes")]),
   ]

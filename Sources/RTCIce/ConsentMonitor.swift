@@ -3,8 +3,9 @@ import RTCWire
 
 /// Watches one route in use: consent to send (RFC 7675 §5.1), and whether the peer is heard at all.
 ///
-/// Consent checks go out every 4…6 s, each a new transaction. One that is not answered soon is followed by probes, at
-/// first two a second and then one, so that an outage shows within seconds and its end at once; on a working route there are none.
+/// Consent checks go out every 4…6 s, each a new transaction. One that is not answered soon is followed by two probes a
+/// second, so that an outage shows within seconds and its end at once, and a route that loses half of everything both ways
+/// keeps its consent; on a working route there are none.
 /// Only an answer renews consent; anything authenticated counts as being heard.
 struct ConsentMonitor {
   enum Step: Hashable {
@@ -13,8 +14,7 @@ struct ConsentMonitor {
     case expired
   }
 
-  private static let quickProbeInterval = TimeDelta.milliseconds(500)
-  private static let slowProbeInterval = TimeDelta.seconds(1)
+  private static let probeInterval = TimeDelta.milliseconds(500)
   /// An unanswered check must be this old before silence is believed.
   private static let probingTime = TimeDelta.milliseconds(2_500)
   private static let maximumOutstanding = 8
@@ -59,11 +59,9 @@ struct ConsentMonitor {
   mutating func sent(_ id: StunTransactionID, now: Timestamp) {
     if outstanding.count == Self.maximumOutstanding { outstanding.removeFirst() }
     outstanding.append((id, now))
-    let since = unansweredSince ?? now
-    unansweredSince = since
-    let interval = now - since < Self.probingTime ? Self.quickProbeInterval : Self.slowProbeInterval
+    unansweredSince = unansweredSince ?? now
     // A slow path is given time to answer.
-    nextCheckAt = now + max(interval, (roundTripTime ?? .zero) * 2)
+    nextCheckAt = now + max(Self.probeInterval, (roundTripTime ?? .zero) * 2)
   }
 
   func awaits(_ id: StunTransactionID) -> Bool { outstanding.contains { $0.id == id } }

@@ -10,8 +10,7 @@ import Testing
   @Test("S0: both sides add tracks at the same moment, and what one sends the other receives")
   func bothWays() async throws {
     let pair = try TwoConnections()
-    let loop = pair.loop
-    let (sound, picture) = (loop.makeAudioTrack(), loop.makeVideoTrack(onKeyFrameRequest: {}))
+    let (sound, picture) = (pair.loop.makeAudioTrack(), pair.calleeLoop.makeVideoTrack(onKeyFrameRequest: {}))
     async let voice = pair.caller.addTrack(.audio(sound))
     async let screen = pair.callee.addTrack(.video(picture))
     _ = try await (voice, screen)

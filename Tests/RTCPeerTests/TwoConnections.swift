@@ -8,7 +8,9 @@ import Testing
 
 /// Two connections in one process over loopback, which negotiate by themselves.
 final class TwoConnections: Sendable {
+  /// One each: a loop has one port, and two peers of one loop would be each other's and their own far address.
   let loop: PeerLoop
+  let calleeLoop: PeerLoop
   let caller: PeerConnection
   let callee: PeerConnection
   private let negotiations: [PerfectNegotiation]
@@ -17,8 +19,9 @@ final class TwoConnections: Sendable {
     var options = PeerLoop.Options()
     options.includesLoopback = true
     loop = try PeerLoop(options)
+    calleeLoop = try PeerLoop(options)
     caller = PeerConnection(on: loop)
-    callee = PeerConnection(on: loop)
+    callee = PeerConnection(on: calleeLoop)
     let (toCallee, fromCaller) = AsyncStream.makeStream(of: Description.self)
     let (toCaller, fromCallee) = AsyncStream.makeStream(of: Description.self)
     let first = PerfectNegotiation(caller, isPolite: false) { fromCaller.yield($0) }
@@ -48,6 +51,7 @@ final class TwoConnections: Sendable {
     await caller.close()
     await callee.close()
     loop.stop()
+    calleeLoop.stop()
   }
 }
 

@@ -71,6 +71,7 @@ private final class Way: AudioConsumer {
     let encoder: OpusAudioEncoder
     var samples: [Float] = []
     var number: Int64 = 0
+    var position: UInt32 = 0
   }
   private let state: Mutex<State>
   private let playout: AudioPlayout
@@ -94,10 +95,11 @@ private final class Way: AudioConsumer {
         if let packet = try? state.encoder.encode(Array(state.samples[..<1_920])) {
           playout.receive(
             ReceivedAudio(
-              payload: packet, number: state.number, timestamp: RTPTimestamp(UInt32(state.number * 960)), marker: false,
+              payload: packet, number: state.number, timestamp: RTPTimestamp(state.position), marker: false,
               received: clock.now))
+          state.number += 1
         }
-        state.number += 1
+        state.position += 960
         state.samples.removeFirst(1_920)
       }
     }
