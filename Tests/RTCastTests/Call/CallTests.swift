@@ -161,10 +161,23 @@ import Testing
       _ = try await bob.waitToRing()
       try await bob.calls.answerCallRequest(accept: true)
       let ours = try await alice.wait { if case .dataChannel(let channel, "bob") = $0 { channel } else { nil } }
-      let theirs = try await bob.wait { if case .dataChannel(let channel, "alice") = $0 { channel } else { nil } }
+      let sounds = Sounds()
+      var isHeard = false
+      var channel: DataChannel?
+      let theirs = try await bob.wait { event in
+        switch event {
+        case .remoteAudioAdded(let track):
+          track.add(sounds)
+          isHeard = true
+        case .dataChannel(let new, "alice"): channel = new
+        default: break
+        }
+        return isHeard ? channel : nil
+      }
       try theirs.send("hello")
       let first = await ours.messages.first { _ in true }
       #expect(first == .text("hello"))
+      #expect(abs(await sounds.pitch() - 440) < 10)
       let figures = await alice.calls.statistics()
       #expect(figures.map(\.peer) == ["bob"])
       #expect(figures.first?.room == nil)
