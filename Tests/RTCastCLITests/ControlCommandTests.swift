@@ -20,6 +20,8 @@ private func parse(_ line: String) throws(ControlError) -> ControlCommand { try 
     (#"{"command": "fps", "arguments": ["25"]}"#, .frameRate(25)),
     (#"{"command": "hint", "value": "motion"}"#, .contentHint(.motion)), (#"{"command": "keyframe"}"#, .keyFrame),
     (#"{"command": "mute"}"#, .mute(true)), (#"{"command": "unmute"}"#, .mute(false)),
+    (#"{"command": "say", "value": "Hello"}"#, .say("Hello")), (#"{"command": "accept"}"#, .answer(true)),
+    (#"{"command": "reject"}"#, .answer(false)), (#"{"command": "hangup"}"#, .hangUp),
   ])
   func `Commands are read`(line: String, command: ControlCommand) throws {
     #expect(try parse(line) == command)

@@ -22,6 +22,8 @@ public struct CallConfiguration: Sendable {
   public var captureSize: PixelSize?
   /// Nil: `detail` for a screencast, `motion` for everything else.
   public var contentHint: ContentHint?
+  /// Labels of data channels that whoever calls opens with the call; they come by `CallEvent.dataChannel`.
+  public var dataChannels: [String] = []
 
   public init() {}
 

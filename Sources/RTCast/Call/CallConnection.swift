@@ -31,6 +31,8 @@ final class CallConnection: Sendable {
   let connection: PeerConnection
   private let role: CallRole
   private let media: LocalMedia
+  /// Labels of channels that the caller opens.
+  private let channels: [String]
   private let reception: Reception
   private let report: @Sendable (Event) async -> Void
   private let words: AsyncStream<CallWord>
@@ -47,6 +49,7 @@ final class CallConnection: Sendable {
     self.party = party
     self.role = role
     self.media = media
+    channels = configuration.dataChannels
     self.report = report
     reception = Reception(peer: party.peer, codecs: codecs) { await report(.reception($0)) }
     (words, wordSink) = AsyncStream.makeStream(of: CallWord.self)
@@ -129,6 +132,7 @@ final class CallConnection: Sendable {
         sent[.audio] = audio == nil ? nil : first
         sent[.video] = video == nil ? nil : second
       }
+      for label in channels { await report(.dataChannel(try await connection.createDataChannel(label))) }
     } else {
       await add(sending)
     }

@@ -50,7 +50,7 @@ public enum CallEvent: Sendable {
   case remoteVideoRemoved(RemoteVideoTrack)
   case remoteAudioAdded(RemoteAudioTrack)
   case remoteAudioRemoved(RemoteAudioTrack)
-  /// The far side opened a channel.
+  /// The far side opened a channel, or this side one of `CallConfiguration.dataChannels`.
   case dataChannel(DataChannel, from: PeerID)
   /// The far side says that it sends no sound (`audio`) or picture (`video`) for now, or does again.
   case remoteMuted(PeerID, kind: String, Bool)

@@ -14,12 +14,18 @@ extension CallManager {
   }
 
   /// Adds the pictures of `videoCapturer`, or shows them in the place of those before; the sound goes on.
-  public func startVideoRecording(videoCapturer: any VideoCapturer) async throws(CallManagerError) {
-    try await record(MediaSource(video: videoCapturer, audio: audio?.source))
+  /// - Parameter size: to ask of a capturer that can deliver any; nil: `CallConfiguration.captureSize`.
+  public func startVideoRecording(
+    videoCapturer: any VideoCapturer, size: PixelSize? = nil
+  ) async throws(CallManagerError) {
+    try await record(MediaSource(video: videoCapturer, audio: audio?.source), size: size)
   }
 
   /// Sends this and nothing else: pictures, sound, or both, such as a file's.
-  public func startRecording(source: MediaSource) async throws(CallManagerError) { try await record(source) }
+  /// - Parameter size: to ask of a capturer that can deliver any; nil: `CallConfiguration.captureSize`.
+  public func startRecording(source: MediaSource, size: PixelSize? = nil) async throws(CallManagerError) {
+    try await record(source, size: size)
+  }
 
   /// Ends the pictures; the sound goes on.
   public func stopVideoRecording() async throws(CallManagerError) {
@@ -32,8 +38,8 @@ extension CallManager {
   public var localVideoTrack: LocalVideoTrack? { video?.track }
   public var localAudioTrack: LocalAudioTrack? { audio?.track }
 
-  private func record(_ source: MediaSource) async throws(CallManagerError) {
-    do throws(CaptureError) { try await media.start(source) } catch { throw .capture(error.sentence) }
+  private func record(_ source: MediaSource, size: PixelSize? = nil) async throws(CallManagerError) {
+    do throws(CaptureError) { try await media.start(source, size: size) } catch { throw .capture(error.sentence) }
     await follow(video: source.video)
     await follow(audio: source.audio)
   }

@@ -50,10 +50,12 @@ final class LocalMedia: Sendable {
   }
 
   /// Starts what `source` has; a microphone that runs already runs on.
-  func start(_ source: MediaSource) async throws(CaptureError) {
+  /// - Parameter size: to ask of a source that can deliver any; nil: as configured.
+  func start(_ source: MediaSource, size: PixelSize? = nil) async throws(CaptureError) {
     _ = try await program.start(
       source,
-      format: Broadcast.format(of: source.video, size: configuration.captureSize, frameRate: configuration.frameRate),
+      format: Broadcast.format(
+        of: source.video, size: size ?? configuration.captureSize, frameRate: configuration.frameRate),
       keepsSound: true)
     guard let video = source.video else { return }
     isScreencast.store(video.isScreencast, ordering: .relaxed)

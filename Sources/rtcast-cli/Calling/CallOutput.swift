@@ -1,4 +1,5 @@
 import RTCCaptureFile
+import RTCEngine
 import RTCMedia
 import RTCSignaling
 import RTCast
@@ -51,6 +52,38 @@ struct CallOutput: Sendable {
   /// A line of the chat.
   func message(_ text: String, from peer: String) {
     say(["event": "message", "id": .string(peer), "text": .string(text)]) { "\(peer.printable): \(text.printable)" }
+  }
+
+  /// Lines can be said now.
+  func chatOpened(with peer: String) { say(["event": "chat", "id": .string(peer), "state": "open"]) { nil } }
+
+  func answer(_ reply: ControlReply) { say(reply.event) { nil } }
+
+  func statistics(_ call: CallStatistics) {
+    let connection = call.connection
+    say([
+      "event": "stats", "id": .string(call.peer), "rtt_ms": .optional(connection.roundTripTime?.inMilliseconds),
+      "target_bps": .count(connection.targetBitrate.bitsPerSecond), "loss": .number(connection.loss),
+      "streams": .array(connection.streams.map(Self.stream)),
+    ]) { nil }
+  }
+
+  private static func stream(_ stream: StreamStatistics) -> JSONValue {
+    var members: [(String, JSONValue)] = [("kind", .string(stream.kind == .video ? "video" : "audio"))]
+    if let video = stream.video {
+      members += [
+        ("frames_sent", .count(Int64(video.framesSent))), ("packets_sent", .count(Int64(video.packetsSent))),
+        ("nack", .count(Int64(video.nackCount))), ("pli", .count(Int64(video.pliCount))),
+      ]
+    }
+    if let audio = stream.audio { members.append(("packets_sent", .count(Int64(audio.packetsSent)))) }
+    if let reception = stream.reception {
+      members += [
+        ("packets_received", .count(reception.packetsReceived)), ("packets_lost", .count(reception.packetsLost)),
+        ("frames_received", .count(reception.framesReceived)),
+      ]
+    }
+    return .object(members)
   }
 
   func signaling(_ state: String, sentence: String?) {

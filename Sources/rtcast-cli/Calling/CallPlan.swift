@@ -24,4 +24,6 @@ struct CallPlan: Sendable {
   var record: String?
   var duration: Double?
   var isJSON = false
+  /// Commands come on standard input.
+  var takesControl = false
 }

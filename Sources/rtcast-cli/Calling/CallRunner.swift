@@ -2,7 +2,6 @@ import Glibc
 import Logging
 import RTCAudio
 import RTCMedia
-import RTCPeer
 import RTCSignaling
 import RTCWindow
 import RTCast
@@ -13,6 +12,8 @@ struct CallRunner {
     case call(CallEvent)
     case window(CallWindow.Event?)
     case line(String)
+    case control(Result<ControlCommand, ControlError>)
+    case second
     case stop(Int32)
     case durationOver
     case eventsEnded
@@ -29,11 +30,13 @@ struct CallRunner {
   private let logger: Logger
   private let happenings: AsyncStream<Happening>
   private let report: AsyncStream<Happening>.Continuation
+  private let chat: CallChat
 
   init(_ plan: CallPlan, logger: Logger) {
     self.plan = plan
     self.logger = logger
     output = CallOutput(isJSON: plan.isJSON)
+    chat = CallChat(output)
     (happenings, report) = AsyncStream.makeStream()
   }
 
@@ -83,10 +86,12 @@ struct CallRunner {
   private func makeManager() throws(CastFailure) -> CallManager {
     let logger = logger
     let device = PulseAudioDevice(onNotice: { logger.warning("\($0)") })
+    var configuration = plan.configuration
+    configuration.dataChannels = [CallChat.label]
     let signaling = HubSignaling(plan.hub, name: plan.name, token: plan.token)
     do {
       return try CallManager.initialize(
-        signalingServer: signaling, config: plan.configuration, audioDevice: device, codecs: .withFFmpeg)
+        signalingServer: signaling, config: configuration, audioDevice: device, codecs: .withFFmpeg)
     } catch {
       throw CastFailure(.unavailable, "\(error)")
     }
@@ -104,7 +109,12 @@ struct CallRunner {
       tasks.append(
         Task { if (try? await Task.sleep(for: .seconds(duration))) != nil { report.yield(.durationOver) } })
     }
-    if case .ask = plan.answer {
+    if plan.isJSON {
+      tasks.append(Task { while (try? await Task.sleep(for: .seconds(1))) != nil { report.yield(.second) } })
+    }
+    if plan.takesControl {
+      tasks.append(Task { for await command in ControlInput.commands() { report.yield(.control(command)) } })
+    } else if case .ask = plan.answer {
       tasks.append(Task { for await line in StandardInput.lines() { report.yield(.line(line)) } })
     }
     return tasks
@@ -122,11 +132,16 @@ struct CallRunner {
   // MARK: - While it goes on
 
   private func follow(_ calls: CallManager, _ show: CallShow) async -> Ending {
+    let control = CallControl(chat: chat, output: output, logger: logger)
     for await happening in happenings {
       switch happening {
       case .call(let event): if let ending = await hear(event, calls, show) { return ending }
       case .window(let event): if let ending = await obey(event, calls, show) { return ending }
       case .line(let line): await answer(line, calls)
+      case .control(let command):
+        await control.obey(command, calls)
+        if case .success(.hangUp) = command, case .place(.room) = plan.target { return .done("hung up") }
+      case .second: for each in await calls.statistics() { output.statistics(each) }
       case .stop(SIGINT): return .done("interrupted")
       case .stop: return .done("terminated")
       case .durationOver: return .done("duration over")
@@ -154,7 +169,7 @@ struct CallRunner {
       output.track(of: track.peer, kind: "audio", isThere: true)
       await show.add(track)
     case .remoteAudioRemoved(let track): output.track(of: track.peer, kind: "audio", isThere: false)
-    case .dataChannel(let channel, let peer): listen(to: channel, of: peer)
+    case .dataChannel(let channel, let peer): await chat.add(channel, of: peer)
     case .remoteMuted(let peer, let kind, let isMuted): output.muted(peer, kind: kind, isMuted)
     case .sourceEnded(let sentence): return sourceEnded(sentence)
     case .warning(let sentence): logger.warning("\(sentence)")
@@ -168,15 +183,6 @@ struct CallRunner {
       return .failed(CastFailure(.unavailable, sentence))
     }
     return nil
-  }
-
-  /// Prints what is written in a chat.
-  private func listen(to channel: DataChannel, of peer: String) {
-    guard channel.label == "chat" else { return }
-    let output = output
-    Task {
-      for await case .text(let text) in channel.messages { output.message(text, from: peer) }
-    }
   }
 
   private func changed(_ state: CallState, _ calls: CallManager, _ show: CallShow) async -> Ending? {

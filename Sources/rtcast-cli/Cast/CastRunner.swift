@@ -80,9 +80,7 @@ struct CastRunner {
 
   /// What the command casts, with the sound that was asked for.
   private func source(of command: some CastingCommand) async throws(CastFailure) -> Source {
-    var source = try await command.source(logger)
-    source.media.audio = command.cast.audioSource(own: source.media.audio, logger)
-    return source
+    try await Source(of: command, logger)
   }
 
   private func cast(_ source: Source) async throws(CastFailure) {
@@ -268,6 +266,7 @@ struct CastRunner {
     plan.record = options.record
     plan.duration = options.duration
     plan.isJSON = options.json
+    plan.takesControl = options.takesControl
     return plan
   }
 
@@ -361,6 +360,8 @@ struct CastRunner {
       case .contentHint(let hint): broadcast.setContentHint(hint)
       case .keyFrame: broadcast.requestKeyFrame()
       case .mute(let isMuted): broadcast.setMuted(isMuted)
+      case .say, .answer, .hangUp:
+        throw CaptureError.unsupportedFormat("The command \"\(command.name)\" is for calls; this is a cast.")
       }
     } catch {
       throw ControlError(error.sentence)
@@ -369,19 +370,7 @@ struct CastRunner {
 
   /// Casts what the words of a command line say; everything but the source stays as it is.
   private func replaceSource(_ words: [String], _ broadcast: Broadcast) async throws(CaptureError) {
-    let source: Source
-    do {
-      guard let command = try Rtcast.parseAsRoot(words) as? any CastingCommand else {
-        throw CaptureError.unsupportedFormat("'\(words[0])' is not a source; take screen, file, test, plugin or pipe.")
-      }
-      source = try await self.source(of: command)
-    } catch let error as CaptureError {
-      throw error
-    } catch let failure as CastFailure {
-      throw .unavailable(failure.sentence)
-    } catch {
-      throw .unsupportedFormat(Rtcast.message(for: error))
-    }
+    let source = try await Source(words: words, logger)
     let started = try await broadcast.replaceSource(source.media, frameRate: source.frameRate, size: source.size)
     output.captureStarted(started, source: source.name)
   }

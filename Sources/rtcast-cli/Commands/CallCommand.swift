@@ -57,6 +57,13 @@ struct CallCommand: AsyncParsableCommand {
   @Option(help: "What becomes of calls that come while waiting for them.")
   var answer: AnswerChoice = .ask
 
+  @Flag(
+    name: .customLong("control"),
+    help: ArgumentHelp(
+      "Take commands on standard input, one JSON object a line: source, pause, resume, mute, unmute, say, accept, "
+        + "reject, hangup."))
+  var takesControl = false
+
   @OptionGroup var hub: HubOptions
   @OptionGroup var receive: ReceiveOptions
 
@@ -88,6 +95,7 @@ struct CallCommand: AsyncParsableCommand {
     plan.record = receive.record
     plan.duration = receive.duration
     plan.isJSON = receive.json
+    plan.takesControl = takesControl
     plan.media = try await media(logger)
     return plan
   }

@@ -3,7 +3,7 @@ package import RTCPrimitives
 import RTCSignaling
 import RTCast
 
-/// One command to a running cast: a line of `--control`.
+/// One command to a running cast or call: a line of `--control`.
 ///
 /// A line is a JSON object with `command` and, where it takes any, either `arguments`, a list of words as on the command
 /// line, or `value`, one text, number or truth value:
@@ -22,6 +22,12 @@ package enum ControlCommand: Hashable, Sendable {
   case contentHint(ContentHint)
   case keyFrame
   case mute(Bool)
+  /// Of a call: a line of its chat.
+  case say(String)
+  /// Of a call that rings here: takes it, or rejects it.
+  case answer(Bool)
+  /// Of a call: ends it.
+  case hangUp
 
   package init(parsing line: some Sequence<UInt8>) throws(ControlError) {
     let tree: JSONTree
@@ -43,6 +49,10 @@ package enum ControlCommand: Hashable, Sendable {
     case .keyFrame: "keyframe"
     case .mute(true): "mute"
     case .mute(false): "unmute"
+    case .say: "say"
+    case .answer(true): "accept"
+    case .answer(false): "reject"
+    case .hangUp: "hangup"
     }
   }
 }
@@ -59,7 +69,10 @@ private struct ControlFields {
   /// One element for `value`; nil when neither was given.
   private let arguments: [String]?
 
-  private static let commands = ["source", "pause", "resume", "bitrate", "fps", "hint", "keyframe", "mute", "unmute"]
+  private static let commands = [
+    "source", "pause", "resume", "bitrate", "fps", "hint", "keyframe", "mute", "unmute", "say", "accept", "reject",
+    "hangup",
+  ]
 
   init(_ tree: JSONTree) throws(ControlError) {
     guard case .object(let members) = tree.value else {
@@ -106,6 +119,10 @@ private struct ControlFields {
     case "keyframe": return try alone(.keyFrame)
     case "mute": return try alone(.mute(true))
     case "unmute": return try alone(.mute(false))
+    case "say": return .say(try single("the text to say"))
+    case "accept": return try alone(.answer(true))
+    case "reject": return try alone(.answer(false))
+    case "hangup": return try alone(.hangUp)
     case "bitrate": return .bitrate(try bitrate())
     case "fps": return .frameRate(try frameRate())
     case "hint": return .contentHint(try contentHint())

@@ -86,7 +86,8 @@ package struct CastOptions: ParsableArguments {
   @Flag(
     name: .customLong("control"),
     help:
-      "Take commands on standard input, one JSON object a line: source, pause, resume, bitrate, fps, hint, keyframe.")
+      "Take commands on standard input, one JSON object a line: source, pause, resume, mute, unmute, bitrate, fps, hint, keyframe; in calls say and hangup."
+  )
   var takesControl = false
 
   @Flag(name: .customLong("no-qr"), help: "Leave out the QR code of the link.")
@@ -99,9 +100,9 @@ package struct CastOptions: ParsableArguments {
     if to != nil, listen != .loopback {
       throw ValidationError("--to publishes and --listen serves; give one of them.")
     }
-    if case .hub = to {
-      if takesControl { throw ValidationError("--control works on casts, not on calls; leave it out, or --to.") }
-    } else if hub.server != nil || hub.ownName != nil || hub.hidesWindow {
+    var isCall = false
+    if case .hub = to { isCall = true }
+    if !isCall, hub.server != nil || hub.ownName != nil || hub.hidesWindow {
       throw ValidationError("--server, --name and --no-window belong to a call; say whom by --to NAME.")
     }
     if let codec = preset?.codec, codecFlag == nil, !CodecRegistry.standard.codecs.contains(codec) {

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -30,14 +31,14 @@ def installed():
 class Firefox:
     """The part of Selenium's driver that the tests use, on Marionette: JSON arrays on a socket, each with its length in front."""
 
-    def __init__(self, size=(1280, 800), preferences=None):
+    def __init__(self, size=(1280, 800), preferences=None, environment=None):
         self.profile = Path(tempfile.mkdtemp(prefix="rtcast-firefox-"))
         lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in {**PREFERENCES, **(preferences or {})}.items()]
         (self.profile / "user.js").write_text("\n".join(lines) + "\n")
         self.process = subprocess.Popen(
             ["firefox-esr", "--headless", "--marionette", "--no-remote", "--profile", str(self.profile),
              "--width", str(size[0]), "--height", str(size[1])],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **(environment or {})})
         try:
             self.socket = self._connect()
             self.buffer = b""

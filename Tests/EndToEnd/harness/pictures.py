@@ -1,5 +1,7 @@
 """Pictures to show and ways to compare them."""
 
+import subprocess
+
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
@@ -26,3 +28,10 @@ def luma(image):
 def psnr(a, b):
     error = np.mean((a.astype(np.float64) - b.astype(np.float64)) ** 2)
     return 99.0 if error == 0 else 10 * np.log10(255.0 ** 2 / error)
+
+
+def decoded(path):
+    """How many pictures of a file's first video can be decoded."""
+    shown = subprocess.run(["ffprobe", "-v", "quiet", "-select_streams", "v:0", "-count_frames", "-show_entries",
+                            "stream=nb_read_frames", "-of", "csv=p=0", str(path)], capture_output=True, text=True)
+    return int(shown.stdout.strip() or 0) if shown.stdout.strip().isdigit() else 0

@@ -4,6 +4,9 @@ The track is tapped by WebAudio beside the page's own element, so volume and mut
 """
 
 import statistics
+import subprocess
+
+import numpy as np
 
 EAR = r"""
 window.ear ??= (() => {
@@ -199,3 +202,13 @@ def settled_offset(viewer, rate=30, windows=7):
             return now, own
         before = now
     raise AssertionError(f"the offset does not settle: {history}")
+
+
+def pitch(path):
+    """The strongest frequency of the last third of a second in a file; None when there is no sound, or nothing but quiet."""
+    done = subprocess.run(["ffmpeg", "-v", "quiet", "-i", str(path), "-vn", "-f", "s16le", "-ac", "1", "-ar", "48000", "-"],
+                          capture_output=True)
+    wave = np.frombuffer(done.stdout[:len(done.stdout) // 2 * 2], np.int16)[-16384:]
+    if len(wave) < 16384 or np.abs(wave.astype(np.int32)).max() < 300:
+        return None
+    return float(np.argmax(np.abs(np.fft.rfft(wave * np.hanning(len(wave))))) * 48000 / len(wave))

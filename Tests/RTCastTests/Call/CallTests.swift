@@ -152,6 +152,41 @@ import Testing
     }
   }
 
+  @Test func `Channels of the configuration come with the call, on both sides, and figures tell of it`() async throws {
+    try await CallBench.run { bench in
+      var alice = try await bench.peer("alice", tone(440)) { $0.dataChannels = ["chat"] }
+      var bob = try await bench.peer("bob")
+      try await alice.calls.startRecording()
+      try await alice.calls.sendCallRequest(to: "bob")
+      _ = try await bob.waitToRing()
+      try await bob.calls.answerCallRequest(accept: true)
+      let ours = try await alice.wait { if case .dataChannel(let channel, "bob") = $0 { channel } else { nil } }
+      let sounds = Sounds()
+      var isHeard = false
+      var channel: DataChannel?
+      let theirs = try await bob.wait { event in
+        switch event {
+        case .remoteAudioAdded(let track):
+          track.add(sounds)
+          isHeard = true
+        case .dataChannel(let new, "alice"): channel = new
+        default: break
+        }
+        return isHeard ? channel : nil
+      }
+      try theirs.send("hello")
+      let first = await ours.messages.first { _ in true }
+      #expect(first == .text("hello"))
+      #expect(abs(await sounds.pitch() - 440) < 10)
+      let figures = await alice.calls.statistics()
+      #expect(figures.map(\.peer) == ["bob"])
+      #expect(figures.first?.room == nil)
+      #expect(figures.first?.connection.streams.contains { $0.kind == .audio && $0.audio != nil } == true)
+      await alice.calls.disconnect()
+      await bob.calls.disconnect()
+    }
+  }
+
   @Test func `S0.68: a muted microphone is told to the far side and is not heard there`() async throws {
     try await CallBench.run { bench in
       let alice = try await bench.peer("alice", tone(440))

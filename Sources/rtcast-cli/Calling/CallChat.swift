@@ -1,0 +1,51 @@
+import RTCPeer
+import RTCSctp
+import RTCast
+
+/// The chats of calls: prints what is written there, and writes what is said here.
+actor CallChat {
+  static let label = "chat"
+
+  private let output: CallOutput
+  private var channels: [String: DataChannel] = [:]
+
+  init(_ output: CallOutput) { self.output = output }
+
+  /// A channel of a call with `peer`; those that are no chats are left alone.
+  func add(_ channel: DataChannel, of peer: String) {
+    guard channel.label == Self.label else { return }
+    channels[peer] = channel
+    let wasOpen = channel.readyState == .open
+    if wasOpen { output.chatOpened(with: peer) }
+    Task {
+      var isOpen = wasOpen
+      for await event in channel.events {
+        switch event {
+        case .stateChanged(.open):
+          if !isOpen { output.chatOpened(with: peer) }
+          isOpen = true
+        case .message(.text(let text)): output.message(text, from: peer)
+        default: break
+        }
+      }
+      forget(channel, of: peer)
+    }
+  }
+
+  private func forget(_ channel: DataChannel, of peer: String) {
+    if channels[peer] === channel { channels[peer] = nil }
+  }
+
+  /// To everybody whose chat is open.
+  func say(_ text: String) throws(ControlError) {
+    let open = channels.values.filter { $0.readyState == .open }
+    guard !open.isEmpty else {
+      throw ControlError("No chat is open; it opens with the call, where the far side has one.")
+    }
+    for channel in open {
+      do throws(DataChannelError) { try channel.send(text) } catch {
+        throw ControlError("The line was not sent: \(error)")
+      }
+    }
+  }
+}

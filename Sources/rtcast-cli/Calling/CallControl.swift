@@ -1,0 +1,55 @@
+import Logging
+import RTCMedia
+import RTCast
+
+/// What `--control` does to a call.
+struct CallControl: Sendable {
+  let chat: CallChat
+  let output: CallOutput
+  let logger: Logger
+
+  func obey(_ command: Result<ControlCommand, ControlError>, _ calls: CallManager) async {
+    do throws(ControlError) {
+      let command = try command.get()
+      try await obey(command, calls)
+      output.answer(ControlReply(.success(command)))
+    } catch {
+      output.answer(ControlReply(.failure(error)))
+    }
+  }
+
+  private func obey(_ command: ControlCommand, _ calls: CallManager) async throws(ControlError) {
+    switch command {
+    case .source(["none"]): try await manage { () throws(CallManagerError) in try await calls.stopVideoRecording() }
+    case .source(let words): try await show(words, calls)
+    case .pause: if let track = await calls.localVideoTrack { track.isEnabled = false }
+    case .resume: if let track = await calls.localVideoTrack { track.isEnabled = true }
+    case .mute(let isMuted): if let track = await calls.localAudioTrack { track.isEnabled = !isMuted }
+    case .say(let text): try await chat.say(text)
+    case .answer(let accept):
+      try await manage { () throws(CallManagerError) in try await calls.answerCallRequest(accept: accept) }
+    case .hangUp: await calls.endCall()
+    case .bitrate, .frameRate, .contentHint, .keyFrame:
+      throw ControlError("The command \"\(command.name)\" is for casts; this is a call.")
+    }
+  }
+
+  /// Shows what the words of a command line say. What has no sound leaves the sound as it is.
+  private func show(_ words: [String], _ calls: CallManager) async throws(ControlError) {
+    let source: CastRunner.Source
+    do throws(CaptureError) { source = try await CastRunner.Source(words: words, logger) } catch {
+      throw ControlError(error.sentence)
+    }
+    try await manage { () throws(CallManagerError) in
+      if let video = source.media.video, source.media.audio == nil {
+        try await calls.startVideoRecording(videoCapturer: video, size: source.size)
+      } else {
+        try await calls.startRecording(source: source.media, size: source.size)
+      }
+    }
+  }
+
+  private func manage(_ deed: () async throws(CallManagerError) -> Void) async throws(ControlError) {
+    do throws(CallManagerError) { try await deed() } catch { throw ControlError(error.sentence) }
+  }
+}

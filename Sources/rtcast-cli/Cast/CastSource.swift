@@ -1,0 +1,27 @@
+import Logging
+import RTCMedia
+import RTCast
+
+extension CastRunner.Source {
+  /// What a command casts, with the sound that was asked for.
+  init(of command: some CastingCommand, _ logger: Logger) async throws(CastFailure) {
+    self = try await command.source(logger)
+    media.audio = command.cast.audioSource(own: media.audio, logger)
+  }
+
+  /// What the words of a command line say, without `rtcast`: `test --pattern bars`.
+  init(words: [String], _ logger: Logger) async throws(CaptureError) {
+    do {
+      guard let command = try Rtcast.parseAsRoot(words) as? any CastingCommand else {
+        throw CaptureError.unsupportedFormat("'\(words[0])' is not a source; take screen, file, test, plugin or pipe.")
+      }
+      try await self.init(of: command, logger)
+    } catch let error as CaptureError {
+      throw error
+    } catch let failure as CastFailure {
+      throw .unavailable(failure.sentence)
+    } catch {
+      throw .unsupportedFormat(Rtcast.message(for: error))
+    }
+  }
+}

@@ -1,0 +1,3 @@
+module rtcast.test/pion
+
+go 1.19
