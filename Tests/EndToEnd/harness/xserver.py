@@ -35,10 +35,11 @@ class XServer:
         which = [drawable] if drawable == "-root" else ["-id", str(drawable)]
         raw = subprocess.run(["xwd", "-silent", "-display", self.name, *which], capture_output=True, check=True).stdout
         header = np.frombuffer(raw[:100], dtype=">u4")
-        header_size, width, height, stride, colors = (int(header[i]) for i in (0, 4, 5, 12, 19))
+        header_size, width, height, bits, stride, colors = (int(header[i]) for i in (0, 4, 5, 11, 12, 19))
         start = header_size + colors * 12
         rows = np.frombuffer(raw[start:start + stride * height], dtype=np.uint8).reshape(height, stride)
-        return rows[:, :width * 4].reshape(height, width, 4)[:, :, 2::-1].copy()
+        size = bits // 8  # 3 where windows of several visuals are seen
+        return rows[:, :width * size].reshape(height, width, size)[:, :, 2::-1].copy()
 
 
 class Painter:
