@@ -1,13 +1,14 @@
 """Data channels with aiortc over real sockets; the Swift end is Tests/DataChannelProbe, which sends everything back."""
 
 import asyncio
-import os
 from pathlib import Path
 
 import pytest
 from aiortc import RTCPeerConnection, RTCSessionDescription
 
-PROBE = Path(os.environ.get("RTCAST", ".build/debug/rtcast")).parent / "DataChannelProbe"
+from harness.rtcast import BINARY
+
+PROBE = Path(BINARY).parent / "DataChannelProbe"
 
 
 async def read_description(process) -> str:
