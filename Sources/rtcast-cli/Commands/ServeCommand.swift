@@ -32,12 +32,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp("Secret that clients must show; also asked for /metrics.", valueName: "secret"),
-    transform: { text in
-      guard let token = AccessToken(text) else {
-        throw ValidationError("--token takes 1 to 1024 visible ASCII characters without blanks.")
-      }
-      return token
-    })
+    transform: { try Secret($0).token })
   var token: AccessToken?
 
   @Option(help: ArgumentHelp("File with names and their own tokens.", valueName: "file"))

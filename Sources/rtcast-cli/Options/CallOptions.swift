@@ -28,12 +28,7 @@ struct HubOptions: ParsableArguments {
 struct ReceiveOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("The hub's token for our name, or the WHEP service's.", valueName: "secret"),
-    transform: { text in
-      guard let token = AccessToken(text) else {
-        throw ValidationError("--token takes 1 to 1024 visible ASCII characters without blanks.")
-      }
-      return Secret(text: text, token: token)
-    })
+    transform: { try Secret($0) })
   var token: Secret?
 
   @Option(

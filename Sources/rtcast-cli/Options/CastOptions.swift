@@ -64,12 +64,7 @@ package struct CastOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp("Secret that viewers, or the WHIP service or hub, must be shown.", valueName: "secret"),
-    transform: { text in
-      guard let token = AccessToken(text) else {
-        throw ValidationError("--token takes 1 to 1024 visible ASCII characters without blanks.")
-      }
-      return Secret(text: text, token: token)
-    })
+    transform: { try Secret($0) })
   var token: Secret?
 
   @Option(
@@ -146,6 +141,15 @@ extension BitRate {
 struct Secret {
   var text: String
   var token: AccessToken
+
+  /// From the value of `--token`.
+  init(_ text: String) throws {
+    guard let token = AccessToken(text) else {
+      throw ValidationError("--token takes 1 to 1024 visible ASCII characters without blanks.")
+    }
+    self.text = text
+    self.token = token
+  }
 }
 
 extension ListenAddress: ExpressibleByArgument {
