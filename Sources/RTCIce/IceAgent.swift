@@ -1,5 +1,5 @@
 public import RTCPrimitives
-import RTCWire
+public import RTCWire
 
 /// A full ICE agent for one component (RFC 8445, trickle RFC 8838, consent RFC 7675) without sockets and clocks.
 ///
