@@ -49,10 +49,6 @@ public struct IceAgent: ~Copyable {
     session.checklist.reprioritize(role: role)
   }
 
-  public mutating func addLocalCandidate(_ candidate: IceCandidate, now: Timestamp) {
-    addLocalCandidates([candidate], now: now)
-  }
-
   /// Candidates of this agent, at any time; those of an address already known are ignored.
   public mutating func addLocalCandidates(_ candidates: [IceCandidate], now: Timestamp) {
     for candidate in candidates where !localCandidates.contains(where: { $0.address == candidate.address }) {
