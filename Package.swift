@@ -211,14 +211,20 @@ let package = Package(
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCCaptureTests", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCTestKit"],
+      name: "RTCCaptureTests",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCTestKit", "ProcessKit"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureFileTests",
-      dependencies: ["RTCCaptureFile", "RTCCodecVPX", "RTCBitstream", "RTCMedia", "RTCPrimitives", "CFFmpeg"],
+      dependencies: [
+        "RTCCaptureFile", "RTCCodecVPX", "RTCBitstream", "RTCMedia", "RTCPrimitives", "ProcessKit", "CFFmpeg",
+      ],
       swiftSettings: strict),
     .target(
-      name: "XvfbKit", dependencies: ["RTCMedia", "CX11"], path: "Tests/XvfbKit", swiftSettings: strict),
+      name: "ProcessKit", dependencies: ["RTCNet", "CLinux"], path: "Tests/ProcessKit", swiftSettings: strict),
+    .testTarget(name: "ProcessKitTests", dependencies: ["ProcessKit"], swiftSettings: strict),
+    .target(
+      name: "XvfbKit", dependencies: ["ProcessKit", "RTCMedia", "CX11"], path: "Tests/XvfbKit", swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureX11Tests",
       dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
@@ -235,10 +241,11 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCCapturePluginTests",
-      dependencies: ["RTCCapturePlugin", "PluginHostProbe", "RTCMedia", "RTCPrimitives"],
+      dependencies: ["RTCCapturePlugin", "PluginHostProbe", "RTCMedia", "RTCPrimitives", "ProcessKit"],
       exclude: ["Plugins"], swiftSettings: strict),
     .testTarget(
-      name: "RTCAudioTests", dependencies: ["RTCAudio", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
+      name: "RTCAudioTests", dependencies: ["RTCAudio", "RTCMedia", "RTCPrimitives", "ProcessKit"],
+      swiftSettings: strict),
     .testTarget(
       name: "RTCResampleTests", dependencies: ["RTCResample", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
@@ -266,7 +273,7 @@ let package = Package(
       name: "RTCastTests",
       dependencies: [
         "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCMedia", "RTCPeer", "RTCPrimitives", "RTCSctp",
-        "RTCSignaling", "RTCSignalingNIO",
+        "RTCSignaling", "RTCSignalingNIO", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),

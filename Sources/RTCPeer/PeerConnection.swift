@@ -3,6 +3,7 @@ import RTCIce
 import RTCNet
 public import RTCPrimitives
 public import RTCSctp
+import RTCWire
 
 /// A connection to one far peer, shaped as W3C WebRTC has it. It lives on the loop's thread; every call hops there once.
 public actor PeerConnection {

@@ -64,7 +64,7 @@ extension Peer {
     case .negotiate(let description, let politeness, let credentials):
       try negotiate(description, politeness, credentials, now: now, into: &outbox)
     case .rollback: try Peer.translating { () throws(NegotiationError) in try negotiation.rollback() }
-    case .restartICE(let credentials): negotiation.transport.credentials = ICECredentials(credentials)
+    case .restartICE(let credentials): negotiation.transport.credentials = credentials
     case .addRemoteCandidate(let candidate): try addRemoteCandidate(candidate, now: now)
     case .startConfiguration: notice.startBatch()
     case .commitConfiguration: notice.commitBatch()
