@@ -61,7 +61,8 @@ final class Program: Sendable {
       return
     }
     let late = Late<AudioPipeline>()
-    let sound = peers.makeAudioTrack { late.value?.setExpectedLoss($0) }
+    let sound = peers.makeAudioTrack(
+      onLossChange: { late.value?.setExpectedLoss($0) }, onWishesChange: { late.value?.setWishes($0) })
     audioTrack = sound
     let pipeline = AudioPipeline(
       settings: options.audio, makeEncoder: makeEncoder,
@@ -112,6 +113,7 @@ final class Program: Sendable {
       if state.phase != .over { state.phase = .live }
       return state.phase == .over
     }
+    audio?.setHeld(false)
     if source.video == nil { video.follow(nil) }
     retire(before, except: source)
     if isOver {
@@ -168,7 +170,10 @@ final class Program: Sendable {
     do throws(CaptureError) { _ = try await startAudio(old.capturer) } catch { report(.audioLost(error.sentence)) }
   }
 
-  /// Stops the source; viewers keep its last picture. A source that can pause by itself is only asked to.
+  var isPaused: Bool { state.withLock { $0.phase == .paused } }
+
+  /// Stops the source; viewers keep its last picture and hear nothing. A source that can pause by itself is only asked
+  /// to; sound captured beside it, such as the desktop's, is held back until it goes on.
   func pause() {
     let (source, feeds) = state.withLock { state -> (MediaSource?, [() -> Void]) in
       guard state.phase == .live else { return (nil, []) }
@@ -176,6 +181,7 @@ final class Program: Sendable {
       return (state.source, closing(state))
     }
     guard let source else { return }
+    audio?.setHeld(true)
     if let pausable = source.playback { return pausable.pause() }
     for close in feeds { close() }
     source.stop()
@@ -189,7 +195,10 @@ final class Program: Sendable {
       return (state.source, state.format)
     }
     guard let source else { return }
-    if let pausable = source.playback { return pausable.resume() }
+    if let pausable = source.playback {
+      audio?.setHeld(false)
+      return pausable.resume()
+    }
     _ = try await start(source, format: format)
   }
 
