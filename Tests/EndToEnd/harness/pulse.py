@@ -8,6 +8,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
+
 from harness.clips import waveform
 
 
@@ -73,6 +75,26 @@ class PulseServer:
             env={**os.environ, **self.env}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.players.append(player)
         return player
+
+    def wait_pitch(self, hertz, sink, timeout=20):
+        """Waits until a sound of that pitch is played on the sink."""
+        recorder = subprocess.Popen(
+            ["parec", "--raw", "--format=s16le", "--rate=48000", "--channels=1", "--latency-msec=50", f"--device={sink}.monitor"],
+            env={**os.environ, **self.env}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + timeout
+            found = None
+            while time.monotonic() < deadline:
+                part = np.frombuffer(recorder.stdout.read(48000), np.int16).astype(float)
+                assert len(part) == 24000, "the sound server ended the recording"
+                if np.abs(part).max() > 300:
+                    found = np.argmax(np.abs(np.fft.rfft(part * np.hanning(len(part))))) * 2
+                    if abs(found - hertz) <= 4:
+                        return
+            raise AssertionError(f"{hertz} Hz not heard on {sink} within {timeout} s, but {found}")
+        finally:
+            recorder.kill()
+            recorder.wait()
 
     def stop_playing(self):
         for player in self.players:
