@@ -111,15 +111,15 @@ final class PluginCore: Sendable {
         deadline = min(deadline, MonotonicClock.now + patience.stop)
       }
       // Another source's patience may be longer: what is given up is then only this one's part.
-      if isStopping, handOver() { throw .unavailable("The plugin was stopped while it started.") }
+      if isStopping, handOver(start) { throw .unavailable("The plugin was stopped while it started.") }
       if MonotonicClock.now >= deadline { abandon(start, isStopping) } else { run.wait(until: deadline) }
     }
   }
 
   /// True when somebody else waits for the start, too.
-  private func handOver() -> Bool {
+  private func handOver(_ start: PluginStart) -> Bool {
     state.withLock { state in
-      guard state.users > 1 else { return false }
+      guard case .started(let present) = state.phase, present === start, state.users > 1 else { return false }
       state.users -= 1
       return true
     }

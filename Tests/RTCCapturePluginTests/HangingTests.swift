@@ -26,19 +26,19 @@ import Testing
       guard case .failure(.unavailable(let sentence)) = start else { return #expect(Bool(false)) }
       #expect(sentence.contains("did not return from its `start` within 0.2 s"))
     }
-    #expect(counts.starts == starts + 1)
+    #expect(stage.wait { _ in counts.starts == starts + 1 })
     counts.hangs = false
     // What came back too late is ended; nothing that it pushed was taken.
     #expect(stage.wait { _ in counts.stops == stops + 1 })
     #expect(stage.onlooker.now.pictures.isEmpty)
+    // On a busy machine more than one try may be given up.
     #expect(
       stage.wait { seen in
-        if case .success = seen.start { return !seen.pictures.isEmpty }
-        stage.start()
-        return false
+        if seen.pictures.isEmpty { stage.start() }
+        return !seen.pictures.isEmpty
       })
     stage.stop()
-    #expect(counts.stops == stops + 2)
+    #expect(stage.wait { _ in counts.stops >= stops + 2 && counts.stops == counts.starts - starts + stops })
   }
 
   @Test func stoppingDoesNotWaitForAStartThatDoesNotReturn() throws {
@@ -66,7 +66,7 @@ import Testing
     #expect(stage.wait { !$0.pictures.isEmpty })
     #expect(stage.onlooker.now.notices.isEmpty)
     stage.stop()
-    #expect(counts.stops == stops + 1)
+    #expect(stage.wait { _ in counts.stops == stops + 1 })
   }
 
   @Test func aStopThatDoesNotReturnIsLeftBehindWithAWord() throws {

@@ -111,9 +111,9 @@ final class Program: Sendable {
       if source.video == nil { state.video = nil }
       if source.audio == nil { state.audio = nil }
       if state.phase != .over { state.phase = .live }
+      audio?.setHeld(false)
       return state.phase == .over
     }
-    audio?.setHeld(false)
     if source.video == nil { video.follow(nil) }
     retire(before, except: source)
     if isOver {
@@ -178,10 +178,10 @@ final class Program: Sendable {
     let (source, feeds) = state.withLock { state -> (MediaSource?, [() -> Void]) in
       guard state.phase == .live else { return (nil, []) }
       state.phase = .paused
+      audio?.setHeld(true)
       return (state.source, closing(state))
     }
     guard let source else { return }
-    audio?.setHeld(true)
     if let pausable = source.playback { return pausable.pause() }
     for close in feeds { close() }
     source.stop()
@@ -192,13 +192,11 @@ final class Program: Sendable {
     let (source, format) = state.withLock { state -> (MediaSource?, VideoFormat?) in
       guard state.phase == .paused else { return (nil, nil) }
       state.phase = .live
+      audio?.setHeld(false)
       return (state.source, state.format)
     }
     guard let source else { return }
-    if let pausable = source.playback {
-      audio?.setHeld(false)
-      return pausable.resume()
-    }
+    if let pausable = source.playback { return pausable.resume() }
     _ = try await start(source, format: format)
   }
 
