@@ -165,6 +165,10 @@ public actor PeerConnection {
       if case .audio(let track)? = outgoing[id], let slot {
         track.lossReported(loss, by: Outlet(slot: slot, transceiver: id))
       }
+    case .opusWishesChanged(let wishes, let id):
+      if case .audio(let track)? = outgoing[id], let slot {
+        track.wishesChanged(wishes, of: Outlet(slot: slot, transceiver: id))
+      }
     default:
       stepEvents.append(event)
       tell(event)
