@@ -42,6 +42,11 @@ public enum CallEvent: Sendable {
   case peerLeft(room: String, PeerID)
   /// The hub does not let us into the room; the sentence says why.
   case roomRefused(String, sentence: String)
+  /// Who else is at the signaling server and can be called, after `CallManager.followPeers`; comes anew after an
+  /// interruption.
+  case peersPresent([PeerID])
+  case peerArrived(PeerID)
+  case peerGone(PeerID)
   case localVideoAdded(LocalVideoTrack)
   case localVideoRemoved(LocalVideoTrack)
   case localAudioAdded(LocalAudioTrack)

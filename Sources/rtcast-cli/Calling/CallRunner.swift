@@ -157,6 +157,7 @@ struct CallRunner {
     case .roomCallChanged(let room, let state): output.state(state, room: room)
     case .peerJoined(let room, let peer): output.presence(peer, room: room, isThere: true)
     case .peerLeft(let room, let peer): output.presence(peer, room: room, isThere: false)
+    case .peersPresent, .peerArrived, .peerGone: break
     case .roomRefused(_, let sentence): return .failed(CastFailure(.unavailable, sentence))
     case .localVideoAdded(let track): await show.setPreview(track)
     case .localVideoRemoved: await show.setPreview(nil)
