@@ -53,6 +53,8 @@ public enum CallEvent: Sendable {
   case localAudioRemoved(LocalAudioTrack)
   case remoteVideoAdded(RemoteVideoTrack)
   case remoteVideoRemoved(RemoteVideoTrack)
+  /// Its `content` has changed, such as from a camera to a screen.
+  case remoteVideoChanged(RemoteVideoTrack)
   case remoteAudioAdded(RemoteAudioTrack)
   case remoteAudioRemoved(RemoteAudioTrack)
   /// The far side opened a channel, or this side one of `CallConfiguration.dataChannels`.

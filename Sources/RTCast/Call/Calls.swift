@@ -362,6 +362,7 @@ public actor CallManager: SignalingServerDelegate {
     case .videoRemoved(let track):
       tell(.remoteVideoRemoved(track), room: line.room)
       delegate?.remoteVideoTrackWasRemoved(track)
+    case .videoChanged(let track): tell(.remoteVideoChanged(track), room: line.room)
     case .audioAdded(let track):
       play(track)
       tell(.remoteAudioAdded(track), room: line.room)
@@ -377,6 +378,14 @@ public actor CallManager: SignalingServerDelegate {
     guard !isPlaying else { return }
     isPlaying = true
     audioDevice?.startPlayout(source: mixer)
+  }
+
+  /// Tells the far sides what our streams show.
+  func tellStreams() {
+    for connection in connections.values {
+      let party = connection.party
+      outgoing.yield(.signal(CallSignal(call: party.call, .streams, streams: media.streams), to: party.peer))
+    }
   }
 
   func tell(_ event: CallEvent, room: String?) {

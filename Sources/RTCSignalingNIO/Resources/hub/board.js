@@ -168,6 +168,7 @@ class Switchboard {
       else if (call?.state === "ringing") call.offer = data.description;   // older protocols' callers do not wait
       else if (!call) this.line.send({ type: "bye", to: from, call: id, reason: "unknown-call" });
       break;
+    case "streams": if (call) { call.showing(data.streams); this.onmedia(call); } break;
     case "mute":
       if (call && (data.kind === "audio" || data.kind === "video")) { call.mutedThere[data.kind] = data.muted === true; this.onmedia(call); }
       break;
