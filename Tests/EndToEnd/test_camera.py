@@ -59,10 +59,11 @@ def test_a_cast_that_goes_on_is_refused_a_camera(cast):
     process = cast("test", "--size", "320x180", "--control", stdin=subprocess.PIPE)
     process.url()
     process.command("source", "camera")
-    answer = process.wait_event("control")
-    assert answer["ok"] is False and NONE in answer["message"], answer
-    process.command("source", "camera", "--size", "640x360")
-    assert NONE in process.wait_event("control")["message"]
+    assert NONE in process.wait_event("error", where=lambda e: e.get("control"))["message"]
+    process.command("source", "camera", "/dev/null", "--size", "640x360")
+    assert "not a camera" in process.wait_event("error", where=lambda e: e.get("control"))["message"]
+    process.command("source", "test", "--pattern", "bars")
+    assert process.wait_event("control")["ok"]
 
 
 def test_the_list_of_cameras_is_empty():

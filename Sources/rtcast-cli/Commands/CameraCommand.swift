@@ -27,7 +27,8 @@ struct CameraCommand: CastingCommand {
   var fps: FrameRate?
 
   @Option(
-    help: ArgumentHelp("Size to ask the camera for; larger pictures are scaled down to it. (default: 1280x720)", valueName: "WxH"),
+    help: ArgumentHelp(
+      "Size to ask the camera for; larger pictures are scaled down to it. (default: 1280x720)", valueName: "WxH"),
     transform: { try PictureSize(parsing: $0) })
   var size: PictureSize?
 
@@ -50,7 +51,8 @@ enum CameraChoice {
 
   static func check(_ device: String?) throws {
     if device?.isEmpty == true {
-      throw ValidationError("A camera is named by its path, its number or a part of its name; leave it out for the first.")
+      throw ValidationError(
+        "A camera is named by its path, its number or a part of its name; leave it out for the first.")
     }
   }
 }

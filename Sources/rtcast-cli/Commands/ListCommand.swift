@@ -38,7 +38,8 @@ struct ListCommand: AsyncParsableCommand {
   var display: String?
 
   @Option(
-    help: ArgumentHelp("The hub whose peers are listed, such as wss://host. (default: $RTCAST_SERVER)", valueName: "url"),
+    help: ArgumentHelp(
+      "The hub whose peers are listed, such as wss://host. (default: $RTCAST_SERVER)", valueName: "url"),
     transform: { try HubChoice.address($0) })
   var server: HubAddress?
 
@@ -79,8 +80,9 @@ struct ListCommand: AsyncParsableCommand {
       if case .failure(let error) = finds.cameras, part != nil { throw Self.complain(error) }
     }
     if parts.contains(.peers) {
-      do throws(CastFailure) { finds.peers = 
-        finds.peers = try await HubPeers.list(at: server, as: ownName, token: token?.text)
+      do throws(CastFailure) {
+        finds.peers =
+          finds.peers = try await HubPeers.list(at: server, as: ownName, token: token?.text)
       } catch {
         Terminal.complain(error.sentence)
         throw error.status.code

@@ -38,7 +38,8 @@ import Testing
 
   @Test(arguments: [
     "", "7", "{}", #"{"type":"accept"}"#, #"{"call":"k","type":"dance"}"#, #"{"call":7,"type":"end"}"#,
-    #"{"call":"k","type":"description"}"#, #"{"call":"k","type":"streams","streams":7}"#, #"{"call":"k","type":"description","description":{"type":"offer"}}"#,
+    #"{"call":"k","type":"description"}"#, #"{"call":"k","type":"streams","streams":7}"#,
+    #"{"call":"k","type":"description","description":{"type":"offer"}}"#,
     #"{"call":"k","type":"mute","kind":"audio","muted":"yes"}"#,
   ])
   func `What is none of them is nil`(json: String) {
