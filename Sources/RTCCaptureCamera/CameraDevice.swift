@@ -19,7 +19,7 @@ final class CameraDevice {
 
   /// - Parameter wanted: a path, a number, a part of the name, or nil for the first there is.
   static func open(_ wanted: String?) throws(CaptureError) -> CameraDevice {
-    if let wanted, let path = path(of: wanted) { return try open(path: path) }
+    if let wanted, let file = path(of: wanted) { return try open(path: file) }
     var refusal: CaptureError?
     var names: [String] = []
     for number in 0..<mostDevices {

@@ -50,7 +50,7 @@ public final class IncomingVideoTrack: Sendable {
   public let id: String
   public let streamIDs: [String]
   public let transceiver: TransceiverID
-  let inlet = Inlet<ReceivedFrame> { Inlet.Worth(isBeginning: $0.isKeyFrame, bytes: $0.data.count) }
+  let inlet = Inlet<ReceivedFrame> { .init(isBeginning: $0.isKeyFrame, bytes: $0.data.count) }
   private let ask: @Sendable () -> Void
   private let onLoop: @Sendable (@escaping @Sendable () -> Void) -> Void
   private let readStatistics: @Sendable () async -> StreamStatistics.Reception?

@@ -43,10 +43,11 @@ struct CallCommand: AsyncParsableCommand {
   var file: String?
 
   @Option(
+    defaultAsFlag: CameraChoice.first,
     help: ArgumentHelp(
-      "Show a camera: the first, or the one with this path, number or part of a name.", valueName: "device"),
-    defaultAsFlag: CameraChoice.first)
-  var camera: String?
+      "Show a camera, by its path, its number or a part of its name; without one, the first there is.",
+      valueName: "device"))
+  var camera: String? = nil
 
   @Flag(help: "Show a test picture.")
   var test = false
@@ -80,6 +81,7 @@ struct CallCommand: AsyncParsableCommand {
     let chosen = [
       screen ? "--screen" : nil, file.map { _ in "--file" }, camera.map { _ in "--camera" }, test ? "--test" : nil,
     ].compactMap(\.self)
+    try CameraChoice.check(camera)
     if chosen.count > 1 {
       throw ValidationError("\(chosen.joined(separator: " and ")) cannot be combined; show one of them.")
     }
@@ -117,7 +119,7 @@ struct CallCommand: AsyncParsableCommand {
       media.video = X11Capturer(
         options: X11CaptureOptions(display: nil, target: .screen, cursor: true), onNotice: { logger.warning("\($0)") })
     } else if let camera {
-      media.video = CameraCapturer(camera: camera == CameraChoice.first ? nil : camera)
+      media.video = CameraCapturer(camera: CameraChoice.device(camera))
     } else if test {
       media.video = SyntheticCapturer(pattern: .clock, seed: 1)
     } else if let file {

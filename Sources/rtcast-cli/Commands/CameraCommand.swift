@@ -39,20 +39,23 @@ struct CameraCommand: CastingCommand {
   func source(_ logger: Logger) -> CastRunner.Source {
     let size = cast.largestPicture(size)
     return CastRunner.Source(
-      media: MediaSource(video: CameraCapturer(camera: device)), name: "camera",
+      media: MediaSource(video: CameraCapturer(camera: CameraChoice.device(device))), name: "camera",
       frameRate: cast.frameRate(fps, otherwise: .motion), size: size ?? CameraCapturer.usualSize, maximumSize: size)
   }
 }
 
 /// Which camera, as typed.
 enum CameraChoice {
-  /// For `--camera` without a device.
-  static let first = ""
+  /// The word for `--camera` without a device.
+  static let first = "first"
 
-  static func check(_ device: String?) throws {
-    if device?.isEmpty == true {
+  static func check(_ text: String?) throws {
+    if text?.isEmpty == true {
       throw ValidationError(
         "A camera is named by its path, its number or a part of its name; leave it out for the first.")
     }
   }
+
+  /// As `CameraCapturer` takes it.
+  static func device(_ text: String?) -> String? { text == first ? nil : text }
 }
