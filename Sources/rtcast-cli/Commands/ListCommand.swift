@@ -81,8 +81,7 @@ struct ListCommand: AsyncParsableCommand {
     }
     if parts.contains(.peers) {
       do throws(CastFailure) {
-        finds.peers =
-          finds.peers = try await HubPeers.list(at: server, as: ownName, token: token?.text)
+        finds.peers = try await HubPeers.list(at: server, as: ownName, token: token?.text)
       } catch {
         Terminal.complain(error.sentence)
         throw error.status.code

@@ -75,11 +75,11 @@ class HubLine {
     clearTimeout(this.patience);
     Object.assign(this, { name: message.id, fault: null, tries: 0, wasOnline: true,
       iceServers: Array.isArray(message.iceServers) ? message.iceServers : [] });
-    const entered = new Set(message.rooms ?? []);
+    const entered = new Set(message.rooms ?? []), followed = this.following;
     this.enter("online");
     for (const room of this.rooms) if (!entered.has(room)) this.send({ type: "join", room });
     for (const room of entered) if (!this.rooms.has(room)) this.send({ type: "leave", room });
-    if (this.following) this.send({ type: "list", follow: true });
+    if (followed) this.send({ type: "list", follow: true });
     for (const { message, due } of this.queue.splice(0)) if (due > performance.now()) this.send(message);
   }
 
