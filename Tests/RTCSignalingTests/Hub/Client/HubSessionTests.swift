@@ -76,10 +76,10 @@ private struct SessionBench {
     bench.hear(#"{"type":"peer-gone","peer":"bob"}"#)
     #expect(bench.told == [.present(["bob"]), .peerArrived("carol"), .peerGone("bob")])
     bench.handle(.closed(code: nil))
-    bench.pass(.seconds(40))
     bench.take()
+    bench.pass(.seconds(1))
     bench.register(resumed: true)
-    #expect(bench.sent == [#"{"type":"list","follow":true}"#])
+    #expect(bench.sent.dropFirst() == [#"{"type":"list","follow":true}"#])
   }
 
   @Test func `It registers with name, token and secret as soon as the connection is made`() {
