@@ -161,7 +161,7 @@ let package = Package(
     .executableTarget(
       name: "rtcast-cli",
       dependencies: [
-        "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureFile",
+        "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera", "RTCCaptureFile",
         "RTCCapturePlugin", "RTCCaptureX11", "RTCDtls", "RTCEngine", "RTCNet", "RTCPeer", "RTCSctp", "RTCSignaling",
         "RTCSignalingNIO", "RTCWindow", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

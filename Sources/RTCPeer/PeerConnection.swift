@@ -214,7 +214,7 @@ public actor PeerConnection {
       let ask: @Sendable () -> Void = { [weak self] in
         events.post { [weak self] in self?.assumeIsolated { $0.requestKeyFrame(id) } }
       }
-      new = .video(IncomingVideoTrack(track, ask: ask, statistics: statistics))
+      new = .video(IncomingVideoTrack(track, ask: ask, onLoop: { events.post($0) }, statistics: statistics))
     }
     incoming[id] = new
     continuation.yield(.trackAdded(new))
