@@ -50,9 +50,8 @@ let package = Package(
     // C libraries: module maps and shims, each used by one owner.
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CRTCastPlugin"),
-    .systemLibrary(
-      name: "CFFmpeg", pkgConfig: "libavformat",
-      providers: [.apt(["libavformat-dev", "libavcodec-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"])]),
+    // Compiled with FFmpeg's headers, linked with none of its libraries: the first use loads them.
+    .target(name: "CFFmpeg"),
     .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
