@@ -101,6 +101,7 @@ final class CallConnection: Sendable {
         await receive(Description(kind: kind, sdp: sdp), negotiation, isFirst: isFirst)
         if isFirst, role == .callee { await connection.commitConfiguration() }
         isFirst = false
+      case .streams(let streams): await reception.note(streams)
       case .candidate(let candidate): await receive(candidate, negotiation)
       }
     }

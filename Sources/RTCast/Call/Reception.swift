@@ -10,6 +10,8 @@ final class Reception: Sendable {
   enum Event: Sendable {
     case videoAdded(RemoteVideoTrack)
     case videoRemoved(RemoteVideoTrack)
+    /// What it shows has changed.
+    case videoChanged(RemoteVideoTrack)
     case audioAdded(RemoteAudioTrack)
     case audioRemoved(RemoteAudioTrack)
     case warning(String)
@@ -20,7 +22,16 @@ final class Reception: Sendable {
     var audio: [TransceiverID: RemoteAudioTrack] = [:]
     /// When the first picture of a track that is gone was decoded.
     var firstPicture: Timestamp?
+    /// What the far side says of its streams.
+    var contents: [String: RemoteVideoTrack.Content] = [:]
+
+    func content(of track: IncomingVideoTrack) -> RemoteVideoTrack.Content? {
+      track.streamIDs.lazy.compactMap { contents[$0] }.first
+    }
   }
+
+  /// More than a far side sends; what one names in excess is not kept.
+  private static let mostStreams = 256
 
   private let peer: PeerID
   private let codecs: CodecRegistry
@@ -39,7 +50,10 @@ final class Reception: Sendable {
       case .video(let incoming):
         let playout = try VideoPlayout(decoders: codecs.videoDecoders) { incoming.requestKeyFrame() }
         let remote = RemoteVideoTrack(incoming, peer: peer, playout: playout)
-        tracks.withLock { $0.video[incoming.transceiver] = remote }
+        tracks.withLock { tracks in
+          remote.setContent(tracks.content(of: incoming))
+          tracks.video[incoming.transceiver] = remote
+        }
         await report(.videoAdded(remote))
       case .audio(let incoming):
         guard let makeDecoder = codecs.audioDecoder else { return }
@@ -51,6 +65,17 @@ final class Reception: Sendable {
     } catch {
       await report(.warning("What \(peer) sends cannot be played: \(error)"))
     }
+  }
+
+  /// What the far side says of its streams, for tracks that are there and those that come.
+  func note(_ streams: [String: String]) async {
+    let changed = tracks.withLock { tracks in
+      for (id, kind) in streams where tracks.contents[id] != nil || tracks.contents.count < Self.mostStreams {
+        tracks.contents[id] = RemoteVideoTrack.Content(rawValue: kind)
+      }
+      return tracks.video.values.filter { $0.setContent(tracks.content(of: $0.incoming)) }
+    }
+    for track in changed { await report(.videoChanged(track)) }
   }
 
   func remove(_ track: IncomingTrack) async {
