@@ -31,6 +31,7 @@ public final class PeerLoop: Sendable {
     let limit = options.maximumPeers
     let holder = holder
     try events.start { loop in
+      Peer.prepare()
       let table = PeerTable(loop: loop, maximumPeers: limit)
       holder.table = table
       return table

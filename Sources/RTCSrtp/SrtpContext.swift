@@ -66,8 +66,9 @@ import RTCPrimitives
     return Int(length)
   }
 
-  /// The library's self-test and tables, once a process; nil when it went well.
-  private static let libraryFailure = SrtpError(srtp_init())
+  /// The library's self-test and tables, once a process; nil when it went well. Takes tens of milliseconds where libsrtp2
+  /// stands on NSS.
+  static let libraryFailure = SrtpError(srtp_init())
 
   private static func setCrypto(of policy: inout srtp_policy_t, _ profile: SrtpProfile) {
     switch profile {

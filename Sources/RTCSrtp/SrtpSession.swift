@@ -11,6 +11,9 @@ public struct SrtpSession: ~Copyable {
   private let outbound: SrtpContext
   private let inbound: SrtpContext
 
+  /// Sets up libsrtp2, once a process, which may take tens of milliseconds; else the first session does it. Any thread.
+  public static func prepare() { _ = SrtpContext.libraryFailure }
+
   /// Throws when libsrtp2 cannot be set up, which no peer can cause.
   public init(keys: SrtpKeys) throws(SrtpError) {
     let outbound = try SrtpContext(.outbound, profile: keys.profile, master: keys.local)

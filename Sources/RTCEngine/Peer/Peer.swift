@@ -60,6 +60,9 @@ public struct Peer: ~Copyable {
   var roundTripTime: TimeDelta?
   var drops = DropCounts()
 
+  /// Does what a process does once, so that the first peer need not do it in the middle of its handshake. Any thread.
+  public static func prepare() { SrtpSession.prepare() }
+
   public init(_ configuration: PeerConfiguration) {
     self.configuration = configuration
     channels = PeerDataChannels(configuration)
