@@ -105,12 +105,22 @@ enum PluginWorkshop {
 /// What the breaking plugin counted, in this process.
 struct BreakerCounts {
   private let counts: UnsafePointer<Int64>
+  private let mayGo: UnsafeMutablePointer<Int64>
 
   init(_ path: String) throws {
-    guard let handle = dlopen(path, RTLD_NOW | RTLD_LOCAL), let symbol = dlsym(handle, "breaker_counts") else {
+    guard let handle = dlopen(path, RTLD_NOW | RTLD_LOCAL), let symbol = dlsym(handle, "breaker_counts"),
+      let gate = dlsym(handle, "breaker_may_go")
+    else {
       throw PluginWorkshop.Failure(sentence: "no counts in \(path)")
     }
     counts = UnsafePointer(symbol.assumingMemoryBound(to: Int64.self))
+    mayGo = gate.assumingMemoryBound(to: Int64.self)
+  }
+
+  /// Whether what was told to hang, in this process, goes on.
+  var hangs: Bool {
+    get { mayGo.pointee == 0 }
+    nonmutating set { mayGo.pointee = newValue ? 0 : 1 }
   }
 
   var starts: Int64 { counts[0] }

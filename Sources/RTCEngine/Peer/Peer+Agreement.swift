@@ -154,6 +154,7 @@ extension Peer {
       return
     }
     if let codec = media.sendCodec {
+      sounds[index].wishes = OpusWishes(codec.parameters)
       let format = AudioSendFormat(
         mid: sounds[index].mid, payloadType: codec.payloadType, extensionMap: media.extensionMap)
       if sounds[index].sender == nil {

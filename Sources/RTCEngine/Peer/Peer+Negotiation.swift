@@ -37,6 +37,7 @@ extension Peer {
         return
       }
       try Peer.translating { () throws(NegotiationError) in try negotiation.rollback() }
+      early?.discard()
       notice.reset()
     }
     try takeOffer(Peer.parse(description.sdp))

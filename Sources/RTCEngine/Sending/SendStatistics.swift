@@ -73,6 +73,9 @@ public struct StreamStatistics: Sendable {
     public var jitter: UInt32 = 0
     /// Whole pictures; 0 for sound.
     public var framesReceived = 0
+    /// How loud the newest packet's sound is, 0 (silence)…1 as W3C's `audioLevel` counts; nil for video and where the
+    /// sender does not say (RFC 6464).
+    public var audioLevel: Double?
   }
 }
 
