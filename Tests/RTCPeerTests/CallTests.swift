@@ -55,7 +55,7 @@ import Testing
     }
     var pictures = SyntheticVideo()
     for number in 1...3 { picture.send(pictures.next(.zero + .seconds(Int64(number)))) }
-    while await video.reception()?.framesReceived ?? 0 < 3 { await Task.yield() }
+    while !Task.isCancelled, await video.reception()?.framesReceived ?? 0 < 3 { await Task.yield() }
     let before = asked.withLock { $0 }
     let (frames, feed) = AsyncStream.makeStream(of: ReceivedFrame.self)
     video.setReceiver { feed.yield($0) }
