@@ -1,4 +1,5 @@
 import Glibc
+import ProcessKit
 import RTCCapturePlugin
 import Synchronization
 
@@ -66,15 +67,9 @@ enum PluginWorkshop {
 
   /// Runs a program of the search path to its end.
   static func run(_ arguments: [String]) -> Int32 {
-    let texts = arguments.map { strdup($0) }
-    defer { for text in texts { free(text) } }
-    var process = pid_t()
-    let path = strdup("PATH=" + (getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"))
-    defer { free(path) }
-    guard posix_spawnp(&process, arguments[0], nil, nil, texts + [nil], [path, nil]) == 0 else { return -1 }
-    var status: Int32 = 0
-    waitpid(process, &status, 0)
-    return status
+    guard let outcome = try? TestProcess(arguments, errors: .withOutput).outcome() else { return -1 }
+    if outcome.status != 0 { print(outcome.text) }
+    return outcome.status
   }
 
   /// A file with these bytes.

@@ -5,7 +5,7 @@ import RTCWire
 struct IncomingPacket {
   let header: RTPHeader
   private(set) var mid: RTPStreamName?
-  private(set) var transportNumber: TransportSequenceNumber?
+  var transportNumber: TransportSequenceNumber?
   private(set) var audioLevel: AudioLevel?
 
   init(_ header: RTPHeader, in packet: Span<UInt8>, map: RTPHeaderExtensionMap) {

@@ -97,15 +97,13 @@ public enum DropReason: Int, CaseIterable, Sendable {
   case malformed
   /// RTP of a stream that was not negotiated.
   case unknownStream
-  /// A source address that has not proved itself by ICE.
-  case unverifiedSource
   /// RTP of a source (SSRC) that is another stream's already.
   case sourceCollision
 }
 
 /// A count for every `DropReason`.
 public struct DropCounts: Sendable {
-  private var counts = InlineArray<10, UInt64>(repeating: 0)
+  private var counts = InlineArray<9, UInt64>(repeating: 0)
 
   public subscript(_ reason: DropReason) -> UInt64 {
     get { counts[reason.rawValue] }

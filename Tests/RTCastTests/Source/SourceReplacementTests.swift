@@ -4,7 +4,7 @@ import RTCPrimitives
 import RTCast
 import Testing
 
-@Suite struct SourceReplacementTests {
+@Suite(.timeLimit(.minutes(1))) struct SourceReplacementTests {
   private let first = HandCapturer()
   private let sent = SentFrames()
 
