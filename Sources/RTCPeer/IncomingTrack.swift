@@ -132,7 +132,7 @@ public final class IncomingAudioTrack: Sendable {
   /// The far sender's clocks by its latest report; nil before the first.
   public var senderClock: SenderClock? { inlet.senderClock }
 
-  /// What has arrived so far; nil before the first packet.
+  /// What has arrived so far, and how loud it is now (`audioLevel`); nil before the first packet.
   public func reception() async -> StreamStatistics.Reception? { await readStatistics() }
 }
 

@@ -3,6 +3,7 @@ import RTCIce
 import RTCNet
 public import RTCPrimitives
 public import RTCSctp
+import RTCWire
 
 /// A connection to one far peer, shaped as W3C WebRTC has it. It lives on the loop's thread; every call hops there once.
 public actor PeerConnection {
@@ -163,6 +164,10 @@ public actor PeerConnection {
     case .audioLossReported(let loss, let id):
       if case .audio(let track)? = outgoing[id], let slot {
         track.lossReported(loss, by: Outlet(slot: slot, transceiver: id))
+      }
+    case .opusWishesChanged(let wishes, let id):
+      if case .audio(let track)? = outgoing[id], let slot {
+        track.wishesChanged(wishes, of: Outlet(slot: slot, transceiver: id))
       }
     default:
       stepEvents.append(event)

@@ -119,6 +119,9 @@ public final class Broadcast: Sendable {
   /// Holds the cast: viewers keep the last picture and hear nothing.
   public func pause() { program.pause() }
 
+  /// True from `pause` until `resume` or another source.
+  public var isPaused: Bool { program.isPaused }
+
   /// Goes on after `pause`.
   public func resume() async throws(CaptureError) { try await program.resume() }
 

@@ -67,7 +67,7 @@ extension Peer {
     case .rollback:
       try Peer.translating { () throws(NegotiationError) in try negotiation.rollback() }
       early?.discard()
-    case .restartICE(let credentials): negotiation.transport.credentials = ICECredentials(credentials)
+    case .restartICE(let credentials): negotiation.transport.credentials = credentials
     case .addRemoteCandidate(let candidate): try addRemoteCandidate(candidate, now: now)
     case .startConfiguration: notice.startBatch()
     case .commitConfiguration: notice.commitBatch()

@@ -2,6 +2,7 @@ import RTCEngine
 import RTCNet
 import RTCPeer
 import RTCPlayout
+import RTCPrimitives
 import Synchronization
 
 /// What comes by one connection: a decoding track for each track of the far side.
@@ -19,6 +20,8 @@ final class Reception: Sendable {
   private struct Tracks {
     var video: [TransceiverID: RemoteVideoTrack] = [:]
     var audio: [TransceiverID: RemoteAudioTrack] = [:]
+    /// When the first picture of a track that is gone was decoded.
+    var firstPicture: Timestamp?
     /// What the far side says of its streams.
     var contents: [String: RemoteVideoTrack.Content] = [:]
 
@@ -78,7 +81,11 @@ final class Reception: Sendable {
   func remove(_ track: IncomingTrack) async {
     switch track {
     case .video(let incoming):
-      guard let remote = tracks.withLock({ $0.video.removeValue(forKey: incoming.transceiver) }) else { return }
+      let gone = tracks.withLock { tracks in
+        tracks.firstPicture = Self.firstPicture(of: tracks)
+        return tracks.video.removeValue(forKey: incoming.transceiver)
+      }
+      guard let remote = gone else { return }
       await report(.videoRemoved(remote))
     case .audio(let incoming):
       guard let remote = tracks.withLock({ $0.audio.removeValue(forKey: incoming.transceiver) }) else { return }
@@ -89,11 +96,18 @@ final class Reception: Sendable {
   /// The connection has ended.
   func end() async {
     let rest = tracks.withLock { tracks in
-      defer { tracks = Tracks() }
+      defer { tracks = Tracks(firstPicture: Self.firstPicture(of: tracks)) }
       return (Array(tracks.video.values), Array(tracks.audio.values))
     }
     for track in rest.0 { await report(.videoRemoved(track)) }
     for track in rest.1 { await report(.audioRemoved(track)) }
+  }
+
+  /// When the first picture of any track was decoded, by `MonotonicClock`; nil before.
+  var firstPicture: Timestamp? { tracks.withLock { Self.firstPicture(of: $0) } }
+
+  private static func firstPicture(of tracks: Tracks) -> Timestamp? {
+    (tracks.video.values.map(\.playout.statistics.firstDecoded) + [tracks.firstPicture]).compactMap { $0 }.min()
   }
 
   /// Lets picture and sound of one stream wait for each other, five times a second, until cancelled.

@@ -69,6 +69,7 @@ struct CallOutput: Sendable {
     say([
       "event": "stats", "id": .string(call.peer), "rtt_ms": .optional(connection.roundTripTime?.inMilliseconds),
       "target_bps": .count(connection.targetBitrate.bitsPerSecond), "loss": .number(connection.loss),
+      "first_picture_ms": .optional(call.firstPictureDelay?.inMilliseconds),
       "streams": .array(connection.streams.map(Self.stream)),
     ]) { nil }
   }

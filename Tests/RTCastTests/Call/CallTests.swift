@@ -75,6 +75,8 @@ import Testing
       let pictures = Pictures()
       try await alice.waitForVideo().add(pictures)
       #expect(await pictures.next() != nil)
+      #expect(try #require(await alice.calls.statistics().first?.firstPictureDelay) > .zero)
+      #expect(await bob.calls.statistics().first?.firstPictureDelay == nil)
       try await bob.calls.stopVideoRecording()
       try await alice.wait { if case .remoteVideoRemoved = $0 { () } else { nil } }
       await alice.calls.disconnect()
