@@ -108,6 +108,7 @@ final class PlaybackCore: Sendable {
       state.beginAgainIfOver(now)
       let run = state.makeRun()
       state[track].run = run
+      state.totalAtPassEnd = nil
       state[track].floor = max(state[track].floor, state.clock.media(at: now))
       prepare(&state)
       return run

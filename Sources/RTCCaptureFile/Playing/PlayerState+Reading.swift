@@ -80,6 +80,19 @@ extension PlayerState {
     self.ending = ending
   }
 
+  /// A pass was read. False when nothing at all came of the last one: such a file would go round for ever.
+  mutating func noteEndOfPass() -> Bool {
+    let total = video.total + audio.total
+    defer { totalAtPassEnd = total }
+    // What the decoders hold back comes out at the end of the pass, and counts in the next.
+    guard let totalAtPassEnd else { return true }
+    // While nobody watches, nothing is decoded.
+    let isResting = video.run != nil && !video.isDead && !isDecodingWanted
+    let isUnderway = !pictures.isEmpty || !sounds.isEmpty || video.log.isTapped || audio.log.isTapped || isResting
+    let isUndecoded = (decodesPictures && !video.log.isExhausted) || (decodesSound && !audio.log.isExhausted)
+    return total > totalAtPassEnd || isUnderway || isUndecoded
+  }
+
   /// The decoder gave out all of a pass.
   static func finishPass(_ track: inout Track, floor: TimeDelta) {
     if track.sent > 0 && track.made == 0 { track.isDead = true }

@@ -78,6 +78,8 @@ struct PlayerState {
 
   var video: Track
   var audio: Track
+  /// What both tracks had given when the last pass ended; nil before the first end.
+  var totalAtPassEnd: Int?
   var pictures: [PictureItem] = []
   var sounds: [SoundPiece] = []
   var lastPicture: PictureItem?
@@ -198,6 +200,7 @@ struct PlayerState {
     sounds.removeAll()
     lastPicture = nil
     ending = nil
+    totalAtPassEnd = nil
     indexedKeyFrame = nil
     frontier = media
   }
