@@ -14,6 +14,17 @@ final class PictureReading {
   private var newest: TimeDelta?
   /// Pictures before it are too many for the highest rate.
   private var nextAllowed: TimeDelta?
+  private var lag = Lag.open
+
+  /// Containers that know only when a picture is decoded (AVI): FFmpeg gives each picture the time of the packet that
+  /// pushed it out of the decoder. By so much they are all late, and behind their sound, as the first one is.
+  private enum Lag {
+    /// Nothing was sent yet.
+    case open
+    /// The first packet, at this time, says nothing of when it is shown.
+    case since(TimeDelta)
+    case known(TimeDelta)
+  }
 
   private struct Wish {
     var floor: TimeDelta
@@ -37,6 +48,10 @@ final class PictureReading {
     switch work.entry {
     case .packet(let packet):
       core.monitor.note { state, _ in state.video.sent += 1 }
+      if case .open = lag {
+        let isTimed = packet.payload.packet.pointee.pts != cffmpeg_no_timestamp
+        lag = isTimed ? .known(.zero) : .since(packet.decodeTime)
+      }
       decoder.send(packet.payload)
       collect()
     case .boundary(let floor, _):
@@ -52,6 +67,7 @@ final class PictureReading {
     expected = nil
     newest = nil
     nextAllowed = nil
+    lag = .open
   }
 
   private func collect() {
@@ -93,10 +109,23 @@ final class PictureReading {
   /// The file's own time; pictures without one, or with one that goes back, follow the one before.
   private func place(_ frame: UnsafeMutablePointer<AVFrame>) -> TimeDelta {
     let told = frame.pointee.best_effort_timestamp
-    var time = told == cffmpeg_no_timestamp ? expected ?? .zero : TimeDelta(nanoseconds: told)
+    var time =
+      told == cffmpeg_no_timestamp ? expected ?? .zero : TimeDelta(nanoseconds: told) - lag(of: .nanoseconds(told))
     if let newest, time <= newest { time = expected ?? newest }
     newest = time
     return time
+  }
+
+  private func lag(of told: TimeDelta) -> TimeDelta {
+    switch lag {
+    case .open: return .zero
+    case .known(let lag): return lag
+    case .since(let first):
+      let longest = frameDuration * Int64(decoder.reorderDepth)
+      let lag = max(.zero, min(told - first, longest))
+      self.lag = .known(lag)
+      return lag
+    }
   }
 
   /// Keeps the rate in the long run; a picture may be a little early, so that rates that are nearly equal pass.
