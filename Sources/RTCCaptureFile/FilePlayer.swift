@@ -9,7 +9,8 @@ public import RTCPrimitives
 /// from any thread and return at once.
 ///
 /// Playing begins when `source.video` or `source.audio` is started, and the file is read again from `Options.start` when
-/// both were stopped or ended and one is started again.
+/// both were stopped or ended and one is started again. It ends when they are stopped, or when the player, `source.video`
+/// and `source.audio` have all been let go; a consumer that is being called then is called no more.
 public final class FilePlayer: Sendable {
   public struct Options: Sendable {
     /// Begin again when the end is reached; the next pass begins where the longer of the two streams ends.

@@ -28,7 +28,7 @@ final class FileReader {
     self.file = file
     self.isFresh = isFresh
     timing = PacketTiming(fileTime: file.start ?? 0, media: 0, fileEnd: nil, mayLeap: file.mayLeap)
-    pictures = file.video.flatMap { PictureReading($0, core: core) }
+    pictures = file.video.flatMap { PictureReading($0, core: core, seat: seat) }
     sound = file.audio.flatMap { SoundReading($0, core: core) }
     core.monitor.change { state, _ in
       if pictures == nil { state.video.isDead = true }

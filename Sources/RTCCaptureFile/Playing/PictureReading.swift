@@ -5,6 +5,7 @@ internal import RTCPrimitives
 /// Decodes a player's pictures and puts those that are to be shown where the delivery finds them. On the reader thread.
 final class PictureReading {
   private let core: PlaybackCore
+  private let seat: Int
   private let decoder: CodecContext
   private let maker: PictureMaker
   private let rotation: VideoRotation
@@ -34,9 +35,10 @@ final class PictureReading {
   }
 
   /// Nil when nothing can decode the stream.
-  init?(_ stream: MediaStream, core: PlaybackCore) {
+  init?(_ stream: MediaStream, core: PlaybackCore, seat: Int) {
     guard let decoder = try? CodecContext(stream) else { return nil }
     self.core = core
+    self.seat = seat
     self.decoder = decoder
     maker = PictureMaker(ledger: core.ledger)
     rotation = stream.description.rotation
@@ -72,6 +74,7 @@ final class PictureReading {
 
   private func collect() {
     while let frame = decoder.receive() {
+      core.monitor.spend(\.decoding, seat: seat)
       let wish = core.monitor.note { state, now in
         state.video.made += 1
         return Wish(

@@ -59,7 +59,7 @@ struct PlayerState {
     /// Packets given to the decoder and frames got from it since the pass began.
     var sent = 0
     var made = 0
-    /// Frames ever made.
+    /// Frames that were ever made to be delivered.
     var total = 0
   }
 
@@ -86,6 +86,8 @@ struct PlayerState {
   /// A picture is to be shown although the clock stands: the one after a seek.
   var owesPicture = false
   var droppedPictures = 0
+  /// How late the newest picture was handed over.
+  var lateness = TimeDelta.zero
 
   var isDecodingWanted = true
   var isMuted = false
