@@ -81,13 +81,14 @@ struct PacketLog {
   }
 
   /// While decoding is late: moves the decoder's place to the newest key frame of a stretch, else to the first after it,
-  /// else to the end of the pass. Says how many packets are left out; nil when none of these was read yet.
+  /// else to the end of the pass (of the last one only when all of it is due). Says how many packets are left out; nil when
+  /// none of these was read yet.
   mutating func skipToKeyFrame(from earliest: TimeDelta, to latest: TimeDelta) -> Int? {
     var target: Int?
     search: for number in max(decodeAt + 1, first)..<max(decodeAt + 1, endIndex) {
       switch self[number] {
-      case .boundary:
-        target = target ?? number
+      case .boundary(_, let isLast):
+        if target == nil, !isLast || isPacket(number - 1, before: latest) { target = number }
         break search
       case .packet(let packet):
         guard packet.isKeyFrame, packet.time >= earliest else { continue }
@@ -189,6 +190,11 @@ struct PacketLog {
       if decodeAt < first { restartDecoder() }
     }
     compact()
+  }
+
+  private func isPacket(_ number: Int, before media: TimeDelta) -> Bool {
+    guard case .packet(let packet) = self[number] else { return false }
+    return packet.time < media
   }
 
   private func isPast(_ media: TimeDelta) -> Bool {
