@@ -65,7 +65,7 @@ import Testing
     clip.write(bytes)
     var options = FilePlayer.Options()
     options.isLooped = true
-    let record = await (try Playback(clip, options, pictureLimit: 40)).play()
+    let record = await (try Playback(clip, options, pictureLimit: 40)).play(audio: false)
     #expect(record.pictures.isEmpty)
     guard case .failure = record.videoStart else {
       return #expect(record.videoEnd != nil, "\(String(describing: record.videoStart))")
