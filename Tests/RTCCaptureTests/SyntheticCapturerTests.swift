@@ -9,7 +9,7 @@ private func format(_ width: Int, _ height: Int, fps: Double) -> VideoFormat {
   VideoFormat(size: PixelSize(width: width, height: height), frameRates: 0...fps, pixelFormat: .bgra)
 }
 
-@Suite struct SyntheticCapturerTests {
+@Suite(.timeLimit(.minutes(1))) struct SyntheticCapturerTests {
   @Test func framesComeInOrderAtTheSizeAskedFor() async {
     let capturer = SyntheticCapturer(pattern: .clock)
     let collector = FrameCollector()

@@ -89,7 +89,7 @@ final class RelayedStream: WHEPSessions {
       sound.newest = position
       return EncodedAudioFrame(
         data: packet.payload, position: position, sampleCount: header.sampleCount, captureTime: time,
-        startsTalkSpurt: packet.marker)
+        startsTalkSpurt: packet.marker, level: packet.level)
     }
     if let frame { audio.send(frame) }
   }
