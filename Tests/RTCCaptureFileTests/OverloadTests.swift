@@ -6,7 +6,7 @@ import Testing
 
 /// Where decoding or its consumer is too slow for a file, pictures are left out and those shown are not ever later. Times
 /// are virtual: what decoding takes is a number.
-@Suite struct OverloadTests {
+@Suite(.timeLimit(.minutes(2))) struct OverloadTests {
   private static func clip(keyFrameEach count: Int, seconds: Int = 12) throws -> Clip {
     try Clip(
       "slow.mkv",

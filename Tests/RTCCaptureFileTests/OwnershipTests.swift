@@ -5,7 +5,7 @@ import Testing
 
 /// A file plays for those who hold its player or one of its sources, and for nobody else. The time limits only end what
 /// would never end.
-@Suite struct OwnershipTests {
+@Suite(.timeLimit(.minutes(2))) struct OwnershipTests {
   /// Tells when the player has let go of it: then its thread is over.
   private final class Listener: VideoConsumer, AudioConsumer, Sendable {
     let started: AsyncStream<Void>.Continuation
@@ -53,7 +53,7 @@ import Testing
       consumer: Listener(started: started.continuation, gone: gone.continuation))
   }
 
-  @Test(.timeLimit(.minutes(5))) func aPlayerThatNobodyHoldsStops() async throws {
+  @Test func aPlayerThatNobodyHoldsStops() async throws {
     var player: FilePlayer? = try loop()
     startVideo(of: player!.source)
     player?.source.audio?.startCapture(
@@ -64,7 +64,7 @@ import Testing
     await awaitOne(gone.stream)
   }
 
-  @Test(.timeLimit(.minutes(5))) func asLongAsOneSourceIsHeldItGoesOn() async throws {
+  @Test func asLongAsOneSourceIsHeldItGoesOn() async throws {
     var player: FilePlayer? = try loop()
     var video = player?.source.video
     startVideo(of: player!.source)
@@ -75,7 +75,7 @@ import Testing
     await awaitOne(gone.stream)
   }
 
-  @Test(.timeLimit(.minutes(5))) func aPausedPlayerThatNobodyHoldsStopsToo() async throws {
+  @Test func aPausedPlayerThatNobodyHoldsStopsToo() async throws {
     var player: FilePlayer? = try loop()
     startVideo(of: player!.source)
     await awaitOne(started.stream)
@@ -84,7 +84,7 @@ import Testing
     await awaitOne(gone.stream)
   }
 
-  @Test(.timeLimit(.minutes(5))) func afterAStopThatCameAtOnceAnotherStartPlays() async throws {
+  @Test func afterAStopThatCameAtOnceAnotherStartPlays() async throws {
     let player = try loop()
     for _ in 0..<50 {
       startVideo(of: player.source)

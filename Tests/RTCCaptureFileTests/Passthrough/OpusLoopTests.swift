@@ -3,7 +3,7 @@ import RTCMedia
 import RTCPrimitives
 import Testing
 
-@Suite struct OpusLoopTests {
+@Suite(.timeLimit(.minutes(2))) struct OpusLoopTests {
   private final class Listener: AudioConsumer, EncodedAudioConsumer, Sendable {
     let feed: AsyncStream<EncodedAudioFrame>.Continuation
 
