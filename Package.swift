@@ -265,8 +265,8 @@ let package = Package(
     .testTarget(
       name: "RTCastTests",
       dependencies: [
-        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCMedia", "RTCPeer", "RTCPrimitives", "RTCSctp",
-        "RTCSignaling", "RTCSignalingNIO",
+        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCMedia", "RTCNet", "RTCPeer", "RTCPrimitives",
+        "RTCSctp", "RTCSignaling", "RTCSignalingNIO",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),

@@ -3,6 +3,7 @@ import Testing
 
 /// The example of an application's own source, built beside the tests.
 @Suite struct OwnSourceTests {
+  /// S0.70, S4.20.
   @Test func theExampleRunsAndItsPicturesAreCaptured() {
     let (output, status) = run(Self.folder + "/OwnSource")
     #expect(status == 0)

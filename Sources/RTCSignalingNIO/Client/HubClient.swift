@@ -72,6 +72,9 @@ public final class HubClient: Sendable {
 
   public func leave(_ room: String) { handle(.leave(room: room)) }
 
+  /// The machine's network is back: does not wait for the next attempt, and looks whether the connection still lives.
+  public func networkReturned() { handle(.networkReturned) }
+
   /// Gives the name back and ends. Returns when the goodbye is out; may be called again.
   public func close() async {
     let link = link

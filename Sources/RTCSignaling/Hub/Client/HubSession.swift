@@ -40,6 +40,8 @@ public struct HubSession: Sendable {
     case send(HubMessage, to: String)
     case join(room: String)
     case leave(room: String)
+    /// The machine's network is back, or another: a pause ends, and a connection shows at once whether it still lives.
+    case networkReturned
     /// Say goodbye and end.
     case close
     /// The time that `deadline` named has come.
@@ -127,6 +129,7 @@ public struct HubSession: Sendable {
     case .send(let message, let peer): post(message.text(to: peer))
     case .join(let room): join(room)
     case .leave(let room): leave(room)
+    case .networkReturned: hurry(now)
     case .close: close()
     case .deadline: wake(now)
     }
@@ -188,6 +191,19 @@ public struct HubSession: Sendable {
         actions.append(.disconnect)
         lose(.connectionLost(reason: "the hub has gone silent"), now)
       }
+    }
+  }
+
+  private mutating func hurry(_ now: Timestamp) {
+    switch stage {
+    case .pausing:
+      attempts = 0
+      connect(now)
+    case .registered:
+      guard pinged == nil else { return }
+      pinged = now
+      actions.append(.ping)
+    case .fresh, .connecting, .registering, .ended: return
     }
   }
 
