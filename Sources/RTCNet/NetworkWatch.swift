@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-public import RTCPrimitives
+import RTCPrimitives
 import Synchronization
 
 /// Tells when this machine's network goes and comes back, until it is let go of or stopped. Any thread.

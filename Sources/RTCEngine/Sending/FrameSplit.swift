@@ -15,14 +15,13 @@ enum FrameSplit {
     switch frame.codec {
     case .vp8: self = .vp8(VP8FrameSplit(frameSize: frame.data.count, pictureID: VP8PictureID(pictureID), room: room))
     case .vp9:
-      // What is passed on unread has no size; receivers take it from the bitstream.
-      let isSized = frame.isKeyFrame && frame.size.width > 0
       let size = VP9ScalabilityStructure.Size(
         width: UInt16(clamping: frame.size.width), height: UInt16(clamping: frame.size.height))
+      // What is passed on unread has no size.
+      let kind = frame.isKeyFrame ? VP9FrameSplit.Kind.key(frame.size.width > 0 ? size : nil) : .predicted
       self = .vp9(
         VP9FrameSplit(
-          frameSize: frame.data.count, keyFrameSize: isSized ? size : nil, pictureID: VP9PictureID(pictureID),
-          room: room))
+          frameSize: frame.data.count, kind: kind, pictureID: VP9PictureID(pictureID), room: room))
     case .h264: self = .h264(H264FrameSplit(frame.data.span, room: room))
     case .av1: self = .av1(AV1FrameSplit(frame.data.span, isKeyFrame: frame.isKeyFrame, room: room))
     }

@@ -116,7 +116,7 @@ import Testing
       let credentials = try #require(section.transport.credentials)
       let head = [
         "a=ice-ufrag:\(credentials.usernameFragment)", "a=ice-pwd:\(credentials.password)",
-        "m=\(section.kind.rawValue) 9 UDP/TLS/RTP/SAVPF 0", "a=mid:\(section.mid ?? "0")",
+        "m=video 9 UDP/TLS/RTP/SAVPF 0", "a=mid:\(section.mid ?? "0")",
       ]
       let lines = (candidates[side] ?? []).map { "a=" + $0 }
       for body in [head + lines + ["a=end-of-candidates"], head + ["a=end-of-candidates"]] {

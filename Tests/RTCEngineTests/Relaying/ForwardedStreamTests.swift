@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test("clocks that do not belong together, and none at all, leave sound where it came")
-  func nonsense() throws {
+  func nonsense() {
     let now = Timestamp.zero + .seconds(100)
     let clocks = [
       SenderClock(ntpTime: NTPTimestamp(0), rtpTime: RTPTimestamp(48_000)),
@@ -137,21 +137,20 @@ import Testing
       var forwarder = StreamForwarder()
       let video = SenderClock(ntpTime: NTPTimestamp(UInt64(50_000) << 32), rtpTime: RTPTimestamp(9_000))
       _ = forwarder.forward(picture(9_000, at: now), clock: video)
-      let frame = try #require(forwarder.forward(packet(0, position: 48_000, at: now), clock: clock))
-      #expect(frame.captureTime == now && frame.position == 48_000)
+      let frame = forwarder.forward(packet(0, position: 48_000, at: now), clock: clock)
+      #expect(frame?.captureTime == now && frame?.position == 48_000)
     }
   }
 
   @Test("sound that is overtaken, and what is no Opus, is left out")
-  func leftOut() throws {
+  func leftOut() {
     let now = Timestamp.zero + .seconds(100)
     var forwarder = StreamForwarder()
-    #expect(forwarder.forward(packet(1, position: 960, at: now), clock: nil) != nil)
-    #expect(forwarder.forward(packet(0, position: 0, at: now), clock: nil) == nil)
     var broken = packet(2, position: 1_920, at: now)
     broken.payload = []
-    #expect(forwarder.forward(broken, clock: nil) == nil)
-    #expect(forwarder.forward(packet(3, position: 2_880, at: now), clock: nil)?.position == 2_880)
+    let packets = [packet(1, position: 960, at: now), packet(0, position: 0, at: now), broken]
+    let passed = (packets + [packet(3, position: 2_880, at: now)]).map { forwarder.forward($0, clock: nil)?.position }
+    #expect(passed == [960, nil, nil, 2_880])
   }
 
   @Test("capture times of pictures only ever rise, even when the far clock leaps back")
