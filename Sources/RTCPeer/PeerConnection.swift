@@ -3,6 +3,7 @@ import RTCIce
 import RTCNet
 public import RTCPrimitives
 public import RTCSctp
+import RTCWire
 
 /// A connection to one far peer, shaped as W3C WebRTC has it. It lives on the loop's thread; every call hops there once.
 public actor PeerConnection {
@@ -165,6 +166,10 @@ public actor PeerConnection {
       if case .audio(let track)? = outgoing[id], let slot {
         track.lossReported(loss, by: Outlet(slot: slot, transceiver: id))
       }
+    case .opusWishesChanged(let wishes, let id):
+      if case .audio(let track)? = outgoing[id], let slot {
+        track.wishesChanged(wishes, of: Outlet(slot: slot, transceiver: id))
+      }
     default:
       stepEvents.append(event)
       tell(event)
@@ -210,7 +215,7 @@ public actor PeerConnection {
       let ask: @Sendable () -> Void = { [weak self] in
         events.post { [weak self] in self?.assumeIsolated { $0.requestKeyFrame(id) } }
       }
-      new = .video(IncomingVideoTrack(track, ask: ask, statistics: statistics))
+      new = .video(IncomingVideoTrack(track, ask: ask, onLoop: { events.post($0) }, statistics: statistics))
     }
     incoming[id] = new
     continuation.yield(.trackAdded(new))

@@ -52,6 +52,14 @@ def test_page_health_and_figures(cast):
     hub.wait_event("peer", where=lambda event: event["id"] == "alice" and event["state"] == "left")
 
 
+def test_a_hub_loads_none_of_the_libraries_that_only_files_need(cast):
+    """They bring a hundred others with them: two fifths of a waiting hub's memory."""
+    hub = cast("serve", "--listen", "127.0.0.1:0")
+    assert fetch(hub.url() + "healthz")[0] == 200
+    with open(f"/proc/{hub.process.pid}/maps") as maps:
+        assert "libav" not in maps.read()
+
+
 def test_ctrl_c_says_goodbye_to_everybody(cast):
     hub = cast("serve", "--listen", "127.0.0.1:0")
     url = hub.url()

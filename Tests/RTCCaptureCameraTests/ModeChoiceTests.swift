@@ -28,6 +28,14 @@ import Testing
     #expect(CameraMode.best(of: silent, size: PixelSize(width: 640, height: 480), rate: 30) == silent[1])
   }
 
+  @Test("Modes are ranked as they would be chosen, so that who takes the first takes the best")
+  func ranking() {
+    let ranked = CameraMode.ranked(modes, size: PixelSize(width: 1280, height: 720), rate: 30)
+    #expect(ranked.first == mode(.motionJPEG, 1280, 720, 30))
+    #expect(ranked[1] == mode(.yuyv, 1280, 720, 10))
+    #expect(ranked.count == modes.count)
+  }
+
   @Test("A camera without modes has none to choose")
   func none() { #expect(CameraMode.best(of: [], size: PixelSize(width: 640, height: 480), rate: 30) == nil) }
 

@@ -3,7 +3,7 @@ import RTCMedia
 import RTCPrimitives
 import Testing
 
-@Suite struct PictureFormatTests {
+@Suite(.timeLimit(.minutes(2))) struct PictureFormatTests {
   private func first(_ clip: Clip) async throws -> (Playback.Picture, converted: Int) {
     let playback = try Playback(clip, pictureLimit: 1)
     let record = await playback.play()

@@ -41,6 +41,36 @@ import Testing
     await pair.close()
   }
 
+  @Test("pictures that come before anybody takes them are handed over from the key frame on, and no other is asked for")
+  func kept() async throws {
+    let pair = try TwoConnections()
+    let asked = Mutex(0)
+    let picture = pair.loop.makeVideoTrack(onKeyFrameRequest: { asked.withLock { $0 += 1 } })
+    _ = try await pair.caller.addTrack(.video(picture))
+    async let calling = pair.ready(pair.caller, tracks: 0, sending: 1)
+    async let called = pair.ready(pair.callee, tracks: 1, sending: 0)
+    let (_, tracks) = await (calling, called)
+    guard case .video(let video)? = tracks.first else {
+      Issue.record("\(tracks)")
+      return
+    }
+    var pictures = SyntheticVideo()
+    for number in 1...3 { picture.send(pictures.next(.zero + .seconds(Int64(number)))) }
+    while await video.reception()?.framesReceived ?? 0 < 3 { await Task.yield() }
+    let before = asked.withLock { $0 }
+    let (frames, feed) = AsyncStream.makeStream(of: ReceivedFrame.self)
+    video.setReceiver { feed.yield($0) }
+    var seen: [UInt64?] = []
+    for await frame in frames {
+      seen.append(SyntheticVideo.number(of: frame.data, isKeyFrame: frame.isKeyFrame))
+      if seen.count == 3 { picture.send(pictures.next(.zero + .seconds(4))) }
+      if seen.count == 4 { break }
+    }
+    #expect(seen == [0, 1, 2, 3])
+    #expect(asked.withLock { $0 } == before)
+    await pair.close()
+  }
+
   @Test("a removed track ends at the other side, and so does every track when the call ends")
   func ends() async throws {
     let pair = try TwoConnections()

@@ -96,6 +96,7 @@ import Testing
     let statistics = screen.presenter.statistics
     #expect(statistics.framesDecoded == 150 && statistics.framesDropped == 0)
     #expect(statistics.framesSkipped >= 5)
+    #expect(statistics.firstDecoded == .zero + .seconds(1_000) + .milliseconds(4))
     #expect(screen.numbers == screen.numbers.sorted() && screen.numbers.last == 149)
     #expect(statistics.freezes == 1 && statistics.frozen > .milliseconds(400))
   }

@@ -7,7 +7,7 @@ import RTCPrimitives
 import Synchronization
 import Testing
 
-@Suite struct VideoPlayouts {
+@Suite(.timeLimit(.minutes(1))) struct VideoPlayouts {
   /// What a sink is told; waiting for it ends with the stream.
   private final class Screen: VideoSink {
     enum Event: Sendable {

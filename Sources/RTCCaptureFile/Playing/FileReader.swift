@@ -53,10 +53,24 @@ final class FileReader {
       case .exit: return
       case .seek(let position): seek(to: position)
       case .read: read()
-      case .decodePicture(let work): pictures?.decode(work)
-      case .decodeSound(let work): sound?.decode(work)
+      case .decodePicture(let work):
+        pictures?.decode(work)
+        noteDecoded()
+      case .decodeSound(let work):
+        sound?.decode(work)
+        noteDecoded()
       }
     }
+  }
+
+  private func noteDecoded() {
+    let isEnding = core.monitor.note { state, _ in
+      state.video.isDecoding = false
+      state.audio.isDecoding = false
+      return state.ending != nil
+    }
+    // A delivery that looked while the last was being decoded waits to hear that it is done.
+    if isEnding { core.monitor.change { _, _ in } }
   }
 
   // MARK: - Reading

@@ -84,7 +84,8 @@ final class PlaybackMonitor<State>: @unchecked Sendable {
   }
 
   /// Asks `step` again and again, at each change and at the time it named, until it is ready. `step` may change the
-  /// state; the other threads look at it when `step` is ready.
+  /// state; the other threads look at it when `step` is ready. One that is not ready changes nothing they wait for: they
+  /// may have looked already, and would wait for ever.
   func wait<Result>(seat: Int, _ step: (inout State, Timestamp) -> Wait<Result>) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

@@ -18,8 +18,6 @@ extension PlayerState {
   private static let tapLead = TimeDelta.seconds(3)
 
   mutating func nextJob(_ now: Timestamp) -> Wait<ReaderJob> {
-    video.isDecoding = false
-    audio.isDecoding = false
     guard isWanted else { return .ready(.exit) }
     if case .wanted(let target) = seek {
       seek = .underway

@@ -44,7 +44,8 @@ public struct StreamForwarder: Sendable {
     newestSound = position
     return EncodedAudioFrame(
       data: packet.payload, position: position, sampleCount: header.sampleCount,
-      captureTime: reported(packet.timestamp, received: packet.received) ?? arrival, startsTalkSpurt: packet.marker)
+      captureTime: reported(packet.timestamp, received: packet.received) ?? arrival, startsTalkSpurt: packet.marker,
+      level: packet.level)
   }
 
   /// When the sound at `timestamp` was heard, on the clock that the pictures are placed on; nil while the reports do not say.

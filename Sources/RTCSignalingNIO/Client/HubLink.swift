@@ -39,8 +39,8 @@ final class HubLink {
   private func makeSession(_ name: String?) -> HubSession {
     var generator = SystemRandomNumberGenerator()
     return HubSession(
-      address: address, name: name, token: token, secret: Self.secret(), options: configuration.session,
-      seed: generator.next())
+      address: address, name: name, token: token, secret: Self.secret(), isListed: configuration.isListed,
+      options: configuration.session, seed: generator.next())
   }
 
   func handle(_ input: HubSession.Input) {

@@ -55,6 +55,7 @@ public actor CallManager: SignalingServerDelegate {
     case end(String, to: PeerID)
     case join(String)
     case leave(String)
+    case followPeers
     case goodbye
   }
 
@@ -110,6 +111,7 @@ public actor CallManager: SignalingServerDelegate {
     case .end(let call, let peer): await signaling.sendEndCall(call, to: peer)
     case .join(let room): await signaling.join(room: room)
     case .leave(let room): await signaling.leave(room: room)
+    case .followPeers: await signaling.followPeers()
     case .goodbye: await signaling.disconnect()
     }
   }
@@ -156,6 +158,13 @@ public actor CallManager: SignalingServerDelegate {
   /// Our name at the signaling server; nil before `setupConnection`.
   public var peerID: PeerID? { board?.me }
 
+  /// Asks who is at the signaling server, and to be told from now on who comes and goes, by events: `peersPresent`,
+  /// `peerArrived`, `peerGone`.
+  public func followPeers() async throws(CallManagerError) {
+    guard board != nil else { throw Self.notSetUp }
+    outgoing.yield(.followPeers)
+  }
+
   /// Ends all calls, stops recording and closes the signaling connection. Returns when goodbyes are out.
   public func disconnect() async {
     _ = await step(.hangUp)
@@ -192,6 +201,9 @@ public actor CallManager: SignalingServerDelegate {
     case .peers(let room, let peers): _ = await step(.peers(room: room, peers))
     case .peerJoined(let room, let peer): _ = await step(.peerJoined(room: room, peer: peer))
     case .peerLeft(let room, let peer): _ = await step(.peerLeft(room: room, peer: peer))
+    case .present(let peers): continuation.yield(.peersPresent(peers))
+    case .arrived(let peer): continuation.yield(.peerArrived(peer))
+    case .gone(let peer): continuation.yield(.peerGone(peer))
     case .interrupted(let sentence): continuation.yield(.signalingInterrupted(sentence: sentence))
     case .resumed: continuation.yield(.signalingResumed)
     case .ended(let sentence):
@@ -370,6 +382,7 @@ public actor CallManager: SignalingServerDelegate {
     case .videoRemoved(let track):
       tell(.remoteVideoRemoved(track), room: line.room)
       delegate?.remoteVideoTrackWasRemoved(track)
+    case .videoChanged(let track): tell(.remoteVideoChanged(track), room: line.room)
     case .audioAdded(let track):
       play(track)
       tell(.remoteAudioAdded(track), room: line.room)
@@ -385,6 +398,14 @@ public actor CallManager: SignalingServerDelegate {
     guard !isPlaying else { return }
     isPlaying = true
     audioDevice?.startPlayout(source: mixer)
+  }
+
+  /// Tells the far sides what our streams show.
+  func tellStreams() {
+    for connection in connections.values {
+      let party = connection.party
+      outgoing.yield(.signal(CallSignal(call: party.call, .streams, streams: media.streams), to: party.peer))
+    }
   }
 
   func tell(_ event: CallEvent, room: String?) {

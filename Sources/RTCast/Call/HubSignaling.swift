@@ -68,6 +68,8 @@ public actor HubSignaling: SignalingServerConnection {
 
   public func leave(room: String) { client.leave(room) }
 
+  public func followPeers() { client.follow() }
+
   private func hear(_ event: HubClientEvent) async {
     switch event {
     case .registered(let registration):
@@ -82,6 +84,9 @@ public actor HubSignaling: SignalingServerConnection {
     case .peers(let room, let peers): await tell(.peers(room: room, peers))
     case .peerJoined(let room, let peer): await tell(.peerJoined(room: room, peer))
     case .peerLeft(let room, let peer): await tell(.peerLeft(room: room, peer))
+    case .present(let peers): await tell(.present(peers))
+    case .peerArrived(let peer): await tell(.arrived(peer))
+    case .peerGone(let peer): await tell(.gone(peer))
     case .refused(let refusal): await tell(.refused(refusal))
     case .disconnected(let error, _):
       link = .broken

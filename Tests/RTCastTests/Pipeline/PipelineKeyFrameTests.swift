@@ -5,7 +5,7 @@ import RTCast
 import Synchronization
 import Testing
 
-@Suite struct PipelineKeyFrameTests {
+@Suite(.timeLimit(.minutes(1))) struct PipelineKeyFrameTests {
   let size = PixelSize(width: 480, height: 272)
 
   private func orders(keyFrame: Bool = false, active: Bool = true) -> PipelineOrders {
