@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct Calls {
+  /// S1.19, S1.23, S1.29, S3.5, S3.40.
   @Test("S0: both sides add tracks at the same moment, and what one sends the other receives")
   func bothWays() async throws {
     let pair = try TwoConnections()
