@@ -37,7 +37,11 @@ let package = Package(
     .library(
       name: "RTCPictures", targets: ["RTCMedia", "RTCConvert", "RTCCodecVPX", "RTCCapture", "RTCPrimitives"]),
     .library(
-      name: "RTCEngine", targets: ["RTCEngine", "RTCNet", "RTCSrtp", "RTCPrimitives", "RTCMedia", "RTCTestKit"]),
+      name: "RTCEngine",
+      targets: [
+        "RTCEngine", "RTCIce", "RTCDtls", "RTCSrtp", "RTCSctp", "RTCWire", "RTCNet", "RTCPrimitives", "RTCMedia",
+        "RTCTestKit",
+      ]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -191,7 +195,7 @@ let package = Package(
     .testTarget(
       name: "RTCEngineTests",
       dependencies: [
-        "RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCSctp", "RTCMedia", "RTCWire", "RTCPrimitives",
+        "RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCSrtp", "RTCSctp", "RTCMedia", "RTCWire", "RTCPrimitives",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -271,8 +275,8 @@ let package = Package(
     .testTarget(
       name: "RTCastTests",
       dependencies: [
-        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCPeer", "RTCPrimitives",
-        "RTCSctp", "RTCSignaling", "RTCSignalingNIO", "ProcessKit",
+        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPeer",
+        "RTCPrimitives", "RTCSctp", "RTCSignaling", "RTCSignalingNIO", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),

@@ -28,6 +28,9 @@ let package = Package(
     // By itself: it alone needs usrsctp.
     .target(
       name: "FuzzSctpBody", dependencies: [.product(name: "RTCSctp", package: "rtcast")], swiftSettings: strict),
+    // By themselves likewise: whole agents and peers, on virtual time.
+    .target(
+      name: "FuzzPeerBodies", dependencies: [.product(name: "RTCEngine", package: "rtcast")], swiftSettings: strict),
     .systemLibrary(name: "CLibFuzzer"),
     fuzzTarget("FuzzRTP"),
     fuzzTarget("FuzzRTCP"),
@@ -42,6 +45,9 @@ let package = Package(
     fuzzTarget("FuzzJitter"),
     fuzzTarget("FuzzVideo"),
     fuzzTarget("FuzzSCTP", body: "FuzzSctpBody"),
+    fuzzTarget("FuzzICE", body: "FuzzPeerBodies"),
+    fuzzTarget("FuzzFarPeer", body: "FuzzPeerBodies"),
+    fuzzTarget("FuzzNegotiation", body: "FuzzPeerBodies"),
     fuzzTarget("FuzzHub"),
     fuzzTarget("FuzzHubClient"),
     fuzzTarget("FuzzPeerJS"),

@@ -49,7 +49,7 @@ def test_a_call_says_at_once_that_it_has_no_camera(cast):
     hub = cast("serve", "--listen", "127.0.0.1:0").url()
     code, _, stderr = run("call", "--server", hub, "--no-window", "--audio", "none", "--camera")
     assert code == 69 and NONE in stderr, stderr
-    code, _, stderr = run("call", "--server", hub, "--no-window", "--camera", "/dev/null")
+    code, _, stderr = run("call", "--server", hub, "--no-window", "--audio", "none", "--camera", "/dev/null")
     assert code == 69 and "not a camera" in stderr, stderr
     code, _, stderr = run("call", "--server", hub, "--camera", "--screen")
     assert code == 64 and "--camera" in stderr

@@ -16,7 +16,11 @@ struct NegotiationNotice {
   private var batch = Batch.none
 
   mutating func startBatch() { batch = .open }
-  mutating func commitBatch() { batch = .none }
+  /// Told anew, if it was told before: who looked while the batch was open, found nothing to do.
+  mutating func commitBatch() {
+    if case .open = batch { state = .quiet }
+    batch = .none
+  }
 
   /// True while a batch is open.
   var isHeld: Bool { if case .open = batch { true } else { false } }

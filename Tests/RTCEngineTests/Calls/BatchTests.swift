@@ -49,6 +49,20 @@ import Testing
     #expect(pair.offerer.negotiationsNeeded == notices && pair.areAgreed)
   }
 
+  @Test("S0.15: what was told before a batch and not acted on in time is told again at its end")
+  func toldBefore() throws {
+    let pair = try PeerPair.inCall()
+    pair.addTrack(.video, "a", on: .offerer)
+    // Who acts on the notice finds the batch open.
+    pair.perform(.offerer, .startConfiguration)
+    pair.run(for: .milliseconds(200))
+    #expect(pair.answerer.tracksAdded.allSatisfy { $0.kind == .audio })
+    pair.perform(.offerer, .commitConfiguration)
+    pair.run(for: .seconds(1))
+    #expect(pair.areAgreed && pair.agreesWithItself)
+    #expect(pair.answerer.tracksAdded.count { $0.kind == .video } == 1)
+  }
+
   @Test("many changes outside a batch are told once until they are agreed")
   func toldOnce() throws {
     let pair = try PeerPair(.call())

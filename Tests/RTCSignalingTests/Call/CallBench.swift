@@ -59,6 +59,7 @@ struct CallBench {
     case .reject(let reason): "reject \(signal.call) as \(reason)"
     case .description(let kind, _): "\(kind) \(signal.call)"
     case .mute: "mute \(signal.call)"
+    case .streams: "streams \(signal.call)"
     case .end: "end \(signal.call)"
     }
   }

@@ -126,6 +126,8 @@ class Switchboard {
   appeared(peer) {
     this.people.add(peer);
     this.back(peer);
+    const call = this.with(peer);
+    if (call?.isLive) call.retell();
   }
 
   disappeared(peer) {

@@ -109,6 +109,12 @@ class Call {
     this.told = told;
   }
 
+  /// The hub knows the peer again: what was said while it did not is lost.
+  retell() {
+    if (this.plain || !this.told) return;
+    for (const kind of ["audio", "video"]) this.say({ type: "mute", kind, muted: this.told[kind] });
+  }
+
   // MARK: negotiation
 
   async negotiate() {
