@@ -271,8 +271,8 @@ let package = Package(
     .testTarget(
       name: "RTCastTests",
       dependencies: [
-        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCPeer", "RTCPrimitives",
-        "RTCSctp", "RTCSignaling", "RTCSignalingNIO", "ProcessKit",
+        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPeer",
+        "RTCPrimitives", "RTCSctp", "RTCSignaling", "RTCSignalingNIO", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),

@@ -13,6 +13,7 @@ pictures that reached the screen a second (counted by DAMAGE), and its memory.
 import argparse
 import json
 import os
+import socket
 import statistics
 import subprocess
 import sys
@@ -39,14 +40,14 @@ WATCHERS = [f"{way} {codec}" for codec in CLIPS for way in WAYS]
 
 
 def clip(folder, codec):
-    """60 s of moving patterns under noise, 4 Mbit/s, a key frame every 2 s, no sound."""
+    """20 s of moving patterns under noise, 4 Mbit/s, a key frame every 2 s, no sound."""
     name, encoder = CLIPS[codec]
     path = Path(folder) / name
     if not path.exists():
         print(f"making {name} …", file=sys.stderr)
         subprocess.run(
             ["ffmpeg", "-y", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc2=size=1920x1080:rate=30",
-             "-vf", "noise=alls=6:allf=t,format=yuv420p", "-t", "60", *encoder, "-b:v", "4M", "-maxrate", "4M", "-bufsize", "4M",
+             "-vf", "noise=alls=6:allf=t,format=yuv420p", "-t", "20", *encoder, "-b:v", "4M", "-maxrate", "4M", "-bufsize", "4M",
              str(path)], check=True)
     return str(path)
 
@@ -108,25 +109,27 @@ def watch(path, screen, seconds, warm):
 def play(path, screen, seconds, warm, renderer):
     with tempfile.TemporaryDirectory() as folder:
         description = f"{folder}/stream.sdp"
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1] & ~1
         sender = subprocess.Popen(
-            ["ffmpeg", "-loglevel", "error", "-nostdin", "-re", "-stream_loop", "-1", "-i", path, "-c", "copy", "-bsf:v",
-             "dump_extra" if path.endswith("mp4") else "null", "-f", "rtp", "-sdp_file", description,
-             "rtp://127.0.0.1:40404?pkt_size=1200"], stdout=subprocess.DEVNULL)
+            ["ffmpeg", "-loglevel", "error", "-nostdin", "-re", "-stream_loop", "-1", "-i", path, "-c", "copy", "-f", "rtp",
+             "-sdp_file", description, f"rtp://127.0.0.1:{port}?pkt_size=1200"], stdout=subprocess.DEVNULL)
         player = None
         try:
             while not os.path.exists(description):
                 time.sleep(0.05)
             environment = {**os.environ, "DISPLAY": screen.name, **({"SDL_RENDER_DRIVER": renderer} if renderer else {})}
             player = subprocess.Popen(
-                ["ffplay", "-loglevel", "error", "-nostats", "-an", "-fflags", "nobuffer", "-flags", "low_delay",
+                ["ffplay", "-loglevel", "error", "-nostats", "-an", "-buffer_size", "4000000",
                  "-protocol_whitelist", "file,udp,rtp", description], env=environment, stdin=subprocess.DEVNULL)
             time.sleep(warm + 3)  # until a key frame has come
             return measure(psutil.Process(player.pid), screen, seconds)
         finally:
             for each in (player, sender):
                 if each:
-                    each.terminate()
-                    each.wait(10)
+                    each.kill()  # ffplay may wait for a packet before it would end
+                    each.wait()
 
 
 def main():

@@ -74,8 +74,14 @@ struct Checklist {
   /// The highest-priority valid pair (RFC 8445 §7.2.5.3.2).
   var bestValid: Int? { pairs.firstIndex { $0.state == .succeeded } }
 
-  /// Nothing is left to try or to wait for.
-  var isExhausted: Bool { pairs.allSatisfy { $0.state == .failed } }
+  /// Nothing is left to try: each pair works or does not.
+  var isExhausted: Bool {
+    triggered.isEmpty
+      && pairs.allSatisfy { $0.state == .failed || $0.state == .succeeded && $0.nomination != .underWay }
+  }
+
+  /// When something last came on any pair that works; nil when none does.
+  var lastHeardOnValid: Timestamp? { pairs.filter { $0.state == .succeeded }.map(\.heardAt).max() }
 
   /// Checks under way or about to be, for the retransmission time (RFC 8445 §14.3).
   var activeCount: Int { pairs.count { $0.state == .waiting || $0.state == .inProgress } }

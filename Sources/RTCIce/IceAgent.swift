@@ -176,9 +176,7 @@ extension IceAgent {
 
   /// Brings state, route and deadlines up to date after a step and tells of changes.
   mutating func settle(now: Timestamp, events: inout [IceEvent]) {
-    if case .checking(let since) = session.phase, now >= since + configuration.patience, session.checklist.isExhausted {
-      session.phase = .failed
-    }
+    if let end = checkingEnd, now >= end { session.phase = .failed }
     let route = path?.route ?? validRoute
     if route != selectedRoute {
       selectedRoute = route
@@ -190,6 +188,15 @@ extension IceAgent {
       events.append(.stateChanged(newState))
     }
     rearm(now: now)
+  }
+
+  /// When checking is given up unless something more comes: nil while pairs are still being checked. A pair that works and
+  /// that the peer never nominates is no hope any more when nothing was heard on it for the life of a consent; without this
+  /// end media would go there for ever (RFC 7675 §5.1).
+  private var checkingEnd: Timestamp? {
+    guard case .checking(let since) = session.phase, session.checklist.isExhausted else { return nil }
+    let end = since + configuration.patience
+    return session.checklist.lastHeardOnValid.map { max(end, $0 + configuration.consentLifetime) } ?? end
   }
 
   private var validRoute: Route? {
@@ -213,8 +220,9 @@ extension IceAgent {
     deadlines[.consent] = path?.consent.deadline ?? .distantFuture
     deadlines[.report] = stateNow(now) == state ? .distantFuture : now
     deadlines[.patience] = .distantFuture
-    if case .checking(let since) = session.phase, since + configuration.patience > now {
-      deadlines[.patience] = since + configuration.patience
+    if case .checking(let since) = session.phase {
+      let end = checkingEnd ?? since + configuration.patience
+      if end > now { deadlines[.patience] = end }
     }
   }
 }

@@ -99,13 +99,14 @@ public actor PeerConnection {
     if let slot { return slot }
     let table = loop.table
     guard !table.isFull else { throw TooManyPeers(limit: loop.options.maximumPeers) }
+    let configured = peerConfiguration()
     let new = PeerSlot(
-      peer: Peer(peerConfiguration()), ufrag: credentials.usernameFragment, table: table,
+      peer: Peer(configured), ufrag: credentials.usernameFragment, table: table,
       onEvent: { [weak self] event in
         // Events come out of a step, which runs on this actor's own executor.
         self?.assumeIsolated { $0.handle(event) }
       })
-    table.insert(new)
+    table.insert(new, reachedAt: configured.localAddresses)
     for transceiver in new.peer.transceivers {
       switch transceiver.kind {
       case .video: outgoing[transceiver.id] = configuration.video.map { .video($0) }

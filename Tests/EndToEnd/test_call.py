@@ -80,6 +80,7 @@ def test_a_browser_calls_a_waiting_rtcast(cast, hub, visit):
     page.wait(state="lobby")
 
 
+# S1.1.
 def test_a_room_of_a_browser_and_two_casts(cast, hub, visit):
     """S3.1, S3.2, S3.17."""
     [page] = visit(hub + "#planning", "alice")
@@ -103,6 +104,7 @@ def test_a_cast_is_watched_from_its_link_and_recorded(cast, tmp_path):
     assert streams(copy)["video"]["width"] == 320
 
 
+# S1.3, S1.9.
 def test_descriptions_travel_by_hand(cast):
     """`--to manual`: our offer there, its answer here."""
     alice = cast("test", "--to", "manual", "--size", "320x180", stdin=subprocess.PIPE)

@@ -229,3 +229,50 @@ def test_no_sound_server_is_said_in_one_sentence(tmp_path):
 def test_a_device_that_is_not_there_is_named(pulse):
     code, out, err = run(*CAST, "--audio", "no-such-device", "--duration", "3", env=pulse.env)
     assert code in (0, 66, 69) and "no-such-device" in err, (code, err)
+
+
+LISTEN = """
+    const [wishes, done] = arguments;
+    (async () => {
+      const pc = new RTCPeerConnection();
+      (window.listeners ||= []).push(pc);
+      for (const kind of ['audio', 'video']) pc.addTransceiver(kind, { direction: 'recvonly' });
+      const offer = await pc.createOffer();
+      const gathered = new Promise((resolve) => { pc.onicegatheringstatechange = () => pc.iceGatheringState === 'complete' && resolve(); });
+      await pc.setLocalDescription(offer);
+      await gathered;
+      const body = pc.localDescription.sdp.replace(/a=fmtp:\\d+ minptime=10[^\\r]*/, '$&' + wishes);
+      const reply = await fetch('/whep', { method: 'POST', headers: { 'Content-Type': 'application/sdp' }, body });
+      await pc.setRemoteDescription({ type: 'answer', sdp: await reply.text() });
+    })().then(() => done(null), (error) => done(String(error)));"""
+
+HEARD = """
+    const [index, done] = arguments;
+    window.listeners[index].getStats().then((report) => {
+      const entry = [...report.values()].find((s) => s.type === 'inbound-rtp' && s.kind === 'audio');
+      done(entry ? [entry.bytesReceived, entry.timestamp] : [0, performance.now()]);
+    });"""
+
+
+def wait_rate(browser, index, fits, timeout=25):
+    """Waits until two seconds of sound came at a rate that fits, in bits a second without headers."""
+    deadline = time.monotonic() + timeout
+    rate = None
+    while time.monotonic() < deadline:
+        first = browser.execute_async_script(HEARD, index)
+        time.sleep(2)
+        second = browser.execute_async_script(HEARD, index)
+        rate = (second[0] - first[0]) * 8000 / max(1, second[1] - first[1])
+        if rate > 0 and fits(rate):
+            return
+    raise AssertionError(f"sound at {rate} bit/s")
+
+
+def test_the_encoder_follows_the_most_demanding_listener(cast, browser):
+    browser.get(cast(*CAST, "--tone", "440").url() + "nothing")   # the same origin, and no viewer of its own
+    assert browser.execute_async_script(LISTEN, ";maxaveragebitrate=12000;stereo=0") is None
+    wait_rate(browser, 0, lambda rate: rate < 20_000)
+    assert browser.execute_async_script(LISTEN, "") is None
+    wait_rate(browser, 0, lambda rate: rate > 30_000)
+    browser.execute_script("window.listeners.pop().close()")
+    wait_rate(browser, 0, lambda rate: rate < 20_000)

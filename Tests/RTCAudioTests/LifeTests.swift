@@ -14,6 +14,7 @@ extension PulseTests {
       return count
     }
 
+    /// S1.22.
     @Test func `An absent server is refused with what to do`() throws {
       let collector = SoundCollector()
       let source = PulseAudioSource(.desktop, server: "unix:/nonexistent/pulse/native")
@@ -64,6 +65,7 @@ extension PulseTests {
       #expect(sentence.contains("does not answer"))
     }
 
+    /// S4.4, S4.10.
     @Test func `Started and stopped any number of times, nothing is left behind`() throws {
       let server = try PulseServer(PulseServer.nullSink("first"))
       let source = PulseAudioSource(.desktop, server: server.address)

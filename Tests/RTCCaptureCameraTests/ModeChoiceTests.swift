@@ -9,6 +9,7 @@ import Testing
     mode(.motionJPEG, 1280, 720, 30), mode(.motionJPEG, 1920, 1080, 30), mode(.nv12, 640, 480, 30),
   ]
 
+  /// S1.25, S4.19.
   @Test("The nearest size is taken, fast enough before cheap, cheap before dear")
   func choice() {
     #expect(best(1280, 720, 30) == mode(.motionJPEG, 1280, 720, 30))
@@ -18,6 +19,7 @@ import Testing
     #expect(best(3840, 2160, 60) == mode(.motionJPEG, 1920, 1080, 30))
   }
 
+  /// S1.26.
   @Test("A rate of 29.97 is as good as 30, and one that the camera does not say is taken for 30")
   func odd() {
     let modes = [mode(.motionJPEG, 640, 480, 30), mode(.yuyv, 640, 480, 29.97)]

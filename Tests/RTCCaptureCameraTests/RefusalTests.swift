@@ -19,6 +19,7 @@ import Testing
 
   private struct Unexpected: Error {}
 
+  /// S1.22, S3.38.
   @Test("What is not a camera is refused by name, and can be tried again")
   func notACamera() async throws {
     #expect(try await refusal("/dev/null") == .noSuchSource("/dev/null is not a camera."))

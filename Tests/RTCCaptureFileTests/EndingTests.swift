@@ -14,4 +14,13 @@ import Testing
       #expect(record.audioEnd == (hasAudio ? .finished : nil))
     }
   }
+
+  /// Its one picture is due at once: it is shown while the decoder has not yet been told that it was the last.
+  @Test(.timeLimit(.minutes(2))) func aStillPictureIsHeldHoweverItsThreadsTakeTurns() async throws {
+    let clip = try Clip("ending-still.jpg", "-f lavfi -i \(Clip.pictures) -frames:v 1")
+    for _ in 0..<200 {
+      let record = await (try Playback(clip, pictureLimit: 3, keepsSums: false)).play()
+      #expect(record.pictures.count >= 3)
+    }
+  }
 }

@@ -89,6 +89,7 @@ import Testing
     #expect(isNear(picture.middle, [118, 163, 97], within: 3), "\(picture.middle)")
   }
 
+  /// S0.72.
   @Test(arguments: [(90, VideoRotation.clockwise270), (180, .half), (270, .clockwise90), (0, .none)])
   func rotationSaysHowToTurnThePictureClockwise(_ counterclockwise: Int, _ wanted: VideoRotation) async throws {
     let clip = try Clip(

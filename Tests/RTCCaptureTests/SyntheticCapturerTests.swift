@@ -10,6 +10,7 @@ private func format(_ width: Int, _ height: Int, fps: Double) -> VideoFormat {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct SyntheticCapturerTests {
+  /// S0.74, S1.27, S4.26, S4.28.
   @Test func framesComeInOrderAtTheSizeAskedFor() async {
     let capturer = SyntheticCapturer(pattern: .clock)
     let collector = FrameCollector()

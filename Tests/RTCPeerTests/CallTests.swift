@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct Calls {
+  /// S1.19, S1.23, S1.29, S3.5, S3.40.
   @Test("S0: both sides add tracks at the same moment, and what one sends the other receives")
   func bothWays() async throws {
     let pair = try TwoConnections()
@@ -55,7 +56,7 @@ import Testing
     }
     var pictures = SyntheticVideo()
     for number in 1...3 { picture.send(pictures.next(.zero + .seconds(Int64(number)))) }
-    while await video.reception()?.framesReceived ?? 0 < 3 { await Task.yield() }
+    while !Task.isCancelled, await video.reception()?.framesReceived ?? 0 < 3 { await Task.yield() }
     let before = asked.withLock { $0 }
     let (frames, feed) = AsyncStream.makeStream(of: ReceivedFrame.self)
     video.setReceiver { feed.yield($0) }

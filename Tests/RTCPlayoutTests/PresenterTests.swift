@@ -23,6 +23,7 @@ import Testing
     #expect(steps.filter { abs($0 - 33.3) > 10 }.count < steps.count / 8)
   }
 
+  /// S4.31, S4.36.
   @Test func `a screen at five pictures a second is shown as it comes`() {
     let screen = VirtualScreen()
     var random = SeededGenerator(seed: 6)

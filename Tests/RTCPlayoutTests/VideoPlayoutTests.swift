@@ -46,6 +46,7 @@ import Testing
 
   private static let decoders: [VideoCodec: VideoDecoderFactory] = [.vp8: VP8Decoder.factory]
 
+  /// S4.12.
   @Test func `real pictures reach every sink in order, and then its end`() async throws {
     let film = try film(20)
     let playout = try VideoPlayout(decoders: Self.decoders) {}

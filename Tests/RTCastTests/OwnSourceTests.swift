@@ -4,6 +4,7 @@ import Testing
 
 /// The example of an application's own source, built beside the tests.
 @Suite struct OwnSourceTests {
+  /// S0.70, S4.20.
   @Test func theExampleRunsAndItsPicturesAreCaptured() throws {
     let output = try TestProcess.run([Self.folder + "/OwnSource"]).text
     let rate = output.split(separator: " ").first.flatMap { Double($0) } ?? 0

@@ -20,7 +20,7 @@ package final class XvfbDisplay: Sendable {
         return number
       }
       // A server told where to report makes no lock file and would take the socket of another.
-      if access("/tmp/.X11-unix/X\(number)", F_OK) == 0 { continue }
+      if Self.isTaken(number) { continue }
       let arguments = [":\(number)", "-displayfd", "1", "-screen", "0", screen, "-nolisten", "tcp", "-noreset"]
       let server = try TestProcess(["/usr/bin/Xvfb"] + arguments + options, environment: [])
       // It writes its number when it is ready, and closes its output when it cannot start.
@@ -29,9 +29,27 @@ package final class XvfbDisplay: Sendable {
         name = ":\(number)"
         return
       }
-      server.end()
+      // Somebody else has the number after all. One that neither begins nor ends is a failure.
+      _ = try server.outcome(within: .seconds(5))
     }
     throw LaunchFailure()
+  }
+
+  private static func isTaken(_ number: Int) -> Bool {
+    let path = "/tmp/.X11-unix/X\(number)"
+    guard access(path, F_OK) == 0 else { return false }
+    let client = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(client) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let isAnswered = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(client, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
+    // Where nobody answers, a server was killed and has left its socket.
+    return isAnswered || unlink(path) != 0
   }
 
   deinit { end() }

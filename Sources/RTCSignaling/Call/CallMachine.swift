@@ -9,7 +9,7 @@ public struct CallMachine: Sendable {
     public var ringTimeout = TimeDelta.seconds(45)
     /// Rings here for so long; longer than there, so that it is the caller who gives up.
     public var answerTimeout = TimeDelta.seconds(60)
-    /// From the acceptance to a media connection (REFERENCE S0.32).
+    /// From the acceptance to a media connection (docs/features.md S0.32).
     public var connectTimeout = TimeDelta.seconds(30)
 
     public init() {}

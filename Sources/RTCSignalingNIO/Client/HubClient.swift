@@ -74,6 +74,9 @@ public final class HubClient: Sendable {
 
   public func leave(_ room: String) { handle(.leave(room: room)) }
 
+  /// The machine's network is back: does not wait for the next attempt, and looks whether the connection still lives.
+  public func networkReturned() { handle(.networkReturned) }
+
   /// Asks who else is there; the answer is `HubClientEvent.present`.
   public func list() { handle(.list) }
 

@@ -1,6 +1,6 @@
 import RTCEngine
 public import RTCMedia
-import RTCNet
+package import RTCNet
 public import RTCPeer
 import RTCPlayout
 import RTCPrimitives
@@ -44,6 +44,8 @@ public actor CallManager: SignalingServerDelegate {
   /// The media plane is ours alone.
   private let ownsPeers: Bool
   private var alarm: Task<Void, Never>?
+  /// From `setupConnection` to `disconnect`.
+  private var network: NetworkWatch?
   /// Messages leave one after the other, whatever waits.
   private let outgoing: AsyncStream<Outgoing>.Continuation
   private let sending: Task<Void, Never>
@@ -134,7 +136,23 @@ public actor CallManager: SignalingServerDelegate {
     let events = early
     early = []
     for event in events { await signalingServer(event) }
+    watchNetwork()
     return me
+  }
+
+  /// Lets the signaling server know when the network goes and comes back.
+  private func watchNetwork() {
+    // Without the kernel's word it finds out by itself, later.
+    network = try? NetworkWatch { [weak self] change in
+      Task { [weak self] in await self?.note(change) }
+    }
+  }
+
+  package func note(_ change: NetworkChange) async {
+    switch change {
+    case .lost: await signaling.onConnectionUnsatisfied()
+    case .returned, .changed: await signaling.onConnectionSatisfied()
+    }
   }
 
   /// Our name at the signaling server; nil before `setupConnection`.
@@ -160,6 +178,8 @@ public actor CallManager: SignalingServerDelegate {
     outgoing.finish()
     await sending.value
     alarm?.cancel()
+    network?.stop()
+    network = nil
     board = nil
     continuation.finish()
     if ownsPeers { peers.stop() }

@@ -28,7 +28,7 @@ public protocol SignalingServerConnection: AnyObject, Sendable {
   /// Tells a peer that a call is over.
   func sendEndCall(_ call: String, to peer: PeerID) async
 
-  /// The machine's network is back.
+  /// The machine's network is back, or another than before.
   func onConnectionSatisfied() async
 
   /// The machine's network is gone.

@@ -8,8 +8,10 @@ import Testing
 @Suite struct EarlyMediaTests {
   /// A call in which the offerer asks for a video and the answerer's answer takes its time, or for ever.
   private func pair(answerTakes delay: TimeDelta) throws -> (PeerPair, TransceiverID, TransceiverID) {
-    let pair = try PeerPair.inCall(delays: [.answerer: delay])
+    let pair = try PeerPair.inCall()
     pair.run(for: .seconds(1))
+    // The call itself has begun without.
+    pair.negotiatePerfectly(delays: [.answerer: delay])
     // No offer of its own: it takes up the m-section that comes.
     pair.perform(.answerer, .startConfiguration)
     let sending = pair.addTrack(.video, "screen", on: .answerer)

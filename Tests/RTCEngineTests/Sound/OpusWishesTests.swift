@@ -30,7 +30,7 @@ import Testing
     for (_, event) in pair.sender.events.dropFirst(seen) {
       switch event {
       case .sendingStarted: _ = audience.set(OpusWishes(), of: listener)
-      case .sendingStopped: _ = audience.set(nil, of: listener)
+      case .sendingStopped, .stateChanged(.ended): _ = audience.set(nil, of: listener)
       case .opusWishesChanged(let wishes, _): _ = audience.set(wishes, of: listener)
       default: break
       }

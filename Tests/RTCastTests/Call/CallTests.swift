@@ -12,6 +12,7 @@ import Testing
     SilentAudioDevice(microphone: ToneSource(frequency: frequency))
   }
 
+  /// S0.1, S0.20, S0.27, S1.21, S1.31, S3.19.
   @Test func `S0.8–S0.13, S0.59–S0.66: a call with sound and pictures both ways, from the ring to the end`()
     async throws
   {
@@ -61,6 +62,7 @@ import Testing
     return (pictures, sounds)
   }
 
+  /// S0.9, S0.64.
   @Test func `S0.18, S0.19: a call begins with sound alone, and pictures come in the middle of it`() async throws {
     try await CallBench.run { bench in
       var alice = try await bench.peer("alice", tone(440))
@@ -217,6 +219,7 @@ import Testing
     }
   }
 
+  /// S3.14, S3.39, S3.45.
   @Test func `S3.1, S3.8, S3.17: three in a room are connected each with each; one who leaves takes nobody along`()
     async throws
   {

@@ -83,7 +83,8 @@ import Testing
     let after = packets.dropFirst(count + 3)
     #expect(packets.prefix(count).allSatisfy { OpusPacket($0.data)?.channels == 2 })
     #expect(after.allSatisfy { OpusPacket($0.data)?.channels == 1 })
-    #expect(after.map(\.data.count).reduce(0, +) < 16_000 / 8)
+    // Some 11 kB without; the rate is an average over longer than this.
+    #expect(after.map(\.data.count).reduce(0, +) < 3_000)
     orders.wishes = OpusWishes()
     stage.obey(orders)
     stage.consume(noise(milliseconds: 200, at: .milliseconds(1_200))) { packets.append($0) }

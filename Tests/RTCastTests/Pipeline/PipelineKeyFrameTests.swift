@@ -80,6 +80,7 @@ import Testing
     #expect(pipeline.shown?.size == PixelSize(width: 240, height: 136))
   }
 
+  /// S4.30.
   @Test func theRealThreadAnswersAKeyFrameRequestWhileTheSourceRests() async throws {
     let (frames, continuation) = AsyncStream.makeStream(of: EncodedFrame.self)
     let pipeline = VideoPipeline(

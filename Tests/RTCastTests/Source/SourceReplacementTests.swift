@@ -21,6 +21,7 @@ import Testing
     return broadcast
   }
 
+  /// S1.24, S3.37.
   @Test func theFirstPictureOfANewSourceIsAKeyFrameAndTimesGoOn() async throws {
     let broadcast = try await broadcast()
     first.show(20, at: Timestamp(nanoseconds: 5_000_000_000))
@@ -87,6 +88,7 @@ import Testing
     await broadcast.stop()
   }
 
+  /// S4.24.
   @Test func theHintFollowsTheSourceUnlessItWasChosen() async throws {
     let broadcast = try await broadcast()
     let screen = HandCapturer(isScreencast: true)

@@ -40,6 +40,8 @@ public struct HubSession: Sendable {
     case send(HubMessage, to: String)
     case join(room: String)
     case leave(room: String)
+    /// The machine's network is back, or another: a pause ends, and a connection shows at once whether it still lives.
+    case networkReturned
     /// Ask who is there.
     case list
     /// Ask who is there, and be told who comes and goes.
@@ -136,6 +138,7 @@ public struct HubSession: Sendable {
     case .send(let message, let peer): post(message.text(to: peer))
     case .join(let room): join(room)
     case .leave(let room): leave(room)
+    case .networkReturned: hurry(now)
     case .list: post(Self.listing(isFollowing: isFollowing))
     case .follow: follow()
     case .close: close()
@@ -200,6 +203,19 @@ public struct HubSession: Sendable {
         actions.append(.disconnect)
         lose(.connectionLost(reason: "the hub has gone silent"), now)
       }
+    }
+  }
+
+  private mutating func hurry(_ now: Timestamp) {
+    switch stage {
+    case .pausing:
+      attempts = 0
+      connect(now)
+    case .registered:
+      guard pinged == nil else { return }
+      pinged = now
+      actions.append(.ping)
+    case .fresh, .connecting, .registering, .ended: return
     }
   }
 
