@@ -55,9 +55,8 @@ let package = Package(
     // C libraries: module maps and shims, each used by one owner.
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CRTCastPlugin"),
-    .systemLibrary(
-      name: "CFFmpeg", pkgConfig: "libavformat",
-      providers: [.apt(["libavformat-dev", "libavcodec-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"])]),
+    // Compiled with FFmpeg's headers, linked with none of its libraries: the first use loads them.
+    .target(name: "CFFmpeg"),
     .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
@@ -166,7 +165,7 @@ let package = Package(
     .executableTarget(
       name: "rtcast-cli",
       dependencies: [
-        "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureFile",
+        "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera", "RTCCaptureFile",
         "RTCCapturePlugin", "RTCCaptureX11", "RTCDtls", "RTCEngine", "RTCNet", "RTCPeer", "RTCSctp", "RTCSignaling",
         "RTCSignalingNIO", "RTCWindow", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -221,14 +220,20 @@ let package = Package(
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCCaptureTests", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCTestKit"],
+      name: "RTCCaptureTests",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCTestKit", "ProcessKit"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureFileTests",
-      dependencies: ["RTCCaptureFile", "RTCCodecVPX", "RTCBitstream", "RTCMedia", "RTCPrimitives", "CFFmpeg"],
+      dependencies: [
+        "RTCCaptureFile", "RTCCodecVPX", "RTCBitstream", "RTCMedia", "RTCPrimitives", "ProcessKit", "CFFmpeg",
+      ],
       swiftSettings: strict),
     .target(
-      name: "XvfbKit", dependencies: ["RTCMedia", "CX11"], path: "Tests/XvfbKit", swiftSettings: strict),
+      name: "ProcessKit", dependencies: ["RTCNet", "CLinux"], path: "Tests/ProcessKit", swiftSettings: strict),
+    .testTarget(name: "ProcessKitTests", dependencies: ["ProcessKit"], swiftSettings: strict),
+    .target(
+      name: "XvfbKit", dependencies: ["ProcessKit", "RTCMedia", "CX11"], path: "Tests/XvfbKit", swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureX11Tests",
       dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
@@ -245,10 +250,11 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCCapturePluginTests",
-      dependencies: ["RTCCapturePlugin", "PluginHostProbe", "RTCMedia", "RTCPrimitives"],
+      dependencies: ["RTCCapturePlugin", "PluginHostProbe", "RTCMedia", "RTCPrimitives", "ProcessKit"],
       exclude: ["Plugins"], swiftSettings: strict),
     .testTarget(
-      name: "RTCAudioTests", dependencies: ["RTCAudio", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
+      name: "RTCAudioTests", dependencies: ["RTCAudio", "RTCMedia", "RTCPrimitives", "ProcessKit"],
+      swiftSettings: strict),
     .testTarget(
       name: "RTCResampleTests", dependencies: ["RTCResample", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
@@ -275,8 +281,8 @@ let package = Package(
     .testTarget(
       name: "RTCastTests",
       dependencies: [
-        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCMedia", "RTCPeer", "RTCPrimitives", "RTCSctp",
-        "RTCSignaling", "RTCSignalingNIO",
+        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPeer",
+        "RTCPrimitives", "RTCSctp", "RTCSignaling", "RTCSignalingNIO", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),

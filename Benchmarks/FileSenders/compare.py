@@ -6,7 +6,7 @@
 Wants the Python environment of the end-to-end tests, and RTCAST or a release build. A row is the median of the rounds: CPU (user and
 system, 100 % = one core) of the sender's process tree while it sends, resident and proportional memory at the end, what the browser
 showed and received. ffmpeg sends plain RTP, without encryption, to a socket that nobody reads: what remains of the work without WebRTC.
-Transcoding is to VP8 at 4 Mbit/s, speed -6, two threads, everywhere. `ffmpeg decode` and `ffmpeg encode` send nothing.
+Transcoding is to VP8 at 4 Mbit/s, speed -6, one thread, everywhere. `ffmpeg decode` and `ffmpeg encode` send nothing.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from harness.rtcast import BINARY  # noqa: E402
 
 BITRATE = 4_000_000
 CLIP_SECONDS = 90
-ENCODER = ["-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "-6", "-threads", "2", "-static-thresh", "300", "-lag-in-frames", "0",
+ENCODER = ["-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "-6", "-threads", "1", "-static-thresh", "300", "-lag-in-frames", "0",
            "-b:v", str(BITRATE), "-minrate", str(BITRATE), "-maxrate", str(BITRATE), "-g", "3000"]
 
 

@@ -37,7 +37,7 @@ READ = "filesrc location={file} ! qtdemux ! h264parse"
 WAYS = {
     "copy": READ + " config-interval=-1 ! identity sync=true ! rtph264pay config-interval=-1 aggregate-mode=zero-latency mtu=1200 ! "
             "application/x-rtp,media=video,encoding-name=H264,payload={payload} ! peer.",
-    "vp8": READ + " ! avdec_h264 ! identity sync=true ! videoconvert ! vp8enc deadline=1 cpu-used=-6 threads=2 static-threshold=300 "
+    "vp8": READ + " ! avdec_h264 ! identity sync=true ! videoconvert ! vp8enc deadline=1 cpu-used=-6 threads=1 static-threshold=300 "
            "lag-in-frames=0 end-usage=cbr target-bitrate={bitrate} keyframe-max-dist=3000 ! rtpvp8pay picture-id-mode=15-bit mtu=1200 ! "
            "application/x-rtp,media=video,encoding-name=VP8,payload={payload} ! peer.",
 }

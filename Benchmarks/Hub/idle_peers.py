@@ -36,7 +36,7 @@ async def listen(socket):
 
 
 async def measure(process, url, seconds):
-    print(f"{'peers':>6} {'RSS MiB':>8} {'KiB each':>9} {'CPU %':>6}")
+    print(f"{'peers':>6} {'RSS MiB':>8} {'PSS MiB':>8} {'KiB each':>9} {'CPU %':>6}")
     sockets, tasks, base, hundred = [], [], None, None
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
         for count in (0, 100, 1000):
@@ -49,11 +49,12 @@ async def measure(process, url, seconds):
             await asyncio.sleep(seconds)
             after = process.cpu_times()
             used = after.user + after.system - before.user - before.system
-            rss = process.memory_info().rss / (1 << 20)
+            memory = process.memory_full_info()
+            rss, pss = memory.rss / (1 << 20), memory.pss / (1 << 20)
             base = base if base is not None else rss
             hundred = rss if count == 100 else hundred
             each = (rss - base) * 1024 / count if count else 0
-            print(f"{count:>6} {rss:>8.1f} {each:>9.1f} {100 * used / seconds:>6.2f}", flush=True)
+            print(f"{count:>6} {rss:>8.1f} {pss:>8.1f} {each:>9.1f} {100 * used / seconds:>6.2f}", flush=True)
         for task in tasks:
             task.cancel()
     return hundred

@@ -12,6 +12,7 @@
 #include "clinux_message.h"
 #include "clinux_batch.h"
 #include "clinux_interface.h"
+#include "clinux_network.h"
 #include "clinux_descriptor.h"
 #include "clinux_process.h"
 #include "clinux_camera.h"

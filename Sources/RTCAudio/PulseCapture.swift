@@ -6,8 +6,6 @@ import RTCPrimitives
 final class PulseCapture {
   /// How long the server may take to give the first sound's stream.
   private static let startLimit = TimeDelta.seconds(5)
-  private static let firstPause = TimeDelta.milliseconds(100)
-  private static let longestPause = TimeDelta.seconds(2)
 
   /// What the consumer was told last.
   private enum Standing {
@@ -27,12 +25,10 @@ final class PulseCapture {
   private let noteDevice: (PulseDevice?) -> Void
 
   private var standing = Standing.starting
-  private var pause = PulseCapture.firstPause
+  private var retries = PulseRetries()
   private var recording: PulseRecording?
   /// Its device, until it runs.
   private var opening: PulseDevice?
-  /// After a stream that was refused.
-  private var retryAt: Timestamp?
   /// Where the user has moved the stream.
   private var movedTo: String?
 
@@ -60,7 +56,7 @@ final class PulseCapture {
         return consumer.audioCaptureDidStart(.failure(error))
       }
       wait("The sound server went away; sound goes on when it is back.")
-      let end = MonotonicClock.now + lengthenedPause()
+      let end = MonotonicClock.now + retries.nextPause()
       while !thread.isStopped, MonotonicClock.now < end { thread.wait(until: end) }
     }
   }
@@ -89,8 +85,8 @@ final class PulseCapture {
   }
 
   private func nextLook(_ deadline: Timestamp) -> Timestamp? {
-    if case .starting = standing { return min(deadline, retryAt ?? deadline) }
-    return retryAt
+    if case .starting = standing { return min(deadline, retries.due ?? deadline) }
+    return retries.due
   }
 
   /// Looks at what the last pump brought.
@@ -102,16 +98,11 @@ final class PulseCapture {
       case .ended(let error):
         if case .starting = standing { throw error }
         self.recording = nil
-        retryAt = MonotonicClock.now + lengthenedPause()
+        retries.schedule()
       }
     }
-    if let due = retryAt, MonotonicClock.now >= due {
-      retryAt = nil
-      connection.hasDeviceNews = true
-    }
-    if connection.hasDeviceNews, connection.requestInventory() { connection.hasDeviceNews = false }
-    // News that came after the question make the answer an old one.
-    if let inventory = connection.takeInventory(), !connection.hasDeviceNews { try follow(inventory, connection) }
+    if retries.takeDue() { connection.hasDeviceNews = true }
+    if let inventory = connection.takeNews() { try follow(inventory, connection) }
   }
 
   /// Sees that the stream is at the device it should be at.
@@ -128,7 +119,7 @@ final class PulseCapture {
       recording.acceptMove()
       return noteHeard(device)
     }
-    guard retryAt == nil else { return }
+    guard retries.due == nil else { return }
     // The old one first: a device may allow only one.
     recording = nil
     opening = device
@@ -156,7 +147,7 @@ final class PulseCapture {
   }
 
   private func noteRunning(_ recording: PulseRecording) {
-    pause = Self.firstPause
+    retries.noteSuccess()
     guard !recording.hasMoved, let device = opening else { return }
     opening = nil
     noteHeard(device)
@@ -182,10 +173,5 @@ final class PulseCapture {
     standing = .waiting
     noteDevice(nil)
     notice(sentence)
-  }
-
-  private func lengthenedPause() -> TimeDelta {
-    defer { pause = min(pause * 2, Self.longestPause) }
-    return pause
   }
 }

@@ -67,8 +67,11 @@ final class PulseConnection {
     }
   }
 
-  /// Pumps until the server has taken or refused the connection; `isWanted` is asked after each step.
-  func connect(until deadline: Timestamp, while isWanted: () -> Bool = { true }) throws(PulseError) {
+  /// Pumps until the server has taken or refused the connection; `isWanted` is asked after each step, and `nextLook` says
+  /// when the next is due at the latest.
+  func connect(
+    until deadline: Timestamp, while isWanted: () -> Bool = { true }, nextLook: () -> Timestamp? = { nil }
+  ) throws(PulseError) {
     while isWanted() {
       switch state {
       case .ready: return
@@ -76,7 +79,7 @@ final class PulseConnection {
       case .connecting: break
       }
       if MonotonicClock.now >= deadline { throw .timeout(server) }
-      pump(until: deadline)
+      pump(until: min(deadline, nextLook() ?? deadline))
     }
   }
 
@@ -99,6 +102,14 @@ final class PulseConnection {
     release(pa_context_get_sink_info_list(context, sinkAnswered, own))
     release(pa_context_get_source_info_list(context, sourceAnswered, own))
     return true
+  }
+
+  /// What the server has, once after each change.
+  func takeNews() -> PulseInventory? {
+    if hasDeviceNews, requestInventory() { hasDeviceNews = false }
+    // News that came after the question make the answer an old one.
+    guard let inventory = takeInventory(), !hasDeviceNews else { return nil }
+    return inventory
   }
 
   /// What the server had when it answered last, once.

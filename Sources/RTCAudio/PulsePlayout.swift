@@ -7,8 +7,6 @@ import RTCPrimitives
 final class PulsePlayout {
   /// How long the server may take to answer.
   private static let connectLimit = TimeDelta.seconds(5)
-  private static let firstPause = TimeDelta.milliseconds(100)
-  private static let longestPause = TimeDelta.seconds(2)
 
   /// What the application was told last.
   private enum Standing {
@@ -27,11 +25,9 @@ final class PulsePlayout {
   private let echo: EchoWatch
 
   private var standing = Standing.starting
-  private var pause = PulsePlayout.firstPause
+  private var retries = PulseRetries()
   private var playback: PulsePlayback?
   private var unheard = UnheardClock()
-  /// After a stream that was refused.
-  private var retryAt: Timestamp?
   private var defaultSink: String?
 
   init(
@@ -57,7 +53,7 @@ final class PulsePlayout {
       case .playing: wait("The sound server went away; others are heard again when it is back.")
       case .waiting: break
       }
-      let end = MonotonicClock.now + lengthenedPause()
+      let end = MonotonicClock.now + retries.nextPause()
       while !thread.isStopped, MonotonicClock.now < end { thread.wait(until: min(end, passUnheard())) }
     }
   }
@@ -66,8 +62,8 @@ final class PulsePlayout {
   private func session() -> CaptureError? {
     do throws(PulseError) {
       let connection = try PulseConnection(server: server, wakeDescriptor: thread.descriptor)
-      let deadline = MonotonicClock.now + Self.connectLimit
-      while !thread.isStopped, !(try isConnected(connection, deadline)) { connection.pump(until: passUnheard()) }
+      try connection.connect(
+        until: MonotonicClock.now + Self.connectLimit, while: { !thread.isStopped }, nextLook: passUnheard)
       connection.watchDevices()
       connection.hasDeviceNews = true
       while !thread.isStopped {
@@ -82,16 +78,6 @@ final class PulsePlayout {
     }
   }
 
-  private func isConnected(_ connection: PulseConnection, _ deadline: Timestamp) throws(PulseError) -> Bool {
-    switch connection.state {
-    case .ready: return true
-    case .failed(let error): throw error
-    case .connecting:
-      if MonotonicClock.now >= deadline { throw .timeout(server) }
-      return false
-    }
-  }
-
   private func nextLook() -> Timestamp {
     let due: Timestamp
     if let end = playback?.heardUntil, end > MonotonicClock.now {
@@ -100,23 +86,18 @@ final class PulsePlayout {
     } else {
       due = passUnheard()
     }
-    return retryAt.map { min($0, due) } ?? due
+    return retries.due.map { min($0, due) } ?? due
   }
 
   /// Looks at what the last pump brought.
   private func step(_ connection: PulseConnection) throws(PulseError) {
     if let playback, case .ended(let error) = playback.state {
       self.playback = nil
-      retryAt = MonotonicClock.now + lengthenedPause()
+      retries.schedule()
       wait("Nothing is heard for now: the sound server refuses a stream (\(error.words)). rtcast tries again.")
     }
-    if let due = retryAt, MonotonicClock.now >= due {
-      retryAt = nil
-      connection.hasDeviceNews = true
-    }
-    if connection.hasDeviceNews, connection.requestInventory() { connection.hasDeviceNews = false }
-    // News that came after the question make the answer an old one.
-    if let inventory = connection.takeInventory(), !connection.hasDeviceNews { try follow(inventory, connection) }
+    if retries.takeDue() { connection.hasDeviceNews = true }
+    if let inventory = connection.takeNews() { try follow(inventory, connection) }
   }
 
   /// Sees that the stream is at the output it should be at.
@@ -136,7 +117,7 @@ final class PulsePlayout {
       let isLeftBehind = wanted == nil && device == before && before != inventory.defaultSink
       if !isLeftBehind { return noteHeard(inventory.output(named: device)) }
     }
-    guard retryAt == nil else { return }
+    guard retries.due == nil else { return }
     // The old one first: an output may allow only one.
     playback = nil
     // The playback is this object's own and gone before it is.
@@ -157,7 +138,7 @@ final class PulsePlayout {
   }
 
   private func noteHeard(_ output: PulseOutput) {
-    pause = Self.firstPause
+    retries.noteSuccess()
     echo.note(output: output)
     switch standing {
     case .starting: break
@@ -173,10 +154,5 @@ final class PulsePlayout {
     standing = .waiting
     echo.note(output: nil)
     notice(sentence)
-  }
-
-  private func lengthenedPause() -> TimeDelta {
-    defer { pause = min(pause * 2, Self.longestPause) }
-    return pause
   }
 }

@@ -34,6 +34,16 @@ package final class CaptureThread: Sendable {
     current.withLock { $0 }?.stop()
   }
 
+  /// Runs `body` on a thread that nobody stops or waits for; false when the system refuses one.
+  package static func launch(name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+    let thread = CaptureThread()
+    return thread.start(name: name) { _ in
+      body()
+      // Without an owner the run would be stopped before it began.
+      withExtendedLifetime(thread) {}
+    }
+  }
+
   deinit { current.withLock { $0?.requestStop() } }
 }
 

@@ -10,24 +10,16 @@ public final class CameraCapturer: VideoCapturer {
   private let camera: String?
   private let thread = CaptureThread()
 
-  /// - Parameter camera: a path (`/dev/video0`), a part of the camera's name, or nil for the first there is.
+  /// What is asked of a camera when nobody says.
+  public static let usualSize = PixelSize(width: 1280, height: 720)
+
+  /// - Parameter camera: a path (`/dev/video0`), a number (`0`), a part of the camera's name, or nil for the first there is.
   public init(camera: String? = nil) { self.camera = camera }
 
-  /// The cameras there are and may be opened: path and name.
-  public static var cameras: [(path: String, name: String)] {
-    (0..<64).compactMap { number in
-      guard let device = try? CameraDevice.open("/dev/video\(number)") else { return nil }
-      return (device.path, device.name)
-    }
-  }
-
-  /// Asks the camera; empty when it cannot be opened now.
+  /// Asks the camera; empty when it cannot be opened now. What is taken when nobody says comes first.
   public var supportedFormats: [VideoFormat] {
     guard let device = try? CameraDevice.open(camera) else { return [] }
-    return device.modes(near: PixelSize(width: 1280, height: 720)).map { mode in
-      VideoFormat(
-        size: mode.size, frameRates: 0...(mode.rate > 0 ? mode.rate : 30), pixelFormat: mode.encoding.pixelFormat)
-    }
+    return device.formats
   }
 
   public var isScreencast: Bool { false }

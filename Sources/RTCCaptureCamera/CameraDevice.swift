@@ -14,17 +14,20 @@ final class CameraDevice {
 
   deinit { close(descriptor) }
 
-  /// - Parameter wanted: a path, a part of the name, or nil for the first there is.
+  /// As many as are looked at; Video4Linux gives the first numbers first.
+  static let mostDevices = 64
+
+  /// - Parameter wanted: a path, a number, a part of the name, or nil for the first there is.
   static func open(_ wanted: String?) throws(CaptureError) -> CameraDevice {
-    if let wanted, wanted.hasPrefix("/") { return try open(path: wanted) }
+    if let wanted, let file = path(of: wanted) { return try open(path: file) }
     var refusal: CaptureError?
     var names: [String] = []
-    for number in 0..<64 {
+    for number in 0..<mostDevices {
       let path = "/dev/video\(number)"
       guard access(path, F_OK) == 0 else { continue }
       do throws(CaptureError) {
         let device = try open(path: path)
-        guard let wanted, !device.name.contains(wanted) else { return device }
+        guard let wanted, !device.name.lowercased().contains(wanted.lowercased()) else { return device }
         names.append(device.name)
       } catch {
         // Many a device there is no camera; one that may not be opened is worth telling.
@@ -36,6 +39,14 @@ final class CameraDevice {
       throw .noSuchSource("No camera is called “\(wanted)”; there are: \(names.joined(separator: ", ")).")
     }
     throw .noSuchSource("There is no camera: no /dev/video* captures pictures. Connect one, or go on without.")
+  }
+
+  /// Nil for what is a name.
+  private static func path(of wanted: String) -> String? {
+    if wanted.contains("/") { return wanted }
+    let digits = wanted.hasPrefix("video") ? wanted.dropFirst(5) : Substring(wanted)
+    guard (1...3).contains(digits.utf8.count), digits.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+    return "/dev/video\(digits)"
   }
 
   private static func open(path: String) throws(CaptureError) -> CameraDevice {

@@ -34,6 +34,11 @@ package struct CameraMode: Hashable, Sendable {
     modes.min { $0.distance(size, rate) < $1.distance(size, rate) }
   }
 
+  /// The same for all of them: the best first.
+  package static func ranked(_ modes: [CameraMode], size: PixelSize, rate: Double) -> [CameraMode] {
+    modes.sorted { $0.distance(size, rate) < $1.distance(size, rate) }
+  }
+
   private func distance(_ wanted: PixelSize, _ wantedRate: Double) -> (Int, Double, Int) {
     let area = abs(size.width - wanted.width) + abs(size.height - wanted.height)
     // Unknown counts as the common thirty; a hundredth too slow (29.97) does not count.

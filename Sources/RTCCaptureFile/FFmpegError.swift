@@ -12,8 +12,11 @@ package struct FFmpegError: Error, Hashable, Sendable, CustomStringConvertible {
     self.call = call
   }
 
-  /// The library's own words.
+  /// The library's own words, or which library this machine lacks.
   package var description: String {
+    if status == cffmpeg_error(ENOSYS), let missing = cffmpeg_missing() {
+      return "FFmpeg is not installed as this program knows it: \(String(cString: missing)); install its libraries"
+    }
     var text = [CChar](repeating: 0, count: 128)
     av_strerror(status, &text, text.count)
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

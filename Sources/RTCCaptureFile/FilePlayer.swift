@@ -9,7 +9,8 @@ public import RTCPrimitives
 /// from any thread and return at once.
 ///
 /// Playing begins when `source.video` or `source.audio` is started, and the file is read again from `Options.start` when
-/// both were stopped or ended and one is started again.
+/// both were stopped or ended and one is started again. It ends when they are stopped, or when the player, `source.video`
+/// and `source.audio` have all been let go; a consumer that is being called then is called no more.
 public final class FilePlayer: Sendable {
   public struct Options: Sendable {
     /// Begin again when the end is reached; the next pass begins where the longer of the two streams ends.
@@ -54,7 +55,8 @@ public final class FilePlayer: Sendable {
 
   /// What to cast: `video` is nil for files without pictures, `audio` for files without sound.
   public let source: MediaSource
-  let core: PlaybackCore
+  private let hold: PlaybackHold
+  var core: PlaybackCore { hold.core }
 
   /// Opens a file and looks at what is in it; takes as long as reading its first part does.
   ///
@@ -75,10 +77,11 @@ public final class FilePlayer: Sendable {
     options.speed = Self.bounded(options.speed)
     options.start = max(.zero, options.start)
     let core = try PlaybackCore(path: path, options: options, clock: clock, passthrough: passthrough)
-    self.core = core
+    let hold = PlaybackHold(core)
+    self.hold = hold
     source = MediaSource(
-      video: core.info.videoFormat.map { FileVideoCapturer(core: core, format: $0) },
-      audio: core.info.audioFormat.map { _ in FileAudioSource(core: core) }, playback: FilePlayback(core: core),
+      video: core.info.videoFormat.map { FileVideoCapturer(hold: hold, format: $0) },
+      audio: core.info.audioFormat.map { _ in FileAudioSource(hold: hold) }, playback: FilePlayback(core: core),
       endsWithVideo: false)
   }
 
@@ -136,8 +139,11 @@ public final class FilePlayer: Sendable {
 
   /// Pictures that had to be copied because of their format.
   public var convertedPictures: Int { core.ledger.converted }
-  /// Pictures that came too late to be shown.
+  /// Pictures that came too late to be shown, decoded or left out before that. They grow where this machine cannot decode
+  /// the file as fast as it plays, or where the pictures' consumer takes too long.
   public var droppedPictures: Int { core.monitor.read { state, _ in state.droppedPictures } }
+  /// How late the newest picture was handed over: about a second at most, unless the file has no key frame for ten.
+  public var lateness: TimeDelta { core.monitor.read { state, _ in state.lateness } }
   /// Pictures that consumers still hold.
   package var outstandingPictures: Int { core.ledger.outstanding }
 

@@ -1,13 +1,24 @@
 internal import RTCMedia
 internal import RTCPrimitives
 
+/// What keeps a file playing: the player, its pictures and its sound share one, and the file stops when the last of them
+/// is let go.
+final class PlaybackHold: Sendable {
+  let core: PlaybackCore
+
+  init(_ core: PlaybackCore) { self.core = core }
+
+  deinit { core.abandon() }
+}
+
 /// The pictures of a player.
 final class FileVideoCapturer: EncodedVideoCapturer {
-  private let core: PlaybackCore
+  private let hold: PlaybackHold
   private let format: VideoFormat
+  private var core: PlaybackCore { hold.core }
 
-  init(core: PlaybackCore, format: VideoFormat) {
-    self.core = core
+  init(hold: PlaybackHold, format: VideoFormat) {
+    self.hold = hold
     self.format = format
   }
 
@@ -41,9 +52,10 @@ final class FileVideoCapturer: EncodedVideoCapturer {
 
 /// The sound of a player.
 final class FileAudioSource: EncodedAudioSource {
-  private let core: PlaybackCore
+  private let hold: PlaybackHold
+  private var core: PlaybackCore { hold.core }
 
-  init(core: PlaybackCore) { self.core = core }
+  init(hold: PlaybackHold) { self.hold = hold }
 
   func startCapture(consumer: any AudioConsumer) { core.startAudio(consumer: consumer) }
   func stopCapture() { core.stopAudio() }

@@ -1,5 +1,6 @@
 import CRTCastPlugin
 import Glibc
+import RTCCapture
 import RTCMedia
 import RTCPrimitives
 
@@ -13,11 +14,13 @@ final class LocalRun: RunningPlugin, @unchecked Sendable {
   private let library: PluginLibrary
   private let handle: UInt
   private let instance: UnsafeMutableRawPointer?
+  private let sink: any PluginSink
+  private let patience: PluginPatience
 
   /// Starts the plugin on this thread; `connect` gets the inlet before, so that what it pushes meanwhile has a way on.
   init(
     _ library: PluginLibrary, options: [(key: String, value: String)], wanted: PluginFormat, sink: any PluginSink,
-    connect: (PluginInlet) -> Void
+    patience: PluginPatience, connect: (PluginInlet) -> Void
   ) throws(CaptureError) {
     for _ in 0..<library.earlyPushes { sink.note(.beforeStart) }
     let inlet = PluginInlet(library.description, frameRate: wanted.frameRate, sink: sink)
@@ -36,6 +39,8 @@ final class LocalRun: RunningPlugin, @unchecked Sendable {
       throw .unavailable("The plugin \(library.description.name) could not start: \(reason)")
     }
     self.library = library
+    self.sink = sink
+    self.patience = patience
     self.inlet = inlet
     self.handle = handle
     unsafe self.instance = unsafe instance
@@ -45,7 +50,23 @@ final class LocalRun: RunningPlugin, @unchecked Sendable {
   // Until here a push after the stop is recognised and counted.
   deinit { HostHandles.remove(handle) }
 
-  func stop() { stop {} }
+  /// On a thread of its own, which is left behind with a word when the plugin does not return.
+  func stop() {
+    let isOver = Monitor(false)
+    // So that nothing is taken from here on, whenever that thread runs.
+    inlet.close()
+    let isLaunched = CaptureThread.launch(name: "rtc-plugin-down") { [self] in
+      stop {}
+      isOver.change { $0 = true }
+    }
+    guard isLaunched else { return sink.tell("The system refused a thread to stop \(library.description.name) on.") }
+    let hasReturned = isOver.wait(until: MonotonicClock.now + patience.stop) { $0 ? true : nil }
+    if hasReturned == nil {
+      sink.tell(
+        "The plugin \(library.description.name) did not return from its `stop` within \(patience.stop.words); its "
+          + "thread is left behind, and its author can mend this. With --isolate its process would be ended.")
+    }
+  }
 
   /// `done` is called when the plugin's `stop` has returned: before this returns, unless buffers are still on loan.
   func stop(done: @escaping @Sendable () -> Void) {

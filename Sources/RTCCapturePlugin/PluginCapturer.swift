@@ -35,7 +35,7 @@ public final class PluginCapturer: VideoCapturer {
     let session: PluginCore.Session
     do throws(CaptureError) {
       guard rate > 0 else { throw .unsupportedFormat("A plugin's frame rate must be above 0, not \(rate).") }
-      session = try core.join(PluginFormat(size: format.size, frameRate: rate))
+      session = try core.join(PluginFormat(size: format.size, frameRate: rate), for: run)
     } catch {
       run.noteEnded()
       if !run.isStopped { consumer.captureDidStart(.failure(error)) }
@@ -78,7 +78,8 @@ public final class PluginSound: AudioSource {
   private static func deliver(_ core: PluginCore, to consumer: any AudioConsumer, _ run: CaptureRun) {
     let session: PluginCore.Session
     do throws(CaptureError) {
-      session = try core.join(PluginFormat(size: core.settings.size, frameRate: core.settings.frameRate))
+      session = try core.join(
+        PluginFormat(size: core.settings.size, frameRate: core.settings.frameRate), for: run)
     } catch {
       run.noteEnded()
       if !run.isStopped { consumer.audioCaptureDidStart(.failure(error)) }

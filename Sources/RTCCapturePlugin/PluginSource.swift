@@ -5,6 +5,9 @@ public import RTCMedia
 /// In this process by default: no copy and no other process, but a crash of the plugin is a crash of all. Isolated, it
 /// runs in a child process, pictures come through shared memory, and when the child dies it is started again, at most
 /// five times a minute, while viewers keep the last picture.
+///
+/// A plugin that does not return from its `start` within 10 s, or from its `stop` within 2 s, is left behind with a word
+/// of it: in this process its thread goes on for as long as the program does, a child process is ended.
 public final class PluginSource: Sendable {
   public let description: PluginDescription
   private let core: PluginCore
@@ -18,35 +21,44 @@ public final class PluginSource: Sendable {
   ///   - isolation: the program that runs it in a child process; nil runs it in this one.
   ///   - onNotice: sentences for the person who runs the cast: the first fault of each kind, what the plugin says, the
   ///     deaths of its process. Called from any thread.
-  public init(
+  public convenience init(
     path: String, settings: PluginSettings = PluginSettings(), isolation: PluginHostProgram? = nil,
     onNotice: @escaping @Sendable (String) -> Void = { _ in }
+  ) throws(CaptureError) {
+    try self.init(
+      path: path, settings: settings, isolation: isolation, patience: PluginPatience(), onNotice: onNotice)
+  }
+
+  /// - Parameter patience: how long to wait for a plugin that does not return.
+  package init(
+    path: String, settings: PluginSettings, isolation: PluginHostProgram?, patience: PluginPatience,
+    onNotice: @escaping @Sendable (String) -> Void
   ) throws(CaptureError) {
     let starter: PluginCore.Starter
     let report: PluginReport
     if let isolation {
       description = try isolation.describe(path)
       report = PluginReport(name: description.name, onNotice: onNotice)
-      starter = { [description, report] wanted, feed throws(CaptureError) in
+      starter = { [description, report] wanted, start throws(CaptureError) in
         try IsolatedRun(
           path: path, program: isolation, options: settings.options, description: description, wanted: wanted,
-          feed: feed, report: report)
+          start: start, report: report, patience: patience)
       }
     } else {
       let library = try PluginLibrary(path: path)
       description = library.description
       report = PluginReport(name: description.name, onNotice: onNotice)
-      starter = { [report] wanted, feed throws(CaptureError) in
+      starter = { [report] wanted, start throws(CaptureError) in
         try LocalRun(
-          library, options: settings.options, wanted: wanted, sink: FeedSink(feed, report),
+          library, options: settings.options, wanted: wanted, sink: FeedSink(start.feed, report), patience: patience,
           connect: { inlet in
-            feed.setRoom(
+            start.feed.setRoom(
               PluginFeed.Room(
                 forPicture: { [weak inlet] in inlet?.noteRoom() }, forSound: { [weak inlet] _ in inlet?.noteRoom() }))
           })
       }
     }
-    core = PluginCore(description, settings: settings, report: report, starter: starter)
+    core = PluginCore(description, settings: settings, report: report, patience: patience, starter: starter)
     capturer = description.hasPictures ? PluginCapturer(core) : nil
     sound = description.hasSound ? PluginSound(core) : nil
   }

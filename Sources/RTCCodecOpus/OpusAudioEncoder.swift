@@ -102,6 +102,9 @@ public final class OpusAudioEncoder: AudioEncoder {
       !(6_000...510_000).contains(settings.bitrate),
       "Opus takes 6 000 to 510 000 bits a second, not \(settings.bitrate).")
     try refuse(
+      !(8_000...48_000).contains(settings.maximumSampleRate),
+      "Opus sound is played at 8 000 to 48 000 samples a second, not \(settings.maximumSampleRate).")
+    try refuse(
       !(0...10).contains(settings.complexity), "Opus complexity is 0 to 10, not \(settings.complexity).")
     try refuse(
       !(0...1).contains(settings.expectedLoss), "Expected loss is 0 to 1, not \(settings.expectedLoss).")
@@ -118,13 +121,26 @@ public final class OpusAudioEncoder: AudioEncoder {
 
   private func configure(_ settings: AudioEncoderSettings) throws(AudioEncoderError) {
     try set(OPUS_SET_BITRATE_REQUEST, settings.bitrate)
-    try set(OPUS_SET_VBR_REQUEST, 1)
+    try set(OPUS_SET_VBR_REQUEST, settings.isConstantBitrate ? 0 : 1)
+    try set(OPUS_SET_FORCE_CHANNELS_REQUEST, settings.codesMono ? 1 : Int(OPUS_AUTO))
+    try set(OPUS_SET_MAX_BANDWIDTH_REQUEST, Self.bandwidth(settings.maximumSampleRate))
     try set(OPUS_SET_COMPLEXITY_REQUEST, settings.complexity)
     let leavesOutNoise = settings.usesDiscontinuousTransmission && settings.application == .voice
     try set(OPUS_SET_DTX_REQUEST, leavesOutNoise ? 1 : 0)
     try set(OPUS_SET_INBAND_FEC_REQUEST, settings.usesForwardErrorCorrection ? 1 : 0)
     try set(OPUS_SET_PACKET_LOSS_PERC_REQUEST, Int((settings.expectedLoss * 100).rounded()))
     try set(OPUS_SET_SIGNAL_REQUEST, Int(settings.application == .voice ? OPUS_SIGNAL_VOICE : OPUS_AUTO))
+  }
+
+  /// The narrowest that has all that can be heard at `rate` samples a second (RFC 7587 §6.1, `maxplaybackrate`).
+  private static func bandwidth(_ rate: Int) -> Int {
+    switch rate {
+    case ...8_000: Int(OPUS_BANDWIDTH_NARROWBAND)
+    case ...12_000: Int(OPUS_BANDWIDTH_MEDIUMBAND)
+    case ...16_000: Int(OPUS_BANDWIDTH_WIDEBAND)
+    case ...24_000: Int(OPUS_BANDWIDTH_SUPERWIDEBAND)
+    default: Int(OPUS_BANDWIDTH_FULLBAND)
+    }
   }
 
   private func set(_ request: Int32, _ value: Int) throws(AudioEncoderError) {

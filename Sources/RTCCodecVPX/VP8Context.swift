@@ -48,11 +48,9 @@ final class VP8Context {
     rows = (size.height + 15) / 16
     unsafe config = vpx_codec_enc_cfg_t()
     unsafe vpx_codec_enc_config_default(vpx_codec_vp8_cx(), &config, 0)
-    // A second thread shortens a whole 1080p frame by a third but makes every frame, the smallest too, cost more, as it
-    // waits by spinning, and on a busy machine several times as much. Screens change little as a rule; films always do, but
-    // up to 720p one thread is fast enough.
-    let minimum = settings.contentHint == .motion ? 5000 : 8704
-    let threads = columns * rows >= minimum ? max(1, min(settings.threads, 4)) : 1
+    // A second thread shortens a whole 1080p frame by a third but makes every frame, the smallest too, cost half as much
+    // again, as it waits by spinning, and on a busy machine five times as much. Up to 1080p one is fast enough for films.
+    let threads = columns * rows >= 8704 ? max(1, min(settings.threads, 4)) : 1
     unsafe config.g_w = UInt32(size.width)
     unsafe config.g_h = UInt32(size.height)
     unsafe config.g_threads = UInt32(threads)

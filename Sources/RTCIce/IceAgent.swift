@@ -1,5 +1,5 @@
 public import RTCPrimitives
-import RTCWire
+public import RTCWire
 
 /// A full ICE agent for one component (RFC 8445, trickle RFC 8838, consent RFC 7675) without sockets and clocks.
 ///
@@ -47,10 +47,6 @@ public struct IceAgent: ~Copyable {
     guard session.remote == nil, role != self.role else { return }
     self.role = role
     session.checklist.reprioritize(role: role)
-  }
-
-  public mutating func addLocalCandidate(_ candidate: IceCandidate, now: Timestamp) {
-    addLocalCandidates([candidate], now: now)
   }
 
   /// Candidates of this agent, at any time; those of an address already known are ignored.

@@ -1,13 +1,7 @@
 public import RTCPrimitives
-import RTCWire
+public import RTCWire
 
-/// What a candidate is (RFC 8445 §5.1.1).
-public enum IceCandidateKind: Hashable, Sendable {
-  case host
-  case serverReflexive
-  case peerReflexive
-  case relayed
-
+extension IceCandidateKind {
   /// The recommended type preference (RFC 8445 §5.1.2.2).
   var typePreference: UInt32 {
     switch self {
@@ -41,22 +35,13 @@ public struct IceCandidate: Hashable, Sendable {
     self.relatedAddress = relatedAddress
   }
 
-  /// From the fields of a candidate attribute (RFC 8839 §5.1). Nil, and rightly ignored, when the candidate is not for UDP
-  /// or not for component 1, when its address is a name (`.local` or FQDN), or when its kind is unknown.
-  public init?(
-    foundation: String, component: Int, transport: String, priority: UInt32, address: String, port: UInt16, kind: String
-  ) {
-    guard component == 1, transport.lowercased() == "udp", let ip = IPAddress(address) else { return nil }
-    switch kind {
-    case "host": self.kind = .host
-    case "srflx": self.kind = .serverReflexive
-    case "prflx": self.kind = .peerReflexive
-    case "relay": self.kind = .relayed
-    default: return nil
-    }
-    self.address = SocketAddress(ip: ip, port: port)
-    self.priority = priority
-    self.foundation = foundation
+  /// From a candidate attribute (RFC 8839 §5.1). Nil, and rightly ignored, when the candidate is not for UDP or not for
+  /// component 1, or when its address is a name (`.local` or FQDN).
+  public init?(_ text: CandidateDescription) {
+    guard text.component == 1, case .udp = text.transport, case .ip(let ip) = text.address else { return nil }
+    self.init(
+      address: SocketAddress(ip: ip, port: text.port), priority: text.priority, kind: text.kind,
+      foundation: text.foundation)
   }
 
   /// Candidate priority (RFC 8445 §5.1.2.1) for component 1.
@@ -123,6 +108,15 @@ extension IceCandidate {
       if i < four.count { result.append(four[i]) }
     }
     return result
+  }
+}
+
+extension CandidateDescription {
+  /// The attribute by which a candidate of ours is signalled.
+  public init(_ candidate: IceCandidate) {
+    self.init(
+      foundation: candidate.foundation, priority: candidate.priority, address: .ip(candidate.address.ip),
+      port: candidate.address.port, kind: candidate.kind)
   }
 }
 

@@ -21,6 +21,12 @@ public struct AudioEncoderSettings: Hashable, Sendable {
   public var usesForwardErrorCorrection = true
   /// 0…1: the packet loss the receivers report.
   public var expectedLoss = 0.0
+  /// Code two channels as one; what is given still has `channels`.
+  public var codesMono = false
+  /// Samples a second that far sides can play at most, 8 000…48 000: what only a higher rate has room for is left out.
+  public var maximumSampleRate = 48_000
+  /// Packets of one size instead of as large as the sound needs.
+  public var isConstantBitrate = false
   /// 0 (cheapest)…10.
   public var complexity = 5
 

@@ -50,14 +50,18 @@ public struct EncodedAudioFrame: Sendable {
   public var captureTime: Timestamp
   /// The first after a silence that was not sent (the RTP marker bit, RFC 7587 §4.2).
   public var startsTalkSpurt: Bool
+  /// Nil when nobody has looked: the packet came from elsewhere.
+  public var level: SoundLevel?
 
   public init(
-    data: [UInt8], position: Int64, sampleCount: Int, captureTime: Timestamp, startsTalkSpurt: Bool = false
+    data: [UInt8], position: Int64, sampleCount: Int, captureTime: Timestamp, startsTalkSpurt: Bool = false,
+    level: SoundLevel? = nil
   ) {
     self.data = data
     self.position = position
     self.sampleCount = sampleCount
     self.captureTime = captureTime
     self.startsTalkSpurt = startsTalkSpurt
+    self.level = level
   }
 }

@@ -6,17 +6,24 @@ import Synchronization
 
 /// One encoded sound on its way to every attached peer.
 public final class OutgoingAudioTrack: @unchecked Sendable {
-  // Why unchecked: `receivers` and `losses` are touched on the loop's thread alone; the rest is constant or atomic.
+  // Why unchecked: `receivers`, `losses` and `audience` are touched on the loop's thread alone; the rest is constant or atomic.
   /// What descriptions call it, and the stream it is in.
   public let name: TrackName
   private let loop: EventLoop
   private let onLossChange: @Sendable (Double) -> Void
+  private let onWishesChange: @Sendable (OpusWishes) -> Void
   private let enabled = Atomic(true)
   private var receivers: [Outlet] = []
   /// What each listener last said it lost, where that is not nothing.
   private var losses: [Outlet: Double] = [:]
+  /// What listeners ask of the encoder.
+  private var audience = OpusAudience<Outlet>()
 
-  init(loop: EventLoop, name: TrackName, onLossChange: @escaping @Sendable (Double) -> Void) {
+  init(
+    loop: EventLoop, name: TrackName, onLossChange: @escaping @Sendable (Double) -> Void,
+    onWishesChange: @escaping @Sendable (OpusWishes) -> Void
+  ) {
+    self.onWishesChange = onWishesChange
     self.loop = loop
     self.name = name
     self.onLossChange = onLossChange
@@ -52,12 +59,20 @@ public final class OutgoingAudioTrack: @unchecked Sendable {
     loop.assertOnLoop()
     guard !receivers.contains(outlet) else { return }
     receivers.append(outlet)
+    wishesChanged(OpusWishes(), of: outlet)
   }
 
   func detach(_ outlet: Outlet) {
     loop.assertOnLoop()
     receivers.removeAll { $0 == outlet }
+    wishesChanged(nil, of: outlet)
     lossReported(0, by: outlet)
+  }
+
+  /// What `outlet`'s far side asks for; nil: it is gone.
+  func wishesChanged(_ wishes: OpusWishes?, of outlet: Outlet) {
+    guard wishes == nil || receivers.contains(outlet) else { return }
+    if let all = audience.set(wishes, of: outlet) { onWishesChange(all) }
   }
 
   func lossReported(_ loss: Double, by outlet: Outlet) {

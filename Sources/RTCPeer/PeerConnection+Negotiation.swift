@@ -1,5 +1,6 @@
 public import RTCEngine
 import RTCIce
+import RTCWire
 
 extension PeerConnection {
   public var signalingState: SignalingState { slot?.peer.signalingState ?? .stable }

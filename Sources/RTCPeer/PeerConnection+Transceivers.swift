@@ -85,8 +85,11 @@ extension PeerConnection {
     outlet.tell(isMuted: !track.isEnabled, now: MonotonicClock.now())
     guard slot.peer.isSending(id) else { return }
     track.attach(outlet)
+    switch track {
     // Its viewer has a picture of the track before.
-    if case .video(let video) = track { video.keyFrameRequested(by: outlet) }
+    case .video(let video): video.keyFrameRequested(by: outlet)
+    case .audio(let audio): audio.wishesChanged(slot.peer.opusWishes(of: id), of: outlet)
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import RTCIce
 import RTCNet
 public import RTCPrimitives
 public import RTCSctp
+import RTCWire
 
 /// A connection to one far peer, shaped as W3C WebRTC has it. It lives on the loop's thread; every call hops there once.
 public actor PeerConnection {
@@ -98,13 +99,14 @@ public actor PeerConnection {
     if let slot { return slot }
     let table = loop.table
     guard !table.isFull else { throw TooManyPeers(limit: loop.options.maximumPeers) }
+    let configured = peerConfiguration()
     let new = PeerSlot(
-      peer: Peer(peerConfiguration()), ufrag: credentials.usernameFragment, table: table,
+      peer: Peer(configured), ufrag: credentials.usernameFragment, table: table,
       onEvent: { [weak self] event in
         // Events come out of a step, which runs on this actor's own executor.
         self?.assumeIsolated { $0.handle(event) }
       })
-    table.insert(new)
+    table.insert(new, reachedAt: configured.localAddresses)
     for transceiver in new.peer.transceivers {
       switch transceiver.kind {
       case .video: outgoing[transceiver.id] = configuration.video.map { .video($0) }
@@ -164,6 +166,10 @@ public actor PeerConnection {
       if case .audio(let track)? = outgoing[id], let slot {
         track.lossReported(loss, by: Outlet(slot: slot, transceiver: id))
       }
+    case .opusWishesChanged(let wishes, let id):
+      if case .audio(let track)? = outgoing[id], let slot {
+        track.wishesChanged(wishes, of: Outlet(slot: slot, transceiver: id))
+      }
     default:
       stepEvents.append(event)
       tell(event)
@@ -209,7 +215,7 @@ public actor PeerConnection {
       let ask: @Sendable () -> Void = { [weak self] in
         events.post { [weak self] in self?.assumeIsolated { $0.requestKeyFrame(id) } }
       }
-      new = .video(IncomingVideoTrack(track, ask: ask, statistics: statistics))
+      new = .video(IncomingVideoTrack(track, ask: ask, onLoop: { events.post($0) }, statistics: statistics))
     }
     incoming[id] = new
     continuation.yield(.trackAdded(new))

@@ -92,10 +92,14 @@ public final class PeerLoop: Sendable {
   ///   - name: what descriptions call it; a track of its own in the stream `rtcast` unless said otherwise.
   ///   - onLossChange: told on the loop's thread when the highest loss that any listener reports changes, 0…1:
   ///     what forward error correction is to be made for.
+  ///   - onWishesChange: told on the loop's thread when all listeners together ask other things of the encoder
+  ///     (`OpusWishes.combined`); nothing at first.
   public func makeAudioTrack(
-    name: TrackName? = nil, onLossChange: @escaping @Sendable (Double) -> Void = { _ in }
+    name: TrackName? = nil, onLossChange: @escaping @Sendable (Double) -> Void = { _ in },
+    onWishesChange: @escaping @Sendable (OpusWishes) -> Void = { _ in }
   ) -> OutgoingAudioTrack {
-    OutgoingAudioTrack(loop: events, name: name ?? Self.makeName("audio"), onLossChange: onLossChange)
+    OutgoingAudioTrack(
+      loop: events, name: name ?? Self.makeName("audio"), onLossChange: onLossChange, onWishesChange: onWishesChange)
   }
 
   /// The same stream for all: they are played in step.

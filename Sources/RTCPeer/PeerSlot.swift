@@ -8,6 +8,10 @@ final class PeerSlot: Hashable, @unchecked Sendable {
   var nextDeadline = Timestamp.distantFuture
   /// Where this peer's datagrams come from, the latest last.
   var remotes: [SocketAddress] = []
+  /// Some of its far side's addresses are this loop's own.
+  var reachesOwn = false
+  /// The peer of this loop that it sends to, if its far side is one.
+  weak var neighbour: PeerSlot?
   /// The first user name fragment of its STUN.
   let ufrag: String
   /// All that are known of the table, the latest last.

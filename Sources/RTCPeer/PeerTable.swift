@@ -17,6 +17,19 @@ final class PeerTable: LoopHandler {
   private(set) var nextDeadline = Timestamp.distantFuture
   /// Datagrams that no peer claimed.
   private(set) var unclaimed = 0
+  /// Where this loop is reached: what a peer sends there is for another peer of the loop.
+  private var own: Set<SocketAddress> = []
+  /// From peers of the loop to peers of the loop.
+  private var inward: [Passed] = []
+  /// As many datagrams may be under way within the loop as a socket's buffer would hold of them.
+  private static let maximumInward = 4_096
+
+  /// A datagram that does not leave the process.
+  private struct Passed {
+    var target: PeerSlot
+    var bytes: [UInt8]
+    var route: Route
+  }
 
   init(loop: EventLoop, maximumPeers: Int) {
     self.loop = loop
@@ -28,8 +41,10 @@ final class PeerTable: LoopHandler {
   var isFull: Bool { slots.count >= maximumPeers }
   var count: Int { slots.count }
 
-  func insert(_ slot: PeerSlot) {
+  /// - Parameter addresses: what its description says of where it is reached.
+  func insert(_ slot: PeerSlot, reachedAt addresses: [SocketAddress]) {
     slots.insert(slot)
+    own.formUnion(addresses)
     name(slot, slot.ufrag)
   }
 
@@ -54,6 +69,7 @@ final class PeerTable: LoopHandler {
     slot.nextDeadline = outbox.nextDeadline
     if slot.nextDeadline < nextDeadline { nextDeadline = slot.nextDeadline }
     learnRemotes(of: slot, from: first)
+    if slot.reachesOwn { passOn(from: slot, first) }
     guard !outbox.events.isEmpty else { return }
     let events = outbox.events
     outbox.events.removeAll(keepingCapacity: true)
@@ -72,9 +88,45 @@ final class PeerTable: LoopHandler {
     for index in first..<outbox.datagrams.count {
       let remote = outbox.datagrams.entries[index].route.remote
       guard remote != slot.remotes.last, slots.contains(slot) else { continue }
+      if own.contains(remote) {
+        slot.reachesOwn = true
+        continue
+      }
       if byRemote[remote] == nil { byRemote[remote] = slot }
       slot.remotes.removeAll { $0 == remote }
       slot.remotes.append(remote)
+    }
+  }
+
+  // MARK: - Within the loop
+
+  /// Two peers of one loop have the same address, so that only STUN requests tell whom a datagram between them is for. What
+  /// such peers send each other does not leave the process: who sent it is known here. A request names its receiver, and
+  /// everything else goes to whom the sender last sent a request.
+  private func passOn(from slot: PeerSlot, _ first: Int) {
+    outbox.datagrams.remove(from: first) { bytes, route in
+      guard own.contains(route.remote) else { return false }
+      if PacketKind(bytes) == .stun, let ufrag = IceDemultiplexer.localUsernameFragment(of: bytes) {
+        slot.neighbour = byUfrag[ufrag]
+      }
+      guard let target = slot.neighbour, slots.contains(target) else { return false }
+      guard inward.count < Self.maximumInward else { return true }
+      var copy: [UInt8] = []
+      copy.reserveCapacity(bytes.count)
+      for index in bytes.indices { copy.append(bytes[index]) }
+      inward.append(Passed(target: target, bytes: copy, route: Route(local: route.remote, remote: route.local)))
+      return true
+    }
+    if !inward.isEmpty { nextDeadline = .zero }
+  }
+
+  /// What is sent in answer waits for the next turn, so that sockets and posted work have theirs.
+  private func deliverInward(now: Timestamp) {
+    let due = inward
+    inward = []
+    for passed in due where slots.contains(passed.target) {
+      var bytes = passed.bytes
+      step(passed.target, .datagram(bytes.mutableSpan, passed.route), now: now)
     }
   }
 
@@ -98,6 +150,7 @@ final class PeerTable: LoopHandler {
 
   func deadlineReached(now: Timestamp) {
     nextDeadline = .distantFuture
+    if !inward.isEmpty { deliverInward(now: now) }
     for slot in slots {
       if slot.nextDeadline <= now { step(slot, .deadline, now: now) }
       if slot.nextDeadline < nextDeadline { nextDeadline = slot.nextDeadline }

@@ -6,6 +6,8 @@ public struct VideoPlayoutStatistics: Hashable, Sendable {
   /// Whole pictures that came.
   public var framesReceived = 0
   public var framesDecoded = 0
+  /// When the first picture was decoded, by the playout's clock; nil before.
+  public var firstDecoded: Timestamp?
   public var framesShown = 0
   /// Left out before they were decoded: too many or too late, or waiting for a key frame.
   public var framesDropped = 0

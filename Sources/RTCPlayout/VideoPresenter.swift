@@ -177,7 +177,10 @@ package final class VideoPresenter {
       counts.codec = frame.codec
       timing.noteDecoding(end - now)
       progress = .decoding(decoder)
-      if let picture { schedule(picture, of: frame, by: decoder, end) }
+      if let picture {
+        counts.firstDecoded = counts.firstDecoded ?? end
+        schedule(picture, of: frame, by: decoder, end)
+      }
     } catch {
       counts.decoderErrors += 1
       progress = .awaitingKeyFrame

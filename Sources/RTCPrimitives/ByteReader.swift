@@ -21,9 +21,6 @@ public struct ByteReader: ~Escapable {
 
   @_lifetime(self: copy self)
   public mutating func readUInt16() -> UInt16? { readInteger(bytes: 2).map { UInt16($0) } }
-  /// Three bytes, in the low bits of the result.
-  @_lifetime(self: copy self)
-  public mutating func readUInt24() -> UInt32? { readInteger(bytes: 3).map { UInt32($0) } }
   @_lifetime(self: copy self)
   public mutating func readUInt32() -> UInt32? { readInteger(bytes: 4).map { UInt32($0) } }
   @_lifetime(self: copy self)

@@ -72,6 +72,24 @@ public struct DatagramBatch: ~Copyable {
     return storage.span.extracting(entry.offset..<entry.offset + entry.count)
   }
 
+  /// Takes out the datagrams from `first` on that `body` says it took, and moves the rest together.
+  public mutating func remove(from first: Int, where body: (Span<UInt8>, Route) -> Bool) {
+    var kept = first
+    for index in first..<entries.count {
+      var entry = entries[index]
+      guard !body(datagram(index), entry.route) else { continue }
+      let end = kept == 0 ? 0 : entries[kept - 1].offset + entries[kept - 1].count
+      if entry.offset != end {
+        for byte in 0..<entry.count { storage[end + byte] = storage[entry.offset + byte] }
+        entry.offset = end
+      }
+      entries[kept] = entry
+      kept += 1
+    }
+    entries.removeSubrange(kept...)
+    used = entries.last.map { $0.offset + $0.count } ?? 0
+  }
+
   /// Forgets all datagrams and keeps the memory.
   public mutating func removeAll() {
     entries.removeAll(keepingCapacity: true)

@@ -1,6 +1,7 @@
 import RTCEngine
-public import RTCIce
+import RTCIce
 public import RTCPrimitives
+public import RTCWire
 
 /// A signaling service between two peers that negotiate perfectly: it keeps the order, and takes its time.
 struct Signaling {

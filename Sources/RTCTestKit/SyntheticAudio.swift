@@ -11,6 +11,8 @@ public struct SyntheticAudio: Sendable {
   public var packetSize: Int
   /// The sound's clock against the monotonic one: 1.001 gives 48 048 samples a second.
   public var clockRatio: Double
+  /// What it says of its loudness.
+  public var level: SoundLevel?
   public private(set) var nextNumber: UInt64 = 0
   private let start: Timestamp
   private let firstPosition: Int64
@@ -36,7 +38,8 @@ public struct SyntheticAudio: Sendable {
     let sample = Int64(number) * Int64(Self.sampleCount)
     return EncodedAudioFrame(
       data: Self.bytes(number: number, count: packetSize), position: firstPosition + sample,
-      sampleCount: Self.sampleCount, captureTime: time(ofSample: sample), startsTalkSpurt: number == 0)
+      sampleCount: Self.sampleCount, captureTime: time(ofSample: sample), startsTalkSpurt: number == 0,
+      level: level)
   }
 
   /// The packet's bytes: Opus's table-of-contents byte, then the number, then its low byte over and over.

@@ -69,7 +69,7 @@ public final class CallWindow: Sendable {
   /// is gone, what the sink gets goes nowhere.
   ///
   /// - Parameter name: whose it is; shown in the title when there are several.
-  public func addVideo(name: String) -> any VideoSink { RemoteSink(board: board, id: board.addVideo(name: name)) }
+  public func addVideo(name: String) -> WindowVideo { WindowVideo(board: board, id: board.addVideo(name: name)) }
 
   public func setTitle(_ title: String) { board.change { $0.title = title } }
 

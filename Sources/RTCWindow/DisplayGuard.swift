@@ -74,7 +74,8 @@ enum DisplayGuard {
   static func endWatching(_ window: OpaquePointer) {
     isWatching.store(false, ordering: .releasing)
     xWindow.store(0, ordering: .releasing)
-    if hasLostDisplay, let handle = handle() { csdl_xlib_pretend_unmapped(handle, window) }
+    // Also while the display is there: it may go between this line and SDL's wait.
+    if let handle = handle() { csdl_xlib_pretend_unmapped(handle, window) }
   }
 
   /// SDL has let the display go.

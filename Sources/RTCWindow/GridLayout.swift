@@ -21,6 +21,32 @@ package enum GridLayout {
     return best.cells
   }
 
+  /// Where there are screens and others, the screens have the room and the others a strip: at the side of a wide window,
+  /// at the foot of a tall one. Else as above.
+  package static func cells(
+    for pictures: [(size: PixelSize?, isScreen: Bool)], in window: PixelSize
+  ) -> [PixelRect] {
+    let screens = pictures.indices.filter { pictures[$0].isScreen }
+    let others = pictures.indices.filter { !pictures[$0].isScreen }
+    guard !screens.isEmpty, !others.isEmpty else { return cells(for: pictures.map(\.size), in: window) }
+    let isWide = window.width >= window.height
+    let (width, height) = (
+      isWide ? window.width * 4 / 5 : window.width, isWide ? window.height : window.height * 4 / 5
+    )
+    var all = Array(repeating: PixelRect(x: 0, y: 0, width: 0, height: 0), count: pictures.count)
+    let room = cells(for: screens.map { pictures[$0].size }, in: PixelSize(width: width, height: height))
+    for (index, cell) in zip(screens, room) { all[index] = cell }
+    for (place, index) in others.enumerated() {
+      let length = isWide ? window.height : window.width
+      let (low, high) = (place * length / others.count, (place + 1) * length / others.count)
+      all[index] =
+        isWide
+        ? PixelRect(x: width, y: low, width: window.width - width, height: high - low)
+        : PixelRect(x: low, y: height, width: high - low, height: window.height - height)
+    }
+    return all
+  }
+
   private static func cells(count: Int, columns: Int, in window: PixelSize) -> [PixelRect] {
     guard count > 0 else { return [] }
     let rows = (count + columns - 1) / columns

@@ -85,13 +85,13 @@ final class Painter {
   // MARK: Drawing
 
   /// - Parameter preview: where the local picture goes; nil for nowhere.
-  func draw(_ ids: [Int], preview: PixelRect?) {
+  func draw(_ videos: [(id: Int, isScreen: Bool)], preview: PixelRect?) {
     SDL_SetRenderDrawColor(renderer, 0, 0, 0, 255)
     SDL_RenderClear(renderer)
-    let sizes = ids.map { pictureSize(.remote($0)) }
-    for (index, cell) in GridLayout.cells(for: sizes, in: size).enumerated() {
-      guard let picture = sizes[index] else { continue }
-      textures[.remote(ids[index])]?.draw(into: GridLayout.fit(picture, into: cell))
+    let pictures = videos.map { (size: pictureSize(.remote($0.id)), isScreen: $0.isScreen) }
+    for (index, cell) in GridLayout.cells(for: pictures, in: size).enumerated() {
+      guard let picture = pictures[index].size else { continue }
+      textures[.remote(videos[index].id)]?.draw(into: GridLayout.fit(picture, into: cell))
     }
     if let preview, let texture = textures[.preview] {
       let edge = Int32(2)

@@ -1,4 +1,4 @@
-import RTCMedia
+public import RTCMedia
 import Synchronization
 
 /// What the window's thread is to show: written by everybody, read by that thread, which is woken for it.
@@ -23,6 +23,7 @@ final class WindowBoard: Sendable {
   struct Video {
     let id: Int
     let name: String
+    var isScreen = false
     var newest: VideoFrame?
   }
 
@@ -67,6 +68,13 @@ final class WindowBoard: Sendable {
       state.nextID += 1
       state.videos.append(Video(id: state.nextID, name: name))
       return state.nextID
+    }
+  }
+
+  func setScreen(_ isScreen: Bool, video id: Int) {
+    update { state in
+      guard let index = state.videos.firstIndex(where: { $0.id == id }) else { return }
+      state.videos[index].isScreen = isScreen
     }
   }
 
@@ -169,8 +177,8 @@ final class WindowBoard: Sendable {
   }
 }
 
-/// Where one remote video's frames go.
-final class RemoteSink: VideoSink {
+/// A remote video's place in the window. Any thread.
+public final class WindowVideo: VideoSink {
   private let board: WindowBoard
   private let id: Int
 
@@ -179,8 +187,11 @@ final class RemoteSink: VideoSink {
     self.id = id
   }
 
-  func show(_ frame: VideoFrame) { board.show(frame, video: id) }
-  func videoDidEnd() { board.removeVideo(id) }
+  public func show(_ frame: VideoFrame) { board.show(frame, video: id) }
+  public func videoDidEnd() { board.removeVideo(id) }
+
+  /// A screen has the room, and the faces beside it a strip; without it all are alike.
+  public func setScreen(_ isScreen: Bool) { board.setScreen(isScreen, video: id) }
 }
 
 /// Where the local picture goes.

@@ -80,6 +80,7 @@ final class WindowLoop {
   private func readBoard() {
     guard let news = board.takeNews(), let painter else { return }
     if news.isClosing { end = .some(nil) }
+    if news.videos.map(\.isScreen) != videos.map(\.isScreen) { needsDrawing = true }
     if news.videos.map(\.id) != videos.map(\.id) {
       painter.keep(news.videos.map(\.id))
       unshowable = unshowable.filter { key in key == .preview || news.videos.contains { key == .remote($0.id) } }
@@ -98,7 +99,7 @@ final class WindowLoop {
       needsDrawing = true
     }
     // Leases are not kept.
-    videos = news.videos.map { WindowBoard.Video(id: $0.id, name: $0.name) }
+    videos = news.videos.map { WindowBoard.Video(id: $0.id, name: $0.name, isScreen: $0.isScreen) }
     write(news.caption)
   }
 
@@ -148,7 +149,7 @@ final class WindowLoop {
     guard needsDrawing, !isHidden, let painter else { return }
     needsDrawing = false
     let place = painter.pictureSize(.preview).flatMap { preview.rect(for: $0, in: painter.size) }
-    painter.draw(videos.map(\.id), preview: place)
+    painter.draw(videos.map { (id: $0.id, isScreen: $0.isScreen) }, preview: place)
     board.noteDrawing()
   }
 

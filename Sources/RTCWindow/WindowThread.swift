@@ -64,6 +64,8 @@ enum WindowThread {
     // Otherwise SDL goes on to windows that nobody sees, or to the machine's console. SDL_VIDEODRIVER overrules this.
     let mayBeWayland = environment("XDG_RUNTIME_DIR") != nil || environment("WAYLAND_SOCKET") != nil
     SDL_SetHint(SDL_HINT_VIDEODRIVER, mayBeWayland ? "x11,wayland" : "x11")
+    // Without, a press just after the focus came is no press: the local picture would not be gripped.
+    SDL_SetHint(SDL_HINT_MOUSE_FOCUS_CLICKTHROUGH, "1")
     SDL_SetHint(SDL_HINT_APP_NAME, "rtcast")
     guard DisplayGuard.connect({ SDL_InitSubSystem(SDL_INIT_VIDEO) == 0 }) else {
       let name = environment("DISPLAY").map { "X display \($0)" } ?? environment("WAYLAND_DISPLAY") ?? "display"

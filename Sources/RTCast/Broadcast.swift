@@ -119,6 +119,9 @@ public final class Broadcast: Sendable {
   /// Holds the cast: viewers keep the last picture and hear nothing.
   public func pause() { program.pause() }
 
+  /// True from `pause` until `resume` or another source.
+  public var isPaused: Bool { program.isPaused }
+
   /// Goes on after `pause`.
   public func resume() async throws(CaptureError) { try await program.resume() }
 
@@ -172,13 +175,20 @@ public final class Broadcast: Sendable {
     options.contentHint ?? (source.video?.isScreencast == true ? .detail : .motion)
   }
 
-  static func format(
+  package static func format(
     of capturer: (any VideoCapturer)?, size: PixelSize?, frameRate: Double
   ) -> VideoFormat? {
     guard let capturer else { return nil }
     // A source that cannot be reached offers nothing; asked all the same, it says why.
     let nothing = VideoFormat(size: PixelSize(width: 0, height: 0), frameRates: 0...1_000, pixelFormat: .bgra)
-    var format = capturer.supportedFormats.first ?? nothing
+    let formats = capturer.supportedFormats
+    func distance(_ format: VideoFormat, from size: PixelSize) -> (Int, Double) {
+      let lack = max(0, frameRate * 0.99 - format.frameRates.upperBound)
+      return (abs(format.size.width - size.width) + abs(format.size.height - size.height), lack)
+    }
+    // A camera may be fast in one size and slow in another.
+    let nearest = size.flatMap { size in formats.min { distance($0, from: size) < distance($1, from: size) } }
+    var format = nearest ?? formats.first ?? nothing
     if let size { format.size = size }
     let rate = max(format.frameRates.lowerBound, min(format.frameRates.upperBound, frameRate))
     format.frameRates = min(rate, format.frameRates.lowerBound)...rate

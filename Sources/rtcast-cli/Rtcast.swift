@@ -26,6 +26,8 @@ struct Rtcast: AsyncParsableCommand {
             with what this machine plays; keep a copy of what is sent
         rtcast file talk.mp4
             a file with its sound, as it is where browsers can take it
+        rtcast camera --audio mic
+            a camera, with the microphone
         rtcast plugin ./libwaves.so
             what a plugin draws and plays
         rtcast test --pattern clock --tone 440
@@ -45,8 +47,8 @@ struct Rtcast: AsyncParsableCommand {
       """,
     version: "rtcast 0.1.0",
     subcommands: [
-      ScreenCommand.self, FileCommand.self, PipeCommand.self, PluginCommand.self, TestCommand.self, CallCommand.self,
-      WatchCommand.self, ServeCommand.self,
+      ScreenCommand.self, FileCommand.self, PipeCommand.self, PluginCommand.self, CameraCommand.self, TestCommand.self,
+      CallCommand.self, WatchCommand.self, ServeCommand.self,
       ListCommand.self,
       DoctorCommand.self, PluginHostCommand.self,
     ])

@@ -9,7 +9,7 @@ from harness import sound  # noqa: E402
 from harness.browser import FAKE_DEVICES, chromium  # noqa: E402
 from harness.clips import Clips  # noqa: E402
 from harness.hub_page import HubPage  # noqa: E402
-from harness.pulse import PulseServer  # noqa: E402
+from harness.pulse import PipeWireServer, PulseServer  # noqa: E402
 from harness.rtcast import Rtcast  # noqa: E402
 from harness.xserver import XServer  # noqa: E402
 
@@ -93,6 +93,16 @@ def clips(tmp_path_factory):
 @pytest.fixture
 def pulse():
     server = PulseServer()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(params=[PulseServer, PipeWireServer], ids=["pulseaudio", "pipewire"])
+def sound_server(request):
+    """Either of the two sound servers that desktops have."""
+    if request.param is PipeWireServer and not PipeWireServer.is_installed():
+        pytest.skip("PipeWire is not installed; scripts/setup installs it.")
+    server = request.param()
     yield server
     server.stop()
 

@@ -72,8 +72,7 @@ def test_a_browser_calls_a_waiting_rtcast(cast, hub, visit):
     bob = cast("call", "--server", hub, "--name", "bob", "--answer", "auto", "--no-window", "--test", *QUIET)
     bob.wait_event("registered")
     [page] = visit(hub, "alice")
-    page.type("#whom", "bob")
-    page.click("#by-name button")
+    page.call("bob")
     page.wait(state="call").wait_tiles(1).wait_moving()
     bob.wait_event("track", where=lambda e: e["kind"] == "video")
     peer(bob, "connected")
@@ -81,6 +80,7 @@ def test_a_browser_calls_a_waiting_rtcast(cast, hub, visit):
     page.wait(state="lobby")
 
 
+# S1.1.
 def test_a_room_of_a_browser_and_two_casts(cast, hub, visit):
     """S3.1, S3.2, S3.17."""
     [page] = visit(hub + "#planning", "alice")
@@ -104,6 +104,7 @@ def test_a_cast_is_watched_from_its_link_and_recorded(cast, tmp_path):
     assert streams(copy)["video"]["width"] == 320
 
 
+# S1.3, S1.9.
 def test_descriptions_travel_by_hand(cast):
     """`--to manual`: our offer there, its answer here."""
     alice = cast("test", "--to", "manual", "--size", "320x180", stdin=subprocess.PIPE)
@@ -116,6 +117,26 @@ def test_descriptions_travel_by_hand(cast):
     alice.write((json.dumps({"type": "answer", "sdp": answer["sdp"]}) + "\n\n").encode())
     bob.wait_event("peer", where=lambda e: e["state"] == "connected")
     assert {e["kind"] for e in bob.seen if e["event"] == "track"} >= {"video"}
+
+
+def test_who_is_there_is_listed_for_those_who_may_know(cast):
+    serve = cast("serve", "--listen", "127.0.0.1:0", "--token", "s3cret")
+    hub = serve.url().split("#")[0].split("?")[0]
+    to = ["--server", hub, "--token", "s3cret"]
+    assert run("list", "peers", *to) == (0, "Peers\n  nobody\n", "")
+    for name in ("bob", "alice"):
+        cast("call", *to, "--name", name, "--no-window", *QUIET).wait_event("registered")
+    assert run("list", "peers", *to)[1] == "Peers\n  alice\n  bob\n"
+    status, out, _ = run("list", "peers", "--json", "--name", "carol", "--token", "s3cret", env={"RTCAST_SERVER": hub})
+    assert status == 0 and json.loads(out) == {"peers": ["alice", "bob"]}
+    status, _, stderr = run("list", "peers", "--server", hub)
+    assert status == 77 and "--token" in stderr
+    status, _, stderr = run("list", "peers", "--server", hub, "--token", "guess")
+    assert status == 77 and "--token" in stderr
+    status, _, stderr = run("list", "peers")
+    assert status == 64 and "RTCAST_SERVER" in stderr
+    assert run("list", "peers", "--server", "ws://127.0.0.1:1")[0] == 69
+    assert run("list", "codecs", "--server", hub)[0] == 64
 
 
 def test_nobody_there_rejected_and_no_hub_are_told_apart(cast, hub):

@@ -1,5 +1,5 @@
 """Calls through the hub by clients of its dialects, over real WebSockets. What they offer each other is only text here: media are the
-business of the calls' own tests. REFERENCE S2.2–S2.13, S3.6–S3.12, S3.21–S3.34."""
+business of the calls' own tests. docs/features.md S2.2–S2.13, S3.6–S3.12, S3.21–S3.34."""
 
 import asyncio
 

@@ -1,5 +1,7 @@
 """The hub's page in real browsers: they find each other by `rtcast serve` and call each other."""
 
+import os
+import subprocess
 from urllib.parse import urlsplit
 
 import pytest
@@ -77,6 +79,60 @@ def test_a_call_is_rejected_or_taken_back(hub, visit):
     alice.type("#whom", "nobody")
     alice.click("#by-name button")
     alice.wait(state="lobby", lastEnd="unknown-peer")
+
+
+def test_everybody_who_can_be_called_is_listed_an_rtcast_that_only_has_a_name_too(cast, hub, visit):
+    """S0.8, S1.2: who comes and goes is followed, and found anew when the hub was away."""
+    waiting = cast("call", "--server", hub, "--name", "bob", "--answer", "auto", "--no-window", "--test", "--audio", "none")
+    waiting.wait_event("registered")
+    [alice] = visit(hub, "alice")
+    alice.until("document.querySelector('#people [data-peer=bob]')")
+    in_room = cast("test", "--to", "room:den", "--server", hub, "--name", "carol", "--no-window")
+    alice.until("document.querySelector('#people [data-peer=carol]')", what="carol, who is in a room")
+    in_room.interrupt()
+    alice.until("!document.querySelector('#people [data-peer=carol]')", what="carol gone")
+    alice.call("bob")
+    alice.wait(state="call").wait_tiles(1).wait_moving()
+    alice.bar("hangup")
+    alice.wait(state="lobby")
+    alice.script("line.socket.close()")   # as a network that breaks
+    alice.wait(hub="lost")
+    waiting.interrupt()
+    waiting.wait()
+    alice.wait(hub="online")
+    alice.until("!document.querySelector('#people [data-peer=bob]')", what="bob gone while the line was down")
+
+
+def test_the_screen_of_an_rtcast_has_the_room_and_its_camera_a_camera_s(cast, hub, visit):
+    """What each picture is comes with the descriptions, and alone when another takes its place in the middle of the call."""
+    alice, carol = visit(hub + "#den", "alice", "carol")
+    bob = cast("test", "--pattern", "bars", "--to", "room:den", "--server", hub, "--name", "bob", "--no-window", "--control",
+               stdin=subprocess.PIPE)
+    for person in (alice, carol):
+        person.wait_tiles(2).wait_tiles(1, "[data-peer=bob][data-kind=screen]").wait_moving()
+    width = "document.querySelector('.tile[data-peer=%s]').clientWidth"
+    alice.until("document.documentElement.dataset.layout === 'side'")
+    assert alice.script(f"return {width % 'bob'}") > 2 * alice.script(f"return {width % 'carol'}")
+    picture = os.environ.get("RTCAST_PICTURES")
+    if picture:
+        alice.driver.save_screenshot(f"{picture}/hub-screen-of-rtcast.png")
+    bob.command("source", "test", "--pattern", "noise")   # noise passes for a camera
+    for person in (alice, carol):
+        person.wait_tiles(1, "[data-peer=bob][data-kind=camera]").wait_moving()
+    alice.until("document.documentElement.dataset.layout === 'grid'")
+    bob.command("source", "test", "--pattern", "scroll-text")
+    alice.wait_tiles(1, "[data-peer=bob][data-kind=screen]")
+
+
+def test_an_rtcast_is_told_which_picture_is_a_screen(cast, hub, visit):
+    [alice] = visit(hub, "alice")
+    bob = cast("call", "alice", "--server", hub, "--name", "bob", "--no-window", "--audio", "none")
+    alice.accept()
+    camera = bob.wait_event("track", where=lambda e: e["kind"] == "video")
+    assert camera["content"] == "camera"
+    alice.wait(state="call").script(SHARE_THIS_TAB)
+    alice.bar("screen")
+    assert bob.wait_event("track", where=lambda e: e["kind"] == "video")["content"] == "screen"
 
 
 def test_who_is_in_a_call_is_busy(hub, visit):

@@ -72,6 +72,7 @@ def test_a_small_change_arrives_and_costs_little(xserver, page, cast, browser):
     assert after["bytesReceived"] - before["bytesReceived"] < 30_000
 
 
+# S4.32.
 def test_nothing_is_sent_while_nothing_changes(xserver, page, cast, browser):
     rtcast = cast("screen", "--fps", "30", "--bitrate", "2500k", "--no-cursor", display=xserver.name)
     viewer = Viewer(browser, rtcast.url()).wait_live()
@@ -99,6 +100,7 @@ def test_the_stream_follows_the_screen_to_a_new_size(cast, browser):
         server.stop()
 
 
+# S3.41.
 def test_five_viewers_share_one_encode(xserver, page, cast, browser):
     painter, window = page
     rtcast = cast("screen", "--fps", "10", "--bitrate", "2500k", "--no-cursor", display=xserver.name)

@@ -1,6 +1,7 @@
 """Sound: from a tone or the desktop to the viewer's ear, and the page's controls for it."""
 
 import re
+import subprocess
 import time
 
 import pytest
@@ -54,6 +55,16 @@ def test_the_page_tells_figures_of_the_sound(cast, browser):
     assert 0.01 < figures["level"] <= 1 and figures["concealed"] >= 0 and figures["muted"] is False
     viewer.until("(window.rtcast.stats().then((s) => window.buffer = s.audio.jitterBufferMs), window.buffer)", what="a jitter buffer")
     assert 0 < viewer.script("return window.buffer") < 300
+
+
+def test_how_loud_the_sound_is_comes_with_it(cast, browser):
+    viewer = Viewer(browser, cast(*CAST, "--tone", "440").url()).wait_live()
+    sound.wait_tone(viewer, 440)
+    level = viewer.script("""
+        const receiver = window.rtcast.pc.getReceivers().find((r) => r.track.kind === 'audio');
+        return receiver.getSynchronizationSources()[0].audioLevel;""")
+    # A sine of a quarter of the height, in whole decibels: -15 dBov.
+    assert 0.15 < level < 0.21, level
 
 
 def test_a_cast_without_sound_shows_no_volume_control(cast, browser):
@@ -137,42 +148,75 @@ def test_the_measure_of_what_is_early_or_late_can_be_trusted(late, ear):
 DESKTOP = (*CAST, "--audio", "desktop")
 
 
-def test_what_the_desktop_plays_is_heard(cast, pulse, browser):
-    pulse.play(523)
-    viewer = Viewer(browser, cast(*DESKTOP, env=pulse.env).url()).wait_live()
+def test_what_the_desktop_plays_is_heard(cast, sound_server, browser):
+    sound_server.play(523)
+    viewer = Viewer(browser, cast(*DESKTOP, env=sound_server.env).url()).wait_live()
     sound.wait_tone(viewer, 523)
 
 
-def test_a_sink_that_is_removed_and_replaced_is_heard_again(cast, pulse, browser):
-    pulse.play(523)
-    viewer = Viewer(browser, cast(*DESKTOP, env=pulse.env).url()).wait_live()
+def test_a_sink_that_is_removed_and_replaced_is_heard_again(cast, sound_server, browser):
+    sound_server.play(523)
+    viewer = Viewer(browser, cast(*DESKTOP, env=sound_server.env).url()).wait_live()
     sound.wait_tone(viewer, 523)
-    pulse.remove_sink("desktop")
+    sound_server.remove_sink("desktop")
+    # PipeWire lets it play on to an output of its own making, which is followed.
+    sound_server.stop_playing()
     sound.wait_silence(viewer)
-    pulse.add_sink("replacement", rate=44100)
-    pulse.play(659)
+    sound_server.add_sink("replacement", rate=44100)
+    sound_server.play(659)
     sound.wait_tone(viewer, 659)
 
 
-def test_the_default_sink_is_followed(cast, pulse, browser):
-    viewer = Viewer(browser, cast(*DESKTOP, env=pulse.env).url()).wait_live()
-    pulse.add_sink("headphones", rate=96000)
-    pulse.play(880, sink="headphones")
+def test_the_default_sink_is_followed(cast, sound_server, browser):
+    viewer = Viewer(browser, cast(*DESKTOP, env=sound_server.env).url()).wait_live()
+    sound_server.add_sink("headphones", rate=96000)
+    sound_server.play(880, sink="headphones")
     sound.wait_tone(viewer, 880)
 
 
-def test_a_sound_server_that_dies_and_comes_back_is_heard_again(cast, pulse, browser):
-    pulse.play(523)
-    viewer = Viewer(browser, cast(*DESKTOP, env=pulse.env).url()).wait_live()
+def test_a_sound_server_that_dies_and_comes_back_is_heard_again(cast, sound_server, browser):
+    sound_server.play(523)
+    viewer = Viewer(browser, cast(*DESKTOP, env=sound_server.env).url()).wait_live()
     sound.wait_tone(viewer, 523)
-    pulse.kill()
+    sound_server.kill()
     sound.wait_silence(viewer)
     before = viewer.frames()
     viewer.until(f"document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames > {before + 5}", what="pictures go on")
-    pulse.start()
-    pulse.add_sink("again")
-    pulse.play(587)
+    sound_server.start()
+    sound_server.add_sink("again")
+    sound_server.play(587)
     sound.wait_tone(viewer, 587, timeout=30)
+
+
+def test_a_microphone_is_heard_by_its_name(cast, sound_server, browser):
+    sound_server.add_sink("room")
+    sound_server.add_microphone("headset", hears="room")
+    sound_server.play(698, sink="room")
+    viewer = Viewer(browser, cast(*CAST, "--audio", "headset", env=sound_server.env).url()).wait_live()
+    sound.wait_tone(viewer, 698)
+
+
+def test_what_is_watched_is_played_wherever_the_default_output_is(cast, sound_server):
+    url = cast(*CAST, "--tone", "440").url()
+    cast("watch", url, "--no-window", env=sound_server.env)
+    sound_server.wait_pitch(440, "desktop")
+    sound_server.add_sink("headphones", rate=44100)
+    sound_server.wait_pitch(440, "headphones")
+    sound_server.remove_sink("headphones")
+    sound_server.set_default("desktop")
+    sound_server.wait_pitch(440, "desktop")
+
+
+def test_a_pause_of_a_file_silences_the_desktop_beside_it(cast, pulse, clips, browser):
+    pulse.play(523)
+    path = clips.numbered("numbered-vp8.webm", codec="vp8", sound="opus")
+    rtcast = cast("file", path, "--loop", "--audio", "desktop", "--control", env=pulse.env, stdin=subprocess.PIPE)
+    viewer = Viewer(browser, rtcast.url()).wait_live()
+    sound.wait_tone(viewer, 523)
+    rtcast.command("pause")
+    sound.wait_silence(viewer)
+    rtcast.command("resume")
+    sound.wait_tone(viewer, 523)
 
 
 def test_no_sound_server_is_said_in_one_sentence(tmp_path):
@@ -185,3 +229,50 @@ def test_no_sound_server_is_said_in_one_sentence(tmp_path):
 def test_a_device_that_is_not_there_is_named(pulse):
     code, out, err = run(*CAST, "--audio", "no-such-device", "--duration", "3", env=pulse.env)
     assert code in (0, 66, 69) and "no-such-device" in err, (code, err)
+
+
+LISTEN = """
+    const [wishes, done] = arguments;
+    (async () => {
+      const pc = new RTCPeerConnection();
+      (window.listeners ||= []).push(pc);
+      for (const kind of ['audio', 'video']) pc.addTransceiver(kind, { direction: 'recvonly' });
+      const offer = await pc.createOffer();
+      const gathered = new Promise((resolve) => { pc.onicegatheringstatechange = () => pc.iceGatheringState === 'complete' && resolve(); });
+      await pc.setLocalDescription(offer);
+      await gathered;
+      const body = pc.localDescription.sdp.replace(/a=fmtp:\\d+ minptime=10[^\\r]*/, '$&' + wishes);
+      const reply = await fetch('/whep', { method: 'POST', headers: { 'Content-Type': 'application/sdp' }, body });
+      await pc.setRemoteDescription({ type: 'answer', sdp: await reply.text() });
+    })().then(() => done(null), (error) => done(String(error)));"""
+
+HEARD = """
+    const [index, done] = arguments;
+    window.listeners[index].getStats().then((report) => {
+      const entry = [...report.values()].find((s) => s.type === 'inbound-rtp' && s.kind === 'audio');
+      done(entry ? [entry.bytesReceived, entry.timestamp] : [0, performance.now()]);
+    });"""
+
+
+def wait_rate(browser, index, fits, timeout=25):
+    """Waits until two seconds of sound came at a rate that fits, in bits a second without headers."""
+    deadline = time.monotonic() + timeout
+    rate = None
+    while time.monotonic() < deadline:
+        first = browser.execute_async_script(HEARD, index)
+        time.sleep(2)
+        second = browser.execute_async_script(HEARD, index)
+        rate = (second[0] - first[0]) * 8000 / max(1, second[1] - first[1])
+        if rate > 0 and fits(rate):
+            return
+    raise AssertionError(f"sound at {rate} bit/s")
+
+
+def test_the_encoder_follows_the_most_demanding_listener(cast, browser):
+    browser.get(cast(*CAST, "--tone", "440").url() + "nothing")   # the same origin, and no viewer of its own
+    assert browser.execute_async_script(LISTEN, ";maxaveragebitrate=12000;stereo=0") is None
+    wait_rate(browser, 0, lambda rate: rate < 20_000)
+    assert browser.execute_async_script(LISTEN, "") is None
+    wait_rate(browser, 0, lambda rate: rate > 30_000)
+    browser.execute_script("window.listeners.pop().close()")
+    wait_rate(browser, 0, lambda rate: rate < 20_000)

@@ -20,6 +20,7 @@ import Testing
     return inventory
   }
 
+  /// S1.25, S3.37.
   @Test(
     arguments: [
       (.desktop, "speakers.monitor"), (.microphone, "camera.mic"), (.device("headset"), "headset.monitor"),

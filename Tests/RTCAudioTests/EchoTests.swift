@@ -50,6 +50,7 @@ extension PulseTests {
       #expect(tone.now.notices.isEmpty)
     }
 
+    /// S3.50, S4.11.
     @Test func `A server that has filters for the asking puts its echo canceller in`() throws {
       let server = try PulseServer(
         PulseServer.nullSink("first"), PulseServer.microphone("mic", frequency: 600),

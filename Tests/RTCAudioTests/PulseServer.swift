@@ -1,10 +1,10 @@
-import Dispatch
 import Glibc
+import ProcessKit
 import Synchronization
 import Testing
 
 /// The tests that need a sound server share two cores: one after the other.
-@Suite(.serialized, .enabled(if: PulseServer.isInstalled)) struct PulseTests {}
+@Suite(.timeLimit(.minutes(2)), .serialized, .enabled(if: PulseServer.isInstalled)) struct PulseTests {}
 
 /// A PulseAudio server of a test's own, in a directory of its own, ended with the object.
 final class PulseServer: Sendable {
@@ -14,8 +14,8 @@ final class PulseServer: Sendable {
 
   let directory: String
   private let modules: [String]
-  private let server = Mutex<Child?>(nil)
-  private let players = Mutex<[Child]>([])
+  private let server = Mutex<TestProcess?>(nil)
+  private let players = Mutex<[TestProcess]>([])
 
   /// Returns when the server takes connections.
   /// - Parameter modules: what it loads, each with its arguments.
@@ -46,13 +46,15 @@ final class PulseServer: Sendable {
 
   func start() throws {
     let loads = ["module-native-protocol-unix auth-anonymous=1 socket=\(directory)/native"] + modules
-    let child = try Child(
+    let child = try TestProcess(
       ["/usr/bin/pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", "--disallow-exit"]
         + ["--realtime=no", "--high-priority=no", "--log-target=stderr", "--log-level=info"]
         + loads.map { "--load=\($0)" },
-      environment: environment)
-    guard child.readLines(until: "Daemon startup complete") else { throw LaunchFailure(output: "no start") }
-    child.drain()
+      environment: environment, errors: .withOutput)
+    guard child.says("Daemon startup complete") else {
+      child.end(SIGKILL)
+      throw LaunchFailure(output: try child.outcome().text)
+    }
     server.withLock { $0 = child }
   }
 
@@ -74,12 +76,11 @@ final class PulseServer: Sendable {
     let file = "\(directory)/\(Int(frequency)).raw"
     if access(file, R_OK) != 0 { try Self.writeTone(frequency, to: file) }
     let device = sink.map { ["--device=\($0)"] } ?? []
-    let child = try Child(
+    let child = try TestProcess(
       ["/usr/bin/pacat", "--raw", "--format=s16ne", "--rate=48000", "--channels=1", "--latency-msec=50"] + device + [
         file
       ],
       environment: environment)
-    child.drain()
     players.withLock { $0.append(child) }
   }
 
@@ -110,90 +111,6 @@ final class PulseServer: Sendable {
   private func run(_ program: String, _ arguments: String...) throws -> String { try run(program, arguments) }
 
   private func run(_ program: String, _ arguments: [String]) throws -> String {
-    let child = try Child([program] + arguments, environment: environment)
-    let output = child.readAll()
-    guard child.wait() == 0 else { throw LaunchFailure(output: output) }
-    return output
+    try TestProcess.run([program] + arguments, environment: environment, errors: .withOutput).text
   }
-}
-
-/// A process whose output and errors are read through a pipe.
-private final class Child: Sendable {
-  let id: pid_t
-  private let output: Int32
-
-  init(_ command: [String], environment: [String]) throws {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw PulseServer.LaunchFailure() }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 2)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    // The thread of a test has signals blocked, and a child would inherit that.
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-    var process: pid_t = 0
-    let status = withCStrings(command) { arguments in
-      withCStrings(environment) { posix_spawn(&process, command[0], &actions, &attributes, arguments, $0) }
-    }
-    close(ends[1])
-    guard status == 0 else {
-      close(ends[0])
-      throw PulseServer.LaunchFailure()
-    }
-    id = process
-    output = ends[0]
-  }
-
-  /// Reads up to the line that contains `text`; false when the process ends before, or says nothing for 20 seconds.
-  func readLines(until text: String) -> Bool {
-    var line: [UInt8] = []
-    var byte: UInt8 = 0
-    while true {
-      var wanted = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-      guard poll(&wanted, 1, 20_000) == 1, read(output, &byte, 1) == 1 else { return false }
-      if byte != UInt8(ascii: "\n") {
-        line.append(byte)
-      } else if String(decoding: line, as: UTF8.self).contains(text) {
-        return true
-      } else {
-        line = []
-      }
-    }
-  }
-
-  /// Reads and forgets the rest, so that the process never waits for a reader.
-  func drain() { DispatchQueue.global().async { _ = self.readAll() } }
-
-  func readAll() -> String {
-    defer { close(output) }
-    var bytes: [UInt8] = []
-    var part = [UInt8](repeating: 0, count: 4096)
-    while case let count = read(output, &part, part.count), count > 0 { bytes += part[..<count] }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  func end(_ signal: Int32) {
-    kill(id, signal)
-    _ = wait()
-  }
-
-  func wait() -> Int32 {
-    var status: Int32 = 0
-    waitpid(id, &status, 0)
-    return status
-  }
-}
-
-private func withCStrings<R>(_ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R) -> R {
-  let copies = strings.map { strdup($0) } + [nil]
-  defer { for copy in copies { free(copy) } }
-  return body(copies)
 }

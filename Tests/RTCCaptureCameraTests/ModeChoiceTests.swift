@@ -9,6 +9,7 @@ import Testing
     mode(.motionJPEG, 1280, 720, 30), mode(.motionJPEG, 1920, 1080, 30), mode(.nv12, 640, 480, 30),
   ]
 
+  /// S1.25, S4.19.
   @Test("The nearest size is taken, fast enough before cheap, cheap before dear")
   func choice() {
     #expect(best(1280, 720, 30) == mode(.motionJPEG, 1280, 720, 30))
@@ -18,12 +19,21 @@ import Testing
     #expect(best(3840, 2160, 60) == mode(.motionJPEG, 1920, 1080, 30))
   }
 
+  /// S1.26.
   @Test("A rate of 29.97 is as good as 30, and one that the camera does not say is taken for 30")
   func odd() {
     let modes = [mode(.motionJPEG, 640, 480, 30), mode(.yuyv, 640, 480, 29.97)]
     #expect(CameraMode.best(of: modes, size: PixelSize(width: 640, height: 480), rate: 30) == modes[1])
     let silent = [mode(.motionJPEG, 640, 480, 30), mode(.yuyv, 640, 480, 0)]
     #expect(CameraMode.best(of: silent, size: PixelSize(width: 640, height: 480), rate: 30) == silent[1])
+  }
+
+  @Test("Modes are ranked as they would be chosen, so that who takes the first takes the best")
+  func ranking() {
+    let ranked = CameraMode.ranked(modes, size: PixelSize(width: 1280, height: 720), rate: 30)
+    #expect(ranked.first == mode(.motionJPEG, 1280, 720, 30))
+    #expect(ranked[1] == mode(.yuyv, 1280, 720, 10))
+    #expect(ranked.count == modes.count)
   }
 
   @Test("A camera without modes has none to choose")

@@ -19,6 +19,7 @@ import Testing
 
   private struct Unexpected: Error {}
 
+  /// S1.22, S3.38.
   @Test("What is not a camera is refused by name, and can be tried again")
   func notACamera() async throws {
     #expect(try await refusal("/dev/null") == .noSuchSource("/dev/null is not a camera."))
@@ -34,7 +35,9 @@ import Testing
     let sentence = "There is no camera: no /dev/video* captures pictures. Connect one, or go on without."
     #expect(try await refusal(nil) == .noSuchSource(sentence))
     #expect(try await refusal("Integrated") == .noSuchSource(sentence))
-    #expect(CameraCapturer.cameras.isEmpty)
+    #expect(try FoundCamera.all().isEmpty)
+    #expect(try await refusal("7") == .noSuchSource("There is no camera at /dev/video7."))
+    #expect(try await refusal("video0") == .noSuchSource("There is no camera at /dev/video0."))
   }
 
   @Test("A rate of nothing is refused")

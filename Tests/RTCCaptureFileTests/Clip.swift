@@ -1,4 +1,5 @@
 import Glibc
+import ProcessKit
 import RTCPrimitives
 import Testing
 
@@ -85,12 +86,7 @@ enum Shell {
   /// Runs a command to its end and returns what it printed.
   @discardableResult
   static func run(_ command: String) throws -> String {
-    guard let pipe = popen(command, "r") else { throw Clip.Failure(command: command) }
-    var output: [UInt8] = []
-    var block = [UInt8](repeating: 0, count: 65536)
-    while case let count = fread(&block, 1, block.count, pipe), count > 0 { output += block[..<count] }
-    guard pclose(pipe) == 0 else { throw Clip.Failure(command: command) }
-    return String(decoding: output, as: UTF8.self)
+    try TestProcess.shell(command, errors: .discarded).text
   }
 }
 

@@ -4,7 +4,7 @@ import RTCPrimitives
 import Testing
 
 /// Every kind of file gives the pictures and times that the ffmpeg program makes of it.
-@Suite struct ContainerTests {
+@Suite(.timeLimit(.minutes(2))) struct ContainerTests {
   private static let both = "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -t 2"
 
   static let clips: [(name: String, arguments: String)] = [

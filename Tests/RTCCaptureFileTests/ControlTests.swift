@@ -3,7 +3,7 @@ import RTCMedia
 import RTCPrimitives
 import Testing
 
-@Suite struct ControlTests {
+@Suite(.timeLimit(.minutes(2))) struct ControlTests {
   private static let coded = "-c:v libx264 -g 50 -bf 2 -pix_fmt yuv420p"
 
   @Test(arguments: ["seek.mp4", "seek.mkv", "seek.webm", "seek.ts", "seek.avi", "seek.y4m", "seek.mov"])

@@ -4,6 +4,7 @@ import RTCMedia
 import Testing
 
 @Suite struct Decoders {
+  /// S4.13, S4.14.
   @Test("every picture is what ffmpeg makes of it", arguments: VideoCodec.allCases)
   func exactly(_ codec: VideoCodec) throws {
     let clip = try CodedClip(codec)

@@ -3,7 +3,7 @@ import RTCMedia
 import RTCPrimitives
 import Testing
 
-@Suite struct LoopTests {
+@Suite(.timeLimit(.minutes(2))) struct LoopTests {
   private static var looped: FilePlayer.Options {
     var options = FilePlayer.Options()
     options.isLooped = true

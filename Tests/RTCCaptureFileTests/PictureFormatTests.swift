@@ -3,7 +3,7 @@ import RTCMedia
 import RTCPrimitives
 import Testing
 
-@Suite struct PictureFormatTests {
+@Suite(.timeLimit(.minutes(2))) struct PictureFormatTests {
   private func first(_ clip: Clip) async throws -> (Playback.Picture, converted: Int) {
     let playback = try Playback(clip, pictureLimit: 1)
     let record = await playback.play()
@@ -89,6 +89,7 @@ import Testing
     #expect(isNear(picture.middle, [118, 163, 97], within: 3), "\(picture.middle)")
   }
 
+  /// S0.72.
   @Test(arguments: [(90, VideoRotation.clockwise270), (180, .half), (270, .clockwise90), (0, .none)])
   func rotationSaysHowToTurnThePictureClockwise(_ counterclockwise: Int, _ wanted: VideoRotation) async throws {
     let clip = try Clip(

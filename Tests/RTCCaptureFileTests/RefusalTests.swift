@@ -3,7 +3,7 @@ import RTCMedia
 import RTCPrimitives
 import Testing
 
-@Suite struct RefusalTests {
+@Suite(.timeLimit(.minutes(2))) struct RefusalTests {
   private func refusal(_ path: String) -> CaptureError? {
     do throws(CaptureError) {
       _ = try FilePlayer.open(path: path)

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Packets on their way past the decoder.
-@Suite struct TapTests {
+@Suite(.timeLimit(.minutes(2))) struct TapTests {
   /// Hands packets over as they are.
   private final class Unchanged: VideoPassthrough {
     let format: EncodedVideoFormat

@@ -40,6 +40,7 @@ import Testing
     #expect(stage.plugin.statistics.busy > 100)
   }
 
+  /// S4.38.
   @Test func aPluginThatHoardsBuffersGetsFour() throws {
     let counts = try BreakerCounts(try PluginWorkshop.breaker())
     let (before, busy) = (counts.borrowed, counts.busy)

@@ -44,6 +44,7 @@ import Testing
     #expect(sounds.allSatisfy { $0.format == .opus && $0.sampleCount == 480 })
   }
 
+  /// S4.20, S4.21.
   @Test func twoInstancesOfOneLibraryRunSideBySide() throws {
     let (one, other) = (
       try Stage(try PluginWorkshop.breaker()), try Stage(try PluginWorkshop.breaker(), [("do", "borrow")])

@@ -78,6 +78,43 @@ import Testing
     #expect(Machine.children.isEmpty)
   }
 
+  @Test func aPluginThatHangsInStartIsEnded() throws {
+    let stage = try Stage(
+      try PluginWorkshop.breaker(), [("do", "hang-in-start")], isolation: PluginWorkshop.host(),
+      patience: PluginPatience(start: .milliseconds(300)))
+    stage.start(sound: true)
+    #expect(stage.wait { $0.start != nil && $0.soundStart != nil })
+    guard case .failure(.unavailable(let sentence)) = stage.onlooker.now.start else { return #expect(Bool(false)) }
+    #expect(sentence.contains("did not return from its `start` within 0.3 s"))
+    #expect(stage.wait { _ in Machine.children.isEmpty })
+    stage.stop()
+  }
+
+  @Test func aPluginThatHangsInStartIsEndedWhenNobodyWantsItAnyMore() throws {
+    let stage = try Stage(
+      try PluginWorkshop.breaker(), [("do", "hang-in-start")], isolation: PluginWorkshop.host(),
+      patience: PluginPatience(start: .seconds(3600), stop: .milliseconds(300)))
+    stage.start()
+    #expect(stage.wait { _ in !Machine.children.isEmpty })
+    stage.stop()
+    #expect(stage.onlooker.now.notices.contains { $0.contains("0.3 s after the end of the cast") })
+    #expect(stage.wait { _ in Machine.children.isEmpty })
+    #expect(stage.onlooker.now.start == nil)
+  }
+
+  @Test func aPluginThatHangsWhenItIsStartedAgainIsEndedToo() throws {
+    let marker = try PluginWorkshop.folder() + "/started-once"
+    let stage = try Stage(
+      try PluginWorkshop.breaker(), [("do", "hang-in-restart"), ("limit", "3"), ("marker", marker)],
+      isolation: PluginWorkshop.host(), patience: PluginPatience(start: .seconds(5)))
+    stage.start()
+    #expect(stage.wait { $0.notices.contains { $0.contains("did not return from its `start` within 5 s") } })
+    stage.stop()
+    #expect(stage.plugin.statistics.restarts == 2)
+    #expect((1...3).contains(stage.onlooker.now.pictures.count))
+    #expect(Machine.children.isEmpty)
+  }
+
   @Test(arguments: ["nonsense", "unsealed", "outside"])
   func aProcessThatLiesIsEndedAndNotBelieved(_ lie: String) throws {
     let stage = try stage([("do", "good")], host: lie)

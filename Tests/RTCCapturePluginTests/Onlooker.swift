@@ -101,12 +101,12 @@ struct Stage {
   /// - Parameter options: for the plugin, `do=...` and so on.
   init(
     _ path: String, _ options: [(key: String, value: String)] = [], frameRate: Double = 500,
-    isolation: PluginHostProgram? = nil, onlooker: Onlooker = Onlooker()
+    isolation: PluginHostProgram? = nil, patience: PluginPatience = PluginPatience(), onlooker: Onlooker = Onlooker()
   ) throws {
     self.onlooker = onlooker
     plugin = try PluginSource(
       path: path, settings: PluginSettings(options: options, frameRate: frameRate), isolation: isolation,
-      onNotice: onlooker.noticing)
+      patience: patience, onNotice: onlooker.noticing)
   }
 
   func start(pictures: Bool = true, sound: Bool = false) {

@@ -1,4 +1,5 @@
 import Glibc
+import ProcessKit
 import RTCCapturePlugin
 import Synchronization
 
@@ -66,15 +67,9 @@ enum PluginWorkshop {
 
   /// Runs a program of the search path to its end.
   static func run(_ arguments: [String]) -> Int32 {
-    let texts = arguments.map { strdup($0) }
-    defer { for text in texts { free(text) } }
-    var process = pid_t()
-    let path = strdup("PATH=" + (getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"))
-    defer { free(path) }
-    guard posix_spawnp(&process, arguments[0], nil, nil, texts + [nil], [path, nil]) == 0 else { return -1 }
-    var status: Int32 = 0
-    waitpid(process, &status, 0)
-    return status
+    guard let outcome = try? TestProcess(arguments, errors: .withOutput).outcome() else { return -1 }
+    if outcome.status != 0 { print(outcome.text) }
+    return outcome.status
   }
 
   /// A file with these bytes.
@@ -110,12 +105,22 @@ enum PluginWorkshop {
 /// What the breaking plugin counted, in this process.
 struct BreakerCounts {
   private let counts: UnsafePointer<Int64>
+  private let mayGo: UnsafeMutablePointer<Int64>
 
   init(_ path: String) throws {
-    guard let handle = dlopen(path, RTLD_NOW | RTLD_LOCAL), let symbol = dlsym(handle, "breaker_counts") else {
+    guard let handle = dlopen(path, RTLD_NOW | RTLD_LOCAL), let symbol = dlsym(handle, "breaker_counts"),
+      let gate = dlsym(handle, "breaker_may_go")
+    else {
       throw PluginWorkshop.Failure(sentence: "no counts in \(path)")
     }
     counts = UnsafePointer(symbol.assumingMemoryBound(to: Int64.self))
+    mayGo = gate.assumingMemoryBound(to: Int64.self)
+  }
+
+  /// Whether what was told to hang, in this process, goes on.
+  var hangs: Bool {
+    get { mayGo.pointee == 0 }
+    nonmutating set { mayGo.pointee = newValue ? 0 : 1 }
   }
 
   var starts: Int64 { counts[0] }

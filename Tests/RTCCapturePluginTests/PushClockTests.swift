@@ -6,6 +6,7 @@ import Testing
 private let start = Timestamp(nanoseconds: 50_000_000_000)
 
 @Suite struct PushClockTests {
+  /// S0.73.
   @Test func noTimeMeansNow() {
     let clock = PictureClock()
     #expect(clock.time(0, now: start).time == start)

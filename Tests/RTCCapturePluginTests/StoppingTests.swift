@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @Suite(.serialized) struct StoppingTests {
+  /// S4.37, S4.39.
   @Test func everyBufferIsReleasedOnceAndNothingIsCalledAfterStop() throws {
     let path = try PluginWorkshop.breaker()
     let counts = try BreakerCounts(path)

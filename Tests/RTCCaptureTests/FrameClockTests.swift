@@ -53,6 +53,7 @@ private func periodic(_ hertz: Double, seconds: Double, jitter: TimeDelta, phase
 @Suite struct FrameClockTests {
   static let start = Timestamp(nanoseconds: 5_000_000_000)
 
+  /// S4.32.
   @Test func nothingIsGrabbedWhileNothingChanges() {
     #expect(FrameClock(.init(framesPerSecond: 5)).nextGrab == nil)
   }

@@ -9,7 +9,8 @@ private func format(_ width: Int, _ height: Int, fps: Double) -> VideoFormat {
   VideoFormat(size: PixelSize(width: width, height: height), frameRates: 0...fps, pixelFormat: .bgra)
 }
 
-@Suite struct SyntheticCapturerTests {
+@Suite(.timeLimit(.minutes(1))) struct SyntheticCapturerTests {
+  /// S0.74, S1.27, S4.26, S4.28.
   @Test func framesComeInOrderAtTheSizeAskedFor() async {
     let capturer = SyntheticCapturer(pattern: .clock)
     let collector = FrameCollector()

@@ -4,7 +4,7 @@ import RTCPrimitives
 import Synchronization
 import Testing
 
-@Suite struct ToneSourceTests {
+@Suite(.timeLimit(.minutes(1))) struct ToneSourceTests {
   @Test("what a tone source delivers is in order, exact to the sample, and in step with the clock")
   func delivers() async throws {
     let listener = Listener(count: 20)

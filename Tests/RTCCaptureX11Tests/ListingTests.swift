@@ -27,6 +27,7 @@ extension X11CaptureTests {
       #expect(probe.extensions.first { $0.name == "Composite" }.map { $0.version == nil } == true)
     }
 
+    /// S4.22, S4.23, S4.34.
     @Test func theSupportedFormatIsTheTargetsSize() throws {
       let display = try XvfbDisplay()
       let whole = X11Capturer(options: X11CaptureOptions(display: display.name))

@@ -17,6 +17,7 @@ extension X11CaptureTests {
       return nil
     }
 
+    /// S1.22.
     @Test func aDisplayThatIsNotThereIsUnavailable() async {
       guard case .unavailable(let sentence) = await refusal(":4711") else { return #expect(Bool(false), "not refused") }
       #expect(sentence.contains(":4711"))

@@ -30,6 +30,7 @@ final class Notices: Sendable {
 
 extension X11CaptureTests {
   @Suite struct ScreenCaptureTests {
+    /// S4.20, S4.35.
     @Test func theFirstFrameIsTheWholeScreen() async throws {
       let display = try XvfbDisplay()
       let client = XClient(display)
@@ -42,6 +43,7 @@ extension X11CaptureTests {
       capturer.stopCapture()
     }
 
+    /// S4.32, S4.33.
     @Test func damageIsWhatWasDrawnAndNothingElseMakesFrames() async throws {
       let display = try XvfbDisplay()
       let client = XClient(display)
@@ -71,6 +73,7 @@ extension X11CaptureTests {
       capturer.stopCapture()
     }
 
+    /// S4.42.
     @Test func aKeptFrameStaysAsItWas() async throws {
       let display = try XvfbDisplay()
       let client = XClient(display)
@@ -87,6 +90,7 @@ extension X11CaptureTests {
       capturer.stopCapture()
     }
 
+    /// S4.27, S4.29.
     @Test func aSecondStartIsRefusedAndStoppingTwiceIsSafe() async throws {
       let display = try XvfbDisplay()
       let (capturer, _, _) = try await begin(display)
@@ -101,6 +105,7 @@ extension X11CaptureTests {
       capturer.stopCapture()
     }
 
+    /// S4.27.
     @Test func stoppingInsideACallbackMakesItTheLast() async throws {
       let display = try XvfbDisplay()
       let client = XClient(display)

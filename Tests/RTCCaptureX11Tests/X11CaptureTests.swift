@@ -2,4 +2,4 @@ import Testing
 import XvfbKit
 
 /// The tests that need an X server share two cores: one after the other.
-@Suite(.serialized, .enabled(if: XvfbDisplay.isInstalled)) struct X11CaptureTests {}
+@Suite(.timeLimit(.minutes(1)), .serialized, .enabled(if: XvfbDisplay.isInstalled)) struct X11CaptureTests {}

@@ -8,7 +8,8 @@ import Testing
     let changes: [(inout AudioEncoderSettings) -> Void] = [
       { $0.channels = 0 }, { $0.channels = 3 }, { $0.frameMilliseconds = 15 }, { $0.frameMilliseconds = -20 },
       { $0.bitrate = 5_999 }, { $0.bitrate = 510_001 }, { $0.bitrate = .min }, { $0.complexity = 11 },
-      { $0.expectedLoss = -0.1 }, { $0.expectedLoss = .nan }, { $0.expectedLoss = .infinity },
+      { $0.maximumSampleRate = 7_999 }, { $0.maximumSampleRate = 96_000 }, { $0.expectedLoss = -0.1 },
+      { $0.expectedLoss = .nan }, { $0.expectedLoss = .infinity },
     ]
     for change in changes {
       var settings = AudioEncoderSettings()
@@ -53,6 +54,43 @@ import Testing
         #expect(try decoder.decode(packet).count == settings.frameMilliseconds * 96)
       }
     }
+  }
+
+  /// Packets of a second of two tones, one in each channel and high up.
+  private func packets(_ change: (inout AudioEncoderSettings) -> Void) throws -> [[UInt8]] {
+    var settings = AudioEncoderSettings()
+    let encoder = try OpusAudioEncoder(settings)
+    change(&settings)
+    try encoder.reconfigure(settings)
+    return try (0..<50).map { index in
+      let (low, high) = (
+        Tone.samples(300, count: 960, from: index * 960), Tone.samples(9_000, count: 960, from: index * 960)
+      )
+      return try #require(try encoder.encode(Tone.stereo(low, high)))
+    }
+  }
+
+  @Test("two channels are coded as one where one is asked for")
+  func mono() throws {
+    #expect(try packets { _ in }.allSatisfy { OpusPacket($0)?.channels == 2 })
+    #expect(try packets { $0.codesMono = true }.dropFirst(2).allSatisfy { OpusPacket($0)?.channels == 1 })
+  }
+
+  @Test("what the far side cannot play is left out", arguments: [8_000, 16_000, 24_000])
+  func playbackRate(_ rate: Int) throws {
+    func heard(_ packets: [[UInt8]]) throws -> Double {
+      let decoder = try OpusAudioDecoder()
+      let sound = Array(try packets.flatMap { try decoder.decode($0) }.dropFirst(9_600))
+      return Tone.level(sound.channel(1), at: 9_000)
+    }
+    let whole = try heard(packets { _ in })
+    let narrow = try heard(packets { $0.maximumSampleRate = rate })
+    #expect(rate < 24_000 ? narrow < whole / 20 : narrow > whole / 2)
+  }
+
+  @Test("packets are of one size where that is asked for")
+  func constantBitrate() throws {
+    #expect(Set(try packets { $0.isConstantBitrate = true }.dropFirst(2).map(\.count)).count == 1)
   }
 
   @Test("samples beyond any loudness do no harm")

@@ -3,6 +3,7 @@ import RTCMedia
 import Testing
 
 @Suite struct Tones {
+  /// S4.2.
   @Test("a tone comes out at its pitch and level", arguments: [10, 20, 40, 60], [1, 2])
   func pitchAndLevel(_ milliseconds: Int, _ channels: Int) throws {
     var settings = AudioEncoderSettings()

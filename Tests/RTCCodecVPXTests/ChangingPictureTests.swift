@@ -21,6 +21,7 @@ import Testing
     #expect(loop.encoder.refinementTime(now: loop.now) == nil)
   }
 
+  /// S4.25.
   @Test func detailKeepsSharpnessAndDropsFramesWhereMotionKeepsFrames() throws {
     func run(_ hint: ContentHint) throws -> (frames: Int, worst: Int) {
       var page = Page(size: size)
@@ -89,6 +90,7 @@ import Testing
     }
   }
 
+  /// S4.15, S4.16.
   @Test func aFrameCanBeReadWhereItLies() throws {
     let page = Page(size: size)
     var loop = try Loop(VideoEncoderSettings(size: size, targetBitrate: .megabitsPerSecond(4)))

@@ -38,6 +38,7 @@ import Testing
     #expect(planes(whole) == planes(parts))
   }
 
+  /// S4.15.
   @Test func onlyTheDamageIsWritten() throws {
     let size = PixelSize(width: 64, height: 64)
     let picture = InputPicture(size: size)

@@ -3,6 +3,7 @@ import RTCPrimitives
 import Testing
 
 @Suite struct HandshakeTests {
+  /// S3.35.
   @Test func bothSidesConnectWithEachOthersKeys() throws {
     let pair = try makePair()
     pair.run()

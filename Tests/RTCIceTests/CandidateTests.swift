@@ -1,5 +1,6 @@
 import RTCIce
 import RTCPrimitives
+import RTCWire
 import Testing
 
 @Suite struct CandidateTests {
@@ -24,8 +25,8 @@ import Testing
     func candidate(_ address: String, component: Int = 1, transport: String = "UDP", kind: String = "host")
       -> IceCandidate?
     {
-      IceCandidate(
-        foundation: "1", component: component, transport: transport, priority: 5, address: address, port: 9, kind: kind)
+      CandidateDescription(parsing: "candidate:1 \(component) \(transport) 5 \(address) 9 typ \(kind)")
+        .flatMap { IceCandidate($0) }
     }
     #expect(candidate("192.0.2.1")?.kind == .host)
     #expect(candidate("2001:db8::1", kind: "srflx")?.kind == .serverReflexive)
@@ -40,11 +41,11 @@ import Testing
     var generator = SeededGenerator(seed: 3)
     let credentials = IceCredentials(using: &generator)
     #expect(credentials.usernameFragment.count == 8 && credentials.password.count == 24)
-    #expect(
-      IceCredentials(usernameFragment: credentials.usernameFragment, password: credentials.password) == credentials)
-    #expect(IceCredentials(usernameFragment: "abc", password: credentials.password) == nil)
-    #expect(IceCredentials(usernameFragment: "abcd", password: "short") == nil)
-    #expect(IceCredentials(usernameFragment: "ab:d", password: credentials.password) == nil)
+    #expect(credentials.isWellFormed)
+    for (fragment, password) in [
+      ("abc", credentials.password), ("abcd", "short"), ("ab:d", credentials.password),
+      ("abcd", String(repeating: "-", count: 22)),
+    ] { #expect(!IceCredentials(usernameFragment: fragment, password: password).isWellFormed) }
     #expect(IceCredentials(using: &generator) != credentials)
   }
 }

@@ -1,6 +1,7 @@
 import RTCIce
 import RTCPrimitives
 import RTCTestKit
+import RTCWire
 import Testing
 
 @Suite struct RoleConflictTests {

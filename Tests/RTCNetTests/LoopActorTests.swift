@@ -17,7 +17,7 @@ private actor Resident {
   nonisolated func addFromLoop(_ n: Int) -> Int { assumeIsolated { $0.add(n).total } }
 }
 
-@Suite struct LoopActorTests {
+@Suite(.timeLimit(.minutes(1))) struct LoopActorTests {
   @Test func `an actor on the loop runs there`() async throws {
     let fixture = try LoopFixture()
     let resident = Resident(on: fixture.loop)

@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct Calls {
+  /// S1.19, S1.23, S1.29, S3.5, S3.40.
   @Test("S0: both sides add tracks at the same moment, and what one sends the other receives")
   func bothWays() async throws {
     let pair = try TwoConnections()
@@ -37,6 +38,36 @@ import Testing
     let seen = try #require(frame)
     #expect(SyntheticVideo.number(of: seen.data, isKeyFrame: seen.isKeyFrame) != nil)
     #expect(await video.reception()?.framesReceived ?? 0 > 0)
+    await pair.close()
+  }
+
+  @Test("pictures that come before anybody takes them are handed over from the key frame on, and no other is asked for")
+  func kept() async throws {
+    let pair = try TwoConnections()
+    let asked = Mutex(0)
+    let picture = pair.loop.makeVideoTrack(onKeyFrameRequest: { asked.withLock { $0 += 1 } })
+    _ = try await pair.caller.addTrack(.video(picture))
+    async let calling = pair.ready(pair.caller, tracks: 0, sending: 1)
+    async let called = pair.ready(pair.callee, tracks: 1, sending: 0)
+    let (_, tracks) = await (calling, called)
+    guard case .video(let video)? = tracks.first else {
+      Issue.record("\(tracks)")
+      return
+    }
+    var pictures = SyntheticVideo()
+    for number in 1...3 { picture.send(pictures.next(.zero + .seconds(Int64(number)))) }
+    while !Task.isCancelled, await video.reception()?.framesReceived ?? 0 < 3 { await Task.yield() }
+    let before = asked.withLock { $0 }
+    let (frames, feed) = AsyncStream.makeStream(of: ReceivedFrame.self)
+    video.setReceiver { feed.yield($0) }
+    var seen: [UInt64?] = []
+    for await frame in frames {
+      seen.append(SyntheticVideo.number(of: frame.data, isKeyFrame: frame.isKeyFrame))
+      if seen.count == 3 { picture.send(pictures.next(.zero + .seconds(4))) }
+      if seen.count == 4 { break }
+    }
+    #expect(seen == [0, 1, 2, 3])
+    #expect(asked.withLock { $0 } == before)
     await pair.close()
   }
 

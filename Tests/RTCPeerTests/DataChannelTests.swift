@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Two connections of one process over loopback sockets.
-@Suite struct DataChannelTests {
+@Suite(.timeLimit(.minutes(1))) struct DataChannelTests {
   private struct Ends {
     let loops: [PeerLoop]
     let caller: PeerConnection
@@ -42,8 +42,7 @@ import Testing
     return false
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func `S0.22, S0.67: what one side creates the other is given, and messages go both ways`() async throws {
+  @Test func `S0.22, S0.67: what one side creates the other is given, and messages go both ways`() async throws {
     let ends = try Ends()
     let near = try await ends.caller.createDataChannel("chat")
     #expect(near.readyState == .connecting && near.id == nil)
@@ -69,8 +68,7 @@ import Testing
     await ends.close()
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func `S0.23: a channel without retransmissions is one on both sides`() async throws {
+  @Test func `S0.23: a channel without retransmissions is one on both sides`() async throws {
     let ends = try Ends()
     let near = try await ends.caller.createDataChannel(
       "state", DataChannelParameters(isOrdered: false, reliability: .maximumRetransmissions(0)))
@@ -86,7 +84,7 @@ import Testing
     struct Log: Sendable {
       var states: [DataChannelState] = []
       var buffers: [DataBuffer] = []
-      var waiter: CheckedContinuation<Void, Never>?
+      var waiter: AsyncStream<Void>.Continuation?
     }
     let log = Mutex(Log())
 
@@ -96,29 +94,30 @@ import Testing
         defer { log.waiter = nil }
         return log.waiter
       }
-      waiter?.resume()
+      waiter?.finish()
     }
 
     func dataChannel(_ channel: DataChannel, didReceiveMessageWith buffer: DataBuffer) {
       log.withLock { $0.buffers.append(buffer) }
     }
 
+    /// Returns without, once the test's time is over.
     func becomes(_ state: DataChannelState) async {
-      while log.withLock({ $0.states.last != state }) {
-        await withCheckedContinuation { waiter in
-          let isThere = log.withLock { log in
-            if log.states.last == state { return true }
-            log.waiter = waiter
-            return false
-          }
-          if isThere { waiter.resume() }
+      while !Task.isCancelled {
+        let (change, waiter) = AsyncStream.makeStream(of: Void.self)
+        let isThere = log.withLock { log in
+          log.waiter = waiter
+          return log.states.last == state
         }
+        if isThere { return }
+        for await _ in change {}
       }
     }
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func `S0.24, S0.25, S0.26: a delegate hears of states and messages, those before it was set included`() async throws {
+  @Test func `S0.24, S0.25, S0.26: a delegate hears of states and messages, those before it was set included`()
+    async throws
+  {
     let ends = try Ends()
     let near = try await ends.caller.createDataChannel("chat")
     let recorder = Recorder()
@@ -136,8 +135,7 @@ import Testing
     await ends.close()
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func `S0.17: channels opened in a batch come by one offer`() async throws {
+  @Test func `S0.17: channels opened in a batch come by one offer`() async throws {
     let ends = try Ends()
     await ends.caller.startConfiguration()
     let channels = [try await ends.caller.createDataChannel("a"), try await ends.caller.createDataChannel("b")]
@@ -150,8 +148,7 @@ import Testing
     #expect(needed == 1)
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func `a reader that takes its time gets everything, and the sender is held back`() async throws {
+  @Test func `a reader that takes its time gets everything, and the sender is held back`() async throws {
     let ends = try Ends()
     let near = try await ends.caller.createDataChannel("file")
     try await ends.exchange()
@@ -169,8 +166,7 @@ import Testing
     await ends.close()
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func `the end of a connection ends its channels' events on both sides`() async throws {
+  @Test func `the end of a connection ends its channels' events on both sides`() async throws {
     let ends = try Ends()
     let near = try await ends.caller.createDataChannel("chat")
     try await ends.exchange()

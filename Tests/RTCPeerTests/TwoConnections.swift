@@ -8,18 +8,23 @@ import Testing
 
 /// Two connections in one process over loopback, which negotiate by themselves.
 final class TwoConnections: Sendable {
-  /// One each: a loop has one port, and two peers of one loop would be each other's and their own far address.
   let loop: PeerLoop
   let calleeLoop: PeerLoop
   let caller: PeerConnection
   let callee: PeerConnection
   private let negotiations: [PerfectNegotiation]
 
-  init() throws {
+  convenience init() throws { try self.init(PeerLoop(Self.options), PeerLoop(Self.options)) }
+
+  static var options: PeerLoop.Options {
     var options = PeerLoop.Options()
     options.includesLoopback = true
-    loop = try PeerLoop(options)
-    calleeLoop = try PeerLoop(options)
+    return options
+  }
+
+  /// - Parameters: whose peers caller and callee are; may be the same.
+  init(_ loop: PeerLoop, _ calleeLoop: PeerLoop) {
+    (self.loop, self.calleeLoop) = (loop, calleeLoop)
     caller = PeerConnection(on: loop)
     callee = PeerConnection(on: calleeLoop)
     let (toCallee, fromCaller) = AsyncStream.makeStream(of: Description.self)

@@ -99,6 +99,7 @@ final class Recorder: AudioSink {
     #expect(recorder.frames.count == frames.count && recorder.ends == 0)
   }
 
+  /// S0.68.
   @Test func `a disabled sound is received on and silent, for sinks too`() {
     let recorder = Recorder()
     playout.add(recorder)

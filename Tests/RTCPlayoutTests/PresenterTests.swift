@@ -23,6 +23,7 @@ import Testing
     #expect(steps.filter { abs($0 - 33.3) > 10 }.count < steps.count / 8)
   }
 
+  /// S4.31, S4.36.
   @Test func `a screen at five pictures a second is shown as it comes`() {
     let screen = VirtualScreen()
     var random = SeededGenerator(seed: 6)
@@ -95,6 +96,7 @@ import Testing
     let statistics = screen.presenter.statistics
     #expect(statistics.framesDecoded == 150 && statistics.framesDropped == 0)
     #expect(statistics.framesSkipped >= 5)
+    #expect(statistics.firstDecoded == .zero + .seconds(1_000) + .milliseconds(4))
     #expect(screen.numbers == screen.numbers.sorted() && screen.numbers.last == 149)
     #expect(statistics.freezes == 1 && statistics.frozen > .milliseconds(400))
   }

@@ -92,6 +92,7 @@ import Testing
       return
     }
     #expect(presenter.statistics.framesDecoded == 1 && presenter.statistics.framesShown == 0)
+    #expect(presenter.statistics.firstDecoded == nil)
   }
 
   private final class Hidden: VideoDecoder {

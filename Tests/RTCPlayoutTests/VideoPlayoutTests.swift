@@ -7,7 +7,7 @@ import RTCPrimitives
 import Synchronization
 import Testing
 
-@Suite struct VideoPlayouts {
+@Suite(.timeLimit(.minutes(1))) struct VideoPlayouts {
   /// What a sink is told; waiting for it ends with the stream.
   private final class Screen: VideoSink {
     enum Event: Sendable {
@@ -46,6 +46,7 @@ import Testing
 
   private static let decoders: [VideoCodec: VideoDecoderFactory] = [.vp8: VP8Decoder.factory]
 
+  /// S4.12.
   @Test func `real pictures reach every sink in order, and then its end`() async throws {
     let film = try film(20)
     let playout = try VideoPlayout(decoders: Self.decoders) {}

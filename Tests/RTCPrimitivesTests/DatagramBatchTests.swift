@@ -21,4 +21,17 @@ import Testing
     batch.removeAll()
     #expect(batch.isEmpty && batch.byteCount == 0)
   }
+
+  @Test func whatIsTakenOutLeavesNoGap() {
+    var batch = DatagramBatch(capacity: 8)
+    for number in UInt8(1)...6 { batch.append([UInt8](repeating: number, count: Int(number)).span, to: route) }
+    batch.remove(from: 1) { bytes, _ in bytes[0] == 2 || bytes[0] == 5 }
+    #expect(batch.count == 4 && batch.byteCount == 14)
+    #expect((0..<14).map { batch.bytes[$0] } == [1, 3, 3, 3, 4, 4, 4, 4, 6, 6, 6, 6, 6, 6])
+    #expect((0..<4).map { batch.datagram($0).count } == [1, 3, 4, 6])
+    batch.remove(from: 0) { _, _ in true }
+    #expect(batch.isEmpty && batch.byteCount == 0)
+    batch.append([7].span, to: route)
+    #expect(batch.datagram(0)[0] == 7)
+  }
 }

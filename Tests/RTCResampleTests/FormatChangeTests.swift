@@ -30,6 +30,7 @@ import Testing
     }
   }
 
+  /// S4.8.
   @Test func `Formats that change with every frame still make whole blocks without clicks`() {
     var random = SeededGenerator(seed: 7)
     let tone = Tone(frequency: 300)

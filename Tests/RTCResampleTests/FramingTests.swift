@@ -18,6 +18,7 @@ import Testing
     return frames
   }
 
+  /// S4.5.
   @Test(arguments: [(48_000, 1), (48_000, 2), (44_100, 2), (8_000, 1), (96_000, 6)], [1, 2] as [Int])
   func `However a sound is cut, the blocks are the same`(format: (rate: Int, channels: Int), channels: Int) {
     let whole = AudioFramer(channels: channels).blocks(

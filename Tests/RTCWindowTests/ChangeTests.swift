@@ -21,6 +21,7 @@ extension CallWindowTests {
       await stage.window.close()
     }
 
+    /// S1.32, S2.1.
     @Test("Of a thousand pictures in a burst the last is shown, and every lease is given back")
     func burst() async throws {
       let stage = try await Stage()

@@ -29,6 +29,23 @@ import Testing
     #expect(Set(GridLayout.cells(for: [wide, wide, nil], in: column).map(\.x)) == [0])
   }
 
+  @Test("A screen has the room and faces a strip, at the side of a wide window, at the foot of a tall one")
+  func screens() {
+    let pictures: [(size: PixelSize?, isScreen: Bool)] = [(wide, false), (wide, true), (nil, false)]
+    #expect(
+      GridLayout.cells(for: pictures, in: window) == [
+        PixelRect(x: 1024, y: 0, width: 256, height: 360), PixelRect(x: 0, y: 0, width: 1024, height: 720),
+        PixelRect(x: 1024, y: 360, width: 256, height: 360),
+      ])
+    #expect(
+      GridLayout.cells(for: pictures, in: PixelSize(width: 720, height: 1280)) == [
+        PixelRect(x: 0, y: 1024, width: 360, height: 256), PixelRect(x: 0, y: 0, width: 720, height: 1024),
+        PixelRect(x: 360, y: 1024, width: 360, height: 256),
+      ])
+    let screens: [(size: PixelSize?, isScreen: Bool)] = [(wide, true), (wide, true)]
+    #expect(GridLayout.cells(for: screens, in: window) == GridLayout.cells(for: [wide, wide], in: window))
+  }
+
   @Test("Cells of up to 49 videos cover no pixel twice and stay in the window", arguments: 0..<50)
   func cover(count: Int) {
     let size = PixelSize(width: 641, height: 479)

@@ -45,6 +45,7 @@ extension CallWindowTests {
       await stage.window.close()
     }
 
+    /// S1.15, S1.28, S4.31.
     @Test("The local picture lies in a corner, over the others, until it ends or its key is pressed")
     func preview() async throws {
       let stage = try await Stage()

@@ -110,6 +110,17 @@ extension CallWindowTests {
       await next.window.close()
     }
 
+    @Test("A display that vanishes while the window is being closed does not hold that up", arguments: 0..<8)
+    func lostWhileClosing(_ turn: Int) async throws {
+      let display = try XvfbDisplay()
+      setenv("DISPLAY", display.name, 1)
+      let window = try await CallWindow.open(title: "Turn \(turn)", size: PixelSize(width: 320, height: 240))
+      window.addVideo(name: "alice").show(TestCard().frame())
+      async let closing: Void = window.close()
+      display.end()
+      await closing
+    }
+
     @Test("A window that another program destroys ends with a sentence at the next picture")
     func destroyedWindow() async throws {
       let stage = try await Stage()

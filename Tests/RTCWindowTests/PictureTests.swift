@@ -4,6 +4,7 @@ import Testing
 
 extension CallWindowTests {
   @Suite struct PictureTests {
+    /// S4.17.
     @Test(
       "S0.69: pictures of every format are on the screen as they were drawn",
       arguments: [Drawing.byProcessor, .byOpenGL])
@@ -50,6 +51,7 @@ extension CallWindowTests {
       await stage.window.close()
     }
 
+    /// S0.72.
     @Test("Rotated pictures are turned clockwise", arguments: [Drawing.byProcessor, .byOpenGL])
     func rotation(_ drawing: Drawing) async throws {
       let stage = try await Stage(drawing)
@@ -64,6 +66,7 @@ extension CallWindowTests {
       await stage.window.close()
     }
 
+    /// S1.30.
     @Test("The aspect is kept, with black beside the picture", arguments: [Drawing.byProcessor, .byOpenGL])
     func aspect(_ drawing: Drawing) async throws {
       let stage = try await Stage(drawing)

@@ -7,7 +7,7 @@ import Testing
 import XvfbKit
 
 /// Windows one after the other: a process has one at a time, and SDL finds its display in the environment.
-@Suite(.serialized, .enabled(if: XvfbDisplay.isInstalled)) struct CallWindowTests {}
+@Suite(.timeLimit(.minutes(1)), .serialized, .enabled(if: XvfbDisplay.isInstalled)) struct CallWindowTests {}
 
 /// A window on an X server of its own that it covers, and somebody who looks at the screen.
 final class Stage {

@@ -4,7 +4,7 @@ import RTCMedia
 import Testing
 import rtcast_cli
 
-@Suite struct ControlInputTests {
+@Suite(.timeLimit(.minutes(1))) struct ControlInputTests {
   @Test func `Lines come whole however their bytes are cut`() {
     let bytes = Array("one\r\n\n  \ntwo\nthree".utf8)
     for piece in 1...bytes.count {

@@ -1,17 +1,18 @@
 import Glibc
+import ProcessKit
 import Testing
 
 /// The example of an application's own source, built beside the tests.
 @Suite struct OwnSourceTests {
-  @Test func theExampleRunsAndItsPicturesAreCaptured() {
-    let (output, status) = run(Self.folder + "/OwnSource")
-    #expect(status == 0)
+  /// S0.70, S4.20.
+  @Test func theExampleRunsAndItsPicturesAreCaptured() throws {
+    let output = try TestProcess.run([Self.folder + "/OwnSource"]).text
     let rate = output.split(separator: " ").first.flatMap { Double($0) } ?? 0
     #expect(rate > 1, "\(output)")
   }
 
   @Test func theSourceHasUnderThirtyLines() throws {
-    let (text, _) = run("cat \(Self.root)/Snippets/OwnSource.swift")
+    let text = try TestProcess.run(["cat", "\(Self.root)/Snippets/OwnSource.swift"]).text
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let first = try #require(lines.firstIndex { $0.contains("final class") })
     let last = try #require(lines[first...].firstIndex { $0 == "}" })
@@ -26,12 +27,5 @@ import Testing
     let count = readlink("/proc/self/exe", &room, room.count)
     let path = String(decoding: room[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     return String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
-  }
-
-  private func run(_ command: String) -> (output: String, status: Int32) {
-    guard let pipe = popen(command, "r") else { return ("", -1) }
-    var output: [UInt8] = []
-    while case let byte = fgetc(pipe), byte != EOF { output.append(UInt8(byte)) }
-    return (String(decoding: output, as: UTF8.self), pclose(pipe))
   }
 }

@@ -23,6 +23,9 @@
  *  - Threads: start, halt and stop are called one at a time, in this order, on threads of rtcast's. The functions of the
  *    host may be called from any thread and from several at once. `release` may be called on any thread, from inside a
  *    push too, so a plugin must not hold a lock while it pushes that its `release` takes.
+ *  - A `start` that has not returned after 10 s, and a `stop` that has not after 2 s, is given up and told to the person
+ *    who runs the cast: its thread is left behind, or its process ended under --isolate. An instance whose `start`
+ *    returns later is stopped at once.
  *  - After `stop` has returned, no function of the plugin is called for that instance: not `release`, not anything.
  *  - Several instances may be live at once. Keep everything in the instance, nothing in globals.
  *  - The library is never unloaded. The table lives as long as the process.

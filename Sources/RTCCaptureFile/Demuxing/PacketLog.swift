@@ -74,6 +74,37 @@ struct PacketLog {
     return Work(entry: self[decodeAt], startsAnew: startsAnew)
   }
 
+  /// When the packet that the decoder gets next was to be decoded; nil where a pass ends or nothing waits.
+  var nextDecodeTime: TimeDelta? {
+    guard decodeAt < endIndex, case .packet(let packet) = self[decodeAt] else { return nil }
+    return max(packet.time, packet.decodeTime)
+  }
+
+  /// While decoding is late: moves the decoder's place to the newest key frame of a stretch, else to the first after it,
+  /// else to the end of the pass (of the last one only when all of it is due). Says how many packets are left out; nil when
+  /// none of these was read yet.
+  mutating func skipToKeyFrame(from earliest: TimeDelta, to latest: TimeDelta) -> Int? {
+    var target: Int?
+    search: for number in max(decodeAt + 1, first)..<max(decodeAt + 1, endIndex) {
+      switch self[number] {
+      case .boundary(_, let isLast):
+        if target == nil, !isLast || isPacket(number - 1, before: latest) { target = number }
+        break search
+      case .packet(let packet):
+        guard packet.isKeyFrame, packet.time >= earliest else { continue }
+        if packet.time > latest, target != nil { break search }
+        target = number
+        if packet.time > latest { break search }
+      }
+    }
+    guard let target else { return nil }
+    defer {
+      decodeAt = target
+      startsAnew = true
+    }
+    return target - decodeAt
+  }
+
   /// While nothing is decoded: moves the decoder's place to the newest key frame that is due.
   mutating func skipDecoding(to media: TimeDelta) {
     var number = max(decodeAt, first)
@@ -159,6 +190,11 @@ struct PacketLog {
       if decodeAt < first { restartDecoder() }
     }
     compact()
+  }
+
+  private func isPacket(_ number: Int, before media: TimeDelta) -> Bool {
+    guard case .packet(let packet) = self[number] else { return false }
+    return packet.time < media
   }
 
   private func isPast(_ media: TimeDelta) -> Bool {

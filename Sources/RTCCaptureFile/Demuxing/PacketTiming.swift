@@ -8,6 +8,10 @@ struct PacketTiming {
   /// Beyond this the file's times are a mistake; nil when nobody knows.
   private let fileEnd: Int64?
   private let mayLeap: Bool
+  /// Longer waits are mistakes where nobody knows when the file ends.
+  private static let longestHole: Int64 = 3_600_000_000_000
+  /// Times to be shown and decoded at lie further apart only where the file has a hole, or a mistake.
+  private static let longestReordering: Int64 = 10_000_000_000
   private var tracks: [Int32: Track] = [:]
   /// The end of the last packet so far, on the media timeline.
   private(set) var end: Int64
@@ -35,6 +39,8 @@ struct PacketTiming {
   struct Place {
     var time: Int64
     var decodeTime: Int64
+    /// What the packet itself says of `time`; nil when it says nothing, or what cannot be.
+    var presentation: Int64?
     /// What is to be added to the file's own times of this packet.
     var offset: Int64
   }
@@ -43,25 +49,44 @@ struct PacketTiming {
   ///   - duration: of the packet or an assumed one.
   ///   - cut: how much of its end is not played.
   mutating func place(stream: Int32, pts: Int64?, dts: Int64?, duration: Int64, cut: Int64 = 0) -> Place {
-    var track = tracks[stream] ?? Track(offset: newestOffset, expected: .min, lastDecode: .min)
+    var track = tracks[stream] ?? firstTrack(beginningAt: dts ?? pts)
     if let reference = dts ?? pts, track.expected != .min {
       closeLeap(&track, reference, hasDecodeTime: dts != nil)
     }
     let guess = track.expected == .min ? end : track.expected
     let decode = (dts ?? pts).map { $0 + track.offset } ?? guess
-    let time = (pts ?? dts).map { $0 + track.offset } ?? guess
+    let presentation = pts.flatMap { isPossible($0, besides: dts) ? $0 + track.offset : nil }
+    let time = presentation ?? dts.map { $0 + track.offset } ?? guess
     track.lastDecode = max(track.lastDecode, decode)
     track.expected = decode + duration
-    end = max(end, time + duration - cut)
+    end = max(end, time + (isPossible(duration, after: time - track.offset) ? duration : 0) - cut)
     tracks[stream] = track
-    return Place(time: time, decodeTime: track.lastDecode, offset: track.offset)
+    return Place(time: time, decodeTime: track.lastDecode, presentation: presentation, offset: track.offset)
+  }
+
+  private var longestLeap: Int64 { mayLeap ? 10_000_000_000 : fileEnd == nil ? Self.longestHole : .max }
+
+  private func firstTrack(beginningAt reference: Int64?) -> Track {
+    // A stream that begins after the end of everything: its first time is a mistake.
+    let isBeyond = if let reference, let fileEnd { reference > fileEnd } else { false }
+    return Track(offset: isBeyond ? end - reference! : newestOffset, expected: .min, lastDecode: .min)
+  }
+
+  /// A wrong time would have everybody wait until it comes.
+  private func isPossible(_ pts: Int64, besides dts: Int64?) -> Bool {
+    guard let dts, abs(pts - dts) > Self.longestReordering else { return true }
+    return pts > dts && !mayLeap && fileEnd.map { pts <= $0 } ?? false
+  }
+
+  private func isPossible(_ duration: Int64, after fileTime: Int64) -> Bool {
+    duration <= Self.longestReordering || fileEnd.map { fileTime + duration <= $0 } ?? (duration <= Self.longestHole)
   }
 
   private mutating func closeLeap(_ track: inout Track, _ reference: Int64, hasDecodeTime: Bool) {
     let ahead = reference + track.offset - track.expected
     // Decoding times never go back by themselves; where there are none, pictures out of order do.
     let isBack = ahead < (hasDecodeTime ? -200_000_000 : -1_000_000_000)
-    let isForward = ahead > (mayLeap ? 10_000_000_000 : .max) || (fileEnd.map { reference > $0 } ?? false)
+    let isForward = ahead > longestLeap || (fileEnd.map { reference > $0 } ?? false)
     guard isBack || isForward else { return }
     let joined = reference + newestOffset - track.expected
     // The other stream leapt already: with its offset both stay together.

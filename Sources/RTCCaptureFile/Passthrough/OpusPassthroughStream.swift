@@ -5,9 +5,10 @@ package import RTCPrimitives
 /// The Opus packets of a file, as they are.
 package final class OpusPassthroughStream: AudioPassthrough {
   private var position: Int64 = 0
-  /// When sound is left out, `position` leaps as far as the capture time does.
-  private var expected: Timestamp?
-  private static let leap = TimeDelta.milliseconds(120)
+  /// A place and the moment it was due: from there on samples and capture times run side by side.
+  private var anchor: (position: Int64, time: Timestamp)?
+  /// When sound is left out for longer, `position` leaps as far as the capture time does.
+  private static let leap: Int64 = 120 * 48
 
   /// Nil when the sound is not Opus, or has more channels than RTP carries.
   package init?(_ stream: StreamDescription) {
@@ -21,16 +22,18 @@ package final class OpusPassthroughStream: AudioPassthrough {
 
   package func frame(of packet: DemuxedPacket, captureTime: Timestamp) -> EncodedAudioFrame? {
     guard let sound = OpusPacket(parsing: packet.payload.bytes) else { return nil }
-    var startsTalkSpurt = expected == nil
-    if let expected, captureTime > expected + Self.leap {
-      position += (captureTime - expected).microseconds * 48 / 1000
-      startsTalkSpurt = true
+    let due = anchor.map { $0.position + (captureTime - $0.time).microseconds * 48 / 1000 } ?? position
+    // The packets of a pass through a file last longer than the pass: the first holds what the decoder needs to begin, the
+    // last is filled up. Without leaving out one where that adds up to it, sound would fall behind its pictures.
+    guard position - due <= Int64(sound.sampleCount) / 2 else { return nil }
+    let startsTalkSpurt = anchor == nil || due - position > Self.leap
+    if startsTalkSpurt {
+      position = due
+      anchor = (due, captureTime)
     }
-    let start = position
-    position += Int64(sound.sampleCount)
-    expected = captureTime + .microseconds(Int64(sound.sampleCount) * 1000 / 48)
+    defer { position += Int64(sound.sampleCount) }
     return EncodedAudioFrame(
-      data: [UInt8](copying: packet.payload.bytes), position: start, sampleCount: sound.sampleCount,
+      data: [UInt8](copying: packet.payload.bytes), position: position, sampleCount: sound.sampleCount,
       captureTime: captureTime, startsTalkSpurt: startsTalkSpurt)
   }
 }

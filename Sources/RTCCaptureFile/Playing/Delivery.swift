@@ -17,9 +17,11 @@ struct VideoDelivery {
     consumer.captureDidStart(.success(format))
     core.tell(.started)
     var last = Timestamp.zero
+    var freeSince = core.monitor.read { $1 }
     while true {
-      switch core.monitor.wait(seat: run, { $0.nextVideo(run: run, last: last, $1) }) {
+      switch core.monitor.wait(seat: run, { $0.nextVideo(run: run, last: last, freeSince: freeSince, $1) }) {
       case .stop: return
+      case .dropped: continue
       case .picture(let item, let time, let damage):
         last = time + .nanoseconds(1)
         core.notePass(reached: item.time)
@@ -27,6 +29,8 @@ struct VideoDelivery {
           VideoFrame(
             buffer: item.buffer, captureTime: time, rotation: item.rotation, damage: damage,
             colorSpace: item.colorSpace))
+        core.monitor.spend(\.consuming, seat: run)
+        freeSince = core.monitor.read { $1 }
       case .packet(let packet, let time, let passthrough, let target):
         core.notePass(reached: packet.time)
         let now = core.monitor.read { $1 }

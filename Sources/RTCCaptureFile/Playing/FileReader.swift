@@ -28,7 +28,7 @@ final class FileReader {
     self.file = file
     self.isFresh = isFresh
     timing = PacketTiming(fileTime: file.start ?? 0, media: 0, fileEnd: nil, mayLeap: file.mayLeap)
-    pictures = file.video.flatMap { PictureReading($0, core: core) }
+    pictures = file.video.flatMap { PictureReading($0, core: core, seat: seat) }
     sound = file.audio.flatMap { SoundReading($0, core: core) }
     core.monitor.change { state, _ in
       if pictures == nil { state.video.isDead = true }
@@ -53,10 +53,24 @@ final class FileReader {
       case .exit: return
       case .seek(let position): seek(to: position)
       case .read: read()
-      case .decodePicture(let work): pictures?.decode(work)
-      case .decodeSound(let work): sound?.decode(work)
+      case .decodePicture(let work):
+        pictures?.decode(work)
+        noteDecoded()
+      case .decodeSound(let work):
+        sound?.decode(work)
+        noteDecoded()
       }
     }
+  }
+
+  private func noteDecoded() {
+    let isEnding = core.monitor.note { state, _ in
+      state.video.isDecoding = false
+      state.audio.isDecoding = false
+      return state.ending != nil
+    }
+    // A delivery that looked while the last was being decoded waits to hear that it is done.
+    if isEnding { core.monitor.change { _, _ in } }
   }
 
   // MARK: - Reading
@@ -82,7 +96,7 @@ final class FileReader {
       stream: stream.index, pts: stream.nanoseconds(packet.pointee.pts), dts: stream.nanoseconds(packet.pointee.dts),
       duration: duration, cut: Self.cutEnd(packet, stream))
     // From here on the packet is on the media timeline; the decoder gives its frames the packets' times.
-    packet.pointee.pts = stream.nanoseconds(packet.pointee.pts).map { $0 + place.offset } ?? cffmpeg_no_timestamp
+    packet.pointee.pts = place.presentation ?? cffmpeg_no_timestamp
     packet.pointee.dts = stream.nanoseconds(packet.pointee.dts).map { $0 + place.offset } ?? cffmpeg_no_timestamp
     packet.pointee.duration = told
     let demuxed = DemuxedPacket(
@@ -123,7 +137,9 @@ final class FileReader {
     let end = timing.end
     let isOnePicture = pass.beginsAtStart && pass.pictures == 1 && pass.sounds == 0
     let isLooped = core.options.isLooped && !isOnePicture && end - pass.start > 1_000_000
-    if isLooped, lost == nil, rewindForLoop(at: end) { return }
+    // Asked at every end: it compares one with the next.
+    let isFruitful = core.monitor.note { state, _ in state.noteEndOfPass() }
+    if isLooped, isFruitful, lost == nil, rewindForLoop(at: end) { return }
     core.monitor.change { state, _ in
       state.appendEnd(
         lost.map { .lost($0) } ?? (isOnePicture ? .held : .at(TimeDelta(nanoseconds: end))))

@@ -5,6 +5,7 @@ internal import RTCPrimitives
 /// Decodes a player's pictures and puts those that are to be shown where the delivery finds them. On the reader thread.
 final class PictureReading {
   private let core: PlaybackCore
+  private let seat: Int
   private let decoder: CodecContext
   private let maker: PictureMaker
   private let rotation: VideoRotation
@@ -14,6 +15,17 @@ final class PictureReading {
   private var newest: TimeDelta?
   /// Pictures before it are too many for the highest rate.
   private var nextAllowed: TimeDelta?
+  private var lag = Lag.open
+
+  /// Containers that know only when a picture is decoded (AVI): FFmpeg gives each picture the time of the packet that
+  /// pushed it out of the decoder. By so much they are all late, and behind their sound, as the first one is.
+  private enum Lag {
+    /// Nothing was sent yet.
+    case open
+    /// The first packet, at this time, says nothing of when it is shown.
+    case since(TimeDelta)
+    case known(TimeDelta)
+  }
 
   private struct Wish {
     var floor: TimeDelta
@@ -23,9 +35,10 @@ final class PictureReading {
   }
 
   /// Nil when nothing can decode the stream.
-  init?(_ stream: MediaStream, core: PlaybackCore) {
+  init?(_ stream: MediaStream, core: PlaybackCore, seat: Int) {
     guard let decoder = try? CodecContext(stream) else { return nil }
     self.core = core
+    self.seat = seat
     self.decoder = decoder
     maker = PictureMaker(ledger: core.ledger)
     rotation = stream.description.rotation
@@ -37,6 +50,10 @@ final class PictureReading {
     switch work.entry {
     case .packet(let packet):
       core.monitor.note { state, _ in state.video.sent += 1 }
+      if case .open = lag {
+        let isTimed = packet.payload.packet.pointee.pts != cffmpeg_no_timestamp
+        lag = isTimed ? .known(.zero) : .since(packet.decodeTime)
+      }
       decoder.send(packet.payload)
       collect()
     case .boundary(let floor, _):
@@ -52,10 +69,12 @@ final class PictureReading {
     expected = nil
     newest = nil
     nextAllowed = nil
+    lag = .open
   }
 
   private func collect() {
     while let frame = decoder.receive() {
+      core.monitor.spend(\.decoding, seat: seat)
       let wish = core.monitor.note { state, now in
         state.video.made += 1
         return Wish(
@@ -93,10 +112,23 @@ final class PictureReading {
   /// The file's own time; pictures without one, or with one that goes back, follow the one before.
   private func place(_ frame: UnsafeMutablePointer<AVFrame>) -> TimeDelta {
     let told = frame.pointee.best_effort_timestamp
-    var time = told == cffmpeg_no_timestamp ? expected ?? .zero : TimeDelta(nanoseconds: told)
+    var time =
+      told == cffmpeg_no_timestamp ? expected ?? .zero : TimeDelta(nanoseconds: told) - lag(of: .nanoseconds(told))
     if let newest, time <= newest { time = expected ?? newest }
     newest = time
     return time
+  }
+
+  private func lag(of told: TimeDelta) -> TimeDelta {
+    switch lag {
+    case .open: return .zero
+    case .known(let lag): return lag
+    case .since(let first):
+      let longest = frameDuration * Int64(decoder.reorderDepth)
+      let lag = max(.zero, min(told - first, longest))
+      self.lag = .known(lag)
+      return lag
+    }
   }
 
   /// Keeps the rate in the long run; a picture may be a little early, so that rates that are nearly equal pass.

@@ -108,6 +108,7 @@ final class PlaybackCore: Sendable {
       state.beginAgainIfOver(now)
       let run = state.makeRun()
       state[track].run = run
+      state.totalAtPassEnd = nil
       state[track].floor = max(state[track].floor, state.clock.media(at: now))
       prepare(&state)
       return run
@@ -133,8 +134,29 @@ final class PlaybackCore: Sendable {
     }
     if let run { monitor.leave(run) }
     thread.stop()
-    // So that the next start begins at the beginning.
-    if isLast { readerThread.stop() }
+    if isLast { awaitReader() }
+  }
+
+  /// Ends both deliveries without waiting for them: this may be called on their threads.
+  func abandon() {
+    for track in [PlayerState.Kind.video, .audio] {
+      let run = monitor.change { state, _ in
+        defer { state.endRun(track) }
+        return state[track].run
+      }
+      if let run { monitor.leave(run) }
+    }
+  }
+
+  /// Waits until the reader has seen that nobody wants the file, or somebody wants it again: afterwards no picture is
+  /// decoded that nobody asked for.
+  private func awaitReader() {
+    let reader = monitor.read { state, _ in state.readerRun }
+    guard let reader else { return }
+    // Without a seat of its own this thread holds no time back.
+    monitor.wait(seat: -1) { state, _ in
+      state.readerRun == reader && !state.isWanted ? .until(nil) : .ready(())
+    }
   }
 
   private func forget(_ track: PlayerState.Kind, _ run: Int) {
@@ -157,7 +179,17 @@ final class PlaybackCore: Sendable {
       read(run, thread)
       monitor.leave(run)
     }
-    precondition(started, "A reader was started while another ran.")
+    guard started else { return noteUnreadable("The system gave no thread to read \(info.path).", run) }
+  }
+
+  private func noteUnreadable(_ sentence: String, _ run: Int) {
+    monitor.change { state, _ in
+      state.appendEnd(.lost(sentence))
+      state.seek = .none
+      state.releaseSeekWaiters()
+      state.readerRun = nil
+    }
+    monitor.leave(run)
   }
 
   private func read(_ run: Int, _ thread: CaptureRun) {
@@ -170,13 +202,8 @@ final class PlaybackCore: Sendable {
       FileReader(core: self, seat: run, file: file, isFresh: true).run { thread.noteEnded() }
     } catch {
       // It was there a moment ago.
-      monitor.change { state, _ in
-        state.appendEnd(.lost(error.sentence))
-        state.seek = .none
-        state.releaseSeekWaiters()
-        state.readerRun = nil
-        thread.noteEnded()
-      }
+      thread.noteEnded()
+      noteUnreadable(error.sentence, run)
     }
   }
 }

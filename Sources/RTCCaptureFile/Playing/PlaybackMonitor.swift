@@ -7,7 +7,20 @@ package enum PlaybackClock: Sendable {
   case monotonic
   /// Time stands while any thread of the player works and leaps to the next deadline when all wait: files play as fast
   /// as their consumers take them, and every time can be told beforehand.
-  case asFastAsConsumed(from: Timestamp)
+  case asFastAsConsumed(from: Timestamp, costs: PlaybackCosts = PlaybackCosts())
+}
+
+/// What work takes on virtual time, for tests of overload.
+package struct PlaybackCosts: Sendable {
+  /// To decode a picture.
+  package var decoding: TimeDelta
+  /// To take a picture.
+  package var consuming: TimeDelta
+
+  package init(decoding: TimeDelta = .zero, consuming: TimeDelta = .zero) {
+    self.decoding = decoding
+    self.consuming = consuming
+  }
 }
 
 /// Whether a thread may go on, or how long it waits if nothing changes before.
@@ -35,15 +48,19 @@ final class PlaybackMonitor<State>: @unchecked Sendable {
   private let condition: UnsafeMutablePointer<pthread_cond_t>
   private var state: State
   private var time: Time
+  private let costs: PlaybackCosts
   private var seats: [Int: Seat] = [:]
 
   init(_ state: State, clock: PlaybackClock) {
     self.state = state
-    time =
-      switch clock {
-      case .monotonic: .real
-      case .asFastAsConsumed(let start): .virtual(start)
-      }
+    switch clock {
+    case .monotonic:
+      time = .real
+      costs = PlaybackCosts()
+    case .asFastAsConsumed(let start, let costs):
+      time = .virtual(start)
+      self.costs = costs
+    }
     mutex = .allocate(capacity: 1)
     condition = .allocate(capacity: 1)
     pthread_mutex_init(mutex, nil)
@@ -84,7 +101,8 @@ final class PlaybackMonitor<State>: @unchecked Sendable {
   }
 
   /// Asks `step` again and again, at each change and at the time it named, until it is ready. `step` may change the
-  /// state; the other threads look at it when `step` is ready.
+  /// state; the other threads look at it when `step` is ready. One that is not ready changes nothing they wait for: they
+  /// may have looked already, and would wait for ever.
   func wait<Result>(seat: Int, _ step: (inout State, Timestamp) -> Wait<Result>) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -96,6 +114,16 @@ final class PlaybackMonitor<State>: @unchecked Sendable {
       case .until(let deadline): sleep(seat, until: deadline)
       }
     }
+  }
+
+  /// Lets the time go by that work of a kind takes on virtual time, or until `seat` is left.
+  func spend(_ cost: KeyPath<PlaybackCosts, TimeDelta>, seat: Int) {
+    let cost = costs[keyPath: cost]
+    guard cost > .zero else { return }
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    let end = now + cost
+    while seats[seat] != nil, now < end { sleep(seat, until: end) }
   }
 
   /// The thread of `seat` takes part from now on.
@@ -110,7 +138,7 @@ final class PlaybackMonitor<State>: @unchecked Sendable {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     seats[seat] = nil
-    leap()
+    if !leap() { pthread_cond_broadcast(condition) }
   }
 
   private var now: Timestamp {

@@ -39,6 +39,7 @@ extension PlayerState {
   mutating func setDecoding(_ isWanted: Bool, _ now: Timestamp) {
     guard isWanted != isDecodingWanted else { return }
     isDecodingWanted = isWanted
+    totalAtPassEnd = nil
     if isWanted {
       video.floor = max(video.floor, clock.media(at: now))
     } else {

@@ -8,6 +8,8 @@ enum VideoStep {
   /// With damage: nil is all of it, empty is none.
   case picture(PictureItem, at: Timestamp, damage: [PixelRect]?)
   case packet(DemuxedPacket, at: Timestamp, any VideoPassthrough, any EncodedVideoConsumer)
+  /// A picture came too late and was left out.
+  case dropped
   case end(CaptureEnd)
 }
 
@@ -20,7 +22,7 @@ enum AudioStep {
 }
 
 extension PlayerState {
-  /// Pictures later than this are left out, unless none was shown for as long.
+  /// Pictures later than this are left out, unless their consumer waited as long for one.
   private static let lateLimit = TimeDelta.milliseconds(250)
   /// How often a still picture is shown again, for those who join.
   private static let heldInterval = TimeDelta.seconds(1)
@@ -48,7 +50,12 @@ extension PlayerState {
 
   // MARK: - Pictures
 
-  mutating func nextVideo(run: Int, last: Timestamp, _ now: Timestamp) -> Wait<VideoStep> {
+  /// - Parameters:
+  ///   - last: no picture may have an earlier time.
+  ///   - freeSince: since when the consumer waits for one.
+  mutating func nextVideo(
+    run: Int, last: Timestamp, freeSince: Timestamp, _ now: Timestamp
+  ) -> Wait<VideoStep> {
     guard video.run == run else { return .ready(.stop) }
     settle(now)
     guard !isSeeking else { return .until(nil) }
@@ -70,20 +77,24 @@ extension PlayerState {
     }
     if let pictureDue {
       return pictureDue <= now
-        ? duePicture(last, now) : .until(min(pictureDue, packetDue ?? .distantFuture))
+        ? duePicture(last, freeSince, now) : .until(min(pictureDue, packetDue ?? .distantFuture))
     }
     return videoAtRest(packetDue, last, now)
   }
 
   /// The newest of the pictures that are due; those before it came too late.
-  private mutating func duePicture(_ last: Timestamp, _ now: Timestamp) -> Wait<VideoStep> {
+  private mutating func duePicture(
+    _ last: Timestamp, _ freeSince: Timestamp, _ now: Timestamp
+  ) -> Wait<VideoStep> {
     while pictures.count > 1, let next = clock.due(pictures[1].time), next <= now { dropPicture() }
     let item = pictures[0]
     let due = clock.due(item.time) ?? now
-    if now - due > Self.lateLimit, now - last <= Self.lateLimit {
+    if now - due > Self.lateLimit, now - freeSince <= Self.lateLimit {
       dropPicture()
-      return nextVideo(run: video.run ?? 0, last: last, now)
+      // The reader must see that there is room again: the place is looked at anew when it found the next.
+      return .ready(.dropped)
     }
+    lateness = max(.zero, now - due)
     pictures.removeFirst()
     lastPicture = item
     return .ready(.picture(item, at: max(due, last), damage: nil))

@@ -59,7 +59,7 @@ struct PlayerState {
     /// Packets given to the decoder and frames got from it since the pass began.
     var sent = 0
     var made = 0
-    /// Frames ever made.
+    /// Frames that were ever made to be delivered.
     var total = 0
   }
 
@@ -78,12 +78,16 @@ struct PlayerState {
 
   var video: Track
   var audio: Track
+  /// What both tracks had given when the last pass ended; nil before the first end.
+  var totalAtPassEnd: Int?
   var pictures: [PictureItem] = []
   var sounds: [SoundPiece] = []
   var lastPicture: PictureItem?
   /// A picture is to be shown although the clock stands: the one after a seek.
   var owesPicture = false
   var droppedPictures = 0
+  /// How late the newest picture was handed over.
+  var lateness = TimeDelta.zero
 
   var isDecodingWanted = true
   var isMuted = false
@@ -198,6 +202,7 @@ struct PlayerState {
     sounds.removeAll()
     lastPicture = nil
     ending = nil
+    totalAtPassEnd = nil
     indexedKeyFrame = nil
     frontier = media
   }

@@ -7,9 +7,6 @@ import RTCPrimitives
 /// A plugin that runs in a child process, started again when that dies. One thread per run receives what comes from the
 /// child; it never waits for a consumer.
 final class IsolatedRun: RunningPlugin {
-  /// How long a child may take to end when asked to.
-  private static let patience = TimeDelta.seconds(2)
-
   private enum Phase {
     /// The first child has not answered.
     case starting
@@ -34,18 +31,20 @@ final class IsolatedRun: RunningPlugin {
   private let description: PluginDescription
   private let feed: PluginFeed
   private let report: PluginReport
+  private let patience: PluginPatience
   private let state: Monitor<State>
   private let thread = CaptureThread()
 
   /// Starts a child and waits until the plugin in it has started.
   init(
     path: String, program: PluginHostProgram, options: [(key: String, value: String)], description: PluginDescription,
-    wanted: PluginFormat, feed: PluginFeed, report: PluginReport
+    wanted: PluginFormat, start: PluginStart, report: PluginReport, patience: PluginPatience
   ) throws(CaptureError) {
     self.program = program
     self.description = description
-    self.feed = feed
     self.report = report
+    self.patience = patience
+    feed = start.feed
     load = .load(path: path, start: HostCommand.Start(options: options, wanted: wanted))
     state = Monitor(State(format: wanted))
     feed.setRoom(
@@ -55,6 +54,7 @@ final class IsolatedRun: RunningPlugin {
     guard thread.start(name: "rtc-plugin-host", { [self] _ in supervise() }) else {
       throw .unavailable("The system refused a thread for the plugin's process.")
     }
+    start.whenAbandoned { [weak self] in self?.giveUp() }
     let started = state.wait(until: nil) { state -> Result<Void, CaptureError>? in
       switch state.phase {
       case .starting: nil
@@ -79,17 +79,29 @@ final class IsolatedRun: RunningPlugin {
       return state.child?.socket
     }
     socket?.send(HostCommand.stop.bytes, isPatient: false)
-    let isOver = state.wait(until: MonotonicClock.now + Self.patience) { state -> Bool? in
+    let isOver = state.wait(until: MonotonicClock.now + patience.stop) { state -> Bool? in
       if case .stopping = state.phase { nil } else { true }
     }
     if isOver == nil {
-      report.tell("The plugin \(description.name) did not stop within 2 s; its process was ended.")
-      state.withLock { state in
-        guard let child = state.child else { return }
-        kill(child.process, SIGKILL)
-      }
+      report.tell("The plugin \(description.name) did not stop within \(patience.stop.words); its process was ended.")
+      killChild()
     }
     thread.stop()
+  }
+
+  /// Nobody waits for the plugin's start any longer.
+  private func giveUp() {
+    state.change { state in
+      if case .starting = state.phase { state.phase = .failed(.unavailable("The plugin's process was ended.")) }
+    }
+    killChild()
+  }
+
+  private func killChild() {
+    state.withLock { state in
+      guard let child = state.child else { return }
+      kill(child.process, SIGKILL)
+    }
   }
 
   private func command(_ command: HostCommand) {
@@ -140,6 +152,8 @@ final class IsolatedRun: RunningPlugin {
   private enum Outcome {
     case gone
     case nonsense
+    /// It did not return from its `start`.
+    case hung
     /// It says itself why it cannot go on; another try would be in vain.
     case refused(CaptureError)
   }
@@ -149,18 +163,24 @@ final class IsolatedRun: RunningPlugin {
     let (process, socket) = try program.start()
     let isWanted = state.change { state in
       state.child = (process, socket)
-      if case .stopping = state.phase { return false }
-      return true
+      switch state.phase {
+      case .stopping, .failed: return false
+      case .starting, .running, .finished, .over: return true
+      }
     }
     if isWanted { socket.send(load.bytes, isPatient: false) } else { socket.shutDown() }
     let outcome = follow(socket)
     socket.shutDown()
-    if case .nonsense = outcome { kill(process, SIGKILL) }
+    switch outcome {
+    case .nonsense, .hung: kill(process, SIGKILL)
+    case .gone, .refused: break
+    }
     let status = clinux_process_reap(process, 2000)
     state.change { $0.child = nil }
     switch outcome {
     case .gone: return Self.cause(status)
     case .nonsense: return "sent nonsense from its process, as if it had overwritten its memory"
+    case .hung: return "did not return from its `start` within \(patience.start.words), so its process was ended"
     case .refused(let error): throw error
     }
   }
@@ -169,7 +189,15 @@ final class IsolatedRun: RunningPlugin {
   private func follow(_ socket: MessageSocket) -> Outcome {
     var slots = [SharedSegment?](repeating: nil, count: SharedSlots.count)
     var room: [UInt8] = []
-    while case .message(let bytes, let descriptor) = socket.receive(into: &room) {
+    // The first start has those who wait for it; this one is for the restarts.
+    socket.setPatience(patience.start + .seconds(1))
+    while true {
+      let (bytes, descriptor): ([UInt8], Int32?)
+      switch socket.receive(into: &room) {
+      case .message(let message, let passed): (bytes, descriptor) = (message, passed)
+      case .silence: return .hung
+      case .end: return .gone
+      }
       defer { if let descriptor { close(descriptor) } }
       switch HostEvent(parsing: bytes) {
       case .described: break
@@ -178,6 +206,7 @@ final class IsolatedRun: RunningPlugin {
           state.format = format
           if case .starting = state.phase { state.phase = .running }
         }
+        socket.setPatience(.zero)
         socket.send(HostCommand.pictureRoom.bytes, isPatient: false)
       case .failed(let error): return .refused(error)
       case .segment(let slot):
@@ -199,7 +228,6 @@ final class IsolatedRun: RunningPlugin {
       case nil: return .nonsense
       }
     }
-    return .gone
   }
 
   private func take(_ frame: VideoFrame, isCopy: Bool) {

@@ -1,11 +1,14 @@
 import CLinux
 import Glibc
+import RTCPrimitives
 
 /// One end of the connection between a plugin's process and ours, in messages. Any thread may send; one receives.
 final class MessageSocket: Sendable {
   enum Arrival {
     /// A message and the descriptor that came along, which is the receiver's to close.
     case message([UInt8], descriptor: Int32?)
+    /// Patience is over.
+    case silence
     case end
   }
 
@@ -37,14 +40,15 @@ final class MessageSocket: Sendable {
     }
     guard count > 0 else {
       if passed >= 0 { close(passed) }
-      return .end
+      return count == -EAGAIN ? .silence : .end
     }
     return .message(Array(room[..<Int(count)]), descriptor: passed >= 0 ? passed : nil)
   }
 
-  /// From now on `receive` ends after this long without a message.
-  func setPatience(seconds: Int) {
-    var time = timeval(tv_sec: seconds, tv_usec: 0)
+  /// From now on `receive` returns `silence` after this long without a message; zero: never.
+  func setPatience(_ patience: TimeDelta) {
+    let microseconds = patience.nanoseconds / 1000
+    var time = timeval(tv_sec: Int(microseconds / 1_000_000), tv_usec: Int(microseconds % 1_000_000))
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
   }
 

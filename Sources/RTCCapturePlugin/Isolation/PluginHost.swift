@@ -53,7 +53,8 @@ public enum PluginHost {
     socket.send(HostEvent.described(library.description).bytes, isPatient: true)
     guard let start else { return }
     let run = try LocalRun(
-      library, options: start.options, wanted: start.wanted, sink: sink, connect: { sink.connect($0) })
+      library, options: start.options, wanted: start.wanted, sink: sink, patience: PluginPatience(),
+      connect: { sink.connect($0) })
     socket.send(HostEvent.started(run.format).bytes, isPatient: true)
     _ = phase.wait(until: nil) { phase -> Bool? in if case .waiting = phase { nil } else { true } }
     sink.close()

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 public import RTCMedia
+import RTCPrimitives
 
 /// The program that runs plugins in a process of their own: one whose main function calls `PluginHost.run()`.
 public struct PluginHostProgram: Hashable, Sendable {
@@ -25,7 +26,7 @@ public struct PluginHostProgram: Hashable, Sendable {
       socket.shutDown()
       _ = clinux_process_reap(process, 200)
     }
-    socket.setPatience(seconds: 5)
+    socket.setPatience(.seconds(5))
     socket.send(HostCommand.load(path: path, start: nil).bytes, isPatient: false)
     var room: [UInt8] = []
     while case .message(let bytes, let descriptor) = socket.receive(into: &room) {

@@ -1,3 +1,4 @@
+public import RTCDtls
 public import RTCPrimitives
 public import RTCWire
 
@@ -20,15 +21,9 @@ public struct NegotiatedSession: Hashable, Sendable {
   }
 }
 
-public enum DTLSRole: Hashable, Sendable {
-  /// Sends the ClientHello (`a=setup:active`).
-  case client
-  case server
-}
-
 public struct NegotiatedTransport: Hashable, Sendable {
-  public var localCredentials: ICECredentials
-  public var remoteCredentials: ICECredentials
+  public var localCredentials: IceCredentials
+  public var remoteCredentials: IceCredentials
   /// This exchange changed the peer's credentials: check lists start anew (RFC 8445 §9).
   public var restartsICE: Bool
   /// The role to start ICE with (RFC 8445 §6.1.1).
@@ -41,7 +36,7 @@ public struct NegotiatedTransport: Hashable, Sendable {
   /// At least one is SHA-256; the peer's certificate must match it.
   public var remoteFingerprints: [CertificateFingerprint]
   /// Our role.
-  public var dtlsRole: DTLSRole
+  public var dtlsRole: DtlsRole
   /// The m-section under which candidates of the transport are trickled.
   public var tag: MediaReference
 }

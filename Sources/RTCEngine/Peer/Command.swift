@@ -1,4 +1,4 @@
-public import RTCIce
+import RTCIce
 public import RTCWire
 
 /// What an application can ask of a peer. Results come as events in the same step; what cannot be done comes as

@@ -37,6 +37,9 @@ public enum Event: Sendable {
   case targetBitrateChanged(BitRate, TransceiverID)
   /// The listener's reports allow the sound this much from now on.
   case audioTargetBitrateChanged(BitRate, TransceiverID)
+  /// The far side's description asks other things of our Opus than before; nothing until this says otherwise. Comes
+  /// after `sendingStarted`.
+  case opusWishesChanged(OpusWishes, TransceiverID)
   /// The far side reports another loss of our sound than before, 0…1 since its last report.
   case audioLossReported(Double, TransceiverID)
 

@@ -57,19 +57,18 @@ extension Peer {
     _ session: NegotiatedSession, now: Timestamp, into outbox: inout Outbox
   ) throws(NegotiationFailure) {
     let transport = session.transport
-    guard let remote = IceCredentials(transport.remoteCredentials),
-      let local = IceCredentials(transport.localCredentials)
-    else {
+    guard transport.remoteCredentials.isWellFormed, transport.localCredentials.isWellFormed else {
       throw NegotiationFailure(
         kind: .malformed, sentence: "The description's ice-ufrag or ice-pwd is too short or has characters it must not."
       )
     }
     if dtls == nil { try makeDtls(transport, now: now) }
     // The path in use stays in use until the new session has found one.
+    let local = transport.localCredentials
     if local != ice.localCredentials { ice.restart(localCredentials: local, now: now) }
-    tellUsernameFragment(transport.localCredentials, into: &outbox)
+    tellUsernameFragment(local, into: &outbox)
     ice.setRole(transport.isControlling ? .controlling : .controlled)
-    ice.setRemote(credentials: remote, isLite: transport.remoteIsLite, now: now)
+    ice.setRemote(credentials: transport.remoteCredentials, isLite: transport.remoteIsLite, now: now)
     for candidate in transport.remoteCandidates {
       if let usable = IceCandidate(candidate) { ice.addRemoteCandidate(usable, now: now) }
     }
@@ -80,7 +79,7 @@ extension Peer {
   }
 
   /// Whoever finds peers by the user name in STUN requests must know all of this one's names.
-  func tellUsernameFragment(_ credentials: ICECredentials, into outbox: inout Outbox) {
+  func tellUsernameFragment(_ credentials: IceCredentials, into outbox: inout Outbox) {
     guard credentials.usernameFragment != configuration.iceCredentials.usernameFragment else { return }
     outbox.events.append(.usernameFragmentAdded(credentials.usernameFragment))
   }
@@ -89,7 +88,7 @@ extension Peer {
     let fingerprints = transport.remoteFingerprints.filter(\.isSHA256).compactMap { DtlsFingerprint(sha256: $0.bytes) }
     do throws(OpenSSLError) {
       dtls = try DtlsTransport(
-        role: transport.dtlsRole == .server ? .server : .client, certificate: configuration.certificate,
+        role: transport.dtlsRole, certificate: configuration.certificate,
         expectedFingerprints: fingerprints)
     } catch {
       throw NegotiationFailure(kind: .unsupported, sentence: "No DTLS association could be made: \(error).")
@@ -155,6 +154,7 @@ extension Peer {
       return
     }
     if let codec = media.sendCodec {
+      sounds[index].wishes = OpusWishes(codec.parameters)
       let format = AudioSendFormat(
         mid: sounds[index].mid, payloadType: codec.payloadType, extensionMap: media.extensionMap)
       if sounds[index].sender == nil {
@@ -190,43 +190,5 @@ extension RTPHeaderExtensionMap {
     for (id, uri) in numbers {
       if let uri = RTPHeaderExtensionURI(rawValue: uri) { self[uri] = id }
     }
-  }
-}
-
-extension ICECredentials {
-  init(_ credentials: IceCredentials) {
-    self.init(usernameFragment: credentials.usernameFragment, password: credentials.password)
-  }
-}
-
-extension IceCredentials {
-  /// Nil when a field is too short or has characters it must not (RFC 8839 §5.4).
-  init?(_ credentials: ICECredentials) {
-    self.init(usernameFragment: credentials.usernameFragment, password: credentials.password)
-  }
-}
-
-extension IceCandidate {
-  /// Nil for what cannot be used: names, TCP, other components.
-  init?(_ text: CandidateDescription) {
-    guard text.component == 1, case .udp = text.transport, case .ip(let ip) = text.address else { return nil }
-    let kind: IceCandidateKind =
-      switch text.kind {
-      case .host: .host
-      case .srflx: .serverReflexive
-      case .prflx: .peerReflexive
-      case .relay: .relayed
-      }
-    self.init(
-      address: SocketAddress(ip: ip, port: text.port), priority: text.priority, kind: kind,
-      foundation: text.foundation)
-  }
-}
-
-extension CandidateDescription {
-  init(_ candidate: IceCandidate) {
-    self.init(
-      foundation: candidate.foundation, component: 1, transport: .udp, priority: candidate.priority,
-      address: .ip(candidate.address.ip), port: candidate.address.port, kind: .host)
   }
 }

@@ -28,6 +28,7 @@ extension Peer {
       if negotiation.signalingState == .stable { notice.reset() }
     }
     tellRemoteTracks(into: &outbox)
+    followOffer(into: &outbox)
     tellNegotiationNeed(into: &outbox)
     timers[.ice] = ice.nextDeadline ?? .distantFuture
   }
@@ -63,8 +64,10 @@ extension Peer {
     case .setRemoteDescription(let description): try setRemoteDescription(description, now: now, into: &outbox)
     case .negotiate(let description, let politeness, let credentials):
       try negotiate(description, politeness, credentials, now: now, into: &outbox)
-    case .rollback: try Peer.translating { () throws(NegotiationError) in try negotiation.rollback() }
-    case .restartICE(let credentials): negotiation.transport.credentials = ICECredentials(credentials)
+    case .rollback:
+      try Peer.translating { () throws(NegotiationError) in try negotiation.rollback() }
+      early?.discard()
+    case .restartICE(let credentials): negotiation.transport.credentials = credentials
     case .addRemoteCandidate(let candidate): try addRemoteCandidate(candidate, now: now)
     case .startConfiguration: notice.startBatch()
     case .commitConfiguration: notice.commitBatch()

@@ -5,18 +5,21 @@ import RTCWire
 struct IncomingPacket {
   let header: RTPHeader
   private(set) var mid: RTPStreamName?
-  private(set) var transportNumber: TransportSequenceNumber?
+  var transportNumber: TransportSequenceNumber?
+  private(set) var audioLevel: AudioLevel?
 
   init(_ header: RTPHeader, in packet: Span<UInt8>, map: RTPHeaderExtensionMap) {
     self.header = header
-    let (midID, numberID) = (map[.mid], map[.transportSequenceNumber])
-    guard midID != nil || numberID != nil else { return }
+    let (midID, numberID, levelID) = (map[.mid], map[.transportSequenceNumber], map[.audioLevel])
+    guard midID != nil || numberID != nil || levelID != nil else { return }
     var elements = header.extensionElements(in: packet)
     while let element = elements.next() {
       if element.id == midID {
         mid = RTPStreamName(parsing: packet.extracting(element.range))
       } else if element.id == numberID {
         transportNumber = TransportSequenceNumber(parsing: packet.extracting(element.range))
+      } else if element.id == levelID {
+        audioLevel = AudioLevel(parsing: packet.extracting(element.range))
       }
     }
   }

@@ -37,6 +37,7 @@ extension Peer {
         return
       }
       try Peer.translating { () throws(NegotiationError) in try negotiation.rollback() }
+      early?.discard()
       notice.reset()
     }
     try takeOffer(Peer.parse(description.sdp))
@@ -57,7 +58,7 @@ extension Peer {
     if negotiation.remoteRestartsICE,
       negotiation.transport.credentials == negotiation.session?.transport.localCredentials
     {
-      negotiation.transport.credentials = ICECredentials(credentials)
+      negotiation.transport.credentials = credentials
     }
     let answer = try Peer.translating { () throws(NegotiationError) in try negotiation.createAnswer() }
     try takeAnswer(answer, now: now, into: &outbox)
@@ -137,7 +138,7 @@ extension Peer {
     var negotiation = Negotiation(
       sessionID: sessionID, cname: cname,
       transport: LocalTransport(
-        credentials: ICECredentials(configuration.iceCredentials),
+        credentials: configuration.iceCredentials,
         fingerprint: configuration.certificate.fingerprint.bytes,
         candidates: candidates.map(CandidateDescription.init), endOfCandidates: true))
     negotiation.dataChannels = configuration.dataChannels.map {

@@ -10,7 +10,14 @@ extension Peer {
       drops[.malformed] += 1
       return
     }
-    let incoming = IncomingPacket(header, in: packet, map: incomingExtensions)
+    if keepEarly(header, in: packet, now: now) { return }
+    take(IncomingPacket(header, in: packet, map: incomingExtensions), in: packet, now: now, into: &outbox)
+  }
+
+  /// Gives a packet to its transceiver.
+  mutating func take(
+    _ incoming: IncomingPacket, in packet: Span<UInt8>, now: Timestamp, into outbox: inout Outbox
+  ) {
     switch place(of: incoming, now: now) {
     case .video(let index): receiveVideo(incoming, of: index, in: packet, now: now, into: &outbox)
     case .sound(let index): receiveAudio(incoming, of: index, in: packet, now: now, into: &outbox)

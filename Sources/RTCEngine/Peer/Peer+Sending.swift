@@ -139,9 +139,12 @@ extension Peer {
     }
     for index in sounds.indices {
       let sends = isSecured && sounds[index].direction.sends && sounds[index].sender != nil
-      guard sends != sounds[index].isSending else { continue }
-      sounds[index].isSending = sends
-      outbox.events.append(sends ? .sendingStarted(sounds[index].id) : .sendingStopped(sounds[index].id))
+      if sends != sounds[index].isSending {
+        sounds[index].isSending = sends
+        sounds[index].forgetWishes()
+        outbox.events.append(sends ? .sendingStarted(sounds[index].id) : .sendingStopped(sounds[index].id))
+      }
+      if let wishes = sounds[index].takeWishes() { outbox.events.append(.opusWishesChanged(wishes, sounds[index].id)) }
     }
     announceBitrate(into: &outbox)
     // What begins, or goes on under other numbers, begins with a key frame.

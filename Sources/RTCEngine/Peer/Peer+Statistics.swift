@@ -41,7 +41,7 @@ extension Peer {
         reception: sound.receiver.map {
           StreamStatistics.Reception(
             ssrc: $0.ssrc, packetsReceived: $0.statistics.received, packetsLost: $0.statistics.cumulativeLost,
-            jitter: $0.statistics.jitter)
+            jitter: $0.statistics.jitter, audioLevel: $0.level?.linear)
         })
     }
     return (videos + sounds).filter { $0.video != nil || $0.audio != nil || $0.reception != nil }
@@ -52,6 +52,11 @@ extension Peer {
   public func videoFormats(of id: TransceiverID) -> (formats: [VideoPayloadFormat], supportsColorSpace: Bool) {
     guard let format = videos.first(where: { $0.id == id })?.sender?.format else { return ([], false) }
     return (format.codecs.map(\.format), format.supportsColorSpace)
+  }
+
+  /// What the far side asks of the Opus it is sent on this transceiver.
+  public func opusWishes(of id: TransceiverID) -> OpusWishes {
+    sounds.first { $0.id == id }?.wishes ?? OpusWishes()
   }
 
   /// Packets kept for being sent again.

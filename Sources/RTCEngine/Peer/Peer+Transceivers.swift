@@ -153,7 +153,7 @@ extension Peer {
   }
 
   static func audioTemplate(_ configuration: PeerConfiguration) -> LocalTransceiver {
-    let extensions: [RTPHeaderExtensionURI] = [.mid, .absSendTime, .transportSequenceNumber]
+    let extensions: [RTPHeaderExtensionURI] = [.mid, .absSendTime, .transportSequenceNumber, .audioLevel]
     return LocalTransceiver(
       kind: .audio, direction: .recvonly, codecs: [opus(configuration.opus)],
       headerExtensions: extensions.map { HeaderExtensionCapability(uri: $0.rawValue) })

@@ -24,6 +24,9 @@ public struct Peer: ~Copyable {
   /// The far side's candidates whose description is not there yet.
   var earlyCandidates: [RemoteCandidate] = []
 
+  /// What came before the answer to our offer; nil while none is pending that asks for more.
+  var early: EarlyMedia?
+
   // Transport.
   var ice: IceAgent
   var dtls: DtlsTransport?
@@ -108,6 +111,7 @@ public struct Peer: ~Copyable {
     for index in videos.indices { videos[index].end() }
     for index in sounds.indices { sounds[index].end() }
     earlyCandidates = []
+    early = nil
     earlyHandshake = nil
     srtp = nil
     dtls = nil

@@ -15,6 +15,10 @@ struct PeerAudio {
   /// True once `.sendingStarted` was told, until it ends.
   var isSending = false
 
+  /// What the far side asks of our Opus, as agreed and as last told.
+  var wishes = OpusWishes()
+  private var toldWishes = OpusWishes()
+
   /// There since it was first agreed to send; keeps the numbers going over pauses.
   var sender: AudioSendStream?
   /// How incoming sound is numbered, once that is agreed.
@@ -57,6 +61,16 @@ struct PeerAudio {
     announcedBitrate = bitrate.current
     return announcedBitrate
   }
+
+  /// What the far side asks for, where that is another than was told since sending began.
+  mutating func takeWishes() -> OpusWishes? {
+    guard isSending, wishes != toldWishes else { return nil }
+    toldWishes = wishes
+    return wishes
+  }
+
+  /// Whoever is told of a new beginning takes it that nothing is asked for.
+  mutating func forgetWishes() { toldWishes = OpusWishes() }
 
   var statistics: AudioSendStatistics { sender?.statistics ?? final }
   var hasSent: Bool { statistics.packetsSent > 0 }

@@ -1,7 +1,8 @@
 public import RTCDtls
-public import RTCIce
+import RTCIce
 public import RTCPrimitives
 public import RTCSctp
+public import RTCWire
 
 /// What a peer is made with. Secrets and seeds come from outside: the engine has no randomness of its own.
 public struct PeerConfiguration: Sendable {

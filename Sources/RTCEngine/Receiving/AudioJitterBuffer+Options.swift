@@ -52,20 +52,12 @@ extension AudioJitterBuffer {
     /// The delay of the sound heard last, beyond its fastest way here, and what it should have been.
     public var delay = TimeDelta.zero
     public var target = TimeDelta.zero
-    /// The sum of `delay` over `blocks` blocks, for averages.
-    public var delaySum = TimeDelta.zero
-    public var blocks = 0
 
     public init() {}
 
     mutating func noteDelay(_ delay: TimeDelta, target: TimeDelta) {
       self.delay = delay
       self.target = target
-      delaySum = delaySum + delay
-      blocks += 1
     }
-
-    /// The average delay; zero before the first block.
-    public var averageDelay: TimeDelta { blocks == 0 ? .zero : delaySum / Int64(blocks) }
   }
 }

@@ -1,3 +1,4 @@
+package import RTCMedia
 package import RTCPrimitives
 package import RTCWire
 
@@ -12,6 +13,8 @@ package struct AudioReceiveStream {
   /// The highest number so far.
   private var newest: Extended<SequenceNumber>
   package private(set) var statistics: ReceptionStatistics
+  /// What the newest packet says of its sound; nil when it says nothing.
+  package private(set) var level: SoundLevel?
 
   /// - Parameter numbersFrom: above every number of the track so far.
   package init(ssrc: SSRC, first: SequenceNumber, numbersFrom floor: Int64 = 0) {
@@ -32,7 +35,9 @@ package struct AudioReceiveStream {
   package mutating func takeFractionLost() -> UInt8 { statistics.takeFractionLost() }
 
   /// Takes one packet.
-  package mutating func receive(_ header: RTPHeader, payload: Span<UInt8>, now: Timestamp) -> ReceivedAudio {
+  package mutating func receive(
+    _ header: RTPHeader, payload: Span<UInt8>, level: SoundLevel? = nil, now: Timestamp
+  ) -> ReceivedAudio {
     let distance = newest.nearest(header.sequenceNumber).value - newest.value
     if distance > Self.maximumDropout || distance < -Self.maximumMisorder {
       // Ahead of all numbers so far, so that what comes now counts as later.
@@ -40,9 +45,10 @@ package struct AudioReceiveStream {
     }
     let number = newest.nearest(header.sequenceNumber)
     statistics.count(number, timestamp: header.timestamp, arrival: now)
+    if number >= newest { self.level = level }
     newest = max(newest, number)
     return ReceivedAudio(
       payload: unsafe payload.withUnsafeBytes { unsafe [UInt8]($0) }, number: number.value,
-      timestamp: header.timestamp, marker: header.marker, received: now)
+      timestamp: header.timestamp, marker: header.marker, received: now, level: level)
   }
 }

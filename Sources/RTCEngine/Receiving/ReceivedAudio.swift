@@ -1,3 +1,4 @@
+public import RTCMedia
 public import RTCPrimitives
 
 /// A received Opus packet.
@@ -12,12 +13,18 @@ public struct ReceivedAudio: Sendable {
   /// The first packet after a silence that was not sent.
   public var marker: Bool
   public var received: Timestamp
+  /// As the sender says (RFC 6464); nil when it says nothing.
+  public var level: SoundLevel?
 
-  public init(payload: [UInt8], number: Int64, timestamp: RTPTimestamp, marker: Bool, received: Timestamp) {
+  public init(
+    payload: [UInt8], number: Int64, timestamp: RTPTimestamp, marker: Bool, received: Timestamp,
+    level: SoundLevel? = nil
+  ) {
     self.payload = payload
     self.number = number
     self.timestamp = timestamp
     self.marker = marker
     self.received = received
+    self.level = level
   }
 }

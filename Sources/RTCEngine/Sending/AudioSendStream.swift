@@ -68,7 +68,8 @@ package struct AudioSendStream {
   ) -> Int {
     let header = RTPOutgoingHeader(
       payloadType: format.payloadType, sequenceNumber: nextSequence, timestamp: rtpTimestamp(position: frame.position),
-      ssrc: identity.ssrc, marker: frame.startsTalkSpurt || statistics.packetsSent == 0, extensions: extensions)
+      ssrc: identity.ssrc, marker: frame.startsTalkSpurt || statistics.packetsSent == 0,
+      extensions: extensions(frame.level))
     let size = header.size(map: format.extensionMap) + frame.data.count
     guard !frame.data.isEmpty, size + VideoSendStream.srtpOverhead <= Self.maximumPacketSize else {
       statistics.framesUnfit += 1
@@ -113,8 +114,9 @@ package struct AudioSendStream {
     RTPTimestamp(UInt32(truncatingIfNeeded: position) &+ identity.timestampOffset.value)
   }
 
-  private var extensions: RTPOutgoingExtensions {
+  private func extensions(_ level: SoundLevel?) -> RTPOutgoingExtensions {
     var extensions = RTPOutgoingExtensions()
+    extensions.audioLevel = level.map { AudioLevel(attenuation: $0.attenuation, hasVoice: $0.isHeard) }
     extensions.mid = format.mid
     extensions.absSendTime = .placeholder
     extensions.transportSequenceNumber = .placeholder

@@ -17,10 +17,11 @@ enum FrameSplit {
     case .vp9:
       let size = VP9ScalabilityStructure.Size(
         width: UInt16(clamping: frame.size.width), height: UInt16(clamping: frame.size.height))
+      // What is passed on unread has no size.
+      let kind = frame.isKeyFrame ? VP9FrameSplit.Kind.key(frame.size.width > 0 ? size : nil) : .predicted
       self = .vp9(
         VP9FrameSplit(
-          frameSize: frame.data.count, keyFrameSize: frame.isKeyFrame ? size : nil, pictureID: VP9PictureID(pictureID),
-          room: room))
+          frameSize: frame.data.count, kind: kind, pictureID: VP9PictureID(pictureID), room: room))
     case .h264: self = .h264(H264FrameSplit(frame.data.span, room: room))
     case .av1: self = .av1(AV1FrameSplit(frame.data.span, isKeyFrame: frame.isKeyFrame, room: room))
     }

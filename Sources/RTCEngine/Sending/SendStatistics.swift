@@ -73,6 +73,9 @@ public struct StreamStatistics: Sendable {
     public var jitter: UInt32 = 0
     /// Whole pictures; 0 for sound.
     public var framesReceived = 0
+    /// How loud the newest packet's sound is, 0 (silence)…1 as W3C's `audioLevel` counts; nil for video and where the
+    /// sender does not say (RFC 6464).
+    public var audioLevel: Double?
   }
 }
 
@@ -94,15 +97,13 @@ public enum DropReason: Int, CaseIterable, Sendable {
   case malformed
   /// RTP of a stream that was not negotiated.
   case unknownStream
-  /// A source address that has not proved itself by ICE.
-  case unverifiedSource
   /// RTP of a source (SSRC) that is another stream's already.
   case sourceCollision
 }
 
 /// A count for every `DropReason`.
 public struct DropCounts: Sendable {
-  private var counts = InlineArray<10, UInt64>(repeating: 0)
+  private var counts = InlineArray<9, UInt64>(repeating: 0)
 
   public subscript(_ reason: DropReason) -> UInt64 {
     get { counts[reason.rawValue] }

@@ -102,8 +102,6 @@ package struct VideoSendStream {
 
   /// True when a packet waits for the pacer.
   package var hasPending: Bool { cache.queuedCount > 0 || !pending.isEmpty }
-  /// The number the next packet of the stream itself will have.
-  package var nextSequenceNumber: SequenceNumber { nextSequence }
 
   /// Packets kept for being sent again, and those that wait.
   package var retainedPackets: Int {

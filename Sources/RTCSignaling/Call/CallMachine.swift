@@ -9,7 +9,7 @@ public struct CallMachine: Sendable {
     public var ringTimeout = TimeDelta.seconds(45)
     /// Rings here for so long; longer than there, so that it is the caller who gives up.
     public var answerTimeout = TimeDelta.seconds(60)
-    /// From the acceptance to a media connection (REFERENCE S0.32).
+    /// From the acceptance to a media connection (docs/features.md S0.32).
     public var connectTimeout = TimeDelta.seconds(30)
 
     public init() {}
@@ -173,7 +173,10 @@ public struct CallMachine: Sendable {
     case .ring: break
     case .accept: if case .calling(let party, _) = stage { open(party, .caller, now) }
     case .reject(let reason): rejected(reason)
-    case .description(let kind, let sdp): receive(.description(kind: kind, sdp: sdp), from: peer, call: signal.call)
+    case .description(let kind, let sdp):
+      if !signal.streams.isEmpty { receive(.streams(signal.streams), from: peer, call: signal.call) }
+      receive(.description(kind: kind, sdp: sdp), from: peer, call: signal.call)
+    case .streams: receive(.streams(signal.streams), from: peer, call: signal.call)
     case .mute(let kind, let isMuted):
       switch stage {
       case .connecting, .connected: actions.append(.muted(kind: kind, isMuted))
@@ -239,7 +242,7 @@ public struct CallMachine: Sendable {
     guard peer != me else { return }
     switch signal.body {
     case .accept, .description(kind: "offer", _): actions.append(.hangUp(to: peer, call: signal.call))
-    case .ring, .reject, .description, .mute, .end: break
+    case .ring, .reject, .description, .streams, .mute, .end: break
     }
   }
 

@@ -2,12 +2,16 @@
 public enum CallWord: Sendable, Hashable {
   /// `offer` or `answer`, and the SDP.
   case description(kind: String, sdp: String)
+  /// What the far side's streams show, by their identifiers: `camera` or `screen`. Comes before the description it
+  /// belongs to.
+  case streams([String: String])
   /// Nil after the last.
   case candidate(HubCandidate?)
 
   var bytes: Int {
     switch self {
     case .description(_, let sdp): sdp.utf8.count
+    case .streams(let streams): streams.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     case .candidate(let candidate): candidate?.text.utf8.count ?? 0
     }
   }

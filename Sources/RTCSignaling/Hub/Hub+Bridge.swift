@@ -39,7 +39,7 @@ extension Hub {
       said.call = signal.call
       switch signal.body {
       case .ring: return acceptRing(signal.call, key)
-      case .accept, .mute: return true
+      case .accept, .mute, .streams: return true
       case .reject(let reason): said.body = .bye(reason: reason)
       case .end: said.body = .bye(reason: nil)
       case .description(let kind, let sdp):

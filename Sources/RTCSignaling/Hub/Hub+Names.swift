@@ -2,7 +2,7 @@ import RTCPrimitives
 
 extension Hub {
   mutating func register(
-    _ id: HubConnectionID, name wish: String?, token: String?, secret: String?, _ now: Timestamp
+    _ id: HubConnectionID, name wish: String?, token: String?, secret: String?, isListed: Bool, _ now: Timestamp
   ) throws(HubFault) {
     guard let connection = connections[id] else { return }
     if case .named(let name) = connection.stage { throw .alreadyRegistered(as: name) }
@@ -17,10 +17,14 @@ extension Hub {
     }
     guard peers.count < configuration.limits.peers else { throw .tooManyPeers }
     let kept = secret ?? connection.opening.secret
-    peers[name] = Peer(link: .present(id), dialect: connection.dialect, secret: Array(kept.utf8))
+    // Clients of SkyRTC can be called by those in their room alone.
+    peers[name] = Peer(
+      link: .present(id), dialect: connection.dialect, secret: Array(kept.utf8),
+      isListed: isListed && connection.dialect != .skyRTC)
     figures.registrations += 1
     actions.append(.announce(.registered(name, connection.dialect)))
     settle(name, id, secret: kept, isResumed: false, now)
+    if peers[name]?.isListed == true { tellFollowers(.arrived(name), but: id) }
   }
 
   /// The owner of a name is back, maybe before the hub has noticed that it was gone.
@@ -32,7 +36,8 @@ extension Hub {
       end(old, because: .replaced, .goodbye, now)
     case .absent: figures.absentPeers -= 1
     }
-    var returned = Peer(link: .present(id), dialect: connection.dialect, secret: peer.secret)
+    var returned = Peer(
+      link: .present(id), dialect: connection.dialect, secret: peer.secret, isListed: peer.isListed)
     returned.rooms = peer.rooms
     peers[name] = returned
     figures.resumptions += 1
@@ -61,6 +66,7 @@ extension Hub {
     if case .absent = peer.link { figures.absentPeers -= 1 }
     actions.append(.announce(.left(name)))
     for room in peer.rooms { removeMember(name, from: room) }
+    if peer.isListed { tellFollowers(.gone(name), but: nil) }
     forgetBridges(of: name)
     tellUndelivered(takeHeld(for: name), to: name)
   }

@@ -33,6 +33,8 @@ public struct Hub: Sendable {
     var link: Link
     let dialect: HubDialect
     let secret: [UInt8]
+    /// Among those that others see.
+    let isListed: Bool
     /// In the order they were entered.
     var rooms: [String] = []
   }
@@ -55,6 +57,8 @@ public struct Hub: Sendable {
   var peers: [String: Peer] = [:]
   /// Members in the order they came; no room is empty.
   var rooms: [String: [String]] = [:]
+  /// Connections that are told who comes and goes.
+  var followers: [HubConnectionID] = []
   var held: [String: [Held]] = [:]
   /// Calls between clients of different dialects.
   var bridges: [BridgeKey: [String]] = [:]
@@ -145,8 +149,9 @@ public struct Hub: Sendable {
 
   private mutating func perform(_ request: HubRequest, _ id: HubConnectionID, _ now: Timestamp) throws(HubFault) {
     switch request {
-    case .register(let name, let token, let secret):
-      try register(id, name: name, token: token, secret: secret, now)
+    case .register(let name, let token, let secret, let isListed):
+      try register(id, name: name, token: token, secret: secret, isListed: isListed, now)
+    case .list(let isFollowing): try list(for: id, isFollowing: isFollowing, now)
     case .relay(let relay): try deliver(relay, from: try name(of: id), id, now)
     case .join(let room): try join(room, id, now)
     case .leave(let room): try leave(room, try name(of: id))
@@ -182,6 +187,7 @@ public struct Hub: Sendable {
   }
 
   private mutating func forget(_ id: HubConnectionID, _ parting: HubParting, _ now: Timestamp) {
+    followers.removeAll { $0 == id }
     guard let connection = connections.removeValue(forKey: id), case .named(let name) = connection.stage,
       case .present(id) = peers[name]?.link
     else { return }
@@ -206,6 +212,7 @@ public struct Hub: Sendable {
       actions.append(.close(id, code: fault.closeCode, reason: fault.message))
     }
     peers = [:]
+    followers = []
     rooms = [:]
     held = [:]
     bridges = [:]

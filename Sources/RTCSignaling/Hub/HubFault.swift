@@ -18,6 +18,7 @@ public enum HubFault: Error, Hashable, Sendable {
   case notInRoom(String)
   case tooManyPeers
   case tooManyRooms
+  case tooManyFollowers
   case tooManyConnections
   case neverRegistered
   case silent
@@ -45,6 +46,7 @@ public enum HubFault: Error, Hashable, Sendable {
     case .notInRoom: "not-in-room"
     case .tooManyPeers: "too-many-peers"
     case .tooManyRooms: "too-many-rooms"
+    case .tooManyFollowers: "too-many-followers"
     case .tooManyConnections: "too-many-connections"
     case .neverRegistered: "never-registered"
     case .silent: "silent"
@@ -75,6 +77,8 @@ public enum HubFault: Error, Hashable, Sendable {
     case .notInRoom(let room): "You are not in the room \(room)."
     case .tooManyPeers: "This hub has as many peers as it takes; try again later."
     case .tooManyRooms: "That is one room more than this hub allows; leave another first, or try again later."
+    case .tooManyFollowers:
+      "This hub tells as many as it can who comes and goes; ask for the list again when it matters."
     case .tooManyConnections: "This hub has as many connections as it takes; try again later."
     case .neverRegistered: "No name was registered in time."
     case .silent: "Nothing was heard for too long."
@@ -105,7 +109,7 @@ public enum HubFault: Error, Hashable, Sendable {
   /// the sender's fault.
   var weight: Double {
     switch self {
-    case .unknownPeer, .incompatible, .roomFull: 0
+    case .unknownPeer, .incompatible, .roomFull, .tooManyFollowers: 0
     case .badToken, .takenName: 10
     default: 1
     }

@@ -12,6 +12,10 @@ public struct HubLimits: Sendable, Equatable {
   public var roomMembers = 256
   /// Rooms that one peer is in.
   public var roomsPerPeer = 8
+  /// Clients that are told of everybody who comes and goes. Each coming is a message to all of them.
+  public var followers = 512
+  /// How many messages a question for who is there counts as, since the answer is long.
+  public var listWeight = 10.0
   /// Bytes of a message. A description with many tracks and candidates is some 30 KiB.
   public var messageBytes = 131_072
   /// Messages a second that a connection may send for long, and how many it may send at once: gathering candidates comes

@@ -39,6 +39,13 @@ struct HubMessageReader {
     return text
   }
 
+  /// Nil when it is absent.
+  func optionalFlag(_ name: String) throws(HubFault) -> Bool? {
+    guard let tree = value(name) else { return nil }
+    guard case .bool(let flag) = tree.value else { throw .malformed("\"\(name)\" is neither true nor false") }
+    return flag
+  }
+
   /// A whole number in the range of `UInt16`.
   func optionalNumber(_ name: String) throws(HubFault) -> Int? {
     guard let tree = value(name) else { return nil }

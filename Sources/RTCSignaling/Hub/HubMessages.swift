@@ -1,6 +1,9 @@
 /// What a client asks for, whatever its dialect.
 enum HubRequest {
-  case register(name: String?, token: String?, secret: String?)
+  /// - Parameter isListed: whether others see the name among who is there.
+  case register(name: String?, token: String?, secret: String?, isListed: Bool)
+  /// Wants to know who is there, and with `isFollowing` who comes and goes from now on.
+  case list(isFollowing: Bool)
   case relay(HubRelay)
   case join(room: String)
   /// Nil: every room.
@@ -72,6 +75,10 @@ enum HubNotice {
   case peers(room: String, [String], you: String)
   case joined(room: String, peer: String)
   case left(room: String, peer: String)
+  /// Who is at the hub beside the one who asked, by name.
+  case present([String])
+  case arrived(String)
+  case gone(String)
   case pong
   case fault(HubFault, to: String?)
 }

@@ -14,6 +14,8 @@ public import RTCSignaling
 public final class HubClient: Sendable {
   public struct Configuration: Sendable {
     public var session = HubSession.Options()
+    /// Whether others see this client among who is there.
+    public var isListed = true
     /// Bytes of a message that the hub may send.
     public var messageBytes = 1_048_576
     /// A PEM file with the certificates to trust; nil for those the system trusts.
@@ -71,6 +73,15 @@ public final class HubClient: Sendable {
   public func join(_ room: String) { handle(.join(room: room)) }
 
   public func leave(_ room: String) { handle(.leave(room: room)) }
+
+  /// The machine's network is back: does not wait for the next attempt, and looks whether the connection still lives.
+  public func networkReturned() { handle(.networkReturned) }
+
+  /// Asks who else is there; the answer is `HubClientEvent.present`.
+  public func list() { handle(.list) }
+
+  /// Asks who else is there, and to be told from now on who comes and goes.
+  public func follow() { handle(.follow) }
 
   /// Gives the name back and ends. Returns when the goodbye is out; may be called again.
   public func close() async {

@@ -16,7 +16,7 @@ final class HubLink {
   private var socket: HubSocket?
   /// Of the attempt to connect that counts; what others report is ignored.
   private var attempt: UInt64 = 0
-  private var timer: (due: Timestamp, task: Scheduled<Void>)?
+  private let timer: DeadlineTimer
 
   init(
     address: HubAddress, token: String?, _ configuration: HubClient.Configuration,
@@ -27,6 +27,7 @@ final class HubLink {
     self.configuration = configuration
     self.events = events
     self.eventLoop = eventLoop
+    timer = DeadlineTimer(eventLoop: eventLoop)
   }
 
   func start(as name: String?, _ whenDecided: @escaping (Result<HubRegistration, HubClientError>) -> Void) {
@@ -39,14 +40,14 @@ final class HubLink {
   private func makeSession(_ name: String?) -> HubSession {
     var generator = SystemRandomNumberGenerator()
     return HubSession(
-      address: address, name: name, token: token, secret: Self.secret(), options: configuration.session,
-      seed: generator.next())
+      address: address, name: name, token: token, secret: Self.secret(), isListed: configuration.isListed,
+      options: configuration.session, seed: generator.next())
   }
 
   func handle(_ input: HubSession.Input) {
-    guard let actions = session?.handle(input, now: Self.now) else { return }
+    guard let actions = session?.handle(input, now: DeadlineTimer.now) else { return }
     for action in actions { perform(action) }
-    arm()
+    timer.set(session?.deadline) { [weak self] in self?.handle(.deadline) }
   }
 
   func close(_ promise: EventLoopPromise<Void>) {
@@ -116,29 +117,9 @@ final class HubLink {
 
   // MARK: - Time and chance
 
-  private static var now: Timestamp {
-    Timestamp(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds))
-  }
-
   private static func secret() -> String {
     var generator = SystemRandomNumberGenerator()
     let digits = Array("0123456789abcdef")
     return String((0..<32).map { _ in digits[Int.random(in: 0..<16, using: &generator)] })
-  }
-
-  private func arm() {
-    guard let due = session?.deadline else {
-      timer?.task.cancel()
-      timer = nil
-      return
-    }
-    if let timer, timer.due == due { return }
-    timer?.task.cancel()
-    let deadline = NIODeadline.uptimeNanoseconds(UInt64(max(0, due.nanoseconds)))
-    let task = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [weak self] in
-      self?.timer = nil
-      self?.handle(.deadline)
-    }
-    timer = (due, task)
   }
 }

@@ -15,19 +15,8 @@ final class HubSocket: ChannelInboundHandler {
   typealias InboundIn = WebSocketFrame
   typealias OutboundOut = WebSocketFrame
 
-  private enum Phase {
-    case open
-    /// Our close frame is out.
-    case closing(Scheduled<Void>)
-    case closed
-  }
-
-  /// For the hub to answer our close frame.
-  private static let closeGrace = TimeAmount.milliseconds(500)
-
   var link: NumberedLink?
-  private var context: ChannelHandlerContext?
-  private var phase = Phase.open
+  private let line = WebSocketLine(masksFrames: true, closeGrace: .milliseconds(500))
   private var code: UInt16?
   private let gone: EventLoopPromise<Void>
 
@@ -36,10 +25,10 @@ final class HubSocket: ChannelInboundHandler {
 
   init(eventLoop: any EventLoop) { gone = eventLoop.makePromise() }
 
-  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+  func handlerAdded(context: ChannelHandlerContext) { line.context = context }
 
   func handlerRemoved(context: ChannelHandlerContext) {
-    self.context = nil
+    line.context = nil
     finish()
   }
 
@@ -51,57 +40,23 @@ final class HubSocket: ChannelInboundHandler {
     case .text: link?.hear(.received(Array(frame.unmaskedData.readableBytesView)))
     case .ping:
       link?.hear(.heard)
-      guard case .open = phase, context.channel.isWritable else { return }
-      write(.pong, frame.unmaskedData)
-    case .connectionClose:
-      var data = frame.unmaskedData
-      let said = data.readWebSocketErrorCode()
-      code = said.map { UInt16(webSocketErrorCode: $0) }
-      if case .open = phase {
-        var echo = ByteBuffer()
-        if let said { echo.write(webSocketErrorCode: said) }
-        write(.connectionClose, echo)
-      }
-      context.close(promise: nil)
+      line.answer(ping: frame)
+    case .connectionClose: code = line.answer(close: frame).map { UInt16(webSocketErrorCode: $0) }
     default: link?.hear(.heard)
     }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-  func send(_ text: String) {
-    guard case .open = phase else { return }
-    write(.text, ByteBuffer(string: text))
-  }
+  func send(_ text: String) { line.send(.text, ByteBuffer(string: text)) }
 
-  func ping() {
-    guard case .open = phase else { return }
-    write(.ping, ByteBuffer())
-  }
+  func ping() { line.send(.ping, ByteBuffer()) }
 
   /// After what was sent before.
-  func goodbye() {
-    guard case .open = phase, let context else { return }
-    var data = ByteBuffer()
-    data.write(webSocketErrorCode: .normalClosure)
-    write(.connectionClose, data)
-    phase = .closing(
-      context.eventLoop.assumeIsolated().scheduleTask(in: Self.closeGrace) { self.context?.close(promise: nil) })
-  }
-
-  private func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer) {
-    guard let context else { return }
-    let frame = WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(), data: data)
-    context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
-  }
+  func goodbye() { line.close(.normalClosure) }
 
   private func finish() {
-    switch phase {
-    case .closed: return
-    case .closing(let timer): timer.cancel()
-    case .open: break
-    }
-    phase = .closed
+    guard line.finish() else { return }
     gone.succeed(())
     let link = link
     self.link = nil

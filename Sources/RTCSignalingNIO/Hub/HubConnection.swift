@@ -7,22 +7,11 @@ final class HubConnection: ChannelInboundHandler {
   typealias InboundIn = WebSocketFrame
   typealias OutboundOut = WebSocketFrame
 
-  private enum Phase {
-    case open
-    /// Our close frame is out; the client has this long to answer it.
-    case closing(Scheduled<Void>)
-    case closed
-  }
-
-  /// For a client to take what is on its way and answer our close frame.
-  private static let closeGrace = TimeAmount.seconds(2)
-
   private let host: HubHost
   private let dialect: HubDialect
   private let query: [String: String]
-  private var context: ChannelHandlerContext?
+  private let line = WebSocketLine(masksFrames: false, closeGrace: .seconds(2))
   private var id = HubConnectionID(0)
-  private var phase = Phase.open
   private var parting = HubParting.lost
 
   init(host: HubHost, dialect: HubDialect, query: [String: String]) {
@@ -32,13 +21,13 @@ final class HubConnection: ChannelInboundHandler {
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
-    self.context = context
+    line.context = context
     id = host.admit(self)
     host.opened(id, dialect, query)
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
-    self.context = nil
+    line.context = nil
     finish()
   }
 
@@ -48,25 +37,16 @@ final class HubConnection: ChannelInboundHandler {
     let frame = unwrapInboundIn(data)
     switch frame.opcode {
     case .text:
-      guard case .open = phase else { return }
+      guard line.isOpen else { return }
       host.handle(.received(id, Array(frame.unmaskedData.readableBytesView)))
     case .binary: host.handle(.unreadable(id, .notText))
     case .ping:
       host.handle(.heard(id))
-      // Whoever asks faster than it listens gets no answer, or the answers would pile up here.
-      guard case .open = phase, context.channel.isWritable else { return }
-      write(.pong, frame.unmaskedData)
+      line.answer(ping: frame)
     case .pong: host.handle(.heard(id))
     case .connectionClose:
-      var data = frame.unmaskedData
-      let code = data.readWebSocketErrorCode()
+      let code = line.answer(close: frame)
       if code == nil || code == .normalClosure || code == .goingAway { parting = .goodbye }
-      if case .open = phase {
-        var echo = ByteBuffer()
-        if let code { echo.write(webSocketErrorCode: code) }
-        write(.connectionClose, echo)
-      }
-      context.close(promise: nil)
     default: break
     }
   }
@@ -85,43 +65,22 @@ final class HubConnection: ChannelInboundHandler {
   // MARK: What the hub asks for
 
   func send(_ text: String) {
-    guard case .open = phase, let context else { return }
+    guard line.isOpen, let context = line.context else { return }
     let bytes = text.utf8.count
     let written = context.eventLoop.makePromise(of: Void.self)
     written.futureResult.assumeIsolated().whenSuccess { _ in self.host.handle(.drained(self.id, bytes: bytes)) }
-    write(.text, ByteBuffer(string: text), written)
+    line.send(.text, ByteBuffer(string: text), written)
   }
 
-  func ping() { write(.ping, ByteBuffer()) }
+  func ping() { line.send(.ping, ByteBuffer()) }
 
   /// After what was sent before.
-  func close(code: UInt16, reason: String) {
-    guard case .open = phase, let context else { return }
-    var data = ByteBuffer()
-    data.write(webSocketErrorCode: WebSocketErrorCode(codeNumber: Int(code)))
-    // A control frame holds 125 bytes; sentences are cut at a character's end.
-    var short = reason
-    while short.utf8.count > 123 { short.removeLast() }
-    data.writeString(short)
-    write(.connectionClose, data)
-    phase = .closing(
-      context.eventLoop.assumeIsolated().scheduleTask(in: Self.closeGrace) { self.abort() })
-  }
+  func close(code: UInt16, reason: String) { line.close(WebSocketErrorCode(codeNumber: Int(code)), reason: reason) }
 
-  func abort() { context?.close(promise: nil) }
-
-  private func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer, _ promise: EventLoopPromise<Void>? = nil) {
-    guard let context else { return }
-    context.writeAndFlush(wrapOutboundOut(WebSocketFrame(fin: true, opcode: opcode, data: data)), promise: promise)
-  }
+  func abort() { line.context?.close(promise: nil) }
 
   private func finish() {
-    switch phase {
-    case .closed: return
-    case .closing(let timer): timer.cancel()
-    case .open: break
-    }
-    phase = .closed
+    guard line.finish() else { return }
     host.gone(id, parting)
   }
 }

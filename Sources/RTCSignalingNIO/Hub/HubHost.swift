@@ -12,7 +12,7 @@ final class HubHost {
   private var hub: Hub
   private var connections: [HubConnectionID: HubConnection] = [:]
   private var nextID: UInt64 = 0
-  private var timer: (due: Timestamp, task: Scheduled<Void>)?
+  private let timer: DeadlineTimer
 
   private let announce: @Sendable (HubNews) -> Void
 
@@ -23,6 +23,7 @@ final class HubHost {
     hub = Hub(configuration)
     limits = configuration.limits
     self.eventLoop = eventLoop
+    timer = DeadlineTimer(eventLoop: eventLoop)
   }
 
   var counters: HubCounters { hub.counters }
@@ -51,7 +52,7 @@ final class HubHost {
   }
 
   func handle(_ input: HubInput) {
-    for action in hub.handle(input, now: Self.now) {
+    for action in hub.handle(input, now: DeadlineTimer.now) {
       switch action {
       case .send(let id, let text): connections[id]?.send(text)
       case .ping(let id): connections[id]?.ping()
@@ -59,7 +60,7 @@ final class HubHost {
       case .announce(let news): announce(news)
       }
     }
-    arm()
+    timer.set(hub.deadline) { [weak self] in self?.handle(.deadline) }
   }
 
   func shutdown() { handle(.shutdown) }
@@ -73,25 +74,5 @@ final class HubHost {
   private static func randomBytes(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-  }
-
-  private static var now: Timestamp {
-    Timestamp(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds))
-  }
-
-  private func arm() {
-    guard let due = hub.deadline else {
-      timer?.task.cancel()
-      timer = nil
-      return
-    }
-    if let timer, timer.due <= due { return }
-    timer?.task.cancel()
-    let deadline = NIODeadline.uptimeNanoseconds(UInt64(max(0, due.nanoseconds)))
-    let task = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [weak self] in
-      self?.timer = nil
-      self?.handle(.deadline)
-    }
-    timer = (due, task)
   }
 }

@@ -1,20 +1,24 @@
 /// Cuts a VP9 frame of one layer into RTP payloads (RFC 9628): the descriptor with a picture identifier of 15 bits before
-/// each part, and the picture's size before the first of a key frame.
+/// each part, and the picture's size, where it is known, before the first of a key frame.
 public struct VP9FrameSplit: Sendable, BitwiseCopyable {
   private let split: PacketSplit
   private let pictureID: VP9PictureID
-  /// Nil for frames that are predicted from others.
-  private let keyFrameSize: VP9ScalabilityStructure.Size?
+  private let kind: Kind
   private var index = 0
 
+  public enum Kind: Sendable, BitwiseCopyable {
+    /// Needs no other; receivers can find its size in its own bytes.
+    case key(VP9ScalabilityStructure.Size?)
+    case predicted
+  }
+
   /// - Parameters:
-  ///   - keyFrameSize: the picture's size, for a key frame.
   ///   - room: the most bytes a payload may have.
-  public init(frameSize: Int, keyFrameSize: VP9ScalabilityStructure.Size?, pictureID: VP9PictureID, room: Int) {
-    let first = Self.descriptor(pictureID, keyFrameSize, isFirst: true, isLast: true)
+  public init(frameSize: Int, kind: Kind, pictureID: VP9PictureID, room: Int) {
+    let first = Self.descriptor(pictureID, kind, isFirst: true, isLast: true)
     split = PacketSplit(frameSize: frameSize, maximumPayload: room - first.size)
     self.pictureID = pictureID
-    self.keyFrameSize = keyFrameSize
+    self.kind = kind
   }
 
   /// Packets that are still to come.
@@ -26,7 +30,7 @@ public struct VP9FrameSplit: Sendable, BitwiseCopyable {
   public mutating func next() -> PayloadPiece? {
     guard index < split.count else { return nil }
     let isLast = index == split.count - 1
-    let descriptor = Self.descriptor(pictureID, keyFrameSize, isFirst: index == 0, isLast: isLast)
+    let descriptor = Self.descriptor(pictureID, kind, isFirst: index == 0, isLast: isLast)
     let piece = PayloadPiece(
       prefix: PayloadPrefix { descriptor.write(into: &$0) }, range: split.range(of: index), isLast: isLast)
     index += 1
@@ -34,11 +38,13 @@ public struct VP9FrameSplit: Sendable, BitwiseCopyable {
   }
 
   private static func descriptor(
-    _ pictureID: VP9PictureID, _ keyFrameSize: VP9ScalabilityStructure.Size?, isFirst: Bool, isLast: Bool
+    _ pictureID: VP9PictureID, _ kind: Kind, isFirst: Bool, isLast: Bool
   ) -> VP9PayloadDescriptor {
     var descriptor = VP9PayloadDescriptor(
-      pictureID: pictureID, isInterPredicted: keyFrameSize == nil, startsFrame: isFirst, endsFrame: isLast)
-    if isFirst, let keyFrameSize { descriptor.structure = VP9ScalabilityStructure(size: keyFrameSize) }
+      pictureID: pictureID, isInterPredicted: true, startsFrame: isFirst, endsFrame: isLast)
+    guard case .key(let size) = kind else { return descriptor }
+    descriptor.isInterPredicted = false
+    if isFirst, let size { descriptor.structure = VP9ScalabilityStructure(size: size) }
     return descriptor
   }
 }

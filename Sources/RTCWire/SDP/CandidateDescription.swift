@@ -1,5 +1,13 @@
 public import RTCPrimitives
 
+/// What a candidate is (RFC 8445 §5.1.1); the raw value is its word in SDP.
+public enum IceCandidateKind: String, Hashable, Sendable {
+  case host
+  case serverReflexive = "srflx"
+  case peerReflexive = "prflx"
+  case relayed = "relay"
+}
+
 /// One ICE candidate as text (RFC 8839 §5.1, RFC 6544 §4.5 for TCP).
 ///
 ///     candidate:1 1 udp 2113937151 192.0.2.7 50000 typ srflx raddr 10.0.0.7 rport 50000 ufrag x9f2
@@ -12,7 +20,7 @@ public struct CandidateDescription: Hashable, Sendable {
   public var priority: UInt32
   public var address: Address
   public var port: UInt16
-  public var kind: Kind
+  public var kind: IceCandidateKind
   /// The base of a reflexive or relayed candidate; for diagnosis only.
   public var related: Related?
   /// The generation of credentials it belongs to, when said.
@@ -41,10 +49,6 @@ public struct CandidateDescription: Hashable, Sendable {
     }
   }
 
-  public enum Kind: String, Hashable, Sendable {
-    case host, srflx, prflx, relay
-  }
-
   public struct Related: Hashable, Sendable {
     public var address: Address
     public var port: UInt16
@@ -56,7 +60,7 @@ public struct CandidateDescription: Hashable, Sendable {
 
   public init(
     foundation: String, component: UInt16 = 1, transport: Transport = .udp, priority: UInt32, address: Address,
-    port: UInt16, kind: Kind, related: Related? = nil, usernameFragment: String? = nil
+    port: UInt16, kind: IceCandidateKind, related: Related? = nil, usernameFragment: String? = nil
   ) {
     self.foundation = foundation
     self.component = component
@@ -85,7 +89,7 @@ public struct CandidateDescription: Hashable, Sendable {
       let component = fields[1].decimal(UInt16.self), (1...256).contains(component),
       let priority = fields[3].decimal(UInt32.self), priority > 0,
       let address = Address(parsing: fields[4]), let port = fields[5].decimal(UInt16.self),
-      fields[6] == "typ", let kind = Kind(rawValue: fields[7].lowercased())
+      fields[6] == "typ", let kind = IceCandidateKind(rawValue: fields[7].lowercased())
     else { return nil }
     let extensions = Self.extensions(fields[8...])
     switch fields[2].lowercased() {
@@ -120,7 +124,7 @@ public struct CandidateDescription: Hashable, Sendable {
       case "raddr": address = Address(parsing: value)
       case "rport": port = value.decimal() ?? 0
       case "tcptype": tcpType = value
-      case "ufrag": usernameFragment = ICECredentials.isUsernameFragment(value) ? String(value) : nil
+      case "ufrag": usernameFragment = IceCredentials.isUsernameFragment(value) ? String(value) : nil
       default: break  // generation, network-id, network-cost and whatever else a sender adds
       }
       index += 2

@@ -1,22 +1,3 @@
-/// ICE user name fragment and password (RFC 8839 §5.4).
-public struct ICECredentials: Hashable, Sendable {
-  public var usernameFragment: String
-  public var password: String
-
-  public init(usernameFragment: String, password: String) {
-    self.usernameFragment = usernameFragment
-    self.password = password
-  }
-
-  // RFC 8839 allows only letters, digits, "+" and "/"; peers in the field also use other visible characters.
-  static func isUsernameFragment(_ text: Substring) -> Bool { isICEText(text, 4...256) }
-  static func isPassword(_ text: Substring) -> Bool { isICEText(text, 22...256) }
-
-  private static func isICEText(_ text: Substring, _ length: ClosedRange<Int>) -> Bool {
-    length.contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-  }
-}
-
 /// A certificate fingerprint (RFC 8122 §5).
 public struct CertificateFingerprint: Hashable, Sendable {
   /// The hash function in lower case, such as `sha-256`.
@@ -72,10 +53,10 @@ public struct TransportAttributes: Hashable, Sendable {
   public init() {}
 
   /// Nil unless both halves are given.
-  public var credentials: ICECredentials? {
+  public var credentials: IceCredentials? {
     get {
       guard let usernameFragment, let password else { return nil }
-      return ICECredentials(usernameFragment: usernameFragment, password: password)
+      return IceCredentials(usernameFragment: usernameFragment, password: password)
     }
     set {
       usernameFragment = newValue?.usernameFragment
@@ -89,10 +70,10 @@ public struct TransportAttributes: Hashable, Sendable {
   mutating func apply(_ name: Substring, _ value: Substring, _ line: SDPLine) throws(SDPError) -> Bool {
     switch name {
     case "ice-ufrag":
-      guard ICECredentials.isUsernameFragment(value) else { throw line.invalid("ice-ufrag") }
+      guard IceCredentials.isUsernameFragment(value) else { throw line.invalid("ice-ufrag") }
       usernameFragment = String(value)
     case "ice-pwd":
-      guard ICECredentials.isPassword(value) else { throw line.invalid("ice-pwd") }
+      guard IceCredentials.isPassword(value) else { throw line.invalid("ice-pwd") }
       password = String(value)
     case "ice-options":
       addOptions(value.fields.map { String($0) })

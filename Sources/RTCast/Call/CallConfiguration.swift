@@ -2,7 +2,7 @@ public import RTCEngine
 public import RTCMedia
 public import RTCPrimitives
 
-/// How calls are made (REFERENCE S0.28–S0.47). All of it may come from a JSON file, see `presets/README.md`.
+/// How calls are made (docs/features.md S0.28–S0.47). All of it may come from a JSON file, see `presets/README.md`.
 public struct CallConfiguration: Sendable {
   /// STUN and TURN servers; read now, used when reach beyond the local network is worked on.
   public var iceServers: [Preset.ICEServer] = []

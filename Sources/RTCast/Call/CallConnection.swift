@@ -1,4 +1,5 @@
 import RTCEngine
+import RTCNet
 import RTCPeer
 import RTCPrimitives
 import RTCSignaling
@@ -39,6 +40,8 @@ final class CallConnection: Sendable {
   private let wordSink: AsyncStream<CallWord>.Continuation
   /// Our tracks that are sent.
   private let sent = Mutex<[MediaKind: TransceiverID]>([:])
+  /// When the first description went or came.
+  private let begun = Mutex<Timestamp?>(nil)
 
   /// - Parameters:
   ///   - report: called in order; what it does is waited for.
@@ -85,15 +88,20 @@ final class CallConnection: Sendable {
       await report(.failed("\(error)"))
     }
     if role == .caller { await connection.commitConfiguration() }
-    let negotiation = PerfectNegotiation(connection, isPolite: role == .callee, send: send)
+    let negotiation = PerfectNegotiation(connection, isPolite: role == .callee) { [self] description in
+      noteDescription()
+      await send(description)
+    }
     var isFirst = true
     for await word in words {
       switch word {
       case .description(let kind, let sdp):
         guard let kind = Description.Kind(rawValue: kind) else { continue }
+        noteDescription()
         await receive(Description(kind: kind, sdp: sdp), negotiation, isFirst: isFirst)
         if isFirst, role == .callee { await connection.commitConfiguration() }
         isFirst = false
+      case .streams(let streams): await reception.note(streams)
       case .candidate(let candidate): await receive(candidate, negotiation)
       }
     }
@@ -115,6 +123,14 @@ final class CallConnection: Sendable {
       usernameFragment: candidate?.usernameFragment)
     // One that cannot be read is one way less.
     try? await negotiation.receive(remote)
+  }
+
+  private func noteDescription() { begun.withLock { $0 = $0 ?? MonotonicClock.now() } }
+
+  /// From the first description to the first picture decoded; nil before.
+  var firstPictureDelay: TimeDelta? {
+    guard let begun = begun.withLock({ $0 }), let first = reception.firstPicture else { return nil }
+    return first - begun
   }
 
   // MARK: - What we send

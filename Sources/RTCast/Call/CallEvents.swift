@@ -42,12 +42,19 @@ public enum CallEvent: Sendable {
   case peerLeft(room: String, PeerID)
   /// The hub does not let us into the room; the sentence says why.
   case roomRefused(String, sentence: String)
+  /// Who else is at the signaling server and can be called, after `CallManager.followPeers`; comes anew after an
+  /// interruption.
+  case peersPresent([PeerID])
+  case peerArrived(PeerID)
+  case peerGone(PeerID)
   case localVideoAdded(LocalVideoTrack)
   case localVideoRemoved(LocalVideoTrack)
   case localAudioAdded(LocalAudioTrack)
   case localAudioRemoved(LocalAudioTrack)
   case remoteVideoAdded(RemoteVideoTrack)
   case remoteVideoRemoved(RemoteVideoTrack)
+  /// Its `content` has changed, such as from a camera to a screen.
+  case remoteVideoChanged(RemoteVideoTrack)
   case remoteAudioAdded(RemoteAudioTrack)
   case remoteAudioRemoved(RemoteAudioTrack)
   /// The far side opened a channel, or this side one of `CallConfiguration.dataChannels`.

@@ -1,4 +1,5 @@
 public import RTCEngine
+public import RTCPrimitives
 
 /// Figures of one call's media connection.
 public struct CallStatistics: Sendable {
@@ -6,6 +7,9 @@ public struct CallStatistics: Sendable {
   /// Nil outside rooms.
   public var room: String?
   public var connection: PeerStatistics
+  /// How long after the call's first description was sent or taken here the first picture of the far side was decoded;
+  /// nil before. Pictures are decoded while somebody looks at their track.
+  public var firstPictureDelay: TimeDelta?
 }
 
 extension CallManager {
@@ -14,7 +18,9 @@ extension CallManager {
     var all: [CallStatistics] = []
     for (line, call) in connections {
       all.append(
-        CallStatistics(peer: call.party.peer, room: line.room, connection: await call.connection.statistics()))
+        CallStatistics(
+          peer: call.party.peer, room: line.room, connection: await call.connection.statistics(),
+          firstPictureDelay: call.firstPictureDelay))
     }
     return all.sorted { $0.peer < $1.peer }
   }

@@ -39,7 +39,10 @@ extension CallManager {
   public var localAudioTrack: LocalAudioTrack? { audio?.track }
 
   private func record(_ source: MediaSource, size: PixelSize? = nil) async throws(CallManagerError) {
+    let shown = media.streams
     do throws(CaptureError) { try await media.start(source, size: size) } catch { throw .capture(error.sentence) }
+    // A picture in the place of another needs no description that would say it.
+    if video != nil, source.video != nil, media.streams != shown { tellStreams() }
     await follow(video: source.video)
     await follow(audio: source.audio)
   }

@@ -1,6 +1,6 @@
 import RTCEngine
 public import RTCMedia
-import RTCNet
+package import RTCNet
 public import RTCPeer
 import RTCPlayout
 import RTCPrimitives
@@ -44,6 +44,8 @@ public actor CallManager: SignalingServerDelegate {
   /// The media plane is ours alone.
   private let ownsPeers: Bool
   private var alarm: Task<Void, Never>?
+  /// From `setupConnection` to `disconnect`.
+  private var network: NetworkWatch?
   /// Messages leave one after the other, whatever waits.
   private let outgoing: AsyncStream<Outgoing>.Continuation
   private let sending: Task<Void, Never>
@@ -53,6 +55,7 @@ public actor CallManager: SignalingServerDelegate {
     case end(String, to: PeerID)
     case join(String)
     case leave(String)
+    case followPeers
     case goodbye
   }
 
@@ -108,6 +111,7 @@ public actor CallManager: SignalingServerDelegate {
     case .end(let call, let peer): await signaling.sendEndCall(call, to: peer)
     case .join(let room): await signaling.join(room: room)
     case .leave(let room): await signaling.leave(room: room)
+    case .followPeers: await signaling.followPeers()
     case .goodbye: await signaling.disconnect()
     }
   }
@@ -132,11 +136,34 @@ public actor CallManager: SignalingServerDelegate {
     let events = early
     early = []
     for event in events { await signalingServer(event) }
+    watchNetwork()
     return me
+  }
+
+  /// Lets the signaling server know when the network goes and comes back.
+  private func watchNetwork() {
+    // Without the kernel's word it finds out by itself, later.
+    network = try? NetworkWatch { [weak self] change in
+      Task { [weak self] in await self?.note(change) }
+    }
+  }
+
+  package func note(_ change: NetworkChange) async {
+    switch change {
+    case .lost: await signaling.onConnectionUnsatisfied()
+    case .returned, .changed: await signaling.onConnectionSatisfied()
+    }
   }
 
   /// Our name at the signaling server; nil before `setupConnection`.
   public var peerID: PeerID? { board?.me }
+
+  /// Asks who is at the signaling server, and to be told from now on who comes and goes, by events: `peersPresent`,
+  /// `peerArrived`, `peerGone`.
+  public func followPeers() async throws(CallManagerError) {
+    guard board != nil else { throw Self.notSetUp }
+    outgoing.yield(.followPeers)
+  }
 
   /// Ends all calls, stops recording and closes the signaling connection. Returns when goodbyes are out.
   public func disconnect() async {
@@ -151,6 +178,8 @@ public actor CallManager: SignalingServerDelegate {
     outgoing.finish()
     await sending.value
     alarm?.cancel()
+    network?.stop()
+    network = nil
     board = nil
     continuation.finish()
     if ownsPeers { peers.stop() }
@@ -172,6 +201,9 @@ public actor CallManager: SignalingServerDelegate {
     case .peers(let room, let peers): _ = await step(.peers(room: room, peers))
     case .peerJoined(let room, let peer): _ = await step(.peerJoined(room: room, peer: peer))
     case .peerLeft(let room, let peer): _ = await step(.peerLeft(room: room, peer: peer))
+    case .present(let peers): continuation.yield(.peersPresent(peers))
+    case .arrived(let peer): continuation.yield(.peerArrived(peer))
+    case .gone(let peer): continuation.yield(.peerGone(peer))
     case .interrupted(let sentence): continuation.yield(.signalingInterrupted(sentence: sentence))
     case .resumed: continuation.yield(.signalingResumed)
     case .ended(let sentence):
@@ -350,6 +382,7 @@ public actor CallManager: SignalingServerDelegate {
     case .videoRemoved(let track):
       tell(.remoteVideoRemoved(track), room: line.room)
       delegate?.remoteVideoTrackWasRemoved(track)
+    case .videoChanged(let track): tell(.remoteVideoChanged(track), room: line.room)
     case .audioAdded(let track):
       play(track)
       tell(.remoteAudioAdded(track), room: line.room)
@@ -365,6 +398,14 @@ public actor CallManager: SignalingServerDelegate {
     guard !isPlaying else { return }
     isPlaying = true
     audioDevice?.startPlayout(source: mixer)
+  }
+
+  /// Tells the far sides what our streams show.
+  func tellStreams() {
+    for connection in connections.values {
+      let party = connection.party
+      outgoing.yield(.signal(CallSignal(call: party.call, .streams, streams: media.streams), to: party.peer))
+    }
   }
 
   func tell(_ event: CallEvent, room: String?) {

@@ -61,9 +61,14 @@ public actor HubSignaling: SignalingServerConnection {
 
   public func sendEndCall(_ call: String, to peer: PeerID) { client.send(.bye(call: call), to: peer) }
 
+  /// Comes back at once instead of after its pause.
+  public func onConnectionSatisfied() { client.networkReturned() }
+
   public func join(room: String) { client.join(room) }
 
   public func leave(room: String) { client.leave(room) }
+
+  public func followPeers() { client.follow() }
 
   private func hear(_ event: HubClientEvent) async {
     switch event {
@@ -79,6 +84,9 @@ public actor HubSignaling: SignalingServerConnection {
     case .peers(let room, let peers): await tell(.peers(room: room, peers))
     case .peerJoined(let room, let peer): await tell(.peerJoined(room: room, peer))
     case .peerLeft(let room, let peer): await tell(.peerLeft(room: room, peer))
+    case .present(let peers): await tell(.present(peers))
+    case .peerArrived(let peer): await tell(.arrived(peer))
+    case .peerGone(let peer): await tell(.gone(peer))
     case .refused(let refusal): await tell(.refused(refusal))
     case .disconnected(let error, _):
       link = .broken

@@ -2,6 +2,7 @@ import RTCEngine
 import RTCNet
 import RTCPeer
 import RTCPlayout
+import RTCPrimitives
 import Synchronization
 
 /// What comes by one connection: a decoding track for each track of the far side.
@@ -9,6 +10,8 @@ final class Reception: Sendable {
   enum Event: Sendable {
     case videoAdded(RemoteVideoTrack)
     case videoRemoved(RemoteVideoTrack)
+    /// What it shows has changed.
+    case videoChanged(RemoteVideoTrack)
     case audioAdded(RemoteAudioTrack)
     case audioRemoved(RemoteAudioTrack)
     case warning(String)
@@ -17,7 +20,18 @@ final class Reception: Sendable {
   private struct Tracks {
     var video: [TransceiverID: RemoteVideoTrack] = [:]
     var audio: [TransceiverID: RemoteAudioTrack] = [:]
+    /// When the first picture of a track that is gone was decoded.
+    var firstPicture: Timestamp?
+    /// What the far side says of its streams.
+    var contents: [String: RemoteVideoTrack.Content] = [:]
+
+    func content(of track: IncomingVideoTrack) -> RemoteVideoTrack.Content? {
+      track.streamIDs.lazy.compactMap { contents[$0] }.first
+    }
   }
+
+  /// More than a far side sends; what one names in excess is not kept.
+  private static let mostStreams = 256
 
   private let peer: PeerID
   private let codecs: CodecRegistry
@@ -36,7 +50,10 @@ final class Reception: Sendable {
       case .video(let incoming):
         let playout = try VideoPlayout(decoders: codecs.videoDecoders) { incoming.requestKeyFrame() }
         let remote = RemoteVideoTrack(incoming, peer: peer, playout: playout)
-        tracks.withLock { $0.video[incoming.transceiver] = remote }
+        tracks.withLock { tracks in
+          remote.setContent(tracks.content(of: incoming))
+          tracks.video[incoming.transceiver] = remote
+        }
         await report(.videoAdded(remote))
       case .audio(let incoming):
         guard let makeDecoder = codecs.audioDecoder else { return }
@@ -50,10 +67,25 @@ final class Reception: Sendable {
     }
   }
 
+  /// What the far side says of its streams, for tracks that are there and those that come.
+  func note(_ streams: [String: String]) async {
+    let changed = tracks.withLock { tracks in
+      for (id, kind) in streams where tracks.contents[id] != nil || tracks.contents.count < Self.mostStreams {
+        tracks.contents[id] = RemoteVideoTrack.Content(rawValue: kind)
+      }
+      return tracks.video.values.filter { $0.setContent(tracks.content(of: $0.incoming)) }
+    }
+    for track in changed { await report(.videoChanged(track)) }
+  }
+
   func remove(_ track: IncomingTrack) async {
     switch track {
     case .video(let incoming):
-      guard let remote = tracks.withLock({ $0.video.removeValue(forKey: incoming.transceiver) }) else { return }
+      let gone = tracks.withLock { tracks in
+        tracks.firstPicture = Self.firstPicture(of: tracks)
+        return tracks.video.removeValue(forKey: incoming.transceiver)
+      }
+      guard let remote = gone else { return }
       await report(.videoRemoved(remote))
     case .audio(let incoming):
       guard let remote = tracks.withLock({ $0.audio.removeValue(forKey: incoming.transceiver) }) else { return }
@@ -64,11 +96,18 @@ final class Reception: Sendable {
   /// The connection has ended.
   func end() async {
     let rest = tracks.withLock { tracks in
-      defer { tracks = Tracks() }
+      defer { tracks = Tracks(firstPicture: Self.firstPicture(of: tracks)) }
       return (Array(tracks.video.values), Array(tracks.audio.values))
     }
     for track in rest.0 { await report(.videoRemoved(track)) }
     for track in rest.1 { await report(.audioRemoved(track)) }
+  }
+
+  /// When the first picture of any track was decoded, by `MonotonicClock`; nil before.
+  var firstPicture: Timestamp? { tracks.withLock { Self.firstPicture(of: $0) } }
+
+  private static func firstPicture(of tracks: Tracks) -> Timestamp? {
+    (tracks.video.values.map(\.playout.statistics.firstDecoded) + [tracks.firstPicture]).compactMap { $0 }.min()
   }
 
   /// Lets picture and sound of one stream wait for each other, five times a second, until cancelled.

@@ -6,6 +6,13 @@ import Synchronization
 
 /// A picture that a far side sends. It is decoded while somebody looks; any thread.
 public final class RemoteVideoTrack: Sendable {
+  /// What a picture shows.
+  public enum Content: String, Sendable, Hashable {
+    case camera
+    /// To be read, so worth more room than a face.
+    case screen
+  }
+
   public let id: String
   /// Whose it is.
   public let peer: PeerID
@@ -13,12 +20,15 @@ public final class RemoteVideoTrack: Sendable {
   public let incoming: IncomingVideoTrack
   let playout: VideoPlayout
   private let takers = Mutex(Takers())
+  private let shown = Mutex<Content?>(nil)
 
   /// Who takes the pictures.
   private struct Takers {
     var sinks = 0
     /// From the next key frame on.
     var isWaiting = false
+    /// What has come is taken from the connection from the first taker on.
+    var isAttached = false
     var recordings: [IncomingRecording] = []
   }
 
@@ -28,7 +38,18 @@ public final class RemoteVideoTrack: Sendable {
     self.peer = peer
     self.playout = playout
     incoming.onEnded { playout.end() }
-    incoming.setReceiver { [weak self] in self?.receive($0) }
+  }
+
+  /// What it shows; nil when the far side does not say. It may change, see `CallEvent.remoteVideoChanged`.
+  public var content: Content? { shown.withLock { $0 } }
+
+  /// True when that is news.
+  @discardableResult
+  func setContent(_ content: Content?) -> Bool {
+    shown.withLock { shown in
+      defer { shown = content }
+      return shown != content
+    }
   }
 
   /// False: hidden here; nothing is decoded.
@@ -48,7 +69,17 @@ public final class RemoteVideoTrack: Sendable {
       if takers.sinks == 1 { takers.isWaiting = true }
       return takers.sinks == 1
     }
-    if isFirst { incoming.requestKeyFrame() }
+    if isFirst { begin() }
+  }
+
+  /// Pictures are wanted, from a key frame on: the first that look get those that have just come.
+  private func begin() {
+    let isNew = takers.withLock { takers in
+      defer { takers.isAttached = true }
+      return !takers.isAttached
+    }
+    guard isNew else { return incoming.requestKeyFrame() }
+    incoming.setReceiver { [weak self] in self?.receive($0) }
   }
 
   public func remove(_ sink: any VideoSink) {
@@ -63,7 +94,7 @@ public final class RemoteVideoTrack: Sendable {
   /// Hands on the coded pictures as they come, from the next key frame on, which is asked for.
   public func record(into sink: any EncodedMediaSink) {
     takers.withLock { $0.recordings.append(IncomingRecording(into: sink)) }
-    incoming.requestKeyFrame()
+    begin()
   }
 
   private func receive(_ frame: ReceivedFrame) {

@@ -28,7 +28,7 @@ public protocol SignalingServerConnection: AnyObject, Sendable {
   /// Tells a peer that a call is over.
   func sendEndCall(_ call: String, to peer: PeerID) async
 
-  /// The machine's network is back.
+  /// The machine's network is back, or another than before.
   func onConnectionSatisfied() async
 
   /// The machine's network is gone.
@@ -38,6 +38,9 @@ public protocol SignalingServerConnection: AnyObject, Sendable {
   func join(room: String) async
 
   func leave(room: String) async
+
+  /// Asks who is at the server and, from now on, who comes and goes: `SignalingEvent.present`, `arrived` and `gone`.
+  func followPeers() async
 }
 
 extension SignalingServerConnection {
@@ -46,6 +49,8 @@ extension SignalingServerConnection {
   /// A server without rooms.
   public func join(room: String) async {}
   public func leave(room: String) async {}
+  /// A server that does not say who is there.
+  public func followPeers() async {}
 }
 
 /// Who hears what a signaling server says.
@@ -66,6 +71,10 @@ public enum SignalingEvent: Sendable {
   case peers(room: String, [PeerID])
   case peerJoined(room: String, PeerID)
   case peerLeft(room: String, PeerID)
+  /// Who else is there, after `followPeers`; comes anew after an interruption.
+  case present([PeerID])
+  case arrived(PeerID)
+  case gone(PeerID)
   /// The connection broke and is being made anew; the sentence says why it broke.
   case interrupted(String)
   case resumed

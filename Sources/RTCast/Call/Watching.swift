@@ -100,6 +100,7 @@ public actor Watching {
       switch event {
       case .videoAdded(let track): continuation.yield(.videoAdded(track))
       case .videoRemoved(let track): continuation.yield(.videoRemoved(track))
+      case .videoChanged: break
       case .audioAdded(let track):
         mixer.add(track.playout)
         device?.startPlayout(source: mixer)

@@ -1,3 +1,4 @@
+public import RTCEngine
 public import RTCMedia
 import Synchronization
 
@@ -28,6 +29,12 @@ public final class AudioPipeline: Sendable {
 
   /// Sends silence while true.
   public func setMuted(_ isMuted: Bool) { orders.withLock { $0.isMuted = isMuted } }
+
+  /// Sends nothing at all while true.
+  func setHeld(_ isHeld: Bool) { orders.withLock { $0.isHeld = isHeld } }
+
+  /// What those who listen ask of the encoder; it does not do more than the settings say.
+  public func setWishes(_ wishes: OpusWishes) { orders.withLock { $0.wishes = wishes } }
 
   /// Bits a second, 6 000…510 000.
   public func setBitrate(_ bitrate: Int) {

@@ -1,3 +1,4 @@
+package import RTCEngine
 package import RTCMedia
 package import RTCPrimitives
 import RTCResample
@@ -5,9 +6,16 @@ import RTCResample
 /// What others want of the sound; taken over before each block.
 package struct AudioOrders: Sendable {
   package var settings: AudioEncoderSettings
+  /// What those who listen ask for.
+  package var wishes = OpusWishes()
   /// Whether anybody listens.
   package var isActive = false
   package var isMuted = false
+  /// Nothing is sent, whatever the source delivers.
+  package var isHeld = false
+
+  /// What the encoder is to be set to.
+  var effective: AudioEncoderSettings { wishes.applied(to: settings) }
 
   package init(settings: AudioEncoderSettings) { self.settings = settings }
 }
@@ -62,7 +70,7 @@ package struct AudioStage: ~Copyable {
   private mutating func take(_ block: AudioBlock, emit: (EncodedAudioFrame) -> Void) {
     statistics.blocks += 1
     if block.startsAfterGap { startAnew() }
-    guard orders.isActive, let encoder = preparedEncoder() else {
+    guard orders.isActive, !orders.isHeld, let encoder = preparedEncoder() else {
       gathered.removeAll(keepingCapacity: true)
       wasSilent = true
       return
@@ -74,7 +82,7 @@ package struct AudioStage: ~Copyable {
 
   /// Passes a packet on that was Opus already.
   package mutating func consume(_ frame: EncodedAudioFrame, emit: (EncodedAudioFrame) -> Void) {
-    guard orders.isActive, !orders.isMuted else {
+    guard orders.isActive, !orders.isMuted, !orders.isHeld else {
       wasSilent = true
       return
     }
@@ -118,7 +126,8 @@ package struct AudioStage: ~Copyable {
       statistics.bytesEncoded += UInt64(data.count)
       emit(
         EncodedAudioFrame(
-          data: data, position: position, sampleCount: count, captureTime: gatheredTime, startsTalkSpurt: wasSilent))
+          data: data, position: position, sampleCount: count, captureTime: gatheredTime, startsTalkSpurt: wasSilent,
+          level: SoundLevel(gathered)))
       wasSilent = false
     } catch {
       self.encoder = nil
@@ -128,10 +137,11 @@ package struct AudioStage: ~Copyable {
 
   private mutating func preparedEncoder() -> (any AudioEncoder)? {
     do throws(AudioEncoderError) {
+      let settings = orders.effective
       if let encoder {
-        if encoder.settings != orders.settings { try encoder.reconfigure(orders.settings) }
+        if encoder.settings != settings { try encoder.reconfigure(settings) }
       } else {
-        encoder = try makeEncoder(orders.settings)
+        encoder = try makeEncoder(settings)
       }
     } catch {
       report(error)

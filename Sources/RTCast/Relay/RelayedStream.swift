@@ -7,39 +7,37 @@ import Synchronization
 
 /// One published stream on its way to its viewers: frames go on as they came, nothing is decoded.
 final class RelayedStream: WHEPSessions {
-  /// What publishers may send: what every browser takes, so that no viewer is left out. The best first.
-  static let formats = [
+  /// What every browser takes, so that no viewer is left out.
+  private static let universal = [
     VideoPayloadFormat.vp8,
     VideoPayloadFormat(
       codec: .h264, parameters: "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f"),
   ]
+  /// What publishers may send, the best first: publishers with a choice send what every viewer takes.
+  static let formats =
+    universal + [
+      VideoPayloadFormat(codec: .vp9, parameters: "profile-id=0"),
+      VideoPayloadFormat(codec: .av1, parameters: "profile=0"),
+    ]
 
-  private struct Pictures {
-    var track: IncomingVideoTrack?
-    var timeline = RelayTimeline(rate: 90_000)
+  private struct State {
+    var forwarder = StreamForwarder()
+    /// Where pictures come from.
+    var source: IncomingVideoTrack?
     var codec: VideoCodec?
-    var number: UInt64 = 0
-    var latest = Timestamp.zero
-  }
-
-  private struct Sound {
-    var timeline = RelayTimeline(rate: 48_000)
-    var newest = Int64.min
   }
 
   private let peers: PeerLoop
   private let maximumViewers: Int
   private let video: OutgoingVideoTrack
   private let audio: OutgoingAudioTrack
-  private let pictures: Mutex<Pictures>
-  private let sound = Mutex(Sound())
+  private let state = Mutex(State())
   private let viewers = Mutex<[String: PeerConnection]>([:])
 
   init(peers: PeerLoop, maximumViewers: Int) {
     self.peers = peers
     self.maximumViewers = maximumViewers
     let source = Late<RelayedStream>()
-    pictures = Mutex(Pictures())
     video = peers.makeVideoTrack { source.value?.askForKeyFrame() }
     audio = peers.makeAudioTrack()
     source.value = self
@@ -50,29 +48,19 @@ final class RelayedStream: WHEPSessions {
   func take(_ track: IncomingTrack) {
     switch track {
     case .video(let track):
-      pictures.withLock { $0.track = track }
-      track.setReceiver { [weak self] frame in self?.pass(frame) }
-    case .audio(let track): track.setReceiver { [weak self] packet in self?.pass(packet) }
+      state.withLock { $0.source = track }
+      track.setReceiver { [weak self, weak track] frame in self?.pass(frame, clock: track?.senderClock) }
+    case .audio(let track):
+      track.setReceiver { [weak self, weak track] packet in self?.pass(packet, clock: track?.senderClock) }
     }
   }
 
-  private func askForKeyFrame() { pictures.withLock(\.track)?.requestKeyFrame() }
+  private func askForKeyFrame() { state.withLock(\.source)?.requestKeyFrame() }
 
-  private func pass(_ frame: ReceivedFrame) {
-    let (encoded, isNewCodec) = pictures.withLock { pictures in
-      let time = max(
-        pictures.timeline.place(frame.timestamp, received: frame.received).time,
-        pictures.latest + .nanoseconds(1))
-      pictures.latest = time
-      defer {
-        pictures.number += 1
-        pictures.codec = frame.codec
-      }
-      let encoded = EncodedFrame(
-        codec: frame.codec, data: frame.data, isKeyFrame: frame.isKeyFrame, size: PixelSize(width: 0, height: 0),
-        captureTime: time, encodedTime: frame.received, quantizer: 0, rotation: frame.rotation, contentHint: .motion,
-        colorSpace: frame.colorSpace, number: pictures.number)
-      return (encoded, pictures.codec != frame.codec)
+  private func pass(_ frame: ReceivedFrame, clock: SenderClock?) {
+    let (encoded, isNewCodec) = state.withLock { state in
+      defer { state.codec = frame.codec }
+      return (state.forwarder.forward(frame, clock: clock), state.codec != frame.codec)
     }
     if isNewCodec, let format = Self.formats.first(where: { $0.codec == frame.codec }) {
       video.setRenditions([RenditionFormat(.encoded, format)], preferred: nil)
@@ -80,26 +68,20 @@ final class RelayedStream: WHEPSessions {
     video.send(encoded)
   }
 
-  private func pass(_ packet: ReceivedAudio) {
-    guard let header = OpusPacket(packet.payload) else { return }
-    let frame = sound.withLock { sound -> EncodedAudioFrame? in
-      let (position, time) = sound.timeline.place(packet.timestamp, received: packet.received)
-      // Whoever hears it has no use for what comes after its time.
-      guard position > sound.newest else { return nil }
-      sound.newest = position
-      return EncodedAudioFrame(
-        data: packet.payload, position: position, sampleCount: header.sampleCount, captureTime: time,
-        startsTalkSpurt: packet.marker)
-    }
-    if let frame { audio.send(frame) }
+  private func pass(_ packet: ReceivedAudio, clock: SenderClock?) {
+    if let frame = state.withLock({ $0.forwarder.forward(packet, clock: clock) }) { audio.send(frame) }
   }
 
   // MARK: - Viewers
 
   func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
     guard viewers.withLock({ $0.count }) < maximumViewers else { throw .tooManyViewers(limit: maximumViewers) }
+    let present = state.withLock(\.codec)
+    try Self.check(offer, takes: present)
     var configuration = PeerConnection.Configuration(video: video, audio: audio)
-    configuration.videoFormats = Self.formats
+    // What is sent at present comes first.
+    configuration.videoFormats =
+      Self.formats.filter { $0.codec == present } + Self.formats.filter { $0.codec != present }
     configuration.dataChannels = nil
     configuration.bitrates.maximum = BitRate(bitsPerSecond: 50_000_000)
     let connection = PeerConnection(on: peers, configuration: configuration)
@@ -114,6 +96,14 @@ final class RelayedStream: WHEPSessions {
     } catch {
       await connection.close()
       throw WHEPRefusal(error, codecs: Self.codecNames)
+    }
+  }
+
+  /// A viewer that cannot take the stream's codec is told so, instead of being shown nothing.
+  private static func check(_ offer: String, takes present: VideoCodec?) throws(WHEPRefusal) {
+    guard let present, !universal.contains(where: { $0.codec == present }), offer.contains("m=video") else { return }
+    guard offer.lowercased().contains(" \(present.rawValue.lowercased())/90000") else {
+      throw .noCommonCodec(offered: present.rawValue)
     }
   }
 

@@ -61,7 +61,8 @@ final class Program: Sendable {
       return
     }
     let late = Late<AudioPipeline>()
-    let sound = peers.makeAudioTrack { late.value?.setExpectedLoss($0) }
+    let sound = peers.makeAudioTrack(
+      onLossChange: { late.value?.setExpectedLoss($0) }, onWishesChange: { late.value?.setWishes($0) })
     audioTrack = sound
     let pipeline = AudioPipeline(
       settings: options.audio, makeEncoder: makeEncoder,
@@ -110,6 +111,7 @@ final class Program: Sendable {
       if source.video == nil { state.video = nil }
       if source.audio == nil { state.audio = nil }
       if state.phase != .over { state.phase = .live }
+      audio?.setHeld(false)
       return state.phase == .over
     }
     if source.video == nil { video.follow(nil) }
@@ -168,11 +170,15 @@ final class Program: Sendable {
     do throws(CaptureError) { _ = try await startAudio(old.capturer) } catch { report(.audioLost(error.sentence)) }
   }
 
-  /// Stops the source; viewers keep its last picture. A source that can pause by itself is only asked to.
+  var isPaused: Bool { state.withLock { $0.phase == .paused } }
+
+  /// Stops the source; viewers keep its last picture and hear nothing. A source that can pause by itself is only asked
+  /// to; sound captured beside it, such as the desktop's, is held back until it goes on.
   func pause() {
     let (source, feeds) = state.withLock { state -> (MediaSource?, [() -> Void]) in
       guard state.phase == .live else { return (nil, []) }
       state.phase = .paused
+      audio?.setHeld(true)
       return (state.source, closing(state))
     }
     guard let source else { return }
@@ -186,6 +192,7 @@ final class Program: Sendable {
     let (source, format) = state.withLock { state -> (MediaSource?, VideoFormat?) in
       guard state.phase == .paused else { return (nil, nil) }
       state.phase = .live
+      audio?.setHeld(false)
       return (state.source, state.format)
     }
     guard let source else { return }

@@ -41,8 +41,13 @@ struct CallOutput: Sendable {
     ]) { "\(peer.printable) \(isThere ? "came into" : "left") the room." }
   }
 
-  func track(of peer: String, kind: String, isThere: Bool) {
-    say(["event": "track", "id": .string(peer), "kind": .string(kind), "state": isThere ? "added" : "removed"]) { nil }
+  /// - Parameter state: `added`, `changed` or `removed`.
+  func track(of peer: String, kind: String, _ state: String, content: RemoteVideoTrack.Content? = nil) {
+    var members: [(String, JSONValue)] = [
+      ("event", "track"), ("id", .string(peer)), ("kind", .string(kind)), ("state", .string(state)),
+    ]
+    if let content { members.append(("content", .string(content.rawValue))) }
+    say(.object(members)) { nil }
   }
 
   func muted(_ peer: String, kind: String, _ isMuted: Bool) {
@@ -64,6 +69,7 @@ struct CallOutput: Sendable {
     say([
       "event": "stats", "id": .string(call.peer), "rtt_ms": .optional(connection.roundTripTime?.inMilliseconds),
       "target_bps": .count(connection.targetBitrate.bitsPerSecond), "loss": .number(connection.loss),
+      "first_picture_ms": .optional(call.firstPictureDelay?.inMilliseconds),
       "streams": .array(connection.streams.map(Self.stream)),
     ]) { nil }
   }

@@ -157,18 +157,24 @@ struct CallRunner {
     case .roomCallChanged(let room, let state): output.state(state, room: room)
     case .peerJoined(let room, let peer): output.presence(peer, room: room, isThere: true)
     case .peerLeft(let room, let peer): output.presence(peer, room: room, isThere: false)
+    case .peersPresent, .peerArrived, .peerGone: break
     case .roomRefused(_, let sentence): return .failed(CastFailure(.unavailable, sentence))
     case .localVideoAdded(let track): await show.setPreview(track)
     case .localVideoRemoved: await show.setPreview(nil)
     case .localAudioAdded, .localAudioRemoved: break
     case .remoteVideoAdded(let track):
-      output.track(of: track.peer, kind: "video", isThere: true)
+      output.track(of: track.peer, kind: "video", "added", content: track.content)
       await show.add(track)
-    case .remoteVideoRemoved(let track): output.track(of: track.peer, kind: "video", isThere: false)
+    case .remoteVideoRemoved(let track):
+      output.track(of: track.peer, kind: "video", "removed")
+      await show.remove(track)
+    case .remoteVideoChanged(let track):
+      output.track(of: track.peer, kind: "video", "changed", content: track.content)
+      await show.change(track)
     case .remoteAudioAdded(let track):
-      output.track(of: track.peer, kind: "audio", isThere: true)
+      output.track(of: track.peer, kind: "audio", "added")
       await show.add(track)
-    case .remoteAudioRemoved(let track): output.track(of: track.peer, kind: "audio", isThere: false)
+    case .remoteAudioRemoved(let track): output.track(of: track.peer, kind: "audio", "removed")
     case .dataChannel(let channel, let peer): await chat.add(channel, of: peer)
     case .remoteMuted(let peer, let kind, let isMuted): output.muted(peer, kind: kind, isMuted)
     case .sourceEnded(let sentence): return sourceEnded(sentence)

@@ -15,6 +15,7 @@ actor CallShow {
   private var recorder: Recorder?
   private var preview: LocalVideoTrack?
   private var hasRecordedVideo = false
+  private var videos: [ObjectIdentifier: WindowVideo] = [:]
 
   private enum Stage {
     /// No window is wanted, or none can be had.
@@ -53,8 +54,16 @@ actor CallShow {
       track.record(into: recorder)
     }
     guard let window = await openWindow() else { return }
-    track.add(window.addVideo(name: track.peer))
+    let video = window.addVideo(name: track.peer)
+    video.setScreen(track.content == .screen)
+    videos[ObjectIdentifier(track)] = video
+    track.add(video)
   }
+
+  /// What it shows has changed.
+  func change(_ track: RemoteVideoTrack) { videos[ObjectIdentifier(track)]?.setScreen(track.content == .screen) }
+
+  func remove(_ track: RemoteVideoTrack) { videos[ObjectIdentifier(track)] = nil }
 
   func add(_ track: RemoteAudioTrack) { if let recorder { track.record(into: recorder) } }
 
@@ -99,6 +108,7 @@ actor CallShow {
   func reset() async {
     guard case .open(let open) = window else { return }
     window = .wanted
+    videos = [:]
     preview?.remove(open.preview)
     await open.close()
   }

@@ -116,13 +116,13 @@ struct WatchRunner {
     switch event {
     case .connected: output.watching()
     case .videoAdded(let track):
-      output.track(of: track.peer, kind: "video", isThere: true)
+      output.track(of: track.peer, kind: "video", "added")
       await show.add(track)
-    case .videoRemoved(let track): output.track(of: track.peer, kind: "video", isThere: false)
+    case .videoRemoved(let track): output.track(of: track.peer, kind: "video", "removed")
     case .audioAdded(let track):
-      output.track(of: track.peer, kind: "audio", isThere: true)
+      output.track(of: track.peer, kind: "audio", "added")
       await show.add(track)
-    case .audioRemoved(let track): output.track(of: track.peer, kind: "audio", isThere: false)
+    case .audioRemoved(let track): output.track(of: track.peer, kind: "audio", "removed")
     case .warning(let sentence): logger.warning("\(sentence)")
     case .ended(nil): return .success("cast ended")
     case .ended(let sentence?): return .failure(CastFailure(.unavailable, sentence))

@@ -285,7 +285,7 @@ struct CastRunner {
       case .key(let key):
         guard let player else { continue }
         if key == .end { return .success(.signal(SIGINT)) }
-        await obey(key, player)
+        await obey(key, player, broadcast)
         if var report = last {
           report.progress = ProgressBar(player)
           output.statistics(report)
@@ -329,9 +329,9 @@ struct CastRunner {
 
   // MARK: - Control
 
-  private func obey(_ key: PlaybackKey, _ player: FilePlayer) async {
+  private func obey(_ key: PlaybackKey, _ player: FilePlayer, _ broadcast: Broadcast) async {
     switch key {
-    case .pause: if player.playback == .paused { player.resume() } else { player.pause() }
+    case .pause: if broadcast.isPaused { try? await broadcast.resume() } else { broadcast.pause() }
     case .back: await player.seek(by: .seconds(-10))
     case .forward: await player.seek(by: .seconds(10))
     case .mute: player.setMuted(!player.isMuted)

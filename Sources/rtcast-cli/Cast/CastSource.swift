@@ -13,7 +13,8 @@ extension CastRunner.Source {
   init(words: [String], _ logger: Logger) async throws(CaptureError) {
     do {
       guard let command = try Rtcast.parseAsRoot(words) as? any CastingCommand else {
-        throw CaptureError.unsupportedFormat("'\(words[0])' is not a source; take screen, file, test, plugin or pipe.")
+        throw CaptureError.unsupportedFormat(
+          "'\(words[0])' is not a source; take screen, file, camera, test, plugin or pipe.")
       }
       try await self.init(of: command, logger)
     } catch let error as CaptureError {

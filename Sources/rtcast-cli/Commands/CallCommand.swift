@@ -2,6 +2,7 @@ import ArgumentParser
 import Logging
 import RTCAudio
 import RTCCapture
+import RTCCaptureCamera
 import RTCCaptureFile
 import RTCCaptureX11
 import RTCMedia
@@ -23,6 +24,8 @@ struct CallCommand: AsyncParsableCommand {
             join a room, showing this screen
         rtcast call --server wss://hub.example --name bob --answer auto
             wait for calls as bob and take them
+        rtcast call alice --server wss://hub.example --camera
+            with this machine's first camera
 
       Exit status: 0 hung up; 69 nobody there, busy, no answer, or hub down; 76 the far side broke the protocol; \
       77 rejected, or not let in.
@@ -38,6 +41,13 @@ struct CallCommand: AsyncParsableCommand {
 
   @Option(help: ArgumentHelp("Show this file, with its sound.", valueName: "path"))
   var file: String?
+
+  @Option(
+    defaultAsFlag: CameraChoice.first,
+    help: ArgumentHelp(
+      "Show a camera, by its path, its number or a part of its name; without one, the first there is.",
+      valueName: "device"))
+  var camera: String? = nil
 
   @Flag(help: "Show a test picture.")
   var test = false
@@ -68,7 +78,10 @@ struct CallCommand: AsyncParsableCommand {
   @OptionGroup var receive: ReceiveOptions
 
   func validate() throws {
-    let chosen = [screen ? "--screen" : nil, file == nil ? nil : "--file", test ? "--test" : nil].compactMap(\.self)
+    let chosen = [
+      screen ? "--screen" : nil, file.map { _ in "--file" }, camera.map { _ in "--camera" }, test ? "--test" : nil,
+    ].compactMap(\.self)
+    try CameraChoice.check(camera)
     if chosen.count > 1 {
       throw ValidationError("\(chosen.joined(separator: " and ")) cannot be combined; show one of them.")
     }
@@ -105,6 +118,8 @@ struct CallCommand: AsyncParsableCommand {
     if screen {
       media.video = X11Capturer(
         options: X11CaptureOptions(display: nil, target: .screen, cursor: true), onNotice: { logger.warning("\($0)") })
+    } else if let camera {
+      media.video = CameraCapturer(camera: CameraChoice.device(camera))
     } else if test {
       media.video = SyntheticCapturer(pattern: .clock, seed: 1)
     } else if let file {

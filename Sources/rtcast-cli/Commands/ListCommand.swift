@@ -1,30 +1,34 @@
 import ArgumentParser
 import RTCAudio
 import RTCCapture
+import RTCCaptureCamera
 import RTCCapturePlugin
 import RTCCaptureX11
 import RTCMedia
 import RTCSignaling
 import RTCast
 
-struct ListCommand: ParsableCommand {
+struct ListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List what can be cast: screen, monitors, windows, sound, plugins, test patterns; and codecs.",
+    abstract:
+      "List what can be cast: screen, monitors, windows, cameras, sound, plugins, test patterns; codecs; and peers.",
     discussion: """
       Names and numbers are as --monitor, --window, --audio, --pattern and `rtcast plugin` take them. Plugins are those \
-      in the folders of RTCAST_PLUGIN_PATH; each is loaded in a process of its own to be asked what it is.
+      in the folders of RTCAST_PLUGIN_PATH; each is loaded in a process of its own to be asked what it is. Peers are \
+      those at a hub that can be called; they are listed when a hub is named by --server, or asked for by `peers`.
 
       Examples:
         rtcast list
         rtcast list plugins
+        rtcast list peers --server wss://hub.example
         rtcast list --display :1
         rtcast list --json
       """)
 
   /// A part of the list.
   enum Part: String, CaseIterable, ExpressibleByArgument {
-    case screen, monitors, windows, audio, plugins, patterns, codecs
+    case screen, monitors, windows, cameras, audio, plugins, patterns, codecs, peers
   }
 
   @Argument(help: ArgumentHelp("Only this part of the list. (default: everything)", valueName: "what"))
@@ -33,11 +37,35 @@ struct ListCommand: ParsableCommand {
   @Option(help: ArgumentHelp("X display. (default: $DISPLAY)", valueName: "name"))
   var display: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "The hub whose peers are listed, such as wss://host. (default: $RTCAST_SERVER)", valueName: "url"),
+    transform: { try HubChoice.address($0) })
+  var server: HubAddress?
+
+  @Option(
+    name: .customLong("name"),
+    help: ArgumentHelp("Our own name at the hub, where only known names are let in.", valueName: "name"))
+  var ownName: String?
+
+  @Option(help: ArgumentHelp("The hub's token.", valueName: "secret"), transform: { try Secret($0) })
+  var token: Secret?
+
   @Flag(help: "One JSON object on standard output.")
   var json = false
 
-  func run() throws {
-    let parts = part.map { [$0] } ?? Part.allCases
+  func validate() throws {
+    if let part, part != .peers, server != nil || token != nil || ownName != nil {
+      throw ValidationError(
+        "--server, --name and --token are for `rtcast list peers`, not for `rtcast list \(part.rawValue)`.")
+    }
+    if part == nil, server == nil, token != nil || ownName != nil {
+      throw ValidationError("--name and --token are for the hub; say which by --server.")
+    }
+  }
+
+  func run() async throws {
+    let parts = part.map { [$0] } ?? Part.allCases.filter { $0 != .peers || server != nil }
     var finds = Finds()
     if parts.contains(where: \.isOfDisplay) {
       finds.screens = Result { () throws(CaptureError) in try X11Screens.list(display: display) }
@@ -46,6 +74,18 @@ struct ListCommand: ParsableCommand {
     if parts.contains(.audio) {
       finds.sound = Result { () throws(CaptureError) in try PulseDevices.list() }
       if case .failure(let error) = finds.sound, part != nil { throw Self.complain(error) }
+    }
+    if parts.contains(.cameras) {
+      finds.cameras = Result { () throws(CaptureError) in try FoundCamera.all() }
+      if case .failure(let error) = finds.cameras, part != nil { throw Self.complain(error) }
+    }
+    if parts.contains(.peers) {
+      do throws(CastFailure) {
+        finds.peers = try await HubPeers.list(at: server, as: ownName, token: token?.text)
+      } catch {
+        Terminal.complain(error.sentence)
+        throw error.status.code
+      }
     }
     if parts.contains(.plugins) { finds.plugins = FoundPlugin.all() }
     if json {
@@ -71,10 +111,12 @@ extension ListCommand.Part {
     case .screen: "Screen"
     case .monitors: "Monitors"
     case .windows: "Windows"
+    case .cameras: "Cameras"
     case .audio: "Audio"
     case .plugins: "Plugins"
     case .patterns: "Test patterns"
     case .codecs: "Codecs"
+    case .peers: "Peers"
     }
   }
 
@@ -99,7 +141,9 @@ private struct FoundPlugin {
 /// What this machine has; what was not looked for is nil.
 private struct Finds {
   var screens: Result<X11Screens, CaptureError>?
+  var cameras: Result<[FoundCamera], CaptureError>?
   var sound: Result<PulseDevices, CaptureError>?
+  var peers: [String] = []
   var plugins: [FoundPlugin] = []
 
   // MARK: - For people
@@ -107,6 +151,12 @@ private struct Finds {
   func lines(of part: ListCommand.Part) -> [String] {
     switch part {
     case .screen, .monitors, .windows: displayLines(part)
+    case .cameras:
+      switch cameras {
+      case .success(let found): Self.table(found.map(Self.cells), ifEmpty: "none")
+      case .failure(let error): ["  none: \(error.sentence)"]
+      case nil: []
+      }
     case .audio:
       switch sound {
       case .success(let found): Self.table(found.devices.map(Self.cells), ifEmpty: "no devices")
@@ -116,6 +166,7 @@ private struct Finds {
     case .plugins: pluginLines
     case .patterns: ["  " + SyntheticPattern.allCases.map(\.rawValue).joined(separator: "  ")]
     case .codecs: ["  " + CodecRegistry.standard.codecs.map(\.rawValue).joined(separator: "  ")]
+    case .peers: peers.isEmpty ? ["  nobody"] : peers.map { "  \($0.printable)" }
     }
   }
 
@@ -159,6 +210,11 @@ private struct Finds {
     [window.idText, window.rect.geometry, window.title.printable + (window.isMapped ? "" : " (minimised)")]
   }
 
+  private static func cells(_ camera: FoundCamera) -> [String] {
+    let modes = camera.formats.map { "\($0.size)@\(Int($0.frameRates.upperBound.rounded()))" }
+    return [camera.path, camera.name.printable, modes.prefix(6).joined(separator: " ") + (modes.count > 6 ? " …" : "")]
+  }
+
   private static func cells(_ device: PulseDevice) -> [String] {
     let kind = device.kind == .desktop ? "desktop" : "mic"
     return [device.isDefault ? kind : "", device.name.printable, device.description.printable]
@@ -186,10 +242,12 @@ private struct Finds {
       return screens.map { .object([("display", .string($0.display))] + $0.size.members) } ?? .null
     case .monitors: return .array((screens?.monitors ?? []).map(Self.object))
     case .windows: return .array((screens?.windows ?? []).map(Self.object))
+    case .cameras: return .array(((try? cameras?.get()) ?? []).map(Self.object))
     case .audio: return .array(((try? sound?.get())?.devices ?? []).map(Self.object))
     case .plugins: return .array(plugins.map(Self.object))
     case .patterns: return .array(SyntheticPattern.allCases.map { .string($0.rawValue) })
     case .codecs: return .array(CodecRegistry.standard.codecs.map { .string($0.rawValue) })
+    case .peers: return .array(peers.map { .string($0) })
     }
   }
 
@@ -203,6 +261,16 @@ private struct Finds {
     .object(
       [("id", .string(window.idText)), ("title", .string(window.title)), ("mapped", .bool(window.isMapped))]
         + window.rect.members)
+  }
+
+  private static func object(_ camera: FoundCamera) -> JSONValue {
+    .object([
+      ("path", .string(camera.path)), ("name", .string(camera.name)),
+      (
+        "formats",
+        .array(camera.formats.map { .object($0.size.members + [("fps", .number($0.frameRates.upperBound))]) })
+      ),
+    ])
   }
 
   private static func object(_ device: PulseDevice) -> JSONValue {

@@ -112,7 +112,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   func run() async throws { try await ServeRunner(self).run() }
 
-  /// REFERENCE S3.46: the port may come from the environment.
+  /// docs/features.md S3.46: the port may come from the environment.
   var listenAddress: ListenAddress {
     get throws {
       if let listen { return listen }

@@ -133,7 +133,7 @@ struct ServeRunner {
       .filter { !$0.isLoopback && !$0.isLinkLocal }
   }
 
-  /// REFERENCE S1.11: a server on every address is reached from elsewhere by the addresses of this machine, so those come
+  /// docs/features.md S1.11: a server on every address is reached from elsewhere by the addresses of this machine, so those come
   /// first.
   private func links(to server: SignalingServer) -> [String] {
     guard server.address.host.isUnspecified else { return [server.link] }

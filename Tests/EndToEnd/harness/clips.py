@@ -13,6 +13,7 @@ CODECS = {
     "h264": ["-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-profile:v", "main"],
     "vp8": ["-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "8", "-b:v", "2M"],
     "vp9": ["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-row-mt", "1", "-b:v", "2M"],
+    "av1": ["-c:v", "libsvtav1", "-preset", "10", "-crf", "30"],
     "ffv1": ["-c:v", "ffv1"],
 }
 SOUNDS = {"aac": ["-c:a", "aac", "-b:a", "128k"], "opus": ["-c:a", "libopus", "-b:a", "96k"], "flac": ["-c:a", "flac"],

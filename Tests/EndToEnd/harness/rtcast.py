@@ -103,7 +103,9 @@ class Rtcast:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
-                raise AssertionError("rtcast did not end within 10 s of Ctrl-C")
+                self.drain()
+                raise AssertionError(f"{self.process.args[1:]} did not end within 10 s of Ctrl-C; seen {self.seen[-5:]}; "
+                                     f"stderr {self.stderr[-10:]}")
 
 
 def run(*arguments, display=None, timeout=20, env=None, stdin=b""):

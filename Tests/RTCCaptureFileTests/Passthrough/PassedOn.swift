@@ -22,10 +22,10 @@ final class PassedOn: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Encode
   static func all(of path: String) throws -> Record {
     let player = try FilePlayer(
       path: path, options: FilePlayer.Options(), clock: .asFastAsConsumed(from: start), passthrough: .standard)
-    return PassedOn().play(player)
+    return try PassedOn().play(player)
   }
 
-  private func play(_ player: FilePlayer) -> Record {
+  private func play(_ player: FilePlayer) throws -> Record {
     player.pause()
     var tracks = 0
     let video = player.source.video as? any EncodedVideoCapturer
@@ -42,9 +42,13 @@ final class PassedOn: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Encode
       tracks += 1
     }
     player.resume()
-    for _ in 0..<tracks { ended.wait() }
-    video?.stopCapture()
-    audio?.stopCapture()
+    defer {
+      video?.stopCapture()
+      audio?.stopCapture()
+    }
+    for _ in 0..<tracks where ended.wait(timeout: .now() + .seconds(60)) == .timedOut {
+      throw ProgramFailure(description: "the file does not end")
+    }
     return record.withLock { $0 }
   }
 

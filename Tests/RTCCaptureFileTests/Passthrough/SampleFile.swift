@@ -1,5 +1,6 @@
 import CFFmpeg
 import Foundation
+import ProcessKit
 import Testing
 
 /// A folder for one test, removed with the object.
@@ -35,17 +36,7 @@ struct ProgramFailure: Error, CustomStringConvertible {
 
 /// Runs a program, its arguments separated by spaces, and returns what it printed, errors included.
 func runProgram(_ line: String) throws -> String {
-  let process = Process()
-  process.executableURL = URL(filePath: "/usr/bin/env")
-  process.arguments = line.split(separator: " ").map(String.init)
-  let output = Pipe()
-  process.standardOutput = output
-  process.standardError = output
-  try process.run()
-  let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-  process.waitUntilExit()
-  guard process.terminationStatus == 0 else { throw ProgramFailure(description: "\(line)\n\(text)") }
-  return text
+  try TestProcess.run(line.split(separator: " ").map(String.init), errors: .withOutput).text
 }
 
 /// The packets of a file's first stream of pictures, passed through FFmpeg's bitstream filters.

@@ -5,7 +5,7 @@ import RTCMedia
 import Testing
 
 /// What was written stays playable when the program is killed, and when the disk is full.
-@Suite struct RecordingCutShortTests {
+@Suite(.timeLimit(.minutes(2))) struct RecordingCutShortTests {
   private let folder: ScratchFolder
   init() throws { folder = try ScratchFolder() }
 
@@ -21,6 +21,7 @@ import Testing
     let sample = try folder.sample("sample.mkv", "\(Self.inputs) \(encoder)")
     let path = "\(folder.path)/rec.\(container)"
     await #expect(processExitsWith: .signal(SIGKILL)) { [sample = sample as String, path = path as String] in
+      alarm(100)  // ends what would wait for ever
       let cast = try PassedOn.all(of: sample)
       let recorder = try Recorder(path: path, hasAudio: true)
       cast.record(with: recorder)
@@ -39,6 +40,7 @@ import Testing
     let path = "\(folder.path)/rec.webm"
     // The limit holds for a whole process, so this is one of its own.
     await #expect(processExitsWith: .success) { [sample = sample as String, path = path as String] in
+      alarm(100)  // ends what would wait for ever
       let cast = try PassedOn.all(of: sample)
       var limit = rlimit(rlim_cur: 200_000, rlim_max: 200_000)
       setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)

@@ -2,6 +2,7 @@
  * A plugin that keeps every rule or breaks one of them, by the option do=...; and, by macros when it is built, one that
  * is no good from the start. What it sees is counted in `breaker_counts`, which a test finds by its name.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -23,6 +24,9 @@ struct counts {
   _Atomic int64_t starts, halts, stops, taken, busy, stopped, refused, releases, calls_after_stop, most_out, borrowed;
 };
 struct counts breaker_counts;
+
+/* Ends what hangs. */
+_Atomic int64_t breaker_may_go;
 
 static rtcast_plugin *api;
 
@@ -51,6 +55,10 @@ static int64_t now_ns(void) {
 static void pause_ms(int ms) {
   struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
   nanosleep(&time, NULL);
+}
+
+static void hang(void) {
+  while (!breaker_may_go) pause_ms(5);
 }
 
 static int32_t count(int32_t status) {
@@ -209,6 +217,7 @@ static void push_bad(breaker *self, int number) {
 static void crash(breaker *self) {
   if (is(self, "segv")) raise(SIGSEGV);
   if (is(self, "null-write")) *(volatile int *)8 = 1;
+  if (is(self, "hang-in-restart")) raise(SIGSEGV);
   if (is(self, "abort")) abort();
   if (is(self, "exit")) _exit(3);
 }
@@ -267,12 +276,19 @@ static int32_t start(rtcast_host *host, const rtcast_option *options, uint32_t o
                      void **instance) {
   breaker *self = calloc(1, sizeof *self);
   self->host = host;
+  const char *marker = "";
   for (uint32_t i = 0; i < option_count; i++) {
     if (!strcmp(options[i].key, "do")) strncpy(self->how, options[i].value, sizeof self->how - 1);
+    if (!strcmp(options[i].key, "marker")) marker = options[i].value;
     if (!strcmp(options[i].key, "limit")) self->limit = atoi(options[i].value);
   }
   breaker_counts.starts++;
   if (is(self, "crash-in-start")) raise(SIGSEGV);
+  if (is(self, "hang-in-start")) hang();
+  if (is(self, "hang-in-restart")) {
+    if (access(marker, F_OK) == 0) hang();
+    close(open(marker, O_CREAT | O_WRONLY, 0600));
+  }
   if (is(self, "refuse")) {
     push_good(self, 1, 0);
     api->say(host, RTCAST_SAY_FAILED, "no camera is plugged in.");
@@ -293,8 +309,7 @@ static void halt(void *instance) {
 /* The instance is never freed, so that what comes too late is seen. */
 static void stop(void *instance) {
   breaker *self = instance;
-  if (is(self, "hang-in-stop"))
-    for (;;) pause_ms(1000);
+  if (is(self, "hang-in-stop")) hang();
   if (is(self, "late")) pthread_detach(self->thread);
   else pthread_join(self->thread, NULL);
   breaker_counts.stops++;

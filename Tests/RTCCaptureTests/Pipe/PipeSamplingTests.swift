@@ -7,9 +7,17 @@ import Testing
 @Suite struct PipeSamplingTests {
   private static let picture = "-f lavfi -i testsrc2=size=98x50:rate=50 -frames:v 2"
 
-  private func frames(_ command: String) async -> [VideoFrame] {
-    let output = CommandOutput.ffmpeg(command)
-    let capturer = PipeCapturer(.descriptor(output.descriptor))
+  /// A pipe with what ffmpeg writes.
+  private func writer(_ arguments: String) throws -> StreamWriter {
+    let writer = StreamWriter()
+    writer.write(try ffmpegOutput(arguments))
+    writer.end()
+    return writer
+  }
+
+  private func frames(_ arguments: String) async throws -> [VideoFrame] {
+    let writer = try writer(arguments)
+    let capturer = PipeCapturer(.descriptor(writer.reading))
     let collector = FrameCollector()
     capturer.startCapture(format: wanted(), consumer: collector)
     var frames: [VideoFrame] = []
@@ -38,11 +46,12 @@ import Testing
     ("yuv420p", "yuv420p", 0), ("yuv444p", "yuv444p", 0), ("yuv422p", "yuv420p", 8), ("yuv420p10le", "yuv420p", 2),
     ("yuv422p10le", "yuv420p", 8), ("yuv444p12le", "yuv444p", 2), ("yuva444p", "yuv444p", 0),
   ])
-  func `Every sampling comes out as ffmpeg converts it`(sampling: String, reference: String, tolerance: Int) async {
-    let got = await frames("\(Self.picture) -pix_fmt \(sampling) -strict -1 -f yuv4mpegpipe -")
-    let expected = CommandOutput.ffmpeg(
-      "\(Self.picture) -vf format=\(sampling),format=\(reference) -f rawvideo -"
-    ).bytes()
+  func `Every sampling comes out as ffmpeg converts it`(sampling: String, reference: String, tolerance: Int)
+    async throws
+  {
+    let got = try await frames("\(Self.picture) -pix_fmt \(sampling) -strict -1 -f yuv4mpegpipe -")
+    let expected = try ffmpegOutput(
+      "\(Self.picture) -vf format=\(sampling),format=\(reference) -f rawvideo -")
     guard let (worst, mean) = difference(got.flatMap { bytes($0) }, expected) else {
       Issue.record("\(got.count) pictures of 2")
       return
@@ -52,9 +61,11 @@ import Testing
   }
 
   @Test(arguments: ["gray", "gray10le"])
-  func `Shades of grey, which ffmpeg makes in full range, come out limited and without colour`(sampling: String) async {
-    let got = await frames("\(Self.picture) -pix_fmt \(sampling) -strict -1 -f yuv4mpegpipe -")
-    let expected = CommandOutput.ffmpeg("\(Self.picture) -vf format=yuv420p -f rawvideo -").bytes()
+  func `Shades of grey, which ffmpeg makes in full range, come out limited and without colour`(sampling: String)
+    async throws
+  {
+    let got = try await frames("\(Self.picture) -pix_fmt \(sampling) -strict -1 -f yuv4mpegpipe -")
+    let expected = try ffmpegOutput("\(Self.picture) -vf format=yuv420p -f rawvideo -")
     guard let frame = got.first, let (worst, _) = difference(Array(bytes(frame)[..<4_900]), Array(expected[..<4_900]))
     else {
       Issue.record("\(got.count) pictures of 2")
@@ -64,9 +75,9 @@ import Testing
     #expect(bytes(frame)[4_900...].allSatisfy { $0 == 128 })
   }
 
-  @Test func `Full range becomes what browsers expect`() async {
-    let full = await frames("\(Self.picture) -vf scale=out_range=full -pix_fmt yuvj420p -f yuv4mpegpipe -")
-    let limited = await frames("\(Self.picture) -vf scale=out_range=limited -pix_fmt yuv420p -f yuv4mpegpipe -")
+  @Test func `Full range becomes what browsers expect`() async throws {
+    let full = try await frames("\(Self.picture) -vf scale=out_range=full -pix_fmt yuvj420p -f yuv4mpegpipe -")
+    let limited = try await frames("\(Self.picture) -vf scale=out_range=limited -pix_fmt yuv420p -f yuv4mpegpipe -")
     guard full.count == 2, limited.count == 2 else {
       Issue.record("pictures are missing")
       return
@@ -75,10 +86,10 @@ import Testing
     #expect(worst <= 3)
   }
 
-  @Test func `A sampling that is not taken is refused with what to do`() async {
-    let output = CommandOutput.ffmpeg("\(Self.picture) -pix_fmt yuv411p -f yuv4mpegpipe -")
+  @Test func `A sampling that is not taken is refused with what to do`() async throws {
+    let writer = try writer("\(Self.picture) -pix_fmt yuv411p -f yuv4mpegpipe -")
     let collector = FrameCollector()
-    let capturer = PipeCapturer(.descriptor(output.descriptor))
+    let capturer = PipeCapturer(.descriptor(writer.reading))
     capturer.startCapture(format: wanted(), consumer: collector)
     guard case .failure(.unsupportedFormat(let sentence)) = await collector.started() else {
       Issue.record("not refused")

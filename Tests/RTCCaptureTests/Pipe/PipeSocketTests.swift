@@ -38,7 +38,7 @@ private func listeningCapturer(_ socket: SocketPath) -> (PipeCapturer, AsyncStre
   return (PipeCapturer(.socket(path: socket.path), onNotice: { feed.yield($0) }), notices)
 }
 
-@Suite struct PipeSocketTests {
+@Suite(.timeLimit(.minutes(1))) struct PipeSocketTests {
   private static let stream = Y4MBytes.header() + Y4MBytes.frame(1) + Y4MBytes.frame(2)
 
   @Test func `Where nobody listens, a socket for this user alone is made, and the first writer is let in`() async {
@@ -70,7 +70,11 @@ private func listeningCapturer(_ socket: SocketPath) -> (PipeCapturer, AsyncStre
     let capturer = PipeCapturer(.socket(path: socket.path))
     let collector = FrameCollector()
     capturer.startCapture(format: wanted(), consumer: collector)
+    // Fails instead of waiting for ever.
+    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    setsockopt(door, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     let reader = accept(door, nil, nil)
+    #expect(reader >= 0)
     StreamWriter.writeAll(Self.stream, to: reader)
     close(reader)
     close(door)

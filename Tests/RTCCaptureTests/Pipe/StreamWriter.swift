@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import ProcessKit
 import RTCCapture
 import RTCMedia
 import RTCPrimitives
@@ -44,38 +45,15 @@ final class StreamWriter: Sendable {
   }
 }
 
-/// What a shell command writes.
-final class CommandOutput: @unchecked Sendable {
-  // Invariant: `file` is only used by `init` and `deinit`.
-  private let file: UnsafeMutablePointer<FILE>
-  let descriptor: Int32
-
-  init(_ command: String) {
-    file = popen(command, "re")!
-    descriptor = fileno(file)
-  }
-
-  deinit { pclose(file) }
-
-  static func ffmpeg(_ arguments: String) -> CommandOutput {
-    CommandOutput("ffmpeg -nostdin -v error \(arguments) 2>/dev/null")
-  }
-
-  /// Everything, to its end.
-  func bytes() -> [UInt8] {
-    var all: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = read(descriptor, &piece, piece.count)
-      guard count > 0 else { return all }
-      all += piece[..<count]
-    }
-  }
+/// What ffmpeg writes to its standard output.
+func ffmpegOutput(_ arguments: String) throws -> [UInt8] {
+  try TestProcess.run(["ffmpeg", "-nostdin", "-v", "error"] + arguments.split(separator: " ").map(String.init)).output
 }
 
 /// YUV4MPEG2 streams whose n-th picture is all of the shade n.
 enum Y4MBytes {
-  static func header(_ width: Int = 32, _ height: Int = 16, _ rest: String = "F200:1") -> [UInt8] {
+  /// Ten a second: a test machine that stalls for less than a tenth of a second leaves no picture out.
+  static func header(_ width: Int = 32, _ height: Int = 16, _ rest: String = "F10:1") -> [UInt8] {
     Array("YUV4MPEG2 W\(width) H\(height) \(rest)\n".utf8)
   }
 

@@ -4,6 +4,7 @@ import RTCTestKit
 import Testing
 
 @Suite struct PeersConnect {
+  /// S1.7, S1.16.
   @Test("connect whoever offers and whoever sends", arguments: [PeerPair.Side.offerer, .answerer])
   func whoeverSends(_ sender: PeerPair.Side) throws {
     var options = PeerPair.Options()

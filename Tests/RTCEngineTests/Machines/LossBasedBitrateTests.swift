@@ -10,6 +10,7 @@ import Testing
     #expect(!bitrate.isNarrow)
   }
 
+  /// S0.40, S0.41, S0.44.
   @Test func criticalLossStepsDownEachSecond() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     bitrate.report(expected: 100, lost: 15)
@@ -26,6 +27,7 @@ import Testing
     #expect(bitrate.current == .kilobitsPerSecond(100))
   }
 
+  /// S0.39, S0.42, S0.45.
   @Test func highLossStepsDownEveryFiveSeconds() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     for second in 1...10 {
@@ -35,6 +37,7 @@ import Testing
     }
   }
 
+  /// S0.36, S0.38, S0.43, S0.46.
   @Test func noLossStepsUpEveryFiveSecondsToTheCeiling() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits(maximum: .kilobitsPerSecond(1_200)))
     var rates: [Int64] = []

@@ -4,6 +4,7 @@ import RTCWire
 import Testing
 
 @Suite struct OfferAndAnswerTests {
+  /// S1.6, S1.8, S3.42.
   @Test func bothEndsAgreeOnTheSameSession() throws {
     var caster = Peers.end("a", Peers.video(codecs: [Peers.h264, Peers.vp8]), Peers.audio())
     var viewer = Peers.end("b", Peers.audio(.recvonly), Peers.video(.recvonly, codecs: [Peers.vp8, Peers.h264]))
@@ -67,6 +68,7 @@ import Testing
     #expect(session.media[0].receiveCodecs[0].rtxPayloadType == PayloadType(97))
   }
 
+  /// S3.42.
   @Test func stepsInTheWrongStateAreMisuse() throws {
     var caster = Peers.end("a", Peers.video())
     let answer = SessionDescription(origin: SessionDescription.Origin(sessionID: 1, version: 1))

@@ -51,6 +51,7 @@ import Testing
     #expect(try answer(ChromiumOffers.receiver, [.vp8, h264("42001f")]).video.formats == ["96", "97", "102", "103"])
   }
 
+  /// S4.18.
   @Test("High goes out to viewers that offer High 4:4:4 Predictive, which contains it")
   func high() throws {
     let (video, formats) = try answer(ChromiumOffers.receiver, [.vp8, h264("640028")])

@@ -4,6 +4,7 @@ import RTCTestKit
 import Testing
 
 @Suite struct Bitrates {
+  /// S0.4, S0.44.
   @Test("at 15 percent loss the rate falls by a quarter a second, down to the floor")
   func heavyLoss() throws {
     let pair = try connectedPair()
@@ -18,6 +19,7 @@ import Testing
     for (before, after) in zip(times, times.dropFirst()).prefix(4) { #expect(after - before >= .seconds(1)) }
   }
 
+  /// S0.4, S0.46.
   @Test("on a clean network the rate rises by 15 percent every five seconds, up to the ceiling")
   func cleanNetwork() throws {
     let pair = try connectedPair()

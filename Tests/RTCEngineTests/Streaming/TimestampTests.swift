@@ -4,6 +4,7 @@ import RTCTestKit
 import Testing
 
 @Suite struct Timestamps {
+  /// S0.73, S4.41.
   @Test("RTP timestamps follow the capture times at 90 kHz")
   func followCaptureTimes() throws {
     let pair = try PeerPair()

@@ -27,6 +27,7 @@ import Testing
     return configuration
   }
 
+  /// S0.58, S3.6, S3.13.
   @Test func `Two clients register, meet in a room and call each other`() async throws {
     try await Bench.run(Self.configuration()) { bench in
       let address = try Self.address(bench.server)
@@ -61,6 +62,7 @@ import Testing
     }
   }
 
+  /// S3.50.
   @Test func `A hub that goes and comes back finds its clients again, and what they said meanwhile arrives`()
     async throws
   {

@@ -3,7 +3,7 @@ import RTCSignaling
 import RTCSignalingNIO
 import Testing
 
-@Suite struct WHIPClientTests {
+@Suite(.timeLimit(.minutes(1))) struct WHIPClientTests {
   static let offer = "v=0\r\ns=offer\r\n"
   static let accepted = ScriptedServer.Act.reply(
     201,

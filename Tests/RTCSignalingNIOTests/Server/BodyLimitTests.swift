@@ -2,7 +2,7 @@ import NIOCore
 import RTCSignalingNIO
 import Testing
 
-@Suite struct BodyLimitTests {
+@Suite(.timeLimit(.minutes(1))) struct BodyLimitTests {
   let head = "POST /whep HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/sdp\r\n"
 
   @Test func tenMegabytesAreRefusedBeforeTheyAreSent() async throws {

@@ -68,39 +68,18 @@ final class CannedSessions: WHEPSessions {
 
 /// Lets nobody pass until it is opened, then everybody.
 final class Gate: Sendable {
-  private enum State {
-    case shut([CheckedContinuation<Void, Never>])
-    case open
-  }
+  private let opening = Counter()
 
-  private let state = Mutex(State.shut([]))
+  func open() { opening.add() }
 
-  func open() {
-    let waiting = state.withLock { state in
-      guard case .shut(let waiting) = state else { return [CheckedContinuation<Void, Never>]() }
-      state = .open
-      return waiting
-    }
-    for continuation in waiting { continuation.resume() }
-  }
-
-  func pass() async {
-    await withCheckedContinuation { continuation in
-      let isOpen = state.withLock { state in
-        guard case .shut(let waiting) = state else { return true }
-        state = .shut(waiting + [continuation])
-        return false
-      }
-      if isOpen { continuation.resume() }
-    }
-  }
+  func pass() async { await opening.reach(1) }
 }
 
 /// Counts events and lets a test await the nth.
 final class Counter: Sendable {
   private struct State {
     var count = 0
-    var waiting: [(Int, CheckedContinuation<Void, Never>)] = []
+    var waiting: [(Int, AsyncStream<Void>.Continuation)] = []
   }
 
   private let state = Mutex(State())
@@ -113,17 +92,15 @@ final class Counter: Sendable {
       state.waiting.removeAll { $0.0 <= count }
       return due
     }
-    for (_, continuation) in due { continuation.resume() }
+    for (_, waiter) in due { waiter.finish() }
   }
 
+  /// Returns without, once the test's time is over.
   func reach(_ count: Int) async {
-    await withCheckedContinuation { continuation in
-      let isDue = state.withLock { state in
-        if state.count >= count { return true }
-        state.waiting.append((count, continuation))
-        return false
-      }
-      if isDue { continuation.resume() }
+    let (stream, waiter) = AsyncStream.makeStream(of: Void.self)
+    state.withLock { state in
+      if state.count >= count { waiter.finish() } else { state.waiting.append((count, waiter)) }
     }
+    for await _ in stream {}
   }
 }

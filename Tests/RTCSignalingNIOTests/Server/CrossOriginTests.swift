@@ -2,7 +2,7 @@ import RTCSignaling
 import RTCSignalingNIO
 import Testing
 
-@Suite struct CrossOriginTests {
+@Suite(.timeLimit(.minutes(1))) struct CrossOriginTests {
   @Test func pagesElsewhereMayWatchACastWithAToken() async throws {
     try await Bench.run(SignalingServerConfiguration(token: AccessToken("sesame"))) { bench in
       let origin = "Origin: https://player.example"

@@ -1,7 +1,7 @@
 import RTCSignalingNIO
 import Testing
 
-@Suite struct CrowdTests {
+@Suite(.timeLimit(.minutes(1))) struct CrowdTests {
   @Test func twoHundredOffersAtOnceAreAllAnswered() async throws {
     try await Bench.run { bench in
       let statuses = try await withThrowingTaskGroup(of: Int.self) { group in

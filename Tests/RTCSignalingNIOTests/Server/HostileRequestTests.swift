@@ -1,7 +1,7 @@
 import RTCSignalingNIO
 import Testing
 
-@Suite struct HostileRequestTests {
+@Suite(.timeLimit(.minutes(1))) struct HostileRequestTests {
   @Test(
     "a head without measure is refused",
     arguments: [

@@ -1,7 +1,7 @@
 import RTCSignalingNIO
 import Testing
 
-@Suite struct HubPageTests {
+@Suite(.timeLimit(.minutes(1))) struct HubPageTests {
   private let page = String(decoding: HubPage.html, as: UTF8.self)
 
   @Test func thePageIsWholeAndFetchesNothing() {

@@ -5,7 +5,7 @@ import RTCSignalingNIO
 import Testing
 
 /// The hub on real sockets: handshake, frames, limits.
-@Suite struct HubTests {
+@Suite(.timeLimit(.minutes(1))) struct HubTests {
   private static let handshake = [
     "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",

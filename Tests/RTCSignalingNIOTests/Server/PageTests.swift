@@ -1,7 +1,7 @@
 import RTCSignalingNIO
 import Testing
 
-@Suite struct PageTests {
+@Suite(.timeLimit(.minutes(1))) struct PageTests {
   @Test func thePageIsServedWholeAndSelfContained() async throws {
     try await Bench.run { bench in
       let page = try await bench.ask("GET", "/?token=x")

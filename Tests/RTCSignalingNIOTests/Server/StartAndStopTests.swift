@@ -3,7 +3,7 @@ import RTCSignaling
 import RTCSignalingNIO
 import Testing
 
-@Suite struct StartAndStopTests {
+@Suite(.timeLimit(.minutes(1))) struct StartAndStopTests {
   func start(_ address: String, token: String? = nil) async throws -> SignalingServer {
     let configuration = SignalingServerConfiguration(
       listen: try ListenAddress(parsing: address), token: token.flatMap { AccessToken($0) })

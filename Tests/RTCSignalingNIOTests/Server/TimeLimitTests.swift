@@ -1,7 +1,7 @@
 import RTCSignalingNIO
 import Testing
 
-@Suite struct TimeLimitTests {
+@Suite(.timeLimit(.minutes(1))) struct TimeLimitTests {
   @Test(
     "a request that never gets whole is given up",
     arguments: [

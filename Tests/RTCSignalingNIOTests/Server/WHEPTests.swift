@@ -2,7 +2,7 @@ import RTCSignaling
 import RTCSignalingNIO
 import Testing
 
-@Suite struct WHEPTests {
+@Suite(.timeLimit(.minutes(1))) struct WHEPTests {
   @Test func anOfferIsAnsweredAndTheSessionLivesUntilItIsDeleted() async throws {
     try await Bench.run { bench in
       let opened = try await bench.post(CannedSessions.plain)

@@ -43,6 +43,7 @@ struct CallBench {
     case .hangUp(let peer, let call): "hang up \(call) to \(peer)"
     case .open(let party, let role): "open \(party.call) with \(party.peer) as \(role)"
     case .pass(.description(let kind, _)): "pass \(kind)"
+    case .pass(.streams(let streams)): "pass \(streams.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })"
     case .pass(.candidate(let candidate)): candidate == nil ? "pass the end of candidates" : "pass a candidate"
     case .close: "close"
     case .state(let state): words(state)
@@ -58,6 +59,7 @@ struct CallBench {
     case .reject(let reason): "reject \(signal.call) as \(reason)"
     case .description(let kind, _): "\(kind) \(signal.call)"
     case .mute: "mute \(signal.call)"
+    case .streams: "streams \(signal.call)"
     case .end: "end \(signal.call)"
     }
   }

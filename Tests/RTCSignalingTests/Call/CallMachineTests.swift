@@ -50,6 +50,15 @@ import Testing
       ])
   }
 
+  @Test func `What streams show is known before the tracks they belong to, and may change without a description`() {
+    var bench = CallBench(.connected)
+    let answer = CallSignal(call: "c", .description(kind: "answer", sdp: "v=0"), streams: ["s": "screen"])
+    #expect(bench.act(.signal(answer, from: "bob")) == [#"pass ["s=screen"]"#, "pass answer"])
+    let change = CallSignal(call: "c", .streams, streams: ["s": "camera"])
+    #expect(bench.act(.signal(change, from: "bob")) == [#"pass ["s=camera"]"#])
+    #expect(bench.act(.signal(change, from: "eve")) == [])
+  }
+
   @Test func `A caller who never stops talking fills no memory`() {
     var bench = CallBench(.rung)
     for _ in 0..<1_000 { _ = bench.act(.candidate(HubCandidate(text: "candidate:1"), from: "bob", call: "c")) }

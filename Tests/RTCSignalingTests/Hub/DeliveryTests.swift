@@ -3,6 +3,7 @@ import RTCSignaling
 import Testing
 
 @Suite struct DeliveryTests {
+  /// S3.3, S3.7.
   @Test func `Signals, candidates and goodbyes arrive with their sender, as they were written`() {
     var bench = HubBench()
     bench.enter(1, as: "alice")

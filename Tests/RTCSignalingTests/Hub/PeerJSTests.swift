@@ -2,7 +2,7 @@ import RTCPrimitives
 import RTCSignaling
 import Testing
 
-/// REFERENCE S2.5–S2.13: offers with `type`, `src`, `dst` and a payload of `type`, `connectionId` and `sdp`.
+/// docs/features.md S2.5–S2.13: offers with `type`, `src`, `dst` and a payload of `type`, `connectionId` and `sdp`.
 @Suite struct PeerJSTests {
   private func query(_ id: String, token: String = "tok", key: String = "peerjs") -> [String: String] {
     ["id": id, "token": token, "key": key]
@@ -117,6 +117,23 @@ import Testing
     #expect(errorCode(bench.take(2).first) == "incompatible")
   }
 
+  @Test func `S2.3, S2.9: a connectionId of the first fourteen characters of a UUID names the call on both sides`() {
+    let connection = "0f8fad5bd9cb46"
+    var bench = HubBench()
+    bench.open(1, .peerJS, query: query("alice"))
+    bench.enter(2, as: "bob")
+    _ = bench.take(1)
+    bench.say(1, offer.replacing("mc_1", with: connection))
+    #expect(bench.take(2).allSatisfy { $0.contains(#""call":"\#(connection)""#) })
+    bench.say(2, #"{"type":"signal","to":"alice","data":{"call":"\#(connection)","type":"accept"}}"#)
+    bench.say(
+      2,
+      #"{"type":"signal","to":"alice","data":{"call":"\#(connection)","type":"description","#
+        + #""description":{"type":"answer","sdp":"v=0"}}}"#)
+    #expect(bench.take(1).first?.contains(#""connectionId":"\#(connection)""#) == true)
+  }
+
+  /// S2.4.
   @Test func `A native client calls a PeerJS client, for whom the hub accepts`() {
     var bench = HubBench()
     bench.open(1, .peerJS, query: query("alice"))

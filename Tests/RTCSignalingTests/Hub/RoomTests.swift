@@ -3,6 +3,7 @@ import RTCSignaling
 import Testing
 
 @Suite struct RoomTests {
+  /// S3.9–S3.12.
   @Test func `The newcomer learns who is there, and they of the newcomer`() {
     var bench = HubBench()
     for (client, name) in [(1, "a"), (2, "b"), (3, "c")] {

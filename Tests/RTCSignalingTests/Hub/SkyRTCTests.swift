@@ -2,7 +2,7 @@ import RTCPrimitives
 import RTCSignaling
 import Testing
 
-/// REFERENCE S3.9–S3.12 and S3.22–S3.34.
+/// docs/features.md S3.9–S3.12 and S3.22–S3.34.
 @Suite struct SkyRTCTests {
   private let first = "01010101-0101-4101-8101-010101010101"
   private let second = "02020202-0202-4202-8202-020202020202"

@@ -15,9 +15,18 @@ import Testing
     #expect(split.remaining == 0 && split.remainingBytes(of: frame.count) == 0)
   }
 
+  @Test func `a VP9 key frame whose size nobody read says none, and is a key frame`() throws {
+    var split = VP9FrameSplit(frameSize: 100, kind: .key(nil), pictureID: VP9PictureID(7), room: 1_000)
+    let payload = try #require(payloads(of: Array(frame.prefix(100))) { split.next() }.first)
+    var reader = ByteReader(payload.bytes.span)
+    let parsed = VP9PayloadDescriptor(parsing: &reader)
+    let descriptor = try #require(parsed)
+    #expect(descriptor.startsKeyFrame && descriptor.structure == nil)
+  }
+
   @Test func `VP9 has the size before the first part of a key frame`() throws {
     var split = VP9FrameSplit(
-      frameSize: frame.count, keyFrameSize: .init(width: 640, height: 360), pictureID: VP9PictureID(7), room: 1_008)
+      frameSize: frame.count, kind: .key(.init(width: 640, height: 360)), pictureID: VP9PictureID(7), room: 1_008)
     let parts = payloads(of: frame) { split.next() }
     #expect(parts.map { Array($0.bytes[..<3]) } == ["8a8007", "808007", "848007"].map { wireBytes($0) })
     #expect(parts.allSatisfy { $0.bytes.count <= 1_008 })
@@ -33,7 +42,7 @@ import Testing
   }
 
   @Test func `a VP9 frame of one packet begins and ends in it, and is predicted unless it is a key frame`() {
-    var split = VP9FrameSplit(frameSize: 100, keyFrameSize: nil, pictureID: VP9PictureID(0x7FFF), room: 1_000)
+    var split = VP9FrameSplit(frameSize: 100, kind: .predicted, pictureID: VP9PictureID(0x7FFF), room: 1_000)
     let parts = payloads(of: frame) { split.next() }
     #expect(parts.count == 1 && Array(parts[0].bytes[..<3]) == wireBytes("ccffff"))
   }

@@ -14,7 +14,7 @@ struct CallBench: Sendable {
   let server: SignalingServer
   fileprivate let planes = Planes()
 
-  /// Two sides of one connection cannot share a port.
+  /// Each peer has one of its own, as programs have.
   fileprivate final class Planes: Sendable {
     private let loops = Mutex<[PeerLoop]>([])
 
@@ -45,7 +45,7 @@ struct CallBench: Sendable {
 
   /// A registered peer.
   func peer(
-    _ name: String, _ device: SilentAudioDevice = SilentAudioDevice(),
+    _ name: String, _ device: any AudioDevice = SilentAudioDevice(),
     _ change: (inout CallConfiguration) -> Void = { _ in }
   ) async throws -> BenchPeer {
     var configuration = CallConfiguration()

@@ -29,10 +29,15 @@ import Testing
   @Test func `S0.32–S0.47: the defaults are the customary ones`() {
     let configuration = CallConfiguration()
     #expect(configuration.connectionTimeout == .seconds(30))
-    #expect(configuration.video == .defaultForVideo)
-    #expect(configuration.audio == .defaultForAudio)
-    #expect(configuration.audio.start == BitRate(bitsPerSecond: 16_000))
-    #expect(configuration.video.criticalLoss == 0.10 && configuration.video.highLoss == 0.05)
+    let (video, audio) = (configuration.video, configuration.audio)
+    #expect(video == .defaultForVideo && audio == .defaultForAudio)
+    #expect(video.minimum == BitRate(bitsPerSecond: 100_000) && audio.minimum == BitRate(bitsPerSecond: 6_000))
+    #expect(video.maximum == BitRate(bitsPerSecond: 6_000_000) && audio.maximum == BitRate(bitsPerSecond: 96_000))
+    #expect(video.start == BitRate(bitsPerSecond: 1_000_000) && audio.start == BitRate(bitsPerSecond: 16_000))
+    for limits in [video, audio] {
+      #expect(limits.stepUp == 0.15 && limits.stepDown == 0.15 && limits.criticalStepDown == 0.25)
+      #expect(limits.criticalLoss == 0.10 && limits.highLoss == 0.05 && limits.lowLoss == 0.01)
+    }
   }
 
   @Test func `What a file gets wrong is said with its name and key`() {

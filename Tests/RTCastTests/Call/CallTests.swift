@@ -12,6 +12,7 @@ import Testing
     SilentAudioDevice(microphone: ToneSource(frequency: frequency))
   }
 
+  /// S0.1, S0.20, S0.27, S1.21, S1.31, S3.19.
   @Test func `S0.8–S0.13, S0.59–S0.66: a call with sound and pictures both ways, from the ring to the end`()
     async throws
   {
@@ -61,6 +62,7 @@ import Testing
     return (pictures, sounds)
   }
 
+  /// S0.9, S0.64.
   @Test func `S0.18, S0.19: a call begins with sound alone, and pictures come in the middle of it`() async throws {
     try await CallBench.run { bench in
       var alice = try await bench.peer("alice", tone(440))
@@ -75,6 +77,8 @@ import Testing
       let pictures = Pictures()
       try await alice.waitForVideo().add(pictures)
       #expect(await pictures.next() != nil)
+      #expect(try #require(await alice.calls.statistics().first?.firstPictureDelay) > .zero)
+      #expect(await bob.calls.statistics().first?.firstPictureDelay == nil)
       try await bob.calls.stopVideoRecording()
       try await alice.wait { if case .remoteVideoRemoved = $0 { () } else { nil } }
       await alice.calls.disconnect()
@@ -215,6 +219,7 @@ import Testing
     }
   }
 
+  /// S3.14, S3.39, S3.45.
   @Test func `S3.1, S3.8, S3.17: three in a room are connected each with each; one who leaves takes nobody along`()
     async throws
   {
@@ -249,6 +254,38 @@ import Testing
       try await alice.calls.sendCallRequest(to: "bob")
       #expect(try await alice.waitForEnd() == .noAnswer)
       #expect(try await bob.waitForEnd() == .hungUpRemotely)
+      await alice.calls.disconnect()
+      await bob.calls.disconnect()
+    }
+  }
+
+  @Test func `S0.19: what a picture shows is told with it, and again when another takes its place`() async throws {
+    try await CallBench.run { bench in
+      var alice = try await bench.peer("alice")
+      var bob = try await bench.peer("bob")
+      try await bob.calls.startVideoRecording(videoCapturer: SyntheticCapturer(pattern: .bars))
+      try await alice.calls.sendCallRequest(to: "bob")
+      _ = try await bob.waitToRing()
+      try await bob.calls.answerCallRequest(accept: true)
+      #expect(try await alice.waitForVideo().content == .screen)
+      try await bob.calls.startVideoRecording(videoCapturer: SyntheticCapturer(pattern: .noise))
+      let changed = try await alice.wait { if case .remoteVideoChanged(let track) = $0 { track } else { nil } }
+      #expect(changed.content == .camera)
+      await alice.calls.disconnect()
+      await bob.calls.disconnect()
+    }
+  }
+
+  @Test func `Who follows is told who is at the hub, who comes and who goes`() async throws {
+    try await CallBench.run { bench in
+      let bob = try await bench.peer("bob")
+      var alice = try await bench.peer("alice")
+      try await alice.calls.followPeers()
+      #expect(try await alice.wait { if case .peersPresent(let peers) = $0 { peers } else { nil } } == ["bob"])
+      let carol = try await bench.peer("carol")
+      #expect(try await alice.wait { if case .peerArrived(let peer) = $0 { peer } else { nil } } == "carol")
+      await carol.calls.disconnect()
+      #expect(try await alice.wait { if case .peerGone(let peer) = $0 { peer } else { nil } } == "carol")
       await alice.calls.disconnect()
       await bob.calls.disconnect()
     }

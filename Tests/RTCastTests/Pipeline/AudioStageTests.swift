@@ -1,4 +1,5 @@
 import RTCCodecOpus
+import RTCEngine
 import RTCMedia
 import RTCPrimitives
 import RTCast
@@ -67,6 +68,59 @@ import Testing
       stage.consume(noise(milliseconds: 1_000, at: .seconds(Double(second)))) { bytes += $0.data.count }
     }
     #expect(bytes < 2_000)
+  }
+
+  @Test func whatListenersAskForIsDoneFromTheNextPacketOn() {
+    var orders = orders()
+    var stage = stage(orders)
+    var packets: [EncodedAudioFrame] = []
+    stage.consume(noise(milliseconds: 200, at: TimeDelta.zero)) { packets.append($0) }
+    orders.wishes.isStereo = false
+    orders.wishes.maximumBitrate = 16_000
+    stage.obey(orders)
+    let count = packets.count
+    stage.consume(noise(milliseconds: 1_000, at: .milliseconds(200))) { packets.append($0) }
+    let after = packets.dropFirst(count + 3)
+    #expect(packets.prefix(count).allSatisfy { OpusPacket($0.data)?.channels == 2 })
+    #expect(after.allSatisfy { OpusPacket($0.data)?.channels == 1 })
+    // Some 11 kB without; the rate is an average over longer than this.
+    #expect(after.map(\.data.count).reduce(0, +) < 3_000)
+    orders.wishes = OpusWishes()
+    stage.obey(orders)
+    stage.consume(noise(milliseconds: 200, at: .milliseconds(1_200))) { packets.append($0) }
+    #expect(packets.last.flatMap { OpusPacket($0.data)?.channels } == 2)
+  }
+
+  @Test func everyPacketSaysHowLoudItIs() {
+    var stage = stage(orders())
+    var packets: [EncodedAudioFrame] = []
+    stage.consume(noise(milliseconds: 200, at: TimeDelta.zero)) { packets.append($0) }
+    // Even noise between 0 and 0.5: its root mean square is 0.29.
+    #expect(packets.dropFirst(2).allSatisfy { $0.level.map { (10...12).contains($0.attenuation) } ?? false })
+    stage.obey(orders(muted: true))
+    let count = packets.count
+    stage.consume(noise(milliseconds: 1_000, at: .milliseconds(200))) { packets.append($0) }
+    #expect(packets.count > count && packets.dropFirst(count + 1).allSatisfy { $0.level == .silence })
+  }
+
+  @Test func whatIsHeldBackIsASilenceAndTheTimesGoOn() {
+    var orders = orders()
+    var stage = stage(orders)
+    var packets: [EncodedAudioFrame] = []
+    stage.consume(noise(milliseconds: 200, at: TimeDelta.zero)) { packets.append($0) }
+    orders.isHeld = true
+    stage.obey(orders)
+    let count = packets.count
+    stage.consume(noise(milliseconds: 1_000, at: .milliseconds(200))) { packets.append($0) }
+    stage.consume(
+      EncodedAudioFrame(data: [0xFC, 1, 2], position: 0, sampleCount: 960, captureTime: .zero + .milliseconds(1_200))
+    ) { packets.append($0) }
+    #expect(packets.count == count)
+    orders.isHeld = false
+    stage.obey(orders)
+    stage.consume(noise(milliseconds: 200, at: .milliseconds(1_300))) { packets.append($0) }
+    let first = packets.dropFirst(count).first
+    #expect(first?.startsTalkSpurt == true && abs((first?.position ?? 0) - 62_400) <= 960)
   }
 
   @Test func packetsPassedOnAndSoundEncodedHereShareOneTimeline() {

@@ -5,7 +5,7 @@ import RTCast
 import Synchronization
 import Testing
 
-@Suite struct PipelineKeyFrameTests {
+@Suite(.timeLimit(.minutes(1))) struct PipelineKeyFrameTests {
   let size = PixelSize(width: 480, height: 272)
 
   private func orders(keyFrame: Bool = false, active: Bool = true) -> PipelineOrders {
@@ -80,6 +80,7 @@ import Testing
     #expect(pipeline.shown?.size == PixelSize(width: 240, height: 136))
   }
 
+  /// S4.30.
   @Test func theRealThreadAnswersAKeyFrameRequestWhileTheSourceRests() async throws {
     let (frames, continuation) = AsyncStream.makeStream(of: EncodedFrame.self)
     let pipeline = VideoPipeline(

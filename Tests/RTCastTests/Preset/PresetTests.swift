@@ -7,6 +7,7 @@ import Testing
 private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(json: json.utf8, file: "mine.json") }
 
 @Suite struct PresetTests {
+  /// S0.29–S0.31, S0.33–S0.43.
   @Test func `Every key is read`() throws {
     let preset = try preset(
       """
@@ -71,6 +72,7 @@ private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(j
     #expect(high?.maximum == .megabitsPerSecond(20) && high?.start == .megabitsPerSecond(20))
   }
 
+  /// S1.18.
   @Test(arguments: [
     ("{\"fpss\": 5}", "line 1: fpss is unknown; the keys are title, description, fps,"),
     ("{\n\n\"video\": {\n\"maxBitrat\": 5}}", "line 4: video.maxBitrat is unknown; the keys of video are minBitrate,"),

@@ -74,6 +74,14 @@ final class HandSound: AudioSource {
   func end(_ reason: CaptureEnd) { consumer.withLock { $0 }?.audioCaptureDidEnd(reason) }
 }
 
+/// A source that pauses when it is told to, as a file does.
+final class HandPlayback: PausableSource {
+  private let calls = Mutex<[String]>([])
+  var told: [String] { calls.withLock { $0 } }
+  func pause() { calls.withLock { $0.append("pause") } }
+  func resume() { calls.withLock { $0.append("resume") } }
+}
+
 /// Keeps what a broadcast sends.
 final class SentFrames: EncodedMediaSink {
   private let kept = Mutex<(video: [EncodedFrame], audio: [EncodedAudioFrame])>(([], []))

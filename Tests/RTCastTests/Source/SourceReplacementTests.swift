@@ -4,7 +4,7 @@ import RTCPrimitives
 import RTCast
 import Testing
 
-@Suite struct SourceReplacementTests {
+@Suite(.timeLimit(.minutes(1))) struct SourceReplacementTests {
   private let first = HandCapturer()
   private let sent = SentFrames()
 
@@ -21,6 +21,7 @@ import Testing
     return broadcast
   }
 
+  /// S1.24, S3.37.
   @Test func theFirstPictureOfANewSourceIsAKeyFrameAndTimesGoOn() async throws {
     let broadcast = try await broadcast()
     first.show(20, at: Timestamp(nanoseconds: 5_000_000_000))
@@ -87,6 +88,7 @@ import Testing
     await broadcast.stop()
   }
 
+  /// S4.24.
   @Test func theHintFollowsTheSourceUnlessItWasChosen() async throws {
     let broadcast = try await broadcast()
     let screen = HandCapturer(isScreencast: true)
@@ -107,6 +109,29 @@ import Testing
     try await broadcast.resume()
     first.show(60, at: Timestamp(nanoseconds: 2_000_000_000))
     #expect(first.starts.count == 2 && sent.video.count > count)
+    await broadcast.stop()
+  }
+
+  @Test func soundBesideAPausedFileIsHeldBackToo() async throws {
+    let (sound, playback) = (HandSound(), HandPlayback())
+    let broadcast = try await broadcast(MediaSource(video: first, audio: sound, playback: playback))
+    sound.play(at: .zero)
+    let count = sent.audio.count
+    #expect(count > 0 && !broadcast.isPaused)
+    broadcast.pause()
+    sound.play(at: Timestamp(nanoseconds: 100_000_000))
+    #expect(sent.audio.count == count && broadcast.isPaused)
+    try await broadcast.resume()
+    sound.play(at: Timestamp(nanoseconds: 5_000_000_000))
+    #expect(sent.audio.count > count && !broadcast.isPaused)
+    #expect(playback.told == ["pause", "resume"] && first.starts.count == 1)
+    // Another source in a pause ends it.
+    broadcast.pause()
+    let next = HandSound()
+    try await broadcast.replaceSource(MediaSource(video: HandCapturer(), audio: next))
+    let before = sent.audio.count
+    next.play(at: Timestamp(nanoseconds: 9_000_000_000))
+    #expect(sent.audio.count > before && !broadcast.isPaused)
     await broadcast.stop()
   }
 

@@ -7,6 +7,7 @@
 /// | `accept` | the caller's first offer may come |
 /// | `reject` | `reason`: `rejected`, `busy` or `unsupported` |
 /// | `description` | `description` {`type`, `sdp`}, `streams`? {identifier: `camera` or `screen`}. Callers of older protocols send the offer right behind the ring |
+/// | `streams` | `streams`, as above: what they show changed without a description |
 /// | `mute` | `kind`: `audio` or `video`, `muted` |
 /// | `end` | hangs up |
 ///
@@ -20,6 +21,8 @@ public struct CallSignal: Sendable, Hashable {
     case reject(reason: String)
     /// `offer` or `answer`, and the SDP.
     case description(kind: String, sdp: String)
+    /// What `streams` show has changed, and nothing else.
+    case streams
     /// `audio` or `video`.
     case mute(kind: String, isMuted: Bool)
     case end
@@ -27,7 +30,7 @@ public struct CallSignal: Sendable, Hashable {
 
   public var call: String
   public var body: Body
-  /// Of a description: what its streams show, by their identifiers: `camera` or `screen`.
+  /// Of a description, or alone: what its streams show, by their identifiers: `camera` or `screen`.
   public var streams: [String: String] = [:]
 
   public init(call: String, _ body: Body, streams: [String: String] = [:]) {
@@ -56,6 +59,9 @@ public struct CallSignal: Sendable, Hashable {
         let sdp = try? inner.text("sdp", longest: .max)
       else { return nil }
       self.init(call: call, .description(kind: kind, sdp: sdp), streams: Self.streams(try? message.object("streams")))
+    case "streams":
+      guard let streams = try? message.object("streams") else { return nil }
+      self.init(call: call, .streams, streams: Self.streams(streams))
     case "mute":
       guard let kind = try? message.text("kind"), case .bool(let isMuted) = message.value("muted")?.value else {
         return nil
@@ -68,7 +74,7 @@ public struct CallSignal: Sendable, Hashable {
 
   private static func streams(_ members: HubMessageReader?) -> [String: String] {
     var kinds: [String: String] = [:]
-    for member in members?.members ?? [] {
+    for member in members?.members.prefix(mostStreams) ?? [] {
       if case .string(let kind) = member.value.value { kinds[member.name] = kind }
     }
     return kinds
@@ -80,6 +86,13 @@ public struct CallSignal: Sendable, Hashable {
       if case .bool(let isWanted) = member.value.value { kinds[member.name] = isWanted }
     }
     return kinds
+  }
+
+  /// More than any call has.
+  private static let mostStreams = 64
+
+  private var streamsJSON: JSONValue {
+    .object(streams.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value)) })
   }
 
   /// One JSON object.
@@ -97,8 +110,8 @@ public struct CallSignal: Sendable, Hashable {
       members += [
         ("type", "description"), ("description", .object([("type", .string(kind)), ("sdp", .string(sdp))])),
       ]
-      let kinds = streams.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value)) }
-      if !kinds.isEmpty { members.append(("streams", .object(kinds))) }
+      if !streams.isEmpty { members.append(("streams", streamsJSON)) }
+    case .streams: members += [("type", "streams"), ("streams", streamsJSON)]
     case .mute(let kind, let isMuted):
       members += [("type", "mute"), ("kind", .string(kind)), ("muted", .bool(isMuted))]
     case .end: members.append(("type", "end"))

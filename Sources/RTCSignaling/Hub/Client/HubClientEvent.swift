@@ -14,6 +14,11 @@ public enum HubClientEvent: Sendable, Hashable {
   case peers(room: String, [String])
   case peerJoined(room: String, peer: String)
   case peerLeft(room: String, peer: String)
+  /// Who else is at the hub, after `list` or `follow`; to who follows it comes anew after a connection was lost.
+  case present([String])
+  /// To who follows.
+  case peerArrived(String)
+  case peerGone(String)
   /// The hub refused a message, or could not deliver it.
   case refused(HubRefusal)
   /// The connection broke; the next attempt follows after the delay. What is sent meanwhile waits.

@@ -31,6 +31,9 @@ enum HubClientMessage {
     case "peer-joined":
       return .event(.peerJoined(room: try message.text("room"), peer: try message.text("peer")))
     case "peer-left": return .event(.peerLeft(room: try message.text("room"), peer: try message.text("peer")))
+    case "present": return .event(.present(message.texts("peers")))
+    case "peer-arrived": return .event(.peerArrived(try message.text("peer")))
+    case "peer-gone": return .event(.peerGone(try message.text("peer")))
     case "error":
       return .event(
         .refused(

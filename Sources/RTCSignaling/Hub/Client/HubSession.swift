@@ -40,6 +40,12 @@ public struct HubSession: Sendable {
     case send(HubMessage, to: String)
     case join(room: String)
     case leave(room: String)
+    /// The machine's network is back, or another: a pause ends, and a connection shows at once whether it still lives.
+    case networkReturned
+    /// Ask who is there.
+    case list
+    /// Ask who is there, and be told who comes and goes.
+    case follow
     /// Say goodbye and end.
     case close
     /// The time that `deadline` named has come.
@@ -69,6 +75,7 @@ public struct HubSession: Sendable {
   private let token: String?
   private let secret: String
   private let options: Options
+  private let isListed: Bool
   private var name: String?
   private var random: SeededGenerator
   private var stage = Stage.fresh
@@ -80,6 +87,7 @@ public struct HubSession: Sendable {
   private var pinged: Timestamp?
   /// Rooms that the application is in, in the order it joined.
   private var rooms: [String] = []
+  private var isFollowing = false
   private var queue: [String] = []
   private var queuedBytes = 0
   private var actions: [Action] = []
@@ -87,10 +95,13 @@ public struct HubSession: Sendable {
   /// - Parameters:
   ///   - name: nil lets the hub choose one.
   ///   - secret: 16 to 128 characters that nobody can guess; by it the name is resumed.
+  ///   - isListed: whether others see this client among who is there.
   ///   - seed: for the pauses.
   public init(
-    address: HubAddress, name: String?, token: String?, secret: String, options: Options = Options(), seed: UInt64
+    address: HubAddress, name: String?, token: String?, secret: String, isListed: Bool = true,
+    options: Options = Options(), seed: UInt64
   ) {
+    self.isListed = isListed
     self.address = address
     self.name = name
     self.token = token
@@ -127,6 +138,9 @@ public struct HubSession: Sendable {
     case .send(let message, let peer): post(message.text(to: peer))
     case .join(let room): join(room)
     case .leave(let room): leave(room)
+    case .networkReturned: hurry(now)
+    case .list: post(Self.listing(isFollowing: isFollowing))
+    case .follow: follow()
     case .close: close()
     case .deadline: wake(now)
     }
@@ -149,6 +163,7 @@ public struct HubSession: Sendable {
     var members: [(String, JSONValue)] = [("type", "register"), ("secret", .string(secret))]
     if let name { members.append(("id", .string(name))) }
     if let token { members.append(("token", .string(token))) }
+    if !isListed { members.append(("listed", .bool(false))) }
     actions.append(.send(JSONValue.object(members).text))
   }
 
@@ -188,6 +203,19 @@ public struct HubSession: Sendable {
         actions.append(.disconnect)
         lose(.connectionLost(reason: "the hub has gone silent"), now)
       }
+    }
+  }
+
+  private mutating func hurry(_ now: Timestamp) {
+    switch stage {
+    case .pausing:
+      attempts = 0
+      connect(now)
+    case .registered:
+      guard pinged == nil else { return }
+      pinged = now
+      actions.append(.ping)
+    case .fresh, .connecting, .registering, .ended: return
     }
   }
 
@@ -240,6 +268,16 @@ public struct HubSession: Sendable {
     if case .registered = stage { actions.append(.send(Self.text("leave", room))) }
   }
 
+  private mutating func follow() {
+    isFollowing = true
+    // Else it is said with the registration.
+    if case .registered = stage { actions.append(.send(Self.listing(isFollowing: true))) }
+  }
+
+  private static func listing(isFollowing: Bool) -> String {
+    JSONValue.object([("type", "list"), ("follow", .bool(isFollowing))]).text
+  }
+
   private static func text(_ type: String, _ room: String) -> String {
     JSONValue.object([("type", .string(type)), ("room", .string(room))]).text
   }
@@ -267,6 +305,7 @@ public struct HubSession: Sendable {
     // What was left while there was no connection, and what was joined, or what a restarted hub has forgotten.
     for room in registration.rooms where !rooms.contains(room) { actions.append(.send(Self.text("leave", room))) }
     for room in rooms where !registration.rooms.contains(room) { actions.append(.send(Self.text("join", room))) }
+    if isFollowing { actions.append(.send(Self.listing(isFollowing: true))) }
     for text in queue { actions.append(.send(text)) }
     queue = []
     queuedBytes = 0

@@ -2,7 +2,8 @@
 ///
 /// | from a client | |
 /// |---|---|
-/// | `register` | `id`?, `token`?, `secret`? (the one of a name that is to be resumed) |
+/// | `register` | `id`?, `token`?, `secret`? (the one of a name that is to be resumed), `listed`? (false: not among `present`) |
+/// | `list` | `follow`? (true: and who comes and goes, until the connection ends; false: no more) |
 /// | `signal` | `to`, `data` (anything; `CallSignal` where it is about a call), `call`? |
 /// | `candidate` | `to`, `candidate` (as `RTCIceCandidateInit`, null after the last), `call`? |
 /// | `bye` | `to`, `reason`?, `call`? |
@@ -15,6 +16,8 @@
 /// | `signal`, `candidate`, `bye` | as above, with `from` instead of `to` |
 /// | `peers` | `room`, `peers`: who was there before; the newcomer calls them |
 /// | `peer-joined`, `peer-left` | `room`, `peer` |
+/// | `present` | `peers`: who else is at the hub and can be called, in the order of their names; the answer to `list` |
+/// | `peer-arrived`, `peer-gone` | `peer`, for those who follow |
 /// | `error` | `code`, `message`, `to`?, `room`? |
 /// | `pong` | |
 ///
@@ -26,7 +29,8 @@ enum NativeDialect {
     case "register":
       return .register(
         name: try message.optionalText("id"), token: try message.optionalText("token", longest: 1024),
-        secret: try message.optionalText("secret"))
+        secret: try message.optionalText("secret"), isListed: try message.optionalFlag("listed") ?? true)
+    case "list": return .list(isFollowing: try message.optionalFlag("follow") ?? false)
     case "signal": return .relay(try relay(message, try message.signal("data")))
     case "candidate": return .relay(try relay(message, try message.candidate("candidate")))
     case "bye": return .relay(try relay(message, .bye(reason: try message.optionalText("reason"))))
@@ -55,6 +59,9 @@ enum NativeDialect {
       return object("peers", [("room", .string(room)), ("peers", .array(peers.map { .string($0) }))])
     case .joined(let room, let peer): return object("peer-joined", [("room", .string(room)), ("peer", .string(peer))])
     case .left(let room, let peer): return object("peer-left", [("room", .string(room)), ("peer", .string(peer))])
+    case .present(let peers): return object("present", [("peers", .array(peers.map { .string($0) }))])
+    case .arrived(let peer): return object("peer-arrived", [("peer", .string(peer))])
+    case .gone(let peer): return object("peer-gone", [("peer", .string(peer))])
     case .pong: return object("pong", [])
     case .fault(let fault, _):
       var members: [(String, JSONValue)] = [("code", .string(fault.code)), ("message", .string(fault.message))]

@@ -10,7 +10,7 @@ enum PeerJSDialect {
     guard name.utf8.count <= HubMessageReader.longestWord, token.utf8.count <= HubMessageReader.longestWord else {
       throw .malformed("the address carries an id or token that is too long")
     }
-    return .register(name: name, token: key, secret: token)
+    return .register(name: name, token: key, secret: token, isListed: true)
   }
 
   static func parse(_ bytes: [UInt8]) throws(HubFault) -> HubRequest {
@@ -55,7 +55,7 @@ enum PeerJSDialect {
       } else {
         object("ERROR", [("payload", .object([("msg", .string(fault.message))]))])
       }
-    case .peers, .joined, .left, .pong: nil
+    case .peers, .joined, .left, .present, .arrived, .gone, .pong: nil
     }
   }
 

@@ -1,9 +1,6 @@
 "use strict";
 // The switchboard: which calls there are, who is here, and who may ring whom.
 
-/// Everybody who opens this page is in this room, so that people see each other. Nobody is called for being in it.
-const LOBBY = "lobby";
-
 class Switchboard {
   constructor(line, local) {
     Object.assign(this, { line, local, calls: new Map(), people: new Set(), room: null, members: new Set() });
@@ -90,6 +87,9 @@ class Switchboard {
     case "peers": this.arrived(room, message.peers ?? []); break;
     case "peer-joined": this.came(room, peer); break;
     case "peer-left": this.went(room, peer); break;
+    case "present": this.people = new Set(message.peers ?? []); this.onchange(); break;
+    case "peer-arrived": this.appeared(peer); break;
+    case "peer-gone": this.disappeared(peer); break;
     case "signal": this.signal(from, message.data, message.call); break;
     case "candidate": this.find(from, message.call)?.candidate(message.candidate); break;
     case "bye": this.bye(from, message.call); break;
@@ -98,7 +98,6 @@ class Switchboard {
   }
 
   arrived(room, peers) {
-    if (room === LOBBY) this.people = new Set(peers);
     if (room === this.room) {
       this.members = new Set(peers);
       for (const peer of peers) this.meet(peer);
@@ -112,18 +111,35 @@ class Switchboard {
   }
 
   came(room, peer) {
-    if (room === LOBBY) this.people.add(peer);
     if (room === this.room) this.members.add(peer);
-    const call = this.with(peer);
-    if (call) call.gone = false;
-    this.onchange();
+    this.back(peer);
   }
 
   went(room, peer) {
-    if (room === LOBBY) this.people.delete(peer);
     if (room === this.room) this.members.delete(peer);
     const call = this.with(peer);
-    if (call && (room === LOBBY || room === call.room)) this.vanished(call);
+    if (call && room === call.room) this.vanished(call);
+    this.onchange();
+  }
+
+  /// At the hub, in whatever room or none.
+  appeared(peer) {
+    this.people.add(peer);
+    this.back(peer);
+    const call = this.with(peer);
+    if (call?.isLive) call.retell();
+  }
+
+  disappeared(peer) {
+    this.people.delete(peer);
+    const call = this.with(peer);
+    if (call) this.vanished(call);
+    this.onchange();
+  }
+
+  back(peer) {
+    const call = this.with(peer);
+    if (call) call.gone = false;
     this.onchange();
   }
 
@@ -154,6 +170,7 @@ class Switchboard {
       else if (call?.state === "ringing") call.offer = data.description;   // older protocols' callers do not wait
       else if (!call) this.line.send({ type: "bye", to: from, call: id, reason: "unknown-call" });
       break;
+    case "streams": if (call) { call.showing(data.streams); this.onmedia(call); } break;
     case "mute":
       if (call && (data.kind === "audio" || data.kind === "video")) { call.mutedThere[data.kind] = data.muted === true; this.onmedia(call); }
       break;
@@ -212,7 +229,7 @@ class Switchboard {
       if (call?.state === "calling") { call.plain = true; call.connect(); }
       return;
     }
-    if (code === "not-in-room" || (room === LOBBY && code !== "room-full")) return;
+    if (code === "not-in-room") return;
     if (room !== undefined && room === this.room) this.leaveRoom();
     this.onfault({ code, message: String(message ?? ""), room });
   }

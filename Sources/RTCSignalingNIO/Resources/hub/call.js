@@ -109,6 +109,12 @@ class Call {
     this.told = told;
   }
 
+  /// The hub knows the peer again: what was said while it did not is lost.
+  retell() {
+    if (this.plain || !this.told) return;
+    for (const kind of ["audio", "video"]) this.say({ type: "mute", kind, muted: this.told[kind] });
+  }
+
   // MARK: negotiation
 
   async negotiate() {
@@ -127,9 +133,14 @@ class Call {
     this.say({ type: "description", description: { type, sdp }, streams: { [face.id]: "camera", [shared.id]: "screen" } });
   }
 
+  /// What the far side's streams show: cameras or screens.
+  showing(streams) {
+    if (streams && typeof streams === "object") Object.assign(this.streamKinds, streams);
+  }
+
   describe(description, streams) {
     if (typeof description?.sdp !== "string") return;
-    if (streams && typeof streams === "object") Object.assign(this.streamKinds, streams);
+    this.showing(streams);
     this.inOrder(async () => {
       const { pc } = this;
       const ready = !this.making && (pc.signalingState === "stable" || this.settling);

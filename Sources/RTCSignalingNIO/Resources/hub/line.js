@@ -10,6 +10,7 @@ class HubLine {
     this.fault = null;           // { code, message } of the last refusal
     this.iceServers = [];
     this.rooms = new Set();      // those to be in, whatever becomes of the connection
+    this.following = false;      // wants to know who comes and goes
     this.retryAt = 0;
     this.onstate = () => {};
     this.onmessage = () => {};
@@ -74,10 +75,11 @@ class HubLine {
     clearTimeout(this.patience);
     Object.assign(this, { name: message.id, fault: null, tries: 0, wasOnline: true,
       iceServers: Array.isArray(message.iceServers) ? message.iceServers : [] });
-    const entered = new Set(message.rooms ?? []);
+    const entered = new Set(message.rooms ?? []), followed = this.following;
     this.enter("online");
     for (const room of this.rooms) if (!entered.has(room)) this.send({ type: "join", room });
     for (const room of entered) if (!this.rooms.has(room)) this.send({ type: "leave", room });
+    if (followed) this.send({ type: "list", follow: true });
     for (const { message, due } of this.queue.splice(0)) if (due > performance.now()) this.send(message);
   }
 
@@ -104,6 +106,7 @@ class HubLine {
   }
 
   join(room) { this.rooms.add(room); if (this.state === "online") this.send({ type: "join", room }); }
+  follow() { this.following = true; if (this.state === "online") this.send({ type: "list", follow: true }); }
   leave(room) { if (this.rooms.delete(room) && this.state === "online") this.send({ type: "leave", room }); }
 
   /// Asks the hub for a sign of life.
@@ -132,6 +135,7 @@ class HubLine {
   close() {
     this.enter("closed");
     this.queue = [];
+    this.following = false;
     this.rooms.clear();
     this.drop();
   }

@@ -62,8 +62,8 @@ board.onended = (call) => {
   else if (text && call.outgoing) ringer.sign("no");
   if (!board.live.length && board.room === null) clearChat();
 };
-board.onfault = ({ code, message, room }) => {
-  if (room === LOBBY) { $("people-note").textContent = "The list is full; call by name."; return; }
+board.onfault = ({ code, message }) => {
+  if (code === "too-many-followers") { $("people-note").textContent = "Too many are here to follow who comes and goes; call by name."; return; }
   tell(message || "The hub refused that (" + code + ").", code);
 };
 board.onmedia = () => showStage();
@@ -79,7 +79,7 @@ line.onstate = (now) => {
     if (!page.joined) {
       page.joined = true;
       remember("name", line.name);
-      line.join(LOBBY);
+      line.follow();
       followFragment();
     }
   }
@@ -123,7 +123,7 @@ function show() {
   $("join").disabled = now === "joining";
   $("join").textContent = now === "joining" ? "Joining…" : fragment().room ? "Join the room" : "Join";
   const { room } = fragment();
-  $("room-hint").hidden = !room || room === LOBBY;
+  $("room-hint").hidden = !room;
   $("room-hint").textContent = "You will join the room “" + room + "”. Everybody there will see and hear what you send.";
   if (before !== now && !onStage && before !== undefined && ["calling", "connecting", "call", "room"].includes(before)) $("people-title").focus();
   if (before !== now && onStage && !$("grid").contains(document.activeElement)) $("stage").focus({ preventScroll: true });
@@ -339,14 +339,14 @@ function answer(withCamera) {
 }
 
 function enterRoom(room) {
-  if (room === LOBBY || room === board.room) return;
+  if (room === board.room) return;
   board.enterRoom(room);
 }
 
 function followFragment() {
   const { room } = fragment();
   if (!page.joined) { show(); return; }
-  if (room && room !== LOBBY) enterRoom(room);
+  if (room) enterRoom(room);
   else if (board.room !== null) board.hangUp();
 }
 
@@ -401,7 +401,7 @@ $("by-room").addEventListener("submit", (event) => {
   event.preventDefault();
   ringer.wake();
   const room = $("room").value.trim();
-  if (room && room !== LOBBY) location.hash = fragmentFor(room);
+  if (room) location.hash = fragmentFor(room);
   if (room === fragment().room) enterRoom(room);
 });
 $("say").addEventListener("submit", (event) => {

@@ -17,6 +17,10 @@ import Testing
       #"{"call":"k","type":"description","description":{"type":"answer","sdp":"v=0"},"streams":{"s":"screen"}}"#
     ),
     (
+      CallSignal(call: "k", .streams, streams: ["s": "camera"]),
+      #"{"call":"k","type":"streams","streams":{"s":"camera"}}"#
+    ),
+    (
       CallSignal(call: "k", .mute(kind: "audio", isMuted: true)),
       #"{"call":"k","type":"mute","kind":"audio","muted":true}"#
     ), (CallSignal(call: "k", .end), #"{"call":"k","type":"end"}"#),
@@ -34,7 +38,8 @@ import Testing
 
   @Test(arguments: [
     "", "7", "{}", #"{"type":"accept"}"#, #"{"call":"k","type":"dance"}"#, #"{"call":7,"type":"end"}"#,
-    #"{"call":"k","type":"description"}"#, #"{"call":"k","type":"description","description":{"type":"offer"}}"#,
+    #"{"call":"k","type":"description"}"#, #"{"call":"k","type":"streams","streams":7}"#,
+    #"{"call":"k","type":"description","description":{"type":"offer"}}"#,
     #"{"call":"k","type":"mute","kind":"audio","muted":"yes"}"#,
   ])
   func `What is none of them is nil`(json: String) {

@@ -2,6 +2,7 @@ import RTCSignaling
 import Testing
 
 @Suite struct HubAddressTests {
+  /// S1.13, S3.21.
   @Test(arguments: [
     ("ws://host:8080", "ws://host:8080/hub"), ("wss://host", "wss://host/hub"), ("https://host/", "wss://host/hub"),
     ("http://[::1]:80/some/hub?x=1", "ws://[::1]/some/hub?x=1"), ("WS://HOST/", "ws://host/hub"),

@@ -65,6 +65,23 @@ private struct SessionBench {
 }
 
 @Suite struct HubSessionTests {
+  @Test func `It asks who is there, and again when it is back while it follows`() {
+    var bench = SessionBench()
+    bench.handle(.follow)
+    bench.begin()
+    bench.handle(.list)
+    #expect(bench.sent == [#"{"type":"list","follow":true}"#])
+    bench.hear(#"{"type":"present","peers":["bob",7]}"#)
+    bench.hear(#"{"type":"peer-arrived","peer":"carol"}"#)
+    bench.hear(#"{"type":"peer-gone","peer":"bob"}"#)
+    #expect(bench.told == [.present(["bob"]), .peerArrived("carol"), .peerGone("bob")])
+    bench.handle(.closed(code: nil))
+    bench.take()
+    bench.pass(.seconds(1))
+    bench.register(resumed: true)
+    #expect(bench.sent.dropFirst() == [#"{"type":"list","follow":true}"#])
+  }
+
   @Test func `It registers with name, token and secret as soon as the connection is made`() {
     var bench = SessionBench(token: "sesame")
     bench.handle(.start)

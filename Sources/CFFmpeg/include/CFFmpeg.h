@@ -1,3 +1,5 @@
+// FFmpeg's libraries, loaded by the first call to them: they bring a hundred others with them, which a hub or a cast of
+// a screen never needs. See `forwarding.c`, which must name each function that is used.
 #ifndef CFFMPEG_H
 #define CFFMPEG_H
 
@@ -25,5 +27,9 @@ static const int cffmpeg_error_invalid_data = AVERROR_INVALIDDATA;
 static const int64_t cffmpeg_no_timestamp = AV_NOPTS_VALUE;
 
 static inline int cffmpeg_error(int number) { return AVERROR(number); }
+
+// What the dynamic linker says of the first of FFmpeg's libraries that cannot be loaded, valid until this thread asks
+// it for something else; null when all are there. Loads them.
+const char *cffmpeg_missing(void);
 
 #endif

@@ -1,7 +1,8 @@
 import RTCPrimitives
 
-/// When the frames of a far sender were taken, on our clock, as far as their RTP timestamps tell.
-struct RelayTimeline {
+/// When the frames of a far stream were taken, on our clock, as far as their RTP timestamps tell: the first when it came, the
+/// rest as far from it as their timestamps say.
+struct RelayTimeline: Sendable {
   /// RTP units in a second.
   let rate: Int64
   private var start: (position: Extended<RTPTimestamp>, time: Timestamp)?

@@ -1,35 +1,13 @@
-import RTCWire
+public import RTCWire
 
-/// A username fragment and password (RFC 8445 §5.3).
-public struct IceCredentials: Hashable, Sendable {
-  public let usernameFragment: String
-  public let password: String
-
-  /// Nil when a field is too short, too long or has other than ice-chars (RFC 8839 §5.4).
-  public init?(usernameFragment: String, password: String) {
-    guard (4...256).contains(usernameFragment.utf8.count), (22...256).contains(password.utf8.count),
-      usernameFragment.utf8.allSatisfy(Self.isIceChar), password.utf8.allSatisfy(Self.isIceChar)
-    else { return nil }
-    self.usernameFragment = usernameFragment
-    self.password = password
-  }
-
+extension IceCredentials {
   /// Fresh ones: 48 random bits of fragment, 144 of password. The generator must be unguessable in production.
   public init(using generator: inout some RandomNumberGenerator) {
-    usernameFragment = Self.text(count: 8, using: &generator)
-    password = Self.text(count: 24, using: &generator)
+    let fragment = Self.text(count: 8, using: &generator)
+    self.init(usernameFragment: fragment, password: Self.text(count: 24, using: &generator))
   }
 
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-  private static func isIceChar(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
-      true
-    default: false
-    }
-  }
 
   private static func text(count: Int, using generator: inout some RandomNumberGenerator) -> String {
     String(decoding: (0..<count).map { _ in alphabet[Int(generator.next() >> 58)] }, as: UTF8.self)

@@ -1,0 +1,78 @@
+import RTCCapture
+import RTCMedia
+package import RTCPrimitives
+import Synchronization
+
+/// How long is waited for what a plugin does not return from.
+package struct PluginPatience: Hashable, Sendable {
+  /// For its `start`, while somebody wants it.
+  package var start: TimeDelta
+  /// For its `stop`, and for a `start` that nobody wants any more.
+  package var stop: TimeDelta
+
+  package init(start: TimeDelta = .seconds(10), stop: TimeDelta = .seconds(2)) {
+    self.start = start
+    self.stop = stop
+  }
+}
+
+extension TimeDelta {
+  /// Such as "2 s" or "0.3 s".
+  var words: String { nanoseconds % 1_000_000_000 == 0 ? "\(nanoseconds / 1_000_000_000) s" : "\(seconds) s" }
+}
+
+/// One start of a plugin, on a thread of its own, for those who wait for it. It is over when the plugin's `start` has
+/// returned or nobody waits any longer, whichever is first. Any thread.
+final class PluginStart: Sendable {
+  typealias Outcome = Result<any RunningPlugin, CaptureError>
+
+  private struct State {
+    var outcome: Outcome?
+    var waiting: [CaptureRun] = []
+    var isAbandoned = false
+    var onAbandon: (@Sendable () -> Void)?
+  }
+
+  let feed = PluginFeed()
+  /// When patience ends.
+  let deadline: Timestamp
+  private let state = Mutex(State())
+
+  init(deadline: Timestamp) { self.deadline = deadline }
+
+  var outcome: Outcome? { state.withLock { $0.outcome } }
+
+  /// `run` is woken when this is over.
+  func wake(_ run: CaptureRun) { state.withLock { $0.waiting.append(run) } }
+
+  /// False when it was over before; then nothing changes.
+  func resolve(_ outcome: Outcome) -> Bool {
+    let waiting = state.withLock { state -> [CaptureRun]? in
+      guard state.outcome == nil else { return nil }
+      state.outcome = outcome
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for run in waiting ?? [] { run.wake() }
+    return waiting != nil
+  }
+
+  /// Nothing is taken from it, and what can be done to end it is done.
+  func abandon() {
+    feed.close()
+    let body = state.withLock { state in
+      state.isAbandoned = true
+      return state.onAbandon
+    }
+    body?()
+  }
+
+  /// `body` is called when this is abandoned, or now when it is already.
+  func whenAbandoned(_ body: @escaping @Sendable () -> Void) {
+    let isAbandoned = state.withLock { state in
+      state.onAbandon = body
+      return state.isAbandoned
+    }
+    if isAbandoned { body() }
+  }
+}

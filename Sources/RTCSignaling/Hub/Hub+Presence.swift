@@ -1,0 +1,21 @@
+import RTCPrimitives
+
+/// Who is there, for those who have a name themselves: whoever may register may see the others. A name is there until it is
+/// free again, so one whose connection broke is still among them while it may come back.
+extension Hub {
+  mutating func list(for id: HubConnectionID, isFollowing: Bool, _ now: Timestamp) throws(HubFault) {
+    let name = try name(of: id)
+    // The answer may be long.
+    guard connections[id]?.messages.take(configuration.limits.listWeight - 1, now: now) == true else { throw .tooFast }
+    let names = peers.lazy.filter { $0.value.isListed && $0.key != name }.map(\.key)
+    send(.present(names.sorted()), to: id)
+    guard isFollowing else { return followers.removeAll { $0 == id } }
+    guard !followers.contains(id) else { return }
+    guard followers.count < configuration.limits.followers else { throw .tooManyFollowers }
+    followers.append(id)
+  }
+
+  mutating func tellFollowers(_ notice: HubNotice, but id: HubConnectionID?) {
+    for follower in followers where follower != id { send(notice, to: follower) }
+  }
+}

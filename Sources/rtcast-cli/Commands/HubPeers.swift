@@ -1,0 +1,49 @@
+import Glibc
+import RTCSignaling
+import RTCSignalingNIO
+
+/// Who is at a hub, asked once. The asker needs a name like everybody; others do not see it.
+enum HubPeers {
+  /// - Parameters:
+  ///   - hub: nil: `RTCAST_SERVER` says.
+  ///   - name: nil: the hub chooses.
+  static func list(at hub: HubAddress?, as name: String?, token: String?) async throws(CastFailure) -> [String] {
+    let address = try HubChoice.find(
+      nil, option: hub, environment: getenv("RTCAST_SERVER").map { String(cString: $0) })
+    var configuration = HubClient.Configuration()
+    configuration.isListed = false
+    let client = HubClient(address: address, token: token, configuration: configuration)
+    let answer = await ask(client, as: name)
+    await client.close()
+    return try answer.get()
+  }
+
+  private static func ask(_ client: HubClient, as name: String?) async -> Result<[String], CastFailure> {
+    do throws(HubClientError) { _ = try await client.connect(as: name) } catch { return .failure(CastFailure(error)) }
+    client.list()
+    for await event in client.events {
+      switch event {
+      case .present(let peers): return .success(peers)
+      case .refused(let refusal):
+        return .failure(CastFailure(.protocolError, "The hub does not say who is there: \(refusal.message)"))
+      case .disconnected(let error, _), .ended(let error?): return .failure(CastFailure(error))
+      case .registered, .signal, .candidate, .bye, .peers, .peerJoined, .peerLeft, .peerArrived, .peerGone, .ended(nil):
+        continue
+      }
+    }
+    return .failure(CastFailure(.unavailable, "The hub did not say who is there; try again."))
+  }
+}
+
+extension CastFailure {
+  init(_ error: HubClientError) {
+    let status: ExitStatus =
+      switch error.kind {
+      case .caller: .usage
+      case .network: .unavailable
+      case .permission: .notPermitted
+      case .server: .protocolError
+      }
+    self.init(status, error.description)
+  }
+}

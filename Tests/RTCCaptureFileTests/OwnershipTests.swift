@@ -1,0 +1,98 @@
+import RTCCaptureFile
+import RTCMedia
+import RTCPrimitives
+import Testing
+
+/// A file plays for those who hold its player or one of its sources, and for nobody else. The time limits only end what
+/// would never end.
+@Suite(.timeLimit(.minutes(2))) struct OwnershipTests {
+  /// Tells when the player has let go of it: then its thread is over.
+  private final class Listener: VideoConsumer, AudioConsumer, Sendable {
+    let started: AsyncStream<Void>.Continuation
+    let gone: AsyncStream<Void>.Continuation
+
+    init(started: AsyncStream<Void>.Continuation, gone: AsyncStream<Void>.Continuation) {
+      self.started = started
+      self.gone = gone
+    }
+
+    deinit { gone.yield() }
+
+    func captureDidStart(_ result: Result<VideoFormat, CaptureError>) {}
+    func consume(_ frame: VideoFrame) { started.yield() }
+    func captureDidEnd(_ reason: CaptureEnd) {}
+    func audioCaptureDidStart(_ result: Result<AudioFormat, CaptureError>) {}
+    func consume(_ frame: AudioFrame) { started.yield() }
+    func audioCaptureDidEnd(_ reason: CaptureEnd) {}
+  }
+
+  private let clip: Clip
+  private let started = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+  private let gone = AsyncStream.makeStream(of: Void.self)
+
+  init() throws {
+    clip = try Clip("both.mkv", "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -t 1 -c:v libx264 -c:a flac")
+  }
+
+  private func loop() throws -> FilePlayer {
+    var options = FilePlayer.Options()
+    options.isLooped = true
+    return try FilePlayer(
+      path: clip.path, options: options, clock: .asFastAsConsumed(from: Playback.start), passthrough: .none)
+  }
+
+  private func awaitOne(_ stream: AsyncStream<Void>) async {
+    var iterator = stream.makeAsyncIterator()
+    await iterator.next()
+  }
+
+  private func startVideo(of source: MediaSource) {
+    guard let video = source.video else { return }
+    video.startCapture(
+      format: video.supportedFormats[0],
+      consumer: Listener(started: started.continuation, gone: gone.continuation))
+  }
+
+  @Test func aPlayerThatNobodyHoldsStops() async throws {
+    var player: FilePlayer? = try loop()
+    startVideo(of: player!.source)
+    player?.source.audio?.startCapture(
+      consumer: Listener(started: started.continuation, gone: gone.continuation))
+    await awaitOne(started.stream)
+    player = nil
+    await awaitOne(gone.stream)
+    await awaitOne(gone.stream)
+  }
+
+  @Test func asLongAsOneSourceIsHeldItGoesOn() async throws {
+    var player: FilePlayer? = try loop()
+    var video = player?.source.video
+    startVideo(of: player!.source)
+    player = nil
+    for _ in 0..<50 { await awaitOne(started.stream) }
+    #expect(video != nil)
+    video = nil
+    await awaitOne(gone.stream)
+  }
+
+  @Test func aPausedPlayerThatNobodyHoldsStopsToo() async throws {
+    var player: FilePlayer? = try loop()
+    startVideo(of: player!.source)
+    await awaitOne(started.stream)
+    player?.pause()
+    player = nil
+    await awaitOne(gone.stream)
+  }
+
+  @Test func afterAStopThatCameAtOnceAnotherStartPlays() async throws {
+    let player = try loop()
+    for _ in 0..<50 {
+      startVideo(of: player.source)
+      player.source.video?.stopCapture()
+    }
+    startVideo(of: player.source)
+    await awaitOne(started.stream)
+    player.source.video?.stopCapture()
+    #expect(player.playback == .idle)
+  }
+}

@@ -1,0 +1,68 @@
+import RTCEngine
+import RTCMedia
+import RTCPeer
+import RTCPrimitives
+import RTCTestKit
+import Synchronization
+import Testing
+
+/// Peers of one loop have one address between them, whoever they call.
+@Suite(.timeLimit(.minutes(1))) struct PeersOfOneLoop {
+  @Test func `two peers of one loop call each other: sound, pictures and messages go both ways`() async throws {
+    let loop = try PeerLoop(TwoConnections.options)
+    let pair = TwoConnections(loop, loop)
+    let (sound, picture) = (loop.makeAudioTrack(), loop.makeVideoTrack(onKeyFrameRequest: {}))
+    async let voice = pair.caller.addTrack(.audio(sound))
+    async let screen = pair.callee.addTrack(.video(picture))
+    _ = try await (voice, screen)
+    async let calling = pair.ready(pair.caller, tracks: 1, sending: 1)
+    async let called = pair.ready(pair.callee, tracks: 1, sending: 1)
+    let (callerTracks, calleeTracks) = await (calling, called)
+    guard case .video(let video)? = callerTracks.first, case .audio(let audio)? = calleeTracks.first else {
+      Issue.record("\(callerTracks) \(calleeTracks)")
+      return
+    }
+    let (packets, packetFeed) = AsyncStream.makeStream(of: ReceivedAudio.self)
+    let (frames, frameFeed) = AsyncStream.makeStream(of: ReceivedFrame.self)
+    audio.setReceiver { packetFeed.yield($0) }
+    video.setReceiver { frameFeed.yield($0) }
+    var (sounds, pictures) = (SyntheticAudio(), SyntheticVideo())
+    sound.send(sounds.next())
+    picture.send(pictures.next(.zero + .seconds(1)))
+    #expect(await first(of: packets) { $0 } != nil)
+    #expect(await first(of: frames) { $0 } != nil)
+    let messages = try await pair.caller.createDataChannel("chat")
+    #expect(await isOpen(messages))
+    await pair.close()
+  }
+
+  private func isOpen(_ channel: DataChannel) async -> Bool {
+    for await event in channel.events where event == .stateChanged(.open) { return true }
+    return false
+  }
+
+  @Test func `pairs of peers of one loop are not mistaken for each other`() async throws {
+    let loop = try PeerLoop(TwoConnections.options)
+    let pairs = (0..<3).map { _ in TwoConnections(loop, loop) }
+    let sounds = pairs.map { _ in loop.makeAudioTrack() }
+    for (pair, sound) in zip(pairs, sounds) { _ = try await pair.caller.addTrack(.audio(sound)) }
+    for (pair, sound) in zip(pairs, sounds) {
+      let tracks = await pair.ready(pair.callee, tracks: 1, sending: 0)
+      #expect(tracks.map(\.id) == [sound.name.trackID])
+      _ = await pair.ready(pair.caller, tracks: 0, sending: 1)
+      guard case .audio(let audio)? = tracks.first else { continue }
+      let (packets, feed) = AsyncStream.makeStream(of: ReceivedAudio.self)
+      audio.setReceiver { feed.yield($0) }
+      var source = SyntheticAudio()
+      sound.send(source.next())
+      #expect(await first(of: packets) { $0 } != nil)
+    }
+    // One call's end is no other's.
+    await pairs[0].caller.close()
+    let ended = await first(of: pairs[0].callee.events) { if case .stateChanged(.ended) = $0 { true } else { nil } }
+    #expect(ended == true)
+    let messages = try await pairs[1].caller.createDataChannel("still here")
+    #expect(await isOpen(messages))
+    for pair in pairs { await pair.close() }
+  }
+}

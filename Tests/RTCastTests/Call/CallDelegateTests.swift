@@ -1,0 +1,117 @@
+import RTCCapture
+import RTCMedia
+import RTCPeer
+import RTCPrimitives
+import RTCSignaling
+import RTCast
+import Synchronization
+import Testing
+
+/// A call as an application hears of it: by delegate, under the familiar names, and by its own audio device.
+@Suite(.timeLimit(.minutes(1)), .serialized) struct CallDelegateTests {
+  /// Writes down what it is told.
+  private final class Log: CallManagerDelegate {
+    private let lines: AsyncStream<String>
+    private let continuation: AsyncStream<String>.Continuation
+    private let channels = Mutex<[DataChannel]>([])
+
+    init() { (lines, continuation) = AsyncStream.makeStream(of: String.self) }
+
+    func didReceiveIncomingCall(from peer: PeerID) { continuation.yield("incoming \(peer)") }
+    func didAddLocalVideoTrack(_ track: LocalVideoTrack) { continuation.yield("local video") }
+    func didAddLocalAudioTrack(_ track: LocalAudioTrack) { continuation.yield("local audio") }
+    func didAddRemoteVideoTrack(_ track: RemoteVideoTrack) { continuation.yield("video of \(track.peer)") }
+    func didAddRemoteAudioTrack(_ track: RemoteAudioTrack) { continuation.yield("audio of \(track.peer)") }
+    func remoteVideoTrackWasRemoved(_ track: RemoteVideoTrack) { continuation.yield("no video of \(track.peer)") }
+    func callDidStart() { continuation.yield("start") }
+    func callDidEnd(withError error: CallManagerError?) { continuation.yield("end \(error?.sentence ?? "regularly")") }
+
+    func didReceiveDataChannel(_ channel: DataChannel) {
+      channels.withLock { $0.append(channel) }
+      continuation.yield("channel \(channel.label)")
+    }
+
+    /// Waits until all of these were told, whatever else comes.
+    func wait(_ wanted: String...) async {
+      var missing = Set(wanted)
+      for await line in lines {
+        missing.remove(line)
+        if missing.isEmpty { return }
+      }
+    }
+  }
+
+  @Test func `S0.7, S0.59–S0.67, S3.15, S3.16: the delegate hears of a whole call`() async throws {
+    try await CallBench.run { bench in
+      let alice = try await bench.peer("alice", SilentAudioDevice(microphone: ToneSource(frequency: 440))).calls
+      let bob = try await bench.peer("bob").calls
+      let (atAlice, atBob) = (Log(), Log())
+      await alice.setCallManagerDelegate(atAlice)
+      await bob.setCallManagerDelegate(atBob)
+      try await alice.startRecording(videoCapturer: SyntheticCapturer(pattern: .bars))
+      await atAlice.wait("local video", "local audio")
+      try await alice.sendCallRequest(to: "bob")
+      await atBob.wait("incoming alice")
+      try await bob.answerCallRequest(accept: true)
+      await atBob.wait("start", "video of alice", "audio of alice")
+      await atAlice.wait("start")
+      let own = try await alice.createDataChannel(label: "chat")
+      await atBob.wait("channel chat")
+      #expect(own.label == "chat")
+      try await alice.stopVideoRecording()
+      await atBob.wait("no video of alice")
+      await alice.endCall()
+      await atAlice.wait("end regularly")
+      await atBob.wait("end regularly")
+
+      try await alice.sendCallRequest(to: "bob")
+      await atBob.wait("incoming alice")
+      try await bob.answerCallRequest(accept: false)
+      await atAlice.wait("end bob did not take the call.")
+      await alice.disconnect()
+      await bob.disconnect()
+    }
+  }
+
+  @Test func `S1.28, S4.12, S4.31: five pictures a second are seen here too, before and beside any call`() async throws
+  {
+    try await CallBench.run { bench in
+      var alice = try await bench.peer("alice") { $0.frameRate = 5 }
+      try await alice.calls.startVideoRecording(videoCapturer: SyntheticCapturer(pattern: .clock))
+      let track = try await alice.wait { if case .localVideoAdded(let track) = $0 { track } else { nil } }
+      let preview = Pictures()
+      track.add(preview)
+      let (first, second) = (await preview.next(), await preview.next())
+      let (one, two) = (try #require(first), try #require(second))
+      #expect(one.size == PixelSize(width: 320, height: 180))
+      #expect(two.captureTime - one.captureTime > .milliseconds(100))
+      try await alice.calls.stopVideoRecording()
+      await alice.calls.disconnect()
+    }
+  }
+
+  /// S0.75.
+  @Test func `S0.62, S0.63, S3.20, S4.7: far sound plays by itself, one's own does not, and nothing listens unasked`()
+    async throws
+  {
+    try await CallBench.run { bench in
+      let voice = HearingDevice(ToneSource(frequency: 440))
+      let ear = HearingDevice(ToneSource(frequency: 440))
+      var alice = try await bench.peer("alice", voice)
+      var bob = try await bench.peer("bob", ear)
+      try await alice.calls.sendCallRequest(to: "bob")
+      _ = try await bob.waitToRing()
+      try await bob.calls.answerCallRequest(accept: true)
+      try await alice.waitForStart()
+      try await bob.waitForStart()
+      #expect(voice.timesStarted == 0 && ear.timesStarted == 0)
+      try await alice.calls.startRecording()
+      #expect(voice.isListening)
+      for await loudest in ear.loudness where loudest > 0.05 { break }
+      #expect(voice.timesPlayed == 0 && ear.timesStarted == 0)
+      await alice.calls.disconnect()
+      #expect(!voice.isListening)
+      await bob.calls.disconnect()
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import RTCSignaling
+import RTCast
+
+/// An application's own signaling: a table of names in this process, without rooms.
+actor Exchange {
+  /// How descriptions travel.
+  enum Custom {
+    /// As they were made, all candidates in them.
+    case whole
+    /// Without candidates, which follow one by one, and the empty one behind them.
+    case trickled
+  }
+
+  private let custom: Custom
+  private var lines: [PeerID: ExchangeLine] = [:]
+
+  init(_ custom: Custom = .whole) { self.custom = custom }
+
+  func add(_ line: ExchangeLine, as name: PeerID) { lines[name] = line }
+  func remove(_ name: PeerID) { lines[name] = nil }
+
+  func deliver(_ event: SignalingEvent, to name: PeerID) async { await lines[name]?.hear(event) }
+
+  func deliver(_ signal: [UInt8], from sender: PeerID, to name: PeerID) async {
+    let json = String(decoding: signal, as: UTF8.self)
+    guard custom == .trickled, let said = CallSignal(json: json), case .description(let kind, let sdp) = said.body
+    else {
+      return await deliver(.signal(signal, from: sender), to: name)
+    }
+    let all = sdp.split(whereSeparator: \.isNewline)
+    let candidates = all.filter { $0.hasPrefix("a=candidate:") }
+    let rest = all.filter { !$0.hasPrefix("a=candidate:") && $0 != "a=end-of-candidates" }
+    let bare = CallSignal(
+      call: said.call, .description(kind: kind, sdp: rest.map { $0 + "\r\n" }.joined()), streams: said.streams)
+    await deliver(.signal(Array(bare.json.utf8), from: sender), to: name)
+    for candidate in candidates {
+      let one = HubCandidate(text: String(candidate.dropFirst(2)), line: 0)
+      await lines[sender]?.sendICECandidate(Array(CandidateSignal(call: said.call, candidate: one).json.utf8), to: name)
+    }
+    await lines[sender]?.sendICECandidate(Array(CandidateSignal(call: said.call, candidate: nil).json.utf8), to: name)
+  }
+}
+
+/// One peer's way to the exchange.
+actor ExchangeLine: SignalingServerConnection {
+  let name: PeerID
+  private let exchange: Exchange
+  private weak var delegate: (any SignalingServerDelegate)?
+  private(set) var isOpen = false
+  /// What was asked of it, in order.
+  private(set) var calls: [String] = []
+
+  init(_ name: PeerID, _ exchange: Exchange) {
+    self.name = name
+    self.exchange = exchange
+  }
+
+  func setDelegate(_ delegate: (any SignalingServerDelegate)?) { self.delegate = delegate }
+
+  func connect() async throws -> PeerID {
+    await exchange.add(self, as: name)
+    isOpen = true
+    return name
+  }
+
+  func disconnect() async {
+    isOpen = false
+    await exchange.remove(name)
+  }
+
+  func sendSignal(_ signal: [UInt8], to peer: PeerID) async {
+    calls.append("signal")
+    await exchange.deliver(signal, from: name, to: peer)
+  }
+
+  func sendICECandidate(_ candidate: [UInt8], to peer: PeerID) async {
+    calls.append("candidate")
+    await exchange.deliver(.candidate(candidate, from: name), to: peer)
+  }
+
+  func sendEndCall(_ call: String, to peer: PeerID) async {
+    calls.append("end")
+    await exchange.deliver(.endCall(from: name, call: call), to: peer)
+  }
+
+  func onConnectionSatisfied() { calls.append("satisfied") }
+  func onConnectionUnsatisfied() { calls.append("unsatisfied") }
+
+  func hear(_ event: SignalingEvent) async { await delegate?.signalingServer(event) }
+}

@@ -1,0 +1,116 @@
+import RTCCapture
+import RTCCodecVPX
+import RTCMedia
+import RTCNet
+import RTCPeer
+import RTCPrimitives
+import RTCSignaling
+import RTCast
+import Synchronization
+import Testing
+
+/// Calls over signaling that an application brought along; both peers share one media plane.
+@Suite(.timeLimit(.minutes(1)), .serialized) struct OwnSignalingTests {
+  private struct Ends {
+    let plane: PeerLoop
+    var alice: BenchPeer
+    var bob: BenchPeer
+    let lines: [ExchangeLine]
+
+    init(_ exchange: Exchange, codecs: CodecRegistry = .standard) async throws {
+      var options = PeerLoop.Options()
+      options.includesLoopback = true
+      let plane = try PeerLoop(options)
+      let lines = ["alice", "bob"].map { ExchangeLine($0, exchange) }
+      var configuration = CallConfiguration()
+      configuration.captureSize = PixelSize(width: 320, height: 180)
+      configuration.frameRate = 15
+      let ends = try lines.map {
+        let microphone = SilentAudioDevice(microphone: ToneSource(frequency: 440))
+        return BenchPeer(
+          try CallManager.initialize(
+            signalingServer: $0, config: configuration, audioDevice: microphone, codecs: codecs, peers: plane))
+      }
+      (self.plane, self.lines) = (plane, lines)
+      (alice, bob) = (ends[0], ends[1])
+      #expect(try await alice.calls.setupConnection() == "alice")
+      #expect(try await bob.calls.setupConnection() == "bob")
+    }
+
+    /// Alice calls, Bob takes it.
+    mutating func connect() async throws {
+      try await alice.calls.sendCallRequest(to: "bob")
+      #expect(try await bob.waitToRing() == "alice")
+      try await bob.calls.answerCallRequest(accept: true)
+    }
+
+    func close() async {
+      await alice.calls.disconnect()
+      await bob.calls.disconnect()
+      plane.stop()
+    }
+  }
+
+  @Test func `S0.3, S0.14, S0.49–S0.55, S1.3: a call over an application's own signaling, to its end`() async throws {
+    var ends = try await Ends(Exchange())
+    for line in ends.lines { #expect(await line.isOpen) }
+    try await ends.alice.calls.startRecording()
+    try await ends.connect()
+    let sounds = Sounds()
+    try await ends.bob.waitForAudio().add(sounds)
+    #expect(abs(await sounds.pitch() - 440) < 10)
+    await ends.bob.calls.endCall()
+    #expect(try await ends.alice.waitForEnd() == .hungUpRemotely)
+    #expect(await ends.lines[1].calls.contains("end"))
+    // Still registered: the other way round.
+    try await ends.bob.calls.sendCallRequest(to: "alice")
+    #expect(try await ends.alice.waitToRing() == "bob")
+    await ends.close()
+    for line in ends.lines { #expect(await !line.isOpen) }
+  }
+
+  @Test func `S0.54, S1.10, S3.7: candidates that follow their description one by one connect a call`() async throws {
+    var ends = try await Ends(Exchange(.trickled))
+    try await ends.connect()
+    try await ends.alice.waitForStart()
+    try await ends.bob.waitForStart()
+    for line in ends.lines { #expect(await line.calls.contains("candidate")) }
+    await ends.close()
+  }
+
+  @Test func `S0.56, S0.57: signaling hears of the network's going and coming`() async throws {
+    let ends = try await Ends(Exchange())
+    for change in [NetworkChange.lost, .returned, .changed] { await ends.alice.calls.note(change) }
+    let told = await ends.lines[0].calls.filter { $0.hasSuffix("satisfied") }
+    #expect(told.prefix(3) == ["unsatisfied", "satisfied", "satisfied"])
+    await ends.close()
+  }
+
+  @Test func `S1.17, S4.13: an application's own encoder and decoder take the place of ours`() async throws {
+    let (encoders, decoders) = (Counter(), Counter())
+    var codecs = CodecRegistry.standard
+    codecs.register(.vp8, library: "mine") { settings throws(VideoEncoderError) in
+      encoders.count()
+      return try VP8Encoder(settings)
+    }
+    codecs.register(decoderOf: .vp8) { () throws(VideoDecoderError) in
+      decoders.count()
+      return try VP8Decoder()
+    }
+    #expect(codecs.library(for: .vp8) == "mine" && codecs.decodable.contains(.vp8))
+    var ends = try await Ends(Exchange(), codecs: codecs)
+    try await ends.alice.calls.startVideoRecording(videoCapturer: SyntheticCapturer(pattern: .bars))
+    try await ends.connect()
+    let pictures = Pictures()
+    try await ends.bob.waitForVideo().add(pictures)
+    #expect(await pictures.next() != nil)
+    #expect(encoders.value > 0 && decoders.value > 0)
+    await ends.close()
+  }
+
+  private final class Counter: Sendable {
+    private let number = Atomic(0)
+    func count() { number.add(1, ordering: .relaxed) }
+    var value: Int { number.load(ordering: .relaxed) }
+  }
+}
