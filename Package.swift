@@ -25,6 +25,7 @@ let package = Package(
       ]),
     // For the fuzzing and benchmark packages beside this one.
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
+    .library(name: "FuzzVideoBody", targets: ["FuzzVideoBody"]),
     .library(name: "RTCWire", targets: ["RTCWire"]),
     .library(name: "RTCSctp", targets: ["RTCSctp", "RTCPrimitives"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
@@ -176,12 +177,17 @@ let package = Package(
     .target(
       name: "RTCTestKit",
       dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCEngine"], swiftSettings: safe),
+    // Here and not in the fuzzing package, for it looks behind what the engine shows to others.
+    .target(
+      name: "FuzzVideoBody", dependencies: ["RTCEngine", "RTCMedia", "RTCPrimitives"],
+      path: "Fuzz/Sources/FuzzVideoBody", swiftSettings: strict),
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCWireTests",
       dependencies: [
         "RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCEngine", "RTCPrimitives", "RTCSignaling",
+        "FuzzVideoBody",
       ],
       swiftSettings: strict),
     .testTarget(name: "RTCBitstreamTests", dependencies: ["RTCBitstream", "RTCMedia"], swiftSettings: strict),

@@ -43,7 +43,7 @@ let package = Package(
     fuzzTarget("FuzzSDP"),
     fuzzTarget("FuzzY4M"),
     fuzzTarget("FuzzJitter"),
-    fuzzTarget("FuzzVideo"),
+    fuzzTarget("FuzzVideo", body: .product(name: "FuzzVideoBody", package: "rtcast")),
     fuzzTarget("FuzzSCTP", body: "FuzzSctpBody"),
     fuzzTarget("FuzzICE", body: "FuzzPeerBodies"),
     fuzzTarget("FuzzFarPeer", body: "FuzzPeerBodies"),

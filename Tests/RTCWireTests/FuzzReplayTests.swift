@@ -1,3 +1,4 @@
+import FuzzVideoBody
 import Testing
 
 /// Runs the fuzzers' bodies over the inputs kept in `Fuzz`. The bodies are compiled in here through the link `FuzzBodies`.

@@ -1,5 +1,5 @@
 import CLibFuzzer
-import FuzzBodies
+import FuzzVideoBody
 import Glibc
 
 var count = CommandLine.argc
