@@ -77,7 +77,7 @@ private struct IceModel: ~Copyable {
       let choice = reader.readUInt8() ?? 0
       let address =
         choice & 0x80 == 0 ? Self.locals[Int(choice & 3)] : Self.remotes[Int(choice & 31) % Self.remotes.count]
-      agent.addLocalCandidate(Self.candidate(address, Self.kinds[Int(choice >> 4 & 3)], 500), now: now)
+      agent.addLocalCandidates([Self.candidate(address, Self.kinds[Int(choice >> 4 & 3)], 500)], now: now)
     case 8:
       let choice = reader.readUInt8() ?? 0
       describe(Int(choice & 3) % 3, isLite: choice & 0xC0 == 0xC0)
