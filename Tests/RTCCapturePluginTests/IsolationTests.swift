@@ -111,7 +111,7 @@ import Testing
     #expect(stage.wait { $0.notices.contains { $0.contains("did not return from its `start` within 5 s") } })
     stage.stop()
     #expect(stage.plugin.statistics.restarts == 2)
-    #expect((1...3).contains(stage.onlooker.now.pictures.count))
+    #expect(!stage.onlooker.now.pictures.isEmpty)
     #expect(Machine.children.isEmpty)
   }
 

@@ -7,8 +7,6 @@ package final class OpusPassthroughStream: AudioPassthrough {
   private var position: Int64 = 0
   /// A place and the moment it was due: from there on samples and capture times run side by side.
   private var anchor: (position: Int64, time: Timestamp)?
-  /// When sound is left out for longer, `position` leaps as far as the capture time does.
-  private static let leap: Int64 = 120 * 48
 
   /// Nil when the sound is not Opus, or has more channels than RTP carries.
   package init?(_ stream: StreamDescription) {
@@ -25,8 +23,10 @@ package final class OpusPassthroughStream: AudioPassthrough {
     let due = anchor.map { $0.position + (captureTime - $0.time).microseconds * 48 / 1000 } ?? position
     // The packets of a pass through a file last longer than the pass: the first holds what the decoder needs to begin, the
     // last is filled up. Without leaving out one where that adds up to it, sound would fall behind its pictures.
-    guard position - due <= Int64(sound.sampleCount) / 2 else { return nil }
-    let startsTalkSpurt = anchor == nil || due - position > Self.leap
+    let tolerance = Int64(sound.sampleCount) / 2
+    guard position - due <= tolerance else { return nil }
+    // Sound is missing, or short holes between passes have added up: `position` leaps as far as the capture time did.
+    let startsTalkSpurt = anchor == nil || due - position > tolerance
     if startsTalkSpurt {
       position = due
       anchor = (due, captureTime)

@@ -163,13 +163,21 @@ package struct PacketTimeline: Sendable {
   package init() {}
 
   package mutating func place(_ time: Timestamp, samples: Int) -> Int64 {
-    var position: Int64 = 0
-    if let next {
-      let ahead = time - next.time
-      position = next.position
-      if ahead > Self.tolerance { position += ahead.nanoseconds / 1_000 * Self.rate / 1_000_000 }
+    let duration = TimeDelta(nanoseconds: Int64(samples) * 1_000_000_000 / Self.rate)
+    guard let next else {
+      self.next = (Int64(samples), time + duration)
+      return 0
     }
-    next = (position + Int64(samples), time + TimeDelta(nanoseconds: Int64(samples) * 1_000_000_000 / Self.rate))
+    let ahead = time - next.time
+    var (position, moment) = (next.position, time)
+    if ahead > Self.tolerance {
+      position += ahead.nanoseconds / 1_000 * Self.rate / 1_000_000
+    } else if ahead >= .zero - Self.tolerance {
+      // Slowly, as clocks drift: short holes in the sound add up until they are seen.
+      let most = duration.nanoseconds / 1_000
+      moment = next.time + TimeDelta(nanoseconds: max(-most, min(most, ahead.nanoseconds)))
+    }
+    self.next = (position + Int64(samples), moment + duration)
     return position
   }
 }

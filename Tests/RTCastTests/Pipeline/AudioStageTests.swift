@@ -103,7 +103,7 @@ import Testing
     #expect(packets.count > count && packets.dropFirst(count + 1).allSatisfy { $0.level == .silence })
   }
 
-  @Test func whatIsHeldBackIsASilenceAndTheTimesGoOn() {
+  @Test func whatIsHeldBackIsASilenceAndTheTimesGoOn() throws {
     var orders = orders()
     var stage = stage(orders)
     var packets: [EncodedAudioFrame] = []
@@ -119,8 +119,9 @@ import Testing
     orders.isHeld = false
     stage.obey(orders)
     stage.consume(noise(milliseconds: 200, at: .milliseconds(1_300))) { packets.append($0) }
-    let first = packets.dropFirst(count).first
-    #expect(first?.startsTalkSpurt == true && abs((first?.position ?? 0) - 62_400) <= 960)
+    let first = try #require(packets.dropFirst(count).first)
+    #expect(first.startsTalkSpurt && first.captureTime >= .zero + .milliseconds(1_180))
+    #expect(abs(first.position - (first.captureTime - .zero).microseconds * 48 / 1000) <= 960)
   }
 
   @Test func packetsPassedOnAndSoundEncodedHereShareOneTimeline() {
@@ -145,5 +146,18 @@ import Testing
       positions.append(timeline.place(Timestamp.zero + .seconds(Double(packet) * 0.02 * 1.0002), samples: 960))
     }
     #expect(positions == (0..<180_000).map { Int64($0) * 960 })
+  }
+
+  @Test func shortHolesAddUpUntilTheyAreSeen() {
+    var timeline = PacketTimeline()
+    var time = TimeDelta.zero
+    // A second of sound, and 14 ms of none: a looped file.
+    for packet in 0..<5_000 {
+      if packet > 0, packet % 50 == 0 { time += .milliseconds(14) }
+      let position = timeline.place(Timestamp.zero + time, samples: 960)
+      let apart = TimeDelta.microseconds(position * 1000 / 48) - time
+      #expect(abs(apart.milliseconds) <= 75, "after \(packet) packets")
+      time += .milliseconds(20)
+    }
   }
 }
