@@ -39,16 +39,19 @@ final class WebSocketLine {
     send(.pong, ping.unmaskedData)
   }
 
-  /// Answers a close frame, unless it is itself an answer, and closes.
-  /// - Returns: the code it gives.
-  func answer(close: WebSocketFrame) -> WebSocketErrorCode? {
-    var data = close.unmaskedData
-    let code = data.readWebSocketErrorCode()
+  /// The code that a close frame gives, if any.
+  static func code(ofClose frame: WebSocketFrame) -> WebSocketErrorCode? {
+    var data = frame.unmaskedData
+    return data.readWebSocketErrorCode()
+  }
+
+  /// Answers a close frame of that code, unless it is itself an answer, and closes: the handler may hear of the end
+  /// before this returns.
+  func answerClose(_ code: WebSocketErrorCode?) {
     var echo = ByteBuffer()
     if let code { echo.write(webSocketErrorCode: code) }
     send(.connectionClose, echo)
     context?.close(promise: nil)
-    return code
   }
 
   /// Says goodbye, after what was sent before.

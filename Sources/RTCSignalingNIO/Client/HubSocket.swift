@@ -41,7 +41,10 @@ final class HubSocket: ChannelInboundHandler {
     case .ping:
       link?.hear(.heard)
       line.answer(ping: frame)
-    case .connectionClose: code = line.answer(close: frame).map { UInt16(webSocketErrorCode: $0) }
+    case .connectionClose:
+      let said = WebSocketLine.code(ofClose: frame)
+      code = said.map { UInt16(webSocketErrorCode: $0) }
+      line.answerClose(said)
     default: link?.hear(.heard)
     }
   }

@@ -45,8 +45,9 @@ final class HubConnection: ChannelInboundHandler {
       line.answer(ping: frame)
     case .pong: host.handle(.heard(id))
     case .connectionClose:
-      let code = line.answer(close: frame)
+      let code = WebSocketLine.code(ofClose: frame)
       if code == nil || code == .normalClosure || code == .goingAway { parting = .goodbye }
+      line.answerClose(code)
     default: break
     }
   }

@@ -44,6 +44,18 @@ import Testing
     }
   }
 
+  @Test func `Who says goodbye is gone at once, and is not waited for`() async throws {
+    try await Self.run { bench in
+      var alice = try await connect(bench, "/hub")
+      try await alice.sendFrame(#"{"type":"register","id":"alice"}"#)
+      #expect(await alice.frame() != nil)
+      try await alice.sendClose()
+      #expect(await alice.frame()?.opcode == 8)
+      #expect(await alice.frame() == nil)
+      #expect(try await bench.ask("GET", "/metrics").body.contains("rtcast_hub_peers 0\n"))
+    }
+  }
+
   @Test func `A PeerJS client is welcomed by its address, and a SkyRTC client by its first word`() async throws {
     try await Self.run { bench in
       #expect(try await bench.ask("GET", "/peerjs/id?ts=1").body.count == 36)

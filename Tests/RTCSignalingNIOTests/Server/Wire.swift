@@ -52,6 +52,11 @@ struct Wire {
     try await channel.writeAndFlush(buffer)
   }
 
+  /// Says goodbye as a browser does whose page is closed: 1001.
+  func sendClose() async throws {
+    try await channel.writeAndFlush(ByteBuffer(bytes: [0x88, 0x82, 0, 0, 0, 0, 0x03, 0xE9]))
+  }
+
   struct Frame {
     var opcode: UInt8
     var payload: [UInt8]
