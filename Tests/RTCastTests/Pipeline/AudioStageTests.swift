@@ -120,8 +120,8 @@ import Testing
     stage.obey(orders)
     stage.consume(noise(milliseconds: 200, at: .milliseconds(1_300))) { packets.append($0) }
     let first = try #require(packets.dropFirst(count).first)
-    #expect(first.startsTalkSpurt && first.captureTime >= .zero + .milliseconds(1_180))
-    #expect(abs(first.position - (first.captureTime - .zero).microseconds * 48 / 1000) <= 960)
+    #expect(first.startsTalkSpurt && first.captureTime >= Timestamp.zero + .milliseconds(1_180))
+    #expect(abs(first.position - (first.captureTime - Timestamp.zero).microseconds * 48 / 1000) <= 960)
   }
 
   @Test func packetsPassedOnAndSoundEncodedHereShareOneTimeline() {
@@ -153,11 +153,11 @@ import Testing
     var time = TimeDelta.zero
     // A second of sound, and 14 ms of none: a looped file.
     for packet in 0..<5_000 {
-      if packet > 0, packet % 50 == 0 { time += .milliseconds(14) }
+      if packet > 0, packet % 50 == 0 { time = time + .milliseconds(14) }
       let position = timeline.place(Timestamp.zero + time, samples: 960)
       let apart = TimeDelta.microseconds(position * 1000 / 48) - time
       #expect(abs(apart.milliseconds) <= 75, "after \(packet) packets")
-      time += .milliseconds(20)
+      time = time + .milliseconds(20)
     }
   }
 }
