@@ -57,6 +57,8 @@ final class ViewerRegistry: WHEPSessions {
   func close(id: String) async -> Bool {
     guard let connection = viewers.withLock({ $0[id]?.connection }) else { return false }
     await connection.close()
+    // Whoever asks again finds nobody, even before the end was followed.
+    remove(id)
     return true
   }
 

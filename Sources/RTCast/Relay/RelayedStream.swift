@@ -117,6 +117,8 @@ final class RelayedStream: WHEPSessions {
   func close(id: String) async -> Bool {
     guard let connection = viewers.withLock({ $0[id] }) else { return false }
     await connection.close()
+    // Whoever asks again finds nobody, even before the end was followed.
+    viewers.withLock { viewers in _ = viewers.removeValue(forKey: id) }
     return true
   }
 
