@@ -48,17 +48,3 @@ struct BitReader: ~Escapable {
     return value & 1 == 1 ? value / 2 + 1 : -(value / 2)
   }
 }
-
-extension [UInt8] {
-  /// Appends all bytes of `span`.
-  mutating func append(_ span: Span<UInt8>) {
-    // The pointer is valid for the call, and appending copies.
-    unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
-  }
-
-  /// A copy of `span`.
-  public init(copying span: Span<UInt8>) {
-    self.init()
-    append(span)
-  }
-}

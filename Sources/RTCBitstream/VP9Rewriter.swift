@@ -1,4 +1,5 @@
 public import RTCMedia
+import RTCPrimitives
 
 /// Makes of the VP9 packets of a file what RTP takes: one shown picture in each, with the hidden frames it needs before
 /// it in one superframe (VP9 bitstream specification, annex B).

@@ -64,7 +64,7 @@ import RTCPrimitives
   /// Makes `datagram` the one that the next calls read.
   func accept(_ datagram: Span<UInt8>) {
     inbound.removeAll(keepingCapacity: true)
-    for index in datagram.indices { inbound.append(datagram[index]) }
+    inbound.append(datagram)
   }
 
   func handshake() -> Outcome {

@@ -111,10 +111,8 @@ final class PeerTable: LoopHandler {
       }
       guard let target = slot.neighbour, slots.contains(target) else { return false }
       guard inward.count < Self.maximumInward else { return true }
-      var copy: [UInt8] = []
-      copy.reserveCapacity(bytes.count)
-      for index in bytes.indices { copy.append(bytes[index]) }
-      inward.append(Passed(target: target, bytes: copy, route: Route(local: route.remote, remote: route.local)))
+      inward.append(
+        Passed(target: target, bytes: [UInt8](copying: bytes), route: Route(local: route.remote, remote: route.local)))
       return true
     }
     if !inward.isEmpty { nextDeadline = .zero }

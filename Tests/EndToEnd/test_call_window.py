@@ -1,6 +1,5 @@
 """One whole call with a browser: its camera in rtcast's window, its microphone in rtcast's loudspeaker, its screen in place of both."""
 
-import base64
 import io
 import os
 import subprocess
@@ -11,7 +10,7 @@ import pytest
 from PIL import Image
 from Xlib.error import BadDrawable, BadWindow
 
-from harness.browser import chromium
+from harness.browser import chromium, drawn
 from harness.hub_page import HubPage
 from harness.pictures import luma, psnr
 
@@ -115,12 +114,7 @@ def scaled(picture, size):
 
 def own_picture(page):
     """What the page's camera shows now."""
-    url = page.script("""
-        const v = document.querySelector('#corner video'), c = document.createElement('canvas');
-        c.width = v.videoWidth; c.height = v.videoHeight;
-        c.getContext('2d').drawImage(v, 0, 0);
-        return c.toDataURL('image/png');""")
-    return np.asarray(Image.open(io.BytesIO(base64.b64decode(url.split(",", 1)[1]))).convert("RGB"))
+    return drawn(page.script, "#corner video")
 
 
 def fitted(size, cell):

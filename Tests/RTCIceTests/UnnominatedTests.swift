@@ -3,16 +3,20 @@ import RTCPrimitives
 import Testing
 
 @Suite struct UnnominatedTests {
-  @Test("RFC 7675: a way that works and is never nominated is given up when the peer falls silent")
-  func silentBeforeNominating() {
+  /// B waits that long for an answer from A's better address, from which nothing comes, before it nominates.
+  private func pair(nominatingAfter delay: TimeDelta) -> AgentPair {
     var pair = AgentPair(roleA: .controlled, roleB: .controlling)
     var patient = IceConfiguration()
-    patient.nominationDelay = .seconds(1_000)
+    patient.nominationDelay = delay
     pair.b = Side(role: .controlling, seed: 9, configuration: patient)
-    // B waits for an answer from A's better address, from which nothing comes, before it nominates.
-    let dead = SocketAddress(ip: IPAddress("10.9.9.9")!, port: 5_000)
-    pair.network.blockedAddresses = [dead]
+    pair.network.blockedAddresses = [SocketAddress(ip: IPAddress("10.9.9.9")!, port: 5_000)]
     pair.exchange(["10.9.9.9", "10.0.0.1"], ["10.0.0.2"])
+    return pair
+  }
+
+  @Test("RFC 7675: a way that works and is never nominated is given up when the peer falls silent")
+  func silentBeforeNominating() {
+    var pair = pair(nominatingAfter: .seconds(1_000))
     pair.run(for: .seconds(5)) { $0.a.agent.selectedRoute != nil }
     #expect(pair.a.agent.selectedRoute?.local.ip == AgentPair.addressA)
     #expect(pair.a.agent.state == .checking)
@@ -24,12 +28,7 @@ import Testing
 
   @Test("RFC 8863: a peer that takes its time to nominate is waited for")
   func slowToNominate() {
-    var pair = AgentPair(roleA: .controlled, roleB: .controlling)
-    var patient = IceConfiguration()
-    patient.nominationDelay = .seconds(35)
-    pair.b = Side(role: .controlling, seed: 9, configuration: patient)
-    pair.network.blockedAddresses = [SocketAddress(ip: IPAddress("10.9.9.9")!, port: 5_000)]
-    pair.exchange(["10.9.9.9", "10.0.0.1"], ["10.0.0.2"])
+    var pair = pair(nominatingAfter: .seconds(35))
     pair.run(for: .seconds(30)) { $0.areConnected }
     #expect(pair.a.agent.state == .checking && pair.a.agent.selectedRoute != nil)
     pair.run(for: .seconds(10)) { $0.areConnected }

@@ -12,17 +12,7 @@ import Testing
   func bothWays() async throws {
     let pair = try TwoConnections()
     let (sound, picture) = (pair.loop.makeAudioTrack(), pair.calleeLoop.makeVideoTrack(onKeyFrameRequest: {}))
-    async let voice = pair.caller.addTrack(.audio(sound))
-    async let screen = pair.callee.addTrack(.video(picture))
-    _ = try await (voice, screen)
-
-    async let calling = pair.ready(pair.caller, tracks: 1, sending: 1)
-    async let called = pair.ready(pair.callee, tracks: 1, sending: 1)
-    let (callerTracks, calleeTracks) = await (calling, called)
-    guard case .video(let video)? = callerTracks.first, case .audio(let audio)? = calleeTracks.first else {
-      Issue.record("\(callerTracks) \(calleeTracks)")
-      return
-    }
+    let (audio, video) = try await pair.cross(sound, picture)
     #expect(audio.streamIDs == ["rtcast"] && audio.id == sound.name.trackID && video.id == picture.name.trackID)
 
     let (packets, packetFeed) = AsyncStream.makeStream(of: ReceivedAudio.self)

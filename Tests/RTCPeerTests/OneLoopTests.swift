@@ -12,16 +12,7 @@ import Testing
     let loop = try PeerLoop(TwoConnections.options)
     let pair = TwoConnections(loop, loop)
     let (sound, picture) = (loop.makeAudioTrack(), loop.makeVideoTrack(onKeyFrameRequest: {}))
-    async let voice = pair.caller.addTrack(.audio(sound))
-    async let screen = pair.callee.addTrack(.video(picture))
-    _ = try await (voice, screen)
-    async let calling = pair.ready(pair.caller, tracks: 1, sending: 1)
-    async let called = pair.ready(pair.callee, tracks: 1, sending: 1)
-    let (callerTracks, calleeTracks) = await (calling, called)
-    guard case .video(let video)? = callerTracks.first, case .audio(let audio)? = calleeTracks.first else {
-      Issue.record("\(callerTracks) \(calleeTracks)")
-      return
-    }
+    let (audio, video) = try await pair.cross(sound, picture)
     let (packets, packetFeed) = AsyncStream.makeStream(of: ReceivedAudio.self)
     let (frames, frameFeed) = AsyncStream.makeStream(of: ReceivedFrame.self)
     audio.setReceiver { packetFeed.yield($0) }

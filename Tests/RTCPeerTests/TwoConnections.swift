@@ -52,6 +52,28 @@ final class TwoConnections: Sendable {
     return received
   }
 
+  /// The caller adds the sound and the callee the picture at the same moment.
+  /// - Returns: what each receives of it.
+  func cross(
+    _ sound: OutgoingAudioTrack, _ picture: OutgoingVideoTrack
+  ) async throws -> (audio: IncomingAudioTrack, video: IncomingVideoTrack) {
+    async let voice = caller.addTrack(.audio(sound))
+    async let screen = callee.addTrack(.video(picture))
+    _ = try await (voice, screen)
+    async let calling = ready(caller, tracks: 1, sending: 1)
+    async let called = ready(callee, tracks: 1, sending: 1)
+    let (callerTracks, calleeTracks) = await (calling, called)
+    guard case .video(let video)? = callerTracks.first, case .audio(let audio)? = calleeTracks.first else {
+      throw OtherTracks(caller: callerTracks, callee: calleeTracks)
+    }
+    return (audio, video)
+  }
+
+  struct OtherTracks: Error {
+    var caller: [IncomingTrack]
+    var callee: [IncomingTrack]
+  }
+
   func close() async {
     await caller.close()
     await callee.close()

@@ -42,10 +42,7 @@ extension ByteReader {
 
   mutating func readText() -> String? {
     guard let count = readInt(), (0...8192).contains(count), let bytes = read(count) else { return nil }
-    var text: [UInt8] = []
-    text.reserveCapacity(count)
-    for index in bytes.indices { text.append(bytes[index]) }
-    return String(decoding: text, as: UTF8.self)
+    return String(decoding: [UInt8](copying: bytes), as: UTF8.self)
   }
 
   mutating func readSamples() -> [Float]? {

@@ -54,7 +54,7 @@ struct EarlyMedia {
   mutating func keep(_ packet: Span<UInt8>, arrival: Timestamp) -> Bool {
     guard packets.count < Self.mostPackets, bytes + packet.count <= Self.mostBytes else { return false }
     bytes += packet.count
-    packets.append(Packet(bytes: packet.indices.map { packet[$0] }, arrival: arrival))
+    packets.append(Packet(bytes: [UInt8](copying: packet), arrival: arrival))
     return true
   }
 

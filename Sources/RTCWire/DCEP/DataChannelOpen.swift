@@ -74,10 +74,7 @@ public struct DataChannelOpen: Hashable, Sendable {
 
 extension String {
   fileprivate init?(validatingUTF8 bytes: Span<UInt8>) {
-    var copy: [UInt8] = []
-    copy.reserveCapacity(bytes.count)
-    for i in bytes.indices { copy.append(bytes[i]) }
-    guard let text = String(validating: copy, as: UTF8.self) else { return nil }
+    guard let text = String(validating: [UInt8](copying: bytes), as: UTF8.self) else { return nil }
     self = text
   }
 }

@@ -72,9 +72,7 @@ public struct SourceDescription: Hashable, Sendable {
 
   /// The text of `bytes`, with anything that is not UTF-8 repaired: at most 255 bytes even so.
   private static func text(_ bytes: Span<UInt8>) -> String {
-    var copy: [UInt8] = []
-    for index in bytes.indices { copy.append(bytes[index]) }
-    var text = String(decoding: copy, as: UTF8.self)
+    var text = String(decoding: [UInt8](copying: bytes), as: UTF8.self)
     while text.utf8.count > 255 { text.unicodeScalars.removeLast() }
     return text
   }

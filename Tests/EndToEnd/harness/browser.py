@@ -29,6 +29,16 @@ def chromium(size=(1400, 900), autoplay="no-user-gesture-required", flags=()):
     return driver
 
 
+def drawn(script, video="video"):
+    """The frame that a page's video shows now, lossless, as height x width x RGB; `script` runs JavaScript in the page."""
+    url = script(f"""
+        const v = document.querySelector({video!r}), c = document.createElement('canvas');
+        c.width = v.videoWidth; c.height = v.videoHeight;
+        c.getContext('2d').drawImage(v, 0, 0);
+        return c.toDataURL('image/png');""")
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(url.split(",", 1)[1]))).convert("RGB"))
+
+
 class Viewer:
     """One tab on the viewer page."""
 
@@ -78,12 +88,7 @@ class Viewer:
 
     def picture(self):
         """The frame the page shows now, lossless, as height x width x RGB."""
-        url = self.script("""
-            const v = document.querySelector('video'), c = document.createElement('canvas');
-            c.width = v.videoWidth; c.height = v.videoHeight;
-            c.getContext('2d').drawImage(v, 0, 0);
-            return c.toDataURL('image/png');""")
-        return np.asarray(Image.open(io.BytesIO(base64.b64decode(url.split(",", 1)[1]))).convert("RGB"))
+        return drawn(self.script)
 
     def stats(self):
         """All of getStats(), as a list."""

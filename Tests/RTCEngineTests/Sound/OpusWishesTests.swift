@@ -9,18 +9,13 @@ import Testing
 @Suite struct OpusWishesOfListeners {
   /// A listener that is sent sound, and whose description says `parameters` of Opus.
   private func listener(_ parameters: String, seed: UInt64) throws -> PeerPair {
-    var options = PeerPair.Options()
+    var options = PeerPair.Options.soundAlone
     options.seed = seed
     options.rewrite = { side, description in
       guard side == .answerer else { return description }
       return description.split(separator: "\r\n").map { line in
         line.hasPrefix("a=fmtp:") ? "\(line.prefix { $0 != " " }) \(parameters)" : String(line)
       }.joined(separator: "\r\n") + "\r\n"
-    }
-    options.configure = { side, configuration in
-      if side == .offerer { configuration.sendsAudio = .init() } else { configuration.receivesAudio = true }
-      configuration.sendsVideo = nil
-      configuration.receivesVideo = false
     }
     return try PeerPair(options)
   }

@@ -6,13 +6,8 @@ import Testing
 @Suite struct SoundBitrate {
   /// The rates the sender of sound was told over `seconds` of sound at `loss`, all in kbit/s.
   private func rates(loss: Double, seconds: Double) throws -> [Int64] {
-    var options = PeerPair.Options()
+    var options = PeerPair.Options.soundAlone
     options.seed = 11
-    options.configure = { side, configuration in
-      if side == .offerer { configuration.sendsAudio = .init() } else { configuration.receivesAudio = true }
-      configuration.sendsVideo = nil
-      configuration.receivesVideo = false
-    }
     let pair = try PeerPair(options)
     try #require(pair.connect() != nil)
     pair.network[pair.mediaDirection].loss = loss

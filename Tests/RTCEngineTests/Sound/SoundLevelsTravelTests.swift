@@ -7,13 +7,8 @@ import Testing
 
 @Suite struct SoundLevelsTravel {
   private func pair(_ rewrite: @escaping (PeerPair.Side, String) -> String = { $1 }) throws -> PeerPair {
-    var options = PeerPair.Options()
+    var options = PeerPair.Options.soundAlone
     options.rewrite = rewrite
-    options.configure = { side, configuration in
-      if side == .offerer { configuration.sendsAudio = .init() } else { configuration.receivesAudio = true }
-      configuration.sendsVideo = nil
-      configuration.receivesVideo = false
-    }
     let pair = try PeerPair(options)
     try #require(pair.connect() != nil)
     return pair
