@@ -54,6 +54,8 @@ final class MuxedFile {
   /// Where the sound written so far ends, of tracks that have any.
   private var soundEnds: [Track: Int64] = [:]
   private let firstSound: Track
+  /// What was written so far may have been read: the header says where each track begins.
+  private var isFlushed = false
   private let context: UnsafeMutablePointer<AVFormatContext>
   private let output: UnsafeMutablePointer<AVIOContext>
   private let packet: UnsafeMutablePointer<AVPacket>
@@ -107,10 +109,11 @@ final class MuxedFile {
     try put(data, to: track, time: time, duration: duration, isKeyFrame: isKeyFrame)
   }
 
-  /// An mp4 track has no holes from one fragment to the next: silence that was not sent is written as such.
+  /// An mp4 track has no holes from one fragment to the next, and after the first it begins at zero: silence that was not
+  /// sent is written as such.
   private func fillSilence(on track: Track, to time: Int64) throws(FFmpegError) {
     let step: Int64 = 20_000_000
-    guard var end = soundEnds[track] else { return }
+    guard var end = soundEnds[track] ?? (isFlushed ? 0 : nil) else { return }
     while end + step <= time {
       // 20 ms of nothing, stereo (RFC 6716 §3.1: CELT, full band, one frame).
       try put([0xFC, 0xFF, 0xFE], to: track, time: end, duration: step, isKeyFrame: true)
@@ -150,6 +153,7 @@ final class MuxedFile {
     avio_flush(output)
     guard sink.refusal == 0 else { throw FFmpegError(cffmpeg_error(sink.refusal), in: "write") }
     sink.markSafe()
+    isFlushed = true
   }
 
   /// Writes what makes the file whole: its duration and its index.

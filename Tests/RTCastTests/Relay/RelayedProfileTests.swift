@@ -14,7 +14,8 @@ import Testing
   private final class Bench: Sendable {
     let relay: StreamRelay
     private let news = AsyncStream.makeStream(of: StreamRelay.News.self)
-    private let loops: [PeerLoop]
+    /// Each peer has one of its own, as programs have.
+    private let loops = Mutex<[PeerLoop]>([])
     private let publisher: PeerConnection
 
     /// Stands for an encoder: a key frame for each picture.
@@ -47,20 +48,24 @@ import Testing
     private let source: Source
 
     init(_ profile: [UInt8]) throws {
-      var options = PeerLoop.Options()
-      options.includesLoopback = true
-      let loops = [try PeerLoop(options), try PeerLoop(options), try PeerLoop(options)]
+      let (ours, relays) = (try Self.makeLoop(), try Self.makeLoop())
+      loops.withLock { $0 = [ours, relays] }
       let report = news.continuation
-      let track = loops[0].makeVideoTrack {}
+      let track = ours.makeVideoTrack {}
       source = Source(profile, track)
       var configuration = PeerConnection.Configuration(video: track)
       configuration.videoFormats = [Self.format(profile)]
-      publisher = PeerConnection(on: loops[0], configuration: configuration)
-      relay = StreamRelay(into: StreamDirectory(), makePeers: { loops[1] }, report: { report.yield($0) })
-      self.loops = loops
+      publisher = PeerConnection(on: ours, configuration: configuration)
+      relay = StreamRelay(into: StreamDirectory(), makePeers: { relays }, report: { report.yield($0) })
       let size = PixelSize(width: 64, height: 64)
       capturer.startCapture(
         format: VideoFormat(size: size, frameRates: 0...20, pixelFormat: .bgra), consumer: source)
+    }
+
+    private static func makeLoop() throws -> PeerLoop {
+      var options = PeerLoop.Options()
+      options.includesLoopback = true
+      return try PeerLoop(options)
     }
 
     static func format(_ profile: [UInt8]) -> VideoPayloadFormat {
@@ -84,7 +89,9 @@ import Testing
       var configuration = PeerConnection.Configuration()
       configuration.receivesVideo = true
       configuration.receivableFormats = profiles.map(Self.format)
-      let viewer = PeerConnection(on: loops[2], configuration: configuration)
+      let loop = try Self.makeLoop()
+      loops.withLock { $0.append(loop) }
+      let viewer = PeerConnection(on: loop, configuration: configuration)
       let door = relay.directory
       let session = try await door.open(
         stream: "main", offer: try await viewer.createOffer(), remote: "127.0.0.1")
@@ -114,7 +121,7 @@ import Testing
       capturer.stopCapture()
       await publisher.close()
       await relay.stop()
-      for loop in loops { loop.stop() }
+      for loop in loops.withLock({ $0 }) { loop.stop() }
     }
   }
 
