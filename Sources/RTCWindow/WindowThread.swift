@@ -61,6 +61,8 @@ enum WindowThread {
       failure = error
     }
     DisplayGuard.end()
+    // What SDL keeps for each thread that is none of its own.
+    SDL_TLSCleanup()
     use.withLock { $0 = .free }
     if let failure { news.noteFailure(failure) } else { news.noteEnd(end) }
   }
