@@ -76,7 +76,7 @@ final class RelayedStream: WHEPSessions {
       defer { state.format = present }
       return (state.forwarder.forward(frame, clock: clock), state.format == present ? nil : present)
     }
-    if let format { video.setRenditions([RenditionFormat(.encoded, format)], preferred: nil) }
+    if let format { video.setRenditions([RenditionFormat(.encoded, Self.needed(for: format))], preferred: nil) }
     video.send(encoded)
   }
 
@@ -84,10 +84,16 @@ final class RelayedStream: WHEPSessions {
   private static func format(of frame: ReceivedFrame) -> VideoPayloadFormat? {
     guard frame.isKeyFrame else { return nil }
     guard frame.codec == .h264 else { return formats.first { $0.codec == frame.codec } }
-    let format = VideoPayloadFormat(h264KeyFrame: frame.data.span) ?? VideoPayloadFormat(codec: .h264)
-    // Baseline, but for slices in any order and redundant ones, which no encoder makes: every decoder takes it.
-    let isBaseline = h264("420034").takes(format) && !h264("4d0034").takes(format)
-    return isBaseline ? h264("42e034") : format
+    return VideoPayloadFormat(h264KeyFrame: frame.data.span) ?? VideoPayloadFormat(codec: .h264)
+  }
+
+  /// What a viewer must take to be shown `format`. What Baseline and High have beyond their constrained forms (slices in
+  /// any order, fields, pictures that wait for later ones) is not sent live, and few viewers name the whole profiles.
+  private static func needed(for format: VideoPayloadFormat) -> VideoPayloadFormat {
+    for (whole, constrained) in [("420034", "42e034"), ("640034", "640c34")] {
+      if h264(whole).takes(format), !h264(constrained).takes(format) { return h264(constrained) }
+    }
+    return format
   }
 
   /// On the loop.
@@ -109,19 +115,17 @@ final class RelayedStream: WHEPSessions {
     guard viewers.withLock({ $0.count }) < maximumViewers else { throw .tooManyViewers(limit: maximumViewers) }
     let present = state.withLock(\.format)
     var configuration = PeerConnection.Configuration(video: video, audio: audio)
+    let needed = present.map(Self.needed)
+    func fits(_ format: VideoPayloadFormat) -> Bool { needed.map(format.takes) ?? true }
     // What decodes the present stream comes first.
-    let (fitting, others) =
-      present.map { present in
-        (Self.formats.filter { $0.takes(present) }, Self.formats.filter { !$0.takes(present) })
-      } ?? (Self.formats, [])
-    configuration.videoFormats = fitting + others
+    configuration.videoFormats = Self.formats.filter(fits) + Self.formats.filter { !fits($0) }
     configuration.dataChannels = nil
     configuration.bitrates.maximum = BitRate(bitsPerSecond: 50_000_000)
     let connection = PeerConnection(on: peers, configuration: configuration)
     do {
       let answer = try await connection.answer(to: offer)
       let agreed = await connection.statistics().videoFormats
-      if let present, Self.wantsVideo(offer), !agreed.contains(where: { $0.takes(present) }) {
+      if let present, Self.wantsVideo(offer), !agreed.contains(where: fits) {
         throw WHEPRefusal.noCommonCodec(offered: present.words)
       }
       viewers.withLock { $0[connection.id] = connection }

@@ -144,7 +144,8 @@ import Testing
     let early = anna.pictures.prefix { ($0.captureTime - origin).seconds < 2 }
     for picture in early { recorder.record(picture) }
     // What is written by now cannot be changed any more.
-    while recorder.progress.safeBytes == 0, log.failures.isEmpty { sched_yield() }
+    let limit = ContinuousClock.now + .seconds(60)
+    while recorder.progress.safeBytes == 0, ContinuousClock.now < limit { sched_yield() }
     var rest = anna
     rest.pictures.removeFirst(early.count)
     rest.sounds.removeAll { ($0.captureTime - origin).seconds < 2.5 }
