@@ -267,8 +267,11 @@ static void *run(void *argument) {
     push_bad(self, number);
     if (push_good(self, number, -1) == RTCAST_STOPPED) break;
   }
-  /* Frames after the end, from a thread that nobody waits for. */
-  while (is(self, "late") && breaker_counts.stopped < 1000) push_good(self, 0, 0);
+  /* Frames after the end, from a thread that nobody waits for; for a while, as the host has yet to come back from `stop`. */
+  for (int late = 0; is(self, "late") && late < 2000; late += self->is_stopped) {
+    push_good(self, 0, 0);
+    pause_ms(1);
+  }
   return NULL;
 }
 
