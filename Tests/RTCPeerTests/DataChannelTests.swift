@@ -28,6 +28,7 @@ import Testing
     func close() async {
       await caller.close()
       await callee.close()
+      for loop in loops { loop.stop() }
     }
 
     /// The next channel that the caller opened.

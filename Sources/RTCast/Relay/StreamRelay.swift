@@ -90,7 +90,7 @@ public final class StreamRelay: OfferSessions {
     let publications = state.withLock { Array($0.publications.values) }
     for publication in publications { await publication.connection.close() }
     for publication in publications { await publication.task?.value }
-    state.withLock { $0.peers?.stop() }
+    state.withLock { $0.peers }?.stop()
   }
 
   // MARK: - Publications
