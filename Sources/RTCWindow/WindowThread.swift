@@ -40,6 +40,8 @@ enum WindowThread {
       failure = error
     }
     DisplayGuard.end()
+    // What SDL keeps for each thread that is none of its own.
+    SDL_TLSCleanup()
     isTaken.store(false, ordering: .releasing)
     if let failure { opened(.failure(failure)) }
     board.noteEnded()
