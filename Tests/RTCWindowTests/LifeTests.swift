@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import RTCMedia
 import RTCTestKit
@@ -121,6 +122,27 @@ extension CallWindowTests {
       await closing
     }
 
+    @Test("A display that vanishes just after it gave the window the keyboard ends the window, and not the process")
+    func lostWithFocus() async throws {
+      let stage = try await Stage()
+      let video = stage.window.addVideo(name: "alice")
+      video.show(TestCard().frame())
+      await stage.expect([(TestCard(), .stage)])
+      let (window, client) = (stage.xWindow, stage.client)
+      // Nothing is drawn any more, by which the loss would be noticed before the news is read.
+      client.unmap(window)
+      let (holds, feed) = AsyncStream.makeStream(of: Bool.self)
+      var isHeld = holds.makeAsyncIterator()
+      let goOn = DispatchSemaphore(value: 0)
+      // Until the window's thread, and not this one, is the last to let a picture go.
+      repeat { video.show(heldFrame(feed, until: goOn)) } while await isHeld.next() == false
+      client.tellOfFocus(window)
+      stage.display.end()
+      goOn.signal()
+      guard case .lost = await stage.event() else { return #expect(Bool(false), "no such event") }
+      #expect(await stage.event() == nil)
+    }
+
     @Test("A window that another program destroys ends with a sentence at the next picture")
     func destroyedWindow() async throws {
       let stage = try await Stage()
@@ -134,6 +156,20 @@ extension CallWindowTests {
       #expect(await stage.event() == nil)
     }
   }
+}
+
+/// A picture that holds the thread that lets it go, unless that is this one, and says whether it does.
+private func heldFrame(_ feed: AsyncStream<Bool>.Continuation, until goOn: DispatchSemaphore) -> VideoFrame {
+  let own = UInt(pthread_self())
+  let buffer = TestCard().buffer {
+    guard UInt(pthread_self()) != own else {
+      feed.yield(false)
+      return
+    }
+    feed.yield(true)
+    _ = goOn.wait(timeout: .now() + .seconds(20))
+  }
+  return VideoFrame(buffer: buffer, captureTime: .init(nanoseconds: 0), colorSpace: .bt601Limited)
 }
 
 /// How many descriptors of this process are sockets to a display.

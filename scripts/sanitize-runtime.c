@@ -1,7 +1,10 @@
+// Stands before the libraries of tests that run under a sanitizer (LD_PRELOAD), by scripts/sanitize alone.
+//
 // Tells ThreadSanitizer what the Swift runtime and libdispatch order between threads. Neither is instrumented: without
 // this, what one thread does with an object after another let it go looks like a race, and so does what two threads do
-// one after the other under a Mutex for which one of them waited.
-// Loaded before those libraries (LD_PRELOAD), by scripts/sanitize alone. Speaks of Swift 6 on 64-bit Linux.
+// one after the other under a Mutex for which one of them waited. Speaks of Swift 6 on 64-bit Linux.
+//
+// Keeps libraries loaded: reports come at the end, and could not name what is gone by then.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -117,4 +120,9 @@ intptr_t dispatch_group_wait(void *group, uint64_t timeout) {
   intptr_t late = theirs(group, timeout);
   if (late == 0) acquire(group);
   return late;
+}
+
+int dlclose(void *library) {
+  (void)library;
+  return 0;
 }
