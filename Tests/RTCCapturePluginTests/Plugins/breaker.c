@@ -268,7 +268,11 @@ static void *run(void *argument) {
     if (push_good(self, number, -1) == RTCAST_STOPPED) break;
   }
   /* Frames after the end, from a thread that nobody waits for. */
-  while (is(self, "late") && breaker_counts.stopped < 1000) push_good(self, 0, 0);
+  for (int late = 0; is(self, "late") && late < 1000; pause_ms(1)) {
+    push_good(self, 0, 0);
+    /* However long the stop may take. */
+    if (self->is_stopped) late++;
+  }
   return NULL;
 }
 
