@@ -110,22 +110,6 @@ package final class XClient {
     sync()
   }
 
-  /// Tells a window that it has the keyboard, whoever has it.
-  package func tellOfFocus(_ window: UInt32) {
-    var event = xcb_focus_in_event_t()
-    event.response_type = UInt8(XCB_FOCUS_IN)
-    event.detail = UInt8(XCB_NOTIFY_DETAIL_NONLINEAR.rawValue)
-    event.mode = UInt8(XCB_NOTIFY_MODE_NORMAL.rawValue)
-    event.event = window
-    // The request takes 32 bytes, of which such an event fills the first.
-    withUnsafeTemporaryAllocation(byteCount: 32, alignment: 4) { bytes in
-      bytes.initializeMemory(as: UInt8.self, repeating: 0)
-      withUnsafeBytes(of: &event) { bytes.copyMemory(from: $0) }
-      _ = xcb_send_event(raw, 0, window, 0, bytes.baseAddress!.assumingMemoryBound(to: CChar.self))
-    }
-    sync()
-  }
-
   /// Gives a window the keyboard.
   package func focus(_ window: UInt32) {
     xcb_set_input_focus(raw, UInt8(XCB_INPUT_FOCUS_POINTER_ROOT.rawValue), window, 0)
