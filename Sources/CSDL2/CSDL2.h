@@ -7,6 +7,7 @@
 #include <SDL2/SDL.h>
 #include <SDL2/SDL_syswm.h>
 #include <X11/Xlib.h>
+#include <X11/Xlibint.h>
 
 static inline int csdl_anywhere(void) { return SDL_WINDOWPOS_UNDEFINED; }
 
@@ -22,35 +23,32 @@ static inline unsigned long csdl_x11_window(SDL_Window *window) {
 // handlers set in it must stay.
 static inline void *csdl_xlib(void) { return SDL_LoadObject("libX11.so.6"); }
 
-// Sets the handlers of the process and tells those before; false, with nothing set, when libX11 is too old to survive.
+// Sets the handlers of the process and tells those before; false, with nothing set, where libX11 has none.
 static inline SDL_bool csdl_xlib_set_handlers(
     void *xlib, XErrorHandler error, XIOErrorHandler lost, XErrorHandler *old_error, XIOErrorHandler *old_lost) {
   XErrorHandler (*set_error)(XErrorHandler) = SDL_LoadFunction(xlib, "XSetErrorHandler");
   XIOErrorHandler (*set_lost)(XIOErrorHandler) = SDL_LoadFunction(xlib, "XSetIOErrorHandler");
-  if (!set_error || !set_lost || !SDL_LoadFunction(xlib, "XSetIOErrorExitHandler")) return SDL_FALSE;
+  if (!set_error || !set_lost) return SDL_FALSE;
   *old_error = set_error(error);
   *old_lost = set_lost(lost);
   return SDL_TRUE;
 }
 
-// Xlib's own hook for every new connection, null where it has none. SDL opens two and tells nobody of the second, and
-// each needs `csdl_xlib_survive`; there is no other way to it.
-typedef int (*csdl_connection_hook)(Display *);
-static inline csdl_connection_hook *csdl_xlib_connection_hook(void *xlib) {
-  int (*init)(void) = SDL_LoadFunction(xlib, "XInitThreads");
-  if (init) init();
-  return SDL_LoadFunction(xlib, "_XInitDisplayLock_fn");
-}
+// Xlib holds locks of a lost display while it tells of it. Without any, the libraries' own ends can look at the display
+// when the process exits.
+static inline void csdl_xlib_unlock(Display *display) { display->lock_fns = NULL; }
 
-static inline void csdl_xlib_go_on(Display *display, void *context) {
-  (void)display;
-  (void)context;
-}
-
-// When the connection is lost, calls on it fail from then on, where Xlib would end the process.
-static inline void csdl_xlib_survive(void *xlib, Display *display) {
-  void (*set)(Display *, XIOErrorExitHandler, void *) = SDL_LoadFunction(xlib, "XSetIOErrorExitHandler");
-  if (set) set(display, csdl_xlib_go_on, NULL);
+// The connection that a window's events come by; -1 where SDL does not tell.
+static inline int csdl_descriptor(SDL_Window *window) {
+  SDL_SysWMinfo info;
+  SDL_VERSION(&info.version);
+  if (!SDL_GetWindowWMInfo(window, &info)) return -1;
+  if (info.subsystem == SDL_SYSWM_X11) return ConnectionNumber(info.info.x11.display);
+  if (info.subsystem != SDL_SYSWM_WAYLAND) return -1;
+  // SDL has it open; this is one more count of its users, kept for as long as the process lives.
+  void *wayland = SDL_LoadObject("libwayland-client.so.0");
+  int (*descriptor)(struct wl_display *) = wayland ? SDL_LoadFunction(wayland, "wl_display_get_fd") : NULL;
+  return descriptor ? descriptor(info.info.wl.display) : -1;
 }
 
 // SDL asks Xlib to turn the title from UTF-8 to UTF-8, by the locale: without one, letters beyond ASCII are lost.
@@ -66,8 +64,8 @@ static inline void csdl_xlib_set_title(void *xlib, SDL_Window *window, const cha
          PropModeReplace, (const unsigned char *)title, (int)SDL_strlen(title));
 }
 
-// Lets SDL find the answer it waits for, without end, when it takes down a window: on a lost display, or of a window that
-// somebody else destroyed, none comes.
+// Lets SDL find the answer it waits for, without end, when it takes down a window: of one that somebody else destroyed
+// none comes.
 static inline void csdl_xlib_pretend_unmapped(void *xlib, SDL_Window *window) {
   int (*put)(Display *, XEvent *) = SDL_LoadFunction(xlib, "XPutBackEvent");
   SDL_SysWMinfo info;

@@ -11,7 +11,8 @@ package enum MonotonicClock {
   }
 }
 
-/// The thread of one capturer: started and stopped any number of times, from any thread, its own included.
+/// The thread of one capturer: started and stopped any number of times, from any thread, its own included. SIGPIPE is
+/// blocked on it, so that a source that has gone is an error of the call that meets it.
 package final class CaptureThread: Sendable {
   private let current = Mutex<CaptureRun?>(nil)
 
@@ -111,6 +112,7 @@ package final class CaptureRun: Sendable {
       wait(for: previous)
       thread.store(UInt(pthread_self()), ordering: .releasing)
       unsafe clinux_thread_set_name(name)
+      _ = clinux_sigpipe_block()
       if !isStopped { body(self) }
       over.store(true, ordering: .releasing)
       finished.leave()

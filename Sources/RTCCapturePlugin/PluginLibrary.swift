@@ -1,6 +1,8 @@
 import CRTCastPlugin
 import Glibc
+import RTCCapture
 public import RTCMedia
+import RTCPrimitives
 
 /// A loaded plugin. It stays loaded until the process ends: its threads may run on after it was stopped.
 ///
@@ -60,6 +62,23 @@ public final class PluginLibrary: @unchecked Sendable {
     unsafe self.stop = unsafe stop
     unsafe halt = unsafe table.pointee.halt
     description = unsafe try Self.describe(table.pointee, path: path)
+  }
+
+  /// The same on a thread of its own, which is left behind when the plugin does not return from its entry function.
+  static func load(_ path: String, patience: TimeDelta) throws(CaptureError) -> PluginLibrary {
+    let loading = Monitor<Result<PluginLibrary, CaptureError>?>(nil)
+    let isLaunched = CaptureThread.launch(name: "rtc-plugin-load") {
+      let result: Result<PluginLibrary, CaptureError>
+      do throws(CaptureError) { result = .success(try PluginLibrary(path: path)) } catch { result = .failure(error) }
+      loading.change { $0 = result }
+    }
+    guard isLaunched else { throw .unavailable("The system refused a thread to load the plugin \(path) on.") }
+    guard let result = loading.wait(until: MonotonicClock.now + patience, { $0 }) else {
+      throw .unavailable(
+        "The plugin \(path) did not return from `rtcast_plugin_entry` within \(patience.words), and was given up; its "
+          + "author can mend this.")
+    }
+    return try result.get()
   }
 
   private static func load(_ path: String) throws(CaptureError) -> EntryFunction {

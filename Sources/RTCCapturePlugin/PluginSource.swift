@@ -6,7 +6,7 @@ public import RTCMedia
 /// runs in a child process, pictures come through shared memory, and when the child dies it is started again, at most
 /// five times a minute, while viewers keep the last picture.
 ///
-/// A plugin that does not return from its `start` within 10 s, or from its `stop` within 2 s, is left behind with a word
+/// A plugin that does not return from its entry function or its `start` within 10 s, or from its `stop` within 2 s, is left behind with a word
 /// of it: in this process its thread goes on for as long as the program does, a child process is ended.
 public final class PluginSource: Sendable {
   public let description: PluginDescription
@@ -45,7 +45,7 @@ public final class PluginSource: Sendable {
           start: start, report: report, patience: patience)
       }
     } else {
-      let library = try PluginLibrary(path: path)
+      let library = try PluginLibrary.load(path, patience: patience.start)
       description = library.description
       report = PluginReport(name: description.name, onNotice: onNotice)
       starter = { [report] wanted, start throws(CaptureError) in

@@ -5,7 +5,7 @@ import Synchronization
 
 /// How long is waited for what a plugin does not return from.
 package struct PluginPatience: Hashable, Sendable {
-  /// For its `start`, while somebody wants it.
+  /// For its entry function, and for its `start`, while somebody wants it.
   package var start: TimeDelta
   /// For its `stop`, and for a `start` that nobody wants any more.
   package var stop: TimeDelta

@@ -48,12 +48,9 @@ public final class X11Capturer: VideoCapturer {
 
   /// Asks the display: one format at the target's present size; empty when the target cannot be captured now.
   public var supportedFormats: [VideoFormat] {
-    guard let connection = try? X11Connection(display: options.display) else { return [] }
-    let size: PixelSize?
-    if case .window(let wanted) = options.target {
-      size = try? connection.window(wanted).rect.size
-    } else {
-      size = try? X11Source.onScreen(options.target, connection).size
+    let size = try? X11Connection.visit(display: options.display) { connection throws(CaptureError) in
+      if case .window(let wanted) = options.target { return try connection.window(wanted).rect.size }
+      return try X11Source.onScreen(options.target, connection).size
     }
     return size.map { [VideoFormat(size: $0, frameRates: 0...240, pixelFormat: .bgra)] } ?? []
   }

@@ -1,3 +1,4 @@
+import CLinux
 import CX11
 import Glibc
 import RTCMedia
@@ -32,6 +33,16 @@ final class X11Connection {
   }
 
   deinit { xcb_disconnect(raw) }
+
+  /// Connects for `body` alone, on a thread that is not ours: a server that goes meanwhile must not end the process by
+  /// SIGPIPE.
+  static func visit<Result>(
+    display: String?, _ body: (X11Connection) throws(CaptureError) -> Result
+  ) throws(CaptureError) -> Result {
+    let wasBlocked = clinux_sigpipe_block()
+    defer { clinux_sigpipe_restore(wasBlocked) }
+    return try body(X11Connection(display: display))
+  }
 
   var descriptor: Int32 { xcb_get_file_descriptor(raw) }
   var isBroken: Bool { xcb_connection_has_error(raw) != 0 }

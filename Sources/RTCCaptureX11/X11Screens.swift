@@ -39,12 +39,14 @@ public struct X11Screens: Hashable, Sendable {
 
   /// Asks `display`, or what DISPLAY names. Blocks for a few round trips to the server.
   public static func list(display: String? = nil) throws(CaptureError) -> X11Screens {
-    let connection = try X11Connection(display: display)
-    guard let size = connection.rootSize() else {
-      throw .unavailable("The X display \(connection.displayName) went away.")
+    try X11Connection.visit(display: display) { connection throws(CaptureError) in
+      guard let size = connection.rootSize() else {
+        throw .unavailable("The X display \(connection.displayName) went away.")
+      }
+      return X11Screens(
+        display: connection.displayName, size: size, monitors: connection.monitors(),
+        windows: connection.titledWindows())
     }
-    return X11Screens(
-      display: connection.displayName, size: size, monitors: connection.monitors(), windows: connection.titledWindows())
   }
 }
 
@@ -69,10 +71,15 @@ public struct X11Probe: Hashable, Sendable {
 
   /// Asks `display`, or what DISPLAY names. Blocks for a few round trips to the server.
   public init(display: String? = nil) throws(CaptureError) {
-    let connection = try X11Connection(display: display)
+    self = try X11Connection.visit(display: display) { connection throws(CaptureError) in
+      try X11Probe(connection)
+    }
+  }
+
+  private init(_ connection: X11Connection) throws(CaptureError) {
     let source = try X11Source.onScreen(.screen, connection)
     let found = connection.extensions
-    self.display = connection.displayName
+    display = connection.displayName
     size = source.size
     depth = Int(connection.geometry(of: connection.root)?.depth ?? 0)
     isDirect = source.layout.isBGRA

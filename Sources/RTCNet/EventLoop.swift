@@ -115,7 +115,8 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
       case .end: break loop
       }
     }
-    owner.store(0, ordering: .relaxed)
+    // Only if nobody has followed: late tasks may be running by now.
+    _ = owner.compareExchange(expected: UInt(pthread_self()), desired: 0, ordering: .relaxed)
   }
 
   private func turn(_ handler: some LoopHandler, waitingUntil deadline: Timestamp, _ jobs: inout [Mailbox.Job]) {

@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A thread of the operating system that runs one closure to its end.
+/// A thread of the operating system that runs one closure to its end. SIGPIPE is blocked on it: writing to what has
+/// gone fails, whichever library writes, and never ends the process.
 public final class NamedThread: Sendable {
   private enum State {
     case running(pthread_t)
@@ -50,6 +51,7 @@ private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRaw
   guard let context = unsafe context else { return nil }
   let start = unsafe Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
   unsafe start.name.withCString { unsafe clinux_thread_set_name($0) }
+  _ = clinux_sigpipe_block()
   start.body()
   return nil
 }

@@ -28,16 +28,15 @@ extension DataChannel {
   }
 
   private func nextEvent() async -> Event? {
-    let event = await withTaskCancellationHandler {
+    await withTaskCancellationHandler {
       await withCheckedContinuation { reader in
         let isCancelled = Task.isCancelled
         let now = condition.withLock { $0.inbox.wait(reader, isCancelled: isCancelled || Task.isCancelled) }
-        now?.reader.resume(returning: now?.event)
+        if let now { deliver(now) }
       }
     } onCancel: {
       condition.withLock { $0.inbox.removeReader() }?.resume(returning: nil)
     }
-    return event
   }
 }
 

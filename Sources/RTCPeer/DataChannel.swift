@@ -107,9 +107,6 @@ public final class DataChannel: Sendable {
     events.compactMap { if case .message(let message) = $0 { message } else { nil } }
   }
 
-  /// Says that the inbox has shrunk.
-  func took(bytes: Int) { link.took(bytes: bytes) }
-
   // MARK: - On the loop
 
   func handle(_ event: Event) {
@@ -141,9 +138,10 @@ public final class DataChannel: Sendable {
     if isLow { handle(.bufferedAmountLow) }
   }
 
-  private func deliver(_ waiting: DataChannelInbox.Delivery) {
+  /// Any thread: what a reader is told, with which the inbox has shrunk.
+  func deliver(_ waiting: DataChannelInbox.Delivery) {
     waiting.reader.resume(returning: waiting.event)
-    if case .message(let message)? = waiting.event { took(bytes: DataChannelInbox.cost(of: message)) }
+    if case .message(let message)? = waiting.event { link.took(bytes: DataChannelInbox.cost(of: message)) }
   }
 
   /// Gives the delegate what waits, in order.
@@ -158,7 +156,7 @@ public final class DataChannel: Sendable {
       case .stateChanged: delegate.dataChannelDidChangeState(self)
       case .bufferedAmountLow: delegate.dataChannelBufferedAmountDidBecomeLow(self)
       case .message(let message):
-        took(bytes: DataChannelInbox.cost(of: message))
+        link.took(bytes: DataChannelInbox.cost(of: message))
         delegate.dataChannel(self, didReceiveMessageWith: DataBuffer(message))
       }
     }

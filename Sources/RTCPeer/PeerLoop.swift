@@ -108,8 +108,13 @@ public final class PeerLoop: Sendable {
     TrackName(streamID: "rtcast", trackID: kind + "-" + String(UInt64.random(in: .min ... .max), radix: 36))
   }
 
-  /// Ends the thread once everything posted so far (goodbyes included) was sent.
-  public func stop() { events.stop() }
+  /// Says goodbye to the peers that are left, which end by that, and ends the thread once everything posted so far was
+  /// sent. Any thread, any number of times; not under a lock that callbacks of tracks and connections take.
+  public func stop() {
+    let holder = holder
+    events.post { holder.table?.closeAll(now: MonotonicClock.now()) }
+    events.stop()
+  }
 }
 
 /// Hands the table, which is made on the loop's thread, to the connections that live there.

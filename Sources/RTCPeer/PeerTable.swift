@@ -98,6 +98,11 @@ final class PeerTable: LoopHandler {
     }
   }
 
+  /// Ends every peer: whoever follows one hears so, and their tracks let go of them.
+  func closeAll(now: Timestamp) {
+    for slot in slots { step(slot, .command(.close), now: now) }
+  }
+
   // MARK: - Within the loop
 
   /// Two peers of one loop have the same address, so that only STUN requests tell whom a datagram between them is for. What

@@ -13,7 +13,8 @@ public final class CallWindow: Sendable {
   public enum Event: Hashable, Sendable {
     /// The person closed the window. It is gone already; nothing but the end of `events` follows.
     case closed
-    /// The display went away, or the window was taken from us; the sentence says which. Nothing follows.
+    /// The display went away, or the window was taken from us; the sentence says which. Nothing follows. After a lost X
+    /// display this process can open no window any more.
     case lost(String)
     /// The key to mute or unmute the microphone: the window itself changes nothing.
     case toggleMicrophone
@@ -47,7 +48,8 @@ public final class CallWindow: Sendable {
   /// - Parameters:
   ///   - title: what the window is called.
   ///   - size: of the picture area in pixels; nil takes the first remote picture's, as far as the screen allows.
-  /// - Throws: when there is no display, the display refuses, or a window is open already.
+  /// - Throws: when there is no display, the display refuses, a window is open already, or an earlier one has lost its X
+  ///   display.
   public static func open(title: String, size: PixelSize? = nil) async throws(WindowError) -> CallWindow {
     try await open(title: title, size: size, drawing: .whatIsFaster)
   }
@@ -55,9 +57,11 @@ public final class CallWindow: Sendable {
   package static func open(
     title: String, size: PixelSize?, drawing: Drawing
   ) async throws(WindowError) -> CallWindow {
-    guard WindowThread.take() else { throw .alreadyOpen }
+    guard let board = WindowBoard(title: title) else {
+      throw .refused("This program has too many files open for a window; close some or raise the limit (ulimit -n).")
+    }
+    try WindowThread.take()
     let (events, feed) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(64))
-    let board = WindowBoard(title: title)
     let opened: Result<Void, WindowError> = await withCheckedContinuation { continuation in
       WindowThread.start(board, feed, WindowWish(size: size, drawing: drawing)) { continuation.resume(returning: $0) }
     }

@@ -1,3 +1,5 @@
+import CLinux
+import Glibc
 public import RTCMedia
 import Synchronization
 
@@ -34,20 +36,16 @@ final class WindowBoard: Sendable {
   }
 
   private enum Phase {
-    /// Not yet, or no longer, to be woken.
-    case opening
     case open
     /// The thread takes everything down.
     case closing
     case gone
-
-    var takesFrames: Bool { self == .opening || self == .open }
   }
 
   private struct State {
-    var phase = Phase.opening
+    var phase = Phase.open
     var isClosing = false
-    /// The thread is to look; it has been told, once it runs.
+    /// The thread is to look, and has been told.
     var hasNews = false
     var nextID = 0
     var videos: [Video] = []
@@ -56,10 +54,19 @@ final class WindowBoard: Sendable {
     var waiters: [CheckedContinuation<Void, Never>] = []
   }
 
+  /// Readable when there is news; for the window's thread to sleep on.
+  let descriptor: Int32
   private let state: Mutex<State>
   private let drawn = Atomic(0)
 
-  init(title: String) { state = Mutex(State(caption: Caption(title: title))) }
+  /// Nil when this process has no descriptor to spare.
+  init?(title: String) {
+    descriptor = clinux_eventfd_create()
+    guard descriptor >= 0 else { return nil }
+    state = Mutex(State(caption: Caption(title: title)))
+  }
+
+  deinit { close(descriptor) }
 
   // MARK: Any thread
 
@@ -87,7 +94,7 @@ final class WindowBoard: Sendable {
 
   func show(_ frame: VideoFrame, video id: Int) {
     _ = update { state -> VideoFrame? in
-      guard state.phase.takesFrames, let index = state.videos.firstIndex(where: { $0.id == id }) else { return nil }
+      guard state.phase == .open, let index = state.videos.firstIndex(where: { $0.id == id }) else { return nil }
       let old = state.videos[index].newest
       state.videos[index].newest = frame
       return old
@@ -96,7 +103,7 @@ final class WindowBoard: Sendable {
 
   func changePreview(_ preview: Preview) {
     _ = update { state -> Preview in
-      guard state.phase.takesFrames else { return .unchanged }
+      guard state.phase == .open else { return .unchanged }
       let old = state.preview
       state.preview = preview
       return old
@@ -126,8 +133,8 @@ final class WindowBoard: Sendable {
       let result = body(&state)
       if !state.hasNews {
         state.hasNews = true
-        // Under the lock, as the thread must not take SDL down meanwhile.
-        if state.phase == .open { DisplayGuard.wake() }
+        // A counter that is full is readable already.
+        _ = clinux_eventfd_signal(descriptor)
       }
       return result
     }
@@ -135,10 +142,7 @@ final class WindowBoard: Sendable {
 
   // MARK: The window's thread
 
-  /// From now on the thread is woken for news. It looks once by itself.
-  func noteOpen() { state.withLock { $0.phase = .open } }
-
-  /// Nothing wakes the thread any more.
+  /// Nothing is shown any more.
   func noteClosing() {
     let leases = state.withLock { state in
       defer {
@@ -168,6 +172,7 @@ final class WindowBoard: Sendable {
     state.withLock { state in
       guard state.hasNews else { return nil }
       state.hasNews = false
+      _ = clinux_eventfd_clear(descriptor)
       let news = News(
         isClosing: state.isClosing, videos: state.videos, preview: state.preview, caption: state.caption)
       for index in state.videos.indices { state.videos[index].newest = nil }

@@ -1,4 +1,5 @@
 import CSDL2
+import Glibc
 import RTCMedia
 
 /// The window from its opening to its end, on its thread.
@@ -9,6 +10,8 @@ final class WindowLoop {
   private let board: WindowBoard
   private let feed: AsyncStream<CallWindow.Event>.Continuation
   private let window: OpaquePointer
+  /// What its events come by; negative where SDL does not tell.
+  private let connection: Int32
   private var painter: Painter?
 
   private var videos: [WindowBoard.Video] = []
@@ -37,6 +40,7 @@ final class WindowLoop {
       "", csdl_anywhere(), csdl_anywhere(), Int32(clamping: size.width), Int32(clamping: size.height), flags)
     guard let window else { throw .refused("The display refuses a window of \(size) pixels (\(SDL.error)).") }
     self.window = window
+    connection = csdl_descriptor(window)
     do throws(WindowError) {
       painter = try Painter(window, wish.drawing)
     } catch {
@@ -47,32 +51,39 @@ final class WindowLoop {
     readBoard()
     SDL_ShowWindow(window)
     DisplayGuard.watch(window)
-    board.noteOpen()
   }
 
   /// Shows what comes until somebody ends it, and takes the window down.
   /// - Returns: what there is to say of the end.
   func run() -> CallWindow.Event? {
     var event = SDL_Event()
-    readBoard()
     while end == nil {
+      readBoard()
       drawIfNeeded()
-      if DisplayGuard.hasLostDisplay { break }
-      guard SDL_WaitEvent(&event) == 1 else {
-        end = .lost("The display stopped answering (\(SDL.error)).")
-        break
+      // Calls on the display may have brought in events with their answers: the thread sleeps after a look that found
+      // none and that nothing has followed.
+      var isQuiet = true
+      while end == nil, SDL_PollEvent(&event) == 1 {
+        handle(event)
+        isQuiet = false
       }
-      repeat { handle(event) } while end == nil && SDL_PollEvent(&event) == 1
-      if end == nil { readBoard() }
-    }
-    if DisplayGuard.hasLostDisplay {
-      end = .lost("The display went away, or took the window with it. Open it again when the display is back.")
+      if DisplayGuard.isWindowTakenAway {
+        end = .lost("Another program took the window away. Open it again to go on.")
+      }
+      if isQuiet, end == nil { sleep() }
     }
     board.noteClosing()
     DisplayGuard.endWatching(window)
     painter = nil
     SDL_DestroyWindow(window)
     return end ?? nil
+  }
+
+  /// Until the display or somebody in this process has news.
+  private func sleep() {
+    var sources = [board.descriptor, connection].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    // Fails when a signal came: then there is one look too many.
+    poll(&sources, 2, connection < 0 ? 20 : -1)
   }
 
   // MARK: News from the other threads

@@ -6,46 +6,65 @@ import Synchronization
 
 /// The one thread that SDL lives on, from connecting to the display to letting it go.
 enum WindowThread {
-  private static let isTaken = Atomic(false)
+  private enum Use {
+    case free
+    case taken
+    /// Its display was lost, and SDL with it.
+    case spent
+  }
+  private static let use = Mutex(Use.free)
 
-  /// Reserves the process's one window, until its thread ends; false when it has one.
-  static func take() -> Bool { !isTaken.exchange(true, ordering: .acquiringAndReleasing) }
+  /// Reserves the process's one window, until its thread ends.
+  static func take() throws(WindowError) {
+    let before = use.withLock { use in
+      defer { if use == .free { use = .taken } }
+      return use
+    }
+    switch before {
+    case .free: return
+    case .taken: throw .alreadyOpen
+    case .spent:
+      throw .refused(
+        "The display of this program's last window went away, and nothing can be shown after that: start the program "
+          + "again to open a window.")
+    }
+  }
 
   /// - Parameter opened: called once, on the new thread, when the window is on the screen or cannot be.
   static func start(
     _ board: WindowBoard, _ feed: AsyncStream<CallWindow.Event>.Continuation, _ wish: WindowWish,
     opened: @escaping @Sendable (Result<Void, WindowError>) -> Void
   ) {
+    let news = WindowNews(board, feed, opened)
     do throws(SystemError) {
-      _ = try NamedThread(name: "rtc-window") { run(board, feed, wish, opened) }
+      _ = try NamedThread(name: "rtc-window") { run(board, news, wish) }
     } catch {
-      isTaken.store(false, ordering: .releasing)
-      opened(.failure(.refused("The system refused a thread for the window; close other programs and try again.")))
+      use.withLock { $0 = .free }
+      news.noteFailure(.refused("The system refused a thread for the window; close other programs and try again."))
     }
   }
 
-  private static func run(
-    _ board: WindowBoard, _ feed: AsyncStream<CallWindow.Event>.Continuation, _ wish: WindowWish,
-    _ opened: (Result<Void, WindowError>) -> Void
-  ) {
+  private static func run(_ board: WindowBoard, _ news: WindowNews, _ wish: WindowWish) {
+    DisplayGuard.begin {
+      use.withLock { $0 = .spent }
+      news.noteLost()
+    }
     var failure: WindowError?
     var end: CallWindow.Event?
     do throws(WindowError) {
       try connect()
       defer { SDL_QuitSubSystem(SDL_INIT_VIDEO) }
-      let loop = try WindowLoop(board, feed, wish)
-      opened(.success(()))
+      let loop = try WindowLoop(board, news.feed, wish)
+      news.noteOpen()
       end = loop.run()
     } catch {
       failure = error
     }
     DisplayGuard.end()
-    isTaken.store(false, ordering: .releasing)
-    if let failure { opened(.failure(failure)) }
-    board.noteEnded()
-    // Told last: whoever ends the program for it must not meet this thread among the libraries' own ends.
-    if let end { feed.yield(end) }
-    feed.finish()
+    // What SDL keeps for each thread that is none of its own.
+    SDL_TLSCleanup()
+    use.withLock { $0 = .free }
+    if let failure { news.noteFailure(failure) } else { news.noteEnd(end) }
   }
 
   /// Brings SDL's video up on this thread.
@@ -67,7 +86,7 @@ enum WindowThread {
     // Without, a press just after the focus came is no press: the local picture would not be gripped.
     SDL_SetHint(SDL_HINT_MOUSE_FOCUS_CLICKTHROUGH, "1")
     SDL_SetHint(SDL_HINT_APP_NAME, "rtcast")
-    guard DisplayGuard.connect({ SDL_InitSubSystem(SDL_INIT_VIDEO) == 0 }) else {
+    guard SDL_InitSubSystem(SDL_INIT_VIDEO) == 0 else {
       let name = environment("DISPLAY").map { "X display \($0)" } ?? environment("WAYLAND_DISPLAY") ?? "display"
       throw .noDisplay(
         "The \(name) cannot be opened (\(SDL.error)): check that it is running and that this user may use it.")
@@ -79,6 +98,51 @@ enum WindowThread {
   private static func environment(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
     return String(cString: value)
+  }
+}
+
+/// What those outside hear of the window, from its thread.
+private final class WindowNews: Sendable {
+  let feed: AsyncStream<CallWindow.Event>.Continuation
+  private let board: WindowBoard
+  private let opened: @Sendable (Result<Void, WindowError>) -> Void
+  private let isOpen = Atomic(false)
+
+  init(
+    _ board: WindowBoard, _ feed: AsyncStream<CallWindow.Event>.Continuation,
+    _ opened: @escaping @Sendable (Result<Void, WindowError>) -> Void
+  ) {
+    (self.board, self.feed, self.opened) = (board, feed, opened)
+  }
+
+  func noteOpen() {
+    isOpen.store(true, ordering: .releasing)
+    opened(.success(()))
+  }
+
+  func noteFailure(_ error: WindowError) {
+    feed.finish()
+    board.noteEnded()
+    opened(.failure(error))
+  }
+
+  func noteEnd(_ event: CallWindow.Event?) {
+    board.noteEnded()
+    // Told last: whoever ends the program for it must not meet the window's thread among the libraries' own ends.
+    if let event { feed.yield(event) }
+    feed.finish()
+  }
+
+  /// The X server is gone; nothing is taken down.
+  func noteLost() {
+    board.noteClosing()
+    if isOpen.load(ordering: .acquiring) {
+      noteEnd(
+        .lost(
+          "The X display went away, and the window with it. For a window on another one, start this program again."))
+    } else {
+      noteFailure(.noDisplay("The X display went away while the window was being opened on it."))
+    }
   }
 }
 

@@ -8,6 +8,9 @@ import Synchronization
 
 /// One source on its way to any number of viewers: captured once, encoded once, sent to each.
 ///
+/// It goes on for as long as somebody holds it. When it is let go it ends by itself, as by `stop`: the source is stopped,
+/// viewers are told, `events` ends. Only `stop` says when that is done, so that the source may be used again.
+///
 /// Every method may be called from any thread or task.
 public final class Broadcast: Sendable {
   public struct Options: Sendable {
@@ -40,7 +43,8 @@ public final class Broadcast: Sendable {
 
   /// What happens to the broadcast, in order. One reader.
   public let events: AsyncStream<BroadcastEvent>
-  /// Opens the door to WHEP viewers: hand it to a signaling server.
+  /// Opens the door to WHEP viewers: hand it to a signaling server. It does not keep the broadcast going; when that is
+  /// over, whoever knocks is told so.
   public var whep: any WHEPSessions { viewers }
 
   let options: Options
@@ -52,6 +56,8 @@ public final class Broadcast: Sendable {
   private let continuation: AsyncStream<BroadcastEvent>.Continuation
   private let meter = Mutex(StatisticsMeter(started: MonotonicClock.now()))
   private let frameRate: Mutex<Double>
+  /// True once `stop` was called: what is let go after that has nothing left to end.
+  private let isStopped = Atomic(false)
 
   /// - Parameters:
   ///   - source: pictures, sound or both; started by `start`, not before.
@@ -72,6 +78,17 @@ public final class Broadcast: Sendable {
     viewers = ViewerRegistry(peers: peers, program: program, options: options, report: report)
   }
 
+  deinit {
+    guard !isStopped.load(ordering: .relaxed) else { return }
+    // Not here: whoever let go may be in the middle of one of the source's frames, and stopping waits for that.
+    let (viewers, program, continuation) = (viewers, program, continuation)
+    Task {
+      await viewers.closeAll()
+      program.stop()
+      continuation.finish()
+    }
+  }
+
   /// A broadcast of pictures alone.
   public convenience init(
     _ capturer: any VideoCapturer, options: Options = Options(), peers: PeerLoop,
@@ -90,6 +107,7 @@ public final class Broadcast: Sendable {
 
   /// Says goodbye to every viewer and stops the source. Calling it again does nothing.
   public func stop() async {
+    isStopped.store(true, ordering: .relaxed)
     await viewers.closeAll()
     program.stop()
     source.stop()  // one that is still starting is not the program's yet

@@ -20,6 +20,8 @@ final class ViewerRegistry: WHEPSessions {
   private let options: Broadcast.Options
   private let report: @Sendable (BroadcastEvent) -> Void
   private let viewers = Mutex<[String: Viewer]>([:])
+  /// The broadcast has ended: nobody comes in any more.
+  private let isOver = Atomic(false)
 
   init(
     peers: PeerLoop, program: Program, options: Broadcast.Options,
@@ -37,6 +39,7 @@ final class ViewerRegistry: WHEPSessions {
 
   func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
     if let stream { throw .noSuchStream(stream) }
+    guard !isOver.load(ordering: .acquiring) else { throw .streamNotNamed([]) }
     guard count < options.maximumViewers else { throw .tooManyViewers(limit: options.maximumViewers) }
     let connection = makeConnection()
     do {
@@ -95,6 +98,8 @@ final class ViewerRegistry: WHEPSessions {
         connection: connection, target: options.bitrates.start, audioTarget: options.audioBitrates.start)
     }
     let task = Task {
+      // The end of the broadcast overtook who was on the way in.
+      if isOver.load(ordering: .acquiring) { await connection.close() }
       var wasConnected = false
       var reason = EndReason.closedLocally
       for await event in connection.events {
@@ -151,6 +156,7 @@ final class ViewerRegistry: WHEPSessions {
 
   /// Says goodbye to all, and waits until they are gone.
   func closeAll() async {
+    isOver.store(true, ordering: .releasing)
     let all = viewers.withLock { Array($0.values) }
     for viewer in all { await viewer.connection.close() }
     for viewer in all { await viewer.task?.value }

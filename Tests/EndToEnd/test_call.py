@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 
 import pytest
 
@@ -93,6 +94,31 @@ def test_a_room_of_a_browser_and_two_casts(cast, hub, visit):
     assert leave(casts[0]) == 0
     page.wait_gone("bob")
     page.wait_tiles(1).wait_moving()
+
+
+def test_a_room_is_recorded_with_all_its_pictures_and_sounds(cast, hub, tmp_path):
+    """Each in a track of its own, by name; who comes later than the file begins another with all who are there."""
+    keeper = cast("call", "room:planning", "--server", hub, "--name", "alice", "--no-window", "--record", str(tmp_path / "room.mkv"), *QUIET)
+    for name, size in (("bob", "320x180"), ("carol", "160x90")):
+        cast("test", "--to", "room:planning", "--server", hub, "--name", name, "--no-window", "--size", size, "--fps", "15", "--tone", "440")
+    for _ in range(2):
+        keeper.wait_event("track", where=lambda e: e["kind"] == "video")
+
+    def tracks():
+        newest = max(tmp_path.glob("room*.mkv"), key=lambda path: path.stat().st_mtime_ns)
+        shown = subprocess.run(
+            ["ffprobe", "-v", "error", "-count_packets", "-show_entries", "stream=codec_type,width,nb_read_packets:stream_tags=title",
+             "-of", "json", str(newest)], capture_output=True, text=True)
+        found = json.loads(shown.stdout or "{}").get("streams", [])
+        return {(s["codec_type"], s.get("width"), s["tags"]["title"]): int(s.get("nb_read_packets", 0)) for s in found}
+
+    wanted = {("video", 320, "bob"), ("video", 160, "carol"), ("audio", None, "bob"), ("audio", None, "carol")}
+    deadline = time.monotonic() + 30
+    while (found := tracks()).keys() != wanted or min(found.values()) < 15:
+        assert time.monotonic() < deadline, found
+        time.sleep(0.5)
+    assert leave(keeper) == 0
+    assert tracks().keys() == wanted
 
 
 def test_a_cast_is_watched_from_its_link_and_recorded(cast, tmp_path):

@@ -52,6 +52,21 @@ import Testing
     #expect(jump ?? 1 < 0.1)
   }
 
+  @Test func aLoopLeavesOutNoPacketOfSoundBeforeTheFirstKeyFrame() async throws {
+    let clip = try Clip(
+      "opus.webm",
+      "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -t 1 -c:v libvpx -deadline realtime -c:a libopus")
+    let record = await (try Playback(clip, Self.looped, pictureLimit: 100)).play()
+    var quiet = 0
+    var longest = 0
+    for sample in record.samples() {
+      quiet = abs(sample) < 0.003 ? quiet + 1 : 0
+      longest = max(longest, quiet)
+    }
+    // 14 ms, the encoder's delay at both ends; a packet more would be 34.
+    #expect(longest < 48 * 20, "\(longest / 48) ms of silence at a seam")
+  }
+
   @Test func pictureAndSoundStayTogetherOverManyPasses() async throws {
     let clip = try Clip("both.mp4", "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -t 1 -c:v libx264 -c:a aac")
     let record = await (try Playback(clip, Self.looped, pictureLimit: 25 * 40, keepsSums: false)).play()

@@ -89,6 +89,8 @@ final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendab
     for _ in 0..<expected { await iterator.next() }
     video?.stopCapture()
     audio?.stopCapture()
+    // The player would hold what holds it.
+    (video as? any EncodedVideoCapturer)?.setPassthrough(to: nil)
     return record.withLock { $0 }
   }
 

@@ -57,6 +57,7 @@ import Testing
     }
     late.set(playback)
     let record = await playback.play()
+    late.set(nil)  // it is held by what it holds
     #expect(record.encoded.first?.isKeyFrame == true)
     #expect(record.encoded.first.map { ($0.captureTime - Playback.start).milliseconds } == 2_000)
     #expect(record.encoded.count == 50)
@@ -123,7 +124,7 @@ private final class Switch: EncodedVideoConsumer {
 /// A consumer that is known only later.
 private final class Late: EncodedVideoConsumer {
   private let target = Mutex<(any EncodedVideoConsumer)?>(nil)
-  func set(_ new: any EncodedVideoConsumer) { target.withLock { $0 = new } }
+  func set(_ new: (any EncodedVideoConsumer)?) { target.withLock { $0 = new } }
   func consume(_ frame: EncodedFrame) { target.withLock { $0 }?.consume(frame) }
 }
 

@@ -5,8 +5,9 @@ import Testing
 
 @Suite(.serialized) struct BackPressureTests {
   @Test func aConsumerThatNeverReleasesBoundsWhatIsOut() throws {
-    let stage = try Stage(try PluginWorkshop.breaker(), [("do", "fast")], onlooker: Onlooker(keeps: { _ in true }))
-    let counts = try BreakerCounts(try PluginWorkshop.breaker())
+    let stage = try Stage(
+      try PluginWorkshop.breaker("BACK_PRESSURE"), [("do", "fast")], onlooker: Onlooker(keeps: { _ in true }))
+    let counts = try BreakerCounts(try PluginWorkshop.breaker("BACK_PRESSURE"))
     let before = counts.busy
     stage.start()
     #expect(stage.wait { $0.kept.count >= 4 && counts.busy - before > 1000 })
@@ -21,7 +22,8 @@ import Testing
   }
 
   @Test func thePixelsOfAKeptPictureDoNotChange() throws {
-    let stage = try Stage(try PluginWorkshop.breaker(), [("do", "good")], onlooker: Onlooker(keeps: { $0 < 2 }))
+    let stage = try Stage(
+      try PluginWorkshop.breaker("BACK_PRESSURE"), [("do", "good")], onlooker: Onlooker(keeps: { $0 < 2 }))
     stage.start()
     #expect(stage.wait { $0.pictures.count >= 40 })
     stage.stop()
@@ -30,7 +32,7 @@ import Testing
   }
 
   @Test func aThousandFramesASecondAreHeldToWhatWasAskedFor() throws {
-    let stage = try Stage(try PluginWorkshop.breaker(), [("do", "fast")], frameRate: 50)
+    let stage = try Stage(try PluginWorkshop.breaker("BACK_PRESSURE"), [("do", "fast")], frameRate: 50)
     stage.start()
     #expect(stage.wait { $0.pictures.count >= 21 })
     stage.stop()
@@ -42,9 +44,9 @@ import Testing
 
   /// S4.38.
   @Test func aPluginThatHoardsBuffersGetsFour() throws {
-    let counts = try BreakerCounts(try PluginWorkshop.breaker())
+    let counts = try BreakerCounts(try PluginWorkshop.breaker("BACK_PRESSURE"))
     let (before, busy) = (counts.borrowed, counts.busy)
-    let stage = try Stage(try PluginWorkshop.breaker(), [("do", "hoard")])
+    let stage = try Stage(try PluginWorkshop.breaker("BACK_PRESSURE"), [("do", "hoard")])
     stage.start()
     #expect(stage.wait { $0.pictures.count >= 3 })
     stage.stop()
@@ -53,7 +55,7 @@ import Testing
   }
 
   @Test func soundWithoutAClockIsHeldToRealTime() throws {
-    let stage = try Stage(try PluginWorkshop.breaker(), [("do", "sound")])
+    let stage = try Stage(try PluginWorkshop.breaker("BACK_PRESSURE"), [("do", "sound")])
     stage.start(pictures: false, sound: true)
     #expect(stage.wait { $0.sounds.count >= 40 })
     stage.stop()

@@ -69,6 +69,25 @@ import Testing
     #expect(stage.wait { _ in counts.stops == stops + 1 })
   }
 
+  @Test func anEntryFunctionThatDoesNotReturnIsGivenUpAndTheRestGoesOn() throws {
+    let path = try PluginWorkshop.breaker("HANG_IN_ENTRY")
+    let entering = try BreakerCounts(path)
+    defer { entering.hangs = false }
+    func load(patience: TimeDelta) throws -> PluginDescription {
+      try PluginSource(
+        path: path, settings: PluginSettings(), isolation: nil, patience: PluginPatience(start: patience),
+        onNotice: { _ in }
+      ).description
+    }
+    let refusal = #expect(throws: CaptureError.self) { try load(patience: .milliseconds(200)) }
+    guard case .unavailable(let sentence)? = refusal else { return #expect(Bool(false)) }
+    #expect(sentence.contains("\(path) did not return from `rtcast_plugin_entry` within 0.2 s"))
+    // Others are loaded meanwhile, and so is this one as soon as it returns.
+    #expect(try PluginSource(path: try PluginWorkshop.breaker()).description.name == "breaker")
+    entering.hangs = false
+    #expect(try load(patience: .seconds(60)).name == "breaker")
+  }
+
   @Test func aStopThatDoesNotReturnIsLeftBehindWithAWord() throws {
     let stage = try stage("hang-in-stop", PluginPatience(stop: .milliseconds(100)))
     defer { counts.hangs = false }

@@ -18,7 +18,8 @@ enum PluginWorkshop {
     #filePath.split(separator: "/").dropLast(3).reduce(into: "") { $0 += "/" + $1 }
   }
 
-  /// The plugin that breaks a rule, built with `macros`.
+  /// The plugin that breaks a rule, built with `macros`. A macro that says nothing to it makes a library of its own, whose
+  /// counts no other suite changes.
   static func breaker(_ macros: String...) throws -> String {
     try build("Tests/RTCCapturePluginTests/Plugins/breaker.c", macros.map { "-D\($0)" })
   }

@@ -24,7 +24,7 @@ import Testing
   private func run(_ how: String, _ fault: PluginFault, sound: Bool = false, isolation: PluginHostProgram? = nil) throws
     -> Stage
   {
-    let stage = try Stage(try PluginWorkshop.breaker(), [("do", how)], isolation: isolation)
+    let stage = try Stage(try PluginWorkshop.breaker("RULES"), [("do", how)], isolation: isolation)
     stage.start(sound: sound)
     #expect(stage.wait { $0.pictures.count >= 10 && stage.plugin.statistics.faults[fault] ?? 0 >= 3 }, "\(how)")
     stage.stop()
@@ -34,9 +34,9 @@ import Testing
 
   @Test(arguments: refused)
   func aPictureThatBreaksARuleIsRefusedAndTheGoodOnesGoOn(_ how: String, _ fault: PluginFault) throws {
-    let before = try BreakerCounts(try PluginWorkshop.breaker()).refused
+    let before = try BreakerCounts(try PluginWorkshop.breaker("RULES")).refused
     let stage = try run(how, fault)
-    let refused = try BreakerCounts(try PluginWorkshop.breaker()).refused - before
+    let refused = try BreakerCounts(try PluginWorkshop.breaker("RULES")).refused - before
     #expect(refused >= 3)
     for picture in stage.onlooker.now.pictures {
       #expect(picture.size == PixelSize(width: 64, height: 48))
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test func anAnswerThatMakesNoSenseIsPassedOver() throws {
-    let stage = try Stage(try PluginWorkshop.breaker(), [("do", "nonsense-format")])
+    let stage = try Stage(try PluginWorkshop.breaker("RULES"), [("do", "nonsense-format")])
     stage.start()
     #expect(stage.wait { $0.pictures.count >= 2 })
     stage.stop()
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func whatAPluginSaysReachesThePersonWithoutControlCharacters() throws {
-    let stage = try Stage(try PluginWorkshop.breaker(), [("do", "notice")])
+    let stage = try Stage(try PluginWorkshop.breaker("RULES"), [("do", "notice")])
     stage.start()
     #expect(stage.wait { $0.notices.contains("breaker: warm[31m in here") })
     stage.stop()

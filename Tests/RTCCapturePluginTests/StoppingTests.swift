@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized) struct StoppingTests {
   /// S4.37, S4.39.
   @Test func everyBufferIsReleasedOnceAndNothingIsCalledAfterStop() throws {
-    let path = try PluginWorkshop.breaker()
+    let path = try PluginWorkshop.breaker("STOPPING")
     let counts = try BreakerCounts(path)
     let (taken, releases, stops) = (counts.taken, counts.releases, counts.stops)
     for how in ["good", "fast", "short-stride"] {
@@ -23,9 +23,9 @@ import Testing
   }
 
   @Test func stopWaitsForTheLastLeaseButTheCallerDoesNot() throws {
-    let counts = try BreakerCounts(try PluginWorkshop.breaker())
+    let counts = try BreakerCounts(try PluginWorkshop.breaker("STOPPING"))
     let (halts, stops) = (counts.halts, counts.stops)
-    let stage = try Stage(try PluginWorkshop.breaker(), onlooker: Onlooker(keeps: { $0 == 3 }))
+    let stage = try Stage(try PluginWorkshop.breaker("STOPPING"), onlooker: Onlooker(keeps: { $0 == 3 }))
     stage.start()
     #expect(stage.wait { $0.kept.count == 1 })
     stage.stop()
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func framesAfterStopAreIgnoredAndCounted() throws {
-    let stage = try Stage(try PluginWorkshop.breaker(), [("do", "late")])
+    let stage = try Stage(try PluginWorkshop.breaker("STOPPING"), [("do", "late")])
     stage.start()
     #expect(stage.wait { $0.pictures.count >= 3 })
     stage.stop()
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test func startingTwiceIsRefusedStoppingTwiceIsNotAndItStartsAgain() throws {
-    let stage = try Stage(try PluginWorkshop.breaker())
+    let stage = try Stage(try PluginWorkshop.breaker("STOPPING"))
     let second = Onlooker()
     stage.start()
     #expect(stage.wait { $0.pictures.count >= 1 })
@@ -64,7 +64,7 @@ import Testing
   @Test func stoppingInsideACallbackMakesItTheLast() throws {
     let stopper = Mutex<(any VideoCapturer)?>(nil)
     let onlooker = Onlooker(onPicture: { if $0 == 4 { stopper.withLock { $0 }?.stopCapture() } })
-    let stage = try Stage(try PluginWorkshop.breaker(), onlooker: onlooker)
+    let stage = try Stage(try PluginWorkshop.breaker("STOPPING"), onlooker: onlooker)
     stopper.withLock { $0 = stage.plugin.source.video }
     stage.start()
     #expect(stage.wait { $0.pictures.count == 5 })
@@ -74,9 +74,9 @@ import Testing
   }
 
   @Test func soundGoesOnWhenPicturesStopAndAStillPictureIsNotLost() throws {
-    let counts = try BreakerCounts(try PluginWorkshop.breaker())
+    let counts = try BreakerCounts(try PluginWorkshop.breaker("STOPPING"))
     let stops = counts.stops
-    let stage = try Stage(try PluginWorkshop.breaker(), [("do", "still")])
+    let stage = try Stage(try PluginWorkshop.breaker("STOPPING"), [("do", "still")])
     stage.start(pictures: false, sound: true)
     #expect(stage.wait { $0.soundStart != nil })
     stage.start()
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test func aPluginThatCannotStartSaysWhy() throws {
-    let stage = try Stage(try PluginWorkshop.breaker(), [("do", "refuse")])
+    let stage = try Stage(try PluginWorkshop.breaker("STOPPING"), [("do", "refuse")])
     stage.start()
     #expect(stage.wait { $0.start != nil })
     guard case .failure(.unavailable(let sentence)) = stage.onlooker.now.start else { return #expect(Bool(false)) }
@@ -102,7 +102,8 @@ import Testing
       ("finish", CaptureEnd.finished), ("fail-later", .lost("The plugin breaker failed: the lamp went out.")),
     ] {
       for isolation in [nil, PluginWorkshop.host()] {
-        let stage = try Stage(try PluginWorkshop.breaker(), [("do", how), ("limit", "5")], isolation: isolation)
+        let stage = try Stage(
+          try PluginWorkshop.breaker("STOPPING"), [("do", how), ("limit", "5")], isolation: isolation)
         stage.start()
         #expect(stage.wait { $0.end != nil })
         #expect(stage.onlooker.now.end == expected)

@@ -48,4 +48,20 @@ private actor Resident {
     }
     #expect(await resident.add(0).total == 51)
   }
+
+  @Test func `an actor is on its loop while that stops`() async throws {
+    for _ in 0..<100 {
+      let fixture = try LoopFixture()
+      let resident = Resident(on: fixture.loop)
+      await withTaskGroup(of: Bool.self) { group in
+        group.addTask {
+          fixture.loop.stop()
+          return true
+        }
+        for _ in 0..<20 { group.addTask { await resident.add(1).onLoop } }
+        for await onLoop in group { #expect(onLoop) }
+      }
+      #expect(await resident.add(0).total == 20)
+    }
+  }
 }

@@ -28,6 +28,7 @@ import Testing
     func close() async {
       await caller.close()
       await callee.close()
+      for loop in loops { loop.stop() }
     }
 
     /// The next channel that the caller opened.
@@ -157,6 +158,8 @@ import Testing
     let block = [UInt8](repeating: 5, count: 100_000)
     // 14 MB: more than anybody keeps on the way.
     for _ in 0..<140 { try near.send(block) }
+    // Until the 4 MiB that may wait for a reader do.
+    while near.bufferedAmount > 9_800_000, !Task.isCancelled { await Task.yield() }
     var count = 0
     for await message in far.messages {
       count += message.size

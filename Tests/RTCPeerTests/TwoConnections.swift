@@ -13,6 +13,8 @@ final class TwoConnections: Sendable {
   let caller: PeerConnection
   let callee: PeerConnection
   private let negotiations: [PerfectNegotiation]
+  /// What one side sends the other; a task of the test follows each.
+  private let ways: [AsyncStream<Description>.Continuation]
 
   convenience init() throws { try self.init(PeerLoop(Self.options), PeerLoop(Self.options)) }
 
@@ -32,6 +34,7 @@ final class TwoConnections: Sendable {
     let first = PerfectNegotiation(caller, isPolite: false) { fromCaller.yield($0) }
     let second = PerfectNegotiation(callee, isPolite: true) { fromCallee.yield($0) }
     negotiations = [first, second]
+    ways = [fromCaller, fromCallee]
     Task { for await description in toCallee { try? await second.receive(description) } }
     Task { for await description in toCaller { try? await first.receive(description) } }
   }
@@ -79,6 +82,7 @@ final class TwoConnections: Sendable {
     await callee.close()
     loop.stop()
     calleeLoop.stop()
+    for way in ways { way.finish() }
   }
 }
 

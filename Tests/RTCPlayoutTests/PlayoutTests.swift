@@ -146,6 +146,8 @@ final class Recorder: AudioSink {
     box.withLock { $0 = other }
     playout.add(other)
     #expect(other.ends == 1)
+    // It holds itself otherwise.
+    box.withLock { $0 = nil }
   }
 
   @Test func `what is heard when is known, and an added delay moves it`() throws {

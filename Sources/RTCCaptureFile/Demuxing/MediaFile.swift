@@ -123,9 +123,11 @@ final class MediaFile {
     return avformat_seek_file(context, main.index, .min, units, units, 0) >= 0
   }
 
-  /// Goes to the first byte; false when the container cannot.
+  /// Goes to the first byte; false when the container cannot and the file must be opened anew.
   func rewind() -> Bool {
     forgetPeeked()
+    // FFmpeg's Matroska reader leaves out sound that stands before the first key frame when it goes back.
+    if isMatroska, video != nil, audio != nil { return false }
     let main = video ?? audio
     guard let main else { return false }
     // Broadcasts have no index: a search by time may end a group too late.
@@ -142,6 +144,11 @@ final class MediaFile {
     let units = video.units(time) + 1
     guard let entry = avformat_index_get_entry_from_timestamp(video.stream, units, 0) else { return nil }
     return video.nanoseconds(entry.pointee.timestamp)
+  }
+
+  private var isMatroska: Bool {
+    guard let name = context.pointee.iformat?.pointee.name else { return false }
+    return String(cString: name).hasPrefix("matroska")
   }
 
   /// Only the packets themselves tell that an mp4 is encrypted.

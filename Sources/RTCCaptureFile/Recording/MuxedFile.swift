@@ -46,23 +46,28 @@ struct RecordedPictures: Equatable {
 /// Matroska gets a cluster a second, mp4 a fragment a second and at each key frame, so that what `flush` has written
 /// plays whatever comes.
 final class MuxedFile {
-  enum Track: Int32 {
-    case pictures = 0
-    case sound = 1
-  }
+  /// Where a track stands among the file's.
+  typealias Track = Int
 
   let sink: RecordingSink
   private let isFragmented: Bool
-  /// Where the sound written so far ends; nil before the first.
-  private var soundEnd: Int64?
+  /// Where the sound written so far ends, of tracks that have any.
+  private var soundEnds: [Track: Int64] = [:]
+  private let firstSound: Track
+  /// What was written so far may have been read: the header says where each track begins.
+  private var isFlushed = false
   private let context: UnsafeMutablePointer<AVFormatContext>
   private let output: UnsafeMutablePointer<AVIOContext>
   private let packet: UnsafeMutablePointer<AVPacket>
 
   /// Writes the header.
-  init(_ sink: RecordingSink, as container: RecordingContainer, pictures: RecordedPictures, hasAudio: Bool)
-    throws(FFmpegError)
-  {
+  /// - Parameters:
+  ///   - pictures: the first tracks, with the names of whose they are.
+  ///   - sounds: the names of the tracks behind them.
+  init(
+    _ sink: RecordingSink, as container: RecordingContainer, pictures: [(RecordedPictures, name: String?)],
+    sounds: [String?]
+  ) throws(FFmpegError) {
     var made: UnsafeMutablePointer<AVFormatContext>?
     try FFmpegError.check(
       avformat_alloc_output_context2(&made, nil, container.muxer, nil), "avformat_alloc_output_context2")
@@ -70,12 +75,13 @@ final class MuxedFile {
       fatalError("no memory for the header of a recording")
     }
     isFragmented = container == .mp4
+    firstSound = pictures.count
     (self.sink, self.context, self.output, self.packet) = (sink, context, output, packet)
     context.pointee.pb = output
     context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
     context.pointee.flush_packets = 0
-    try addPictures(pictures, container)
-    if hasAudio { try addSound() }
+    for (header, name) in pictures { try addPictures(header, container, name) }
+    for name in sounds { try addSound(name) }
     var options: OpaquePointer?
     defer { av_dict_free(&options) }
     if isFragmented {
@@ -96,20 +102,21 @@ final class MuxedFile {
 
   /// One packet; its data is copied. `time` and `duration` are in nanoseconds, `time` grows within a track.
   func write(_ data: [UInt8], to track: Track, time: Int64, duration: Int64, isKeyFrame: Bool) throws(FFmpegError) {
-    if track == .sound {
-      if isFragmented { try fillSilence(to: time) }
-      soundEnd = time + duration
+    if track >= firstSound {
+      if isFragmented { try fillSilence(on: track, to: time) }
+      soundEnds[track] = time + duration
     }
     try put(data, to: track, time: time, duration: duration, isKeyFrame: isKeyFrame)
   }
 
-  /// An mp4 track has no holes from one fragment to the next: silence that was not sent is written as such.
-  private func fillSilence(to time: Int64) throws(FFmpegError) {
+  /// An mp4 track has no holes from one fragment to the next, and after the first it begins at zero: silence that was not
+  /// sent is written as such.
+  private func fillSilence(on track: Track, to time: Int64) throws(FFmpegError) {
     let step: Int64 = 20_000_000
-    guard var end = soundEnd else { return }
+    guard var end = soundEnds[track] ?? (isFlushed ? 0 : nil) else { return }
     while end + step <= time {
       // 20 ms of nothing, stereo (RFC 6716 §3.1: CELT, full band, one frame).
-      try put([0xFC, 0xFF, 0xFE], to: .sound, time: end, duration: step, isKeyFrame: true)
+      try put([0xFC, 0xFF, 0xFE], to: track, time: end, duration: step, isKeyFrame: true)
       end += step
     }
   }
@@ -125,8 +132,8 @@ final class MuxedFile {
       }
     }
     let nanoseconds = AVRational(num: 1, den: 1_000_000_000)
-    let base = context.pointee.streams[Int(track.rawValue)]!.pointee.time_base
-    packet.pointee.stream_index = track.rawValue
+    let base = context.pointee.streams[track]!.pointee.time_base
+    packet.pointee.stream_index = Int32(track)
     packet.pointee.pts = av_rescale_q(time, nanoseconds, base)
     packet.pointee.dts = packet.pointee.pts
     packet.pointee.duration = av_rescale_q(duration, nanoseconds, base)
@@ -136,7 +143,7 @@ final class MuxedFile {
 
   /// The unit that times of `track` are rounded to, in nanoseconds.
   func tick(of track: Track) -> Int64 {
-    let base = context.pointee.streams[Int(track.rawValue)]!.pointee.time_base
+    let base = context.pointee.streams[track]!.pointee.time_base
     return (1_000_000_000 * Int64(base.num) + Int64(base.den) - 1) / Int64(base.den)
   }
 
@@ -146,6 +153,7 @@ final class MuxedFile {
     avio_flush(output)
     guard sink.refusal == 0 else { throw FFmpegError(cffmpeg_error(sink.refusal), in: "write") }
     sink.markSafe()
+    isFlushed = true
   }
 
   /// Writes what makes the file whole: its duration and its index.
@@ -159,10 +167,13 @@ final class MuxedFile {
 
   // MARK: - Tracks
 
-  private func addPictures(_ pictures: RecordedPictures, _ container: RecordingContainer) throws(FFmpegError) {
+  private func addPictures(
+    _ pictures: RecordedPictures, _ container: RecordingContainer, _ name: String?
+  ) throws(FFmpegError) {
     guard let stream = avformat_new_stream(context, nil) else {
       throw FFmpegError(cffmpeg_error(ENOMEM), in: "avformat_new_stream")
     }
+    Self.set(name, on: stream)
     stream.pointee.time_base = AVRational(num: 1, den: 90_000)
     let parameters = stream.pointee.codecpar!
     parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
@@ -188,10 +199,11 @@ final class MuxedFile {
     }
   }
 
-  private func addSound() throws(FFmpegError) {
+  private func addSound(_ name: String?) throws(FFmpegError) {
     guard let stream = avformat_new_stream(context, nil) else {
       throw FFmpegError(cffmpeg_error(ENOMEM), in: "avformat_new_stream")
     }
+    Self.set(name, on: stream)
     stream.pointee.time_base = AVRational(num: 1, den: 48_000)
     let parameters = stream.pointee.codecpar!
     parameters.pointee.codec_type = AVMEDIA_TYPE_AUDIO
@@ -200,6 +212,12 @@ final class MuxedFile {
     parameters.pointee.frame_size = 960
     av_channel_layout_default(&parameters.pointee.ch_layout, 2)
     try Self.set(OpusHeader().bytes, in: parameters)
+  }
+
+  /// Matroska's name of a track is its title, mp4's that of its handler.
+  private static func set(_ name: String?, on stream: UnsafeMutablePointer<AVStream>) {
+    guard let name, !name.isEmpty else { return }
+    for key in ["title", "handler_name"] { av_dict_set(&stream.pointee.metadata, key, name, 0) }
   }
 
   private static func set(

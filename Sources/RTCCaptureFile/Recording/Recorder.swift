@@ -4,17 +4,21 @@ internal import RTCCapture
 public import RTCMedia
 internal import Synchronization
 
-/// Writes the very frames that are sent into a file, with sound: mkv, webm or mp4, by the extension.
+/// Writes the very frames that are sent or received into a file, with sound: mkv, webm or mp4, by the extension.
 ///
 /// The file begins at the first key frame, and at any moment all but about the last second of it plays, however the
 /// program ends. When the pictures change in a way that the file cannot follow (another codec; another size, but for VP8
-/// and VP9 in mkv and webm), it ends and NAME-2.mkv goes on. When writing fails (the disk is full), the recording ends,
-/// and says so; nothing else is disturbed.
+/// and VP9 in mkv and webm), or a track comes after the file has begun, it ends and NAME-2.mkv goes on with all there is
+/// then. When writing fails (the disk is full), the recording ends, and says so; nothing else is disturbed.
 public final class Recorder: Sendable {
-  private let queue = RecordingQueue(mostBytes: 64 << 20)
+  private let queue: RecordingQueue
   private let thread = CaptureThread()
   private let shared: RecordingShare
-  private let report: @Sendable (RecordingEvent) -> Void
+  /// What `record` writes into.
+  private let own: (pictures: RecordingTrack?, sound: RecordingTrack?)
+  /// What a track hands its frames to.
+  private let append: @Sendable (RecordingQueue.Item) -> Void
+  private let tracksAdded: Atomic<Int>
 
   /// Creates the file.
   ///
@@ -24,23 +28,60 @@ public final class Recorder: Sendable {
   ///     first key frame otherwise.
   ///   - hasAudio: whether sound may come: the file gets a track for it.
   ///   - report: called on the recorder's thread, or on a caller's of `record`; must not block.
-  public init(
+  public convenience init(
     path: String, codec: VideoCodec? = nil, hasAudio: Bool,
     report: @escaping @Sendable (RecordingEvent) -> Void = { _ in }
+  ) throws(RecordingError) {
+    try self.init(path: path, codec: codec, tracks: .own(hasAudio: hasAudio), report: report)
+  }
+
+  /// Creates the file for tracks that are added one by one, at any time. It begins about a second after the first key
+  /// frame, or the first sound when there are no pictures, with the tracks there are then.
+  ///
+  /// - Parameters:
+  ///   - path: ends in .mkv, .webm or .mp4. A file of that name that holds anything is refused.
+  ///   - report: called on the recorder's thread, or on a caller's of `RecordingTrack.take`; must not block.
+  public convenience init(
+    collectingInto path: String, report: @escaping @Sendable (RecordingEvent) -> Void = { _ in }
+  ) throws(RecordingError) {
+    try self.init(path: path, codec: nil, tracks: .added, report: report)
+  }
+
+  private enum Tracks {
+    case own(hasAudio: Bool)
+    case added
+  }
+
+  private init(
+    path: String, codec: VideoCodec?, tracks: Tracks, report: @escaping @Sendable (RecordingEvent) -> Void
   ) throws(RecordingError) {
     let container = try RecordingContainer(path: path)
     if let codec { try container.check(codec, path: path) }
     let descriptor = try RecordingSink.create(path)
     let shared = RecordingShare(path: path)
-    (self.report, self.shared) = (report, shared)
+    let queue = RecordingQueue(mostBytes: 64 << 20)
+    (self.queue, self.shared) = (queue, shared)
+    let append = Self.intake(queue, shared, report)
+    self.append = append
+    let patience: RecordingPatience
+    switch tracks {
+    case .own(let hasAudio):
+      patience = .none
+      let sound = hasAudio ? RecordingTrack(.init(value: 1), .sound, name: nil, append: append) : nil
+      own = (RecordingTrack(.init(value: 0), .pictures, name: nil, append: append), sound)
+    case .added:
+      patience = .ofCalls
+      own = (nil, nil)
+    }
+    tracksAdded = Atomic(2)
     // A thread that is stopped before it begins does nothing, and the file would stay as it is.
     let begun = DispatchSemaphore(value: 0)
-    let isRunning = thread.start(name: "recorder") { [queue] run in
+    let isRunning = thread.start(name: "recorder") { run in
       shared.run.withLock { $0 = run }
       begun.signal()
       Self.blockSignals()
       let sink = RecordingSink(descriptor, path: path)
-      RecordingWriter(sink, container: container, hasAudio: hasAudio, shared: shared, report: report).run(run, queue)
+      RecordingWriter(sink, container: container, patience: patience, shared: shared, report: report).run(run, queue)
     }
     guard isRunning else {
       close(descriptor)
@@ -49,11 +90,33 @@ public final class Recorder: Sendable {
     begun.wait()
   }
 
-  /// Takes a frame to write; any thread, returns at once. Frames come in decoding order.
-  public func record(_ frame: EncodedFrame) { append(.picture(frame)) }
+  /// Takes a frame to write; any thread, returns at once. Frames come in decoding order. A recorder of added tracks leaves
+  /// it out.
+  public func record(_ frame: EncodedFrame) { own.pictures?.take(frame) }
 
   /// Takes a packet to write; any thread, returns at once. Nothing before the first key frame is kept.
-  public func record(_ frame: EncodedAudioFrame) { append(.sound(frame)) }
+  public func record(_ frame: EncodedAudioFrame) { own.sound?.take(frame) }
+
+  /// Adds pictures to the recording.
+  /// - Parameters:
+  ///   - name: whose they are; the file says so.
+  ///   - onKeyFrameWanted: a file begins and needs a key frame of theirs. Called on the recorder's thread; must not wait.
+  public func addPictures(
+    name: String, onKeyFrameWanted: @escaping @Sendable () -> Void = {}
+  ) -> RecordingTrack {
+    RecordingTrack(
+      nextNumber(), .pictures, name: name.isEmpty ? nil : name, askForKeyFrame: onKeyFrameWanted, append: append)
+  }
+
+  /// Adds a sound to the recording, a track of its own.
+  /// - Parameter name: whose it is; the file says so.
+  public func addSound(name: String) -> RecordingTrack {
+    RecordingTrack(nextNumber(), .sound, name: name.isEmpty ? nil : name, append: append)
+  }
+
+  private func nextNumber() -> RecordingTrack.Number {
+    .init(value: tracksAdded.add(1, ordering: .relaxed).newValue)
+  }
 
   /// Writes what was taken, makes the file whole and closes it; waits for that, unless called from `report`. A file
   /// without a picture is removed. Later frames are not recorded; a second call does nothing.
@@ -62,15 +125,20 @@ public final class Recorder: Sendable {
   /// How far the recording has come; moves about once a second.
   public var progress: RecordingProgress { shared.progress.withLock { $0 } }
 
-  private func append(_ item: RecordingQueue.Item) {
-    switch queue.append(item) {
-    case .wakesReader: shared.run.withLock { $0 }?.wake()
-    case .beginsToSkip:
-      report(
-        .fellBehind(
-          sentence: "The disk is too slow for \(progress.path): pictures are missing from the recording up to the next "
-            + "key frame; the cast goes on."))
-    case .queued, .leftOut: break
+  private static func intake(
+    _ queue: RecordingQueue, _ shared: RecordingShare, _ report: @escaping @Sendable (RecordingEvent) -> Void
+  ) -> @Sendable (RecordingQueue.Item) -> Void {
+    { item in
+      switch queue.append(item) {
+      case .wakesReader: shared.run.withLock { $0 }?.wake()
+      case .beginsToSkip:
+        let path = shared.progress.withLock { $0.path }
+        report(
+          .fellBehind(
+            sentence: "The disk is too slow for \(path): pictures are missing from the recording up to the next "
+              + "key frame; the cast goes on."))
+      case .queued, .leftOut: break
+      }
     }
   }
 

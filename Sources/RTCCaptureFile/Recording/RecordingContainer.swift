@@ -37,6 +37,12 @@ enum RecordingContainer: String, CaseIterable {
     }
   }
 
+  /// Whether files of this kind can hold `codec`.
+  func holds(_ codec: VideoCodec) -> Bool {
+    do throws(RecordingError) { try check(codec, path: "") } catch { return false }
+    return true
+  }
+
   /// Whether pictures of `codec` may change their size within a file of this kind.
   func allowsChangeOfSize(_ codec: VideoCodec) -> Bool {
     self != .mp4 && (codec == .vp8 || codec == .vp9)

@@ -25,8 +25,10 @@ public enum RecordingError: Error, Hashable, Sendable {
 public enum RecordingEvent: Hashable, Sendable {
   /// The first key frame has come.
   case started(path: String)
-  /// The pictures changed in a way that the file cannot follow: it ends well, and another goes on.
+  /// The pictures changed in a way that the file cannot follow, or a track came: it ends well, and another goes on.
   case continued(path: String, sentence: String)
+  /// The file cannot hold these pictures: they are left out, and the rest goes on.
+  case leftOut(sentence: String)
   /// The disk was too slow: pictures are missing up to the next key frame.
   case fellBehind(sentence: String)
   /// The file cannot be written any more. Said once; what comes later is not recorded.
@@ -41,6 +43,6 @@ public struct RecordingProgress: Hashable, Sendable {
   public var safeBytes: Int64 = 0
   /// The time they play for, in nanoseconds.
   public var safeNanoseconds: Int64 = 0
-  /// Pictures of that file.
+  /// Pictures of that file, of all its tracks.
   public var pictures: Int = 0
 }

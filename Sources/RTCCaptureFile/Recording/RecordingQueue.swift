@@ -4,13 +4,16 @@ internal import Synchronization
 /// What waits to be written: bounded, so that a disk that stalls costs pictures and not memory.
 final class RecordingQueue: Sendable {
   enum Item: Sendable {
-    case picture(EncodedFrame)
-    case sound(EncodedAudioFrame)
+    case began(RecordingTrack)
+    case ended(RecordingTrack.Number)
+    case picture(EncodedFrame, of: RecordingTrack.Number)
+    case sound(EncodedAudioFrame, of: RecordingTrack.Number)
 
     var count: Int {
       switch self {
-      case .picture(let frame): frame.data.count
-      case .sound(let frame): frame.data.count
+      case .began, .ended: 0
+      case .picture(let frame, _): frame.data.count
+      case .sound(let frame, _): frame.data.count
       }
     }
   }
@@ -26,16 +29,15 @@ final class RecordingQueue: Sendable {
   }
 
   private enum Intake {
-    case open
-    /// Pictures are left out until a key frame finds room.
-    case skipping
+    /// Pictures of these tracks are left out until a key frame of theirs finds room.
+    case open(skipping: Set<RecordingTrack.Number>)
     case closed
   }
 
   private struct State {
     var items: [Item] = []
     var bytes = 0
-    var intake = Intake.open
+    var intake = Intake.open(skipping: [])
     /// The reader found nothing and waits to be woken; otherwise it comes by itself.
     var readerSleeps = false
   }
@@ -48,18 +50,20 @@ final class RecordingQueue: Sendable {
 
   func append(_ item: Item) -> Outcome {
     state.withLock { state in
-      guard state.intake != .closed else { return .leftOut }
+      guard case .open(var skipping) = state.intake else { return .leftOut }
       let hasRoom = state.bytes + item.count <= mostBytes && state.items.count < mostItems
-      if case .picture(let frame) = item {
-        if state.intake == .skipping {
+      switch item {
+      case .began, .ended: break
+      case .sound: if !hasRoom { return .leftOut }
+      case .picture(let frame, let track):
+        if skipping.contains(track) {
           guard frame.isKeyFrame, hasRoom else { return .leftOut }
-          state.intake = .open
+          skipping.remove(track)
+          state.intake = .open(skipping: skipping)
         } else if !hasRoom {
-          state.intake = .skipping
-          return .beginsToSkip
+          defer { state.intake = .open(skipping: skipping.union([track])) }
+          return skipping.isEmpty ? .beginsToSkip : .leftOut
         }
-      } else if !hasRoom {
-        return .leftOut
       }
       state.items.append(item)
       state.bytes += item.count

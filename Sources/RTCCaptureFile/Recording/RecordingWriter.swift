@@ -6,34 +6,45 @@ internal import RTCPrimitives
 /// The recorder's thread: brings pictures and sound into order, writes them, and follows changes into another file.
 final class RecordingWriter {
   private enum State {
-    case awaitingKeyFrame(RecordingSink)
+    /// Nothing is written yet.
+    case empty(RecordingSink)
     case writing(RecordedFile)
     case over
   }
 
   private let path: String
   private let container: RecordingContainer
-  private let hasAudio: Bool
+  private let patience: RecordingPatience
   private let shared: RecordingShare
   private let report: @Sendable (RecordingEvent) -> Void
   private var state: State
   private var fileNumber = 1
-  /// What waits for its place between frames of the other track, oldest first.
-  private var pictures: [EncodedFrame] = []
-  private var sounds: [EncodedAudioFrame] = []
+  /// Those that have not ended.
+  private var tracks: [RecordingTrack.Number: RecordingTrack] = [:]
+  /// Whose tracks they are and were.
+  private var names: [RecordingTrack.Number: String] = [:]
+  /// Pictures that files of this kind cannot hold.
+  private var leftOut: Set<RecordingTrack.Number> = []
+  /// What waits for its place between frames of the other tracks.
+  private var order = RecordingOrder()
+  /// The file to come, once its tracks are known.
+  private var next: RecordingStart?
   private var lastFlush = MonotonicClock.now
+  private var lastArrival = MonotonicClock.now
 
   /// Between two looks into the queue while frames come.
   private static let round = TimeDelta.milliseconds(150)
   /// Between two flushes; with `round` and the wait for order, less than a second is ever at stake.
   private static let flushInterval = TimeDelta.milliseconds(700)
+  /// A file that waits for its tracks begins without them when nothing at all comes for so long.
+  private static let longestRest = TimeDelta.seconds(5)
 
   init(
-    _ sink: RecordingSink, container: RecordingContainer, hasAudio: Bool, shared: RecordingShare,
+    _ sink: RecordingSink, container: RecordingContainer, patience: RecordingPatience, shared: RecordingShare,
     report: @escaping @Sendable (RecordingEvent) -> Void
   ) {
-    (path, self.container, self.hasAudio, self.shared, self.report) = (sink.path, container, hasAudio, shared, report)
-    state = .awaitingKeyFrame(sink)
+    (path, self.container, self.patience, self.shared, self.report) = (sink.path, container, patience, shared, report)
+    state = .empty(sink)
   }
 
   /// Until the run is stopped or nothing can be written any more.
@@ -42,10 +53,10 @@ final class RecordingWriter {
     while true {
       let isLast = run.isStopped
       let items = queue.takeAll(sleepsIfEmpty: isIdle && !isLast)
-      let waiting = (pictures.count, sounds.count)
       let isIdleNow = isIdle && items.isEmpty
-      sort(items)
-      write(all: isLast, atLeast: waiting)
+      for item in items { order.append(item) }
+      write(all: isLast)
+      beginAfterRest(hasRested: items.isEmpty)
       if case .over = state { return }
       if isLast { return finish() }
       flushIfDue()
@@ -56,96 +67,159 @@ final class RecordingWriter {
 
   /// Nothing is left to do until a frame comes.
   private var isIdle: Bool {
-    guard pictures.isEmpty, sounds.isEmpty else { return false }
+    guard order.isEmpty, next == nil else { return false }
     if case .writing(let file) = state { return !file.hasUnflushed }
     return true
   }
 
-  // MARK: - Order
-
-  private func sort(_ items: [RecordingQueue.Item]) {
-    for item in items {
-      switch item {
-      case .picture(let frame): pictures.append(frame)
-      case .sound(let frame): sounds.append(frame)
-      }
-    }
+  private func write(all: Bool) {
+    for entry in order.take(all: all, tracks: tracks.keys) where !isLate(entry) { write(entry) }
+    while all, next != nil { beginNext() }
   }
 
-  /// Writes in the order of capture as far as both tracks have come; `all` of it, or what waits since the last round.
-  private func write(all: Bool, atLeast waiting: (pictures: Int, sounds: Int)) {
-    let limit =
-      hasAudio && !all
-      ? min(pictures.last?.captureTime ?? .zero, sounds.last?.captureTime ?? .zero) : Timestamp.distantFuture
-    var (pictureIndex, soundIndex) = (0, 0)
-    while pictureIndex < pictures.count || soundIndex < sounds.count {
-      let picture = pictureIndex < pictures.count ? pictures[pictureIndex] : nil
-      let sound = soundIndex < sounds.count ? sounds[soundIndex] : nil
-      let takesPicture =
-        picture.map { picture in sound.map { picture.captureTime <= $0.captureTime } ?? true } ?? false
-      if takesPicture, let picture {
-        guard picture.captureTime <= limit || pictureIndex < waiting.pictures || soundIndex < waiting.sounds else {
-          break
-        }
-        pictureIndex += 1
-        write(picture)
-      } else if let sound {
-        guard sound.captureTime <= limit || soundIndex < waiting.sounds || pictureIndex < waiting.pictures else {
-          break
-        }
-        soundIndex += 1
-        write(sound)
+  /// Of somebody who is not there any more.
+  private func isLate(_ entry: RecordingOrder.Entry) -> Bool {
+    if case .begin = entry.media { false } else { tracks[entry.track] == nil }
+  }
+
+  private func write(_ entry: RecordingOrder.Entry) {
+    do {
+      switch entry.media {
+      case .picture(let frame): try write(frame, entry)
+      case .sound(let frame): try write(frame, entry)
+      case .begin(let track):
+        tracks[entry.track] = track
+        names[entry.track] = track.name
+      case .end: tracks[entry.track] = nil
       }
+    } catch {
+      fail(error)
     }
-    pictures.removeFirst(pictureIndex)
-    sounds.removeFirst(soundIndex)
+    let expected = tracks.values.lazy.filter { $0.kind == .pictures && !self.leftOut.contains($0.number) }
+    if let next, next.isReady(at: entry.time, expected: expected.map(\.number), patience) { beginNext() }
+  }
+
+  // MARK: - Frames
+
+  private func write(_ frame: EncodedFrame, _ entry: RecordingOrder.Entry) throws {
+    if case .over = state { return }
+    let header = frame.isKeyFrame ? RecordedPictures(frame) : nil
+    if let header, !container.holds(header.codec) { try leaveOut(entry.track, header.codec) }
+    guard !leftOut.contains(entry.track) else { return }
+    if next != nil {
+      if header != nil || next?.hasBegun(entry.track) == true {
+        next?.keep(entry, header)
+        return
+      }
+    } else if let header, !goesOn(entry.track, with: header) {
+      begin(since: frame.captureTime, reason: reason(header, entry.track))
+      next?.keep(entry, header)
+      askForKeyFrames(except: entry.track)
+      return
+    }
+    if case .writing(let file) = state { try file.write(frame, to: entry.track) }
+  }
+
+  private func goesOn(_ track: RecordingTrack.Number, with header: RecordedPictures) -> Bool {
+    if case .writing(let file) = state { file.goesOn(track, with: header) } else { false }
+  }
+
+  private func write(_ frame: EncodedAudioFrame, _ entry: RecordingOrder.Entry) throws {
+    if next != nil {
+      next?.keep(entry)
+      return
+    }
+    switch state {
+    case .over: return
+    case .empty:
+      // Sound before the first picture is left out, if there will be one.
+      if !tracks.values.contains(where: { $0.kind == .pictures && !leftOut.contains($0.number) }) {
+        begin(since: frame.captureTime) { _ in "" }
+        next?.keep(entry)
+      }
+    case .writing(let file):
+      if file.has(entry.track) { return try file.write(frame, to: entry.track) }
+      let name = names[entry.track]
+      begin(since: frame.captureTime) { "The sound of \(name ?? "another") has come, for which \($0) has no track" }
+      next?.keep(entry)
+      askForKeyFrames(except: nil)
+    }
   }
 
   // MARK: - Files
 
-  private func write(_ frame: EncodedFrame) {
-    do {
-      switch state {
-      case .over: return
-      case .awaitingKeyFrame(let sink):
-        guard frame.isKeyFrame, let header = RecordedPictures(frame) else { return }
-        try open(sink, header, frame)
-        report(.started(path: sink.path))
-      case .writing(let file):
-        if frame.isKeyFrame, let header = RecordedPictures(frame), !file.goesOn(with: header) {
-          try goOn(after: file, header, frame)
-        }
-      }
-      if case .writing(let file) = state { try file.write(frame) }
-    } catch {
-      fail(error)
+  private func begin(since: Timestamp, reason: @escaping (String) -> String) {
+    next = RecordingStart(since: since, reason: reason)
+  }
+
+  private func reason(_ header: RecordedPictures, _ number: RecordingTrack.Number) -> (String) -> String {
+    let name = names[number]
+    if case .writing(let file) = state, !file.has(number) {
+      return { "A picture of \(name ?? "another") has come, for which \($0) has no track" }
+    }
+    return {
+      "The pictures \(name.map { "of \($0) " } ?? "")are \(header.codec.rawValue) of \(header.size) now, which \($0) "
+        + "cannot follow"
     }
   }
 
-  private func write(_ frame: EncodedAudioFrame) {
-    guard case .writing(let file) = state else { return }
-    do { try file.write(frame) } catch { fail(error) }
+  private func askForKeyFrames(except number: RecordingTrack.Number?) {
+    for track in tracks.values where track.kind == .pictures && track.number != number { track.askForKeyFrame() }
   }
 
-  private func open(_ sink: RecordingSink, _ header: RecordedPictures, _ frame: EncodedFrame) throws {
-    try container.check(header.codec, path: sink.path)
-    let file = try RecordedFile(sink, as: container, pictures: header, first: frame, hasAudio: hasAudio)
-    state = .writing(file)
+  /// The pictures of `track` cannot be in a file of this kind; without any others that is the end.
+  private func leaveOut(_ number: RecordingTrack.Number, _ codec: VideoCodec) throws {
+    guard leftOut.insert(number).inserted else { return }
+    do throws(RecordingError) { try container.check(codec, path: path) } catch {
+      guard tracks.values.contains(where: { $0.kind == .pictures && !leftOut.contains($0.number) }) else {
+        if case .writing(let file) = state { try file.finish() }
+        throw error
+      }
+      let name = names[number].map { "of \($0) " } ?? ""
+      report(.leftOut(sentence: "The pictures \(name)are not recorded: \(error.sentence)"))
+    }
+  }
+
+  /// Begins the file that was waited for.
+  private func beginNext() {
+    guard let start = next else { return }
+    next = nil
+    do {
+      switch state {
+      case .over: return
+      case .empty(let sink):
+        try open(sink, start)
+        report(.started(path: sink.path))
+      case .writing(let file):
+        try file.finish()
+        let (sink, number) = try nextSink()
+        fileNumber = number
+        state = .empty(sink)
+        try open(sink, start)
+        report(
+          .continued(
+            path: sink.path, sentence: "\(start.reason(file.sink.path)); the recording goes on in \(sink.path)."))
+      }
+    } catch {
+      return fail(error)
+    }
+    for entry in start.entries { write(entry) }
+  }
+
+  private func open(_ sink: RecordingSink, _ start: RecordingStart) throws {
+    let heard = start.entries.compactMap { if case .sound = $0.media { $0.track } else { nil } }
+    let sounds = Set(heard).union(tracks.values.filter { $0.kind == .sound }.map(\.number))
+    let content = RecordedFile.Tracks(
+      pictures: start.pictures.sorted { $0.key < $1.key }.map { ($0.key, $0.value, names[$0.key]) },
+      sounds: sounds.sorted().map { ($0, names[$0]) })
+    state = .writing(try RecordedFile(sink, as: container, tracks: content, origin: start.since))
     lastFlush = MonotonicClock.now
   }
 
-  /// Ends `file` well and begins the next.
-  private func goOn(after file: RecordedFile, _ header: RecordedPictures, _ frame: EncodedFrame) throws {
-    try file.finish()
-    let (sink, number) = try nextSink()
-    fileNumber = number
-    state = .awaitingKeyFrame(sink)
-    try open(sink, header, frame)
-    report(
-      .continued(
-        path: sink.path,
-        sentence: "The pictures are \(header.codec.rawValue) of \(header.size) now, which \(file.sink.path) cannot "
-          + "follow; the recording goes on in \(sink.path)."))
+  private func beginAfterRest(hasRested: Bool) {
+    let now = MonotonicClock.now
+    if !hasRested { lastArrival = now }
+    if next != nil, order.isEmpty, now - lastArrival >= Self.longestRest { beginNext() }
   }
 
   /// NAME-2.mkv, or the first number after it that is free.
@@ -188,7 +262,7 @@ final class RecordingWriter {
   private func finish() {
     switch state {
     case .over: break
-    case .awaitingKeyFrame(let sink): sink.keepSafePart()
+    case .empty(let sink): sink.keepSafePart()
     case .writing(let file):
       do {
         try file.finish()
@@ -204,9 +278,10 @@ final class RecordingWriter {
   private func fail(_ error: any Error) {
     let ended = state
     state = .over
+    next = nil
     switch ended {
     case .over: return
-    case .awaitingKeyFrame(let sink):
+    case .empty(let sink):
       sink.keepSafePart()
       report(.failed(sentence: sentence(error, sink, safeTime: 0)))
     case .writing(let file):

@@ -80,7 +80,48 @@ public struct VideoPayloadFormat: Hashable, Sendable {
   }
 }
 
+extension VideoPayloadFormat {
+  /// What a key frame of H.264 is coded with, by the sequence parameter set that stands before its picture (ITU-T H.264
+  /// §7.3.2.1.1); nil without one.
+  /// - Parameter data: as `EncodedFrame.data`.
+  public init?(h264KeyFrame data: Span<UInt8>) {
+    var units = H264ByteStream(data)
+    while let unit = units.nextUnit(in: data) {
+      switch H264NALUnitHeader.Kind(rawValue: data[unit.lowerBound]) {
+      case .sequenceParameterSet where unit.count >= 4:
+        let text = (1...3).map { index in
+          let byte = data[unit.lowerBound + index]
+          return String(byte >> 4, radix: 16) + String(byte & 0x0F, radix: 16)
+        }
+        self.init(codec: .h264, parameters: "profile-level-id=\(text.joined())")
+        return
+      case .idrSlice: return nil
+      default: continue
+      }
+    }
+    return nil
+  }
+
+  /// For a person: `VP8`, or `H264 of profile High (profile-level-id=640028)`.
+  public var words: String {
+    guard codec == .h264, let text = FormatParameters(parameters)["profile-level-id"] else { return codec.rawValue }
+    guard let profile = h264?.profile else { return "H264 (profile-level-id=\(text))" }
+    return "H264 of profile \(profile.words) (profile-level-id=\(text))"
+  }
+}
+
 extension H264ProfileLevelID.Profile {
+  fileprivate var words: String {
+    switch self {
+    case .constrainedBaseline: "Constrained Baseline"
+    case .baseline: "Baseline"
+    case .main: "Main"
+    case .constrainedHigh: "Constrained High"
+    case .high: "High"
+    case .highPredictive444: "High 4:4:4 Predictive"
+    }
+  }
+
   /// True when a decoder of this profile decodes streams of `other` (ITU-T H.264 §A.2).
   func decodes(_ other: Self) -> Bool {
     switch (self, other) {

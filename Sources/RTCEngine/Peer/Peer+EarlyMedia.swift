@@ -32,8 +32,7 @@ extension Peer {
       if early == nil {
         early = EarlyMedia(sections: offered.sections, extensionMap: offered.extensionMap)
       } else {
-        early!.sections = offered.sections
-        early!.extensionMap = offered.extensionMap
+        early!.follow(offered.sections, offered.extensionMap)
       }
     case .stable:
       guard let packets = early?.packets else { return }

@@ -23,9 +23,9 @@ struct EarlyMedia {
     var arrival: Timestamp
   }
 
-  var sections: [OfferedReception]
+  private var sections: [OfferedReception]
   /// Numbers of header extensions, as offered.
-  var extensionMap: RTPHeaderExtensionMap
+  private(set) var extensionMap: RTPHeaderExtensionMap
   private(set) var packets: [Packet] = []
   private var bytes = 0
   /// Those whose packets named an m-section of the offer; they soon stop to.
@@ -56,6 +56,15 @@ struct EarlyMedia {
     bytes += packet.count
     packets.append(Packet(bytes: [UInt8](copying: packet), arrival: arrival))
     return true
+  }
+
+  /// Another offer has taken the place of the one before.
+  ///
+  /// A method, for Swift 6.3 leaks the old value where a property of an optional is assigned to in what cannot be copied,
+  /// as a peer: `early!.sections = …`.
+  mutating func follow(_ sections: [OfferedReception], _ extensionMap: RTPHeaderExtensionMap) {
+    self.sections = sections
+    self.extensionMap = extensionMap
   }
 
   /// The offer is no more.

@@ -56,28 +56,11 @@ package struct SendStreamFormat: Sendable {
     let fitting = codecs.lazy.filter { $0.format.codec == keyFrame.codec }
     guard let first = fitting.first else { return nil }
     // Several H.264 profiles may be agreed; the stream itself says which it is.
-    guard keyFrame.codec == .h264, let stream = Self.h264Format(of: keyFrame) else { return first.payloadTypes }
+    guard keyFrame.codec == .h264, let stream = VideoPayloadFormat(h264KeyFrame: keyFrame.data.span) else {
+      return first.payloadTypes
+    }
     let best =
       fitting.first { $0.format.h264?.profile == stream.h264?.profile } ?? fitting.first { $0.format.takes(stream) }
     return (best ?? first).payloadTypes
-  }
-
-  /// From the sequence parameter set that stands before the picture (ITU-T H.264 §7.3.2.1.1).
-  private static func h264Format(of frame: EncodedFrame) -> VideoPayloadFormat? {
-    let data = frame.data.span
-    var units = H264ByteStream(data)
-    while let unit = units.nextUnit(in: data) {
-      switch H264NALUnitHeader.Kind(rawValue: data[unit.lowerBound]) {
-      case .sequenceParameterSet where unit.count >= 4:
-        let text = (1...3).map { index in
-          let byte = data[unit.lowerBound + index]
-          return String(byte >> 4, radix: 16) + String(byte & 0x0F, radix: 16)
-        }
-        return VideoPayloadFormat(codec: .h264, parameters: "profile-level-id=\(text.joined())")
-      case .idrSlice: return nil
-      default: continue
-      }
-    }
-    return nil
   }
 }

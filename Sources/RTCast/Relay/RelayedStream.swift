@@ -7,24 +7,27 @@ import Synchronization
 
 /// One published stream on its way to its viewers: frames go on as they came, nothing is decoded.
 final class RelayedStream: WHEPSessions {
-  /// What every browser takes, so that no viewer is left out.
-  private static let universal = [
-    VideoPayloadFormat.vp8,
-    VideoPayloadFormat(
-      codec: .h264, parameters: "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f"),
-  ]
-  /// What publishers may send, the best first: publishers with a choice send what every viewer takes.
+  /// What publishers may send, the best first: publishers with a choice send what every browser takes. Nothing is decoded
+  /// here, so that every profile of H.264 will do, at every level (RFC 6184 §8.1).
   static let formats =
-    universal + [
-      VideoPayloadFormat(codec: .vp9, parameters: "profile-id=0"),
+    [
+      .vp8, h264("42e034"), VideoPayloadFormat(codec: .vp9, parameters: "profile-id=0"),
       VideoPayloadFormat(codec: .av1, parameters: "profile=0"),
-    ]
+    ] + ["420034", "4d0034", "640c34", "640034"].map(h264)
+
+  private static func h264(_ profileLevelID: String) -> VideoPayloadFormat {
+    VideoPayloadFormat(
+      codec: .h264,
+      parameters: "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=\(profileLevelID)")
+  }
 
   private struct State {
     var forwarder = StreamForwarder()
     /// Where pictures come from.
     var source: IncomingVideoTrack?
-    var codec: VideoCodec?
+    /// What they are coded with, as the last key frame has it.
+    var format: VideoPayloadFormat?
+    var unserved = 0
   }
 
   private let peers: PeerLoop
@@ -34,11 +37,21 @@ final class RelayedStream: WHEPSessions {
   private let state = Mutex(State())
   private let viewers = Mutex<[String: PeerConnection]>([:])
 
-  init(peers: PeerLoop, maximumViewers: Int) {
+  /// So many viewers cannot decode what comes now, in these words.
+  typealias Blindness = @Sendable (_ viewers: Int, _ format: String) -> Void
+  private let reportBlindness: Blindness
+
+  init(peers: PeerLoop, maximumViewers: Int, reportBlindness: @escaping Blindness) {
     self.peers = peers
     self.maximumViewers = maximumViewers
+    self.reportBlindness = reportBlindness
     let source = Late<RelayedStream>()
-    video = peers.makeVideoTrack { source.value?.askForKeyFrame() }
+    video = peers.makeVideoTrack(
+      renditions: [],
+      onKeyFrameRequest: { _ in
+        source.value?.askForKeyFrame()
+        return .coming
+      }, onDemandChanged: { source.value?.demandChanged($0) })
     audio = peers.makeAudioTrack()
     source.value = self
   }
@@ -58,14 +71,38 @@ final class RelayedStream: WHEPSessions {
   private func askForKeyFrame() { state.withLock(\.source)?.requestKeyFrame() }
 
   private func pass(_ frame: ReceivedFrame, clock: SenderClock?) {
-    let (encoded, isNewCodec) = state.withLock { state in
-      defer { state.codec = frame.codec }
-      return (state.forwarder.forward(frame, clock: clock), state.codec != frame.codec)
+    let (encoded, format) = state.withLock { state -> (EncodedFrame, VideoPayloadFormat?) in
+      let present = Self.format(of: frame) ?? state.format
+      defer { state.format = present }
+      return (state.forwarder.forward(frame, clock: clock), state.format == present ? nil : present)
     }
-    if isNewCodec, let format = Self.formats.first(where: { $0.codec == frame.codec }) {
-      video.setRenditions([RenditionFormat(.encoded, format)], preferred: nil)
-    }
+    if let format { video.setRenditions([RenditionFormat(.encoded, Self.needed(for: format))], preferred: nil) }
     video.send(encoded)
+  }
+
+  /// What a key frame begins; nil for every other.
+  private static func format(of frame: ReceivedFrame) -> VideoPayloadFormat? {
+    guard frame.isKeyFrame else { return nil }
+    guard frame.codec == .h264 else { return formats.first { $0.codec == frame.codec } }
+    return VideoPayloadFormat(h264KeyFrame: frame.data.span) ?? VideoPayloadFormat(codec: .h264)
+  }
+
+  /// What a viewer must take to be shown `format`. What Baseline and High have beyond their constrained forms (slices in
+  /// any order, fields, pictures that wait for later ones) is not sent live, and few viewers name the whole profiles.
+  private static func needed(for format: VideoPayloadFormat) -> VideoPayloadFormat {
+    for (whole, constrained) in [("420034", "42e034"), ("640034", "640c34")] {
+      if h264(whole).takes(format), !h264(constrained).takes(format) { return h264(constrained) }
+    }
+    return format
+  }
+
+  /// On the loop.
+  private func demandChanged(_ demand: RenditionDemand) {
+    let news = state.withLock { state -> VideoPayloadFormat? in
+      defer { state.unserved = demand.unservedViewers }
+      return demand.unservedViewers > state.unserved ? state.format : nil
+    }
+    if let news { reportBlindness(demand.unservedViewers, news.words) }
   }
 
   private func pass(_ packet: ReceivedAudio, clock: SenderClock?) {
@@ -76,17 +113,21 @@ final class RelayedStream: WHEPSessions {
 
   func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
     guard viewers.withLock({ $0.count }) < maximumViewers else { throw .tooManyViewers(limit: maximumViewers) }
-    let present = state.withLock(\.codec)
-    try Self.check(offer, takes: present)
+    let present = state.withLock(\.format)
     var configuration = PeerConnection.Configuration(video: video, audio: audio)
-    // What is sent at present comes first.
-    configuration.videoFormats =
-      Self.formats.filter { $0.codec == present } + Self.formats.filter { $0.codec != present }
+    let needed = present.map(Self.needed)
+    func fits(_ format: VideoPayloadFormat) -> Bool { needed.map(format.takes) ?? true }
+    // What decodes the present stream comes first.
+    configuration.videoFormats = Self.formats.filter(fits) + Self.formats.filter { !fits($0) }
     configuration.dataChannels = nil
     configuration.bitrates.maximum = BitRate(bitsPerSecond: 50_000_000)
     let connection = PeerConnection(on: peers, configuration: configuration)
     do {
       let answer = try await connection.answer(to: offer)
+      let agreed = await connection.statistics().videoFormats
+      if let present, Self.wantsVideo(offer), !agreed.contains(where: fits) {
+        throw WHEPRefusal.noCommonCodec(offered: present.words)
+      }
       viewers.withLock { $0[connection.id] = connection }
       Task {
         for await _ in connection.events {}
@@ -95,19 +136,27 @@ final class RelayedStream: WHEPSessions {
       return WHEPAnswer(id: connection.id, answer: answer, etag: "1")
     } catch {
       await connection.close()
-      throw WHEPRefusal(error, codecs: Self.codecNames)
+      throw error as? WHEPRefusal ?? WHEPRefusal(error, codecs: present?.words ?? Self.codecNames)
     }
   }
 
-  /// A viewer that cannot take the stream's codec is told so, instead of being shown nothing.
-  private static func check(_ offer: String, takes present: VideoCodec?) throws(WHEPRefusal) {
-    guard let present, !universal.contains(where: { $0.codec == present }), offer.contains("m=video") else { return }
-    guard offer.lowercased().contains(" \(present.rawValue.lowercased())/90000") else {
-      throw .noCommonCodec(offered: present.rawValue)
+  /// Whether an offer has room for a picture: a viewer that cannot take the stream's is told so, instead of being shown
+  /// nothing.
+  private static func wantsVideo(_ offer: String) -> Bool {
+    var isVideo = false
+    var wanted: [Bool] = []
+    for line in offer.split(whereSeparator: \.isNewline) {
+      if line.hasPrefix("m=") {
+        isVideo = line.hasPrefix("m=video ") && !line.hasPrefix("m=video 0 ")
+        if isVideo { wanted.append(true) }
+      } else if isVideo, line == "a=inactive" || line == "a=sendonly" {
+        wanted[wanted.count - 1] = false
+      }
     }
+    return wanted.contains(true)
   }
 
-  static var codecNames: String { formats.map(\.codec.rawValue).joined(separator: ", ") }
+  static var codecNames: String { "VP8, H264, VP9, AV1" }
 
   func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult {
     guard let connection = viewers.withLock({ $0[id] }) else { throw .noSuchSession }

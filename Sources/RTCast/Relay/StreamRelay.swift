@@ -17,6 +17,8 @@ public final class StreamRelay: OfferSessions {
   public enum News: Sendable, Hashable {
     case published(String)
     case ended(String)
+    /// A stream is coded in a way now that so many of its viewers cannot decode: they are sent its sound alone.
+    case undecodable(String, viewers: Int, format: String)
   }
 
   private struct Publication {
@@ -55,7 +57,9 @@ public final class StreamRelay: OfferSessions {
     let name = stream ?? "main"
     let peers = try claimPlace()
     defer { state.withLock { $0.arriving -= 1 } }
-    let relayed = RelayedStream(peers: peers, maximumViewers: limits.viewersOfEach)
+    let relayed = RelayedStream(peers: peers, maximumViewers: limits.viewersOfEach) { [report] viewers, format in
+      report(.undecodable(name, viewers: viewers, format: format))
+    }
     guard directory.add(relayed, as: name) else { throw .streamTaken(name) }
     var configuration = PeerConnection.Configuration()
     configuration.receivesVideo = true
@@ -90,7 +94,7 @@ public final class StreamRelay: OfferSessions {
     let publications = state.withLock { Array($0.publications.values) }
     for publication in publications { await publication.connection.close() }
     for publication in publications { await publication.task?.value }
-    state.withLock { $0.peers?.stop() }
+    state.withLock { $0.peers }?.stop()
   }
 
   // MARK: - Publications

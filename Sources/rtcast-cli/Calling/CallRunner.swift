@@ -174,7 +174,9 @@ struct CallRunner {
     case .remoteAudioAdded(let track):
       output.track(of: track.peer, kind: "audio", "added")
       await show.add(track)
-    case .remoteAudioRemoved(let track): output.track(of: track.peer, kind: "audio", "removed")
+    case .remoteAudioRemoved(let track):
+      output.track(of: track.peer, kind: "audio", "removed")
+      await show.remove(track)
     case .dataChannel(let channel, let peer): await chat.add(channel, of: peer)
     case .remoteMuted(let peer, let kind, let isMuted): output.muted(peer, kind: kind, isMuted)
     case .sourceEnded(let sentence): return sourceEnded(sentence)

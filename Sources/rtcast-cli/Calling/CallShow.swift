@@ -14,7 +14,7 @@ actor CallShow {
   private var window: Stage
   private var recorder: Recorder?
   private var preview: LocalVideoTrack?
-  private var hasRecordedVideo = false
+  private var recordings: [ObjectIdentifier: RecordingTrack] = [:]
   private var videos: [ObjectIdentifier: WindowVideo] = [:]
 
   private enum Stage {
@@ -36,10 +36,11 @@ actor CallShow {
     window = showsWindow ? .wanted : .none
     guard let record else { return }
     do throws(RecordingError) {
-      recorder = try Recorder(path: record, hasAudio: true) { event in
+      recorder = try Recorder(collectingInto: record) { event in
         switch event {
         case .started(let path): logger.info("Recording into \(path).")
-        case .continued(_, let sentence), .fellBehind(let sentence): logger.warning("\(sentence)")
+        case .continued(_, let sentence), .leftOut(let sentence), .fellBehind(let sentence):
+          logger.warning("\(sentence)")
         case .failed(let sentence): output.recordingFailed(sentence)
         }
       }
@@ -49,9 +50,10 @@ actor CallShow {
   }
 
   func add(_ track: RemoteVideoTrack) async {
-    if let recorder, !hasRecordedVideo {
-      hasRecordedVideo = true
-      track.record(into: recorder)
+    if let recorder {
+      let recording = recorder.addPictures(name: track.peer) { [weak track] in track?.incoming.requestKeyFrame() }
+      recordings[ObjectIdentifier(track)] = recording
+      track.record(into: recording)
     }
     if case .none = window { return }
     // Decoding does not wait for the window, which begins with the newest picture.
@@ -68,9 +70,19 @@ actor CallShow {
   /// What it shows has changed.
   func change(_ track: RemoteVideoTrack) { videos[ObjectIdentifier(track)]?.setScreen(track.content == .screen) }
 
-  func remove(_ track: RemoteVideoTrack) { videos[ObjectIdentifier(track)] = nil }
+  func remove(_ track: RemoteVideoTrack) {
+    videos[ObjectIdentifier(track)] = nil
+    recordings.removeValue(forKey: ObjectIdentifier(track))?.end()
+  }
 
-  func add(_ track: RemoteAudioTrack) { if let recorder { track.record(into: recorder) } }
+  func add(_ track: RemoteAudioTrack) {
+    guard let recorder else { return }
+    let recording = recorder.addSound(name: track.peer)
+    recordings[ObjectIdentifier(track)] = recording
+    track.record(into: recording)
+  }
+
+  func remove(_ track: RemoteAudioTrack) { recordings.removeValue(forKey: ObjectIdentifier(track))?.end() }
 
   func setPreview(_ track: LocalVideoTrack?) {
     guard case .open(let window) = window else {

@@ -118,11 +118,15 @@ struct WatchRunner {
     case .videoAdded(let track):
       output.track(of: track.peer, kind: "video", "added")
       await show.add(track)
-    case .videoRemoved(let track): output.track(of: track.peer, kind: "video", "removed")
+    case .videoRemoved(let track):
+      output.track(of: track.peer, kind: "video", "removed")
+      await show.remove(track)
     case .audioAdded(let track):
       output.track(of: track.peer, kind: "audio", "added")
       await show.add(track)
-    case .audioRemoved(let track): output.track(of: track.peer, kind: "audio", "removed")
+    case .audioRemoved(let track):
+      output.track(of: track.peer, kind: "audio", "removed")
+      await show.remove(track)
     case .warning(let sentence): logger.warning("\(sentence)")
     case .ended(nil): return .success("cast ended")
     case .ended(let sentence?): return .failure(CastFailure(.unavailable, sentence))

@@ -311,7 +311,8 @@ struct CastRunner {
       let recorder = try Recorder(path: path, hasAudio: broadcast.offersAudio) { event in
         switch event {
         case .started(let path): logger.info("Recording into \(path).")
-        case .continued(_, let sentence), .fellBehind(let sentence): logger.warning("\(sentence)")
+        case .continued(_, let sentence), .leftOut(let sentence), .fellBehind(let sentence):
+          logger.warning("\(sentence)")
         case .failed(let sentence): output.recordingFailed(sentence)
         }
       }

@@ -53,14 +53,18 @@ struct ServeOutput: Sendable {
   }
 
   func streamsChanged(_ news: StreamRelay.News) {
+    switch news {
+    case .published(let name): stream(name, "published")
+    case .ended(let name): stream(name, "ended")
+    case .undecodable(let name, let viewers, let format):
+      stream(name, "undecodable", [("viewers", .count(Int64(viewers))), ("format", .string(format))])
+    }
+  }
+
+  private func stream(_ name: String, _ state: String, _ more: [(String, JSONValue)] = []) {
     guard json else { return }
-    let (name, state) =
-      switch news {
-      case .published(let name): (name, "published")
-      case .ended(let name): (name, "ended")
-      }
-    Terminal.print(
-      JSONValue.object([("event", "stream"), ("id", .string(name)), ("state", .string(state))]).text)
+    let members: [(String, JSONValue)] = [("event", "stream"), ("id", .string(name)), ("state", .string(state))]
+    Terminal.print(JSONValue.object(members + more).text)
   }
 
   private func peer(_ name: String, _ state: String, _ more: [(String, JSONValue)] = []) {

@@ -84,6 +84,10 @@ struct ServeRunner {
         switch news {
         case .published(let name): logger.info("A stream is published.", metadata: ["stream": "\(name)"])
         case .ended(let name): logger.info("A stream has ended.", metadata: ["stream": "\(name)"])
+        case .undecodable(let name, let viewers, let format):
+          logger.warning(
+            "Viewers cannot decode what a stream is coded in now.",
+            metadata: ["stream": "\(name)", "viewers": "\(viewers)", "format": "\(format)"])
         }
       case .end(let ending): return ending
       }

@@ -325,6 +325,9 @@ RTCAST_PLUGIN_EXPORT int32_t rtcast_plugin_entry(rtcast_plugin *table) {
 #ifdef ENTRY_REFUSES
   return RTCAST_REFUSED;
 #endif
+#ifdef HANG_IN_ENTRY
+  hang();
+#endif
 #ifdef CRASH_IN_ENTRY
   raise(SIGSEGV);
 #endif

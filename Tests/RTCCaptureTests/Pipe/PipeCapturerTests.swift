@@ -185,9 +185,11 @@ import Testing
     var options = raw(.i420, 256, 256)
     options.pacing = .arrival
     let gate = SlowConsumer(pause: 20_000)
+    // Made beforehand: on a slow machine that takes longer than to consume them.
+    let pictures = (0..<200).map { Y4MBytes.picture($0, width: 256, height: 256) }
     let capturer = PipeCapturer(.descriptor(writer.reading), options: options)
     capturer.startCapture(format: wanted(1000), consumer: gate)
-    for shade in 0..<200 { writer.write(Y4MBytes.picture(shade, width: 256, height: 256)) }
+    for picture in pictures { writer.write(picture) }
     writer.end()
     #expect(await gate.collector.ended() == .finished)
     #expect(gate.shades.last == 199)

@@ -79,7 +79,8 @@ import Testing
       interval: .milliseconds(5), frameSize: 8_000, keyFrameSize: 100_000, from: pair.now)
     pair.sender.followsTargetBitrate = false
     // Consent still passes: only what feeds back is lost.
-    pair.filter = { side, kind in side == pair.options.sender || kind != .rtcp }
+    let sender = pair.options.sender
+    pair.filter = { side, kind in side == sender || kind != .rtcp }
     pair.run(for: .seconds(20))
     #expect(pair.areConnected)
     let statistics = pair.sender.peer.statistics

@@ -1,0 +1,105 @@
+import RTCCapture
+import RTCEngine
+import RTCMedia
+import RTCPeer
+import RTCPrimitives
+import RTCSignaling
+import RTCast
+import Testing
+
+/// A broadcast goes on for those who hold it, and for nobody else. The time limits only end what would never end.
+@Suite(.timeLimit(.minutes(1))) struct BroadcastOwnershipTests {
+  /// Pictures drawn here, and a word when their thread was stopped.
+  private final class Drawing: VideoCapturer, Sendable {
+    private let drawn = SyntheticCapturer(pattern: .bars)
+    private let stopped: AsyncStream<Void>.Continuation
+
+    init(_ stopped: AsyncStream<Void>.Continuation) { self.stopped = stopped }
+
+    var supportedFormats: [VideoFormat] { drawn.supportedFormats }
+    let isScreencast = false
+    func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
+      drawn.startCapture(format: format, consumer: consumer)
+    }
+    func stopCapture() {
+      drawn.stopCapture()
+      stopped.yield()
+    }
+  }
+
+  private let stopped = AsyncStream.makeStream(of: Void.self)
+
+  private static var loop: PeerLoop {
+    get throws {
+      var options = PeerLoop.Options()
+      options.includesLoopback = true
+      return try PeerLoop(options)
+    }
+  }
+
+  private func broadcast(on loop: PeerLoop) -> Broadcast {
+    var options = Broadcast.Options()
+    options.captureSize = PixelSize(width: 320, height: 180)
+    return Broadcast(Drawing(stopped.continuation), options: options, peers: loop)
+  }
+
+  private func awaitStop() async {
+    var stops = stopped.stream.makeAsyncIterator()
+    await stops.next()
+  }
+
+  @Test func `A broadcast that is let go stops its source, tells its viewers, and lets nobody in any more`()
+    async throws
+  {
+    let (ours, theirs) = (try Self.loop, try Self.loop)
+    var broadcast: Broadcast? = broadcast(on: ours)
+    let (door, events) = (broadcast!.whep, broadcast!.events)
+    try await broadcast?.start()
+    var configuration = PeerConnection.Configuration()
+    configuration.receivesVideo = true
+    let viewer = PeerConnection(on: theirs, configuration: configuration)
+    let session = try await door.open(stream: nil, offer: try await viewer.createOffer(), remote: "127.0.0.1")
+    try await viewer.accept(answer: session.answer)
+    for await case .viewerJoined(session.id) in events { break }
+    broadcast = nil
+    await awaitStop()
+    var told: PeerState?
+    for await event in viewer.events { if case .stateChanged(let state) = event { told = state } }
+    #expect(told == .ended(.closedRemotely))
+    var hasLeft = false
+    for await event in events { if case .viewerLeft(session.id, .closedLocally) = event { hasLeft = true } }
+    #expect(hasLeft)
+    await #expect(throws: WHEPRefusal.streamNotNamed([])) {
+      _ = try await door.open(stream: nil, offer: "", remote: "127.0.0.1")
+    }
+    ours.stop()
+    theirs.stop()
+  }
+
+  @Test func `A paused broadcast that is let go ends too`() async throws {
+    let loop = try Self.loop
+    var broadcast: Broadcast? = broadcast(on: loop)
+    let events = broadcast!.events
+    try await broadcast?.start()
+    broadcast?.pause()
+    await awaitStop()
+    broadcast = nil
+    for await _ in events {}
+    loop.stop()
+  }
+
+  @Test func `One that was stopped before leaves its source to whoever starts it next`() async throws {
+    let loop = try Self.loop
+    let source = HandCapturer()
+    var broadcast: Broadcast? = Broadcast(source, peers: loop)
+    try await broadcast?.start()
+    await broadcast?.stop()
+    let stops = source.stops
+    broadcast = nil
+    let next = Broadcast(source, peers: loop)
+    try await next.start()
+    #expect(source.stops == stops)
+    await next.stop()
+    loop.stop()
+  }
+}
