@@ -4,8 +4,9 @@ public import RTCMedia
 /// Converts captured frames to I420, BT.601 limited range (what browsers take every VP8 picture for), straight into an
 /// encoder's input picture, one damaged rectangle at a time; scales when the sizes differ.
 ///
-/// Packed RGB, I420, NV12 and I444 of the right size go there in one pass, I420 and I444 of any size too. Everything else
-/// passes through scratch memory and is counted in `extraPasses`. Used by one thread at a time.
+/// Packed RGB, I420, NV12 and I444 of the right size go there in one pass, I420 and I444 of any size too, unless their
+/// range is the full one of BT.709. Everything else passes through scratch memory and is counted in `extraPasses`. Used by
+/// one thread at a time.
 public struct FrameConverter: ~Copyable {
   /// How often pixels went through memory in between, in frames.
   public private(set) var extraPasses: UInt64 = 0
@@ -47,10 +48,12 @@ public struct FrameConverter: ~Copyable {
   private func convertDirectly(
     _ frame: VideoFrame, _ rects: [PixelRect], into picture: InputPicture
   ) throws(ConversionError) -> Bool {
+    let isFull = frame.colorSpace == .bt709Full
     switch frame.buffer.format {
     case .bgra, .rgba:
       let packed = unsafe PackedPixels(frame.buffer)
       for rect in rects { try unsafe packed.convert(rect, into: picture) }
+    case .i420 where isFull, .nv12 where isFull, .i444 where isFull: return false
     case .i420, .nv12, .i444:
       for rect in rects {
         try convertPlanes(frame.buffer, rect, into: picture)
@@ -63,7 +66,9 @@ public struct FrameConverter: ~Copyable {
   /// Scales planes of their own, which come whole as a rule, so that parts are not worth the trouble. False for formats
   /// that need another pass.
   private func scaleDirectly(_ frame: VideoFrame, into picture: InputPicture) -> Bool {
-    guard frame.size != picture.size, frame.buffer.format == .i420 || frame.buffer.format == .i444 else { return false }
+    guard frame.size != picture.size, frame.buffer.format == .i420 || frame.buffer.format == .i444,
+      frame.colorSpace != .bt709Full
+    else { return false }
     scalePlanes(frame.buffer, into: picture)
     if frame.colorSpace == .bt709Limited { MatrixTurn.turn(PixelRect(picture.size), of: picture) }
     return true

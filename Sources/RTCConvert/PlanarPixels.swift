@@ -71,7 +71,12 @@ func scalePlanes(_ buffer: PixelBuffer, into picture: InputPicture) {
 /// Turns one rectangle of a planar frame into packed RGB, by the frame's own matrix.
 func unpack(_ frame: VideoFrame, _ rect: PixelRect, into target: PackedScratch) throws(ConversionError) {
   let to = unsafe target.memory.baseAddress! + rect.y * target.stride + rect.x * 4
-  let matrix = unsafe frame.colorSpace == .bt709Limited ? cyuv_bt709_limited() : cyuv_bt601_limited()
+  let matrix =
+    switch frame.colorSpace {
+    case .bt709Limited: unsafe cyuv_bt709_limited()
+    case .bt709Full: unsafe cyuv_bt709_full()
+    case .bt601Limited, .sRGB: unsafe cyuv_bt601_limited()
+    }
   try unsafe unpack(frame.buffer, rect, matrix, to: to, stride: target.stride)
 }
 
@@ -89,6 +94,7 @@ package func unpackToBGRA(
     switch frame.colorSpace {
     case .bt601Limited: unsafe cyuv_bt601_limited()
     case .bt709Limited: unsafe cyuv_bt709_limited()
+    case .bt709Full: unsafe cyuv_bt709_full()
     case .sRGB: unsafe cyuv_bt601_full()
     }
   try unsafe unpack(frame.buffer, PixelRect(frame.size), matrix, to: target, stride: stride)

@@ -102,7 +102,10 @@ extension IceAgent {
     lastCheckAt = now
     let pair = session.checklist[index]
     let active = Int64(session.checklist.activeCount)
-    let wait = max(configuration.initialRTO, configuration.checkInterval * active)
+    let wait =
+      pair.isBetweenHosts
+      ? max(configuration.initialHostRTO, configuration.hostCheckInterval * active)
+      : max(configuration.initialRTO, configuration.checkInterval * active)
     let check = CheckTransaction(
       id: StunTransactionID(using: &random), pair: pair.id, role: stunRole,
       nominates: role == .controlling && pair.nomination == .underWay, sentAt: now, wait: wait, dueAt: now + wait)

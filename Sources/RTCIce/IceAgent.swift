@@ -104,6 +104,14 @@ public struct IceAgent: ~Copyable {
     rearm(now: now)
   }
 
+  /// The peer says that it has no more candidates for this session (RFC 8838 §14). The agent that made the offer, whose
+  /// candidates the peer has had since, then gives up soon when nothing is left to check; the other one still waits, for its
+  /// answer may be on its way to somebody who takes it by hand.
+  public mutating func endRemoteCandidates(now: Timestamp) {
+    session.remoteGathering = .complete
+    rearm(now: now)
+  }
+
   /// Begins an ICE restart (RFC 8445 §9): new credentials here, and soon `setRemote` with the peer's new ones. The route in
   /// use stays in use, with its consent watched, until the new session has nominated a pair.
   public mutating func restart(localCredentials: IceCredentials, now: Timestamp) {
@@ -195,8 +203,15 @@ extension IceAgent {
   /// end media would go there for ever (RFC 7675 §5.1).
   private var checkingEnd: Timestamp? {
     guard case .checking(let since) = session.phase, session.checklist.isExhausted else { return nil }
-    let end = since + configuration.patience
+    let end = since + patience
     return session.checklist.lastHeardOnValid.map { max(end, $0 + configuration.consentLifetime) } ?? end
+  }
+
+  private var patience: TimeDelta {
+    switch (role, session.remoteGathering) {
+    case (.controlling, .complete): configuration.completePatience
+    case (.controlling, .underWay), (.controlled, _): configuration.patience
+    }
   }
 
   private var validRoute: Route? {
@@ -221,8 +236,11 @@ extension IceAgent {
     deadlines[.report] = stateNow(now) == state ? .distantFuture : now
     deadlines[.patience] = .distantFuture
     if case .checking(let since) = session.phase {
-      let end = checkingEnd ?? since + configuration.patience
-      if end > now { deadlines[.patience] = end }
+      if let end = checkingEnd {
+        deadlines[.patience] = max(end, now)
+      } else if since + configuration.patience > now {
+        deadlines[.patience] = since + configuration.patience
+      }
     }
   }
 }

@@ -8,6 +8,9 @@ public struct IceConfiguration: Sendable {
   public var hostCheckInterval: TimeDelta = .milliseconds(5)
   /// The first retransmission's wait; grows with the number of checks under way (RFC 8445 §14.3).
   public var initialRTO: TimeDelta = .milliseconds(500)
+  /// The same between hosts, where a round trip takes a few milliseconds. Less than the RFC's, so that one lost check is
+  /// no pause that anybody notices; browsers repeat theirs every 50 ms.
+  public var initialHostRTO: TimeDelta = .milliseconds(100)
   /// Where the doubling of that wait ends. The RFC goes on to 16 s; browsers check far more often, and on a lossy radio
   /// link a viewer should not wait for so rare a repetition.
   public var maximumRTO: TimeDelta = .seconds(2)
@@ -25,6 +28,10 @@ public struct IceConfiguration: Sendable {
   public var disconnectedAfter: TimeDelta = .seconds(5)
   /// How long checking goes on before it may fail (RFC 8863 §4).
   public var patience: TimeDelta = .milliseconds(39_500)
+  /// The same where the far side has our candidates and has no more of its own. RFC 8863 §4 forbids to fail at once when
+  /// nothing is left to check: a check from an address that the far side does not know itself may be on its way. It comes
+  /// within seconds or not at all.
+  public var completePatience: TimeDelta = .seconds(5)
   /// Pairs kept at most (RFC 8445 §6.1.2.5); more are dropped, lowest priority first.
   public var maximumPairs = 100
   /// Remote candidates kept at most, signalled and peer-reflexive.

@@ -48,12 +48,19 @@ struct IceSession {
     case failed
   }
 
+  /// What the peer says of its candidates (RFC 8838 §14).
+  enum RemoteGathering {
+    case underWay
+    case complete
+  }
+
   let local: LocalIdentity
   var remote: RemoteIdentity?
   var phase: Phase = .awaitingRemote
   var checklist: Checklist
   /// As signalled.
   var remoteCandidates: [IceCandidate] = []
+  var remoteGathering = RemoteGathering.underWay
   var earlyChecks: [EarlyCheck] = []
   var transactions: [CheckTransaction] = []
   /// The end of a controlling agent's wait for a better pair.

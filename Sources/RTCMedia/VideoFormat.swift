@@ -71,6 +71,8 @@ public enum ColorSpace: Hashable, Sendable {
   case bt601Limited
   /// BT.709 matrix, limited range.
   case bt709Limited
+  /// BT.709 matrix, full range: what Chromium makes of a canvas.
+  case bt709Full
   /// Red, green and blue as the screen shows them (sRGB, full range).
   case sRGB
 }

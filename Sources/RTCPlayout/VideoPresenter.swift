@@ -204,6 +204,15 @@ package final class VideoPresenter {
     }
   }
 
+  /// What the header extension says goes before what the bitstream says. But FFmpeg's decoders, when the bitstream says full
+  /// range, hand out limited range and say so.
+  private func colorSpace(of frame: ReceivedFrame, by decoder: any VideoDecoder) -> ColorSpace {
+    if frame.colorSpace == .bt709Full, frame.codec == .h264 || frame.codec == .av1, let own = decoder.colorSpace {
+      return own
+    }
+    return frame.colorSpace ?? decoder.colorSpace ?? .bt601Limited
+  }
+
   private func schedule(_ picture: PixelBuffer, of frame: ReceivedFrame, by decoder: any VideoDecoder, _ now: Timestamp)
   {
     let interval = lastDecoded.map { TimeDelta.nanoseconds(Int64(frame.timestamp.distance(from: $0)) * 100_000 / 9) }
@@ -217,7 +226,7 @@ package final class VideoPresenter {
     }
     let shown = VideoFrame(
       buffer: picture, captureTime: timeline.time(of: frame), rotation: frame.rotation,
-      colorSpace: frame.colorSpace ?? decoder.colorSpace ?? .bt601Limited)
+      colorSpace: colorSpace(of: frame, by: decoder))
     isLate = isLate || now - frame.received > timing.target + Self.overdue
     ready.append(Ready(frame: shown, timestamp: frame.timestamp, showTime: showTime, isLate: isLate))
   }

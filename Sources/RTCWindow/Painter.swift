@@ -36,7 +36,8 @@ final class Painter {
     // Only X11 takes pictures from memory. Elsewhere SDL would hand them to OpenGL after all.
     let takesMemory = SDL_GetCurrentVideoDriver().map { String(cString: $0) } == "x11"
     if takesMemory { SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0") }
-    if drawing != .byProcessor, let renderer = SDL_CreateRenderer(window, -1, byCard) {
+    let mayHelp = drawing == .byOpenGL || !takesMemory || GraphicsCard.mayExist()
+    if drawing != .byProcessor, mayHelp, let renderer = SDL_CreateRenderer(window, -1, byCard) {
       if drawing == .byOpenGL || !takesMemory || !isImitated() { return renderer }
       SDL_DestroyRenderer(renderer)
     }

@@ -68,7 +68,7 @@ final class PictureTexture {
   // MARK: From frame to texture
 
   private func texture(for frame: VideoFrame) throws(UnshowablePicture) -> OpaquePointer {
-    let wanted = Kind(format: format(for: frame.buffer.format), size: frame.size, matrix: Self.matrix(of: frame))
+    let wanted = Kind(format: format(for: frame), size: frame.size, matrix: Self.matrix(of: frame))
     if let texture, texture.kind == wanted { return texture.raw }
     drop()
     SDL_SetYUVConversionMode(wanted.matrix)
@@ -83,10 +83,12 @@ final class PictureTexture {
     return raw
   }
 
-  private func format(for format: PixelFormat) -> SDL_PixelFormatEnum {
-    switch format {
-    case .i420 where !isByProcessor: SDL_PIXELFORMAT_IYUV
-    case .nv12 where !isByProcessor: SDL_PIXELFORMAT_NV12
+  private func takesPlanes(of frame: VideoFrame) -> Bool { !isByProcessor && frame.colorSpace != .bt709Full }
+
+  private func format(for frame: VideoFrame) -> SDL_PixelFormatEnum {
+    switch frame.buffer.format {
+    case .i420 where takesPlanes(of: frame): SDL_PIXELFORMAT_IYUV
+    case .nv12 where takesPlanes(of: frame): SDL_PIXELFORMAT_NV12
     // In memory order B, G, R, X and R, G, B, X: SDL names a word from its high end.
     case .bgra, .i420, .nv12, .i444: SDL_PIXELFORMAT_RGB888
     case .rgba: SDL_PIXELFORMAT_BGR888
@@ -97,7 +99,8 @@ final class PictureTexture {
     switch frame.colorSpace {
     case .bt601Limited: SDL_YUV_CONVERSION_BT601
     case .bt709Limited: SDL_YUV_CONVERSION_BT709
-    case .sRGB: SDL_YUV_CONVERSION_JPEG
+    // SDL has none for BT.709 at full range: such planes are turned to RGB here.
+    case .sRGB, .bt709Full: SDL_YUV_CONVERSION_JPEG
     }
   }
 
@@ -105,8 +108,8 @@ final class PictureTexture {
     let buffer = frame.buffer
     switch buffer.format {
     case .bgra, .rgba: return uploadPacked(buffer, to: texture)
-    case .i420 where !isByProcessor: return uploadPlanes(buffer, to: texture)
-    case .nv12 where !isByProcessor: return uploadInterleaved(buffer, to: texture)
+    case .i420 where takesPlanes(of: frame): return uploadPlanes(buffer, to: texture)
+    case .nv12 where takesPlanes(of: frame): return uploadInterleaved(buffer, to: texture)
     case .i420, .nv12, .i444: return convert(frame, into: texture)
     }
   }

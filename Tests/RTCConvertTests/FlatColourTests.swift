@@ -65,6 +65,28 @@ func planes(_ picture: InputPicture) -> [[UInt8]] {
     #expect(converter.extraPasses == 0)
   }
 
+  /// What Chromium makes of a canvas.
+  @Test(arguments: [PixelFormat.i420, .i444], [PixelSize(width: 70, height: 35), PixelSize(width: 32, height: 16)])
+  func aFrameOfFullRangeKeepsItsColours(format: PixelFormat, target: PixelSize) throws {
+    for (r, g, b) in [(255.0, 0.0, 0.0), (0, 255, 0), (0, 0, 255), (255, 255, 255), (0, 0, 0), (200, 120, 40)] {
+      let y = 0.2126 * r + 0.7152 * g + 0.0722 * b
+      let samples = [y, 128 + (b - y) / 1.8556, 128 + (r - y) / 1.5748].map { UInt8(max(0, min(255, $0.rounded()))) }
+      let buffer = try #require(
+        PixelBuffer.allocate(format: format, size: PixelSize(width: 70, height: 35)) { plane, bytes, _ in
+          for index in 0..<bytes.count { bytes[index] = samples[plane] }
+        })
+      let picture = InputPicture(size: target)
+      var converter = FrameConverter()
+      let frame = VideoFrame(buffer: buffer, captureTime: .zero, colorSpace: .bt709Full)
+      #expect(try converter.convert(frame, rects: nil, into: picture) == nil)
+      let values = planes(picture)
+      for place in [0, 1, target.width - 1] {
+        let back = shown(values[0][place], values[1][place / 2], values[2][place / 2])
+        #expect(abs(back.0 - r) <= 6 && abs(back.1 - g) <= 6 && abs(back.2 - b) <= 6, "\(r) \(g) \(b) became \(back)")
+      }
+    }
+  }
+
   /// The BT.709 limited samples of a colour.
   private func bt709(_ r: Double, _ g: Double, _ b: Double) -> [UInt8] {
     let y = 0.2126 * r + 0.7152 * g + 0.0722 * b

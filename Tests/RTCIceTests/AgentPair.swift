@@ -35,10 +35,10 @@ struct AgentPair: ~Copyable {
 
   init(
     seed: UInt64 = 1, roleA: IceRole = .controlling, roleB: IceRole = .controlled,
-    conditions: NetworkConditions = .delayed(.milliseconds(10))
+    conditions: NetworkConditions = .delayed(.milliseconds(10)), configuration: IceConfiguration = IceConfiguration()
   ) {
-    a = Side(role: roleA, seed: seed &* 2)
-    b = Side(role: roleB, seed: seed &* 2 &+ 1)
+    a = Side(role: roleA, seed: seed &* 2, configuration: configuration)
+    b = Side(role: roleB, seed: seed &* 2 &+ 1, configuration: configuration)
     network = NetworkEmulator(seed: seed, conditions: conditions)
   }
 

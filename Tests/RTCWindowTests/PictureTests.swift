@@ -25,7 +25,7 @@ extension CallWindowTests {
       let video = stage.window.addVideo(name: "alice")
       var shift = 0
       for format in [PixelFormat.i420, .nv12, .i444] {
-        for space in [ColorSpace.bt601Limited, .bt709Limited, .sRGB] {
+        for space in [ColorSpace.bt601Limited, .bt709Limited, .bt709Full, .sRGB] {
           shift += 1
           let card = TestCard(size: Stage.size, format: format, colorSpace: space, shift: shift)
           video.show(card.frame())

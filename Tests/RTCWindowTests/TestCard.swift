@@ -63,10 +63,10 @@ struct TestCard {
   private func yuv(_ x: Int, _ y: Int) -> (UInt8, UInt8, UInt8) {
     let color = color(x, y)
     let (r, g, b) = (Double(color >> 16 & 255), Double(color >> 8 & 255), Double(color & 255))
-    let (kr, kb) = colorSpace == .bt709Limited ? (0.2126, 0.0722) : (0.299, 0.114)
+    let (kr, kb) = [.bt709Limited, .bt709Full].contains(colorSpace) ? (0.2126, 0.0722) : (0.299, 0.114)
     let luma = kr * r + (1 - kr - kb) * g + kb * b
     let (u, v) = ((b - luma) / (2 - 2 * kb), (r - luma) / (2 - 2 * kr))
-    let isFull = colorSpace == .sRGB
+    let isFull = [.sRGB, .bt709Full].contains(colorSpace)
     let (lumaScale, chromaScale, black) = isFull ? (1, 1, 0) : (219.0 / 255, 224.0 / 255, 16.0)
     func byte(_ value: Double) -> UInt8 { UInt8(max(0, min(255, value.rounded()))) }
     return (byte(luma * lumaScale + black), byte(u * chromaScale + 128), byte(v * chromaScale + 128))

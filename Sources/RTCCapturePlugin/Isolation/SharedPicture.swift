@@ -108,6 +108,7 @@ extension ColorSpace {
     case .bt601Limited: 1
     case .bt709Limited: 2
     case .sRGB: 3
+    case .bt709Full: 4
     }
   }
 
@@ -116,6 +117,7 @@ extension ColorSpace {
     case 1: self = .bt601Limited
     case 2: self = .bt709Limited
     case 3: self = .sRGB
+    case 4: self = .bt709Full
     default: return nil
     }
   }

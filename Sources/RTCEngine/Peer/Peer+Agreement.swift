@@ -6,21 +6,30 @@ import RTCWire
 extension Peer {
   // MARK: - Trickled candidates
 
-  /// Takes a candidate, or keeps it until the description it belongs to is agreed.
+  /// Takes a candidate, or the empty one behind the last; keeps it until the description it belongs to is agreed.
   mutating func addRemoteCandidate(_ candidate: RemoteCandidate, now: Timestamp) throws(NegotiationFailure) {
-    guard !candidate.candidate.isEmpty else { return }  // the agent does not wait for more in any case
-    guard let description = CandidateDescription(parsing: candidate.candidate) else {
+    let isEnd = candidate.candidate.isEmpty
+    let description = CandidateDescription(parsing: candidate.candidate)
+    guard isEnd || description != nil else {
       throw NegotiationFailure(
         kind: .malformed, sentence: "The candidate cannot be read; it must be an RFC 8839 candidate attribute.")
     }
-    let fragment = candidate.usernameFragment ?? description.usernameFragment
+    let fragment = candidate.usernameFragment ?? description?.usernameFragment
     let known = negotiation.session?.transport.remoteCredentials.usernameFragment
     guard let known, fragment == known || (fragment == nil && negotiation.signalingState == .stable) else {
       if earlyCandidates.count >= Self.maximumEarlyCandidates { earlyCandidates.removeFirst() }
       earlyCandidates.append(candidate)
       return
     }
-    if let usable = IceCandidate(description) { ice.addRemoteCandidate(usable, usernameFragment: fragment, now: now) }
+    if let usable = description.flatMap({ IceCandidate($0) }) {
+      ice.addRemoteCandidate(usable, usernameFragment: fragment, now: now)
+    }
+    if isEnd { endRemoteCandidates(now: now) }
+  }
+
+  private mutating func endRemoteCandidates(now: Timestamp) {
+    ice.endRemoteCandidates(now: now)
+    timers[.ice] = ice.nextDeadline ?? .distantFuture
   }
 
   private static let maximumEarlyCandidates = 64
@@ -48,6 +57,7 @@ extension Peer {
       guard let usable = IceCandidate(candidate) else { continue }
       ice.addRemoteCandidate(usable, usernameFragment: candidate.usernameFragment ?? ufrag, now: now)
     }
+    if fragment.isComplete { endRemoteCandidates(now: now) }
   }
 
   // MARK: - Agreement
@@ -73,6 +83,7 @@ extension Peer {
       if let usable = IceCandidate(candidate) { ice.addRemoteCandidate(usable, now: now) }
     }
     takeEarlyCandidates(now: now)
+    if transport.remoteEndOfCandidates { ice.endRemoteCandidates(now: now) }
     timers[.ice] = ice.nextDeadline ?? .distantFuture
     applyMedia(session, now: now, into: &outbox)
     updateDataChannels(now, into: &outbox)

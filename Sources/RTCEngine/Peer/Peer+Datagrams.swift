@@ -51,9 +51,11 @@ extension Peer {
   private mutating func startHandshake(on route: Route, now: Timestamp, into outbox: inout Outbox) {
     guard dtls != nil else { return }
     apply(dtls!.start(now: now, route: route, into: &outbox.datagrams), now: now, into: &outbox)
-    guard let early = earlyHandshake, dtls != nil else { return }
-    earlyHandshake = nil
-    apply(dtls!.receive(early.span, route: route, now: now, into: &outbox.datagrams), now: now, into: &outbox)
+    let early = earlyHandshake.datagrams
+    earlyHandshake = EarlyHandshake()
+    for datagram in early where dtls != nil {
+      apply(dtls!.receive(datagram.span, route: route, now: now, into: &outbox.datagrams), now: now, into: &outbox)
+    }
   }
 
   private mutating func receiveDtls(
@@ -61,9 +63,7 @@ extension Peer {
   ) {
     // Only a path that passed an ICE check may take part: anything else could be anybody's.
     guard let reply = ice.selectedRoute, dtls != nil else {
-      // The far side's first message often overtakes the answer to our check: kept until a path is proved.
-      earlyHandshake = bytes.indices.map { bytes[$0] }
-      return
+      return earlyHandshake.keep(bytes)
     }
     let events = dtls!.receive(bytes, route: reply, now: now, into: &outbox.datagrams)
     apply(events, now: now, into: &outbox)
@@ -96,5 +96,19 @@ extension Peer {
     change(to: .connected, into: &outbox)
     updateDataChannels(now, into: &outbox)
     updateSending(now, into: &outbox)
+  }
+}
+
+/// The far side's first message often overtakes the answer to our check, or its description: it is kept until a path is
+/// proved, and need not be sent again. Browsers with keys that quantum computers cannot break need two datagrams for it.
+struct EarlyHandshake {
+  /// The message, and the same again; what came last is worth most.
+  static let mostDatagrams = 4
+
+  private(set) var datagrams: [[UInt8]] = []
+
+  mutating func keep(_ datagram: Span<UInt8>) {
+    if datagrams.count == Self.mostDatagrams { datagrams.removeFirst() }
+    datagrams.append([UInt8](copying: datagram))
   }
 }

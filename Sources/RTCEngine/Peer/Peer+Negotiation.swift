@@ -76,6 +76,8 @@ extension Peer {
 
   mutating func createOffer(now: Timestamp, into outbox: inout Outbox) throws(NegotiationFailure) {
     let offer = try Peer.translating { () throws(NegotiationError) in try negotiation.createOffer() }
+    // Checks of the far side may overtake its answer, and must find us in the role that the answer gives us.
+    if negotiation.session == nil { ice.setRole(.controlling) }
     if state == .new { timers.advance(.connect, to: now + configuration.connectTimeout) }
     tellUsernameFragment(negotiation.transport.credentials, into: &outbox)
     outbox.events.append(.localDescription(Description(kind: .offer, sdp: offer.description)))

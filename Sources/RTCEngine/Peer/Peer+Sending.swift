@@ -4,13 +4,14 @@ import RTCSrtp
 import RTCWire
 
 extension Peer {
-  /// Two requests within this time are one: the key frame for the first serves both.
+  /// The least time between two requests to a source.
   private static let keyFrameRequestInterval = TimeDelta.milliseconds(100)
   /// Packets of one video that leave in a row while others wait: a run is sent by one call.
   private static let maximumRun = 8
 
   mutating func send(_ frame: EncodedFrame, of id: TransceiverID, now: Timestamp, into outbox: inout Outbox) {
     guard isSecured, let index = video(id), videos[index].isSending else { return }
+    if frame.isKeyFrame { videos[index].keyFrameDue = .distantFuture }
     if videos[index].sender!.enqueue(frame, now: now, rate: pacingShare) {
       pump(now, into: &outbox)
     } else if videos[index].sender!.takeKeyFrameWish() {
@@ -153,11 +154,36 @@ extension Peer {
     }
   }
 
-  /// Tells the source that this viewer needs a key frame, unless it was told a moment ago.
+  /// Tells the source that this viewer needs a key frame. When it was told a moment ago, the key frame that is still to come,
+  /// or on its way, serves this request too; but who asks again when it should have arrived has lost it, and gets another
+  /// as soon as one may be asked for.
   mutating func requestKeyFrameFromSource(of index: Int, _ now: Timestamp, into outbox: inout Outbox) {
-    guard now - videos[index].keyFrameRequested >= Self.keyFrameRequestInterval else { return }
-    videos[index].keyFrameRequested = now
-    outbox.events.append(.keyFrameRequested(videos[index].id))
+    let last = videos[index].keyFrameRequested
+    guard now - last < Self.keyFrameRequestInterval else {
+      videos[index].keyFrameRequested = now
+      videos[index].keyFrameDue = .distantFuture
+      outbox.events.append(.keyFrameRequested(videos[index].id))
+      return
+    }
+    let roundTrip = roundTripTime ?? ice.roundTripTime ?? .zero
+    guard let sent = videos[index].sender?.keyFrameSent, sent >= last, now - sent >= roundTrip else { return }
+    videos[index].keyFrameDue = last + Self.keyFrameRequestInterval
+    setKeyFrameTimer()
+  }
+
+  /// Asks for those key frames that had to wait.
+  mutating func requestDueKeyFrames(_ now: Timestamp, into outbox: inout Outbox) {
+    for index in videos.indices where videos[index].keyFrameDue <= now {
+      videos[index].keyFrameDue = .distantFuture
+      if videos[index].isSending { requestKeyFrameFromSource(of: index, now, into: &outbox) }
+    }
+    setKeyFrameTimer()
+  }
+
+  private mutating func setKeyFrameTimer() {
+    var deadline = Timestamp.distantFuture
+    for index in videos.indices { deadline = min(deadline, videos[index].keyFrameDue) }
+    timers[.keyFrame] = deadline
   }
 
   /// Shares the target bitrate out: equally, except that what the far side does not want of one goes to the others. Sound

@@ -34,6 +34,7 @@ extension Peer {
     case .repair: requestRepairs(now, into: &outbox)
     case .feedback: sendFeedback(now, into: &outbox)
     case .tail: repairTails(now, into: &outbox)
+    case .keyFrame: requestDueKeyFrames(now, into: &outbox)
     case .dataChannels: runDataChannels(now, into: &outbox)
     case .connect: end(.timedOut, into: &outbox)
     }

@@ -30,8 +30,8 @@ public struct Peer: ~Copyable {
   // Transport.
   var ice: IceAgent
   var dtls: DtlsTransport?
-  /// A DTLS message that came before any path was proved.
-  var earlyHandshake: [UInt8]?
+  /// What of DTLS came before any path was proved.
+  var earlyHandshake = EarlyHandshake()
   /// There once the handshake is done and the fingerprint checked.
   var srtp: SrtpSession?
   var srtpProfile: SrtpProfile?
@@ -115,7 +115,7 @@ public struct Peer: ~Copyable {
     for index in sounds.indices { sounds[index].end() }
     earlyCandidates = []
     early = nil
-    earlyHandshake = nil
+    earlyHandshake = EarlyHandshake()
     srtp = nil
     dtls = nil
   }

@@ -20,13 +20,15 @@ package enum PeerTimer: Int, CaseIterable, Sendable {
   case connect
   /// The last packets sent may be lost without the viewer's knowing.
   case tail
+  /// A source may be asked for another key frame.
+  case keyFrame
   /// SCTP: retransmissions, delayed acknowledgements, heartbeats.
   case dataChannels
 }
 
 /// One deadline per reason; a deadline of `.distantFuture` is not set.
 package struct TimerTable {
-  private var deadlines = InlineArray<10, Timestamp>(repeating: .distantFuture)
+  private var deadlines = InlineArray<11, Timestamp>(repeating: .distantFuture)
 
   package init() {}
 

@@ -28,6 +28,8 @@ struct PeerVideo {
   var tail = Tail()
   /// When a key frame was last asked of the source, so that impatient viewers do not ask for one per packet.
   var keyFrameRequested = Timestamp(nanoseconds: .min / 2)
+  /// When it may be asked again for a viewer who has lost the last one.
+  var keyFrameDue = Timestamp.distantFuture
   var announcedBitrate = BitRate.zero
   /// What the far side wants to be sent at most.
   var ceiling: BitRate?
@@ -75,6 +77,7 @@ struct PeerVideo {
     agreement = nil
     receiver = nil
     tail.deadline = .distantFuture
+    keyFrameDue = .distantFuture
     incoming.repairDeadline = .distantFuture
   }
 }

@@ -32,13 +32,14 @@ package struct MissingPackets {
   package var count: Int { entries.count }
   package var nextRequest: Timestamp? { entries.lazy.map(\.nextRequest).min() }
 
-  /// Notes the hole `range`, which must lie after all holes known; the first request goes out at `now + patience`, which
+  /// Notes the hole `range`, which must lie after or before all holes known; the first request goes out at `now + patience`, which
   /// lets mere reordering heal itself.
   package mutating func add(_ range: Range<Int64>, now: Timestamp, patience: TimeDelta) {
-    for number in range.suffix(Self.maximumCount + 1) {
-      entries.append(
-        Entry(number: Extended(number), missed: now, nextRequest: now + patience, lastRequest: nil, requests: 0))
+    let place = firstIndex(notBefore: Extended(range.lowerBound))
+    let hole = range.suffix(Self.maximumCount + 1).map {
+      Entry(number: Extended($0), missed: now, nextRequest: now + patience, lastRequest: nil, requests: 0)
     }
+    entries.insert(contentsOf: hole, at: place)
   }
 
   /// Forgets a packet that came; nil when it was not missed.

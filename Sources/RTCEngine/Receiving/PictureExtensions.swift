@@ -48,10 +48,12 @@ extension VideoRotation {
 extension ColorSpace {
   /// Nil for what we have no name for; the bitstream's word holds then.
   init?(_ description: ColorSpaceDescription) {
-    guard description.range != .full else { return nil }
-    switch description.matrix {
-    case 1: self = .bt709Limited
-    case 5, 6: self = .bt601Limited
+    switch (description.matrix, description.range) {
+    case (1, .full): self = .bt709Full
+    case (1, _): self = .bt709Limited
+    // Planes that are said to be sRGB are taken for those of JPEG: BT.601 at full range.
+    case (5...6, .full): self = .sRGB
+    case (5...6, _): self = .bt601Limited
     default: return nil
     }
   }

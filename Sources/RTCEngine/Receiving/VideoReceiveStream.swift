@@ -44,8 +44,8 @@ package struct VideoReceiveStream {
     case late
   }
 
-  /// A first key frame may still be on its way for so long.
-  package static let keyFramePatience = TimeDelta.milliseconds(200)
+  /// A first key frame may still be on its way for so long: overtaken by what was sent behind it.
+  package static let keyFramePatience = TimeDelta.milliseconds(50)
   /// A key frame of which nothing more came for so long does not come.
   package static let stall = TimeDelta.seconds(1)
   /// So many packets in a row from elsewhere mean that the sender began anew (RFC 3550, appendix A.1).
@@ -59,6 +59,8 @@ package struct VideoReceiveStream {
   private var chain = PictureChain()
   /// Where key frames begin that are not whole yet, oldest first.
   private var keyFrames: [Extended<SequenceNumber>] = []
+  /// What came before anything was handed over begins here.
+  private var earliest: Extended<SequenceNumber>
   private var newest: Extended<SequenceNumber>
   private var newestArrival: Timestamp
   /// Everything before was let go.
@@ -79,6 +81,7 @@ package struct VideoReceiveStream {
     progress = .awaitingKeyFrame(since: now)
     // One wrap of room below, so that a packet older than the first seen has a number too.
     let base = Extended<SequenceNumber>(Int64(first.value) + 65_536)
+    earliest = base
     newest = Extended(base.value - 1)
     oldest = Extended(base.value - Int64(PacketRing.capacity))
     newestArrival = now
@@ -213,11 +216,18 @@ package struct VideoReceiveStream {
     }
     hasParameters = hasParameters || packet.hasParameters
     guard ring.insert(packet) else { return .late }
-    if startsKeyFrame, header.codec != .h264 || hasParameters { noteKeyFrame(number) }
+    if startsKeyFrame, header.codec != .h264 || hasParameters { noteKeyFrame(number, now: now) }
     return outcome
   }
 
-  private mutating func noteKeyFrame(_ number: Extended<SequenceNumber>) {
+  private mutating func noteKeyFrame(_ number: Extended<SequenceNumber>, now: Timestamp) {
+    // It was overtaken by what came first, and what lies between is as late, or lost.
+    if number < earliest {
+      for value in number.next.value..<earliest.value where ring[Extended(value)] == nil {
+        missing.add(value..<value + 1, now: now, patience: patience)
+      }
+      earliest = number
+    }
     // Of the slices and parameter sets of one picture, the first counts.
     if let before = keyFrames.last, before < number, ring[before]?.timestamp == ring[number]?.timestamp { return }
     keyFrames.append(number)

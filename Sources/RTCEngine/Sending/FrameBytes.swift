@@ -26,6 +26,7 @@ package struct FrameBytes: Sendable {
       switch frame.colorSpace {
       case .bt601Limited where frame.isKeyFrame: .bt601Limited
       case .bt709Limited where frame.isKeyFrame: .bt709Limited
+      case .bt709Full where frame.isKeyFrame: .bt709Full
       default: nil
       }
   }

@@ -78,6 +78,8 @@ package struct VideoSendStream {
   }
 
   package private(set) var statistics = SendStatistics()
+  /// When the last packet of a key frame left.
+  private(set) var keyFrameSent: Timestamp?
 
   /// The largest UDP payload: what passes everywhere the web's own peers pass.
   package static let maximumPacketSize = 1200
@@ -244,7 +246,10 @@ package struct VideoSendStream {
     if payload.isLast {
       statistics.sendDelay = statistics.sendDelay + (moment.now - pending[0].queued)
       statistics.framesSent += 1
-      if packet.frame.isKeyFrame { statistics.keyFramesSent += 1 }
+      if packet.frame.isKeyFrame {
+        statistics.keyFramesSent += 1
+        keyFrameSent = moment.now
+      }
       pending.removeFirst()
     } else {
       pending[0].isBegun = true

@@ -9,6 +9,9 @@ extension Hub {
       guard hand(relay, from: sender, to: target) else { throw .incompatible(relay.to) }
     case .absent(let until):
       try hold(Held(relay: relay, from: sender, expiry: until))
+    case nil where now < returnsUntil:
+      try HubName.check(relay.to)
+      try hold(Held(relay: relay, from: sender, expiry: returnsUntil))
     case nil:
       guard connections[id]?.dialect == .peerJS else { throw .unknownPeer(relay.to) }
       // Nobody waits for a goodbye.

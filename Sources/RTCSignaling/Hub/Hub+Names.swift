@@ -2,7 +2,8 @@ import RTCPrimitives
 
 extension Hub {
   mutating func register(
-    _ id: HubConnectionID, name wish: String?, token: String?, secret: String?, isListed: Bool, _ now: Timestamp
+    _ id: HubConnectionID, name wish: String?, token: String?, secret: String?, isListed: Bool,
+    isReturning: Bool, _ now: Timestamp
   ) throws(HubFault) {
     guard let connection = connections[id] else { return }
     if case .named(let name) = connection.stage { throw .alreadyRegistered(as: name) }
@@ -23,8 +24,16 @@ extension Hub {
       isListed: isListed && connection.dialect != .skyRTC)
     figures.registrations += 1
     actions.append(.announce(.registered(name, connection.dialect)))
+    if isReturning { noteReturn(now) }
     settle(name, id, secret: kept, isResumed: false, now)
     if peers[name]?.isListed == true { tellFollowers(.arrived(name), but: id) }
+  }
+
+  /// Somebody who was here before is a stranger now. When this hub is young, it has been restarted: the others are on
+  /// their way back too, each after a pause of its own, and who is called meanwhile is not unknown but late.
+  private mutating func noteReturn(_ now: Timestamp) {
+    let end = (began ?? now) + configuration.limits.returnTime
+    if now < end { returnsUntil = end }
   }
 
   /// The owner of a name is back, maybe before the hub has noticed that it was gone.

@@ -4,7 +4,8 @@ extension Hub {
   mutating func join(_ room: String, _ id: HubConnectionID, _ now: Timestamp) throws(HubFault) {
     if let connection = connections[id], connection.dialect == .skyRTC, case .nameless = connection.stage {
       // Its first word, so the hub names it now.
-      try register(id, name: nil, token: connection.opening.query["token"], secret: nil, isListed: false, now)
+      try register(
+        id, name: nil, token: connection.opening.query["token"], secret: nil, isListed: false, isReturning: false, now)
     }
     let name = try name(of: id)
     try HubName.check(room)

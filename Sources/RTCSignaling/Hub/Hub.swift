@@ -68,6 +68,10 @@ public struct Hub: Sendable {
   /// Connections that have overflowed while something else was going on.
   var overflowed: [HubConnectionID] = []
   var figures = HubCounters()
+  /// When the first input came.
+  private(set) var began: Timestamp?
+  /// Others are on their way back to this hub, which has been restarted and does not know them yet, until then.
+  var returnsUntil = Timestamp.zero
 
   public init(_ configuration: HubConfiguration = HubConfiguration()) { self.configuration = configuration }
 
@@ -85,6 +89,7 @@ public struct Hub: Sendable {
 
   /// The one door. Inputs about connections that the hub has closed are ignored. `now` never goes back.
   public mutating func handle(_ input: HubInput, now: Timestamp) -> [HubAction] {
+    began = began ?? now
     switch input {
     case .opened(let id, let opening): open(id, opening, now)
     case .received(let id, let bytes): receive(bytes, from: id, now)
@@ -149,8 +154,8 @@ public struct Hub: Sendable {
 
   private mutating func perform(_ request: HubRequest, _ id: HubConnectionID, _ now: Timestamp) throws(HubFault) {
     switch request {
-    case .register(let name, let token, let secret, let isListed):
-      try register(id, name: name, token: token, secret: secret, isListed: isListed, now)
+    case .register(let name, let token, let secret, let isListed, let isReturning):
+      try register(id, name: name, token: token, secret: secret, isListed: isListed, isReturning: isReturning, now)
     case .list(let isFollowing): try list(for: id, isFollowing: isFollowing, now)
     case .relay(let relay): try deliver(relay, from: try name(of: id), id, now)
     case .join(let room): try join(room, id, now)

@@ -42,6 +42,9 @@ public struct HubLimits: Sendable, Equatable {
   public var silenceTimeout = TimeDelta.seconds(70)
   /// That a name and its rooms are kept for an owner whose connection broke.
   public var absence = TimeDelta.seconds(30)
+  /// After its start, that a hub which was restarted takes those it does not know for late: clients wait for some seconds
+  /// before they come back. What is said to them meanwhile waits.
+  public var returnTime = TimeDelta.seconds(10)
   /// That a PeerJS client's message waits for a peer that is not there.
   public var peerJSExpiry = TimeDelta.seconds(5)
 

@@ -1,7 +1,9 @@
 /// What a client asks for, whatever its dialect.
 enum HubRequest {
-  /// - Parameter isListed: whether others see the name among who is there.
-  case register(name: String?, token: String?, secret: String?, isListed: Bool)
+  /// - Parameters:
+  ///   - isListed: whether others see the name among who is there.
+  ///   - isReturning: whether it says that it was registered here before.
+  case register(name: String?, token: String?, secret: String?, isListed: Bool, isReturning: Bool)
   /// Wants to know who is there, and with `isFollowing` who comes and goes from now on.
   case list(isFollowing: Bool)
   case relay(HubRelay)

@@ -24,6 +24,8 @@ public struct ColorSpaceDescription: Hashable, Sendable, BitwiseCopyable {
 
   public static let size = 4
   public static let bt709Limited = ColorSpaceDescription(primaries: 1, transfer: 1, matrix: 1, range: .limited)
+  /// With the transfer of sRGB, as Chromium describes a canvas.
+  public static let bt709Full = ColorSpaceDescription(primaries: 1, transfer: 13, matrix: 1, range: .full)
   public static let bt601Limited = ColorSpaceDescription(primaries: 6, transfer: 6, matrix: 6, range: .limited)
 
   public var primaries: UInt8

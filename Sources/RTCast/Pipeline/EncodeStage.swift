@@ -179,7 +179,8 @@ package struct EncodeStage: ~Copyable {
   /// comes sees the newest picture without the source's help.
   private mutating func takePixels(of frame: VideoFrame, _ encoder: any VideoEncoder) -> Bool {
     let isOther = frame.colorSpace == .bt709Limited
-    let isReadable = frame.buffer.format == .i420 && (!isOther || orders.keepsColorSpace)
+    let isReadable =
+      frame.buffer.format == .i420 && (!isOther || orders.keepsColorSpace) && frame.colorSpace != .bt709Full
     let byReference = frame.damage == nil && isReadable && frame.size == encoder.settings.size
     codeIn(byReference && isOther ? .bt709Limited : .bt601Limited)
     if byReference {

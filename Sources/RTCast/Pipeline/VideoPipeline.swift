@@ -144,6 +144,8 @@ private final class PipelineCore: Sendable {
       guard let orders else { return nil }
       stage.obey(orders)
       let encoded = work(&stage)
+      // It leaves after every request that has come until now, and serves whoever made one while it was in the making.
+      if let encoded, encoded.isKeyFrame { desk.withLock { $0.orders.wantsKeyFrame = false } }
       // First, so that whoever has a frame finds it counted.
       published.withLock { $0 = stage.statistics }
       // Within the lock, so that frames reach the sink in their order.

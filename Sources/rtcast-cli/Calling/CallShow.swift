@@ -55,6 +55,11 @@ actor CallShow {
       recordings[ObjectIdentifier(track)] = recording
       track.record(into: recording)
     }
+    if case .none = window { return }
+    // Decoding does not wait for the window, which begins with the newest picture.
+    let unseen = UnseenPictures()
+    track.add(unseen)
+    defer { track.remove(unseen) }
     guard let window = await openWindow() else { return }
     let video = window.addVideo(name: track.peer)
     video.setScreen(track.content == .screen)
@@ -134,4 +139,10 @@ actor CallShow {
     recorder.finish()
     output.recorded(recorder.progress)
   }
+}
+
+/// Takes what comes before there is a window.
+private final class UnseenPictures: VideoSink {
+  func show(_ frame: VideoFrame) {}
+  func videoDidEnd() {}
 }

@@ -62,6 +62,20 @@ import Testing
     #expect(receiver.timestamps == [0] && receiver.stream.missing.isEmpty)
   }
 
+  @Test func aKeyFrameThatWasOvertakenIsRepairedToo() {
+    var receiver = Receiver(first: 13)
+    receiver.take(13, frame: 0, isFirst: false)
+    receiver.take(11, frame: 0, isFirst: false, isLast: false)
+    receiver.take(9, frame: 0, isLast: false, isKey: true)
+    // Neither place before the first packet seen is forgotten.
+    #expect(receiver.stream.missing.count == 2 && receiver.stream.keyFrameWantedAt == nil)
+    receiver.take(12, frame: 0, isFirst: false, isLast: false)
+    receiver.take(14, frame: 1)
+    #expect(receiver.frames.isEmpty)
+    receiver.take(10, frame: 0, isFirst: false, isLast: false, isRepair: true)
+    #expect(receiver.timestamps == [0, 1] && receiver.stream.missing.isEmpty)
+  }
+
   @Test func aWholeKeyFrameMakesTheWaitNeedless() {
     var receiver = Receiver(first: 10)
     receiver.take(10, frame: 0, isKey: true)

@@ -127,6 +127,40 @@ import Testing
     #expect(pair.areConnected && pair.offerer.failures.isEmpty && pair.answerer.failures.isEmpty)
   }
 
+  /// How a far side may say that it has no more candidates.
+  enum End: CaseIterable {
+    case description, emptyCandidate, fragment
+  }
+
+  @Test(
+    "who offered does not wait for the time-out when the answerer has said everything and nothing fits",
+    arguments: End.allCases)
+  func nothingFits(_ end: End) throws {
+    var options = PeerPair.Options()
+    // The answerer knows no candidate of ours, so that no check of it shows a way either.
+    options.rewrite = { side, sdp in
+      side == .offerer || end != .description
+        ? withoutCandidates(sdp).sdp : withoutCandidates(sdp).sdp + "a=end-of-candidates\r\n"
+    }
+    let pair = try PeerPair(options)
+    pair.exchangeDescriptions()
+    let start = pair.now
+    let answer = try SessionDescription(parsing: #require(pair.answerer.localDescription))
+    let credentials = try #require(answer.media[0].transport.credentials)
+    switch end {
+    case .description: break
+    case .emptyCandidate: pair.perform(.offerer, .addRemoteCandidate(RemoteCandidate(candidate: "")))
+    case .fragment:
+      let lines = [
+        "ice-ufrag:\(credentials.usernameFragment)", "ice-pwd:\(credentials.password)", "end-of-candidates",
+      ]
+      pair.perform(.offerer, .addRemoteCandidates(lines.map { "a=\($0)\r\n" }.joined()))
+    }
+    pair.run(for: .seconds(30)) { $0.offerer.state == .ended(.unreachable) }
+    #expect(pair.offerer.failures.isEmpty && pair.now - start == .seconds(5))
+    #expect(pair.answerer.state == .connecting)
+  }
+
   @Test("S1.10: candidates that come before their description wait for it")
   func early() throws {
     let pair = try PeerPair()

@@ -32,6 +32,7 @@ import Testing
   func said() throws {
     for (colorSpace, value) in [
       (ColorSpace.bt709Limited, ColorSpaceDescription.bt709Limited), (.bt601Limited, .bt601Limited),
+      (.bt709Full, .bt709Full),
     ] {
       let pair = try PeerPair()
       try #require(pair.connect() != nil)
@@ -41,6 +42,8 @@ import Testing
       let last = try #require(found)
       #expect(packets[...last].allSatisfy { $0.value == value })
       #expect(packets.count > last + 1 && packets[(last + 1)...].allSatisfy { $0.value == nil })
+      pair.run(for: .milliseconds(100))
+      #expect(!pair.receiver.frames.isEmpty && pair.receiver.frames.allSatisfy { $0.colorSpace == colorSpace })
     }
   }
 

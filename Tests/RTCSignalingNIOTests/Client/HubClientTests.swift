@@ -101,6 +101,46 @@ import Testing
     await second.shutdown()
   }
 
+  /// S3.50.
+  @Test func `After a restart of the hub a call finds who is not back yet`() async throws {
+    let sessions = CannedSessions()
+    let logger = Logger(label: "test")
+    var configuration = Self.configuration()
+    configuration.hub?.limits.returnTime = .seconds(40)
+    let first = try await SignalingServer.start(configuration, sessions: sessions, logger: logger)
+    let address = try Self.address(first)
+    let alice = HubClient(address: address, configuration: Self.quick())
+    // He comes back only when the hub has been there for a while.
+    let bob = HubClient(
+      address: address, configuration: Self.quick { $0.session.firstPause = .milliseconds(300) })
+    _ = try await alice.connect(as: "alice")
+    _ = try await bob.connect(as: "bob")
+    var hers = alice.events.makeAsyncIterator()
+    var his = bob.events.makeAsyncIterator()
+    _ = await (hers.next(), his.next())
+    await first.shutdown()
+    while let event = await hers.next() { if case .disconnected = event { break } }
+    alice.send(.signal(data: "7"), to: "bob")
+    configuration.listen = ListenAddress(host: HostName("127.0.0.1"), port: first.address.port)
+    let second = try await SignalingServer.start(configuration, sessions: sessions, logger: logger)
+    while let event = await his.next() {
+      if case .signal(let from, "7", _) = event {
+        #expect(from == "alice")
+        break
+      }
+    }
+    alice.send(.signal(data: "8"), to: "alice")
+    var refusals: [HubRefusal] = []
+    while let event = await hers.next() {
+      if case .refused(let refusal) = event { refusals.append(refusal) }
+      if case .signal("alice", "8", _) = event { break }
+    }
+    #expect(refusals.isEmpty)
+    await alice.close()
+    await bob.close()
+    await second.shutdown()
+  }
+
   @Test func `Over TLS a certificate is checked by its roots or by the application`() async throws {
     var configuration = Self.configuration()
     configuration.tls = TLSIdentity(

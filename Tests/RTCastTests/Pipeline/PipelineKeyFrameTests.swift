@@ -97,4 +97,58 @@ import Testing
     pipeline.stop()
     #expect(pipeline.statistics().keyFrames == 2)
   }
+
+  @Test func whoAsksWhileAKeyFrameIsMadeIsServedByIt() async throws {
+    let (frames, continuation) = AsyncStream.makeStream(of: EncodedFrame.self)
+    let asker = Asker()
+    let pipeline = VideoPipeline(
+      // So that a second key frame would be due at once.
+      settings: PipelineSettings(maxFrameRate: 1_000),
+      makeEncoder: { settings throws(VideoEncoderError) in InterruptedEncoder(try VP8Encoder(settings), asker) },
+      sink: { continuation.yield($0) })
+    asker.pipeline.withLock { $0 = pipeline }
+    var desktop = Desktop(size: size)
+    pipeline.consume(try desktop.frame(damage: nil, at: .zero))
+    var iterator = frames.makeAsyncIterator()
+    #expect(await iterator.next()?.isKeyFrame == true)
+    let before = pipeline.statistics().keyFrames
+    pipeline.requestKeyFrame()
+    var next = await iterator.next()
+    while let frame = next, !frame.isKeyFrame { next = await iterator.next() }
+    desktop.draw(PixelRect(x: 100, y: 100, width: 64, height: 48), 90)
+    pipeline.consume(try desktop.frame(damage: nil, at: .zero))
+    #expect(await iterator.next()?.isKeyFrame == false)
+    pipeline.stop()
+    #expect(pipeline.statistics().keyFrames == before + 1)
+    asker.pipeline.withLock { $0 = nil }
+  }
+}
+
+/// Asks for a key frame whenever one is made.
+private final class Asker: Sendable {
+  let pipeline = Mutex<VideoPipeline?>(nil)
+  func ask() { pipeline.withLock { $0 }?.requestKeyFrame() }
+}
+
+private final class InterruptedEncoder: VideoEncoder {
+  private let encoder: VP8Encoder
+  private let asker: Asker
+
+  init(_ encoder: VP8Encoder, _ asker: Asker) {
+    self.encoder = encoder
+    self.asker = asker
+  }
+
+  var codec: VideoCodec { encoder.codec }
+  var settings: VideoEncoderSettings { encoder.settings }
+  var picture: InputPicture { encoder.picture }
+  func reconfigure(_ settings: VideoEncoderSettings) throws(VideoEncoderError) { try encoder.reconfigure(settings) }
+  func setTargetBitrate(_ rate: BitRate) { encoder.setTargetBitrate(rate) }
+  func refinementTime(now: Timestamp) -> Timestamp? { encoder.refinementTime(now: now) }
+  func refine(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? { try encoder.refine(now: now) }
+
+  func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame? {
+    if job.keyFrame { asker.ask() }
+    return try encoder.encode(job)
+  }
 }

@@ -164,6 +164,7 @@ public struct HubSession: Sendable {
     if let name { members.append(("id", .string(name))) }
     if let token { members.append(("token", .string(token))) }
     if !isListed { members.append(("listed", .bool(false))) }
+    if wasRegistered { members.append(("returning", .bool(true))) }
     actions.append(.send(JSONValue.object(members).text))
   }
 

@@ -2,7 +2,7 @@
 ///
 /// | from a client | |
 /// |---|---|
-/// | `register` | `id`?, `token`?, `secret`? (the one of a name that is to be resumed), `listed`? (false: not among `present`) |
+/// | `register` | `id`?, `token`?, `secret`? (of the name to be resumed), `listed`? (false: not among `present`), `returning`? (see below) |
 /// | `list` | `follow`? (true: and who comes and goes, until the connection ends; false: no more) |
 /// | `signal` | `to`, `data` (anything; `CallSignal` where it is about a call), `call`? |
 /// | `candidate` | `to`, `candidate` (as `RTCIceCandidateInit`, null after the last), `call`? |
@@ -21,7 +21,8 @@
 /// | `error` | `code`, `message`, `to`?, `room`? |
 /// | `pong` | |
 ///
-/// `call` tells several calls between the same two apart. Whoever answers repeats it.
+/// `call` tells several calls between the same two apart. Whoever answers repeats it. `returning` is true when the client was
+/// registered before its connection broke: by it a hub learns that it has been restarted.
 enum NativeDialect {
   static func parse(_ bytes: [UInt8]) throws(HubFault) -> HubRequest {
     let message = try HubMessageReader(parsing: bytes)
@@ -29,7 +30,8 @@ enum NativeDialect {
     case "register":
       return .register(
         name: try message.optionalText("id"), token: try message.optionalText("token", longest: 1024),
-        secret: try message.optionalText("secret"), isListed: try message.optionalFlag("listed") ?? true)
+        secret: try message.optionalText("secret"), isListed: try message.optionalFlag("listed") ?? true,
+        isReturning: try message.optionalFlag("returning") ?? false)
     case "list": return .list(isFollowing: try message.optionalFlag("follow") ?? false)
     case "signal": return .relay(try relay(message, try message.signal("data")))
     case "candidate": return .relay(try relay(message, try message.candidate("candidate")))

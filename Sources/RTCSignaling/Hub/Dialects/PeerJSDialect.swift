@@ -10,7 +10,7 @@ enum PeerJSDialect {
     guard name.utf8.count <= HubMessageReader.longestWord, token.utf8.count <= HubMessageReader.longestWord else {
       throw .malformed("the address carries an id or token that is too long")
     }
-    return .register(name: name, token: key, secret: token, isListed: true)
+    return .register(name: name, token: key, secret: token, isListed: true, isReturning: false)
   }
 
   static func parse(_ bytes: [UInt8]) throws(HubFault) -> HubRequest {

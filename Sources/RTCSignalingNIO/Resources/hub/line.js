@@ -51,7 +51,8 @@ class HubLine {
     this.heard = performance.now();
     this.patience = setTimeout(() => { if (socket === this.socket) { this.drop(); this.again(); } }, 10000);
     socket.onopen = () => socket.send(JSON.stringify({
-      type: "register", id: this.name, secret: this.secret, ...(this.token ? { token: this.token } : {}) }));
+      type: "register", id: this.name, secret: this.secret, ...(this.token ? { token: this.token } : {}),
+      ...(this.wasOnline ? { returning: true } : {}) }));
     socket.onmessage = (event) => { if (socket === this.socket) this.receive(event.data); };
     socket.onclose = () => {
       if (socket !== this.socket) return;

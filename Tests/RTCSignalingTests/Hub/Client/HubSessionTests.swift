@@ -65,6 +65,19 @@ private struct SessionBench {
 }
 
 @Suite struct HubSessionTests {
+  @Test func `Who comes back says so, and who comes for the first time does not`() {
+    var bench = SessionBench()
+    bench.handle(.start)
+    bench.handle(.opened)
+    #expect(bench.sent.count == 1 && !bench.sent[0].contains("returning"))
+    bench.register()
+    bench.handle(.closed(code: nil))
+    bench.take()
+    bench.pass(.seconds(1))
+    bench.handle(.opened)
+    #expect(bench.sent.count == 1 && bench.sent[0].contains(#""returning":true"#))
+  }
+
   @Test func `It asks who is there, and again when it is back while it follows`() {
     var bench = SessionBench()
     bench.handle(.follow)
