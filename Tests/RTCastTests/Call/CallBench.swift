@@ -132,17 +132,21 @@ final class Sounds: AudioSink {
   func hear(_ frame: AudioFrame) { continuation.yield(frame) }
   func audioDidEnd() { continuation.finish() }
 
-  /// The pitch of half a second that is heard throughout, by its zero crossings; the first second, in which the jitter
-  /// buffer finds its depth, is left out.
-  func pitch() async -> Double {
-    var samples: [Float] = []
+  /// True as soon as half a second without silence has this pitch within two percent, by its zero crossings; false after
+  /// ten seconds of sound without. A machine that is late makes the jitter buffer stretch and patch what is heard.
+  func hears(_ pitch: Double) async -> Bool {
+    var (samples, heard): ([Float], Int) = ([], 0)
     for await block in blocks {
       let left = stride(from: 0, to: block.samples.count, by: block.format.channels).map { block.samples[$0] }
+      heard += left.count
       if left.allSatisfy({ abs($0) < 0.01 }) { samples = [] } else { samples += left }
-      if samples.count >= 72_000 { break }
+      if heard > 480_000 { return false }
+      guard samples.count >= 24_000 else { continue }
+      let crossings = zip(samples, samples.dropFirst()).count { $0 < 0 && $1 >= 0 }
+      let found = Double(crossings) * 48_000 / Double(samples.count)
+      if abs(found - pitch) < pitch * 0.02 { return true }
+      samples = []
     }
-    samples.removeFirst(min(48_000, samples.count))
-    let crossings = zip(samples, samples.dropFirst()).count { $0 < 0 && $1 >= 0 }
-    return Double(crossings) * 48_000 / Double(max(1, samples.count))
+    return false
   }
 }
