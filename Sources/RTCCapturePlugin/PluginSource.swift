@@ -6,8 +6,9 @@ public import RTCMedia
 /// runs in a child process, pictures come through shared memory, and when the child dies it is started again, at most
 /// five times a minute, while viewers keep the last picture.
 ///
-/// A plugin that does not return from its entry function or its `start` within 10 s, or from its `stop` within 2 s, is left behind with a word
-/// of it: in this process its thread goes on for as long as the program does, a child process is ended.
+/// A plugin that does not return from its entry function or its `start` within 10 s, or from its `stop` within 2 s, is
+/// left behind with a word of it: in this process its thread goes on for as long as the program does, a child process is
+/// ended.
 public final class PluginSource: Sendable {
   public let description: PluginDescription
   private let core: PluginCore
