@@ -62,8 +62,8 @@ extension CallWindowTests {
 
     @Test("A window that nobody holds closes itself")
     func letGo() async throws {
-      let display = try XvfbDisplay()
-      setenv("DISPLAY", display.name, 1)
+      let display = try openDisplay()
+      defer { display.end() }
       var window: CallWindow? = try await CallWindow.open(title: "Alone")
       let events = try #require(window?.events)
       window = nil
@@ -73,8 +73,8 @@ extension CallWindowTests {
     @Test(
       "Opening and closing twenty times leaves no file descriptor open", arguments: [Drawing.byProcessor, .byOpenGL])
     func noLeaks(_ drawing: Drawing) async throws {
-      let display = try XvfbDisplay()
-      setenv("DISPLAY", display.name, 1)
+      let display = try openDisplay()
+      defer { display.end() }
       var connections = 0
       for turn in 0..<20 {
         let window = try await CallWindow.open(

@@ -43,8 +43,7 @@ extension CallWindowTests {
     func whileClosing(turn: Int) async throws {
       await #expect(processExitsWith: .success) { [turn = turn as Int] in
         alarm(50)
-        let display = try XvfbDisplay()
-        setenv("DISPLAY", display.name, 1)
+        let display = try openDisplay()
         let window = try await CallWindow.open(title: "Turn \(turn)", size: PixelSize(width: 320, height: 240))
         window.addVideo(name: "alice").show(TestCard().frame())
         async let closing: Void = window.close()
@@ -58,8 +57,7 @@ extension CallWindowTests {
     func whileOpening(turn: Int) async throws {
       await #expect(processExitsWith: .success) { [turn = turn as Int] in
         alarm(50)
-        let display = try XvfbDisplay()
-        setenv("DISPLAY", display.name, 1)
+        let display = try openDisplay()
         // Mesa's GLX, asked for whether there is a card, has null pointers of its own to follow.
         async let opening = CallWindow.open(title: "Turn \(turn)", size: nil, drawing: .byProcessor)
         // From before the connection to after the first picture.

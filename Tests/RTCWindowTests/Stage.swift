@@ -9,6 +9,13 @@ import XvfbKit
 /// Windows one after the other: a process has one at a time, and SDL finds its display in the environment.
 @Suite(.timeLimit(.minutes(1)), .serialized, .enabled(if: XvfbDisplay.isInstalled)) struct CallWindowTests {}
 
+/// An X server that the windows of this process open on from now on.
+func openDisplay() throws -> XvfbDisplay {
+  let display = try XvfbDisplay()
+  setenv("DISPLAY", display.name, 1)
+  return display
+}
+
 /// A window on an X server of its own that it covers, and somebody who looks at the screen.
 final class Stage {
   static let size = PixelSize(width: 640, height: 480)
@@ -21,11 +28,10 @@ final class Stage {
   private var seen: VideoFrame?
 
   init(_ drawing: Drawing = .byProcessor, size: PixelSize? = Stage.size) async throws {
-    display = try XvfbDisplay()
+    display = try openDisplay()
     client = XClient(display)
     // So that black can be told from nothing.
     client.fill(PixelRect(Self.size), 0x806040)
-    setenv("DISPLAY", display.name, 1)
     window = try await CallWindow.open(title: "Stage", size: size, drawing: drawing)
     capturer = X11Capturer(options: X11CaptureOptions(display: display.name, cursor: false))
     let format = VideoFormat(size: Self.size, frameRates: 0...200, pixelFormat: .bgra)

@@ -1,7 +1,7 @@
 internal import RTCBitstream
 internal import RTCMedia
-internal import RTCWire
 internal import RTCPrimitives
+internal import RTCWire
 
 /// One of the rewriters, and what browsers do not take of its codec.
 enum PictureRewriter {

@@ -95,9 +95,15 @@ final class RecordingWriter {
     } catch {
       fail(error)
     }
-    let expected = tracks.values.lazy.filter { $0.kind == .pictures && !self.leftOut.contains($0.number) }
-    if let next, next.isReady(at: entry.time, expected: expected.map(\.number), patience) { beginNext() }
+    if let next, next.isReady(at: entry.time, expected: expectedPictures, patience) { beginNext() }
   }
+
+  /// The pictures that are to be in a file.
+  private var expectedPictures: some Sequence<RecordingTrack.Number> {
+    tracks.values.lazy.filter { $0.kind == .pictures && !self.leftOut.contains($0.number) }.map(\.number)
+  }
+
+  private var expectsPictures: Bool { expectedPictures.contains { _ in true } }
 
   // MARK: - Frames
 
@@ -133,7 +139,7 @@ final class RecordingWriter {
     case .over: return
     case .empty:
       // Sound before the first picture is left out, if there will be one.
-      if !tracks.values.contains(where: { $0.kind == .pictures && !leftOut.contains($0.number) }) {
+      if !expectsPictures {
         begin(since: frame.captureTime) { _ in "" }
         next?.keep(entry)
       }
@@ -171,7 +177,7 @@ final class RecordingWriter {
   private func leaveOut(_ number: RecordingTrack.Number, _ codec: VideoCodec) throws {
     guard leftOut.insert(number).inserted else { return }
     do throws(RecordingError) { try container.check(codec, path: path) } catch {
-      guard tracks.values.contains(where: { $0.kind == .pictures && !leftOut.contains($0.number) }) else {
+      guard expectsPictures else {
         if case .writing(let file) = state { try file.finish() }
         throw error
       }

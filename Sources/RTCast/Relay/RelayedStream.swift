@@ -156,7 +156,11 @@ final class RelayedStream: WHEPSessions {
     return wanted.contains(true)
   }
 
-  static var codecNames: String { "VP8, H264, VP9, AV1" }
+  static var codecNames: String {
+    var names: [String] = []
+    for format in formats where !names.contains(format.codec.rawValue) { names.append(format.codec.rawValue) }
+    return names.joined(separator: ", ")
+  }
 
   func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult {
     guard let connection = viewers.withLock({ $0[id] }) else { throw .noSuchSession }

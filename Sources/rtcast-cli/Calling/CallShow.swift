@@ -37,12 +37,7 @@ actor CallShow {
     guard let record else { return }
     do throws(RecordingError) {
       recorder = try Recorder(collectingInto: record) { event in
-        switch event {
-        case .started(let path): logger.info("Recording into \(path).")
-        case .continued(_, let sentence), .leftOut(let sentence), .fellBehind(let sentence):
-          logger.warning("\(sentence)")
-        case .failed(let sentence): output.recordingFailed(sentence)
-        }
+        event.log(to: logger, orFail: output.recordingFailed)
       }
     } catch {
       throw CastFailure(error)

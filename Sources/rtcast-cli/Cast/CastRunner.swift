@@ -309,12 +309,7 @@ struct CastRunner {
     let (logger, output) = (logger, output)
     do throws(RecordingError) {
       let recorder = try Recorder(path: path, hasAudio: broadcast.offersAudio) { event in
-        switch event {
-        case .started(let path): logger.info("Recording into \(path).")
-        case .continued(_, let sentence), .leftOut(let sentence), .fellBehind(let sentence):
-          logger.warning("\(sentence)")
-        case .failed(let sentence): output.recordingFailed(sentence)
-        }
+        event.log(to: logger, orFail: output.recordingFailed)
       }
       broadcast.add(recorder)
       return recorder
