@@ -1,4 +1,5 @@
 import RTCPrimitives
+
 /// Makes of the H.264 packets of a file what RTP takes: Annex B, with the parameter sets before each IDR picture.
 ///
 /// Parameter sets come from the file's header, or in band, and the newest of each number counts. Delimiters and filler

@@ -32,8 +32,8 @@ package struct MissingPackets {
   package var count: Int { entries.count }
   package var nextRequest: Timestamp? { entries.lazy.map(\.nextRequest).min() }
 
-  /// Notes the hole `range`, which must lie after or before all holes known; the first request goes out at `now + patience`, which
-  /// lets mere reordering heal itself.
+  /// Notes the hole `range`, which must lie after or before all holes known; the first request goes out at
+  /// `now + patience`, which lets mere reordering heal itself.
   package mutating func add(_ range: Range<Int64>, now: Timestamp, patience: TimeDelta) {
     let place = firstIndex(notBefore: Extended(range.lowerBound))
     let hole = range.suffix(Self.maximumCount + 1).map {
