@@ -27,11 +27,11 @@ let package = Package(
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
     .library(name: "FuzzVideoBody", targets: ["FuzzVideoBody"]),
     .library(name: "RTCWire", targets: ["RTCWire"]),
-    .library(name: "RTCSctp", targets: ["RTCSctp", "RTCPrimitives"]),
+    .library(name: "RTCSCTP", targets: ["RTCSCTP", "RTCPrimitives"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
     .library(name: "RTCSignaling", targets: ["RTCSignaling"]),
     .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
-    .library(name: "RTCPeer", targets: ["RTCPeer", "RTCEngine", "RTCSctp"]),
+    .library(name: "RTCPeer", targets: ["RTCPeer", "RTCEngine", "RTCSCTP"]),
     .library(
       name: "RTCSound",
       targets: ["RTCAudio", "RTCPlayout", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCPrimitives"]),
@@ -40,7 +40,7 @@ let package = Package(
     .library(
       name: "RTCEngine",
       targets: [
-        "RTCEngine", "RTCIce", "RTCDtls", "RTCSrtp", "RTCSctp", "RTCWire", "RTCNet", "RTCPrimitives", "RTCMedia",
+        "RTCEngine", "RTCICE", "RTCDTLS", "RTCSRTP", "RTCSCTP", "RTCWire", "RTCNet", "RTCPrimitives", "RTCMedia",
         "RTCTestKit",
       ]),
   ],
@@ -84,13 +84,13 @@ let package = Package(
     .target(name: "RTCBitstream", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
 
     // The peer connection, sans-IO.
-    .target(name: "RTCIce", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
-    .target(name: "RTCDtls", dependencies: ["RTCPrimitives", "COpenSSL"], swiftSettings: safe),
-    .target(name: "RTCSrtp", dependencies: ["RTCPrimitives", "CSRTP"], swiftSettings: safe),
-    .target(name: "RTCSctp", dependencies: ["RTCPrimitives", "RTCWire", "CUsrsctp"], swiftSettings: safe),
+    .target(name: "RTCICE", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
+    .target(name: "RTCDTLS", dependencies: ["RTCPrimitives", "COpenSSL"], swiftSettings: safe),
+    .target(name: "RTCSRTP", dependencies: ["RTCPrimitives", "CSRTP"], swiftSettings: safe),
+    .target(name: "RTCSCTP", dependencies: ["RTCPrimitives", "RTCWire", "CUsrsctp"], swiftSettings: safe),
     .target(
       name: "RTCEngine",
-      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSrtp", "RTCSctp"],
+      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCSRTP", "RTCSCTP"],
       swiftSettings: safe),
 
     // From packets to sound, with any decoder.
@@ -102,7 +102,7 @@ let package = Package(
     .target(name: "RTCNet", dependencies: ["RTCPrimitives", "CLinux"], swiftSettings: safe),
     .target(
       name: "RTCPeer",
-      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCSctp", "RTCEngine", "RTCNet"],
+      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCSCTP", "RTCEngine", "RTCNet"],
       swiftSettings: safe),
 
     // Capturers.
@@ -161,14 +161,14 @@ let package = Package(
       name: "RTCast",
       dependencies: [
         "RTCPrimitives", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCNet",
-        "RTCPeer", "RTCPlayout", "RTCSctp", "RTCSignaling", "RTCSignalingNIO",
+        "RTCPeer", "RTCPlayout", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
     .executableTarget(
       name: "rtcast-cli",
       dependencies: [
         "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera", "RTCCaptureFile",
-        "RTCCapturePlugin", "RTCCaptureX11", "RTCDtls", "RTCEngine", "RTCNet", "RTCPeer", "RTCSctp", "RTCSignaling",
+        "RTCCapturePlugin", "RTCCaptureX11", "RTCDTLS", "RTCEngine", "RTCNet", "RTCPeer", "RTCSCTP", "RTCSignaling",
         "RTCSignalingNIO", "RTCWindow", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -178,7 +178,7 @@ let package = Package(
     // Tests.
     .target(
       name: "RTCTestKit",
-      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCIce", "RTCDtls", "RTCEngine"], swiftSettings: safe),
+      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCEngine"], swiftSettings: safe),
     // Here and not in the fuzzing package, for it looks behind what the engine shows to others.
     .target(
       name: "FuzzVideoBody", dependencies: ["RTCEngine", "RTCMedia", "RTCPrimitives"],
@@ -194,16 +194,16 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "RTCBitstreamTests", dependencies: ["RTCBitstream", "RTCMedia"], swiftSettings: strict),
     .testTarget(
-      name: "RTCIceTests", dependencies: ["RTCIce", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
-    .testTarget(name: "RTCDtlsTests", dependencies: ["RTCDtls", "RTCPrimitives"], swiftSettings: strict),
-    .testTarget(name: "RTCSrtpTests", dependencies: ["RTCSrtp", "RTCPrimitives"], swiftSettings: strict),
+      name: "RTCICETests", dependencies: ["RTCICE", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
+    .testTarget(name: "RTCDTLSTests", dependencies: ["RTCDTLS", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(name: "RTCSRTPTests", dependencies: ["RTCSRTP", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCSctpTests", dependencies: ["RTCSctp", "RTCWire", "RTCPrimitives", "RTCTestKit"],
+      name: "RTCSCTPTests", dependencies: ["RTCSCTP", "RTCWire", "RTCPrimitives", "RTCTestKit"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCEngineTests",
       dependencies: [
-        "RTCEngine", "RTCTestKit", "RTCIce", "RTCDtls", "RTCSrtp", "RTCSctp", "RTCMedia", "RTCWire", "RTCPrimitives",
+        "RTCEngine", "RTCTestKit", "RTCICE", "RTCDTLS", "RTCSRTP", "RTCSCTP", "RTCMedia", "RTCWire", "RTCPrimitives",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -214,10 +214,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCPeerTests",
-      dependencies: ["RTCPeer", "RTCEngine", "RTCSctp", "RTCMedia", "RTCTestKit", "RTCPrimitives"],
+      dependencies: ["RTCPeer", "RTCEngine", "RTCSCTP", "RTCMedia", "RTCTestKit", "RTCPrimitives"],
       swiftSettings: strict),
     .executableTarget(
-      name: "DataChannelProbe", dependencies: ["RTCPeer", "RTCEngine", "RTCSctp"], path: "Tests/DataChannelProbe",
+      name: "DataChannelProbe", dependencies: ["RTCPeer", "RTCEngine", "RTCSCTP"], path: "Tests/DataChannelProbe",
       swiftSettings: strict),
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
@@ -284,7 +284,7 @@ let package = Package(
       name: "RTCastTests",
       dependencies: [
         "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPeer",
-        "RTCPrimitives", "RTCSctp", "RTCSignaling", "RTCSignalingNIO", "ProcessKit",
+        "RTCPrimitives", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),

@@ -27,7 +27,7 @@ let package = Package(
       swiftSettings: strict),
     // By itself: it alone needs usrsctp.
     .target(
-      name: "FuzzSctpBody", dependencies: [.product(name: "RTCSctp", package: "rtcast")], swiftSettings: strict),
+      name: "FuzzSCTPBody", dependencies: [.product(name: "RTCSCTP", package: "rtcast")], swiftSettings: strict),
     // By themselves likewise: whole agents and peers, on virtual time.
     .target(
       name: "FuzzPeerBodies", dependencies: [.product(name: "RTCEngine", package: "rtcast")], swiftSettings: strict),
@@ -44,7 +44,7 @@ let package = Package(
     fuzzTarget("FuzzY4M"),
     fuzzTarget("FuzzJitter"),
     fuzzTarget("FuzzVideo", body: .product(name: "FuzzVideoBody", package: "rtcast")),
-    fuzzTarget("FuzzSCTP", body: "FuzzSctpBody"),
+    fuzzTarget("FuzzSCTP", body: "FuzzSCTPBody"),
     fuzzTarget("FuzzICE", body: "FuzzPeerBodies"),
     fuzzTarget("FuzzFarPeer", body: "FuzzPeerBodies"),
     fuzzTarget("FuzzNegotiation", body: "FuzzPeerBodies"),

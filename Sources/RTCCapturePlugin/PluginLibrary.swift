@@ -82,7 +82,7 @@ public final class PluginLibrary: @unchecked Sendable {
   }
 
   private static func load(_ path: String) throws(CaptureError) -> EntryFunction {
-    do throws(ElfImage.Flaw) { try ElfImage.check(path) } catch { throw CaptureError(error, path: path) }
+    do throws(ELFImage.Flaw) { try ELFImage.check(path) } catch { throw CaptureError(error, path: path) }
     // Without a slash the loader would search its own folders.
     let name = path.contains("/") ? path : "./\(path)"
     guard let handle = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
@@ -129,7 +129,7 @@ public final class PluginLibrary: @unchecked Sendable {
 }
 
 extension CaptureError {
-  fileprivate init(_ flaw: ElfImage.Flaw, path: String) {
+  fileprivate init(_ flaw: ELFImage.Flaw, path: String) {
     self =
       switch flaw {
       case .unreadable(ENOENT), .unreadable(ENOTDIR):

@@ -1,4 +1,4 @@
-public import RTCSctp
+public import RTCSCTP
 import Synchronization
 
 extension DataChannel {

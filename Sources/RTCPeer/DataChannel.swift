@@ -1,4 +1,4 @@
-public import RTCSctp
+public import RTCSCTP
 import Synchronization
 
 /// One data channel of a connection (W3C `RTCDataChannel`). Any thread may use it.

@@ -1,4 +1,4 @@
-import RTCSctp
+import RTCSCTP
 
 /// What a channel's users see of it; the loop keeps it up to date.
 struct DataChannelCondition: Sendable {

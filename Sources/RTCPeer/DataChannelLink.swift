@@ -1,6 +1,6 @@
 import RTCEngine
 import RTCNet
-import RTCSctp
+import RTCSCTP
 import Synchronization
 
 /// The way from a connection's channels to its peer, and the account of what they have received and nobody has taken.

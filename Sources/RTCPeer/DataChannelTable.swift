@@ -1,6 +1,6 @@
 import RTCEngine
 import RTCNet
-import RTCSctp
+import RTCSCTP
 
 /// The channels of one connection, by the peer's names for them. Lives on the loop's thread.
 final class DataChannelTable {

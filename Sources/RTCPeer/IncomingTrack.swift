@@ -50,7 +50,7 @@ public final class IncomingVideoTrack: Sendable {
   public let id: String
   public let streamIDs: [String]
   public let transceiver: TransceiverID
-  let inlet = Inlet<ReceivedFrame> { .init(isBeginning: $0.isKeyFrame, bytes: $0.data.count) }
+  let inlet = TrackReceiver<ReceivedFrame> { .init(isBeginning: $0.isKeyFrame, bytes: $0.data.count) }
   private let ask: @Sendable () -> Void
   private let onLoop: @Sendable (@escaping @Sendable () -> Void) -> Void
   private let readStatistics: @Sendable () async -> StreamStatistics.Reception?
@@ -106,7 +106,7 @@ public final class IncomingAudioTrack: Sendable {
   public let id: String
   public let streamIDs: [String]
   public let transceiver: TransceiverID
-  let inlet = Inlet<ReceivedAudio>()
+  let inlet = TrackReceiver<ReceivedAudio>()
   private let readStatistics: @Sendable () async -> StreamStatistics.Reception?
 
   init(_ track: RemoteTrack, statistics: @escaping @Sendable () async -> StreamStatistics.Reception?) {
@@ -138,7 +138,7 @@ public final class IncomingAudioTrack: Sendable {
 
 /// What stands between a connection and whoever takes a track's media. What comes before anybody has taken any is kept,
 /// from where one can begin.
-final class Inlet<Media: Sendable>: Sendable {
+final class TrackReceiver<Media: Sendable>: Sendable {
   /// What media is to one who is late.
   struct Worth {
     /// One can begin with it.

@@ -11,17 +11,17 @@ public final class OutgoingAudioTrack: @unchecked Sendable {
   public let name: TrackName
   private let loop: EventLoop
   private let onLossChange: @Sendable (Double) -> Void
-  private let onWishesChange: @Sendable (OpusWishes) -> Void
+  private let onWishesChange: @Sendable (OpusPreferences) -> Void
   private let enabled = Atomic(true)
-  private var receivers: [Outlet] = []
+  private var receivers: [TrackSender] = []
   /// What each listener last said it lost, where that is not nothing.
-  private var losses: [Outlet: Double] = [:]
+  private var losses: [TrackSender: Double] = [:]
   /// What listeners ask of the encoder.
-  private var audience = OpusAudience<Outlet>()
+  private var audience = OpusPreferenceSet<TrackSender>()
 
   init(
     loop: EventLoop, name: TrackName, onLossChange: @escaping @Sendable (Double) -> Void,
-    onWishesChange: @escaping @Sendable (OpusWishes) -> Void
+    onWishesChange: @escaping @Sendable (OpusPreferences) -> Void
   ) {
     self.onWishesChange = onWishesChange
     self.loop = loop
@@ -55,14 +55,14 @@ public final class OutgoingAudioTrack: @unchecked Sendable {
   // MARK: - On the loop
 
   /// The peer can take sound from now on. Calling it again does nothing.
-  func attach(_ outlet: Outlet) {
+  func attach(_ outlet: TrackSender) {
     loop.assertOnLoop()
     guard !receivers.contains(outlet) else { return }
     receivers.append(outlet)
-    wishesChanged(OpusWishes(), of: outlet)
+    wishesChanged(OpusPreferences(), of: outlet)
   }
 
-  func detach(_ outlet: Outlet) {
+  func detach(_ outlet: TrackSender) {
     loop.assertOnLoop()
     receivers.removeAll { $0 == outlet }
     wishesChanged(nil, of: outlet)
@@ -70,12 +70,12 @@ public final class OutgoingAudioTrack: @unchecked Sendable {
   }
 
   /// What `outlet`'s far side asks for; nil: it is gone.
-  func wishesChanged(_ wishes: OpusWishes?, of outlet: Outlet) {
+  func wishesChanged(_ wishes: OpusPreferences?, of outlet: TrackSender) {
     guard wishes == nil || receivers.contains(outlet) else { return }
     if let all = audience.set(wishes, of: outlet) { onWishesChange(all) }
   }
 
-  func lossReported(_ loss: Double, by outlet: Outlet) {
+  func lossReported(_ loss: Double, by outlet: TrackSender) {
     let before = losses.values.max() ?? 0
     losses[outlet] = loss > 0 ? loss : nil
     let after = losses.values.max() ?? 0

@@ -39,14 +39,14 @@ public enum OutgoingTrack: Sendable {
 
   // MARK: - On the loop
 
-  func attach(_ outlet: Outlet) {
+  func attach(_ outlet: TrackSender) {
     switch self {
     case .video(let track): track.attach(outlet)
     case .audio(let track): track.attach(outlet)
     }
   }
 
-  func detach(_ outlet: Outlet) {
+  func detach(_ outlet: TrackSender) {
     switch self {
     case .video(let track): track.detach(outlet)
     case .audio(let track): track.detach(outlet)
@@ -55,7 +55,7 @@ public enum OutgoingTrack: Sendable {
 }
 
 /// One transceiver of one peer: where a track goes out. Lives on the loop's thread.
-struct Outlet: Hashable {
+struct TrackSender: Hashable {
   let slot: PeerSlot
   let transceiver: TransceiverID
 

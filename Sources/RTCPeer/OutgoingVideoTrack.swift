@@ -14,11 +14,11 @@ public final class OutgoingVideoTrack: @unchecked Sendable {
   private let onKeyFrameRequest: @Sendable (Rendition) -> KeyFrameAnswer
   private let onDemandChanged: @Sendable (RenditionDemand) -> Void
   private let enabled = Atomic(true)
-  private var router: RenditionRouter<Outlet>
+  private var router: RenditionRouter<TrackSender>
   /// All that are attached.
-  private var outlets: Set<Outlet> = []
+  private var outlets: Set<TrackSender> = []
   /// Whom the frame at hand goes to; kept for its memory.
-  private var due: [Outlet] = []
+  private var due: [TrackSender] = []
   private var demand = RenditionDemand()
 
   init(
@@ -88,7 +88,7 @@ public final class OutgoingVideoTrack: @unchecked Sendable {
   // MARK: - On the loop
 
   /// A viewer can take frames from now on. Calling it again does nothing.
-  func attach(_ outlet: Outlet) {
+  func attach(_ outlet: TrackSender) {
     loop.assertOnLoop()
     outlets.insert(outlet)
     let (formats, supportsColorSpace) = outlet.slot.peer.videoFormats(of: outlet.transceiver)
@@ -96,14 +96,14 @@ public final class OutgoingVideoTrack: @unchecked Sendable {
     announceDemand()
   }
 
-  func detach(_ outlet: Outlet) {
+  func detach(_ outlet: TrackSender) {
     loop.assertOnLoop()
     outlets.remove(outlet)
     router.remove(outlet)
     announceDemand()
   }
 
-  func keyFrameRequested(by outlet: Outlet) {
+  func keyFrameRequested(by outlet: TrackSender) {
     loop.assertOnLoop()
     var asked = router.keyFrameNeeded(by: outlet)
     var turns = 0

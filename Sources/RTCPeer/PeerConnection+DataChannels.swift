@@ -1,4 +1,4 @@
-public import RTCSctp
+public import RTCSCTP
 
 extension PeerConnection {
   /// Makes a data channel; it can be used when its state is `open`. Before there is a connection it waits for one: the next

@@ -1,5 +1,5 @@
 public import RTCEngine
-import RTCIce
+import RTCICE
 import RTCWire
 
 extension PeerConnection {
@@ -59,9 +59,9 @@ extension PeerConnection {
     throw APIMisuse("This connection has ended; make a new one.")
   }
 
-  private static func freshCredentials() -> IceCredentials {
+  private static func freshCredentials() -> ICECredentials {
     var random = SystemRandomNumberGenerator()
-    return IceCredentials(using: &random)
+    return ICECredentials(using: &random)
   }
 
   // MARK: - Perfect negotiation

@@ -78,7 +78,7 @@ extension PeerConnection {
   /// Joins track and transceiver, and parts the transceiver from the track before.
   private func put(_ track: OutgoingTrack?, on id: TransceiverID) {
     guard let slot else { return }
-    let outlet = Outlet(slot: slot, transceiver: id)
+    let outlet = TrackSender(slot: slot, transceiver: id)
     outgoing[id]?.detach(outlet)
     outgoing[id] = track
     guard let track else { return }
@@ -88,7 +88,7 @@ extension PeerConnection {
     switch track {
     // Its viewer has a picture of the track before.
     case .video(let video): video.keyFrameRequested(by: outlet)
-    case .audio(let audio): audio.wishesChanged(slot.peer.opusWishes(of: id), of: outlet)
+    case .audio(let audio): audio.wishesChanged(slot.peer.opusPreferences(of: id), of: outlet)
     }
   }
 }

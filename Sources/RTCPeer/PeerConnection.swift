@@ -1,8 +1,8 @@
 public import RTCEngine
-import RTCIce
+import RTCICE
 import RTCNet
 public import RTCPrimitives
-public import RTCSctp
+public import RTCSCTP
 import RTCWire
 
 /// A connection to one far peer, shaped as W3C WebRTC has it. It lives on the loop's thread; every call hops there once.
@@ -43,7 +43,7 @@ public actor PeerConnection {
 
   let loop: PeerLoop
   private let configuration: Configuration
-  private let credentials: IceCredentials
+  private let credentials: ICECredentials
   private let continuation: AsyncStream<PeerConnectionEvent>.Continuation
   private(set) var slot: PeerSlot?
   /// What is sent, by transceiver.
@@ -62,7 +62,7 @@ public actor PeerConnection {
     self.loop = loop
     self.configuration = configuration
     var random = SystemRandomNumberGenerator()
-    credentials = IceCredentials(using: &random)
+    credentials = ICECredentials(using: &random)
     id = [random.next(), random.next()].map { String($0, radix: 36) }.joined()
     dataChannels = DataChannelTable(options: configuration.dataChannels ?? DataChannelOptions())
     (events, continuation) = AsyncStream.makeStream(
@@ -160,15 +160,15 @@ public actor PeerConnection {
     case .senderClockChanged(let clock, let id): incoming[id]?.note(clock)
     case .keyFrameRequested(let id):
       if case .video(let track)? = outgoing[id], let slot {
-        track.keyFrameRequested(by: Outlet(slot: slot, transceiver: id))
+        track.keyFrameRequested(by: TrackSender(slot: slot, transceiver: id))
       }
     case .audioLossReported(let loss, let id):
       if case .audio(let track)? = outgoing[id], let slot {
-        track.lossReported(loss, by: Outlet(slot: slot, transceiver: id))
+        track.lossReported(loss, by: TrackSender(slot: slot, transceiver: id))
       }
-    case .opusWishesChanged(let wishes, let id):
+    case .opusPreferencesChanged(let wishes, let id):
       if case .audio(let track)? = outgoing[id], let slot {
-        track.wishesChanged(wishes, of: Outlet(slot: slot, transceiver: id))
+        track.wishesChanged(wishes, of: TrackSender(slot: slot, transceiver: id))
       }
     default:
       stepEvents.append(event)
@@ -191,10 +191,10 @@ public actor PeerConnection {
     case .trackAdded(let track): add(track)
     case .trackRemoved(let track): remove(track)
     case .sendingStarted(let id):
-      if let slot { outgoing[id]?.attach(Outlet(slot: slot, transceiver: id)) }
+      if let slot { outgoing[id]?.attach(TrackSender(slot: slot, transceiver: id)) }
       continuation.yield(.sendingStarted(id))
     case .sendingStopped(let id):
-      if let slot { outgoing[id]?.detach(Outlet(slot: slot, transceiver: id)) }
+      if let slot { outgoing[id]?.detach(TrackSender(slot: slot, transceiver: id)) }
       continuation.yield(.sendingStopped(id))
     case .targetBitrateChanged(let rate, let id): continuation.yield(.targetBitrateChanged(rate, id))
     case .audioTargetBitrateChanged(let rate, let id): continuation.yield(.audioTargetBitrateChanged(rate, id))
@@ -230,7 +230,7 @@ public actor PeerConnection {
   /// The connection has ended.
   private func letGo() {
     if let slot {
-      for (id, track) in outgoing { track.detach(Outlet(slot: slot, transceiver: id)) }
+      for (id, track) in outgoing { track.detach(TrackSender(slot: slot, transceiver: id)) }
     }
     for track in incoming.values { track.end() }
     incoming = [:]

@@ -1,4 +1,4 @@
-public import RTCDtls
+public import RTCDTLS
 public import RTCEngine
 public import RTCMedia
 import RTCNet
@@ -21,12 +21,12 @@ public final class PeerLoop: Sendable {
   private let holder = TableHolder()
   let options: Options
   /// Identifies this process to every peer; made anew at each start.
-  public let certificate: DtlsCertificate
+  public let certificate: DTLSCertificate
 
   /// Opens the port and starts the thread.
   public init(_ options: Options = Options()) throws {
     self.options = options
-    certificate = try DtlsCertificate()
+    certificate = try DTLSCertificate()
     events = try EventLoop(port: UDPPort(UDPPort.Options(port: options.port)))
     let limit = options.maximumPeers
     let holder = holder
@@ -94,10 +94,10 @@ public final class PeerLoop: Sendable {
   ///   - onLossChange: told on the loop's thread when the highest loss that any listener reports changes, 0…1:
   ///     what forward error correction is to be made for.
   ///   - onWishesChange: told on the loop's thread when all listeners together ask other things of the encoder
-  ///     (`OpusWishes.combined`); nothing at first.
+  ///     (`OpusPreferences.combined`); nothing at first.
   public func makeAudioTrack(
     name: TrackName? = nil, onLossChange: @escaping @Sendable (Double) -> Void = { _ in },
-    onWishesChange: @escaping @Sendable (OpusWishes) -> Void = { _ in }
+    onWishesChange: @escaping @Sendable (OpusPreferences) -> Void = { _ in }
   ) -> OutgoingAudioTrack {
     OutgoingAudioTrack(
       loop: events, name: name ?? Self.makeName("audio"), onLossChange: onLossChange, onWishesChange: onWishesChange)

@@ -1,5 +1,5 @@
 import RTCEngine
-import RTCIce
+import RTCICE
 import RTCNet
 import RTCPrimitives
 import RTCWire
@@ -111,7 +111,7 @@ final class PeerTable: LoopHandler {
   private func passOn(from slot: PeerSlot, _ first: Int) {
     outbox.datagrams.remove(from: first) { bytes, route in
       guard own.contains(route.remote) else { return false }
-      if PacketKind(bytes) == .stun, let ufrag = IceDemultiplexer.localUsernameFragment(of: bytes) {
+      if PacketKind(bytes) == .stun, let ufrag = ICEDemultiplexer.localUsernameFragment(of: bytes) {
         slot.neighbour = byUfrag[ufrag]
       }
       guard let target = slot.neighbour, slots.contains(target) else { return false }
@@ -145,7 +145,7 @@ final class PeerTable: LoopHandler {
 
   /// A STUN request names its peer; everything else is known by where it comes from.
   private func owner(of bytes: Span<UInt8>, from remote: SocketAddress) -> PeerSlot? {
-    if PacketKind(bytes) == .stun, let ufrag = IceDemultiplexer.localUsernameFragment(of: bytes) {
+    if PacketKind(bytes) == .stun, let ufrag = ICEDemultiplexer.localUsernameFragment(of: bytes) {
       return byUfrag[ufrag]
     }
     return byRemote[remote]

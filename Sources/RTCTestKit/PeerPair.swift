@@ -1,6 +1,6 @@
-import RTCDtls
+import RTCDTLS
 public import RTCEngine
-import RTCIce
+import RTCICE
 public import RTCMedia
 public import RTCPrimitives
 public import RTCWire
@@ -70,8 +70,8 @@ public final class PeerPair {
   private static func configuration(_ side: Side, _ options: Options) throws -> PeerConfiguration {
     var random = SeededGenerator(seed: options.seed &* 2 &+ (side == .offerer ? 0 : 1))
     var configuration = PeerConfiguration(
-      localAddresses: [options.addresses[side]!], certificate: try DtlsCertificate(),
-      iceCredentials: IceCredentials(using: &random), seed: random.next())
+      localAddresses: [options.addresses[side]!], certificate: try DTLSCertificate(),
+      iceCredentials: ICECredentials(using: &random), seed: random.next())
     configuration.sendsVideo = options.sender == side ? PeerConfiguration.OutgoingVideo() : nil
     configuration.receivesVideo = options.sender != side
     configuration.bitrates = options.bitrates

@@ -1,5 +1,5 @@
 import RTCEngine
-import RTCIce
+import RTCICE
 public import RTCPrimitives
 public import RTCWire
 
@@ -47,7 +47,7 @@ struct Signaling {
     return side
   }
 
-  mutating func freshCredentials() -> IceCredentials { IceCredentials(using: &random) }
+  mutating func freshCredentials() -> ICECredentials { ICECredentials(using: &random) }
 }
 
 extension PeerPair {
@@ -64,9 +64,9 @@ extension PeerPair {
   public func offers(of side: Side) -> Int { signaling?.offers[side] ?? 0 }
 
   /// Fresh ICE credentials.
-  public func freshCredentials() -> IceCredentials {
+  public func freshCredentials() -> ICECredentials {
     var random = SeededGenerator(seed: UInt64(bitPattern: now.nanoseconds) ^ options.seed)
-    return signaling?.freshCredentials() ?? IceCredentials(using: &random)
+    return signaling?.freshCredentials() ?? ICECredentials(using: &random)
   }
 
   func serveSignaling() {

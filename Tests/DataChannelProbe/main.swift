@@ -4,7 +4,7 @@
 import Glibc
 import RTCEngine
 import RTCPeer
-import RTCSctp
+import RTCSCTP
 
 func readDescription() -> String {
   var text = ""

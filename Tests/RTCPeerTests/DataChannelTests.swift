@@ -1,6 +1,6 @@
 import RTCEngine
 import RTCPeer
-import RTCSctp
+import RTCSCTP
 import Synchronization
 import Testing
 

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func `every fuzzed target is replayed`() throws {
-    // The last four by RTCSctpTests and RTCEngineTests, beside what they need.
+    // The last four by RTCSCTPTests and RTCEngineTests, beside what they need.
     #expect(try Set(KeptInputs.targets) == Set(Self.bodies.keys).union(["SCTP", "FarPeer", "ICE", "Negotiation"]))
   }
 }

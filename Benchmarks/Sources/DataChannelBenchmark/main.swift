@@ -2,7 +2,7 @@
 // and reliable: what goes through in one second. Both ends share the machine's processors.
 import RTCEngine
 import RTCPeer
-import RTCSctp
+import RTCSCTP
 
 let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
 let total = (arguments.first ?? 200) * 1_000_000

@@ -3,7 +3,7 @@ import RTCEngine
 import RTCMedia
 import RTCNet
 import RTCPrimitives
-import RTCSrtp
+import RTCSRTP
 import RTCTestKit
 
 let packetGoal = 200_000
@@ -14,10 +14,10 @@ let frameInterval = TimeDelta.milliseconds(8)  // slower than the pacer's rate, 
 func measureSRTP(packetSize: Int) throws -> (Meter, packets: Int) {
   var random = SeededGenerator(seed: 1)
   func key(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) } }
-  let profile = SrtpProfile.aeadAes128Gcm
-  let local = SrtpMasterKey(key: key(profile.keyLength), salt: key(profile.saltLength))
-  let remote = SrtpMasterKey(key: key(profile.keyLength), salt: key(profile.saltLength))
-  var session = try SrtpSession(keys: SrtpKeys(profile: profile, local: local, remote: remote))
+  let profile = SRTPProfile.aeadAes128Gcm
+  let local = SRTPMasterKey(key: key(profile.keyLength), salt: key(profile.saltLength))
+  let remote = SRTPMasterKey(key: key(profile.keyLength), salt: key(profile.saltLength))
+  var session = try SRTPSession(keys: SRTPKeys(profile: profile, local: local, remote: remote))
   var bytes = [UInt8](repeating: 0, count: DatagramBatch.maximumDatagramSize)
   bytes[0] = 0x80
   var meter = Meter()

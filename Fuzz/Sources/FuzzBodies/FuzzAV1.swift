@@ -4,7 +4,7 @@ import RTCWire
 /// The bytes as a payload, then as a temporal unit: cut into packets of a size the first byte gives, put together, and
 /// once more, which must then give the same.
 public func fuzzAV1(_ bytes: Span<UInt8>) {
-  var assembly = AV1FrameAssembly()
+  var assembly = AV1Depacketizer()
   assembly.append(bytes)
   guard bytes.count > 1 else { return }
   let room = 64 + Int(bytes[0])
@@ -14,8 +14,8 @@ public func fuzzAV1(_ bytes: Span<UInt8>) {
 }
 
 private func fuzzAV1Reassembled(_ data: Span<UInt8>, room: Int) -> [UInt8] {
-  var split = AV1FrameSplit(data, isKeyFrame: room % 2 == 1, room: room)
-  var assembly = AV1FrameAssembly()
+  var split = AV1Packetizer(data, isKeyFrame: room % 2 == 1, room: room)
+  var assembly = AV1Depacketizer()
   var rest = data.count
   while let piece = split.next(in: data) {
     precondition(piece.count <= room && piece.isLast == split.isAtEnd)

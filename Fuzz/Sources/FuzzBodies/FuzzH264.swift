@@ -16,7 +16,7 @@ public func fuzzH264(_ bytes: Span<UInt8>) {
     expected += [0, 0, 0, 1]
     for index in unit { expected.append(data[index]) }
   }
-  var split = H264FrameSplit(data, room: room)
+  var split = H264Packetizer(data, room: room)
   precondition(split.isAtEnd == expected.isEmpty)
   frame = []
   var isWhole = false

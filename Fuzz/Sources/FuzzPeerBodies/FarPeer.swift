@@ -1,10 +1,10 @@
-import RTCDtls
+import RTCDTLS
 import RTCEngine
-import RTCIce
+import RTCICE
 import RTCMedia
 import RTCPrimitives
-import RTCSctp
-import RTCSrtp
+import RTCSCTP
+import RTCSRTP
 import RTCTestKit
 import RTCWire
 
@@ -20,9 +20,9 @@ struct FarPeer: ~Copyable {
 
   private var peer: Peer
   private var outbox = Outbox()
-  private var ice: IceAgent
-  private var dtls: DtlsTransport
-  private var srtp: SrtpSession?
+  private var ice: ICEAgent
+  private var dtls: DTLSTransport
+  private var srtp: SRTPSession?
   private var batch = DatagramBatch(capacity: 16 * 1024)
   private(set) var now = Timestamp.zero + .seconds(1_000)
   private var state = PeerState.new
@@ -42,18 +42,18 @@ struct FarPeer: ~Copyable {
   /// A connection that stands; nil when OpenSSL has no memory.
   init?() {
     var random = SeededGenerator(seed: 5)
-    guard let nearCertificate = try? DtlsCertificate(), let farCertificate = try? DtlsCertificate() else { return nil }
+    guard let nearCertificate = try? DTLSCertificate(), let farCertificate = try? DTLSCertificate() else { return nil }
     let near = Self.configuration(Self.near, nearCertificate, &random)
     let far = Self.configuration(Self.far, farCertificate, &random)
     // Answers of ours are passive.
     guard
-      let transport = try? DtlsTransport(
+      let transport = try? DTLSTransport(
         role: .server, certificate: farCertificate, expectedFingerprints: [nearCertificate.fingerprint])
     else { return nil }
     dtls = transport
     peer = Peer(near)
-    ice = IceAgent(role: .controlled, localCredentials: far.iceCredentials, tieBreaker: 1, seed: 2)
-    ice.addLocalCandidates(IceCandidate.hosts(addresses: [(Self.far.ip, 0)], port: Self.far.port), now: now)
+    ice = ICEAgent(role: .controlled, localCredentials: far.iceCredentials, tieBreaker: 1, seed: 2)
+    ice.addLocalCandidates(ICECandidate.hosts(addresses: [(Self.far.ip, 0)], port: Self.far.port), now: now)
     // A peer of ours makes the answer and is not needed any more.
     peer.handle(.command(.createOffer), now: now, into: &outbox)
     var answerer = Peer(far)
@@ -69,7 +69,7 @@ struct FarPeer: ~Copyable {
     sources = Array(Set(named)).sorted().prefix(3) + [0x1234_5678]
     outbox.removeAll()
     ice.setRemote(credentials: near.iceCredentials, now: now)
-    for candidate in IceCandidate.hosts(addresses: [(Self.near.ip, 0)], port: Self.near.port) {
+    for candidate in ICECandidate.hosts(addresses: [(Self.near.ip, 0)], port: Self.near.port) {
       ice.addRemoteCandidate(candidate, now: now)
     }
     handle(.acceptAnswer(answer))
@@ -78,10 +78,10 @@ struct FarPeer: ~Copyable {
   }
 
   private static func configuration(
-    _ address: SocketAddress, _ certificate: DtlsCertificate, _ random: inout SeededGenerator
+    _ address: SocketAddress, _ certificate: DTLSCertificate, _ random: inout SeededGenerator
   ) -> PeerConfiguration {
     var configuration = PeerConfiguration(
-      localAddresses: [address], certificate: certificate, iceCredentials: IceCredentials(using: &random),
+      localAddresses: [address], certificate: certificate, iceCredentials: ICECredentials(using: &random),
       seed: random.next())
     configuration.sendsVideo = PeerConfiguration.OutgoingVideo()
     configuration.receivesVideo = true
@@ -115,7 +115,7 @@ struct FarPeer: ~Copyable {
   }
 
   mutating func sendRTP(_ packet: [UInt8]) {
-    var buffer = packet + [UInt8](repeating: 0, count: SrtpSession.headroom)
+    var buffer = packet + [UInt8](repeating: 0, count: SRTPSession.headroom)
     var span = buffer.mutableSpan
     guard let count = try? srtp?.protectRTP(&span, count: packet.count) else { return }
     give(Array(buffer.prefix(count)))
@@ -124,7 +124,7 @@ struct FarPeer: ~Copyable {
   mutating func sendRTCP(_ packet: [UInt8]) {
     // A goodbye may lie anywhere among bytes that are given as they are.
     if packet.contains(203) { hasSaidGoodbye = true }
-    var buffer = packet + [UInt8](repeating: 0, count: SrtpSession.headroom)
+    var buffer = packet + [UInt8](repeating: 0, count: SRTPSession.headroom)
     var span = buffer.mutableSpan
     guard let count = try? srtp?.protectRTCP(&span, count: packet.count) else { return }
     give(Array(buffer.prefix(count)))
@@ -174,7 +174,7 @@ struct FarPeer: ~Copyable {
   }
 
   private mutating func serveIce() {
-    var events: [IceEvent] = []
+    var events: [ICEEvent] = []
     var turns = 0
     while let next = ice.nextDeadline, next <= now, turns < 50 {
       ice.deadlineReached(now: now, into: &batch, events: &events)
@@ -212,7 +212,7 @@ struct FarPeer: ~Copyable {
   private mutating func hear(_ datagram: [UInt8]) {
     switch PacketKind(datagram.span) {
     case .stun:
-      var events: [IceEvent] = []
+      var events: [ICEEvent] = []
       ice.receive(datagram.span, route: Self.route, now: now, into: &batch, events: &events)
       take(events)
     case .dtls: take(dtls.receive(datagram.span, route: Self.route, now: now, into: &batch))
@@ -223,15 +223,15 @@ struct FarPeer: ~Copyable {
     }
   }
 
-  private mutating func take(_ events: [IceEvent]) {
+  private mutating func take(_ events: [ICEEvent]) {
     for event in events {
       guard case .selectedRouteChanged = event else { continue }
       take(dtls.start(now: now, route: Self.route, into: &batch))
     }
   }
 
-  private mutating func take(_ events: [DtlsEvent]) {
-    for event in events { if case .connected(let keys) = event { srtp = try? SrtpSession(keys: keys) } }
+  private mutating func take(_ events: [DTLSEvent]) {
+    for event in events { if case .connected(let keys) = event { srtp = try? SRTPSession(keys: keys) } }
   }
 
   /// Gives the peer what the far side's machines have to say.

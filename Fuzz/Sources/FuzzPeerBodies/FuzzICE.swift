@@ -1,4 +1,4 @@
-import RTCIce
+import RTCICE
 import RTCPrimitives
 import RTCWire
 
@@ -9,7 +9,7 @@ import RTCWire
 public func fuzzICE(_ bytes: Span<UInt8>) {
   var reader = ByteReader(bytes)
   let flags = reader.readUInt8() ?? 0
-  var model = IceModel(role: flags & 1 == 0 ? .controlling : .controlled, hosts: 1 + Int(flags >> 1) % 4)
+  var model = ICEModel(role: flags & 1 == 0 ? .controlling : .controlled, hosts: 1 + Int(flags >> 1) % 4)
   if flags & 0x80 != 0 { model.describe(0, isLite: flags & 0x40 != 0) }
   var steps = 0
   while steps < 300, let kind = reader.readUInt8() {
@@ -19,10 +19,10 @@ public func fuzzICE(_ bytes: Span<UInt8>) {
   model.fallSilent()
 }
 
-private struct IceModel: ~Copyable {
+private struct ICEModel: ~Copyable {
   /// A check or consent check of the agent's that may be answered.
   private struct Request {
-    let id: StunTransactionID
+    let id: STUNTransactionID
     let route: Route
   }
 
@@ -35,23 +35,23 @@ private struct IceModel: ~Copyable {
       SocketAddress(ip: .v6(high: 0xFE80 << 48, low: 7, scope: 3), port: 6_000),
       SocketAddress(ip: .v6(high: 0x2001_0DB8 << 32, low: 7, scope: 0), port: 6_000),
     ]
-  private static let kinds: [IceCandidateKind] = [.host, .serverReflexive, .peerReflexive, .relayed]
+  private static let kinds: [ICECandidateKind] = [.host, .serverReflexive, .peerReflexive, .relayed]
 
-  private var agent: IceAgent
+  private var agent: ICEAgent
   private var now = Timestamp.zero + .seconds(1)
   private var batch = DatagramBatch(capacity: 8 * 1024)
-  private var events: [IceEvent] = []
-  private let peers: [IceCredentials]
+  private var events: [ICEEvent] = []
+  private let peers: [ICECredentials]
   private var random = SeededGenerator(seed: 7)
   private var requests: [Request] = []
   /// Where an authentic success was given.
   private var answered: Set<Route> = []
 
-  init(role: IceRole, hosts: Int) {
+  init(role: ICERole, hosts: Int) {
     var random = SeededGenerator(seed: 3)
-    peers = (0..<3).map { _ in IceCredentials(using: &random) }
-    agent = IceAgent(
-      role: role, localCredentials: IceCredentials(using: &random), tieBreaker: 1 << 63, seed: random.next())
+    peers = (0..<3).map { _ in ICECredentials(using: &random) }
+    agent = ICEAgent(
+      role: role, localCredentials: ICECredentials(using: &random), tieBreaker: 1 << 63, seed: random.next())
     let candidates = Self.locals.prefix(hosts).enumerated().map { number, address in
       Self.candidate(address, .host, 1_000 - UInt32(number))
     }
@@ -82,11 +82,11 @@ private struct IceModel: ~Copyable {
       let choice = reader.readUInt8() ?? 0
       describe(Int(choice & 3) % 3, isLite: choice & 0xC0 == 0xC0)
     case 9:
-      if (reader.readUInt8() ?? 0) < 64 { agent.restart(localCredentials: IceCredentials(using: &random), now: now) }
+      if (reader.readUInt8() ?? 0) < 64 { agent.restart(localCredentials: ICECredentials(using: &random), now: now) }
     case 10: agent.setRole((reader.readUInt8() ?? 0) & 1 == 0 ? .controlling : .controlled)
     case 11: pass(.milliseconds(Int64(reader.readUInt8() ?? 1)))
     case 12: pass(.milliseconds(Int64(reader.readUInt8() ?? 1) * 100))
-    default: agent.heardPeer(at: now)
+    default: agent.noteAuthenticatedTraffic(at: now)
     }
     check()
   }
@@ -131,13 +131,13 @@ private struct IceModel: ~Copyable {
     let sender = flags & 0x40 == 0 ? agent.remoteCredentials ?? peers[0] : peers[1]
     var message = [UInt8](repeating: 0, count: 512)
     var span = message.mutableSpan
-    var writer = StunMessageWriter(
-      .request, transactionID: StunTransactionID(using: &random), into: span._mutatingExtracting(0..<512))
+    var writer = STUNMessageWriter(
+      .request, transactionID: STUNTransactionID(using: &random), into: span._mutatingExtracting(0..<512))
     writer.write(.username, Array("\(own.usernameFragment):\(sender.usernameFragment)".utf8).span)
     writer.write(flags & 1 == 0 ? .controlling(tieBreaker: tieBreaker) : .controlled(tieBreaker: tieBreaker))
     if flags & 0x30 != 0x30 { writer.write(.priority, UInt32(flags >> 2 & 3) << 28 | 1) }
     if flags & 2 != 0 { writer.write(.useCandidate) }
-    let count = writer.finish(key: StunIntegrityKey(password: flags & 0x80 == 0 ? own.password : "wrong"))
+    let count = writer.finish(key: STUNIntegrityKey(password: flags & 0x80 == 0 ? own.password : "wrong"))
     receive(Array(message.prefix(count)), on: route)
   }
 
@@ -162,14 +162,14 @@ private struct IceModel: ~Copyable {
     for request in all { respond(to: request, on: request.route, error: nil, isAuthentic: true) }
   }
 
-  private mutating func respond(to request: Request, on route: Route, error: StunErrorCode?, isAuthentic: Bool) {
+  private mutating func respond(to request: Request, on route: Route, error: STUNErrorCode?, isAuthentic: Bool) {
     guard let remote = agent.remoteCredentials else { return }
     var message = [UInt8](repeating: 0, count: 256)
     var span = message.mutableSpan
-    var writer = StunMessageWriter(
+    var writer = STUNMessageWriter(
       error == nil ? .success : .error, transactionID: request.id, into: span._mutatingExtracting(0..<256))
     if let error { writer.write(error) } else { writer.writeXorMappedAddress(route.local) }
-    let count = writer.finish(key: StunIntegrityKey(password: isAuthentic ? remote.password : "wrong"))
+    let count = writer.finish(key: STUNIntegrityKey(password: isAuthentic ? remote.password : "wrong"))
     if error == nil, isAuthentic { answered.insert(Self.withoutScopes(route)) }
     receive(Array(message.prefix(count)), on: route)
   }
@@ -184,7 +184,7 @@ private struct IceModel: ~Copyable {
     precondition(batch.count <= limit, "\(batch.count) datagrams for one")
     var sent: [Request] = []
     for index in 0..<batch.count {
-      guard let message = try? StunMessage(parsing: batch.datagram(index)) else { fatalError("it cannot be read") }
+      guard let message = try? STUNMessage(parsing: batch.datagram(index)) else { fatalError("it cannot be read") }
       precondition(message.hasValidFingerprint)
       guard message.header.class == .request else { continue }
       sent.append(Request(id: message.header.transactionID, route: batch.entries[index].route))
@@ -218,9 +218,9 @@ private struct IceModel: ~Copyable {
 
   // MARK: Input
 
-  private static func candidate(_ address: SocketAddress, _ kind: IceCandidateKind, _ priority: UInt32) -> IceCandidate
+  private static func candidate(_ address: SocketAddress, _ kind: ICECandidateKind, _ priority: UInt32) -> ICECandidate
   {
-    IceCandidate(address: address, priority: priority, kind: kind, foundation: "\(priority % 3)\(kind)")
+    ICECandidate(address: address, priority: priority, kind: kind, foundation: "\(priority % 3)\(kind)")
   }
 
   private func takeRoute(_ reader: inout ByteReader) -> Route {

@@ -1,7 +1,7 @@
 import RTCEngine
 import RTCMedia
 import RTCPrimitives
-import RTCSctp
+import RTCSCTP
 import RTCTestKit
 import RTCWire
 

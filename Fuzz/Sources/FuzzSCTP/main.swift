@@ -1,5 +1,5 @@
 import CLibFuzzer
-import FuzzSctpBody
+import FuzzSCTPBody
 import Glibc
 
 var count = CommandLine.argc

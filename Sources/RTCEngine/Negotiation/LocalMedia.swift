@@ -92,7 +92,7 @@ public struct LocalTransceiver: Hashable, Sendable {
 /// Our end of the one transport that all m-sections share.
 public struct LocalTransport: Hashable, Sendable {
   /// New ones make the next offer an ICE restart.
-  public var credentials: IceCredentials
+  public var credentials: ICECredentials
   /// SHA-256 of our certificate, 32 bytes.
   public var fingerprint: [UInt8]
   /// Candidates known when a description is made; more may be trickled.
@@ -101,7 +101,7 @@ public struct LocalTransport: Hashable, Sendable {
   public var endOfCandidates: Bool
 
   public init(
-    credentials: IceCredentials, fingerprint: [UInt8], candidates: [CandidateDescription] = [],
+    credentials: ICECredentials, fingerprint: [UInt8], candidates: [CandidateDescription] = [],
     endOfCandidates: Bool = false
   ) {
     precondition(fingerprint.count == 32, "a SHA-256 fingerprint has 32 bytes")

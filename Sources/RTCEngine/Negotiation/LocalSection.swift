@@ -6,7 +6,7 @@ struct LocalSection {
   var media: LocalTransceiver
   var direction: MediaDirection
   var proto = "UDP/TLS/RTP/SAVPF"
-  var credentials: IceCredentials
+  var credentials: ICECredentials
   var fingerprint: [UInt8]
   var setup: SetupRole
   var cname: String

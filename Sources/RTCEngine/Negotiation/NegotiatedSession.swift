@@ -1,4 +1,4 @@
-public import RTCDtls
+public import RTCDTLS
 public import RTCPrimitives
 public import RTCWire
 
@@ -22,8 +22,8 @@ public struct NegotiatedSession: Hashable, Sendable {
 }
 
 public struct NegotiatedTransport: Hashable, Sendable {
-  public var localCredentials: IceCredentials
-  public var remoteCredentials: IceCredentials
+  public var localCredentials: ICECredentials
+  public var remoteCredentials: ICECredentials
   /// This exchange changed the peer's credentials: check lists start anew (RFC 8445 §9).
   public var restartsICE: Bool
   /// The role to start ICE with (RFC 8445 §6.1.1).
@@ -36,7 +36,7 @@ public struct NegotiatedTransport: Hashable, Sendable {
   /// At least one is SHA-256; the peer's certificate must match it.
   public var remoteFingerprints: [CertificateFingerprint]
   /// Our role.
-  public var dtlsRole: DtlsRole
+  public var dtlsRole: DTLSRole
   /// The m-section under which candidates of the transport are trickled.
   public var tag: MediaReference
 }

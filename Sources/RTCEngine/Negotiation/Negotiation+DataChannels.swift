@@ -62,7 +62,7 @@ extension Negotiation {
 
   /// Our m-section for data channels; `offered` is the peer's when answering, whose form it keeps.
   func dataChannelSection(
-    _ line: MediaLine, answering offered: MediaDescription? = nil, credentials: IceCredentials, setup: SetupRole
+    _ line: MediaLine, answering offered: MediaDescription? = nil, credentials: ICECredentials, setup: SetupRole
   ) -> MediaDescription {
     let local = dataChannels ?? LocalDataChannels(maximumMessageSize: MediaDescription.assumedMaximumMessageSize)
     var section = MediaDescription.dataChannels(

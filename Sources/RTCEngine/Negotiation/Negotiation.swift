@@ -157,7 +157,7 @@ public struct Negotiation: Sendable {
   struct LocalOffer: Sendable {
     var description: SessionDescription
     var lines: [MediaLine]
-    var credentials: IceCredentials
+    var credentials: ICECredentials
   }
 
   struct RemoteOffer: Sendable {

@@ -1,10 +1,10 @@
-import RTCDtls
+import RTCDTLS
 import RTCPrimitives
 import RTCWire
 
 /// What the peer's description says of the one transport.
 struct RemoteTransport {
-  var credentials: IceCredentials
+  var credentials: ICECredentials
   var fingerprints: [CertificateFingerprint]
   /// RFC 4145 §4 takes an absent role for `active`.
   var setup: SetupRole
@@ -39,9 +39,9 @@ struct RemoteTransport {
   }
 
   /// Our role when the peer offered. A free choice makes us the server: Chromium then picks AES-GCM for SRTP.
-  func roleWhenAnswering(before: NegotiatedTransport?) throws(NegotiationError) -> DtlsRole {
+  func roleWhenAnswering(before: NegotiatedTransport?) throws(NegotiationError) -> DTLSRole {
     let current = before.flatMap { $0.remoteFingerprints == fingerprints ? $0.dtlsRole : nil }
-    let role: DtlsRole
+    let role: DTLSRole
     switch setup {
     case .actpass: return current ?? .server
     case .active: role = .server
@@ -53,8 +53,8 @@ struct RemoteTransport {
   }
 
   /// Our role when the peer answered our `actpass`.
-  func roleWhenAnswered(before: NegotiatedTransport?) throws(NegotiationError) -> DtlsRole {
-    let role: DtlsRole
+  func roleWhenAnswered(before: NegotiatedTransport?) throws(NegotiationError) -> DTLSRole {
+    let role: DTLSRole
     switch setup {
     case .active: role = .server
     case .passive: role = .client
@@ -75,7 +75,7 @@ struct RemoteTransport {
 
   /// The agreed transport. The ICE role is settled by the first exchange and then stays.
   func agreed(
-    role: DtlsRole, localCredentials: IceCredentials, offered: Bool, remoteIsLite: Bool, before: NegotiatedTransport?
+    role: DTLSRole, localCredentials: ICECredentials, offered: Bool, remoteIsLite: Bool, before: NegotiatedTransport?
   ) -> NegotiatedTransport {
     NegotiatedTransport(
       localCredentials: localCredentials, remoteCredentials: credentials,

@@ -1,4 +1,4 @@
-import RTCIce
+import RTCICE
 public import RTCWire
 
 /// What an application can ask of a peer. Results come as events in the same step; what cannot be done comes as
@@ -25,17 +25,17 @@ public enum Command: Sendable {
 
   /// Makes an offer, or the answer to a pending offer of the far side, and applies it → `.localDescription`. The
   /// credentials, fresh from a cryptographic source, are used if the far side restarts ICE.
-  case setLocalDescription(IceCredentials)
+  case setLocalDescription(ICECredentials)
   /// Applies an offer, which is then pending, or the answer to ours.
   case setRemoteDescription(Description)
   /// Perfect negotiation (W3C WebRTC §10.7): applies the description and, if it is an offer, answers it
   /// → `.localDescription`. When both have offered, the polite side drops its own offer, the impolite one the other's
   /// → `.offerIgnored`.
-  case negotiate(Description, Politeness, IceCredentials)
+  case negotiate(Description, Politeness, ICECredentials)
   /// Drops the pending offer, ours or the far side's.
   case rollback
   /// The next offer restarts ICE with these credentials, fresh from a cryptographic source.
-  case restartICE(IceCredentials)
+  case restartICE(ICECredentials)
   /// A candidate of the far side; kept until its description is there.
   case addRemoteCandidate(RemoteCandidate)
   /// Until `commitConfiguration`, `.negotiationNeeded` is held back.

@@ -1,5 +1,5 @@
 public import RTCPrimitives
-public import RTCSctp
+public import RTCSCTP
 public import RTCWire
 
 /// What a peer has to tell its owner.
@@ -39,7 +39,7 @@ public enum Event: Sendable {
   case audioTargetBitrateChanged(BitRate, TransceiverID)
   /// The far side's description asks other things of our Opus than before; nothing until this says otherwise. Comes
   /// after `sendingStarted`.
-  case opusWishesChanged(OpusWishes, TransceiverID)
+  case opusPreferencesChanged(OpusPreferences, TransceiverID)
   /// The far side reports another loss of our sound than before, 0…1 since its last report.
   case audioLossReported(Double, TransceiverID)
 

@@ -1,5 +1,5 @@
-import RTCDtls
-import RTCIce
+import RTCDTLS
+import RTCICE
 import RTCPrimitives
 import RTCWire
 
@@ -21,7 +21,7 @@ extension Peer {
       earlyCandidates.append(candidate)
       return
     }
-    if let usable = description.flatMap({ IceCandidate($0) }) {
+    if let usable = description.flatMap({ ICECandidate($0) }) {
       ice.addRemoteCandidate(usable, usernameFragment: fragment, now: now)
     }
     if isEnd { endRemoteCandidates(now: now) }
@@ -54,7 +54,7 @@ extension Peer {
         kind: .unsupported, sentence: "An ICE restart by fragment is not possible here; open a new session.")
     }
     for candidate in fragment.candidates {
-      guard let usable = IceCandidate(candidate) else { continue }
+      guard let usable = ICECandidate(candidate) else { continue }
       ice.addRemoteCandidate(usable, usernameFragment: candidate.usernameFragment ?? ufrag, now: now)
     }
     if fragment.isComplete { endRemoteCandidates(now: now) }
@@ -80,7 +80,7 @@ extension Peer {
     ice.setRole(transport.isControlling ? .controlling : .controlled)
     ice.setRemote(credentials: transport.remoteCredentials, isLite: transport.remoteIsLite, now: now)
     for candidate in transport.remoteCandidates {
-      if let usable = IceCandidate(candidate) { ice.addRemoteCandidate(usable, now: now) }
+      if let usable = ICECandidate(candidate) { ice.addRemoteCandidate(usable, now: now) }
     }
     takeEarlyCandidates(now: now)
     if transport.remoteEndOfCandidates { ice.endRemoteCandidates(now: now) }
@@ -90,15 +90,15 @@ extension Peer {
   }
 
   /// Whoever finds peers by the user name in STUN requests must know all of this one's names.
-  func tellUsernameFragment(_ credentials: IceCredentials, into outbox: inout Outbox) {
+  func tellUsernameFragment(_ credentials: ICECredentials, into outbox: inout Outbox) {
     guard credentials.usernameFragment != configuration.iceCredentials.usernameFragment else { return }
     outbox.events.append(.usernameFragmentAdded(credentials.usernameFragment))
   }
 
   private mutating func makeDtls(_ transport: NegotiatedTransport, now: Timestamp) throws(NegotiationFailure) {
-    let fingerprints = transport.remoteFingerprints.filter(\.isSHA256).compactMap { DtlsFingerprint(sha256: $0.bytes) }
+    let fingerprints = transport.remoteFingerprints.filter(\.isSHA256).compactMap { DTLSFingerprint(sha256: $0.bytes) }
     do throws(OpenSSLError) {
-      dtls = try DtlsTransport(
+      dtls = try DTLSTransport(
         role: transport.dtlsRole, certificate: configuration.certificate,
         expectedFingerprints: fingerprints)
     } catch {
@@ -131,7 +131,7 @@ extension Peer {
 
   private mutating func apply(_ media: NegotiatedMedia?, toVideo index: Int) {
     videos[index].direction = media?.direction ?? .inactive
-    videos[index].mid = media?.reference.mid.flatMap { RTPStreamName($0) }
+    videos[index].mid = media?.reference.mid.flatMap { RTPStreamID($0) }
     videos[index].ceiling = media?.remoteBandwidth
     if let media, media.sendCodec != nil {
       let format = SendStreamFormat(media)
@@ -141,7 +141,7 @@ extension Peer {
         videos[index].sender!.setFormat(format)
       }
       let repeatsItself = media.sendCodecs.contains { $0.rtxPayloadType == nil }
-      videos[index].sentPackets = repeatsItself ? videos[index].sentPackets ?? ProtectedPackets() : nil
+      videos[index].sentPackets = repeatsItself ? videos[index].sentPackets ?? SentPacketCache() : nil
     } else {
       videos[index].sender?.rest()
       videos[index].tail.deadline = .distantFuture
@@ -158,14 +158,14 @@ extension Peer {
 
   private mutating func apply(_ media: NegotiatedMedia?, toSound index: Int) {
     sounds[index].direction = media?.direction ?? .inactive
-    sounds[index].mid = media?.reference.mid.flatMap { RTPStreamName($0) }
+    sounds[index].mid = media?.reference.mid.flatMap { RTPStreamID($0) }
     sounds[index].agreement = nil
     guard let media else {
       sounds[index].receiver = nil
       return
     }
     if let codec = media.sendCodec {
-      sounds[index].wishes = OpusWishes(codec.parameters)
+      sounds[index].wishes = OpusPreferences(codec.parameters)
       let format = AudioSendFormat(
         mid: sounds[index].mid, payloadType: codec.payloadType, extensionMap: media.extensionMap)
       if sounds[index].sender == nil {

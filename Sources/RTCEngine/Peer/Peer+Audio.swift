@@ -1,6 +1,6 @@
 import RTCMedia
 import RTCPrimitives
-import RTCSrtp
+import RTCSRTP
 import RTCWire
 
 // MARK: - Sending
@@ -12,7 +12,7 @@ extension Peer {
     _ frame: EncodedAudioFrame, of id: TransceiverID, now: Timestamp, into outbox: inout Outbox
   ) {
     guard isSecured, let index = sound(id), sounds[index].isSending, let route = ice.selectedRoute else { return }
-    let moment = SendMoment(now: now, transportNumber: history.nextNumber)
+    let moment = DepartureFields(now: now, transportNumber: history.nextNumber)
     let count = outbox.datagrams.append(to: route) { datagram in
       let count = sounds[index].sender!.write(frame, into: &datagram, at: moment)
       guard count > 0 else { return 0 }

@@ -1,6 +1,6 @@
-import RTCDtls
+import RTCDTLS
 import RTCPrimitives
-public import RTCSctp
+public import RTCSCTP
 
 /// What an application can ask of a peer's data channels.
 public enum DataChannelCommand: Sendable {

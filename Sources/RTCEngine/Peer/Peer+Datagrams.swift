@@ -1,7 +1,7 @@
-import RTCDtls
-import RTCIce
+import RTCDTLS
+import RTCICE
 import RTCPrimitives
-import RTCSrtp
+import RTCSRTP
 import RTCWire
 
 extension Peer {
@@ -24,12 +24,12 @@ extension Peer {
   private mutating func receiveStun(
     _ bytes: Span<UInt8>, route: Route, now: Timestamp, into outbox: inout Outbox
   ) {
-    var events: [IceEvent] = []
+    var events: [ICEEvent] = []
     ice.receive(bytes, route: route, now: now, into: &outbox.datagrams, events: &events)
     apply(events, now: now, into: &outbox)
   }
 
-  mutating func apply(_ events: [IceEvent], now: Timestamp, into outbox: inout Outbox) {
+  mutating func apply(_ events: [ICEEvent], now: Timestamp, into outbox: inout Outbox) {
     for event in events {
       switch event {
       case .selectedRouteChanged(let route):
@@ -69,7 +69,7 @@ extension Peer {
     apply(events, now: now, into: &outbox)
   }
 
-  mutating func apply(_ events: [DtlsEvent], now: Timestamp, into outbox: inout Outbox) {
+  mutating func apply(_ events: [DTLSEvent], now: Timestamp, into outbox: inout Outbox) {
     timers[.dtls] = dtls?.nextDeadline ?? .distantFuture
     for event in events {
       switch event {
@@ -82,9 +82,9 @@ extension Peer {
     }
   }
 
-  private mutating func secure(with keys: SrtpKeys, now: Timestamp, into outbox: inout Outbox) {
-    do throws(SrtpError) {
-      srtp = try SrtpSession(keys: keys)
+  private mutating func secure(with keys: SRTPKeys, now: Timestamp, into outbox: inout Outbox) {
+    do throws(SRTPError) {
+      srtp = try SRTPSession(keys: keys)
       srtpProfile = keys.profile
     } catch {
       end(.handshakeFailed("SRTP keys were refused: \(error)"), into: &outbox)

@@ -4,7 +4,7 @@ import RTCWire
 /// An incoming media packet's header, and what its extensions say that matters to a peer.
 struct IncomingPacket {
   let header: RTPHeader
-  private(set) var mid: RTPStreamName?
+  private(set) var mid: RTPStreamID?
   var transportNumber: TransportSequenceNumber?
   private(set) var audioLevel: AudioLevel?
 
@@ -15,7 +15,7 @@ struct IncomingPacket {
     var elements = header.extensionElements(in: packet)
     while let element = elements.next() {
       if element.id == midID {
-        mid = RTPStreamName(parsing: packet.extracting(element.range))
+        mid = RTPStreamID(parsing: packet.extracting(element.range))
       } else if element.id == numberID {
         transportNumber = TransportSequenceNumber(parsing: packet.extracting(element.range))
       } else if element.id == levelID {
@@ -68,7 +68,7 @@ extension Peer {
     return nil
   }
 
-  private func owner(of mid: RTPStreamName) -> TransceiverID? {
+  private func owner(of mid: RTPStreamID) -> TransceiverID? {
     for index in videos.indices where videos[index].mid == mid { return videos[index].id }
     for index in sounds.indices where sounds[index].mid == mid { return sounds[index].id }
     return nil

@@ -1,5 +1,5 @@
-import RTCDtls
-import RTCIce
+import RTCDTLS
+import RTCICE
 import RTCPrimitives
 import RTCWire
 
@@ -7,7 +7,7 @@ extension Peer {
   // MARK: - Descriptions, as browsers have them
 
   mutating func setLocalDescription(
-    _ credentials: IceCredentials, now: Timestamp, into outbox: inout Outbox
+    _ credentials: ICECredentials, now: Timestamp, into outbox: inout Outbox
   ) throws(NegotiationFailure) {
     switch negotiation.signalingState {
     case .haveRemoteOffer: try answerPendingOffer(credentials, now: now, into: &outbox)
@@ -25,7 +25,7 @@ extension Peer {
   }
 
   mutating func negotiate(
-    _ description: Description, _ politeness: Politeness, _ credentials: IceCredentials, now: Timestamp,
+    _ description: Description, _ politeness: Politeness, _ credentials: ICECredentials, now: Timestamp,
     into outbox: inout Outbox
   ) throws(NegotiationFailure) {
     guard case .offer = description.kind else {
@@ -53,7 +53,7 @@ extension Peer {
   }
 
   private mutating func answerPendingOffer(
-    _ credentials: IceCredentials, now: Timestamp, into outbox: inout Outbox
+    _ credentials: ICECredentials, now: Timestamp, into outbox: inout Outbox
   ) throws(NegotiationFailure) {
     if negotiation.remoteRestartsICE,
       negotiation.transport.credentials == negotiation.session?.transport.localCredentials
@@ -135,7 +135,7 @@ extension Peer {
   // MARK: - What we bring
 
   static func makeNegotiation(
-    _ configuration: PeerConfiguration, cname: String, sessionID: UInt64, candidates: [IceCandidate]
+    _ configuration: PeerConfiguration, cname: String, sessionID: UInt64, candidates: [ICECandidate]
   ) -> Negotiation {
     var negotiation = Negotiation(
       sessionID: sessionID, cname: cname,
@@ -149,13 +149,13 @@ extension Peer {
     return negotiation
   }
 
-  static func makeIceAgent(
-    _ configuration: PeerConfiguration, tieBreaker: UInt64, seed: UInt64, candidates: [IceCandidate]
-  ) -> IceAgent {
-    var options = IceConfiguration()
+  static func makeICEAgent(
+    _ configuration: PeerConfiguration, tieBreaker: UInt64, seed: UInt64, candidates: [ICECandidate]
+  ) -> ICEAgent {
+    var options = ICEConfiguration()
     // A little under RFC 7675's thirty seconds, so that a viewer that vanished is gone within them.
     options.consentLifetime = .milliseconds(25_000)
-    var agent = IceAgent(
+    var agent = ICEAgent(
       role: .controlled, configuration: options, localCredentials: configuration.iceCredentials,
       tieBreaker: tieBreaker, seed: seed)
     agent.addLocalCandidates(candidates, now: .zero)

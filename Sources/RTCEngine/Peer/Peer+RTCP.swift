@@ -1,5 +1,5 @@
 import RTCPrimitives
-import RTCSrtp
+import RTCSRTP
 import RTCWire
 
 // MARK: - RTCP that comes in
@@ -9,7 +9,7 @@ extension Peer {
 
   mutating func receiveRTCP(_ bytes: inout MutableSpan<UInt8>, now: Timestamp, into outbox: inout Outbox) {
     guard let count = unprotect(&bytes, isRTCP: true) else { return }
-    heardPeer(now)
+    noteAuthenticatedTraffic(now)
     guard var compound = RTCPCompound(parsing: bytes.span.extracting(0..<count)) else {
       drops[.malformed] += 1
       return
@@ -19,10 +19,10 @@ extension Peer {
   }
 
   /// Genuine media and reports show that the far side lives, when a lossy network eats consent checks.
-  mutating func heardPeer(_ now: Timestamp) {
+  mutating func noteAuthenticatedTraffic(_ now: Timestamp) {
     guard now - heard >= Self.hearingInterval else { return }
     heard = now
-    ice.heardPeer(at: now)
+    ice.noteAuthenticatedTraffic(at: now)
     timers[.ice] = ice.nextDeadline ?? .distantFuture
   }
 
@@ -32,7 +32,7 @@ extension Peer {
       drops[.noKeys] += 1
       return nil
     }
-    do throws(SrtpError) {
+    do throws(SRTPError) {
       return isRTCP ? try srtp!.unprotectRTCP(&bytes) : try srtp!.unprotectRTP(&bytes)
     } catch {
       switch error {
@@ -54,7 +54,7 @@ extension Peer {
     case .pictureLossIndication:
       guard let request = PictureLossIndication(parsing: packet), let index = sentVideo(request.media) else { return }
       videos[index].sender?.countKeyFrameRequest(isFIR: false)
-      if !isMereImpatience(of: index, now) { requestKeyFrameFromSource(of: index, now, into: &outbox) }
+      if !isRedundantPLI(of: index, now) { requestKeyFrameFromSource(of: index, now, into: &outbox) }
     case .fullIntraRequest: receiveFIR(packet, now: now, into: &outbox)
     case .transportFeedback:
       guard let feedback = TransportFeedback(parsing: packet) else { return }
@@ -96,7 +96,7 @@ extension Peer {
   /// libwebrtc asks for a key frame once it was sent nothing for three seconds, whether it misses anything or not. On a
   /// screen that rests, with everything sent and arrived, the picture it has is the picture: the first request of each
   /// rest is let pass. A second one is meant.
-  private mutating func isMereImpatience(of index: Int, _ now: Timestamp) -> Bool {
+  private mutating func isRedundantPLI(of index: Int, _ now: Timestamp) -> Bool {
     let lastMediaSent = videos[index].lastMediaSent
     guard let sender = videos[index].sender, !sender.hasPending, sender.statistics.keyFramesSent > 0,
       history.hasFeedback, sender.hasTailArrived(history),

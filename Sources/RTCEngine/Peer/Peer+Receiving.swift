@@ -4,7 +4,7 @@ import RTCWire
 extension Peer {
   mutating func receiveRTP(_ bytes: inout MutableSpan<UInt8>, now: Timestamp, into outbox: inout Outbox) {
     guard let count = unprotect(&bytes, isRTCP: false) else { return }
-    heardPeer(now)
+    noteAuthenticatedTraffic(now)
     let packet = bytes.span.extracting(0..<count)
     guard let header = RTPHeader(parsing: packet) else {
       drops[.malformed] += 1
@@ -28,7 +28,7 @@ extension Peer {
   mutating func noteArrival(_ packet: IncomingPacket, feedback: FeedbackMechanisms, now: Timestamp) {
     guard let number = packet.transportNumber, feedback.contains(.transportCC) else { return }
     arrivals.add(number, at: now)
-    timers.advance(.feedback, to: now + ArrivalLog.interval)
+    timers.advance(.feedback, to: now + TWCCRecorder.interval)
   }
 
   private mutating func receiveVideo(

@@ -1,5 +1,5 @@
 import RTCPrimitives
-import RTCSrtp
+import RTCSRTP
 import RTCWire
 
 // MARK: - Reports and other RTCP that leaves

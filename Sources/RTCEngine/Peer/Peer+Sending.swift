@@ -1,6 +1,6 @@
 import RTCMedia
 import RTCPrimitives
-import RTCSrtp
+import RTCSRTP
 import RTCWire
 
 extension Peer {
@@ -68,7 +68,7 @@ extension Peer {
   private mutating func sendPacket(
     of index: Int, to route: Route, now: Timestamp, into outbox: inout Outbox
   ) {
-    let moment = SendMoment(now: now, transportNumber: history.nextNumber)
+    let moment = DepartureFields(now: now, transportNumber: history.nextNumber)
     var isNew = false
     let count = outbox.datagrams.append(to: route) { datagram in
       switch videos[index].sender!.writeNext(into: &datagram, at: moment) {
@@ -145,7 +145,9 @@ extension Peer {
         sounds[index].forgetWishes()
         outbox.events.append(sends ? .sendingStarted(sounds[index].id) : .sendingStopped(sounds[index].id))
       }
-      if let wishes = sounds[index].takeWishes() { outbox.events.append(.opusWishesChanged(wishes, sounds[index].id)) }
+      if let wishes = sounds[index].takeWishes() {
+        outbox.events.append(.opusPreferencesChanged(wishes, sounds[index].id))
+      }
     }
     announceBitrate(into: &outbox)
     // What begins, or goes on under other numbers, begins with a key frame.

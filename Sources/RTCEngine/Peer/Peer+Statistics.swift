@@ -1,4 +1,4 @@
-import RTCIce
+import RTCICE
 import RTCPrimitives
 
 extension Peer {
@@ -21,7 +21,7 @@ extension Peer {
     result.audioPacketsReceived = sounds.reduce(0) { $0 + ($1.receiver?.statistics.received ?? 0) }
     result.streams = streamStatistics
     result.drops = drops
-    for reason in IceDropReason.allCases { result.drops[.stun] += UInt64(ice.statistics.drops(reason)) }
+    for reason in ICEDropReason.allCases { result.drops[.stun] += UInt64(ice.statistics.drops(reason)) }
     return result
   }
 
@@ -55,8 +55,8 @@ extension Peer {
   }
 
   /// What the far side asks of the Opus it is sent on this transceiver.
-  public func opusWishes(of id: TransceiverID) -> OpusWishes {
-    sounds.first { $0.id == id }?.wishes ?? OpusWishes()
+  public func opusPreferences(of id: TransceiverID) -> OpusPreferences {
+    sounds.first { $0.id == id }?.wishes ?? OpusPreferences()
   }
 
   /// Packets kept for being sent again.

@@ -1,5 +1,5 @@
-import RTCDtls
-import RTCIce
+import RTCDTLS
+import RTCICE
 import RTCPrimitives
 
 extension Peer {
@@ -15,7 +15,7 @@ extension Peer {
   private mutating func run(_ timer: PeerTimer, now: Timestamp, into outbox: inout Outbox) {
     switch timer {
     case .ice:
-      var events: [IceEvent] = []
+      var events: [ICEEvent] = []
       ice.deadlineReached(now: now, into: &outbox.datagrams, events: &events)
       apply(events, now: now, into: &outbox)
     case .dtls:

@@ -1,8 +1,8 @@
-import RTCDtls
-import RTCIce
+import RTCDTLS
+import RTCICE
 import RTCMedia
 public import RTCPrimitives
-import RTCSrtp
+import RTCSRTP
 import RTCWire
 
 /// One WebRTC peer, sans-IO: what goes in is an `Input` with its time, what comes out is in the `Outbox`.
@@ -18,7 +18,7 @@ public struct Peer: ~Copyable {
 
   // Negotiation.
   var negotiation: Negotiation
-  var notice = NegotiationNotice()
+  var notice = NegotiationNeededFlag()
   /// The far side's tracks that were told of.
   var remoteTracks: [RemoteTrack] = []
   /// The far side's candidates whose description is not there yet.
@@ -28,13 +28,13 @@ public struct Peer: ~Copyable {
   var early: EarlyMedia?
 
   // Transport.
-  var ice: IceAgent
-  var dtls: DtlsTransport?
+  var ice: ICEAgent
+  var dtls: DTLSTransport?
   /// What of DTLS came before any path was proved.
   var earlyHandshake = EarlyHandshake()
   /// There once the handshake is done and the fingerprint checked.
-  var srtp: SrtpSession?
-  var srtpProfile: SrtpProfile?
+  var srtp: SRTPSession?
+  var srtpProfile: SRTPProfile?
   /// When genuine traffic was last told to ICE.
   var heard = Timestamp(nanoseconds: .min / 2)
 
@@ -44,7 +44,7 @@ public struct Peer: ~Copyable {
   var videos: [PeerVideo] = []
   var sounds: [PeerAudio] = []
   /// Whose the far side's sources are.
-  var streams = StreamTable()
+  var streams = SSRCTable()
   /// What the numbers of incoming header extensions mean: the same in all m-sections of a bundle (RFC 8843 §9.1).
   var incomingExtensions = RTPHeaderExtensionMap()
 
@@ -55,24 +55,24 @@ public struct Peer: ~Copyable {
   /// The video that the pacer serves, and how many packets of it have left in a row.
   var turn = (video: 0, packets: 0)
   var bitrate: LossBasedBitrate
-  var history = TransportHistory()
-  var arrivals = ArrivalLog()
+  var history = TransportSendHistory()
+  var arrivals = TWCCRecorder()
   var roundTripTime: TimeDelta?
   var drops = DropCounts()
 
   /// Does what a process does once, so that the first peer need not do it in the middle of its handshake. Any thread.
-  public static func prepare() { SrtpSession.prepare() }
+  public static func prepare() { SRTPSession.prepare() }
 
   public init(_ configuration: PeerConfiguration) {
     self.configuration = configuration
     channels = PeerDataChannels(configuration)
     var random = SeededGenerator(seed: configuration.seed)
     primary = SendStreamIdentity(using: &random)
-    let candidates = IceCandidate.hosts(
+    let candidates = ICECandidate.hosts(
       addresses: configuration.localAddresses.map { ($0.ip, 0) }, port: configuration.localAddresses.first?.port ?? 0)
     negotiation = Peer.makeNegotiation(
       configuration, cname: primary.cname, sessionID: random.next() >> 2, candidates: candidates)
-    ice = Peer.makeIceAgent(configuration, tieBreaker: random.next(), seed: random.next(), candidates: candidates)
+    ice = Peer.makeICEAgent(configuration, tieBreaker: random.next(), seed: random.next(), candidates: candidates)
     bitrate = LossBasedBitrate(limits: configuration.bitrates)
     self.random = random
     addConfiguredTransceivers()

@@ -6,7 +6,7 @@ struct PeerAudio {
   let id: TransceiverID
   var identity: AudioSendIdentity
   /// As packets carry it.
-  var mid: RTPStreamName?
+  var mid: RTPStreamID?
   /// As agreed.
   var direction = MediaDirection.inactive
   /// What is to be sent; nil: nothing for now.
@@ -16,8 +16,8 @@ struct PeerAudio {
   var isSending = false
 
   /// What the far side asks of our Opus, as agreed and as last told.
-  var wishes = OpusWishes()
-  private var toldWishes = OpusWishes()
+  var wishes = OpusPreferences()
+  private var toldWishes = OpusPreferences()
 
   /// There since it was first agreed to send; keeps the numbers going over pauses.
   var sender: AudioSendStream?
@@ -25,7 +25,7 @@ struct PeerAudio {
   var agreement: AudioAgreement?
   var receiver: AudioReceiveStream?
   /// When the receiver last changed to another source.
-  var sources = SourceChange()
+  var sources = SSRCSwitchGuard()
   /// What the far sender last said of its clocks, and when.
   var lastSenderReport: (clock: SenderClock, arrival: Timestamp)?
   /// Steps by what the listener reports lost.
@@ -63,14 +63,14 @@ struct PeerAudio {
   }
 
   /// What the far side asks for, where that is another than was told since sending began.
-  mutating func takeWishes() -> OpusWishes? {
+  mutating func takeWishes() -> OpusPreferences? {
     guard isSending, wishes != toldWishes else { return nil }
     toldWishes = wishes
     return wishes
   }
 
   /// Whoever is told of a new beginning takes it that nothing is asked for.
-  mutating func forgetWishes() { toldWishes = OpusWishes() }
+  mutating func forgetWishes() { toldWishes = OpusPreferences() }
 
   var statistics: AudioSendStatistics { sender?.statistics ?? final }
   var hasSent: Bool { statistics.packetsSent > 0 }

@@ -1,7 +1,7 @@
-public import RTCDtls
-import RTCIce
+public import RTCDTLS
+import RTCICE
 public import RTCPrimitives
-public import RTCSctp
+public import RTCSCTP
 public import RTCWire
 
 /// What a peer is made with. Secrets and seeds come from outside: the engine has no randomness of its own.
@@ -19,9 +19,9 @@ public struct PeerConfiguration: Sendable {
 
   /// Where the far side may reach us: one entry per usable address, all with the shared port.
   public var localAddresses: [SocketAddress]
-  public var certificate: DtlsCertificate
+  public var certificate: DTLSCertificate
   /// From a cryptographic source (RFC 8445 §5.3): at least 24 bits of ufrag and 128 bits of password.
-  public var iceCredentials: IceCredentials
+  public var iceCredentials: ICECredentials
   /// Seeds SSRCs, first sequence numbers, ICE tie-breaker and timer jitter. From a cryptographic source.
   public var seed: UInt64
   /// A video transceiver to begin with.
@@ -48,7 +48,7 @@ public struct PeerConfiguration: Sendable {
   public var wallClockOffset = TimeDelta.zero
 
   public init(
-    localAddresses: [SocketAddress], certificate: DtlsCertificate, iceCredentials: IceCredentials, seed: UInt64
+    localAddresses: [SocketAddress], certificate: DTLSCertificate, iceCredentials: ICECredentials, seed: UInt64
   ) {
     self.localAddresses = localAddresses
     self.certificate = certificate

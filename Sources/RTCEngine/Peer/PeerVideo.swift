@@ -6,7 +6,7 @@ struct PeerVideo {
   let id: TransceiverID
   var identity: SendStreamIdentity
   /// As packets carry it.
-  var mid: RTPStreamName?
+  var mid: RTPStreamID?
   /// As agreed.
   var direction = MediaDirection.inactive
   /// What is to be sent; nil: nothing for now.
@@ -20,7 +20,7 @@ struct PeerVideo {
   /// There since it was first agreed to send; keeps the numbers going over pauses.
   var sender: VideoSendStream?
   /// What left, for a far side without RTX.
-  var sentPackets: ProtectedPackets?
+  var sentPackets: SentPacketCache?
   /// When the last media packet left.
   var lastMediaSent = Timestamp.zero
   /// The `lastMediaSent` of the rest in which a key frame request was let pass.

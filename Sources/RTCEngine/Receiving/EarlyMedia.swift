@@ -3,7 +3,7 @@ import RTCWire
 
 /// An m-section of our pending offer that asks for what is not received yet.
 struct OfferedReception: Hashable, Sendable {
-  var mid: RTPStreamName
+  var mid: RTPStreamID
   /// Our payload types, those of retransmissions included.
   var payloadTypes: Set<PayloadType>
 }
@@ -85,7 +85,7 @@ extension Negotiation {
     for (line, section) in zip(offer.lines, offer.description.media) {
       guard let id = line.transceiver else { continue }
       for item in line.headerExtensions where numbers[item.id] == nil { numbers[item.id] = item.uri }
-      guard section.direction.receives, let mid = RTPStreamName(line.mid),
+      guard section.direction.receives, let mid = RTPStreamID(line.mid),
         before.session.media.first(where: { $0.transceiver == id })?.direction.receives != true
       else { continue }
       let payloadTypes = line.bindings.flatMap { [$0.payloadType, $0.rtx].compactMap(\.self) }

@@ -14,7 +14,7 @@ struct IncomingPayload {
   var hasParameters = false
   /// What it says of the pictures that its own needs; of use in a picture's first packet.
   var dependency = PictureDependency.unsaid
-  /// What `FrameAssembly` takes.
+  /// What `Depacketizer` takes.
   var data: Range<Int>
 
   /// Nil for payloads that break their format's rules.
@@ -67,16 +67,16 @@ extension PictureDependency {
 }
 
 /// Puts the payloads of one picture together.
-enum FrameAssembly {
+enum Depacketizer {
   case bytes([UInt8])
   case h264([UInt8])
-  case av1(AV1FrameAssembly)
+  case av1(AV1Depacketizer)
 
   init(_ codec: VideoCodec) {
     switch codec {
     case .vp8, .vp9: self = .bytes([])
     case .h264: self = .h264([])
-    case .av1: self = .av1(AV1FrameAssembly())
+    case .av1: self = .av1(AV1Depacketizer())
     }
   }
 

@@ -12,7 +12,7 @@ struct IncomingVideo {
   var rate = ReceiveRateEstimate()
   /// When missing packets or a key frame are to be asked for.
   var repairDeadline = Timestamp.distantFuture
-  var sources = SourceChange()
+  var sources = SSRCSwitchGuard()
   /// The far side's sources that repair others, as its description says: what a repair stands for.
   var repairs: [(repair: SSRC, media: SSRC)] = []
 }

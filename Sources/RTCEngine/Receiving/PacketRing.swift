@@ -20,7 +20,7 @@ struct PacketRing {
     var dependency = PictureDependency.unsaid
     var extensions = PictureExtensions()
     var codec: VideoCodec
-    /// What `FrameAssembly` takes; empty for padding.
+    /// What `Depacketizer` takes; empty for padding.
     var payload: [UInt8]
   }
 

@@ -13,7 +13,7 @@ enum PictureDependency: Hashable {
 }
 
 /// Remembers what was handed over, and so knows whether the next picture can be decoded.
-struct PictureChain {
+struct DependencyTracker {
   private var codec: VideoCodec?
   /// The number of the last picture of the lowest layer.
   private var base: UInt8?

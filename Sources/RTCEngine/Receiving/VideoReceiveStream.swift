@@ -56,7 +56,7 @@ package struct VideoReceiveStream {
   package let ssrc: SSRC
   private var ring = PacketRing()
   private var progress: Progress
-  private var chain = PictureChain()
+  private var chain = DependencyTracker()
   /// Where key frames begin that are not whole yet, oldest first.
   private var keyFrames: [Extended<SequenceNumber>] = []
   /// What came before anything was handed over begins here.
@@ -65,8 +65,8 @@ package struct VideoReceiveStream {
   private var newestArrival: Timestamp
   /// Everything before was let go.
   private var oldest: Extended<SequenceNumber>
-  private var stranger: Stranger?
-  private var patienceLearned = ReorderingPatience()
+  private var stranger: SequenceProbation?
+  private var patienceLearned = ReorderWindow()
   private var roundTrip = TimeDelta.milliseconds(50)
   /// What header extensions said last.
   private var extensions = PictureExtensions()
@@ -302,7 +302,7 @@ package struct VideoReceiveStream {
     chain.handOver(ring[start]?.dependency ?? .unsaid, codec: frame.codec, isKeyFrame: frame.isKeyFrame)
     // A colour space holds from one key frame to the next.
     if frame.isKeyFrame { extensions.colorSpace = nil }
-    var assembly = FrameAssembly(frame.codec)
+    var assembly = Depacketizer(frame.codec)
     for value in start.value...last.value {
       guard let packet = ring[Extended(value)] else { continue }
       assembly.append(packet.payload)
@@ -321,7 +321,7 @@ package struct VideoReceiveStream {
 
 extension VideoReceiveStream {
   /// Packets that do not fit to what came so far, one after the other.
-  private struct Stranger {
+  private struct SequenceProbation {
     var first: SequenceNumber
     var last: SequenceNumber
     var count: Int
@@ -344,10 +344,10 @@ extension VideoReceiveStream {
   /// The first number of a run from elsewhere, once it is long enough.
   private mutating func introduce(_ number: SequenceNumber) -> SequenceNumber? {
     guard let known = stranger, number == known.last.advanced(by: 1) else {
-      stranger = Stranger(first: number, last: number, count: 1)
+      stranger = SequenceProbation(first: number, last: number, count: 1)
       return nil
     }
-    stranger = Stranger(first: known.first, last: number, count: known.count + 1)
+    stranger = SequenceProbation(first: known.first, last: number, count: known.count + 1)
     return known.count + 1 >= Self.probation ? known.first : nil
   }
 

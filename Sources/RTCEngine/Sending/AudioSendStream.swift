@@ -23,11 +23,11 @@ package struct AudioSendIdentity: Sendable {
 /// How one outgoing sound was negotiated.
 package struct AudioSendFormat: Sendable {
   /// Nil when the descriptions name no m-section, or by a name too long for the header extension.
-  package var mid: RTPStreamName?
+  package var mid: RTPStreamID?
   package var payloadType: PayloadType
   package var extensionMap: RTPHeaderExtensionMap
 
-  package init(mid: RTPStreamName?, payloadType: PayloadType, extensionMap: RTPHeaderExtensionMap) {
+  package init(mid: RTPStreamID?, payloadType: PayloadType, extensionMap: RTPHeaderExtensionMap) {
     self.mid = mid
     self.payloadType = payloadType
     self.extensionMap = extensionMap
@@ -64,7 +64,7 @@ package struct AudioSendStream {
   /// - Returns: its length; 0 for a frame that fits into no packet, which is counted and left out.
   @_lifetime(datagram: copy datagram)
   package mutating func write(
-    _ frame: EncodedAudioFrame, into datagram: inout MutableSpan<UInt8>, at moment: SendMoment
+    _ frame: EncodedAudioFrame, into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields
   ) -> Int {
     let header = RTPOutgoingHeader(
       payloadType: format.payloadType, sequenceNumber: nextSequence, timestamp: rtpTimestamp(position: frame.position),

@@ -96,7 +96,7 @@ package struct RetransmissionCache {
 
   /// Queues the latest packets back to the last that has arrived, at most `limit`: no later one tells the far side that
   /// they are missing.
-  package mutating func requestTail(limit: Int, now: Timestamp, history: TransportHistory) {
+  package mutating func requestTail(limit: Int, now: Timestamp, history: TransportSendHistory) {
     guard let newest else { return }
     var first = newest
     var count = 0

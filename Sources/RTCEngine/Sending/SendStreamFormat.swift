@@ -17,13 +17,13 @@ package struct CodecPayloadTypes: Hashable, Sendable {
 /// How one outgoing video was negotiated.
 package struct SendStreamFormat: Sendable {
   /// Nil when the descriptions name no m-section, or by a name too long for the header extension.
-  package var mid: RTPStreamName?
+  package var mid: RTPStreamID?
   /// What the far side takes, the best first.
   package var codecs: [(format: VideoPayloadFormat, payloadTypes: CodecPayloadTypes)]
   package var extensionMap: RTPHeaderExtensionMap
 
   package init(
-    mid: RTPStreamName?, codecs: [(format: VideoPayloadFormat, payloadTypes: CodecPayloadTypes)],
+    mid: RTPStreamID?, codecs: [(format: VideoPayloadFormat, payloadTypes: CodecPayloadTypes)],
     extensionMap: RTPHeaderExtensionMap
   ) {
     self.mid = mid
@@ -33,7 +33,7 @@ package struct SendStreamFormat: Sendable {
 
   /// Nothing of a codec that we do not know can be in it: it is one of our own.
   init(_ media: NegotiatedMedia) {
-    mid = media.reference.mid.flatMap { RTPStreamName($0) }
+    mid = media.reference.mid.flatMap { RTPStreamID($0) }
     codecs = media.sendCodecs.compactMap { codec in
       VideoPayloadFormat(codec.capability).map {
         ($0, CodecPayloadTypes(media: codec.payloadType, rtx: codec.rtxPayloadType))

@@ -25,7 +25,7 @@ package struct SendStreamIdentity: Sendable {
 }
 
 /// The values that are known only when a packet leaves.
-package struct SendMoment {
+package struct DepartureFields {
   package var now: Timestamp
   package var transportNumber: TransportSequenceNumber
 
@@ -49,7 +49,7 @@ package enum OutgoingPacket: Hashable {
 package struct VideoSendStream {
   private struct Pending {
     var frame: FrameBytes
-    var split: FrameSplit
+    var split: Packetizer
     var isBegun = false
     var payloadTypes: CodecPayloadTypes
     var timestamp: RTPTimestamp
@@ -143,7 +143,7 @@ package struct VideoSendStream {
     // Without bytes: an encoder's word for "as before".
     guard !frame.data.isEmpty, let payloadTypes else { return true }
     let bytes = FrameBytes(frame)
-    let split = FrameSplit(frame, pictureID: nextPictureID, room: maximumPayload(of: bytes, payloadTypes))
+    let split = Packetizer(frame, pictureID: nextPictureID, room: maximumPayload(of: bytes, payloadTypes))
     guard !split.isAtEnd else {  // no frame of its codec
       decodable = .keyFrameOnly
       statistics.framesSkipped += 1
@@ -217,7 +217,7 @@ package struct VideoSendStream {
   /// - Returns: nil when nothing waits.
   @_lifetime(datagram: copy datagram)
   package mutating func writeNext(
-    into datagram: inout MutableSpan<UInt8>, at moment: SendMoment
+    into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields
   ) -> OutgoingPacket? {
     if let packet = cache.nextRepair(moment.now) {
       statistics.packetsRetransmitted += 1
@@ -234,7 +234,7 @@ package struct VideoSendStream {
   /// Counts a protected datagram that left.
   package mutating func countSent(bytes: Int) { statistics.bytesSent += UInt64(bytes) }
 
-  private mutating func takeNextMediaPacket(_ moment: SendMoment) -> RetransmissionCache.Packet? {
+  private mutating func takeNextMediaPacket(_ moment: DepartureFields) -> RetransmissionCache.Packet? {
     guard let payload = pending[0].split.next(in: pending[0].frame) else {
       pending.removeFirst()
       return nil
@@ -260,7 +260,7 @@ package struct VideoSendStream {
   @_lifetime(datagram: copy datagram)
   private mutating func write(
     _ packet: RetransmissionCache.Packet, rtx: PayloadType?, into datagram: inout MutableSpan<UInt8>,
-    at moment: SendMoment
+    at moment: DepartureFields
   ) -> Int {
     let header = RTPOutgoingHeader(
       payloadType: rtx ?? packet.payloadTypes.media, sequenceNumber: rtx == nil ? packet.number : nextRTXSequence,
@@ -304,12 +304,12 @@ package struct VideoSendStream {
   }
 
   /// Queues the latest packets again, as far back as nothing was heard of them.
-  package mutating func repairTail(_ history: TransportHistory, now: Timestamp) {
+  package mutating func repairTail(_ history: TransportSendHistory, now: Timestamp) {
     cache.requestTail(limit: Self.maximumTail, now: now, history: history)
   }
 
   /// True when the latest packet is known to have arrived, or was sent so long ago that it is forgotten.
-  package func hasTailArrived(_ history: TransportHistory) -> Bool {
+  package func hasTailArrived(_ history: TransportSendHistory) -> Bool {
     cache.newestTransportNumber.map { history.hasArrived($0) } ?? true
   }
 

@@ -57,7 +57,7 @@ extension HTTPReply {
       status: 201,
       headers: [
         "Content-Type": "application/sdp", "Location": door.sessionPrefix + answer.id,
-        "ETag": "\"\(answer.etag)\"", "Accept-Patch": SignalingDesk.fragmentType,
+        "ETag": "\"\(answer.etag)\"", "Accept-Patch": RequestRouter.fragmentType,
       ], body: Array(answer.answer.utf8))
   }
 
@@ -66,7 +66,7 @@ extension HTTPReply {
     case .noContent: HTTPReply(status: 204)
     case .restarted(let fragment, let etag):
       HTTPReply(
-        status: 200, headers: ["Content-Type": SignalingDesk.fragmentType, "ETag": "\"\(etag)\""],
+        status: 200, headers: ["Content-Type": RequestRouter.fragmentType, "ETag": "\"\(etag)\""],
         body: Array(fragment.utf8))
     }
   }

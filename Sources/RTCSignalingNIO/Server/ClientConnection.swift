@@ -12,7 +12,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   private struct Exchange {
     /// For the log.
     var name: String
-    var verdict: SignalingDesk.Verdict
+    var verdict: RequestRouter.Verdict
     var isHead: Bool
     var keepsAlive: Bool
   }
@@ -248,7 +248,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     phase = .answering
     arm(registry.limits.requestTimeout)
     var head = HTTPResponseHead(version: .http1_1, status: .init(statusCode: reply.status))
-    for header in SignalingDesk.commonHeaders + reply.headers {
+    for header in RequestRouter.commonHeaders + reply.headers {
       head.headers.add(name: header.name, value: header.value)
     }
     if reply.status != 204 { head.headers.replaceOrAdd(name: "Content-Length", value: String(reply.body.count)) }

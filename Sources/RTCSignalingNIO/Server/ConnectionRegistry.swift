@@ -4,7 +4,7 @@ import RTCSignaling
 
 /// What the connections of one server share. Lives on the server's event loop and nowhere else.
 final class ConnectionRegistry {
-  let desk: SignalingDesk
+  let desk: RequestRouter
   let limits: ServerLimits
   let sessions: any WHEPSessions
   private let publications: (any OfferSessions)?
@@ -31,7 +31,7 @@ final class ConnectionRegistry {
   init(
     _ configuration: SignalingServerConfiguration, sessions: any WHEPSessions, logger: Logger, eventLoop: any EventLoop
   ) {
-    desk = SignalingDesk(
+    desk = RequestRouter(
       listen: configuration.listen, token: configuration.token, hostNames: configuration.hostNames,
       hasHub: configuration.hub != nil, takesPublications: configuration.publications != nil,
       origins: configuration.origins)

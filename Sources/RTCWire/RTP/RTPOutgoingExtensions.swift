@@ -3,9 +3,9 @@ import RTCPrimitives
 /// The header extensions of one packet to be sent. Those that are nil, or that the map gives no identifier, are left out.
 /// Trivial to copy; writing allocates nothing.
 public struct RTPOutgoingExtensions: Sendable, BitwiseCopyable {
-  public var mid: RTPStreamName?
-  public var rid: RTPStreamName?
-  public var repairedRid: RTPStreamName?
+  public var mid: RTPStreamID?
+  public var rid: RTPStreamID?
+  public var repairedRid: RTPStreamID?
   /// Usually `.placeholder`, patched by `RTPLateFields` at the moment of sending.
   public var absSendTime: AbsoluteSendTime?
   /// Usually `.placeholder`, patched by `RTPLateFields` at the moment of sending.

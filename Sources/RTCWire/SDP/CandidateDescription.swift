@@ -1,7 +1,7 @@
 public import RTCPrimitives
 
 /// What a candidate is (RFC 8445 §5.1.1); the raw value is its word in SDP.
-public enum IceCandidateKind: String, Hashable, Sendable {
+public enum ICECandidateKind: String, Hashable, Sendable {
   case host
   case serverReflexive = "srflx"
   case peerReflexive = "prflx"
@@ -20,7 +20,7 @@ public struct CandidateDescription: Hashable, Sendable {
   public var priority: UInt32
   public var address: Address
   public var port: UInt16
-  public var kind: IceCandidateKind
+  public var kind: ICECandidateKind
   /// The base of a reflexive or relayed candidate; for diagnosis only.
   public var related: Related?
   /// The generation of credentials it belongs to, when said.
@@ -60,7 +60,7 @@ public struct CandidateDescription: Hashable, Sendable {
 
   public init(
     foundation: String, component: UInt16 = 1, transport: Transport = .udp, priority: UInt32, address: Address,
-    port: UInt16, kind: IceCandidateKind, related: Related? = nil, usernameFragment: String? = nil
+    port: UInt16, kind: ICECandidateKind, related: Related? = nil, usernameFragment: String? = nil
   ) {
     self.foundation = foundation
     self.component = component
@@ -89,7 +89,7 @@ public struct CandidateDescription: Hashable, Sendable {
       let component = fields[1].decimal(UInt16.self), (1...256).contains(component),
       let priority = fields[3].decimal(UInt32.self), priority > 0,
       let address = Address(parsing: fields[4]), let port = fields[5].decimal(UInt16.self),
-      fields[6] == "typ", let kind = IceCandidateKind(rawValue: fields[7].lowercased())
+      fields[6] == "typ", let kind = ICECandidateKind(rawValue: fields[7].lowercased())
     else { return nil }
     let extensions = Self.extensions(fields[8...])
     switch fields[2].lowercased() {
@@ -124,7 +124,7 @@ public struct CandidateDescription: Hashable, Sendable {
       case "raddr": address = Address(parsing: value)
       case "rport": port = value.decimal() ?? 0
       case "tcptype": tcpType = value
-      case "ufrag": usernameFragment = IceCredentials.isUsernameFragment(value) ? String(value) : nil
+      case "ufrag": usernameFragment = ICECredentials.isUsernameFragment(value) ? String(value) : nil
       default: break  // generation, network-id, network-cost and whatever else a sender adds
       }
       index += 2

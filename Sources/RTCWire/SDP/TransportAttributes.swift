@@ -53,10 +53,10 @@ public struct TransportAttributes: Hashable, Sendable {
   public init() {}
 
   /// Nil unless both halves are given.
-  public var credentials: IceCredentials? {
+  public var credentials: ICECredentials? {
     get {
       guard let usernameFragment, let password else { return nil }
-      return IceCredentials(usernameFragment: usernameFragment, password: password)
+      return ICECredentials(usernameFragment: usernameFragment, password: password)
     }
     set {
       usernameFragment = newValue?.usernameFragment
@@ -70,10 +70,10 @@ public struct TransportAttributes: Hashable, Sendable {
   mutating func apply(_ name: Substring, _ value: Substring, _ line: SDPLine) throws(SDPError) -> Bool {
     switch name {
     case "ice-ufrag":
-      guard IceCredentials.isUsernameFragment(value) else { throw line.invalid("ice-ufrag") }
+      guard ICECredentials.isUsernameFragment(value) else { throw line.invalid("ice-ufrag") }
       usernameFragment = String(value)
     case "ice-pwd":
-      guard IceCredentials.isPassword(value) else { throw line.invalid("ice-pwd") }
+      guard ICECredentials.isPassword(value) else { throw line.invalid("ice-pwd") }
       password = String(value)
     case "ice-options":
       addOptions(value.fields.map { String($0) })

@@ -2,7 +2,7 @@
 /// of a WHIP or WHEP `PATCH` (RFC 9725 §4.3).
 public struct TrickleFragment: Hashable, Sendable {
   /// New ones mean an ICE restart.
-  public var credentials: IceCredentials?
+  public var credentials: ICECredentials?
   public var iceOptions: [String] = []
   public var isICELite = false
   /// The mids of `a=group:BUNDLE`.
@@ -17,12 +17,12 @@ public struct TrickleFragment: Hashable, Sendable {
     /// Nil for candidates that stand before any m-line or in a section without `a=mid`.
     public var mid: String?
     /// Given when they are said inside the section.
-    public var credentials: IceCredentials?
+    public var credentials: ICECredentials?
     public var candidates: [CandidateDescription]
     public var endOfCandidates: Bool
 
     public init(
-      kind: MediaDescription.Kind?, mid: String?, credentials: IceCredentials? = nil,
+      kind: MediaDescription.Kind?, mid: String?, credentials: ICECredentials? = nil,
       candidates: [CandidateDescription] = [], endOfCandidates: Bool = false
     ) {
       self.kind = kind
@@ -36,7 +36,7 @@ public struct TrickleFragment: Hashable, Sendable {
   public init() {}
 
   /// The credentials said at either level.
-  public var effectiveCredentials: IceCredentials? { credentials ?? sections.lazy.compactMap(\.credentials).first }
+  public var effectiveCredentials: ICECredentials? { credentials ?? sections.lazy.compactMap(\.credentials).first }
 
   /// The candidates of all sections.
   public var candidates: [CandidateDescription] { sections.flatMap(\.candidates) }

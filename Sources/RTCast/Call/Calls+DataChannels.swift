@@ -1,5 +1,5 @@
 public import RTCPeer
-public import RTCSctp
+public import RTCSCTP
 import RTCSignaling
 
 extension CallManager {

@@ -37,7 +37,7 @@ private final class PlayoutRun: Sendable {
   let thread = Mutex<NamedThread?>(nil)
   private let source: any PlayoutSource
   private let isOpen = Atomic(true)
-  private let bell = ServiceBell()
+  private let bell = Waiter()
 
   init(_ source: any PlayoutSource) { self.source = source }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// source's thread and hands the packets to a sink. Any thread.
 public final class AudioPipeline: Sendable {
   private let stage: Mutex<AudioStage>
-  private let orders: Mutex<AudioOrders>
+  private let orders: Mutex<AudioEncoderControls>
   private let published = Mutex(AudioPipelineStatistics())
   private let sink: @Sendable (EncodedAudioFrame) -> Void
 
@@ -18,7 +18,7 @@ public final class AudioPipeline: Sendable {
     sink: @escaping @Sendable (EncodedAudioFrame) -> Void,
     onFailure: @escaping @Sendable (AudioEncoderError) -> Void = { _ in }
   ) {
-    let orders = AudioOrders(settings: settings)
+    let orders = AudioEncoderControls(settings: settings)
     self.orders = Mutex(orders)
     self.sink = sink
     stage = Mutex(AudioStage(orders: orders, makeEncoder: makeEncoder, report: onFailure))
@@ -34,7 +34,7 @@ public final class AudioPipeline: Sendable {
   func setHeld(_ isHeld: Bool) { orders.withLock { $0.isHeld = isHeld } }
 
   /// What those who listen ask of the encoder; it does not do more than the settings say.
-  public func setWishes(_ wishes: OpusWishes) { orders.withLock { $0.wishes = wishes } }
+  public func setWishes(_ wishes: OpusPreferences) { orders.withLock { $0.wishes = wishes } }
 
   /// Bits a second, 6 000…510 000.
   public func setBitrate(_ bitrate: Int) {

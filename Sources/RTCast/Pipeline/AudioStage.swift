@@ -4,10 +4,10 @@ package import RTCPrimitives
 import RTCResample
 
 /// What others want of the sound; taken over before each block.
-package struct AudioOrders: Sendable {
+package struct AudioEncoderControls: Sendable {
   package var settings: AudioEncoderSettings
   /// What those who listen ask for.
-  package var wishes = OpusWishes()
+  package var wishes = OpusPreferences()
   /// Whether anybody listens.
   package var isActive = false
   package var isMuted = false
@@ -40,7 +40,7 @@ package struct AudioStage: ~Copyable {
 
   private let makeEncoder: AudioEncoderFactory
   private let report: @Sendable (AudioEncoderError) -> Void
-  private var orders: AudioOrders
+  private var orders: AudioEncoderControls
   private var encoder: (any AudioEncoder)?
   private let framer: AudioFramer
   /// What the next packet is made of, and when its first sample was heard.
@@ -51,7 +51,7 @@ package struct AudioStage: ~Copyable {
   private var wasSilent = true
 
   package init(
-    orders: AudioOrders, makeEncoder: @escaping AudioEncoderFactory,
+    orders: AudioEncoderControls, makeEncoder: @escaping AudioEncoderFactory,
     report: @escaping @Sendable (AudioEncoderError) -> Void
   ) {
     self.orders = orders
@@ -60,7 +60,7 @@ package struct AudioStage: ~Copyable {
     framer = AudioFramer(channels: orders.settings.channels)
   }
 
-  package mutating func obey(_ new: AudioOrders) { orders = new }
+  package mutating func obey(_ new: AudioEncoderControls) { orders = new }
 
   /// Takes sound of any kind; hands on every packet it completes.
   package mutating func consume(_ frame: AudioFrame, emit: (EncodedAudioFrame) -> Void) {

@@ -3,7 +3,7 @@ package import RTCMedia
 package import RTCPrimitives
 
 /// What others want of a pipeline; gathered between frames, taken over before each.
-package struct PipelineOrders: Sendable {
+package struct EncoderControls: Sendable {
   package var bitrate: BitRate
   package var bitrates: ClosedRange<BitRate>
   package var maxFrameRate: Double
@@ -31,7 +31,7 @@ package struct EncodeStage: ~Copyable {
   private let clock: @Sendable () -> Timestamp
   private let report: @Sendable (PipelineEvent) -> Void
 
-  private var orders: PipelineOrders
+  private var orders: EncoderControls
   private var encoder: (any VideoEncoder)?
   private var converter = FrameConverter()
   private var source = EncodeJob.Source.inputPicture
@@ -59,12 +59,12 @@ package struct EncodeStage: ~Copyable {
     self.makeEncoder = makeEncoder
     self.clock = clock
     self.report = report
-    orders = PipelineOrders(settings)
+    orders = EncoderControls(settings)
     statistics.contentHint = settings.contentHint
   }
 
   /// Takes over what is wanted from now on. A wanted key frame stays wanted until it was made.
-  package mutating func obey(_ new: PipelineOrders) {
+  package mutating func obey(_ new: EncoderControls) {
     let wasActive = orders.isActive
     let pending = orders.wantsKeyFrame
     orders = new

@@ -21,7 +21,7 @@ public final class VideoPipeline: VideoConsumer, Sendable {
   ) {
     let core = PipelineCore(settings: settings, makeEncoder: makeEncoder, sink: sink, events: events)
     self.core = core
-    ServiceBell.startThread { core.serveUntilStopped() }
+    Waiter.startThread { core.serveUntilStopped() }
   }
 
   deinit { core.stop() }
@@ -75,7 +75,7 @@ public final class VideoPipeline: VideoConsumer, Sendable {
 /// What the pipeline and its thread share; the thread must not keep the pipeline itself alive.
 private final class PipelineCore: Sendable {
   private struct Desk {
-    var orders: PipelineOrders
+    var orders: EncoderControls
     var isOpen = true
   }
 
@@ -86,7 +86,7 @@ private final class PipelineCore: Sendable {
   /// Held for moments only, so that nobody who orders or asks waits for an encode.
   private let desk: Mutex<Desk>
   private let published = Mutex(PipelineStatistics())
-  private let bell = ServiceBell()
+  private let bell = Waiter()
 
   init(
     settings: PipelineSettings, makeEncoder: @escaping VideoEncoderFactory,
@@ -96,14 +96,14 @@ private final class PipelineCore: Sendable {
     self.events = events
     stage = Mutex(
       EncodeStage(settings: settings, makeEncoder: makeEncoder, clock: { monotonicNow() }, report: events))
-    desk = Mutex(Desk(orders: PipelineOrders(settings)))
+    desk = Mutex(Desk(orders: EncoderControls(settings)))
   }
 
   /// Changes what holds from the next frame on.
-  func change(_ body: (inout PipelineOrders) -> Void) { desk.withLock { body(&$0.orders) } }
+  func change(_ body: (inout EncoderControls) -> Void) { desk.withLock { body(&$0.orders) } }
 
   /// Changes what should be acted on at once.
-  func order(_ body: (inout PipelineOrders) -> Void) {
+  func order(_ body: (inout EncoderControls) -> Void) {
     change(body)
     bell.ring()
   }
@@ -136,7 +136,7 @@ private final class PipelineCore: Sendable {
   /// Works on the stage by the newest orders and passes the result on; returns when the service thread is needed.
   private func perform(_ work: (inout EncodeStage) -> EncodedFrame?) -> Timestamp? {
     stage.withLock { stage in
-      let orders: PipelineOrders? = desk.withLock { desk in
+      let orders: EncoderControls? = desk.withLock { desk in
         guard desk.isOpen else { return nil }
         defer { desk.orders.wantsKeyFrame = false }
         return desk.orders

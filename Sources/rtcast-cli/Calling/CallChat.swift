@@ -1,5 +1,5 @@
 import RTCPeer
-import RTCSctp
+import RTCSCTP
 import RTCast
 
 /// The chats of calls: prints what is written there, and writes what is said here.

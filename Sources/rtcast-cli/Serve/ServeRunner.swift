@@ -1,6 +1,6 @@
 import Glibc
 import Logging
-import RTCDtls
+import RTCDTLS
 import RTCNet
 import RTCPrimitives
 import RTCSignaling

@@ -1,4 +1,4 @@
-import RTCDtls
+import RTCDTLS
 import RTCEngine
 import RTCPrimitives
 import RTCTestKit
@@ -28,7 +28,7 @@ import Testing
 
   @Test("another certificate in the middle of a call is refused, and the call goes on")
   func fingerprintChanged() throws {
-    let other = try DtlsCertificate().fingerprint.bytes
+    let other = try DTLSCertificate().fingerprint.bytes
     let pair = try afterOffer { offer in
       for index in offer.media.indices {
         offer.media[index].transport.fingerprints = [CertificateFingerprint(algorithm: "sha-256", bytes: other)]

@@ -1,6 +1,6 @@
 import RTCEngine
 import RTCPrimitives
-import RTCSctp
+import RTCSCTP
 import RTCTestKit
 
 /// Two whole peers with data channels between them, and media too unless it is said otherwise.

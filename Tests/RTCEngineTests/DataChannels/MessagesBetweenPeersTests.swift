@@ -1,6 +1,6 @@
 import RTCEngine
 import RTCPrimitives
-import RTCSctp
+import RTCSCTP
 import RTCTestKit
 import Testing
 

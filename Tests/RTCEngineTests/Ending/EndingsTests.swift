@@ -1,4 +1,4 @@
-import RTCDtls
+import RTCDTLS
 import RTCEngine
 import RTCPrimitives
 import RTCTestKit
@@ -8,7 +8,7 @@ import Testing
   @Test("a wrong fingerprint ends the connection before any media", arguments: [PeerPair.Side.offerer, .answerer])
   func wrongFingerprint(_ liar: PeerPair.Side) throws {
     var options = PeerPair.Options()
-    let other = try DtlsCertificate().fingerprint.description
+    let other = try DTLSCertificate().fingerprint.description
     options.rewrite = { side, description in
       guard side == liar else { return description }
       return description.split(separator: "\r\n").map {

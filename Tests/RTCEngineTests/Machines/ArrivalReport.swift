@@ -2,7 +2,7 @@ import RTCEngine
 import RTCPrimitives
 import RTCWire
 
-extension TransportHistory {
+extension TransportSendHistory {
   /// What the history makes of a report on the arrival of `numbers`.
   mutating func report(_ numbers: [Int], count: UInt8) -> (expected: Int, lost: Int) {
     let arrivals = numbers.map {

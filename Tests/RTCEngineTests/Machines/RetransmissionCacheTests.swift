@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test func theTailIsWhatComesAfterTheLastArrival() {
-    var history = TransportHistory()
+    var history = TransportSendHistory()
     for _ in 0..<40 { history.sent() }
     _ = history.report([10, 12, 14], count: 0)
     var cache = filled(0..<10)  // numbers 7…16 on the transport
@@ -99,12 +99,12 @@ import Testing
     #expect(cache.newestTransportNumber == TransportSequenceNumber(16))
     cache.requestTail(limit: 32, now: start, history: history)
     #expect(drain(&cache, start) == [])
-    cache.requestTail(limit: 4, now: start, history: TransportHistory())
+    cache.requestTail(limit: 4, now: start, history: TransportSendHistory())
     #expect(drain(&cache, start) == [6, 7, 8, 9])
   }
 
   @Test func aPacketSentAgainArrivesUnderItsNewNumber() {
-    var history = TransportHistory()
+    var history = TransportSendHistory()
     for _ in 0..<40 { history.sent() }
     var cache = filled(0..<10)
     cache.renumber(SequenceNumber(9), TransportSequenceNumber(30))

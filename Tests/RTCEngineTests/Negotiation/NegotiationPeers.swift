@@ -19,8 +19,8 @@ enum Peers {
   static let transportCC = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
   static let playoutDelay = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
 
-  static func credentials(_ letter: Character) -> IceCredentials {
-    IceCredentials(
+  static func credentials(_ letter: Character) -> ICECredentials {
+    ICECredentials(
       usernameFragment: String(repeating: letter, count: 4), password: String(repeating: letter, count: 24))
   }
 

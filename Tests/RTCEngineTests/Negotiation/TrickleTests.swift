@@ -1,5 +1,5 @@
 import RTCEngine
-import RTCIce
+import RTCICE
 import RTCPrimitives
 import RTCTestKit
 import RTCWire
@@ -60,7 +60,7 @@ import Testing
     for side in [PeerPair.Side.offerer, .answerer] {
       if restarts {
         var random = SeededGenerator(seed: 9)
-        pair.perform(side, .restartICE(IceCredentials(using: &random)))
+        pair.perform(side, .restartICE(ICECredentials(using: &random)))
       } else {
         pair.addTrack(.video, "screen", on: side)
       }

@@ -1,6 +1,6 @@
-import RTCDtls
+import RTCDTLS
 import RTCEngine
-import RTCIce
+import RTCICE
 import RTCMedia
 import RTCPrimitives
 import RTCWire
@@ -17,8 +17,8 @@ import Testing
   ) throws -> (video: MediaDescription, formats: [VideoPayloadFormat]) {
     var random = SeededGenerator(seed: 1)
     var configuration = PeerConfiguration(
-      localAddresses: [SocketAddress(ip: .loopbackV4, port: 5_000)], certificate: try DtlsCertificate(),
-      iceCredentials: IceCredentials(using: &random), seed: 1)
+      localAddresses: [SocketAddress(ip: .loopbackV4, port: 5_000)], certificate: try DTLSCertificate(),
+      iceCredentials: ICECredentials(using: &random), seed: 1)
     var video = PeerConfiguration.OutgoingVideo()
     video.codecs = codecs
     configuration.sendsVideo = video

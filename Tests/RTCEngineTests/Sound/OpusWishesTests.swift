@@ -6,7 +6,7 @@ import RTCWire
 import Testing
 
 /// What listeners ask of Opus in their descriptions (RFC 7587 §6.1), and what one encoder makes of it for all.
-@Suite struct OpusWishesOfListeners {
+@Suite struct OpusPreferencesOfListeners {
   /// A listener that is sent sound, and whose description says `parameters` of Opus.
   private func listener(_ parameters: String, seed: UInt64) throws -> PeerPair {
     var options = PeerPair.Options.soundAlone
@@ -21,12 +21,12 @@ import Testing
   }
 
   /// Tells `audience` what `pair`'s sender learned since `seen` events, as a track does.
-  private func follow(_ pair: PeerPair, _ seen: inout Int, _ audience: inout OpusAudience<Int>, as listener: Int) {
+  private func follow(_ pair: PeerPair, _ seen: inout Int, _ audience: inout OpusPreferenceSet<Int>, as listener: Int) {
     for (_, event) in pair.sender.events.dropFirst(seen) {
       switch event {
-      case .sendingStarted: _ = audience.set(OpusWishes(), of: listener)
+      case .sendingStarted: _ = audience.set(OpusPreferences(), of: listener)
       case .sendingStopped, .stateChanged(.ended): _ = audience.set(nil, of: listener)
-      case .opusWishesChanged(let wishes, _): _ = audience.set(wishes, of: listener)
+      case .opusPreferencesChanged(let wishes, _): _ = audience.set(wishes, of: listener)
       default: break
       }
     }
@@ -37,7 +37,7 @@ import Testing
   func twoListeners() throws {
     let modest = try listener("maxaveragebitrate=24000;stereo=0;maxplaybackrate=16000;useinbandfec=0;cbr=1", seed: 1)
     let demanding = try listener("maxaveragebitrate=64000;stereo=1;useinbandfec=1;usedtx=0", seed: 2)
-    var audience = OpusAudience<Int>()
+    var audience = OpusPreferenceSet<Int>()
     var seen = (0, 0)
     let settings = AudioEncoderSettings()
 
@@ -67,11 +67,11 @@ import Testing
 
   @Test("one that states no limit lifts it for all, and says nothing of what it leaves unsaid")
   func silentListener() {
-    var audience = OpusAudience<Int>()
-    let wishes = OpusWishes(FormatParameters("minptime=10;maxaveragebitrate=20000;stereo=0;maxplaybackrate=8000"))
+    var audience = OpusPreferenceSet<Int>()
+    let wishes = OpusPreferences(FormatParameters("minptime=10;maxaveragebitrate=20000;stereo=0;maxplaybackrate=8000"))
     #expect(audience.set(wishes, of: 1) == wishes)
     // What browsers say.
-    let all = audience.set(OpusWishes(FormatParameters("minptime=10;useinbandfec=1")), of: 2)
+    let all = audience.set(OpusPreferences(FormatParameters("minptime=10;useinbandfec=1")), of: 2)
     #expect(all?.maximumBitrate == nil && all?.maximumPlaybackRate == nil && all?.isStereo == nil)
     #expect(all?.applied(to: AudioEncoderSettings()) == AudioEncoderSettings())
     #expect(audience.set(nil, of: 3) == nil)
@@ -87,7 +87,7 @@ import Testing
       ("maxaveragebitrate=99999999999999999999", nil, nil),
     ] as [(String, Int?, Int?)])
   func bounds(_ text: String, _ bitrate: Int?, _ rate: Int?) {
-    let wishes = OpusWishes(FormatParameters(text))
+    let wishes = OpusPreferences(FormatParameters(text))
     #expect(wishes.maximumBitrate == bitrate && wishes.maximumPlaybackRate == rate)
     #expect(wishes.isStereo == nil && wishes.isConstantBitrate == nil)
   }
@@ -98,7 +98,7 @@ import Testing
     settings.bitrate = 32_000
     settings.usesForwardErrorCorrection = false
     settings.usesDiscontinuousTransmission = false
-    let wishes = OpusWishes(FormatParameters("maxaveragebitrate=64000;stereo=1;useinbandfec=1;usedtx=1"))
+    let wishes = OpusPreferences(FormatParameters("maxaveragebitrate=64000;stereo=1;useinbandfec=1;usedtx=1"))
     #expect(wishes.applied(to: settings) == settings)
   }
 }

@@ -43,7 +43,7 @@ import Testing
         level: SoundLevel(attenuation: attenuation))
       var span = datagram.mutableSpan
       let count = stream.write(
-        frame, into: &span, at: SendMoment(now: .zero, transportNumber: TransportSequenceNumber(0)))
+        frame, into: &span, at: DepartureFields(now: .zero, transportNumber: TransportSequenceNumber(0)))
       let header = RTPHeader(parsing: datagram.span.extracting(0..<count))!
       var elements = header.extensionElements(in: datagram.span)
       let element = elements.next()

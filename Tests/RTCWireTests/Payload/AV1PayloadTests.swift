@@ -73,7 +73,7 @@ import Testing
   func `lengths that contradict the payload are refused`(dump: String) { #expect(elements(dump) == nil) }
 
   @Test func `fragments become units with sizes again`() {
-    var assembly = AV1FrameAssembly()
+    var assembly = AV1Depacketizer()
     for dump in ["78 01 10 02 0801 3007", "d0 08", "90 09"] {
       assembly.append(wireBytes(dump).span)
     }

@@ -4,16 +4,16 @@ import Testing
 
 @Suite struct RTPExtensionValueTests {
   @Test func `stream names are short and printable`() throws {
-    let name = try #require(RTPStreamName("video"))
+    let name = try #require(RTPStreamID("video"))
     #expect("\(name)" == "video" && name.count == 5)
     #expect(writtenBytes { name.write(into: &$0) } == wireBytes("766964656f"))
-    #expect(parsing(wireBytes("766964656f"), RTPStreamName.init(parsing:)) == name)
-    let longest = try #require(RTPStreamName("0123456789abcdef"))
+    #expect(parsing(wireBytes("766964656f"), RTPStreamID.init(parsing:)) == name)
+    let longest = try #require(RTPStreamID("0123456789abcdef"))
     #expect("\(longest)" == "0123456789abcdef")
-    #expect(longest != RTPStreamName("0123456789abcdeg"))
-    for bad in ["", "0123456789abcdefg", "a b", "ä"] { #expect(RTPStreamName(bad) == nil) }
-    #expect(parsing(wireBytes("7600"), RTPStreamName.init(parsing:)) == nil)
-    #expect(parsing([], RTPStreamName.init(parsing:)) == nil)
+    #expect(longest != RTPStreamID("0123456789abcdeg"))
+    for bad in ["", "0123456789abcdefg", "a b", "ä"] { #expect(RTPStreamID(bad) == nil) }
+    #expect(parsing(wireBytes("7600"), RTPStreamID.init(parsing:)) == nil)
+    #expect(parsing([], RTPStreamID.init(parsing:)) == nil)
   }
 
   @Test func `abs-send-time counts in 2⁻¹⁸ s and wraps after 64 s`() throws {

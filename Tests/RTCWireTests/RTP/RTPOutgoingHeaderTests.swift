@@ -13,9 +13,9 @@ import Testing
 
   private func allExtensions() -> RTPOutgoingExtensions {
     var extensions = RTPOutgoingExtensions()
-    extensions.mid = RTPStreamName("video")
-    extensions.rid = RTPStreamName("hi")
-    extensions.repairedRid = RTPStreamName("lo")
+    extensions.mid = RTPStreamID("video")
+    extensions.rid = RTPStreamID("hi")
+    extensions.repairedRid = RTPStreamID("lo")
     extensions.absSendTime = .placeholder
     extensions.transportSequenceNumber = .placeholder
     extensions.contentType = .screenshare
@@ -37,7 +37,7 @@ import Testing
   @Test func `late fields are where they are said to be`() throws {
     let map = RTPHeaderExtensionMap(offering: [.mid, .absSendTime, .transportSequenceNumber])
     let header = header {
-      $0.extensions.mid = RTPStreamName("video")
+      $0.extensions.mid = RTPStreamID("video")
       $0.extensions.absSendTime = .placeholder
       $0.extensions.transportSequenceNumber = .placeholder
       $0.extensions.orientation = .upright  // not negotiated, so not written

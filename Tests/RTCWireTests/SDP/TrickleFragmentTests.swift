@@ -22,7 +22,7 @@ import Testing
     #expect(fragment.credentials == nil)
     #expect(
       fragment.effectiveCredentials
-        == IceCredentials(usernameFragment: "EsAw", password: "P2uYro0UCOQ4zxjKXaWCBui1"))
+        == ICECredentials(usernameFragment: "EsAw", password: "P2uYro0UCOQ4zxjKXaWCBui1"))
     #expect(fragment.sections.map(\.mid) == ["0"] && fragment.sections[0].kind == .audio)
     #expect(fragment.candidates.map(\.port) == [61764, 61765])
     #expect(fragment.isComplete)
@@ -32,7 +32,7 @@ import Testing
     let fragment = try TrickleFragment(parsing: Self.patch)
     #expect(try TrickleFragment(parsing: fragment.description) == fragment)
     var restart = TrickleFragment()
-    restart.credentials = IceCredentials(usernameFragment: "abcd", password: "0123456789012345678901")
+    restart.credentials = ICECredentials(usernameFragment: "abcd", password: "0123456789012345678901")
     restart.iceOptions = ["trickle", "ice2"]
     #expect(try TrickleFragment(parsing: restart.description) == restart)
     #expect(!restart.isComplete && restart.sections.isEmpty)

@@ -6,14 +6,14 @@ import RTCast
 import Testing
 
 @Suite struct AudioStageTests {
-  private func orders(active: Bool = true, muted: Bool = false) -> AudioOrders {
-    var orders = AudioOrders(settings: AudioEncoderSettings())
+  private func orders(active: Bool = true, muted: Bool = false) -> AudioEncoderControls {
+    var orders = AudioEncoderControls(settings: AudioEncoderSettings())
     orders.isActive = active
     orders.isMuted = muted
     return orders
   }
 
-  private func stage(_ orders: AudioOrders) -> AudioStage {
+  private func stage(_ orders: AudioEncoderControls) -> AudioStage {
     AudioStage(
       orders: orders,
       makeEncoder: { settings throws(AudioEncoderError) in try OpusAudioEncoder(settings) },
@@ -85,7 +85,7 @@ import Testing
     #expect(after.allSatisfy { OpusPacket($0.data)?.channels == 1 })
     // Some 11 kB without; the rate is an average over longer than this.
     #expect(after.map(\.data.count).reduce(0, +) < 3_000)
-    orders.wishes = OpusWishes()
+    orders.wishes = OpusPreferences()
     stage.obey(orders)
     stage.consume(noise(milliseconds: 200, at: .milliseconds(1_200))) { packets.append($0) }
     #expect(packets.last.flatMap { OpusPacket($0.data)?.channels } == 2)

@@ -8,8 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct PipelineKeyFrameTests {
   let size = PixelSize(width: 480, height: 272)
 
-  private func orders(keyFrame: Bool = false, active: Bool = true) -> PipelineOrders {
-    var orders = PipelineOrders(PipelineSettings(startBitrate: .megabitsPerSecond(2)))
+  private func orders(keyFrame: Bool = false, active: Bool = true) -> EncoderControls {
+    var orders = EncoderControls(PipelineSettings(startBitrate: .megabitsPerSecond(2)))
     orders.wantsKeyFrame = keyFrame
     orders.isActive = active
     return orders

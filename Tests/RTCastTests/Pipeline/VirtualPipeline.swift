@@ -78,7 +78,7 @@ final class VirtualPipeline {
   var deadline: Timestamp? { stage.nextDeadline() }
   var statistics: PipelineStatistics { stage.statistics }
 
-  func obey(_ orders: PipelineOrders) { stage.obey(orders) }
+  func obey(_ orders: EncoderControls) { stage.obey(orders) }
 
   func consume(_ frame: VideoFrame) throws { try show(stage.consume(frame)) }
 

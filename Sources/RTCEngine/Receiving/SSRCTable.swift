@@ -1,0 +1,62 @@
+package import RTCPrimitives
+
+/// Whose the far side's sources are (RFC 8843 §9.2): said by its description, or learned from packets that named their
+/// m-section.
+package struct SSRCTable {
+  /// A far side has no business with more sources at a time.
+  package static let capacity = 64
+
+  private struct Entry {
+    var source: SSRC
+    var owner: TransceiverID
+    var isDescribed: Bool
+    var bound: Timestamp
+  }
+
+  /// Changes of one source's owner closer together than this are refused.
+  private static let interval = TimeDelta.seconds(1)
+  private var entries: [Entry] = []
+
+  package init() {}
+
+  package func owner(of source: SSRC) -> TransceiverID? {
+    for index in entries.indices where entries[index].source == source { return entries[index].owner }
+    return nil
+  }
+
+  /// What became of a packet's claim that its source belongs to an m-section.
+  package enum Binding: Hashable {
+    /// As known, or new.
+    case bound
+    /// The source was another's until now.
+    case moved(from: TransceiverID)
+    /// It changes hands too fast to be meant.
+    case refused
+  }
+
+  package mutating func bind(_ source: SSRC, to owner: TransceiverID, now: Timestamp) -> Binding {
+    for index in entries.indices where entries[index].source == source {
+      let former = entries[index].owner
+      guard former != owner else { return .bound }
+      guard now - entries[index].bound >= Self.interval else { return .refused }
+      entries[index] = Entry(source: source, owner: owner, isDescribed: false, bound: now)
+      return .moved(from: former)
+    }
+    if entries.count >= Self.capacity {
+      guard let oldest = entries.firstIndex(where: { !$0.isDescribed }) else { return .refused }
+      entries.remove(at: oldest)
+    }
+    entries.append(Entry(source: source, owner: owner, isDescribed: false, bound: now))
+    return .bound
+  }
+
+  /// Takes what a new description says; what was learned of transceivers that still receive stays.
+  package mutating func describe(_ described: [(source: SSRC, owner: TransceiverID)], receiving: Set<TransceiverID>) {
+    entries.removeAll { $0.isDescribed || !receiving.contains($0.owner) }
+    for item in described.prefix(Self.capacity / 2) {
+      entries.removeAll { $0.source == item.source }
+      entries.append(
+        Entry(source: item.source, owner: item.owner, isDescribed: true, bound: Timestamp(nanoseconds: .min / 2)))
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import RTCPrimitives
+import RTCWire
+
+/// Watches one route in use: consent to send (RFC 7675 §5.1), and whether the peer is heard at all.
+///
+/// Consent checks go out every 4…6 s, each a new transaction. One that is not answered soon is followed by two probes a
+/// second, so that an outage shows within seconds and its end at once, and a route that loses half of everything both ways
+/// keeps its consent; on a working route there are none.
+/// Only an answer renews consent; anything authenticated counts as being heard.
+struct ConsentMonitor {
+  enum Step: Hashable {
+    case none
+    case check
+    case expired
+  }
+
+  private static let probeInterval = TimeDelta.milliseconds(500)
+  /// An unanswered check must be this old before silence is believed.
+  private static let probingTime = TimeDelta.milliseconds(2_500)
+  private static let maximumOutstanding = 8
+
+  private let configuration: ICEConfiguration
+  private var consentedAt: Timestamp
+  private var heardAt: Timestamp
+  private var unansweredSince: Timestamp?
+  private var nextCheckAt: Timestamp
+  private var outstanding: [(id: STUNTransactionID, sentAt: Timestamp)] = []
+  /// Smoothed as in RFC 6298 §2.
+  private(set) var roundTripTime: TimeDelta?
+
+  /// - Parameter checksAtOnce: when it was some time ago that the pair was found to work.
+  init(
+    configuration: ICEConfiguration, roundTripTime: TimeDelta?, checksAtOnce: Bool, now: Timestamp,
+    random: inout SeededGenerator
+  ) {
+    self.configuration = configuration
+    self.roundTripTime = roundTripTime
+    consentedAt = now
+    heardAt = now
+    nextCheckAt = now
+    if !checksAtOnce { scheduleCheck(now: now, random: &random) }
+  }
+
+  var deadline: Timestamp {
+    var time = min(nextCheckAt, consentedAt + configuration.consentLifetime)
+    if let silentAt, silentAt > lastLookedAt { time = min(time, silentAt) }
+    return time
+  }
+  private var lastLookedAt = Timestamp(nanoseconds: .min)
+
+  func isSilent(at now: Timestamp) -> Bool { silentAt.map { $0 <= now } ?? false }
+
+  mutating func step(now: Timestamp) -> Step {
+    lastLookedAt = now
+    if now >= consentedAt + configuration.consentLifetime { return .expired }
+    return now >= nextCheckAt ? .check : .none
+  }
+
+  mutating func sent(_ id: STUNTransactionID, now: Timestamp) {
+    if outstanding.count == Self.maximumOutstanding { outstanding.removeFirst() }
+    outstanding.append((id, now))
+    unansweredSince = unansweredSince ?? now
+    // A slow path is given time to answer.
+    nextCheckAt = now + max(Self.probeInterval, (roundTripTime ?? .zero) * 2)
+  }
+
+  func awaits(_ id: STUNTransactionID) -> Bool { outstanding.contains { $0.id == id } }
+
+  /// The authentic answer to a check has come.
+  mutating func answered(_ id: STUNTransactionID, now: Timestamp, random: inout SeededGenerator) {
+    guard let check = outstanding.first(where: { $0.id == id }) else { return }
+    addRoundTrip(now - check.sentAt)
+    outstanding.removeAll(keepingCapacity: true)
+    unansweredSince = nil
+    consentedAt = now
+    heardAt = max(heardAt, now)
+    scheduleCheck(now: now, random: &random)
+  }
+
+  /// Something authenticated came from the peer.
+  mutating func heard(at time: Timestamp) { heardAt = max(heardAt, time) }
+
+  private var silentAt: Timestamp? {
+    guard let unansweredSince else { return nil }
+    return max(heardAt + configuration.disconnectedAfter, unansweredSince + Self.probingTime)
+  }
+
+  private mutating func scheduleCheck(now: Timestamp, random: inout SeededGenerator) {
+    nextCheckAt = now + .seconds(configuration.consentInterval.seconds * (0.8 + 0.4 * random.nextUnit()))
+  }
+
+  private mutating func addRoundTrip(_ sample: TimeDelta) {
+    roundTripTime = roundTripTime.map { $0 + (sample - $0) / 8 } ?? sample
+  }
+}

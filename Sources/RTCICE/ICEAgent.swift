@@ -1,0 +1,246 @@
+public import RTCPrimitives
+public import RTCWire
+
+/// A full ICE agent for one component (RFC 8445, trickle RFC 8838, consent RFC 7675) without sockets and clocks.
+///
+/// The owner hands in candidates, descriptions, STUN datagrams and the time; the agent writes datagrams into a batch and
+/// appends events. After every call `nextDeadline` says when `deadlineReached` must be called; it may say "now". Media
+/// does not pass through here: send it along `selectedRoute`. Owned by one thread.
+public struct ICEAgent: ~Copyable {
+  /// Who nominates; conflicts with the peer's belief settle themselves.
+  public internal(set) var role: ICERole
+  public internal(set) var state: ICEState = .new
+  /// Where media goes: the nominated pair's route or, before one is nominated, the best valid pair's. Nil when nothing works.
+  public internal(set) var selectedRoute: Route?
+  public internal(set) var localCandidates: [ICECandidate] = []
+  public internal(set) var statistics = ICEStatistics()
+
+  let configuration: ICEConfiguration
+  var tieBreaker: UInt64
+  var random: SeededGenerator
+  var session: ICESession
+  var path: SelectedPath?
+  /// The credentials before the restart: the peer may check the old path until it has a new one.
+  var former: LocalIdentity?
+  var lastCheckAt = Timestamp(nanoseconds: .min)
+  var deadlines = ICEDeadlines()
+
+  /// - Parameters:
+  ///   - role: controlling for the side that made the first offer (RFC 8445 §6.1.1).
+  ///   - tieBreaker: 64 random bits.
+  ///   - seed: for transaction ids and the spread of consent checks; random in production.
+  public init(
+    role: ICERole, configuration: ICEConfiguration = ICEConfiguration(), localCredentials: ICECredentials,
+    tieBreaker: UInt64, seed: UInt64
+  ) {
+    self.role = role
+    self.configuration = configuration
+    self.tieBreaker = tieBreaker
+    random = SeededGenerator(seed: seed)
+    session = ICESession(local: LocalIdentity(localCredentials), configuration: configuration)
+  }
+
+  // MARK: - Descriptions and candidates
+
+  /// Takes the role the description exchange gives, as after a rollback. Ignored once the peer's credentials are known.
+  public mutating func setRole(_ role: ICERole) {
+    guard session.remote == nil, role != self.role else { return }
+    self.role = role
+    session.checklist.reprioritize(role: role)
+  }
+
+  /// Candidates of this agent, at any time; those of an address already known are ignored.
+  public mutating func addLocalCandidates(_ candidates: [ICECandidate], now: Timestamp) {
+    for candidate in candidates where !localCandidates.contains(where: { $0.address == candidate.address }) {
+      localCandidates.append(candidate)
+      for remote in session.remoteCandidates { formPair(candidate, remote) }
+    }
+    rearm(now: now)
+  }
+
+  /// The credentials from the peer's description: checks begin. The same again changes nothing; others without a
+  /// `restart` before are taken as the peer's restart with our credentials kept.
+  /// - Parameter isLite: the peer is an ice-lite agent, so that this one controls (RFC 8445 §6.1.1).
+  public mutating func setRemote(credentials: ICECredentials, isLite: Bool = false, now: Timestamp) {
+    if let remote = session.remote {
+      guard remote.credentials != credentials else { return }
+      begin(ICESession(local: session.local, configuration: configuration))
+    }
+    if isLite, role != .controlling {
+      role = .controlling
+      session.checklist.reprioritize(role: role)
+    }
+    let remote = RemoteIdentity(credentials, local: session.local)
+    session.remote = remote
+    session.phase = .checking(since: now)
+    let early = session.earlyChecks
+    session.earlyChecks = []
+    for check in early {
+      guard check.fragment == remote.fragment else {
+        statistics.count(.unknownUsername)
+        continue
+      }
+      learn(route: check.route, priority: check.priority, nominates: check.nominates, now: now)
+    }
+    rearm(now: now)
+  }
+
+  /// A candidate of the peer, from its description or trickled, before or after `setRemote`.
+  /// - Parameter usernameFragment: the session it is for, when signalling says so (RFC 8839 §5.4); others are dropped.
+  public mutating func addRemoteCandidate(
+    _ candidate: ICECandidate, usernameFragment: String? = nil, now: Timestamp
+  ) {
+    if let usernameFragment, let remote = session.remote, remote.credentials.usernameFragment != usernameFragment {
+      return statistics.count(.unusableCandidate)
+    }
+    guard candidate.isReachableInPrinciple else { return statistics.count(.unusableCandidate) }
+    guard session.phase != .failed, !session.remoteCandidates.contains(where: { $0.address == candidate.address })
+    else { return }
+    guard session.remoteCandidates.count < configuration.maximumRemoteCandidates else {
+      return statistics.count(.limitReached)
+    }
+    session.remoteCandidates.append(candidate)
+    for local in localCandidates { formPair(local, candidate) }
+    rearm(now: now)
+  }
+
+  /// The peer says that it has no more candidates for this session (RFC 8838 §14). The agent that made the offer, whose
+  /// candidates the peer has had since, then gives up soon when nothing is left to check; the other one still waits, for its
+  /// answer may be on its way to somebody who takes it by hand.
+  public mutating func endRemoteCandidates(now: Timestamp) {
+    session.remoteGathering = .complete
+    rearm(now: now)
+  }
+
+  /// Begins an ICE restart (RFC 8445 §9): new credentials here, and soon `setRemote` with the peer's new ones. The route in
+  /// use stays in use, with its consent watched, until the new session has nominated a pair.
+  public mutating func restart(localCredentials: ICECredentials, now: Timestamp) {
+    statistics.restarts += 1
+    begin(ICESession(local: LocalIdentity(localCredentials), configuration: configuration))
+    rearm(now: now)
+  }
+
+  // MARK: - Network and time
+
+  /// Takes a datagram whose first byte is that of STUN (0…3).
+  public mutating func receive(
+    _ datagram: Span<UInt8>, route: Route, now: Timestamp, into batch: inout DatagramBatch, events: inout [ICEEvent]
+  ) {
+    if let message = try? STUNMessage(parsing: datagram) {
+      handle(message, route: route, now: now, into: &batch, events: &events)
+    } else {
+      statistics.count(.malformed)
+    }
+    sendDueCheck(now: now, into: &batch)
+    settle(now: now, events: &events)
+  }
+
+  /// Does what is due at `now`; harmless when nothing is.
+  public mutating func deadlineReached(now: Timestamp, into batch: inout DatagramBatch, events: inout [ICEEvent]) {
+    repeatDueChecks(now: now, into: &batch)
+    evaluateNomination(now: now)
+    watchConsent(now: now, into: &batch)
+    sendDueCheck(now: now, into: &batch)
+    settle(now: now, events: &events)
+  }
+
+  /// Tells of authenticated traffic on the selected route (an SRTCP report, say), at most a few times a second: it keeps the
+  /// state from turning `disconnected`. Consent is another matter and needs answers to its own checks (RFC 7675 §5.1).
+  public mutating func noteAuthenticatedTraffic(at time: Timestamp) {
+    path?.consent.heard(at: time)
+    if state == .disconnected { deadlines[.report] = time }
+  }
+
+  /// When `deadlineReached` must be called next; nil: not at all.
+  public var nextDeadline: Timestamp? { deadlines.next?.time }
+  /// The same with its reason.
+  public var nextTimer: (time: Timestamp, timer: ICETimer)? { deadlines.next }
+
+  // MARK: - Reading
+
+  public var localCredentials: ICECredentials { session.local.credentials }
+  public var remoteCredentials: ICECredentials? { session.remote?.credentials }
+
+  /// Of the selected route, smoothed; nil before the first measurement.
+  public var roundTripTime: TimeDelta? { path?.consent.roundTripTime }
+
+  /// The candidates of the nominated pair of this session.
+  public var selectedPair: (local: ICECandidate, remote: ICECandidate)? {
+    guard let id = session.selectedPair, let index = session.checklist.index(id: id) else { return nil }
+    return (session.checklist[index].local, session.checklist[index].remote)
+  }
+
+  /// The number of pairs kept at this moment.
+  public var pairCount: Int { session.checklist.pairs.count }
+}
+
+// MARK: - Settling
+
+extension ICEAgent {
+  private mutating func begin(_ new: ICESession) {
+    if new.local.fragment != session.local.fragment { former = session.local }
+    session = new
+  }
+
+  /// Brings state, route and deadlines up to date after a step and tells of changes.
+  mutating func settle(now: Timestamp, events: inout [ICEEvent]) {
+    if let end = checkingEnd, now >= end { session.phase = .failed }
+    let route = path?.route ?? validRoute
+    if route != selectedRoute {
+      selectedRoute = route
+      if let route { events.append(.selectedRouteChanged(route)) }
+    }
+    let newState = stateNow(now)
+    if newState != state {
+      state = newState
+      events.append(.stateChanged(newState))
+    }
+    rearm(now: now)
+  }
+
+  /// When checking is given up unless something more comes: nil while pairs are still being checked. A pair that works and
+  /// that the peer never nominates is no hope any more when nothing was heard on it for the life of a consent; without this
+  /// end media would go there for ever (RFC 7675 §5.1).
+  private var checkingEnd: Timestamp? {
+    guard case .checking(let since) = session.phase, session.checklist.isExhausted else { return nil }
+    let end = since + patience
+    return session.checklist.lastHeardOnValid.map { max(end, $0 + configuration.consentLifetime) } ?? end
+  }
+
+  private var patience: TimeDelta {
+    switch (role, session.remoteGathering) {
+    case (.controlling, .complete): configuration.completePatience
+    case (.controlling, .underWay), (.controlled, _): configuration.patience
+    }
+  }
+
+  private var validRoute: Route? {
+    guard session.phase != .failed, let index = session.checklist.bestValid else { return nil }
+    return session.checklist[index].route
+  }
+
+  private func stateNow(_ now: Timestamp) -> ICEState {
+    if let path { return path.consent.isSilent(at: now) ? .disconnected : .connected }
+    switch session.phase {
+    case .awaitingRemote: return .new
+    case .checking, .completed: return .checking
+    case .failed: return .failed
+    }
+  }
+
+  mutating func rearm(now: Timestamp) {
+    deadlines[.check] = nextCheckTime ?? .distantFuture
+    deadlines[.retransmission] = session.transactions.reduce(.distantFuture) { min($0, $1.dueAt) }
+    deadlines[.nomination] = session.nominationAt ?? .distantFuture
+    deadlines[.consent] = path?.consent.deadline ?? .distantFuture
+    deadlines[.report] = stateNow(now) == state ? .distantFuture : now
+    deadlines[.patience] = .distantFuture
+    if case .checking(let since) = session.phase {
+      if let end = checkingEnd {
+        deadlines[.patience] = max(end, now)
+      } else if since + configuration.patience > now {
+        deadlines[.patience] = since + configuration.patience
+      }
+    }
+  }
+}

@@ -1,0 +1,167 @@
+public import RTCWire
+
+/// Names a channel for as long as its transport lives; never used again.
+public struct DataChannelHandle: Hashable, Sendable, BitwiseCopyable {
+  public let value: UInt64
+  init(_ value: UInt64) { self.value = value }
+}
+
+/// What a channel is asked to be (W3C RTCDataChannelInit).
+public struct DataChannelParameters: Hashable, Sendable {
+  /// At most 65,535 bytes of UTF-8.
+  public var label: String
+  public var `protocol`: String
+  public var isOrdered: Bool
+  public var reliability: DataChannelReliability
+  /// RFC 8831 §6.4: 128, 256 (normal), 512 or 1024. Channels with more to send get turns in this proportion.
+  public var priority: UInt16
+  /// The stream both sides have agreed on by other means; nil: this side chooses one and tells the other (RFC 8832).
+  public var negotiatedStream: StreamID?
+
+  public init(
+    label: String = "", protocol: String = "", isOrdered: Bool = true,
+    reliability: DataChannelReliability = .reliable, priority: UInt16 = 256, negotiatedStream: StreamID? = nil
+  ) {
+    self.label = label
+    self.protocol = `protocol`
+    self.isOrdered = isOrdered
+    self.reliability = reliability
+    self.priority = priority
+    self.negotiatedStream = negotiatedStream
+  }
+
+  init(_ open: DataChannelOpen) {
+    self.init(
+      label: open.label, protocol: open.protocol, isOrdered: open.isOrdered, reliability: open.reliability,
+      priority: open.priority)
+  }
+
+  var openMessage: DataChannelOpen {
+    DataChannelOpen(
+      isOrdered: isOrdered, reliability: reliability, priority: priority, label: label, protocol: `protocol`)
+  }
+
+  var nameSize: Int { label.utf8.count + `protocol`.utf8.count }
+}
+
+/// One message of a channel.
+public enum DataChannelMessage: Hashable, Sendable {
+  case text(String)
+  case binary([UInt8])
+
+  /// Bytes of content.
+  public var size: Int {
+    switch self {
+    case .text(let text): text.utf8.count
+    case .binary(let bytes): bytes.count
+    }
+  }
+}
+
+/// The life of a channel (W3C RTCDataChannelState).
+public enum DataChannelState: Hashable, Sendable {
+  case connecting
+  case open
+  case closing
+  case closed
+}
+
+/// Why the association, and with it every channel, ended.
+public enum DataChannelEnd: Hashable, Sendable {
+  /// By `close`.
+  case closedHere
+  /// The peer aborted or shut it down, or began anew.
+  case closedByPeer
+  /// No answer to ten transmissions in a row.
+  case timeout
+  /// The peer made us hold more than it may.
+  case peerExceededLimits
+  /// There is no SCTP to be had in this process.
+  case unavailable(SCTPError)
+}
+
+/// What a step of a `DataChannelTransport` came to.
+public enum DataChannelEvent: Hashable, Sendable {
+  /// The association stands.
+  case connected
+  /// The peer opened a channel; it can be used at once.
+  case incoming(DataChannelHandle, DataChannelParameters)
+  /// A channel of ours can be used.
+  case opened(DataChannelHandle)
+  case message(DataChannelHandle, DataChannelMessage)
+  /// So many bytes of messages wait now; not said of those that SCTP takes at once.
+  case bufferedAmountChanged(DataChannelHandle, Int)
+  /// `bufferedAmount` has come down to the threshold.
+  case bufferedAmountLow(DataChannelHandle)
+  /// The peer closes the channel; nothing more can be sent.
+  case closing(DataChannelHandle)
+  case closed(DataChannelHandle)
+  case ended(DataChannelEnd)
+}
+
+/// Why a request was not carried out: the caller's doing.
+public enum DataChannelError: Error, Hashable, Sendable {
+  case unknownChannel
+  /// The channel is not open yet, or closes already.
+  case notOpen
+  /// Longer than the peer, or `DataChannelOptions.sendBuffer`, takes.
+  case messageTooLong(limit: Int)
+  /// `DataChannelOptions.maximumBufferedAmount` is reached; wait for `bufferedAmountLow`.
+  case bufferFull
+  case labelTooLong
+  /// The connection was made without data channels.
+  case unavailable
+  /// No stream is free, or the one asked for is taken or beyond those agreed upon.
+  case noStream
+  /// The association has ended.
+  case ended
+}
+
+/// Limits and sizes of a transport, all in bytes if not said otherwise.
+public struct DataChannelOptions: Hashable, Sendable {
+  /// The longest message taken from the peer; goes into `a=max-message-size`. 256 KiB is what browsers say.
+  public var maximumMessageSize = 262_144
+  /// What the peer may have under way to us, complete or not; should hold more than one message.
+  public var receiveBuffer = 1 << 20
+  /// What SCTP takes from us before it waits for the network; also the longest message sent.
+  public var sendBuffer = 512 * 1024
+  /// What may wait in each channel beyond that, as in browsers.
+  public var maximumBufferedAmount = 16 << 20
+  /// Most streams, and so channels.
+  public var maximumStreams: UInt16 = 1024
+  /// Labels and protocols of the peer's channels together.
+  public var maximumNameBytes = 1 << 20
+  /// Of SCTP packets: what fits a DTLS record in a datagram of 1200 bytes, in whole words.
+  public var packetSize = 1160
+
+  public init() {}
+}
+
+/// What one step wants sent and said; reused, emptied by its owner.
+public struct DataChannelOutbox: ~Copyable {
+  public var packets = SCTPPackets()
+  public var events: [DataChannelEvent] = []
+
+  public init() {}
+
+  public mutating func removeAll() {
+    packets.removeAll()
+    events.removeAll(keepingCapacity: true)
+  }
+}
+
+extension DataChannelError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .unknownChannel: "there is no such data channel"
+    case .notOpen: "the data channel is not open: wait for its state to be open"
+    case .messageTooLong(let limit):
+      "the message is longer than \(limit) bytes, the most that is taken: send it in parts"
+    case .bufferFull: "too much waits to be sent already: wait until the buffered amount is low"
+    case .labelTooLong: "label and protocol of a data channel may have 65,535 bytes each"
+    case .unavailable: "this connection was made without data channels"
+    case .noStream: "no stream is free for the data channel, or the one asked for is taken or too high"
+    case .ended: "the connection's data channels have ended: make a new connection"
+    }
+  }
+}

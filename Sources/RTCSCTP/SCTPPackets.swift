@@ -1,0 +1,38 @@
+/// SCTP packets that one step wants sent, in order; each goes into one DTLS record (RFC 8261).
+public struct SCTPPackets: ~Copyable {
+  private var bytes: [UInt8] = []
+  private var ends: [Int] = []
+
+  public init() {}
+
+  public var count: Int { ends.count }
+  public var isEmpty: Bool { ends.isEmpty }
+
+  /// The bytes of packet `index`.
+  @_lifetime(borrow self)
+  public func packet(_ index: Int) -> Span<UInt8> {
+    bytes.span.extracting((index == 0 ? 0 : ends[index - 1])..<ends[index])
+  }
+
+  /// Forgets all packets and keeps the memory.
+  public mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    ends.removeAll(keepingCapacity: true)
+  }
+
+  mutating func append(_ packet: UnsafeRawBufferPointer) {
+    unsafe bytes.append(contentsOf: packet)
+    ends.append(bytes.count)
+  }
+
+  mutating func move(from other: inout SCTPPackets) {
+    guard !other.isEmpty else { return }
+    if isEmpty {
+      swap(&self, &other)
+      return
+    }
+    for end in other.ends { ends.append(bytes.count + end) }
+    bytes.append(contentsOf: other.bytes)
+    other.removeAll()
+  }
+}

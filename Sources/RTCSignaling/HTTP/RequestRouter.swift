@@ -1,0 +1,167 @@
+/// Decides what becomes of a request from its head alone: who may ask, for what, and how. No state, no input or output.
+public struct RequestRouter: Sendable {
+  /// What to do once the request has arrived whole.
+  public enum Verdict: Sendable, Equatable {
+    case reply(HTTPReply)
+    case page
+    case viewer
+    /// The figures only for those who may see the cast.
+    case health(detail: Bool)
+    case open(SignalingDoor, stream: String?)
+    case patch(SignalingDoor, id: String, etag: String?)
+    case close(SignalingDoor, id: String)
+    case metrics
+    case freeName
+    /// Go over to WebSocket and the hub.
+    case hub(HubDialect, query: [String: String])
+
+    /// Whether the body matters.
+    public var readsBody: Bool {
+      switch self {
+      case .open, .patch: true
+      case .reply, .page, .viewer, .health, .close, .metrics, .freeName, .hub: false
+      }
+    }
+  }
+
+  static let fragmentType = "application/trickle-ice-sdpfrag"
+
+  private let token: AccessToken?
+  private let isLoopback: Bool
+  private let hostNames: Set<HostName>
+  private let hasHub: Bool
+  private let takesPublications: Bool
+  /// In lower case; `*` admits all.
+  private let origins: Set<String>
+
+  /// - Parameters:
+  ///   - listen: where the server listens, which decides whether names in `Host` are checked.
+  ///   - hostNames: further names under which the server is known, such as that of a proxy in front of it.
+  ///   - hasHub: whether the paths of the hub and its figures are there.
+  ///   - takesPublications: whether WHIP is there.
+  ///   - origins: web sites, as `https://host`, whose pages may use this server without a token; `*` for all.
+  public init(
+    listen: ListenAddress, token: AccessToken?, hostNames: [String] = [], hasHub: Bool = false,
+    takesPublications: Bool = false, origins: [String] = []
+  ) {
+    self.token = token
+    self.hasHub = hasHub
+    self.takesPublications = takesPublications
+    self.origins = Set(origins.map { $0.lowercased() })
+    self.isLoopback = listen.host.isLoopback
+    self.hostNames = Set(hostNames.map { HostName($0) } + [listen.host])
+  }
+
+  public func judge(_ head: RequestHead) -> Verdict {
+    if let refusal = refusalOfSource(head) { return .reply(refusal) }
+    guard let route = route(head) else {
+      return .reply(
+        HTTPReply(status: 404, sentence: "There is nothing at this path; viewers go to /, WHEP is at /whep."))
+    }
+    if head.method == "OPTIONS" { return .reply(options(route)) }
+    guard route.methods.contains(head.method) else {
+      let allowed = route.methods.joined(separator: ", ")
+      return .reply(HTTPReply(status: 405, sentence: "This path takes \(allowed).", headers: ["Allow": allowed]))
+    }
+    let isAdmitted = token.map { $0.admits(authorization: head.authorization) } ?? true
+    if route.isGuarded, !isAdmitted {
+      return .reply(
+        HTTPReply(
+          status: 401, sentence: "This cast needs a token, sent as Authorization: Bearer TOKEN.",
+          headers: ["WWW-Authenticate": "Bearer realm=\"rtcast\""]))
+    }
+    return verdict(route, head, isAdmitted: isAdmitted)
+  }
+
+  private func verdict(_ route: SignalingRoute, _ head: RequestHead, isAdmitted: Bool) -> Verdict {
+    switch route {
+    case .page: return .page
+    case .viewer: return .viewer
+    case .health: return .health(detail: isAdmitted)
+    case .endpoint(let door, let stream):
+      return wrongType(head, expected: "application/sdp") ?? .open(door, stream: stream)
+    case .session(let door, let id) where head.method == "PATCH":
+      return wrongType(head, expected: Self.fragmentType) ?? .patch(door, id: id, etag: head.entityTag)
+    case .session(let door, let id): return .close(door, id: id)
+    case .metrics: return .metrics
+    case .freeName: return .freeName
+    case .hub(let dialect):
+      guard head.upgrade?.lowercased() == "websocket" else {
+        return .reply(
+          HTTPReply(
+            status: 426, sentence: "This is the hub's address; connect to it by WebSocket.",
+            headers: ["Upgrade": "websocket"]))
+      }
+      return .hub(dialect, query: head.query)
+    }
+  }
+
+  /// What the path names here; nil for nothing.
+  private func route(_ head: RequestHead) -> SignalingRoute? {
+    switch SignalingRoute(path: head.path) {
+    // SkyRTC's clients connect to the bare address of a server.
+    case .page where hasHub && head.upgrade?.lowercased() == "websocket": .hub(.skyRTC)
+    case .endpoint(.whip, _) where !takesPublications, .session(.whip, _) where !takesPublications: nil
+    case let route? where hasHub || !route.needsHub: route
+    default: nil
+    }
+  }
+
+  /// Headers that every answer carries, whatever it is.
+  public static let commonHeaders: [HTTPReply.Header] = [
+    .init(name: "Access-Control-Allow-Origin", value: "*"),
+    .init(name: "Access-Control-Expose-Headers", value: "Location, ETag, Link, Accept-Patch, Retry-After"),
+    .init(name: "X-Content-Type-Options", value: "nosniff"),
+  ]
+
+  /// Two ways in which a web site elsewhere could have a visitor's browser fetch a cast that is meant for this machine
+  /// alone: a name of its own that it points at 127.0.0.1 (DNS rebinding), and a plain cross-origin request.
+  private func refusalOfSource(_ head: RequestHead) -> HTTPReply? {
+    let host = head.host.flatMap { HostName.split(authority: $0.trimmingBlanks()) }?.host
+    if isLoopback {
+      guard let host else {
+        return HTTPReply(status: 400, sentence: "The request has no usable Host header.")
+      }
+      guard isKnown(host) else {
+        return HTTPReply(
+          status: 403, sentence: "This server is not known as \(host.text); open it as localhost or by its IP address.")
+      }
+    }
+    guard token == nil, let origin = head.origin, !origins.contains("*"), !origins.contains(origin.lowercased()) else {
+      return nil
+    }
+    let source = origin.split(separator: "/").dropFirst().first.flatMap { HostName.split(authority: $0) }?.host
+    guard let source, source == host || isOwn(source) else {
+      return HTTPReply(
+        status: 403,
+        sentence: "Without a token this server can be used from its own pages only, not from \(origin).")
+    }
+    return nil
+  }
+
+  private func isKnown(_ host: HostName) -> Bool { host.isAddress || isOwn(host) }
+
+  private func isOwn(_ host: HostName) -> Bool { host.isLoopback || hostNames.contains(host) }
+
+  private func wrongType(_ head: RequestHead, expected: String) -> Verdict? {
+    guard head.mediaType != expected else { return nil }
+    return .reply(
+      HTTPReply(status: 415, sentence: "The body must be \(expected).", headers: ["Accept": expected]))
+  }
+
+  private func options(_ route: SignalingRoute) -> HTTPReply {
+    let methods = route.methods.joined(separator: ", ")
+    var reply = HTTPReply(
+      status: 204,
+      headers: [
+        "Allow": methods, "Access-Control-Allow-Methods": methods,
+        "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match", "Access-Control-Max-Age": "86400",
+      ])
+    switch route {
+    case .endpoint: reply.add("Accept-Post", "application/sdp")
+    case .session: reply.add("Accept-Patch", Self.fragmentType)
+    case .page, .viewer, .health, .metrics, .freeName, .hub: break
+    }
+    return reply
+  }
+}

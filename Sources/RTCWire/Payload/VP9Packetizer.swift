@@ -1,0 +1,50 @@
+/// Cuts a VP9 frame of one layer into RTP payloads (RFC 9628): the descriptor with a picture identifier of 15 bits before
+/// each part, and the picture's size, where it is known, before the first of a key frame.
+public struct VP9Packetizer: Sendable, BitwiseCopyable {
+  private let split: PacketSplit
+  private let pictureID: VP9PictureID
+  private let kind: Kind
+  private var index = 0
+
+  public enum Kind: Sendable, BitwiseCopyable {
+    /// Needs no other; receivers can find its size in its own bytes.
+    case key(VP9ScalabilityStructure.Size?)
+    case predicted
+  }
+
+  /// - Parameters:
+  ///   - room: the most bytes a payload may have.
+  public init(frameSize: Int, kind: Kind, pictureID: VP9PictureID, room: Int) {
+    let first = Self.descriptor(pictureID, kind, isFirst: true, isLast: true)
+    split = PacketSplit(frameSize: frameSize, maximumPayload: room - first.size)
+    self.pictureID = pictureID
+    self.kind = kind
+  }
+
+  /// Packets that are still to come.
+  public var remaining: Int { split.count - index }
+  /// Bytes of the frame that are still to come.
+  public func remainingBytes(of frameSize: Int) -> Int { max(0, frameSize - index * split.packetSize) }
+
+  /// The next payload, nil after the last.
+  public mutating func next() -> PayloadPiece? {
+    guard index < split.count else { return nil }
+    let isLast = index == split.count - 1
+    let descriptor = Self.descriptor(pictureID, kind, isFirst: index == 0, isLast: isLast)
+    let piece = PayloadPiece(
+      prefix: PayloadPrefix { descriptor.write(into: &$0) }, range: split.range(of: index), isLast: isLast)
+    index += 1
+    return piece
+  }
+
+  private static func descriptor(
+    _ pictureID: VP9PictureID, _ kind: Kind, isFirst: Bool, isLast: Bool
+  ) -> VP9PayloadDescriptor {
+    var descriptor = VP9PayloadDescriptor(
+      pictureID: pictureID, isInterPredicted: true, startsFrame: isFirst, endsFrame: isLast)
+    guard case .key(let size) = kind else { return descriptor }
+    descriptor.isInterPredicted = false
+    if isFirst, let size { descriptor.structure = VP9ScalabilityStructure(size: size) }
+    return descriptor
+  }
+}

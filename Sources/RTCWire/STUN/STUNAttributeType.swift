@@ -1,0 +1,83 @@
+import RTCPrimitives
+
+/// A STUN attribute's 16-bit type (RFC 8489 §18.3). Types below 0x8000 must be understood by the receiver.
+public struct STUNAttributeType: Hashable, Sendable, BitwiseCopyable {
+  public var value: UInt16
+  @inlinable
+  public init(_ value: UInt16) { self.value = value }
+
+  /// True when a receiver that does not know the type must refuse the message (RFC 8489 §14).
+  public var isComprehensionRequired: Bool { value < 0x8000 }
+
+  public static let mappedAddress = STUNAttributeType(0x0001)
+  public static let username = STUNAttributeType(0x0006)
+  public static let messageIntegrity = STUNAttributeType(0x0008)
+  public static let errorCode = STUNAttributeType(0x0009)
+  public static let unknownAttributes = STUNAttributeType(0x000A)
+  public static let realm = STUNAttributeType(0x0014)
+  public static let nonce = STUNAttributeType(0x0015)
+  public static let messageIntegritySHA256 = STUNAttributeType(0x001C)
+  public static let xorMappedAddress = STUNAttributeType(0x0020)
+  /// RFC 8445 §16.1.
+  public static let priority = STUNAttributeType(0x0024)
+  /// RFC 8445 §16.1.
+  public static let useCandidate = STUNAttributeType(0x0025)
+  public static let software = STUNAttributeType(0x8022)
+  public static let fingerprint = STUNAttributeType(0x8028)
+  /// RFC 8445 §16.1.
+  public static let iceControlled = STUNAttributeType(0x8029)
+  /// RFC 8445 §16.1.
+  public static let iceControlling = STUNAttributeType(0x802A)
+
+  /// What a party to ICE checks understands.
+  var isUnderstood: Bool {
+    switch self {
+    case .mappedAddress, .username, .messageIntegrity, .errorCode, .unknownAttributes, .realm, .nonce,
+      .messageIntegritySHA256, .xorMappedAddress, .priority, .useCandidate:
+      true
+    default: false
+    }
+  }
+}
+
+/// One attribute as it lies in a message (RFC 8489 §14); the value is without its padding.
+///
+///      0                   1                   2                   3
+///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+///     |             type              |            length             |
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+///     |            value, padded to a multiple of four bytes          |
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+public struct STUNAttribute: ~Escapable {
+  public let type: STUNAttributeType
+  public let value: Span<UInt8>
+
+  @_lifetime(copy value)
+  init(type: STUNAttributeType, value: Span<UInt8>) {
+    self.type = type
+    self.value = value
+  }
+}
+
+/// Walks over a message's attributes.
+public struct STUNAttributeCursor: ~Escapable {
+  private var reader: ByteReader
+
+  /// - Parameter bytes: a message's bytes after the header.
+  @_lifetime(copy bytes)
+  init(_ bytes: Span<UInt8>) { reader = ByteReader(bytes) }
+
+  /// Bytes passed so far.
+  var offset: Int { reader.offset }
+
+  /// The next attribute; nil at the end, or where what follows is no whole attribute.
+  @_lifetime(copy self)
+  @_lifetime(self: copy self)
+  public mutating func next() -> STUNAttribute? {
+    guard let type = reader.readUInt16(), let length = reader.readUInt16(), let value = reader.read(Int(length)),
+      reader.skip(-Int(length) & 3)
+    else { return nil }
+    return STUNAttribute(type: STUNAttributeType(type), value: value)
+  }
+}

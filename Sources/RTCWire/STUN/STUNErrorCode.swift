@@ -1,0 +1,44 @@
+public import RTCPrimitives
+
+/// The value of ERROR-CODE (RFC 8489 §14.8). The reason phrase is for people and is not kept.
+///
+///      0                   1                   2                   3
+///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+///     |           reserved, zero                |class|    number     |
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+///     |      reason phrase (variable)                                 |
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+public struct STUNErrorCode: Hashable, Sendable, BitwiseCopyable {
+  /// 300…699.
+  public var code: UInt16
+
+  @inlinable
+  public init(_ code: UInt16) { self.code = code }
+
+  public static let badRequest = STUNErrorCode(400)
+  public static let unauthenticated = STUNErrorCode(401)
+  public static let unknownAttribute = STUNErrorCode(420)
+  /// RFC 8445 §7.3.1.1.
+  public static let roleConflict = STUNErrorCode(487)
+
+  public init(parsing value: Span<UInt8>) throws(STUNParseError) {
+    var reader = ByteReader(value)
+    guard reader.skip(2), let hundreds = reader.readUInt8(), let number = reader.readUInt8() else { throw .truncated }
+    guard (3...6).contains(hundreds & 7), number < 100 else { throw .badAttribute }
+    code = UInt16(hundreds & 7) * 100 + UInt16(number)
+  }
+
+  /// Bytes on the wire, with an empty reason phrase.
+  public var size: Int { 4 }
+
+  public func write(into writer: inout ByteWriter) {
+    writer.write(UInt16(0))
+    writer.write(UInt8(code / 100))
+    writer.write(UInt8(code % 100))
+  }
+}
+
+extension STUNErrorCode: CustomStringConvertible {
+  public var description: String { "\(code)" }
+}

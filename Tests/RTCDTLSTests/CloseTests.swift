@@ -1,0 +1,23 @@
+import RTCDTLS
+import Testing
+
+@Suite struct CloseTests {
+  @Test(arguments: [VirtualPair.Side.client, .server])
+  func thePeerHearsTheGoodbye(_ side: VirtualPair.Side) throws {
+    let pair = try makePair()
+    pair.run()
+    pair.close(side)
+    pair.settle()
+    #expect(pair.events[side.other]!.last == .closedByPeer)
+    #expect(pair.events[side]!.count == 1)
+    #expect(throws: DTLSSendError.notConnected) { try pair.send([1], from: side.other) }
+  }
+
+  @Test func closingBeforeTheHandshakeIsSilentAndFinal() throws {
+    let pair = try makePair()
+    pair.close(.client)
+    pair.close(.client)
+    pair.run()
+    #expect(pair.datagramSizes.isEmpty && pair.events[.client] == [])
+  }
+}

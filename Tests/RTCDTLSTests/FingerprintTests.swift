@@ -1,0 +1,69 @@
+import RTCDTLS
+import RTCPrimitives
+import Testing
+
+@Suite struct FingerprintTests {
+  let wrong = DTLSFingerprint(sha256: [UInt8](repeating: 0xA5, count: 32))!
+  let badCertificate: DTLSEvent = .failed(.alert(42))
+
+  @Test func theClientRefusesAServerWithAnotherCertificate() throws {
+    let pair = try makePair(clientExpects: [wrong])
+    pair.run()
+    #expect(pair.events[.client] == [.failed(.fingerprintMismatch)])
+    #expect(pair.events[.server] == [badCertificate])
+  }
+
+  @Test func theServerRefusesAClientWithAnotherCertificate() throws {
+    let pair = try makePair(serverExpects: [wrong])
+    pair.run()
+    #expect(pair.events[.server] == [.failed(.fingerprintMismatch)])
+    #expect(pair.events[.client] == [badCertificate])
+  }
+
+  @Test func noExpectedFingerprintFitsNobody() throws {
+    let pair = try makePair(serverExpects: [])
+    pair.run()
+    #expect(pair.keys(.client) == nil && pair.keys(.server) == nil)
+  }
+
+  @Test func oneOfSeveralFingerprintsIsEnough() throws {
+    let pair = try makePair(serverExpects: [wrong, clientCertificate.fingerprint])
+    pair.run()
+    #expect(pair.keys(.server) != nil)
+  }
+
+  @Test func aHandshakeAheadOfTheDescriptionWaitsForIt() throws {
+    let pair = try makePair(serverExpects: nil)
+    pair.run()
+    #expect(pair.keys(.client) != nil)
+    #expect(pair.events[.server] == [])
+    try pair.send([1, 2, 3], from: .client)
+    pair.settle()
+    #expect(pair.events[.server] == [])
+    pair.expect([clientCertificate.fingerprint], at: .server)
+    #expect(pair.keys(.server)?.remote == pair.keys(.client)?.local)
+  }
+
+  @Test func aHandshakeAheadOfAForeignDescriptionIsRefused() throws {
+    let pair = try makePair(serverExpects: nil)
+    pair.run()
+    pair.expect([wrong], at: .server)
+    pair.settle()
+    #expect(pair.events[.server] == [.failed(.fingerprintMismatch)])
+    #expect(pair.events[.client]!.last == .closedByPeer)
+  }
+
+  @Test func isWrittenAndReadAsInSdp() throws {
+    let fingerprint = clientCertificate.fingerprint
+    let text = fingerprint.description
+    #expect(text.utf8.count == 95 && text == text.uppercased())
+    #expect(DTLSFingerprint(text) == fingerprint && DTLSFingerprint(text.lowercased()) == fingerprint)
+    let tooLong = text + ":00"
+    let signed = "+1" + text.dropFirst(2)
+    for bad in ["", "AA", String(text.dropLast()), tooLong, text.replacing(":", with: "-"), signed] {
+      #expect(DTLSFingerprint(bad) == nil, "\(bad)")
+    }
+    #expect(serverCertificate.fingerprint != fingerprint)
+    #expect(DTLSFingerprint(sha256: [1, 2]) == nil)
+  }
+}

@@ -1,0 +1,51 @@
+import RTCICE
+import RTCPrimitives
+import RTCWire
+import Testing
+
+@Suite struct CandidateTests {
+  @Test func hostsAlternateFamiliesAndPutLoopbackLast() {
+    let candidates = ICECandidate.hosts(
+      addresses: [
+        (.loopbackV4, 1), (IPAddress("192.168.1.5")!, 2), (IPAddress("fe80::5")!, 2), (IPAddress("10.1.1.5")!, 3),
+        (IPAddress("2001:db8::5")!, 2), (IPAddress("192.168.1.5")!, 2), (IPAddress("0.0.0.0")!, 4),
+      ], port: 4000)
+    #expect(
+      candidates.map { "\($0.address)" } == [
+        "[2001:db8::5]:4000", "192.168.1.5:4000", "10.1.1.5:4000", "[fe80::5]:4000", "127.0.0.1:4000",
+      ])
+    #expect(candidates[0].priority == 126 << 24 | 65_535 << 8 | 255)
+    #expect(zip(candidates, candidates.dropFirst()).allSatisfy { $0.priority > $1.priority })
+    #expect(Set(candidates.map(\.foundation)).count == 5)
+    #expect(candidates.allSatisfy { (1...32).contains($0.foundation.count) })
+    #expect(candidates[3].address.ip == .v6(high: 0xFE80 << 48, low: 5, scope: 2))
+  }
+
+  @Test func namesAndTCPAndOtherComponentsAreNoCandidates() {
+    func candidate(_ address: String, component: Int = 1, transport: String = "UDP", kind: String = "host")
+      -> ICECandidate?
+    {
+      CandidateDescription(parsing: "candidate:1 \(component) \(transport) 5 \(address) 9 typ \(kind)")
+        .flatMap { ICECandidate($0) }
+    }
+    #expect(candidate("192.0.2.1")?.kind == .host)
+    #expect(candidate("2001:db8::1", kind: "srflx")?.kind == .serverReflexive)
+    #expect(candidate("5c0e8a1e-8f10-4a4c-9b4f-6e6d6b1c4c1e.local") == nil)
+    #expect(candidate("example.org") == nil)
+    #expect(candidate("192.0.2.1", transport: "tcp") == nil)
+    #expect(candidate("192.0.2.1", component: 2) == nil)
+    #expect(candidate("192.0.2.1", kind: "weird") == nil)
+  }
+
+  @Test func credentialsAreLongEnoughAndChecked() {
+    var generator = SeededGenerator(seed: 3)
+    let credentials = ICECredentials(using: &generator)
+    #expect(credentials.usernameFragment.count == 8 && credentials.password.count == 24)
+    #expect(credentials.isWellFormed)
+    for (fragment, password) in [
+      ("abc", credentials.password), ("abcd", "short"), ("ab:d", credentials.password),
+      ("abcd", String(repeating: "-", count: 22)),
+    ] { #expect(!ICECredentials(usernameFragment: fragment, password: password).isWellFormed) }
+    #expect(ICECredentials(using: &generator) != credentials)
+  }
+}

@@ -1,0 +1,141 @@
+import RTCSignaling
+import Testing
+
+@Suite struct RequestRouterTests {
+  let open = RequestRouter(listen: .loopback, token: nil)
+  let locked = RequestRouter(listen: .loopback, token: AccessToken("sesame"))
+
+  func head(
+    _ method: String, _ target: String, host: String? = "127.0.0.1:8080", origin: String? = nil,
+    authorization: String? = nil, type: String? = nil, ifMatch: String? = nil
+  ) -> RequestHead {
+    RequestHead(
+      method: method, target: target, host: host, origin: origin, authorization: authorization, contentType: type,
+      ifMatch: ifMatch)
+  }
+
+  func status(_ verdict: RequestRouter.Verdict) -> Int? {
+    if case .reply(let reply) = verdict { reply.status } else { nil }
+  }
+
+  @Test func eachResourceHasItsVerdict() {
+    #expect(open.judge(head("GET", "/")) == .page)
+    #expect(open.judge(head("HEAD", "/?token=x#y")) == .page)
+    #expect(open.judge(head("GET", "/health")) == .health(detail: true))
+    #expect(open.judge(head("POST", "/whep", type: "application/sdp")) == .open(.whep, stream: nil))
+    #expect(open.judge(head("POST", "/whep/a%20b?x", type: "Application/SDP ; x=1")) == .open(.whep, stream: "a b"))
+    #expect(open.judge(head("DELETE", "/whep/session/a-b_9")) == .close(.whep, id: "a-b_9"))
+  }
+
+  @Test(
+    "the entity tag loses its quotes",
+    arguments: [("\"7\"", "7"), ("W/\"7\"", "7"), ("*", "*"), ("\"7\", \"8\"", "7"), ("7", "7"), ("\"", "\"")])
+  func entityTag(header: String, expected: String) {
+    let request = head("PATCH", "/whep/session/x", type: "application/trickle-ice-sdpfrag", ifMatch: header)
+    #expect(open.judge(request) == .patch(.whep, id: "x", etag: expected))
+  }
+
+  @Test(
+    "paths that name nothing are not found",
+    arguments: [
+      "/nothing", "/whepx", "/whep/a/b", "/whep/%2f", "/whep/%zz", "/whep/%", "/whep/%ff", "/whep/session/",
+      "/whep/session/a/b",
+      "/whep/session/..", "/../etc/passwd", "", "*", "http://x/", "/whep/" + String(repeating: "a", count: 129),
+      "/whep/%00",
+    ])
+  func notFound(path: String) {
+    #expect(status(open.judge(head("GET", path))) == 404)
+  }
+
+  @Test(
+    "a method that a path does not take is told which it takes",
+    arguments: [
+      ("POST", "/", "GET, HEAD, OPTIONS"), ("GET", "/whep", "POST, OPTIONS"), ("PUT", "/whep/x", "POST, OPTIONS"),
+      ("POST", "/whep/session/x", "PATCH, DELETE, OPTIONS"), ("BREW", "/health", "GET, HEAD, OPTIONS"),
+    ])
+  func wrongMethod(method: String, path: String, allowed: String) {
+    guard case .reply(let reply) = open.judge(head(method, path)) else { Issue.record("another outcome"); return }
+    #expect(reply.status == 405)
+    #expect(reply.first("allow") == allowed)
+  }
+
+  @Test func aBodyOfAnotherTypeIsRefused() {
+    #expect(status(open.judge(head("POST", "/whep"))) == 415)
+    #expect(status(open.judge(head("POST", "/whep", type: "text/plain"))) == 415)
+    #expect(status(open.judge(head("PATCH", "/whep/session/x", type: "application/sdp"))) == 415)
+  }
+
+  @Test func aTokenGuardsTheCastButNotThePage() {
+    #expect(locked.judge(head("GET", "/")) == .page)
+    #expect(locked.judge(head("GET", "/health")) == .health(detail: false))
+    #expect(locked.judge(head("GET", "/health", authorization: "Bearer sesame")) == .health(detail: true))
+    for request in [
+      head("POST", "/whep", type: "application/sdp"), head("DELETE", "/whep/session/x"),
+      head("POST", "/whep", authorization: "Bearer wrong", type: "application/sdp"),
+    ] {
+      guard case .reply(let reply) = locked.judge(request) else { Issue.record("another outcome"); return }
+      #expect(reply.status == 401)
+      #expect(reply.first("www-authenticate")?.hasPrefix("Bearer") == true)
+    }
+    let right = head("POST", "/whep", authorization: "Bearer sesame", type: "application/sdp")
+    #expect(locked.judge(right) == .open(.whep, stream: nil))
+  }
+
+  @Test func apreflightNeedsNoToken() {
+    guard case .reply(let reply) = locked.judge(head("OPTIONS", "/whep", origin: "https://other.example")) else {
+      Issue.record("another outcome"); return
+    }
+    #expect(reply.status == 204)
+    #expect(reply.first("access-control-allow-methods") == "POST, OPTIONS")
+    #expect(reply.first("access-control-allow-headers") == "Authorization, Content-Type, If-Match")
+    #expect(reply.first("accept-post") == "application/sdp")
+  }
+
+  @Test(
+    "a loopback server knows itself by address and as localhost",
+    arguments: [
+      "127.0.0.1", "127.0.0.1:80", "localhost:80", "LocalHost", "[::1]:80", "192.168.0.1:80", "cast.example:443",
+    ])
+  func knownHost(host: String) {
+    let desk = RequestRouter(listen: .loopback, token: nil, hostNames: ["cast.example"])
+    #expect(desk.judge(head("GET", "/", host: host)) == .page)
+  }
+
+  @Test(
+    "and refuses names that others can point at it",
+    arguments: [
+      "evil.example", "127.0.0.1.evil.example:80", "localhost.evil.example", "0x7f000001", "127.1", "localhost.",
+    ])
+  func rebinding(host: String) {
+    #expect(status(open.judge(head("GET", "/", host: host))) == 403)
+    #expect(status(locked.judge(head("GET", "/", host: host))) == 403)
+  }
+
+  @Test("a request without a usable host is malformed", arguments: [nil, "", "[::1", "a b", "a@b", ":80", "a:b:c"])
+  func noHost(host: String?) {
+    #expect(status(open.judge(head("GET", "/", host: host))) == 400)
+  }
+
+  @Test func aServerForTheNetworkTakesAnyName() throws {
+    let desk = RequestRouter(listen: try ListenAddress(parsing: ":80"), token: AccessToken("sesame"))
+    #expect(desk.judge(head("GET", "/", host: "my.machine.example")) == .page)
+  }
+
+  @Test func withoutATokenOtherSitesCannotWatchThroughAVisitorsBrowser() {
+    let post = { (origin: String) in
+      status(open.judge(head("POST", "/whep", origin: origin, type: "application/sdp")))
+    }
+    #expect(post("https://evil.example") == 403)
+    #expect(post("null") == 403)
+    #expect(post("https://127.0.0.1.evil.example:80") == 403)
+    #expect(post("http://127.0.0.1:8080") == nil)
+    #expect(post("http://localhost:3000") == nil)
+    #expect(status(open.judge(head("OPTIONS", "/whep", origin: "https://evil.example"))) == 403)
+  }
+
+  @Test func withATokenTheyMayAsTheyMustKnowIt() {
+    let request = head(
+      "POST", "/whep", origin: "https://other.example", authorization: "Bearer sesame", type: "application/sdp")
+    #expect(locked.judge(request) == .open(.whep, stream: nil))
+  }
+}
