@@ -70,7 +70,7 @@ static int find_data(struct dl_phdr_info *info, size_t size, void *unused) {
   uintptr_t start = 0, end = 0, read_only_end = 0;
   int is_ours = 0;
   for (int i = 0; i < info->dlpi_phnum; i++) {
-    const ELFW(Phdr) *part = &info->dlpi_phdr[i];
+    const ElfW(Phdr) *part = &info->dlpi_phdr[i];
     const uintptr_t from = info->dlpi_addr + part->p_vaddr, to = from + part->p_memsz;
     if (part->p_type == PT_LOAD && (part->p_flags & PF_X) && code >= from && code < to) is_ours = 1;
     if (part->p_type == PT_LOAD && (part->p_flags & PF_W)) start = from, end = to;
