@@ -30,7 +30,8 @@ final class DataChannelLink: Sendable {
   /// Gives the peer a command, after all given earlier, and runs `then` on the loop.
   func perform(_ command: DataChannelCommand, then: @escaping @Sendable () -> Void = {}) {
     loop.post { [slot] in
-      slot.handle(.command(.dataChannel(command)), now: MonotonicClock.now())
+      // A channel that is gone in the meantime needs nothing any more.
+      try? slot.perform(command, now: MonotonicClock.now())
       then()
     }
   }

@@ -55,7 +55,7 @@ extension PeerConnection {
   // MARK: - On the loop
 
   private func localDescription(after command: Command) throws -> Description {
-    for case .localDescription(let description) in try perform(command) { return description }
+    if case .description(let description) = try perform(command) { return description }
     throw APIMisuse("This connection has ended; make a new one.")
   }
 
@@ -82,8 +82,8 @@ extension PeerConnection {
 
   /// Applies a description of the far side, and answers it or lets it pass.
   func negotiate(_ description: Description, _ negotiator: Negotiator) throws {
-    let events = try perform(.negotiate(description, negotiator.politeness, Self.freshCredentials()))
-    for case .localDescription(let answer) in events { negotiator.send(answer) }
+    let result = try perform(.negotiate(description, negotiator.politeness, Self.freshCredentials()))
+    if case .description(let answer) = result { negotiator.send(answer) }
   }
 
   /// Offers when the calls that are under way have changed all they want to.

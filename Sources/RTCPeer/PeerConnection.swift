@@ -53,8 +53,6 @@ public actor PeerConnection {
   let dataChannels: DataChannelTable
   /// Makes offers and answers by itself, if there is one.
   var negotiator: Negotiator?
-  /// The events of the step under way, for the call that caused it.
-  private var stepEvents: [Event] = []
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.events.asUnownedSerialExecutor() }
 
@@ -86,13 +84,8 @@ public actor PeerConnection {
 
   /// Carries a command out and returns what came of it.
   @discardableResult
-  func perform(_ command: Command) throws -> [Event] {
-    let slot = try makeSlot()
-    stepEvents.removeAll()
-    slot.handle(.command(command), now: MonotonicClock.now())
-    let events = stepEvents
-    for case .negotiationFailed(let failure) in events { throw failure }
-    return events
+  func perform(_ command: Command) throws -> CommandResult {
+    try makeSlot().perform(command, now: MonotonicClock.now())
   }
 
   func makeSlot() throws -> PeerSlot {
@@ -170,16 +163,6 @@ public actor PeerConnection {
       if case .audio(let track)? = outgoing[id], let slot {
         track.wishesChanged(wishes, of: TrackSender(slot: slot, transceiver: id))
       }
-    default:
-      stepEvents.append(event)
-      tell(event)
-    }
-  }
-
-  /// Passes on what an application hears of.
-  private func tell(_ event: Event) {
-    switch event {
-    case .dataChannelMade: if let slot { _ = dataChannels.handle(event, of: slot, on: loop.events) }
     case .stateChanged(let state):
       if case .ended = state { letGo() }
       continuation.yield(.stateChanged(state))
@@ -198,7 +181,7 @@ public actor PeerConnection {
       continuation.yield(.sendingStopped(id))
     case .targetBitrateChanged(let rate, let id): continuation.yield(.targetBitrateChanged(rate, id))
     case .audioTargetBitrateChanged(let rate, let id): continuation.yield(.audioTargetBitrateChanged(rate, id))
-    default: break
+    case .usernameFragmentAdded: break  // the table's
     }
   }
 

@@ -42,6 +42,8 @@ public struct PeerConfiguration: Sendable {
   public var bitrates = BitrateLimits()
   /// Of each sound we send.
   public var audioBitrates = BitrateLimits.audio
+  /// Makes the estimator of what the path bears.
+  package var makeEstimator: @Sendable (BitrateLimits) -> any BandwidthEstimator = { LossBasedBitrate(limits: $0) }
   /// Time from the first description to a finished handshake.
   public var connectTimeout = TimeDelta.seconds(15)
   /// Wall clock minus monotonic clock, nanoseconds since 1970: for the NTP times of sender reports (RFC 3550 §6.4.1).

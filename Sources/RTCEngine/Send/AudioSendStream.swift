@@ -38,8 +38,7 @@ package struct AudioSendFormat: Sendable {
 /// again would come too late, and Opus brings its own repair.
 package struct AudioSendStream {
   let identity: AudioSendIdentity
-  /// May change between two packets.
-  var format: AudioSendFormat
+  private var format: AudioSendFormat
   private var nextSequence: SequenceNumber
   /// Where the newest packet stands in the sound, and when that was heard.
   private var newest: (position: Int64, captureTime: Timestamp)?
@@ -56,6 +55,9 @@ package struct AudioSendStream {
     self.format = format
     nextSequence = identity.firstSequenceNumber
   }
+
+  /// Goes on under other numbers from the next packet on.
+  package mutating func setFormat(_ format: AudioSendFormat) { self.format = format }
 
   /// True when what leaves carries a transport-wide number.
   package var usesTransportNumbers: Bool { format.extensionMap[.transportSequenceNumber] != nil }

@@ -110,5 +110,10 @@ public struct DropCounts: Sendable {
     set { counts[reason.rawValue] = newValue }
   }
 
+  /// Adds those of `other`.
+  mutating func add(_ other: DropCounts) {
+    for reason in DropReason.allCases { self[reason] += other[reason] }
+  }
+
   public var total: UInt64 { DropReason.allCases.reduce(0) { $0 + self[$1] } }
 }
