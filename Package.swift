@@ -30,7 +30,7 @@ let package = Package(
     .library(name: "RTCSCTP", targets: ["RTCSCTP", "RTCPrimitives"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
     .library(name: "RTCSignaling", targets: ["RTCSignaling"]),
-    .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
+    .library(name: "RTCCaptureFile", targets: ["RTCCaptureFile"]),
     .library(name: "RTCPeer", targets: ["RTCPeer", "RTCEngine", "RTCSCTP"]),
     .library(
       name: "RTCSound",
@@ -81,7 +81,6 @@ let package = Package(
     .target(name: "RTCPrimitives", swiftSettings: safe),
     .target(name: "RTCMedia", dependencies: ["RTCPrimitives"], swiftSettings: safe),
     .target(name: "RTCWire", dependencies: ["RTCPrimitives"], swiftSettings: safe),
-    .target(name: "RTCBitstream", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
 
     // The peer connection, sans-IO.
     .target(name: "RTCICE", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
@@ -95,7 +94,7 @@ let package = Package(
 
     // From packets to sound, with any decoder.
     .target(
-      name: "RTCPlayout", dependencies: ["RTCPrimitives", "RTCMedia", "RTCEngine", "RTCBitstream", "RTCNet"],
+      name: "RTCPlayout", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCEngine", "RTCNet"],
       swiftSettings: safe),
 
     // Sockets, clocks and the public peer connection.
@@ -113,7 +112,7 @@ let package = Package(
 
     .target(
       name: "RTCCaptureFile",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCBitstream", "RTCWire", "RTCNet", "RTCCapture", "CFFmpeg"],
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCWire", "RTCNet", "RTCCapture", "CFFmpeg"],
       swiftSettings: strict),
 
     .target(
@@ -137,7 +136,7 @@ let package = Package(
     .target(name: "RTCCodecVPX", dependencies: ["RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
     .target(
       name: "RTCResample", dependencies: ["RTCMedia", "RTCPrimitives", "CSpeexDSP"], swiftSettings: strict),
-    .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "COpus"], swiftSettings: strict),
+    .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: safe),
 
     // Signaling.
     .target(name: "RTCSignaling", dependencies: ["RTCPrimitives"], swiftSettings: safe),
@@ -162,7 +161,8 @@ let package = Package(
     .target(
       name: "RTCast",
       dependencies: [
-        "RTCPrimitives", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCNet",
+        "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine",
+        "RTCNet",
         "RTCPeer", "RTCPlayout", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
@@ -190,11 +190,10 @@ let package = Package(
     .testTarget(
       name: "RTCWireTests",
       dependencies: [
-        "RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCEngine", "RTCPrimitives", "RTCSignaling",
+        "RTCWire", "RTCMedia", "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCPrimitives", "RTCSignaling",
         "FuzzVideoBody",
       ],
       swiftSettings: strict),
-    .testTarget(name: "RTCBitstreamTests", dependencies: ["RTCBitstream", "RTCMedia"], swiftSettings: strict),
     .testTarget(
       name: "RTCICETests", dependencies: ["RTCICE", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
     .testTarget(name: "RTCDTLSTests", dependencies: ["RTCDTLS", "RTCPrimitives"], swiftSettings: strict),
@@ -230,7 +229,7 @@ let package = Package(
     .testTarget(
       name: "RTCCaptureFileTests",
       dependencies: [
-        "RTCCaptureFile", "RTCCodecVPX", "RTCBitstream", "RTCMedia", "RTCPrimitives", "ProcessKit", "CFFmpeg",
+        "RTCCaptureFile", "RTCCodecVPX", "RTCWire", "RTCMedia", "RTCPrimitives", "ProcessKit", "CFFmpeg",
       ],
       swiftSettings: strict),
     .target(
@@ -267,7 +266,7 @@ let package = Package(
       name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPrimitives"],
       swiftSettings: strict),
     .testTarget(
-      name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCMedia"], swiftSettings: strict),
+      name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCWire", "RTCMedia"], swiftSettings: strict),
     .testTarget(
       name: "RTCSignalingTests", dependencies: ["RTCSignaling", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
@@ -285,7 +284,7 @@ let package = Package(
     .testTarget(
       name: "RTCastTests",
       dependencies: [
-        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPeer",
+        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCWire", "RTCMedia", "RTCNet", "RTCPeer",
         "RTCPrimitives", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),
       ],

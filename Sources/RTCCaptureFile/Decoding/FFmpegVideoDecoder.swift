@@ -116,7 +116,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     case .h264:
       var units = H264ByteStream(data)
       while let unit = units.nextUnit(in: data) {
-        if data[unit.lowerBound] & 0x1F == 5 { return true }
+        if H264NALUnitHeader.Kind(rawValue: data[unit.lowerBound]) == .idrSlice { return true }
       }
       return false
     case .av1:

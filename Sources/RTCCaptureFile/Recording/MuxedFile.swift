@@ -1,6 +1,6 @@
 internal import CFFmpeg
 internal import Glibc
-internal import RTCBitstream
+internal import RTCWire
 internal import RTCMedia
 internal import RTCPrimitives
 

@@ -83,14 +83,4 @@ import Testing
     #expect(found[.audioLevel] == [5])
     #expect(found[.colorSpace] == [1, 1, 1, 0x10])
   }
-
-  @Test func `padding is announced and written`() throws {
-    let header = header { $0.paddingCount = 255 }
-    let packet = writtenBytes {
-      _ = header.write(into: &$0, map: RTPHeaderExtensionMap())
-      header.writePadding(into: &$0)
-    }
-    #expect(packet.count == 12 + 255)
-    #expect(try #require(parsing(packet, RTPHeader.init(parsing:))).payload.isEmpty)
-  }
 }
