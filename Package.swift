@@ -112,7 +112,7 @@ let package = Package(
 
     .target(
       name: "RTCCaptureFile",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCWire", "RTCNet", "RTCCapture", "CFFmpeg"],
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCWire", "RTCNet", "RTCCapture", "RTCCodecFFmpeg", "CFFmpeg"],
       swiftSettings: strict),
 
     .target(
@@ -132,6 +132,9 @@ let package = Package(
       name: "RTCWindow", dependencies: ["RTCMedia", "RTCConvert", "RTCNet", "CLinux", "CSDL2"], swiftSettings: strict),
 
     // Codecs and colour.
+    // Decoders of what comes over the network and out of files. FFmpeg's containers are RTCCaptureFile's.
+    .target(
+      name: "RTCCodecFFmpeg", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "CFFmpeg"], swiftSettings: strict),
     .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
     .target(name: "RTCCodecVPX", dependencies: ["RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
     .target(
@@ -161,7 +164,8 @@ let package = Package(
     .target(
       name: "RTCast",
       dependencies: [
-        "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine",
+        "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecFFmpeg", "RTCCodecVPX",
+        "RTCCodecOpus", "RTCEngine",
         "RTCNet",
         "RTCPeer", "RTCPlayout", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO",
       ],
@@ -229,7 +233,8 @@ let package = Package(
     .testTarget(
       name: "RTCCaptureFileTests",
       dependencies: [
-        "RTCCaptureFile", "RTCCodecVPX", "RTCWire", "RTCMedia", "RTCPrimitives", "ProcessKit", "CFFmpeg",
+        "RTCCaptureFile", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCWire", "RTCMedia", "RTCPrimitives", "ProcessKit",
+        "CFFmpeg",
       ],
       swiftSettings: strict),
     .target(

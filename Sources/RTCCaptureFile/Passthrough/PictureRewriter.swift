@@ -155,7 +155,8 @@ extension PictureRewriter {
     guard set.reorderDepth ?? stream.reorderDepth == 0 else { throw PassthroughRefusal(sentence: outOfOrder) }
     return EncodedVideoFormat(
       codec: .h264,
-      parameters: "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=\(set.profileLevelID?.description ?? "")",
+      parameters:
+        "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=\(set.profileLevelID?.description ?? "")",
       size: set.size)
   }
 

@@ -1,5 +1,6 @@
 internal import CFFmpeg
 internal import Glibc
+internal import RTCCodecFFmpeg
 internal import RTCWire
 internal import RTCMedia
 internal import RTCPrimitives

@@ -24,7 +24,7 @@ package struct FFmpegError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// Throws when `status` is negative, and passes it on otherwise.
   @discardableResult
-  static func check(_ status: Int32, _ call: String) throws(FFmpegError) -> Int32 {
+  package static func check(_ status: Int32, _ call: String) throws(FFmpegError) -> Int32 {
     guard status >= 0 else { throw FFmpegError(status, in: call) }
     return status
   }

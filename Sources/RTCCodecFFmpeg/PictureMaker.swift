@@ -1,17 +1,18 @@
-internal import CFFmpeg
-internal import RTCMedia
-internal import RTCPrimitives
+package import CFFmpeg
+package import RTCMedia
 internal import Synchronization
 
 /// How many pictures of a player are out, and how many were copied on their way.
-final class PictureLedger: Sendable {
+package final class PictureLedger: Sendable {
   private let outstandingCount = Atomic(0)
   private let convertedCount = Atomic(0)
 
+  package init() {}
+
   /// Leases that were not released yet.
-  var outstanding: Int { outstandingCount.load(ordering: .acquiring) }
+  package var outstanding: Int { outstandingCount.load(ordering: .acquiring) }
   /// Pictures whose format had to be changed, each a copy.
-  var converted: Int { convertedCount.load(ordering: .relaxed) }
+  package var converted: Int { convertedCount.load(ordering: .relaxed) }
 
   func noteLease() { outstandingCount.add(1, ordering: .acquiringAndReleasing) }
   func noteRelease() { outstandingCount.subtract(1, ordering: .acquiringAndReleasing) }
@@ -20,18 +21,18 @@ final class PictureLedger: Sendable {
 
 /// Makes pictures to hand over of decoded frames: by reference where the format is one of ours, else converted. Used by
 /// one thread.
-final class PictureMaker {
+package final class PictureMaker {
   private let ledger: PictureLedger
   private let pool: PicturePool
   private var converter: PictureConverter?
 
-  init(ledger: PictureLedger) {
+  package init(ledger: PictureLedger) {
     self.ledger = ledger
     pool = PicturePool(ledger: ledger)
   }
 
   /// Takes over `frame`. Nil when it is of no use.
-  func picture(of frame: UnsafeMutablePointer<AVFrame>) -> (buffer: PixelBuffer, colorSpace: ColorSpace)? {
+  package func picture(of frame: UnsafeMutablePointer<AVFrame>) -> (buffer: PixelBuffer, colorSpace: ColorSpace)? {
     let source = frame.pointee
     let size = PixelSize(width: Int(source.width), height: Int(source.height))
     let format = SourceFormat(AVPixelFormat(rawValue: source.format))
@@ -83,13 +84,13 @@ final class PictureMaker {
 }
 
 /// What is to be known of a pixel format of FFmpeg's.
-struct SourceFormat {
+package struct SourceFormat {
   let format: AVPixelFormat
 
-  init(_ format: AVPixelFormat) { self.format = format }
+  package init(_ format: AVPixelFormat) { self.format = format }
 
   /// Ours, when the samples lie the same way in memory. A fourth plane, alpha, is left unread.
-  var shared: PixelFormat? {
+  package var shared: PixelFormat? {
     switch format {
     case AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVA420P: .i420
     case AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUVA444P: .i444
@@ -115,7 +116,7 @@ struct SourceFormat {
   var impliesFullRange: Bool { plain != format || isGray }
 
   /// Colours by red, green and blue, or by a palette of them.
-  var isRGB: Bool {
+  package var isRGB: Bool {
     guard let description = av_pix_fmt_desc_get(format) else { return false }
     let flags = UInt64(AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)
     return description.pointee.flags & flags != 0 || format == AV_PIX_FMT_MONOBLACK || format == AV_PIX_FMT_MONOWHITE
