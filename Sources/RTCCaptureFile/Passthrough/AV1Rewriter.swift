@@ -42,7 +42,8 @@ public struct AV1Rewriter: Sendable {
         picture.isKeyFrame = isShownKeyFrame(packet.extracting(unit.payload))
         if picture.isKeyFrame, !hasSequenceHeader { picture.data.insert(contentsOf: sequenceHeaderUnit, at: 0) }
       }
-      unit.append(from: packet, to: &picture.data)
+      picture.data.append(unit.sizedHeader)
+      picture.data.append(packet.extracting(unit.payload))
     }
     return hasFrame ? picture : nil
   }
@@ -59,7 +60,8 @@ public struct AV1Rewriter: Sendable {
     else { return }
     sequenceHeader = header
     sequenceHeaderUnit = []
-    unit.append(from: packet, to: &sequenceHeaderUnit)
+    sequenceHeaderUnit.append(unit.sizedHeader)
+    sequenceHeaderUnit.append(packet.extracting(unit.payload))
   }
 
   /// The first bits of a frame header (§5.9.2).

@@ -53,3 +53,9 @@ public struct PayloadPiece: Sendable {
   /// Bytes of payload.
   public var count: Int { prefix.count + range.count }
 }
+
+extension [UInt8] {
+  package mutating func append(_ prefix: PayloadPrefix) {
+    for index in 0..<prefix.count { append(prefix[index]) }
+  }
+}

@@ -22,7 +22,7 @@ import Testing
     extensions.playoutDelay = .immediate
     extensions.orientation = .upright
     extensions.captureTime = AbsoluteCaptureTime(captured: NTPTimestamp(7), clockOffset: 9)
-    extensions.audioLevel = AudioLevel(attenuation: 5, hasVoice: false)
+    extensions.audioLevel = AudioLevelIndication(level: AudioLevel(attenuation: 5), hasVoice: false)
     extensions.colorSpace = .bt709Limited
     return extensions
   }

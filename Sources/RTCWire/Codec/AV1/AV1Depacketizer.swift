@@ -25,6 +25,7 @@ public struct AV1Depacketizer: Sendable {
   private mutating func finishUnit() {
     defer { partial.removeAll(keepingCapacity: true) }
     guard let unit = AV1OBU(in: partial.span, at: 0), !unit.header.kind.isLeftOut else { return }
-    unit.append(from: partial.span, to: &data)
+    data.append(unit.sizedHeader)
+    data += partial[unit.payload]
   }
 }

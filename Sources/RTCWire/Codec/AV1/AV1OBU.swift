@@ -96,16 +96,14 @@ public struct AV1OBU: Hashable, Sendable {
     return units
   }
 
-  /// Appends the unit, which was read from `data`, with its size stated.
-  package func append(from data: Span<UInt8>, to bytes: inout [UInt8]) {
+  /// The unit's header with its size behind it.
+  package var sizedHeader: PayloadPrefix {
     var header = header
     header.hasSize = true
-    let front = PayloadPrefix {
+    return PayloadPrefix {
       header.write(into: &$0)
       $0.writeLEB128(UInt32(payload.count))
     }
-    for index in 0..<front.count { bytes.append(front[index]) }
-    bytes.append(data.extracting(payload))
   }
 
   /// The first unit from `offset` on that travels in RTP.

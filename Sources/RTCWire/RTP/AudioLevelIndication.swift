@@ -8,26 +8,24 @@ public import RTCPrimitives
 /// |V|    level    |
 /// +-+-+-+-+-+-+-+-+
 /// ```
-public struct AudioLevel: Hashable, Sendable, BitwiseCopyable {
+public struct AudioLevelIndication: Hashable, Sendable, BitwiseCopyable {
   public static let size = 1
 
-  /// The level below the loudest possible in dB: 0 is loudest, 127 is silence.
-  public let attenuation: UInt8
+  public let level: AudioLevel
   /// V: the packet is believed to hold speech.
   public let hasVoice: Bool
 
-  /// - Parameter attenuation: −dBov; values over 127 become 127.
-  public init(attenuation: UInt8, hasVoice: Bool) {
-    self.attenuation = min(attenuation, 127)
+  public init(level: AudioLevel, hasVoice: Bool) {
+    self.level = level
     self.hasVoice = hasVoice
   }
 
   /// The data of a header extension element. Two bytes are accepted, since the two-byte form may be padded (§3).
   public init?(parsing data: Span<UInt8>) {
     guard data.count == Self.size || data.count == Self.size + 1 else { return nil }
-    self.init(attenuation: data[0] & 0x7F, hasVoice: data[0] & 0x80 != 0)
+    self.init(level: AudioLevel(attenuation: data[0] & 0x7F), hasVoice: data[0] & 0x80 != 0)
   }
 
   @_lifetime(writer: copy writer)
-  public func write(into writer: inout ByteWriter) { writer.write((hasVoice ? 0x80 : 0) | attenuation) }
+  public func write(into writer: inout ByteWriter) { writer.write((hasVoice ? 0x80 : 0) | level.attenuation) }
 }

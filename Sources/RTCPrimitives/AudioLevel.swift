@@ -1,7 +1,7 @@
 /// How loud a stretch of sound is: its root mean square below the loudest there is, a square wave of full height, in whole
 /// decibels (RFC 6464 §3, RFC 6465 appendix A).
-public struct SoundLevel: Hashable, Sendable, BitwiseCopyable {
-  public static let silence = SoundLevel(attenuation: 127)
+public struct AudioLevel: Hashable, Sendable, BitwiseCopyable {
+  public static let silence = AudioLevel(attenuation: 127)
 
   /// 0 (loudest)…126; 127 is silence.
   public let attenuation: UInt8
