@@ -161,7 +161,7 @@ let package = Package(
       name: "RTCast",
       dependencies: [
         "RTCPrimitives", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCNet",
-        "RTCPeer", "RTCPlayout", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO",
+        "RTCPeer", "RTCPlayout", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO", "RTCWire",
       ],
       swiftSettings: safe),
     .executableTarget(
@@ -284,7 +284,7 @@ let package = Package(
       name: "RTCastTests",
       dependencies: [
         "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPeer",
-        "RTCPrimitives", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO", "ProcessKit",
+        "RTCPrimitives", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO", "RTCTestKit", "RTCWire", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
