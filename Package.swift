@@ -139,7 +139,7 @@ let package = Package(
     .target(name: "RTCCodecVPX", dependencies: ["RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
     .target(
       name: "RTCResample", dependencies: ["RTCMedia", "RTCPrimitives", "CSpeexDSP"], swiftSettings: strict),
-    .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: safe),
+    .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: strict),
 
     // Signaling.
     .target(name: "RTCSignaling", dependencies: ["RTCPrimitives"], swiftSettings: safe),
