@@ -57,7 +57,7 @@ struct ServeRunner {
       throw CastFailure(error)
     }
     output.listening(
-      at: links(to: server, token), local: server.link, fingerprint: certificate?.fingerprint.description,
+      at: links(to: server, token), local: server.link, fingerprint: certificate?.fingerprint.digits,
       isOpen: token == nil && command.tokens == nil && !listen.host.isLoopback)
     let limit = command.output.duration.map { seconds in
       Task { if (try? await Task.sleep(for: .seconds(seconds))) != nil { report.yield(.end(.durationOver)) } }
