@@ -1,3 +1,4 @@
+public import RTCPrimitives
 public import RTCSCTP
 public import RTCWire
 
@@ -36,7 +37,7 @@ public enum Command: Sendable {
   /// The next offer restarts ICE with these credentials, fresh from a cryptographic source.
   case restartICE(ICECredentials)
   /// A candidate of the remote peer; kept until its description is there.
-  case addRemoteCandidate(RemoteCandidate)
+  case addRemoteCandidate(ICECandidateInit)
   /// Until `commitConfiguration`, `.negotiationNeeded` is held back.
   case startConfiguration
   /// What was changed since `startConfiguration` is told now, in one `.negotiationNeeded`.

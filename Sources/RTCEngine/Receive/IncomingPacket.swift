@@ -6,7 +6,7 @@ package struct IncomingPacket {
   package let header: RTPHeader
   package private(set) var mid: RTPStreamID?
   package var transportNumber: TransportSequenceNumber?
-  package private(set) var audioLevel: AudioLevel?
+  package private(set) var audioLevel: AudioLevelIndication?
 
   package init(_ header: RTPHeader, in packet: Span<UInt8>, map: RTPHeaderExtensionMap) {
     self.header = header
@@ -19,7 +19,7 @@ package struct IncomingPacket {
       } else if element.id == numberID {
         transportNumber = TransportSequenceNumber(parsing: packet.extracting(element.range))
       } else if element.id == levelID {
-        audioLevel = AudioLevel(parsing: packet.extracting(element.range))
+        audioLevel = AudioLevelIndication(parsing: packet.extracting(element.range))
       }
     }
   }

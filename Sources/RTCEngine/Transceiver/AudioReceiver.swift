@@ -75,7 +75,7 @@ package struct AudioReceiver {
         ssrc: header.ssrc, first: header.sequenceNumber, numbersFrom: stream?.newestNumber ?? 0)
     }
     ssrcGuard.hear(now)
-    let level = incoming.audioLevel.map { SoundLevel(attenuation: $0.attenuation) }
+    let level = incoming.audioLevel?.level
     return .received(stream!.receive(header, payload: packet.extracting(header.payload), level: level, now: now))
   }
 

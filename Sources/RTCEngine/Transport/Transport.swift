@@ -55,7 +55,7 @@ package struct Transport: ~Copyable {
   /// When authenticated traffic was last told to ICE.
   private var authenticated = Timestamp(nanoseconds: .min / 2)
   /// The remote peer's candidates whose description is not there yet.
-  private var earlyCandidates: [RemoteCandidate] = []
+  private var earlyCandidates: [ICECandidateInit] = []
   private var isEnded = false
   private var dropCounts = DropCounts()
 
@@ -139,7 +139,7 @@ package struct Transport: ~Copyable {
   }
 
   private mutating func makeDTLS(_ agreed: NegotiatedTransport, now: Timestamp) throws(NegotiationFailure) {
-    let fingerprints = agreed.remoteFingerprints.filter(\.isSHA256).compactMap { DTLSFingerprint(sha256: $0.bytes) }
+    let fingerprints = agreed.remoteFingerprints.filter(\.isSHA256)
     do throws(OpenSSLError) {
       dtls = try DTLSTransport(role: agreed.dtlsRole, certificate: certificate, expectedFingerprints: fingerprints)
     } catch {
@@ -154,7 +154,7 @@ package struct Transport: ~Copyable {
   /// - Parameter isStable: no description is pending that a candidate without a user name fragment may be for.
   /// - Throws: when it cannot be read.
   package mutating func addRemoteCandidate(
-    _ candidate: RemoteCandidate, isStable: Bool, now: Timestamp
+    _ candidate: ICECandidateInit, isStable: Bool, now: Timestamp
   ) throws(NegotiationFailure) {
     let isEnd = candidate.candidate.isEmpty
     let description = CandidateDescription(parsing: candidate.candidate)
