@@ -7,11 +7,11 @@ import Synchronization
 final class DataChannelLink: Sendable {
   struct Account: Sendable {
     var unreadBytes = 0
-    /// The far side is held back.
+    /// The remote peer is held back.
     var holds = false
   }
 
-  /// When this much waits in the channels of a connection, the far side is held back …
+  /// When this much waits in the channels of a connection, the remote peer is held back …
   private static let mostUnread = 4 << 20
   /// … until it has come down to this.
   private static let resumeAt = 2 << 20

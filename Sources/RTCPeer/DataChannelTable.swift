@@ -27,7 +27,7 @@ final class DataChannelTable {
   }
 
   /// Takes what a peer says of its channels.
-  /// - Returns: a channel that the far side has opened.
+  /// - Returns: a channel that the remote peer has opened.
   func handle(_ event: Event, of slot: PeerSlot, on loop: EventLoop) -> DataChannel? {
     switch event {
     case .dataChannel(.incoming(let handle, let parameters)):

@@ -32,7 +32,7 @@ extension PeerConnection {
     return id
   }
 
-  /// Sends the transceiver's track no longer; what it receives stays. The far side hears of it by the next offer.
+  /// Sends the transceiver's track no longer; what it receives stays. The remote peer hears of it by the next offer.
   /// - Throws: `APIMisuse` when there is no such transceiver, or it was stopped.
   public func removeTrack(_ id: TransceiverID) throws {
     let state = try running(id)

@@ -5,7 +5,7 @@ public import RTCPrimitives
 public import RTCSCTP
 import RTCWire
 
-/// A connection to one far peer, shaped as W3C WebRTC has it. It lives on the loop's thread; every call hops there once.
+/// A connection to one remote peer, shaped as W3C WebRTC has it. It lives on the loop's thread; every call hops there once.
 public actor PeerConnection {
   public struct Configuration: Sendable {
     /// A video to begin with, if any; more by `addTrack`.
@@ -14,15 +14,15 @@ public actor PeerConnection {
     public var videoFormats = [VideoPayloadFormat.vp8]
     /// What the video we take may be coded with, the best first.
     public var receivableFormats = [VideoPayloadFormat.vp8]
-    /// A transceiver to begin with takes the far side's video.
+    /// A transceiver to begin with takes the remote peer's video.
     public var receivesVideo = false
     /// A sound to begin with, if any; played in step with the video.
     public var audio: OutgoingAudioTrack?
-    /// A transceiver to begin with takes the far side's sound.
+    /// A transceiver to begin with takes the remote peer's sound.
     public var receivesAudio = false
     /// What is said of all sound in descriptions.
     public var opus = PeerConfiguration.OpusParameters()
-    /// Nil: no data channels; the far side's m-section for them is rejected.
+    /// Nil: no data channels; the remote peer's m-section for them is rejected.
     public var dataChannels: DataChannelOptions? = DataChannelOptions()
     /// Of all video together.
     public var bitrates = BitrateLimits()
@@ -72,7 +72,7 @@ public actor PeerConnection {
   /// New bounds for the bitrate of all video we send.
   public func setBitrates(_ limits: BitrateLimits) { _ = try? perform(.setBitrateLimits(limits)) }
 
-  /// Asks the far sender for a key frame, of every video or of this one.
+  /// Asks the remote sender for a key frame, of every video or of this one.
   public func requestKeyFrame(_ transceiver: TransceiverID? = nil) { _ = try? perform(.requestKeyFrame(transceiver)) }
 
   /// Says goodbye and ends. Calling it again does nothing.

@@ -58,7 +58,7 @@ final class PeerTable: LoopHandler {
     for remote in slot.remotes where byRemote[remote] === slot { byRemote[remote] = nil }
   }
 
-  /// STUN requests with this user name are for `slot` too: the far side may use the one before for a while.
+  /// STUN requests with this user name are for `slot` too: the remote peer may use the one before for a while.
   private func name(_ slot: PeerSlot, _ ufrag: String) {
     guard !slot.ufrags.contains(ufrag), byUfrag[ufrag] == nil else { return }
     byUfrag[ufrag] = slot

@@ -30,7 +30,7 @@ extension Peer {
       return try answerPendingOffer(credentials, now: now, into: &outbox)
     case .setRemoteDescription(let description):
       switch description.kind {
-      case .offer: try takeOffer(description.sdp)
+      case .offer: try setRemoteOffer(description.sdp)
       case .answer: try acceptAnswer(description.sdp, now: now, into: &outbox)
       }
     case .negotiate(let description, let politeness, let credentials):
@@ -179,7 +179,7 @@ extension Peer {
   }
 
   /// Takes an offer that is to be answered later; its m-sections get transceivers.
-  private mutating func takeOffer(_ text: String) throws(NegotiationFailure) {
+  private mutating func setRemoteOffer(_ text: String) throws(NegotiationFailure) {
     let offer = try SessionDescription(ofPeer: text)
     let templates = [configuration.template(.video), configuration.template(.audio)]
     try NegotiationFailure.translating { () throws(NegotiationError) in
@@ -232,7 +232,7 @@ extension Peer {
       try rollBack()
       negotiationNeeded.reset()
     }
-    try takeOffer(description.sdp)
+    try setRemoteOffer(description.sdp)
     return try answerPendingOffer(credentials, now: now, into: &outbox)
   }
 

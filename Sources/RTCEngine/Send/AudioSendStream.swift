@@ -92,7 +92,7 @@ package struct AudioSendStream {
   /// Counts a protected datagram that left.
   package mutating func countSent(bytes: Int) { statistics.bytesSent += UInt64(bytes) }
 
-  /// Notes what the far side says of the sound.
+  /// Notes what the remote peer says of the sound.
   /// - Returns: the fraction lost when it is another than before, 0…1.
   package mutating func report(fractionLost: Double, jitter: UInt32) -> Double? {
     statistics.jitter = jitter

@@ -94,7 +94,7 @@ package struct RetransmissionCache {
     if packets[index]?.number == number { packets[index]!.transportNumber = transportNumber }
   }
 
-  /// Queues the latest packets back to the last that has arrived, at most `limit`: no later one tells the far side that
+  /// Queues the latest packets back to the last that has arrived, at most `limit`: no later one tells the remote peer that
   /// they are missing.
   package mutating func requestTail(limit: Int, now: Timestamp, history: SentPacketHistory) {
     guard let newest else { return }

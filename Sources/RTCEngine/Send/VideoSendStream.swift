@@ -115,7 +115,7 @@ package struct VideoSendStream {
   /// Queues `frame`, or leaves it out when the viewer could not decode it or the network does not keep up. Another
   /// rendition begins with its key frame; its other frames are nothing to a viewer who is not on it.
   /// - Parameter rate: what the pacer lets out.
-  /// - Returns: false when a key frame is needed before anything can be sent; see `takeKeyFrameWish`.
+  /// - Returns: false when a key frame is needed before anything can be sent; see `popKeyFrameRequest`.
   package mutating func enqueue(_ frame: EncodedFrame, now: Timestamp, rate: BitRate) -> Bool {
     guard format.takes(frame.codec) else {
       statistics.framesSkipped += 1
@@ -160,7 +160,7 @@ package struct VideoSendStream {
 
   /// True, once, when the queue has drained since frames were left out for its length: the source should make a key
   /// frame now. Always true while the viewer has nothing to decode from.
-  package mutating func takeKeyFrameWish() -> Bool {
+  package mutating func popKeyFrameRequest() -> Bool {
     switch decodable {
     case .keyFrameOnly: return true
     case .keyFrameOnceDrained where !hasPending:
@@ -226,7 +226,7 @@ package struct VideoSendStream {
       return .written(
         count: write(packet, rtx: rtx, into: &datagram, at: moment), number: packet.number, isRepair: true)
     }
-    guard !pending.isEmpty, let packet = takeNextMediaPacket(moment) else { return nil }
+    guard !pending.isEmpty, let packet = nextMediaPacket(moment) else { return nil }
     cache.insert(packet)
     statistics.packetsSent += 1
     statistics.payloadBytesSent += UInt64(packet.payload.count)
@@ -237,7 +237,7 @@ package struct VideoSendStream {
   /// Counts a protected datagram that left.
   package mutating func countSent(bytes: Int) { statistics.bytesSent += UInt64(bytes) }
 
-  private mutating func takeNextMediaPacket(_ moment: DepartureFields) -> RetransmissionCache.Packet? {
+  private mutating func nextMediaPacket(_ moment: DepartureFields) -> RetransmissionCache.Packet? {
     guard let payload = pending[0].split.next(in: pending[0].frame) else {
       pending.removeFirst()
       return nil

@@ -127,7 +127,7 @@ package struct VideoReceiver {
   }
 
   private mutating func countKeyFrames(_ frames: ArraySlice<ReceivedFrame>) {
-    for frame in frames where frame.isKeyFrame { keyFrameRequests.noteKeyFrame() }
+    for frame in frames where frame.isKeyFrame { keyFrameRequests.keyFrameReceived() }
   }
 
   // MARK: - Repair

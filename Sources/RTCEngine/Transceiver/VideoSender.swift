@@ -129,7 +129,7 @@ package struct VideoSender {
   package mutating func send(_ frame: EncodedFrame, now: Timestamp, rate: BitRate, roundTrip: TimeDelta) -> Bool {
     guard isSending else { return false }
     if frame.isKeyFrame { keyFrames.clear() }
-    guard !stream!.enqueue(frame, now: now, rate: rate), stream!.takeKeyFrameWish() else { return false }
+    guard !stream!.enqueue(frame, now: now, rate: rate), stream!.popKeyFrameRequest() else { return false }
     return requestKeyFrame(now, roundTrip: roundTrip)
   }
 
@@ -171,7 +171,7 @@ package struct VideoSender {
       probe.arm(
         lastSent: lastSent, attempt: 0, now: now, roundTrip: roundTrip, hasFeedback: history.hasFeedback)
     }
-    guard stream!.hasDrainedTooLate, stream!.takeKeyFrameWish() else { return false }
+    guard stream!.hasDrainedTooLate, stream!.popKeyFrameRequest() else { return false }
     return requestKeyFrame(now, roundTrip: roundTrip)
   }
 
