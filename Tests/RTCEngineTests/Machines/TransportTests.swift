@@ -23,6 +23,14 @@ import Testing
         seed: configuration.seed)
     }
 
+    var datagrams: [[UInt8]] { Self.copies(batch) }
+
+    private static func copies(_ batch: borrowing DatagramBatch) -> [[UInt8]] {
+      var result: [[UInt8]] = []
+      for index in 0..<batch.count { result.append([UInt8](copying: batch.datagram(index))) }
+      return result
+    }
+
     var nextDeadline: Timestamp { transport.nextDeadline }
     var drops: DropCounts { transport.drops }
     var profileName: String? { transport.profileName }
@@ -84,8 +92,8 @@ import Testing
   }
 
   private func deliver(from side: Side, to other: Side, _ now: Timestamp) {
-    for index in 0..<side.batch.count {
-      var bytes = side.batch.datagram(index).indices.map { side.batch.datagram(index)[$0] }
+    for datagram in side.datagrams {
+      var bytes = datagram
       let route = Route(local: other.address, remote: side.address)
       var span = bytes.mutableSpan
       let content = other.transport.receive(&span, route: route, now: now, into: &other.batch, events: &other.events)
