@@ -1,9 +1,5 @@
 // A source of one's own: a grey that breathes, with a hum. Anything that can fill pixels and samples can be cast.
 
-import RTCMedia
-import RTCNet
-import RTCPeer
-import RTCPrimitives
 import RTCast
 import Synchronization
 
