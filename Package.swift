@@ -122,7 +122,7 @@ let package = Package(
     .target(name: "RTCCodecVPX", dependencies: ["RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
     .target(
       name: "RTCResample", dependencies: ["RTCMedia", "RTCPrimitives", "CSpeexDSP"], swiftSettings: strict),
-    .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: strict),
+    .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: safe),
 
     // Signaling.
     .target(name: "RTCSignaling", dependencies: ["RTCPrimitives"], swiftSettings: safe),
@@ -141,7 +141,7 @@ let package = Package(
       resources: [.embedInCode("Resources/viewer.html")]
         + ["hub.html", "hub.css", "line.js", "media.js", "call.js", "board.js", "tiles.js", "sounds.js", "page.js"]
         .map { .embedInCode("Resources/hub/\($0)") },
-      swiftSettings: strict),
+      swiftSettings: safe),
 
     // What an application imports, and the program.
     .target(

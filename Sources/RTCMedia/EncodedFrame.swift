@@ -1,23 +1,5 @@
 public import RTCPrimitives
 
-/// A video codec, by its RTP encoding name.
-public enum VideoCodec: String, Hashable, Sendable, CaseIterable {
-  case vp8 = "VP8"
-  case vp9 = "VP9"
-  case h264 = "H264"
-  case av1 = "AV1"
-}
-
-/// Names one unbroken run of frames of a track: the frames of one encoder, or of one file passed through. A viewer is on
-/// one rendition at a time and changes only at a key frame.
-public struct Rendition: Hashable, Sendable, BitwiseCopyable {
-  public var number: UInt32
-  public init(_ number: UInt32) { self.number = number }
-
-  /// What the broadcast's own encoder makes.
-  public static let encoded = Rendition(0)
-}
-
 /// One encoded picture, shared by every viewer: immutable, its bytes reference-counted.
 public struct EncodedFrame: Sendable {
   public var codec: VideoCodec
