@@ -5,7 +5,7 @@ import RTCSignalingNIO
 import RTCast
 
 /// The sysexits this program uses.
-enum ExitStatus: Int32 {
+package enum ExitStatus: Int32, Sendable {
   case usage = 64
   case noInput = 66
   case unavailable = 69
