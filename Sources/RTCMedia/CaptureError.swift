@@ -9,6 +9,7 @@ public enum CaptureError: Error, Hashable, Sendable {
   case unsupportedFormat(String)
   case notPermitted(String)
 
+  /// What a person is told, and what to do next.
   public var sentence: String {
     switch self {
     case .alreadyStarted: "This capturer is already running; stop it first."

@@ -2,12 +2,16 @@ public import RTCPrimitives
 
 /// One encoded picture, shared by every viewer: immutable, its bytes reference-counted.
 public struct EncodedFrame: Sendable {
+  /// What decodes `data`.
   public var codec: VideoCodec
+  /// Of several codings of one source, which this belongs to.
   public var rendition: Rendition
   /// As the codec's RTP payload format takes it: H.264 as Annex B with parameter sets before each IDR picture, AV1 as
   /// OBUs without temporal delimiters, VP8 and VP9 as they are.
   public var data: [UInt8]
+  /// It needs no other frame: decoding can begin here.
   public var isKeyFrame: Bool
+  /// Of the coded picture, in pixels, before rotation.
   public var size: PixelSize
   /// When the picture was taken, on the monotonic clock; the RTP timestamp follows from it.
   public var captureTime: Timestamp
@@ -15,13 +19,16 @@ public struct EncodedFrame: Sendable {
   public var encodedTime: Timestamp
   /// The quantiser it was coded with, in the codec's own scale (VP8: 0…127).
   public var quantizer: Int
+  /// How the viewer turns the picture before showing it.
   public var rotation: VideoRotation
+  /// What matters in the picture when bandwidth is short.
   public var contentHint: ContentHint
   /// What the samples mean, where the bitstream cannot say so (VP8); nil: BT.601 limited, or as the bitstream says.
   public var colorSpace: ColorSpace?
   /// Counts the rendition's frames from 0; a gap tells a receiver of these values that a frame was left out.
   public var number: UInt64
 
+  /// One coded picture, with the times of its way in the monotonic clock.
   public init(
     codec: VideoCodec, data: [UInt8], isKeyFrame: Bool, size: PixelSize, captureTime: Timestamp,
     encodedTime: Timestamp, quantizer: Int, rotation: VideoRotation, contentHint: ContentHint,

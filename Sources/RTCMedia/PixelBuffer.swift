@@ -11,13 +11,19 @@ public final class PixelBuffer: @unchecked Sendable {
   /// One plane: `rows` rows of `rowBytes` bytes, each starting `stride` bytes after the one before.
   @unsafe
   public struct Plane {
+    /// The first byte of the first row.
     public var base: UnsafeRawPointer
+    /// Bytes from one row to the next.
     public var stride: Int
+    /// Bytes of a row that are pixels.
     public var rowBytes: Int
+    /// How many rows there are.
     public var rows: Int
   }
 
+  /// How pixels lie in the planes.
   public let format: PixelFormat
+  /// In pixels.
   public let size: PixelSize
   private let planes: [Plane]
   private let release: @Sendable () -> Void

@@ -35,11 +35,14 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
 
 /// A format a capturer can deliver.
 public struct VideoFormat: Hashable, Sendable {
+  /// In pixels.
   public var size: PixelSize
   /// Frames a second, lowest to highest; never empty, never below 0.
   public var frameRates: ClosedRange<Double>
+  /// How pixels lie in memory.
   public var pixelFormat: PixelFormat
 
+  /// - Parameter frameRates: pictures a second.
   public init(size: PixelSize, frameRates: ClosedRange<Double>, pixelFormat: PixelFormat) {
     self.size = size
     self.frameRates = frameRates

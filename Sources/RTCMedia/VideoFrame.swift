@@ -3,17 +3,21 @@ public import RTCPrimitives
 /// An immutable lease on pixels. The buffer returns to its owner (pool, X shared memory segment, FFmpeg frame, plugin)
 /// when the last copy of the lease is gone.
 public struct VideoFrame: Sendable {
+  /// The pixels, leased: they stay as they are while anybody holds them.
   public let buffer: PixelBuffer
   /// When the picture was taken, on the monotonic clock.
   public var captureTime: Timestamp
+  /// How the viewer turns the picture before showing it.
   public var rotation: VideoRotation
   /// What changed since the frame before, in pixels of this frame; nil means unknown, so everything.
   /// Empty means nothing.
   public var damage: [PixelRect]?
+  /// What the samples mean.
   public var colorSpace: ColorSpace
   /// Overrides the cast's content hint for this frame; nil keeps it.
   public var contentHint: ContentHint?
 
+  /// A picture taken at `captureTime` of the monotonic clock.
   public init(
     buffer: PixelBuffer, captureTime: Timestamp, rotation: VideoRotation = .none, damage: [PixelRect]? = nil,
     colorSpace: ColorSpace, contentHint: ContentHint? = nil
@@ -26,5 +30,6 @@ public struct VideoFrame: Sendable {
     self.contentHint = contentHint
   }
 
+  /// In pixels, before rotation.
   public var size: PixelSize { buffer.size }
 }
