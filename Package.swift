@@ -25,7 +25,10 @@ let package = Package(
       ]),
     // For the fuzzing and benchmark packages beside this one.
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
+    .library(name: "FuzzBodies", targets: ["FuzzBodies"]),
     .library(name: "FuzzVideoBody", targets: ["FuzzVideoBody"]),
+    .library(name: "FuzzSCTPBody", targets: ["FuzzSCTPBody"]),
+    .library(name: "FuzzPeerBodies", targets: ["FuzzPeerBodies"]),
     .library(name: "RTCWire", targets: ["RTCWire"]),
     .library(name: "RTCSCTP", targets: ["RTCSCTP", "RTCPrimitives"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
@@ -179,31 +182,50 @@ let package = Package(
     .target(
       name: "RTCTestKit",
       dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCEngine"], swiftSettings: safe),
-    // Here and not in the fuzzing package, for it looks behind what the engine shows to others.
+    // What fuzzers run: here and not in the fuzzing package, for it looks behind what this one shows to others, and the unit
+    // tests replay kept inputs over it.
+    .target(
+      name: "FuzzBodies",
+      dependencies: [
+        "RTCBitstream", "RTCCapture", "RTCEngine", "RTCMedia", "RTCPrimitives", "RTCSignaling", "RTCWire",
+      ],
+      path: "Fuzz/Sources/FuzzBodies", swiftSettings: strict),
     .target(
       name: "FuzzVideoBody", dependencies: ["RTCEngine", "RTCMedia", "RTCPrimitives"],
       path: "Fuzz/Sources/FuzzVideoBody", swiftSettings: strict),
+    // By itself: it alone needs usrsctp.
+    .target(
+      name: "FuzzSCTPBody", dependencies: ["RTCPrimitives", "RTCSCTP"], path: "Fuzz/Sources/FuzzSCTPBody",
+      swiftSettings: strict),
+    // By themselves likewise: whole agents and peers, on virtual time.
+    .target(
+      name: "FuzzPeerBodies",
+      dependencies: [
+        "RTCDTLS", "RTCEngine", "RTCICE", "RTCMedia", "RTCPrimitives", "RTCSCTP", "RTCSRTP", "RTCTestKit", "RTCWire",
+      ],
+      path: "Fuzz/Sources/FuzzPeerBodies", swiftSettings: strict),
+    .testTarget(
+      name: "FuzzReplayTests",
+      dependencies: ["FuzzBodies", "FuzzPeerBodies", "FuzzSCTPBody", "FuzzVideoBody", "RTCPrimitives"],
+      swiftSettings: strict),
+    .target(name: "FeatureKit", path: "Tests/FeatureKit", swiftSettings: strict),
+    .target(name: "SDPKit", path: "Tests/SDPKit", swiftSettings: strict),
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCWireTests",
-      dependencies: [
-        "RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCEngine", "RTCPrimitives", "RTCSignaling",
-        "FuzzVideoBody",
-      ],
-      swiftSettings: strict),
+      name: "RTCWireTests", dependencies: ["RTCWire", "RTCPrimitives", "SDPKit"], swiftSettings: strict),
     .testTarget(name: "RTCBitstreamTests", dependencies: ["RTCBitstream", "RTCMedia"], swiftSettings: strict),
     .testTarget(
       name: "RTCICETests", dependencies: ["RTCICE", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
     .testTarget(name: "RTCDTLSTests", dependencies: ["RTCDTLS", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCSRTPTests", dependencies: ["RTCSRTP", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCSCTPTests", dependencies: ["RTCSCTP", "RTCWire", "RTCPrimitives", "RTCTestKit"],
+      name: "RTCSCTPTests", dependencies: ["RTCSCTP", "RTCWire", "RTCPrimitives", "RTCTestKit", "FuzzSCTPBody"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCEngineTests",
       dependencies: [
-        "RTCEngine", "RTCTestKit", "RTCICE", "RTCDTLS", "RTCSRTP", "RTCSCTP", "RTCMedia", "RTCWire", "RTCPrimitives",
+        "RTCEngine", "RTCTestKit", "RTCICE", "RTCDTLS", "RTCSCTP", "RTCMedia", "RTCWire", "RTCPrimitives", "SDPKit",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -238,7 +260,7 @@ let package = Package(
       name: "XvfbKit", dependencies: ["ProcessKit", "RTCMedia", "CX11"], path: "Tests/XvfbKit", swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureX11Tests",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
+      dependencies: ["RTCMedia", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureCameraTests", dependencies: ["RTCCaptureCamera", "RTCMedia", "RTCTestKit"],
@@ -262,7 +284,7 @@ let package = Package(
     .testTarget(
       name: "RTCConvertTests", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPrimitives"],
+      name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCMedia", "RTCPrimitives"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCMedia"], swiftSettings: strict),
@@ -284,7 +306,7 @@ let package = Package(
       name: "RTCastTests",
       dependencies: [
         "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPeer",
-        "RTCPrimitives", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO", "ProcessKit",
+        "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
@@ -297,3 +319,6 @@ let package = Package(
       swiftSettings: strict),
   ]
 )
+
+// Any test may declare the features that it proves.
+for target in package.targets where target.type == .test { target.dependencies.append("FeatureKit") }

@@ -4,11 +4,10 @@ import PackageDescription
 let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
 /// One executable a parser, linked with libFuzzer; `scripts/fuzz` compiles everything with its instrumentation, the
-/// parsers included. The body lives in `FuzzBodies`, which the unit tests
-/// replay over `FailCases` as well.
-func fuzzTarget(_ name: String, body: Target.Dependency = "FuzzBodies") -> Target {
+/// parsers included. The bodies are targets of the package beside this one, whose unit tests replay them over `FailCases`.
+func fuzzTarget(_ name: String, body: String = "FuzzBodies") -> Target {
   .executableTarget(
-    name: name, dependencies: ["CLibFuzzer", body], swiftSettings: strict,
+    name: name, dependencies: ["CLibFuzzer", .product(name: body, package: "rtcast")], swiftSettings: strict,
     linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
 }
 
@@ -16,21 +15,6 @@ let package = Package(
   name: "Fuzz",
   dependencies: [.package(name: "rtcast", path: "..")],
   targets: [
-    .target(
-      name: "FuzzBodies",
-      dependencies: [
-        .product(name: "RTCWire", package: "rtcast"), .product(name: "RTCMedia", package: "rtcast"),
-        .product(name: "RTCCapture", package: "rtcast"), .product(name: "RTCBitstream", package: "rtcast"),
-        .product(name: "RTCEngine", package: "rtcast"),
-        .product(name: "RTCSignaling", package: "rtcast"),
-      ],
-      swiftSettings: strict),
-    // By itself: it alone needs usrsctp.
-    .target(
-      name: "FuzzSCTPBody", dependencies: [.product(name: "RTCSCTP", package: "rtcast")], swiftSettings: strict),
-    // By themselves likewise: whole agents and peers, on virtual time.
-    .target(
-      name: "FuzzPeerBodies", dependencies: [.product(name: "RTCEngine", package: "rtcast")], swiftSettings: strict),
     .systemLibrary(name: "CLibFuzzer"),
     fuzzTarget("FuzzRTP"),
     fuzzTarget("FuzzRTCP"),
@@ -43,7 +27,7 @@ let package = Package(
     fuzzTarget("FuzzSDP"),
     fuzzTarget("FuzzY4M"),
     fuzzTarget("FuzzJitter"),
-    fuzzTarget("FuzzVideo", body: .product(name: "FuzzVideoBody", package: "rtcast")),
+    fuzzTarget("FuzzVideo", body: "FuzzVideoBody"),
     fuzzTarget("FuzzSCTP", body: "FuzzSCTPBody"),
     fuzzTarget("FuzzICE", body: "FuzzPeerBodies"),
     fuzzTarget("FuzzFarPeer", body: "FuzzPeerBodies"),

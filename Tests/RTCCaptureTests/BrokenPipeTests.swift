@@ -3,7 +3,7 @@ import RTCCapture
 import Testing
 
 @Suite struct BrokenPipeTests {
-  @Test func `A source that has gone is an error of the call that writes to it, and does not end the process`() async {
+  @Test func `a source that has gone is an error of the call that writes to it, and does not end the process`() async {
     let isBlocked = await withCheckedContinuation { continuation in
       _ = CaptureThread.launch(name: "test") {
         var blocked = sigset_t()

@@ -39,7 +39,7 @@ import Testing
     private var pending: Rendition?
   }
 
-  @Test func withoutRenditionsEverybodyGetsWhatIsEncoded() {
+  @Test func `without renditions everybody gets what is encoded`() {
     var bench = Bench()
     bench.router = RenditionRouter()
     bench.add("a", [])
@@ -47,7 +47,7 @@ import Testing
     #expect(bench.router.keyFrameNeeded(by: "a") == .encoded && bench.router.keyFrameNeeded(by: "b") == nil)
   }
 
-  @Test func viewersBeginOnThePreferredRenditionOrOneTheyCanTake() {
+  @Test func `viewers begin on the preferred rendition or one they can take`() {
     var bench = Bench()
     bench.add("a")
     bench.add("b", [.vp8])
@@ -57,7 +57,7 @@ import Testing
     #expect(bench.router.keyFrameNeeded(by: "c") == nil)
   }
 
-  @Test func aViewerThatIsSentAwayStaysUntilTheKeyFrameComes() {
+  @Test func `a viewer that is sent away stays until the key frame comes`() {
     var bench = Bench()
     bench.add("a")
     let asked = bench.need("a") { $0 == Self.file ? .move(to: .encoded) : .coming }
@@ -69,7 +69,7 @@ import Testing
     #expect(bench.router.demand.renditions == [.encoded])
   }
 
-  @Test func theKeyFrameThatWasMissingKeepsAViewerWhereItIs() {
+  @Test func `the key frame that was missing keeps a viewer where it is`() {
     var bench = Bench()
     bench.add("a")
     _ = bench.need("a") { $0 == Self.file ? .move(to: .encoded) : .coming }
@@ -78,7 +78,7 @@ import Testing
     #expect(bench.send(.encoded, key: true) == [])
   }
 
-  @Test func viewersComeBackWithTheNextKeyFrameOfThePreferred() {
+  @Test func `viewers come back with the next key frame of the preferred`() {
     var bench = Bench()
     bench.add("a")
     bench.add("b", [.vp8])
@@ -89,7 +89,7 @@ import Testing
     #expect(bench.send(.encoded, key: true) == ["b"])
   }
 
-  @Test func aViewerIsNotSentWhereItCannotGo() {
+  @Test func `a viewer is not sent where it cannot go`() {
     var bench = Bench()
     bench.add("a", [Self.h264])
     #expect(bench.need("a") { _ in .move(to: .encoded) } == [Self.file])
@@ -99,14 +99,14 @@ import Testing
     #expect(bench.need("b") { _ in .move(to: Self.file) } == [.encoded])
   }
 
-  @Test func aRequestOfAViewerOnItsWayGoesWhereItGoes() {
+  @Test func `a request of a viewer on its way goes where it goes`() {
     var bench = Bench()
     bench.add("a")
     _ = bench.need("a") { $0 == Self.file ? .move(to: .encoded) : .coming }
     #expect(bench.router.keyFrameNeeded(by: "a") == .encoded)
   }
 
-  @Test func anotherSourceMovesThoseWhoseRenditionIsNoMore() {
+  @Test func `another source moves those whose rendition is no more`() {
     var bench = Bench()
     bench.add("a")
     bench.add("b", [.vp8])
@@ -121,7 +121,7 @@ import Testing
     #expect(bench.send(Rendition(2), key: true) == ["a"])
   }
 
-  @Test func profilesCount() {
+  @Test func `profiles count`() {
     var bench = Bench()
     bench.router = RenditionRouter(
       renditions: [RenditionFormat(Self.file, Self.high), RenditionFormat(.encoded, .vp8)], preferred: Self.file)
@@ -130,7 +130,7 @@ import Testing
     #expect(bench.send(Self.file) == ["predictive"])
   }
 
-  @Test func whoDoesNotUnderstandColorsIsKnown() {
+  @Test func `who does not understand colors is known`() {
     var bench = Bench()
     bench.add("a", [.vp8], colors: false)
     bench.add("b")

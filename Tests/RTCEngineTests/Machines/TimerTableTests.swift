@@ -5,13 +5,13 @@ import Testing
 @Suite struct TimerTableTests {
   private func at(_ n: Int64) -> Timestamp { .zero + .milliseconds(n) }
 
-  @Test func anEmptyTableHasNoDeadline() {
+  @Test func `an empty table has no deadline`() {
     var timers = TimerTable()
     #expect(timers.next == nil)
     #expect(timers.popDue(at(1_000_000)) == nil)
   }
 
-  @Test func theEarliestComesFirstAndIsCleared() {
+  @Test func `the earliest comes first and is cleared`() {
     var timers = TimerTable()
     for (index, timer) in PeerTimer.allCases.enumerated() { timers[timer] = at(Int64(100 - index)) }
     #expect(timers.next?.timer == PeerTimer.allCases.last)
@@ -21,14 +21,14 @@ import Testing
     #expect(timers.next == nil)
   }
 
-  @Test func nothingIsDueBeforeItsTime() {
+  @Test func `nothing is due before its time`() {
     var timers = TimerTable()
     timers[.report] = at(10)
     #expect(timers.popDue(at(9)) == nil)
     #expect(timers.popDue(at(10)) == .report)
   }
 
-  @Test func advancingNeverPutsOff() {
+  @Test func `advancing never puts off`() {
     var timers = TimerTable()
     timers.advance(.feedback, to: at(50))
     timers.advance(.feedback, to: at(80))
