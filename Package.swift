@@ -33,7 +33,7 @@ let package = Package(
     .library(name: "RTCSCTP", targets: ["RTCSCTP", "RTCPrimitives"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
     .library(name: "RTCSignaling", targets: ["RTCSignaling"]),
-    .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
+    .library(name: "RTCCaptureFile", targets: ["RTCCaptureFile"]),
     .library(name: "RTCPeer", targets: ["RTCPeer", "RTCEngine", "RTCSCTP"]),
     .library(
       name: "RTCSound",
@@ -84,7 +84,6 @@ let package = Package(
     .target(name: "RTCPrimitives", swiftSettings: safe),
     .target(name: "RTCMedia", dependencies: ["RTCPrimitives"], swiftSettings: safe),
     .target(name: "RTCWire", dependencies: ["RTCPrimitives"], swiftSettings: safe),
-    .target(name: "RTCBitstream", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
 
     // The peer connection, sans-IO.
     .target(name: "RTCICE", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
@@ -98,7 +97,7 @@ let package = Package(
 
     // From packets to sound, with any decoder.
     .target(
-      name: "RTCPlayout", dependencies: ["RTCPrimitives", "RTCMedia", "RTCEngine", "RTCBitstream", "RTCNet"],
+      name: "RTCPlayout", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCEngine", "RTCNet"],
       swiftSettings: safe),
 
     // Sockets, clocks and the public peer connection.
@@ -109,24 +108,26 @@ let package = Package(
       swiftSettings: safe),
 
     // Capturers.
-    .target(name: "RTCCapture", dependencies: ["RTCPrimitives", "RTCMedia", "CLinux"], swiftSettings: safe),
+    .target(name: "RTCCapture", dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "CLinux"], swiftSettings: safe),
     .target(
-      name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CLinux", "CX11"],
+      name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CLinux", "CX11"],
       swiftSettings: strict),
 
     .target(
       name: "RTCCaptureFile",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCBitstream", "RTCWire", "RTCCapture", "CFFmpeg"],
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCWire", "RTCNet", "RTCCapture", "RTCCodecFFmpeg", "CFFmpeg"],
       swiftSettings: strict),
 
     .target(
-      name: "RTCCapturePlugin", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CLinux", "CRTCastPlugin"],
+      name: "RTCCapturePlugin",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CLinux", "CRTCastPlugin"],
       swiftSettings: safe),
     .target(
-      name: "RTCAudio", dependencies: ["RTCMedia", "RTCPrimitives", "RTCCapture", "CPulse"], swiftSettings: strict),
+      name: "RTCAudio", dependencies: ["RTCMedia", "RTCPrimitives", "RTCNet", "CPulse"], swiftSettings: strict),
 
     .target(
-      name: "RTCCaptureCamera", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCConvert", "CLinux"],
+      name: "RTCCaptureCamera",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "RTCConvert", "CLinux"],
       swiftSettings: strict),
 
     // What received video is shown in.
@@ -134,11 +135,14 @@ let package = Package(
       name: "RTCWindow", dependencies: ["RTCMedia", "RTCConvert", "RTCNet", "CLinux", "CSDL2"], swiftSettings: strict),
 
     // Codecs and colour.
+    // Decoders of what comes over the network and out of files. FFmpeg's containers are RTCCaptureFile's.
+    .target(
+      name: "RTCCodecFFmpeg", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "CFFmpeg"], swiftSettings: strict),
     .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
     .target(name: "RTCCodecVPX", dependencies: ["RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
     .target(
       name: "RTCResample", dependencies: ["RTCMedia", "RTCPrimitives", "CSpeexDSP"], swiftSettings: strict),
-    .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "COpus"], swiftSettings: strict),
+    .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: strict),
 
     // Signaling.
     .target(name: "RTCSignaling", dependencies: ["RTCPrimitives"], swiftSettings: safe),
@@ -163,8 +167,8 @@ let package = Package(
     .target(
       name: "RTCast",
       dependencies: [
-        "RTCPrimitives", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCNet",
-        "RTCPeer", "RTCPlayout", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO",
+        "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecFFmpeg", "RTCCodecVPX",
+        "RTCCodecOpus", "RTCEngine", "RTCNet", "RTCPeer", "RTCPlayout", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
     .executableTarget(
@@ -187,7 +191,7 @@ let package = Package(
     .target(
       name: "FuzzBodies",
       dependencies: [
-        "RTCBitstream", "RTCCapture", "RTCEngine", "RTCMedia", "RTCPrimitives", "RTCSignaling", "RTCWire",
+        "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCMedia", "RTCPrimitives", "RTCSignaling", "RTCWire",
       ],
       path: "Fuzz/Sources/FuzzBodies", swiftSettings: strict),
     .target(
@@ -214,7 +218,6 @@ let package = Package(
     .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCWireTests", dependencies: ["RTCWire", "RTCPrimitives", "SDPKit"], swiftSettings: strict),
-    .testTarget(name: "RTCBitstreamTests", dependencies: ["RTCBitstream", "RTCMedia"], swiftSettings: strict),
     .testTarget(
       name: "RTCICETests", dependencies: ["RTCICE", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
     .testTarget(name: "RTCDTLSTests", dependencies: ["RTCDTLS", "RTCPrimitives"], swiftSettings: strict),
@@ -245,12 +248,13 @@ let package = Package(
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureTests",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCTestKit", "ProcessKit"],
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "RTCTestKit", "ProcessKit"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureFileTests",
       dependencies: [
-        "RTCCaptureFile", "RTCCodecVPX", "RTCBitstream", "RTCMedia", "RTCPrimitives", "ProcessKit", "CFFmpeg",
+        "RTCCaptureFile", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCWire", "RTCMedia", "RTCPrimitives", "ProcessKit",
+        "CFFmpeg",
       ],
       swiftSettings: strict),
     .target(
@@ -287,7 +291,7 @@ let package = Package(
       name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCMedia", "RTCPrimitives"],
       swiftSettings: strict),
     .testTarget(
-      name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCMedia"], swiftSettings: strict),
+      name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCWire", "RTCMedia"], swiftSettings: strict),
     .testTarget(
       name: "RTCSignalingTests", dependencies: ["RTCSignaling", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
@@ -305,8 +309,8 @@ let package = Package(
     .testTarget(
       name: "RTCastTests",
       dependencies: [
-        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPeer",
-        "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO", "ProcessKit",
+        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCWire", "RTCMedia", "RTCNet", "RTCPeer",
+        "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO", "RTCTestKit", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),

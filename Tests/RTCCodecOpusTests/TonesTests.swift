@@ -1,6 +1,7 @@
 import FeatureKit
 import RTCCodecOpus
 import RTCMedia
+import RTCWire
 import Testing
 
 @Suite struct Tones {
