@@ -167,30 +167,48 @@ let package = Package(
       name: "RTCTestKit",
       dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCSCTP", "RTCEngine"],
       swiftSettings: safe),
-    // Here and not in the fuzzing package, for it looks behind what the engine shows to others.
+    // What fuzzers run: the unit tests replay kept inputs over it.
+    .target(
+      name: "FuzzBodies",
+      dependencies: [
+        "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCMedia", "RTCPrimitives", "RTCSignaling", "RTCWire",
+      ],
+      path: "Fuzz/Sources/FuzzBodies", swiftSettings: strict),
     .target(
       name: "FuzzVideoBody", dependencies: ["RTCEngine", "RTCMedia", "RTCPrimitives"],
       path: "Fuzz/Sources/FuzzVideoBody", swiftSettings: strict),
+    // By itself: it alone needs usrsctp.
+    .target(
+      name: "FuzzSCTPBody", dependencies: ["RTCPrimitives", "RTCSCTP"], path: "Fuzz/Sources/FuzzSCTPBody",
+      swiftSettings: strict),
+    // By themselves likewise: whole agents and peers, on virtual time.
+    .target(
+      name: "FuzzPeerBodies",
+      dependencies: [
+        "RTCDTLS", "RTCEngine", "RTCICE", "RTCMedia", "RTCPrimitives", "RTCSCTP", "RTCSRTP", "RTCTestKit", "RTCWire",
+      ],
+      path: "Fuzz/Sources/FuzzPeerBodies", swiftSettings: strict),
+    .testTarget(
+      name: "FuzzReplayTests",
+      dependencies: ["FuzzBodies", "FuzzPeerBodies", "FuzzSCTPBody", "FuzzVideoBody", "RTCPrimitives"],
+      swiftSettings: strict),
+    .target(name: "FeatureKit", path: "Tests/FeatureKit", swiftSettings: strict),
+    .target(name: "SDPKit", path: "Tests/SDPKit", swiftSettings: strict),
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCWireTests",
-      dependencies: [
-        "RTCWire", "RTCMedia", "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCPrimitives", "RTCSignaling",
-        "FuzzVideoBody",
-      ],
-      swiftSettings: strict),
+      name: "RTCWireTests", dependencies: ["RTCWire", "RTCPrimitives", "SDPKit"], swiftSettings: strict),
     .testTarget(
       name: "RTCICETests", dependencies: ["RTCICE", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
     .testTarget(name: "RTCDTLSTests", dependencies: ["RTCDTLS", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCSRTPTests", dependencies: ["RTCSRTP", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCSCTPTests", dependencies: ["RTCSCTP", "RTCWire", "RTCPrimitives", "RTCTestKit"],
+      name: "RTCSCTPTests", dependencies: ["RTCSCTP", "RTCWire", "RTCPrimitives", "RTCTestKit", "FuzzSCTPBody"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCEngineTests",
       dependencies: [
-        "RTCEngine", "RTCTestKit", "RTCICE", "RTCDTLS", "RTCSRTP", "RTCSCTP", "RTCMedia", "RTCWire", "RTCPrimitives",
+        "RTCEngine", "RTCTestKit", "RTCICE", "RTCDTLS", "RTCSCTP", "RTCMedia", "RTCWire", "RTCPrimitives", "SDPKit",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -226,7 +244,7 @@ let package = Package(
       name: "XvfbKit", dependencies: ["ProcessKit", "RTCMedia", "CX11"], path: "Tests/XvfbKit", swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureX11Tests",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
+      dependencies: ["RTCMedia", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureCameraTests", dependencies: ["RTCCaptureCamera", "RTCMedia", "RTCTestKit"],
@@ -250,7 +268,7 @@ let package = Package(
     .testTarget(
       name: "RTCConvertTests", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPrimitives"],
+      name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCMedia", "RTCPrimitives"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCWire", "RTCMedia"], swiftSettings: strict),
@@ -272,7 +290,7 @@ let package = Package(
       name: "RTCastTests",
       dependencies: [
         "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCWire", "RTCMedia", "RTCNet", "RTCPeer",
-        "RTCPrimitives", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO", "RTCTestKit", "ProcessKit",
+        "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO", "RTCTestKit", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
@@ -297,26 +315,7 @@ func fuzzer(_ name: String, body: Target.Dependency = "FuzzBodies") -> Target {
 }
 
 if Context.environment["RTCAST_FUZZ"] != nil {
-  package.targets += [
-    .target(
-      name: "FuzzBodies",
-      dependencies: [
-        "RTCWire", "RTCMedia", "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCPrimitives", "RTCSignaling",
-      ],
-      path: "Fuzz/Sources/FuzzBodies", swiftSettings: strict),
-    // By itself: it alone needs usrsctp.
-    .target(
-      name: "FuzzSCTPBody", dependencies: ["RTCSCTP", "RTCPrimitives"], path: "Fuzz/Sources/FuzzSCTPBody",
-      swiftSettings: strict),
-    // By themselves likewise: whole agents and peers, on virtual time.
-    .target(
-      name: "FuzzPeerBodies",
-      dependencies: [
-        "RTCEngine", "RTCICE", "RTCDTLS", "RTCSRTP", "RTCSCTP", "RTCWire", "RTCPrimitives", "RTCMedia", "RTCTestKit",
-      ],
-      path: "Fuzz/Sources/FuzzPeerBodies", swiftSettings: strict),
-    .systemLibrary(name: "CLibFuzzer", path: "Fuzz/Sources/CLibFuzzer"),
-  ]
+  package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Fuzz/Sources/CLibFuzzer"))
   package.targets += [
     "RTP", "RTCP", "VP8", "Opus", "VP9", "H264", "AV1", "STUN", "SDP", "Y4M", "Jitter", "Hub", "HubClient", "PeerJS",
     "SkyRTC", "H264File", "VP9File", "AV1File",

@@ -1,7 +1,7 @@
 /// Offers by the real thing, line endings aside. Written by Chromium 156 (headless, Debian 12).
-enum ChromiumOffers {
+package enum ChromiumOffers {
   /// Receive-only video and audio, all candidates gathered (mDNS names).
-  static let receiver = """
+  package static let receiver = """
     v=0
     o=- 8510531597061206122 2 IN IP4 127.0.0.1
     s=-
@@ -211,7 +211,7 @@ enum ChromiumOffers {
     """
 
   /// Audio, video and a data channel both ways.
-  static let call = """
+  package static let call = """
     v=0
     o=- 2271694465437107279 2 IN IP4 127.0.0.1
     s=-
@@ -393,7 +393,7 @@ enum ChromiumOffers {
     """
 
   /// The same and a second video in three simulcast layers, before any candidate.
-  static let simulcast = """
+  package static let simulcast = """
     v=0
     o=- 9165225608970287148 2 IN IP4 127.0.0.1
     s=-

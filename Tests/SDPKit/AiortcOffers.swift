@@ -1,7 +1,7 @@
 /// Offers by the real thing, line endings aside. Written by aiortc 1.16.
-enum AiortcOffers {
+package enum AiortcOffers {
   /// Receive-only video and audio.
-  static let receiver = """
+  package static let receiver = """
     v=0
     o=- 4004223161 4004223161 IN IP4 0.0.0.0
     s=-
@@ -76,7 +76,7 @@ enum AiortcOffers {
     """
 
   /// Audio, video and a data channel both ways.
-  static let call = """
+  package static let call = """
     v=0
     o=- 4004223161 4004223161 IN IP4 0.0.0.0
     s=-

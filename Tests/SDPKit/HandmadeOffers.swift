@@ -1,7 +1,7 @@
 /// Offers shaped like those of peers that do not run on Linux or everywhere, written by hand.
-enum HandmadeOffers {
+package enum HandmadeOffers {
   /// As Safari writes them: H.264 before VP8, several profiles.
-  static let safari = """
+  package static let safari = """
     v=0
     o=- 7710254871938541183 2 IN IP4 127.0.0.1
     s=-
@@ -50,7 +50,7 @@ enum HandmadeOffers {
     """
 
   /// As GStreamer's webrtcbin writes them with bundle policy max-bundle: named mids, bundle-only sections.
-  static let webrtcbin = """
+  package static let webrtcbin = """
     v=0
     o=- 4962303333179871722 0 IN IP4 0.0.0.0
     s=-

@@ -1,7 +1,7 @@
 /// Offers by the real thing, line endings aside. Written by Firefox 153 ESR (headless).
-enum FirefoxOffers {
+package enum FirefoxOffers {
   /// Receive-only video and audio.
-  static let receiver = """
+  package static let receiver = """
     v=0
     o=mozilla...THIS_IS_SDPARTA-99.0 5290059832813670550 0 IN IP4 0.0.0.0
     s=-
@@ -116,7 +116,7 @@ enum FirefoxOffers {
     """
 
   /// Audio, video and a data channel both ways.
-  static let call = """
+  package static let call = """
     v=0
     o=mozilla...THIS_IS_SDPARTA-99.0 120409825457429564 0 IN IP4 0.0.0.0
     s=-
@@ -249,7 +249,7 @@ enum FirefoxOffers {
     """
 
   /// The same and a second video in simulcast layers.
-  static let simulcast = """
+  package static let simulcast = """
     v=0
     o=mozilla...THIS_IS_SDPARTA-99.0 7448591910039384215 0 IN IP4 0.0.0.0
     s=-
