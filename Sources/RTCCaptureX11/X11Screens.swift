@@ -84,7 +84,7 @@ public struct X11Probe: Hashable, Sendable {
     depth = Int(connection.geometry(of: connection.root)?.depth ?? 0)
     isDirect = source.layout.isBGRA
     sharesMemory =
-      found.shm != nil && PictureMemory(size: PixelSize(width: 16, height: 16), sharedOver: connection) != nil
+      found.shm != nil && ScreenPicture(size: PixelSize(width: 16, height: 16), sharedOver: connection) != nil
     extensions = [
       Extension(name: "MIT-SHM", version: found.shm?.description, purpose: "grabs without copying through a socket"),
       Extension(name: "DAMAGE", version: found.damage?.description, purpose: "an unchanged screen costs nothing"),

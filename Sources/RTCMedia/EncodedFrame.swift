@@ -18,6 +18,37 @@ public struct Rendition: Hashable, Sendable, BitwiseCopyable {
   public static let encoded = Rendition(0)
 }
 
+/// Where a frame stands in a scalable stream: 0 and 0 in one that is not.
+public struct FrameLayer: Hashable, Sendable, BitwiseCopyable {
+  public var spatial: UInt8
+  public var temporal: UInt8
+
+  public init(spatial: UInt8 = 0, temporal: UInt8 = 0) {
+    self.spatial = spatial
+    self.temporal = temporal
+  }
+
+  public static let base = FrameLayer()
+}
+
+/// The frames of its rendition that a frame is predicted from.
+public enum FrameReferences: Hashable, Sendable {
+  /// None: a key frame.
+  case none
+  /// The one before it.
+  case previous
+  /// These, by their numbers.
+  case frames([UInt64])
+}
+
+/// How finely colours are sampled.
+public enum ChromaSampling: Hashable, Sendable {
+  /// One sample for four pixels (4:2:0).
+  case quarter
+  /// One for each pixel (4:4:4).
+  case full
+}
+
 /// One encoded picture, shared by every viewer: immutable, its bytes reference-counted.
 public struct EncodedFrame: Sendable {
   public var codec: VideoCodec
@@ -39,6 +70,10 @@ public struct EncodedFrame: Sendable {
   public var colorSpace: ColorSpace?
   /// Counts the rendition's frames from 0; a gap tells a receiver of these values that a frame was left out.
   public var number: UInt64
+  public var layer = FrameLayer.base
+  /// What must have arrived for it to be decoded. At first none for a key frame, else the frame before.
+  public var references: FrameReferences
+  public var chroma = ChromaSampling.quarter
 
   public init(
     codec: VideoCodec, data: [UInt8], isKeyFrame: Bool, size: PixelSize, captureTime: Timestamp,
@@ -58,6 +93,7 @@ public struct EncodedFrame: Sendable {
     self.contentHint = contentHint
     self.colorSpace = colorSpace
     self.number = number
+    references = isKeyFrame ? .none : .previous
   }
 }
 
