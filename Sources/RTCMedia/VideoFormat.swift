@@ -57,14 +57,6 @@ public enum ContentHint: String, Hashable, Sendable, CaseIterable {
   case text
 }
 
-/// Clockwise turn to be applied by the viewer, in degrees.
-public enum VideoRotation: Int, Hashable, Sendable {
-  case none = 0
-  case clockwise90 = 90
-  case half = 180
-  case clockwise270 = 270
-}
-
 /// What a frame's samples mean: how they were made of red, green and blue, and which values stand for black and white
 /// (ITU-T H.273 §8.3).
 public struct ColorSpace: Hashable, Sendable {

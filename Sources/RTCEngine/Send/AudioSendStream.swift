@@ -1,0 +1,125 @@
+package import RTCMedia
+package import RTCPrimitives
+package import RTCWire
+
+/// Identity of one outgoing sound and the numbers it counts from.
+package struct AudioSendIdentity: Sendable {
+  package var ssrc: SSRC
+  /// The same for all streams of a peer (RFC 7022): it says that they belong together.
+  package var cname: String
+  package var firstSequenceNumber: SequenceNumber
+  package var timestampOffset: RTPTimestamp
+
+  package init(
+    ssrc: SSRC, cname: String, firstSequenceNumber: SequenceNumber, timestampOffset: RTPTimestamp
+  ) {
+    self.ssrc = ssrc
+    self.cname = cname
+    self.firstSequenceNumber = firstSequenceNumber
+    self.timestampOffset = timestampOffset
+  }
+}
+
+/// How one outgoing sound was negotiated.
+package struct AudioSendFormat: Sendable {
+  /// Nil when the descriptions name no m-section, or by a name too long for the header extension.
+  package var mid: RTPStreamID?
+  package var payloadType: PayloadType
+  package var extensionMap: RTPHeaderExtensionMap
+
+  package init(mid: RTPStreamID?, payloadType: PayloadType, extensionMap: RTPHeaderExtensionMap) {
+    self.mid = mid
+    self.payloadType = payloadType
+    self.extensionMap = extensionMap
+  }
+}
+
+/// Sends one sound: each Opus packet in one RTP packet (RFC 7587), at once. Nothing is kept: a packet that is asked for
+/// again would come too late, and Opus brings its own repair.
+package struct AudioSendStream {
+  let identity: AudioSendIdentity
+  /// May change between two packets.
+  var format: AudioSendFormat
+  private var nextSequence: SequenceNumber
+  /// Where the newest packet stands in the sound, and when that was heard.
+  private var newest: (position: Int64, captureTime: Timestamp)?
+  package private(set) var statistics = AudioSendStatistics()
+
+  /// The largest UDP payload: an Opus packet cannot be split (RFC 7587 §4.2), so it may fill what Ethernet carries over
+  /// IPv6.
+  package static let maximumPacketSize = 1_452
+  /// Ticks of the RTP clock in a second, whatever the sound itself is sampled at (RFC 7587 §4.1).
+  package static let clockRate: Int64 = 48_000
+
+  package init(identity: AudioSendIdentity, format: AudioSendFormat) {
+    self.identity = identity
+    self.format = format
+    nextSequence = identity.firstSequenceNumber
+  }
+
+  /// True when what leaves carries a transport-wide number.
+  package var usesTransportNumbers: Bool { format.extensionMap[.transportSequenceNumber] != nil }
+
+  /// Writes `frame`'s packet, unprotected, at the start of `datagram`.
+  /// - Returns: its length; 0 for a frame that fits into no packet, which is counted and left out.
+  @_lifetime(datagram: copy datagram)
+  package mutating func write(
+    _ frame: EncodedAudioFrame, into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields
+  ) -> Int {
+    let header = RTPOutgoingHeader(
+      payloadType: format.payloadType, sequenceNumber: nextSequence, timestamp: rtpTimestamp(position: frame.position),
+      ssrc: identity.ssrc, marker: frame.startsTalkSpurt || statistics.packetsSent == 0,
+      extensions: extensions(frame.level))
+    let size = header.size(map: format.extensionMap) + frame.data.count
+    guard !frame.data.isEmpty, size + VideoSendStream.srtpOverhead <= Self.maximumPacketSize else {
+      statistics.framesUnfit += 1
+      return 0
+    }
+    var writer = ByteWriter(datagram._mutatingExtracting(0..<datagram.count))
+    let late = header.write(into: &writer, map: format.extensionMap)
+    writer.write(frame.data.span)
+    let count = writer.offset
+    late.patch(&datagram, absSendTime: AbsoluteSendTime(moment.now), transportSequenceNumber: moment.transportNumber)
+    nextSequence = nextSequence.advanced(by: 1)
+    newest = (frame.position, frame.captureTime)
+    statistics.packetsSent += 1
+    statistics.payloadBytesSent += UInt64(frame.data.count)
+    return count
+  }
+
+  /// Counts a protected datagram that left.
+  package mutating func countSent(bytes: Int) { statistics.bytesSent += UInt64(bytes) }
+
+  /// Notes what the far side says of the sound.
+  /// - Returns: the fraction lost when it is another than before, 0…1.
+  package mutating func report(fractionLost: Double, jitter: UInt32) -> Double? {
+    statistics.jitter = jitter
+    guard fractionLost != statistics.fractionLost else { return nil }
+    statistics.fractionLost = fractionLost
+    return fractionLost
+  }
+
+  /// The RTP timestamp of `time` on the monotonic clock, as sender reports say it: reckoned from the newest packet, whose
+  /// position and capture time are both known. Nil before the first packet.
+  package func rtpTimestamp(at time: Timestamp) -> RTPTimestamp? {
+    guard let newest else { return nil }
+    let elapsed = (time - newest.captureTime).nanoseconds
+    // Divided before it is multiplied, so that no distance between two clock values overflows.
+    let (seconds, rest) = elapsed.quotientAndRemainder(dividingBy: 1_000_000_000)
+    let ticks = seconds * Self.clockRate + rest * Self.clockRate / 1_000_000_000
+    return rtpTimestamp(position: newest.position &+ ticks)
+  }
+
+  private func rtpTimestamp(position: Int64) -> RTPTimestamp {
+    RTPTimestamp(UInt32(truncatingIfNeeded: position) &+ identity.timestampOffset.value)
+  }
+
+  private func extensions(_ level: AudioLevel?) -> RTPOutgoingExtensions {
+    var extensions = RTPOutgoingExtensions()
+    extensions.audioLevel = level.map { AudioLevelIndication(level: $0, hasVoice: $0.isHeard) }
+    extensions.mid = format.mid
+    extensions.absSendTime = .placeholder
+    extensions.transportSequenceNumber = .placeholder
+    return extensions
+  }
+}
