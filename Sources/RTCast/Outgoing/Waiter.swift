@@ -1,53 +1,25 @@
-import Glibc
+import RTCNet
 import RTCPrimitives
 
-/// Lets one thread sleep until a moment of the monotonic clock or until another thread rings.
-@safe
-final class Waiter: @unchecked Sendable {
-  // Invariant for `@unchecked Sendable`: `isRung` and `sleepsUntil` are only touched while `mutex` is held; the pthread
-  // objects keep their address for as long as self lives.
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private let condition: UnsafeMutablePointer<pthread_cond_t>
-  private var isRung = false
-  /// What the sleeping thread waits for; nil while it does not sleep.
-  private var sleepsUntil: Timestamp?
-
-  init() {
-    unsafe mutex = .allocate(capacity: 1)
-    unsafe condition = .allocate(capacity: 1)
-    unsafe pthread_mutex_init(mutex, nil)
-    var attributes = pthread_condattr_t()
-    unsafe pthread_condattr_init(&attributes)
-    unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-    unsafe pthread_cond_init(condition, &attributes)
-    unsafe pthread_condattr_destroy(&attributes)
+/// Lets one thread sleep until a moment of the monotonic clock or until another thread rings. Any thread may ring.
+final class Waiter: Sendable {
+  private struct State {
+    var isRung = false
+    /// What the sleeping thread waits for; nil while it does not sleep.
+    var sleepsUntil: Timestamp?
   }
 
-  deinit {
-    unsafe pthread_cond_destroy(condition)
-    unsafe pthread_mutex_destroy(mutex)
-    unsafe condition.deallocate()
-    unsafe mutex.deallocate()
-  }
+  private let state = Monitor(State())
 
   /// Returns at `deadline` (nil = never) or when rung, at once if that was since the last call.
   func wait(until deadline: Timestamp?) {
-    unsafe pthread_mutex_lock(mutex)
-    sleepsUntil = deadline ?? .distantFuture
-    var isDue = false
-    while !isRung && !isDue {
-      if let deadline {
-        let nanoseconds = max(0, deadline.nanoseconds)
-        var time = timespec(
-          tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-        isDue = unsafe pthread_cond_timedwait(condition, mutex, &time) != 0
-      } else {
-        unsafe pthread_cond_wait(condition, mutex)
-      }
+    state.withLock { $0.sleepsUntil = deadline ?? .distantFuture }
+    _ = state.wait(until: deadline) { state -> Void? in
+      guard state.isRung else { return nil }
+      state.isRung = false
+      return ()
     }
-    isRung = false
-    sleepsUntil = nil
-    unsafe pthread_mutex_unlock(mutex)
+    state.withLock { $0.sleepsUntil = nil }
   }
 
   /// Wakes the sleeper, or makes its next wait return at once.
@@ -55,13 +27,11 @@ final class Waiter: @unchecked Sendable {
 
   /// Wakes a sleeper that would sleep beyond `moment` (nil = any); one that is awake finds out by itself.
   func ring(ifAsleepAfter moment: Timestamp?) {
-    unsafe pthread_mutex_lock(mutex)
-    if let moment, let sleepsUntil, sleepsUntil <= moment {
-      // It wakes early enough.
-    } else {
-      isRung = true
-      unsafe pthread_cond_signal(condition)
+    // Who need not wake is not woken to look.
+    let isEarlyEnough = state.withLock { state in
+      guard let moment, let sleepsUntil = state.sleepsUntil else { return false }
+      return sleepsUntil <= moment
     }
-    unsafe pthread_mutex_unlock(mutex)
+    if !isEarlyEnough { state.change { $0.isRung = true } }
   }
 }
