@@ -31,13 +31,11 @@ public struct FrameLayer: Hashable, Sendable, BitwiseCopyable {
   public static let base = FrameLayer()
 }
 
-/// The frames of its rendition that a frame is predicted from.
+/// Which frames of its rendition a frame was predicted from, key frames aside.
 public enum FrameReferences: Hashable, Sendable {
-  /// None: a key frame.
-  case none
-  /// The one before it.
+  /// The frame before it, as encoders without layers do.
   case previous
-  /// These, by their numbers.
+  /// These, by `EncodedFrame.number`: whoever has decoded all of them can decode the frame.
   case frames([UInt64])
 }
 
@@ -70,9 +68,10 @@ public struct EncodedFrame: Sendable {
   public var colorSpace: ColorSpace?
   /// Counts the rendition's frames from 0; a gap tells a receiver of these values that a frame was left out.
   public var number: UInt64
+  /// What must be decoded before it; says nothing of a key frame.
+  public var references = FrameReferences.previous
+  /// Where it stands in a scalable stream.
   public var layer = FrameLayer.base
-  /// What must have arrived for it to be decoded. At first none for a key frame, else the frame before.
-  public var references: FrameReferences
   public var chroma = ChromaSampling.quarter
 
   public init(
@@ -93,7 +92,6 @@ public struct EncodedFrame: Sendable {
     self.contentHint = contentHint
     self.colorSpace = colorSpace
     self.number = number
-    references = isKeyFrame ? .none : .previous
   }
 }
 
