@@ -106,7 +106,7 @@ public struct X11Probe: Hashable, Sendable {
     screenRefusal = connection.hiddenRoot()
     isDirect = try PixelLayout(visual: attributes.visual, depth: geometry.depth, on: connection).isBGRA
     sharesMemory =
-      found.shm != nil && PictureMemory(size: PixelSize(width: 16, height: 16), sharedOver: connection) != nil
+      found.shm != nil && ScreenPicture(size: PixelSize(width: 16, height: 16), sharedOver: connection) != nil
     extensions = [
       Extension(name: "MIT-SHM", version: found.shm?.description, purpose: "pictures are not copied through a socket"),
       Extension(name: "DAMAGE", version: found.damage?.description, purpose: "an unchanged screen costs nothing"),

@@ -29,6 +29,10 @@ public struct EncodedFrame: Sendable {
   public var number: UInt64
   /// What must be decoded before it; says nothing of a key frame.
   public var references = FrameReferences.previous
+  /// Where it stands in a scalable stream.
+  public var layer = FrameLayer.base
+  /// How finely its colours are sampled.
+  public var chroma = ChromaSampling.quarter
 
   /// One coded picture, with the times of its way in the monotonic clock.
   public init(
@@ -64,4 +68,25 @@ public enum FrameReferences: Hashable, Sendable {
   case previous
   /// These, by `EncodedFrame.number`: whoever has decoded all of them can decode the frame.
   case frames([UInt64])
+}
+
+/// Where a frame stands in a scalable stream: 0 and 0 in one that is not.
+public struct FrameLayer: Hashable, Sendable, BitwiseCopyable {
+  public var spatial: UInt8
+  public var temporal: UInt8
+
+  public init(spatial: UInt8 = 0, temporal: UInt8 = 0) {
+    self.spatial = spatial
+    self.temporal = temporal
+  }
+
+  public static let base = FrameLayer()
+}
+
+/// How finely colours are sampled.
+public enum ChromaSampling: Hashable, Sendable {
+  /// One sample for four pixels (4:2:0).
+  case quarter
+  /// One for each pixel (4:4:4).
+  case full
 }

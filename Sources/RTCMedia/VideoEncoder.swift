@@ -35,7 +35,7 @@ public struct EncodeJob: Sendable {
   public enum Source: Sendable {
     /// In the encoder's own `picture`.
     case inputPicture
-    /// In an I420 frame of the encoder's size, read in place; the encoder keeps the lease until the next job.
+    /// In a frame of the format and size of the encoder's `picture`, read in place; the encoder keeps the lease until the next job.
     case frame(VideoFrame)
   }
 
@@ -104,7 +104,7 @@ public typealias VideoEncoderFactory =
 public enum VideoEncoderError: Error, Hashable, Sendable {
   /// The codec cannot code a picture of this size.
   case unsupportedSize(PixelSize)
-  /// A frame given by reference is not I420 or not of the encoder's size.
+  /// A frame given by reference is not of the format or the size of the encoder's picture.
   case unsuitableFrame(PixelFormat, PixelSize)
   /// The codec library refused; its status code and its own words.
   case library(status: Int, message: String)

@@ -148,12 +148,11 @@ final class MuxedFile {
     parameters.pointee.profile = Int32(clamping: pictures.profile)
     try Self.set(pictures.headers, in: parameters)
     if let space = pictures.colorSpace, pictures.codec == .vp8 {
-      let is709 = space == .bt709Limited || space == .bt709Full
+      let is709 = space.matrix == .bt709
       parameters.pointee.color_space = is709 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M
       parameters.pointee.color_primaries = is709 ? AVCOL_PRI_BT709 : AVCOL_PRI_SMPTE170M
       parameters.pointee.color_trc = is709 ? AVCOL_TRC_BT709 : AVCOL_TRC_SMPTE170M
-      let isFull = space == .bt709Full || space == .sRGB
-      parameters.pointee.color_range = isFull ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
+      parameters.pointee.color_range = space.range == .full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
     }
     // Matroska's muxer has no field for a turn before FFmpeg 6.1, and leaves it out.
     if pictures.rotation != .none, let data = av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, 36) {

@@ -2,35 +2,31 @@ import CX11
 import Glibc
 import RTCCapture
 import RTCMedia
-import Synchronization
 
-/// The memory of one picture, BGRA without gaps: a segment shared with the X server, or plain memory.
-///
-/// `@unchecked Sendable`: everything but `leased` belongs to the capture thread, which writes only while `isLeased` is
-/// false; readers hold a lease.
-final class PictureMemory: @unchecked Sendable {
-  let size: PixelSize
-  let base: UnsafeMutablePointer<UInt32>
+/// One picture of the screen, BGRA, in a segment shared with the X server or in plain memory. Used by the capture thread.
+final class ScreenPicture {
+  let memory: PictureMemory
   /// The segment's name at the server; nil for plain memory.
   let segment: UInt32?
   /// What on the screen is newer than here.
   var stale: DamageList
   /// The pixels under the cursor drawn here.
   private var beneathCursor: (rect: PixelRect, pixels: [UInt32])?
-  private let leased = Atomic(false)
+  private let base: UnsafeMutablePointer<UInt32>
 
-  /// Plain memory.
-  init(size: PixelSize) {
-    self.size = size
-    base = .allocate(capacity: size.width * size.height)
-    base.initialize(repeating: 0, count: size.width * size.height)
-    segment = nil
-    stale = DamageList([PixelRect(size)])
+  private init(_ memory: PictureMemory, segment: UInt32?) {
+    self.memory = memory
+    self.segment = segment
+    stale = DamageList([PixelRect(memory.size)])
+    base = memory.bytes.baseAddress!.assumingMemoryBound(to: UInt32.self)
   }
 
+  /// Plain memory.
+  convenience init(size: PixelSize) { self.init(PictureMemory(format: .bgra, size: size), segment: nil) }
+
   /// A segment shared with the server; nil when this machine or the server refuses (a remote display).
-  init?(size: PixelSize, sharedOver connection: X11Connection) {
-    let bytes = size.width * size.height * 4
+  convenience init?(size: PixelSize, sharedOver connection: X11Connection) {
+    let bytes = PictureMemory.byteCount(.bgra, size)
     let id = shmget(key_t(0), bytes, IPC_CREAT | 0o600)
     guard id >= 0, let address = shmat(id, nil, 0), Int(bitPattern: address) != -1 else {
       if id >= 0 { shmctl(id, IPC_RMID, nil) }
@@ -46,32 +42,17 @@ final class PictureMemory: @unchecked Sendable {
       shmdt(address)
       return nil
     }
-    self.size = size
-    base = address.bindMemory(to: UInt32.self, capacity: size.width * size.height)
-    segment = name
-    stale = DamageList([PixelRect(size)])
+    let memory = PictureMemory(
+      format: .bgra, size: size, owning: UnsafeMutableRawBufferPointer(start: address, count: bytes)
+    ) { shmdt($0.baseAddress) }
+    self.init(memory, segment: name)
   }
 
-  deinit {
-    if segment != nil { shmdt(base) } else { base.deallocate() }
-  }
+  var size: PixelSize { memory.size }
 
   /// The server lets go of the segment; whoever leases it keeps it.
   func detach(from connection: X11Connection) {
     if let segment { xcb_shm_detach(connection.raw, segment) }
-  }
-
-  var isLeased: Bool { leased.load(ordering: .acquiring) }
-
-  /// The picture as it is now, unchanging until the lease ends; then `onRelease` is called, on any thread.
-  func lease(onRelease: @escaping @Sendable () -> Void) -> PixelBuffer {
-    leased.store(true, ordering: .relaxed)
-    return PixelBuffer(
-      format: .bgra, size: size, planes: [(UnsafeRawPointer(base), size.width * 4)],
-      release: { [self] in
-        leased.store(false, ordering: .releasing)
-        onRelease()
-      })!
   }
 
   func row(_ y: Int, from x: Int) -> UnsafeMutablePointer<UInt32> { base + (y * size.width + x) }
