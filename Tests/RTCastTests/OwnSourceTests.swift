@@ -2,13 +2,20 @@ import Glibc
 import ProcessKit
 import Testing
 
-/// The example of an application's own source, built beside the tests.
+/// The examples of an application's own source and signaling, built beside the tests.
 @Suite struct OwnSourceTests {
   /// S0.70, S4.20.
   @Test func theExampleRunsAndItsPicturesAreCaptured() throws {
-    let output = try TestProcess.run([Self.folder + "/OwnSource"]).text
-    let rate = output.split(separator: " ").first.flatMap { Double($0) } ?? 0
+    let output = try TestProcess.run([Self.folder + "/OwnSource", "2"]).text
+    let told = output.split(separator: "\n").first { $0.hasSuffix(" pictures a second") }
+    let rate = told?.split(separator: " ").first.flatMap { Double($0) } ?? 0
     #expect(rate > 1, "\(output)")
+  }
+
+  /// S0.3, S1.3.
+  @Test func theExampleOfSignalingConnectsACall() throws {
+    let output = try TestProcess.run([Self.folder + "/OwnSignaling"]).text
+    #expect(output.split(separator: "\n").sorted() == ["alice: connected", "bob: connected"])
   }
 
   @Test func theSourceHasUnderThirtyLines() throws {
