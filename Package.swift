@@ -30,7 +30,7 @@ let package = Package(
     .library(name: "RTCSCTP", targets: ["RTCSCTP", "RTCPrimitives"]),
     .library(name: "RTCMedia", targets: ["RTCMedia"]),
     .library(name: "RTCSignaling", targets: ["RTCSignaling"]),
-    .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
+    .library(name: "RTCCaptureFile", targets: ["RTCCaptureFile"]),
     .library(name: "RTCPeer", targets: ["RTCPeer", "RTCEngine", "RTCSCTP"]),
     .library(
       name: "RTCSound",
@@ -81,7 +81,6 @@ let package = Package(
     .target(name: "RTCPrimitives", swiftSettings: safe),
     .target(name: "RTCMedia", dependencies: ["RTCPrimitives"], swiftSettings: safe),
     .target(name: "RTCWire", dependencies: ["RTCPrimitives"], swiftSettings: safe),
-    .target(name: "RTCBitstream", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
 
     // The peer connection, sans-IO.
     .target(name: "RTCICE", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
@@ -95,7 +94,7 @@ let package = Package(
 
     // From packets to sound, with any decoder.
     .target(
-      name: "RTCPlayout", dependencies: ["RTCPrimitives", "RTCMedia", "RTCEngine", "RTCBitstream", "RTCNet"],
+      name: "RTCPlayout", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCEngine", "RTCNet"],
       swiftSettings: safe),
 
     // Sockets, clocks and the public peer connection.
@@ -106,24 +105,26 @@ let package = Package(
       swiftSettings: safe),
 
     // Capturers.
-    .target(name: "RTCCapture", dependencies: ["RTCPrimitives", "RTCMedia", "CLinux"], swiftSettings: safe),
+    .target(name: "RTCCapture", dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "CLinux"], swiftSettings: safe),
     .target(
-      name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CLinux", "CX11"],
+      name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CLinux", "CX11"],
       swiftSettings: strict),
 
     .target(
       name: "RTCCaptureFile",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCBitstream", "RTCWire", "RTCCapture", "CFFmpeg"],
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCWire", "RTCNet", "RTCCapture", "RTCCodecFFmpeg", "CFFmpeg"],
       swiftSettings: strict),
 
     .target(
-      name: "RTCCapturePlugin", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CLinux", "CRTCastPlugin"],
+      name: "RTCCapturePlugin",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CLinux", "CRTCastPlugin"],
       swiftSettings: safe),
     .target(
-      name: "RTCAudio", dependencies: ["RTCMedia", "RTCPrimitives", "RTCCapture", "CPulse"], swiftSettings: strict),
+      name: "RTCAudio", dependencies: ["RTCMedia", "RTCPrimitives", "RTCNet", "CPulse"], swiftSettings: strict),
 
     .target(
-      name: "RTCCaptureCamera", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCConvert", "CLinux"],
+      name: "RTCCaptureCamera",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "RTCConvert", "CLinux"],
       swiftSettings: strict),
 
     // What received video is shown in.
@@ -131,11 +132,14 @@ let package = Package(
       name: "RTCWindow", dependencies: ["RTCMedia", "RTCConvert", "RTCNet", "CLinux", "CSDL2"], swiftSettings: strict),
 
     // Codecs and colour.
+    // Decoders of what comes over the network and out of files. FFmpeg's containers are RTCCaptureFile's.
+    .target(
+      name: "RTCCodecFFmpeg", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "CFFmpeg"], swiftSettings: strict),
     .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
     .target(name: "RTCCodecVPX", dependencies: ["RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
     .target(
       name: "RTCResample", dependencies: ["RTCMedia", "RTCPrimitives", "CSpeexDSP"], swiftSettings: strict),
-    .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "COpus"], swiftSettings: strict),
+    .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: strict),
 
     // Signaling.
     .target(name: "RTCSignaling", dependencies: ["RTCPrimitives"], swiftSettings: safe),
@@ -160,8 +164,8 @@ let package = Package(
     .target(
       name: "RTCast",
       dependencies: [
-        "RTCPrimitives", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCNet",
-        "RTCPeer", "RTCPlayout", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO",
+        "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecFFmpeg", "RTCCodecVPX",
+        "RTCCodecOpus", "RTCEngine", "RTCNet", "RTCPeer", "RTCPlayout", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
     .executableTarget(
@@ -188,11 +192,10 @@ let package = Package(
     .testTarget(
       name: "RTCWireTests",
       dependencies: [
-        "RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCEngine", "RTCPrimitives", "RTCSignaling",
+        "RTCWire", "RTCMedia", "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCPrimitives", "RTCSignaling",
         "FuzzVideoBody",
       ],
       swiftSettings: strict),
-    .testTarget(name: "RTCBitstreamTests", dependencies: ["RTCBitstream", "RTCMedia"], swiftSettings: strict),
     .testTarget(
       name: "RTCICETests", dependencies: ["RTCICE", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
     .testTarget(name: "RTCDTLSTests", dependencies: ["RTCDTLS", "RTCPrimitives"], swiftSettings: strict),
@@ -223,12 +226,13 @@ let package = Package(
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureTests",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCTestKit", "ProcessKit"],
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "RTCTestKit", "ProcessKit"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureFileTests",
       dependencies: [
-        "RTCCaptureFile", "RTCCodecVPX", "RTCBitstream", "RTCMedia", "RTCPrimitives", "ProcessKit", "CFFmpeg",
+        "RTCCaptureFile", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCWire", "RTCMedia", "RTCPrimitives", "ProcessKit",
+        "CFFmpeg",
       ],
       swiftSettings: strict),
     .target(
@@ -265,7 +269,7 @@ let package = Package(
       name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPrimitives"],
       swiftSettings: strict),
     .testTarget(
-      name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCMedia"], swiftSettings: strict),
+      name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCWire", "RTCMedia"], swiftSettings: strict),
     .testTarget(
       name: "RTCSignalingTests", dependencies: ["RTCSignaling", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
@@ -283,8 +287,8 @@ let package = Package(
     .testTarget(
       name: "RTCastTests",
       dependencies: [
-        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPeer",
-        "RTCPrimitives", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO", "ProcessKit",
+        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCWire", "RTCMedia", "RTCNet", "RTCPeer",
+        "RTCPrimitives", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO", "RTCTestKit", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),

@@ -1,5 +1,6 @@
 import RTCCapture
 public import RTCMedia
+import RTCNet
 
 /// What of an X display to capture, and how.
 public struct X11CaptureOptions: Hashable, Sendable {
@@ -32,10 +33,12 @@ public struct X11CaptureOptions: Hashable, Sendable {
 /// Frames are BGRA views of memory shared with the server. The size of the picture is the target's own, whatever size
 /// the format asks for; it follows when the target is resized, and the first frame of the new size has no damage list.
 /// Nothing is grabbed while nothing changes.
+///
+/// Under Wayland, XWayland has no picture of the whole screen: everything but a window is refused there with `.unavailable`.
 public final class X11Capturer: VideoCapturer {
   private let options: X11CaptureOptions
   private let onNotice: @Sendable (String) -> Void
-  private let thread = CaptureThread()
+  private let thread = WorkerThread()
 
   /// - Parameter onNotice: gets a sentence, once each, when the display lacks something and capturing costs more for
   ///   it; called on the capture thread.
@@ -59,10 +62,13 @@ public final class X11Capturer: VideoCapturer {
 
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let (options, onNotice) = (options, onNotice)
-    let started = thread.start(name: "rtc-x11") { run in
-      X11CaptureLoop.run(options, rate: format.frameRates.upperBound, consumer, run, onNotice)
+    do throws(CaptureError) {
+      try thread.startCapture(name: "rtc-x11") { run in
+        X11CaptureLoop.run(options, rate: format.frameRates.upperBound, consumer, run, onNotice)
+      }
+    } catch {
+      consumer.captureDidStart(.failure(error))
     }
-    if !started { consumer.captureDidStart(.failure(.alreadyStarted)) }
   }
 
   public func stopCapture() { thread.stop() }

@@ -6,7 +6,7 @@ struct IncomingPacket {
   let header: RTPHeader
   private(set) var mid: RTPStreamID?
   var transportNumber: TransportSequenceNumber?
-  private(set) var audioLevel: AudioLevel?
+  private(set) var audioLevel: AudioLevelIndication?
 
   init(_ header: RTPHeader, in packet: Span<UInt8>, map: RTPHeaderExtensionMap) {
     self.header = header
@@ -19,7 +19,7 @@ struct IncomingPacket {
       } else if element.id == numberID {
         transportNumber = TransportSequenceNumber(parsing: packet.extracting(element.range))
       } else if element.id == levelID {
-        audioLevel = AudioLevel(parsing: packet.extracting(element.range))
+        audioLevel = AudioLevelIndication(parsing: packet.extracting(element.range))
       }
     }
   }

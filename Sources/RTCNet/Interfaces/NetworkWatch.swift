@@ -1,0 +1,95 @@
+import CLinux
+import Glibc
+import RTCPrimitives
+import Synchronization
+
+/// Tells when this machine's network goes and comes back, until it is let go of or stopped. Any thread.
+public final class NetworkWatch: Sendable {
+  private let stopped: WakeEvent
+  private let thread = Mutex<NamedThread?>(nil)
+  /// The watch's own pthread, 0 before it runs.
+  private let owner: Owner
+
+  private final class Owner: Sendable { let thread = Atomic<UInt>(0) }
+
+  /// - Parameter report: called on the watch's thread, one after the other; must not wait for the watch.
+  /// - Throws: when the kernel refuses to tell.
+  public init(_ report: @escaping @Sendable (NetworkChange) -> Void) throws(SystemError) {
+    let stopped = try WakeEvent()
+    self.stopped = stopped
+    let news = try SystemError.check(
+      clinux_network_watch_open(), call: "socket", subject: "Watching the network interfaces")
+    let owner = Owner()
+    self.owner = owner
+    let new: NamedThread
+    do throws(SystemError) {
+      new = try NamedThread(name: "rtc-network") {
+        owner.thread.store(UInt(pthread_self()), ordering: .relaxed)
+        Self.run(news, stopped, report)
+      }
+    } catch {
+      _ = FileDescriptor(owning: news)
+      throw error
+    }
+    thread.withLock { $0 = new }
+  }
+
+  deinit { stopped.signal() }
+
+  /// Ends the reports: none comes after it has returned, unless it is called from inside one.
+  public func stop() {
+    stopped.signal()
+    guard owner.thread.load(ordering: .relaxed) != UInt(pthread_self()) else { return }
+    thread.withLock { $0 }?.join()
+  }
+
+  private static func run(_ news: Int32, _ stopped: WakeEvent, _ report: (NetworkChange) -> Void) {
+    let file = FileDescriptor(owning: news)
+    guard let poller = try? Poller(), (try? poller.add(file.number, token: 0)) != nil,
+      (try? poller.add(stopped.descriptor, token: 1)) != nil
+    else { return }
+    var network = NetworkCondition((try? NetworkInterfaces.addresses()) ?? [])
+    while true {
+      let ready = poller.wait(until: .distantFuture)
+      if ready.contains(1) { return }
+      guard ready.contains(0) else { continue }
+      clinux_network_watch_clear(file.number)
+      guard let now = try? NetworkInterfaces.addresses(), let change = network.note(now) else { continue }
+      report(change)
+    }
+  }
+}
+
+/// What has become of this machine's network.
+public enum NetworkChange: Hashable, Sendable {
+  /// No address is left by which others are reached.
+  case lost
+  /// There is one again.
+  case returned
+  /// There are others than before: connections that were made from the old ones may be dead without knowing it.
+  case changed
+}
+
+/// The addresses by which this machine reaches others, as last seen.
+public struct NetworkCondition: Sendable {
+  private var addresses: Set<IPAddress>
+
+  public init(_ interfaces: [InterfaceAddress]) { addresses = Self.outward(interfaces) }
+
+  /// - Returns: what is different from before, where anything is.
+  public mutating func note(_ interfaces: [InterfaceAddress]) -> NetworkChange? {
+    let before = addresses
+    addresses = Self.outward(interfaces)
+    if addresses == before { return nil }
+    if addresses.isEmpty { return .lost }
+    return before.isEmpty ? .returned : .changed
+  }
+
+  /// This machine alone is no network, and neither is a link that nobody gave an address to.
+  private static func outward(_ interfaces: [InterfaceAddress]) -> Set<IPAddress> {
+    Set(
+      NetworkInterfaces.hostCandidates(from: interfaces).filter {
+        !$0.isLoopback && !$0.isLinkLocal
+      })
+  }
+}
