@@ -38,6 +38,7 @@ public final class PulseAudioSource: AudioSource {
     self.noteDevice = noteDevice
   }
 
+  /// Connects on a thread of its own, and again whenever the server comes back.
   public func startCapture(consumer: any AudioConsumer) {
     let (target, server, onNotice) = (target, server, onNotice)
     let (purpose, noteDevice) = (purpose, noteDevice)
@@ -51,5 +52,6 @@ public final class PulseAudioSource: AudioSource {
     }
   }
 
+  /// Ends recording and waits for the thread, except inside a callback.
   public func stopCapture() { thread.stop() }
 }

@@ -23,8 +23,10 @@ public final class CameraCapturer: VideoCapturer {
     return device.formats
   }
 
+  /// False: a camera shows motion.
   public var isScreencast: Bool { false }
 
+  /// Opens the device on a thread of its own, in the mode nearest to `format`.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let camera = camera
     do throws(CaptureError) {
@@ -34,6 +36,7 @@ public final class CameraCapturer: VideoCapturer {
     }
   }
 
+  /// Closes the device and waits for the thread, except inside a callback.
   public func stopCapture() { thread.stop() }
 
   private static func capture(

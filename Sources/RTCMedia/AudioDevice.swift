@@ -15,7 +15,7 @@ public protocol AudioDevice: AnyObject, Sendable {
   var echoCancellation: EchoCancellation { get }
 }
 
-/// Whoever has the sound that is to be played.
+/// Has the audio that is to be played.
 public protocol PlayoutSource: AnyObject, Sendable {
   /// The next `sampleCount` samples of each channel at 48 kHz stereo, interleaved; silence where nothing is to be heard.
   /// Called from the device's own thread, which must not wait.
@@ -26,6 +26,7 @@ public protocol PlayoutSource: AnyObject, Sendable {
 
 /// Whether somebody hears their own voice again.
 public enum EchoCancellation: Hashable, Sendable {
+  /// Playout or recording has not started.
   case unknown
   /// The sound server does it; its name for what does.
   case soundServer(String)

@@ -7,6 +7,7 @@ public struct AudioFormat: Hashable, Sendable {
   /// 1…8; more than two are mixed down before they are sent.
   public var channels: Int
 
+  /// Rate in samples a second, and number of channels.
   public init(sampleRate: Int, channels: Int) {
     self.sampleRate = sampleRate
     self.channels = channels
@@ -18,12 +19,14 @@ public struct AudioFormat: Hashable, Sendable {
 
 /// A stretch of sound, of any length: samples of all channels in turn, −1…1.
 public struct AudioFrame: Sendable {
+  /// Rate and channels of `samples`.
   public var format: AudioFormat
   /// Interleaved; the count is a multiple of the channels.
   public var samples: [Float]
   /// When the first sample was heard, on the monotonic clock that video capture times are on.
   public var captureTime: Timestamp
 
+  /// Samples of all channels in turn, and when the first was heard, on the monotonic clock.
   public init(format: AudioFormat, samples: [Float], captureTime: Timestamp) {
     self.format = format
     self.samples = samples
@@ -32,6 +35,7 @@ public struct AudioFrame: Sendable {
 
   /// Samples of each channel.
   public var sampleCount: Int { samples.count / max(1, format.channels) }
+  /// From the first sample to the end of the last.
   public var duration: TimeDelta {
     TimeDelta(nanoseconds: Int64(sampleCount) * 1_000_000_000 / Int64(max(1, format.sampleRate)))
   }
@@ -53,6 +57,7 @@ public struct EncodedAudioFrame: Sendable {
   /// Nil when nobody has looked: the packet came from elsewhere.
   public var level: AudioLevel?
 
+  /// See the properties; `position` and `sampleCount` are in samples at 48 kHz.
   public init(
     data: [UInt8], position: Int64, sampleCount: Int, captureTime: Timestamp, startsTalkSpurt: Bool = false,
     level: AudioLevel? = nil

@@ -5,12 +5,17 @@ public final class InputPicture {
   /// One plane: `rows` rows of `rowBytes` bytes, each starting `stride` bytes after the one before.
   @unsafe
   public struct Plane {
+    /// The first byte of the first row.
     public var base: UnsafeMutablePointer<UInt8>
+    /// Bytes from the start of a row to that of the next.
     public var stride: Int
+    /// Bytes of a row that are samples.
     public var rowBytes: Int
+    /// Number of rows.
     public var rows: Int
   }
 
+  /// Size in pixels.
   public let size: PixelSize
   private let memory: UnsafeMutableRawBufferPointer
   private let layout: [(offset: Int, stride: Int, rowBytes: Int, rows: Int)]

@@ -35,11 +35,14 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
 
 /// A format a capturer can deliver.
 public struct VideoFormat: Hashable, Sendable {
+  /// Size in pixels.
   public var size: PixelSize
   /// Frames a second, lowest to highest; never empty, never below 0.
   public var frameRates: ClosedRange<Double>
+  /// How the samples lie in memory.
   public var pixelFormat: PixelFormat
 
+  /// See the properties.
   public init(size: PixelSize, frameRates: ClosedRange<Double>, pixelFormat: PixelFormat) {
     self.size = size
     self.frameRates = frameRates
@@ -47,11 +50,11 @@ public struct VideoFormat: Hashable, Sendable {
   }
 }
 
-/// What the picture is for, and so what gives way first when bits are short (W3C mst-content-hint).
+/// What the picture is for, and so what to preserve when bandwidth is short (W3C mst-content-hint).
 public enum ContentHint: String, Hashable, Sendable, CaseIterable {
-  /// Keep the frame rate; sharpness goes first.
+  /// Keep the frame rate; lose sharpness first.
   case motion
-  /// Keep resolution and sharpness; frames go first. The default of screencasts.
+  /// Keep resolution and sharpness; drop frames first. The default of screencasts.
   case detail
   /// As `detail`, with more weight on the edges of letters.
   case text

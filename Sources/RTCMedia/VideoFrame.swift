@@ -3,17 +3,21 @@ public import RTCPrimitives
 /// An immutable lease on pixels. The buffer returns to its owner (pool, X shared memory segment, FFmpeg frame, plugin)
 /// when the last copy of the lease is gone.
 public struct VideoFrame: Sendable {
+  /// The pixels; kept alive by every copy of the frame.
   public let buffer: PixelBuffer
   /// When the picture was taken, on the monotonic clock.
   public var captureTime: Timestamp
+  /// How viewers turn it; `.none` for an upright picture.
   public var rotation: VideoRotation
   /// What changed since the frame before, in pixels of this frame; nil means unknown, so everything.
   /// Empty means nothing.
   public var damage: [PixelRect]?
+  /// What the samples mean.
   public var colorSpace: ColorSpace
   /// Overrides the cast's content hint for this frame; nil keeps it.
   public var contentHint: ContentHint?
 
+  /// See the properties.
   public init(
     buffer: PixelBuffer, captureTime: Timestamp, rotation: VideoRotation = .none, damage: [PixelRect]? = nil,
     colorSpace: ColorSpace, contentHint: ContentHint? = nil
@@ -26,6 +30,7 @@ public struct VideoFrame: Sendable {
     self.contentHint = contentHint
   }
 
+  /// Size in pixels, before `rotation`.
   public var size: PixelSize { buffer.size }
 }
 
@@ -40,13 +45,19 @@ public final class PixelBuffer: @unchecked Sendable {
   /// One plane: `rows` rows of `rowBytes` bytes, each starting `stride` bytes after the one before.
   @unsafe
   public struct Plane {
+    /// The first byte of the first row.
     public var base: UnsafeRawPointer
+    /// Bytes from the start of a row to that of the next.
     public var stride: Int
+    /// Bytes of a row that are samples.
     public var rowBytes: Int
+    /// Number of rows.
     public var rows: Int
   }
 
+  /// How the samples lie in memory.
   public let format: PixelFormat
+  /// Size in pixels.
   public let size: PixelSize
   private let planes: [Plane]
   private let release: @Sendable () -> Void

@@ -187,7 +187,9 @@ public final class WindowVideo: VideoSink {
     self.id = id
   }
 
+  /// Shows the picture in this video's place. Any thread.
   public func show(_ frame: VideoFrame) { board.show(frame, video: id) }
+  /// Removes the video from the window.
   public func videoDidEnd() { board.removeVideo(id) }
 
   /// A screen has the room, and the faces beside it a strip; without it all are alike.

@@ -7,6 +7,7 @@ public enum WindowError: Error, Hashable, Sendable {
   /// This process has its window already: SDL serves one thread, and that one is the window's.
   case alreadyOpen
 
+  /// For a person: what is wrong, and what to do.
   public var sentence: String {
     switch self {
     case .noDisplay(let sentence), .refused(let sentence): sentence
