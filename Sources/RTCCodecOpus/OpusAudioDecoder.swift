@@ -9,6 +9,8 @@ import RTCWire
   private let decoder: OpaquePointer
   private var samples: [Float]
 
+  /// A decoder for mono (1) or stereo (2) at 48 kHz.
+  /// - Throws: `AudioDecoderError.unsupportedChannels`, or what libopus refuses.
   public init(channels: Int = 2) throws(AudioDecoderError) {
     guard (1...2).contains(channels) else { throw .unsupportedChannels(channels) }
     var status: Int32 = 0

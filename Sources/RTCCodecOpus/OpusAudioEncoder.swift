@@ -18,11 +18,13 @@ public import RTCMedia
   private static let silentPacketSize = 2
 
   /// Softer than two steps of 16-bit sound (-84 dB) is silence; so much of it is still sent, and then a frame now and
-  /// then, which tells the far side that the sound has not broken off.
+  /// then, which tells the remote peer that the sound has not broken off.
   private static let softest: Float = 2 / 32_768
   private static let silenceBeforeRest = 200
   private static let silenceBetweenFrames = 400
 
+  /// An encoder at 48 kHz.
+  /// - Throws: `AudioEncoderError.unsupportedSettings` for what is out of range, or what libopus refuses.
   public init(_ settings: AudioEncoderSettings) throws(AudioEncoderError) {
     try Self.check(settings)
     self.settings = settings
@@ -51,6 +53,8 @@ public import RTCMedia
     return unsafe copus_encoder_get(encoder, OPUS_GET_LOOKAHEAD_REQUEST, &samples) == OPUS_OK ? Int(samples) : 0
   }
 
+  /// Changes any setting; one that libopus cannot change in flight makes a new encoder.
+  /// - Throws: as `init`.
   public func reconfigure(_ settings: AudioEncoderSettings) throws(AudioEncoderError) {
     guard settings != self.settings else { return }
     try Self.check(settings)
@@ -64,6 +68,7 @@ public import RTCMedia
     self.settings = settings
   }
 
+  /// Encodes one block, interleaved −1…1 (RFC 6716); nil when it is silence that need not be sent.
   public func encode(_ samples: [Float]) throws(AudioEncoderError) -> [UInt8]? {
     let frame = settings.frameMilliseconds * 48
     guard samples.count == frame * settings.channels else {

@@ -14,6 +14,7 @@ public struct FrameConverter: ~Copyable {
   private var unpacked: PackedScratch?
   private var scaled: PackedScratch?
 
+  /// Without memory; it is allocated when a picture first needs it.
   public init() {}
 
   /// Converts `rects` of `frame` (nil = all of it) to where they lie in `picture`.

@@ -24,7 +24,7 @@ public struct AudioEncoderSettings: Hashable, Sendable {
   public var expectedLoss = 0.0
   /// Code two channels as one; what is given still has `channels`.
   public var codesMono = false
-  /// Samples a second that far sides can play at most, 8 000…48 000: what only a higher rate has room for is left out.
+  /// Samples a second that remote peers can play at most, 8 000…48 000: what only a higher rate has room for is left out.
   public var maximumSampleRate = 48_000
   /// Packets of one size instead of as large as the sound needs.
   public var isConstantBitrate = false
@@ -37,6 +37,7 @@ public struct AudioEncoderSettings: Hashable, Sendable {
 
 /// Turns exact frames of 48 kHz sound into Opus packets. Used by one thread at a time.
 public protocol AudioEncoder: AnyObject {
+  /// What it encodes by now.
   var settings: AudioEncoderSettings { get }
 
   /// Changes any setting between two frames.
@@ -54,6 +55,7 @@ public typealias AudioEncoderFactory = @Sendable (AudioEncoderSettings) throws(A
 public enum AudioEncoderError: Error, Hashable, Sendable {
   /// Not a whole frame.
   case wrongSampleCount(expected: Int, got: Int)
+  /// The sentence names the setting and its range.
   case unsupportedSettings(String)
   /// The library refused; its status code and its own words.
   case library(status: Int, message: String)

@@ -58,7 +58,9 @@ public struct EncodedFrame: Sendable {
 
 /// Takes what is sent, picture and sound: a recorder. Called from the sources' threads, which must not wait for it.
 public protocol EncodedMediaSink: AnyObject, Sendable {
+  /// A video frame that is sent now.
   func take(_ frame: EncodedFrame)
+  /// An Opus packet that is sent now.
   func take(_ frame: EncodedAudioFrame)
 }
 

@@ -23,6 +23,8 @@ public struct MediaSource: Sendable {
 
 /// A source that keeps its place while it delivers nothing. Any thread; both return at once.
 public protocol PausableSource: AnyObject, Sendable {
+  /// Delivers nothing from now on.
   func pause()
+  /// Goes on where it paused.
   func resume()
 }

@@ -8,6 +8,7 @@ import RTCPrimitives
 ///
 /// Frame numbers follow the clock: when the consumer is slow, pictures are left out and never delayed.
 public final class SyntheticCapturer: VideoCapturer {
+  /// What it draws.
   public let pattern: SyntheticPattern
   private let seed: UInt64
   private let frameLimit: UInt64?
@@ -22,14 +23,17 @@ public final class SyntheticCapturer: VideoCapturer {
     self.frameLimit = frameLimit
   }
 
+  /// See `VideoCapturer.supportedFormats`.
   public var supportedFormats: [VideoFormat] {
     [(1920, 1080), (1280, 720), (640, 360)].map {
       VideoFormat(size: PixelSize(width: $0.0, height: $0.1), frameRates: 0...1000, pixelFormat: .bgra)
     }
   }
 
+  /// See `VideoCapturer.isScreencast`.
   public var isScreencast: Bool { pattern.isScreencast }
 
+  /// See `VideoCapturer.startCapture(format:consumer:)`.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let (pattern, seed, frameLimit) = (pattern, seed, frameLimit)
     do throws(CaptureError) {
@@ -42,6 +46,7 @@ public final class SyntheticCapturer: VideoCapturer {
     }
   }
 
+  /// Ends the capture and waits for its thread, except inside a callback.
   public func stopCapture() { thread.stop() }
 }
 
