@@ -3,11 +3,11 @@ package import RTCMedia
 package import RTCPrimitives
 import RTCResample
 
-/// What others want of the sound; taken over before each block.
+/// What is wanted of an encoder of sound; taken over before each block.
 package struct AudioEncoderControls: Sendable {
   package var settings: AudioEncoderSettings
   /// What those who listen ask for.
-  package var wishes = OpusPreferences()
+  package var preferences = OpusPreferences()
   /// Whether anybody listens.
   package var isActive = false
   package var isMuted = false
@@ -15,32 +15,32 @@ package struct AudioEncoderControls: Sendable {
   package var isHeld = false
 
   /// What the encoder is to be set to.
-  var effective: AudioEncoderSettings { wishes.applied(to: settings) }
+  var effective: AudioEncoderSettings { preferences.applied(to: settings) }
 
   package init(settings: AudioEncoderSettings) { self.settings = settings }
 }
 
-/// Totals of an audio pipeline since it was made.
-public struct AudioPipelineStatistics: Hashable, Sendable {
+/// Totals of an encoder of sound since it was made.
+package struct AudioEncodingStatistics: Hashable, Sendable {
   /// Blocks of 10 ms that the source delivered.
-  public var blocks: UInt64 = 0
-  public var packetsEncoded: UInt64 = 0
-  public var bytesEncoded: UInt64 = 0
+  package var blocks: UInt64 = 0
+  package var packetsEncoded: UInt64 = 0
+  package var bytesEncoded: UInt64 = 0
   /// Packets that were silence and not sent.
-  public var packetsSilent: UInt64 = 0
+  package var packetsSilent: UInt64 = 0
   /// Times the source's clock leapt.
-  public var discontinuities: UInt64 = 0
+  package var discontinuities: UInt64 = 0
 
-  public init() {}
+  package init() {}
 }
 
-/// The work of an audio pipeline without its locks: blocks of 10 ms in, Opus packets out. Used by one thread at a time.
+/// An encoder of sound and what brings blocks to it: sound of any kind in, Opus packets out. A machine without threads.
+/// Used by one thread at a time.
 package struct AudioStage: ~Copyable {
-  package private(set) var statistics = AudioPipelineStatistics()
+  package private(set) var statistics = AudioEncodingStatistics()
 
   private let makeEncoder: AudioEncoderFactory
-  private let report: @Sendable (AudioEncoderError) -> Void
-  private var orders: AudioEncoderControls
+  private var controls: AudioEncoderControls
   private var encoder: (any AudioEncoder)?
   private let framer: AudioFramer
   /// What the next packet is made of, and when its first sample was heard.
@@ -49,18 +49,24 @@ package struct AudioStage: ~Copyable {
   /// Where the next packet stands.
   private var timeline = PacketTimeline()
   private var wasSilent = true
+  private var failures: [AudioEncoderError] = []
 
   package init(
-    orders: AudioEncoderControls, makeEncoder: @escaping AudioEncoderFactory,
-    report: @escaping @Sendable (AudioEncoderError) -> Void
+    controls: AudioEncoderControls, makeEncoder: @escaping AudioEncoderFactory
   ) {
-    self.orders = orders
+    self.controls = controls
     self.makeEncoder = makeEncoder
-    self.report = report
-    framer = AudioFramer(channels: orders.settings.channels)
+    framer = AudioFramer(channels: controls.settings.channels)
   }
 
-  package mutating func obey(_ new: AudioEncoderControls) { orders = new }
+  package mutating func apply(_ new: AudioEncoderControls) { controls = new }
+
+  /// What went wrong since the last call.
+  package mutating func takeFailures() -> [AudioEncoderError] {
+    guard !failures.isEmpty else { return [] }
+    defer { failures.removeAll() }
+    return failures
+  }
 
   /// Takes sound of any kind; hands on every packet it completes.
   package mutating func consume(_ frame: AudioFrame, emit: (EncodedAudioFrame) -> Void) {
@@ -70,7 +76,7 @@ package struct AudioStage: ~Copyable {
   private mutating func take(_ block: AudioBlock, emit: (EncodedAudioFrame) -> Void) {
     statistics.blocks += 1
     if block.startsAfterGap { startAnew() }
-    guard orders.isActive, !orders.isHeld, let encoder = preparedEncoder() else {
+    guard controls.isActive, !controls.isHeld, let encoder = preparedEncoder() else {
       gathered.removeAll(keepingCapacity: true)
       wasSilent = true
       return
@@ -82,7 +88,7 @@ package struct AudioStage: ~Copyable {
 
   /// Passes a packet on that was Opus already.
   package mutating func consume(_ frame: EncodedAudioFrame, emit: (EncodedAudioFrame) -> Void) {
-    guard orders.isActive, !orders.isMuted, !orders.isHeld else {
+    guard controls.isActive, !controls.isMuted, !controls.isHeld else {
       wasSilent = true
       return
     }
@@ -105,7 +111,7 @@ package struct AudioStage: ~Copyable {
 
   private mutating func gather(_ block: AudioBlock) {
     if gathered.isEmpty { gatheredTime = block.captureTime }
-    if orders.isMuted {
+    if controls.isMuted {
       gathered.append(contentsOf: repeatElement(0, count: block.samples.count))
     } else {
       gathered.append(contentsOf: block.samples)
@@ -131,20 +137,20 @@ package struct AudioStage: ~Copyable {
       wasSilent = false
     } catch {
       self.encoder = nil
-      report(error)
+      failures.append(error)
     }
   }
 
   private mutating func preparedEncoder() -> (any AudioEncoder)? {
     do throws(AudioEncoderError) {
-      let settings = orders.effective
+      let settings = controls.effective
       if let encoder {
         if encoder.settings != settings { try encoder.reconfigure(settings) }
       } else {
         encoder = try makeEncoder(settings)
       }
     } catch {
-      report(error)
+      failures.append(error)
     }
     return encoder
   }

@@ -64,29 +64,4 @@ final class Waiter: @unchecked Sendable {
     }
     unsafe pthread_mutex_unlock(mutex)
   }
-
-  /// Runs `body` on a thread of its own.
-  static func startThread(_ body: @escaping @Sendable () -> Void) {
-    final class Start: Sendable {
-      let body: @Sendable () -> Void
-      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    var thread = pthread_t()
-    let argument = unsafe Unmanaged.passRetained(Start(body)).toOpaque()
-    let status = unsafe pthread_create(
-      &thread, nil,
-      { argument in
-        unsafe Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue().body()
-        return nil
-      }, argument)
-    precondition(status == 0, "The system has no thread left for a video pipeline.")
-    pthread_detach(thread)
-  }
-}
-
-/// The present on the monotonic clock.
-func monotonicNow() -> Timestamp {
-  var time = timespec()
-  unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-  return Timestamp(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
 }

@@ -3,6 +3,7 @@ import RTCMedia
 import RTCPrimitives
 import RTCTestKit
 import RTCWire
+import RTCast
 import Testing
 
 /// What one peer publishes and another watches, a relay between them: two pairs of peers on one virtual clock, the one's

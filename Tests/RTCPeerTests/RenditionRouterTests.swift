@@ -1,5 +1,6 @@
 import RTCEngine
 import RTCMedia
+import RTCPeer
 import RTCPrimitives
 import RTCTestKit
 import Testing

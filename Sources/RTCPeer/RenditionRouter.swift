@@ -1,4 +1,6 @@
+public import RTCEngine
 public import RTCMedia
+public import RTCPrimitives
 
 /// What a source says when a viewer of one of its renditions needs a key frame.
 public enum KeyFrameAnswer: Hashable, Sendable {
@@ -19,10 +21,12 @@ public struct RenditionFormat: Hashable, Sendable {
   }
 }
 
-/// Which renditions somebody watches, so that the others need not be made.
+/// What the viewers of a track need of its renditions, so that whatever nobody needs is not made.
 public struct RenditionDemand: Hashable, Sendable {
-  /// Those with a viewer on it or on the way to it.
+  /// Those with a viewer on it or on the way to it, whose network answers.
   public var renditions: Set<Rendition> = []
+  /// What the best network among the viewers of each rendition bears; absent until one of them is known.
+  public var bitrates: [Rendition: BitRate] = [:]
   /// Those of them with a viewer that does not understand `EncodedFrame.colorSpace`.
   public var withoutColorSpace: Set<Rendition> = []
   /// Viewers that can take none of the renditions there are.
@@ -42,6 +46,10 @@ package struct RenditionRouter<Viewer: Hashable> {
     var current: Rendition?
     /// The rendition it goes over to with the next key frame of it.
     var target: Rendition?
+    /// What its network bears; nil until that is known.
+    var bitrate: BitRate?
+    /// False while nothing is heard of it.
+    var isReachable = true
 
     func takes(_ format: VideoPayloadFormat) -> Bool { formats.contains { $0.takes(format) } }
   }
@@ -60,10 +68,15 @@ package struct RenditionRouter<Viewer: Hashable> {
   package var demand: RenditionDemand {
     var demand = RenditionDemand()
     for place in places {
-      let wanted = [place.current, place.target].compactMap { $0 }
-      demand.renditions.formUnion(wanted)
-      if !place.understandsColorSpace { demand.withoutColorSpace.formUnion(wanted) }
+      let wanted = [place.current, place.target].compactMap(\.self)
       if wanted.isEmpty { demand.unservedViewers += 1 }
+      guard place.isReachable else { continue }
+      for rendition in wanted {
+        demand.renditions.insert(rendition)
+        if !place.understandsColorSpace { demand.withoutColorSpace.insert(rendition) }
+        guard let bitrate = place.bitrate else { continue }
+        demand.bitrates[rendition] = max(bitrate, demand.bitrates[rendition] ?? bitrate)
+      }
     }
     return demand
   }
@@ -79,6 +92,16 @@ package struct RenditionRouter<Viewer: Hashable> {
   }
 
   package mutating func remove(_ viewer: Viewer) { places.removeAll { $0.viewer == viewer } }
+
+  /// Takes in what the network of `viewer` bears.
+  package mutating func setBitrate(_ bitrate: BitRate, of viewer: Viewer) {
+    if let index = index(viewer) { places[index].bitrate = bitrate }
+  }
+
+  /// Says whether `viewer` is heard of. One that is not keeps its place; nothing is made for it alone.
+  package mutating func setReachable(_ isReachable: Bool, _ viewer: Viewer) {
+    if let index = index(viewer) { places[index].isReachable = isReachable }
+  }
 
   // MARK: - Renditions
 
@@ -131,7 +154,7 @@ package struct RenditionRouter<Viewer: Hashable> {
   }
 
   /// Takes the answer of a source that was asked for `viewer`.
-  /// - Returns: another rendition that is to be asked now.
+  /// - Returns: the other rendition that is to be asked now, whose answer is final.
   package mutating func take(_ answer: KeyFrameAnswer, of asked: Rendition, for viewer: Viewer) -> Rendition? {
     guard case .move(let wanted) = answer, wanted != asked, let index = index(viewer) else { return nil }
     let other =

@@ -1,19 +1,19 @@
+import RTCEngine
 public import RTCMedia
 import RTCPeer
 import RTCPrimitives
 import Synchronization
 
 /// What goes out: one picture and one sound, encoded once, whichever source they come from at the time.
-final class Program: Sendable {
+final class OutgoingMedia: Sendable {
   let video: OutgoingVideo
   /// Nil when the broadcast is without sound for good.
-  let audio: AudioPipeline?
-  let audioTrack: OutgoingAudioTrack?
+  let audio: OutgoingAudio?
 
   /// The source of the picture or of the sound.
-  private struct Half<Capturer, Feed> {
+  private struct Half<Capturer, Input> {
     var capturer: Capturer
-    var feed: Feed
+    var input: Input
     var isFinished = false
   }
 
@@ -28,51 +28,63 @@ final class Program: Sendable {
     var phase = Phase.idle
     var source = MediaSource(video: nil)
     var format: VideoFormat?
-    var video: Half<any VideoCapturer, VideoFeed>?
-    var audio: Half<any AudioSource, AudioFeed>?
+    var video: Half<any VideoCapturer, VideoInput>?
+    var audio: Half<any AudioSource, AudioInput>?
 
     /// True when nothing more will come.
     var isFinished: Bool {
       guard let video else { return audio?.isFinished ?? true }
       return video.isFinished && (source.endsWithVideo || audio?.isFinished ?? true)
     }
+
+    /// Takes nothing more of either half.
+    func close() {
+      video?.input.close()
+      audio?.input.close()
+    }
   }
 
-  private let passesThrough: Bool
+  private let options: Broadcast.Options
+  private let codecs: CodecRegistry
   private let report: @Sendable (BroadcastEvent) -> Void
   private let state = Mutex(State())
   private let isChanging = Mutex(false)
   private let sinks = EncodedMediaSinks()
-  /// Who sees the pictures as they are captured.
-  private let previews: PreviewSinks?
 
+  /// - Parameter previews: who sees the pictures as they are captured.
   init(
     options: Broadcast.Options, contentHint: ContentHint, sendsAudio: Bool, codecs: CodecRegistry, peers: PeerLoop,
     previews: PreviewSinks? = nil, report: @escaping @Sendable (BroadcastEvent) -> Void
   ) {
+    self.options = options
+    self.codecs = codecs
     self.report = report
-    self.previews = previews
-    passesThrough = options.passesThrough
-    let sinks = sinks
-    video = OutgoingVideo(
-      options: options, contentHint: contentHint, codecs: codecs, peers: peers, sinks: sinks, report: report)
-    guard sendsAudio, let makeEncoder = codecs.audioFactory else {
-      (audio, audioTrack) = (nil, nil)
-      return
+    let limits = options.bitrates
+    let settings = EncodingSettings(
+      contentHint: contentHint, maxFrameRate: options.frameRate, startBitrate: limits.start,
+      bitrates: limits.minimum...limits.maximum, sizeLimit: options.maximumSize, isActive: false)
+    // One encoder for all viewers; others may stand beside it, each a rendition.
+    let encoding = VideoEncoding(
+      format: VideoPayloadFormat(codec: options.codec), settings: settings,
+      makeEncoder: codecs.factory(for: options.codec))
+    video = OutgoingVideo([encoding], peers: peers, sinks: sinks, previews: previews, report: report)
+    audio =
+      sendsAudio
+      ? codecs.audioFactory.map { [sinks] in
+        OutgoingAudio(
+          settings: options.audio, startBitrate: options.audioBitrates.start, makeEncoder: $0, peers: peers,
+          sinks: sinks, report: report)
+      } : nil
+  }
+
+  /// What viewers are to agree on, the best first: what the source has, and what we can make.
+  var videoFormats: [VideoPayloadFormat] {
+    var formats = [VideoPayloadFormat(codec: options.codec)]
+    if let own = video.sourceFormat { formats.insert(VideoPayloadFormat(own), at: 0) }
+    for format in options.offeredFormats.map(VideoPayloadFormat.init) where !formats.contains(format) {
+      formats.append(format)
     }
-    let late = Late<AudioPipeline>()
-    let sound = peers.makeAudioTrack(
-      onLossChange: { late.value?.setExpectedLoss($0) }, onWishesChange: { late.value?.setWishes($0) })
-    audioTrack = sound
-    let pipeline = AudioPipeline(
-      settings: options.audio, makeEncoder: makeEncoder,
-      sink: {
-        sound.send($0)
-        sinks.send($0)
-      },
-      onFailure: { report(.encoderFailed("The sound could not be encoded: \($0).")) })
-    late.value = pipeline
-    audio = pipeline
+    return formats
   }
 
   /// True from the first start until the source ended.
@@ -83,13 +95,9 @@ final class Program: Sendable {
   /// Takes in a recorder.
   func add(_ sink: any EncodedMediaSink) {
     sinks.add(sink)
+    video.setRecorded(true)
+    audio?.setRecorded(true)
     video.requestKeyFrame()
-  }
-
-  /// Says whether viewers are connected.
-  func setWatched(_ isWatched: Bool) {
-    video.setWatched(isWatched)
-    audio?.setActive(isWatched || !sinks.isEmpty)
   }
 
   // MARK: - Sources
@@ -111,10 +119,10 @@ final class Program: Sendable {
       if source.video == nil { state.video = nil }
       if source.audio == nil { state.audio = nil }
       if state.phase != .over { state.phase = .live }
-      audio?.setHeld(false)
       return state.phase == .over
     }
-    if source.video == nil { video.follow(nil) }
+    audio?.setHeld(false)
+    if source.video == nil { video.follow(nil, passesThrough: false) }
     retire(before, except: source)
     if isOver {
       source.stop()
@@ -156,13 +164,13 @@ final class Program: Sendable {
   /// Nil unless `sound` is what runs.
   private func runningFormat(of sound: (any AudioSource)?, _ before: State) -> AudioFormat? {
     guard let sound, let half = before.audio, half.capturer === sound else { return nil }
-    return half.feed.life.format
+    return half.input.run.format
   }
 
   /// The pictures that belong to `sound` cannot be started: the sound before it comes back.
   private func takeBackAudio(_ sound: (any AudioSource)?, before: State) async {
     guard let sound, sound !== before.audio?.capturer else { return }
-    state.withLock { $0.audio }?.feed.life.close()
+    state.withLock { $0.audio }?.input.close()
     sound.stopCapture()
     state.withLock { $0.audio = nil }
     guard let old = before.audio, !old.isFinished else { return }
@@ -175,16 +183,16 @@ final class Program: Sendable {
   /// Stops the source; viewers keep its last picture and hear nothing. A source that can pause by itself is only asked
   /// to; sound captured beside it, such as the desktop's, is held back until it goes on.
   func pause() {
-    let (source, feeds) = state.withLock { state -> (MediaSource?, [() -> Void]) in
-      guard state.phase == .live else { return (nil, []) }
-      state.phase = .paused
-      audio?.setHeld(true)
-      return (state.source, closing(state))
+    let before = state.withLock { state -> State? in
+      guard state.phase == .live else { return nil }
+      defer { state.phase = .paused }
+      return state
     }
-    guard let source else { return }
-    if let pausable = source.playback { return pausable.pause() }
-    for close in feeds { close() }
-    source.stop()
+    guard let before else { return }
+    audio?.setHeld(true)
+    if let pausable = before.source.playback { return pausable.pause() }
+    before.close()
+    before.source.stop()
   }
 
   /// Goes on after `pause`.
@@ -192,17 +200,17 @@ final class Program: Sendable {
     let (source, format) = state.withLock { state -> (MediaSource?, VideoFormat?) in
       guard state.phase == .paused else { return (nil, nil) }
       state.phase = .live
-      audio?.setHeld(false)
       return (state.source, state.format)
     }
     guard let source else { return }
+    audio?.setHeld(false)
     if let pausable = source.playback { return pausable.resume() }
     _ = try await start(source, format: format)
   }
 
   /// Starts the present source anew with at most `frameRate` pictures a second.
   func setFrameRate(_ frameRate: Double) async throws(CaptureError) {
-    video.pipeline.setMaxFrameRate(frameRate)
+    video.setMaxFrameRate(frameRate)
     let (source, format, isLive) = state.withLock { ($0.source, $0.format, $0.phase == .live) }
     guard var format, source.video != nil else { return }
     let lowest = min(frameRate, format.frameRates.lowerBound)
@@ -212,18 +220,13 @@ final class Program: Sendable {
   }
 
   func stop() {
-    let (source, feeds) = state.withLock { state in
-      state.phase = .over
-      return (state.source, closing(state))
+    let before = state.withLock { state in
+      defer { state.phase = .over }
+      return state
     }
-    for close in feeds { close() }
-    source.stop()
+    before.close()
+    before.source.stop()
     video.stop()
-  }
-
-  private func closing(_ state: State) -> [() -> Void] {
-    [state.video.map { half in { half.feed.life.close() } }, state.audio.map { half in { half.feed.life.close() } }]
-      .compactMap(\.self)
   }
 
   // MARK: - Halves
@@ -233,82 +236,82 @@ final class Program: Sendable {
   ) async throws(CaptureError) -> VideoFormat {
     // One that runs is started anew, with another format.
     if let half = state.withLock({ $0.video }), half.capturer === capturer {
-      half.feed.life.close()
+      half.input.close()
       capturer.stopCapture()
     }
-    let owner = VideoFeed.Owner(
-      didStart: { [weak self] in self?.adopt($0, of: capturer) }, didEnd: { [weak self] in self?.videoEnded($0, $1) })
     let result = await withCheckedContinuation { continuation in
-      capturer.startCapture(
-        format: format,
-        consumer: VideoFeed(
-          pipeline: video.pipeline, previews: previews, owner: owner, life: FeedLife(continuation)))
+      let input = VideoInput(
+        SourceRun(continuation), of: video, didStart: { [weak self] in self?.adopt($0, of: capturer) },
+        didEnd: { [weak self] in self?.videoEnded($0, $1) })
+      capturer.startCapture(format: format, consumer: input)
     }
     return try result.get()
   }
 
   private func startAudio(_ sound: any AudioSource) async throws(CaptureError) -> AudioFormat {
     if let half = state.withLock({ $0.audio }), half.capturer === sound {
-      half.feed.life.close()
+      half.input.close()
       sound.stopCapture()
     }
-    let owner = AudioFeed.Owner(
-      didStart: { [weak self] in self?.adopt($0, of: sound) }, didEnd: { [weak self] in self?.audioEnded($0, $1) })
     let result = await withCheckedContinuation { continuation in
-      sound.startCapture(consumer: AudioFeed(pipeline: audio!, owner: owner, life: FeedLife(continuation)))
+      let input = AudioInput(
+        SourceRun(continuation), of: audio!, didStart: { [weak self] in self?.adopt($0, of: sound) },
+        didEnd: { [weak self] in self?.audioEnded($0, $1) })
+      sound.startCapture(consumer: input)
     }
     return try result.get()
   }
 
-  /// From here on the picture is `feed`'s.
-  private func adopt(_ feed: VideoFeed, of capturer: any VideoCapturer) {
+  /// From here on the picture is `input`'s.
+  private func adopt(_ input: VideoInput, of capturer: any VideoCapturer) {
     let old = state.withLock { state in
-      defer { state.video = Half(capturer: capturer, feed: feed) }
-      return state.video?.feed
+      defer { state.video = Half(capturer: capturer, input: input) }
+      return state.video?.input
     }
-    old?.life.close()
-    if old != nil { video.pipeline.sourceChanged() }
-    video.follow(capturer)
+    video.beginSource(ObjectIdentifier(input))
+    old?.close()
+    video.follow(capturer, passesThrough: options.passesThrough)
   }
 
-  private func adopt(_ feed: AudioFeed, of sound: any AudioSource) {
+  private func adopt(_ input: AudioInput, of sound: any AudioSource) {
     let old = state.withLock { state in
-      defer { state.audio = Half(capturer: sound, feed: feed) }
-      return state.audio?.feed
+      defer { state.audio = Half(capturer: sound, input: input) }
+      return state.audio?.input
     }
-    old?.life.close()
-    if passesThrough, let encoded = sound as? any EncodedAudioSource, encoded.isOpus {
-      encoded.setPassthrough(to: feed)
+    audio?.beginSource(ObjectIdentifier(input))
+    old?.close()
+    if options.passesThrough, let encoded = sound as? any EncodedAudioSource, encoded.isOpus {
+      encoded.setPassthrough(to: input)
     }
   }
 
   /// Stops what `before` had and `source` has not.
   private func retire(_ before: State, except source: MediaSource) {
     if let half = before.video, half.capturer !== source.video {
-      half.feed.life.close()
+      half.input.close()
       half.capturer.stopCapture()
     }
     if let half = before.audio, half.capturer !== source.audio {
-      half.feed.life.close()
+      half.input.close()
       half.capturer.stopCapture()
     }
   }
 
   // MARK: - Ends
 
-  private func videoEnded(_ feed: VideoFeed, _ reason: CaptureEnd) {
+  private func videoEnded(_ input: VideoInput, _ reason: CaptureEnd) {
     end(reason, isAll: reason != .finished) { state in
-      guard state.video?.feed === feed else { return false }
+      guard state.video?.input === input else { return false }
       state.video?.isFinished = true
       return true
     }
   }
 
-  private func audioEnded(_ feed: AudioFeed, _ reason: CaptureEnd) {
+  private func audioEnded(_ input: AudioInput, _ reason: CaptureEnd) {
     let isAlone = state.withLock { $0.video == nil }
     if case .lost(let sentence) = reason, !isAlone { report(.audioLost(sentence)) }
     end(reason, isAll: isAlone) { state in
-      guard state.audio?.feed === feed else { return false }
+      guard state.audio?.input === input else { return false }
       state.audio?.isFinished = true
       return true
     }

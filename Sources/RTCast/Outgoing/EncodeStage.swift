@@ -2,8 +2,8 @@ import RTCConvert
 package import RTCMedia
 package import RTCPrimitives
 
-/// What others want of a pipeline; gathered between frames, taken over before each.
-package struct EncoderControls: Sendable {
+/// What is wanted of an encoder; gathered while it works, taken over before each frame.
+package struct EncoderControls: Hashable, Sendable {
   package var bitrate: BitRate
   package var bitrates: ClosedRange<BitRate>
   package var maxFrameRate: Double
@@ -13,7 +13,7 @@ package struct EncoderControls: Sendable {
   /// Every viewer can be told of another matrix than BT.601, so that such pictures need no conversion.
   package var keepsColorSpace = false
 
-  package init(_ settings: PipelineSettings) {
+  package init(_ settings: EncodingSettings) {
     bitrate = settings.startBitrate
     bitrates = settings.bitrates
     maxFrameRate = settings.maxFrameRate
@@ -22,16 +22,16 @@ package struct EncoderControls: Sendable {
   }
 }
 
-/// The work of a pipeline without its threads: convert, encode, refine. Used by one thread at a time.
+/// One encoder and what brings pictures to it: convert, encode, refine. A machine without threads or clock: `now` comes
+/// with each call. Used by one thread at a time.
 package struct EncodeStage: ~Copyable {
-  package private(set) var statistics = PipelineStatistics()
+  package private(set) var statistics = EncodingStatistics()
 
-  private let settings: PipelineSettings
+  private let settings: EncodingSettings
   private let makeEncoder: VideoEncoderFactory
-  private let clock: @Sendable () -> Timestamp
-  private let report: @Sendable (PipelineEvent) -> Void
+  private let rendition: Rendition
 
-  private var orders: EncoderControls
+  private var controls: EncoderControls
   private var encoder: (any VideoEncoder)?
   private var converter = FrameConverter()
   private var source = EncodeJob.Source.inputPicture
@@ -45,31 +45,32 @@ package struct EncodeStage: ~Copyable {
   private var pictureIsCurrent = false
   /// The next frame is the first of another source or matrix: a key frame, whatever else is wanted.
   private var isNewSource = false
+  /// When the newest picture was taken out of a source that is not encoded yet.
+  private var unencoded: Timestamp?
   private var lastFrame: Timestamp?
   /// The newest time given to an encoded frame; those of another source may begin before it.
   private var lastCapture = Timestamp.zero
   private var lastKeyFrame: Timestamp?
   private var encodedCount: UInt64 = 0
+  private var events: [EncoderEvent] = []
 
   package init(
-    settings: PipelineSettings, makeEncoder: @escaping VideoEncoderFactory,
-    clock: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (PipelineEvent) -> Void
+    settings: EncodingSettings, rendition: Rendition = .encoded, makeEncoder: @escaping VideoEncoderFactory
   ) {
     self.settings = settings
     self.makeEncoder = makeEncoder
-    self.clock = clock
-    self.report = report
-    orders = EncoderControls(settings)
+    self.rendition = rendition
+    controls = EncoderControls(settings)
     statistics.contentHint = settings.contentHint
   }
 
   /// Takes over what is wanted from now on. A wanted key frame stays wanted until it was made.
-  package mutating func obey(_ new: EncoderControls) {
-    let wasActive = orders.isActive
-    let pending = orders.wantsKeyFrame
-    orders = new
-    orders.wantsKeyFrame = new.isActive && (new.wantsKeyFrame || pending || !wasActive)
-    orders.bitrate = min(max(new.bitrate, new.bitrates.lowerBound), new.bitrates.upperBound)
+  package mutating func apply(_ new: EncoderControls) {
+    let wasActive = controls.isActive
+    let pending = controls.wantsKeyFrame
+    controls = new
+    controls.wantsKeyFrame = new.isActive && (new.wantsKeyFrame || pending || !wasActive)
+    controls.bitrate = min(max(new.bitrate, new.bitrates.lowerBound), new.bitrates.upperBound)
     // A viewer's first picture shows everything, whatever was told to the encoder before.
     if !wasActive && new.isActive { untold = nil }
   }
@@ -81,59 +82,81 @@ package struct EncodeStage: ~Copyable {
     isNewSource = true
   }
 
-  /// Converts and encodes a captured frame; nil when there is nothing to send.
-  package mutating func consume(_ frame: VideoFrame) -> EncodedFrame? {
-    let now = clock()
+  /// Converts a captured frame to where the encoder reads it; `encode` follows. It is converted even while nobody watches,
+  /// so that whoever comes sees the newest picture without the source's help.
+  package mutating func take(_ frame: VideoFrame, now: Timestamp) {
     lastFrame = now
     statistics.framesCaptured += 1
     statistics.captureTime = statistics.captureTime + (now - frame.captureTime)
     rotation = frame.rotation
     frameHint = frame.contentHint
-    guard let encoder = preparedEncoder(for: frame.size), takePixels(of: frame, encoder) else { return nil }
-    let converted = clock()
-    statistics.convertTime = statistics.convertTime + (converted - now)
-    guard orders.isActive else { return nil }
-    let wantsKeyFrame = isNewSource || isKeyFrameDue(converted)
+    guard let encoder = preparedEncoder(for: frame.size), takePixels(of: frame, encoder) else { return }
+    unencoded = frame.captureTime
+  }
+
+  /// Pictures that a newer one replaced before they were taken here; their changes came with it.
+  package mutating func noteReplaced(_ count: UInt64) {
+    statistics.framesCaptured += count
+    statistics.framesDropped += count
+  }
+
+  /// Encodes what `take` brought; nil when there is nothing to send.
+  package mutating func encode(now: Timestamp) -> EncodedFrame? {
+    guard let captureTime = unencoded else { return nil }
+    unencoded = nil
+    guard controls.isActive, let encoder else { return nil }
+    let wantsKeyFrame = isNewSource || isKeyFrameDue(now)
     isNewSource = false
     let hasChanged = untold?.isEmpty != true
     guard hasChanged || wantsKeyFrame else { return nil }
-    let encoded = encode(encoder, captureTime: frame.captureTime, keyFrame: wantsKeyFrame)
+    let encoded = encode(encoder, captureTime: captureTime, keyFrame: wantsKeyFrame, now: now)
     if encoded == nil { statistics.framesDropped += 1 }
     return encoded
   }
 
   /// Does what is due while the source rests: key frames that were asked for, and refinement.
-  package mutating func serve() -> EncodedFrame? {
-    guard orders.isActive, statistics.size != nil, let encoder else { return nil }
-    let now = clock()
-    if isKeyFrameDue(now) { return encode(encoder, captureTime: now, keyFrame: true) }
+  package mutating func serve(now: Timestamp) -> EncodedFrame? {
+    guard controls.isActive, statistics.size != nil, let encoder else { return nil }
+    if isKeyFrameDue(now) { return encode(encoder, captureTime: now, keyFrame: true, now: now) }
     guard let due = refinementTime(now), due <= now else { return nil }
-    let refined = attempt(encoder) { encoder throws(VideoEncoderError) in try encoder.refine(now: now) }
+    let refined = attempt(encoder, now: now) { encoder throws(VideoEncoderError) in try encoder.refine(now: now) }
     if refined != nil { statistics.refinements += 1 }
     return refined
   }
 
   /// When `serve` has something to do next; nil = not before something else happens.
-  package func nextDeadline() -> Timestamp? {
-    guard orders.isActive, statistics.size != nil else { return nil }
-    let now = clock()
+  package func nextDeadline(now: Timestamp) -> Timestamp? {
+    guard controls.isActive, statistics.size != nil else { return nil }
     let refinement = refinementTime(now)
-    guard orders.wantsKeyFrame else { return refinement }
+    guard controls.wantsKeyFrame else { return refinement }
     return min(keyFrameTime, refinement ?? .distantFuture)
+  }
+
+  /// What happened since the last call.
+  package mutating func takeEvents() -> [EncoderEvent] {
+    guard !events.isEmpty else { return [] }
+    defer { events.removeAll() }
+    return events
+  }
+
+  /// Adds to the times that conversion and encoding took, which only the owner's clock knows.
+  package mutating func noteWork(converting: TimeDelta = .zero, encoding: TimeDelta = .zero) {
+    statistics.convertTime = statistics.convertTime + converting
+    statistics.encodeTime = statistics.encodeTime + encoding
   }
 
   // MARK: - Deadlines
 
   private var keyFrameTime: Timestamp {
     guard let lastKeyFrame else { return .zero }
-    return lastKeyFrame + .seconds(1 / max(1, orders.maxFrameRate))
+    return lastKeyFrame + .seconds(1 / max(1, controls.maxFrameRate))
   }
 
-  private func isKeyFrameDue(_ now: Timestamp) -> Bool { orders.wantsKeyFrame && now >= keyFrameTime }
+  private func isKeyFrameDue(_ now: Timestamp) -> Bool { controls.wantsKeyFrame && now >= keyFrameTime }
 
   private func refinementTime(_ now: Timestamp) -> Timestamp? {
     guard let due = encoder?.refinementTime(now: now) else { return nil }
-    let interval = TimeDelta.seconds(1 / max(1, orders.maxFrameRate))
+    let interval = TimeDelta.seconds(1 / max(1, controls.maxFrameRate))
     // While frames of a screen come, a refinement fits between two of them; it takes a few milliseconds. A film is
     // refined when it rests: between its frames the next is worth more.
     let isFilm = encoder?.settings.contentHint == .motion
@@ -145,12 +168,12 @@ package struct EncodeStage: ~Copyable {
 
   private mutating func preparedEncoder(for source: PixelSize) -> (any VideoEncoder)? {
     var wanted = VideoEncoderSettings(
-      size: settings.codedSize(of: source), contentHint: frameHint ?? orders.contentHint,
-      maxFrameRate: orders.maxFrameRate, targetBitrate: orders.bitrate)
+      size: settings.codedSize(of: source), contentHint: frameHint ?? controls.contentHint,
+      maxFrameRate: controls.maxFrameRate, targetBitrate: controls.bitrate)
     wanted.threads = settings.encoderThreads
     do {
       if let encoder {
-        if encoder.settings.targetBitrate != orders.bitrate { encoder.setTargetBitrate(orders.bitrate) }
+        if encoder.settings.targetBitrate != controls.bitrate { encoder.setTargetBitrate(controls.bitrate) }
         if encoder.settings == wanted { return encoder }
         let isResized = encoder.settings.size != wanted.size
         try encoder.reconfigure(wanted)
@@ -162,7 +185,7 @@ package struct EncodeStage: ~Copyable {
       statistics.contentHint = wanted.contentHint
       return encoder
     } catch {
-      report(.encoderFailed(error))
+      events.append(.encoderFailed(error))
       return nil
     }
   }
@@ -172,15 +195,14 @@ package struct EncodeStage: ~Copyable {
     pictureIsCurrent = false
     self.source = .inputPicture
     statistics.size = size
-    report(.sizeChanged(size))
+    events.append(.sizeChanged(size))
   }
 
-  /// Brings the pixels to where the encoder reads them; they are converted even while nobody watches, so that whoever
-  /// comes sees the newest picture without the source's help.
+  /// Brings the pixels to where the encoder reads them.
   private mutating func takePixels(of frame: VideoFrame, _ encoder: any VideoEncoder) -> Bool {
     let isOther = frame.colorSpace == .bt709Limited
     let isReadable =
-      frame.buffer.format == .i420 && (!isOther || orders.keepsColorSpace) && frame.colorSpace != .bt709Full
+      frame.buffer.format == .i420 && (!isOther || controls.keepsColorSpace) && frame.colorSpace != .bt709Full
     let byReference = frame.damage == nil && isReadable && frame.size == encoder.settings.size
     codeIn(byReference && isOther ? .bt709Limited : .bt601Limited)
     if byReference {
@@ -205,7 +227,7 @@ package struct EncodeStage: ~Copyable {
     } catch {
       pictureIsCurrent = false
       guard case .library(let status) = error else { return false }
-      report(.conversionFailed(status: status))
+      events.append(.conversionFailed(status: status))
       return false
     }
   }
@@ -218,37 +240,34 @@ package struct EncodeStage: ~Copyable {
   }
 
   private mutating func encode(
-    _ encoder: any VideoEncoder, captureTime: Timestamp, keyFrame: Bool
+    _ encoder: any VideoEncoder, captureTime: Timestamp, keyFrame: Bool, now: Timestamp
   ) -> EncodedFrame? {
     let job = EncodeJob(
-      source: source, changed: untold, keyFrame: keyFrame, captureTime: captureTime, now: clock(), rotation: rotation)
+      source: source, changed: untold, keyFrame: keyFrame, captureTime: captureTime, now: now, rotation: rotation)
     untold = []
-    return attempt(encoder) { encoder throws(VideoEncoderError) in try encoder.encode(job) }
+    return attempt(encoder, now: now) { encoder throws(VideoEncoderError) in try encoder.encode(job) }
   }
 
   private mutating func attempt(
-    _ encoder: any VideoEncoder, _ work: (any VideoEncoder) throws(VideoEncoderError) -> EncodedFrame?
+    _ encoder: any VideoEncoder, now: Timestamp,
+    _ work: (any VideoEncoder) throws(VideoEncoderError) -> EncodedFrame?
   ) -> EncodedFrame? {
-    if encoder.settings.targetBitrate != orders.bitrate { encoder.setTargetBitrate(orders.bitrate) }
-    let start = clock()
+    if encoder.settings.targetBitrate != controls.bitrate { encoder.setTargetBitrate(controls.bitrate) }
     do {
-      let result = try work(encoder)
-      let end = clock()
-      statistics.encodeTime = statistics.encodeTime + (end - start)
-      guard var frame = result else { return nil }
-      frame.encodedTime = end
+      guard var frame = try work(encoder) else { return nil }
+      frame.rendition = rendition
       frame.captureTime = max(frame.captureTime, lastCapture + .microseconds(100))
       lastCapture = frame.captureTime
-      frame.colorSpace = colorSpace == .bt709Limited ? colorSpace : nil
+      frame.colorSpace = colorSpace == .bt601Limited ? nil : colorSpace
       frame.number = encodedCount
       encodedCount += 1
-      count(frame, at: start)
+      count(frame, at: now)
       return frame
     } catch {
       // The next captured frame gets a new encoder, whose first frame is a key frame; the old one's state is unknown.
       self.encoder = nil
-      orders.wantsKeyFrame = false
-      report(.encoderFailed(error))
+      controls.wantsKeyFrame = false
+      events.append(.encoderFailed(error))
       return nil
     }
   }
@@ -260,6 +279,6 @@ package struct EncodeStage: ~Copyable {
     guard frame.isKeyFrame else { return }
     statistics.keyFrames += 1
     lastKeyFrame = time
-    orders.wantsKeyFrame = false
+    controls.wantsKeyFrame = false
   }
 }

@@ -7,18 +7,22 @@ import RTCast
 import Testing
 
 @Suite struct AudioStageTests {
-  private func orders(active: Bool = true, muted: Bool = false) -> AudioEncoderControls {
-    var orders = AudioEncoderControls(settings: AudioEncoderSettings())
-    orders.isActive = active
-    orders.isMuted = muted
-    return orders
+  private func controls(active: Bool = true, muted: Bool = false) -> AudioEncoderControls {
+    var controls = AudioEncoderControls(settings: AudioEncoderSettings())
+    controls.isActive = active
+    controls.isMuted = muted
+    return controls
   }
 
-  private func stage(_ orders: AudioEncoderControls) -> AudioStage {
+  private func stage(_ controls: AudioEncoderControls) -> AudioStage {
     AudioStage(
-      orders: orders,
-      makeEncoder: { settings throws(AudioEncoderError) in try OpusAudioEncoder(settings) },
-      report: { Issue.record("\($0)") })
+      controls: controls,
+      makeEncoder: { settings throws(AudioEncoderError) in
+        do throws(AudioEncoderError) { return try WatchedEncoder(OpusAudioEncoder(settings)) } catch {
+          Issue.record("\(error)")
+          throw error
+        }
+      })
   }
 
   private func noise(milliseconds: Int, at time: TimeDelta, seed: UInt64 = 7) -> AudioFrame {
@@ -29,7 +33,7 @@ import Testing
 
   @Test(arguments: [7, 10, 33])
   func soundInAnyPiecesBecomesPacketsOfTwentyMilliseconds(piece: Int) {
-    var stage = stage(orders())
+    var stage = stage(controls())
     var packets: [EncodedAudioFrame] = []
     for index in 0..<40 {
       stage.consume(noise(milliseconds: piece, at: .milliseconds(Int64(index * piece)))) { packets.append($0) }
@@ -43,7 +47,7 @@ import Testing
   }
 
   @Test func aHoleInTheSoundIsAHoleInThePositions() {
-    var stage = stage(orders())
+    var stage = stage(controls())
     var packets: [EncodedAudioFrame] = []
     stage.consume(noise(milliseconds: 100, at: TimeDelta.zero)) { packets.append($0) }
     stage.consume(noise(milliseconds: 100, at: .seconds(3))) { packets.append($0) }
@@ -53,17 +57,17 @@ import Testing
   }
 
   @Test func nobodyListensNothingIsEncoded() {
-    var stage = stage(orders(active: false))
+    var stage = stage(controls(active: false))
     var packets: [EncodedAudioFrame] = []
     stage.consume(noise(milliseconds: 500, at: TimeDelta.zero)) { packets.append($0) }
     #expect(packets.isEmpty && stage.statistics.blocks >= 49)
-    stage.obey(orders())
+    stage.apply(controls())
     stage.consume(noise(milliseconds: 500, at: .milliseconds(500))) { packets.append($0) }
     #expect(packets.first?.startsTalkSpurt == true && packets.count >= 23)
   }
 
   @Test func mutedSoundCostsNextToNothing() {
-    var stage = stage(orders(muted: true))
+    var stage = stage(controls(muted: true))
     var bytes = 0
     for second in 0..<5 {
       stage.consume(noise(milliseconds: 1_000, at: .seconds(Double(second)))) { bytes += $0.data.count }
@@ -72,13 +76,13 @@ import Testing
   }
 
   @Test func whatListenersAskForIsDoneFromTheNextPacketOn() {
-    var orders = orders()
-    var stage = stage(orders)
+    var controls = controls()
+    var stage = stage(controls)
     var packets: [EncodedAudioFrame] = []
     stage.consume(noise(milliseconds: 200, at: TimeDelta.zero)) { packets.append($0) }
-    orders.wishes.isStereo = false
-    orders.wishes.maximumBitrate = 16_000
-    stage.obey(orders)
+    controls.preferences.isStereo = false
+    controls.preferences.maximumBitrate = 16_000
+    stage.apply(controls)
     let count = packets.count
     stage.consume(noise(milliseconds: 1_000, at: .milliseconds(200))) { packets.append($0) }
     let after = packets.dropFirst(count + 3)
@@ -86,39 +90,39 @@ import Testing
     #expect(after.allSatisfy { OpusPacket($0.data)?.channels == 1 })
     // Some 11 kB without; the rate is an average over longer than this.
     #expect(after.map(\.data.count).reduce(0, +) < 3_000)
-    orders.wishes = OpusPreferences()
-    stage.obey(orders)
+    controls.preferences = OpusPreferences()
+    stage.apply(controls)
     stage.consume(noise(milliseconds: 200, at: .milliseconds(1_200))) { packets.append($0) }
     #expect(packets.last.flatMap { OpusPacket($0.data)?.channels } == 2)
   }
 
   @Test func everyPacketSaysHowLoudItIs() {
-    var stage = stage(orders())
+    var stage = stage(controls())
     var packets: [EncodedAudioFrame] = []
     stage.consume(noise(milliseconds: 200, at: TimeDelta.zero)) { packets.append($0) }
     // Even noise between 0 and 0.5: its root mean square is 0.29.
     #expect(packets.dropFirst(2).allSatisfy { $0.level.map { (10...12).contains($0.attenuation) } ?? false })
-    stage.obey(orders(muted: true))
+    stage.apply(controls(muted: true))
     let count = packets.count
     stage.consume(noise(milliseconds: 1_000, at: .milliseconds(200))) { packets.append($0) }
     #expect(packets.count > count && packets.dropFirst(count + 1).allSatisfy { $0.level == .silence })
   }
 
   @Test func whatIsHeldBackIsASilenceAndTheTimesGoOn() throws {
-    var orders = orders()
-    var stage = stage(orders)
+    var controls = controls()
+    var stage = stage(controls)
     var packets: [EncodedAudioFrame] = []
     stage.consume(noise(milliseconds: 200, at: TimeDelta.zero)) { packets.append($0) }
-    orders.isHeld = true
-    stage.obey(orders)
+    controls.isHeld = true
+    stage.apply(controls)
     let count = packets.count
     stage.consume(noise(milliseconds: 1_000, at: .milliseconds(200))) { packets.append($0) }
     stage.consume(
       EncodedAudioFrame(data: [0xFC, 1, 2], position: 0, sampleCount: 960, captureTime: .zero + .milliseconds(1_200))
     ) { packets.append($0) }
     #expect(packets.count == count)
-    orders.isHeld = false
-    stage.obey(orders)
+    controls.isHeld = false
+    stage.apply(controls)
     stage.consume(noise(milliseconds: 200, at: .milliseconds(1_300))) { packets.append($0) }
     let first = try #require(packets.dropFirst(count).first)
     #expect(first.startsTalkSpurt && first.captureTime >= Timestamp.zero + .milliseconds(1_180))
@@ -126,7 +130,7 @@ import Testing
   }
 
   @Test func packetsPassedOnAndSoundEncodedHereShareOneTimeline() {
-    var stage = stage(orders())
+    var stage = stage(controls())
     var packets: [EncodedAudioFrame] = []
     for index in 0..<10 {
       let time = Timestamp.zero + .milliseconds(Int64(index * 20))
@@ -160,6 +164,30 @@ import Testing
       // A millisecond a second is what a clock may drift.
       #expect(abs(apart.milliseconds) <= 75 + Int64(packet) / 50, "after \(packet) packets")
       time = time + .milliseconds(20)
+    }
+  }
+}
+
+/// Opus, whose refusals are failures of the test.
+private final class WatchedEncoder: AudioEncoder {
+  private let encoder: OpusAudioEncoder
+
+  init(_ encoder: OpusAudioEncoder) { self.encoder = encoder }
+
+  var settings: AudioEncoderSettings { encoder.settings }
+
+  func reconfigure(_ settings: AudioEncoderSettings) throws(AudioEncoderError) {
+    try recording { () throws(AudioEncoderError) in try encoder.reconfigure(settings) }
+  }
+
+  func encode(_ samples: [Float]) throws(AudioEncoderError) -> [UInt8]? {
+    try recording { () throws(AudioEncoderError) in try encoder.encode(samples) }
+  }
+
+  private func recording<Result>(_ work: () throws(AudioEncoderError) -> Result) throws(AudioEncoderError) -> Result {
+    do throws(AudioEncoderError) { return try work() } catch {
+      Issue.record("\(error)")
+      throw error
     }
   }
 }

@@ -1,26 +1,26 @@
-public import RTCMedia
-public import RTCPrimitives
+package import RTCMedia
+package import RTCPrimitives
 
-/// How a source is coded.
-public struct PipelineSettings: Hashable, Sendable {
+/// How a source's pictures are coded by one encoder.
+package struct EncodingSettings: Hashable, Sendable {
   /// What gives way first when bits are short.
-  public var contentHint: ContentHint
+  package var contentHint: ContentHint
   /// The most frames a second the source delivers; also how often key frames are made at most.
-  public var maxFrameRate: Double
+  package var maxFrameRate: Double
   /// The rate to begin with.
-  public var startBitrate: BitRate
-  /// What `setTargetBitrate` is kept within.
-  public var bitrates: ClosedRange<BitRate>
+  package var startBitrate: BitRate
+  /// What the target bitrate is kept within.
+  package var bitrates: ClosedRange<BitRate>
   /// Larger pictures are scaled down to fit, keeping their shape; nil = never.
-  public var sizeLimit: PixelSize?
+  package var sizeLimit: PixelSize?
   /// Threads the encoder may use for a large picture.
-  public var encoderThreads: Int
+  package var encoderThreads: Int
   /// How long nothing must have come before a coarse picture is improved.
-  public var restDelay: TimeDelta
+  package var restDelay: TimeDelta
   /// Whether somebody watches from the start.
-  public var isActive: Bool
+  package var isActive: Bool
 
-  public init(
+  package init(
     contentHint: ContentHint = .detail, maxFrameRate: Double = 30, startBitrate: BitRate = .megabitsPerSecond(1),
     bitrates: ClosedRange<BitRate> = .kilobitsPerSecond(100)...(.megabitsPerSecond(6)), sizeLimit: PixelSize? = nil,
     encoderThreads: Int = 2, restDelay: TimeDelta = .milliseconds(100), isActive: Bool = true
@@ -49,11 +49,8 @@ public struct PipelineSettings: Hashable, Sendable {
   }
 }
 
-/// What a pipeline tells the application, from the thread it happened on.
-public enum PipelineEvent: Sendable {
-  case captureStarted(VideoFormat)
-  case captureFailed(CaptureError)
-  case captureEnded(CaptureEnd)
+/// What an encoder's owner is told.
+package enum EncoderEvent: Sendable {
   /// Frames from now on are coded at this size.
   case sizeChanged(PixelSize)
   /// A frame was lost to the encoder; the next may work again.

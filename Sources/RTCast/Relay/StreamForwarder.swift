@@ -1,11 +1,12 @@
-public import RTCMedia
+package import RTCEngine
+package import RTCMedia
 import RTCPrimitives
 import RTCWire
 
 /// Makes what a far sender sends into frames of ours, which others may be sent: nothing is decoded. Picture and sound of one
 /// moment keep one capture time, whichever of them came later: the far sender's reports say how its timestamps belong
 /// together (RFC 3550 §6.4.1). Before a report of each has come, what arrives together counts as taken together.
-public struct StreamForwarder: Sendable {
+package struct StreamForwarder: Sendable {
   private var picture = RelayTimeline(rate: 90_000)
   private var sound = RelayTimeline(rate: 48_000)
   private var pictureClock = RemoteClock(rate: 90_000)
@@ -18,10 +19,10 @@ public struct StreamForwarder: Sendable {
   /// Reports that place a sound further from its arrival than this do not belong together: a clock is wrong.
   private static let largestSkew = TimeDelta.seconds(5)
 
-  public init() {}
+  package init() {}
 
   /// - Parameter clock: the last report on the far video; nil before the first.
-  public mutating func forward(_ frame: ReceivedFrame, clock: SenderClock?) -> EncodedFrame {
+  package mutating func forward(_ frame: ReceivedFrame, clock: SenderClock?) -> EncodedFrame {
     let placed = picture.place(frame.timestamp, received: frame.received).time
     if let clock, clock.ntpTime.value != 0 {
       pictureClock.note(clock)
@@ -37,7 +38,7 @@ public struct StreamForwarder: Sendable {
 
   /// - Parameter clock: the last report on the far sound; nil before the first.
   /// - Returns: nil for what is no Opus, and for what comes after its time: whoever hears it has no use for it.
-  public mutating func forward(_ packet: ReceivedAudio, clock: SenderClock?) -> EncodedAudioFrame? {
+  package mutating func forward(_ packet: ReceivedAudio, clock: SenderClock?) -> EncodedAudioFrame? {
     guard let header = OpusPacket(packet.payload) else { return nil }
     if let clock, clock.ntpTime.value != 0 { soundClock.note(clock) }
     let (position, arrival) = sound.place(packet.timestamp, received: packet.received)

@@ -2,18 +2,7 @@ import RTCCodecVPX
 import RTCMedia
 import RTCPrimitives
 import RTCast
-import Synchronization
 import Testing
-
-/// A clock that only moves when told.
-final class VirtualClock: Sendable {
-  private let time = Mutex(Timestamp.zero)
-
-  var now: Timestamp {
-    get { time.withLock { $0 } }
-    set { time.withLock { $0 = newValue } }
-  }
-}
 
 /// A desktop of rectangles, as BGRA.
 struct Desktop {
@@ -60,40 +49,43 @@ struct Desktop {
   }
 }
 
-/// The pipeline's work on virtual time, with a real encoder and a real decoder.
-final class VirtualPipeline {
-  let clock = VirtualClock()
+/// The work of one encoder's stage on virtual time, with a real encoder and a real decoder.
+final class VirtualEncoder {
+  /// Moves only when told.
+  var now = Timestamp.zero
   let decoder: VP8Decoder
   private var stage: EncodeStage
   var frames: [EncodedFrame] = []
   var shown: PixelBuffer?
 
-  init(_ settings: PipelineSettings = PipelineSettings(startBitrate: .megabitsPerSecond(2))) throws {
+  init(_ settings: EncodingSettings = EncodingSettings(startBitrate: .megabitsPerSecond(2))) throws {
     decoder = try VP8Decoder()
     stage = EncodeStage(
-      settings: settings, makeEncoder: { settings throws(VideoEncoderError) in try VP8Encoder(settings) },
-      clock: { [clock] in clock.now }, report: { _ in })
+      settings: settings, makeEncoder: { settings throws(VideoEncoderError) in try VP8Encoder(settings) })
   }
 
-  var deadline: Timestamp? { stage.nextDeadline() }
-  var statistics: PipelineStatistics { stage.statistics }
+  var deadline: Timestamp? { stage.nextDeadline(now: now) }
+  var statistics: EncodingStatistics { stage.statistics }
 
-  func obey(_ orders: EncoderControls) { stage.obey(orders) }
+  func apply(_ controls: EncoderControls) { stage.apply(controls) }
 
-  func consume(_ frame: VideoFrame) throws { try show(stage.consume(frame)) }
+  func consume(_ frame: VideoFrame) throws {
+    stage.take(frame, now: now)
+    try show(stage.encode(now: now))
+  }
 
   /// Serves whenever the stage asks for it, until `length` has passed; returns how many frames came of it.
   func rest(_ length: TimeDelta) throws -> Int {
-    let end = clock.now + length
+    let end = now + length
     let before = frames.count
     var turns = 0
-    while let deadline = stage.nextDeadline(), deadline <= end, turns < 10_000 {
+    while let deadline, deadline <= end, turns < 10_000 {
       turns += 1
-      clock.now = max(clock.now, deadline)
-      try show(stage.serve())
+      now = max(now, deadline)
+      try show(stage.serve(now: now))
     }
     #expect(turns < 10_000)
-    clock.now = end
+    now = end
     return frames.count - before
   }
 
