@@ -15,6 +15,7 @@ public struct VideoEncoderSettings: Hashable, Sendable {
   /// Threads the encoder may use for a large picture.
   public var threads: Int
 
+  /// What an encoder is asked for; see each property.
   public init(
     size: PixelSize, contentHint: ContentHint = .detail, maxFrameRate: Double = 30,
     targetBitrate: BitRate = .megabitsPerSecond(1), quantizerRange: ClosedRange<Int>? = nil, threads: Int = 2
@@ -34,20 +35,24 @@ public struct EncodeJob: Sendable {
   public enum Source: Sendable {
     /// In the encoder's own `picture`.
     case inputPicture
-    /// In an I420 frame of the encoder's size, read in place; the encoder keeps the lease until the next job.
+    /// In a frame of the format and size of the encoder's `picture`, read in place; the encoder keeps the lease until the next job.
     case frame(VideoFrame)
   }
 
+  /// Where the pixels come from.
   public var source: Source
   /// What differs from the last job's picture; nil = everything, empty = nothing (a key frame of the same picture).
   public var changed: [PixelRect]?
   /// Code a picture that needs no other. The encoder may make one unasked (the first, after a change of size).
   public var keyFrame: Bool
+  /// When the picture was taken, in the monotonic clock.
   public var captureTime: Timestamp
   /// The present, on the same clock: rate accounting follows it.
   public var now: Timestamp
+  /// How the viewer turns the picture before showing it.
   public var rotation: VideoRotation
 
+  /// What an encoder is asked for; see each property.
   public init(
     source: Source = .inputPicture, changed: [PixelRect]?, keyFrame: Bool = false, captureTime: Timestamp,
     now: Timestamp, rotation: VideoRotation = .none
@@ -99,7 +104,7 @@ public typealias VideoEncoderFactory =
 public enum VideoEncoderError: Error, Hashable, Sendable {
   /// The codec cannot code a picture of this size.
   case unsupportedSize(PixelSize)
-  /// A frame given by reference is not I420 or not of the encoder's size.
+  /// A frame given by reference is not of the format or the size of the encoder's picture.
   case unsuitableFrame(PixelFormat, PixelSize)
   /// The codec library refused; its status code and its own words.
   case library(status: Int, message: String)

@@ -3,7 +3,7 @@ import RTCDTLS
 import Testing
 
 @Suite struct MemoryTests {
-  @Test func aThousandHandshakesLeaveNothingBehind() throws {
+  @Test func `a thousand handshakes leave nothing behind`() throws {
     for _ in 0..<200 { try connectAndClose() }
     let before = try residentBytes()
     for _ in 0..<1000 { try connectAndClose() }

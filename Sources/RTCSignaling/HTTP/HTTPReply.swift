@@ -95,6 +95,16 @@ extension HTTPReply {
       body: Array(name.utf8))
   }
 
+  /// The names of peers as PeerJS clients expect them, or a refusal where there is no list.
+  public static func peerNames(_ names: [String]?) -> HTTPReply {
+    guard let names else {
+      return HTTPReply(status: 401, sentence: "Who is there is told to those with the hub's token as the key.")
+    }
+    return HTTPReply(
+      status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"],
+      body: Array(JSONValue.array(names.map { .string($0) }).text.utf8))
+  }
+
   /// The viewer page. It may run its own inline code and talk to its own origin, and nothing else.
   public static func page(_ html: [UInt8]) -> HTTPReply { page(html, connect: "'self'") }
 

@@ -12,6 +12,8 @@ public struct RequestRouter: Sendable {
     case close(SignalingDoor, id: String)
     case metrics
     case freeName
+    /// The names in the hub, for those who show a token of it.
+    case peerNames(key: String)
     /// Go over to WebSocket and the hub.
     case hub(HubDialect, query: [String: String])
 
@@ -19,7 +21,7 @@ public struct RequestRouter: Sendable {
     public var readsBody: Bool {
       switch self {
       case .open, .patch: true
-      case .reply, .page, .viewer, .health, .close, .metrics, .freeName, .hub: false
+      case .reply, .page, .viewer, .health, .close, .metrics, .freeName, .peerNames, .hub: false
       }
     }
   }
@@ -85,6 +87,7 @@ public struct RequestRouter: Sendable {
     case .session(let door, let id): return .close(door, id: id)
     case .metrics: return .metrics
     case .freeName: return .freeName
+    case .peerNames(let key): return .peerNames(key: key)
     case .hub(let dialect):
       guard head.upgrade?.lowercased() == "websocket" else {
         return .reply(
@@ -160,7 +163,7 @@ public struct RequestRouter: Sendable {
     switch route {
     case .endpoint: reply.add("Accept-Post", "application/sdp")
     case .session: reply.add("Accept-Patch", Self.fragmentType)
-    case .page, .viewer, .health, .metrics, .freeName, .hub: break
+    case .page, .viewer, .health, .metrics, .freeName, .peerNames, .hub: break
     }
     return reply
   }

@@ -41,7 +41,7 @@ import Testing
     if case .failure(let error) = result { error } else { nil }
   }
 
-  @Test func aPublicationIsMadeAmendedAndEnded() async throws {
+  @Test func `a publication is made amended and ended`() async throws {
     try await publish(
       token: "sesame",
       { request in
@@ -74,8 +74,9 @@ import Testing
       })
   }
 
-  @Test("a server without trickle is left in peace", arguments: [405, 415, 501] as [UInt])
-  func noTrickle(status: UInt) async throws {
+  @Test(arguments: [405, 415, 501] as [UInt]) func `a server without trickle is left in peace`(status: UInt)
+    async throws
+  {
     try await publish(
       { $0.method == "POST" ? Self.accepted : .reply(status) },
       then: { result, client, _ in
@@ -84,13 +85,17 @@ import Testing
       })
   }
 
-  @Test func aPublicationThatTheServerForgotCountsAsEnded() async throws {
+  @Test func `a publication that the server forgot counts as ended`() async throws {
     try await publish(
       { $0.method == "POST" ? Self.accepted : .reply(404) },
-      then: { result, client, _ in try await client.delete(try result.get()) })
+      then: { result, client, server in
+        let publication = try result.get()
+        try await client.delete(publication)
+        #expect(server.requests.map(\.method) == ["POST", "DELETE"])
+      })
   }
 
-  @Test func redirectsAreFollowedAndTheTokenStaysAtHome() async throws {
+  @Test func `redirects are followed and the token stays at home`() async throws {
     let elsewhere = try await ScriptedServer { _ in Self.accepted }
     let away = elsewhere.url("/whip")
     try await publish(
@@ -108,7 +113,7 @@ import Testing
     await elsewhere.close()
   }
 
-  @Test func aRedirectLoopEnds() async throws {
+  @Test func `a redirect loop ends`() async throws {
     try await publish(
       { .reply(307, [("Location", $0.path == "/whip" ? "/b" : "/whip")]) },
       then: { result, _, server in
@@ -118,18 +123,17 @@ import Testing
   }
 
   @Test(
-    "a status that refuses is told",
     arguments: [
       (401, WHIPError.unauthorized(status: 401, hadToken: false)), (403, .unauthorized(status: 403, hadToken: false)),
       (404, .httpStatus(404, method: "POST", sentence: "")), (405, .httpStatus(405, method: "POST", sentence: "")),
       (500, .httpStatus(500, method: "POST", sentence: "")), (200, .httpStatus(200, method: "POST", sentence: "")),
       (302, .badRedirect(status: 302, location: nil)),
-    ] as [(UInt, WHIPError)])
-  func status(status: UInt, expected: WHIPError) async throws {
+    ] as [(UInt, WHIPError)]) func `a status that refuses is told`(status: UInt, expected: WHIPError) async throws
+  {
     try await publish({ _ in .reply(status) }, then: { result, _, _ in #expect(failure(result) == expected) })
   }
 
-  @Test func aServerThatSaysNothingIsGivenUp() async throws {
+  @Test func `a server that says nothing is given up`() async throws {
     try await publish(
       timeout: 1, { _ in .silence },
       then: { result, _, server in
@@ -137,7 +141,7 @@ import Testing
       })
   }
 
-  @Test func aServerThatDripsIsGivenUp() async throws {
+  @Test func `a server that drips is given up`() async throws {
     try await publish(
       timeout: 1, { _ in .drip },
       then: { result, _, server in
@@ -145,7 +149,7 @@ import Testing
       })
   }
 
-  @Test func anAnswerWithoutMeasureIsRefused() async throws {
+  @Test func `an answer without measure is refused`() async throws {
     try await publish(
       bodyLimit: 1000,
       { _ in
@@ -154,9 +158,8 @@ import Testing
       }, then: { result, _, _ in #expect(failure(result) == .tooLarge(limit: 1000)) })
   }
 
-  @Test(
-    "rubbish is the server's fault", arguments: ["hello", "\u{0}\u{1}", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 201 X\r\nA"])
-  func rubbish(text: String) async throws {
+  @Test(arguments: ["hello", "\u{0}\u{1}", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 201 X\r\nA"])
+  func `rubbish is the server's fault`(text: String) async throws {
     try await publish({ _ in .raw(text) }) { result, _, _ in
       #expect(failure(result)?.fault == .server)
       guard case .brokenAnswer = failure(result) else {
@@ -166,7 +169,7 @@ import Testing
     }
   }
 
-  @Test func aServerThatHangsUpIsTold() async throws {
+  @Test func `a server that hangs up is told`() async throws {
     try await publish({ _ in .hangUp }) { result, _, _ in
       guard case .brokenAnswer = failure(result) else {
         Issue.record("\(result)")
@@ -175,7 +178,7 @@ import Testing
     }
   }
 
-  @Test func nobodyListeningIsTold() async throws {
+  @Test func `nobody listening is told`() async throws {
     let server = try await ScriptedServer { _ in .silence }
     let url = server.url("/whip")
     await server.close()
@@ -193,7 +196,7 @@ import Testing
     await client.shutdown()
   }
 
-  @Test func anUntrustedCertificateIsRefused() async throws {
+  @Test func `an untrusted certificate is refused`() async throws {
     try await publish(tls: true, scheme: "https", { _ in Self.accepted }) { result, _, server in
       guard case .tls(_, let reason) = failure(result) else {
         Issue.record("\(result)")
@@ -204,7 +207,7 @@ import Testing
     }
   }
 
-  @Test func aTrustedOneIsNot() async throws {
+  @Test func `a trusted one is not`() async throws {
     let file = "/tmp/rtcast-test-\(getpid()).pem"
     let handle = try #require(fopen(file, "w"))
     fputs(TestCertificate.certificate, handle)
@@ -216,7 +219,7 @@ import Testing
     }
   }
 
-  @Test func speakingTLSToAServerThatDoesNotIsTold() async throws {
+  @Test func `speaking TLS to a server that does not is told`() async throws {
     try await publish(scheme: "https", { _ in Self.accepted }) { result, _, _ in
       guard case .tls(_, let reason) = failure(result) else {
         Issue.record("\(result)")
@@ -226,7 +229,7 @@ import Testing
     }
   }
 
-  @Test func itPublishesNothingToAWHEPServerOfOurs() async throws {
+  @Test func `it publishes nothing to a WHEP server of ours`() async throws {
     try await Bench.run { bench in
       let client = WHIPClient()
       await #expect(throws: WHIPError.self) {
