@@ -1,8 +1,8 @@
-import ArgumentParser
+package import ArgumentParser
 
-@main
-struct Rtcast: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
+/// The program's commands and options.
+package struct Rtcast: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
     commandName: "rtcast",
     abstract:
       "Cast a screen, a file or a program's own frames to any browser, sharp enough to read and cheap enough to forget.",
@@ -45,11 +45,20 @@ struct Rtcast: AsyncParsableCommand {
       server unavailable; 70 our own fault; 73 the recording cannot be made; 76 the far side broke the protocol; \
       77 not permitted.
       """,
-    version: "rtcast 0.1.0",
+    version: ProgramVersion.text,
     subcommands: [
       ScreenCommand.self, FileCommand.self, PipeCommand.self, PluginCommand.self, CameraCommand.self, TestCommand.self,
       CallCommand.self, WatchCommand.self, ServeCommand.self,
       ListCommand.self,
       DoctorCommand.self, PluginHostCommand.self,
     ])
+
+  package init() {}
+
+  /// Does what the command line asks for, and ends the process.
+  /// - Parameter commit: what this program was built from, as Git writes it; empty when nobody knows.
+  package static func start(commit: String) async {
+    ProgramVersion.tell(commit: commit)
+    await main()
+  }
 }

@@ -1,9 +1,11 @@
 """What a person gets who types something wrong: one sentence and the right exit status."""
 
+import re
 import socket
 
 import pytest
 
+from harness.reference import ROOT
 from harness.rtcast import run
 
 
@@ -15,6 +17,15 @@ def refused(status, *arguments, says=(), **options):
         assert word.lower() in text, (word, out, err)
     assert "fatal error" not in text and "stack dump" not in text
     return err
+
+
+def test_the_version_names_the_commit():
+    code, out, _ = run("--version")
+    named = re.fullmatch(r"rtcast \d+\.\d+\.\d+(?: \(([0-9a-f]{9})\))?\n", out)
+    assert code == 0 and named, out
+    head = ROOT / ".git/HEAD"
+    if head.is_file() and head.read_text() == "ref: refs/heads/main\n" and (ROOT / ".git/refs/heads/main").is_file():
+        assert (ROOT / ".git/refs/heads/main").read_text().startswith(named[1])
 
 
 @pytest.mark.parametrize("fps", ["0", "-5", "1000", "abc"])

@@ -1,4 +1,6 @@
 import Glibc
+import NIOCore
+import NIOPosix
 import RTCSignaling
 import RTCSignalingNIO
 import Testing
@@ -16,11 +18,11 @@ import Testing
   /// Publishes to a scripted server and returns what came of it.
   func publish(
     to path: String = "/whip", token: String? = nil, timeout: Int64 = 10, bodyLimit: Int = 262_144,
-    tls: Bool = false, scheme: String = "http", trust: String? = nil,
+    tls: TLSIdentity? = nil, scheme: String = "http", trust: String? = nil,
     _ script: @escaping @Sendable (ScriptedServer.Request) -> ScriptedServer.Act,
     then check: (Result<WHIPPublication, WHIPError>, WHIPClient, ScriptedServer) async throws -> Void
   ) async throws {
-    let server = try await ScriptedServer(tls: tls ? TestCertificate.serverContext() : nil, script)
+    let server = try await ScriptedServer(tls: tls, script)
     var configuration = WHIPClient.Configuration()
     configuration.timeout = timeout
     configuration.bodyLimit = bodyLimit
@@ -194,7 +196,7 @@ import Testing
   }
 
   @Test func anUntrustedCertificateIsRefused() async throws {
-    try await publish(tls: true, scheme: "https", { _ in Self.accepted }) { result, _, server in
+    try await publish(tls: TestCertificate.identity, scheme: "https", { _ in Self.accepted }) { result, _, server in
       guard case .tls(_, let reason) = failure(result) else {
         Issue.record("\(result)")
         return
@@ -204,16 +206,90 @@ import Testing
     }
   }
 
-  @Test func aTrustedOneIsNot() async throws {
+  /// Publishes by TLS to a server whose certificate is trusted.
+  func publish(
+    showing certificate: String, as identity: TLSIdentity, timeout: Int64 = 10,
+    _ script: @escaping @Sendable (ScriptedServer.Request) -> ScriptedServer.Act,
+    then check: (Result<WHIPPublication, WHIPError>, WHIPClient, ScriptedServer) async throws -> Void
+  ) async throws {
     let file = "/tmp/rtcast-test-\(getpid()).pem"
     let handle = try #require(fopen(file, "w"))
-    fputs(TestCertificate.certificate, handle)
+    fputs(certificate, handle)
     fclose(handle)
     defer { unlink(file) }
-    try await publish(tls: true, scheme: "https", trust: file, { _ in Self.accepted }) { result, _, _ in
+    try await publish(timeout: timeout, tls: identity, scheme: "https", trust: file, script, then: check)
+  }
+
+  @Test func aTrustedOneIsNot() async throws {
+    try await publish(showing: TestCertificate.certificate, as: TestCertificate.identity, { _ in Self.accepted }) {
+      (result, client, server) async throws in
       let publication = try result.get()
       #expect(publication.resource.scheme == .https)
+      try await client.delete(publication)
+      #expect(server.requests.map(\.method) == ["POST", "DELETE"])
     }
+  }
+
+  @Test(arguments: [
+    (TestCertificate.elsewhere, "the server's certificate is for another name"),
+    (TestCertificate.expired, "the server's certificate has expired"),
+  ])
+  func `A certificate whose name or time is wrong is refused although it is trusted`(
+    certificate: String, reason: String
+  ) async throws {
+    try await publish(showing: certificate, as: TestCertificate.identity(of: certificate), { _ in Self.accepted }) {
+      (result, _, server) async throws in
+      guard case .tls(_, reason) = failure(result) else {
+        Issue.record("\(result)")
+        return
+      }
+      #expect(server.requests.isEmpty)
+    }
+  }
+
+  /// An answer without a length is whole when the server says goodbye, and only then (RFC 9112 §9.8).
+  @Test(arguments: [false, true])
+  func `An answer that is cut off is not taken for a whole one`(isCutOff: Bool) async throws {
+    let text = "HTTP/1.1 201 Created\r\nContent-Type: application/sdp\r\nLocation: /r\r\n\r\nv=0\r\n"
+    try await publish(
+      showing: TestCertificate.certificate, as: TestCertificate.identity, { _ in isCutOff ? .cutOff(text) : .raw(text) }
+    ) { (result, _, _) async throws in
+      if isCutOff {
+        #expect(failure(result) == .brokenAnswer("the server closed the connection in the middle of it"))
+      } else {
+        let publication = try result.get()
+        #expect(publication.answer == "v=0\r\n")
+      }
+    }
+  }
+
+  @Test func `A server that takes the connection and never speaks TLS is given up`() async throws {
+    let mute = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .childChannelInitializer { $0.eventLoop.makeSucceededVoidFuture() }
+      .bind(host: "127.0.0.1", port: 0).get()
+    let address = try #require(WebAddress("https://127.0.0.1:\(mute.localAddress?.port ?? 0)/whip"))
+    var configuration = WHIPClient.Configuration()
+    configuration.timeout = 1
+    let client = WHIPClient(configuration: configuration)
+    await #expect(throws: WHIPError.tls(address, reason: "the handshake took too long; is it http:// there?")) {
+      try await client.publish(to: address.description, token: nil, offer: Self.offer)
+    }
+    await client.shutdown()
+    try await mute.close()
+  }
+
+  @Test func `A file without certificates to trust is named`() async throws {
+    var configuration = WHIPClient.Configuration()
+    configuration.trustRootsFile = "/nowhere.pem"
+    let client = WHIPClient(configuration: configuration)
+    let address = try #require(WebAddress("https://127.0.0.1:1/whip"))
+    await #expect(
+      throws: WHIPError.tls(
+        address, reason: "there are no certificates to trust in /nowhere.pem, or it cannot be read")
+    ) {
+      try await client.publish(to: address.description, token: nil, offer: Self.offer)
+    }
+    await client.shutdown()
   }
 
   @Test func speakingTLSToAServerThatDoesNotIsTold() async throws {
