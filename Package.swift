@@ -17,32 +17,15 @@ let package = Package(
   name: "rtcast",
   products: [
     .executable(name: "rtcast", targets: ["rtcast-main"]),
-    .library(
-      name: "RTCast",
-      targets: [
-        "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCNet", "RTCCapture", "RTCCaptureX11", "RTCCaptureCamera",
-        "RTCCaptureFile", "RTCCapturePlugin", "RTCAudio", "RTCPlayout", "RTCWindow", "RTCSignaling", "RTCSignalingNIO",
-      ]),
-    // For the fuzzing and benchmark packages beside this one.
+    // What applications import, and beside it the sources and windows that they pick.
+    .library(name: "RTCast", targets: ["RTCast"]),
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
-    .library(name: "FuzzVideoBody", targets: ["FuzzVideoBody"]),
-    .library(name: "RTCWire", targets: ["RTCWire"]),
-    .library(name: "RTCSCTP", targets: ["RTCSCTP", "RTCPrimitives"]),
-    .library(name: "RTCMedia", targets: ["RTCMedia"]),
-    .library(name: "RTCSignaling", targets: ["RTCSignaling"]),
-    .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
-    .library(name: "RTCPeer", targets: ["RTCPeer", "RTCEngine", "RTCSCTP"]),
-    .library(
-      name: "RTCSound",
-      targets: ["RTCAudio", "RTCPlayout", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCPrimitives"]),
-    .library(
-      name: "RTCPictures", targets: ["RTCMedia", "RTCConvert", "RTCCodecVPX", "RTCCapture", "RTCPrimitives"]),
-    .library(
-      name: "RTCEngine",
-      targets: [
-        "RTCEngine", "RTCICE", "RTCDTLS", "RTCSRTP", "RTCSCTP", "RTCWire", "RTCNet", "RTCPrimitives", "RTCMedia",
-        "RTCTestKit",
-      ]),
+    .library(name: "RTCCaptureX11", targets: ["RTCCaptureX11"]),
+    .library(name: "RTCCaptureCamera", targets: ["RTCCaptureCamera"]),
+    .library(name: "RTCCaptureFile", targets: ["RTCCaptureFile"]),
+    .library(name: "RTCCapturePlugin", targets: ["RTCCapturePlugin"]),
+    .library(name: "RTCAudio", targets: ["RTCAudio"]),
+    .library(name: "RTCWindow", targets: ["RTCWindow"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -79,7 +62,6 @@ let package = Package(
     .target(name: "RTCPrimitives", swiftSettings: safe),
     .target(name: "RTCMedia", dependencies: ["RTCPrimitives"], swiftSettings: safe),
     .target(name: "RTCWire", dependencies: ["RTCPrimitives"], swiftSettings: safe),
-    .target(name: "RTCBitstream", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
 
     // The peer connection, sans-IO.
     .target(name: "RTCICE", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
@@ -93,7 +75,7 @@ let package = Package(
 
     // From packets to sound, with any decoder.
     .target(
-      name: "RTCPlayout", dependencies: ["RTCPrimitives", "RTCMedia", "RTCEngine", "RTCBitstream", "RTCNet"],
+      name: "RTCPlayout", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCEngine", "RTCNet"],
       swiftSettings: safe),
 
     // Sockets, clocks and the public peer connection.
@@ -111,7 +93,7 @@ let package = Package(
 
     .target(
       name: "RTCCaptureFile",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCBitstream", "RTCWire", "RTCNet", "RTCCapture", "CFFmpeg"],
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCWire", "RTCNet", "RTCCapture", "RTCCodecFFmpeg", "CFFmpeg"],
       swiftSettings: strict),
 
     .target(
@@ -131,11 +113,14 @@ let package = Package(
       name: "RTCWindow", dependencies: ["RTCMedia", "RTCConvert", "RTCNet", "CLinux", "CSDL2"], swiftSettings: strict),
 
     // Codecs and colour.
+    // Decoders of what comes over the network and out of files. FFmpeg's containers are RTCCaptureFile's.
+    .target(
+      name: "RTCCodecFFmpeg", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "CFFmpeg"], swiftSettings: strict),
     .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
     .target(name: "RTCCodecVPX", dependencies: ["RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
     .target(
       name: "RTCResample", dependencies: ["RTCMedia", "RTCPrimitives", "CSpeexDSP"], swiftSettings: strict),
-    .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "COpus"], swiftSettings: strict),
+    .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: safe),
 
     // Signaling.
     .target(name: "RTCSignaling", dependencies: ["RTCPrimitives"], swiftSettings: safe),
@@ -152,14 +137,14 @@ let package = Package(
       resources: [.embedInCode("Resources/viewer.html")]
         + ["hub.html", "hub.css", "line.js", "media.js", "call.js", "board.js", "tiles.js", "sounds.js", "page.js"]
         .map { .embedInCode("Resources/hub/\($0)") },
-      swiftSettings: strict),
+      swiftSettings: safe),
 
     // What an application imports, and the program.
     .target(
       name: "RTCast",
       dependencies: [
-        "RTCPrimitives", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCNet",
-        "RTCPeer", "RTCPlayout", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO",
+        "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecFFmpeg", "RTCCodecVPX",
+        "RTCCodecOpus", "RTCEngine", "RTCNet", "RTCPeer", "RTCPlayout", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
     .target(
@@ -182,7 +167,8 @@ let package = Package(
     // Tests.
     .target(
       name: "RTCTestKit",
-      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCEngine"], swiftSettings: safe),
+      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCSCTP", "RTCEngine"],
+      swiftSettings: safe),
     // Here and not in the fuzzing package, for it looks behind what the engine shows to others.
     .target(
       name: "FuzzVideoBody", dependencies: ["RTCEngine", "RTCMedia", "RTCPrimitives"],
@@ -192,11 +178,10 @@ let package = Package(
     .testTarget(
       name: "RTCWireTests",
       dependencies: [
-        "RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCEngine", "RTCPrimitives", "RTCSignaling",
+        "RTCWire", "RTCMedia", "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCPrimitives", "RTCSignaling",
         "FuzzVideoBody",
       ],
       swiftSettings: strict),
-    .testTarget(name: "RTCBitstreamTests", dependencies: ["RTCBitstream", "RTCMedia"], swiftSettings: strict),
     .testTarget(
       name: "RTCICETests", dependencies: ["RTCICE", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
     .testTarget(name: "RTCDTLSTests", dependencies: ["RTCDTLS", "RTCPrimitives"], swiftSettings: strict),
@@ -232,7 +217,8 @@ let package = Package(
     .testTarget(
       name: "RTCCaptureFileTests",
       dependencies: [
-        "RTCCaptureFile", "RTCCodecVPX", "RTCBitstream", "RTCMedia", "RTCPrimitives", "ProcessKit", "CFFmpeg",
+        "RTCCaptureFile", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCWire", "RTCMedia", "RTCPrimitives", "ProcessKit",
+        "CFFmpeg",
       ],
       swiftSettings: strict),
     .target(
@@ -269,7 +255,7 @@ let package = Package(
       name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPrimitives"],
       swiftSettings: strict),
     .testTarget(
-      name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCMedia"], swiftSettings: strict),
+      name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCWire", "RTCMedia"], swiftSettings: strict),
     .testTarget(
       name: "RTCSignalingTests", dependencies: ["RTCSignaling", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
@@ -286,8 +272,8 @@ let package = Package(
     .testTarget(
       name: "RTCastTests",
       dependencies: [
-        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPeer",
-        "RTCPrimitives", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO", "ProcessKit",
+        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCWire", "RTCMedia", "RTCNet", "RTCPeer",
+        "RTCPrimitives", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO", "RTCTestKit", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
@@ -300,3 +286,67 @@ let package = Package(
       swiftSettings: strict),
   ]
 )
+
+// What stands beside the product and looks behind what it shows to others; built on request, since nobody else wants it.
+
+/// One executable a parser, linked with libFuzzer; `scripts/fuzz` compiles everything with its instrumentation, the
+/// parsers included. Unit tests replay the bodies over `Fuzz/FailCases`.
+func fuzzer(_ name: String, body: Target.Dependency = "FuzzBodies") -> Target {
+  .executableTarget(
+    name: name, dependencies: ["CLibFuzzer", body], path: "Fuzz/Sources/\(name)", swiftSettings: strict,
+    linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
+}
+
+if Context.environment["RTCAST_FUZZ"] != nil {
+  package.targets += [
+    .target(
+      name: "FuzzBodies",
+      dependencies: [
+        "RTCWire", "RTCMedia", "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCPrimitives", "RTCSignaling",
+      ],
+      path: "Fuzz/Sources/FuzzBodies", swiftSettings: strict),
+    // By itself: it alone needs usrsctp.
+    .target(
+      name: "FuzzSCTPBody", dependencies: ["RTCSCTP", "RTCPrimitives"], path: "Fuzz/Sources/FuzzSCTPBody",
+      swiftSettings: strict),
+    // By themselves likewise: whole agents and peers, on virtual time.
+    .target(
+      name: "FuzzPeerBodies",
+      dependencies: [
+        "RTCEngine", "RTCICE", "RTCDTLS", "RTCSRTP", "RTCSCTP", "RTCWire", "RTCPrimitives", "RTCMedia", "RTCTestKit",
+      ],
+      path: "Fuzz/Sources/FuzzPeerBodies", swiftSettings: strict),
+    .systemLibrary(name: "CLibFuzzer", path: "Fuzz/Sources/CLibFuzzer"),
+  ]
+  package.targets += [
+    "RTP", "RTCP", "VP8", "Opus", "VP9", "H264", "AV1", "STUN", "SDP", "Y4M", "Jitter", "Hub", "HubClient", "PeerJS",
+    "SkyRTC", "H264File", "VP9File", "AV1File",
+  ].map { fuzzer("Fuzz\($0)") }
+  package.targets += [
+    fuzzer("FuzzVideo", body: "FuzzVideoBody"), fuzzer("FuzzSCTP", body: "FuzzSCTPBody"),
+    fuzzer("FuzzICE", body: "FuzzPeerBodies"), fuzzer("FuzzFarPeer", body: "FuzzPeerBodies"),
+    fuzzer("FuzzNegotiation", body: "FuzzPeerBodies"),
+  ]
+}
+
+/// Measurements, run by hand and before a release.
+func benchmark(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Benchmarks/Sources/\(name)",
+    swiftSettings: [.swiftLanguageMode(.v6), .enableExperimentalFeature("Lifetimes")])
+}
+
+if Context.environment["RTCAST_BENCHMARKS"] != nil {
+  package.targets += [
+    // Counts calls of malloc and its kin; must be linked into the executable that is measured.
+    .target(name: "CAllocationCount", path: "Benchmarks/Sources/CAllocationCount"),
+    benchmark(
+      "SendPathBenchmark",
+      ["CAllocationCount", "RTCEngine", "RTCMedia", "RTCNet", "RTCPrimitives", "RTCSRTP", "RTCTestKit"]),
+    benchmark("DataChannelBenchmark", ["RTCEngine", "RTCPeer", "RTCSCTP"]),
+    benchmark(
+      "SoundBenchmark",
+      ["RTCAudio", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPlayout", "RTCPrimitives"]),
+    benchmark("PictureBenchmark", ["RTCCapture", "RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPrimitives"]),
+  ]
+}

@@ -105,12 +105,6 @@ public struct FrameConverter: ~Copyable {
   }
 }
 
-/// Why a frame was not converted.
-public enum ConversionError: Error, Hashable, Sendable {
-  /// libyuv refused its arguments.
-  case library(status: Int)
-}
-
 func check(_ status: Int32) throws(ConversionError) {
   guard status == 0 else { throw .library(status: Int(status)) }
 }

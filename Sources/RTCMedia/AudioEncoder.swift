@@ -14,6 +14,7 @@ public struct AudioEncoderSettings: Hashable, Sendable {
   public var frameMilliseconds = 20
   /// Bits a second, 6 000…510 000.
   public var bitrate = 96_000
+  /// What the sound is, for the encoder's choices.
   public var application = Application.audio
   /// Send next to nothing while nothing is heard.
   public var usesDiscontinuousTransmission = true
@@ -30,6 +31,7 @@ public struct AudioEncoderSettings: Hashable, Sendable {
   /// 0 (cheapest)…10.
   public var complexity = 5
 
+  /// Stereo sound of every kind: what a cast of a desktop sends.
   public init() {}
 }
 

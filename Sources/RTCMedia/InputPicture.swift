@@ -5,12 +5,17 @@ public final class InputPicture {
   /// One plane: `rows` rows of `rowBytes` bytes, each starting `stride` bytes after the one before.
   @unsafe
   public struct Plane {
+    /// The first byte of the first row.
     public var base: UnsafeMutablePointer<UInt8>
+    /// Bytes from one row to the next.
     public var stride: Int
+    /// Bytes of a row that are pixels.
     public var rowBytes: Int
+    /// How many rows there are.
     public var rows: Int
   }
 
+  /// In pixels.
   public let size: PixelSize
   private let memory: UnsafeMutableRawBufferPointer
   private let layout: [(offset: Int, stride: Int, rowBytes: Int, rows: Int)]

@@ -15,6 +15,7 @@ public protocol VideoDecoder: AnyObject {
 }
 
 extension VideoDecoder {
+  /// Unknown, unless a decoder says otherwise.
   public var colorSpace: ColorSpace? { nil }
 }
 

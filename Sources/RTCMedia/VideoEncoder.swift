@@ -15,6 +15,7 @@ public struct VideoEncoderSettings: Hashable, Sendable {
   /// Threads the encoder may use for a large picture.
   public var threads: Int
 
+  /// What an encoder is asked for; see each property.
   public init(
     size: PixelSize, contentHint: ContentHint = .detail, maxFrameRate: Double = 30,
     targetBitrate: BitRate = .megabitsPerSecond(1), quantizerRange: ClosedRange<Int>? = nil, threads: Int = 2
@@ -38,16 +39,20 @@ public struct EncodeJob: Sendable {
     case frame(VideoFrame)
   }
 
+  /// Where the pixels come from.
   public var source: Source
   /// What differs from the last job's picture; nil = everything, empty = nothing (a key frame of the same picture).
   public var changed: [PixelRect]?
   /// Code a picture that needs no other. The encoder may make one unasked (the first, after a change of size).
   public var keyFrame: Bool
+  /// When the picture was taken, in the monotonic clock.
   public var captureTime: Timestamp
   /// The present, on the same clock: rate accounting follows it.
   public var now: Timestamp
+  /// How the viewer turns the picture before showing it.
   public var rotation: VideoRotation
 
+  /// What an encoder is asked for; see each property.
   public init(
     source: Source = .inputPicture, changed: [PixelRect]?, keyFrame: Bool = false, captureTime: Timestamp,
     now: Timestamp, rotation: VideoRotation = .none

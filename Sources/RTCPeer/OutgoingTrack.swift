@@ -6,6 +6,7 @@ public enum OutgoingTrack: Sendable {
   case video(OutgoingVideoTrack)
   case audio(OutgoingAudioTrack)
 
+  /// Sound or pictures.
   public var kind: MediaKind {
     switch self {
     case .video: .video
@@ -52,6 +53,20 @@ public enum OutgoingTrack: Sendable {
     case .audio(let track): track.detach(outlet)
     }
   }
+
+  func bitrateChanged(_ bitrate: BitRate, of outlet: TrackSender) {
+    switch self {
+    case .video(let track): track.bitrateChanged(bitrate, of: outlet)
+    case .audio(let track): track.bitrateChanged(bitrate, of: outlet)
+    }
+  }
+
+  func reachabilityChanged(_ isReachable: Bool, of outlet: TrackSender) {
+    switch self {
+    case .video(let track): track.reachabilityChanged(isReachable, of: outlet)
+    case .audio(let track): track.reachabilityChanged(isReachable, of: outlet)
+    }
+  }
 }
 
 /// One transceiver of one peer: where a track goes out. Lives on the loop's thread.
@@ -60,6 +75,6 @@ struct TrackSender: Hashable {
   let transceiver: TransceiverID
 
   func tell(isMuted: Bool, now: Timestamp) {
-    slot.handle(.command(.setMuted(isMuted, transceiver)), now: now)
+    _ = try? slot.perform(.setMuted(isMuted, transceiver), now: now)
   }
 }

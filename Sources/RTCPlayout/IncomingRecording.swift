@@ -1,4 +1,3 @@
-import RTCBitstream
 public import RTCEngine
 public import RTCMedia
 import Synchronization

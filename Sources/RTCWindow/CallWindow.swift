@@ -75,6 +75,7 @@ public final class CallWindow: Sendable {
   /// - Parameter name: whose it is; shown in the title when there are several.
   public func addVideo(name: String) -> WindowVideo { WindowVideo(board: board, id: board.addVideo(name: name)) }
 
+  /// Changes what the window is called. Any thread.
   public func setTitle(_ title: String) { board.change { $0.title = title } }
 
   /// Says in the title what the far side does not get from us.

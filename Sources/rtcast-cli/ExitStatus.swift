@@ -5,7 +5,7 @@ import RTCSignalingNIO
 import RTCast
 
 /// The sysexits this program uses.
-enum ExitStatus: Int32 {
+package enum ExitStatus: Int32, Sendable {
   case usage = 64
   case noInput = 66
   case unavailable = 69
@@ -15,62 +15,4 @@ enum ExitStatus: Int32 {
   case notPermitted = 77
 
   var code: ExitCode { ExitCode(rawValue) }
-}
-
-/// An end that is told to the person in one sentence.
-struct CastFailure: Error {
-  var status: ExitStatus
-  var sentence: String
-
-  init(_ status: ExitStatus, _ sentence: String) {
-    self.status = status
-    self.sentence = sentence
-  }
-
-  init(_ error: CaptureError) {
-    let status: ExitStatus =
-      switch error {
-      case .alreadyStarted: .software
-      case .noSuchSource, .unsupportedFormat: .noInput
-      case .unavailable: .unavailable
-      case .notPermitted: .notPermitted
-      }
-    self.init(status, error.sentence)
-  }
-
-  init(_ error: SignalingServerError) {
-    switch error {
-    case .portTaken(let address):
-      self.init(
-        .unavailable,
-        "Port \(address.port) at \(address.host.text) is in use; end the program that has it, or choose another "
-          + "by --listen (port 0 takes a free one).")
-    case .refused: self.init(.notPermitted, error.description)
-    case .badCertificate: self.init(.noInput, error.description)
-    case .notPermitted: self.init(.notPermitted, error.description)
-    case .notThisMachine, .unknownHost, .failed: self.init(.unavailable, error.description)
-    }
-  }
-
-  init(_ error: RecordingError) {
-    let status: ExitStatus =
-      switch error {
-      case .unknownContainer, .unsupportedCodec, .alreadyExists: .usage
-      case .noSuchFolder: .cannotCreate
-      case .notPermitted: .notPermitted
-      case .unavailable: .unavailable
-      }
-    self.init(status, error.sentence)
-  }
-
-  init(_ failure: PublishFailure) {
-    let status: ExitStatus =
-      switch failure.kind {
-      case .misuse: .usage
-      case .unreachable: .unavailable
-      case .notPermitted: .notPermitted
-      case .protocolViolation: .protocolError
-      }
-    self.init(status, failure.sentence)
-  }
 }

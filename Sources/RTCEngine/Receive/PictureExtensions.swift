@@ -15,7 +15,7 @@ package struct PictureExtensions: Hashable, Sendable {
     while let element = elements.next() {
       let data = packet.extracting(element.range)
       switch map.uri(id: element.id) {
-      case .videoOrientation: rotation = VideoOrientation(parsing: data).map { VideoRotation($0.rotation) }
+      case .videoOrientation: rotation = VideoOrientation(parsing: data)?.rotation
       case .colorSpace: colorSpace = ColorSpaceDescription(parsing: data).flatMap { ColorSpace($0) }
       case .playoutDelay: playoutDelay = PlayoutDelay(parsing: data)
       default: break
@@ -30,18 +30,6 @@ package struct PictureExtensions: Hashable, Sendable {
     rotation = newer.rotation ?? rotation
     colorSpace = newer.colorSpace ?? colorSpace
     playoutDelay = newer.playoutDelay ?? playoutDelay
-  }
-}
-
-extension VideoRotation {
-  init(_ rotation: VideoOrientation.Rotation) {
-    self =
-      switch rotation {
-      case .none: .none
-      case .clockwise90: .clockwise90
-      case .clockwise180: .half
-      case .clockwise270: .clockwise270
-      }
   }
 }
 

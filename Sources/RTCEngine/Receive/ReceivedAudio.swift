@@ -1,4 +1,3 @@
-public import RTCMedia
 public import RTCPrimitives
 
 /// A received Opus packet.
@@ -14,11 +13,11 @@ public struct ReceivedAudio: Sendable {
   public var marker: Bool
   public var received: Timestamp
   /// As the sender says (RFC 6464); nil when it says nothing.
-  public var level: SoundLevel?
+  public var level: AudioLevel?
 
   public init(
     payload: [UInt8], number: Int64, timestamp: RTPTimestamp, marker: Bool, received: Timestamp,
-    level: SoundLevel? = nil
+    level: AudioLevel? = nil
   ) {
     self.payload = payload
     self.number = number

@@ -57,7 +57,7 @@ final class CallConnection: Sendable {
     reception = Reception(peer: party.peer, codecs: codecs) { await report(.reception($0)) }
     (words, wordSink) = AsyncStream.makeStream(of: CallWord.self)
     var options = PeerConnection.Configuration()
-    options.videoFormats = media.program.video.formats
+    options.videoFormats = media.outgoing.videoFormats
     options.receivableFormats = codecs.receivableFormats
     options.bitrates = configuration.video
     options.audioBitrates = configuration.audio
@@ -117,12 +117,9 @@ final class CallConnection: Sendable {
     }
   }
 
-  private func receive(_ candidate: HubCandidate?, _ negotiation: PerfectNegotiation) async {
-    let remote = RemoteCandidate(
-      candidate: candidate?.text ?? "", sdpMid: candidate?.mid, sdpMLineIndex: candidate?.line,
-      usernameFragment: candidate?.usernameFragment)
+  private func receive(_ candidate: ICECandidateInit?, _ negotiation: PerfectNegotiation) async {
     // One that cannot be read is one way less.
-    try? await negotiation.receive(remote)
+    try? await negotiation.receive(candidate ?? ICECandidateInit(candidate: ""))
   }
 
   private func noteDescription() { begun.withLock { $0 = $0 ?? MonotonicClock.now() } }
@@ -181,21 +178,16 @@ final class CallConnection: Sendable {
     for await event in connection.events {
       switch event {
       case .stateChanged(.connected):
-        media.connected(connection.id)
         if !wasConnected { await report(.connected) }
         wasConnected = true
       case .stateChanged(.ended(let reason)):
-        media.disconnected(connection.id)
         await report(end: reason, wasConnected: wasConnected)
       case .trackAdded(let track): await reception.add(track)
       case .trackRemoved(let track): await reception.remove(track)
       case .dataChannelOpened(let channel): await report(.dataChannel(channel))
-      case .targetBitrateChanged(let rate, _): media.videoTarget(rate, of: connection.id)
-      case .audioTargetBitrateChanged(let rate, _): media.audioTarget(rate, of: connection.id)
       default: break
       }
     }
-    media.disconnected(connection.id)
     wordSink.finish()
     await reception.end()
   }

@@ -1,6 +1,7 @@
 import RTCEngine
 import RTCMedia
 import RTCPrimitives
+import RTCWire
 import Synchronization
 
 /// Hands the packets of an incoming sound to a recorder as they came, none decoded. What comes late is left out. Any thread.
