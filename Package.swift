@@ -16,7 +16,7 @@ let safe: [SwiftSetting] = strict + [.strictMemorySafety()]
 let package = Package(
   name: "rtcast",
   products: [
-    .executable(name: "rtcast", targets: ["rtcast-cli"]),
+    .executable(name: "rtcast", targets: ["rtcast-main"]),
     // What applications import, and beside it the sources and windows that they pick.
     .library(name: "RTCast", targets: ["RTCast"]),
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
@@ -31,8 +31,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
   ],
   targets: [
     // C libraries: module maps and shims, each used by one owner.
@@ -129,13 +127,11 @@ let package = Package(
     .target(
       name: "RTCSignalingNIO",
       dependencies: [
-        "RTCPrimitives", "RTCSignaling",
+        "RTCPrimitives", "RTCDTLS", "RTCSignaling",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOWebSocket", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Logging", package: "swift-log"),
       ],
       resources: [.embedInCode("Resources/viewer.html")]
@@ -151,7 +147,7 @@ let package = Package(
         "RTCCodecOpus", "RTCEngine", "RTCNet", "RTCPeer", "RTCPlayout", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
-    .executableTarget(
+    .target(
       name: "rtcast-cli",
       dependencies: [
         "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera", "RTCCaptureFile",
@@ -161,6 +157,12 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
+
+    .target(name: "CRTCastCommit"),
+    // Without what only debuggers want, which is more than half of it.
+    .executableTarget(
+      name: "rtcast-main", dependencies: ["rtcast-cli", "CRTCastCommit"], swiftSettings: strict,
+      linkerSettings: [.unsafeFlags(["-Xlinker", "--strip-debug"], .when(configuration: .release))]),
 
     // Tests.
     .target(
@@ -277,12 +279,11 @@ let package = Package(
     .testTarget(
       name: "RTCSignalingNIOTests",
       dependencies: [
-        "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO",
+        "RTCPrimitives", "RTCDTLS", "RTCSignaling", "RTCSignalingNIO",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOWebSocket", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
