@@ -161,7 +161,7 @@ let package = Package(
     .target(name: "CRTCastCommit"),
     // Without what only debuggers want, which is more than half of it.
     .executableTarget(
-      name: "rtcast-main", dependencies: ["rtcast-cli", "CRTCastCommit"], swiftSettings: strict,
+      name: "rtcast-main", dependencies: ["rtcast-cli", "CRTCastCommit"], swiftSettings: safe,
       linkerSettings: [.unsafeFlags(["-Xlinker", "--strip-debug"], .when(configuration: .release))]),
 
     // Tests.
