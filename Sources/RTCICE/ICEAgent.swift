@@ -127,10 +127,19 @@ public struct ICEAgent: ~Copyable {
     _ datagram: Span<UInt8>, route: Route, now: Timestamp, into batch: inout DatagramBatch, events: inout [ICEEvent]
   ) {
     if let message = try? STUNMessage(parsing: datagram) {
-      handle(message, route: route, now: now, into: &batch, events: &events)
+      receive(message, route: route, now: now, into: &batch, events: &events)
     } else {
       statistics.count(.malformed)
+      sendDueCheck(now: now, into: &batch)
+      settle(now: now, events: &events)
     }
+  }
+
+  /// Takes a STUN message that was parsed already, to find the agent it is for; see `ICEDemultiplexer`.
+  public mutating func receive(
+    _ message: STUNMessage, route: Route, now: Timestamp, into batch: inout DatagramBatch, events: inout [ICEEvent]
+  ) {
+    handle(message, route: route, now: now, into: &batch, events: &events)
     sendDueCheck(now: now, into: &batch)
     settle(now: now, events: &events)
   }
@@ -153,8 +162,6 @@ public struct ICEAgent: ~Copyable {
 
   /// When `deadlineReached` must be called next; nil: not at all.
   public var nextDeadline: Timestamp? { deadlines.next?.time }
-  /// The same with its reason.
-  public var nextTimer: (time: Timestamp, timer: ICETimer)? { deadlines.next }
 
   // MARK: - Reading
 

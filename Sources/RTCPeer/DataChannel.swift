@@ -4,12 +4,14 @@ import Synchronization
 /// One data channel of a connection (W3C `RTCDataChannel`). Any thread may use it.
 ///
 /// What happens to it goes to its delegate, or, while there is none, to `events`. Nothing is lost: what nobody has taken yet
-/// waits, and when a few megabytes of messages wait in a connection's channels the far side is held back, in all of them,
+/// waits, and when a few megabytes of messages wait in a connection's channels the remote peer is held back, in all of them,
 /// as SCTP has it. A channel that is not wanted is to be closed rather than left unread.
 public final class DataChannel: Sendable {
+  /// What the channel is called (RFC 8832); any text, the empty one included.
   public let label: String
   /// The application's name for what is spoken in the channel; often empty.
   public let `protocol`: String
+  /// Messages come in the order in which they were sent.
   public let isOrdered: Bool
   /// A lost message is sent again at most so often; nil: until it arrives, or its time is over.
   public let maxRetransmits: UInt32?
@@ -46,6 +48,7 @@ public final class DataChannel: Sendable {
   /// The stream's number; nil before the connection stands, when the channel is not negotiated.
   public var id: UInt16? { condition.withLock { $0.id?.value } }
 
+  /// Where the channel stands (W3C WebRTC §6.2). Any thread.
   public var readyState: DataChannelState { condition.withLock { $0.readyState } }
 
   /// Bytes of messages that were given to `send` and wait for SCTP to take them.
@@ -63,7 +66,7 @@ public final class DataChannel: Sendable {
   // MARK: - Sending
 
   /// Queues text.
-  /// - Throws: when the channel is not open, the message is longer than the far side takes, or too much waits already.
+  /// - Throws: when the channel is not open, the message is longer than the remote peer takes, or too much waits already.
   public func send(_ text: String) throws(DataChannelError) { try send(.text(text)) }
 
   /// Queues bytes; throws as `send(_: String)` does.

@@ -7,6 +7,7 @@ public enum IncomingTrack: Sendable {
   case video(IncomingVideoTrack)
   case audio(IncomingAudioTrack)
 
+  /// The transceiver that receives it.
   public var transceiver: TransceiverID {
     switch self {
     case .video(let track): track.transceiver
@@ -47,8 +48,11 @@ public enum IncomingTrack: Sendable {
 
 /// A video of the far side's. Any thread.
 public final class IncomingVideoTrack: Sendable {
+  /// The track's identifier in the remote description.
   public let id: String
+  /// The streams that the remote peer put it in.
   public let streamIDs: [String]
+  /// The transceiver that receives it.
   public let transceiver: TransceiverID
   let inlet = TrackReceiver<ReceivedFrame> { .init(isBeginning: $0.isKeyFrame, bytes: $0.data.count) }
   private let ask: @Sendable () -> Void
@@ -103,8 +107,11 @@ public final class IncomingVideoTrack: Sendable {
 
 /// A sound of the far side's. Any thread.
 public final class IncomingAudioTrack: Sendable {
+  /// The track's identifier in the remote description.
   public let id: String
+  /// The streams that the remote peer put it in.
   public let streamIDs: [String]
+  /// The transceiver that receives it.
   public let transceiver: TransceiverID
   let inlet = TrackReceiver<ReceivedAudio>()
   private let readStatistics: @Sendable () async -> StreamStatistics.Reception?

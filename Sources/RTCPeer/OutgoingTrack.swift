@@ -6,6 +6,7 @@ public enum OutgoingTrack: Sendable {
   case video(OutgoingVideoTrack)
   case audio(OutgoingAudioTrack)
 
+  /// Sound or pictures.
   public var kind: MediaKind {
     switch self {
     case .video: .video
@@ -74,6 +75,6 @@ struct TrackSender: Hashable {
   let transceiver: TransceiverID
 
   func tell(isMuted: Bool, now: Timestamp) {
-    slot.handle(.command(.setMuted(isMuted, transceiver)), now: now)
+    _ = try? slot.perform(.setMuted(isMuted, transceiver), now: now)
   }
 }

@@ -5,8 +5,9 @@ public import RTCPrimitives
 public import RTCSCTP
 import RTCWire
 
-/// A connection to one far peer, shaped as W3C WebRTC has it. It lives on the loop's thread; every call hops there once.
+/// A connection to one remote peer, shaped as W3C WebRTC has it. It lives on the loop's thread; every call hops there once.
 public actor PeerConnection {
+  /// What a connection is made with.
   public struct Configuration: Sendable {
     /// A video to begin with, if any; more by `addTrack`.
     public var video: OutgoingVideoTrack?
@@ -14,15 +15,15 @@ public actor PeerConnection {
     public var videoFormats = [VideoPayloadFormat.vp8]
     /// What the video we take may be coded with, the best first.
     public var receivableFormats = [VideoPayloadFormat.vp8]
-    /// A transceiver to begin with takes the far side's video.
+    /// A transceiver to begin with takes the remote peer's video.
     public var receivesVideo = false
     /// A sound to begin with, if any; played in step with the video.
     public var audio: OutgoingAudioTrack?
-    /// A transceiver to begin with takes the far side's sound.
+    /// A transceiver to begin with takes the remote peer's sound.
     public var receivesAudio = false
     /// What is said of all sound in descriptions.
     public var opus = PeerConfiguration.OpusParameters()
-    /// Nil: no data channels; the far side's m-section for them is rejected.
+    /// Nil: no data channels; the remote peer's m-section for them is rejected.
     public var dataChannels: DataChannelOptions? = DataChannelOptions()
     /// Of all video together.
     public var bitrates = BitrateLimits()
@@ -31,12 +32,16 @@ public actor PeerConnection {
     /// Time from the first description to a finished handshake; then the connection ends by itself.
     public var connectTimeout = TimeDelta.seconds(15)
 
+    /// - Parameters:
+    ///   - video: what is sent; nil: none.
+    ///   - audio: the same of sound.
     public init(video: OutgoingVideoTrack? = nil, audio: OutgoingAudioTrack? = nil) {
       self.video = video
       self.audio = audio
     }
   }
 
+  /// Different for each connection of the process.
   public nonisolated let id: String
   /// What happens to the connection, in order; ends after `.stateChanged(.ended)`. One reader.
   public nonisolated let events: AsyncStream<PeerConnectionEvent>
@@ -53,11 +58,11 @@ public actor PeerConnection {
   let dataChannels: DataChannelTable
   /// Makes offers and answers by itself, if there is one.
   var negotiator: Negotiator?
-  /// The events of the step under way, for the call that caused it.
-  private var stepEvents: [Event] = []
 
+  /// The loop's thread: calls go there once, packets never leave it.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.events.asUnownedSerialExecutor() }
 
+  /// Nothing is sent before a description is made.
   public init(on loop: PeerLoop, configuration: Configuration = Configuration()) {
     self.loop = loop
     self.configuration = configuration
@@ -74,25 +79,21 @@ public actor PeerConnection {
   /// New bounds for the bitrate of all video we send.
   public func setBitrates(_ limits: BitrateLimits) { _ = try? perform(.setBitrateLimits(limits)) }
 
-  /// Asks the far sender for a key frame, of every video or of this one.
+  /// Asks the remote sender for a key frame, of every video or of this one.
   public func requestKeyFrame(_ transceiver: TransceiverID? = nil) { _ = try? perform(.requestKeyFrame(transceiver)) }
 
   /// Says goodbye and ends. Calling it again does nothing.
   public func close() { _ = try? perform(.close) }
 
+  /// What was sent, received and lost so far; zeros once closed.
   public func statistics() -> PeerStatistics { slot?.peer.statistics ?? PeerStatistics() }
 
   // MARK: - On the loop
 
   /// Carries a command out and returns what came of it.
   @discardableResult
-  func perform(_ command: Command) throws -> [Event] {
-    let slot = try makeSlot()
-    stepEvents.removeAll()
-    slot.handle(.command(command), now: MonotonicClock.now())
-    let events = stepEvents
-    for case .negotiationFailed(let failure) in events { throw failure }
-    return events
+  func perform(_ command: Command) throws -> CommandResult {
+    try makeSlot().perform(command, now: MonotonicClock.now())
   }
 
   func makeSlot() throws -> PeerSlot {
@@ -170,16 +171,6 @@ public actor PeerConnection {
       if case .audio(let track)? = outgoing[id], let slot {
         track.preferencesChanged(preferences, of: TrackSender(slot: slot, transceiver: id))
       }
-    default:
-      stepEvents.append(event)
-      tell(event)
-    }
-  }
-
-  /// Passes on what an application hears of.
-  private func tell(_ event: Event) {
-    switch event {
-    case .dataChannelMade: if let slot { _ = dataChannels.handle(event, of: slot, on: loop.events) }
     case .stateChanged(let state):
       switch state {
       case .ended: letGo()
@@ -207,7 +198,7 @@ public actor PeerConnection {
     case .audioTargetBitrateChanged(let rate, let id):
       bitrateChanged(rate, of: id)
       continuation.yield(.audioTargetBitrateChanged(rate, id))
-    default: break
+    case .usernameFragmentAdded: break  // the table's
     }
   }
 
@@ -261,12 +252,15 @@ public actor PeerConnection {
 
 /// A call that cannot be meant; the sentence says what to do instead.
 public struct APIMisuse: Error, CustomStringConvertible, Sendable {
+  /// What was wrong with the call, for the programmer.
   public let description: String
   init(_ sentence: String) { description = sentence }
 }
 
 /// The loop has as many peers as it may.
 public struct TooManyPeers: Error, CustomStringConvertible, Sendable {
+  /// So many peers a loop has at most.
   public let limit: Int
+  /// A sentence for a person.
   public var description: String { "There are already \(limit) peers; try again when some have left." }
 }

@@ -8,7 +8,7 @@ public enum PeerConnectionEvent: Sendable {
   case signalingStateChanged(SignalingState)
   /// An offer is due. Comes once until the next agreement; `PerfectNegotiation` sees to it by itself.
   case negotiationNeeded
-  /// The far side sends a track, or is about to: set its receiver.
+  /// The remote peer sends a track, or is about to: set its receiver.
   case trackAdded(IncomingTrack)
   /// It sends it no longer; the track has ended.
   case trackRemoved(IncomingTrack)
@@ -18,6 +18,6 @@ public enum PeerConnectionEvent: Sendable {
   /// What the network bears of this video, or of this sound, from now on.
   case targetBitrateChanged(BitRate, TransceiverID)
   case audioTargetBitrateChanged(BitRate, TransceiverID)
-  /// The far side has opened a data channel.
+  /// The remote peer has opened a data channel.
   case dataChannelOpened(DataChannel)
 }

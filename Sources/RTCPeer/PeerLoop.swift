@@ -6,14 +6,16 @@ public import RTCPrimitives
 
 /// The media plane of one process: a thread, a UDP port, a certificate, and all peers that share them.
 public final class PeerLoop: Sendable {
+  /// What a loop is made with.
   public struct Options: Sendable {
     /// UDP port for all peers; 0 picks a free one.
     public var port: UInt16 = 0
     /// Offer loopback addresses even when the machine has others. For tests and for peers in the same namespace.
     public var includesLoopback = false
     /// At most this many peers at a time, unconnected ones included.
-    public var maximumPeers = 1_024
+    public var maximumPeers = 2_048
 
+    /// A free port on every address of this machine.
     public init() {}
   }
 

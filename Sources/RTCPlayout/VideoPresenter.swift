@@ -207,7 +207,7 @@ package final class VideoPresenter {
   /// What the header extension says goes before what the bitstream says. But FFmpeg's decoders, when the bitstream says full
   /// range, hand out limited range and say so.
   private func colorSpace(of frame: ReceivedFrame, by decoder: any VideoDecoder) -> ColorSpace {
-    if frame.colorSpace == .bt709Full, frame.codec == .h264 || frame.codec == .av1, let own = decoder.colorSpace {
+    if frame.colorSpace?.range == .full, frame.codec == .h264 || frame.codec == .av1, let own = decoder.colorSpace {
       return own
     }
     return frame.colorSpace ?? decoder.colorSpace ?? .bt601Limited

@@ -23,6 +23,15 @@ def refused(status, *arguments, says=(), **options):
     return err
 
 
+def test_the_version_names_the_commit():
+    code, out, _ = run("--version")
+    named = re.fullmatch(r"rtcast \d+\.\d+\.\d+(?: \(([0-9a-f]{9})\))?\n", out)
+    assert code == 0 and named, out
+    head = ROOT / ".git/HEAD"
+    if head.is_file() and head.read_text() == "ref: refs/heads/main\n" and (ROOT / ".git/refs/heads/main").is_file():
+        assert (ROOT / ".git/refs/heads/main").read_text().startswith(named[1])
+
+
 @pytest.mark.parametrize("fps", ["0", "-5", "1000", "abc"])
 def test_a_frame_rate_that_makes_no_sense_is_a_usage_error(fps):
     refused(64, "test", f"--fps={fps}", says=["fps"])

@@ -131,6 +131,62 @@ def test_a_certificate_from_files(cast, tmp_path):
     assert status == 66 and "BEGIN CERTIFICATE" in error
 
 
+@pytest.fixture
+def secured(cast, tmp_path):
+    return port_of(cast("serve", "--listen", "127.0.0.1:0", "--tls", env={"XDG_STATE_HOME": str(tmp_path)}).url())
+
+
+def shake_hands(port, **settings):
+    context = untrusting()
+    for name, value in settings.items():
+        if name == "protocols":
+            context.set_alpn_protocols(value)
+        else:
+            setattr(context, name, value)
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as plain, context.wrap_socket(plain) as secure:
+        return secure.version(), secure.selected_alpn_protocol(), secure.cipher()[0]
+
+
+def test_which_versions_and_protocols_its_tls_takes(secured):
+    assert shake_hands(secured)[:2] == ("TLSv1.3", None)
+    assert shake_hands(secured, maximum_version=ssl.TLSVersion.TLSv1_2, protocols=["h2", "http/1.1"])[:2] == ("TLSv1.2", "http/1.1")
+    with pytest.raises(ssl.SSLError, match="(?i)no.application.protocol"):
+        shake_hands(secured, protocols=["h2"])
+    # Forward secrecy and AEAD, or nothing.
+    context = untrusting()
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers("AES128-SHA:AES256-SHA256:ECDHE-ECDSA-AES128-SHA:ECDHE-RSA-AES128-SHA")
+    with socket.create_connection(("127.0.0.1", secured), timeout=10) as plain, pytest.raises(ssl.SSLError):
+        context.wrap_socket(plain)
+
+
+def test_a_renegotiation_is_refused(secured):
+    from OpenSSL import SSL
+
+    context = SSL.Context(SSL.TLS_CLIENT_METHOD)
+    context.set_max_proto_version(SSL.TLS1_2_VERSION)
+    with socket.create_connection(("127.0.0.1", secured)) as plain:
+        connection = SSL.Connection(context, plain)
+        connection.set_connect_state()
+        connection.do_handshake()
+        assert connection.renegotiate()
+        with pytest.raises(SSL.Error, match="no renegotiation"):
+            connection.do_handshake()
+    assert shake_hands(secured)[0] == "TLSv1.3"
+
+
+def test_its_tls_outlives_rubbish(secured):
+    import random
+
+    noise = random.Random(5)
+    for count in range(60):
+        with socket.create_connection(("127.0.0.1", secured), timeout=10) as plain:
+            plain.sendall((b"\x16\x03\x01" if count % 2 else b"") + noise.randbytes(1 + count * 20))
+            if count % 3:
+                plain.shutdown(socket.SHUT_WR)
+    assert shake_hands(secured)[0] == "TLSv1.3"
+
+
 @pytest.mark.parametrize("arguments, status", [
     (["--tls-cert", "x"], 64), (["--tls", "--tls-cert", "x", "--tls-key", "y"], 64), (["--tls-cert", "/x", "--tls-key", "/y"], 66),
     (["--tokens", "/nothing"], 66), (["--max-peers", "0"], 64), (["--max-message", "1"], 64), (["--token", ""], 64),

@@ -25,8 +25,8 @@ func packedFrame(
 
 /// What is written in a picture, gaps left out.
 func planes(_ picture: InputPicture) -> [[UInt8]] {
-  (0..<3).map { index in
-    let extent = PixelFormat.i420.planeExtent(index, of: picture.size)
+  (0..<picture.format.planeCount).map { index in
+    let extent = picture.format.planeExtent(index, of: picture.size)
     let stride = picture.stride(ofPlane: index)
     return picture.withPlane(index) { bytes in
       var result: [UInt8] = []

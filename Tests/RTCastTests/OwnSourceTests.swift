@@ -3,7 +3,7 @@ import Glibc
 import ProcessKit
 import Testing
 
-/// The example of an application's own source, built beside the tests.
+/// The examples of an application's own source and signaling, built beside the tests.
 @Suite struct OwnSourceTests {
   @Test(.feature("S0.70", "S4.20")) func `the example runs and its pictures are captured`() throws {
     let output = try TestProcess.run([Self.folder + "/OwnSource"]).text

@@ -37,11 +37,8 @@ extension ColorSpace {
   /// Nil for what we have no name for; the bitstream's word holds then.
   init?(_ description: ColorSpaceDescription) {
     switch (description.matrix, description.range) {
-    case (1, .full): self = .bt709Full
-    case (1, _): self = .bt709Limited
-    // Planes that are said to be sRGB are taken for those of JPEG: BT.601 at full range.
-    case (5...6, .full): self = .sRGB
-    case (5...6, _): self = .bt601Limited
+    case (1, let range): self.init(matrix: .bt709, range: range == .full ? .full : .limited)
+    case (5...6, let range): self.init(matrix: .bt601, range: range == .full ? .full : .limited)
     default: return nil
     }
   }

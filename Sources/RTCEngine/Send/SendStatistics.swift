@@ -41,7 +41,7 @@ public struct PeerStatistics: Sendable {
   public var srtpProfile: String?
   /// What the first video may be sent as, the best first; empty until it is agreed.
   public var videoFormats: [VideoPayloadFormat] = []
-  /// The far side understands what `EncodedFrame.colorSpace` says; without it VP8 must be BT.601.
+  /// The remote peer understands what `EncodedFrame.colorSpace` says; without it VP8 must be BT.601.
   public var supportsColorSpace = false
   public var framesReceived = 0
   public var packetsReceived = 0
@@ -64,7 +64,7 @@ public struct StreamStatistics: Sendable {
   /// Nil while nothing is received.
   public var reception: Reception?
 
-  /// What was received, since the far sender last began anew.
+  /// What was received, since the remote sender last began anew.
   public struct Reception: Sendable {
     public var ssrc: SSRC
     public var packetsReceived = 0
@@ -77,38 +77,4 @@ public struct StreamStatistics: Sendable {
     /// sender does not say (RFC 6464).
     public var audioLevel: Double?
   }
-}
-
-/// Why an incoming datagram was not used. The far side's faults are counted, never thrown.
-public enum DropReason: Int, CaseIterable, Sendable {
-  /// Not STUN, DTLS, RTP or RTCP.
-  case unknownKind
-  /// STUN that fails its integrity check, or belongs to nobody.
-  case stun
-  /// DTLS that could not be read.
-  case dtls
-  /// SRTP or SRTCP before keys are there.
-  case noKeys
-  /// SRTP or SRTCP that fails authentication.
-  case authentication
-  /// A packet seen before.
-  case replay
-  /// RTP or RTCP whose lengths contradict each other.
-  case malformed
-  /// RTP of a stream that was not negotiated.
-  case unknownStream
-  /// RTP of a source (SSRC) that is another stream's already.
-  case sourceCollision
-}
-
-/// A count for every `DropReason`.
-public struct DropCounts: Sendable {
-  private var counts = InlineArray<9, UInt64>(repeating: 0)
-
-  public subscript(_ reason: DropReason) -> UInt64 {
-    get { counts[reason.rawValue] }
-    set { counts[reason.rawValue] = newValue }
-  }
-
-  public var total: UInt64 { DropReason.allCases.reduce(0) { $0 + self[$1] } }
 }

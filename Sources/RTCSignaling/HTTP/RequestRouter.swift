@@ -2,15 +2,23 @@
 public struct RequestRouter: Sendable {
   /// What to do once the request has arrived whole.
   public enum Verdict: Sendable, Equatable {
+    /// This reply, at once.
     case reply(HTTPReply)
+    /// The page at `/`.
     case page
+    /// The viewer page.
     case viewer
     /// The figures only for those who may see the cast.
     case health(detail: Bool)
+    /// An offer, for the stream named.
     case open(SignalingDoor, stream: String?)
+    /// Candidates for a session.
     case patch(SignalingDoor, id: String, etag: String?)
+    /// The end of a session.
     case close(SignalingDoor, id: String)
+    /// Figures for Prometheus.
     case metrics
+    /// A name that nobody has, for PeerJS.
     case freeName
     /// The names in the hub, for those who show a token of it.
     case peerNames(key: String)
@@ -54,6 +62,7 @@ public struct RequestRouter: Sendable {
     self.hostNames = Set(hostNames.map { HostName($0) } + [listen.host])
   }
 
+  /// What to do with a request, by its head alone.
   public func judge(_ head: RequestHead) -> Verdict {
     if let refusal = refusalOfSource(head) { return .reply(refusal) }
     guard let route = route(head) else {

@@ -11,6 +11,7 @@ public enum SignalingDoor: String, Sendable, CaseIterable {
 
 /// The resources that a signaling server has.
 public enum SignalingRoute: Sendable, Equatable {
+  /// `/`.
   case page
   /// `/watch`: the viewer page, wherever the front page is another.
   case viewer
