@@ -50,8 +50,9 @@ import Testing
     return VideoFrame(buffer: try #require(buffer), captureTime: .zero, colorSpace: space)
   }
 
-  @Test(arguments: inputs, PixelFormat.allCases)
-  func `Every frame keeps its colours in every input format`(input: PixelFormat, format: PixelFormat) throws {
+  @Test(arguments: inputs, PixelFormat.allCases) func `every frame keeps its colours in every input format`(
+    input: PixelFormat, format: PixelFormat
+  ) throws {
     let spaces: [ColorSpace] =
       format.planeCount == 1 ? [.sRGB] : [.bt601Limited, .bt709Limited, .bt601Full, .bt709Full]
     for space in spaces {
@@ -68,8 +69,9 @@ import Testing
     }
   }
 
-  @Test(arguments: inputs, [PixelFormat.bgra, .i444])
-  func `Planes and screens of the right size pass once`(input: PixelFormat, format: PixelFormat) throws {
+  @Test(arguments: inputs, [PixelFormat.bgra, .i444]) func `planes and screens of the right size pass once`(
+    input: PixelFormat, format: PixelFormat
+  ) throws {
     var converter = FrameConverter()
     let space: ColorSpace = format == .bgra ? .sRGB : .bt601Limited
     _ = try converter.convert(
@@ -77,8 +79,9 @@ import Testing
     #expect(converter.extraPasses == 0)
   }
 
-  @Test(arguments: inputs, [PixelFormat.bgra, .rgba])
-  func `Many parts make the same as the whole`(input: PixelFormat, format: PixelFormat) throws {
+  @Test(arguments: inputs, [PixelFormat.bgra, .rgba]) func `many parts make the same as the whole`(
+    input: PixelFormat, format: PixelFormat
+  ) throws {
     let size = PixelSize(width: 131, height: 77)
     let noise = try packedFrame(format, size) { x, y in
       let value = (x &* 7919 &+ y &* 104_729) &* 2_654_435_761

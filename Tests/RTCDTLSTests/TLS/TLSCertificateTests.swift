@@ -9,8 +9,7 @@ import Testing
   @Test(arguments: [
     TLSHost.name("good.example"), .name("GOOD.example"), .name("good.example."), .name("a.wild.example"),
     .address("192.0.2.1"), .address("2001:db8:0::1"), .address("2001:db8::1%eth0"),
-  ])
-  func `A certificate is good for each name and address in it`(host: TLSHost) throws {
+  ]) func `a certificate is good for each name and address in it`(host: TLSHost) throws {
     let pair = try TLSPair.make(host: host)
     pair.run()
     #expect(pair.clientEvents == [.connected])
@@ -21,8 +20,7 @@ import Testing
     TLSHost.name("bad.example"), .name("good.example.org"), .name("x.good.example"), .name("example"),
     .name("wild.example"), .name("a.b.wild.example"), .name("192.0.2.1"), .address("192.0.2.2"),
     .address("2001:db8::2"),
-  ])
-  func `It is good for no other host`(host: TLSHost) throws {
+  ]) func `it is good for no other host`(host: TLSHost) throws {
     let pair = try TLSPair.make(host: host)
     pair.run()
     #expect(pair.clientEvents == [.failed(.certificate(.wrongHost))])
@@ -34,8 +32,7 @@ import Testing
     ("the common name alone", TLSFixtures.commonNameAlone, TLSFailure.CertificateFault.wrongHost),
     ("a wildcard within a label", TLSFixtures.partialWildcard, .wrongHost),
     ("expired", TLSFixtures.expired, .expired), ("not yet valid", TLSFixtures.notYetValid, .notYetValid),
-  ])
-  func `What a certificate lacks is told`(
+  ]) func `what a certificate lacks is told`(
     what: String, certificate: String, fault: TLSFailure.CertificateFault
   ) throws {
     let pair = try TLSPair.make(chain: [certificate, TLSFixtures.intermediate])
@@ -48,8 +45,7 @@ import Testing
     ("vouches for itself", [TLSFixtures.selfSigned], [TLSFixtures.root]),
     ("without what lies between", [TLSFixtures.good], [TLSFixtures.root]),
     ("of an authority nobody knows", [TLSFixtures.good, TLSFixtures.intermediate], [TLSFixtures.selfSigned]),
-  ])
-  func `A chain that leads to no trusted root is refused`(what: String, chain: [String], roots: [String]) throws {
+  ]) func `a chain that leads to no trusted root is refused`(what: String, chain: [String], roots: [String]) throws {
     let pair = try TLSPair.make(chain: chain, roots: roots)
     pair.run()
     #expect(pair.clientEvents == [.failed(.certificate(.untrusted))])
@@ -60,8 +56,7 @@ import Testing
     ("a root's namesake", [TLSFixtures.good, TLSFixtures.intermediate], [TLSFixtures.otherRoot]),
     ("signed by a server", [TLSFixtures.byServer, TLSFixtures.good, TLSFixtures.intermediate], [TLSFixtures.root]),
     ("made for clients", [TLSFixtures.forClients, TLSFixtures.intermediate], [TLSFixtures.root]),
-  ])
-  func `A chain with an unfit link is refused`(what: String, chain: [String], roots: [String]) throws {
+  ]) func `a chain with an unfit link is refused`(what: String, chain: [String], roots: [String]) throws {
     let pair = try TLSPair.make(chain: chain, roots: roots)
     pair.run()
     guard case .certificate = pair.clientEvents.failure else { return #expect(pair.clientEvents.isEmpty) }
@@ -69,7 +64,7 @@ import Testing
     #expect(pair.serverEvents.failure != nil)
   }
 
-  @Test func `One that vouches for itself is good where it is trusted itself`() throws {
+  @Test func `one that vouches for itself is good where it is trusted itself`() throws {
     let pair = try TLSPair.make(chain: [TLSFixtures.selfSigned], roots: [TLSFixtures.selfSigned])
     pair.run()
     #expect(pair.clientEvents == [.connected])
@@ -79,7 +74,7 @@ import Testing
     #expect(elsewhere.clientEvents == [.failed(.certificate(.wrongHost))])
   }
 
-  @Test func `This machine's own roots vouch for none of these`() throws {
+  @Test func `this machine's own roots vouch for none of these`() throws {
     let context = try TLSContext(trusting: .system)
     let pair = TLSPair(
       client: try TLSSession(context, to: .name("good.example")),
@@ -88,7 +83,7 @@ import Testing
     #expect(pair.clientEvents == [.failed(.certificate(.untrusted))])
   }
 
-  @Test func `An application that judges by itself decides alone`() throws {
+  @Test func `an application that judges by itself decides alone`() throws {
     var seen: [[UInt8]] = []
     let taken = try TLSPair.make(
       chain: [TLSFixtures.expired], roots: [TLSFixtures.otherRoot], host: .name("bad.example")
@@ -105,7 +100,7 @@ import Testing
     #expect(refused.clientEvents == [.failed(.certificate(.refused))])
   }
 
-  @Test func `A server shows nothing that cannot hold`() throws {
+  @Test func `a server shows nothing that cannot hold`() throws {
     #expect(throws: TLSConfigurationError.keyOfAnotherCertificate) {
       try TLSPair.server(chain: [TLSFixtures.good], key: TLSFixtures.otherPrivateKey)
     }
@@ -123,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `A file without certificates is no trust`() throws {
+  @Test func `a file without certificates is no trust`() throws {
     #expect(throws: TLSConfigurationError.noTrustRoots(file: "/nowhere")) {
       try TLSContext(trusting: .file("/nowhere"))
     }
@@ -133,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: [TLSHost.name(""), .name("."), .address("300.1.1.1"), .address("x")])
-  func `A host that no certificate can name is not connected to`(host: TLSHost) throws {
+  func `a host that no certificate can name is not connected to`(host: TLSHost) throws {
     #expect(throws: TLSConfigurationError.self) { try TLSPair.make(host: host) }
   }
 }

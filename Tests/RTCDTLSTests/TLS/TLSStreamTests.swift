@@ -12,8 +12,7 @@ import Testing
     return pair
   }
 
-  @Test(arguments: [1, 7, Int.max])
-  func `Data arrives whole and in order, in whatever pieces`(pieceSize: Int) throws {
+  @Test(arguments: [1, 7, Int.max]) func `data arrives whole and in order, in whatever pieces`(pieceSize: Int) throws {
     let pair = try connected(pieceSize: pieceSize)
     let (request, answer) = (Array("GET / HTTP/1.1".utf8), (0..<100_000).map { UInt8(truncatingIfNeeded: $0 * 7) })
     pair.client.send(request.span)
@@ -24,7 +23,7 @@ import Testing
     #expect(pair.clientEvents.failure == nil)
   }
 
-  @Test func `A goodbye is answered, and what follows it is nothing`() throws {
+  @Test func `a goodbye is answered, and what follows it is nothing`() throws {
     let pair = try connected()
     pair.client.send(Array("last".utf8).span)
     pair.client.close()
@@ -35,7 +34,7 @@ import Testing
     #expect(!pair.server.isConnected && !pair.client.isConnected)
   }
 
-  @Test func `Whoever has said goodbye for its own side still hears`() throws {
+  @Test func `whoever has said goodbye for its own side still hears`() throws {
     let pair = try connected()
     pair.client.closeOutput()
     #expect(!pair.client.isConnected)
@@ -45,7 +44,7 @@ import Testing
     #expect(pair.client.endOfInput() == [.failed(.truncated)])
   }
 
-  @Test func `An end without a goodbye is a failure`() throws {
+  @Test func `an end without a goodbye is a failure`() throws {
     let pair = try connected()
     pair.server.send(Array("half of".utf8).span)
     pair.run()
@@ -57,7 +56,7 @@ import Testing
     #expect(early.client.endOfInput() == [.failed(.endedInHandshake)])
   }
 
-  @Test func `A changed byte ends the connection before any of it is read`() throws {
+  @Test func `a changed byte ends the connection before any of it is read`() throws {
     let pair = try connected()
     pair.client.send(Array("pay 1 to alice".utf8).span)
     var record = pair.client.takeOutput()
@@ -71,15 +70,14 @@ import Testing
 
   @Test(arguments: [
     "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n",
-  ])
-  func `Plain text is told from TLS by both ends`(text: String) throws {
+  ]) func `plain text is told from TLS by both ends`(text: String) throws {
     let pair = try TLSPair.make()
     _ = pair.client.start()
     #expect(pair.client.receive(Array(text.utf8).span) == [.failed(.notTLS)])
     #expect(pair.server.receive(Array(text.utf8).span).failure != nil)
   }
 
-  @Test func `Whatever comes in place of a handshake ends it, or waits for more`() throws {
+  @Test func `whatever comes in place of a handshake ends it, or waits for more`() throws {
     var generator = SplitMix64(state: 1)
     for _ in 0..<2_000 {
       let pair = try TLSPair.make()
@@ -96,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `A handshake with any byte changed does not connect to anybody else`() throws {
+  @Test func `a handshake with any byte changed does not connect to anybody else`() throws {
     let pair = try TLSPair.make()
     _ = pair.client.start()
     let hello = pair.client.takeOutput()
@@ -112,7 +110,7 @@ import Testing
   }
 
   /// A client's first message of TLS 1.1 (RFC 4346).
-  @Test func `Versions before 1.2 are refused`() throws {
+  @Test func `versions before 1.2 are refused`() throws {
     let body: [UInt8] =
       [3, 2] + [UInt8](repeating: 7, count: 32) + [0] + [0, 4, 0xC0, 0x09, 0xC0, 0x13] + [1, 0]
       + [0, 8, 0, 10, 0, 4, 0, 2, 0, 23]
@@ -123,7 +121,7 @@ import Testing
     #expect(server.takeOutput().suffix(2) == [2, Self.protocolVersion])
   }
 
-  @Test func `A thousand connections leave nothing behind`() throws {
+  @Test func `a thousand connections leave nothing behind`() throws {
     let server = try TLSPair.server(chain: [TLSFixtures.good, TLSFixtures.intermediate])
     let client = try TLSPair.withFile(TLSFixtures.root) { try TLSContext(trusting: .file($0)) }
     func connect() throws {

@@ -111,7 +111,7 @@ import Testing
     #expect(bitrate.target == .kilobitsPerSecond(500) && !bitrate.isNarrow)
   }
 
-  @Test func soundAndWhatWasMerelyLateDoNotCount() {
+  @Test func `sound and what was merely late do not count`() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     func result(_ number: Int64, _ kind: SentPacket.Kind, arrived: Bool, late: Bool = false) -> PacketResult {
       PacketResult(
@@ -128,7 +128,7 @@ import Testing
     #expect(bitrate.loss == 0.25)
   }
 
-  @Test func secondsAreClosedAtItsDeadlines() {
+  @Test func `seconds are closed at its deadlines`() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     #expect(bitrate.nextDeadline == .distantFuture)
     bitrate.start(.zero)

@@ -43,7 +43,7 @@ import Testing
     if case .failure(let error) = result { error } else { nil }
   }
 
-  @Test func aPublicationIsMadeAmendedAndEnded() async throws {
+  @Test func `a publication is made amended and ended`() async throws {
     try await publish(
       token: "sesame",
       { request in
@@ -76,8 +76,9 @@ import Testing
       })
   }
 
-  @Test("a server without trickle is left in peace", arguments: [405, 415, 501] as [UInt])
-  func noTrickle(status: UInt) async throws {
+  @Test(arguments: [405, 415, 501] as [UInt]) func `a server without trickle is left in peace`(status: UInt)
+    async throws
+  {
     try await publish(
       { $0.method == "POST" ? Self.accepted : .reply(status) },
       then: { result, client, _ in
@@ -86,13 +87,13 @@ import Testing
       })
   }
 
-  @Test func aPublicationThatTheServerForgotCountsAsEnded() async throws {
+  @Test func `a publication that the server forgot counts as ended`() async throws {
     try await publish(
       { $0.method == "POST" ? Self.accepted : .reply(404) },
       then: { result, client, _ in try await client.delete(try result.get()) })
   }
 
-  @Test func redirectsAreFollowedAndTheTokenStaysAtHome() async throws {
+  @Test func `redirects are followed and the token stays at home`() async throws {
     let elsewhere = try await ScriptedServer { _ in Self.accepted }
     let away = elsewhere.url("/whip")
     try await publish(
@@ -110,7 +111,7 @@ import Testing
     await elsewhere.close()
   }
 
-  @Test func aRedirectLoopEnds() async throws {
+  @Test func `a redirect loop ends`() async throws {
     try await publish(
       { .reply(307, [("Location", $0.path == "/whip" ? "/b" : "/whip")]) },
       then: { result, _, server in
@@ -120,18 +121,17 @@ import Testing
   }
 
   @Test(
-    "a status that refuses is told",
     arguments: [
       (401, WHIPError.unauthorized(status: 401, hadToken: false)), (403, .unauthorized(status: 403, hadToken: false)),
       (404, .httpStatus(404, method: "POST", sentence: "")), (405, .httpStatus(405, method: "POST", sentence: "")),
       (500, .httpStatus(500, method: "POST", sentence: "")), (200, .httpStatus(200, method: "POST", sentence: "")),
       (302, .badRedirect(status: 302, location: nil)),
-    ] as [(UInt, WHIPError)])
-  func status(status: UInt, expected: WHIPError) async throws {
+    ] as [(UInt, WHIPError)]) func `a status that refuses is told`(status: UInt, expected: WHIPError) async throws
+  {
     try await publish({ _ in .reply(status) }, then: { result, _, _ in #expect(failure(result) == expected) })
   }
 
-  @Test func aServerThatSaysNothingIsGivenUp() async throws {
+  @Test func `a server that says nothing is given up`() async throws {
     try await publish(
       timeout: 1, { _ in .silence },
       then: { result, _, server in
@@ -139,7 +139,7 @@ import Testing
       })
   }
 
-  @Test func aServerThatDripsIsGivenUp() async throws {
+  @Test func `a server that drips is given up`() async throws {
     try await publish(
       timeout: 1, { _ in .drip },
       then: { result, _, server in
@@ -147,7 +147,7 @@ import Testing
       })
   }
 
-  @Test func anAnswerWithoutMeasureIsRefused() async throws {
+  @Test func `an answer without measure is refused`() async throws {
     try await publish(
       bodyLimit: 1000,
       { _ in
@@ -156,9 +156,8 @@ import Testing
       }, then: { result, _, _ in #expect(failure(result) == .tooLarge(limit: 1000)) })
   }
 
-  @Test(
-    "rubbish is the server's fault", arguments: ["hello", "\u{0}\u{1}", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 201 X\r\nA"])
-  func rubbish(text: String) async throws {
+  @Test(arguments: ["hello", "\u{0}\u{1}", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 201 X\r\nA"])
+  func `rubbish is the server's fault`(text: String) async throws {
     try await publish({ _ in .raw(text) }) { result, _, _ in
       #expect(failure(result)?.fault == .server)
       guard case .brokenAnswer = failure(result) else {
@@ -168,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func aServerThatHangsUpIsTold() async throws {
+  @Test func `a server that hangs up is told`() async throws {
     try await publish({ _ in .hangUp }) { result, _, _ in
       guard case .brokenAnswer = failure(result) else {
         Issue.record("\(result)")
@@ -177,7 +176,7 @@ import Testing
     }
   }
 
-  @Test func nobodyListeningIsTold() async throws {
+  @Test func `nobody listening is told`() async throws {
     let server = try await ScriptedServer { _ in .silence }
     let url = server.url("/whip")
     await server.close()
@@ -195,7 +194,7 @@ import Testing
     await client.shutdown()
   }
 
-  @Test func anUntrustedCertificateIsRefused() async throws {
+  @Test func `an untrusted certificate is refused`() async throws {
     try await publish(tls: TestCertificate.identity, scheme: "https", { _ in Self.accepted }) { result, _, server in
       guard case .tls(_, let reason) = failure(result) else {
         Issue.record("\(result)")
@@ -220,7 +219,7 @@ import Testing
     try await publish(timeout: timeout, tls: identity, scheme: "https", trust: file, script, then: check)
   }
 
-  @Test func aTrustedOneIsNot() async throws {
+  @Test func `a trusted one is not`() async throws {
     try await publish(showing: TestCertificate.certificate, as: TestCertificate.identity, { _ in Self.accepted }) {
       (result, client, server) async throws in
       let publication = try result.get()
@@ -233,8 +232,7 @@ import Testing
   @Test(arguments: [
     (TestCertificate.elsewhere, "the server's certificate is for another name"),
     (TestCertificate.expired, "the server's certificate has expired"),
-  ])
-  func `A certificate whose name or time is wrong is refused although it is trusted`(
+  ]) func `a certificate whose name or time is wrong is refused although it is trusted`(
     certificate: String, reason: String
   ) async throws {
     try await publish(showing: certificate, as: TestCertificate.identity(of: certificate), { _ in Self.accepted }) {
@@ -248,8 +246,9 @@ import Testing
   }
 
   /// An answer without a length is whole when the server says goodbye, and only then (RFC 9112 §9.8).
-  @Test(arguments: [false, true])
-  func `An answer that is cut off is not taken for a whole one`(isCutOff: Bool) async throws {
+  @Test(arguments: [false, true]) func `an answer that is cut off is not taken for a whole one`(isCutOff: Bool)
+    async throws
+  {
     let text = "HTTP/1.1 201 Created\r\nContent-Type: application/sdp\r\nLocation: /r\r\n\r\nv=0\r\n"
     try await publish(
       showing: TestCertificate.certificate, as: TestCertificate.identity, { _ in isCutOff ? .cutOff(text) : .raw(text) }
@@ -263,7 +262,7 @@ import Testing
     }
   }
 
-  @Test func `A server that takes the connection and never speaks TLS is given up`() async throws {
+  @Test func `a server that takes the connection and never speaks TLS is given up`() async throws {
     let mute = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .childChannelInitializer { $0.eventLoop.makeSucceededVoidFuture() }
       .bind(host: "127.0.0.1", port: 0).get()
@@ -278,7 +277,7 @@ import Testing
     try await mute.close()
   }
 
-  @Test func `A file without certificates to trust is named`() async throws {
+  @Test func `a file without certificates to trust is named`() async throws {
     var configuration = WHIPClient.Configuration()
     configuration.trustRootsFile = "/nowhere.pem"
     let client = WHIPClient(configuration: configuration)
@@ -292,7 +291,7 @@ import Testing
     await client.shutdown()
   }
 
-  @Test func speakingTLSToAServerThatDoesNotIsTold() async throws {
+  @Test func `speaking TLS to a server that does not is told`() async throws {
     try await publish(scheme: "https", { _ in Self.accepted }) { result, _, _ in
       guard case .tls(_, let reason) = failure(result) else {
         Issue.record("\(result)")
@@ -302,7 +301,7 @@ import Testing
     }
   }
 
-  @Test func itPublishesNothingToAWHEPServerOfOurs() async throws {
+  @Test func `it publishes nothing to a WHEP server of ours`() async throws {
     try await Bench.run { bench in
       let client = WHIPClient()
       await #expect(throws: WHIPError.self) {

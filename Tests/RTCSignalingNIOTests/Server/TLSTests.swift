@@ -15,7 +15,7 @@ import Testing
     return configuration
   }
 
-  @Test func `One connection serves one request after the other, pages included`() async throws {
+  @Test func `one connection serves one request after the other, pages included`() async throws {
     try await Bench.run(secured()) { bench in
       var wire = try await Wire(to: bench.server.address, isSecure: true)
       for _ in 0..<3 {
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: ["GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "\u{16}\u{3}\u{1}\u{0}\u{2}ab", "\u{80}rubbish"])
-  func `What is no handshake ends its connection and nothing else`(text: String) async throws {
+  func `what is no handshake ends its connection and nothing else`(text: String) async throws {
     try await Bench.run(secured()) { bench in
       var bad = try await bench.wire()
       try await bad.send(text)
@@ -43,8 +43,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["", "\u{16}\u{3}\u{1}\u{1}"])
-  func `A handshake that never ends is given up`(text: String) async throws {
+  @Test(arguments: ["", "\u{16}\u{3}\u{1}\u{1}"]) func `a handshake that never ends is given up`(text: String)
+    async throws
+  {
     try await Bench.run(secured { $0.firstByteTimeout = 40 }) { bench in
       var wire = try await bench.wire()
       try await wire.send(text)
@@ -52,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `Whoever finds no room is told so by TLS too`() async throws {
+  @Test func `whoever finds no room is told so by TLS too`() async throws {
     try await Bench.run(secured { $0.connections = 1 }) { bench in
       var first = try await Wire(to: bench.server.address, isSecure: true)
       try await first.send(request("GET", "/health"))
@@ -64,7 +65,7 @@ import Testing
   }
 
   /// Both ends of one handler, the other of which does not read.
-  @Test func `Whoever does not read slows down whoever writes`() async throws {
+  @Test func `whoever does not read slows down whoever writes`() async throws {
     let group = MultiThreadedEventLoopGroup.singleton
     let context = try TLSContext.server(TestCertificate.identity)
     let listener = try await ServerBootstrap(group: group)
@@ -97,7 +98,7 @@ import Testing
     try await listener.close()
   }
 
-  @Test func `What is written before the handshake has a limit`() async throws {
+  @Test func `what is written before the handshake has a limit`() async throws {
     let mute = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .childChannelInitializer { $0.eventLoop.makeSucceededVoidFuture() }
       .bind(host: "127.0.0.1", port: 0).get()
