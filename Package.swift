@@ -196,7 +196,7 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "FeatureKit", path: "Tests/FeatureKit", swiftSettings: strict),
     .target(name: "SDPKit", path: "Tests/SDPKit", swiftSettings: strict),
-    .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
+    .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCWireTests", dependencies: ["RTCWire", "RTCPrimitives", "SDPKit"], swiftSettings: strict),
@@ -210,6 +210,7 @@ let package = Package(
     .testTarget(
       name: "RTCEngineTests",
       dependencies: [
+        "RTCSRTP",
         "RTCEngine", "RTCTestKit", "RTCICE", "RTCDTLS", "RTCSCTP", "RTCMedia", "RTCWire", "RTCPrimitives", "SDPKit",
       ],
       swiftSettings: strict),
@@ -298,6 +299,7 @@ let package = Package(
     .testTarget(
       name: "RTCastCLITests",
       dependencies: [
+        "RTCPrimitives",
         "rtcast-cli", "RTCMedia", "RTCSignaling",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

@@ -29,8 +29,9 @@ def snippet():
         process.wait(timeout=10)
 
 
+@pytest.mark.feature("S0.70", "S4.20")
 def test_a_source_of_ones_own_is_seen_and_heard(snippet, browser):
-    """S0.70, S4.20: the ground rests, the square breathes."""
+    """The ground rests, the square breathes."""
     viewer = Viewer(browser, snippet("OwnSource")).wait_live()
     viewer.until("rtcast.pc.getReceivers().some((r) => r.track.kind === 'audio' && !r.track.muted)", what="sound")
     shades = set()
@@ -46,8 +47,9 @@ def test_a_source_of_ones_own_is_seen_and_heard(snippet, browser):
     raise AssertionError(f"the square does not breathe: {shades}")
 
 
+@pytest.mark.feature("S1.17")
 def test_an_encoder_of_ones_own_is_decoded_to_the_very_samples(snippet, browser):
-    """S1.17: H.264 made here; lossless, so that a plain ground has no noise at all."""
+    """H.264 made here; lossless, so that a plain ground has no noise at all."""
     viewer = Viewer(browser, snippet("OwnEncoder")).wait_live()
     viewer.until("document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames > 20")
     stats = viewer.asynchronous("const done = arguments[0]; rtcast.stats().then(done)")
