@@ -52,8 +52,8 @@ import Testing
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     return losses.map { loss in
       bitrate.report(expected: 100, lost: loss)
-      bitrate.tick()
-      return bitrate.current.bitsPerSecond
+      bitrate.closeSecond()
+      return bitrate.target.bitsPerSecond
     }
   }
 
