@@ -14,6 +14,13 @@ public struct OpenSSLError: Error, Hashable, Sendable, CustomStringConvertible {
     return error
   }
 
+  /// The last of the errors that wait on this thread, which the outermost call left; the queue is empty afterwards.
+  static func takeLast() -> OpenSSLError {
+    let error = OpenSSLError(code: ERR_peek_last_error())
+    ERR_clear_error()
+    return error
+  }
+
   /// What happened when the error came from the TLS library, as one of OpenSSL's `SSL_R_…` numbers.
   var tlsReason: CInt? {
     ERR_GET_LIB(code) == CInt(ERR_LIB_SSL) ? ERR_GET_REASON(code) : nil

@@ -24,8 +24,8 @@ package final class TLSHandler: ChannelDuplexHandler {
     /// Not connected yet, or in the handshake.
     case opening
     case open
-    /// Our goodbye is out; the timer is for one that takes nothing more.
-    case closing(Scheduled<Void>)
+    /// Our goodbye is out; the timer is for a remote side that takes nothing more. Whoever closes is told by the promise.
+    case closing(Scheduled<Void>, EventLoopPromise<Void>?)
     case closed
   }
 
@@ -120,7 +120,10 @@ package final class TLSHandler: ChannelDuplexHandler {
   }
 
   private func finish(_ error: any Error) {
-    if case .closing(let timer) = phase { timer.cancel() }
+    if case .closing(let timer, let promise) = phase {
+      timer.cancel()
+      promise?.succeed()
+    }
     phase = .closed
     let writes = waitingWrites
     waitingWrites = []
@@ -180,9 +183,17 @@ package final class TLSHandler: ChannelDuplexHandler {
   /// Says goodbye and closes when all that was written has left.
   private func closeAll(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
     session.close()
-    phase = .closing(
-      context.eventLoop.assumeIsolated().scheduleTask(in: closeGrace) { context.close(promise: nil) })
-    writeGoodbye(context) { context.close(promise: promise) }
+    let timer = context.eventLoop.assumeIsolated().scheduleTask(in: closeGrace) { self.endClosing(context) }
+    phase = .closing(timer, promise)
+    writeGoodbye(context) { self.endClosing(context) }
+  }
+
+  /// The goodbye has left, or the time for it is over.
+  private func endClosing(_ context: ChannelHandlerContext) {
+    guard case .closing(let timer, let promise) = phase else { return }
+    timer.cancel()
+    phase = .closed
+    context.close(promise: promise)
   }
 
   private func closeOutput(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {

@@ -171,7 +171,7 @@ package enum TLSEvent: Hashable, Sendable {
     default:
       state = .ended
       let verification = unsafe SSL_get_verify_result(ssl)
-      events.append(.failed(TLSFailure(.take(), verification: CInt(truncatingIfNeeded: verification))))
+      events.append(.failed(TLSFailure(.takeLast(), verification: CInt(truncatingIfNeeded: verification))))
     }
   }
 
