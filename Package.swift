@@ -32,6 +32,7 @@ let package = Package(
     .library(name: "RTCSignaling", targets: ["RTCSignaling"]),
     .library(name: "RTCBitstream", targets: ["RTCBitstream"]),
     .library(name: "RTCPeer", targets: ["RTCPeer", "RTCEngine", "RTCSCTP"]),
+    .library(name: "RTCPlayout", targets: ["RTCPlayout"]),
     .library(
       name: "RTCSound",
       targets: ["RTCAudio", "RTCPlayout", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCPrimitives"]),
@@ -102,7 +103,9 @@ let package = Package(
     .target(name: "RTCNet", dependencies: ["RTCPrimitives", "CLinux"], swiftSettings: safe),
     .target(
       name: "RTCPeer",
-      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCSCTP", "RTCEngine", "RTCNet"],
+      dependencies: [
+        "RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCSCTP", "RTCEngine", "RTCNet", "RTCPlayout",
+      ],
       swiftSettings: safe),
 
     // Capturers.
@@ -188,8 +191,8 @@ let package = Package(
     .testTarget(
       name: "RTCWireTests",
       dependencies: [
-        "RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCEngine", "RTCPrimitives", "RTCSignaling",
-        "FuzzVideoBody",
+        "RTCWire", "RTCMedia", "RTCBitstream", "RTCCapture", "RTCEngine", "RTCPlayout", "RTCPrimitives",
+        "RTCSignaling", "FuzzVideoBody",
       ],
       swiftSettings: strict),
     .testTarget(name: "RTCBitstreamTests", dependencies: ["RTCBitstream", "RTCMedia"], swiftSettings: strict),

@@ -8,9 +8,12 @@ let package = Package(
   targets: [
     // Counts calls of malloc and its kin; must be linked into the executable that is measured.
     .target(name: "CAllocationCount"),
+    .target(name: "Metering", dependencies: ["CAllocationCount"], swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
-      name: "SendPathBenchmark",
-      dependencies: ["CAllocationCount", .product(name: "RTCEngine", package: "rtcast")],
+      name: "SendPathBenchmark", dependencies: ["Metering", .product(name: "RTCEngine", package: "rtcast")],
+      swiftSettings: [.swiftLanguageMode(.v6), .enableExperimentalFeature("Lifetimes")]),
+    .executableTarget(
+      name: "ReceivePathBenchmark", dependencies: ["Metering", .product(name: "RTCEngine", package: "rtcast")],
       swiftSettings: [.swiftLanguageMode(.v6), .enableExperimentalFeature("Lifetimes")]),
     .executableTarget(
       name: "DataChannelBenchmark", dependencies: [.product(name: "RTCPeer", package: "rtcast")],

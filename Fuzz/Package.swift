@@ -21,7 +21,7 @@ let package = Package(
       dependencies: [
         .product(name: "RTCWire", package: "rtcast"), .product(name: "RTCMedia", package: "rtcast"),
         .product(name: "RTCCapture", package: "rtcast"), .product(name: "RTCBitstream", package: "rtcast"),
-        .product(name: "RTCEngine", package: "rtcast"),
+        .product(name: "RTCEngine", package: "rtcast"), .product(name: "RTCPlayout", package: "rtcast"),
         .product(name: "RTCSignaling", package: "rtcast"),
       ],
       swiftSettings: strict),

@@ -147,7 +147,7 @@ import Testing
     }
     let film = try film(4)
     let taker = Taker()
-    let recording = IncomingRecording(into: taker)
+    let recording = VideoRecording(into: taker)
     recording.receive(film[2])  // before the first key frame
     for frame in film { recording.receive(frame) }
     let taken = taker.frames.withLock { $0 }

@@ -1,30 +1,6 @@
 import RTCPrimitives
 import RTCWire
 
-/// An incoming media packet's header, and what its extensions say that matters to a peer.
-struct IncomingPacket {
-  let header: RTPHeader
-  private(set) var mid: RTPStreamID?
-  var transportNumber: TransportSequenceNumber?
-  private(set) var audioLevel: AudioLevel?
-
-  init(_ header: RTPHeader, in packet: Span<UInt8>, map: RTPHeaderExtensionMap) {
-    self.header = header
-    let (midID, numberID, levelID) = (map[.mid], map[.transportSequenceNumber], map[.audioLevel])
-    guard midID != nil || numberID != nil || levelID != nil else { return }
-    var elements = header.extensionElements(in: packet)
-    while let element = elements.next() {
-      if element.id == midID {
-        mid = RTPStreamID(parsing: packet.extracting(element.range))
-      } else if element.id == numberID {
-        transportNumber = TransportSequenceNumber(parsing: packet.extracting(element.range))
-      } else if element.id == levelID {
-        audioLevel = AudioLevel(parsing: packet.extracting(element.range))
-      }
-    }
-  }
-}
-
 /// Which of the peer's transceivers a packet is for.
 enum MediaPlace {
   case video(Int)

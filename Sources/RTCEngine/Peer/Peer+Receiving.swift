@@ -50,7 +50,7 @@ extension Peer {
     }
     var fields = VideoReceiveStream.Header(
       number: header.sequenceNumber, timestamp: header.timestamp, marker: header.marker, codec: codec,
-      extensions: PictureExtensions(header, in: packet, map: incomingExtensions))
+      extensions: incoming.video)
     if isRTX {
       // RFC 4588: the original sequence number stands before the payload.
       guard let rtx = RTXPayloadHeader(parsing: payload), let receiver = videos[index].receiver,
@@ -85,10 +85,13 @@ extension Peer {
     into outbox: inout Outbox
   ) {
     var frames: [ReceivedFrame] = []
+    swap(&frames, &videos[index].incoming.frames)
     let outcome = videos[index].receiver?.receive(
       header: header, payload: payload, isRepair: isRepair, now: now, frames: &frames)
     if case .malformed = outcome { drops[.malformed] += 1 }
     handOver(frames, of: index, into: &outbox)
+    frames.removeAll(keepingCapacity: true)
+    swap(&frames, &videos[index].incoming.frames)
     setRepairTimer(of: index)
   }
 

@@ -20,7 +20,7 @@ public struct Peer: ~Copyable {
   var negotiation: Negotiation
   var notice = NegotiationNeededFlag()
   /// The far side's tracks that were told of.
-  var remoteTracks: [RemoteTrack] = []
+  var remoteTracks: [RemoteTrackDescription] = []
   /// The far side's candidates whose description is not there yet.
   var earlyCandidates: [RemoteCandidate] = []
 

@@ -15,4 +15,6 @@ struct IncomingVideo {
   var sources = SSRCSwitchGuard()
   /// The far side's sources that repair others, as its description says: what a repair stands for.
   var repairs: [(repair: SSRC, media: SSRC)] = []
+  /// Memory for frames on their way out, empty in between.
+  var frames: [ReceivedFrame] = []
 }

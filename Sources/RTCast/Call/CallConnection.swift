@@ -47,18 +47,21 @@ final class CallConnection: Sendable {
   ///   - report: called in order; what it does is waited for.
   init(
     _ party: CallParty, _ role: CallRole, _ configuration: CallConfiguration, media: LocalMedia, codecs: CodecRegistry,
-    peers: PeerLoop, report: @escaping @Sendable (Event) async -> Void
+    loudspeaker: Loudspeaker, peers: PeerLoop, report: @escaping @Sendable (Event) async -> Void
   ) {
     self.party = party
     self.role = role
     self.media = media
     channels = configuration.dataChannels
     self.report = report
-    reception = Reception(peer: party.peer, codecs: codecs) { await report(.reception($0)) }
+    reception = Reception(loudspeaker: loudspeaker) { await report(.reception($0)) }
     (words, wordSink) = AsyncStream.makeStream(of: CallWord.self)
     var options = PeerConnection.Configuration()
     options.videoFormats = media.program.video.formats
     options.receivableFormats = codecs.receivableFormats
+    options.remotePeer = party.peer
+    options.videoDecoders = codecs.videoDecoders
+    options.audioDecoder = codecs.audioDecoder
     options.bitrates = configuration.video
     options.audioBitrates = configuration.audio
     options.connectTimeout = configuration.connectionTimeout
@@ -79,7 +82,6 @@ final class CallConnection: Sendable {
   ///   - send: takes our descriptions to the far side.
   func run(sending: Sending, send: @escaping @Sendable (Description) async -> Void) async {
     let following = Task { await self.follow() }
-    let syncing = Task { [reception] in await reception.keepTogether() }
     do {
       // Whoever is called adds to the caller's offer instead of making one too.
       await connection.startConfiguration()
@@ -106,7 +108,6 @@ final class CallConnection: Sendable {
       }
     }
     await following.value
-    syncing.cancel()
     negotiation.stop()
   }
 
@@ -178,7 +179,7 @@ final class CallConnection: Sendable {
 
   private func follow() async {
     var wasConnected = false
-    for await event in connection.events {
+    await reception.follow(connection) { event in
       switch event {
       case .stateChanged(.connected):
         media.connected(connection.id)
@@ -187,8 +188,6 @@ final class CallConnection: Sendable {
       case .stateChanged(.ended(let reason)):
         media.disconnected(connection.id)
         await report(end: reason, wasConnected: wasConnected)
-      case .trackAdded(let track): await reception.add(track)
-      case .trackRemoved(let track): await reception.remove(track)
       case .dataChannelOpened(let channel): await report(.dataChannel(channel))
       case .targetBitrateChanged(let rate, _): media.videoTarget(rate, of: connection.id)
       case .audioTargetBitrateChanged(let rate, _): media.audioTarget(rate, of: connection.id)
@@ -197,7 +196,6 @@ final class CallConnection: Sendable {
     }
     media.disconnected(connection.id)
     wordSink.finish()
-    await reception.end()
   }
 
   private func report(end reason: EndReason, wasConnected: Bool) async {

@@ -3,17 +3,17 @@ import RTCPrimitives
 import RTCWire
 
 /// What one RTP payload says about its place in the video, in each codec's payload format.
-struct IncomingPayload {
+struct ParsedPayload {
   /// False for what can only be the continuation of an earlier packet.
   var mayStartFrame: Bool
-  /// A picture that needs no other may begin with this packet.
+  /// A frame that needs no other may begin with this packet.
   var startsKeyFrame: Bool
-  /// The packet belongs to a picture that needs no other; said by at least one of its packets.
+  /// The packet belongs to a frame that needs no other; said by at least one of its packets.
   var isKeyFrame: Bool
   /// Holds the parameters without which later key frames cannot be decoded (H.264).
   var hasParameters = false
-  /// What it says of the pictures that its own needs; of use in a picture's first packet.
-  var dependency = PictureDependency.unsaid
+  /// What it says of the frames that its own needs; of use in a frame's first packet.
+  var dependency = FrameDependency.unsaid
   /// What `Depacketizer` takes.
   var data: Range<Int>
 
@@ -28,9 +28,7 @@ struct IncomingPayload {
       mayStartFrame = descriptor.startsFrame
       isKeyFrame = mayStartFrame && VP8FrameHeader(parsing: payload.extracting(data))?.isKeyFrame ?? false
       startsKeyFrame = isKeyFrame
-      if let layer = descriptor.temporalLayer, let base = descriptor.baseLayerIndex {
-        dependency = .layered(base: base, temporal: layer.index, isSync: layer.isSync)
-      }
+      dependency = FrameDependency(descriptor)
     case .vp9:
       var reader = ByteReader(payload)
       guard let descriptor = VP9PayloadDescriptor(parsing: &reader), !reader.isAtEnd else { return nil }
@@ -38,7 +36,7 @@ struct IncomingPayload {
       mayStartFrame = descriptor.startsPicture
       isKeyFrame = descriptor.startsKeyFrame
       startsKeyFrame = isKeyFrame
-      dependency = PictureDependency(descriptor)
+      dependency = FrameDependency(descriptor)
     case .h264:
       guard let said = H264Payload(parsing: payload) else { return nil }
       mayStartFrame = said.startsUnit
@@ -54,47 +52,47 @@ struct IncomingPayload {
   }
 }
 
-extension PictureDependency {
-  init(_ descriptor: VP9PayloadDescriptor) {
-    if descriptor.isFlexible, let picture = descriptor.pictureID {
-      self = .listed(picture: picture.value, differences: descriptor.references)
-    } else if let layer = descriptor.layer, let base = layer.baseLayerIndex {
-      self = .layered(base: base, temporal: layer.temporal, isSync: layer.isSwitchingUpPoint)
-    } else {
-      self = .unsaid
-    }
-  }
-}
-
-/// Puts the payloads of one picture together.
+/// Puts the payloads of one frame together: each is copied once, into memory that is made once.
 enum Depacketizer {
   case bytes([UInt8])
   case h264([UInt8])
   case av1(AV1Depacketizer)
 
-  init(_ codec: VideoCodec) {
+  /// - Parameters:
+  ///   - payloadSize: bytes of all payloads of the frame.
+  ///   - packets: their number.
+  init(_ codec: VideoCodec, payloadSize: Int, packets: Int) {
     switch codec {
-    case .vp8, .vp9: self = .bytes([])
-    case .h264: self = .h264([])
-    case .av1: self = .av1(AV1Depacketizer())
+    case .vp8, .vp9: self = .bytes(Self.memory(payloadSize))
+    // Start codes take more room than what they stand for: a length of two bytes, or nothing.
+    case .h264: self = .h264(Self.memory(payloadSize + 8 * packets))
+    case .av1: self = .av1(AV1Depacketizer(payloadSize: payloadSize, packets: packets))
     }
   }
 
-  /// Adds the next payload in order, as `IncomingPayload.data` cut it out.
-  mutating func append(_ payload: [UInt8]) {
+  private static func memory(_ capacity: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(capacity)
+    return bytes
+  }
+
+  /// Adds the next payload in order, as `ParsedPayload.data` cut it out.
+  mutating func append(_ payload: Span<UInt8>) {
     switch consume self {
     case .bytes(var data):
-      data += payload
+      // The span is valid during the call, and no part of this array.
+      unsafe payload.withUnsafeBytes { unsafe data.append(contentsOf: $0) }
       self = .bytes(data)
     case .h264(var data):
-      H264Payload(parsing: payload.span)?.append(payload.span, to: &data)
+      H264Payload(parsing: payload)?.append(payload, to: &data)
       self = .h264(data)
     case .av1(var assembly):
-      assembly.append(payload.span)
+      assembly.append(payload)
       self = .av1(assembly)
     }
   }
 
+  /// The frame so far, as decoders take it.
   var data: [UInt8] {
     switch self {
     case .bytes(let data), .h264(let data): data

@@ -1,3 +1,4 @@
+package import RTCEngine
 package import RTCPrimitives
 
 /// Brings a sound and a picture of one sender together. Each stream's sender reports tie its timestamps to the sender's
@@ -83,24 +84,5 @@ package struct LipSync: Sendable {
       delays.video = delays.video - taken
       delays.audio = min(Self.largestDelay, delays.audio + (wanted - taken))
     }
-  }
-}
-
-/// A far sender's wall clock as told from a stream's timestamps: its last report, and the nominal rate from there.
-struct RemoteClock: Sendable {
-  private let rate: Int64
-  private var last: SenderClock?
-
-  init(rate: Int64) { self.rate = rate }
-
-  mutating func note(_ clock: SenderClock) { last = clock }
-
-  /// The sender's wall time at `timestamp`, since 1900 and wrapped with its format; nil before the first report.
-  func wallTime(of timestamp: RTPTimestamp) -> TimeDelta? {
-    guard let last else { return nil }
-    let ticks = Int64(timestamp.distance(from: last.rtpTime))
-    let seconds = Int64(last.ntpTime.value >> 32)
-    let fraction = Int64(((last.ntpTime.value & 0xFFFF_FFFF) * 1_000_000_000) >> 32)
-    return .nanoseconds(seconds * 1_000_000_000 + fraction + ticks * 1_000_000_000 / rate)
   }
 }

@@ -3,10 +3,10 @@ public import RTCPrimitives
 
 /// What became of one incoming video.
 public struct VideoPlayoutStatistics: Hashable, Sendable {
-  /// Whole pictures that came.
+  /// Whole frames that came.
   public var framesReceived = 0
   public var framesDecoded = 0
-  /// When the first picture was decoded, by the playout's clock; nil before.
+  /// When the first frame was decoded, by the playout's clock; nil before.
   public var firstDecoded: Timestamp?
   public var framesShown = 0
   /// Left out before they were decoded: too many or too late, or waiting for a key frame.
@@ -21,10 +21,10 @@ public struct VideoPlayoutStatistics: Hashable, Sendable {
   public var frozen = TimeDelta.zero
   /// The time that decoding took, in all.
   public var decodeTime = TimeDelta.zero
-  /// How long after its fastest possible arrival a picture is shown, and how long that is to be.
+  /// How long after its fastest possible arrival a frame is shown, and how long that is to be.
   public var delay = TimeDelta.zero
   public var targetDelay = TimeDelta.zero
-  /// Of the last picture; nil before the first.
+  /// Of the last frame; nil before the first.
   public var size: PixelSize?
   public var codec: VideoCodec?
 
