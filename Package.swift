@@ -109,24 +109,26 @@ let package = Package(
       swiftSettings: safe),
 
     // Capturers.
-    .target(name: "RTCCapture", dependencies: ["RTCPrimitives", "RTCMedia", "CLinux"], swiftSettings: safe),
+    .target(name: "RTCCapture", dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "CLinux"], swiftSettings: safe),
     .target(
-      name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CLinux", "CX11"],
+      name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CLinux", "CX11"],
       swiftSettings: strict),
 
     .target(
       name: "RTCCaptureFile",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCBitstream", "RTCWire", "RTCCapture", "CFFmpeg"],
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCBitstream", "RTCWire", "RTCNet", "RTCCapture", "CFFmpeg"],
       swiftSettings: strict),
 
     .target(
-      name: "RTCCapturePlugin", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "CLinux", "CRTCastPlugin"],
+      name: "RTCCapturePlugin",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CLinux", "CRTCastPlugin"],
       swiftSettings: safe),
     .target(
-      name: "RTCAudio", dependencies: ["RTCMedia", "RTCPrimitives", "RTCCapture", "CPulse"], swiftSettings: strict),
+      name: "RTCAudio", dependencies: ["RTCMedia", "RTCPrimitives", "RTCNet", "CPulse"], swiftSettings: strict),
 
     .target(
-      name: "RTCCaptureCamera", dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCConvert", "CLinux"],
+      name: "RTCCaptureCamera",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "RTCConvert", "CLinux"],
       swiftSettings: strict),
 
     // What received video is shown in.
@@ -226,7 +228,7 @@ let package = Package(
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureTests",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCTestKit", "ProcessKit"],
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "RTCTestKit", "ProcessKit"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureFileTests",

@@ -1,4 +1,4 @@
-import RTCCapture
+import RTCNet
 public import RTCMedia
 import RTCPrimitives
 import Synchronization
@@ -12,7 +12,7 @@ public final class PulseAudioDevice: AudioDevice {
   private let output: String?
   private let server: String?
   private let onNotice: @Sendable (String) -> Void
-  private let thread = CaptureThread()
+  private let thread = WorkerThread()
   private let slot = Mutex<PlayoutSlot?>(nil)
   private let echo: EchoWatch
 
@@ -43,15 +43,21 @@ public final class PulseAudioDevice: AudioDevice {
   /// Without a server, or without an output, the source is asked all the same, at the pace of the clock, and the sound
   /// passes unheard until there is one.
   public func startPlayout(source: any PlayoutSource) {
-    slot.withLock { slot in
+    let refusal = slot.withLock { slot -> SystemError? in
       if let slot { slot.put(source) } else { slot = PlayoutSlot(source) }
-      guard let slot else { return }
+      guard let slot else { return nil }
       let (output, server, onNotice, echo) = (output, server, onNotice, echo)
-      // False while one runs, which finds the source in its slot.
-      _ = thread.start(name: "rtc-playout") { run in
-        PulsePlayout(output, server: server, slot, run, onNotice, echo).run()
+      do throws(SystemError) {
+        // False while one runs, which finds the source in its slot.
+        _ = try thread.start(name: "rtc-playout") { run in
+          PulsePlayout(output, server: server, slot, run, onNotice, echo).run()
+        }
+        return nil
+      } catch {
+        return error
       }
     }
+    if let refusal { onNotice("Nothing can be heard. \(refusal)") }
   }
 
   public func stopPlayout() {

@@ -1,4 +1,4 @@
-import RTCCapture
+import RTCNet
 public import RTCMedia
 
 /// Captures sound from PulseAudio, or PipeWire by way of pipewire-pulse, on its own thread: 48 kHz, stereo, in pieces of
@@ -13,7 +13,7 @@ public final class PulseAudioSource: AudioSource {
   private let onNotice: @Sendable (String) -> Void
   private let purpose: PulsePurpose
   private let noteDevice: @Sendable (PulseDevice?) -> Void
-  private let thread = CaptureThread()
+  private let thread = WorkerThread()
 
   /// - Parameters:
   ///   - server: as PULSE_SERVER has it (`unix:/run/user/1000/pulse/native`, `tcp:host:4713`); nil for PULSE_SERVER and
@@ -41,10 +41,14 @@ public final class PulseAudioSource: AudioSource {
   public func startCapture(consumer: any AudioConsumer) {
     let (target, server, onNotice) = (target, server, onNotice)
     let (purpose, noteDevice) = (purpose, noteDevice)
-    let started = thread.start(name: "rtc-pulse") { run in
-      PulseCapture(target, server: server, consumer, run, onNotice, purpose, noteDevice).run()
+    do throws(SystemError) {
+      let isNew = try thread.start(name: "rtc-pulse") { run in
+        PulseCapture(target, server: server, consumer, run, onNotice, purpose, noteDevice).run()
+      }
+      if !isNew { consumer.audioCaptureDidStart(.failure(.alreadyStarted)) }
+    } catch {
+      consumer.audioCaptureDidStart(.failure(.unavailable(error.description)))
     }
-    if !started { consumer.audioCaptureDidStart(.failure(.alreadyStarted)) }
   }
 
   public func stopCapture() { thread.stop() }

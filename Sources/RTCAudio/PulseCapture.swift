@@ -1,4 +1,4 @@
-import RTCCapture
+import RTCNet
 import RTCMedia
 import RTCPrimitives
 
@@ -18,7 +18,7 @@ final class PulseCapture {
   private let target: PulseTarget
   private let server: String?
   private let consumer: any AudioConsumer
-  private let thread: CaptureRun
+  private let thread: WorkerRun
   private let notice: (String) -> Void
   private let purpose: PulsePurpose
   /// Learns from which device sound comes; nil while none does.
@@ -33,7 +33,7 @@ final class PulseCapture {
   private var movedTo: String?
 
   init(
-    _ target: PulseTarget, server: String?, _ consumer: any AudioConsumer, _ thread: CaptureRun,
+    _ target: PulseTarget, server: String?, _ consumer: any AudioConsumer, _ thread: WorkerRun,
     _ notice: @escaping (String) -> Void, _ purpose: PulsePurpose, _ noteDevice: @escaping (PulseDevice?) -> Void
   ) {
     self.target = target
@@ -56,14 +56,14 @@ final class PulseCapture {
         return consumer.audioCaptureDidStart(.failure(error))
       }
       wait("The sound server went away; sound goes on when it is back.")
-      let end = MonotonicClock.now + retries.nextPause()
-      while !thread.isStopped, MonotonicClock.now < end { thread.wait(until: end) }
+      let end = MonotonicClock.now() + retries.nextPause()
+      while !thread.isStopped, MonotonicClock.now() < end { thread.wait(until: end) }
     }
   }
 
   /// From connecting until the server is lost; nil when stopped.
   private func session() -> CaptureError? {
-    let deadline = MonotonicClock.now + Self.startLimit
+    let deadline = MonotonicClock.now() + Self.startLimit
     do {
       let connection = try PulseConnection(server: server, wakeDescriptor: thread.descriptor)
       try connection.connect(until: deadline) { !thread.isStopped }
@@ -73,7 +73,7 @@ final class PulseCapture {
         if case .failed(let error) = connection.state { throw error }
         try step(connection)
         if thread.isStopped { break }
-        if case .starting = standing, MonotonicClock.now >= deadline { throw PulseError.timeout(server) }
+        if case .starting = standing, MonotonicClock.now() >= deadline { throw PulseError.timeout(server) }
         connection.pump(until: nextLook(deadline))
       }
       return nil

@@ -1,5 +1,5 @@
 import CPulse
-import RTCCapture
+import RTCNet
 import RTCPrimitives
 
 /// A connection to the sound server with a loop of its own, all on one thread. What the server says is kept here until
@@ -57,7 +57,7 @@ final class PulseConnection {
   func pump(until deadline: Timestamp?) {
     var microseconds: Int32 = -1
     if let deadline {
-      let left = (deadline - MonotonicClock.now).nanoseconds
+      let left = (deadline - MonotonicClock.now()).nanoseconds
       microseconds = Int32(max(0, min(left, 60_000_000_000)) / 1_000 + (left > 0 ? 1 : 0))
     }
     guard pa_mainloop_prepare(loop, microseconds) >= 0, pa_mainloop_poll(loop) >= 0, pa_mainloop_dispatch(loop) >= 0
@@ -78,7 +78,7 @@ final class PulseConnection {
       case .failed(let error): throw error
       case .connecting: break
       }
-      if MonotonicClock.now >= deadline { throw .timeout(server) }
+      if MonotonicClock.now() >= deadline { throw .timeout(server) }
       pump(until: min(deadline, nextLook() ?? deadline))
     }
   }

@@ -1,4 +1,4 @@
-import RTCCapture
+import RTCNet
 public import RTCMedia
 import RTCPrimitives
 
@@ -22,11 +22,11 @@ public struct PulseDevices: Hashable, Sendable {
   }
 
   private static func inventory(_ server: String?) throws(PulseError) -> PulseInventory {
-    let deadline = MonotonicClock.now + .seconds(5)
+    let deadline = MonotonicClock.now() + .seconds(5)
     let connection = try PulseConnection(server: server)
     try connection.connect(until: deadline)
     _ = connection.requestInventory()
-    while MonotonicClock.now < deadline {
+    while MonotonicClock.now() < deadline {
       if case .failed(let error) = connection.state { throw error }
       if let inventory = connection.takeInventory() { return inventory }
       connection.pump(until: deadline)

@@ -1,5 +1,5 @@
 import CPulse
-import RTCCapture
+import RTCNet
 import RTCMedia
 import RTCPrimitives
 
@@ -94,7 +94,7 @@ final class PulsePlayback {
     switch pa_stream_get_state(stream) {
     case PA_STREAM_READY:
       state = .running
-      asked = MonotonicClock.now
+      asked = MonotonicClock.now()
       connection.hasDeviceNews = true
     case PA_STREAM_FAILED, PA_STREAM_TERMINATED: state = .ended(connection.lastError)
     default: break
@@ -106,7 +106,7 @@ final class PulsePlayback {
   /// The server had nothing to play for a moment. When that keeps happening, more is held.
   fileprivate func noteGap() {
     guard hasPlayed, buffer < Self.longestBuffer else { return }
-    let now = MonotonicClock.now
+    let now = MonotonicClock.now()
     gaps.removeAll { now - $0 > Self.gapWindow }
     gaps.append(now)
     guard gaps.count >= Self.gapLimit else { return }
@@ -122,7 +122,7 @@ final class PulsePlayback {
     guard size != Int(bitPattern: UInt.max) else { return }
     let count = size / Self.bytesPerSample
     guard count > 0 else { return }
-    asked = MonotonicClock.now
+    asked = MonotonicClock.now()
     var sound = fill(count, delay)
     // Whatever the source gave, the server gets what it asked for.
     if sound.count < 2 * count { sound += [Float](repeating: 0, count: 2 * count - sound.count) }

@@ -1,4 +1,4 @@
-import RTCCapture
+import RTCNet
 import RTCMedia
 import RTCPrimitives
 
@@ -20,7 +20,7 @@ final class PulsePlayout {
   private let target: String?
   private let server: String?
   private let source: PlayoutSlot
-  private let thread: CaptureRun
+  private let thread: WorkerRun
   private let notice: (String) -> Void
   private let echo: EchoWatch
 
@@ -31,7 +31,7 @@ final class PulsePlayout {
   private var defaultSink: String?
 
   init(
-    _ target: String?, server: String?, _ source: PlayoutSlot, _ thread: CaptureRun,
+    _ target: String?, server: String?, _ source: PlayoutSlot, _ thread: WorkerRun,
     _ notice: @escaping (String) -> Void, _ echo: EchoWatch
   ) {
     self.target = target
@@ -53,8 +53,8 @@ final class PulsePlayout {
       case .playing: wait("The sound server went away; others are heard again when it is back.")
       case .waiting: break
       }
-      let end = MonotonicClock.now + retries.nextPause()
-      while !thread.isStopped, MonotonicClock.now < end { thread.wait(until: min(end, passUnheard())) }
+      let end = MonotonicClock.now() + retries.nextPause()
+      while !thread.isStopped, MonotonicClock.now() < end { thread.wait(until: min(end, passUnheard())) }
     }
   }
 
@@ -63,7 +63,7 @@ final class PulsePlayout {
     do throws(PulseError) {
       let connection = try PulseConnection(server: server, wakeDescriptor: thread.descriptor)
       try connection.connect(
-        until: MonotonicClock.now + Self.connectLimit, while: { !thread.isStopped }, nextLook: passUnheard)
+        until: MonotonicClock.now() + Self.connectLimit, while: { !thread.isStopped }, nextLook: passUnheard)
       connection.watchDevices()
       connection.hasDeviceNews = true
       while !thread.isStopped {
@@ -80,7 +80,7 @@ final class PulsePlayout {
 
   private func nextLook() -> Timestamp {
     let due: Timestamp
-    if let end = playback?.heardUntil, end > MonotonicClock.now {
+    if let end = playback?.heardUntil, end > MonotonicClock.now() {
       unheard.stop()
       due = end
     } else {
@@ -125,14 +125,14 @@ final class PulsePlayout {
   }
 
   private func fill(_ sampleCount: Int, _ delay: TimeDelta) -> [Float] {
-    echo.look(at: MonotonicClock.now)
+    echo.look(at: MonotonicClock.now())
     return thread.isStopped ? [] : source.render(sampleCount, delay)
   }
 
   /// Has the sound pass that nobody hears.
   /// - Returns: when to do so again.
   private func passUnheard() -> Timestamp {
-    let (samples, next) = unheard.pass(until: MonotonicClock.now)
+    let (samples, next) = unheard.pass(until: MonotonicClock.now())
     if samples > 0 { _ = fill(samples, .zero) }
     return next
   }

@@ -1,5 +1,5 @@
 import CPulse
-import RTCCapture
+import RTCNet
 import RTCMedia
 import RTCPrimitives
 
@@ -96,7 +96,7 @@ final class PulseRecording {
           from: UnsafeRawBufferPointer(start: data, count: memory.count * MemoryLayout<Float>.size))
         initialized = memory.count
       }
-      let time = clock.time(ofSamples: count, arrivedAt: MonotonicClock.now, deviceDelay: deviceDelay)
+      let time = clock.time(ofSamples: count, arrivedAt: MonotonicClock.now(), deviceDelay: deviceDelay)
       pa_stream_drop(stream)
       deliver(AudioFrame(format: Self.format, samples: samples, captureTime: time))
     }

@@ -1,4 +1,4 @@
-import RTCCapture
+import RTCNet
 import RTCPrimitives
 
 /// When to try again what the sound server refused: after pauses that grow until something has worked.
@@ -11,11 +11,11 @@ struct PulseRetries {
   private(set) var due: Timestamp?
 
   /// The next try is after a pause.
-  mutating func schedule() { due = MonotonicClock.now + nextPause() }
+  mutating func schedule() { due = MonotonicClock.now() + nextPause() }
 
   /// True once, when the next try is due.
   mutating func takeDue() -> Bool {
-    guard let due, MonotonicClock.now >= due else { return false }
+    guard let due, MonotonicClock.now() >= due else { return false }
     self.due = nil
     return true
   }

@@ -1,5 +1,6 @@
 import RTCCapture
 public import RTCMedia
+import RTCNet
 import RTCPrimitives
 
 /// Captures a camera by Video4Linux, on its own thread: I420 or NV12, or BGRA of cameras that send JPEG.
@@ -8,7 +9,7 @@ import RTCPrimitives
 /// may make a camera slower than it says. A picture that the consumer has no time for is left out.
 public final class CameraCapturer: VideoCapturer {
   private let camera: String?
-  private let thread = CaptureThread()
+  private let thread = WorkerThread()
 
   /// What is asked of a camera when nobody says.
   public static let usualSize = PixelSize(width: 1280, height: 720)
@@ -26,14 +27,17 @@ public final class CameraCapturer: VideoCapturer {
 
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let camera = camera
-    let started = thread.start(name: "rtc-camera") { run in Self.capture(camera, format, consumer, run) }
-    if !started { consumer.captureDidStart(.failure(.alreadyStarted)) }
+    do throws(CaptureError) {
+      try thread.startCapture(name: "rtc-camera") { run in Self.capture(camera, format, consumer, run) }
+    } catch {
+      consumer.captureDidStart(.failure(error))
+    }
   }
 
   public func stopCapture() { thread.stop() }
 
   private static func capture(
-    _ camera: String?, _ wanted: VideoFormat, _ consumer: any VideoConsumer, _ run: CaptureRun
+    _ camera: String?, _ wanted: VideoFormat, _ consumer: any VideoConsumer, _ run: WorkerRun
   ) {
     let rate = wanted.frameRates.upperBound
     let stream: CameraStream
@@ -47,6 +51,7 @@ public final class CameraCapturer: VideoCapturer {
           "The camera \(device.name) delivers nothing that is understood here (NV12, I420, YUYV, JPEG).")
       }
       stream = try CameraStream(device, mode, rate: rate)
+      do throws(SystemError) { try run.watch(device.descriptor) } catch { throw CaptureError(error) }
       let format = VideoFormat(size: stream.size, frameRates: 0...rate, pixelFormat: mode.encoding.pixelFormat)
       consumer.captureDidStart(.success(format))
     } catch {
@@ -60,9 +65,8 @@ public final class CameraCapturer: VideoCapturer {
 
   /// Hands on pictures until stopped (nil) or the camera is gone.
   private static func deliver(
-    _ stream: CameraStream, _ rate: Double, _ consumer: any VideoConsumer, _ run: CaptureRun
+    _ stream: CameraStream, _ rate: Double, _ consumer: any VideoConsumer, _ run: WorkerRun
   ) -> CaptureEnd? {
-    run.watch(stream.device.descriptor)
     // A camera's pace is its own: a little early is in time.
     let interval = TimeDelta.seconds(0.8 / rate)
     var last: Timestamp?
@@ -71,7 +75,7 @@ public final class CameraCapturer: VideoCapturer {
       guard !run.isStopped else { return nil }
       do throws(CameraLost) {
         guard let picture = try stream.next() else { continue }
-        let now = MonotonicClock.now
+        let now = MonotonicClock.now()
         if let last, now - last < interval { continue }
         last = now
         consumer.consume(VideoFrame(buffer: picture.buffer, captureTime: now, colorSpace: picture.colorSpace))

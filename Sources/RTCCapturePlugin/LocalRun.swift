@@ -2,6 +2,7 @@ import CRTCastPlugin
 import Glibc
 import RTCCapture
 import RTCMedia
+import RTCNet
 import RTCPrimitives
 
 /// A plugin started in this process.
@@ -55,12 +56,15 @@ final class LocalRun: RunningPlugin, @unchecked Sendable {
     let isOver = Monitor(false)
     // So that nothing is taken from here on, whenever that thread runs.
     inlet.close()
-    let isLaunched = CaptureThread.launch(name: "rtc-plugin-down") { [self] in
-      stop {}
-      isOver.change { $0 = true }
+    do throws(SystemError) {
+      _ = try NamedThread(name: "rtc-plugin-down") { [self] in
+        stop {}
+        isOver.change { $0 = true }
+      }
+    } catch {
+      return sink.tell("The plugin \(library.description.name) is not told to stop. \(error)")
     }
-    guard isLaunched else { return sink.tell("The system refused a thread to stop \(library.description.name) on.") }
-    let hasReturned = isOver.wait(until: MonotonicClock.now + patience.stop) { $0 ? true : nil }
+    let hasReturned = isOver.wait(until: MonotonicClock.now() + patience.stop) { $0 ? true : nil }
     if hasReturned == nil {
       sink.tell(
         "The plugin \(library.description.name) did not return from its `stop` within \(patience.stop.words); its "

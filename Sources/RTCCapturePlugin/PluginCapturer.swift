@@ -1,11 +1,12 @@
 import RTCCapture
 public import RTCMedia
+import RTCNet
 import RTCPrimitives
 
 /// The pictures of a plugin. Made by `PluginSource`.
 public final class PluginCapturer: VideoCapturer {
   private let core: PluginCore
-  private let thread = CaptureThread()
+  private let thread = WorkerThread()
 
   init(_ core: PluginCore) { self.core = core }
 
@@ -20,16 +21,19 @@ public final class PluginCapturer: VideoCapturer {
   /// before, the plugin runs already, as `PluginSettings` wants it.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let core = core
-    let started = thread.start(name: "rtc-plugin-pic") { run in
-      Self.deliver(format, of: core, to: consumer, run)
+    do throws(CaptureError) {
+      try thread.startCapture(name: "rtc-plugin-pic") { run in
+        Self.deliver(format, of: core, to: consumer, run)
+      }
+    } catch {
+      consumer.captureDidStart(.failure(error))
     }
-    if !started { consumer.captureDidStart(.failure(.alreadyStarted)) }
   }
 
   public func stopCapture() { thread.stop() }
 
   private static func deliver(
-    _ format: VideoFormat, of core: PluginCore, to consumer: any VideoConsumer, _ run: CaptureRun
+    _ format: VideoFormat, of core: PluginCore, to consumer: any VideoConsumer, _ run: WorkerRun
   ) {
     let rate = min(format.frameRates.upperBound, core.settings.frameRate)
     let session: PluginCore.Session
@@ -63,19 +67,22 @@ public final class PluginCapturer: VideoCapturer {
 /// The sound of a plugin. Made by `PluginSource`.
 public final class PluginSound: AudioSource {
   private let core: PluginCore
-  private let thread = CaptureThread()
+  private let thread = WorkerThread()
 
   init(_ core: PluginCore) { self.core = core }
 
   public func startCapture(consumer: any AudioConsumer) {
     let core = core
-    let started = thread.start(name: "rtc-plugin-snd") { run in Self.deliver(core, to: consumer, run) }
-    if !started { consumer.audioCaptureDidStart(.failure(.alreadyStarted)) }
+    do throws(CaptureError) {
+      try thread.startCapture(name: "rtc-plugin-snd") { run in Self.deliver(core, to: consumer, run) }
+    } catch {
+      consumer.audioCaptureDidStart(.failure(error))
+    }
   }
 
   public func stopCapture() { thread.stop() }
 
-  private static func deliver(_ core: PluginCore, to consumer: any AudioConsumer, _ run: CaptureRun) {
+  private static func deliver(_ core: PluginCore, to consumer: any AudioConsumer, _ run: WorkerRun) {
     let session: PluginCore.Session
     do throws(CaptureError) {
       session = try core.join(

@@ -1,5 +1,6 @@
 import RTCCapture
 import RTCMedia
+import RTCNet
 import RTCPrimitives
 import Synchronization
 
@@ -51,7 +52,7 @@ final class PluginCore: Sendable {
 
   /// Starts the plugin unless it runs, for the thread of `run`, and waits for it as long as patience and `run` want. Each
   /// success is followed by one `leave`.
-  func join(_ wanted: PluginFormat, for run: CaptureRun) throws(CaptureError) -> Session {
+  func join(_ wanted: PluginFormat, for run: WorkerRun) throws(CaptureError) -> Session {
     let start = try state.withLock { state -> Result<PluginStart, CaptureError> in
       switch state.phase {
       case .hung(let error): return .failure(error)
@@ -59,10 +60,8 @@ final class PluginCore: Sendable {
         state.users += 1
         return .success(start)
       case .idle:
-        let start = PluginStart(deadline: MonotonicClock.now + patience.start)
-        guard launch(start, wanted) else {
-          return .failure(.unavailable("The system refused a thread for the plugin \(description.name)."))
-        }
+        let start = PluginStart(deadline: MonotonicClock.now() + patience.start)
+        do throws(SystemError) { try launch(start, wanted) } catch { return .failure(CaptureError(error)) }
         state = State(phase: .started(start), users: 1, last: start)
         return .success(start)
       }
@@ -83,8 +82,8 @@ final class PluginCore: Sendable {
 
   // MARK: - Starting
 
-  private func launch(_ start: PluginStart, _ wanted: PluginFormat) -> Bool {
-    CaptureThread.launch(name: "rtc-plugin-up") { [self] in
+  private func launch(_ start: PluginStart, _ wanted: PluginFormat) throws(SystemError) {
+    _ = try NamedThread(name: "rtc-plugin-up") { [self] in
       let outcome: PluginStart.Outcome
       do throws(CaptureError) { outcome = .success(try starter(wanted, start)) } catch { outcome = .failure(error) }
       if case .failure = outcome { start.feed.close() }
@@ -100,7 +99,7 @@ final class PluginCore: Sendable {
     }
   }
 
-  private func outcome(of start: PluginStart, for run: CaptureRun) throws(CaptureError) -> any RunningPlugin {
+  private func outcome(of start: PluginStart, for run: WorkerRun) throws(CaptureError) -> any RunningPlugin {
     start.wake(run)
     var deadline = start.deadline
     var isStopping = false
@@ -108,11 +107,11 @@ final class PluginCore: Sendable {
       if let outcome = start.outcome { return try outcome.get() }
       if run.isStopped, !isStopping {
         isStopping = true
-        deadline = min(deadline, MonotonicClock.now + patience.stop)
+        deadline = min(deadline, MonotonicClock.now() + patience.stop)
       }
       // Another source's patience may be longer: what is given up is then only this one's part.
       if isStopping, handOver(start) { throw .unavailable("The plugin was stopped while it started.") }
-      if MonotonicClock.now >= deadline { abandon(start, isStopping) } else { run.wait(until: deadline) }
+      if MonotonicClock.now() >= deadline { abandon(start, isStopping) } else { run.wait(until: deadline) }
     }
   }
 

@@ -1,5 +1,6 @@
 import RTCCapture
 import RTCMedia
+import RTCNet
 import RTCPrimitives
 import Synchronization
 
@@ -26,11 +27,11 @@ final class PluginFeed: Sendable {
     var picture: VideoFrame?
     /// The picture before the pending one was not delivered, so what changed since then is unknown.
     var hasGap = true
-    var pictureRun: CaptureRun?
+    var pictureRun: WorkerRun?
     var lastTime: Timestamp?
     var sounds: [AudioFrame] = []
     var queued = TimeDelta.zero
-    var soundRun: CaptureRun?
+    var soundRun: WorkerRun?
     var end: CaptureEnd?
     var room: Room?
   }
@@ -44,7 +45,7 @@ final class PluginFeed: Sendable {
   /// A picture nobody fetches is kept, so that a still picture pushed once is not lost; a newer one replaces it.
   /// - Parameter replacing: a newer picture takes the place of one that is waited for, too.
   func offer(_ frame: VideoFrame, replacing: Bool = false) -> PushVerdict {
-    let (verdict, wakes, old, room) = state.withLock { state -> (PushVerdict, CaptureRun?, VideoFrame?, Room?) in
+    let (verdict, wakes, old, room) = state.withLock { state -> (PushVerdict, WorkerRun?, VideoFrame?, Room?) in
       guard state.isOpen, state.end == nil else { return (.stopped, nil, nil, nil) }
       let isFetched = state.pictureRun != nil
       if state.picture != nil, isFetched, !replacing { return (.busy, nil, nil, nil) }
@@ -64,7 +65,7 @@ final class PluginFeed: Sendable {
 
   /// Sound nobody fetches is let go.
   func offer(_ sound: AudioFrame) -> PushVerdict {
-    let (verdict, wakes, room) = state.withLock { state -> (PushVerdict, CaptureRun?, Room?) in
+    let (verdict, wakes, room) = state.withLock { state -> (PushVerdict, WorkerRun?, Room?) in
       guard state.isOpen, state.end == nil else { return (.stopped, nil, nil) }
       guard let run = state.soundRun else { return (.taken, nil, state.room) }
       if state.queued > .zero, state.queued + sound.duration > Self.soundLimit { return (.busy, nil, nil) }
@@ -104,14 +105,14 @@ final class PluginFeed: Sendable {
   // MARK: - To the consumers
 
   /// `run` fetches pictures from now on and is woken for each; nil: nobody does.
-  func setPictureRun(_ run: CaptureRun?) {
+  func setPictureRun(_ run: WorkerRun?) {
     state.withLock {
       $0.pictureRun = run
       $0.hasGap = true
     }
   }
 
-  func setSoundRun(_ run: CaptureRun?) {
+  func setSoundRun(_ run: WorkerRun?) {
     let (dropped, room) = state.withLock { state in
       defer {
         state.soundRun = run

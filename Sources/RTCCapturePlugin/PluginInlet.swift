@@ -1,7 +1,7 @@
 import CRTCastPlugin
-import Dispatch
 import RTCCapture
 import RTCMedia
+import RTCNet
 import RTCPrimitives
 import Synchronization
 
@@ -81,7 +81,7 @@ final class PluginInlet: Sendable {
   /// Calls `body` once no buffer is out: now, or later on a thread of its own. Once, after `close`.
   func whenIdle(_ body: @escaping @Sendable () -> Void) {
     // Offers are a matter of microseconds, and most end here: with nothing on loan, all is over when this returns.
-    _ = state.wait(until: MonotonicClock.now + .seconds(1)) { $0.offers == 0 ? true : nil }
+    _ = state.wait(until: MonotonicClock.now() + .seconds(1)) { $0.offers == 0 ? true : nil }
     let isIdle = state.withLock { state in
       if state.loans > 0 { state.whenIdle = body }
       return state.loans == 0
@@ -222,7 +222,13 @@ final class PluginInlet: Sendable {
       return state.whenIdle
     }
     // Not on this thread, which may be an encoder's: the plugin's `stop` may take its time.
-    if let whenIdle { DispatchQueue.global().async { whenIdle() } }
+    guard let whenIdle else { return }
+    do throws(SystemError) {
+      _ = try NamedThread(name: "rtc-plugin-idle", body: whenIdle)
+    } catch {
+      // Better here than never.
+      whenIdle()
+    }
   }
 
   // MARK: - Lending
@@ -326,10 +332,10 @@ final class PluginInlet: Sendable {
 
   /// Attempts until it is done or the plugin's patience is over.
   private func persist(_ patience: Int64, _ attempt: (Timestamp) -> Attempt) -> Int32 {
-    let start = MonotonicClock.now
+    let start = MonotonicClock.now()
     let deadline = patience < 0 ? Timestamp.distantFuture : start + .nanoseconds(patience)
     while true {
-      let now = MonotonicClock.now
+      let now = MonotonicClock.now()
       switch attempt(now) {
       case .done(let status): return Int32(status)
       case .busy(let opening, let seen):

@@ -2,6 +2,7 @@ import CRTCastPlugin
 import Glibc
 import RTCCapture
 public import RTCMedia
+import RTCNet
 import RTCPrimitives
 
 /// A loaded plugin. It stays loaded until the process ends: its threads may run on after it was stopped.
@@ -67,13 +68,16 @@ public final class PluginLibrary: @unchecked Sendable {
   /// The same on a thread of its own, which is left behind when the plugin does not return from its entry function.
   static func load(_ path: String, patience: TimeDelta) throws(CaptureError) -> PluginLibrary {
     let loading = Monitor<Result<PluginLibrary, CaptureError>?>(nil)
-    let isLaunched = CaptureThread.launch(name: "rtc-plugin-load") {
-      let result: Result<PluginLibrary, CaptureError>
-      do throws(CaptureError) { result = .success(try PluginLibrary(path: path)) } catch { result = .failure(error) }
-      loading.change { $0 = result }
+    do throws(SystemError) {
+      _ = try NamedThread(name: "rtc-plugin-load") {
+        let result: Result<PluginLibrary, CaptureError>
+        do throws(CaptureError) { result = .success(try PluginLibrary(path: path)) } catch { result = .failure(error) }
+        loading.change { $0 = result }
+      }
+    } catch {
+      throw CaptureError(error)
     }
-    guard isLaunched else { throw .unavailable("The system refused a thread to load the plugin \(path) on.") }
-    guard let result = loading.wait(until: MonotonicClock.now + patience, { $0 }) else {
+    guard let result = loading.wait(until: MonotonicClock.now() + patience, { $0 }) else {
       throw .unavailable(
         "The plugin \(path) did not return from `rtcast_plugin_entry` within \(patience.words), and was given up; its "
           + "author can mend this.")

@@ -1,5 +1,6 @@
 import RTCCapture
 import RTCMedia
+import RTCNet
 package import RTCPrimitives
 import Synchronization
 
@@ -28,7 +29,7 @@ final class PluginStart: Sendable {
 
   private struct State {
     var outcome: Outcome?
-    var waiting: [CaptureRun] = []
+    var waiting: [WorkerRun] = []
     var isAbandoned = false
     var onAbandon: (@Sendable () -> Void)?
   }
@@ -43,11 +44,11 @@ final class PluginStart: Sendable {
   var outcome: Outcome? { state.withLock { $0.outcome } }
 
   /// `run` is woken when this is over.
-  func wake(_ run: CaptureRun) { state.withLock { $0.waiting.append(run) } }
+  func wake(_ run: WorkerRun) { state.withLock { $0.waiting.append(run) } }
 
   /// False when it was over before; then nothing changes.
   func resolve(_ outcome: Outcome) -> Bool {
-    let waiting = state.withLock { state -> [CaptureRun]? in
+    let waiting = state.withLock { state -> [WorkerRun]? in
       guard state.outcome == nil else { return nil }
       state.outcome = outcome
       defer { state.waiting = [] }

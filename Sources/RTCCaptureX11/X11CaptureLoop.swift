@@ -1,6 +1,7 @@
 import CX11
 import RTCCapture
 import RTCMedia
+import RTCNet
 import RTCPrimitives
 
 /// One run of the X11 capturer, on its thread from connecting to the end.
@@ -13,7 +14,7 @@ final class X11CaptureLoop {
   private let options: X11CaptureOptions
   private let connection: X11Connection
   private let consumer: any VideoConsumer
-  private let run: CaptureRun
+  private let run: WorkerRun
   private let notice: (String) -> Void
   private let interval: TimeDelta
 
@@ -55,7 +56,7 @@ final class X11CaptureLoop {
   }
 
   static func run(
-    _ options: X11CaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ run: CaptureRun,
+    _ options: X11CaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ run: WorkerRun,
     _ notice: @escaping (String) -> Void
   ) {
     let loop: X11CaptureLoop
@@ -73,7 +74,7 @@ final class X11CaptureLoop {
   }
 
   private init(
-    _ options: X11CaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ run: CaptureRun,
+    _ options: X11CaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ run: WorkerRun,
     _ notice: @escaping (String) -> Void
   ) throws(CaptureError) {
     guard rate > 0, rate <= 1000 else {
@@ -94,6 +95,7 @@ final class X11CaptureLoop {
     } else {
       target = .screen(try X11Source.onScreen(options.target, connection))
     }
+    do throws(SystemError) { try run.watch(connection.descriptor) } catch { throw CaptureError(error) }
     listen(extensions)
   }
 
@@ -129,16 +131,15 @@ final class X11CaptureLoop {
 
   /// Captures until stopped (nil) or until the source ends.
   private func capture() -> CaptureEnd? {
-    run.watch(connection.descriptor)
-    clock.noteDemand(at: MonotonicClock.now)
-    lookAt = cursor == nil && damage != nil ? nil : MonotonicClock.now
+    clock.noteDemand(at: MonotonicClock.now())
+    lookAt = cursor == nil && damage != nil ? nil : MonotonicClock.now()
     while !run.isStopped {
       while let event = connection.nextEvent() {
         if let end = handle(event) { return end }
       }
       if connection.isBroken { return .lost("The X display \(connection.displayName) went away.") }
       if needsResolving, let end = resolveAgain() { return end }
-      let now = MonotonicClock.now
+      let now = MonotonicClock.now()
       look(now)
       if let takeAt = damage?.takeAt, takeAt <= now { damage?.take() }
       // Answers read on the way may have brought events with them: go round before waiting.
@@ -160,7 +161,7 @@ final class X11CaptureLoop {
   }
 
   private func handle(_ event: X11Event) -> CaptureEnd? {
-    let now = MonotonicClock.now
+    let now = MonotonicClock.now()
     switch event {
     case .damaged(let serverTime):
       if let time = damage?.noteChange(serverTime: serverTime, now: now) { clock.noteChange(at: time) }
@@ -246,7 +247,7 @@ final class X11CaptureLoop {
     isWholeNew = true
     undelivered.removeAll()
     shownPointer = nil
-    clock.noteDemand(at: MonotonicClock.now)
+    clock.noteDemand(at: MonotonicClock.now())
   }
 
   // MARK: Grabbing
@@ -271,7 +272,7 @@ final class X11CaptureLoop {
 
   private func grab(into memory: PictureMemory) {
     if case .hidden = target { return clock.noteNothingToGrab() }
-    let now = MonotonicClock.now
+    let now = MonotonicClock.now()
     guard collectDamage() else { return clock.noteNothingToGrab() }
     cursor?.refresh(in: target.source)
     let pointer = pointerInPicture

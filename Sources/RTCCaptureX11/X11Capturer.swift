@@ -1,5 +1,6 @@
 import RTCCapture
 public import RTCMedia
+import RTCNet
 
 /// What of an X display to capture, and how.
 public struct X11CaptureOptions: Hashable, Sendable {
@@ -35,7 +36,7 @@ public struct X11CaptureOptions: Hashable, Sendable {
 public final class X11Capturer: VideoCapturer {
   private let options: X11CaptureOptions
   private let onNotice: @Sendable (String) -> Void
-  private let thread = CaptureThread()
+  private let thread = WorkerThread()
 
   /// - Parameter onNotice: gets a sentence, once each, when the display lacks something and capturing costs more for
   ///   it; called on the capture thread.
@@ -59,10 +60,13 @@ public final class X11Capturer: VideoCapturer {
 
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let (options, onNotice) = (options, onNotice)
-    let started = thread.start(name: "rtc-x11") { run in
-      X11CaptureLoop.run(options, rate: format.frameRates.upperBound, consumer, run, onNotice)
+    do throws(CaptureError) {
+      try thread.startCapture(name: "rtc-x11") { run in
+        X11CaptureLoop.run(options, rate: format.frameRates.upperBound, consumer, run, onNotice)
+      }
+    } catch {
+      consumer.captureDidStart(.failure(error))
     }
-    if !started { consumer.captureDidStart(.failure(.alreadyStarted)) }
   }
 
   public func stopCapture() { thread.stop() }

@@ -1,4 +1,5 @@
 public import RTCMedia
+import RTCNet
 
 /// The window that shows a call: every remote video in a grid, the local picture in a corner.
 ///
@@ -57,9 +58,8 @@ public final class CallWindow: Sendable {
   package static func open(
     title: String, size: PixelSize?, drawing: Drawing
   ) async throws(WindowError) -> CallWindow {
-    guard let board = WindowBoard(title: title) else {
-      throw .refused("This program has too many files open for a window; close some or raise the limit (ulimit -n).")
-    }
+    let board: WindowBoard
+    do throws(SystemError) { board = try WindowBoard(title: title) } catch { throw .refused(error.description) }
     try WindowThread.take()
     let (events, feed) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(64))
     let opened: Result<Void, WindowError> = await withCheckedContinuation { continuation in

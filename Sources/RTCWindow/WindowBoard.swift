@@ -1,6 +1,5 @@
-import CLinux
-import Glibc
 public import RTCMedia
+import RTCNet
 import Synchronization
 
 /// What the window's thread is to show: written by everybody, read by that thread, which is woken for it.
@@ -55,18 +54,15 @@ final class WindowBoard: Sendable {
   }
 
   /// Readable when there is news; for the window's thread to sleep on.
-  let descriptor: Int32
+  var descriptor: Int32 { news.descriptor }
+  private let news: WakeEvent
   private let state: Mutex<State>
   private let drawn = Atomic(0)
 
-  /// Nil when this process has no descriptor to spare.
-  init?(title: String) {
-    descriptor = clinux_eventfd_create()
-    guard descriptor >= 0 else { return nil }
+  init(title: String) throws(SystemError) {
+    news = try WakeEvent()
     state = Mutex(State(caption: Caption(title: title)))
   }
-
-  deinit { close(descriptor) }
 
   // MARK: Any thread
 
@@ -133,8 +129,7 @@ final class WindowBoard: Sendable {
       let result = body(&state)
       if !state.hasNews {
         state.hasNews = true
-        // A counter that is full is readable already.
-        _ = clinux_eventfd_signal(descriptor)
+        news.signal()
       }
       return result
     }
@@ -172,7 +167,7 @@ final class WindowBoard: Sendable {
     state.withLock { state in
       guard state.hasNews else { return nil }
       state.hasNews = false
-      _ = clinux_eventfd_clear(descriptor)
+      news.clear()
       let news = News(
         isClosing: state.isClosing, videos: state.videos, preview: state.preview, caption: state.caption)
       for index in state.videos.indices { state.videos[index].newest = nil }

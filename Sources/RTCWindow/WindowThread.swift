@@ -40,7 +40,7 @@ enum WindowThread {
       _ = try NamedThread(name: "rtc-window") { run(board, news, wish) }
     } catch {
       use.withLock { $0 = .free }
-      news.noteFailure(.refused("The system refused a thread for the window; close other programs and try again."))
+      news.noteFailure(.refused(error.description))
     }
   }
 

@@ -1,3 +1,4 @@
+import Glibc
 import RTCCapture
 import RTCMedia
 import RTCPrimitives
@@ -58,6 +59,21 @@ private func format(_ width: Int, _ height: Int, fps: Double) -> VideoFormat {
     capturer.startCapture(format: format(32, 32, fps: 100), consumer: third)
     #expect(await third.frame() != nil)
     capturer.stopCapture()
+  }
+
+  @Test func `without a descriptor left the start fails with what to do about it`() async {
+    // Limits hold for a whole process, so this is one of its own.
+    await #expect(processExitsWith: .success) {
+      alarm(60)
+      var limit = rlimit(rlim_cur: 0, rlim_max: 4096)
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      let collector = FrameCollector()
+      SyntheticCapturer(pattern: .bars).startCapture(
+        format: VideoFormat(size: PixelSize(width: 32, height: 32), frameRates: 0...30, pixelFormat: .bgra),
+        consumer: collector)
+      guard case .failure(.unavailable(let sentence)) = await collector.started() else { fatalError("not refused") }
+      precondition(sentence.contains("too many files open"))
+    }
   }
 
   @Test func stoppingInsideACallbackMakesItTheLast() async {

@@ -48,7 +48,7 @@ private final class Clockwork: LoopHandler {
 
   @Test(arguments: [true, false])
   func `a poller waits until its deadline and no less`(nanoseconds: Bool) throws {
-    var poller = try Poller(nanoseconds: nanoseconds)
+    let poller = try Poller(nanoseconds: nanoseconds)
     for microseconds: Int64 in [300, 1_000, 2_700] {
       let deadline = MonotonicClock.now() + .microseconds(microseconds)
       #expect(poller.wait(until: deadline).isEmpty)
@@ -58,7 +58,7 @@ private final class Clockwork: LoopHandler {
 
   @Test(arguments: [true, false])
   func `a poller tells which event was raised`(nanoseconds: Bool) throws {
-    var poller = try Poller(nanoseconds: nanoseconds)
+    let poller = try Poller(nanoseconds: nanoseconds)
     let events = [try WakeEvent(), try WakeEvent()]
     try poller.add(events[0].descriptor, token: 3)
     try poller.add(events[1].descriptor, token: 63)

@@ -1,4 +1,5 @@
 public import RTCMedia
+import RTCNet
 import RTCPrimitives
 import Synchronization
 
@@ -43,7 +44,7 @@ public final class PipeCapturer: VideoCapturer {
   private let input: PipeInput
   private let options: Options
   private let notice: @Sendable (String) -> Void
-  private let thread = CaptureThread()
+  private let thread = WorkerThread()
   /// Where the stream stands between two runs.
   private let stream = Mutex(PipeStream())
 
@@ -72,25 +73,28 @@ public final class PipeCapturer: VideoCapturer {
 
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let (input, options, notice) = (input, options, notice)
-    let started = thread.start(name: "rtc-pipe") { [self] run in
-      var reading = PipeRun(
-        input: input, options: options, limit: format.frameRates.upperBound, notice: notice, run: run,
-        stream: stream.withLock { $0 })
-      let end = reading.deliver(to: consumer)
-      // Kept before the consumer hears of the end, so that it may start the capturer again at once.
-      let stream = reading.stream
-      self.stream.withLock { $0 = stream }
-      switch end {
-      case .stopped: break
-      case .refused(let error):
-        run.noteEnded()
-        consumer.captureDidStart(.failure(error))
-      case .ended(let reason):
-        run.noteEnded()
-        consumer.captureDidEnd(reason)
+    do throws(CaptureError) {
+      try thread.startCapture(name: "rtc-pipe") { [self] run in
+        var reading = PipeRun(
+          input: input, options: options, limit: format.frameRates.upperBound, notice: notice, run: run,
+          stream: stream.withLock { $0 })
+        let end = reading.deliver(to: consumer)
+        // Kept before the consumer hears of the end, so that it may start the capturer again at once.
+        let stream = reading.stream
+        self.stream.withLock { $0 = stream }
+        switch end {
+        case .stopped: break
+        case .refused(let error):
+          run.noteEnded()
+          consumer.captureDidStart(.failure(error))
+        case .ended(let reason):
+          run.noteEnded()
+          consumer.captureDidEnd(reason)
+        }
       }
+    } catch {
+      consumer.captureDidStart(.failure(error))
     }
-    if !started { consumer.captureDidStart(.failure(.alreadyStarted)) }
   }
 
   public func stopCapture() { thread.stop() }

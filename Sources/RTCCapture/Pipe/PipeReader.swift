@@ -1,11 +1,12 @@
 import Glibc
 import RTCMedia
+import RTCNet
 import RTCPrimitives
 
 /// Reads a stream on the capturer's thread; a stop ends any wait at once.
 struct PipeReader {
   let connection: PipeConnection
-  let run: CaptureRun
+  let run: WorkerRun
 
   enum Halt: Error {
     /// The capturer was stopped.
@@ -44,12 +45,12 @@ struct PipeReader {
   }
 
   /// Waits until `descriptor` is readable or at its end.
-  static func wait(for descriptor: Int32, _ run: CaptureRun) throws(Halt) {
+  static func wait(for descriptor: Int32, _ run: WorkerRun) throws(Halt) {
     while true {
       if run.isStopped { throw .stopped }
       // Descriptors are asked rather than made non-blocking: standard input is shared with other programs.
       var polled = [
-        pollfd(fd: run.wakeDescriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: run.descriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
       ]
       let count = unsafe poll(&polled, nfds_t(polled.count), -1)

@@ -1,5 +1,6 @@
 import Glibc
 import RTCMedia
+import RTCNet
 import RTCPrimitives
 
 /// One run of a `PipeCapturer`, on its thread.
@@ -37,7 +38,7 @@ struct PipeRun {
   /// The most pictures wanted a second.
   let limit: Double
   let notice: @Sendable (String) -> Void
-  let run: CaptureRun
+  let run: WorkerRun
   private(set) var stream: PipeStream
   private var pacer: PipePacer
   /// The consumer was told that it starts.
@@ -45,7 +46,7 @@ struct PipeRun {
 
   init(
     input: PipeInput, options: PipeCapturer.Options, limit: Double, notice: @escaping @Sendable (String) -> Void,
-    run: CaptureRun, stream: PipeStream
+    run: WorkerRun, stream: PipeStream
   ) {
     self.input = input
     self.options = options
@@ -209,7 +210,7 @@ struct PipeRun {
     pacer = PipePacer(rate: streamRate, limit: limit)
     var last = Timestamp.zero
     while true {
-      let began = MonotonicClock.now
+      let began = MonotonicClock.now()
       if try readFrameLine(reader) {
         pool = PipePool(stream.layout!)
         pacer = PipePacer(rate: streamRate, limit: limit)
@@ -217,7 +218,7 @@ struct PipeRun {
       let picture = pool.free()
       guard try readPicture(reader, into: picture, of: pool) else { continue }
       let arrival = PipePacer.Arrival(
-        began: began, completed: MonotonicClock.now, isMoreWaiting: reader.connection.hasBytes)
+        began: began, completed: MonotonicClock.now(), isMoreWaiting: reader.connection.hasBytes)
       guard case .show(let moment) = pacer.decide(arrival) else { continue }
       pool.finish(picture)
       wait(until: moment)
@@ -225,7 +226,7 @@ struct PipeRun {
       start(consumer)
       last = max(moment, last + .nanoseconds(1))
       show(picture, at: last, to: consumer)
-      pacer.noteShown(at: moment, until: MonotonicClock.now)
+      pacer.noteShown(at: moment, until: MonotonicClock.now())
     }
   }
 
@@ -243,7 +244,7 @@ struct PipeRun {
   }
 
   private func wait(until moment: Timestamp) {
-    while !run.isStopped, MonotonicClock.now < moment { run.wait(until: moment) }
+    while !run.isStopped, MonotonicClock.now() < moment { run.wait(until: moment) }
   }
 
   /// Reads what stands before a picture. A second header, as of two streams put one behind the other, is fine.
@@ -292,7 +293,7 @@ struct PipeRun {
     let ending = PipeEnding(cause: cause, stream: stream, format: options.format)
     guard isStarted else { return .refused(ending.refusal) }
     // The last picture is shown for as long as any other.
-    if let due = pacer.nextDue, (due - MonotonicClock.now).seconds <= 1 / streamRate { wait(until: due) }
+    if let due = pacer.nextDue, (due - MonotonicClock.now()).seconds <= 1 / streamRate { wait(until: due) }
     if run.isStopped { return .stopped }
     guard let complaint = ending.complaint else { return .ended(.finished) }
     if case .failed = cause { return .ended(.lost(complaint)) }

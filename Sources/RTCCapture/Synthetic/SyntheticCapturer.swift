@@ -1,5 +1,6 @@
 import CLinux
 public import RTCMedia
+import RTCNet
 import RTCPrimitives
 import Synchronization
 
@@ -11,7 +12,7 @@ public final class SyntheticCapturer: VideoCapturer {
   public let pattern: SyntheticPattern
   private let seed: UInt64
   private let frameLimit: UInt64?
-  private let thread = CaptureThread()
+  private let thread = WorkerThread()
 
   /// - Parameters:
   ///   - seed: the same seed draws the same pictures.
@@ -32,11 +33,14 @@ public final class SyntheticCapturer: VideoCapturer {
 
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let (pattern, seed, frameLimit) = (pattern, seed, frameLimit)
-    let started = thread.start(name: "rtc-synthetic") { run in
-      let drawing = SyntheticRun(pattern: pattern, seed: seed, frameLimit: frameLimit, run: run)
-      drawing.deliver(format, to: consumer)
+    do throws(CaptureError) {
+      try thread.startCapture(name: "rtc-synthetic") { run in
+        let drawing = SyntheticRun(pattern: pattern, seed: seed, frameLimit: frameLimit, run: run)
+        drawing.deliver(format, to: consumer)
+      }
+    } catch {
+      consumer.captureDidStart(.failure(error))
     }
-    if !started { consumer.captureDidStart(.failure(.alreadyStarted)) }
   }
 
   public func stopCapture() { thread.stop() }
@@ -47,7 +51,7 @@ private struct SyntheticRun {
   let pattern: SyntheticPattern
   let seed: UInt64
   let frameLimit: UInt64?
-  let run: CaptureRun
+  let run: WorkerRun
 
   func deliver(_ format: VideoFormat, to consumer: any VideoConsumer) {
     if let refusal = refusal(of: format) {
@@ -70,11 +74,11 @@ private struct SyntheticRun {
   }
 
   private func deliver(size: PixelSize, interval: TimeDelta, to consumer: any VideoConsumer) {
-    let start = MonotonicClock.now
+    let start = MonotonicClock.now()
     var pool: [CanvasMemory] = []
     var last: UInt64?
     while !run.isStopped {
-      let now = MonotonicClock.now
+      let now = MonotonicClock.now()
       let frame = UInt64((now - start).nanoseconds / interval.nanoseconds)
       if let last, frame <= last {
         run.wait(until: start + interval * Int64(last + 1))

@@ -1,5 +1,6 @@
 import Glibc
 public import RTCMedia
+import RTCNet
 package import RTCPrimitives
 
 /// A source that plays one tone in stereo at 48 kHz, in real time on its own thread.
@@ -18,7 +19,7 @@ public final class ToneSource: AudioSource {
   /// Of the tone's peaks, 0…1.
   public let amplitude: Float
   public let pattern: Pattern
-  private let thread = CaptureThread()
+  private let thread = WorkerThread()
 
   /// - Parameters:
   ///   - frequency: what lies outside the range is moved to its end.
@@ -31,8 +32,11 @@ public final class ToneSource: AudioSource {
 
   public func startCapture(consumer: any AudioConsumer) {
     let wave = ToneWave(frequency: frequency, amplitude: amplitude, pattern: pattern)
-    let started = thread.start(name: "rtc-tone") { run in ToneRun(wave: wave, run: run).deliver(to: consumer) }
-    if !started { consumer.audioCaptureDidStart(.failure(.alreadyStarted)) }
+    do throws(CaptureError) {
+      try thread.startCapture(name: "rtc-tone") { run in ToneRun(wave: wave, run: run).deliver(to: consumer) }
+    } catch {
+      consumer.audioCaptureDidStart(.failure(error))
+    }
   }
 
   public func stopCapture() { thread.stop() }
@@ -93,17 +97,17 @@ package struct ToneWave: Sendable {
 /// One run of the source, on its thread.
 private struct ToneRun {
   let wave: ToneWave
-  let run: CaptureRun
+  let run: WorkerRun
 
   private static let maximumLag = TimeDelta.seconds(1)
 
   func deliver(to consumer: any AudioConsumer) {
     let format = AudioFormat(sampleRate: Int(ToneWave.sampleRate), channels: 2)
     consumer.audioCaptureDidStart(.success(format))
-    let start = MonotonicClock.now
+    let start = MonotonicClock.now()
     var first: Int64 = 0
     while !run.isStopped {
-      let now = MonotonicClock.now
+      let now = MonotonicClock.now()
       let end = ToneWave.time(of: first + ToneWave.blockSampleCount, start: start)
       if now < end {
         run.wait(until: end)

@@ -1,5 +1,6 @@
 internal import RTCCapture
 internal import RTCMedia
+internal import RTCNet
 internal import RTCPrimitives
 
 /// Hands one run's pictures to their consumer when they are due. On the thread of that name.
@@ -8,7 +9,7 @@ struct VideoDelivery {
   let run: Int
   let consumer: any VideoConsumer
 
-  func deliver(_ thread: CaptureRun) {
+  func deliver(_ thread: WorkerRun) {
     guard let isPlayable = core.monitor.wait(seat: run, { $0.videoStart(run: run, $1) }) else { return }
     guard isPlayable, let format = core.info.videoFormat else {
       core.noteEnded(.video, run: run, thread)
@@ -53,7 +54,7 @@ struct AudioDelivery {
   let run: Int
   let consumer: any AudioConsumer
 
-  func deliver(_ thread: CaptureRun) {
+  func deliver(_ thread: WorkerRun) {
     guard let isPlayable = core.monitor.wait(seat: run, { $0.audioStart(run: run, $1) }) else { return }
     guard isPlayable, let format = core.info.audioFormat else {
       core.noteEnded(.audio, run: run, thread)

@@ -1,5 +1,6 @@
 internal import RTCCapture
 internal import RTCMedia
+internal import RTCNet
 internal import RTCPrimitives
 
 /// What is known of a file once it is open.
@@ -28,9 +29,9 @@ final class PlaybackCore: Sendable {
   let ledger = PictureLedger()
   let events: AsyncStream<FilePlayer.Event>
   private let feed: AsyncStream<FilePlayer.Event>.Continuation
-  private let readerThread = CaptureThread()
-  private let videoThread = CaptureThread()
-  private let audioThread = CaptureThread()
+  private let readerThread = WorkerThread()
+  private let videoThread = WorkerThread()
+  private let audioThread = WorkerThread()
 
   init(path: String, options: FilePlayer.Options, clock: PlaybackClock, passthrough: PassthroughFactory)
     throws(CaptureError)
@@ -72,7 +73,7 @@ final class PlaybackCore: Sendable {
     } body: { [self] run, thread in
       VideoDelivery(core: self, run: run, consumer: consumer).deliver(thread)
     } refused: {
-      consumer.captureDidStart(.failure(.alreadyStarted))
+      consumer.captureDidStart(.failure($0))
     }
   }
 
@@ -82,7 +83,7 @@ final class PlaybackCore: Sendable {
     } body: { [self] run, thread in
       AudioDelivery(core: self, run: run, consumer: consumer).deliver(thread)
     } refused: {
-      consumer.audioCaptureDidStart(.failure(.alreadyStarted))
+      consumer.audioCaptureDidStart(.failure($0))
     }
   }
 
@@ -90,7 +91,7 @@ final class PlaybackCore: Sendable {
   func stopAudio() { stop(.audio, audioThread) }
 
   /// The delivery of `run` ends by itself: from here on the source may be started again.
-  func noteEnded(_ track: PlayerState.Kind, run: Int, _ thread: CaptureRun) {
+  func noteEnded(_ track: PlayerState.Kind, run: Int, _ thread: WorkerRun) {
     let isLast = monitor.change { state, _ in
       if state[track].run == run { state.endRun(track) }
       return !state.isWanted
@@ -100,8 +101,9 @@ final class PlaybackCore: Sendable {
   }
 
   private func start(
-    _ track: PlayerState.Kind, _ thread: CaptureThread, name: String,
-    prepare: (inout PlayerState) -> Void, body: @escaping @Sendable (Int, CaptureRun) -> Void, refused: () -> Void
+    _ track: PlayerState.Kind, _ thread: WorkerThread, name: String,
+    prepare: (inout PlayerState) -> Void, body: @escaping @Sendable (Int, WorkerRun) -> Void,
+    refused: (CaptureError) -> Void
   ) {
     let run = monitor.change { state, now -> Int? in
       guard state[track].run == nil else { return nil }
@@ -113,20 +115,21 @@ final class PlaybackCore: Sendable {
       prepare(&state)
       return run
     }
-    guard let run else { return refused() }
+    guard let run else { return refused(.alreadyStarted) }
     monitor.enter(run)
-    let started = thread.start(name: name) { [self] thread in
-      body(run, thread)
-      monitor.leave(run)
-    }
-    guard started else {
+    do throws(CaptureError) {
+      try thread.startCapture(name: name) { [self] thread in
+        body(run, thread)
+        monitor.leave(run)
+      }
+    } catch {
       forget(track, run)
-      return refused()
+      return refused(error)
     }
     startReader()
   }
 
-  private func stop(_ track: PlayerState.Kind, _ thread: CaptureThread) {
+  private func stop(_ track: PlayerState.Kind, _ thread: WorkerThread) {
     let (run, isLast) = monitor.change { state, _ in
       let run = state[track].run
       state.endRun(track)
@@ -175,11 +178,14 @@ final class PlaybackCore: Sendable {
     }
     guard let run else { return }
     monitor.enter(run)
-    let started = readerThread.start(name: "rtc-file") { [self] thread in
-      read(run, thread)
-      monitor.leave(run)
+    do throws(CaptureError) {
+      try readerThread.startCapture(name: "rtc-file") { [self] thread in
+        read(run, thread)
+        monitor.leave(run)
+      }
+    } catch {
+      noteUnreadable("\(info.path) cannot be read. \(error.sentence)", run)
     }
-    guard started else { return noteUnreadable("The system gave no thread to read \(info.path).", run) }
   }
 
   private func noteUnreadable(_ sentence: String, _ run: Int) {
@@ -192,7 +198,7 @@ final class PlaybackCore: Sendable {
     monitor.leave(run)
   }
 
-  private func read(_ run: Int, _ thread: CaptureRun) {
+  private func read(_ run: Int, _ thread: WorkerRun) {
     do throws(CaptureError) {
       let opened = monitor.change { state, _ in
         defer { state.openedFile = nil }

@@ -1,5 +1,5 @@
-internal import Glibc
 internal import RTCCapture
+internal import RTCNet
 package import RTCPrimitives
 
 /// Which clock a player follows.
@@ -31,7 +31,7 @@ enum Wait<Result> {
 
 /// The state that a player's threads share: changed under one lock, awaited by one condition.
 ///
-/// `@unchecked Sendable`: `state`, `time` and `seats` are touched only while `mutex` is held.
+/// `@unchecked Sendable`: `state`, `time` and `seats` are touched only under the lock of `condition`.
 final class PlaybackMonitor<State>: @unchecked Sendable {
   private enum Time {
     case real
@@ -44,8 +44,7 @@ final class PlaybackMonitor<State>: @unchecked Sendable {
     case waiting(Timestamp?)
   }
 
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private let condition: UnsafeMutablePointer<pthread_cond_t>
+  private let condition = Condition()
   private var state: State
   private var time: Time
   private let costs: PlaybackCosts
@@ -61,57 +60,38 @@ final class PlaybackMonitor<State>: @unchecked Sendable {
       time = .virtual(start)
       self.costs = costs
     }
-    mutex = .allocate(capacity: 1)
-    condition = .allocate(capacity: 1)
-    pthread_mutex_init(mutex, nil)
-    var attributes = pthread_condattr_t()
-    pthread_condattr_init(&attributes)
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-    pthread_cond_init(condition, &attributes)
-    pthread_condattr_destroy(&attributes)
-  }
-
-  deinit {
-    pthread_cond_destroy(condition)
-    pthread_mutex_destroy(mutex)
-    condition.deallocate()
-    mutex.deallocate()
   }
 
   /// Changes the state and wakes every thread to look at it.
   func change<Result>(_ body: (inout State, Timestamp) -> Result) -> Result {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    let result = body(&state, now)
-    wakeAll()
-    return result
+    condition.withLock {
+      let result = body(&state, now)
+      wakeAll()
+      return result
+    }
   }
 
   /// Changes what no other thread waits for.
   func note<Result>(_ body: (inout State, Timestamp) -> Result) -> Result {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    return body(&state, now)
+    condition.withLock { body(&state, now) }
   }
 
   func read<Result>(_ body: (borrowing State, Timestamp) -> Result) -> Result {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    return body(state, now)
+    condition.withLock { body(state, now) }
   }
 
   /// Asks `step` again and again, at each change and at the time it named, until it is ready. `step` may change the
   /// state; the other threads look at it when `step` is ready. One that is not ready changes nothing they wait for: they
   /// may have looked already, and would wait for ever.
   func wait<Result>(seat: Int, _ step: (inout State, Timestamp) -> Wait<Result>) -> Result {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    while true {
-      switch step(&state, now) {
-      case .ready(let result):
-        wakeAll()
-        return result
-      case .until(let deadline): sleep(seat, until: deadline)
+    condition.withLock {
+      while true {
+        switch step(&state, now) {
+        case .ready(let result):
+          wakeAll()
+          return result
+        case .until(let deadline): sleep(seat, until: deadline)
+        }
       }
     }
   }
@@ -120,30 +100,28 @@ final class PlaybackMonitor<State>: @unchecked Sendable {
   func spend(_ cost: KeyPath<PlaybackCosts, TimeDelta>, seat: Int) {
     let cost = costs[keyPath: cost]
     guard cost > .zero else { return }
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    let end = now + cost
-    while seats[seat] != nil, now < end { sleep(seat, until: end) }
+    condition.withLock {
+      let end = now + cost
+      while seats[seat] != nil, now < end { sleep(seat, until: end) }
+    }
   }
 
   /// The thread of `seat` takes part from now on.
   func enter(_ seat: Int) {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    seats[seat] = .working
+    condition.withLock { seats[seat] = .working }
   }
 
   /// It is gone. Safe to say again.
   func leave(_ seat: Int) {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    seats[seat] = nil
-    if !leap() { pthread_cond_broadcast(condition) }
+    condition.withLock {
+      seats[seat] = nil
+      if !leap() { condition.broadcast() }
+    }
   }
 
   private var now: Timestamp {
     switch time {
-    case .real: MonotonicClock.now
+    case .real: MonotonicClock.now()
     case .virtual(let now): now
     }
   }
@@ -151,24 +129,17 @@ final class PlaybackMonitor<State>: @unchecked Sendable {
   private func wakeAll() {
     // All count as working until they have looked.
     for seat in seats.keys { seats[seat] = .working }
-    pthread_cond_broadcast(condition)
+    condition.broadcast()
   }
 
   private func sleep(_ seat: Int, until deadline: Timestamp?) {
-    guard case .virtual = time else { return sleepReally(until: deadline) }
-    if seats[seat] != nil { seats[seat] = .waiting(deadline) }
-    if leap() { return }
-    pthread_cond_wait(condition, mutex)
-  }
-
-  private func sleepReally(until deadline: Timestamp?) {
-    guard let deadline, deadline < .distantFuture else {
-      pthread_cond_wait(condition, mutex)
+    guard case .virtual = time else {
+      condition.wait(until: deadline)
       return
     }
-    let nanoseconds = max(0, deadline.nanoseconds)
-    var moment = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-    pthread_cond_timedwait(condition, mutex, &moment)
+    if seats[seat] != nil { seats[seat] = .waiting(deadline) }
+    if leap() { return }
+    condition.wait(until: nil)
   }
 
   /// Virtual time goes to the next deadline when everybody waits; true when it did.

@@ -1,7 +1,7 @@
-internal import Dispatch
 internal import Glibc
 internal import RTCCapture
 public import RTCMedia
+internal import RTCNet
 internal import Synchronization
 
 /// Writes the very frames that are sent or received into a file, with sound: mkv, webm or mp4, by the extension.
@@ -12,7 +12,7 @@ internal import Synchronization
 /// then. When writing fails (the disk is full), the recording ends, and says so; nothing else is disturbed.
 public final class Recorder: Sendable {
   private let queue: RecordingQueue
-  private let thread = CaptureThread()
+  private let thread = WorkerThread()
   private let shared: RecordingShare
   /// What `record` writes into.
   private let own: (pictures: RecordingTrack?, sound: RecordingTrack?)
@@ -75,19 +75,20 @@ public final class Recorder: Sendable {
     }
     tracksAdded = Atomic(2)
     // A thread that is stopped before it begins does nothing, and the file would stay as it is.
-    let begun = DispatchSemaphore(value: 0)
-    let isRunning = thread.start(name: "recorder") { run in
-      shared.run.withLock { $0 = run }
-      begun.signal()
-      Self.blockSignals()
-      let sink = RecordingSink(descriptor, path: path)
-      RecordingWriter(sink, container: container, patience: patience, shared: shared, report: report).run(run, queue)
-    }
-    guard isRunning else {
+    let hasBegun = Monitor(false)
+    do throws(SystemError) {
+      _ = try thread.start(name: "recorder") { run in
+        shared.run.withLock { $0 = run }
+        hasBegun.change { $0 = true }
+        Self.blockSignals()
+        let sink = RecordingSink(descriptor, path: path)
+        RecordingWriter(sink, container: container, patience: patience, shared: shared, report: report).run(run, queue)
+      }
+    } catch {
       close(descriptor)
-      throw .unavailable("The system has no thread left to record \(path) with; close other programs.")
+      throw .unavailable("\(path) cannot be recorded. \(error)")
     }
-    begun.wait()
+    _ = hasBegun.wait(until: nil) { $0 ? true : nil }
   }
 
   /// Takes a frame to write; any thread, returns at once. Frames come in decoding order. A recorder of added tracks leaves
@@ -152,7 +153,7 @@ public final class Recorder: Sendable {
 
 /// What the recorder's thread and its callers share.
 final class RecordingShare: Sendable {
-  let run = Mutex<CaptureRun?>(nil)
+  let run = Mutex<WorkerRun?>(nil)
   let progress: Mutex<RecordingProgress>
 
   init(path: String) { progress = Mutex(RecordingProgress(path: path)) }

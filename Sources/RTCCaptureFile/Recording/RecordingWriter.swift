@@ -1,6 +1,7 @@
 internal import Glibc
 internal import RTCCapture
 internal import RTCMedia
+internal import RTCNet
 internal import RTCPrimitives
 
 /// The recorder's thread: brings pictures and sound into order, writes them, and follows changes into another file.
@@ -29,8 +30,8 @@ final class RecordingWriter {
   private var order = RecordingOrder()
   /// The file to come, once its tracks are known.
   private var next: RecordingStart?
-  private var lastFlush = MonotonicClock.now
-  private var lastArrival = MonotonicClock.now
+  private var lastFlush = MonotonicClock.now()
+  private var lastArrival = MonotonicClock.now()
 
   /// Between two looks into the queue while frames come.
   private static let round = TimeDelta.milliseconds(150)
@@ -48,7 +49,7 @@ final class RecordingWriter {
   }
 
   /// Until the run is stopped or nothing can be written any more.
-  func run(_ run: CaptureRun, _ queue: RecordingQueue) {
+  func run(_ run: WorkerRun, _ queue: RecordingQueue) {
     defer { queue.close() }
     while true {
       let isLast = run.isStopped
@@ -61,7 +62,7 @@ final class RecordingWriter {
       if isLast { return finish() }
       flushIfDue()
       if case .over = state { return }
-      run.wait(until: isIdleNow ? nil : MonotonicClock.now + Self.round)
+      run.wait(until: isIdleNow ? nil : MonotonicClock.now() + Self.round)
     }
   }
 
@@ -219,11 +220,11 @@ final class RecordingWriter {
       pictures: start.pictures.sorted { $0.key < $1.key }.map { ($0.key, $0.value, names[$0.key]) },
       sounds: sounds.sorted().map { ($0, names[$0]) })
     state = .writing(try RecordedFile(sink, as: container, tracks: content, origin: start.since))
-    lastFlush = MonotonicClock.now
+    lastFlush = MonotonicClock.now()
   }
 
   private func beginAfterRest(hasRested: Bool) {
-    let now = MonotonicClock.now
+    let now = MonotonicClock.now()
     if !hasRested { lastArrival = now }
     if next != nil, order.isEmpty, now - lastArrival >= Self.longestRest { beginNext() }
   }
@@ -246,7 +247,7 @@ final class RecordingWriter {
 
   private func flushIfDue() {
     guard case .writing(let file) = state, file.hasUnflushed else { return }
-    let now = MonotonicClock.now
+    let now = MonotonicClock.now()
     guard now - lastFlush >= Self.flushInterval || file.unflushedTime >= Self.flushInterval.nanoseconds else { return }
     do {
       try file.flush()

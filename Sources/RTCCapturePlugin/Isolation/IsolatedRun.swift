@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import RTCCapture
 import RTCMedia
+import RTCNet
 import RTCPrimitives
 
 /// A plugin that runs in a child process, started again when that dies. One thread per run receives what comes from the
@@ -33,7 +34,7 @@ final class IsolatedRun: RunningPlugin {
   private let report: PluginReport
   private let patience: PluginPatience
   private let state: Monitor<State>
-  private let thread = CaptureThread()
+  private let thread = WorkerThread()
 
   /// Starts a child and waits until the plugin in it has started.
   init(
@@ -51,9 +52,7 @@ final class IsolatedRun: RunningPlugin {
       PluginFeed.Room(
         forPicture: { [weak self] in self?.command(.pictureRoom) },
         forSound: { [weak self] in self?.command(.soundRoom($0.nanoseconds)) }))
-    guard thread.start(name: "rtc-plugin-host", { [self] _ in supervise() }) else {
-      throw .unavailable("The system refused a thread for the plugin's process.")
-    }
+    try thread.startCapture(name: "rtc-plugin-host") { [self] _ in supervise() }
     start.whenAbandoned { [weak self] in self?.giveUp() }
     let started = state.wait(until: nil) { state -> Result<Void, CaptureError>? in
       switch state.phase {
@@ -79,7 +78,7 @@ final class IsolatedRun: RunningPlugin {
       return state.child?.socket
     }
     socket?.send(HostCommand.stop.bytes, isPatient: false)
-    let isOver = state.wait(until: MonotonicClock.now + patience.stop) { state -> Bool? in
+    let isOver = state.wait(until: MonotonicClock.now() + patience.stop) { state -> Bool? in
       if case .stopping = state.phase { nil } else { true }
     }
     if isOver == nil {
@@ -122,7 +121,7 @@ final class IsolatedRun: RunningPlugin {
       let death = "The plugin \(description.name) \(cause)"
       let isRestarting = state.withLock { if case .running = $0.phase { true } else { false } }
       guard isRestarting else { return conclude(.unavailable("\(death) while it started.")) }
-      guard limit.allows(at: MonotonicClock.now) else {
+      guard limit.allows(at: MonotonicClock.now()) else {
         return conclude(.unavailable("\(death) once more, after \(RestartLimit.most) restarts within a minute."))
       }
       report.count { $0.restarts += 1 }
@@ -247,7 +246,7 @@ final class IsolatedRun: RunningPlugin {
       _ = segment
       socket.send(HostCommand.release(slot: slot).bytes, isPatient: false)
     }
-    let now = MonotonicClock.now
+    let now = MonotonicClock.now()
     return buffer.map {
       VideoFrame(
         buffer: $0, captureTime: BelievableTime.holds(picture.captureTime, now: now) ? picture.captureTime : now,
@@ -272,7 +271,7 @@ final class IsolatedRun: RunningPlugin {
 extension AudioFrame {
   /// With the present for a time that cannot be.
   fileprivate var believable: AudioFrame {
-    let now = MonotonicClock.now
+    let now = MonotonicClock.now()
     guard !BelievableTime.holds(captureTime, now: now) else { return self }
     return AudioFrame(format: format, samples: samples, captureTime: now)
   }

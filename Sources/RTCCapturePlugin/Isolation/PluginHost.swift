@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import RTCCapture
 import RTCMedia
+import RTCNet
 
 /// The life of a plugin's own process. Its program calls `run` and ends with what that returns.
 public enum PluginHost {
@@ -44,11 +45,9 @@ public enum PluginHost {
   private static func serve(_ path: String, _ start: HostCommand.Start?, _ socket: MessageSocket) throws(CaptureError) {
     let phase = Monitor(Phase.waiting)
     let sink = ChannelSink(socket)
-    let thread = CaptureThread()
+    let thread = WorkerThread()
     // From here on the end of the other side is noticed, even while the plugin hangs.
-    guard thread.start(name: "rtc-plugin-ctl", { _ in obey(socket, sink, phase) }) else {
-      throw .unavailable("The system refused a thread to the plugin's process.")
-    }
+    try thread.startCapture(name: "rtc-plugin-ctl") { _ in obey(socket, sink, phase) }
     let library = try PluginLibrary(path: path)
     socket.send(HostEvent.described(library.description).bytes, isPatient: true)
     guard let start else { return }

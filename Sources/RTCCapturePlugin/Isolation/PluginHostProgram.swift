@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 public import RTCMedia
+import RTCNet
 import RTCPrimitives
 
 /// The program that runs plugins in a process of their own: one whose main function calls `PluginHost.run()`.
@@ -44,7 +45,10 @@ public struct PluginHostProgram: Hashable, Sendable {
   func start() throws(CaptureError) -> (process: Int32, socket: MessageSocket) {
     var ends: [Int32] = [-1, -1]
     let status = unsafe clinux_message_pair(&ends)
-    guard status == 0 else { throw Self.refusal("a connection to the plugin's process", -status) }
+    guard status == 0 else {
+      throw CaptureError(
+        SystemError(errno: -status, call: "socketpair", subject: "A connection to the plugin's process"))
+    }
     defer { close(ends[1]) }
     let socket = MessageSocket(ends[0])
     let texts = unsafe ([executable] + arguments).map { unsafe strdup($0) }
@@ -52,11 +56,10 @@ public struct PluginHostProgram: Hashable, Sendable {
     let process = unsafe (texts + [nil]).withUnsafeBufferPointer {
       unsafe clinux_process_start(executable, $0.baseAddress, ends[1])
     }
-    guard process > 0 else { throw Self.refusal("the plugin's process (\(executable))", -process) }
+    guard process > 0 else {
+      throw CaptureError(
+        SystemError(errno: -process, call: "posix_spawn", subject: "The plugin's process (\(executable))"))
+    }
     return (process, socket)
-  }
-
-  private static func refusal(_ what: String, _ error: Int32) -> CaptureError {
-    .unavailable(unsafe "The system refused \(what): \(String(cString: strerror(error))).")
   }
 }

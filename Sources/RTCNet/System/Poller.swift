@@ -1,9 +1,10 @@
 import CLinux
 import Glibc
 public import RTCPrimitives
+import Synchronization
 
 /// Sleeps until a file descriptor is readable or a moment has come (epoll). Owned by one thread.
-public struct Poller: ~Copyable {
+public struct Poller: ~Copyable, Sendable {
   /// The tokens of the descriptors that are readable.
   public struct Ready: Sendable {
     var bits: UInt64 = 0
@@ -12,7 +13,7 @@ public struct Poller: ~Copyable {
   }
 
   private let descriptor: FileDescriptor
-  private var hasNanoseconds: Bool
+  private let hasNanoseconds: Atomic<Bool>
 
   public init() throws(SystemError) { try self.init(nanoseconds: true) }
 
@@ -20,8 +21,11 @@ public struct Poller: ~Copyable {
   package init(nanoseconds: Bool) throws(SystemError) {
     descriptor = FileDescriptor(
       owning: try SystemError.check(clinux_epoll_create(), call: "epoll_create1", subject: "An event queue"))
-    hasNanoseconds = nanoseconds
+    hasNanoseconds = Atomic(nanoseconds)
   }
+
+  /// Readable when a watched descriptor is.
+  package var number: Int32 { descriptor.number }
 
   /// Watches `file`, which must stay open until it is removed, under a `token` in 0...63.
   public func add(_ file: Int32, token: Int) throws(SystemError) {
@@ -36,14 +40,14 @@ public struct Poller: ~Copyable {
 
   /// Sleeps until a watched descriptor is readable, `deadline` has come, or a signal has interrupted the wait.
   /// `distantFuture` waits for ever, a moment past only looks.
-  public mutating func wait(until deadline: Timestamp) -> Ready {
+  public func wait(until deadline: Timestamp) -> Ready {
     var ready = Ready()
     let forever = deadline == .distantFuture
     let time = forever ? -1 : deadline == .zero ? 0 : max(0, (deadline - MonotonicClock.now()).nanoseconds)
-    if hasNanoseconds {
+    if hasNanoseconds.load(ordering: .relaxed) {
       let result = unsafe clinux_epoll_wait_ns(descriptor.number, time, &ready.bits)
       guard result == -ENOSYS else { return ready }
-      hasNanoseconds = false
+      hasNanoseconds.store(false, ordering: .relaxed)
     }
     // Rounded up, so as not to wake before the deadline.
     let milliseconds = forever ? -1 : Int32(clamping: time / 1_000_000 + (time % 1_000_000 == 0 ? 0 : 1))

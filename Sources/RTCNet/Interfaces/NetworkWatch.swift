@@ -45,7 +45,7 @@ public final class NetworkWatch: Sendable {
 
   private static func run(_ news: Int32, _ stopped: WakeEvent, _ report: (NetworkChange) -> Void) {
     let file = FileDescriptor(owning: news)
-    guard var poller = try? Poller(), (try? poller.add(file.number, token: 0)) != nil,
+    guard let poller = try? Poller(), (try? poller.add(file.number, token: 0)) != nil,
       (try? poller.add(stopped.descriptor, token: 1)) != nil
     else { return }
     var network = NetworkCondition((try? NetworkInterfaces.addresses()) ?? [])

@@ -11,7 +11,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
   // Why unchecked: `udp` and `poller` are touched by `init` and afterwards by the loop's thread alone;
   // everything else is safe to share.
   private let udp: UDPPort
-  private var poller: Poller
+  private let poller: Poller
   private let name: String
   private let wake: WakeEvent
   private let mailbox = Mailbox()
