@@ -20,7 +20,7 @@ let package = Package(
       name: "FuzzBodies",
       dependencies: [
         .product(name: "RTCWire", package: "rtcast"), .product(name: "RTCMedia", package: "rtcast"),
-        .product(name: "RTCCapture", package: "rtcast"), .product(name: "RTCBitstream", package: "rtcast"),
+        .product(name: "RTCCapture", package: "rtcast"), .product(name: "RTCCaptureFile", package: "rtcast"),
         .product(name: "RTCEngine", package: "rtcast"), .product(name: "RTCPlayout", package: "rtcast"),
         .product(name: "RTCSignaling", package: "rtcast"),
       ],

@@ -36,6 +36,8 @@ public struct X11Screens: Hashable, Sendable {
   public var size: PixelSize
   public var monitors: [X11Monitor]
   public var windows: [X11Window]
+  /// Why the screen, its monitors and regions cannot be captured, windows alone, as under Wayland; nil when they can be.
+  public var screenRefusal: CaptureError?
 
   /// Asks `display`, or what DISPLAY names. Blocks for a few round trips to the server.
   public static func list(display: String? = nil) throws(CaptureError) -> X11Screens {
@@ -45,7 +47,7 @@ public struct X11Screens: Hashable, Sendable {
       }
       return X11Screens(
         display: connection.displayName, size: size, monitors: connection.monitors(),
-        windows: connection.titledWindows())
+        windows: connection.titledWindows(), screenRefusal: connection.hiddenRoot())
     }
   }
 }
@@ -68,6 +70,8 @@ public struct X11Probe: Hashable, Sendable {
   public var sharesMemory: Bool
   /// Pixels can be passed on as they are; false when each must be converted.
   public var isDirect: Bool
+  /// Why the screen cannot be captured, windows alone, as under Wayland; nil when it can be.
+  public var screenRefusal: CaptureError?
 
   /// Asks `display`, or what DISPLAY names. Blocks for a few round trips to the server.
   public init(display: String? = nil) throws(CaptureError) {
@@ -77,12 +81,15 @@ public struct X11Probe: Hashable, Sendable {
   }
 
   private init(_ connection: X11Connection) throws(CaptureError) {
-    let source = try X11Source.onScreen(.screen, connection)
     let found = connection.extensions
+    guard let geometry = connection.geometry(of: connection.root),
+      let attributes = connection.attributes(of: connection.root)
+    else { throw .unavailable("The X display \(connection.displayName) went away.") }
     display = connection.displayName
-    size = source.size
-    depth = Int(connection.geometry(of: connection.root)?.depth ?? 0)
-    isDirect = source.layout.isBGRA
+    size = geometry.size
+    depth = Int(geometry.depth)
+    screenRefusal = connection.hiddenRoot()
+    isDirect = try PixelLayout(visual: attributes.visual, depth: geometry.depth, on: connection).isBGRA
     sharesMemory =
       found.shm != nil && PictureMemory(size: PixelSize(width: 16, height: 16), sharedOver: connection) != nil
     extensions = [

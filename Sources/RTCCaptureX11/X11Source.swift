@@ -21,13 +21,14 @@ struct X11Source: Equatable {
 }
 
 extension X11Source {
-  /// Finds `target`. A window has its own way, see `WindowPixmap`.
+  /// Finds `target`; refuses a display that has no picture of its screen. A window has its own way, see `WindowPixmap`.
   static func onScreen(_ target: X11CaptureOptions.Target, _ connection: X11Connection) throws(CaptureError)
     -> X11Source
   {
     guard let geometry = connection.geometry(of: connection.root),
       let attributes = connection.attributes(of: connection.root)
     else { throw .unavailable("The X display \(connection.displayName) went away.") }
+    if let refusal = connection.hiddenRoot() { throw refusal }
     let layout = try PixelLayout(visual: attributes.visual, depth: geometry.depth, on: connection)
     let rect = try place(of: target, on: geometry.size, connection)
     let origin = Point(x: rect.x, y: rect.y)

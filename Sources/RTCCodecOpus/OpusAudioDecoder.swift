@@ -1,5 +1,6 @@
 import COpus
 public import RTCMedia
+import RTCWire
 
 /// Opus by libopus, decoding to 48 kHz. Used by one thread at a time.
 public final class OpusAudioDecoder: AudioDecoder {

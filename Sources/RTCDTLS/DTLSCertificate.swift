@@ -1,4 +1,5 @@
 import COpenSSL
+public import RTCPrimitives
 
 /// A self-signed ECDSA P-256 certificate made in this process, and the TLS settings shared by every transport that
 /// shows it (RFC 8827 §6.5). Valid from yesterday for 31 days, with a random name that says nothing about its owner.
@@ -6,7 +7,7 @@ import COpenSSL
 /// `@unchecked Sendable`: all stored properties are set once in `init`; OpenSSL never changes the context after its
 /// set-up here, and counts references to it atomically, so any thread may open transports on it.
 @safe public final class DTLSCertificate: @unchecked Sendable {
-  public let fingerprint: DTLSFingerprint
+  public let fingerprint: CertificateFingerprint
   private let context: OpaquePointer
 
   /// Makes a new key and certificate: about 0.1 ms of work.
@@ -15,7 +16,7 @@ import COpenSSL
     defer { unsafe EVP_PKEY_free(key) }
     let certificate = try unsafe Self.selfSigned(key)
     defer { unsafe X509_free(certificate) }
-    guard let fingerprint = unsafe DTLSFingerprint(certificate: certificate) else { throw .take() }
+    guard let fingerprint = unsafe CertificateFingerprint(certificate: certificate) else { throw .take() }
     self.fingerprint = fingerprint
     unsafe context = try Self.makeContext(certificate, key)
   }
@@ -79,7 +80,7 @@ private let cipherSuites = """
   ECDHE-RSA-AES128-GCM-SHA256:ECDHE-RSA-CHACHA20-POLY1305
   """
 
-extension DTLSFingerprint {
+extension CertificateFingerprint {
   /// The digest of `certificate`, an `X509`.
   init?(certificate: OpaquePointer) {
     var digest = [UInt8](repeating: 0, count: 32)

@@ -16,7 +16,7 @@ import RTCPrimitives
   }
 
   /// Nil until the remote description is known; then a certificate that fits none of them ends the handshake.
-  var expectedFingerprints: [DTLSFingerprint]?
+  var expectedFingerprints: [CertificateFingerprint]?
   /// The first wait before a flight is sent again; doubles up to `longestInterval`. RFC 6347 §4.2.4.1 proposes one
   /// second, which a loss on a 20 ms path would make the viewer wait for.
   private static let firstInterval = TimeDelta.milliseconds(50)
@@ -141,9 +141,9 @@ import RTCPrimitives
 
   // MARK: What the handshake agreed on
 
-  var peerFingerprint: DTLSFingerprint? {
+  var peerFingerprint: CertificateFingerprint? {
     guard let certificate = unsafe SSL_get0_peer_certificate(ssl) else { return nil }
-    return unsafe DTLSFingerprint(certificate: certificate)
+    return unsafe CertificateFingerprint(certificate: certificate)
   }
 
   var selectedProfile: SRTPProfile? {
@@ -186,7 +186,7 @@ import RTCPrimitives
     }
   }
 
-  func accepts(_ fingerprint: DTLSFingerprint?) -> Bool {
+  func accepts(_ fingerprint: CertificateFingerprint?) -> Bool {
     guard let expectedFingerprints else { return true }  // judged when they are known, before anything is connected
     return fingerprint.map(expectedFingerprints.contains) ?? false
   }
@@ -211,7 +211,7 @@ import RTCPrimitives
 func judgePeerCertificate(_ store: OpaquePointer?, _: UnsafeMutableRawPointer?) -> CInt {
   let ssl = unsafe OpaquePointer(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()))
   let session = unsafe Unmanaged<DTLSSession>.fromOpaque(SSL_get_ex_data(ssl, 0)).takeUnretainedValue()
-  let fingerprint = unsafe X509_STORE_CTX_get0_cert(store).flatMap { unsafe DTLSFingerprint(certificate: $0) }
+  let fingerprint = unsafe X509_STORE_CTX_get0_cert(store).flatMap { unsafe CertificateFingerprint(certificate: $0) }
   let accepted = session.accepts(fingerprint)
   unsafe X509_STORE_CTX_set_error(store, accepted ? X509_V_OK : X509_V_ERR_CERT_REJECTED)
   return accepted ? 1 : 0

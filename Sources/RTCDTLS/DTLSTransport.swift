@@ -35,7 +35,7 @@ public struct DTLSTransport: ~Copyable {
   ///   - maximumDatagramSize: in bytes of UDP payload, at least 256.
   /// - Throws: only when OpenSSL has no memory or the profiles are empty.
   public init(
-    role: DTLSRole, certificate: DTLSCertificate, expectedFingerprints: [DTLSFingerprint]? = nil,
+    role: DTLSRole, certificate: DTLSCertificate, expectedFingerprints: [CertificateFingerprint]? = nil,
     srtpProfiles: [SRTPProfile] = preferredSRTPProfiles, maximumDatagramSize: Int = defaultMaximumDatagramSize
   ) throws(OpenSSLError) {
     precondition(
@@ -78,7 +78,7 @@ public struct DTLSTransport: ~Copyable {
 
   /// Says which certificates the peer may show, when the remote description came after `init`.
   public mutating func expect(
-    _ fingerprints: [DTLSFingerprint], now: Timestamp, route: Route, into batch: inout DatagramBatch
+    _ fingerprints: [CertificateFingerprint], now: Timestamp, route: Route, into batch: inout DatagramBatch
   ) -> [DTLSEvent] {
     session.expectedFingerprints = fingerprints
     guard case .awaitingFingerprints = state else { return [] }

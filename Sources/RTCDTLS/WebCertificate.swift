@@ -1,4 +1,5 @@
 import COpenSSL
+public import RTCPrimitives
 
 /// A certificate as HTTPS servers show it, with what a person needs to recognise it.
 public struct WebCertificate: Sendable, Hashable {
@@ -7,7 +8,7 @@ public struct WebCertificate: Sendable, Hashable {
   /// PEM, without a passphrase; nil where it was not made here.
   public let privateKey: [UInt8]?
   /// Of the first certificate.
-  public let fingerprint: DTLSFingerprint
+  public let fingerprint: CertificateFingerprint
   /// Whether its time is over, or not yet come, at the moment of reading.
   public let isValid: Bool
 
@@ -28,7 +29,7 @@ public struct WebCertificate: Sendable, Hashable {
       + addresses.filter { $0.utf8.allSatisfy(Self.isAddressByte) && !$0.isEmpty }.map { "IP:\($0)" }
     guard unsafe Self.fill(certificate, hosts: hosts), unsafe X509_set_pubkey(certificate, key) == 1,
       unsafe X509_sign(certificate, key, EVP_sha256()) > 0,
-      let fingerprint = unsafe DTLSFingerprint(certificate: certificate)
+      let fingerprint = unsafe CertificateFingerprint(certificate: certificate)
     else { throw .take() }
     self.fingerprint = fingerprint
     self.certificate = try unsafe Self.written { unsafe PEM_write_bio_X509($0, certificate) }
@@ -44,7 +45,7 @@ public struct WebCertificate: Sendable, Hashable {
       let certificate = unsafe PEM_read_bio_X509(source, nil, nil, nil)
     else { throw .take() }
     defer { unsafe X509_free(certificate) }
-    guard let fingerprint = unsafe DTLSFingerprint(certificate: certificate) else { throw .take() }
+    guard let fingerprint = unsafe CertificateFingerprint(certificate: certificate) else { throw .take() }
     self.fingerprint = fingerprint
     self.certificate = pem
     privateKey = nil
@@ -54,11 +55,11 @@ public struct WebCertificate: Sendable, Hashable {
   }
 
   /// The fingerprint of a certificate in DER, as a TLS handshake shows it. Nil for what is none.
-  public static func fingerprint(der: [UInt8]) -> DTLSFingerprint? {
+  public static func fingerprint(der: [UInt8]) -> CertificateFingerprint? {
     var digest = [UInt8](repeating: 0, count: 32)
     var count: UInt32 = 0
     guard unsafe EVP_Digest(der, der.count, &digest, &count, EVP_sha256(), nil) == 1 else { return nil }
-    return DTLSFingerprint(sha256: digest)
+    return CertificateFingerprint(sha256: digest)
   }
 
   // MARK: - The parts

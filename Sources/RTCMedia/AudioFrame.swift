@@ -51,11 +51,11 @@ public struct EncodedAudioFrame: Sendable {
   /// The first after a silence that was not sent (the RTP marker bit, RFC 7587 §4.2).
   public var startsTalkSpurt: Bool
   /// Nil when nobody has looked: the packet came from elsewhere.
-  public var level: SoundLevel?
+  public var level: AudioLevel?
 
   public init(
     data: [UInt8], position: Int64, sampleCount: Int, captureTime: Timestamp, startsTalkSpurt: Bool = false,
-    level: SoundLevel? = nil
+    level: AudioLevel? = nil
   ) {
     self.data = data
     self.position = position

@@ -57,14 +57,6 @@ public enum ContentHint: String, Hashable, Sendable, CaseIterable {
   case text
 }
 
-/// Clockwise turn to be applied by the viewer, in degrees.
-public enum VideoRotation: Int, Hashable, Sendable {
-  case none = 0
-  case clockwise90 = 90
-  case half = 180
-  case clockwise270 = 270
-}
-
 /// The matrix and range that a YUV frame was made with.
 public enum ColorSpace: Hashable, Sendable {
   /// BT.601 matrix, limited range: what browsers assume of VP8 at any size.

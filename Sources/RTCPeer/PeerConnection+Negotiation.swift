@@ -1,5 +1,6 @@
 public import RTCEngine
 import RTCICE
+public import RTCPrimitives
 import RTCWire
 
 extension PeerConnection {
@@ -30,7 +31,7 @@ extension PeerConnection {
 
   /// Takes a candidate of the far side, or keeps it until its description is there.
   /// - Throws: `NegotiationFailure` when it cannot be read.
-  public func addRemoteCandidate(_ candidate: RemoteCandidate) throws { try perform(.addRemoteCandidate(candidate)) }
+  public func addRemoteCandidate(_ candidate: ICECandidateInit) throws { try perform(.addRemoteCandidate(candidate)) }
 
   /// Until `commitConfiguration`, changes are gathered and `.negotiationNeeded` is held back.
   public func startConfiguration() { _ = try? perform(.startConfiguration) }

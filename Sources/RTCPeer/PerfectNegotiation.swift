@@ -1,4 +1,5 @@
 public import RTCEngine
+public import RTCPrimitives
 
 /// Keeps two connections agreed while both sides change things whenever they like ("perfect negotiation",
 /// W3C WebRTC §10.7): offers when an offer is due, answers offers, and settles who gives way when both have offered.
@@ -35,7 +36,7 @@ public final class PerfectNegotiation: Sendable {
 
   /// Takes a candidate of the far side.
   /// - Throws: `NegotiationFailure` when it cannot be read.
-  public func receive(_ candidate: RemoteCandidate) async throws {
+  public func receive(_ candidate: ICECandidateInit) async throws {
     try await connection.addRemoteCandidate(candidate)
   }
 

@@ -12,7 +12,7 @@ public struct SyntheticAudio: Sendable {
   /// The sound's clock against the monotonic one: 1.001 gives 48 048 samples a second.
   public var clockRatio: Double
   /// What it says of its loudness.
-  public var level: SoundLevel?
+  public var level: AudioLevel?
   public private(set) var nextNumber: UInt64 = 0
   private let start: Timestamp
   private let firstPosition: Int64

@@ -1,3 +1,4 @@
+import RTCCodecFFmpeg
 import RTCCodecOpus
 import RTCCodecVPX
 import RTCEngine
@@ -9,15 +10,16 @@ public struct CodecRegistry: Sendable {
   private var libraries: [VideoCodec: String] = [:]
   /// What encodes sound, as Opus; nil sends none.
   public var audioFactory: AudioEncoderFactory?
-  /// What decodes received pictures, by codec.
-  public private(set) var videoDecoders: [VideoCodec: VideoDecoderFactory] = [:]
+  private var decoders: [VideoCodec: VideoDecoderFactory] = [:]
+  /// FFmpeg decodes what nothing is registered for, where its libraries are installed.
+  private var usesFFmpeg = false
   /// What decodes received sound, which is Opus; nil plays none.
   public var audioDecoder: AudioDecoderFactory?
 
   /// An empty registry.
   public init() {}
 
-  /// All codecs this build has.
+  /// All codecs this build has, and H.264 and AV1 for receiving where FFmpeg's libraries are installed.
   public static var standard: CodecRegistry {
     var registry = CodecRegistry()
     registry.register(.vp8, library: VP8Encoder.library) { settings throws(VideoEncoderError) in
@@ -25,6 +27,7 @@ public struct CodecRegistry: Sendable {
     }
     registry.register(decoderOf: .vp8) { () throws(VideoDecoderError) in try VP8Decoder() }
     registry.register(decoderOf: .vp9) { () throws(VideoDecoderError) in try VP9Decoder() }
+    registry.usesFFmpeg = true
     registry.audioDecoder = { channels throws(AudioDecoderError) in try OpusAudioDecoder(channels: channels) }
     registry.audioFactory = { settings throws(AudioEncoderError) in try OpusAudioEncoder(settings) }
     return registry
@@ -41,11 +44,21 @@ public struct CodecRegistry: Sendable {
 
   /// Adds a decoder of `codec`, in the place of any before.
   public mutating func register(decoderOf codec: VideoCodec, factory: @escaping VideoDecoderFactory) {
-    videoDecoders[codec] = factory
+    decoders[codec] = factory
+  }
+
+  /// What decodes received pictures, by codec. FFmpeg's libraries are loaded when this is asked for the first time.
+  public var videoDecoders: [VideoCodec: VideoDecoderFactory] {
+    guard usesFFmpeg else { return decoders }
+    return FFmpegVideoDecoder.factories(of: VideoCodec.allCases.filter { decoders[$0] == nil })
+      .merging(decoders) { _, registered in registered }
   }
 
   /// The codecs that can be received, in the order of `VideoCodec`.
-  public var decodable: [VideoCodec] { VideoCodec.allCases.filter { videoDecoders[$0] != nil } }
+  public var decodable: [VideoCodec] {
+    let known = videoDecoders
+    return VideoCodec.allCases.filter { known[$0] != nil }
+  }
 
   /// What far sides are told that we take, the best first: what we encode ourselves before what files are in.
   var receivableFormats: [VideoPayloadFormat] {

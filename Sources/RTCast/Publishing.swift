@@ -66,6 +66,18 @@ extension Broadcast {
   }
 }
 
+extension PublishFailure.Kind {
+  init(_ fault: SignalingFault) {
+    self =
+      switch fault {
+      case .caller: .misuse
+      case .network: .unreachable
+      case .permission: .notPermitted
+      case .server: .protocolViolation
+      }
+  }
+}
+
 extension PublishFailure {
   init(_ error: any Error, url: String) {
     switch error {
@@ -73,13 +85,7 @@ extension PublishFailure {
       let kind: Kind =
         switch error {
         case .httpStatus(let status, _, _) where status == 404 || status == 405 || status >= 500: .unreachable
-        default:
-          switch error.fault {
-          case .caller: .misuse
-          case .network: .unreachable
-          case .permission: .notPermitted
-          case .server: .protocolViolation
-          }
+        default: Kind(error.fault)
         }
       self.init(kind: kind, sentence: "\(error)")
     case let failure as NegotiationFailure:

@@ -1,4 +1,5 @@
 import RTCCaptureFile
+import RTCCodecFFmpeg
 import RTCCodecVPX
 import RTCMedia
 

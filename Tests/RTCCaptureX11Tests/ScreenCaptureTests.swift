@@ -11,7 +11,7 @@ func format(fps: Double) -> VideoFormat {
 
 /// Starts a capturer and takes its first frame.
 func begin(
-  _ display: XvfbDisplay, _ target: X11CaptureOptions.Target = .screen, cursor: Bool = false, fps: Double = 100,
+  _ display: some TestDisplay, _ target: X11CaptureOptions.Target = .screen, cursor: Bool = false, fps: Double = 100,
   notices: Notices? = nil
 ) async throws -> (X11Capturer, FrameCollector, VideoFrame) {
   let options = X11CaptureOptions(display: display.name, target: target, cursor: cursor)

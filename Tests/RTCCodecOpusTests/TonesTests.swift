@@ -1,5 +1,6 @@
 import RTCCodecOpus
 import RTCMedia
+import RTCWire
 import Testing
 
 @Suite struct Tones {

@@ -81,7 +81,7 @@ final class VirtualPair {
     note([], at: side)
   }
 
-  func expect(_ fingerprints: [DTLSFingerprint], at side: Side) {
+  func expect(_ fingerprints: [CertificateFingerprint], at side: Side) {
     switch side {
     case .client: note(client.expect(fingerprints, now: now, route: route, into: &batch), at: side)
     case .server: note(server.expect(fingerprints, now: now, route: route, into: &batch), at: side)
@@ -139,8 +139,8 @@ let serverCertificate = try! DTLSCertificate()
 
 /// A pair whose sides expect each other's certificate, unless told otherwise.
 func makePair(
-  clientExpects: [DTLSFingerprint]? = [serverCertificate.fingerprint],
-  serverExpects: [DTLSFingerprint]? = [clientCertificate.fingerprint],
+  clientExpects: [CertificateFingerprint]? = [serverCertificate.fingerprint],
+  serverExpects: [CertificateFingerprint]? = [clientCertificate.fingerprint],
   clientProfiles: [SRTPProfile] = DTLSTransport.preferredSRTPProfiles,
   serverProfiles: [SRTPProfile] = DTLSTransport.preferredSRTPProfiles,
   maximumDatagramSize: Int = DTLSTransport.defaultMaximumDatagramSize, weather: Weather = Weather()

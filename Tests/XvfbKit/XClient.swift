@@ -8,7 +8,7 @@ package final class XClient {
   private let screen: xcb_screen_t
   private let context: UInt32
 
-  package init(_ display: XvfbDisplay) {
+  package init(_ display: some TestDisplay) {
     raw = xcb_connect(display.name, nil)
     precondition(xcb_connection_has_error(raw) == 0, "The test's X server does not answer.")
     screen = xcb_setup_roots_iterator(xcb_get_setup(raw)).data.pointee

@@ -1,4 +1,4 @@
-import RTCBitstream
+import RTCCaptureFile
 
 /// A codec's private data and two packets of a file: what is rewritten can be read again.
 public func fuzzAV1File(_ bytes: Span<UInt8>) {

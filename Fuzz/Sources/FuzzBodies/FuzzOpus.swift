@@ -1,4 +1,4 @@
-import RTCMedia
+import RTCWire
 
 /// What a packet says of itself keeps within what RFC 6716 allows.
 public func fuzzOpus(_ bytes: Span<UInt8>) {

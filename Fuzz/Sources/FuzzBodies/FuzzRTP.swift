@@ -12,6 +12,6 @@ public func fuzzRTP(_ bytes: Span<UInt8>) {
 private func readAllExtensions(_ data: Span<UInt8>) {
   if let name = RTPStreamID(parsing: data) { precondition(RTPStreamID("\(name)") == name) }
   _ = (AbsoluteSendTime(parsing: data), TransportSequenceNumber(parsing: data), VideoContentType(parsing: data))
-  _ = (PlayoutDelay(parsing: data), VideoOrientation(parsing: data), AudioLevel(parsing: data))
+  _ = (PlayoutDelay(parsing: data), VideoOrientation(parsing: data), AudioLevelIndication(parsing: data))
   _ = (AbsoluteCaptureTime(parsing: data), ColorSpaceDescription(parsing: data))
 }

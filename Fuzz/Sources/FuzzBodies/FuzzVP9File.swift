@@ -1,4 +1,4 @@
-import RTCBitstream
+import RTCCaptureFile
 
 /// Three packets of a file, hidden frames and superframes among them.
 public func fuzzVP9File(_ bytes: Span<UInt8>) {

@@ -222,7 +222,7 @@ private final class NegotiationModel {
     perform(
       side,
       .addRemoteCandidate(
-        RemoteCandidate(
+        ICECandidateInit(
           candidate: choice & 1 == 0 ? line : text(&reader), sdpMid: choice & 2 == 0 ? "0" : nil,
           sdpMLineIndex: choice & 4 == 0 ? Int(choice >> 3) : nil,
           usernameFragment: choice & 0x80 == 0 ? nil : "unknown")))

@@ -1,4 +1,5 @@
 internal import CFFmpeg
+internal import RTCCodecFFmpeg
 internal import RTCMedia
 internal import RTCPrimitives
 

@@ -1,5 +1,6 @@
 internal import CFFmpeg
 internal import Glibc
+internal import RTCCodecFFmpeg
 internal import RTCMedia
 
 /// Why a file is not played, in one sentence each.

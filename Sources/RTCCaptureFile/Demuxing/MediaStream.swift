@@ -1,4 +1,5 @@
 internal import CFFmpeg
+internal import RTCCodecFFmpeg
 internal import RTCMedia
 internal import RTCPrimitives
 
@@ -84,38 +85,5 @@ extension VideoRotation {
     }
     let quarters = (Int((degrees / 90).rounded()) % 4 + 4) % 4
     self = [.none, .clockwise90, .half, .clockwise270][quarters]
-  }
-}
-
-/// What a picture's samples mean.
-struct PictureColor: Hashable {
-  let matrix: AVColorSpace
-  let isFullRange: Bool
-
-  /// `height` decides where a file does not say: 720 rows and more are high definition.
-  init(matrix: AVColorSpace, range: AVColorRange, height: Int) {
-    switch matrix {
-    case AVCOL_SPC_UNSPECIFIED, AVCOL_SPC_RESERVED, AVCOL_SPC_RGB, AVCOL_SPC_YCGCO:
-      self.matrix = height >= 720 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M
-    default: self.matrix = matrix
-    }
-    isFullRange = range == AVCOL_RANGE_JPEG
-  }
-
-  /// What a frame is said to be when it is handed over.
-  var delivered: ColorSpace {
-    switch matrix {
-    case AVCOL_SPC_BT470BG, AVCOL_SPC_SMPTE170M, AVCOL_SPC_FCC, AVCOL_SPC_SMPTE240M: .bt601Limited
-    default: .bt709Limited
-    }
-  }
-
-  /// True when samples can be handed over as they are.
-  var isDeliverable: Bool {
-    guard !isFullRange else { return false }
-    return switch matrix {
-    case AVCOL_SPC_BT470BG, AVCOL_SPC_SMPTE170M, AVCOL_SPC_BT709: true
-    default: false
-    }
   }
 }

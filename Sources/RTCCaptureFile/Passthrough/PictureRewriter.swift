@@ -1,4 +1,3 @@
-internal import RTCBitstream
 internal import RTCMedia
 internal import RTCPrimitives
 internal import RTCWire
@@ -96,8 +95,8 @@ enum PictureRewriter {
     guard header.isShown else {
       return .impassable("The pictures have hidden VP8 frames between them (“alt-ref”), which browsers do not take.")
     }
-    let size = header.keyFrameSize.map { PixelSize(width: $0.width, height: $0.height) }
-    return .picture(Picture(data: [UInt8](copying: packet), isKeyFrame: header.isKeyFrame, size: size))
+    return .picture(
+      Picture(data: [UInt8](copying: packet), isKeyFrame: header.isKeyFrame, size: header.keyFrameSize))
   }
 
   private static func rewrite(_ packet: Span<UInt8>, _ rewriter: inout VP9Rewriter) -> Outcome {
@@ -156,7 +155,8 @@ extension PictureRewriter {
     guard set.reorderDepth ?? stream.reorderDepth == 0 else { throw PassthroughRefusal(sentence: outOfOrder) }
     return EncodedVideoFormat(
       codec: .h264,
-      parameters: "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=\(set.profileLevelID ?? "")",
+      parameters:
+        "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=\(set.profileLevelID?.description ?? "")",
       size: set.size)
   }
 
@@ -165,7 +165,7 @@ extension PictureRewriter {
 
   private static func refusal(of set: H264SequenceParameterSet) -> String? {
     if set.isInterlaced { return "The pictures are interlaced H.264, which browsers do not take." }
-    guard set.knownProfile == nil || set.chromaFormat > 1 || set.bitDepth > 8 else { return nil }
+    guard set.profileLevelID == nil || set.chromaFormat > 1 || set.bitDepth > 8 else { return nil }
     return "The pictures are H.264 of profile \(set.profile) (\(set.bitDepth) bits), which browsers do not take; "
       + "they take baseline, main and high."
   }

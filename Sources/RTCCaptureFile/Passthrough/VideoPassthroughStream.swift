@@ -1,4 +1,4 @@
-internal import RTCBitstream
+internal import RTCWire
 package import RTCMedia
 package import RTCPrimitives
 

@@ -1,4 +1,5 @@
 internal import RTCCapture
+internal import RTCCodecFFmpeg
 internal import RTCMedia
 internal import RTCNet
 internal import RTCPrimitives

@@ -1,6 +1,7 @@
 internal import CFFmpeg
 internal import Glibc
-internal import RTCBitstream
+internal import RTCCodecFFmpeg
+internal import RTCWire
 internal import RTCMedia
 internal import RTCPrimitives
 

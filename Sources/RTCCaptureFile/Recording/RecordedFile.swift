@@ -1,3 +1,4 @@
+internal import RTCCodecFFmpeg
 internal import RTCMedia
 internal import RTCPrimitives
 

@@ -15,25 +15,6 @@ public struct Description: Hashable, Sendable {
   }
 }
 
-/// A trickled candidate as browsers signal it (W3C WebRTC §4.8.1).
-public struct RemoteCandidate: Hashable, Sendable {
-  /// `candidate:…`; empty: there are no more.
-  public var candidate: String
-  public var sdpMid: String?
-  public var sdpMLineIndex: Int?
-  /// Of the description it belongs to; nil: of the current one.
-  public var usernameFragment: String?
-
-  public init(
-    candidate: String, sdpMid: String? = nil, sdpMLineIndex: Int? = nil, usernameFragment: String? = nil
-  ) {
-    self.candidate = candidate
-    self.sdpMid = sdpMid
-    self.sdpMLineIndex = sdpMLineIndex
-    self.usernameFragment = usernameFragment
-  }
-}
-
 /// What a track of ours is called in our descriptions (RFC 8830).
 public struct TrackName: Hashable, Sendable {
   /// Tracks of one stream are played in step; `-`: in none. 1–64 token characters.

@@ -1,3 +1,4 @@
+import RTCPrimitives
 import RTCWire
 
 /// Our m-section of an offer or answer.

@@ -1,3 +1,4 @@
+import RTCPrimitives
 import RTCWire
 
 /// What we say of data channels (RFC 8841).

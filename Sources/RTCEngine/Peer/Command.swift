@@ -1,4 +1,5 @@
 import RTCICE
+public import RTCPrimitives
 public import RTCWire
 
 /// What an application can ask of a peer. Results come as events in the same step; what cannot be done comes as
@@ -37,7 +38,7 @@ public enum Command: Sendable {
   /// The next offer restarts ICE with these credentials, fresh from a cryptographic source.
   case restartICE(ICECredentials)
   /// A candidate of the far side; kept until its description is there.
-  case addRemoteCandidate(RemoteCandidate)
+  case addRemoteCandidate(ICECandidateInit)
   /// Until `commitConfiguration`, `.negotiationNeeded` is held back.
   case startConfiguration
   /// What was changed since `startConfiguration` is told now, in one `.negotiationNeeded`.

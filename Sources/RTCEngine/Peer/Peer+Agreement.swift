@@ -7,7 +7,7 @@ extension Peer {
   // MARK: - Trickled candidates
 
   /// Takes a candidate, or the empty one behind the last; keeps it until the description it belongs to is agreed.
-  mutating func addRemoteCandidate(_ candidate: RemoteCandidate, now: Timestamp) throws(NegotiationFailure) {
+  mutating func addRemoteCandidate(_ candidate: ICECandidateInit, now: Timestamp) throws(NegotiationFailure) {
     let isEnd = candidate.candidate.isEmpty
     let description = CandidateDescription(parsing: candidate.candidate)
     guard isEnd || description != nil else {
@@ -96,7 +96,7 @@ extension Peer {
   }
 
   private mutating func makeDtls(_ transport: NegotiatedTransport, now: Timestamp) throws(NegotiationFailure) {
-    let fingerprints = transport.remoteFingerprints.filter(\.isSHA256).compactMap { DTLSFingerprint(sha256: $0.bytes) }
+    let fingerprints = transport.remoteFingerprints.filter(\.isSHA256)
     do throws(OpenSSLError) {
       dtls = try DTLSTransport(
         role: transport.dtlsRole, certificate: configuration.certificate,

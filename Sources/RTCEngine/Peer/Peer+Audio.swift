@@ -62,7 +62,7 @@ extension Peer {
         ssrc: header.ssrc, first: header.sequenceNumber, numbersFrom: floor)
     }
     sounds[index].sources.hear(now)
-    let level = packet.audioLevel.map { SoundLevel(attenuation: $0.attenuation) }
+    let level = packet.audioLevel?.level
     let received = sounds[index].receiver!.receive(
       header, payload: bytes.extracting(header.payload), level: level, now: now)
     outbox.events.append(.audioReceived(received, sounds[index].id))

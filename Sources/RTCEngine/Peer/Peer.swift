@@ -22,7 +22,7 @@ public struct Peer: ~Copyable {
   /// The far side's tracks that were told of.
   var remoteTracks: [RemoteTrackDescription] = []
   /// The far side's candidates whose description is not there yet.
-  var earlyCandidates: [RemoteCandidate] = []
+  var earlyCandidates: [ICECandidateInit] = []
 
   /// What came before the answer to our offer; nil while none is pending that asks for more.
   var early: EarlyMedia?

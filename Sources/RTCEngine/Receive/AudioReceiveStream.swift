@@ -14,7 +14,7 @@ package struct AudioReceiveStream {
   private var newest: Extended<SequenceNumber>
   package private(set) var statistics: ReceptionStatistics
   /// What the newest packet says of its sound; nil when it says nothing.
-  package private(set) var level: SoundLevel?
+  package private(set) var level: AudioLevel?
 
   /// - Parameter numbersFrom: above every number of the track so far.
   package init(ssrc: SSRC, first: SequenceNumber, numbersFrom floor: Int64 = 0) {
@@ -36,7 +36,7 @@ package struct AudioReceiveStream {
 
   /// Takes one packet.
   package mutating func receive(
-    _ header: RTPHeader, payload: Span<UInt8>, level: SoundLevel? = nil, now: Timestamp
+    _ header: RTPHeader, payload: Span<UInt8>, level: AudioLevel? = nil, now: Timestamp
   ) -> ReceivedAudio {
     let distance = newest.nearest(header.sequenceNumber).value - newest.value
     if distance > Self.maximumDropout || distance < -Self.maximumMisorder {

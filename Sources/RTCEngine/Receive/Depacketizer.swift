@@ -80,8 +80,7 @@ enum Depacketizer {
   mutating func append(_ payload: Span<UInt8>) {
     switch consume self {
     case .bytes(var data):
-      // The span is valid during the call, and no part of this array.
-      unsafe payload.withUnsafeBytes { unsafe data.append(contentsOf: $0) }
+      data.append(payload)
       self = .bytes(data)
     case .h264(var data):
       H264Payload(parsing: payload)?.append(payload, to: &data)

@@ -8,7 +8,7 @@ struct IncomingPacket {
   /// The m-section it is for; nil when it does not say.
   private(set) var mid: RTPStreamID?
   var transportNumber: TransportSequenceNumber?
-  private(set) var audioLevel: AudioLevel?
+  private(set) var audioLevel: AudioLevelIndication?
   private(set) var video = VideoExtensions()
 
   /// Reads the extensions of `packet`, numbered by `map`. What cannot be read is passed over.
@@ -20,8 +20,8 @@ struct IncomingPacket {
       switch map.uri(id: element.id) {
       case .mid: mid = RTPStreamID(parsing: data)
       case .transportSequenceNumber: transportNumber = TransportSequenceNumber(parsing: data)
-      case .audioLevel: audioLevel = AudioLevel(parsing: data)
-      case .videoOrientation: video.rotation = VideoOrientation(parsing: data).map { VideoRotation($0.rotation) }
+      case .audioLevel: audioLevel = AudioLevelIndication(parsing: data)
+      case .videoOrientation: video.rotation = VideoOrientation(parsing: data)?.rotation
       case .colorSpace: video.colorSpace = ColorSpaceDescription(parsing: data).flatMap { ColorSpace($0) }
       case .playoutDelay: video.playoutDelay = PlayoutDelay(parsing: data)
       default: break
@@ -43,18 +43,6 @@ package struct VideoExtensions: Hashable, Sendable {
     rotation = newer.rotation ?? rotation
     colorSpace = newer.colorSpace ?? colorSpace
     playoutDelay = newer.playoutDelay ?? playoutDelay
-  }
-}
-
-extension VideoRotation {
-  init(_ rotation: VideoOrientation.Rotation) {
-    self =
-      switch rotation {
-      case .none: .none
-      case .clockwise90: .clockwise90
-      case .clockwise180: .half
-      case .clockwise270: .clockwise270
-      }
   }
 }
 

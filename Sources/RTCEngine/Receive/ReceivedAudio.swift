@@ -14,11 +14,11 @@ public struct ReceivedAudio: Sendable {
   public var marker: Bool
   public var received: Timestamp
   /// As the sender says (RFC 6464); nil when it says nothing.
-  public var level: SoundLevel?
+  public var level: AudioLevel?
 
   public init(
     payload: [UInt8], number: Int64, timestamp: RTPTimestamp, marker: Bool, received: Timestamp,
-    level: SoundLevel? = nil
+    level: AudioLevel? = nil
   ) {
     self.payload = payload
     self.number = number

@@ -1,5 +1,6 @@
 public import RTCMedia
 import RTCPrimitives
+import RTCWire
 
 /// Makes what a far sender sends into frames of ours, which others may be sent: nothing is decoded. Picture and sound of one
 /// moment keep one capture time, whichever of them came later: the far sender's reports say how its timestamps belong

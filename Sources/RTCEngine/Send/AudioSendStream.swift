@@ -114,9 +114,9 @@ package struct AudioSendStream {
     RTPTimestamp(UInt32(truncatingIfNeeded: position) &+ identity.timestampOffset.value)
   }
 
-  private func extensions(_ level: SoundLevel?) -> RTPOutgoingExtensions {
+  private func extensions(_ level: AudioLevel?) -> RTPOutgoingExtensions {
     var extensions = RTPOutgoingExtensions()
-    extensions.audioLevel = level.map { AudioLevel(attenuation: $0.attenuation, hasVoice: $0.isHeard) }
+    extensions.audioLevel = level.map { AudioLevelIndication(level: $0, hasVoice: $0.isHeard) }
     extensions.mid = format.mid
     extensions.absSendTime = .placeholder
     extensions.transportSequenceNumber = .placeholder

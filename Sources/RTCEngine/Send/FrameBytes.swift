@@ -15,13 +15,7 @@ package struct FrameBytes: Sendable {
     data = frame.data
     isKeyFrame = frame.isKeyFrame
     isScreenshare = frame.contentHint != .motion
-    orientation =
-      switch frame.rotation {
-      case .none: nil
-      case .clockwise90: VideoOrientation(rotation: .clockwise90)
-      case .half: VideoOrientation(rotation: .clockwise180)
-      case .clockwise270: VideoOrientation(rotation: .clockwise270)
-      }
+    orientation = frame.rotation == .none ? nil : VideoOrientation(rotation: frame.rotation)
     colorSpace =
       switch frame.colorSpace {
       case .bt601Limited where frame.isKeyFrame: .bt601Limited

@@ -1,6 +1,7 @@
 package import RTCEngine
 package import RTCMedia
 package import RTCPrimitives
+import RTCWire
 
 /// Packets of one sound in, exact blocks of 10 ms at 48 kHz out, whatever the network did in between: what is missing is
 /// made up, and the sound is stretched where it is not heard and resampled by a hair so that it stays as close behind its

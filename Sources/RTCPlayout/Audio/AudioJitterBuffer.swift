@@ -1,6 +1,7 @@
 public import RTCEngine
 import RTCMedia
 public import RTCPrimitives
+import RTCWire
 
 /// Holds the packets of one sound until their turn to be played, and says every few milliseconds what to do next, so
 /// that late packets are late for nobody and the sound is no later than it must be.

@@ -1,6 +1,7 @@
 package import RTCEngine
 package import RTCMedia
 import RTCPrimitives
+import RTCWire
 import Synchronization
 
 /// Hands the packets of a received sound to a recorder as they came, none decoded. What comes late is left out. Any thread.

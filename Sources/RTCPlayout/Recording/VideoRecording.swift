@@ -1,4 +1,3 @@
-import RTCBitstream
 package import RTCEngine
 package import RTCMedia
 import Synchronization

@@ -23,7 +23,7 @@ public struct CallMachine: Sendable {
     case hangUp
     // From the far side and the hub.
     case signal(CallSignal, from: String)
-    case candidate(HubCandidate?, from: String, call: String?)
+    case candidate(ICECandidateInit?, from: String, call: String?)
     case bye(from: String, call: String?)
     /// The hub could not deliver something to this peer.
     case undelivered(to: String, code: String)

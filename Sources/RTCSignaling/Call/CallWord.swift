@@ -1,3 +1,5 @@
+import RTCPrimitives
+
 /// What the media connections of a call's two sides tell each other.
 public enum CallWord: Sendable, Hashable {
   /// `offer` or `answer`, and the SDP.
@@ -6,13 +8,13 @@ public enum CallWord: Sendable, Hashable {
   /// belongs to.
   case streams([String: String])
   /// Nil after the last.
-  case candidate(HubCandidate?)
+  case candidate(ICECandidateInit?)
 
   var bytes: Int {
     switch self {
     case .description(_, let sdp): sdp.utf8.count
     case .streams(let streams): streams.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
-    case .candidate(let candidate): candidate?.text.utf8.count ?? 0
+    case .candidate(let candidate): candidate?.candidate.utf8.count ?? 0
     }
   }
 }

@@ -1,11 +1,13 @@
+public import RTCPrimitives
+
 /// A trickled candidate of a call, as the bytes of `SignalingServerConnection.sendICECandidate`:
 /// `{"call":ID,"candidate":{candidate, sdpMid, sdpMLineIndex, usernameFragment}}`, null after the last.
 public struct CandidateSignal: Sendable, Hashable {
   /// Nil from those who do not say.
   public var call: String?
-  public var candidate: HubCandidate?
+  public var candidate: ICECandidateInit?
 
-  public init(call: String?, candidate: HubCandidate?) {
+  public init(call: String?, candidate: ICECandidateInit?) {
     self.call = call
     self.candidate = candidate
   }

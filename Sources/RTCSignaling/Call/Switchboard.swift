@@ -20,7 +20,7 @@ public struct Switchboard: Sendable {
     case leave(String)
     // From the hub.
     case signal(json: String, from: String)
-    case candidate(HubCandidate?, from: String, call: String?)
+    case candidate(ICECandidateInit?, from: String, call: String?)
     case bye(from: String, call: String?)
     case refused(HubRefusal)
     /// Who was in the room before us.

@@ -1,3 +1,5 @@
+import RTCPrimitives
+
 /// The members of a message's object, with words for what is wrong with them.
 struct HubMessageReader {
   /// Bytes of a call's identifier, a reason, a token or a secret.
@@ -103,12 +105,13 @@ struct HubMessageReader {
     guard let json = verbatim(name) else { throw .malformed("\"\(name)\" is missing") }
     switch value(name)?.value {
     case nil: return .candidate(nil, json: json)
-    case .string(let text): return .candidate(HubCandidate(text: text), json: json)
+    case .string(let text): return .candidate(ICECandidateInit(candidate: text), json: json)
     case .object:
       let inner = try object(name)
       guard let text = try inner.optionalText("candidate", longest: 4096) else { return .candidate(nil, json: json) }
-      let candidate = HubCandidate(
-        text: text, mid: try inner.optionalText("sdpMid"), line: try inner.optionalNumber("sdpMLineIndex"),
+      let candidate = ICECandidateInit(
+        candidate: text, sdpMid: try inner.optionalText("sdpMid"),
+        sdpMLineIndex: try inner.optionalNumber("sdpMLineIndex"),
         usernameFragment: try inner.optionalText("usernameFragment"))
       return .candidate(candidate, json: json)
     default: throw .malformed("\"\(name)\" is neither an object nor a text")

@@ -1,3 +1,5 @@
+import RTCPrimitives
+
 /// What a client asks for, whatever its dialect.
 enum HubRequest {
   /// - Parameters:
@@ -35,7 +37,7 @@ struct HubRelay {
     /// Anything else two applications tell each other, as it was written.
     case data(json: String)
     /// A candidate in the shape of `RTCIceCandidateInit`, or null after the last, as it was written.
-    case candidate(HubCandidate?, json: String)
+    case candidate(ICECandidateInit?, json: String)
     case bye(reason: String?)
   }
 

@@ -22,12 +22,7 @@ public enum WHIPError: Error, Sendable, Equatable {
   case tooLarge(limit: Int)
   case brokenAnswer(String)
 
-  /// The process-wide kind of failure.
-  public enum Fault: Sendable, Equatable {
-    case caller, network, permission, server
-  }
-
-  public var fault: Fault {
+  public var fault: SignalingFault {
     switch self {
     case .badURL, .badToken: .caller
     case .unauthorized: .permission

@@ -14,7 +14,7 @@ public struct RTPOutgoingExtensions: Sendable, BitwiseCopyable {
   public var playoutDelay: PlayoutDelay?
   public var orientation: VideoOrientation?
   public var captureTime: AbsoluteCaptureTime?
-  public var audioLevel: AudioLevel?
+  public var audioLevel: AudioLevelIndication?
   public var colorSpace: ColorSpaceDescription?
 
   public init() {}
@@ -34,7 +34,7 @@ public struct RTPOutgoingExtensions: Sendable, BitwiseCopyable {
     if playoutDelay != nil, map[.playoutDelay] != nil { size += overhead + PlayoutDelay.size }
     if orientation != nil, map[.videoOrientation] != nil { size += overhead + VideoOrientation.size }
     if let captureTime, map[.absCaptureTime] != nil { size += overhead + captureTime.size }
-    if audioLevel != nil, map[.audioLevel] != nil { size += overhead + AudioLevel.size }
+    if audioLevel != nil, map[.audioLevel] != nil { size += overhead + AudioLevelIndication.size }
     if colorSpace != nil, map[.colorSpace] != nil { size += overhead + ColorSpaceDescription.size }
     return size
   }
@@ -98,7 +98,7 @@ public struct RTPOutgoingExtensions: Sendable, BitwiseCopyable {
       captureTime.write(into: &writer)
     }
     if let audioLevel, let id = map[.audioLevel] {
-      writer.writeElementHeader(id: id, size: AudioLevel.size, twoByte: twoByte)
+      writer.writeElementHeader(id: id, size: AudioLevelIndication.size, twoByte: twoByte)
       audioLevel.write(into: &writer)
     }
     if let colorSpace, let id = map[.colorSpace] {

@@ -11,8 +11,6 @@ public struct RTPOutgoingHeader: Sendable, BitwiseCopyable {
   public var timestamp: RTPTimestamp
   public var ssrc: SSRC
   public var extensions: RTPOutgoingExtensions
-  /// Bytes of padding after the payload, count byte included; the caller writes them with `writePadding`.
-  public var paddingCount: UInt8 = 0
 
   public init(
     payloadType: PayloadType, sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, ssrc: SSRC,
@@ -38,7 +36,7 @@ public struct RTPOutgoingHeader: Sendable, BitwiseCopyable {
   public func write(into writer: inout ByteWriter, map: borrowing RTPHeaderExtensionMap) -> RTPLateFields {
     let start = writer.offset
     let elements = extensions.elementsSize(map: map)
-    writer.write(0x80 | (paddingCount > 0 ? 0x20 : 0) | (elements > 0 ? 0x10 : 0) as UInt8)
+    writer.write(0x80 | (elements > 0 ? 0x10 : 0) as UInt8)
     writer.write((marker ? 0x80 : 0) | payloadType.value)
     writer.write(sequenceNumber.value)
     writer.write(timestamp.value)
@@ -51,14 +49,6 @@ public struct RTPOutgoingHeader: Sendable, BitwiseCopyable {
     let late = extensions.writeElements(into: &writer, map: map, packetStart: start)
     writer.write(repeating: 0, count: padded - elements)
     return late
-  }
-
-  /// Writes `paddingCount` bytes of padding after the payload (RFC 3550 §5.1); nothing when it is 0.
-  @_lifetime(writer: copy writer)
-  public func writePadding(into writer: inout ByteWriter) {
-    guard paddingCount > 0 else { return }
-    writer.write(repeating: 0, count: Int(paddingCount) - 1)
-    writer.write(paddingCount)
   }
 
   private static func roundedToWord(_ size: Int) -> Int { (size + 3) & ~3 }

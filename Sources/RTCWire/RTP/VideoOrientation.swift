@@ -10,27 +10,17 @@ public import RTCPrimitives
 /// +-+-+-+-+-+-+-+-+
 /// ```
 public struct VideoOrientation: Hashable, Sendable, BitwiseCopyable {
-  /// The clockwise turn the viewer makes before display.
-  public enum Rotation: UInt8, Hashable, Sendable, BitwiseCopyable {
-    case none = 0
-    case clockwise90 = 1
-    case clockwise180 = 2
-    case clockwise270 = 3
-
-    /// 0, 90, 180 or 270.
-    public var degrees: Int { Int(rawValue) * 90 }
-  }
-
   public static let size = 1
   public static let upright = VideoOrientation(rotation: .none)
 
-  public var rotation: Rotation
+  /// The clockwise turn the viewer makes before display.
+  public var rotation: VideoRotation
   /// F: the viewer mirrors the picture horizontally.
   public var isFlipped: Bool
   /// C: the picture comes from a camera on the back of the device.
   public var isBackCamera: Bool
 
-  public init(rotation: Rotation, isFlipped: Bool = false, isBackCamera: Bool = false) {
+  public init(rotation: VideoRotation, isFlipped: Bool = false, isBackCamera: Bool = false) {
     self.rotation = rotation
     self.isFlipped = isFlipped
     self.isBackCamera = isBackCamera
@@ -38,12 +28,12 @@ public struct VideoOrientation: Hashable, Sendable, BitwiseCopyable {
 
   /// The data of a header extension element; nil unless they are one byte. The upper four bits are ignored.
   public init?(parsing data: Span<UInt8>) {
-    guard data.count == Self.size, let rotation = Rotation(rawValue: data[0] & 3) else { return nil }
+    guard data.count == Self.size, let rotation = VideoRotation(rawValue: Int(data[0] & 3) * 90) else { return nil }
     self.init(rotation: rotation, isFlipped: data[0] & 4 != 0, isBackCamera: data[0] & 8 != 0)
   }
 
   @_lifetime(writer: copy writer)
   public func write(into writer: inout ByteWriter) {
-    writer.write((isBackCamera ? 8 : 0) | (isFlipped ? 4 : 0) | rotation.rawValue)
+    writer.write((isBackCamera ? 8 : 0) | (isFlipped ? 4 : 0) | UInt8(rotation.rawValue / 90))
   }
 }

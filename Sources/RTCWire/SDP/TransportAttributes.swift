@@ -1,18 +1,8 @@
-/// A certificate fingerprint (RFC 8122 §5).
-public struct CertificateFingerprint: Hashable, Sendable {
-  /// The hash function in lower case, such as `sha-256`.
-  public var algorithm: String
-  public var bytes: [UInt8]
+public import RTCPrimitives
 
-  public init(algorithm: String, bytes: [UInt8]) {
-    self.algorithm = algorithm
-    self.bytes = bytes
-  }
-
-  /// True for a SHA-256 fingerprint of the right length, the only kind that is checked.
-  public var isSHA256: Bool { algorithm == "sha-256" && bytes.count == 32 }
-
-  init?(parsing text: Substring) {
+extension CertificateFingerprint {
+  /// The attribute's value: `sha-256 AA:BB:…`, upper or lower case (RFC 8122 §5).
+  package init?(parsing text: Substring) {
     let fields = text.fields
     guard fields.count == 2, isToken(fields[0], upTo: 32) else { return nil }
     let pairs = fields[1].utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
@@ -27,11 +17,7 @@ public struct CertificateFingerprint: Hashable, Sendable {
     self.init(algorithm: fields[0].lowercased(), bytes: bytes)
   }
 
-  var text: String {
-    let digits = Array("0123456789ABCDEF")
-    let pairs = bytes.map { String([digits[Int($0 >> 4)], digits[Int($0 & 15)]]) }
-    return algorithm + " " + pairs.joined(separator: ":")
-  }
+  var text: String { algorithm + " " + digits }
 }
 
 /// Who opens the DTLS connection (RFC 4145 §4, RFC 8842 §5).

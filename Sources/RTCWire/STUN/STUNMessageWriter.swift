@@ -56,13 +56,6 @@ public struct STUNMessageWriter: ~Copyable, ~Escapable {
   }
 
   @_lifetime(self: copy self)
-  public mutating func writeMappedAddress(_ address: SocketAddress) {
-    let value = STUNAddress(address)
-    writeHead(.mappedAddress, length: value.size)
-    value.write(into: &writer)
-  }
-
-  @_lifetime(self: copy self)
   public mutating func write(_ error: STUNErrorCode) {
     writeHead(.errorCode, length: error.size)
     error.write(into: &writer)

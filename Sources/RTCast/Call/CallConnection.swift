@@ -118,12 +118,9 @@ final class CallConnection: Sendable {
     }
   }
 
-  private func receive(_ candidate: HubCandidate?, _ negotiation: PerfectNegotiation) async {
-    let remote = RemoteCandidate(
-      candidate: candidate?.text ?? "", sdpMid: candidate?.mid, sdpMLineIndex: candidate?.line,
-      usernameFragment: candidate?.usernameFragment)
+  private func receive(_ candidate: ICECandidateInit?, _ negotiation: PerfectNegotiation) async {
     // One that cannot be read is one way less.
-    try? await negotiation.receive(remote)
+    try? await negotiation.receive(candidate ?? ICECandidateInit(candidate: ""))
   }
 
   private func noteDescription() { begun.withLock { $0 = $0 ?? MonotonicClock.now() } }

@@ -126,7 +126,7 @@ public actor CallManager: SignalingServerDelegate {
     await signaling.setDelegate(self)
     let me: PeerID
     do { me = try await signaling.connect() } catch {
-      throw .signaling("\(error)", (error as? HubClientError)?.kind.failure ?? .unreachable)
+      throw .signaling("\(error)", (error as? HubClientError).map { .init($0.fault) } ?? .unreachable)
     }
     var options = CallMachine.Options()
     options.connectTimeout = configuration.connectionTimeout
@@ -414,15 +414,4 @@ public actor CallManager: SignalingServerDelegate {
 
 extension Switchboard.Line {
   var room: String? { if case .room(let name, _) = self { name } else { nil } }
-}
-
-extension HubClientError.Kind {
-  fileprivate var failure: PublishFailure.Kind {
-    switch self {
-    case .caller: .misuse
-    case .network: .unreachable
-    case .permission: .notPermitted
-    case .server: .protocolViolation
-    }
-  }
 }

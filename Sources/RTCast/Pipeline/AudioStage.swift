@@ -127,7 +127,7 @@ package struct AudioStage: ~Copyable {
       emit(
         EncodedAudioFrame(
           data: data, position: position, sampleCount: count, captureTime: gatheredTime, startsTalkSpurt: wasSilent,
-          level: SoundLevel(gathered)))
+          level: AudioLevel(gathered)))
       wasSilent = false
     } catch {
       self.encoder = nil

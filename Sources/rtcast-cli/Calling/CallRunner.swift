@@ -91,7 +91,7 @@ struct CallRunner {
     let signaling = HubSignaling(plan.hub, name: plan.name, token: plan.token)
     do {
       return try CallManager.initialize(
-        signalingServer: signaling, config: configuration, audioDevice: device, codecs: .withFFmpeg)
+        signalingServer: signaling, config: configuration, audioDevice: device)
     } catch {
       throw CastFailure(.unavailable, "\(error)")
     }

@@ -61,7 +61,7 @@ struct WatchRunner {
     defer { peers.stop() }
     let watching = Watching(
       peers: peers, configuration: options.preset.map { CallConfiguration($0) } ?? CallConfiguration(),
-      audioDevice: PulseAudioDevice(onNotice: { logger.warning("\($0)") }), codecs: .withFFmpeg)
+      audioDevice: PulseAudioDevice(onNotice: { logger.warning("\($0)") }))
     let tasks = begin(watching)
     let result = await follow(show)
     for task in tasks { task.cancel() }

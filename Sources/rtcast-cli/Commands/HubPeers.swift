@@ -38,7 +38,7 @@ enum HubPeers {
 extension CastFailure {
   init(_ error: HubClientError) {
     let status: ExitStatus =
-      switch error.kind {
+      switch error.fault {
       case .caller: .usage
       case .network: .unavailable
       case .permission: .notPermitted

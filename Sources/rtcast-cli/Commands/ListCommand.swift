@@ -70,6 +70,7 @@ struct ListCommand: AsyncParsableCommand {
     if parts.contains(where: \.isOfDisplay) {
       finds.screens = Result { () throws(CaptureError) in try X11Screens.list(display: display) }
       if case .failure(let error) = finds.screens, display != nil || part != nil { throw Self.complain(error) }
+      if let error = finds.screenRefusal, part == .screen || part == .monitors { throw Self.complain(error) }
     }
     if parts.contains(.audio) {
       finds.sound = Result { () throws(CaptureError) in try PulseDevices.list() }
@@ -146,6 +147,9 @@ private struct Finds {
   var peers: [String] = []
   var plugins: [FoundPlugin] = []
 
+  /// Why the display has windows and no screen.
+  var screenRefusal: CaptureError? { (try? screens?.get())?.screenRefusal }
+
   // MARK: - For people
 
   func lines(of part: ListCommand.Part) -> [String] {
@@ -173,13 +177,14 @@ private struct Finds {
   private func displayLines(_ part: ListCommand.Part) -> [String] {
     switch screens {
     case .success(let screens):
-      switch part {
+      if let screenRefusal, part != .windows { return [part == .screen ? "  none: \(screenRefusal.sentence)" : "  none"] }
+      return switch part {
       case .monitors: Self.table(screens.monitors.map(Self.cells), ifEmpty: "none known to the display")
       case .windows: Self.table(screens.windows.map(Self.cells), ifEmpty: "none with a title")
       default: ["  \(screens.display)  \(screens.size)"]
       }
-    case .failure(let error): ["  none: \(error.sentence)"]
-    case nil: []
+    case .failure(let error): return ["  none: \(error.sentence)"]
+    case nil: return []
     }
   }
 
@@ -239,8 +244,11 @@ private struct Finds {
     let screens = try? screens?.get()
     switch part {
     case .screen:
-      return screens.map { .object([("display", .string($0.display))] + $0.size.members) } ?? .null
-    case .monitors: return .array((screens?.monitors ?? []).map(Self.object))
+      return screens.map { found in
+        let refusal = found.screenRefusal.map { [("error", JSONValue.string($0.sentence))] } ?? []
+        return .object([("display", .string(found.display))] + found.size.members + refusal)
+      } ?? .null
+    case .monitors: return .array((screenRefusal == nil ? screens?.monitors ?? [] : []).map(Self.object))
     case .windows: return .array((screens?.windows ?? []).map(Self.object))
     case .cameras: return .array(((try? cameras?.get()) ?? []).map(Self.object))
     case .audio: return .array(((try? sound?.get())?.devices ?? []).map(Self.object))

@@ -31,7 +31,7 @@ struct Check: Sendable {
     Check(name: name, verdict: .lacks, finding: finding, advice: advice)
   }
 
-  static func fails(_ name: String, _ finding: String, advice: String) -> Check {
+  static func fails(_ name: String, _ finding: String, advice: String? = nil) -> Check {
     Check(name: name, verdict: .fails, finding: finding, advice: advice)
   }
 

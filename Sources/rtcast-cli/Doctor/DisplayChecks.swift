@@ -9,13 +9,14 @@ struct DisplayChecks {
   func run() -> [Check] {
     do throws(CaptureError) {
       let probe = try X11Probe(display: display)
-      return [screen(probe)] + extensions(probe) + session
+      return [screen(probe)] + extensions(probe)
     } catch {
       return [.fails("Display", error.sentence, advice: advice)]
     }
   }
 
   private func screen(_ probe: X11Probe) -> Check {
+    if let refusal = probe.screenRefusal { return .fails("Display", refusal.sentence) }
     let found = "\(probe.display), \(probe.size), depth \(probe.depth)"
     return probe.isDirect
       ? .works("Display", found)
@@ -40,19 +41,12 @@ struct DisplayChecks {
     }
   }
 
-  /// Under Wayland an X display shows X programs alone.
-  private var session: [Check] {
-    guard Self.isSet("WAYLAND_DISPLAY") else { return [] }
-    return [
-      .lacks(
-        "Wayland", "the desktop is Wayland: only windows of X programs can be seen",
-        advice: "Choose an “Xorg” session at log-in to cast the whole desktop.")
-    ]
-  }
-
   private var advice: String {
     if display != nil || Self.isSet("DISPLAY") {
       return "Is the X server running, and may you use it? Try `xdpyinfo`; `xhost +si:localuser:$USER` lets you in."
+    }
+    if Self.isSet("WAYLAND_DISPLAY") {
+      return "This looks like a Wayland desktop, whose screen cannot be captured: log in to an X11 (“Xorg”) session."
     }
     return "Set DISPLAY to the screen to cast, such as DISPLAY=:0, or try without one: `rtcast test`."
   }

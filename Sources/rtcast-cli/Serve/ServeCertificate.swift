@@ -1,12 +1,13 @@
 import Glibc
 import RTCDTLS
+import RTCPrimitives
 import RTCSignalingNIO
 
 /// What the server shows by TLS, from files or made here.
 struct ServeCertificate {
   let identity: TLSIdentity
   /// SHA-256 of the certificate, for people to compare.
-  let fingerprint: DTLSFingerprint
+  let fingerprint: CertificateFingerprint
 
   /// From the files that the user names.
   init(certificate path: String, key keyPath: String) throws(CastFailure) {

@@ -56,7 +56,7 @@ struct ServeRunner {
       throw CastFailure(error)
     }
     output.listening(
-      at: links(to: server), local: server.link, fingerprint: certificate?.fingerprint.description,
+      at: links(to: server), local: server.link, fingerprint: certificate?.fingerprint.digits,
       isOpen: command.token == nil && command.tokens == nil && !listen.host.isLoopback)
     let limit = command.duration.map { seconds in
       Task { if (try? await Task.sleep(for: .seconds(seconds))) != nil { report.yield(.end(.durationOver)) } }

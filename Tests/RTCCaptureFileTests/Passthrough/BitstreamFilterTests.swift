@@ -1,4 +1,3 @@
-import RTCBitstream
 import RTCCaptureFile
 import RTCMedia
 import Testing

@@ -97,10 +97,10 @@ import Testing
     }
     #expect(pair.answerer.failures.count == 2 && pair.areAgreed)
     for candidate in ["candidate:", "nonsense", "candidate:1 1 udp 1 1.2.3.4 99999 typ host"] {
-      pair.perform(.answerer, .addRemoteCandidate(RemoteCandidate(candidate: candidate)))
+      pair.perform(.answerer, .addRemoteCandidate(ICECandidateInit(candidate: candidate)))
     }
     #expect(pair.answerer.failures.count == 5)
-    pair.perform(.answerer, .addRemoteCandidate(RemoteCandidate(candidate: "")))
+    pair.perform(.answerer, .addRemoteCandidate(ICECandidateInit(candidate: "")))
     #expect(pair.answerer.failures.count == 5)
     pair.run(for: .seconds(1))
     #expect(pair.areConnected)

@@ -99,9 +99,9 @@ import Testing
     #expect(!pair.areConnected)
     for side in [PeerPair.Side.offerer, .answerer] {
       for candidate in candidates[side] ?? [] {
-        pair.perform(side.other, .addRemoteCandidate(RemoteCandidate(candidate: candidate, sdpMLineIndex: 0)))
+        pair.perform(side.other, .addRemoteCandidate(ICECandidateInit(candidate: candidate, sdpMLineIndex: 0)))
       }
-      pair.perform(side.other, .addRemoteCandidate(RemoteCandidate(candidate: "", sdpMLineIndex: 0)))
+      pair.perform(side.other, .addRemoteCandidate(ICECandidateInit(candidate: "", sdpMLineIndex: 0)))
     }
     pair.run(for: .seconds(5)) { $0.areConnected }
     #expect(pair.areConnected && pair.offerer.failures.isEmpty && pair.answerer.failures.isEmpty)
@@ -149,7 +149,7 @@ import Testing
     let credentials = try #require(answer.media[0].transport.credentials)
     switch end {
     case .description: break
-    case .emptyCandidate: pair.perform(.offerer, .addRemoteCandidate(RemoteCandidate(candidate: "")))
+    case .emptyCandidate: pair.perform(.offerer, .addRemoteCandidate(ICECandidateInit(candidate: "")))
     case .fragment:
       let lines = [
         "ice-ufrag:\(credentials.usernameFragment)", "ice-pwd:\(credentials.password)", "end-of-candidates",
@@ -167,9 +167,9 @@ import Testing
     pair.perform(.offerer, .createOffer)
     let (offer, candidates) = withoutCandidates(try #require(pair.offerer.localDescription))
     for candidate in candidates {
-      pair.perform(.answerer, .addRemoteCandidate(RemoteCandidate(candidate: candidate, sdpMLineIndex: 0)))
+      pair.perform(.answerer, .addRemoteCandidate(ICECandidateInit(candidate: candidate, sdpMLineIndex: 0)))
     }
-    pair.perform(.answerer, .addRemoteCandidate(RemoteCandidate(candidate: "")))
+    pair.perform(.answerer, .addRemoteCandidate(ICECandidateInit(candidate: "")))
     pair.perform(.answerer, .acceptOffer(offer))
     let (answer, _) = withoutCandidates(try #require(pair.answerer.localDescription))
     pair.perform(.offerer, .acceptAnswer(answer))

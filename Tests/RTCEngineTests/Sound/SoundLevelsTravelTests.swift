@@ -18,11 +18,11 @@ import Testing
   func arrives() throws {
     let pair = try pair()
     var source = SyntheticAudio(from: pair.now)
-    source.level = SoundLevel(attenuation: 20)
+    source.level = AudioLevel(attenuation: 20)
     pair.sender.audioSource = source
     pair.run(for: .seconds(1))
     #expect(pair.receiver.audio.count > 40)
-    #expect(pair.receiver.audio.allSatisfy { $0.level == SoundLevel(attenuation: 20) })
+    #expect(pair.receiver.audio.allSatisfy { $0.level == AudioLevel(attenuation: 20) })
     let loud = try #require(pair.receiver.peer.statistics.streams.first?.reception?.audioLevel)
     #expect(abs(loud - 0.1) < 1e-6)
     pair.sender.audioSource?.level = .silence
@@ -40,7 +40,7 @@ import Testing
       var datagram = [UInt8](repeating: 0, count: 1_500)
       let frame = EncodedAudioFrame(
         data: [0xFC, 1], position: 0, sampleCount: 960, captureTime: .zero,
-        level: SoundLevel(attenuation: attenuation))
+        level: AudioLevel(attenuation: attenuation))
       var span = datagram.mutableSpan
       let count = stream.write(
         frame, into: &span, at: DepartureFields(now: .zero, transportNumber: TransportSequenceNumber(0)))
@@ -64,7 +64,7 @@ import Testing
       description.split(separator: "\r\n").filter { !$0.hasSuffix(uri) }.joined(separator: "\r\n") + "\r\n"
     }
     var source = SyntheticAudio(from: pair.now)
-    source.level = SoundLevel(attenuation: 20)
+    source.level = AudioLevel(attenuation: 20)
     pair.sender.audioSource = source
     pair.run(for: .seconds(1))
     #expect(pair.receiver.audio.count > 40 && pair.receiver.audio.allSatisfy { $0.level == nil })

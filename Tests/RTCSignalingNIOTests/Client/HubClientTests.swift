@@ -45,10 +45,10 @@ import Testing
       #expect(await hers.next() == .peerJoined(room: "den", peer: other.id))
       let ring = CallSignal(call: "k", .ring(media: ["audio": true], room: "den"))
       bob.send(.signal(data: ring.json), to: "alice")
-      bob.send(.candidate(HubCandidate(text: "c", mid: "0"), call: "k"), to: "alice")
+      bob.send(.candidate(ICECandidateInit(candidate: "c", sdpMid: "0"), call: "k"), to: "alice")
       bob.send(.bye(reason: "busy", call: "k"), to: "alice")
       #expect(await hers.next() == .signal(from: other.id, data: ring.json, call: nil))
-      #expect(await hers.next() == .candidate(from: other.id, HubCandidate(text: "c", mid: "0"), call: "k"))
+      #expect(await hers.next() == .candidate(from: other.id, ICECandidateInit(candidate: "c", sdpMid: "0"), call: "k"))
       #expect(await hers.next() == .bye(from: other.id, reason: "busy", call: "k"))
       alice.send(.signal(data: "not JSON"), to: "bob")
       guard case .refused(let refusal)? = await hers.next() else { Issue.record("not refused"); return }

@@ -11,7 +11,7 @@ import Testing
     .signal(CallSignal(call: call, body), from: peer)
   }
 
-  private static let candidate = HubCandidate(text: "candidate:1 1 udp 1 192.0.2.1 9 typ host", mid: "0")
+  private static let candidate = ICECandidateInit(candidate: "candidate:1 1 udp 1 192.0.2.1 9 typ host", sdpMid: "0")
 
   private static let inputs: [(name: String, input: Input, at: Timestamp)] = [
     ("call the same", .call(peer: "bob", id: "n"), .zero),

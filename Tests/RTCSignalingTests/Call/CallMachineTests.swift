@@ -43,7 +43,7 @@ import Testing
   @Test func `What came before the call was taken is not lost`() {
     var bench = CallBench(.rung)
     #expect(bench.act(Self.signal(.description(kind: "offer", sdp: "v=0"), "c", from: "bob")) == [])
-    #expect(bench.act(.candidate(HubCandidate(text: "candidate:1"), from: "bob", call: "c")) == [])
+    #expect(bench.act(.candidate(ICECandidateInit(candidate: "candidate:1"), from: "bob", call: "c")) == [])
     #expect(
       bench.act(.answer(accept: true)) == [
         "accept c to bob", "connecting c", "open c with bob as callee", "pass offer", "pass a candidate",
@@ -61,7 +61,7 @@ import Testing
 
   @Test func `A caller who never stops talking fills no memory`() {
     var bench = CallBench(.rung)
-    for _ in 0..<1_000 { _ = bench.act(.candidate(HubCandidate(text: "candidate:1"), from: "bob", call: "c")) }
+    for _ in 0..<1_000 { _ = bench.act(.candidate(ICECandidateInit(candidate: "candidate:1"), from: "bob", call: "c")) }
     let huge = String(repeating: "x", count: 300_000)
     _ = bench.act(Self.signal(.description(kind: "offer", sdp: huge), "c", from: "bob"))
     #expect(bench.act(.answer(accept: true)).count == 3 + 128)

@@ -54,7 +54,7 @@ import Testing
     let turned = VideoOrientation(rotation: .clockwise270, isFlipped: true, isBackCamera: true)
     #expect(writtenBytes { turned.write(into: &$0) } == [0x0F])
     #expect(parsing([0xFF], VideoOrientation.init(parsing:)) == turned)
-    #expect(parsing([0x01], VideoOrientation.init(parsing:))?.rotation.degrees == 90)
+    #expect(parsing([0x01], VideoOrientation.init(parsing:))?.rotation == .clockwise90)
     #expect(parsing([0, 0], VideoOrientation.init(parsing:)) == nil)
   }
 
@@ -82,10 +82,10 @@ import Testing
   }
 
   @Test func `audio level has a voice flag`() {
-    let level = AudioLevel(attenuation: 30, hasVoice: true)
+    let level = AudioLevelIndication(level: AudioLevel(attenuation: 30), hasVoice: true)
     #expect(writtenBytes { level.write(into: &$0) } == [0x9E])
-    #expect(parsing([0x9E], AudioLevel.init(parsing:)) == level)
-    #expect(AudioLevel(attenuation: 200, hasVoice: false).attenuation == 127)
-    #expect(parsing([], AudioLevel.init(parsing:)) == nil)
+    #expect(parsing([0x9E], AudioLevelIndication.init(parsing:)) == level)
+    #expect(AudioLevelIndication(level: AudioLevel(attenuation: 200), hasVoice: false).level == .silence)
+    #expect(parsing([], AudioLevelIndication.init(parsing:)) == nil)
   }
 }

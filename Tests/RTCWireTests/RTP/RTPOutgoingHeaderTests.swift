@@ -22,7 +22,7 @@ import Testing
     extensions.playoutDelay = .immediate
     extensions.orientation = .upright
     extensions.captureTime = AbsoluteCaptureTime(captured: NTPTimestamp(7), clockOffset: 9)
-    extensions.audioLevel = AudioLevel(attenuation: 5, hasVoice: false)
+    extensions.audioLevel = AudioLevelIndication(level: AudioLevel(attenuation: 5), hasVoice: false)
     extensions.colorSpace = .bt709Limited
     return extensions
   }
@@ -82,15 +82,5 @@ import Testing
     #expect(found[.playoutDelay] == [0, 0, 0])
     #expect(found[.audioLevel] == [5])
     #expect(found[.colorSpace] == [1, 1, 1, 0x10])
-  }
-
-  @Test func `padding is announced and written`() throws {
-    let header = header { $0.paddingCount = 255 }
-    let packet = writtenBytes {
-      _ = header.write(into: &$0, map: RTPHeaderExtensionMap())
-      header.writePadding(into: &$0)
-    }
-    #expect(packet.count == 12 + 255)
-    #expect(try #require(parsing(packet, RTPHeader.init(parsing:))).payload.isEmpty)
   }
 }

@@ -37,10 +37,17 @@ import Testing
     let address = SocketAddress(ip: IPAddress(ip)!, port: 61_000)
     let bytes = written(.success, key: key) { writer in
       writer.writeXorMappedAddress(address)
-      writer.writeMappedAddress(address)
     }
     let message = try STUNMessage(parsing: bytes.span)
-    #expect(message.xorMappedAddress == address && message.mappedAddress == address)
+    #expect(message.xorMappedAddress == address)
+  }
+
+  @Test func readsTheAddressThatOldServersSend() throws {
+    // RFC 8489 §14.1: MAPPED-ADDRESS, 192.0.2.7:61000, in a success response without integrity.
+    let bytes = wireBytes("0101000c2112a442 000102030405060708090a0b 00010008 0001ee48 c0000207")
+    let message = try STUNMessage(parsing: bytes.span)
+    #expect(message.mappedAddress == SocketAddress(ip: IPAddress("192.0.2.7")!, port: 61_000))
+    #expect(message.xorMappedAddress == nil)
   }
 
   @Test func writesErrorsThatReadBack() throws {

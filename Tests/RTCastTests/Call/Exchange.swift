@@ -1,3 +1,4 @@
+import RTCPrimitives
 import RTCSignaling
 import RTCast
 
@@ -34,7 +35,7 @@ actor Exchange {
       call: said.call, .description(kind: kind, sdp: rest.map { $0 + "\r\n" }.joined()), streams: said.streams)
     await deliver(.signal(Array(bare.json.utf8), from: sender), to: name)
     for candidate in candidates {
-      let one = HubCandidate(text: String(candidate.dropFirst(2)), line: 0)
+      let one = ICECandidateInit(candidate: String(candidate.dropFirst(2)), sdpMLineIndex: 0)
       await lines[sender]?.sendICECandidate(Array(CandidateSignal(call: said.call, candidate: one).json.utf8), to: name)
     }
     await lines[sender]?.sendICECandidate(Array(CandidateSignal(call: said.call, candidate: nil).json.utf8), to: name)

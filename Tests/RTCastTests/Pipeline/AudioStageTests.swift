@@ -2,6 +2,7 @@ import RTCCodecOpus
 import RTCEngine
 import RTCMedia
 import RTCPrimitives
+import RTCWire
 import RTCast
 import Testing
 

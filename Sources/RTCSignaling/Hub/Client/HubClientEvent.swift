@@ -7,7 +7,7 @@ public enum HubClientEvent: Sendable, Hashable {
   /// The data is JSON, as `CallSignal(json:)` takes it. Older clients name the call beside the data.
   case signal(from: String, data: String, call: String?)
   /// Nil after the last.
-  case candidate(from: String, HubCandidate?, call: String?)
+  case candidate(from: String, ICECandidateInit?, call: String?)
   /// Hung up: the call named, or all calls with that peer.
   case bye(from: String, reason: String?, call: String?)
   /// Who is in the room already; the newcomer calls them. Comes anew after a connection was lost.
@@ -86,12 +86,7 @@ public enum HubClientError: Error, Sendable, Hashable {
   case replaced
   case refused(HubRefusal)
 
-  /// The process-wide kind of failure.
-  public enum Kind: Sendable, Hashable {
-    case caller, network, permission, server
-  }
-
-  public var kind: Kind {
+  public var fault: SignalingFault {
     switch self {
     case .badAddress, .alreadyConnected, .badName, .closed: .caller
     case .unknownHost, .refusedConnection, .unreachable, .timeout, .connectionLost: .network

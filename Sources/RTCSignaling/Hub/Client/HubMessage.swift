@@ -1,9 +1,11 @@
+public import RTCPrimitives
+
 /// What a client of the hub sends to another.
 public enum HubMessage: Sendable, Hashable {
   /// Any JSON, such as `CallSignal.json`. Text that is not JSON makes the hub refuse the message.
   case signal(data: String)
   /// Nil after the last.
-  case candidate(HubCandidate?, call: String? = nil)
+  case candidate(ICECandidateInit?, call: String? = nil)
   /// Hangs up: one call, or all of them.
   case bye(reason: String? = nil, call: String? = nil)
 
@@ -23,26 +25,11 @@ public enum HubMessage: Sendable, Hashable {
   }
 }
 
-/// A candidate in the shape of the W3C's `RTCIceCandidateInit`.
-public struct HubCandidate: Sendable, Hashable {
-  /// `candidate:…`; empty after the last of a media section.
-  public var text: String
-  /// `sdpMid`
-  public var mid: String?
-  /// `sdpMLineIndex`
-  public var line: Int?
-  public var usernameFragment: String?
-
-  public init(text: String, mid: String? = nil, line: Int? = nil, usernameFragment: String? = nil) {
-    self.text = text
-    self.mid = mid
-    self.line = line
-    self.usernameFragment = usernameFragment
-  }
-
+extension ICECandidateInit {
   var json: JSONValue {
     var members: [(String, JSONValue)] = [
-      ("candidate", .string(text)), ("sdpMid", .optional(mid)), ("sdpMLineIndex", line.map { .count($0) } ?? .null),
+      ("candidate", .string(candidate)), ("sdpMid", .optional(sdpMid)),
+      ("sdpMLineIndex", sdpMLineIndex.map { .count($0) } ?? .null),
     ]
     if let usernameFragment { members.append(("usernameFragment", .string(usernameFragment))) }
     return .object(members)

@@ -46,8 +46,8 @@ enum SkyRTCDialect {
   private static func candidate(_ data: HubMessageReader) throws(HubFault) -> HubRelay.Body {
     let body = try data.candidate("candidate")
     guard case .candidate(var parts?, let json) = body else { return body }
-    parts.mid = try data.optionalText("id") ?? parts.mid
-    parts.line = try data.optionalNumber("label") ?? parts.line
+    parts.sdpMid = try data.optionalText("id") ?? parts.sdpMid
+    parts.sdpMLineIndex = try data.optionalNumber("label") ?? parts.sdpMLineIndex
     return .candidate(parts, json: json)
   }
 
@@ -74,8 +74,8 @@ enum SkyRTCDialect {
     case .candidate(let candidate, _):
       guard let candidate else { return original(relay).map { event("_ice_candidate", $0, sender) } }
       let parts: [(String, JSONValue)] = [
-        ("id", .optional(candidate.mid)), ("label", candidate.line.map { .count($0) } ?? .null),
-        ("candidate", .string(candidate.text)),
+        ("id", .optional(candidate.sdpMid)), ("label", candidate.sdpMLineIndex.map { .count($0) } ?? .null),
+        ("candidate", .string(candidate.candidate)),
       ]
       return event("_ice_candidate", original(relay) ?? parts, sender)
     case .bye: return event("_remove_peer", sender)

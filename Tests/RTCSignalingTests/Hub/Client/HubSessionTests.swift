@@ -226,7 +226,7 @@ private struct SessionBench {
     #expect(
       bench.told == [
         .signal(from: "bob", data: #"{"x": 1}"#, call: nil),
-        .candidate(from: "bob", HubCandidate(text: "c", mid: "0", usernameFragment: "u"), call: "k"),
+        .candidate(from: "bob", ICECandidateInit(candidate: "c", sdpMid: "0", usernameFragment: "u"), call: "k"),
         .candidate(from: "bob", nil, call: nil), .bye(from: "bob", reason: "busy", call: nil),
         .peers(room: "den", ["bob"]), .peerJoined(room: "den", peer: "carol"), .peerLeft(room: "den", peer: "carol"),
         .refused(HubRefusal(code: "unknown-peer", message: "No.", peer: "dave")),

@@ -1,0 +1,31 @@
+internal import CFFmpeg
+
+/// What an FFmpeg library said no with.
+package struct FFmpegError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The library's own number.
+  package let status: Int32
+  /// The call that failed.
+  package let call: String
+
+  package init(_ status: Int32, in call: String) {
+    self.status = status
+    self.call = call
+  }
+
+  /// The library's own words, or which library this machine lacks.
+  package var description: String {
+    if status == cffmpeg_error(ENOSYS), let missing = cffmpeg_missing() {
+      return "FFmpeg is not installed as this program knows it: \(String(cString: missing)); install its libraries"
+    }
+    var text = [CChar](repeating: 0, count: 128)
+    av_strerror(status, &text, text.count)
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Throws when `status` is negative, and passes it on otherwise.
+  @discardableResult
+  package static func check(_ status: Int32, _ call: String) throws(FFmpegError) -> Int32 {
+    guard status >= 0 else { throw FFmpegError(status, in: call) }
+    return status
+  }
+}

@@ -1,0 +1,35 @@
+package import CFFmpeg
+package import RTCMedia
+
+/// What a picture's samples mean.
+package struct PictureColor: Hashable {
+  package let matrix: AVColorSpace
+  package let isFullRange: Bool
+
+  /// `height` decides where a file does not say: 720 rows and more are high definition.
+  package init(matrix: AVColorSpace, range: AVColorRange, height: Int) {
+    switch matrix {
+    case AVCOL_SPC_UNSPECIFIED, AVCOL_SPC_RESERVED, AVCOL_SPC_RGB, AVCOL_SPC_YCGCO:
+      self.matrix = height >= 720 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M
+    default: self.matrix = matrix
+    }
+    isFullRange = range == AVCOL_RANGE_JPEG
+  }
+
+  /// What a frame is said to be when it is handed over.
+  package var delivered: ColorSpace {
+    switch matrix {
+    case AVCOL_SPC_BT470BG, AVCOL_SPC_SMPTE170M, AVCOL_SPC_FCC, AVCOL_SPC_SMPTE240M: .bt601Limited
+    default: .bt709Limited
+    }
+  }
+
+  /// True when samples can be handed over as they are.
+  package var isDeliverable: Bool {
+    guard !isFullRange else { return false }
+    return switch matrix {
+    case AVCOL_SPC_BT470BG, AVCOL_SPC_SMPTE170M, AVCOL_SPC_BT709: true
+    default: false
+    }
+  }
+}

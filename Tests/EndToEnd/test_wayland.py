@@ -1,0 +1,97 @@
+"""A Wayland desktop's X display: its screen is refused with a sentence, the windows of X programs are cast."""
+
+import json
+import subprocess
+
+import pytest
+
+from harness.browser import Viewer
+from harness.rtcast import run
+from harness.xwayland import XWayland
+
+
+@pytest.fixture
+def wayland():
+    server = XWayland()
+    yield server
+    server.stop()
+
+
+def one_sentence_on(err):
+    """What works instead is said."""
+    said = err.strip().splitlines()
+    assert len(said) == 1, err
+    for words in ("XWayland", "X11", "--window", "rtcast pipe"):
+        assert words in said[0], (words, err)
+
+
+@pytest.mark.parametrize("what", [(), ("--monitor", "0"), ("--region", "100x100+0+0")])
+def test_the_screen_is_refused_with_what_works_instead(what, wayland):
+    code, out, err = run("screen", *what, "--duration", "3", display=wayland.name)
+    assert (code, out) == (69, ""), (code, out, err)
+    one_sentence_on(err)
+    code, out, err = run("screen", *what, "--duration", "3", "--json", display=wayland.name)
+    event = json.loads(out)
+    assert code == 69 and event["event"] == "error" and event["status"] == 69 and "XWayland" in event["message"], out
+
+
+def test_the_screen_is_no_source_of_a_running_cast_either(wayland, cast):
+    rtcast = cast("test", "--size", "320x180", "--control", display=wayland.name, stdin=subprocess.PIPE)
+    rtcast.url()
+    rtcast.command("source", "screen")
+    assert "XWayland" in rtcast.wait_event("error")["message"]
+
+
+def test_a_window_of_an_x_program_is_cast(wayland, cast, browser):
+    painter = wayland.client()
+    window = painter.window(40, 30, 320, 240, title="An X program", color=0x2060A0)
+    try:
+        viewer = Viewer(browser, cast("screen", "--window", "An X program", "--no-cursor", "--fps", "30",
+                                      display=wayland.name).url()).wait_live()
+        assert viewer.size() == (320, 240)
+        painter.fill(window, 0, 0, 160, 240, 0xF0F0F0)
+        viewer.until(LIT, what="what the program draws")
+    finally:
+        painter.close()
+
+
+# The left half of the picture is light and the right half is not.
+LIT = """(() => {
+  const canvas = document.createElement('canvas'), video = document.querySelector('video');
+  [canvas.width, canvas.height] = [320, 240];
+  const context = canvas.getContext('2d');
+  context.drawImage(video, 0, 0);
+  const light = x => context.getImageData(x, 120, 1, 1).data[0];
+  return light(80) > 200 && light(240) < 100;
+})()"""
+
+
+def test_list_and_doctor_say_so(wayland):
+    painter = wayland.client()
+    painter.window(0, 0, 200, 100, title="An X program")
+    try:
+        for part in ("screen", "monitors"):
+            code, out, err = run("list", part, display=wayland.name)
+            assert (code, out) == (69, ""), (part, code, out, err)
+            one_sentence_on(err)
+        code, out, err = run("list", "windows", display=wayland.name)
+        assert code == 0 and "An X program" in out, (code, out, err)
+        code, out, err = run("list", display=wayland.name)
+        assert code == 0 and "XWayland" in out and "An X program" in out, (code, out, err)
+        code, out, err = run("list", "--json", display=wayland.name)
+        found = json.loads(out)
+        assert code == 0 and "XWayland" in found["screen"]["error"] and found["monitors"] == [], out
+        assert any(window["title"] == "An X program" for window in found["windows"])
+        code, out, err = run("doctor", display=wayland.name)
+        [line] = [line for line in out.splitlines() if line.startswith("✗")]
+        assert code == 69 and "XWayland" in line, out
+    finally:
+        painter.close()
+
+
+def test_a_wayland_variable_alone_refuses_nothing(xserver):
+    """A nested X server has a screen, whatever desktop it runs on."""
+    code, out, err = run("screen", "--duration", "1", display=xserver.name, env={"WAYLAND_DISPLAY": "wayland-0"})
+    assert code == 0, err
+    code, out, _ = run("doctor", display=xserver.name, env={"WAYLAND_DISPLAY": "wayland-0"})
+    assert code == 0 and "XWayland" not in out, out
