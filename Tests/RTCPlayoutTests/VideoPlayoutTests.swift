@@ -127,7 +127,7 @@ import Testing
     #expect(playout.statistics.decoderErrors == 1)
   }
 
-  @Test func `what comes while a sink is busy waits in one buffer, and what is too much costs a key frame`() async throws {
+  @Test func `what comes while a sink is busy waits, and what is too much costs a key frame`() async throws {
     final class BusyScreen: VideoSink {
       let isBusy: AsyncStream<Void>
       private let feed: AsyncStream<Void>.Continuation
