@@ -142,7 +142,7 @@ let package = Package(
     .target(name: "RTCCodecVPX", dependencies: ["RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
     .target(
       name: "RTCResample", dependencies: ["RTCMedia", "RTCPrimitives", "CSpeexDSP"], swiftSettings: strict),
-    .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: safe),
+    .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: strict),
 
     // Signaling.
     .target(name: "RTCSignaling", dependencies: ["RTCPrimitives"], swiftSettings: safe),
@@ -168,9 +168,7 @@ let package = Package(
       name: "RTCast",
       dependencies: [
         "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecFFmpeg", "RTCCodecVPX",
-        "RTCCodecOpus", "RTCEngine",
-        "RTCNet",
-        "RTCPeer", "RTCPlayout", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO",
+        "RTCCodecOpus", "RTCEngine", "RTCNet", "RTCPeer", "RTCPlayout", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
     .executableTarget(
@@ -293,7 +291,7 @@ let package = Package(
       name: "RTCastTests",
       dependencies: [
         "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCWire", "RTCMedia", "RTCNet", "RTCPeer",
-        "RTCPrimitives", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO", "ProcessKit",
+        "RTCPrimitives", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO", "RTCTestKit", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),

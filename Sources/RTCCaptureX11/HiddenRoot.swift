@@ -31,7 +31,9 @@ extension X11Connection {
   private var isXWayland: Bool {
     let name = "XWAYLAND"
     let cookie = xcb_query_extension(raw, UInt16(name.utf8.count), name)
-    if let reply = X11Reply(xcb_query_extension_reply(raw, cookie, nil)), reply.pointer.pointee.present != 0 { return true }
+    if let reply = X11Reply(xcb_query_extension_reply(raw, cookie, nil)), reply.pointer.pointee.present != 0 {
+      return true
+    }
     return emulatesMonitors
   }
 

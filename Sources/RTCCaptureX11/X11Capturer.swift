@@ -33,6 +33,8 @@ public struct X11CaptureOptions: Hashable, Sendable {
 /// Frames are BGRA views of memory shared with the server. The size of the picture is the target's own, whatever size
 /// the format asks for; it follows when the target is resized, and the first frame of the new size has no damage list.
 /// Nothing is grabbed while nothing changes.
+///
+/// Under Wayland, XWayland has no picture of the whole screen: everything but a window is refused there with `.unavailable`.
 public final class X11Capturer: VideoCapturer {
   private let options: X11CaptureOptions
   private let onNotice: @Sendable (String) -> Void

@@ -93,14 +93,17 @@ public struct X11Probe: Hashable, Sendable {
     sharesMemory =
       found.shm != nil && PictureMemory(size: PixelSize(width: 16, height: 16), sharedOver: connection) != nil
     extensions = [
-      Extension(name: "MIT-SHM", version: found.shm?.description, purpose: "grabs without copying through a socket"),
+      Extension(name: "MIT-SHM", version: found.shm?.description, purpose: "pictures are not copied through a socket"),
       Extension(name: "DAMAGE", version: found.damage?.description, purpose: "an unchanged screen costs nothing"),
       Extension(
-        name: "XFIXES", version: found.fixes?.description, purpose: "the pointer is shown, damage has rectangles"),
-      Extension(name: "RANDR", version: found.randr?.description, purpose: "single monitors, following a resize"),
-      Extension(name: "Composite", version: found.composite?.description, purpose: "covered windows are whole"),
+        name: "XFIXES", version: found.fixes?.description,
+        purpose: "the pointer is shown, and only changed rectangles are read"),
       Extension(
-        name: "XInputExtension", version: found.input?.description, purpose: "pointer motion is heard, not polled"),
+        name: "RANDR", version: found.randr?.description,
+        purpose: "single monitors can be cast, and changes of size are followed"),
+      Extension(name: "Composite", version: found.composite?.description, purpose: "covered windows can be cast"),
+      Extension(
+        name: "XInputExtension", version: found.input?.description, purpose: "pointer motion is reported, not polled"),
     ]
   }
 }

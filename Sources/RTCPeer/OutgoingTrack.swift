@@ -52,6 +52,20 @@ public enum OutgoingTrack: Sendable {
     case .audio(let track): track.detach(outlet)
     }
   }
+
+  func bitrateChanged(_ bitrate: BitRate, of outlet: TrackSender) {
+    switch self {
+    case .video(let track): track.bitrateChanged(bitrate, of: outlet)
+    case .audio(let track): track.bitrateChanged(bitrate, of: outlet)
+    }
+  }
+
+  func reachabilityChanged(_ isReachable: Bool, of outlet: TrackSender) {
+    switch self {
+    case .video(let track): track.reachabilityChanged(isReachable, of: outlet)
+    case .audio(let track): track.reachabilityChanged(isReachable, of: outlet)
+    }
+  }
 }
 
 /// One transceiver of one peer: where a track goes out. Lives on the loop's thread.

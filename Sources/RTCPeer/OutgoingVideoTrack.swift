@@ -6,13 +6,11 @@ import Synchronization
 
 /// One video on its way to every attached peer, in one or several renditions. Each viewer is on one of them at a time.
 public final class OutgoingVideoTrack: @unchecked Sendable {
-  // Why unchecked: `receivers`, `router`, `due` and `demand` are touched on the loop's thread alone; the rest is
-  // constant or atomic.
+  // Why unchecked: `outlets`, `router`, `due`, `demand` and the handlers are touched on the loop's thread alone; the rest
+  // is constant or atomic.
   /// What descriptions call it, and the stream it is in.
   public let name: TrackName
   private let loop: EventLoop
-  private let onKeyFrameRequest: @Sendable (Rendition) -> KeyFrameAnswer
-  private let onDemandChanged: @Sendable (RenditionDemand) -> Void
   private let enabled = Atomic(true)
   private var router: RenditionRouter<TrackSender>
   /// All that are attached.
@@ -20,17 +18,30 @@ public final class OutgoingVideoTrack: @unchecked Sendable {
   /// Whom the frame at hand goes to; kept for its memory.
   private var due: [TrackSender] = []
   private var demand = RenditionDemand()
+  private var onKeyFrameRequest: @Sendable (Rendition) -> KeyFrameAnswer = { _ in .coming }
+  private var onDemandChanged: @Sendable (RenditionDemand) -> Void = { _ in }
 
-  init(
-    loop: EventLoop, name: TrackName, renditions: [RenditionFormat], preferred: Rendition?,
-    onKeyFrameRequest: @escaping @Sendable (Rendition) -> KeyFrameAnswer,
-    onDemandChanged: @escaping @Sendable (RenditionDemand) -> Void
-  ) {
+  init(loop: EventLoop, name: TrackName, renditions: [RenditionFormat], preferred: Rendition?) {
     self.loop = loop
     self.name = name
-    self.onKeyFrameRequest = onKeyFrameRequest
-    self.onDemandChanged = onDemandChanged
     router = RenditionRouter(renditions: renditions, preferred: preferred)
+  }
+
+  /// Says who makes the frames, in the place of whoever was said before. All that viewers need comes by these two, on the
+  /// loop's thread, which must not be kept waiting. Any thread.
+  /// - Parameters:
+  ///   - onKeyFrameRequest: a viewer on this rendition needs a key frame. When the answer is to move it to another
+  ///     rendition, that one is asked for a key frame next; its answer is final.
+  ///   - onDemandChanged: viewers need other renditions, bitrates or colour spaces than before.
+  public func setSource(
+    onKeyFrameRequest: @escaping @Sendable (Rendition) -> KeyFrameAnswer,
+    onDemandChanged: @escaping @Sendable (RenditionDemand) -> Void = { _ in }
+  ) {
+    loop.post {
+      self.onKeyFrameRequest = onKeyFrameRequest
+      self.onDemandChanged = onDemandChanged
+      if self.demand != RenditionDemand() { onDemandChanged(self.demand) }
+    }
   }
 
   /// Hands `frame` to every attached peer that is on its rendition. Any thread; frames keep their order when one thread
@@ -103,14 +114,25 @@ public final class OutgoingVideoTrack: @unchecked Sendable {
     announceDemand()
   }
 
+  /// The viewer's network bears so much from now on.
+  func bitrateChanged(_ bitrate: BitRate, of outlet: TrackSender) {
+    loop.assertOnLoop()
+    router.setBitrate(bitrate, of: outlet)
+    announceDemand()
+  }
+
+  /// The viewer fell silent, or is heard of again.
+  func reachabilityChanged(_ isReachable: Bool, of outlet: TrackSender) {
+    loop.assertOnLoop()
+    router.setReachable(isReachable, outlet)
+    announceDemand()
+  }
+
   func keyFrameRequested(by outlet: TrackSender) {
     loop.assertOnLoop()
-    var asked = router.keyFrameNeeded(by: outlet)
-    var turns = 0
-    // A source that sends a viewer round in a circle is asked no more than it could have renditions.
-    while let rendition = asked, turns < 4 {
-      asked = router.take(onKeyFrameRequest(rendition), of: rendition, for: outlet)
-      turns += 1
+    guard let rendition = router.keyFrameNeeded(by: outlet) else { return }
+    if let other = router.take(onKeyFrameRequest(rendition), of: rendition, for: outlet) {
+      _ = onKeyFrameRequest(other)
     }
     announceDemand()
   }

@@ -88,7 +88,7 @@ extension PeerConnection {
     switch track {
     // Its viewer has a picture of the track before.
     case .video(let video): video.keyFrameRequested(by: outlet)
-    case .audio(let audio): audio.wishesChanged(slot.peer.opusPreferences(of: id), of: outlet)
+    case .audio(let audio): audio.preferencesChanged(slot.peer.opusPreferences(of: id), of: outlet)
     }
   }
 }

@@ -173,9 +173,9 @@ public actor PeerConnection {
       if case .audio(let track)? = outgoing[id], let slot {
         track.lossReported(loss, by: TrackSender(slot: slot, transceiver: id))
       }
-    case .opusPreferencesChanged(let wishes, let id):
+    case .opusPreferencesChanged(let preferences, let id):
       if case .audio(let track)? = outgoing[id], let slot {
-        track.wishesChanged(wishes, of: TrackSender(slot: slot, transceiver: id))
+        track.preferencesChanged(preferences, of: TrackSender(slot: slot, transceiver: id))
       }
     default:
       stepEvents.append(event)
@@ -188,7 +188,12 @@ public actor PeerConnection {
     switch event {
     case .dataChannelMade: if let slot { _ = dataChannels.handle(event, of: slot, on: loop.events) }
     case .stateChanged(let state):
-      if case .ended = state { letGo() }
+      switch state {
+      case .ended: letGo()
+      case .connected: reachabilityChanged(true)
+      case .disconnected: reachabilityChanged(false)
+      case .new, .connecting: break
+      }
       continuation.yield(.stateChanged(state))
       if case .ended = state { continuation.finish() }
     case .signalingStateChanged(let state): continuation.yield(.signalingStateChanged(state))
@@ -203,9 +208,24 @@ public actor PeerConnection {
     case .sendingStopped(let id):
       if let slot { outgoing[id]?.detach(TrackSender(slot: slot, transceiver: id)) }
       continuation.yield(.sendingStopped(id))
-    case .targetBitrateChanged(let rate, let id): continuation.yield(.targetBitrateChanged(rate, id))
-    case .audioTargetBitrateChanged(let rate, let id): continuation.yield(.audioTargetBitrateChanged(rate, id))
+    case .targetBitrateChanged(let rate, let id):
+      bitrateChanged(rate, of: id)
+      continuation.yield(.targetBitrateChanged(rate, id))
+    case .audioTargetBitrateChanged(let rate, let id):
+      bitrateChanged(rate, of: id)
+      continuation.yield(.audioTargetBitrateChanged(rate, id))
     default: break
+    }
+  }
+
+  private func bitrateChanged(_ rate: BitRate, of id: TransceiverID) {
+    if let slot { outgoing[id]?.bitrateChanged(rate, of: TrackSender(slot: slot, transceiver: id)) }
+  }
+
+  private func reachabilityChanged(_ isReachable: Bool) {
+    guard let slot else { return }
+    for (id, track) in outgoing {
+      track.reachabilityChanged(isReachable, of: TrackSender(slot: slot, transceiver: id))
     }
   }
 

@@ -56,51 +56,39 @@ public final class PeerLoop: Sendable {
   }
 
   /// A video that any number of peers may send: encoded once, fanned out on the loop.
-  /// - Parameter name: what descriptions call it; a track of its own in the stream `rtcast` unless said otherwise.
+  /// - Parameters:
+  ///   - name: what descriptions call it; a track of its own in the stream `rtcast` unless said otherwise.
+  ///   - onKeyFrameRequest: a viewer needs a key frame. Called on the loop; must not wait.
   public func makeVideoTrack(
     name: TrackName? = nil, onKeyFrameRequest: @escaping @Sendable () -> Void
   ) -> OutgoingVideoTrack {
-    makeVideoTrack(
-      name: name, renditions: [],
-      onKeyFrameRequest: { _ in
-        onKeyFrameRequest()
-        return .coming
-      }, onDemandChanged: { _ in })
+    let track = makeVideoTrack(name: name, renditions: [])
+    track.setSource(onKeyFrameRequest: { _ in
+      onKeyFrameRequest()
+      return .coming
+    })
+    return track
   }
 
-  /// A video of several renditions that any number of peers may send, each viewer one of them.
+  /// A video of several renditions that any number of peers may send, each viewer one of them. Whoever makes the frames
+  /// hears what viewers need by `OutgoingVideoTrack.setSource`.
   /// - Parameters:
   ///   - name: what descriptions call it; a track of its own in the stream `rtcast` unless said otherwise.
   ///   - renditions: what there is, the best first; `OutgoingVideoTrack.setRenditions` changes it.
-  ///   - preferred: the rendition that every viewer belongs on whose far side can take it; viewers begin there, and
+  ///   - preferred: the rendition that every viewer belongs on whose remote peer can take it; viewers begin there, and
   ///     come back with each key frame of it.
-  ///   - onKeyFrameRequest: a viewer on this rendition needs a key frame. Called on the loop; must not wait.
-  ///   - onDemandChanged: other renditions are watched than before; none at first. Called on the loop; must not wait.
   public func makeVideoTrack(
-    name: TrackName? = nil, renditions: [RenditionFormat], preferred: Rendition? = nil,
-    onKeyFrameRequest: @escaping @Sendable (Rendition) -> KeyFrameAnswer,
-    onDemandChanged: @escaping @Sendable (RenditionDemand) -> Void
+    name: TrackName? = nil, renditions: [RenditionFormat], preferred: Rendition? = nil
   ) -> OutgoingVideoTrack {
     OutgoingVideoTrack(
-      loop: events, name: name ?? Self.makeName("video"), renditions: renditions, preferred: preferred,
-      onKeyFrameRequest: onKeyFrameRequest,
-      onDemandChanged: onDemandChanged)
+      loop: events, name: name ?? Self.makeName("video"), renditions: renditions, preferred: preferred)
   }
 
-  /// A sound that any number of peers may send: encoded once, fanned out on the loop.
-  ///
-  /// - Parameters:
-  ///   - name: what descriptions call it; a track of its own in the stream `rtcast` unless said otherwise.
-  ///   - onLossChange: told on the loop's thread when the highest loss that any listener reports changes, 0…1:
-  ///     what forward error correction is to be made for.
-  ///   - onWishesChange: told on the loop's thread when all listeners together ask other things of the encoder
-  ///     (`OpusPreferences.combined`); nothing at first.
-  public func makeAudioTrack(
-    name: TrackName? = nil, onLossChange: @escaping @Sendable (Double) -> Void = { _ in },
-    onWishesChange: @escaping @Sendable (OpusPreferences) -> Void = { _ in }
-  ) -> OutgoingAudioTrack {
-    OutgoingAudioTrack(
-      loop: events, name: name ?? Self.makeName("audio"), onLossChange: onLossChange, onWishesChange: onWishesChange)
+  /// A sound that any number of peers may send: encoded once, fanned out on the loop. Whoever makes the packets hears
+  /// what listeners need by `OutgoingAudioTrack.setSource`.
+  /// - Parameter name: what descriptions call it; a track of its own in the stream `rtcast` unless said otherwise.
+  public func makeAudioTrack(name: TrackName? = nil) -> OutgoingAudioTrack {
+    OutgoingAudioTrack(loop: events, name: name ?? Self.makeName("audio"))
   }
 
   /// The same stream for all: they are played in step.

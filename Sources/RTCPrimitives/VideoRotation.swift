@@ -1,5 +1,5 @@
 /// Clockwise turn to be applied by the viewer, in degrees.
-public enum VideoRotation: Int, Hashable, Sendable {
+public enum VideoRotation: Int, Hashable, Sendable, BitwiseCopyable {
   case none = 0
   case clockwise90 = 90
   case half = 180

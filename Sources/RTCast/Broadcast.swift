@@ -50,7 +50,7 @@ public final class Broadcast: Sendable {
   let options: Options
   let viewers: ViewerRegistry
   let report: @Sendable (BroadcastEvent) -> Void
-  private let program: Program
+  private let media: OutgoingMedia
   /// The source to begin with.
   private let source: MediaSource
   private let continuation: AsyncStream<BroadcastEvent>.Continuation
@@ -72,19 +72,24 @@ public final class Broadcast: Sendable {
     (events, continuation) = AsyncStream.makeStream(of: BroadcastEvent.self, bufferingPolicy: .bufferingNewest(1_024))
     let continuation = continuation
     report = { continuation.yield($0) }
-    program = Program(
+    media = OutgoingMedia(
       options: options, contentHint: Self.contentHint(of: source, options),
       sendsAudio: options.offersAudio ?? (source.audio != nil), codecs: codecs, peers: peers, report: report)
-    viewers = ViewerRegistry(peers: peers, program: program, options: options, report: report)
+    let media = media
+    viewers = ViewerRegistry(
+      ViewerRegistry.Stream(
+        maximumViewers: options.maximumViewers,
+        makeConnection: { PeerConnection(on: peers, configuration: Self.configuration(of: media, options)) },
+        codecs: { options.codec.rawValue }, isLive: { media.isLive }), report: report)
   }
 
   deinit {
     guard !isStopped.load(ordering: .relaxed) else { return }
     // Not here: whoever let go may be in the middle of one of the source's frames, and stopping waits for that.
-    let (viewers, program, continuation) = (viewers, program, continuation)
+    let (viewers, media, continuation) = (viewers, media, continuation)
     Task {
       await viewers.closeAll()
-      program.stop()
+      media.stop()
       continuation.finish()
     }
   }
@@ -101,7 +106,7 @@ public final class Broadcast: Sendable {
   /// - Returns: what the source really delivers.
   @discardableResult
   public func start() async throws(CaptureError) -> StartedSource {
-    try await program.start(
+    try await media.start(
       source, format: Self.format(of: source.video, size: options.captureSize, frameRate: options.frameRate))
   }
 
@@ -109,8 +114,8 @@ public final class Broadcast: Sendable {
   public func stop() async {
     isStopped.store(true, ordering: .relaxed)
     await viewers.closeAll()
-    program.stop()
-    source.stop()  // one that is still starting is not the program's yet
+    media.stop()
+    source.stop()  // one that is still starting is not known to it yet
     continuation.finish()
   }
 
@@ -126,65 +131,78 @@ public final class Broadcast: Sendable {
     _ source: MediaSource, frameRate: Double? = nil, size: PixelSize? = nil
   ) async throws(CaptureError) -> StartedSource {
     let rate = frameRate ?? self.frameRate.withLock { $0 }
-    let started = try await program.start(source, format: Self.format(of: source.video, size: size, frameRate: rate))
+    let started = try await media.start(source, format: Self.format(of: source.video, size: size, frameRate: rate))
     guard source.video != nil else { return started }
     self.frameRate.withLock { $0 = rate }
-    program.video.pipeline.setMaxFrameRate(rate)
-    program.video.pipeline.setContentHint(Self.contentHint(of: source, options))
+    media.video.setMaxFrameRate(rate)
+    media.video.setContentHint(Self.contentHint(of: source, options))
     return started
   }
 
   /// Holds the cast: viewers keep the last picture and hear nothing.
-  public func pause() { program.pause() }
+  public func pause() { media.pause() }
 
   /// True from `pause` until `resume` or another source.
-  public var isPaused: Bool { program.isPaused }
+  public var isPaused: Bool { media.isPaused }
 
   /// Goes on after `pause`.
-  public func resume() async throws(CaptureError) { try await program.resume() }
+  public func resume() async throws(CaptureError) { try await media.resume() }
 
   /// True when viewers are offered sound.
-  public var offersAudio: Bool { program.audio != nil }
+  public var offersAudio: Bool { media.audio != nil }
 
   /// Hands `sink` the very frames that viewers are sent, from the next key frame on, whether anybody watches or not.
   /// Several may be added; all are let go when the broadcast stops.
   public func add(_ sink: any EncodedMediaSink) {
-    program.add(sink)
-    viewers.adapt()
+    media.add(sink)
   }
 
   /// Asks for a key frame for everybody.
-  public func requestKeyFrame() { program.video.requestKeyFrame() }
+  public func requestKeyFrame() { media.video.requestKeyFrame() }
 
   /// Changes what gives way first when bits are short.
-  public func setContentHint(_ hint: ContentHint) { program.video.pipeline.setContentHint(hint) }
+  public func setContentHint(_ hint: ContentHint) { media.video.setContentHint(hint) }
 
   /// The most pictures a second from now on; the source is started anew for it.
   public func setFrameRate(_ rate: Double) async throws(CaptureError) {
     frameRate.withLock { $0 = rate }
-    try await program.setFrameRate(rate)
+    try await media.setFrameRate(rate)
   }
 
   /// Sends silence in the place of sound.
-  public func setMuted(_ isMuted: Bool) { program.audio?.setMuted(isMuted) }
+  public func setMuted(_ isMuted: Bool) { media.audio?.setMuted(isMuted) }
 
   /// Asks for more or fewer bits per viewer, from now on.
   public func setBitrates(_ limits: BitrateLimits) async {
-    program.video.pipeline.setBitrates(limits.minimum...limits.maximum)
+    media.video.setBitrates(limits.minimum...limits.maximum)
     await viewers.setBitrates(limits)
   }
 
   /// A snapshot; rates and means are over the time since the call before.
   public func statistics() async -> BroadcastStatistics {
     let peers = await viewers.statistics()
-    let pipeline = program.video.pipeline.statistics()
+    let encoding = media.video.statistics()
     let sessions = viewers.count
-    let passed = program.video.passed
+    let passed = media.video.passed
     return meter.withLock {
       $0.measure(
-        now: MonotonicClock.now(), pipeline: pipeline, peers: peers, sessions: sessions, codec: options.codec,
+        now: MonotonicClock.now(), encoding: encoding, peers: peers, sessions: sessions, codec: options.codec,
         passed: passed)
     }
+  }
+
+  /// How a viewer is connected.
+  private static func configuration(of media: OutgoingMedia, _ options: Options) -> PeerConnection.Configuration {
+    var configuration = PeerConnection.Configuration(video: media.video.track, audio: media.audio?.track)
+    // Viewers have nothing to say.
+    configuration.dataChannels = nil
+    configuration.videoFormats = media.videoFormats
+    configuration.bitrates = options.bitrates
+    configuration.audioBitrates = options.audioBitrates
+    configuration.opus.isStereo = options.audio.channels == 2
+    configuration.opus.usesDiscontinuousTransmission = options.audio.usesDiscontinuousTransmission
+    configuration.opus.usesForwardErrorCorrection = options.audio.usesForwardErrorCorrection
+    return configuration
   }
 
   // MARK: - Formats

@@ -6,7 +6,7 @@ import RTCPrimitives
 struct StatisticsMeter {
   private let started: Timestamp
   private var measured: Timestamp
-  private var pipeline = PipelineStatistics()
+  private var encoding = EncodingStatistics()
   private var peers: [String: PeerStatistics] = [:]
   private var passedFrames: UInt64 = 0
   /// NACK and PLI counts of viewers that are gone.
@@ -18,7 +18,7 @@ struct StatisticsMeter {
   }
 
   mutating func measure(
-    now: Timestamp, pipeline new: PipelineStatistics, peers viewers: [(id: String, statistics: PeerStatistics)],
+    now: Timestamp, encoding new: EncodingStatistics, peers viewers: [(id: String, statistics: PeerStatistics)],
     sessions: Int, codec: VideoCodec, passed: PassedPictures?
   ) -> BroadcastStatistics {
     let interval = max((now - measured).seconds, 1e-3)
@@ -26,21 +26,21 @@ struct StatisticsMeter {
     result.time = now - started
     result.sessions = sessions
     result.codec = codec
-    measurePipeline(new, interval: interval, into: &result)
+    measureEncoding(new, interval: interval, into: &result)
     if let passed { measure(passed, interval: interval, into: &result) }
     passedFrames = passed?.frames ?? 0
     for viewer in viewers { result.peers.append(measure(viewer.id, viewer.statistics, interval: interval)) }
     summarize(viewers, into: &result)
     measured = now
-    pipeline = new
+    encoding = new
     return result
   }
 
-  private func measurePipeline(
-    _ new: PipelineStatistics, interval: Double, into result: inout BroadcastStatistics
+  private func measureEncoding(
+    _ new: EncodingStatistics, interval: Double, into result: inout BroadcastStatistics
   ) {
-    let captured = Int64(new.framesCaptured - pipeline.framesCaptured)
-    let encoded = Int64(new.framesEncoded - pipeline.framesEncoded)
+    let captured = Int64(new.framesCaptured - encoding.framesCaptured)
+    let encoded = Int64(new.framesEncoded - encoding.framesEncoded)
     result.framesCaptured = Double(captured) / interval
     result.framesEncoded = Double(encoded) / interval
     if let size = new.size { result.size = size }
@@ -48,10 +48,10 @@ struct StatisticsMeter {
     result.quantizer = new.quantizer
     result.rawCopies = new.rawCopies
     if captured > 0 {
-      result.captureTime = (new.captureTime - pipeline.captureTime) / captured
-      result.convertTime = (new.convertTime - pipeline.convertTime) / captured
+      result.captureTime = (new.captureTime - encoding.captureTime) / captured
+      result.convertTime = (new.convertTime - encoding.convertTime) / captured
     }
-    if encoded > 0 { result.encodeTime = (new.encodeTime - pipeline.encodeTime) / encoded }
+    if encoded > 0 { result.encodeTime = (new.encodeTime - encoding.encodeTime) / encoded }
   }
 
   /// Where pictures are passed on they are what the cast is, whoever gets them encoded here besides.

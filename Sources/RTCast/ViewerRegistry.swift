@@ -1,54 +1,58 @@
 import RTCEngine
 import RTCPeer
-import RTCPrimitives
 import RTCSignaling
 import Synchronization
 
-/// Everybody who watches: opens, follows and closes their connections.
+/// Everybody who watches one stream: opens, follows and closes their connections. Any thread.
 final class ViewerRegistry: WHEPSessions {
+  /// What is particular to the stream.
+  struct Stream: Sendable {
+    var maximumViewers: Int
+    /// Makes a viewer's connection.
+    var makeConnection: @Sendable () -> PeerConnection
+    /// Looks at what was agreed, and may refuse the viewer.
+    var inspect: @Sendable (PeerConnection, _ offer: String) async throws(WHEPRefusal) -> Void = { _, _ in }
+    /// The video codecs that would have done, for whoever is refused.
+    var codecs: @Sendable () -> String
+    var isLive: @Sendable () -> Bool = { true }
+  }
+
   private struct Viewer {
     var connection: PeerConnection
     var isConnected = false
     /// Follows the connection's events to their end.
     var task: Task<Void, Never>?
-    var target: BitRate
-    var audioTarget: BitRate
   }
 
-  private let peers: PeerLoop
-  private let program: Program
-  private let options: Broadcast.Options
+  private let stream: Stream
   private let report: @Sendable (BroadcastEvent) -> Void
   private let viewers = Mutex<[String: Viewer]>([:])
-  /// The broadcast has ended: nobody comes in any more.
+  /// The stream has ended: nobody comes in any more.
   private let isOver = Atomic(false)
 
-  init(
-    peers: PeerLoop, program: Program, options: Broadcast.Options,
-    report: @escaping @Sendable (BroadcastEvent) -> Void
-  ) {
-    self.peers = peers
-    self.program = program
-    self.options = options
+  init(_ stream: Stream, report: @escaping @Sendable (BroadcastEvent) -> Void = { _ in }) {
+    self.stream = stream
     self.report = report
   }
 
+  /// Those that are connected and those that have only knocked.
   var count: Int { viewers.withLock { $0.count } }
 
   // MARK: - WHEP
 
-  func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
-    if let stream { throw .noSuchStream(stream) }
+  func open(stream name: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
+    if let name { throw .noSuchStream(name) }
     guard !isOver.load(ordering: .acquiring) else { throw .streamNotNamed([]) }
-    guard count < options.maximumViewers else { throw .tooManyViewers(limit: options.maximumViewers) }
-    let connection = makeConnection()
+    guard count < stream.maximumViewers else { throw .tooManyViewers(limit: stream.maximumViewers) }
+    let connection = stream.makeConnection()
     do {
       let answer = try await connection.answer(to: offer)
+      try await stream.inspect(connection, offer)
       follow(connection, onEnd: { [report] in report(.viewerLeft(id: connection.id, $0)) })
       return WHEPAnswer(id: connection.id, answer: answer, etag: "1")
     } catch {
       await connection.close()
-      throw WHEPRefusal(error, codecs: options.codec.rawValue)
+      throw error as? WHEPRefusal ?? WHEPRefusal(error, codecs: stream.codecs())
     }
   }
 
@@ -66,24 +70,12 @@ final class ViewerRegistry: WHEPSessions {
   }
 
   func status() async -> CastStatus {
-    CastStatus(isLive: program.isLive, viewers: viewers.withLock { $0.values.count(where: \.isConnected) })
+    CastStatus(isLive: stream.isLive(), viewers: viewers.withLock { $0.values.count(where: \.isConnected) })
   }
 
   // MARK: - Connections
 
-  func makeConnection() -> PeerConnection {
-    var configuration = PeerConnection.Configuration(video: program.video.track)
-    // Viewers have nothing to say.
-    configuration.dataChannels = nil
-    configuration.videoFormats = program.video.formats
-    configuration.audio = program.audioTrack
-    configuration.bitrates = options.bitrates
-    configuration.audioBitrates = options.audioBitrates
-    configuration.opus.isStereo = options.audio.channels == 2
-    configuration.opus.usesDiscontinuousTransmission = options.audio.usesDiscontinuousTransmission
-    configuration.opus.usesForwardErrorCorrection = options.audio.usesForwardErrorCorrection
-    return PeerConnection(on: peers, configuration: configuration)
-  }
+  func makeConnection() -> PeerConnection { stream.makeConnection() }
 
   /// Counts `connection` among the viewers and follows it to its end.
   /// - Parameters:
@@ -93,12 +85,9 @@ final class ViewerRegistry: WHEPSessions {
     _ connection: PeerConnection, onEnd: @escaping @Sendable (EndReason) -> Void,
     cleanUp: @escaping @Sendable () async -> Void = {}
   ) {
-    viewers.withLock {
-      $0[connection.id] = Viewer(
-        connection: connection, target: options.bitrates.start, audioTarget: options.audioBitrates.start)
-    }
+    viewers.withLock { $0[connection.id] = Viewer(connection: connection) }
     let task = Task {
-      // The end of the broadcast overtook who was on the way in.
+      // The end of the stream overtook who was on the way in.
       if isOver.load(ordering: .acquiring) { await connection.close() }
       var wasConnected = false
       var reason = EndReason.closedLocally
@@ -107,11 +96,9 @@ final class ViewerRegistry: WHEPSessions {
         case .stateChanged(.connected):
           if !wasConnected { report(.viewerJoined(id: connection.id)) }
           wasConnected = true
-          update(connection.id) { $0.isConnected = true }
-        case .stateChanged(.disconnected): update(connection.id) { $0.isConnected = false }
+          setConnected(true, connection.id)
+        case .stateChanged(.disconnected): setConnected(false, connection.id)
         case .stateChanged(.ended(let why)): reason = why
-        case .audioTargetBitrateChanged(let rate, _): update(connection.id) { $0.audioTarget = rate }
-        case .targetBitrateChanged(let rate, _): update(connection.id) { $0.target = rate }
         default: break
         }
       }
@@ -122,33 +109,11 @@ final class ViewerRegistry: WHEPSessions {
     viewers.withLock { $0[connection.id]?.task = task }
   }
 
-  private func update(_ id: String, _ change: (inout Viewer) -> Void) {
-    viewers.withLock {
-      if $0[id] != nil { change(&$0[id]!) }
-      adapt($0)
-    }
+  private func setConnected(_ isConnected: Bool, _ id: String) {
+    viewers.withLock { $0[id]?.isConnected = isConnected }
   }
 
-  private func remove(_ id: String) {
-    viewers.withLock {
-      $0[id] = nil
-      adapt($0)
-    }
-  }
-
-  /// Encodes while somebody watches, for the viewer with the best network: those with a worse one get fewer frames, so
-  /// that one slow viewer does not blur the picture of all.
-  private func adapt(_ viewers: [String: Viewer]) {
-    let connected = viewers.values.filter(\.isConnected)
-    let best = connected.map(\.target).max()
-    let audio = connected.map(\.audioTarget).max() ?? options.audioBitrates.start
-    program.audio?.setBitrate(Int(audio.bitsPerSecond))
-    program.video.pipeline.setTargetBitrate(best ?? options.bitrates.start)
-    program.setWatched(best != nil)
-  }
-
-  /// Looks again at who wants frames.
-  func adapt() { viewers.withLock { adapt($0) } }
+  private func remove(_ id: String) { viewers.withLock { viewers in _ = viewers.removeValue(forKey: id) } }
 
   func setBitrates(_ limits: BitrateLimits) async {
     for connection in viewers.withLock({ $0.values.map(\.connection) }) { await connection.setBitrates(limits) }

@@ -5,7 +5,7 @@ import RTCSignalingNIO
 import RTCast
 
 /// The sysexits this program uses.
-enum ExitStatus: Int32 {
+package enum ExitStatus: Int32, Sendable {
   case usage = 64
   case noInput = 66
   case unavailable = 69
@@ -18,9 +18,9 @@ enum ExitStatus: Int32 {
 }
 
 /// An end that is told to the person in one sentence.
-struct CastFailure: Error {
-  var status: ExitStatus
-  var sentence: String
+package struct CastFailure: Error {
+  package var status: ExitStatus
+  package var sentence: String
 
   init(_ status: ExitStatus, _ sentence: String) {
     self.status = status
@@ -43,8 +43,8 @@ struct CastFailure: Error {
     case .portTaken(let address):
       self.init(
         .unavailable,
-        "Port \(address.port) at \(address.host.text) is in use; end the program that has it, or choose another "
-          + "by --listen (port 0 takes a free one).")
+        "Port \(address.port) at \(address.host.text) is in use; stop the program that uses it, or choose another port with "
+          + "--listen (0 picks a free one).")
     case .refused: self.init(.notPermitted, error.description)
     case .badCertificate: self.init(.noInput, error.description)
     case .notPermitted: self.init(.notPermitted, error.description)

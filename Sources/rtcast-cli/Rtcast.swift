@@ -4,52 +4,68 @@ import ArgumentParser
 struct Rtcast: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rtcast",
-    abstract:
-      "Cast a screen, a file or a program's own frames to any browser, sharp enough to read and cheap enough to forget.",
+    abstract: "Cast a screen, a window, a file or a program's own pictures to any browser.",
     discussion: """
+      Text stays readable, and a screen on which nothing changes costs next to nothing. A casting command serves viewers \
+      by itself: open the link that it prints. With --to it sends elsewhere: to a WHIP service, a peer or a room. Ctrl-C \
+      stops it.
+
       Examples:
-        rtcast screen --fps 5
+        rtcast screen
             cast this screen; open the link it prints
-        rtcast screen --window Terminal --fps 10
-            one window, whole even while covered
-        rtcast screen --listen 0.0.0.0:8080 --token s3cret
+        rtcast screen --fps 30
+            up to 30 frames per second (a screen's default is 5)
+        rtcast screen --window Terminal
+            one window, even while it is covered
+        rtcast screen --listen 0.0.0.0:8080 --token-file ~/.rtcast-token
             let viewers on other machines in
-        rtcast screen --to https://sfu.example/whip --token s3cret
+        rtcast screen --to https://sfu.example/whip --token-file ~/.sfu-token
             publish to a WHIP service
         rtcast screen --to alice --server wss://hub.example
             call a peer at a hub and show it the screen
         rtcast call alice --server wss://hub.example
-            a call: microphones and pictures both ways
+            call with the microphone; --screen, --camera or --file add video
         rtcast watch http://127.0.0.1:8080/
-            somebody else's cast in a window
+            watch somebody's cast in a window
         rtcast screen --audio desktop --record talk.mkv
-            with what this machine plays; keep a copy of what is sent
+            with the sound of this machine; keep a copy of what is sent
         rtcast file talk.mp4
-            a file with its sound, as it is where browsers can take it
+            a file with its audio, encoded again only where needed
         rtcast camera --audio mic
-            a camera, with the microphone
+            a camera with the microphone
         rtcast plugin ./libwaves.so
             what a plugin draws and plays
         rtcast test --pattern clock --tone 440
-            a moving test picture with a tone, no screen needed
+            a test picture with a tone; no screen needed
         ffmpeg -i talk.mkv -f yuv4mpegpipe - | rtcast pipe
-            what another program draws
+            what another program writes
         rtcast serve --tls
-            a signaling hub with rooms and calls for everybody on this network
+            run a hub with rooms and calls
         rtcast list
-            what there is to cast
+            show what can be cast
         rtcast doctor
-            what works on this machine, and what to install
+            check what works on this machine
 
-      Exit status: 0 done or stopped by Ctrl-C; 64 wrong usage; 66 no such source; 69 display, port or \
-      server unavailable; 70 our own fault; 73 the recording cannot be made; 76 the far side broke the protocol; \
+      Environment: DISPLAY the X display; RTCAST_TOKEN default for --token; RTCAST_SERVER default for --server; \
+      RTCAST_PRESET_PATH and RTCAST_PLUGIN_PATH folders of presets and plugins, separated by colons; PULSE_SERVER the sound \
+      server; PORT default port of `rtcast serve`.
+
+      Exit status: 0 finished or stopped by Ctrl-C; 64 wrong usage; 66 no such source; 69 display, port, server or peer \
+      unavailable; 70 internal error; 73 the recording cannot be created; 76 protocol error of a remote peer or server; \
       77 not permitted.
+
+      Shell completions: rtcast --generate-completion-script bash (or zsh, fish).
       """,
     version: "rtcast 0.1.0",
-    subcommands: [
-      ScreenCommand.self, FileCommand.self, PipeCommand.self, PluginCommand.self, CameraCommand.self, TestCommand.self,
-      CallCommand.self, WatchCommand.self, ServeCommand.self,
-      ListCommand.self,
-      DoctorCommand.self, PluginHostCommand.self,
+    subcommands: [PluginHostCommand.self],
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Casting",
+        subcommands: [
+          ScreenCommand.self, FileCommand.self, CameraCommand.self, PipeCommand.self, PluginCommand.self,
+          TestCommand.self,
+        ]),
+      CommandGroup(name: "Calls", subcommands: [CallCommand.self, WatchCommand.self, ServeCommand.self]),
+      CommandGroup(name: "This machine", subcommands: [ListCommand.self, DoctorCommand.self]),
     ])
 }

@@ -53,6 +53,33 @@ def test_a_cast_rings_a_peer_who_takes_it_and_records_it(cast, hub, tmp_path):
     assert int(found["audio"]["nb_read_packets"]) > 50
 
 
+@pytest.mark.parametrize("caller", [("call", "bob", "--audio", "none"), ("screen", "--to", "bob")], ids=["call", "screen --to"])
+def test_a_window_is_shown_in_a_call_by_the_same_options_as_in_a_cast(caller, cast, hub, xserver, tmp_path):
+    """`--window`, `--size`, `--bitrate` and the default of `--fps`."""
+    copy = tmp_path / "copy.mkv"
+    bob = cast("call", "--server", hub, "--name", "bob", "--answer", "auto", "--no-window", "--record", str(copy), *QUIET)
+    bob.wait_event("registered")
+    painter = xserver.client()
+    window = painter.window(100, 50, 320, 240, title="Shown to bob")
+    alice = cast(*caller, "--window", "Shown to bob", "--size", "160x120", "--bitrate", "300k", "--server", hub, "--no-window",
+                 "--duration", "8", display=xserver.name)
+    assert bob.wait_event("track", where=lambda e: e["kind"] == "video")["content"] == "screen"
+    alice.wait_event("stats")
+    start = time.monotonic()
+    for number in range(80):  # far more often than five times a second
+        painter.fill(window, 0, 0, 320, 240, 0xFFFFFF if number % 2 else 0x204060)
+        time.sleep(0.05)
+    seconds = time.monotonic() - start
+    stats = alice.wait_event("stats", where=lambda e: e["streams"] and e["streams"][0].get("frames_sent", 0) > 5)
+    assert stats["target_bps"] <= 300_000
+    assert alice.process.wait(20) == 0
+    painter.close()
+    assert leave(bob) == 0
+    found = streams(copy)["video"]
+    # Five a second while it changed, a few to refine it before and after.
+    assert found["width"] == 160 and int(found["nb_read_packets"]) < 5 * seconds + 20, (found, seconds)
+
+
 def test_a_browser_takes_the_call_of_a_cast_and_hangs_up(cast, hub, visit):
     """S1.2: the picture is seen on the hub's page, the browser's own comes back, and its end is a clean one."""
     [page] = visit(hub, "bob")

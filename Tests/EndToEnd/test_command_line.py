@@ -1,10 +1,16 @@
 """What a person gets who types something wrong: one sentence and the right exit status."""
 
+import json
+import re
 import socket
+import subprocess
+import urllib.error
+import urllib.request
 
 import pytest
 
-from harness.rtcast import run
+from harness import json_page
+from harness.rtcast import BINARY, ROOT, run
 
 
 def refused(status, *arguments, says=(), **options):
@@ -73,7 +79,64 @@ def test_help_is_worth_reading():
     for arguments in (["--help"], ["screen", "--help"], ["test", "--help"], ["list", "--help"], ["doctor", "--help"]):
         code, out, _ = run(*arguments)
         assert code == 0 and len(out.splitlines()) > 8, arguments
-    assert "rtcast screen --fps 5" in run("--help")[1]
+    assert "  rtcast screen\n" in run("--help")[1]
+
+
+COMMANDS = ["screen", "file", "camera", "pipe", "plugin", "test", "call", "watch", "serve", "list", "doctor"]
+
+
+def options(command):
+    """The help of each option, by its name."""
+    found, name = {}, None
+    for line in run(command, "--help", env={"COLUMNS": "1000"})[1].splitlines():
+        if match := re.match(r"  (?:-\w, )?(--[a-z-]+)(?:/--[a-z-]+)?(?: <[^>]+>)?(.*)", line):
+            name = match[1]
+            found[name] = match[2].strip()
+        elif name and line.startswith("      "):
+            found[name] = f"{found[name]} {line.strip()}".strip()
+        else:
+            name = None
+    return found
+
+
+def test_an_option_means_the_same_in_every_command():
+    """`--server` of `list`, `--listen` of `serve` and the like may have other defaults, and `--help` is argument-parser's."""
+    meanings = {}
+    for command in COMMANDS:
+        for name, text in options(command).items():
+            meanings.setdefault(name, {}).setdefault(text.split(" (default:")[0].split(" (values:")[0], []).append(command)
+    assert {"--fps", "--size", "--audio", "--record", "--token", "--window"} <= meanings.keys()
+    for name in ("--display", "--server", "--name", "--listen", "--camera", "--file", "--screen", "--json", "--preset"):
+        meanings.pop(name, None)  # what they name is the same; the sentence says what for
+    assert {name: each for name, each in meanings.items() if len(each) > 1} == {}
+
+
+def test_a_screen_is_shown_by_a_call_with_the_options_of_a_cast():
+    assert options("screen").keys() - options("call").keys() == {"--to", "--listen", "--no-qr", "--stats"}
+
+
+def test_the_token_comes_by_file_and_environment_and_stays_out_of_the_process_list(cast, tmp_path):
+    path = tmp_path / "token"
+    path.write_text("s3cret\n")
+    for arguments, env in ((["--token-file", str(path)], None), ([], {"RTCAST_TOKEN": "s3cret"})):
+        rtcast = cast("test", "--listen", "0.0.0.0:0", *arguments, env=env)
+        url = rtcast.url()
+        assert "s3cret" not in " ".join(rtcast.process.args)
+        status = []
+        for secret in ({}, {"Authorization": "Bearer s3cret"}):
+            request = urllib.request.Request(url.split("#")[0] + "whep", b"v=0", {"Content-Type": "application/sdp", **secret})
+            with pytest.raises(urllib.error.HTTPError) as refusal:
+                urllib.request.urlopen(request, timeout=10)
+            status.append(refusal.value.code)
+        assert status[0] == 401 and status[1] != 401, status
+
+
+def test_a_token_file_that_is_none_is_refused(tmp_path):
+    refused(66, "test", "--token-file", str(tmp_path / "none"), says=["token file"])
+    (tmp_path / "empty").write_text("\n")
+    refused(64, "test", "--token-file", str(tmp_path / "empty"), says=["token file", "visible ASCII"])
+    refused(64, "test", "--token-file", str(tmp_path / "empty"), "--token", "x", says=["--token-file"])
+    refused(64, "test", env={"RTCAST_TOKEN": "two words"}, says=["RTCAST_TOKEN"])
 
 
 def test_list_and_doctor_tell_what_is_here(xserver):
@@ -83,6 +146,22 @@ def test_list_and_doctor_tell_what_is_here(xserver):
     assert code == 0 and "MIT-SHM" in out and "DAMAGE" in out.upper()
 
 
+def test_what_list_and_doctor_print_for_programs_is_described(xserver):
+    found = json_page.check(json.loads(run("list", "--json", display=xserver.name)[1]), "list")
+    assert found.keys() | {"peers"} == json_page.PAGES["list"][0].keys()
+    for line in run("doctor", "--json", display=xserver.name)[1].splitlines():
+        json_page.check(json.loads(line), "doctor")
+
+
 def test_duration_ends_the_cast_by_itself():
     code, _, err = run("test", "--duration", "1", "--json")
     assert code == 0, err
+
+
+def test_the_manual_page_has_every_command_and_option():
+    page = subprocess.run([ROOT / "scripts/manual", BINARY], capture_output=True, text=True, check=True).stdout.replace("\\-", "-")
+    assert page.startswith(".TH RTCAST 1")
+    for command in COMMANDS:
+        section = re.search(rf"\.SS\nrtcast {command}\n(.*?)(?=\n\.S[SH])", page, re.S)[1]
+        missing = [name for name in options(command) if f"\\fB{name}\\fR" not in section and name not in ("--help", "--version")]
+        assert not missing, (command, missing)

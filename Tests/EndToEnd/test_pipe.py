@@ -56,7 +56,7 @@ def test_ffmpegs_output_plays_and_its_end_ends_the_cast(cast, clips, browser):
 def test_raw_frames_play(form, ffmpegs, cast, clips, browser):
     source = subprocess.Popen(["ffmpeg", "-loglevel", "error", "-re", "-i", clips.numbered("numbered.mp4", sound="aac"),
                                "-f", "rawvideo", "-pix_fmt", ffmpegs, "-"], stdout=subprocess.PIPE)
-    rtcast = cast("pipe", "--raw-format", form, "--size", "640x360", "--fps", "30", stdin=source.stdout)
+    rtcast = cast("pipe", "--raw-format", form, "--raw-size", "640x360", "--raw-fps", "30", stdin=source.stdout)
     source.stdout.close()
     viewer = Viewer(browser, rtcast.url()).wait_live()
     seen = barcode.watch(viewer, 7)
@@ -105,7 +105,7 @@ def test_a_last_frame_that_is_cut_is_left_out_and_said():
     code, _, err = run("pipe", stdin=whole[:-1000])
     assert code == 0 and re.search("incomplete|truncated|partial|cut|short", err, re.I), (code, err)
     raw = b"".join(bgra(10))
-    code, _, err = run("pipe", "--raw-format", "bgra", "--size", "640x360", "--fps", "30", stdin=raw[:-5])
+    code, _, err = run("pipe", "--raw-format", "bgra", "--raw-size", "640x360", "--raw-fps", "30", stdin=raw[:-5])
     assert code == 0 and re.search("incomplete|truncated|partial|cut|short|multiple", err, re.I), (code, err)
 
 
@@ -137,4 +137,12 @@ def test_a_frame_header_that_is_none_ends_the_cast_with_a_sentence():
 
 def test_raw_frames_need_a_size():
     code, _, err = run("pipe", "--raw-format", "bgra", stdin=b"x" * 100)
-    assert code == 64 and "--size" in err, (code, err)
+    assert code == 64 and "--raw-size" in err, (code, err)
+
+
+def test_raw_frames_are_scaled_down_like_all_others(cast, browser):
+    """`--size` is the largest picture to send, here as everywhere; `--raw-size` is what comes in."""
+    rtcast = cast("pipe", "--raw-format", "bgra", "--raw-size", "640x360", "--raw-fps", "30", "--size", "320x180",
+                  stdin=subprocess.PIPE)
+    feed(rtcast, bgra(200), rate=30)
+    assert Viewer(browser, rtcast.url()).wait_live().size() == (320, 180)

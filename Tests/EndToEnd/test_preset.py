@@ -35,6 +35,16 @@ def test_a_preset_by_path(cast, tmp_path):
     assert stats["content_hint"] == "motion" and stats["fps_captured"] <= 4
 
 
+def test_a_file_beside_the_user_takes_no_built_in_name(tmp_path, monkeypatch):
+    (tmp_path / "presets").mkdir()
+    for name in ("text", "mine"):
+        (tmp_path / "presets" / f"{name}.json").write_text("{ broken")
+    monkeypatch.chdir(tmp_path)
+    assert run(*CAST, "--preset", "text", "--duration", "1")[0] == 0
+    code, _, err = run(*CAST, "--preset", "mine", "--duration", "1")
+    assert code == 64 and "There is no preset mine" in err, (code, err)
+
+
 WRONG = {
     "an unknown key": ({"fpss": 5}, ["fpss", "fps"]),
     "a value out of range": ({"fps": 100000}, ["fps", "240"]),

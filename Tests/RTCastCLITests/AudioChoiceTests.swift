@@ -5,7 +5,7 @@ import rtcast_cli
 @Suite struct AudioChoiceTests {
   @Test(
     arguments: [
-      ("desktop", .desktop), ("mic", .microphone), ("Microphone", .microphone), ("none", .silence), ("file", .own),
+      ("desktop", .desktop), ("mic", .microphone), ("Microphone", .microphone), ("none", .silence), ("source", .own),
       ("Jabra Evolve", .device("Jabra Evolve")),
     ] as [(String, AudioChoice)])
   func `What sound to cast is read`(text: String, choice: AudioChoice) throws {
@@ -15,6 +15,6 @@ import rtcast_cli
   @Test(arguments: ["", " ", "\t"])
   func `A device without a name is refused with what there is to choose`(text: String) {
     let error = #expect(throws: ValidationError.self) { try AudioChoice(parsing: text) }
-    #expect(error?.message.contains("desktop, mic, file, none") == true)
+    #expect(error?.message.contains("source, desktop, mic, none") == true)
   }
 }

@@ -28,7 +28,7 @@ private func parse(_ line: String) throws(ControlError) -> ControlCommand { try 
   }
 
   @Test(arguments: [
-    ("not json", "one JSON object"), ("[]", "not a list"), ("{}", "needs a \"command\""),
+    ("not json", "must be one JSON object"), ("[]", "not a list"), ("{}", "needs a \"command\""),
     (#"{"command": 7}"#, "is a text, not a number"),
     (#"{"command": "fly"}"#, "no command \"fly\"; there are source, pause"),
     (#"{"command": "pause", "now": 1}"#, "no field \"now\""),
@@ -37,11 +37,12 @@ private func parse(_ line: String) throws(ControlError) -> ControlCommand { try 
     (#"{"command": "source", "arguments": []}"#, "needs \"arguments\""),
     (#"{"command": "source", "arguments": "test"}"#, "a list of texts, not a text"),
     (#"{"command": "source", "arguments": [["test"]]}"#, "texts and numbers, not a list"),
-    (#"{"command": "fps"}"#, "from 0.1 to 240"), (#"{"command": "fps", "arguments": ["many"]}"#, "not \"many\""),
-    (#"{"command": "fps", "value": 0}"#, "from 0.1 to 240"),
-    (#"{"command": "fps", "arguments": [1, 2]}"#, "wants one value"),
+    (#"{"command": "fps"}"#, "0.1 to 240 frames per second"),
+    (#"{"command": "fps", "arguments": ["many"]}"#, "not \"many\""),
+    (#"{"command": "fps", "value": 0}"#, "0.1 to 240 frames per second"),
+    (#"{"command": "fps", "arguments": [1, 2]}"#, "takes one value"),
     (#"{"command": "fps", "value": 5, "arguments": [5]}"#, "not both"),
-    (#"{"command": "bitrate", "arguments": ["-1"]}"#, "from 100k to 100M"),
+    (#"{"command": "bitrate", "arguments": ["-1"]}"#, "100k to 100M bit/s"),
     (#"{"command": "bitrate", "value": true}"#, "not true or false"),
     (#"{"command": "hint", "value": "sparkle"}"#, "one of motion, detail, text"),
     (#"{"command": "pause", "command": "resume"}"#, "twice"),
@@ -57,8 +58,9 @@ private func parse(_ line: String) throws(ControlError) -> ControlCommand { try 
   }
 
   @Test func `Replies are events`() {
-    #expect(ControlReply(.success(.pause)).event.text == #"{"event":"control","ok":true,"command":"pause"}"#)
+    #expect(ControlReply(.success(.pause)).event.object.text == #"{"event":"control","ok":true,"command":"pause"}"#)
     #expect(
-      ControlReply(.failure(ControlError("No."))).event.text == #"{"event":"error","control":true,"message":"No."}"#)
+      ControlReply(.failure(ControlError("No."))).event.object.text
+        == #"{"event":"error","control":true,"message":"No."}"#)
   }
 }

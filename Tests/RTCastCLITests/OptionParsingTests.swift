@@ -13,7 +13,7 @@ import rtcast_cli
   @Test(arguments: ["0", "-5", "1000", "abc", "", "nan", "inf", "5fps"])
   func `A frame rate that makes no sense is refused with the range`(text: String) {
     let error = #expect(throws: ValidationError.self) { try FrameRate(parsing: text) }
-    #expect(error?.message.contains("--fps goes from 0.1 to 240") == true)
+    #expect(error?.message.contains("--fps takes 0.1 to 240 frames per second") == true)
   }
 
   @Test(arguments: ["", "x", "1280", "0x0", "15x15", "8193x16", "1280x720x3", "-16x16", "1280X720 "])
@@ -33,13 +33,13 @@ import rtcast_cli
 
   @Test(arguments: ["", "nonsense:99999", "127.0.0.1", "127.0.0.1:x", "::1", "[::1]", "host:"])
   func `An address to listen at names its port`(text: String) {
-    #expect(throws: ValidationError.self) { try CastOptions.listenAddress(text) }
+    #expect(throws: ValidationError.self) { try ListenOption.address(text) }
   }
 
   @Test(arguments: [
     ("127.0.0.1:8080", "127.0.0.1:8080"), ("[::1]:0", "[::1]:0"), ("8080", "127.0.0.1:8080"), (":80", "0.0.0.0:80"),
   ])
   func `Addresses to listen at are read`(text: String, address: String) throws {
-    #expect(try CastOptions.listenAddress(text).description == address)
+    #expect(try ListenOption.address(text).description == address)
   }
 }

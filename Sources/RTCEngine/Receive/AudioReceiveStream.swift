@@ -1,4 +1,3 @@
-package import RTCMedia
 package import RTCPrimitives
 package import RTCWire
 

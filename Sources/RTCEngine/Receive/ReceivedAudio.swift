@@ -1,4 +1,3 @@
-public import RTCMedia
 public import RTCPrimitives
 
 /// A received Opus packet.

@@ -1,4 +1,4 @@
-import RTCPrimitives
+public import RTCPrimitives
 
 /// What the media connections of a call's two sides tell each other.
 public enum CallWord: Sendable, Hashable {

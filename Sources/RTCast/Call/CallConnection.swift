@@ -57,7 +57,7 @@ final class CallConnection: Sendable {
     reception = Reception(loudspeaker: loudspeaker) { await report(.reception($0)) }
     (words, wordSink) = AsyncStream.makeStream(of: CallWord.self)
     var options = PeerConnection.Configuration()
-    options.videoFormats = media.program.video.formats
+    options.videoFormats = media.outgoing.videoFormats
     options.receivableFormats = codecs.receivableFormats
     options.remotePeer = party.peer
     options.videoDecoders = codecs.videoDecoders
@@ -179,19 +179,14 @@ final class CallConnection: Sendable {
     await reception.follow(connection) { event in
       switch event {
       case .stateChanged(.connected):
-        media.connected(connection.id)
         if !wasConnected { await report(.connected) }
         wasConnected = true
       case .stateChanged(.ended(let reason)):
-        media.disconnected(connection.id)
         await report(end: reason, wasConnected: wasConnected)
       case .dataChannelOpened(let channel): await report(.dataChannel(channel))
-      case .targetBitrateChanged(let rate, _): media.videoTarget(rate, of: connection.id)
-      case .audioTargetBitrateChanged(let rate, _): media.audioTarget(rate, of: connection.id)
       default: break
       }
     }
-    media.disconnected(connection.id)
     wordSink.finish()
   }
 

@@ -52,7 +52,7 @@ public final class LocalAudioTrack: Sendable {
 }
 
 /// Who sees the captured picture on this side.
-final class PreviewSinks: Sendable {
+package final class PreviewSinks: Sendable {
   private let sinks = Mutex<[any VideoSink]>([])
 
   func add(_ sink: any VideoSink) { sinks.withLock { $0.append(sink) } }

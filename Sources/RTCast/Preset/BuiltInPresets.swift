@@ -50,7 +50,7 @@ enum BuiltInPresets {
         "description": "A video file with its own sound, up to 60 pictures a second.",
         "fps": 60,
         "contentHint": "motion",
-        "audioSource": "file",
+        "audioSource": "source",
         "video": { "startBitrate": 4000000, "maxBitrate": 10000000 },
         "audio": { "maxBitrate": 128000, "startBitrate": 128000 }
       }

@@ -1,11 +1,12 @@
 import Glibc
 
 extension Preset {
-  /// Where presets are looked for by name, in this order: the folders of `$RTCAST_PRESET_PATH` (separated by colons),
-  /// `./presets`, and `../share/rtcast/presets` beside the program. What is found nowhere may be built in.
+  /// Where presets that are not built in are looked for by name, in this order: the folders of `$RTCAST_PRESET_PATH`
+  /// (separated by colons) and `../share/rtcast/presets` beside the program. Never the working folder, which may be
+  /// somebody else's.
   public static var searchPath: [String] {
     let own = unsafe getenv("RTCAST_PRESET_PATH").map { unsafe String(cString: $0) } ?? ""
-    var folders = own.split(separator: ":").map(String.init) + ["presets"]
+    var folders = own.split(separator: ":").map(String.init)
     if let program = programFolder { folders.append(program + "/../share/rtcast/presets") }
     return folders
   }
@@ -13,7 +14,8 @@ extension Preset {
   /// The names of the presets that come with this library.
   public static var builtInNames: [String] { BuiltInPresets.all.map(\.name) }
 
-  /// A preset by name, or by the path of its file: whatever has a slash in it or ends with `.json`.
+  /// A preset by name, or by the path of its file: whatever has a slash in it or ends with `.json`. A built-in name always
+  /// means the built-in preset.
   public static func find(_ nameOrPath: String, in searchPath: [String] = searchPath) throws(PresetError) -> Preset {
     if nameOrPath.utf8.contains(UInt8(ascii: "/")) || nameOrPath.hasSuffix(".json") {
       guard let preset = try load(nameOrPath) else {
@@ -26,16 +28,18 @@ extension Preset {
         kind: .notFound,
         sentence: "A preset's name is made of letters, digits, - and _; '\(nameOrPath.prefix(40))' is none.")
     }
-    for folder in searchPath {
-      if let preset = try load("\(folder)/\(nameOrPath).json") { return preset }
-    }
     if let builtIn = BuiltInPresets.all.first(where: { $0.name == nameOrPath }) {
       return try Preset(json: builtIn.json.utf8, file: "\(nameOrPath) (built in)")
     }
+    for folder in searchPath {
+      if let preset = try load("\(folder)/\(nameOrPath).json") { return preset }
+    }
+    let folders = searchPath.isEmpty ? "" : ", those in \(searchPath.joined(separator: ", "))"
     throw PresetError(
       kind: .notFound,
-      sentence: "There is no preset \(nameOrPath); there are \(builtInNames.joined(separator: ", ")), those in "
-        + "\(searchPath.joined(separator: ", ")), and any file by its path.")
+      sentence:
+        "There is no preset \(nameOrPath); there are \(builtInNames.joined(separator: ", "))\(folders), and any "
+        + "file by its path.")
   }
 
   private static func isName(_ text: String) -> Bool {

@@ -30,7 +30,7 @@ public struct Preset: Hashable, Sendable {
   public var codec: VideoCodec?
   /// Larger pictures are scaled down to fit.
   public var size: PixelSize?
-  /// As `--audio` takes it: `desktop`, `mic`, `file`, `none` or a device.
+  /// As `--audio` takes it: `source`, `desktop`, `mic`, `none` or a device.
   public var audioSource: String?
   public var iceServers: [ICEServer] = []
   /// How long a connection may take to come about, 1…3600 s.

@@ -3,6 +3,7 @@ import RTCMedia
 import RTCPeer
 import RTCPrimitives
 import RTCSignaling
+import RTCWire
 import Synchronization
 
 /// One published stream on its way to its viewers: frames go on as they came, nothing is decoded.
@@ -30,30 +31,62 @@ final class RelayedStream: WHEPSessions {
     var unserved = 0
   }
 
-  private let peers: PeerLoop
-  private let maximumViewers: Int
   private let video: OutgoingVideoTrack
   private let audio: OutgoingAudioTrack
-  private let state = Mutex(State())
-  private let viewers = Mutex<[String: PeerConnection]>([:])
+  private let source: Source
+  private let viewers: ViewerRegistry
 
   /// So many viewers cannot decode what comes now, in these words.
   typealias Blindness = @Sendable (_ viewers: Int, _ format: String) -> Void
-  private let reportBlindness: Blindness
+
+  /// What comes, shared by this stream, its viewers' connections and the track they are sent.
+  private final class Source: Sendable {
+    let state = Mutex(State())
+    private let reportBlindness: Blindness
+
+    init(reportBlindness: @escaping Blindness) { self.reportBlindness = reportBlindness }
+
+    /// What the pictures are coded with; nil before the first.
+    var format: VideoPayloadFormat? { state.withLock(\.format) }
+
+    /// On the loop.
+    func requestKeyFrame() { state.withLock(\.source)?.requestKeyFrame() }
+
+    /// On the loop.
+    func demandChanged(_ demand: RenditionDemand) {
+      let news = state.withLock { state -> VideoPayloadFormat? in
+        defer { state.unserved = demand.unservedViewers }
+        return demand.unservedViewers > state.unserved ? state.format : nil
+      }
+      if let news { reportBlindness(demand.unservedViewers, news.words) }
+    }
+  }
 
   init(peers: PeerLoop, maximumViewers: Int, reportBlindness: @escaping Blindness) {
-    self.peers = peers
-    self.maximumViewers = maximumViewers
-    self.reportBlindness = reportBlindness
-    let source = Late<RelayedStream>()
-    video = peers.makeVideoTrack(
-      renditions: [],
+    let source = Source(reportBlindness: reportBlindness)
+    let video = peers.makeVideoTrack(renditions: [])
+    let audio = peers.makeAudioTrack()
+    video.setSource(
       onKeyFrameRequest: { _ in
-        source.value?.askForKeyFrame()
+        source.requestKeyFrame()
         return .coming
-      }, onDemandChanged: { source.value?.demandChanged($0) })
-    audio = peers.makeAudioTrack()
-    source.value = self
+      }, onDemandChanged: { source.demandChanged($0) })
+    (self.source, self.video, self.audio) = (source, video, audio)
+    viewers = ViewerRegistry(
+      ViewerRegistry.Stream(
+        maximumViewers: maximumViewers,
+        makeConnection: {
+          let configuration = Self.configuration(video, audio, present: source.format)
+          return PeerConnection(on: peers, configuration: configuration)
+        },
+        inspect: { connection, offer throws(WHEPRefusal) in
+          guard let present = source.format, Self.wantsVideo(offer) else { return }
+          let agreed = await connection.statistics().videoFormats
+          guard agreed.contains(where: { $0.takes(Self.needed(for: present)) }) else {
+            throw .noCommonCodec(offered: present.words)
+          }
+        },
+        codecs: { source.format?.words ?? Self.codecNames }))
   }
 
   // MARK: - What comes
@@ -61,17 +94,15 @@ final class RelayedStream: WHEPSessions {
   func take(_ track: RemoteTrack) {
     switch track {
     case .video(let track):
-      state.withLock { $0.source = track }
+      source.state.withLock { $0.source = track }
       track.setReceiver { [weak self, weak track] frame in self?.pass(frame, clock: track?.senderClock) }
     case .audio(let track):
       track.setReceiver { [weak self, weak track] packet in self?.pass(packet, clock: track?.senderClock) }
     }
   }
 
-  private func askForKeyFrame() { state.withLock(\.source)?.requestKeyFrame() }
-
   private func pass(_ frame: ReceivedFrame, clock: SenderClock?) {
-    let (encoded, format) = state.withLock { state -> (EncodedFrame, VideoPayloadFormat?) in
+    let (encoded, format) = source.state.withLock { state -> (EncodedFrame, VideoPayloadFormat?) in
       let present = Self.format(of: frame) ?? state.format
       defer { state.format = present }
       return (state.forwarder.forward(frame, clock: clock), state.format == present ? nil : present)
@@ -96,88 +127,51 @@ final class RelayedStream: WHEPSessions {
     return format
   }
 
-  /// On the loop.
-  private func demandChanged(_ demand: RenditionDemand) {
-    let news = state.withLock { state -> VideoPayloadFormat? in
-      defer { state.unserved = demand.unservedViewers }
-      return demand.unservedViewers > state.unserved ? state.format : nil
-    }
-    if let news { reportBlindness(demand.unservedViewers, news.words) }
-  }
-
   private func pass(_ packet: ReceivedAudio, clock: SenderClock?) {
-    if let frame = state.withLock({ $0.forwarder.forward(packet, clock: clock) }) { audio.send(frame) }
+    if let frame = source.state.withLock({ $0.forwarder.forward(packet, clock: clock) }) { audio.send(frame) }
   }
 
   // MARK: - Viewers
 
   func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
-    guard viewers.withLock({ $0.count }) < maximumViewers else { throw .tooManyViewers(limit: maximumViewers) }
-    let present = state.withLock(\.format)
+    try await viewers.open(stream: nil, offer: offer, remote: remote)
+  }
+
+  func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult {
+    try await viewers.patch(id: id, fragment: fragment, etag: etag)
+  }
+
+  func close(id: String) async -> Bool { await viewers.close(id: id) }
+
+  func status() async -> CastStatus { CastStatus(isLive: true, viewers: viewers.count) }
+
+  func closeAll() async { await viewers.closeAll() }
+
+  private static func configuration(
+    _ video: OutgoingVideoTrack, _ audio: OutgoingAudioTrack, present: VideoPayloadFormat?
+  ) -> PeerConnection.Configuration {
     var configuration = PeerConnection.Configuration(video: video, audio: audio)
-    let needed = present.map(Self.needed)
+    let needed = present.map(needed)
     func fits(_ format: VideoPayloadFormat) -> Bool { needed.map(format.takes) ?? true }
     // What decodes the present stream comes first.
-    configuration.videoFormats = Self.formats.filter(fits) + Self.formats.filter { !fits($0) }
+    configuration.videoFormats = formats.filter(fits) + formats.filter { !fits($0) }
     configuration.dataChannels = nil
     configuration.bitrates.maximum = BitRate(bitsPerSecond: 50_000_000)
-    let connection = PeerConnection(on: peers, configuration: configuration)
-    do {
-      let answer = try await connection.answer(to: offer)
-      let agreed = await connection.statistics().videoFormats
-      if let present, Self.wantsVideo(offer), !agreed.contains(where: fits) {
-        throw WHEPRefusal.noCommonCodec(offered: present.words)
-      }
-      viewers.withLock { $0[connection.id] = connection }
-      Task {
-        for await _ in connection.events {}
-        viewers.withLock { viewers in _ = viewers.removeValue(forKey: connection.id) }
-      }
-      return WHEPAnswer(id: connection.id, answer: answer, etag: "1")
-    } catch {
-      await connection.close()
-      throw error as? WHEPRefusal ?? WHEPRefusal(error, codecs: present?.words ?? Self.codecNames)
-    }
+    return configuration
   }
 
   /// Whether an offer has room for a picture: a viewer that cannot take the stream's is told so, instead of being shown
   /// nothing.
   private static func wantsVideo(_ offer: String) -> Bool {
-    var isVideo = false
-    var wanted: [Bool] = []
-    for line in offer.split(whereSeparator: \.isNewline) {
-      if line.hasPrefix("m=") {
-        isVideo = line.hasPrefix("m=video ") && !line.hasPrefix("m=video 0 ")
-        if isVideo { wanted.append(true) }
-      } else if isVideo, line == "a=inactive" || line == "a=sendonly" {
-        wanted[wanted.count - 1] = false
-      }
+    guard let description = try? SessionDescription(parsing: offer) else { return false }
+    return description.media.contains { media in
+      media.kind == .video && (media.port != 0 || media.isBundleOnly) && media.direction.receives
     }
-    return wanted.contains(true)
   }
 
   static var codecNames: String {
     var names: [String] = []
     for format in formats where !names.contains(format.codec.rawValue) { names.append(format.codec.rawValue) }
     return names.joined(separator: ", ")
-  }
-
-  func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult {
-    guard let connection = viewers.withLock({ $0[id] }) else { throw .noSuchSession }
-    return try await connection.patch(fragment)
-  }
-
-  func close(id: String) async -> Bool {
-    guard let connection = viewers.withLock({ $0[id] }) else { return false }
-    await connection.close()
-    // Whoever asks again finds nobody, even before the end was followed.
-    viewers.withLock { viewers in _ = viewers.removeValue(forKey: id) }
-    return true
-  }
-
-  func status() async -> CastStatus { CastStatus(isLive: true, viewers: viewers.withLock { $0.count }) }
-
-  func closeAll() async {
-    for connection in viewers.withLock({ Array($0.values) }) { await connection.close() }
   }
 }

@@ -40,11 +40,11 @@ actor CallChat {
   func say(_ text: String) throws(ControlError) {
     let open = channels.values.filter { $0.readyState == .open }
     guard !open.isEmpty else {
-      throw ControlError("No chat is open; it opens with the call, where the far side has one.")
+      throw ControlError("No chat is open; it opens with the call if the remote peer has a chat.")
     }
     for channel in open {
       do throws(DataChannelError) { try channel.send(text) } catch {
-        throw ControlError("The line was not sent: \(error)")
+        throw ControlError("The message was not sent: \(error)")
       }
     }
   }

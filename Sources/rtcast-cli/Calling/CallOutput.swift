@@ -10,7 +10,7 @@ struct CallOutput: Sendable {
   let isJSON: Bool
 
   func registered(as name: String, at hub: HubAddress) {
-    say(["event": "registered", "id": .string(name), "server": .string(hub.description)]) {
+    say(.registered, [("id", .string(name)), ("server", .string(hub.description))]) {
       "Registered as \(name.printable) at \(hub)."
     }
   }
@@ -18,12 +18,12 @@ struct CallOutput: Sendable {
   func state(_ state: CallState, room: String? = nil) {
     guard let party = state.party, let word = state.word else { return }
     var members: [(String, JSONValue)] = [
-      ("event", "peer"), ("id", .string(party.peer)), ("state", .string(word)), ("call", .string(party.call)),
+      ("id", .string(party.peer)), ("state", .string(word)), ("call", .string(party.call)),
     ]
     if let role = state.role { members.append(("direction", role == .caller ? "out" : "in")) }
     if let room { members.append(("room", .string(room))) }
     if case .ended(_, let end) = state { members.append(("reason", .string(end.word))) }
-    say(.object(members)) { Self.sentence(for: state) }
+    say(.peer, members) { Self.sentence(for: state) }
   }
 
   private static func sentence(for state: CallState) -> String? {
@@ -37,42 +37,47 @@ struct CallOutput: Sendable {
   }
 
   func presence(_ peer: String, room: String, isThere: Bool) {
-    say([
-      "event": "peer", "id": .string(peer), "state": isThere ? "joined" : "left", "room": .string(room),
-    ]) { "\(peer.printable) \(isThere ? "came into" : "left") the room." }
+    say(.peer, [("id", .string(peer)), ("state", isThere ? "joined" : "left"), ("room", .string(room))]) {
+      "\(peer.printable) \(isThere ? "joined" : "left") the room."
+    }
   }
 
   /// - Parameter state: `added`, `changed` or `removed`.
   func track(of peer: String, kind: String, _ state: String, content: RemoteVideoTrack.Content? = nil) {
     var members: [(String, JSONValue)] = [
-      ("event", "track"), ("id", .string(peer)), ("kind", .string(kind)), ("state", .string(state)),
+      ("id", .string(peer)), ("kind", .string(kind)), ("state", .string(state)),
     ]
     if let content { members.append(("content", .string(content.rawValue))) }
-    say(.object(members)) { nil }
+    say(.track, members)
   }
 
   func muted(_ peer: String, kind: String, _ isMuted: Bool) {
-    say(["event": "muted", "id": .string(peer), "kind": .string(kind), "muted": .bool(isMuted)]) { nil }
+    say(.muted, [("id", .string(peer)), ("kind", .string(kind)), ("muted", .bool(isMuted))])
   }
 
   /// A line of the chat.
   func message(_ text: String, from peer: String) {
-    say(["event": "message", "id": .string(peer), "text": .string(text)]) { "\(peer.printable): \(text.printable)" }
+    say(.message, [("id", .string(peer)), ("text", .string(text))]) { "\(peer.printable): \(text.printable)" }
   }
 
   /// Lines can be said now.
-  func chatOpened(with peer: String) { say(["event": "chat", "id": .string(peer), "state": "open"]) { nil } }
+  func chatOpened(with peer: String) { say(.chat, [("id", .string(peer)), ("state", "open")]) }
 
-  func answer(_ reply: ControlReply) { say(reply.event) { nil } }
+  func answer(_ reply: ControlReply) {
+    if isJSON { return reply.event.print() }
+    if case .failure(let error) = reply.outcome { Terminal.complain(error.sentence) }
+  }
 
   func statistics(_ call: CallStatistics) {
     let connection = call.connection
-    say([
-      "event": "stats", "id": .string(call.peer), "rtt_ms": .optional(connection.roundTripTime?.inMilliseconds),
-      "target_bps": .count(connection.targetBitrate.bitsPerSecond), "loss": .number(connection.loss),
-      "first_picture_ms": .optional(call.firstPictureDelay?.inMilliseconds),
-      "streams": .array(connection.streams.map(Self.stream)),
-    ]) { nil }
+    say(
+      .stats,
+      [
+        ("id", .string(call.peer)), ("rtt_ms", .optional(connection.roundTripTime?.inMilliseconds)),
+        ("target_bps", .count(connection.targetBitrate.bitsPerSecond)), ("loss", .number(connection.loss)),
+        ("first_picture_ms", .optional(call.firstPictureDelay?.inMilliseconds)),
+        ("streams", .array(connection.streams.map(Self.stream))),
+      ])
   }
 
   private static func stream(_ stream: StreamStatistics) -> JSONValue {
@@ -94,16 +99,16 @@ struct CallOutput: Sendable {
   }
 
   func signaling(_ state: String, sentence: String?) {
-    var members: [(String, JSONValue)] = [("event", "signaling"), ("state", .string(state))]
+    var members: [(String, JSONValue)] = [("state", .string(state))]
     if let sentence { members.append(("message", .string(sentence))) }
-    say(.object(members)) { nil }
+    say(.signaling, members)
   }
 
-  func watching() { say(["event": "peer", "id": "", "state": "connected"]) { "Connected." } }
+  func watching() { say(.peer, [("id", ""), ("state", "connected")]) { "Connected." } }
 
-  /// A session description for the far side, to be copied there.
+  /// A session description for the remote peer, to be copied there.
   func description(_ kind: String, _ sdp: String) {
-    if isJSON { return emit(["event": "description", "type": .string(kind), "sdp": .string(sdp)]) }
+    if isJSON { return OutputEvent(.description, [("type", .string(kind)), ("sdp", .string(sdp))]).print() }
     for line in sdp.split(whereSeparator: \.isNewline) { Terminal.print(String(line)) }
     Terminal.print("")
   }
@@ -112,31 +117,29 @@ struct CallOutput: Sendable {
   func prompt(_ sentence: String) { if !isJSON { Terminal.log(sentence) } }
 
   func recorded(_ progress: RecordingProgress) {
-    say(["event": "recorded", "path": .string(progress.path), "bytes": .count(progress.safeBytes)]) {
-      "Recorded into \(progress.path)."
-    }
+    if isJSON { return OutputEvent.recorded(progress).print() }
+    Terminal.print("Recorded into \(progress.path).")
   }
 
   func recordingFailed(_ sentence: String) {
-    if isJSON { emit(["event": "error", "recording": .bool(true), "message": .string(sentence)]) }
+    if isJSON { OutputEvent.recordingFailed(sentence).print() }
     Terminal.complain(sentence)
   }
 
-  func ended(_ reason: String) { say(["event": "ended", "reason": .string(reason)]) { nil } }
+  func ended(_ reason: String) { if isJSON { OutputEvent.ended(reason).print() } }
 
   func failed(_ failure: CastFailure) {
-    if isJSON {
-      emit(["event": "error", "message": .string(failure.sentence), "status": .count(failure.status.rawValue)])
-    }
+    if isJSON { OutputEvent.failed(failure).print() }
     Terminal.complain(failure.sentence)
   }
 
-  private func say(_ event: JSONValue, _ sentence: () -> String?) {
-    if isJSON { return emit(event) }
+  /// - Parameter sentence: for people; nil: nothing is told to them.
+  private func say(
+    _ name: OutputEvent.Name, _ fields: [(String, JSONValue)], _ sentence: () -> String? = { nil }
+  ) {
+    if isJSON { return OutputEvent(name, fields).print() }
     if let sentence = sentence() { Terminal.print(sentence) }
   }
-
-  private func emit(_ event: JSONValue) { Terminal.print(event.text) }
 }
 
 extension CallState {

@@ -1,4 +1,3 @@
-import RTCCaptureFile
 import RTCMedia
 import RTCSignaling
 import RTCast
@@ -20,10 +19,20 @@ struct CallPlan: Sendable {
   var media = MediaSource(video: nil)
   var configuration = CallConfiguration()
   var answer = AnswerChoice.reject
-  var showsWindow = true
+  var showsWindow: Bool
   var record: String?
   var duration: Double?
-  var isJSON = false
+  var isJSON: Bool
   /// Commands come on standard input.
   var takesControl = false
+
+  init(target: Target, hub: HubAddress, _ options: HubOptions, token: Secret?, _ run: RunOptions) {
+    self.target = target
+    self.hub = hub
+    name = options.ownName
+    self.token = token?.text
+    showsWindow = !options.hidesWindow
+    duration = run.duration
+    isJSON = run.json
+  }
 }

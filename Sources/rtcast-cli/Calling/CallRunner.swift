@@ -182,7 +182,7 @@ struct CallRunner {
     case .sourceEnded(let sentence): return sourceEnded(sentence)
     case .warning(let sentence): logger.warning("\(sentence)")
     case .signalingInterrupted(let sentence):
-      logger.warning("\(sentence) Trying again; a call that stands goes on.")
+      logger.warning("\(sentence) Reconnecting; an established call continues.")
       output.signaling("interrupted", sentence: sentence)
     case .signalingResumed: output.signaling("resumed", sentence: nil)
     case .signalingEnded(let sentence):
@@ -213,7 +213,7 @@ struct CallRunner {
     switch plan.answer {
     case .auto: try? await calls.answerCallRequest(accept: true)
     case .reject: try? await calls.answerCallRequest(accept: false)
-    case .ask: if !plan.isJSON { Terminal.print("Take it? y or n, and Enter.") }
+    case .ask: if !plan.isJSON { Terminal.print("Accept? Type y or n, and press Enter.") }
     }
   }
 

@@ -24,43 +24,33 @@ struct WatchRunner {
   }
 
   private let source: Source
-  private let hub: HubOptions
-  private let options: ReceiveOptions
+  private let command: WatchCommand
   private let output: CallOutput
   private let logger: Logger
   private let happenings: AsyncStream<Happening>
   private let report: AsyncStream<Happening>.Continuation
 
-  init(_ source: Source, _ hub: HubOptions, _ options: ReceiveOptions, _ logger: Logger) {
+  init(_ source: Source, _ command: WatchCommand, _ logger: Logger) {
     self.source = source
-    self.hub = hub
-    self.options = options
+    self.command = command
     self.logger = logger
-    output = CallOutput(isJSON: options.json)
+    output = CallOutput(isJSON: command.output.run.json)
     (happenings, report) = AsyncStream.makeStream()
   }
 
-  func run() async throws {
-    do throws(CastFailure) {
-      let report = report
-      try StopSignals.install { number in report.yield(.stop(number)) }
-      try await watch()
-    } catch {
-      output.failed(error)
-      throw error.status.code
-    }
-  }
-
-  private func watch() async throws(CastFailure) {
+  /// Returns when the cast is over or was stopped; failures have not been told when it throws.
+  func run() async throws(CastFailure) {
     let (report, logger) = (report, logger)
+    try StopSignals.install { number in report.yield(.stop(number)) }
     let show = try CallShow(
-      title: "rtcast", showsWindow: !hub.hidesWindow, record: options.record, output: output, logger: logger
+      title: "rtcast", showsWindow: !command.connection.hub.hidesWindow, record: command.output.recording.record,
+      output: output, logger: logger
     ) { report.yield(.window($0)) }
     let peers: PeerLoop
     do { peers = try PeerLoop() } catch { throw CastFailure(.unavailable, "\(error)") }
     defer { peers.stop() }
     let watching = Watching(
-      peers: peers, configuration: options.preset.map { CallConfiguration($0) } ?? CallConfiguration(),
+      peers: peers, configuration: command.connection.preset.map { CallConfiguration($0) } ?? CallConfiguration(),
       audioDevice: PulseAudioDevice(onNotice: { logger.warning("\($0)") }))
     let tasks = begin(watching)
     let result = await follow(show)
@@ -79,7 +69,7 @@ struct WatchRunner {
           switch source {
           case .service(let url, let token): try await watching.watch(url, token: token)
           case .manual:
-            output.prompt("Paste the offer, and an empty line behind it.")
+            output.prompt("Paste the offer, followed by an empty line.")
             let lines = await StandardInput.paragraph(StandardInput.lines()) ?? []
             guard let offer = PastedDescription.sdp(in: lines) else { throw PastedDescription.refusal }
             output.description("answer", try await watching.answer(to: offer))
@@ -89,7 +79,7 @@ struct WatchRunner {
         }
       },
     ]
-    if let duration = options.duration {
+    if let duration = command.output.run.duration {
       tasks.append(
         Task { if (try? await Task.sleep(for: .seconds(duration))) != nil { report.yield(.durationOver) } })
     }

@@ -31,15 +31,16 @@ enum CastEnding: Sendable {
     case .publicationEnded(.closedRemotely):
       CastFailure(.unavailable, "The WHIP service ended the publication; publish again, or see its log.")
     case .publicationEnded(.unreachable):
-      CastFailure(.unavailable, "The WHIP service fell silent for 30 s; check the network between here and there.")
+      CastFailure(.unavailable, "The WHIP service has not answered for 30 s; check the network between here and there.")
     case .publicationEnded(.timedOut):
       CastFailure(
-        .unavailable, "The WHIP service took the offer but no media connection came about; does a firewall block UDP?")
+        .unavailable,
+        "The WHIP service accepted the offer, but no media connection was established; does a firewall block UDP?")
     case .publicationEnded(.fingerprintMismatch):
       CastFailure(
-        .protocolError, "The WHIP service's certificate is not the one in its answer; somebody may be in between.")
+        .protocolError, "The WHIP service's certificate does not match its answer; the connection may be intercepted.")
     case .publicationEnded(.handshakeFailed(let why)):
-      CastFailure(.protocolError, "The secure handshake with the WHIP service failed: \(why)")
+      CastFailure(.protocolError, "The DTLS handshake with the WHIP service failed: \(why)")
     }
   }
 }

@@ -21,12 +21,14 @@ struct CastOutput: Sendable {
 
   init(_ options: CastOptions, isFile: Bool) {
     keysHint =
-      isFile && TerminalKeys.isPossible && !options.takesControl
-      ? "Space pauses, ← → go ten seconds, m mutes, q ends." : "Ctrl-C ends the cast."
-    isPublishing = options.to != nil
+      isFile && TerminalKeys.isPossible && !options.output.control.takesControl
+      ? "Space pauses, ← → seek 10 s, m mutes, q quits." : "Press Ctrl-C to stop."
+    isPublishing = options.destination.to != nil
     style =
-      if options.json { .json } else if Terminal.isInteractive { .live(qrCode: !options.hidesQRCode) } else {
-        .plain(statistics: options.stats)
+      if options.output.run.json { .json } else if Terminal.isInteractive {
+        .live(qrCode: !options.viewers.hidesQRCode)
+      } else {
+        .plain(statistics: options.output.stats)
       }
   }
 
@@ -37,7 +39,7 @@ struct CastOutput: Sendable {
 
   func captureStarted(_ started: StartedSource, source: String) {
     guard case .json = style else { return }
-    var members: [(String, JSONValue)] = [("event", "capture"), ("source", .string(source))]
+    var members: [(String, JSONValue)] = [("source", .string(source))]
     if let format = started.video {
       members += [
         ("width", .count(format.size.width)), ("height", .count(format.size.height)),
@@ -47,14 +49,14 @@ struct CastOutput: Sendable {
     if let format = started.audio {
       members += [("audio_rate", .count(format.sampleRate)), ("audio_channels", .count(format.channels))]
     }
-    emit(.object(members))
+    OutputEvent(.capture, members).print()
   }
 
   /// - Parameter links: for browsers, the best one for another machine first.
   func listening(at links: [String], local: String) {
     switch style {
     case .json:
-      emit(["event": "listening", "url": .string(local), "urls": .array(links.map { .string($0) })])
+      OutputEvent(.listening, [("url", .string(local)), ("urls", .array(links.map { .string($0) }))]).print()
     case .plain:
       for link in links { Terminal.print(link) }
     case .live(let qrCode):
@@ -75,7 +77,7 @@ struct CastOutput: Sendable {
 
   func published(to url: String) {
     switch style {
-    case .json: emit(["event": "peer", "id": .string(url), "state": "published"])
+    case .json: OutputEvent(.peer, [("id", .string(url)), ("state", "published")]).print()
     case .plain: Terminal.print(url)
     case .live: Terminal.print("\n  Published to \u{1B}[1m\(url)\u{1B}[0m\n  \(keysHint)\n")
     }
@@ -83,24 +85,24 @@ struct CastOutput: Sendable {
 
   func answer(_ reply: ControlReply) {
     switch style {
-    case .json: emit(reply.event)
+    case .json: reply.event.print()
     case .plain, .live: if case .failure(let error) = reply.outcome { Terminal.complain(error.sentence) }
     }
   }
 
   func viewerJoined(_ id: String) {
     guard case .json = style else { return }
-    emit(["event": "peer", "id": .string(id), "state": "joined"])
+    OutputEvent(.peer, [("id", .string(id)), ("state", "joined")]).print()
   }
 
   func viewerLeft(_ id: String, _ reason: EndReason) {
     guard case .json = style else { return }
-    emit(["event": "peer", "id": .string(id), "state": "left", "reason": .string(reason.word)])
+    OutputEvent(.peer, [("id", .string(id)), ("state", "left"), ("reason", .string(reason.word))]).print()
   }
 
   func statistics(_ report: StatisticsReport) {
     switch style {
-    case .json: emit(report.event)
+    case .json: report.event.print()
     case .plain: Terminal.print(report.line(publishing: isPublishing).fitted(to: .max))
     case .live:
       let line = report.line(publishing: isPublishing).fitted(to: Terminal.size.columns - 1)
@@ -112,14 +114,13 @@ struct CastOutput: Sendable {
 
   /// The recording ended; the cast goes on.
   func recordingFailed(_ sentence: String) {
-    if case .json = style { emit(["event": "error", "recording": .bool(true), "message": .string(sentence)]) }
+    if case .json = style { OutputEvent.recordingFailed(sentence).print() }
     Terminal.complain(sentence)
   }
 
   func recorded(_ progress: RecordingProgress) {
     switch style {
-    case .json:
-      emit(["event": "recorded", "path": .string(progress.path), "bytes": .count(progress.safeBytes)])
+    case .json: OutputEvent.recorded(progress).print()
     case .plain: break
     case .live: Terminal.print("  Recorded into \(progress.path).")
     }
@@ -128,24 +129,18 @@ struct CastOutput: Sendable {
   /// - Parameter after: how long the cast went on, in seconds.
   func ended(_ ending: CastEnding, after seconds: Int64) {
     switch style {
-    case .json: emit(["event": "ended", "reason": .string(ending.word)])
+    case .json: OutputEvent.ended(ending.word).print()
     case .plain: break
     case .live:
       Terminal.showLive("")
-      Terminal.print("  Ended after \(Figures.duration(seconds: seconds)).")
+      Terminal.print("  Stopped after \(Figures.duration(seconds: seconds)).")
     }
   }
 
   /// The same sentence for a program and for a person.
   func failed(_ failure: CastFailure) {
     Terminal.showLive("")
-    if case .json = style {
-      emit([
-        "event": "error", "message": .string(failure.sentence), "status": .count(failure.status.rawValue),
-      ])
-    }
+    if case .json = style { OutputEvent.failed(failure).print() }
     Terminal.complain(failure.sentence)
   }
-
-  private func emit(_ event: JSONValue) { Terminal.print(event.text) }
 }

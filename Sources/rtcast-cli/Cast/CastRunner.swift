@@ -47,21 +47,22 @@ struct CastRunner {
   init(_ options: CastOptions, isFile: Bool = false) {
     self.options = options
     output = CastOutput(options, isFile: isFile)
-    logger = StandardErrorLog.logger(verbosity: options.verbose)
+    logger = StandardErrorLog.logger(verbosity: options.output.run.verbose)
     (happenings, report) = AsyncStream.makeStream()
   }
 
   /// Casts until something ends it. Failures have been told when it throws.
   func run(_ command: some CastingCommand) async throws {
     do throws(CastFailure) {
-      try checkExposure()
+      let token = try options.viewers.token.secret()
+      try checkExposure(token)
       let report = report
-      if case .hub(let target) = options.to {
-        let plan = try callPlan(target, try await source(of: command))
+      if case .hub(let target) = options.destination.to {
+        let plan = try callPlan(target, try await source(of: command), token)
         return try await CallRunner(plan, logger: logger).perform()
       }
       try StopSignals.install { number in report.yield(.end(.signal(number))) }
-      try await cast(source(of: command))
+      try await cast(source(of: command), token)
     } catch {
       output.failed(error)
       throw error.status.code
@@ -69,10 +70,10 @@ struct CastRunner {
   }
 
   /// Before anything is started, for it needs no waiting.
-  private func checkExposure() throws(CastFailure) {
-    guard options.to == nil else { return }
+  private func checkExposure(_ token: Secret?) throws(CastFailure) {
+    guard options.destination.to == nil else { return }
     do throws(ListenAddressError) {
-      try options.listen.checkExposure(token: options.token?.token)
+      try options.viewers.listen.checkExposure(token: token?.token)
     } catch {
       throw CastFailure(.notPermitted, error.description)
     }
@@ -83,7 +84,7 @@ struct CastRunner {
     try await Source(of: command, logger)
   }
 
-  private func cast(_ source: Source) async throws(CastFailure) {
+  private func cast(_ source: Source, _ token: Secret?) async throws(CastFailure) {
     let peers = try openPeers()
     defer { peers.stop() }
     let broadcast = Broadcast(source.media, options: broadcastOptions(source), peers: peers)
@@ -91,7 +92,7 @@ struct CastRunner {
 
     let server: SignalingServer?
     do throws(CastFailure) {
-      server = try await serve(broadcast, peers)
+      server = try await serve(broadcast, peers, token?.token)
     } catch {
       await broadcast.stop()
       throw error
@@ -105,7 +106,7 @@ struct CastRunner {
       throw error
     }
     let start = MonotonicClock.now()
-    let watchers = watch(broadcast, player: source.player)
+    let watchers = watch(broadcast, player: source.player, token)
     let result = await follow(broadcast, source)
     for watcher in watchers { watcher.cancel() }
     TerminalKeys.restore()
@@ -157,41 +158,42 @@ struct CastRunner {
     broadcast.frameRate = source.frameRate
     broadcast.captureSize = source.size
     broadcast.maximumSize = source.maximumSize
-    broadcast.codec = options.codec
-    broadcast.contentHint = options.contentHint
-    broadcast.bitrates = options.bitrateLimits
-    if let limits = options.preset?.audio { broadcast.audioBitrates = limits }
+    broadcast.codec = options.media.codec
+    broadcast.contentHint = options.media.contentHint
+    broadcast.bitrates = options.media.bitrateLimits
+    if let limits = options.media.preset?.audio { broadcast.audioBitrates = limits }
     // What comes by --control may have sound even when this source has none.
-    broadcast.offersAudio = options.takesControl ? options.audio != .silence : nil
-    if options.takesControl { broadcast.offeredFormats = EncodedVideoFormat.common }
+    broadcast.offersAudio = takesControl ? options.media.audio != .silence : nil
+    if takesControl { broadcast.offeredFormats = EncodedVideoFormat.common }
     return broadcast
   }
 
   /// Listens for viewers and prints the links; nothing when the cast is published.
-  private func serve(_ broadcast: Broadcast, _ peers: PeerLoop) async throws(CastFailure) -> SignalingServer? {
-    guard options.to == nil else { return nil }
-    let token = options.token?.token
+  private func serve(
+    _ broadcast: Broadcast, _ peers: PeerLoop, _ token: AccessToken?
+  ) async throws(CastFailure) -> SignalingServer? {
+    guard options.destination.to == nil else { return nil }
     let server: SignalingServer
     do throws(SignalingServerError) {
       server = try await SignalingServer.start(
         SignalingServerConfiguration(
-          listen: options.listen, token: token, hub: HubConfiguration(access: HubAccess(shared: token))),
+          listen: options.viewers.listen, token: token, hub: HubConfiguration(access: HubAccess(shared: token))),
         sessions: broadcast.whep, logger: logger)
     } catch {
       throw CastFailure(error)
     }
-    output.listening(at: links(to: server, peers), local: server.link)
+    output.listening(at: links(to: server, peers, token), local: server.link)
     return server
   }
 
   /// A server on every address is reached from elsewhere by the addresses of this machine, so those come first.
-  private func links(to server: SignalingServer, _ peers: PeerLoop) -> [String] {
+  private func links(to server: SignalingServer, _ peers: PeerLoop, _ token: AccessToken?) -> [String] {
     guard server.address.host.isUnspecified else { return [server.link] }
     let takesV6 = server.address.host.isIPv6
     let outward = peers.hostAddresses().map(\.ip)
       .filter { !$0.isLoopback && !$0.isLinkLocal && ($0.isV4 || takesV6) }
       .map {
-        ListenAddress(host: HostName($0.description), port: server.address.port).link(token: options.token?.token)
+        ListenAddress(host: HostName($0.description), port: server.address.port).link(token: token)
       }
     return outward + [server.link]
   }
@@ -199,7 +201,7 @@ struct CastRunner {
   // MARK: - While it goes on
 
   /// Starts whatever reports happenings.
-  private func watch(_ broadcast: Broadcast, player: FilePlayer?) -> [Task<Void, Never>] {
+  private func watch(_ broadcast: Broadcast, player: FilePlayer?, _ token: Secret?) -> [Task<Void, Never>] {
     let report = report
     var tasks = [
       Task { for await event in broadcast.events { report.yield(.broadcast(event)) } }
@@ -210,24 +212,28 @@ struct CastRunner {
           while (try? await Task.sleep(for: .seconds(1))) != nil { report.yield(.second) }
         })
     }
-    if let duration = options.duration {
+    if let duration = options.output.run.duration {
       tasks.append(
         Task { if (try? await Task.sleep(for: .seconds(duration))) != nil { report.yield(.end(.durationOver)) } })
     }
-    if options.takesControl {
+    if takesControl {
       tasks.append(Task { for await command in ControlInput.commands() { report.yield(.control(command)) } })
     }
-    if player != nil, output.isLive, !options.takesControl, TerminalKeys.isPossible {
+    if player != nil, output.isLive, !takesControl, TerminalKeys.isPossible {
       tasks.append(Task { for await key in TerminalKeys.start() { report.yield(.key(key)) } })
     }
-    if let target = options.to { tasks.append(Task { await publish(broadcast, to: target) }) }
+    if let target = options.destination.to {
+      tasks.append(Task { await publish(broadcast, to: target, token) })
+    }
     return tasks
   }
 
-  private func publish(_ broadcast: Broadcast, to target: CastTarget) async {
+  private var takesControl: Bool { options.output.control.takesControl }
+
+  private func publish(_ broadcast: Broadcast, to target: CastTarget, _ token: Secret?) async {
     do throws(PublishFailure) {
       switch target {
-      case .whip(let url): try await broadcast.publish(to: url, token: options.token?.text)
+      case .whip(let url): try await broadcast.publish(to: url, token: token?.text)
       case .manual: try await exchangeByHand(broadcast)
       case .hub: return  // a call, not a broadcast
       }
@@ -239,9 +245,9 @@ struct CastRunner {
 
   /// Prints our offer and takes the answer that is pasted.
   private func exchangeByHand(_ broadcast: Broadcast) async throws(PublishFailure) {
-    let call = CallOutput(isJSON: options.json)
+    let call = CallOutput(isJSON: options.output.run.json)
     try await broadcast.connect { offer in
-      call.prompt("Take this offer to the far side; paste its answer here, and an empty line behind it.")
+      call.prompt("Give this offer to the remote peer; paste its answer here, followed by an empty line.")
       call.description("offer", offer)
       let lines = await StandardInput.paragraph(StandardInput.lines()) ?? []
       guard let answer = PastedDescription.sdp(in: lines) else { throw PastedDescription.refusal }
@@ -250,23 +256,14 @@ struct CastRunner {
   }
 
   /// The cast as one side of a call.
-  private func callPlan(_ target: HubTarget, _ source: Source) throws(CastFailure) -> CallPlan {
-    var plan = CallPlan(target: .place(target.place), hub: try options.hub.hub(for: target))
-    plan.name = options.hub.ownName
-    plan.token = options.token?.text
+  private func callPlan(_ target: HubTarget, _ source: Source, _ token: Secret?) throws(CastFailure) -> CallPlan {
+    let hub = options.destination.hub
+    var plan = CallPlan(
+      target: .place(target.place), hub: try hub.hub(for: target), hub, token: token, options.output.run)
     plan.media = source.media
-    if let preset = options.preset { plan.configuration = CallConfiguration(preset) }
-    plan.configuration.frameRate = source.frameRate
-    plan.configuration.captureSize = source.size
-    plan.configuration.maximumSize = source.maximumSize
-    plan.configuration.codec = options.codec
-    plan.configuration.contentHint = options.contentHint
-    plan.configuration.video = options.bitrateLimits
-    plan.showsWindow = !options.hub.hidesWindow
-    plan.record = options.record
-    plan.duration = options.duration
-    plan.isJSON = options.json
-    plan.takesControl = options.takesControl
+    plan.configuration = options.media.callConfiguration(for: source)
+    plan.record = options.output.recording.record
+    plan.takesControl = takesControl
     return plan
   }
 
@@ -292,7 +289,7 @@ struct CastRunner {
         }
       case .started(let started): output.captureStarted(started, source: source.name)
       case .isSlow: continue
-      case .published: output.published(to: options.to?.text ?? "")
+      case .published: output.published(to: options.destination.to?.text ?? "")
       case .control(let command): await obey(command, broadcast)
       case .failed(let failure): return .failure(failure)
       case .end(let ending): return .success(ending)
@@ -305,7 +302,7 @@ struct CastRunner {
 
   /// Records what is sent, when that was asked for.
   private func record(_ broadcast: Broadcast) throws(CastFailure) -> Recorder? {
-    guard let path = options.record else { return nil }
+    guard let path = options.output.recording.record else { return nil }
     let (logger, output) = (logger, output)
     do throws(RecordingError) {
       let recorder = try Recorder(path: path, hasAudio: broadcast.offersAudio) { event in
@@ -346,18 +343,18 @@ struct CastRunner {
   }
 
   private func obey(_ command: ControlCommand, _ broadcast: Broadcast) async throws(ControlError) {
+    try command.check(isCall: false)
     do throws(CaptureError) {
       switch command {
       case .source(let words): try await replaceSource(words, broadcast)
       case .pause: broadcast.pause()
       case .resume: try await broadcast.resume()
-      case .bitrate(let rate): await broadcast.setBitrates(options.bitrateLimits(rate))
+      case .bitrate(let rate): await broadcast.setBitrates(options.media.bitrateLimits(rate))
       case .frameRate(let rate): try await broadcast.setFrameRate(rate)
       case .contentHint(let hint): broadcast.setContentHint(hint)
       case .keyFrame: broadcast.requestKeyFrame()
       case .mute(let isMuted): broadcast.setMuted(isMuted)
-      case .say, .answer, .hangUp:
-        throw CaptureError.unsupportedFormat("The command \"\(command.name)\" is for calls; this is a cast.")
+      case .say, .answer, .hangUp: break  // of calls
       }
     } catch {
       throw ControlError(error.sentence)

@@ -14,7 +14,7 @@ extension CastRunner.Source {
     do {
       guard let command = try Rtcast.parseAsRoot(words) as? any CastingCommand else {
         throw CaptureError.unsupportedFormat(
-          "'\(words[0])' is not a source; take screen, file, camera, test, plugin or pipe.")
+          "'\(words[0])' is not a source; sources are screen, file, camera, test, plugin and pipe.")
       }
       try await self.init(of: command, logger)
     } catch let error as CaptureError {

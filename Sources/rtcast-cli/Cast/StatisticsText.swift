@@ -11,9 +11,7 @@ struct StatisticsReport: Sendable {
   /// Of a file.
   var progress: ProgressBar?
 
-  var event: JSONValue {
-    .object([("event", .string("stats"))] + pictureFigures + networkFigures + processFigures)
-  }
+  var event: OutputEvent { OutputEvent(.stats, pictureFigures + networkFigures + processFigures) }
 
   private var pictureFigures: [(String, JSONValue)] {
     let s = broadcast
@@ -87,7 +85,7 @@ struct StatisticsReport: Sendable {
         StatusLine.Piece(Figures.rate(bitsPerSecond: s.bitrate.bitsPerSecond), rank: 2),
         StatusLine.Piece("rtt " + (s.roundTripTime.map { Figures.milliseconds($0.inMilliseconds) } ?? "–"), rank: 4),
         StatusLine.Piece("loss \(Figures.fixed(100 * s.loss, 1)) %", rank: 4),
-        StatusLine.Piece("enc \(Figures.milliseconds(s.encodeTime.inMilliseconds))", rank: 6),
+        StatusLine.Piece("encode \(Figures.milliseconds(s.encodeTime.inMilliseconds))", rank: 6),
       ]
     }
     pieces.append(StatusLine.Piece("cpu \(Figures.fixed(process.cpuPercent, 1)) %", rank: 5))

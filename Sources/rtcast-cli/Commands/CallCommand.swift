@@ -1,10 +1,7 @@
 import ArgumentParser
 import Logging
-import RTCAudio
 import RTCCapture
-import RTCCaptureCamera
 import RTCCaptureFile
-import RTCCaptureX11
 import RTCMedia
 import RTCSignaling
 import RTCast
@@ -14,123 +11,132 @@ struct CallCommand: AsyncParsableCommand {
     commandName: "call",
     abstract: "Call a peer or join a room at a hub, or wait for calls.",
     discussion: """
-      Sends the microphone, and a picture if one is asked for; shows and plays what comes. In the window, m mutes the \
-      microphone, v the picture, f is full screen, q hangs up.
+      Sends the microphone, and video if a source is given; shows and plays what it receives. `call NAME --screen` and \
+      `screen --to NAME` show the screen in the same way and with the same options; `call` sends the microphone too.
+
+      Keys in the window: m mutes the microphone, v pauses the video, f is full screen, q hangs up.
 
       Examples:
         rtcast call alice --server wss://hub.example
             call the peer alice: another rtcast, or a browser on the hub's page
         rtcast call room:standup --server wss://hub.example --screen
             join a room, showing this screen
+        rtcast call alice --server wss://hub.example --window Terminal --fps 10
+            show one window
         rtcast call --server wss://hub.example --name bob --answer auto
-            wait for calls as bob and take them
+            wait for calls as bob and accept them
         rtcast call alice --server wss://hub.example --camera
-            with this machine's first camera
+            send this machine's first camera
 
-      Exit status: 0 hung up; 69 nobody there, busy, no answer, or hub down; 76 the far side broke the protocol; \
+      Exit status: 0 hung up; 69 nobody there, busy, no answer, or hub down; 76 protocol error of the remote peer or hub; \
       77 rejected, or not let in.
       """)
 
   @Argument(
-    help: ArgumentHelp("Whom: NAME, room:NAME or wss://host/NAME; nobody: wait for calls.", valueName: "who"),
+    help: ArgumentHelp(
+      "Whom to call: NAME, room:NAME or wss://HOST/NAME. Without it, wait for calls.", valueName: "who"),
     transform: { try HubTarget(parsing: $0) })
   var who: HubTarget?
 
-  @Flag(help: "Show this screen.")
-  var screen = false
-
-  @Option(help: ArgumentHelp("Show this file, with its sound.", valueName: "path"))
-  var file: String?
-
-  @Option(
-    defaultAsFlag: CameraChoice.first,
-    help: ArgumentHelp(
-      "Show a camera, by its path, its number or a part of its name; without one, the first there is.",
-      valueName: "device"))
-  var camera: String? = nil
-
-  @Flag(help: "Show a test picture.")
-  var test = false
-
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("Pictures a second, 0.1 to 240. (default: 30)", valueName: "n"),
-    transform: { try FrameRate(parsing: $0) })
-  var fps: FrameRate?
-
-  @Option(
-    help: ArgumentHelp(
-      "Sound to send: mic, desktop, file, none, or a device that `rtcast list` names. (default: mic, or the file's own)",
-      valueName: "choice"),
-    transform: { try AudioChoice(parsing: $0) })
-  var audio: AudioChoice?
-
-  @Option(help: "What becomes of calls that come while waiting for them.")
-  var answer: AnswerChoice = .ask
-
-  @Flag(
-    name: .customLong("control"),
-    help: ArgumentHelp(
-      "Take commands on standard input, one JSON object a line: source, pause, resume, mute, unmute, say, accept, "
-        + "reject, hangup."))
-  var takesControl = false
-
-  @OptionGroup var hub: HubOptions
-  @OptionGroup var receive: ReceiveOptions
-
-  func validate() throws {
-    let chosen = [
-      screen ? "--screen" : nil, file.map { _ in "--file" }, camera.map { _ in "--camera" }, test ? "--test" : nil,
-    ].compactMap(\.self)
-    try CameraChoice.check(camera)
-    if chosen.count > 1 {
-      throw ValidationError("\(chosen.joined(separator: " and ")) cannot be combined; show one of them.")
-    }
-  }
+  @OptionGroup(title: "Video source") var show: CallSourceOptions
+  @OptionGroup(title: "What is sent") var media: MediaOptions
+  @OptionGroup(title: "Hub") var connection: CallConnectionOptions
+  @OptionGroup(title: "While it runs") var output: CallOutputOptions
 
   func run() async throws {
-    let logger = StandardErrorLog.logger(verbosity: receive.verbose)
+    let logger = StandardErrorLog.logger(verbosity: output.run.verbose)
     let plan: CallPlan
     do throws(CastFailure) { plan = try await self.plan(logger) } catch {
-      CallOutput(isJSON: receive.json).failed(error)
+      CallOutput(isJSON: output.run.json).failed(error)
       throw error.status.code
     }
     try await CallRunner(plan, logger: logger).run()
   }
 
   private func plan(_ logger: Logger) async throws(CastFailure) -> CallPlan {
-    var plan = CallPlan(target: who.map { .place($0.place) } ?? .anybody, hub: try hub.hub(for: who))
-    plan.name = hub.ownName
-    plan.token = receive.token?.text
-    if let preset = receive.preset { plan.configuration = CallConfiguration(preset) }
-    if let fps { plan.configuration.frameRate = fps.value }
-    plan.answer = who == nil ? answer : .reject
-    plan.showsWindow = !hub.hidesWindow
-    plan.record = receive.record
-    plan.duration = receive.duration
-    plan.isJSON = receive.json
-    plan.takesControl = takesControl
-    plan.media = try await media(logger)
+    var source = try await show.source(media, logger)
+    let own = source?.media.audio
+    source?.media.audio = nil
+    var plan = CallPlan(
+      target: who.map { .place($0.place) } ?? .anybody, hub: try connection.hub.hub(for: who), connection.hub,
+      token: try connection.token.secret(), output.run)
+    plan.configuration = media.callConfiguration(for: source)
+    plan.answer = who == nil ? connection.answer : .reject
+    plan.record = output.recording.record
+    plan.takesControl = output.control.takesControl
+    plan.media = source?.media ?? MediaSource(video: nil)
+    let choice = media.audio ?? (show.file == nil ? .microphone : .own)
+    plan.media.audio = choice.source(own: own, isCall: true, logger)
     return plan
   }
+}
 
-  private func media(_ logger: Logger) async throws(CastFailure) -> MediaSource {
-    var media = MediaSource(video: nil)
-    if screen {
-      media.video = X11Capturer(
-        options: X11CaptureOptions(display: nil, target: .screen, cursor: true), onNotice: { logger.warning("\($0)") })
-    } else if let camera {
-      media.video = CameraCapturer(camera: CameraChoice.device(camera))
-    } else if test {
-      media.video = SyntheticCapturer(pattern: .clock, seed: 1)
-    } else if let file {
-      var options = FilePlayer.Options()
-      options.playsSound = audio == nil || audio == .own
-      do throws(CaptureError) { media = try FilePlayer.open(path: file, options: options).source } catch {
-        throw CastFailure(error)
-      }
+/// What a call shows.
+struct CallSourceOptions: ParsableArguments {
+  @Flag(help: "Show this screen; also chosen by --monitor, --region and --window.")
+  var screen = false
+
+  @OptionGroup var part: ScreenOptions
+
+  @Option(
+    defaultAsFlag: CameraChoice.first,
+    help: ArgumentHelp(
+      "Show a camera, by its path, its number or a part of its name; without a value, the first.",
+      valueName: "device"))
+  var camera: String? = nil
+
+  @Option(help: ArgumentHelp("Show this file, and send its audio.", valueName: "path"))
+  var file: String?
+
+  @Flag(help: "Show a test picture.")
+  var test = false
+
+  private var showsScreen: Bool { screen || part.namesPart }
+
+  func validate() throws {
+    let chosen = [
+      showsScreen ? (screen ? "--screen" : "a part of the screen") : nil, file.map { _ in "--file" },
+      camera.map { _ in "--camera" }, test ? "--test" : nil,
+    ].compactMap(\.self)
+    try CameraChoice.check(camera)
+    if chosen.count > 1 {
+      throw ValidationError("\(chosen.joined(separator: " and ")) cannot be combined; show one of them.")
     }
-    let choice = audio ?? (file == nil ? .microphone : .own)
-    media.audio = choice.source(own: media.audio, isCall: true, logger)
-    return media
+    if !showsScreen, part.display != nil || part.hidesCursor {
+      throw ValidationError("--display and --no-cursor need --screen.")
+    }
   }
+
+  /// As the casting commands make it; nil: no video.
+  func source(_ media: MediaOptions, _ logger: Logger) async throws(CastFailure) -> CastRunner.Source? {
+    if showsScreen { return part.source(media, logger) }
+    if let camera { return CameraChoice.source(camera, media) }
+    if test { return TestCommand.source(.clock, seed: 1, media) }
+    if let file { return try FileCommand.source(file, FilePlayer.Options(), media) }
+    return nil
+  }
+}
+
+/// The hub of a call, and what to do with calls from there.
+struct CallConnectionOptions: ParsableArguments {
+  @OptionGroup var hub: HubOptions
+  @OptionGroup var token: TokenOptions
+
+  @Option(
+    help:
+      "How to handle incoming calls while waiting for them: accept (auto), ask at the terminal (ask), or decline (reject)."
+  )
+  var answer: AnswerChoice = .ask
+}
+
+/// `--answer`.
+enum AnswerChoice: String, ExpressibleByArgument, CaseIterable {
+  case auto, ask, reject
+}
+
+/// What a call tells and takes while it goes on.
+struct CallOutputOptions: ParsableArguments {
+  @OptionGroup var recording: RecordOptions
+  @OptionGroup var control: ControlOptions
+  @OptionGroup var run: RunOptions
 }

@@ -8,9 +8,8 @@ struct CameraCommand: CastingCommand {
     commandName: "camera",
     abstract: "Cast a camera.",
     discussion: """
-      A camera is named by its path (/dev/video2), its number (2) or a part of its name; without one the first is taken. \
-      Of its modes the one nearest to --size is taken that is fast enough for --fps; in the dark many a camera is slower \
-      than it says. `rtcast list cameras` shows cameras and modes.
+      Of the camera's modes the one nearest to --size is chosen that reaches --fps; in the dark many cameras are slower \
+      than they state. `rtcast list cameras` shows cameras and modes.
 
       Examples:
         rtcast camera
@@ -18,30 +17,17 @@ struct CameraCommand: CastingCommand {
         rtcast camera "HD Webcam" --to alice --server wss://hub.example
       """)
 
-  @Argument(help: ArgumentHelp("Path, number or a part of the name. (default: the first)", valueName: "device"))
-  var device: String?
-
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("Most pictures a second, 0.1 to 240. (default: 30)", valueName: "n"),
-    transform: { try FrameRate(parsing: $0) })
-  var fps: FrameRate?
-
-  @Option(
+  @Argument(
     help: ArgumentHelp(
-      "Size to ask the camera for; larger pictures are scaled down to it. (default: 1280x720)", valueName: "WxH"),
-    transform: { try PictureSize(parsing: $0) })
-  var size: PictureSize?
+      "Camera, by its path (/dev/video2), its number (2) or a part of its name. (default: the first)",
+      valueName: "device"))
+  var device: String?
 
   @OptionGroup var cast: CastOptions
 
   func validate() throws { try CameraChoice.check(device) }
 
-  func source(_ logger: Logger) -> CastRunner.Source {
-    let size = cast.largestPicture(size)
-    return CastRunner.Source(
-      media: MediaSource(video: CameraCapturer(camera: CameraChoice.device(device))), name: "camera",
-      frameRate: cast.frameRate(fps, otherwise: .motion), size: size ?? CameraCapturer.usualSize, maximumSize: size)
-  }
+  func source(_ logger: Logger) -> CastRunner.Source { CameraChoice.source(device, cast.media) }
 }
 
 /// Which camera, as typed.
@@ -56,6 +42,12 @@ enum CameraChoice {
     }
   }
 
-  /// As `CameraCapturer` takes it.
-  static func device(_ text: String?) -> String? { text == first ? nil : text }
+  /// Not started yet.
+  /// - Parameter text: nil or `first`: the first there is.
+  static func source(_ text: String?, _ media: MediaOptions) -> CastRunner.Source {
+    CastRunner.Source(
+      media: MediaSource(video: CameraCapturer(camera: text == first ? nil : text)), name: "camera",
+      frameRate: media.frameRate(otherwise: .motion), size: media.maximumSize ?? CameraCapturer.usualSize,
+      maximumSize: media.maximumSize)
+  }
 }

@@ -3,10 +3,9 @@ import ArgumentParser
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Check what of this machine casting needs, and say what to do about the rest.",
+    abstract: "Check this machine for what casting needs, and say how to fix what is missing.",
     discussion: """
-      ✓ works; ! works, but at a price; ✗ stands in the way of `rtcast screen`, which then also is the exit status: 0 when \
-      casting works, 69 when not.
+      ✓ works; ! works with a limitation; ✗ `rtcast screen` cannot work. Exit status: 0, or 69 if there is a ✗.
 
       Examples:
         rtcast doctor
@@ -17,7 +16,7 @@ struct DoctorCommand: ParsableCommand {
   @Option(help: ArgumentHelp("X display. (default: $DISPLAY)", valueName: "name"))
   var display: String?
 
-  @Flag(help: "One JSON object a line on standard output, one for each check.")
+  @Flag(help: "Print one JSON object per line on standard output, one for each check; docs/json.md describes it.")
   var json = false
 
   func run() throws {
@@ -29,7 +28,10 @@ struct DoctorCommand: ParsableCommand {
       for check in checks { Terminal.print(check.object.text) }
     } else {
       for check in checks { Terminal.print(check.lines) }
-      Terminal.print(works ? "\nCasting works on this machine." : "\nCasting does not work yet; see the lines with ✗.")
+      Terminal.print(
+        works
+          ? "\n`rtcast screen` works on this machine."
+          : "\n`rtcast screen` cannot work yet; see the lines marked ✗.")
     }
     if !works { throw ExitStatus.unavailable.code }
   }

@@ -7,14 +7,14 @@ import RTCPrimitives
 struct FileCommand: CastingCommand {
   static let configuration = CommandConfiguration(
     commandName: "file",
-    abstract: "Cast a video, a sound or a picture file.",
+    abstract: "Cast a video, audio or picture file.",
     discussion: """
-      Anything FFmpeg can read. Pictures and sound that browsers can take as they are (H.264 without B-frames, VP8, VP9, \
-      AV1, Opus) are passed on without decoding, which costs next to nothing; everything else is encoded here. A viewer \
-      who comes between two key frames waits for the next one, or gets pictures encoded here when that is more than two \
-      seconds away.
+      Takes anything FFmpeg can read. Video in H.264 without B-frames, VP8, VP9 or AV1 and audio in Opus are sent without \
+      being encoded again to viewers whose browser can decode them, which costs next to nothing; everything else is \
+      encoded here. A viewer who joins between two key frames waits for the next one; if that is more than two seconds \
+      away, pictures encoded here fill the time.
 
-      At a terminal: space pauses, ← and → go back and forward ten seconds, m mutes, q ends.
+      Keys at a terminal: space pauses, ← and → seek ten seconds, m mutes, q quits.
 
       Examples:
         rtcast file talk.mp4
@@ -26,71 +26,71 @@ struct FileCommand: CastingCommand {
   @Argument(help: ArgumentHelp("The file.", valueName: "path"))
   var path: String
 
-  @Flag(help: "Begin again at the end.")
-  var loop = false
-
-  @Option(
-    help: ArgumentHelp("Where to begin: seconds, m:ss or h:mm:ss. (default: 0)", valueName: "time"),
-    transform: { try PlaybackTime(parsing: $0) })
-  var start = PlaybackTime.zero
-
-  @Option(
-    help: ArgumentHelp("How fast to play, 0.25 to 4; sound keeps its pitch. (default: 1)", valueName: "factor"),
-    transform: { text in
-      guard let value = Double(text), FilePlayer.speeds.contains(value) else {
-        throw ValidationError("--speed is a factor from 0.25 to 4, not '\(text)'.")
-      }
-      return value
-    })
-  var speed = 1.0
-
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Most pictures a second, 0.1 to 240. (default: the file's own)", valueName: "n"),
-    transform: { try FrameRate(parsing: $0) })
-  var fps: FrameRate?
-
-  @Option(
-    help: ArgumentHelp("Largest picture to send; larger ones are scaled down to fit.", valueName: "WxH"),
-    transform: { try PictureSize(parsing: $0) })
-  var size: PictureSize?
-
-  @Flag(
-    inversion: .prefixedNo,
-    help: "Pass pictures and sound on without encoding them anew, where viewers can take them. (default: --copy)")
-  var copy: Bool?
-
+  @OptionGroup(title: "Playback") var playback: PlaybackOptions
   @OptionGroup var cast: CastOptions
 
   func validate() throws {
-    if copy == true, fps != nil || size != nil || speed != 1 {
-      throw ValidationError("--copy sends pictures as the file has them; leave out --fps, --size and --speed.")
+    if playback.copy == true, cast.media.fps != nil || cast.media.size != nil || playback.speed != 1 {
+      throw ValidationError("--copy sends pictures as they are in the file; leave out --fps, --size and --speed.")
     }
   }
 
   func source(_ logger: Logger) async throws(CastFailure) -> CastRunner.Source {
     var options = FilePlayer.Options()
-    options.isLooped = loop
-    options.start = .seconds(start.seconds)
-    options.speed = speed
-    let limit = cast.preset?.frameRate ?? fps?.value
-    options.maximumFrameRate = limit
-    options.playsSound = cast.audio == nil || cast.audio == .own
-    options.passesThrough = passesThrough
+    options.isLooped = playback.loop
+    options.start = .seconds(playback.start.seconds)
+    options.speed = playback.speed
+    options.passesThrough = playback.copy ?? (playback.speed == 1)
+    let source = try Self.source(path, options, cast.media, keepsCopy: playback.copy == true)
+    if playback.copy == true, let refusal = source.player?.passthroughRefusal { logger.warning("\(refusal)") }
+    return source
+  }
+
+  /// - Parameter keepsCopy: what is passed through stays so, whatever a preset says of rates and sizes.
+  static func source(
+    _ path: String, _ options: FilePlayer.Options, _ media: MediaOptions, keepsCopy: Bool = false
+  ) throws(CastFailure) -> CastRunner.Source {
+    var options = options
+    options.maximumFrameRate = media.maximumFrameRate
+    options.playsSound = media.audio == nil || media.audio == .own
+    if !keepsCopy, media.maximumFrameRate != nil || media.maximumSize != nil { options.passesThrough = false }
     let player: FilePlayer
     do throws(CaptureError) { player = try FilePlayer.open(path: path, options: options) } catch {
       throw CastFailure(error)
     }
-    if copy == true, let refusal = player.passthroughRefusal { logger.warning("\(refusal)") }
     let own = player.source.video?.supportedFormats.first?.frameRates.upperBound
     return CastRunner.Source(
-      media: player.source, name: "file", frameRate: min(fps?.value ?? own ?? 30, 240),
-      maximumSize: cast.largestPicture(size), player: player)
+      media: player.source, name: "file", frameRate: min(media.fps?.value ?? own ?? 30, 240),
+      maximumSize: media.maximumSize, player: player)
   }
+}
 
-  private var passesThrough: Bool {
-    copy ?? (fps == nil && size == nil && speed == 1 && cast.preset?.size == nil && cast.preset?.frameRate == nil)
-  }
+/// How a file is played.
+struct PlaybackOptions: ParsableArguments {
+  @Flag(help: "Start again at the end.")
+  var loop = false
+
+  @Option(
+    help: ArgumentHelp("Start position: seconds, m:ss or h:mm:ss. (default: 0)", valueName: "time"),
+    transform: { try PlaybackTime(parsing: $0) })
+  var start = PlaybackTime.zero
+
+  @Option(
+    help: ArgumentHelp("Playback speed, 0.25 to 4; the pitch of audio is kept. (default: 1)", valueName: "factor"),
+    transform: { text in
+      guard let value = Double(text), FilePlayer.speeds.contains(value) else {
+        throw ValidationError("--speed takes a factor from 0.25 to 4, not '\(text)'.")
+      }
+      return value
+    })
+  var speed = 1.0
+
+  @Flag(
+    inversion: .prefixedNo,
+    help:
+      "Send video and audio without encoding them again to viewers that can decode them. (default: --copy, unless --fps, --size or --speed is given)"
+  )
+  var copy: Bool?
 }
 
 /// A place in a file as people write it.
@@ -106,7 +106,7 @@ struct PlaybackTime: Hashable, Sendable {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { Double($0) }
     let isWhole = parts.dropFirst().allSatisfy { $0.map { (0..<60).contains($0) } ?? false }
     guard (1...3).contains(parts.count), isWhole, let first = parts[0], first >= 0, first < 1e7 else {
-      throw ValidationError("--start is a time such as 90, 1:30 or 1:02:03, not '\(text)'.")
+      throw ValidationError("--start takes a time such as 90, 1:30 or 1:02:03, not '\(text)'.")
     }
     seconds = parts.dropFirst().reduce(first) { $0 * 60 + ($1 ?? 0) }
   }

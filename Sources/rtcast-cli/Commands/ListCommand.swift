@@ -12,11 +12,11 @@ struct ListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract:
-      "List what can be cast: screen, monitors, windows, cameras, sound, plugins, test patterns; codecs; and peers.",
+      "List what can be cast: screen, monitors, windows, cameras, audio devices, plugins, test patterns; codecs; and peers.",
     discussion: """
-      Names and numbers are as --monitor, --window, --audio, --pattern and `rtcast plugin` take them. Plugins are those \
-      in the folders of RTCAST_PLUGIN_PATH; each is loaded in a process of its own to be asked what it is. Peers are \
-      those at a hub that can be called; they are listed when a hub is named by --server, or asked for by `peers`.
+      Prints names and numbers as --monitor, --window, --audio, --pattern and `rtcast plugin` take them. Plugins are those \
+      in the folders of RTCAST_PLUGIN_PATH; each is loaded in a process of its own and asked what it is. Peers are those \
+      at the hub that can be called; they are listed with --server, or by `rtcast list peers`.
 
       Examples:
         rtcast list
@@ -31,7 +31,7 @@ struct ListCommand: AsyncParsableCommand {
     case screen, monitors, windows, cameras, audio, plugins, patterns, codecs, peers
   }
 
-  @Argument(help: ArgumentHelp("Only this part of the list. (default: everything)", valueName: "what"))
+  @Argument(help: ArgumentHelp("Part of the list. (default: everything, without peers)", valueName: "what"))
   var part: Part?
 
   @Option(help: ArgumentHelp("X display. (default: $DISPLAY)", valueName: "name"))
@@ -39,28 +39,28 @@ struct ListCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The hub whose peers are listed, such as wss://host. (default: $RTCAST_SERVER)", valueName: "url"),
+      "Hub whose peers are listed, such as wss://hub.example. (default: $RTCAST_SERVER)", valueName: "url"),
     transform: { try HubChoice.address($0) })
   var server: HubAddress?
 
   @Option(
     name: .customLong("name"),
-    help: ArgumentHelp("Our own name at the hub, where only known names are let in.", valueName: "name"))
+    help: ArgumentHelp("Name to register at the hub, where only known names are let in.", valueName: "name"))
   var ownName: String?
 
-  @Option(help: ArgumentHelp("The hub's token.", valueName: "secret"), transform: { try Secret($0) })
-  var token: Secret?
+  @OptionGroup var token: TokenOptions
 
-  @Flag(help: "One JSON object on standard output.")
+  @Flag(help: "Print one JSON object on standard output; docs/json.md describes it.")
   var json = false
 
   func validate() throws {
-    if let part, part != .peers, server != nil || token != nil || ownName != nil {
+    let namesToken = token.token != nil || token.tokenFile != nil
+    if let part, part != .peers, server != nil || namesToken || ownName != nil {
       throw ValidationError(
         "--server, --name and --token are for `rtcast list peers`, not for `rtcast list \(part.rawValue)`.")
     }
-    if part == nil, server == nil, token != nil || ownName != nil {
-      throw ValidationError("--name and --token are for the hub; say which by --server.")
+    if part == nil, server == nil, namesToken || ownName != nil {
+      throw ValidationError("--name and --token are for a hub; name it with --server.")
     }
   }
 
@@ -82,7 +82,7 @@ struct ListCommand: AsyncParsableCommand {
     }
     if parts.contains(.peers) {
       do throws(CastFailure) {
-        finds.peers = try await HubPeers.list(at: server, as: ownName, token: token?.text)
+        finds.peers = try await HubPeers.list(at: server, as: ownName, token: try token.secret()?.text)
       } catch {
         Terminal.complain(error.sentence)
         throw error.status.code
@@ -177,7 +177,9 @@ private struct Finds {
   private func displayLines(_ part: ListCommand.Part) -> [String] {
     switch screens {
     case .success(let screens):
-      if let screenRefusal, part != .windows { return [part == .screen ? "  none: \(screenRefusal.sentence)" : "  none"] }
+      if let screenRefusal, part != .windows {
+        return [part == .screen ? "  none: \(screenRefusal.sentence)" : "  none"]
+      }
       return switch part {
       case .monitors: Self.table(screens.monitors.map(Self.cells), ifEmpty: "none known to the display")
       case .windows: Self.table(screens.windows.map(Self.cells), ifEmpty: "none with a title")

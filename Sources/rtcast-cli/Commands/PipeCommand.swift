@@ -6,23 +6,53 @@ import RTCMedia
 struct PipeCommand: CastingCommand {
   static let configuration = CommandConfiguration(
     commandName: "pipe",
-    abstract: "Cast uncompressed pictures that another program writes.",
+    abstract: "Cast uncompressed video that another program writes.",
     discussion: """
-      Without --raw-format the input is YUV4MPEG2, which says its size and rate itself: 8 to 16 bits, 4:2:0, 4:2:2, \
-      4:4:4 or grey. Pictures are shown at the stream's rate: a program that writes faster is made to wait, so a film plays \
-      at its own speed with or without ffmpeg's -re; one that writes slower is followed as it comes. When encoding \
-      cannot keep up, pictures are left out and reading goes on. The end of the input is the end of the cast.
+      The input is YUV4MPEG2, which states its size and frame rate: 8 to 16 bits, 4:2:0, 4:2:2, 4:4:4 or grey. With \
+      --raw-format it is bare pictures, one after another. Pictures are shown at the stream's rate: a program that writes \
+      faster is made to wait, so a film plays at its own speed with or without ffmpeg's -re; one that writes slower is \
+      shown as it comes. If encoding cannot keep up, pictures are dropped and reading goes on. The end of the input ends \
+      the cast.
 
-      With --socket, the stream is fetched from the program that listens there; when there is none, rtcast listens there \
-      itself, for this user alone, and takes the first that connects.
+      With --socket, rtcast connects to the program that listens on that socket; if there is none, it listens itself, for \
+      this user only, and accepts one connection.
 
       Examples:
         ffmpeg -i talk.mkv -f yuv4mpegpipe - | rtcast pipe
-        ffmpeg -f v4l2 -i /dev/video0 -pix_fmt yuv420p -f yuv4mpegpipe - | rtcast pipe --fps 30
-        my-renderer | rtcast pipe --raw-format bgra --size 1280x720 --fps 60
+        ffmpeg -f v4l2 -i /dev/video0 -pix_fmt yuv420p -f yuv4mpegpipe - | rtcast pipe --fps 15
+        my-renderer | rtcast pipe --raw-format bgra --raw-size 1280x720 --raw-fps 60
         rtcast pipe --socket /tmp/frames --pace arrival
       """)
 
+  @OptionGroup(title: "Input") var input: PipeOptions
+  @OptionGroup var cast: CastOptions
+
+  func validate() throws {
+    if cast.output.control.takesControl, input.socket == nil {
+      throw ValidationError(
+        "--control and the pictures cannot both come from standard input; send the pictures through --socket.")
+    }
+  }
+
+  func source(_ logger: Logger) -> CastRunner.Source {
+    var options = PipeCapturer.Options()
+    if let rawFormat = input.rawFormat, let rawSize = input.rawSize {
+      options.format = .raw(rawFormat.pixelFormat, rawSize.size)
+    }
+    options.pacing = input.pace == .stream ? .streamRate : .arrival
+    options.frameRate = input.rawFormat == nil ? cast.media.fps?.value : input.rawFps?.value
+    options.colorSpace = input.matrix.map { $0 == .bt709 ? .bt709Limited : .bt601Limited }
+    let capturer = PipeCapturer(
+      input.socket.map { .socket(path: $0) } ?? .descriptor(0), options: options, onNotice: { logger.warning("\($0)") })
+    return CastRunner.Source(
+      media: MediaSource(video: capturer), name: "pipe",
+      frameRate: cast.media.frameRate(otherwise: input.rawFps ?? .motion),
+      maximumSize: cast.media.maximumSize)
+  }
+}
+
+/// What comes in.
+struct PipeOptions: ParsableArguments {
   /// What raw pictures may be.
   enum RawFormat: String, CaseIterable, ExpressibleByArgument {
     case bgra, i420, nv12
@@ -44,56 +74,41 @@ struct PipeCommand: CastingCommand {
     case bt601, bt709
   }
 
-  @Option(help: ArgumentHelp("The input is bare pictures of this format, without a header.", valueName: "format"))
+  @Option(help: ArgumentHelp("The input is bare pictures of this format, without headers.", valueName: "format"))
   var rawFormat: RawFormat?
 
   @Option(
-    help: ArgumentHelp(
-      "Size of raw pictures. Of others, the largest to send: larger ones are scaled down.", valueName: "WxH"),
-    transform: { try PictureSize(parsing: $0) })
-  var size: PictureSize?
+    help: ArgumentHelp("Size of the input's pictures, with --raw-format.", valueName: "WxH"),
+    transform: { try PictureSize(parsing: $0, option: "--raw-size") })
+  var rawSize: PictureSize?
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Rate of raw pictures. Of others, the most shown a second; 0.1 to 240. (default: 30; raw ones as they come)",
+      "Frame rate of the input, with --raw-format, 0.1 to 240. (default: pictures are shown as they come)",
       valueName: "n"),
-    transform: { try FrameRate(parsing: $0) })
-  var fps: FrameRate?
+    transform: { try FrameRate(parsing: $0, option: "--raw-fps") })
+  var rawFps: FrameRate?
 
   @Option(help: ArgumentHelp("Read from this Unix socket instead of standard input.", valueName: "path"))
   var socket: String?
 
-  @Option(help: ArgumentHelp("Show pictures at the stream's rate, or as they come.", valueName: "how"))
+  @Option(
+    help: ArgumentHelp("Show pictures at the stream's rate (stream) or as they come (arrival).", valueName: "how"))
   var pace: Pace = .stream
 
   @Option(
-    help: ArgumentHelp("Matrix of YUV pictures. (default: bt709 for high definition, else bt601)", valueName: "name"))
+    help: ArgumentHelp(
+      "Colour matrix of YUV input. (default: bt709 for high definition, bt601 otherwise)", valueName: "name"))
   var matrix: Matrix?
 
-  @OptionGroup var cast: CastOptions
-
   func validate() throws {
-    if rawFormat != nil, size == nil {
-      throw ValidationError("--raw-format needs --size: raw pictures do not say how large they are.")
+    if rawFormat != nil, rawSize == nil {
+      throw ValidationError("--raw-format needs --raw-size: raw pictures do not state how large they are.")
     }
-    if socket?.isEmpty == true { throw ValidationError("--socket wants the path of a Unix socket.") }
-    if cast.takesControl, socket == nil {
-      throw ValidationError(
-        "--control and the pictures would both come from standard input; let the pictures come by --socket.")
+    if rawFormat == nil, rawSize != nil || rawFps != nil {
+      throw ValidationError("--raw-size and --raw-fps need --raw-format; YUV4MPEG2 states size and rate itself.")
     }
-  }
-
-  func source(_ logger: Logger) -> CastRunner.Source {
-    var options = PipeCapturer.Options()
-    if let rawFormat, let size { options.format = .raw(rawFormat.pixelFormat, size.size) }
-    options.pacing = pace == .stream ? .streamRate : .arrival
-    options.frameRate = fps?.value
-    options.colorSpace = matrix.map { $0 == .bt709 ? .bt709Limited : .bt601Limited }
-    let capturer = PipeCapturer(
-      socket.map { .socket(path: $0) } ?? .descriptor(0), options: options, onNotice: { logger.warning("\($0)") })
-    return CastRunner.Source(
-      media: MediaSource(video: capturer), name: "pipe", frameRate: cast.frameRate(fps, otherwise: .motion),
-      maximumSize: rawFormat == nil ? cast.largestPicture(size) : cast.preset?.size)
+    if socket?.isEmpty == true { throw ValidationError("--socket takes the path of a Unix socket.") }
   }
 }

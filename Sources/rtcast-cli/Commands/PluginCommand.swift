@@ -6,14 +6,13 @@ import RTCMedia
 struct PluginCommand: CastingCommand {
   static let configuration = CommandConfiguration(
     commandName: "plugin",
-    abstract: "Cast what a plugin makes: pictures, sound, or both.",
+    abstract: "Cast the video and audio that a plugin makes.",
     discussion: """
-      A plugin is a shared library in C or any language that can pretend to be C; rtcast_plugin.h says how to write one. \
-      A name without a slash is searched for in the folders of RTCAST_PLUGIN_PATH: `waves` is libwaves.so or waves.so \
-      there.
+      A plugin is a shared library with the C interface of rtcast_plugin.h, in any language. A name without a slash is \
+      searched for in the folders of RTCAST_PLUGIN_PATH: `waves` finds libwaves.so or waves.so.
 
       A plugin that crashes takes rtcast with it. With --isolate it runs in a process of its own: its pictures come \
-      through shared memory, and when it crashes it is started again, at most five times a minute, while viewers keep the \
+      through shared memory, and if it crashes it is started again, at most five times a minute, while viewers keep the \
       last picture.
 
       Examples:
@@ -23,36 +22,14 @@ struct PluginCommand: CastingCommand {
         rtcast plugin ./libwaves.so --help-options
       """)
 
-  @Argument(help: ArgumentHelp("The library, by path or by name.", valueName: "plugin"))
+  @Argument(help: ArgumentHelp("Path or name of the library.", valueName: "plugin"))
   var plugin: String
 
-  @Option(
-    name: .customLong("option"), help: ArgumentHelp("For the plugin; may be given again.", valueName: "key=value"),
-    transform: { try PluginOption(parsing: $0) })
-  var options: [PluginOption] = []
-
-  @Flag(name: .customLong("help-options"), help: "Say what the plugin is and what options it takes, and end.")
-  var showsOptions = false
-
-  @Flag(help: "Run the plugin in a process of its own.")
-  var isolate = false
-
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "Most pictures a second, 0.1 to 240. (default: the plugin's own, or 30)", valueName: "n"),
-    transform: { try FrameRate(parsing: $0) })
-  var fps: FrameRate?
-
-  @Option(
-    help: ArgumentHelp("Size to ask the plugin for; larger pictures are scaled down to it.", valueName: "WxH"),
-    transform: { try PictureSize(parsing: $0) })
-  var size: PictureSize?
-
+  @OptionGroup(title: "Plugin") var hosting: PluginOptions
   @OptionGroup var cast: CastOptions
 
   func run() async throws {
-    guard showsOptions else { return try await CastRunner(cast).run(self) }
+    guard hosting.showsOptions else { return try await CastRunner(cast).run(self) }
     do throws(CaptureError) {
       let description = try PluginHostProgram.rtcast.describe(PluginSearch.ofEnvironment.path(of: plugin))
       for line in Self.lines(description) { Terminal.print(line) }
@@ -72,9 +49,9 @@ struct PluginCommand: CastingCommand {
   func source(_ logger: Logger) async throws(CastFailure) -> CastRunner.Source {
     do throws(CaptureError) {
       let path = try PluginSearch.ofEnvironment.path(of: plugin)
-      let program = isolate ? PluginHostProgram.rtcast : nil
-      let wanted = fps?.value ?? cast.preset?.frameRate
-      var settings = PluginSettings(options: options.map { ($0.key, $0.value) }, size: cast.largestPicture(size))
+      let program = hosting.isolate ? PluginHostProgram.rtcast : nil
+      let wanted = cast.media.maximumFrameRate
+      var settings = PluginSettings(options: hosting.options.map { ($0.key, $0.value) }, size: cast.media.maximumSize)
       if let wanted { settings.frameRate = wanted }
       let source = try PluginSource(
         path: path, settings: settings, isolation: program, onNotice: { logger.warning("\($0)") })
@@ -87,6 +64,21 @@ struct PluginCommand: CastingCommand {
   }
 }
 
+/// How the plugin is run.
+struct PluginOptions: ParsableArguments {
+  @Option(
+    name: .customLong("option"),
+    help: ArgumentHelp("Option for the plugin; may be given several times.", valueName: "key=value"),
+    transform: { try PluginOption(parsing: $0) })
+  var options: [PluginOption] = []
+
+  @Flag(name: .customLong("help-options"), help: "Describe the plugin and its options, and exit.")
+  var showsOptions = false
+
+  @Flag(help: "Run the plugin in a process of its own.")
+  var isolate = false
+}
+
 /// `--option key=value`.
 package struct PluginOption: Hashable, Sendable {
   package var key: String
@@ -94,7 +86,7 @@ package struct PluginOption: Hashable, Sendable {
 
   package init(parsing text: String) throws {
     guard let sign = text.firstIndex(of: "="), sign != text.startIndex else {
-      throw ValidationError("--option wants key=value, such as tone=440, not '\(text)'.")
+      throw ValidationError("--option takes key=value, such as tone=440, not '\(text)'.")
     }
     key = String(text[..<sign])
     value = String(text[text.index(after: sign)...])

@@ -6,11 +6,10 @@ import RTCMedia
 struct TestCommand: CastingCommand {
   static let configuration = CommandConfiguration(
     commandName: "test",
-    abstract: "Cast a test picture; no screen needed.",
+    abstract: "Cast a test picture; no screen or camera needed.",
     discussion: """
       Patterns: bars (colour bars with one moving block), clock (hands, frame number and time, also as a bar code), \
-      noise (every pixel new: the worst case), gradient (smooth and moving), scroll-text (a page of letters). The same \
-      seed draws the same pictures.
+      noise (every pixel changes: the worst case), gradient (smooth and moving), scroll-text (a scrolling page of text).
 
       Examples:
         rtcast test
@@ -18,42 +17,43 @@ struct TestCommand: CastingCommand {
         rtcast test --pattern clock --tone 440
       """)
 
-  @Option(help: ArgumentHelp("What to show.", valueName: "name"))
+  @OptionGroup(title: "Test picture") var picture: TestOptions
+  @OptionGroup var cast: CastOptions
+
+  func source(_ logger: Logger) -> CastRunner.Source {
+    Self.source(picture.pattern, seed: picture.seed, tone: picture.tone, cast.media)
+  }
+
+  static func source(
+    _ pattern: SyntheticPattern, seed: UInt64, tone: Double? = nil, _ media: MediaOptions
+  ) -> CastRunner.Source {
+    CastRunner.Source(
+      media: MediaSource(
+        video: SyntheticCapturer(pattern: pattern, seed: seed), audio: tone.map { ToneSource(frequency: $0) }),
+      name: "test", frameRate: media.frameRate(otherwise: .motion),
+      size: media.maximumSize ?? PixelSize(width: 1280, height: 720))
+  }
+}
+
+/// What is drawn and played.
+struct TestOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Pattern to draw.", valueName: "name"))
   var pattern: SyntheticPattern = .clock
-
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("Frames a second, 0.1 to 240. (default: 30)", valueName: "n"),
-    transform: { try FrameRate(parsing: $0) })
-  var fps: FrameRate?
-
-  @Option(
-    help: ArgumentHelp("Size of the picture, 16x16 to 8192x8192. (default: 1280x720)", valueName: "WxH"),
-    transform: { try PictureSize(parsing: $0) })
-  var size: PictureSize?
 
   @Option(
     help: ArgumentHelp("Also play a tone of this frequency, 20 to 20000 Hz.", valueName: "hertz"),
     transform: { text in
       guard let value = Double(text), (20...20_000).contains(value) else {
-        throw ValidationError("--tone is a frequency from 20 to 20000 Hz, not '\(text)'.")
+        throw ValidationError("--tone takes a frequency from 20 to 20000 Hz, not '\(text)'.")
       }
       return value
     })
   var tone: Double?
 
-  @Option(help: ArgumentHelp("What the pictures are drawn from, a whole number.", valueName: "number"))
+  @Option(
+    help: ArgumentHelp(
+      "Whole number that noise and text are drawn from; the same seed draws the same pictures.", valueName: "number"))
   var seed: UInt64 = 1
-
-  @OptionGroup var cast: CastOptions
-
-  func source(_ logger: Logger) -> CastRunner.Source {
-    let capturer = SyntheticCapturer(pattern: pattern, seed: seed)
-    let sound = tone.map { ToneSource(frequency: $0) }
-    return CastRunner.Source(
-      media: MediaSource(video: capturer, audio: sound), name: "test",
-      frameRate: cast.frameRate(fps, otherwise: .motion),
-      size: cast.largestPicture(size) ?? PixelSize(width: 1280, height: 720))
-  }
 }
 
 extension SyntheticPattern: ExpressibleByArgument {}

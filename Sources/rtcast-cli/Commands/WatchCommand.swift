@@ -1,58 +1,58 @@
 import ArgumentParser
 import Logging
-import RTCMedia
 import RTCSignaling
 import RTCast
 
 struct WatchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
-    abstract: "Watch a cast in a window, or only record it.",
+    abstract: "Watch a cast in a window, or record it.",
     discussion: """
-      Takes the URL of a WHEP service or of a page that `rtcast` prints, or a peer at a hub by its name. Sends nothing.
+      Takes a link that `rtcast` prints, the URL of a WHEP service, or the name of a peer at a hub. Sends nothing.
 
       Examples:
         rtcast watch http://127.0.0.1:8080/
-        rtcast watch https://sfu.example/whep/talk --token s3cret --record talk.mkv
+        rtcast watch https://sfu.example/whep/talk --token-file ~/.sfu-token --record talk.mkv
         rtcast watch alice --server wss://hub.example
         rtcast watch manual
-            the descriptions of `rtcast screen --to manual` by copy and paste
+            paste the description that `rtcast screen --to manual` prints
       """)
 
-  @Argument(help: ArgumentHelp("URL, NAME, room:NAME, wss://host/NAME or manual.", valueName: "what"))
+  @Argument(help: ArgumentHelp("What to watch: a URL, NAME, room:NAME, wss://HOST/NAME or manual.", valueName: "what"))
   var what: String
 
-  @OptionGroup var hub: HubOptions
-  @OptionGroup var receive: ReceiveOptions
+  @OptionGroup(title: "Connection") var connection: WatchConnectionOptions
+  @OptionGroup(title: "While it runs") var output: WatchOutputOptions
 
   func validate() throws { _ = try CastTarget(parsing: what) }
 
   func run() async throws {
-    let logger = StandardErrorLog.logger(verbosity: receive.verbose)
-    switch try CastTarget(parsing: what) {
-    case .whip(let url):
-      try await WatchRunner(.service(url, token: receive.token?.text ?? Self.token(in: url)), hub, receive, logger)
-        .run()
-    case .manual: try await WatchRunner(.manual, hub, receive, logger).run()
-    case .hub(let target):
-      let plan: CallPlan
-      do throws(CastFailure) { plan = try self.plan(target) } catch {
-        CallOutput(isJSON: receive.json).failed(error)
-        throw error.status.code
+    let logger = StandardErrorLog.logger(verbosity: output.run.verbose)
+    do throws(CastFailure) {
+      switch try target() {
+      case .whip(let url):
+        let secret = try connection.token.secret(link: Self.token(in: url))
+        try await WatchRunner(.service(url, token: secret?.text), self, logger).run()
+      case .manual: try await WatchRunner(.manual, self, logger).run()
+      case .hub(let target): try await CallRunner(try plan(target), logger: logger).perform()
       }
-      try await CallRunner(plan, logger: logger).run()
+    } catch {
+      CallOutput(isJSON: output.run.json).failed(error)
+      throw error.status.code
     }
   }
 
+  /// Parsed already, when the command line was.
+  private func target() throws(CastFailure) -> CastTarget {
+    do { return try CastTarget(parsing: what) } catch { throw CastFailure(.usage, "\(error)") }
+  }
+
   private func plan(_ target: HubTarget) throws(CastFailure) -> CallPlan {
-    var plan = CallPlan(target: .place(target.place), hub: try hub.hub(for: target))
-    plan.name = hub.ownName
-    plan.token = receive.token?.text
-    if let preset = receive.preset { plan.configuration = CallConfiguration(preset) }
-    plan.showsWindow = !hub.hidesWindow
-    plan.record = receive.record
-    plan.duration = receive.duration
-    plan.isJSON = receive.json
+    var plan = CallPlan(
+      target: .place(target.place), hub: try connection.hub.hub(for: target), connection.hub,
+      token: try connection.token.secret(), output.run)
+    if let preset = connection.preset { plan.configuration = CallConfiguration(preset) }
+    plan.record = output.recording.record
     return plan
   }
 
@@ -62,4 +62,23 @@ struct WatchCommand: AsyncParsableCommand {
     let fragment = url[url.index(after: mark)...]
     return String(fragment.hasPrefix("token=") ? fragment.dropFirst(6) : fragment)
   }
+}
+
+/// How the cast is reached and shown.
+struct WatchConnectionOptions: ParsableArguments {
+  @OptionGroup var hub: HubOptions
+  @OptionGroup var token: TokenOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Preset, of which only connectionTimeout counts here: \(Preset.builtInNames.joined(separator: ", ")), or the path of "
+        + "a JSON file.", valueName: "name|path"),
+    transform: { try MediaOptions.preset($0) })
+  var preset: Preset?
+}
+
+/// What is told and kept while the cast is watched.
+struct WatchOutputOptions: ParsableArguments {
+  @OptionGroup var recording: RecordOptions
+  @OptionGroup var run: RunOptions
 }

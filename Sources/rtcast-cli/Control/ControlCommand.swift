@@ -15,16 +15,16 @@ package enum ControlCommand: Hashable, Sendable {
   case source([String])
   case pause
   case resume
-  /// What a viewer is sent at most, 100 kbit/s…100 Mbit/s.
+  /// Starting and maximum video bitrate for each viewer, 100 kbit/s…100 Mbit/s.
   case bitrate(BitRate)
-  /// The most pictures a second, 0.1…240.
+  /// Maximum frame rate, 0.1…240 frames per second.
   case frameRate(Double)
   case contentHint(ContentHint)
   case keyFrame
   case mute(Bool)
   /// Of a call: a line of its chat.
   case say(String)
-  /// Of a call that rings here: takes it, or rejects it.
+  /// Of an incoming call: accepts it, or rejects it.
   case answer(Bool)
   /// Of a call: ends it.
   case hangUp
@@ -32,10 +32,38 @@ package enum ControlCommand: Hashable, Sendable {
   package init(parsing line: some Sequence<UInt8>) throws(ControlError) {
     let tree: JSONTree
     do throws(JSONError) { tree = try JSONTree(parsing: line) } catch {
-      throw ControlError("A control line is one JSON object; this one is none: \(error.problem).")
+      throw ControlError("A control line must be one JSON object; this one is not: \(error.problem).")
     }
     self = try ControlFields(tree).command()
   }
+
+  /// What takes a command.
+  package enum Scope: Sendable {
+    case casts, calls, both
+  }
+
+  package var scope: Scope {
+    switch self {
+    case .source, .pause, .resume, .mute: .both
+    case .bitrate, .frameRate, .contentHint, .keyFrame: .casts
+    case .say, .answer, .hangUp: .calls
+    }
+  }
+
+  /// Refuses what a call, or a cast, does not take.
+  package func check(isCall: Bool) throws(ControlError) {
+    switch (scope, isCall) {
+    case (.both, _), (.casts, false), (.calls, true): return
+    case (.casts, true): throw ControlError("The command \"\(name)\" is for casts; this is a call.")
+    case (.calls, false): throw ControlError("The command \"\(name)\" is for calls; this is a cast.")
+    }
+  }
+
+  /// The words that name commands, as `docs/control.md` lists them.
+  package static let names = [
+    "source", "pause", "resume", "mute", "unmute", "bitrate", "fps", "hint", "keyframe", "say", "accept", "reject",
+    "hangup",
+  ]
 
   /// The word that names it.
   package var name: String {
@@ -69,11 +97,6 @@ private struct ControlFields {
   /// One element for `value`; nil when neither was given.
   private let arguments: [String]?
 
-  private static let commands = [
-    "source", "pause", "resume", "bitrate", "fps", "hint", "keyframe", "mute", "unmute", "say", "accept", "reject",
-    "hangup",
-  ]
-
   init(_ tree: JSONTree) throws(ControlError) {
     guard case .object(let members) = tree.value else {
       throw ControlError(
@@ -99,7 +122,7 @@ private struct ControlFields {
       }
     }
     guard let name else {
-      throw ControlError("A control line needs a \"command\": \(Self.commands.joined(separator: ", ")).")
+      throw ControlError("A control line needs a \"command\": \(ControlCommand.names.joined(separator: ", ")).")
     }
     self.name = name
     self.arguments = arguments
@@ -128,7 +151,7 @@ private struct ControlFields {
     case "hint": return .contentHint(try contentHint())
     default:
       throw ControlError(
-        "There is no command \"\(Self.shown(name))\"; there are \(Self.commands.joined(separator: ", ")).")
+        "There is no command \"\(Self.shown(name))\"; there are \(ControlCommand.names.joined(separator: ", ")).")
     }
   }
 
@@ -139,25 +162,25 @@ private struct ControlFields {
 
   private func single(_ allowed: String) throws(ControlError) -> String {
     guard let arguments, arguments.count == 1 else {
-      throw ControlError("The command \"\(name)\" wants one value: \(allowed).")
+      throw ControlError("The command \"\(name)\" takes one value: \(allowed).")
     }
     return arguments[0]
   }
 
   private func bitrate() throws(ControlError) -> BitRate {
-    let allowed = "bits a second from 100k to 100M, such as \"800k\" or 800000"
+    let allowed = "100k to 100M bit/s, such as \"800k\" or 800000"
     let text = try single(allowed)
     guard let rate = BitRate(text: text) else {
-      throw ControlError("The command \"bitrate\" wants \(allowed), not \"\(Self.shown(text))\".")
+      throw ControlError("The command \"bitrate\" takes \(allowed), not \"\(Self.shown(text))\".")
     }
     return rate
   }
 
   private func frameRate() throws(ControlError) -> Double {
-    let allowed = "pictures a second from 0.1 to 240"
+    let allowed = "0.1 to 240 frames per second"
     let text = try single(allowed)
     guard let rate = Double(text), (0.1...240).contains(rate) else {
-      throw ControlError("The command \"fps\" wants \(allowed), not \"\(Self.shown(text))\".")
+      throw ControlError("The command \"fps\" takes \(allowed), not \"\(Self.shown(text))\".")
     }
     return rate
   }
@@ -166,7 +189,7 @@ private struct ControlFields {
     let allowed = ContentHint.allCases.map(\.rawValue).joined(separator: ", ")
     let text = try single(allowed)
     guard let hint = ContentHint(rawValue: text.lowercased()) else {
-      throw ControlError("The command \"hint\" wants one of \(allowed), not \"\(Self.shown(text))\".")
+      throw ControlError("The command \"hint\" takes one of \(allowed), not \"\(Self.shown(text))\".")
     }
     return hint
   }

@@ -1,5 +1,3 @@
-package import RTCSignaling
-
 /// The answer to a control line, as an event.
 package struct ControlReply: Sendable {
   /// The command that was obeyed, or why none was.
@@ -8,10 +6,10 @@ package struct ControlReply: Sendable {
   package init(_ outcome: Result<ControlCommand, ControlError>) { self.outcome = outcome }
 
   /// `control` when it was obeyed, else `error`, like every other failure.
-  package var event: JSONValue {
+  package var event: OutputEvent {
     switch outcome {
-    case .success(let command): ["event": "control", "ok": .bool(true), "command": .string(command.name)]
-    case .failure(let error): ["event": "error", "control": .bool(true), "message": .string(error.sentence)]
+    case .success(let command): OutputEvent(.control, [("ok", .bool(true)), ("command", .string(command.name))])
+    case .failure(let error): OutputEvent(.error, [("control", .bool(true)), ("message", .string(error.sentence))])
     }
   }
 }

@@ -21,7 +21,7 @@ struct DisplayChecks {
     return probe.isDirect
       ? .works("Display", found)
       : .lacks(
-        "Display", "\(found): every picture is converted first", advice: "Run the X server with depth 24 to spare that."
+        "Display", "\(found): every picture is converted first", advice: "Run the X server with depth 24 to avoid that."
       )
   }
 

@@ -9,7 +9,7 @@ enum MachineChecks {
     return count > 1
       ? .works("Processor", "\(count) cores")
       : .lacks(
-        "Processor", "one core", advice: "Cast few pictures a second (--fps 5) and small ones (--size 1280x720).")
+        "Processor", "one core", advice: "Use a low frame rate (--fps 5) and small pictures (--size 1280x720).")
   }
 
   private static func memory() -> Check {
@@ -18,7 +18,7 @@ enum MachineChecks {
     }
     let found = "\(Figures.fixed(Double(available) / 1_048_576, 1)) GiB available"
     return available >= 131_072
-      ? .works("Memory", found) : .lacks("Memory", found, advice: "End other programs; a cast takes some 100 MiB.")
+      ? .works("Memory", found) : .lacks("Memory", found, advice: "Stop other programs; a cast takes about 100 MiB.")
   }
 
   /// A line of /proc/meminfo.

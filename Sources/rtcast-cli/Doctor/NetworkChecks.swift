@@ -12,7 +12,7 @@ enum NetworkChecks {
       switch (port.hasIPv4, port.hasIPv6) {
       case (true, true): return .works("UDP", "a port opens on IPv4 and IPv6")
       case (true, false): return .works("UDP", "a port opens on IPv4; this machine has no IPv6")
-      default: return .lacks("UDP", "a port opens on IPv6 alone", advice: "Viewers without IPv6 cannot be reached.")
+      default: return .lacks("UDP", "a port opens on IPv6 only", advice: "Viewers without IPv6 cannot be reached.")
       }
     } catch {
       return .fails("UDP", error.description, advice: "Allow this program to open UDP sockets.")
@@ -26,7 +26,7 @@ enum NetworkChecks {
     var length = socklen_t(MemoryLayout<Int32>.size)
     let udpSegment: Int32 = 103  // UDP_SEGMENT of linux/udp.h
     if descriptor >= 0, getsockopt(descriptor, Int32(IPPROTO_UDP), udpSegment, &size, &length) == 0 {
-      return .works("UDP GSO", "the kernel cuts datagrams: sending to many viewers costs less")
+      return .works("UDP GSO", "the kernel segments datagrams: sending to many viewers costs less")
     }
     return .lacks("UDP GSO", "missing; sending costs more", advice: "Use Linux 4.18 or later.")
   }
@@ -53,8 +53,8 @@ enum NetworkChecks {
     let outward = NetworkInterfaces.hostCandidates(from: all).filter { !$0.isLoopback }
     guard !outward.isEmpty else {
       return .lacks(
-        "Addresses", "loopback alone: viewers on this machine can watch",
-        advice: "Connect to a network for viewers elsewhere.")
+        "Addresses", "loopback only: nobody on another machine can watch",
+        advice: "Connect this machine to a network.")
     }
     return .works("Addresses", outward.map(\.description).joined(separator: ", "))
   }

@@ -16,7 +16,7 @@ enum SoundChecks {
         advice: "`pactl load-module module-null-sink` makes one."),
       device(
         found, .microphone, for: "--audio mic", missing: "no microphone",
-        advice: "Plug one in, or cast without --audio mic."),
+        advice: "Connect one, or cast without --audio mic."),
     ]
   }
 
@@ -26,7 +26,7 @@ enum SoundChecks {
     let name = kind == .desktop ? "Sound" : "Microphone"
     let devices = found.devices.filter { $0.kind == kind }
     if let device = devices.first(where: \.isDefault) ?? (kind == .microphone ? devices.first : nil) {
-      return .works(name, "\(option) casts \(device.description.printable) (\(found.server.printable))")
+      return .works(name, "\(option) sends \(device.description.printable) (\(found.server.printable))")
     }
     return .lacks(name, "\(missing) at \(found.server.printable)", advice: advice)
   }

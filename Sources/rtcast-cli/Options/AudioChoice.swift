@@ -18,11 +18,12 @@ package enum AudioChoice: Hashable, Sendable {
     switch text.lowercased() {
     case "desktop": self = .desktop
     case "mic", "microphone": self = .microphone
-    case "file": self = .own
+    case "source": self = .own
     case "none": self = .silence
     default:
       guard text.contains(where: { !$0.isWhitespace }) else {
-        throw ValidationError("--audio wants desktop, mic, file, none, or the name of a device (see `rtcast list`).")
+        throw ValidationError(
+          "--audio takes source, desktop, mic, none, or the name of a device (see `rtcast list audio`).")
       }
       self = .device(text)
     }
@@ -51,8 +52,8 @@ extension CastOptions {
   /// The sound to send.
   /// - Parameter own: the source's.
   func audioSource(own: (any AudioSource)?, _ logger: Logger) -> (any AudioSource)? {
-    guard let audio else { return own }
-    let isCall = if case .hub? = to { true } else { false }
+    guard let audio = media.audio else { return own }
+    let isCall = if case .hub? = destination.to { true } else { false }
     return audio.source(own: own, isCall: isCall, logger)
   }
 }

@@ -48,15 +48,15 @@ package struct HubTarget: Hashable, Sendable {
     var name = text
     if text.hasPrefix("ws:") || text.hasPrefix("wss:") {
       guard let target = HubAddress.target(text) else {
-        throw ValidationError("'\(text)' is no peer at a hub; it must look like wss://host/NAME.")
+        throw ValidationError("'\(text)' is not a peer at a hub; it must look like wss://host/NAME.")
       }
       (hub, name) = (target.hub, target.peer)
     }
     place = name.hasPrefix("room:") ? .room(String(name.dropFirst(5))) : .peer(name)
     guard !self.name.isEmpty, self.name.utf8.count <= 64, !self.name.contains(where: { "/?#\\".contains($0) }) else {
       throw ValidationError(
-        "'\(text)' names nobody: a name has 1 to 64 bytes and no / ? # \\. Take NAME, room:NAME, wss://host/NAME, "
-          + "https://host/whip or manual.")
+        "'\(text)' is not a destination: give NAME, room:NAME, wss://host/NAME, https://host/path or manual, where a NAME "
+          + "has 1 to 64 bytes and none of / ? # \\.")
     }
   }
 
@@ -78,7 +78,7 @@ package struct HubTarget: Hashable, Sendable {
 enum HubChoice {
   static func address(_ text: String) throws -> HubAddress {
     guard let address = HubAddress(text) else {
-      throw ValidationError("--server wants a hub's address, such as wss://host or ws://host:8080, not '\(text)'.")
+      throw ValidationError("--server takes a hub's address, such as wss://host or ws://host:8080, not '\(text)'.")
     }
     return address
   }
@@ -89,11 +89,12 @@ enum HubChoice {
     guard let environment, !environment.isEmpty else {
       throw CastFailure(
         .usage,
-        "Which hub? Say --server wss://host (or set RTCAST_SERVER); `rtcast serve` runs one, and prints its address.")
+        "No hub is named: give --server wss://host or set RTCAST_SERVER; `rtcast serve` runs a hub and prints its address."
+      )
     }
     guard let hub = HubAddress(environment) else {
       throw CastFailure(
-        .usage, "RTCAST_SERVER is '\(environment)', which is no hub's address; it must look like wss://host.")
+        .usage, "RTCAST_SERVER is '\(environment)', which is not a hub's address; it must look like wss://host.")
     }
     return hub
   }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `--fps`: frames a second, 0.1 to 240.
+/// `--fps`: frames per second, 0.1 to 240.
 package struct FrameRate: CustomStringConvertible {
   package let value: Double
 
@@ -9,9 +9,9 @@ package struct FrameRate: CustomStringConvertible {
 
   private init(_ value: Double) { self.value = value }
 
-  package init(parsing text: String) throws {
+  package init(parsing text: String, option: String = "--fps") throws {
     guard let value = Double(text), (0.1...240).contains(value) else {
-      throw ValidationError("--fps goes from 0.1 to 240 frames a second; 5 suits text, 30 suits motion.")
+      throw ValidationError("\(option) takes 0.1 to 240 frames per second; 5 suits text, 30 suits motion.")
     }
     self.value = value
   }

@@ -7,9 +7,9 @@ package struct PictureSize: CustomStringConvertible {
 
   init(width: Int, height: Int) { size = PixelSize(width: width, height: height) }
 
-  package init(parsing text: String) throws {
+  package init(parsing text: String, option: String = "--size") throws {
     guard let size = PixelSize(parsing: text) else {
-      throw ValidationError("--size wants WIDTHxHEIGHT, each from 16 to 8192, such as 1280x720.")
+      throw ValidationError("\(option) takes WIDTHxHEIGHT, each from 16 to 8192, such as 1280x720.")
     }
     self.size = size
   }
@@ -27,7 +27,7 @@ package struct ScreenRegion {
       (0...32767).contains(x), (0...32767).contains(y)
     else {
       throw ValidationError(
-        "--region wants WIDTHxHEIGHT+X+Y, 16x16 or larger and inside the screen, such as 800x600+100+50.")
+        "--region takes WIDTHxHEIGHT+X+Y, 16x16 or larger and inside the screen, such as 800x600+100+50.")
     }
     rect = PixelRect(x: x, y: y, width: size.width, height: size.height)
   }

@@ -17,10 +17,10 @@ struct ServeOutput: Sendable {
   func listening(at links: [String], local: String, fingerprint: String?, isOpen: Bool) {
     if json {
       var event: [(String, JSONValue)] = [
-        ("event", "listening"), ("url", .string(local)), ("urls", .array(links.map { .string($0) })),
+        ("url", .string(local)), ("urls", .array(links.map { .string($0) })),
       ]
       if let fingerprint { event.append(("fingerprint", .string(fingerprint))) }
-      return Terminal.print(JSONValue.object(event).text)
+      return OutputEvent(.listening, event).print()
     }
     guard Terminal.isInteractive else {
       for link in links { Terminal.print(link) }
@@ -39,8 +39,10 @@ struct ServeOutput: Sendable {
       Terminal.print("  \(index == 0 ? "Call at" : "     or") \u{1B}[1m\(link)\u{1B}[0m")
     }
     if let fingerprint { Terminal.print("  Certificate (SHA-256) \(fingerprint)") }
-    if isOpen { Terminal.print("  Everybody who can reach this machine may use it; --token SECRET keeps others out.") }
-    Terminal.print("  Ctrl-C ends the hub.\n")
+    if isOpen {
+      Terminal.print("  Anyone who can reach this machine can use the hub; a token (--token-file) restricts it.")
+    }
+    Terminal.print("  Press Ctrl-C to stop.\n")
   }
 
   func hubChanged(_ news: HubNews) {
@@ -63,27 +65,20 @@ struct ServeOutput: Sendable {
 
   private func stream(_ name: String, _ state: String, _ more: [(String, JSONValue)] = []) {
     guard json else { return }
-    let members: [(String, JSONValue)] = [("event", "stream"), ("id", .string(name)), ("state", .string(state))]
-    Terminal.print(JSONValue.object(members + more).text)
+    OutputEvent(.stream, [("id", .string(name)), ("state", .string(state))] + more).print()
   }
 
   private func peer(_ name: String, _ state: String, _ more: [(String, JSONValue)] = []) {
-    let members: [(String, JSONValue)] = [("event", "peer"), ("id", .string(name)), ("state", .string(state))]
-    Terminal.print(JSONValue.object(members + more).text)
+    OutputEvent(.peer, [("id", .string(name)), ("state", .string(state))] + more).print()
   }
 
   func ended(_ ending: CastEnding) {
-    if json { Terminal.print(JSONValue.object([("event", "ended"), ("reason", .string(ending.word))]).text) }
+    if json { OutputEvent.ended(ending.word).print() }
   }
 
   /// The same sentence for a program and for a person.
   func failed(_ failure: CastFailure) {
-    if json {
-      Terminal.print(
-        JSONValue.object([
-          ("event", "error"), ("message", .string(failure.sentence)), ("status", .count(failure.status.rawValue)),
-        ]).text)
-    }
+    if json { OutputEvent.failed(failure).print() }
     Terminal.complain(failure.sentence)
   }
 }

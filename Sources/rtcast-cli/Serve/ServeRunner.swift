@@ -23,8 +23,8 @@ struct ServeRunner {
 
   init(_ command: ServeCommand) {
     self.command = command
-    output = ServeOutput(json: command.json, hidesQRCode: command.hidesQRCode)
-    logger = StandardErrorLog.logger(verbosity: command.verbose)
+    output = ServeOutput(json: command.output.json, hidesQRCode: command.hidesQRCode)
+    logger = StandardErrorLog.logger(verbosity: command.output.verbose)
     (happenings, report) = AsyncStream.makeStream()
   }
 
@@ -43,11 +43,12 @@ struct ServeRunner {
 
   private func serve(_ listen: ListenAddress) async throws(CastFailure) {
     OpenFiles.allowMost()
-    let access = HubAccess(shared: command.token, perPeer: try command.tokens.map(TokenFile.read) ?? [:])
+    let token = try command.token.secret()?.token
+    let access = HubAccess(shared: token, perPeer: try command.tokens.map(TokenFile.read) ?? [:])
     let certificate = try certificate()
     let report = report
     let relay = StreamRelay(into: StreamDirectory(), report: { report.yield(.stream($0)) })
-    var configuration = configuration(listen, certificate, access)
+    var configuration = configuration(listen, certificate, access, token)
     configuration.publications = relay
     let server: SignalingServer
     do throws(SignalingServerError) {
@@ -56,9 +57,9 @@ struct ServeRunner {
       throw CastFailure(error)
     }
     output.listening(
-      at: links(to: server), local: server.link, fingerprint: certificate?.fingerprint.digits,
-      isOpen: command.token == nil && command.tokens == nil && !listen.host.isLoopback)
-    let limit = command.duration.map { seconds in
+      at: links(to: server, token), local: server.link, fingerprint: certificate?.fingerprint.digits,
+      isOpen: token == nil && command.tokens == nil && !listen.host.isLoopback)
+    let limit = command.output.duration.map { seconds in
       Task { if (try? await Task.sleep(for: .seconds(seconds))) != nil { report.yield(.end(.durationOver)) } }
     }
     let ending = await follow()
@@ -98,20 +99,20 @@ struct ServeRunner {
   // MARK: - Configuration
 
   private func configuration(
-    _ listen: ListenAddress, _ certificate: ServeCertificate?, _ access: HubAccess
+    _ listen: ListenAddress, _ certificate: ServeCertificate?, _ access: HubAccess, _ token: AccessToken?
   ) -> SignalingServerConfiguration {
     var limits = HubLimits()
-    limits.connections = command.maxConnections
-    limits.peers = command.maxPeers
-    limits.rooms = command.maxRooms
-    limits.messageBytes = command.maxMessage
-    limits.messagesPerSecond = command.maxRate
-    limits.messageBurst = max(limits.messageBurst, command.maxRate * 2)
+    limits.connections = command.limits.maxConnections
+    limits.peers = command.limits.maxPeers
+    limits.rooms = command.limits.maxRooms
+    limits.messageBytes = command.limits.maxMessage
+    limits.messagesPerSecond = command.limits.maxRate
+    limits.messageBurst = max(limits.messageBurst, command.limits.maxRate * 2)
     var server = ServerLimits()
-    server.connections = command.maxConnections
+    server.connections = command.limits.maxConnections
     let report = report
     var configuration = SignalingServerConfiguration(
-      listen: listen, token: command.token, hostNames: command.hostName, limits: server,
+      listen: listen, token: token, hostNames: command.hostName, limits: server,
       hub: HubConfiguration(limits: limits, access: access, iceServers: command.iceServer))
     configuration.frontPage = .hub(HubPage.html)
     configuration.origins = command.allowOrigin
@@ -139,12 +140,12 @@ struct ServeRunner {
 
   /// docs/features.md S1.11: a server on every address is reached from elsewhere by the addresses of this machine, so those come
   /// first.
-  private func links(to server: SignalingServer) -> [String] {
+  private func links(to server: SignalingServer, _ token: AccessToken?) -> [String] {
     guard server.address.host.isUnspecified else { return [server.link] }
     let takesV6 = server.address.host.isIPv6
     let outward = outwardAddresses.filter { $0.isV4 || takesV6 }.map {
       ListenAddress(host: HostName($0.description), port: server.address.port)
-        .link(token: command.token, isSecure: server.isSecure)
+        .link(token: token, isSecure: server.isSecure)
     }
     return outward + [server.link]
   }

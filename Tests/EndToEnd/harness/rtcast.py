@@ -9,6 +9,8 @@ import threading
 import time
 from pathlib import Path
 
+from harness import json_page
+
 ROOT = Path(__file__).resolve().parents[3]
 BINARY = os.environ.get("RTCAST", str(ROOT / ".build/release/rtcast"))
 
@@ -50,7 +52,7 @@ class Rtcast:
                 raise AssertionError(f"no {name!r} event within {timeout} s; seen {self.seen[-5:]}; stderr {self.stderr[-10:]}")
             if line is None:
                 raise AssertionError(f"rtcast ended before {name!r}; seen {self.seen[-5:]}; stderr {self.stderr[-10:]}")
-            event = json.loads(line)
+            event = json_page.check(json.loads(line))
             self.seen.append(event)
             if event["event"] == name and where(event):
                 return event
@@ -62,7 +64,7 @@ class Rtcast:
             except queue.Empty:
                 return
             if line:
-                self.seen.append(json.loads(line))
+                self.seen.append(json_page.check(json.loads(line)))
 
     def url(self):
         return self.wait_event("listening")["url"]

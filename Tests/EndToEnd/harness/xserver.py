@@ -4,8 +4,23 @@ import os
 import subprocess
 
 import numpy as np
-from Xlib import X, Xatom
+import Xlib.display
+from Xlib import X, Xatom, error
 from Xlib.display import Display
+from Xlib.protocol import event
+
+
+class OwnNumbers(Xlib.display._BaseDisplay):
+    """python-xlib keeps the numbers of extensions for all servers together; each server has its own, and XWayland's differ."""
+
+    def __init__(self, *arguments, **options):
+        self.extension_major_opcodes = {}
+        self.event_classes = event.event_class.copy()
+        self.error_classes = error.xerror_class.copy()
+        super().__init__(*arguments, **options)
+
+
+Xlib.display._BaseDisplay = OwnNumbers
 
 
 class XServer:

@@ -48,21 +48,32 @@ private final class Folder {
 
   @Test func `The names are known`() { #expect(Preset.builtInNames == Self.names) }
 
-  @Test func `The first folder that has it counts, before what is built in`() throws {
+  @Test func `The first folder that has it counts`() throws {
     let (first, second) = (Folder(), Folder())
-    second.write("text.json", "{\"fps\": 2}")
+    second.write("mine.json", "{\"fps\": 2}")
     let path = [first.path, "/no/such/folder", second.path]
-    #expect(try Preset.find("text", in: path).frameRate == 2)
-    first.write("text.json", "{\"fps\": 1}")
-    #expect(try Preset.find("text", in: path).frameRate == 1)
-    #expect(try Preset.find("\(second.path)/text.json", in: path).frameRate == 2)
+    #expect(try Preset.find("mine", in: path).frameRate == 2)
+    first.write("mine.json", "{\"fps\": 1}")
+    #expect(try Preset.find("mine", in: path).frameRate == 1)
+    #expect(try Preset.find("\(second.path)/mine.json", in: path).frameRate == 2)
+  }
+
+  @Test func `A file in a folder takes no built-in name`() throws {
+    let folder = Folder()
+    folder.write("text.json", "{\"fps\": 2}")
+    #expect(try Preset.find("text", in: [folder.path]) == Preset.find("text", in: []))
+    #expect(try Preset.find("\(folder.path)/text.json", in: []).frameRate == 2)
+  }
+
+  @Test func `The working folder is not searched`() {
+    #expect(Preset.searchPath.allSatisfy { $0.hasPrefix("/") })
   }
 
   @Test func `A broken file is an error, not passed over`() {
     let folder = Folder()
-    folder.write("text.json", "{\"fps\": }")
-    let error = #expect(throws: PresetError.self) { try Preset.find("text", in: [folder.path]) }
-    #expect(error?.sentence.contains("\(folder.path)/text.json") == true)
+    folder.write("mine.json", "{\"fps\": }")
+    let error = #expect(throws: PresetError.self) { try Preset.find("mine", in: [folder.path]) }
+    #expect(error?.sentence.contains("\(folder.path)/mine.json") == true)
   }
 
   @Test func `An unknown name is answered with those there are`() {

@@ -1,0 +1,284 @@
+import RTCConvert
+package import RTCMedia
+package import RTCPrimitives
+
+/// What is wanted of an encoder; gathered while it works, taken over before each frame.
+package struct EncoderControls: Hashable, Sendable {
+  package var bitrate: BitRate
+  package var bitrates: ClosedRange<BitRate>
+  package var maxFrameRate: Double
+  package var contentHint: ContentHint
+  package var isActive: Bool
+  package var wantsKeyFrame = false
+  /// Every viewer can be told of another matrix than BT.601, so that such pictures need no conversion.
+  package var keepsColorSpace = false
+
+  package init(_ settings: EncodingSettings) {
+    bitrate = settings.startBitrate
+    bitrates = settings.bitrates
+    maxFrameRate = settings.maxFrameRate
+    contentHint = settings.contentHint
+    isActive = settings.isActive
+  }
+}
+
+/// One encoder and what brings pictures to it: convert, encode, refine. A machine without threads or clock: `now` comes
+/// with each call. Used by one thread at a time.
+package struct EncodeStage: ~Copyable {
+  package private(set) var statistics = EncodingStatistics()
+
+  private let settings: EncodingSettings
+  private let makeEncoder: VideoEncoderFactory
+  private let rendition: Rendition
+
+  private var controls: EncoderControls
+  private var encoder: (any VideoEncoder)?
+  private var converter = FrameConverter()
+  private var source = EncodeJob.Source.inputPicture
+  private var rotation = VideoRotation.none
+  /// What the encoder's pictures are in; changes with a key frame only.
+  private var colorSpace = ColorSpace.bt601Limited
+  private var frameHint: ContentHint?
+  /// What the encoder was not told of yet; nil = everything.
+  private var untold: [PixelRect]?
+  /// False while the encoder's input picture is older than `source`.
+  private var pictureIsCurrent = false
+  /// The next frame is the first of another source or matrix: a key frame, whatever else is wanted.
+  private var isNewSource = false
+  /// When the newest picture was taken out of a source that is not encoded yet.
+  private var unencoded: Timestamp?
+  private var lastFrame: Timestamp?
+  /// The newest time given to an encoded frame; those of another source may begin before it.
+  private var lastCapture = Timestamp.zero
+  private var lastKeyFrame: Timestamp?
+  private var encodedCount: UInt64 = 0
+  private var events: [EncoderEvent] = []
+
+  package init(
+    settings: EncodingSettings, rendition: Rendition = .encoded, makeEncoder: @escaping VideoEncoderFactory
+  ) {
+    self.settings = settings
+    self.makeEncoder = makeEncoder
+    self.rendition = rendition
+    controls = EncoderControls(settings)
+    statistics.contentHint = settings.contentHint
+  }
+
+  /// Takes over what is wanted from now on. A wanted key frame stays wanted until it was made.
+  package mutating func apply(_ new: EncoderControls) {
+    let wasActive = controls.isActive
+    let pending = controls.wantsKeyFrame
+    controls = new
+    controls.wantsKeyFrame = new.isActive && (new.wantsKeyFrame || pending || !wasActive)
+    controls.bitrate = min(max(new.bitrate, new.bitrates.lowerBound), new.bitrates.upperBound)
+    // A viewer's first picture shows everything, whatever was told to the encoder before.
+    if !wasActive && new.isActive { untold = nil }
+  }
+
+  /// The next frame comes from another source.
+  package mutating func sourceChanged() {
+    untold = nil
+    pictureIsCurrent = false
+    isNewSource = true
+  }
+
+  /// Converts a captured frame to where the encoder reads it; `encode` follows. It is converted even while nobody watches,
+  /// so that whoever comes sees the newest picture without the source's help.
+  package mutating func take(_ frame: VideoFrame, now: Timestamp) {
+    lastFrame = now
+    statistics.framesCaptured += 1
+    statistics.captureTime = statistics.captureTime + (now - frame.captureTime)
+    rotation = frame.rotation
+    frameHint = frame.contentHint
+    guard let encoder = preparedEncoder(for: frame.size), takePixels(of: frame, encoder) else { return }
+    unencoded = frame.captureTime
+  }
+
+  /// Pictures that a newer one replaced before they were taken here; their changes came with it.
+  package mutating func noteReplaced(_ count: UInt64) {
+    statistics.framesCaptured += count
+    statistics.framesDropped += count
+  }
+
+  /// Encodes what `take` brought; nil when there is nothing to send.
+  package mutating func encode(now: Timestamp) -> EncodedFrame? {
+    guard let captureTime = unencoded else { return nil }
+    unencoded = nil
+    guard controls.isActive, let encoder else { return nil }
+    let wantsKeyFrame = isNewSource || isKeyFrameDue(now)
+    isNewSource = false
+    let hasChanged = untold?.isEmpty != true
+    guard hasChanged || wantsKeyFrame else { return nil }
+    let encoded = encode(encoder, captureTime: captureTime, keyFrame: wantsKeyFrame, now: now)
+    if encoded == nil { statistics.framesDropped += 1 }
+    return encoded
+  }
+
+  /// Does what is due while the source rests: key frames that were asked for, and refinement.
+  package mutating func serve(now: Timestamp) -> EncodedFrame? {
+    guard controls.isActive, statistics.size != nil, let encoder else { return nil }
+    if isKeyFrameDue(now) { return encode(encoder, captureTime: now, keyFrame: true, now: now) }
+    guard let due = refinementTime(now), due <= now else { return nil }
+    let refined = attempt(encoder, now: now) { encoder throws(VideoEncoderError) in try encoder.refine(now: now) }
+    if refined != nil { statistics.refinements += 1 }
+    return refined
+  }
+
+  /// When `serve` has something to do next; nil = not before something else happens.
+  package func nextDeadline(now: Timestamp) -> Timestamp? {
+    guard controls.isActive, statistics.size != nil else { return nil }
+    let refinement = refinementTime(now)
+    guard controls.wantsKeyFrame else { return refinement }
+    return min(keyFrameTime, refinement ?? .distantFuture)
+  }
+
+  /// What happened since the last call.
+  package mutating func takeEvents() -> [EncoderEvent] {
+    guard !events.isEmpty else { return [] }
+    defer { events.removeAll() }
+    return events
+  }
+
+  /// Adds to the times that conversion and encoding took, which only the owner's clock knows.
+  package mutating func noteWork(converting: TimeDelta = .zero, encoding: TimeDelta = .zero) {
+    statistics.convertTime = statistics.convertTime + converting
+    statistics.encodeTime = statistics.encodeTime + encoding
+  }
+
+  // MARK: - Deadlines
+
+  private var keyFrameTime: Timestamp {
+    guard let lastKeyFrame else { return .zero }
+    return lastKeyFrame + .seconds(1 / max(1, controls.maxFrameRate))
+  }
+
+  private func isKeyFrameDue(_ now: Timestamp) -> Bool { controls.wantsKeyFrame && now >= keyFrameTime }
+
+  private func refinementTime(_ now: Timestamp) -> Timestamp? {
+    guard let due = encoder?.refinementTime(now: now) else { return nil }
+    let interval = TimeDelta.seconds(1 / max(1, controls.maxFrameRate))
+    // While frames of a screen come, a refinement fits between two of them; it takes a few milliseconds. A film is
+    // refined when it rests: between its frames the next is worth more.
+    let isFilm = encoder?.settings.contentHint == .motion
+    let pause = isFilm ? max(settings.restDelay, interval + interval / 2) : min(settings.restDelay, interval / 2)
+    return max(due, (lastFrame ?? .zero) + pause)
+  }
+
+  // MARK: - Work
+
+  private mutating func preparedEncoder(for source: PixelSize) -> (any VideoEncoder)? {
+    var wanted = VideoEncoderSettings(
+      size: settings.codedSize(of: source), contentHint: frameHint ?? controls.contentHint,
+      maxFrameRate: controls.maxFrameRate, targetBitrate: controls.bitrate)
+    wanted.threads = settings.encoderThreads
+    do {
+      if let encoder {
+        if encoder.settings.targetBitrate != controls.bitrate { encoder.setTargetBitrate(controls.bitrate) }
+        if encoder.settings == wanted { return encoder }
+        let isResized = encoder.settings.size != wanted.size
+        try encoder.reconfigure(wanted)
+        if isResized { forgetPicture(wanted.size) }
+      } else {
+        encoder = try makeEncoder(wanted)
+        forgetPicture(wanted.size)
+      }
+      statistics.contentHint = wanted.contentHint
+      return encoder
+    } catch {
+      events.append(.encoderFailed(error))
+      return nil
+    }
+  }
+
+  private mutating func forgetPicture(_ size: PixelSize) {
+    untold = nil
+    pictureIsCurrent = false
+    self.source = .inputPicture
+    statistics.size = size
+    events.append(.sizeChanged(size))
+  }
+
+  /// Brings the pixels to where the encoder reads them.
+  private mutating func takePixels(of frame: VideoFrame, _ encoder: any VideoEncoder) -> Bool {
+    let isOther = frame.colorSpace == .bt709Limited
+    let isReadable =
+      frame.buffer.format == .i420 && (!isOther || controls.keepsColorSpace) && frame.colorSpace != .bt709Full
+    let byReference = frame.damage == nil && isReadable && frame.size == encoder.settings.size
+    codeIn(byReference && isOther ? .bt709Limited : .bt601Limited)
+    if byReference {
+      source = .frame(frame)
+      pictureIsCurrent = false
+      untold = nil
+      return true
+    }
+    do {
+      let damage = pictureIsCurrent ? frame.damage : nil
+      let changed = try converter.convert(frame, rects: damage, into: encoder.picture)
+      source = .inputPicture
+      pictureIsCurrent = true
+      statistics.rawCopies = converter.extraPasses
+      guard let changed, let before = untold else {
+        untold = nil
+        return true
+      }
+      // While nobody watches the list would only grow.
+      untold = before.count + changed.count > 256 ? nil : before + changed
+      return true
+    } catch {
+      pictureIsCurrent = false
+      guard case .library(let status) = error else { return false }
+      events.append(.conversionFailed(status: status))
+      return false
+    }
+  }
+
+  private mutating func codeIn(_ new: ColorSpace) {
+    guard new != colorSpace else { return }
+    colorSpace = new
+    isNewSource = true
+    untold = nil
+  }
+
+  private mutating func encode(
+    _ encoder: any VideoEncoder, captureTime: Timestamp, keyFrame: Bool, now: Timestamp
+  ) -> EncodedFrame? {
+    let job = EncodeJob(
+      source: source, changed: untold, keyFrame: keyFrame, captureTime: captureTime, now: now, rotation: rotation)
+    untold = []
+    return attempt(encoder, now: now) { encoder throws(VideoEncoderError) in try encoder.encode(job) }
+  }
+
+  private mutating func attempt(
+    _ encoder: any VideoEncoder, now: Timestamp,
+    _ work: (any VideoEncoder) throws(VideoEncoderError) -> EncodedFrame?
+  ) -> EncodedFrame? {
+    if encoder.settings.targetBitrate != controls.bitrate { encoder.setTargetBitrate(controls.bitrate) }
+    do {
+      guard var frame = try work(encoder) else { return nil }
+      frame.rendition = rendition
+      frame.captureTime = max(frame.captureTime, lastCapture + .microseconds(100))
+      lastCapture = frame.captureTime
+      frame.colorSpace = colorSpace == .bt601Limited ? nil : colorSpace
+      frame.number = encodedCount
+      encodedCount += 1
+      count(frame, at: now)
+      return frame
+    } catch {
+      // The next captured frame gets a new encoder, whose first frame is a key frame; the old one's state is unknown.
+      self.encoder = nil
+      controls.wantsKeyFrame = false
+      events.append(.encoderFailed(error))
+      return nil
+    }
+  }
+
+  private mutating func count(_ frame: EncodedFrame, at time: Timestamp) {
+    statistics.framesEncoded += 1
+    statistics.bytesEncoded += UInt64(frame.data.count)
+    statistics.quantizer = frame.quantizer
+    guard frame.isKeyFrame else { return }
+    statistics.keyFrames += 1
+    lastKeyFrame = time
+    controls.wantsKeyFrame = false
+  }
+}

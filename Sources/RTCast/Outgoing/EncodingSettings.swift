@@ -1,0 +1,60 @@
+package import RTCMedia
+package import RTCPrimitives
+
+/// How a source's pictures are coded by one encoder.
+package struct EncodingSettings: Hashable, Sendable {
+  /// What gives way first when bits are short.
+  package var contentHint: ContentHint
+  /// The most frames a second the source delivers; also how often key frames are made at most.
+  package var maxFrameRate: Double
+  /// The rate to begin with.
+  package var startBitrate: BitRate
+  /// What the target bitrate is kept within.
+  package var bitrates: ClosedRange<BitRate>
+  /// Larger pictures are scaled down to fit, keeping their shape; nil = never.
+  package var sizeLimit: PixelSize?
+  /// Threads the encoder may use for a large picture.
+  package var encoderThreads: Int
+  /// How long nothing must have come before a coarse picture is improved.
+  package var restDelay: TimeDelta
+  /// Whether somebody watches from the start.
+  package var isActive: Bool
+
+  package init(
+    contentHint: ContentHint = .detail, maxFrameRate: Double = 30, startBitrate: BitRate = .megabitsPerSecond(1),
+    bitrates: ClosedRange<BitRate> = .kilobitsPerSecond(100)...(.megabitsPerSecond(6)), sizeLimit: PixelSize? = nil,
+    encoderThreads: Int = 2, restDelay: TimeDelta = .milliseconds(100), isActive: Bool = true
+  ) {
+    self.contentHint = contentHint
+    self.maxFrameRate = maxFrameRate
+    self.startBitrate = startBitrate
+    self.bitrates = bitrates
+    self.sizeLimit = sizeLimit
+    self.encoderThreads = encoderThreads
+    self.restDelay = restDelay
+    self.isActive = isActive
+  }
+
+  /// The size a picture of `source` is coded at: its own, or the largest of its shape within `sizeLimit`.
+  package func codedSize(of source: PixelSize) -> PixelSize {
+    guard let limit = sizeLimit, limit.width > 0, limit.height > 0 else { return source }
+    guard source.width > limit.width || source.height > limit.height else { return source }
+    // Compared by cross multiplication; results are even, as chroma is halved.
+    if source.width * limit.height > limit.width * source.height {
+      let height = source.height * limit.width / source.width
+      return PixelSize(width: limit.width, height: max(2, height / 2 * 2))
+    }
+    let width = source.width * limit.height / source.height
+    return PixelSize(width: max(2, width / 2 * 2), height: limit.height)
+  }
+}
+
+/// What an encoder's owner is told.
+package enum EncoderEvent: Sendable {
+  /// Frames from now on are coded at this size.
+  case sizeChanged(PixelSize)
+  /// A frame was lost to the encoder; the next may work again.
+  case encoderFailed(VideoEncoderError)
+  /// A frame was lost to the converter.
+  case conversionFailed(status: Int)
+}

@@ -1,0 +1,344 @@
+import RTCEngine
+public import RTCMedia
+import RTCPeer
+import RTCPrimitives
+import Synchronization
+
+/// What goes out: one picture and one sound, encoded once, whichever source they come from at the time.
+final class OutgoingMedia: Sendable {
+  let video: OutgoingVideo
+  /// Nil when the broadcast is without sound for good.
+  let audio: OutgoingAudio?
+
+  /// The source of the picture or of the sound.
+  private struct Half<Capturer, Input> {
+    var capturer: Capturer
+    var input: Input
+    var isFinished = false
+  }
+
+  private enum Phase {
+    case idle, live, paused
+    /// The source has nothing more; another may be started.
+    case ended
+    case over
+  }
+
+  private struct State {
+    var phase = Phase.idle
+    var source = MediaSource(video: nil)
+    var format: VideoFormat?
+    var video: Half<any VideoCapturer, VideoInput>?
+    var audio: Half<any AudioSource, AudioInput>?
+
+    /// True when nothing more will come.
+    var isFinished: Bool {
+      guard let video else { return audio?.isFinished ?? true }
+      return video.isFinished && (source.endsWithVideo || audio?.isFinished ?? true)
+    }
+
+    /// Takes nothing more of either half.
+    func close() {
+      video?.input.close()
+      audio?.input.close()
+    }
+  }
+
+  private let options: Broadcast.Options
+  private let codecs: CodecRegistry
+  private let report: @Sendable (BroadcastEvent) -> Void
+  private let state = Mutex(State())
+  private let isChanging = Mutex(false)
+  private let sinks = EncodedMediaSinks()
+
+  /// - Parameter previews: who sees the pictures as they are captured.
+  init(
+    options: Broadcast.Options, contentHint: ContentHint, sendsAudio: Bool, codecs: CodecRegistry, peers: PeerLoop,
+    previews: PreviewSinks? = nil, report: @escaping @Sendable (BroadcastEvent) -> Void
+  ) {
+    self.options = options
+    self.codecs = codecs
+    self.report = report
+    let limits = options.bitrates
+    let settings = EncodingSettings(
+      contentHint: contentHint, maxFrameRate: options.frameRate, startBitrate: limits.start,
+      bitrates: limits.minimum...limits.maximum, sizeLimit: options.maximumSize, isActive: false)
+    // One encoder for all viewers; others may stand beside it, each a rendition.
+    let encoding = VideoEncoding(
+      format: VideoPayloadFormat(codec: options.codec), settings: settings,
+      makeEncoder: codecs.factory(for: options.codec))
+    video = OutgoingVideo([encoding], peers: peers, sinks: sinks, previews: previews, report: report)
+    audio =
+      sendsAudio
+      ? codecs.audioFactory.map { [sinks] in
+        OutgoingAudio(
+          settings: options.audio, startBitrate: options.audioBitrates.start, makeEncoder: $0, peers: peers,
+          sinks: sinks, report: report)
+      } : nil
+  }
+
+  /// What viewers are to agree on, the best first: what the source has, and what we can make.
+  var videoFormats: [VideoPayloadFormat] {
+    var formats = [VideoPayloadFormat(codec: options.codec)]
+    if let own = video.sourceFormat { formats.insert(VideoPayloadFormat(own), at: 0) }
+    for format in options.offeredFormats.map(VideoPayloadFormat.init) where !formats.contains(format) {
+      formats.append(format)
+    }
+    return formats
+  }
+
+  /// True from the first start until the source ended.
+  var isLive: Bool {
+    state.withLock { $0.phase == .live || $0.phase == .paused }
+  }
+
+  /// Takes in a recorder.
+  func add(_ sink: any EncodedMediaSink) {
+    sinks.add(sink)
+    video.setRecorded(true)
+    audio?.setRecorded(true)
+    video.requestKeyFrame()
+  }
+
+  // MARK: - Sources
+
+  /// Starts `source` and, as soon as it runs, lets it take the place of the one before, which goes on when this one
+  /// cannot be started.
+  /// - Parameter keepsSound: a sound of `source` that runs already runs on; otherwise it is started anew.
+  func start(
+    _ source: MediaSource, format: VideoFormat?, keepsSound: Bool = false
+  ) async throws(CaptureError) -> StartedSource {
+    try beginChange()
+    defer { isChanging.withLock { $0 = false } }
+    let before = state.withLock { $0 }
+    guard before.phase != .over else { throw .unavailable("The cast is over; start a new one.") }
+    let started = try await startHalves(of: source, format: format, before: before, keepsSound: keepsSound)
+    let isOver = state.withLock { state in
+      state.source = source
+      state.format = format
+      if source.video == nil { state.video = nil }
+      if source.audio == nil { state.audio = nil }
+      if state.phase != .over { state.phase = .live }
+      return state.phase == .over
+    }
+    audio?.setHeld(false)
+    if source.video == nil { video.follow(nil, passesThrough: false) }
+    retire(before, except: source)
+    if isOver {
+      source.stop()
+      throw .unavailable("The cast was stopped before its source had started.")
+    }
+    return started
+  }
+
+  /// Two sources cannot take over at once.
+  private func beginChange() throws(CaptureError) {
+    let isFirst = isChanging.withLock { isChanging in
+      defer { isChanging = true }
+      return !isChanging
+    }
+    guard isFirst else { throw .unavailable("Another change of the source is under way; wait for its end.") }
+  }
+
+  private func startHalves(
+    of source: MediaSource, format: VideoFormat?, before: State, keepsSound: Bool
+  ) async throws(CaptureError) -> StartedSource {
+    var started = StartedSource()
+    // Sound first: a sound server that refuses is found out before the picture has changed.
+    let running = keepsSound ? runningFormat(of: source.audio, before) : nil
+    if let running {
+      started.audio = running
+    } else if let sound = source.audio, audio != nil {
+      started.audio = try await startAudio(sound)
+    }
+    guard let capturer = source.video, let format else { return started }
+    do throws(CaptureError) {
+      started.video = try await startVideo(capturer, format: format)
+      return started
+    } catch {
+      await takeBackAudio(source.audio, before: before)
+      throw error
+    }
+  }
+
+  /// Nil unless `sound` is what runs.
+  private func runningFormat(of sound: (any AudioSource)?, _ before: State) -> AudioFormat? {
+    guard let sound, let half = before.audio, half.capturer === sound else { return nil }
+    return half.input.run.format
+  }
+
+  /// The pictures that belong to `sound` cannot be started: the sound before it comes back.
+  private func takeBackAudio(_ sound: (any AudioSource)?, before: State) async {
+    guard let sound, sound !== before.audio?.capturer else { return }
+    state.withLock { $0.audio }?.input.close()
+    sound.stopCapture()
+    state.withLock { $0.audio = nil }
+    guard let old = before.audio, !old.isFinished else { return }
+    old.capturer.stopCapture()
+    do throws(CaptureError) { _ = try await startAudio(old.capturer) } catch { report(.audioLost(error.sentence)) }
+  }
+
+  var isPaused: Bool { state.withLock { $0.phase == .paused } }
+
+  /// Stops the source; viewers keep its last picture and hear nothing. A source that can pause by itself is only asked
+  /// to; sound captured beside it, such as the desktop's, is held back until it goes on.
+  func pause() {
+    let before = state.withLock { state -> State? in
+      guard state.phase == .live else { return nil }
+      defer { state.phase = .paused }
+      return state
+    }
+    guard let before else { return }
+    audio?.setHeld(true)
+    if let pausable = before.source.playback { return pausable.pause() }
+    before.close()
+    before.source.stop()
+  }
+
+  /// Goes on after `pause`.
+  func resume() async throws(CaptureError) {
+    let (source, format) = state.withLock { state -> (MediaSource?, VideoFormat?) in
+      guard state.phase == .paused else { return (nil, nil) }
+      state.phase = .live
+      return (state.source, state.format)
+    }
+    guard let source else { return }
+    audio?.setHeld(false)
+    if let pausable = source.playback { return pausable.resume() }
+    _ = try await start(source, format: format)
+  }
+
+  /// Starts the present source anew with at most `frameRate` pictures a second.
+  func setFrameRate(_ frameRate: Double) async throws(CaptureError) {
+    video.setMaxFrameRate(frameRate)
+    let (source, format, isLive) = state.withLock { ($0.source, $0.format, $0.phase == .live) }
+    guard var format, source.video != nil else { return }
+    let lowest = min(frameRate, format.frameRates.lowerBound)
+    format.frameRates = lowest...frameRate
+    guard isLive else { return state.withLock { $0.format = format } }
+    _ = try await start(source, format: format)
+  }
+
+  func stop() {
+    let before = state.withLock { state in
+      defer { state.phase = .over }
+      return state
+    }
+    before.close()
+    before.source.stop()
+    video.stop()
+  }
+
+  // MARK: - Halves
+
+  private func startVideo(
+    _ capturer: any VideoCapturer, format: VideoFormat
+  ) async throws(CaptureError) -> VideoFormat {
+    // One that runs is started anew, with another format.
+    if let half = state.withLock({ $0.video }), half.capturer === capturer {
+      half.input.close()
+      capturer.stopCapture()
+    }
+    let result = await withCheckedContinuation { continuation in
+      let input = VideoInput(
+        SourceRun(continuation), of: video, didStart: { [weak self] in self?.adopt($0, of: capturer) },
+        didEnd: { [weak self] in self?.videoEnded($0, $1) })
+      capturer.startCapture(format: format, consumer: input)
+    }
+    return try result.get()
+  }
+
+  private func startAudio(_ sound: any AudioSource) async throws(CaptureError) -> AudioFormat {
+    if let half = state.withLock({ $0.audio }), half.capturer === sound {
+      half.input.close()
+      sound.stopCapture()
+    }
+    let result = await withCheckedContinuation { continuation in
+      let input = AudioInput(
+        SourceRun(continuation), of: audio!, didStart: { [weak self] in self?.adopt($0, of: sound) },
+        didEnd: { [weak self] in self?.audioEnded($0, $1) })
+      sound.startCapture(consumer: input)
+    }
+    return try result.get()
+  }
+
+  /// From here on the picture is `input`'s.
+  private func adopt(_ input: VideoInput, of capturer: any VideoCapturer) {
+    let old = state.withLock { state in
+      defer { state.video = Half(capturer: capturer, input: input) }
+      return state.video?.input
+    }
+    video.beginSource(ObjectIdentifier(input))
+    old?.close()
+    video.follow(capturer, passesThrough: options.passesThrough)
+  }
+
+  private func adopt(_ input: AudioInput, of sound: any AudioSource) {
+    let old = state.withLock { state in
+      defer { state.audio = Half(capturer: sound, input: input) }
+      return state.audio?.input
+    }
+    audio?.beginSource(ObjectIdentifier(input))
+    old?.close()
+    if options.passesThrough, let encoded = sound as? any EncodedAudioSource, encoded.isOpus {
+      encoded.setPassthrough(to: input)
+    }
+  }
+
+  /// Stops what `before` had and `source` has not.
+  private func retire(_ before: State, except source: MediaSource) {
+    if let half = before.video, half.capturer !== source.video {
+      half.input.close()
+      half.capturer.stopCapture()
+    }
+    if let half = before.audio, half.capturer !== source.audio {
+      half.input.close()
+      half.capturer.stopCapture()
+    }
+  }
+
+  // MARK: - Ends
+
+  private func videoEnded(_ input: VideoInput, _ reason: CaptureEnd) {
+    end(reason, isAll: reason != .finished) { state in
+      guard state.video?.input === input else { return false }
+      state.video?.isFinished = true
+      return true
+    }
+  }
+
+  private func audioEnded(_ input: AudioInput, _ reason: CaptureEnd) {
+    let isAlone = state.withLock { $0.video == nil }
+    if case .lost(let sentence) = reason, !isAlone { report(.audioLost(sentence)) }
+    end(reason, isAll: isAlone) { state in
+      guard state.audio?.input === input else { return false }
+      state.audio?.isFinished = true
+      return true
+    }
+  }
+
+  /// - Parameter isAll: the cast ends with this half, whatever the other does.
+  private func end(_ reason: CaptureEnd, isAll: Bool, _ note: (inout State) -> Bool) {
+    let isOver = state.withLock { state -> Bool in
+      guard note(&state), state.phase == .live || state.phase == .paused, isAll || state.isFinished else {
+        return false
+      }
+      state.phase = .ended
+      return true
+    }
+    if isOver { report(.ended(reason)) }
+  }
+}
+
+/// What a source really delivers.
+public struct StartedSource: Sendable {
+  public var video: VideoFormat?
+  public var audio: AudioFormat?
+}
+
+extension MediaSource {
+  func stop() {
+    video?.stopCapture()
+    audio?.stopCapture()
+  }
+}

@@ -1,0 +1,130 @@
+import RTCMedia
+import Synchronization
+
+/// Where one run of a source stands, from its start to its end.
+final class SourceRun<Format: Sendable>: Sendable {
+  typealias Answer = Result<Format, CaptureError>
+
+  private enum State {
+    /// Asked to start; the source has not answered yet. The continuation is resumed once.
+    case starting(CheckedContinuation<Answer, Never>)
+    case live(Format)
+    case over
+  }
+
+  private let state: Mutex<State>
+
+  /// - Parameter start: waits for the source's answer.
+  init(_ start: CheckedContinuation<Answer, Never>) { state = Mutex(.starting(start)) }
+
+  /// A source that was stopped before it could start says nothing.
+  deinit { close() }
+
+  /// The run is over, whatever the source still has to say.
+  func close() {
+    let before = state.withLock { state in
+      defer { state = .over }
+      return state
+    }
+    if case .starting(let start) = before {
+      start.resume(returning: .failure(.unavailable("The source was stopped before it had started.")))
+    }
+  }
+
+  /// Takes the source's answer.
+  /// - Parameter adopt: called when it runs, before whoever waits is told and before the first frame, which of a resting
+  ///   screen is the only one.
+  func didStart(_ result: Answer, adopt: () -> Void) {
+    let start = state.withLock { state -> CheckedContinuation<Answer, Never>? in
+      guard case .starting(let start) = state else { return nil }
+      state = if case .success(let format) = result { .live(format) } else { .over }
+      return start
+    }
+    guard let start else { return }
+    if case .success = result { adopt() }
+    start.resume(returning: result)
+  }
+
+  /// What the source delivers; nil unless it is live.
+  var format: Format? {
+    state.withLock { if case .live(let format) = $0 { format } else { nil } }
+  }
+
+  /// The source ended by itself; true when it was live.
+  func didEnd() -> Bool {
+    state.withLock { state in
+      defer { state = .over }
+      return if case .live = state { true } else { false }
+    }
+  }
+}
+
+/// One run of a capturer, as the capturer sees it. `OutgoingVideo` takes its pictures while it is the run that counts.
+final class VideoInput: VideoConsumer, Sendable {
+  let run: SourceRun<VideoFormat>
+  private let video: OutgoingVideo
+  private let didStart: @Sendable (VideoInput) -> Void
+  private let didEnd: @Sendable (VideoInput, CaptureEnd) -> Void
+
+  /// - Parameters:
+  ///   - didStart: the capturer runs: whatever delivered before counts no more when this returns. From its thread.
+  ///   - didEnd: the capturer ended by itself. From its thread.
+  init(
+    _ run: SourceRun<VideoFormat>, of video: OutgoingVideo, didStart: @escaping @Sendable (VideoInput) -> Void,
+    didEnd: @escaping @Sendable (VideoInput, CaptureEnd) -> Void
+  ) {
+    self.run = run
+    self.video = video
+    self.didStart = didStart
+    self.didEnd = didEnd
+  }
+
+  func captureDidStart(_ result: Result<VideoFormat, CaptureError>) { run.didStart(result) { didStart(self) } }
+
+  func consume(_ frame: VideoFrame) { video.consume(frame, from: ObjectIdentifier(self)) }
+
+  func captureDidEnd(_ reason: CaptureEnd) {
+    if run.didEnd() { didEnd(self, reason) }
+  }
+
+  /// Nothing is taken of it any more.
+  func close() {
+    run.close()
+    video.endSource(ObjectIdentifier(self))
+  }
+}
+
+/// One run of a source of sound, as the source sees it.
+final class AudioInput: AudioConsumer, EncodedAudioConsumer, Sendable {
+  let run: SourceRun<AudioFormat>
+  private let audio: OutgoingAudio
+  private let didStart: @Sendable (AudioInput) -> Void
+  private let didEnd: @Sendable (AudioInput, CaptureEnd) -> Void
+
+  /// - Parameters: as `VideoInput`'s.
+  init(
+    _ run: SourceRun<AudioFormat>, of audio: OutgoingAudio, didStart: @escaping @Sendable (AudioInput) -> Void,
+    didEnd: @escaping @Sendable (AudioInput, CaptureEnd) -> Void
+  ) {
+    self.run = run
+    self.audio = audio
+    self.didStart = didStart
+    self.didEnd = didEnd
+  }
+
+  func audioCaptureDidStart(_ result: Result<AudioFormat, CaptureError>) { run.didStart(result) { didStart(self) } }
+
+  func consume(_ frame: AudioFrame) { audio.consume(.captured(frame), from: ObjectIdentifier(self)) }
+
+  func consume(_ frame: EncodedAudioFrame) { audio.consume(.encoded(frame), from: ObjectIdentifier(self)) }
+
+  func audioCaptureDidEnd(_ reason: CaptureEnd) {
+    if run.didEnd() { didEnd(self, reason) }
+  }
+
+  /// Nothing is taken of it any more.
+  func close() {
+    run.close()
+    audio.endSource(ObjectIdentifier(self))
+  }
+}

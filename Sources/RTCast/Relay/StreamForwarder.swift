@@ -1,0 +1,59 @@
+package import RTCEngine
+package import RTCMedia
+import RTCPrimitives
+import RTCWire
+
+/// Makes what a far sender sends into frames of ours, which others may be sent: nothing is decoded. Picture and sound of one
+/// moment keep one capture time, whichever of them came later: the far sender's reports say how its timestamps belong
+/// together (RFC 3550 §6.4.1). Before a report of each has come, what arrives together counts as taken together.
+package struct StreamForwarder: Sendable {
+  private var picture = RelayTimeline(rate: 90_000)
+  private var sound = RelayTimeline(rate: 48_000)
+  private var pictureClock = RemoteClock(rate: 90_000)
+  private var soundClock = RemoteClock(rate: 48_000)
+  /// From the far sender's wall clock to ours, by the newest picture.
+  private var wallOffset: TimeDelta?
+  private var pictures: UInt64 = 0
+  private var latestPicture = Timestamp.zero
+  private var newestSound = Int64.min
+  /// Reports that place a sound further from its arrival than this do not belong together: a clock is wrong.
+  private static let largestSkew = TimeDelta.seconds(5)
+
+  package init() {}
+
+  /// - Parameter clock: the last report on the far video; nil before the first.
+  package mutating func forward(_ frame: ReceivedFrame, clock: SenderClock?) -> EncodedFrame {
+    let placed = picture.place(frame.timestamp, received: frame.received).time
+    if let clock, clock.ntpTime.value != 0 {
+      pictureClock.note(clock)
+      wallOffset = pictureClock.wallTime(of: frame.timestamp).map { (placed - .zero) - $0 }
+    }
+    latestPicture = max(placed, latestPicture + .nanoseconds(1))
+    defer { pictures += 1 }
+    return EncodedFrame(
+      codec: frame.codec, data: frame.data, isKeyFrame: frame.isKeyFrame, size: PixelSize(width: 0, height: 0),
+      captureTime: latestPicture, encodedTime: frame.received, quantizer: 0, rotation: frame.rotation,
+      contentHint: .motion, colorSpace: frame.colorSpace, number: pictures)
+  }
+
+  /// - Parameter clock: the last report on the far sound; nil before the first.
+  /// - Returns: nil for what is no Opus, and for what comes after its time: whoever hears it has no use for it.
+  package mutating func forward(_ packet: ReceivedAudio, clock: SenderClock?) -> EncodedAudioFrame? {
+    guard let header = OpusPacket(packet.payload) else { return nil }
+    if let clock, clock.ntpTime.value != 0 { soundClock.note(clock) }
+    let (position, arrival) = sound.place(packet.timestamp, received: packet.received)
+    guard position > newestSound else { return nil }
+    newestSound = position
+    return EncodedAudioFrame(
+      data: packet.payload, position: position, sampleCount: header.sampleCount,
+      captureTime: reported(packet.timestamp, received: packet.received) ?? arrival, startsTalkSpurt: packet.marker,
+      level: packet.level)
+  }
+
+  /// When the sound at `timestamp` was heard, on the clock that the pictures are placed on; nil while the reports do not say.
+  private func reported(_ timestamp: RTPTimestamp, received: Timestamp) -> Timestamp? {
+    guard let wallOffset, let wall = soundClock.wallTime(of: timestamp) else { return nil }
+    let time = Timestamp.zero + (wall + wallOffset)
+    return abs((time - received).nanoseconds) < Self.largestSkew.nanoseconds ? time : nil
+  }
+}

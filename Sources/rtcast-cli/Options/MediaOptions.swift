@@ -1,0 +1,146 @@
+public import ArgumentParser
+import Logging
+import RTCEngine
+public import RTCMedia
+import RTCPrimitives
+import RTCast
+
+/// What is sent: the same options with the same meaning for every command that sends.
+package struct MediaOptions: ParsableArguments {
+  package init() {}
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Maximum frame rate, 0.1 to 240 frames per second. (default: 5 for a screen, the file's or plugin's own rate, 30 "
+        + "for everything else)", valueName: "n"),
+    transform: { try FrameRate(parsing: $0) })
+  var fps: FrameRate?
+
+  @Option(
+    help: ArgumentHelp(
+      "Maximum picture size: larger pictures are scaled down to fit. Cameras, plugins and test patterns are asked for "
+        + "this size. (default: the source's own; 1280x720 for cameras and test patterns)", valueName: "WxH"),
+    transform: { try PictureSize(parsing: $0) })
+  var size: PictureSize?
+
+  @Option(
+    help: ArgumentHelp(
+      "Starting and maximum video bitrate for each viewer, in bit/s: 800k, 2.5M. (default: start at 1M, rise to 6M)",
+      valueName: "rate"),
+    transform: { try BitRate(option: $0) })
+  var bitrate: BitRate?
+
+  @Option(
+    name: .customLong("content-hint"),
+    help: ArgumentHelp(
+      "What to preserve when bandwidth is short: detail or text keeps the picture sharp, motion keeps the frame rate. "
+        + "(default: detail for screens and drawn pictures, motion for others)", valueName: "hint"))
+  var contentHintOption: ContentHint?
+
+  @Option(
+    name: .customLong("codec"), help: ArgumentHelp("Video codec to encode with. (default: VP8)", valueName: "codec"))
+  var codecOption: VideoCodec?
+
+  @Option(
+    name: .customLong("audio"),
+    help: ArgumentHelp(
+      "Audio to send: source (the source's own; a screen has none), desktop (what this machine plays), mic, none, or a "
+        + "device that `rtcast list audio` names. (default: source; mic for `rtcast call` without --file)",
+      valueName: "choice"),
+    transform: { try AudioChoice(parsing: $0) })
+  var audioOption: AudioChoice?
+
+  @Option(
+    help: ArgumentHelp(
+      "Preset that changes these defaults: \(Preset.builtInNames.joined(separator: ", ")), or the path of a JSON file. "
+        + "Options given explicitly take precedence.", valueName: "name|path"),
+    transform: { try Self.preset($0) })
+  var preset: Preset?
+
+  package func validate() throws {
+    if let codec = preset?.codec, codecOption == nil, !CodecRegistry.standard.codecs.contains(codec) {
+      throw ValidationError(
+        "The preset asks for the codec \(codec.rawValue), which this program does not have; choose another with --codec."
+      )
+    }
+  }
+
+  static func preset(_ nameOrPath: String) throws -> Preset {
+    let preset: Preset
+    do throws(PresetError) { preset = try Preset.find(nameOrPath) } catch { throw ValidationError(error.sentence) }
+    if let choice = preset.audioSource {
+      do { _ = try AudioChoice(parsing: choice) } catch {
+        throw ValidationError("In the preset \(nameOrPath): audioSource '\(choice)' is refused: \(error)")
+      }
+    }
+    return preset
+  }
+}
+
+/// What holds in the end: an option that was given, else what the preset says, else the default.
+extension MediaOptions {
+  var codec: VideoCodec { codecOption ?? preset?.codec ?? .vp8 }
+
+  var contentHint: ContentHint? { contentHintOption ?? preset?.contentHint }
+
+  /// A preset's choice was parsed when the preset was taken.
+  var audio: AudioChoice? { audioOption ?? preset?.audioSource.flatMap { try? AudioChoice(parsing: $0) } }
+
+  /// Nil: nobody limits it.
+  var maximumFrameRate: Double? { fps?.value ?? preset?.frameRate }
+
+  func frameRate(otherwise standard: FrameRate) -> Double { maximumFrameRate ?? standard.value }
+
+  /// Nil: as large as the pictures come.
+  var maximumSize: PixelSize? { size?.size ?? preset?.size }
+
+  /// The bitrate bounds of each viewer's picture.
+  var bitrateLimits: BitrateLimits {
+    bitrate.map { bitrateLimits($0) } ?? preset?.video ?? .defaultForVideo
+  }
+
+  /// The same with this starting and maximum rate.
+  func bitrateLimits(_ bitrate: BitRate) -> BitrateLimits {
+    var limits = preset?.video ?? .defaultForVideo
+    limits.minimum = min(limits.minimum, bitrate)
+    limits.maximum = bitrate
+    limits.start = bitrate  // who names a rate knows the network
+    return limits
+  }
+
+  /// How calls send `source`; nil: microphone alone, until `--control` names a source.
+  func callConfiguration(for source: CastRunner.Source?) -> CallConfiguration {
+    var configuration = preset.map { CallConfiguration($0) } ?? CallConfiguration()
+    configuration.frameRate = source?.frameRate ?? frameRate(otherwise: .motion)
+    configuration.captureSize = source?.size
+    configuration.maximumSize = source.map(\.maximumSize) ?? maximumSize
+    configuration.codec = codec
+    configuration.contentHint = contentHint
+    configuration.video = bitrateLimits
+    return configuration
+  }
+}
+
+extension BitRate {
+  /// `--bitrate`: bits per second, with `k` or `M` for thousands and millions.
+  init(option text: String) throws {
+    guard let rate = BitRate(text: text) else {
+      throw ValidationError("--bitrate takes 100k to 100M bit/s, such as 800k or 2.5M, not '\(text)'.")
+    }
+    self = rate
+  }
+}
+
+extension ContentHint: ExpressibleByArgument {}
+
+extension VideoCodec: ExpressibleByArgument {
+  public init?(argument: String) {
+    guard let codec = VideoCodec(rawValue: argument.uppercased()), CodecRegistry.standard.codecs.contains(codec) else {
+      return nil
+    }
+    self = codec
+  }
+
+  public static var allValueStrings: [String] { CodecRegistry.standard.codecs.map(\.rawValue) }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+
+/// How long a command runs and what it reports: the same for all that run for a while.
+struct RunOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"), transform: { try Self.duration($0) })
+  var duration: Double?
+
+  @Flag(
+    help: "Print one JSON object per line on standard output, and nothing else; docs/json.md describes the objects.")
+  var json = false
+
+  @Flag(name: [.short, .long], help: "Log more to standard error; repeat for even more.")
+  var verbose: Int
+
+  private static func duration(_ text: String) throws -> Double {
+    guard let value = Double(text), value > 0, value <= 100_000_000 else {
+      throw ValidationError("--duration takes seconds, above 0 and up to 100000000.")
+    }
+    return value
+  }
+}
+
+/// `--record`, which casts, calls and `watch` share.
+struct RecordOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Record into this .mkv, .webm or .mp4 file, without encoding again: a cast records what it sends; `call`, `watch` "
+        + "and a cast with --to NAME record what they receive.", valueName: "file"))
+  var record: String?
+}
+
+/// `--control`, which casts and calls share.
+struct ControlOptions: ParsableArguments {
+  @Flag(
+    name: .customLong("control"),
+    help: ArgumentHelp(
+      "Take commands from standard input, one JSON object per line, such as {\"command\": \"pause\"}; docs/control.md "
+        + "describes them."))
+  var takesControl = false
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+import Logging
+import RTCCaptureX11
+import RTCMedia
+
+/// Which screen, or which part of it: for `rtcast screen` and `rtcast call`.
+struct ScreenOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("X display. (default: $DISPLAY)", valueName: "name"))
+  var display: String?
+
+  @Option(help: ArgumentHelp("Capture only this monitor, by its number or name.", valueName: "n|name"))
+  var monitor: String?
+
+  @Option(
+    help: ArgumentHelp("Capture only this part of the screen.", valueName: "WxH+X+Y"),
+    transform: { try ScreenRegion(parsing: $0) })
+  var region: ScreenRegion?
+
+  @Option(
+    help: ArgumentHelp(
+      "Capture only this window, even while it is covered, by its number or a part of its title.",
+      valueName: "id|title"))
+  var window: String?
+
+  @Flag(name: .customLong("no-cursor"), help: "Leave the pointer out of the picture.")
+  var hidesCursor = false
+
+  /// Whether a part of the screen was asked for.
+  var namesPart: Bool { monitor != nil || region != nil || window != nil }
+
+  func validate() throws {
+    let chosen = [monitor.map { _ in "--monitor" }, region.map { _ in "--region" }, window.map { _ in "--window" }]
+      .compactMap(\.self)
+    if chosen.count > 1 {
+      throw ValidationError("\(chosen.joined(separator: " and ")) cannot be combined; give one of them.")
+    }
+    if window?.isEmpty == true { throw ValidationError("--window takes a window's number or a part of its title.") }
+    if monitor?.isEmpty == true { throw ValidationError("--monitor takes a monitor's number or name.") }
+  }
+
+  /// Not started yet.
+  func source(_ media: MediaOptions, _ logger: Logger) -> CastRunner.Source {
+    let (target, name) = target
+    let capturer = X11Capturer(
+      options: X11CaptureOptions(display: display, target: target, cursor: !hidesCursor),
+      onNotice: { logger.warning("\($0)") })
+    return CastRunner.Source(
+      media: MediaSource(video: capturer), name: name, frameRate: media.frameRate(otherwise: .screen),
+      maximumSize: media.maximumSize)
+  }
+
+  private var target: (X11CaptureOptions.Target, name: String) {
+    if let monitor { return (.monitor(monitor), "monitor") }
+    if let region { return (.region(region.rect), "region") }
+    if let window { return (.window(window), "window") }
+    return (.screen, "screen")
+  }
+}

@@ -1,0 +1,69 @@
+package import ArgumentParser
+import Glibc
+package import RTCSignaling
+
+/// The secret of a server, ours or another's.
+package struct TokenOptions: ParsableArguments {
+  package init() {}
+
+  @Option(
+    help: ArgumentHelp(
+      "Access token: asked of clients where rtcast is the server, presented where it connects to one. Other users see "
+        + "it in the list of processes; --token-file and RTCAST_TOKEN keep it from them. (default: $RTCAST_TOKEN)",
+      valueName: "secret"),
+    transform: { try Secret($0, from: "--token") })
+  var token: Secret?
+
+  @Option(
+    name: .customLong("token-file"),
+    help: ArgumentHelp("Read the access token from the first line of this file.", valueName: "path"))
+  var tokenFile: String?
+
+  package func validate() throws {
+    if token != nil, tokenFile != nil {
+      throw ValidationError("--token and --token-file cannot be combined; give one of them.")
+    }
+  }
+
+  /// What was given: by option, else in a link, else in the environment; nil: no token.
+  /// - Parameter link: the token of the link that is opened.
+  package func secret(
+    link: String? = nil, environment: String? = getenv("RTCAST_TOKEN").map { String(cString: $0) }
+  ) throws(CastFailure) -> Secret? {
+    if let token { return token }
+    if let tokenFile { return try Secret(file: tokenFile) }
+    if let link { return try Secret.checked(link, from: "The link's token") }
+    guard let environment, !environment.isEmpty else { return nil }
+    return try Secret.checked(environment, from: "RTCAST_TOKEN")
+  }
+}
+
+/// A token as typed, and as the server compares it.
+package struct Secret: Hashable, Sendable {
+  package let text: String
+  package let token: AccessToken
+
+  /// - Parameter origin: how a sentence about it begins.
+  package init(_ text: String, from origin: String) throws(ValidationError) {
+    guard let token = AccessToken(text) else {
+      throw ValidationError("\(origin) must be 1 to 1024 visible ASCII characters without blanks.")
+    }
+    self.text = text
+    self.token = token
+  }
+
+  fileprivate static func checked(_ text: String, from origin: String) throws(CastFailure) -> Secret {
+    do throws(ValidationError) { return try Secret(text, from: origin) } catch {
+      throw CastFailure(.usage, error.message)
+    }
+  }
+
+  /// The first line of a file, without the blanks around it.
+  fileprivate init(file path: String) throws(CastFailure) {
+    let bytes = try WholeFile.read(path, limit: 64 * 1_024, what: "The token file")
+    let blanks: [UInt8] = [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r")]
+    var line = bytes.prefix { $0 != UInt8(ascii: "\n") }.drop { blanks.contains($0) }
+    while let last = line.last, blanks.contains(last) { line.removeLast() }
+    self = try Self.checked(String(decoding: line, as: UTF8.self), from: "The first line of the token file \(path)")
+  }
+}

@@ -1,0 +1,142 @@
+import RTCEngine
+import RTCMedia
+import RTCPeer
+import RTCPrimitives
+import RTCTestKit
+import Testing
+
+@Suite struct RenditionRouterTests {
+  private static let file = Rendition(1)
+  private static let h264 = VideoPayloadFormat(codec: .h264, parameters: "profile-level-id=42e01f")
+  private static let high = VideoPayloadFormat(codec: .h264, parameters: "profile-level-id=640028")
+
+  /// A file passed through, and an encoder.
+  private struct Bench {
+    var router = RenditionRouter<String>(
+      renditions: [RenditionFormat(file, h264), RenditionFormat(.encoded, .vp8)], preferred: file)
+
+    mutating func add(_ viewer: String, _ formats: [VideoPayloadFormat] = [.vp8, h264], colors: Bool = true) {
+      router.add(viewer, formats: formats, understandsColorSpace: colors)
+    }
+
+    mutating func send(_ rendition: Rendition, key: Bool = false) -> [String] {
+      var source = SyntheticVideo()
+      source.needsKeyFrame = key
+      source.rendition = rendition
+      var receivers: [String] = []
+      _ = router.route(source.next(.zero), into: &receivers)
+      return receivers
+    }
+
+    /// A viewer needs a key frame, and the source answers. Whom it was asked for, in order.
+    mutating func need(_ viewer: String, _ answer: (Rendition) -> KeyFrameAnswer) -> [Rendition] {
+      var asked: [Rendition] = []
+      while let next = asked.isEmpty ? router.keyFrameNeeded(by: viewer) : pending {
+        asked.append(next)
+        pending = router.take(answer(next), of: next, for: viewer)
+      }
+      return asked
+    }
+    private var pending: Rendition?
+  }
+
+  @Test func withoutRenditionsEverybodyGetsWhatIsEncoded() {
+    var bench = Bench()
+    bench.router = RenditionRouter()
+    bench.add("a", [])
+    #expect(bench.send(.encoded) == ["a"] && bench.send(Self.file, key: true) == [])
+    #expect(bench.router.keyFrameNeeded(by: "a") == .encoded && bench.router.keyFrameNeeded(by: "b") == nil)
+  }
+
+  @Test func viewersBeginOnThePreferredRenditionOrOneTheyCanTake() {
+    var bench = Bench()
+    bench.add("a")
+    bench.add("b", [.vp8])
+    bench.add("c", [VideoPayloadFormat(codec: .av1)])
+    #expect(bench.send(Self.file) == ["a"] && bench.send(.encoded) == ["b"])
+    #expect(bench.router.demand.renditions == [Self.file, .encoded] && bench.router.demand.unservedViewers == 1)
+    #expect(bench.router.keyFrameNeeded(by: "c") == nil)
+  }
+
+  @Test func aViewerThatIsSentAwayStaysUntilTheKeyFrameComes() {
+    var bench = Bench()
+    bench.add("a")
+    let asked = bench.need("a") { $0 == Self.file ? .move(to: .encoded) : .coming }
+    #expect(asked == [Self.file, .encoded])
+    #expect(bench.send(Self.file) == ["a"] && bench.send(.encoded) == [])
+    #expect(bench.router.demand.renditions == [Self.file, .encoded])
+    #expect(bench.send(.encoded, key: true) == ["a"])
+    #expect(bench.send(Self.file) == [] && bench.send(.encoded) == ["a"])
+    #expect(bench.router.demand.renditions == [.encoded])
+  }
+
+  @Test func theKeyFrameThatWasMissingKeepsAViewerWhereItIs() {
+    var bench = Bench()
+    bench.add("a")
+    _ = bench.need("a") { $0 == Self.file ? .move(to: .encoded) : .coming }
+    #expect(bench.send(Self.file, key: true) == ["a"])
+    #expect(bench.router.demand.renditions == [Self.file])
+    #expect(bench.send(.encoded, key: true) == [])
+  }
+
+  @Test func viewersComeBackWithTheNextKeyFrameOfThePreferred() {
+    var bench = Bench()
+    bench.add("a")
+    bench.add("b", [.vp8])
+    _ = bench.need("a") { $0 == Self.file ? .move(to: .encoded) : .coming }
+    _ = bench.send(.encoded, key: true)
+    #expect(bench.send(.encoded) == ["a", "b"])
+    #expect(bench.send(Self.file, key: true) == ["a"])
+    #expect(bench.send(.encoded, key: true) == ["b"])
+  }
+
+  @Test func aViewerIsNotSentWhereItCannotGo() {
+    var bench = Bench()
+    bench.add("a", [Self.h264])
+    #expect(bench.need("a") { _ in .move(to: .encoded) } == [Self.file])
+    #expect(bench.send(Self.file) == ["a"] && bench.send(.encoded, key: true) == [])
+    bench.add("b", [.vp8])
+    #expect(bench.need("b") { _ in .coming } == [.encoded])
+    #expect(bench.need("b") { _ in .move(to: Self.file) } == [.encoded])
+  }
+
+  @Test func aRequestOfAViewerOnItsWayGoesWhereItGoes() {
+    var bench = Bench()
+    bench.add("a")
+    _ = bench.need("a") { $0 == Self.file ? .move(to: .encoded) : .coming }
+    #expect(bench.router.keyFrameNeeded(by: "a") == .encoded)
+  }
+
+  @Test func anotherSourceMovesThoseWhoseRenditionIsNoMore() {
+    var bench = Bench()
+    bench.add("a")
+    bench.add("b", [.vp8])
+    let asked = bench.router.setRenditions([RenditionFormat(.encoded, .vp8)], preferred: nil)
+    #expect(asked == [.encoded])
+    #expect(bench.send(Self.file, key: true) == [] && bench.send(.encoded) == ["b"])
+    #expect(bench.send(.encoded, key: true) == ["a", "b"])
+    // Back again: nobody is asked, those who can go over do so by themselves.
+    let again = bench.router.setRenditions(
+      [RenditionFormat(Rendition(2), Self.h264), RenditionFormat(.encoded, .vp8)], preferred: Rendition(2))
+    #expect(again.isEmpty && bench.send(.encoded) == ["a", "b"])
+    #expect(bench.send(Rendition(2), key: true) == ["a"])
+  }
+
+  @Test func profilesCount() {
+    var bench = Bench()
+    bench.router = RenditionRouter(
+      renditions: [RenditionFormat(Self.file, Self.high), RenditionFormat(.encoded, .vp8)], preferred: Self.file)
+    bench.add("baseline", [.vp8, Self.h264])
+    bench.add("predictive", [.vp8, VideoPayloadFormat(codec: .h264, parameters: "profile-level-id=f4001f")])
+    #expect(bench.send(Self.file) == ["predictive"])
+  }
+
+  @Test func whoDoesNotUnderstandColorsIsKnown() {
+    var bench = Bench()
+    bench.add("a", [.vp8], colors: false)
+    bench.add("b")
+    #expect(bench.router.demand.withoutColorSpace == [.encoded])
+    bench.router.remove("a")
+    #expect(bench.router.demand.withoutColorSpace == [] && bench.router.demand.renditions == [Self.file])
+  }
+}

@@ -1,0 +1,48 @@
+import RTCMedia
+import RTCPrimitives
+import RTCast
+import Testing
+
+@Suite struct RestTests {
+  let size = PixelSize(width: 480, height: 272)
+
+  @Test func aRestingSourceIsRefinedUntilLosslessThenSilent() throws {
+    let desktop = Desktop(size: size)
+    let encoder = try VirtualEncoder(EncodingSettings(startBitrate: .kilobitsPerSecond(300)))
+    try encoder.consume(desktop.frame(damage: nil, at: .zero))
+    #expect(encoder.frames.count == 1)
+    #expect(try encoder.rest(.seconds(Int64(10))) > 0)
+    // 40 dB.
+    #expect(desktop.meanSquareError(try #require(encoder.shown)) < 6.5)
+    #expect(encoder.deadline == nil)
+    #expect(try encoder.rest(.seconds(Int64(60))) == 0)
+  }
+
+  @Test func whatRestsIsRefinedWhileAnotherPartKeepsChanging() throws {
+    var desktop = Desktop(size: size)
+    let encoder = try VirtualEncoder(EncodingSettings(startBitrate: .kilobitsPerSecond(300)))
+    let damage = PixelRect(x: 32, y: 32, width: 20, height: 20)
+    for step in 0..<200 {
+      desktop.draw(damage, UInt8(step))
+      try encoder.consume(desktop.frame(damage: step == 0 ? nil : [damage], at: encoder.now))
+      _ = try encoder.rest(.milliseconds(50))
+    }
+    #expect(encoder.statistics.refinements > 0)
+    #expect(desktop.meanSquareError(try #require(encoder.shown)) < 13)  // 37 dB
+  }
+
+  @Test func framesWithoutDamageAreNotEncoded() throws {
+    let desktop = Desktop(size: size)
+    let encoder = try VirtualEncoder()
+    try encoder.consume(desktop.frame(damage: nil, at: .zero))
+    _ = try encoder.rest(.seconds(Int64(10)))
+    let before = encoder.frames.count
+    for _ in 0..<10 {
+      try encoder.consume(desktop.frame(damage: [], at: encoder.now))
+      _ = try encoder.rest(.milliseconds(100))
+    }
+    #expect(encoder.frames.count == before)
+    #expect(encoder.statistics.framesCaptured == 11)
+    #expect(encoder.statistics.rawCopies == 0)
+  }
+}
