@@ -185,7 +185,8 @@ let package = Package(
     // Tests.
     .target(
       name: "RTCTestKit",
-      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCEngine"], swiftSettings: safe),
+      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCSCTP", "RTCEngine"],
+      swiftSettings: safe),
     // Here and not in the fuzzing package, for it looks behind what the engine shows to others.
     .target(
       name: "FuzzVideoBody", dependencies: ["RTCEngine", "RTCMedia", "RTCPrimitives"],

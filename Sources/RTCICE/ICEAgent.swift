@@ -127,10 +127,19 @@ public struct ICEAgent: ~Copyable {
     _ datagram: Span<UInt8>, route: Route, now: Timestamp, into batch: inout DatagramBatch, events: inout [ICEEvent]
   ) {
     if let message = try? STUNMessage(parsing: datagram) {
-      handle(message, route: route, now: now, into: &batch, events: &events)
+      receive(message, route: route, now: now, into: &batch, events: &events)
     } else {
       statistics.count(.malformed)
+      sendDueCheck(now: now, into: &batch)
+      settle(now: now, events: &events)
     }
+  }
+
+  /// Takes a STUN message that was parsed already, to find the agent it is for; see `ICEDemultiplexer`.
+  public mutating func receive(
+    _ message: STUNMessage, route: Route, now: Timestamp, into batch: inout DatagramBatch, events: inout [ICEEvent]
+  ) {
+    handle(message, route: route, now: now, into: &batch, events: &events)
     sendDueCheck(now: now, into: &batch)
     settle(now: now, events: &events)
   }

@@ -134,5 +134,5 @@ extension SocketAddress {
 
 extension Route {
   /// The route by which a pair is known: scopes differ between what is signalled and what the socket reports.
-  var key: Route { Route(local: local.withoutScope, remote: remote.withoutScope) }
+  var key: Route { Route(local: local.withoutScope, remote: remote.withoutScope, kind: kind) }
 }

@@ -48,8 +48,13 @@ public enum ICEDemultiplexer {
   /// The receiver's username fragment in a STUN Binding request; nil for every other datagram. Nothing is authenticated
   /// yet: use the answer only to choose the agent that then checks the request.
   public static func localUsernameFragment(of datagram: Span<UInt8>) -> String? {
-    guard STUNMessage.isLikely(datagram), let message = try? STUNMessage(parsing: datagram),
-      message.header.class == .request, message.header.method == .binding, let fragment = message.receiverFragment,
+    guard STUNMessage.isLikely(datagram), let message = try? STUNMessage(parsing: datagram) else { return nil }
+    return localUsernameFragment(of: message)
+  }
+
+  /// The same of a message that was parsed already.
+  public static func localUsernameFragment(of message: STUNMessage) -> String? {
+    guard message.header.class == .request, message.header.method == .binding, let fragment = message.receiverFragment,
       fragment.count <= 256
     else { return nil }
     return String(decoding: fragment.indices.map { fragment[$0] }, as: UTF8.self)

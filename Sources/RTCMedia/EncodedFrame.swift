@@ -18,6 +18,14 @@ public struct Rendition: Hashable, Sendable, BitwiseCopyable {
   public static let encoded = Rendition(0)
 }
 
+/// Which frames of its rendition a frame was predicted from, key frames aside.
+public enum FrameReferences: Hashable, Sendable {
+  /// The frame before it, as encoders without layers do.
+  case previous
+  /// These, by `EncodedFrame.number`: whoever has decoded all of them can decode the frame.
+  case frames([UInt64])
+}
+
 /// One encoded picture, shared by every viewer: immutable, its bytes reference-counted.
 public struct EncodedFrame: Sendable {
   public var codec: VideoCodec
@@ -39,6 +47,8 @@ public struct EncodedFrame: Sendable {
   public var colorSpace: ColorSpace?
   /// Counts the rendition's frames from 0; a gap tells a receiver of these values that a frame was left out.
   public var number: UInt64
+  /// What must be decoded before it; says nothing of a key frame.
+  public var references = FrameReferences.previous
 
   public init(
     codec: VideoCodec, data: [UInt8], isKeyFrame: Bool, size: PixelSize, captureTime: Timestamp,

@@ -4,7 +4,7 @@ import Synchronization
 /// One data channel of a connection (W3C `RTCDataChannel`). Any thread may use it.
 ///
 /// What happens to it goes to its delegate, or, while there is none, to `events`. Nothing is lost: what nobody has taken yet
-/// waits, and when a few megabytes of messages wait in a connection's channels the far side is held back, in all of them,
+/// waits, and when a few megabytes of messages wait in a connection's channels the remote peer is held back, in all of them,
 /// as SCTP has it. A channel that is not wanted is to be closed rather than left unread.
 public final class DataChannel: Sendable {
   public let label: String
@@ -63,7 +63,7 @@ public final class DataChannel: Sendable {
   // MARK: - Sending
 
   /// Queues text.
-  /// - Throws: when the channel is not open, the message is longer than the far side takes, or too much waits already.
+  /// - Throws: when the channel is not open, the message is longer than the remote peer takes, or too much waits already.
   public func send(_ text: String) throws(DataChannelError) { try send(.text(text)) }
 
   /// Queues bytes; throws as `send(_: String)` does.

@@ -7,11 +7,11 @@ import Synchronization
 final class DataChannelLink: Sendable {
   struct Account: Sendable {
     var unreadBytes = 0
-    /// The far side is held back.
+    /// The remote peer is held back.
     var holds = false
   }
 
-  /// When this much waits in the channels of a connection, the far side is held back …
+  /// When this much waits in the channels of a connection, the remote peer is held back …
   private static let mostUnread = 4 << 20
   /// … until it has come down to this.
   private static let resumeAt = 2 << 20
@@ -30,7 +30,8 @@ final class DataChannelLink: Sendable {
   /// Gives the peer a command, after all given earlier, and runs `then` on the loop.
   func perform(_ command: DataChannelCommand, then: @escaping @Sendable () -> Void = {}) {
     loop.post { [slot] in
-      slot.handle(.command(.dataChannel(command)), now: MonotonicClock.now())
+      // A channel that is gone in the meantime needs nothing any more.
+      try? slot.perform(command, now: MonotonicClock.now())
       then()
     }
   }

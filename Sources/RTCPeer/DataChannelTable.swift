@@ -17,12 +17,19 @@ final class DataChannelTable {
 
   subscript(handle: DataChannelHandle) -> DataChannel? { channels[handle] }
 
+  /// Takes in a channel of ours.
+  func add(
+    _ handle: DataChannelHandle, _ parameters: DataChannelParameters, of slot: PeerSlot, on loop: EventLoop
+  ) -> DataChannel {
+    let channel = makeChannel(handle, parameters, slot, loop)
+    channels[handle] = channel
+    return channel
+  }
+
   /// Takes what a peer says of its channels.
-  /// - Returns: a channel that the far side has opened.
+  /// - Returns: a channel that the remote peer has opened.
   func handle(_ event: Event, of slot: PeerSlot, on loop: EventLoop) -> DataChannel? {
     switch event {
-    case .dataChannelMade(let handle, let parameters):
-      channels[handle] = makeChannel(handle, parameters, slot, loop)
     case .dataChannel(.incoming(let handle, let parameters)):
       let channel = makeChannel(handle, parameters, slot, loop)
       channels[handle] = channel

@@ -74,6 +74,6 @@ struct TrackSender: Hashable {
   let transceiver: TransceiverID
 
   func tell(isMuted: Bool, now: Timestamp) {
-    slot.handle(.command(.setMuted(isMuted, transceiver)), now: now)
+    _ = try? slot.perform(.setMuted(isMuted, transceiver), now: now)
   }
 }

@@ -1,3 +1,4 @@
+import RTCNet
 public import RTCSCTP
 
 extension PeerConnection {
@@ -9,13 +10,12 @@ extension PeerConnection {
   ) throws -> DataChannel {
     var parameters = parameters
     parameters.label = label
-    for event in try perform(.dataChannel(.open(parameters))) {
-      switch event {
-      case .dataChannelMade(let handle, _): if let channel = dataChannels[handle] { return channel }
-      case .dataChannelRefused(let error): throw error
-      default: break
-      }
+    let slot = try makeSlot()
+    var channel: DataChannel?
+    try slot.perform(.open(parameters), now: MonotonicClock.now()) { handle in
+      channel = dataChannels.add(handle, parameters, of: slot, on: loop.events)
     }
-    throw DataChannelError.ended
+    guard let channel else { throw DataChannelError.ended }
+    return channel
   }
 }

@@ -8,28 +8,28 @@ extension PeerConnection {
 
   // MARK: - As browsers have it
 
-  /// Makes our description and applies it: the answer to a pending offer of the far side, else an offer. All our candidates
+  /// Makes our description and applies it: the answer to a pending offer of the remote peer, else an offer. All our candidates
   /// are in it.
   /// - Throws: `NegotiationFailure`; nothing has changed then.
   public func setLocalDescription() throws -> Description {
     try localDescription(after: .setLocalDescription(Self.freshCredentials()))
   }
 
-  /// Applies the far side's description. An offer gets its transceivers at once, and is then pending; while an offer of ours
+  /// Applies the remote peer's description. An offer gets its transceivers at once, and is then pending; while an offer of ours
   /// is pending, `rollback` comes first.
   /// - Throws: `NegotiationFailure`; everything goes on as before then.
   public func setRemoteDescription(_ description: Description) throws {
     try perform(.setRemoteDescription(description))
   }
 
-  /// Drops the pending offer, ours or the far side's.
+  /// Drops the pending offer, ours or the remote peer's.
   /// - Throws: `NegotiationFailure` when there is none.
   public func rollback() throws { try perform(.rollback) }
 
   /// The next offer restarts ICE: a new path is looked for while the old one carries on.
   public func restartICE() { _ = try? perform(.restartICE(Self.freshCredentials())) }
 
-  /// Takes a candidate of the far side, or keeps it until its description is there.
+  /// Takes a candidate of the remote peer, or keeps it until its description is there.
   /// - Throws: `NegotiationFailure` when it cannot be read.
   public func addRemoteCandidate(_ candidate: ICECandidateInit) throws { try perform(.addRemoteCandidate(candidate)) }
 
@@ -44,19 +44,19 @@ extension PeerConnection {
   /// Makes an offer, with all our candidates in it.
   public func createOffer() throws -> String { try localDescription(after: .createOffer).sdp }
 
-  /// Answers a far offer, with all our candidates in it. Media that no transceiver of ours waits for is turned off.
+  /// Answers a remote offer, with all our candidates in it. Media that no transceiver of ours waits for is turned off.
   public func answer(to offer: String) throws -> String { try localDescription(after: .acceptOffer(offer)).sdp }
 
   /// Applies the answer to our offer.
   public func accept(answer: String) throws { try perform(.acceptAnswer(answer)) }
 
-  /// Adds far candidates that came later, as an RFC 8840 fragment.
+  /// Adds remote candidates that came later, as an RFC 8840 fragment.
   public func addRemoteCandidates(_ fragment: String) throws { try perform(.addRemoteCandidates(fragment)) }
 
   // MARK: - On the loop
 
   private func localDescription(after command: Command) throws -> Description {
-    for case .localDescription(let description) in try perform(command) { return description }
+    if case .description(let description) = try perform(command) { return description }
     throw APIMisuse("This connection has ended; make a new one.")
   }
 
@@ -81,10 +81,10 @@ extension PeerConnection {
     negotiator = nil
   }
 
-  /// Applies a description of the far side, and answers it or lets it pass.
+  /// Applies a description of the remote peer, and answers it or lets it pass.
   func negotiate(_ description: Description, _ negotiator: Negotiator) throws {
-    let events = try perform(.negotiate(description, negotiator.politeness, Self.freshCredentials()))
-    for case .localDescription(let answer) in events { negotiator.send(answer) }
+    let result = try perform(.negotiate(description, negotiator.politeness, Self.freshCredentials()))
+    if case .description(let answer) = result { negotiator.send(answer) }
   }
 
   /// Offers when the calls that are under way have changed all they want to.

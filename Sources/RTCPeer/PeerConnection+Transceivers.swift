@@ -24,15 +24,15 @@ extension PeerConnection {
     return try chosen(perform(.addTrack(track.kind, track.name)), track)
   }
 
-  private func chosen(_ events: [Event], _ track: OutgoingTrack?) throws -> TransceiverID {
-    for case .transceiverChosen(let id) in events {
-      put(track, on: id)
-      return id
+  private func chosen(_ result: CommandResult, _ track: OutgoingTrack?) throws -> TransceiverID {
+    guard case .transceiver(let id) = result else {
+      throw APIMisuse("This connection has ended; make a new one.")
     }
-    throw APIMisuse("This connection has ended; make a new one.")
+    put(track, on: id)
+    return id
   }
 
-  /// Sends the transceiver's track no longer; what it receives stays. The far side hears of it by the next offer.
+  /// Sends the transceiver's track no longer; what it receives stays. The remote peer hears of it by the next offer.
   /// - Throws: `APIMisuse` when there is no such transceiver, or it was stopped.
   public func removeTrack(_ id: TransceiverID) throws {
     let state = try running(id)

@@ -6,7 +6,7 @@ public import RTCPrimitives
 public import RTCSCTP
 import RTCWire
 
-/// A connection to one far peer, shaped as W3C WebRTC has it. It lives on the loop's thread; every call hops there once.
+/// A connection to one remote peer, shaped as W3C WebRTC has it. It lives on the loop's thread; every call hops there once.
 public actor PeerConnection {
   public struct Configuration: Sendable {
     /// A video to begin with, if any; more by `addTrack`.
@@ -15,15 +15,15 @@ public actor PeerConnection {
     public var videoFormats = [VideoPayloadFormat.vp8]
     /// What the video we take may be coded with, the best first.
     public var receivableFormats = [VideoPayloadFormat.vp8]
-    /// A transceiver to begin with takes the far side's video.
+    /// A transceiver to begin with takes the remote peer's video.
     public var receivesVideo = false
     /// A sound to begin with, if any; played in step with the video.
     public var audio: OutgoingAudioTrack?
-    /// A transceiver to begin with takes the far side's sound.
+    /// A transceiver to begin with takes the remote peer's sound.
     public var receivesAudio = false
     /// What is said of all sound in descriptions.
     public var opus = PeerConfiguration.OpusParameters()
-    /// Nil: no data channels; the far side's m-section for them is rejected.
+    /// Nil: no data channels; the remote peer's m-section for them is rejected.
     public var dataChannels: DataChannelOptions? = DataChannelOptions()
     /// Of all video together.
     public var bitrates = BitrateLimits()
@@ -60,8 +60,6 @@ public actor PeerConnection {
   let dataChannels: DataChannelTable
   /// Makes offers and answers by itself, if there is one.
   var negotiator: Negotiator?
-  /// The events of the step under way, for the call that caused it.
-  private var stepEvents: [Event] = []
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.events.asUnownedSerialExecutor() }
 
@@ -81,7 +79,7 @@ public actor PeerConnection {
   /// New bounds for the bitrate of all video we send.
   public func setBitrates(_ limits: BitrateLimits) { _ = try? perform(.setBitrateLimits(limits)) }
 
-  /// Asks the far sender for a key frame, of every video or of this one.
+  /// Asks the remote sender for a key frame, of every video or of this one.
   public func requestKeyFrame(_ transceiver: TransceiverID? = nil) { _ = try? perform(.requestKeyFrame(transceiver)) }
 
   /// Says goodbye and ends. Calling it again does nothing.
@@ -93,13 +91,8 @@ public actor PeerConnection {
 
   /// Carries a command out and returns what came of it.
   @discardableResult
-  func perform(_ command: Command) throws -> [Event] {
-    let slot = try makeSlot()
-    stepEvents.removeAll()
-    slot.handle(.command(command), now: MonotonicClock.now())
-    let events = stepEvents
-    for case .negotiationFailed(let failure) in events { throw failure }
-    return events
+  func perform(_ command: Command) throws -> CommandResult {
+    try makeSlot().perform(command, now: MonotonicClock.now())
   }
 
   func makeSlot() throws -> PeerSlot {
@@ -177,16 +170,6 @@ public actor PeerConnection {
       if case .audio(let track)? = outgoing[id], let slot {
         track.preferencesChanged(preferences, of: TrackSender(slot: slot, transceiver: id))
       }
-    default:
-      stepEvents.append(event)
-      tell(event)
-    }
-  }
-
-  /// Passes on what an application hears of.
-  private func tell(_ event: Event) {
-    switch event {
-    case .dataChannelMade: if let slot { _ = dataChannels.handle(event, of: slot, on: loop.events) }
     case .stateChanged(let state):
       switch state {
       case .ended: letGo()
@@ -214,7 +197,7 @@ public actor PeerConnection {
     case .audioTargetBitrateChanged(let rate, let id):
       bitrateChanged(rate, of: id)
       continuation.yield(.audioTargetBitrateChanged(rate, id))
-    default: break
+    case .usernameFragmentAdded: break  // the table's
     }
   }
 

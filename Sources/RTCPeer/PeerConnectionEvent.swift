@@ -18,6 +18,6 @@ public enum PeerConnectionEvent: Sendable {
   /// What the network bears of this video, or of this sound, from now on.
   case targetBitrateChanged(BitRate, TransceiverID)
   case audioTargetBitrateChanged(BitRate, TransceiverID)
-  /// The far side has opened a data channel.
+  /// The remote peer has opened a data channel.
   case dataChannelOpened(DataChannel)
 }

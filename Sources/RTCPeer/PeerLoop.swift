@@ -12,7 +12,7 @@ public final class PeerLoop: Sendable {
     /// Offer loopback addresses even when the machine has others. For tests and for peers in the same namespace.
     public var includesLoopback = false
     /// At most this many peers at a time, unconnected ones included.
-    public var maximumPeers = 1_024
+    public var maximumPeers = 2_048
 
     public init() {}
   }

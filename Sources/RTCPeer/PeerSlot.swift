@@ -1,16 +1,18 @@
 import RTCEngine
 import RTCPrimitives
+import RTCSCTP
 
 /// One peer's place in the table. Lives on the loop's thread.
-final class PeerSlot: Hashable, @unchecked Sendable {
+final class PeerSlot: Hashable, DeadlineHolder, @unchecked Sendable {
   // Why unchecked: made and used on the loop's thread alone; references travel only inside work posted to it.
+  /// Changed by the table's steps alone.
   var peer: Peer
-  var nextDeadline = Timestamp.distantFuture
+  var heapIndex: Int?
   /// Where this peer's datagrams come from, the latest last.
   var remotes: [SocketAddress] = []
-  /// Some of its far side's addresses are this loop's own.
+  /// Some of its remote peer's addresses are this loop's own.
   var reachesOwn = false
-  /// The peer of this loop that it sends to, if its far side is one.
+  /// The peer of this loop that it sends to, if its remote peer is one.
   weak var neighbour: PeerSlot?
   /// The first user name fragment of its STUN.
   let ufrag: String
@@ -27,6 +29,24 @@ final class PeerSlot: Hashable, @unchecked Sendable {
   }
 
   func handle(_ input: consuming Input, now: Timestamp) { table.step(self, input, now: now) }
+
+  /// Carries out a command; events follow within the call.
+  @discardableResult
+  func perform(_ command: Command, now: Timestamp) throws(NegotiationFailure) -> CommandResult {
+    try table.step(self) { peer, outbox throws(NegotiationFailure) in
+      try peer.perform(command, now: now, into: &outbox)
+    }
+  }
+
+  /// Carries out a command for the data channels; events follow within the call.
+  /// - Parameter onOpened: takes the handle of a new channel, before the channel's first event.
+  func perform(
+    _ command: DataChannelCommand, now: Timestamp, onOpened: (DataChannelHandle) -> Void = { _ in }
+  ) throws(DataChannelError) {
+    try table.step(self) { peer, outbox throws(DataChannelError) in
+      if let handle = try peer.perform(command, now: now, into: &outbox) { onOpened(handle) }
+    }
+  }
 
   func deliver(_ event: Event) { onEvent(event) }
 

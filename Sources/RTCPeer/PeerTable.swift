@@ -14,7 +14,10 @@ final class PeerTable: LoopHandler {
   private var byRemote: [SocketAddress: PeerSlot] = [:]
   /// The one outbox of the loop: every step of every peer appends to it; `endOfBatch` sends it.
   private var outbox = Outbox()
-  private(set) var nextDeadline = Timestamp.distantFuture
+  private var deadlines = DeadlineHeap<PeerSlot>()
+  /// Memory for the slots whose deadline has come, and for the events of a step, while they are gone through.
+  private var due: [PeerSlot] = []
+  private var spareEvents: [Event] = []
   /// Datagrams that no peer claimed.
   private(set) var unclaimed = 0
   /// Where this loop is reached: what a peer sends there is for another peer of the loop.
@@ -50,11 +53,12 @@ final class PeerTable: LoopHandler {
 
   private func remove(_ slot: PeerSlot) {
     guard slots.remove(slot) != nil else { return }
+    deadlines.set(.distantFuture, of: slot)
     for ufrag in slot.ufrags { byUfrag[ufrag] = nil }
     for remote in slot.remotes where byRemote[remote] === slot { byRemote[remote] = nil }
   }
 
-  /// STUN requests with this user name are for `slot` too: the far side may use the one before for a while.
+  /// STUN requests with this user name are for `slot` too: the remote peer may use the one before for a while.
   private func name(_ slot: PeerSlot, _ ufrag: String) {
     guard !slot.ufrags.contains(ufrag), byUfrag[ufrag] == nil else { return }
     byUfrag[ufrag] = slot
@@ -66,13 +70,27 @@ final class PeerTable: LoopHandler {
   func step(_ slot: PeerSlot, _ input: consuming Input, now: Timestamp) {
     let first = outbox.datagrams.count
     slot.peer.handle(input, now: now, into: &outbox)
-    slot.nextDeadline = outbox.nextDeadline
-    if slot.nextDeadline < nextDeadline { nextDeadline = slot.nextDeadline }
+    finishStep(slot, from: first)
+  }
+
+  /// Runs a step that has a result.
+  func step<Result, Failure: Error>(
+    _ slot: PeerSlot, _ body: (inout Peer, inout Outbox) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let first = outbox.datagrams.count
+    defer { finishStep(slot, from: first) }
+    return try body(&slot.peer, &outbox)
+  }
+
+  private func finishStep(_ slot: PeerSlot, from first: Int) {
+    deadlines.set(outbox.nextDeadline, of: slot)
     learnRemotes(of: slot, from: first)
     if slot.reachesOwn { passOn(from: slot, first) }
     guard !outbox.events.isEmpty else { return }
-    let events = outbox.events
-    outbox.events.removeAll(keepingCapacity: true)
+    // What an event leads to may be another step: events are taken out before they are told.
+    var events = spareEvents
+    spareEvents = []
+    swap(&events, &outbox.events)
     for event in events {
       switch event {
       case .stateChanged(.ended): remove(slot)
@@ -81,6 +99,8 @@ final class PeerTable: LoopHandler {
       }
       slot.deliver(event)
     }
+    events.removeAll(keepingCapacity: true)
+    spareEvents = events
   }
 
   /// Whoever a peer writes to may answer it: responses to our checks come from there.
@@ -100,7 +120,7 @@ final class PeerTable: LoopHandler {
 
   /// Ends every peer: whoever follows one hears so, and their tracks let go of them.
   func closeAll(now: Timestamp) {
-    for slot in slots { step(slot, .command(.close), now: now) }
+    for slot in slots { _ = try? slot.perform(.close, now: now) }
   }
 
   // MARK: - Within the loop
@@ -120,7 +140,6 @@ final class PeerTable: LoopHandler {
         Passed(target: target, bytes: [UInt8](copying: bytes), route: Route(local: route.remote, remote: route.local)))
       return true
     }
-    if !inward.isEmpty { nextDeadline = .zero }
   }
 
   /// What is sent in answer waits for the next turn, so that sockets and posted work have theirs.
@@ -136,28 +155,33 @@ final class PeerTable: LoopHandler {
   // MARK: - LoopHandler
 
   func datagram(_ bytes: inout MutableSpan<UInt8>, route: Route, now: Timestamp) {
-    guard let slot = owner(of: bytes.span, from: route.remote) else {
+    if PacketKind(bytes.span) == .stun, let message = try? STUNMessage(parsing: bytes.span) {
+      // A request names its peer; everything else is known by where it comes from.
+      let named = ICEDemultiplexer.localUsernameFragment(of: message)
+      guard let slot = named.map({ byUfrag[$0] }) ?? byRemote[route.remote] else {
+        unclaimed += 1
+        return
+      }
+      step(slot, .stun(message, route), now: now)
+    } else if let slot = byRemote[route.remote] {
+      step(slot, .datagram(bytes._mutatingExtracting(0..<bytes.count), route), now: now)
+    } else {
       unclaimed += 1
-      return
     }
-    step(slot, .datagram(bytes._mutatingExtracting(0..<bytes.count), route), now: now)
   }
 
-  /// A STUN request names its peer; everything else is known by where it comes from.
-  private func owner(of bytes: Span<UInt8>, from remote: SocketAddress) -> PeerSlot? {
-    if PacketKind(bytes) == .stun, let ufrag = ICEDemultiplexer.localUsernameFragment(of: bytes) {
-      return byUfrag[ufrag]
-    }
-    return byRemote[remote]
-  }
+  /// What two peers of the loop send each other is delivered at once.
+  var nextDeadline: Timestamp { inward.isEmpty ? deadlines.earliest : .zero }
 
   func deadlineReached(now: Timestamp) {
-    nextDeadline = .distantFuture
     if !inward.isEmpty { deliverInward(now: now) }
-    for slot in slots {
-      if slot.nextDeadline <= now { step(slot, .deadline, now: now) }
-      if slot.nextDeadline < nextDeadline { nextDeadline = slot.nextDeadline }
-    }
+    var due = due
+    self.due = []
+    deadlines.removeDue(now, into: &due)
+    // A step sets the next deadline; one that has come again waits for the next turn of the loop.
+    for slot in due where slots.contains(slot) { step(slot, .deadline, now: now) }
+    due.removeAll(keepingCapacity: true)
+    self.due = due
   }
 
   func endOfBatch(now: Timestamp) {

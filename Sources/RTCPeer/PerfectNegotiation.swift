@@ -12,7 +12,7 @@ public final class PerfectNegotiation: Sendable {
   public let isPolite: Bool
 
   /// Begins at once: when something is to be agreed, an offer is made.
-  /// - Parameter send: takes our descriptions to the far side; called one after the other, in order. One that throws away
+  /// - Parameter send: takes our descriptions to the remote peer; called one after the other, in order. One that throws away
   ///   what it cannot deliver leaves the connection waiting for an answer.
   public init(_ connection: PeerConnection, isPolite: Bool, send: @escaping @Sendable (Description) async -> Void) {
     self.connection = connection
@@ -28,13 +28,13 @@ public final class PerfectNegotiation: Sendable {
 
   deinit { stop() }
 
-  /// Takes a description of the far side; in the order they were sent.
+  /// Takes a description of the remote peer; in the order they were sent.
   /// - Throws: `NegotiationFailure` when it cannot be used; the connection goes on as before.
   public func receive(_ description: Description) async throws {
     try await connection.negotiate(description, negotiator)
   }
 
-  /// Takes a candidate of the far side.
+  /// Takes a candidate of the remote peer.
   /// - Throws: `NegotiationFailure` when it cannot be read.
   public func receive(_ candidate: ICECandidateInit) async throws {
     try await connection.addRemoteCandidate(candidate)

@@ -1,6 +1,7 @@
 public import RTCEngine
 import RTCMedia
 public import RTCPrimitives
+public import RTCSCTP
 
 /// One peer of a pair, and what it has told.
 public final class PeerEnd {
@@ -8,6 +9,11 @@ public final class PeerEnd {
   public var outbox = Outbox()
   /// All events so far, with their times.
   public private(set) var events: [(time: Timestamp, event: Event)] = []
+  /// What came of all commands so far, in order; those for data channels apart.
+  public private(set) var results: [Result<CommandResult, NegotiationFailure>] = []
+  /// The data channels it opened, and what was refused of the commands for them.
+  public private(set) var openedChannels: [DataChannelHandle] = []
+  public private(set) var channelErrors: [DataChannelError] = []
   /// What it sends, by transceiver.
   public var sources: [TransceiverID: SyntheticVideo] = [:]
   public var audioSources: [TransceiverID: SyntheticAudio] = [:]
@@ -53,7 +59,7 @@ public final class PeerEnd {
 
   /// The transceivers that commands chose, in order.
   public var chosen: [TransceiverID] {
-    events.compactMap { if case .transceiverChosen(let id) = $0.event { id } else { nil } }
+    results.compactMap { if case .success(.transceiver(let id)) = $0 { id } else { nil } }
   }
 
   public var tracksAdded: [RemoteTrackDescription] {
@@ -88,7 +94,7 @@ public final class PeerEnd {
   }
 
   public var failures: [NegotiationFailure] {
-    events.compactMap { if case .negotiationFailed(let failure) = $0.event { failure } else { nil } }
+    results.compactMap { if case .failure(let failure) = $0 { failure } else { nil } }
   }
 
   /// The latest description it made.
@@ -98,7 +104,7 @@ public final class PeerEnd {
 
   /// The same with its kind.
   public var description: Description? {
-    for (_, event) in events.reversed() { if case .localDescription(let description) = event { return description } }
+    for result in results.reversed() { if case .success(.description(let description)) = result { return description } }
     return nil
   }
 
@@ -119,6 +125,10 @@ public final class PeerEnd {
     sources[id]?.targetBitrate = followsTargetBitrate ? lastBitrates[id] : nil
     return sources[id]?.next(now)
   }
+
+  func add(_ result: Result<CommandResult, NegotiationFailure>) { results.append(result) }
+  func add(_ channel: DataChannelHandle) { openedChannels.append(channel) }
+  func add(_ error: DataChannelError) { channelErrors.append(error) }
 
   func takeEvents(_ now: Timestamp) {
     for event in outbox.events {

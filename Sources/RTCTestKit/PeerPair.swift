@@ -3,6 +3,7 @@ public import RTCEngine
 import RTCICE
 public import RTCMedia
 public import RTCPrimitives
+public import RTCSCTP
 public import RTCWire
 
 /// Two peers, an emulated network between them, and a clock that only moves when the test says so.
@@ -96,12 +97,44 @@ public final class PeerPair {
   public func step(_ side: Side, _ input: consuming Input) {
     let end = self[side]
     end.peer.handle(input, now: now, into: &end.outbox)
-    signaling?.take(end.outbox.events, from: side, now: now)
+    finishStep(side)
+  }
+
+  /// Has a peer carry out a command, and keeps what came of it.
+  public func perform(_ side: Side, _ command: Command) {
+    let end = self[side]
+    do throws(NegotiationFailure) {
+      let result = try end.peer.perform(command, now: now, into: &end.outbox)
+      end.add(.success(result))
+      if case .description(let description) = result { signaling?.take(description, from: side, now: now) }
+    } catch {
+      end.add(.failure(error))
+    }
+    finishStep(side)
+  }
+
+  /// Has a peer carry out a command for its data channels.
+  /// - Returns: the new channel, of `.open`; nil of every other command, and of what was refused, which is kept.
+  @discardableResult
+  public func perform(_ side: Side, _ command: DataChannelCommand) -> DataChannelHandle? {
+    let end = self[side]
+    defer { finishStep(side) }
+    do throws(DataChannelError) {
+      let handle = try end.peer.perform(command, now: now, into: &end.outbox)
+      if let handle { end.add(handle) }
+      return handle
+    } catch {
+      end.add(error)
+      return nil
+    }
+  }
+
+  private func finishStep(_ side: Side) {
+    let end = self[side]
+    signaling?.take(end.outbox.events, from: side)
     end.takeEvents(now)
     flush(side)
   }
-
-  public func perform(_ side: Side, _ command: Command) { step(side, .command(command)) }
 
   /// A picture for the first video transceiver.
   public func send(_ frame: EncodedFrame, from side: Side) {

@@ -20,16 +20,13 @@ struct Signaling {
     random = SeededGenerator(seed: seed)
   }
 
-  mutating func take(_ events: [Event], from side: PeerPair.Side, now: Timestamp) {
-    for event in events {
-      switch event {
-      case .negotiationNeeded: offersDue.insert(side)
-      case .localDescription(let description):
-        if case .offer = description.kind { offers[side, default: 0] += 1 }
-        messages.append((now + (delays[side] ?? .zero), side.other, description))
-      default: break
-      }
-    }
+  mutating func take(_ events: [Event], from side: PeerPair.Side) {
+    for case .negotiationNeeded in events { offersDue.insert(side) }
+  }
+
+  mutating func take(_ description: Description, from side: PeerPair.Side, now: Timestamp) {
+    if case .offer = description.kind { offers[side, default: 0] += 1 }
+    messages.append((now + (delays[side] ?? .zero), side.other, description))
   }
 
   /// When the next description arrives.

@@ -55,11 +55,11 @@ struct FarPeer: ~Copyable {
     ice = ICEAgent(role: .controlled, localCredentials: far.iceCredentials, tieBreaker: 1, seed: 2)
     ice.addLocalCandidates(ICECandidate.hosts(addresses: [(Self.far.ip, 0)], port: Self.far.port), now: now)
     // A peer of ours makes the answer and is not needed any more.
-    peer.handle(.command(.createOffer), now: now, into: &outbox)
+    let offer = try? peer.perform(.createOffer, now: now, into: &outbox)
     var answerer = Peer(far)
-    var made = Outbox()
-    answerer.handle(.command(.acceptOffer(Self.description(in: outbox.events))), now: now, into: &made)
-    let answer = Self.description(in: made.events)
+    var left = Outbox()
+    let made = try? answerer.perform(.acceptOffer(Self.description(offer)), now: now, into: &left)
+    let answer = Self.description(made)
     let lines = answer.split(separator: "\r\n")
     payloadTypes = lines.filter { $0.hasPrefix("m=") }.flatMap { line in
       line.split(separator: " ").dropFirst(3).compactMap { UInt8($0) }
@@ -96,15 +96,15 @@ struct FarPeer: ~Copyable {
     return configuration
   }
 
-  private static func description(in events: [Event]) -> String {
-    for event in events { if case .localDescription(let description) = event { return description.sdp } }
-    fatalError("no description: \(events)")
+  private static func description(_ result: CommandResult?) -> String {
+    if case .description(let description) = result { return description.sdp }
+    fatalError("no description")
   }
 
   // MARK: Steps
 
   private mutating func handle(_ command: Command) {
-    peer.handle(.command(command), now: now, into: &outbox)
+    _ = try? peer.perform(command, now: now, into: &outbox)
     exchange()
   }
 

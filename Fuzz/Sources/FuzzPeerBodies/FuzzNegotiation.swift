@@ -30,7 +30,7 @@ private final class NegotiationModel {
   private let start: Timestamp
   /// The descriptions made so far, the latest last.
   private var descriptions: [Description] = []
-  private var seenEvents: [PeerPair.Side: Int] = [:]
+  private var seenResults: [PeerPair.Side: Int] = [:]
 
   init?(flags: UInt8) {
     var options = PeerPair.Options()
@@ -91,7 +91,7 @@ private final class NegotiationModel {
     case (23, _): perform(side, .startConfiguration)
     case (24..<26, _): perform(side, .commitConfiguration)
     case (26, _): perform(side, .requestKeyFrame(choice & 1 == 0 ? nil : some))
-    case (27, _): perform(side, .dataChannel(.open(DataChannelParameters(label: "c\(choice)"))))
+    case (27, _): pair.perform(side, .open(DataChannelParameters(label: "c\(choice)")))
     case (28, _): channel(side, choice)
     case (29..<32, _): startSources(side)
     case (32, _) where choice == 0xFF: perform(side, .close)
@@ -100,15 +100,13 @@ private final class NegotiationModel {
   }
 
   private func channel(_ side: PeerPair.Side, _ choice: UInt8) {
-    let handles = pair[side].events.compactMap { event -> DataChannelHandle? in
-      switch event.event {
-      case .dataChannel(.incoming(let handle, _)), .dataChannelMade(let handle, _): handle
-      default: nil
-      }
+    let incoming = pair[side].events.compactMap { event -> DataChannelHandle? in
+      if case .dataChannel(.incoming(let handle, _)) = event.event { handle } else { nil }
     }
+    let handles = pair[side].openedChannels + incoming
     guard !handles.isEmpty else { return }
     let handle = handles[Int(choice >> 1) % handles.count]
-    perform(side, .dataChannel(choice & 1 == 0 ? .send(.text("one"), handle) : .close(handle)))
+    pair.perform(side, choice & 1 == 0 ? .send(.text("one"), handle) : .close(handle))
   }
 
   /// Everything that has a track has something to send.
@@ -233,27 +231,26 @@ private final class NegotiationModel {
   /// What is refused has changed nothing.
   private func perform(_ side: PeerPair.Side, _ command: Command) {
     let end = pair[side]
-    let (before, state, count) = (end.peer.transceivers, end.peer.signalingState, end.events.count)
+    let (before, state) = (end.peer.transceivers, end.peer.signalingState)
     pair.perform(side, command)
-    let hasFailed = end.events[count...].contains { if case .negotiationFailed = $0.event { true } else { false } }
-    guard hasFailed else { return }
+    guard case .failure = end.results.last else { return }
     precondition(end.peer.transceivers == before && end.peer.signalingState == state, "a refusal changed something")
   }
 
   private func checkEvents() {
     for side in [PeerPair.Side.offerer, .answerer] {
       let end = pair[side]
-      for (_, event) in end.events[seenEvents[side, default: 0]...] {
-        switch event {
-        case .localDescription(let description):
+      for result in end.results[seenResults[side, default: 0]...] {
+        switch result {
+        case .success(.description(let description)):
           guard let parsed = try? SessionDescription(parsing: description.sdp) else { fatalError("unreadable of ours") }
           precondition(parsed.description == description.sdp)
           descriptions = descriptions.suffix(7) + [description]
-        case .negotiationFailed(let failure): precondition(!isHonest || isOver(side), failure.sentence)
-        default: break
+        case .failure(let failure): precondition(!isHonest || isOver(side), failure.sentence)
+        case .success: break
         }
       }
-      seenEvents[side] = end.events.count
+      seenResults[side] = end.results.count
       precondition(end.events.count < 1_000_000)
       if isOver(side) { precondition(end.outbox.nextDeadline == .distantFuture, "a peer that ended wants to be woken") }
     }

@@ -39,6 +39,24 @@ public struct NegotiatedTransport: Hashable, Sendable {
   public var dtlsRole: DTLSRole
   /// The m-section under which candidates of the transport are trickled.
   public var tag: MediaReference
+
+  package init(
+    localCredentials: ICECredentials, remoteCredentials: ICECredentials, restartsICE: Bool, isControlling: Bool,
+    remoteIsLite: Bool, remoteTrickles: Bool, remoteCandidates: [CandidateDescription], remoteEndOfCandidates: Bool,
+    remoteFingerprints: [CertificateFingerprint], dtlsRole: DTLSRole, tag: MediaReference
+  ) {
+    self.localCredentials = localCredentials
+    self.remoteCredentials = remoteCredentials
+    self.restartsICE = restartsICE
+    self.isControlling = isControlling
+    self.remoteIsLite = remoteIsLite
+    self.remoteTrickles = remoteTrickles
+    self.remoteCandidates = remoteCandidates
+    self.remoteEndOfCandidates = remoteEndOfCandidates
+    self.remoteFingerprints = remoteFingerprints
+    self.dtlsRole = dtlsRole
+    self.tag = tag
+  }
 }
 
 /// One accepted m-section.

@@ -1,16 +1,15 @@
-import RTCICE
 public import RTCPrimitives
+public import RTCSCTP
 public import RTCWire
 
-/// What an application can ask of a peer. Results come as events in the same step; what cannot be done comes as
-/// `.negotiationFailed`, and nothing has changed then.
+/// What an application can ask of a peer. `Peer.perform` returns what comes of it.
 public enum Command: Sendable {
   // MARK: Transceivers
 
-  /// Adds a transceiver with an m-section of its own → `.transceiverChosen`.
+  /// Adds a transceiver with an m-section of its own → `CommandResult.transceiver`.
   case addTransceiver(MediaKind, MediaDirection, TrackName?)
   /// Sends a track: on a transceiver of its kind that has never sent, else on a new one (RFC 8829 §5.1)
-  /// → `.transceiverChosen`.
+  /// → `CommandResult.transceiver`.
   case addTrack(MediaKind, TrackName)
   /// What we want of the transceiver; counts from the next negotiation on.
   case setDirection(MediaDirection, TransceiverID)
@@ -24,20 +23,20 @@ public enum Command: Sendable {
 
   // MARK: Descriptions
 
-  /// Makes an offer, or the answer to a pending offer of the far side, and applies it → `.localDescription`. The
-  /// credentials, fresh from a cryptographic source, are used if the far side restarts ICE.
+  /// Makes an offer, or the answer to a pending offer of the remote peer, and applies it → `CommandResult.description`. The
+  /// credentials, fresh from a cryptographic source, are used if the remote peer restarts ICE.
   case setLocalDescription(ICECredentials)
   /// Applies an offer, which is then pending, or the answer to ours.
   case setRemoteDescription(Description)
   /// Perfect negotiation (W3C WebRTC §10.7): applies the description and, if it is an offer, answers it
-  /// → `.localDescription`. When both have offered, the polite side drops its own offer, the impolite one the other's
-  /// → `.offerIgnored`.
+  /// → `CommandResult.description`. When both have offered, the polite side drops its own offer, the impolite one the
+  /// other's → `CommandResult.offerIgnored`.
   case negotiate(Description, Politeness, ICECredentials)
-  /// Drops the pending offer, ours or the far side's.
+  /// Drops the pending offer, ours or the remote peer's.
   case rollback
   /// The next offer restarts ICE with these credentials, fresh from a cryptographic source.
   case restartICE(ICECredentials)
-  /// A candidate of the far side; kept until its description is there.
+  /// A candidate of the remote peer; kept until its description is there.
   case addRemoteCandidate(ICECandidateInit)
   /// Until `commitConfiguration`, `.negotiationNeeded` is held back.
   case startConfiguration
@@ -46,10 +45,10 @@ public enum Command: Sendable {
 
   // MARK: One exchange, as WHIP and WHEP have it
 
-  /// Makes an offer and applies it as the local description → `.localDescription`.
+  /// Makes an offer and applies it as the local description → `CommandResult.description`.
   case createOffer
-  /// Applies a remote offer, makes the answer and applies it → `.localDescription`. M-sections that no transceiver of ours
-  /// waits for are turned off.
+  /// Applies a remote offer, makes the answer and applies it → `CommandResult.description`. M-sections that no
+  /// transceiver of ours waits for are turned off.
   case acceptOffer(String)
   /// Applies a remote answer to our offer.
   case acceptAnswer(String)
@@ -60,20 +59,44 @@ public enum Command: Sendable {
 
   /// New bounds for the target bitrate of all video together.
   case setBitrateLimits(BitrateLimits)
-  /// Asks the far sender of this video, or of all, for a key frame (PLI).
+  /// Asks the remote sender of this video, or of all, for a key frame (PLI).
   case requestKeyFrame(TransceiverID?)
-  /// See `DataChannelCommand`.
-  case dataChannel(DataChannelCommand)
   /// Says goodbye (RTCP BYE, DTLS close_notify) and ends.
   case close
 
-  /// True for commands whose caller waits for a result or a reason why there is none.
+  /// False for commands that a peer that has ended passes over.
   var expectsResult: Bool {
     switch self {
     case .setBitrateLimits, .requestKeyFrame, .setMuted, .startConfiguration, .commitConfiguration, .close: false
     default: true
     }
   }
+}
+
+/// What a command has come to.
+public enum CommandResult: Hashable, Sendable {
+  case done
+  /// The transceiver that `addTransceiver` or `addTrack` came to.
+  case transceiver(TransceiverID)
+  /// Our description, ready to be signaled.
+  case description(Description)
+  /// Both sides had offered, and we are the impolite one: the remote peer will drop its offer and answer ours.
+  case offerIgnored
+}
+
+/// What an application can ask of a peer's data channels.
+public enum DataChannelCommand: Sendable {
+  /// Makes a channel → its handle. It can be used after `DataChannelEvent.opened`. When no description has an m-section
+  /// for channels yet, the next offer will.
+  case open(DataChannelParameters)
+  /// Queues a message.
+  case send(DataChannelMessage, DataChannelHandle)
+  /// Sends what waits and closes → `DataChannelEvent.closed` when both sides have.
+  case close(DataChannelHandle)
+  /// Where `DataChannelEvent.bufferedAmountLow` is said, in bytes.
+  case setBufferedAmountLowThreshold(Int, DataChannelHandle)
+  /// False: nothing more is handed on, and the remote peer must wait; true: on with it.
+  case setReceiving(Bool)
 }
 
 /// Who gives way when both sides offer at once.

@@ -2,28 +2,21 @@ public import RTCPrimitives
 public import RTCSCTP
 public import RTCWire
 
-/// What a peer has to tell its owner.
+/// What a peer tells its owner: what the remote peer and the network did, and what follows from it. What a command comes
+/// to is its result, no event.
 public enum Event: Sendable {
   case stateChanged(PeerState)
 
   // MARK: Negotiation
 
-  /// The transceiver that `addTransceiver` or `addTrack` came to.
-  case transceiverChosen(TransceiverID)
-  /// Our description, ready to be signaled.
-  case localDescription(Description)
-  /// The far side's description could not be used; whose fault, and what to do. Everything goes on as before.
-  case negotiationFailed(NegotiationFailure)
-  /// Both sides had offered, and we are the impolite one: the far side will drop its offer and answer ours.
-  case offerIgnored
   case signalingStateChanged(SignalingState)
   /// What we want differs from what is agreed: an offer is due. Told once until the next agreement.
   case negotiationNeeded
   /// STUN requests for this peer may carry this user name fragment from now on, beside those before.
   case usernameFragmentAdded(String)
-  /// The far side sends a track, or is about to.
+  /// The remote peer sends a track, or is about to.
   case trackAdded(RemoteTrackDescription)
-  /// The far side sends it no longer, or its offer was rolled back.
+  /// The remote peer sends it no longer, or its offer was rolled back.
   case trackRemoved(RemoteTrackDescription)
 
   // MARK: Sending
@@ -31,16 +24,16 @@ public enum Event: Sendable {
   /// What this transceiver is given to send leaves from now on.
   case sendingStarted(TransceiverID)
   case sendingStopped(TransceiverID)
-  /// The far side cannot decode without a key frame (PLI, FIR, or it has just joined).
+  /// The remote peer cannot decode without a key frame (PLI, FIR, or it has just joined).
   case keyFrameRequested(TransceiverID)
   /// This video's share of what the network bears from now on.
   case targetBitrateChanged(BitRate, TransceiverID)
   /// The listener's reports allow the sound this much from now on.
   case audioTargetBitrateChanged(BitRate, TransceiverID)
-  /// The far side's description asks other things of our Opus than before; nothing until this says otherwise. Comes
+  /// The remote peer's description asks other things of our Opus than before; nothing until this says otherwise. Comes
   /// after `sendingStarted`.
   case opusPreferencesChanged(OpusPreferences, TransceiverID)
-  /// The far side reports another loss of our sound than before, 0…1 since its last report.
+  /// The remote peer reports another loss of our sound than before, 0…1 since its last report.
   case audioLossReported(Double, TransceiverID)
 
   // MARK: Receiving
@@ -49,24 +42,18 @@ public enum Event: Sendable {
   case frameReceived(ReceivedFrame, TransceiverID)
   /// A packet of sound arrived; as they come, each once.
   case audioReceived(ReceivedAudio, TransceiverID)
-  /// The far sender tied its clocks together (RTCP SR).
+  /// The remote sender tied its clocks together (RTCP SR).
   case senderClockChanged(SenderClock, TransceiverID)
 
   // MARK: Data channels
 
   /// What happened to the data channels.
   case dataChannel(DataChannelEvent)
-  /// The channel that was asked for.
-  case dataChannelMade(DataChannelHandle, DataChannelParameters)
-  /// There is no such channel to be had.
-  case dataChannelRefused(DataChannelError)
-  /// The message was not taken.
-  case messageRefused(DataChannelHandle, DataChannelError)
 }
 
-/// One moment on a far sender's two clocks (RFC 3550 §6.4.1): how sound and picture are brought together.
+/// One moment on a remote sender's two clocks (RFC 3550 §6.4.1): how sound and picture are brought together.
 public struct SenderClock: Hashable, Sendable {
-  /// On the wall clock, which all of the far side's tracks share.
+  /// On the wall clock, which all of the remote peer's tracks share.
   public var ntpTime: NTPTimestamp
   /// On the track's own clock.
   public var rtpTime: RTPTimestamp

@@ -1,164 +1,276 @@
-import RTCDTLS
 import RTCICE
 import RTCPrimitives
 import RTCWire
 
+// MARK: - Commands
+
 extension Peer {
-  // MARK: - Descriptions, as browsers have them
-
-  mutating func setLocalDescription(
-    _ credentials: ICECredentials, now: Timestamp, into outbox: inout Outbox
-  ) throws(NegotiationFailure) {
-    switch negotiation.signalingState {
-    case .haveRemoteOffer: try answerPendingOffer(credentials, now: now, into: &outbox)
-    case .stable, .haveLocalOffer, .closed: try createOffer(now: now, into: &outbox)
-    }
-  }
-
-  mutating func setRemoteDescription(
-    _ description: Description, now: Timestamp, into outbox: inout Outbox
-  ) throws(NegotiationFailure) {
-    switch description.kind {
-    case .offer: try takeOffer(Peer.parse(description.sdp))
-    case .answer: try acceptAnswer(description.sdp, now: now, into: &outbox)
-    }
-  }
-
-  mutating func negotiate(
-    _ description: Description, _ politeness: Politeness, _ credentials: ICECredentials, now: Timestamp,
-    into outbox: inout Outbox
-  ) throws(NegotiationFailure) {
-    guard case .offer = description.kind else {
-      return try acceptAnswer(description.sdp, now: now, into: &outbox)
-    }
-    if negotiation.signalingState == .haveLocalOffer {
-      guard case .polite = politeness else {
-        outbox.events.append(.offerIgnored)
-        return
+  mutating func carryOut(
+    _ command: Command, now: Timestamp, into outbox: inout Outbox
+  ) throws(NegotiationFailure) -> CommandResult {
+    switch command {
+    case .addTransceiver(let kind, let direction, let track):
+      return try .transceiver(addTransceiver(kind, direction, track, for: .ownSection))
+    case .addTrack(let kind, let track): return try .transceiver(addTrack(kind, track))
+    case .setDirection(let direction, let id):
+      try checkRuns(id)
+      negotiation[id].direction = direction
+    case .setTrack(let track, let id):
+      try checkRuns(id)
+      media.transceivers.setTrack(track, of: id)
+      media.allocateBitrate(isSecured: transport.isSecured, into: &outbox)
+    case .setMuted(let isMuted, let id):
+      media.setMuted(isMuted, of: id)
+      media.allocateBitrate(isSecured: transport.isSecured, into: &outbox)
+    case .stop(let id):
+      try checkRuns(id)
+      stop(id, into: &outbox)
+    case .setLocalDescription(let credentials):
+      guard negotiation.signalingState == .haveRemoteOffer else { return try createOffer(now: now, into: &outbox) }
+      return try answerPendingOffer(credentials, now: now, into: &outbox)
+    case .setRemoteDescription(let description):
+      switch description.kind {
+      case .offer: try setRemoteOffer(description.sdp)
+      case .answer: try acceptAnswer(description.sdp, now: now, into: &outbox)
       }
-      try Peer.translating { () throws(NegotiationError) in try negotiation.rollback() }
-      early?.discard()
-      notice.reset()
+    case .negotiate(let description, let politeness, let credentials):
+      return try negotiate(description, politeness, credentials, now: now, into: &outbox)
+    case .rollback: try rollBack()
+    case .restartICE(let credentials): negotiation.transport.credentials = credentials
+    case .addRemoteCandidate(let candidate):
+      try transport.addRemoteCandidate(candidate, isStable: negotiation.signalingState == .stable, now: now)
+    case .startConfiguration: negotiationNeeded.startBatch()
+    case .commitConfiguration: negotiationNeeded.commitBatch()
+    case .createOffer: return try createOffer(now: now, into: &outbox)
+    case .acceptOffer(let sdp):
+      let offer = try SessionDescription(ofPeer: sdp)
+      try NegotiationFailure.translating { () throws(NegotiationError) in try negotiation.setRemoteOffer(offer) }
+      avoidSources(of: offer)
+      return try makeAnswer(now: now, into: &outbox)
+    case .acceptAnswer(let sdp): try acceptAnswer(sdp, now: now, into: &outbox)
+    case .addRemoteCandidates(let fragment): try transport.addRemoteCandidates(fragment, now: now)
+    case .setBitrateLimits(let limits):
+      media.setLimits(limits)
+      media.allocateBitrate(isSecured: transport.isSecured, into: &outbox)
+    case .requestKeyFrame(let id): media.requestKeyFrames(of: id, now: now, over: &transport, into: &outbox)
+    case .close: close(now: now, into: &outbox)
     }
-    try takeOffer(Peer.parse(description.sdp))
-    try answerPendingOffer(credentials, now: now, into: &outbox)
+    return .done
+  }
+
+  /// Makes what a command has changed known: to transceivers, to the demultiplexer, and as events.
+  mutating func settleNegotiation(_ before: SignalingState, into outbox: inout Outbox) {
+    guard !isEnded else { return }
+    matchTransceivers()
+    describeSources()
+    if negotiation.signalingState != before {
+      outbox.events.append(.signalingStateChanged(negotiation.signalingState))
+      if negotiation.signalingState == .stable { negotiationNeeded.reset() }
+    }
+    announceRemoteTracks(into: &outbox)
+    media.update(for: negotiation, over: &transport, into: &outbox)
+    announceNegotiationNeed(into: &outbox)
+  }
+
+  mutating func announceNegotiationNeed(into outbox: inout Outbox) {
+    guard negotiation.signalingState == .stable,
+      negotiationNeeded.update(isNeeded: negotiation.isNegotiationNeeded)
+    else { return }
+    outbox.events.append(.negotiationNeeded)
+  }
+
+  /// Tells what has come and gone of the remote peer's tracks since it was last told.
+  private mutating func announceRemoteTracks(into outbox: inout Outbox) {
+    let tracks = negotiation.remoteTracks
+    guard tracks != remoteTracks else { return }
+    for track in remoteTracks where !tracks.contains(where: { $0.transceiver == track.transceiver }) {
+      outbox.events.append(.trackRemoved(track))
+    }
+    for track in tracks where !remoteTracks.contains(where: { $0.transceiver == track.transceiver }) {
+      outbox.events.append(.trackAdded(track))
+    }
+    remoteTracks = tracks
+  }
+}
+
+// MARK: - Transceivers
+
+extension Peer {
+  /// Gives the transceiver its place in the peer.
+  mutating func place(_ id: TransceiverID, _ track: TrackName?) {
+    negotiation[id].track = media.add(id, negotiation[id].kind, track)
+  }
+
+  private mutating func addTransceiver(
+    _ kind: MediaKind, _ direction: MediaDirection, _ track: TrackName?, for purpose: TransceiverPurpose
+  ) throws(NegotiationFailure) -> TransceiverID {
+    guard media.transceivers.count < Negotiation.maximumTransceivers * 4 else {
+      throw NegotiationFailure(
+        kind: .wrongState, sentence: "This connection has had too many transceivers; make a new one.")
+    }
+    var wanted = configuration.template(kind)
+    wanted.direction = direction
+    let id = negotiation.add(wanted, for: purpose)
+    place(id, track)
+    return id
+  }
+
+  /// Takes up a transceiver that could send but never has (RFC 8829 §5.1), or a new one.
+  private mutating func addTrack(
+    _ kind: MediaKind, _ track: TrackName
+  ) throws(NegotiationFailure) -> TransceiverID {
+    guard let id = media.transceivers.idle(kind).first(where: { !negotiation.isStopped($0) }) else {
+      return try addTransceiver(kind, .sendrecv, track, for: .track)
+    }
+    negotiation.claim(id)
+    negotiation[id].direction = MediaDirection(sends: true, receives: negotiation[id].direction.receives)
+    media.transceivers.setTrack(track, of: id)
+    negotiation[id].track = media.transceivers.localTrack(id, track)
+    return id
+  }
+
+  /// Throws for what is no transceiver of ours, or one that was stopped.
+  private func checkRuns(_ id: TransceiverID) throws(NegotiationFailure) {
+    guard negotiation.knows(id), !negotiation.isStopped(id) else {
+      throw NegotiationFailure(
+        kind: .wrongState, sentence: "There is no \(id), or it was stopped; add a new transceiver.")
+    }
+  }
+
+  /// Ends the transceiver at once on our side; the remote peer hears of it by the next offer, and by BYE.
+  private mutating func stop(_ id: TransceiverID, into outbox: inout Outbox) {
+    negotiation.stop(id)
+    media.sendGoodbye(for: id, over: &transport, into: &outbox)
+    media.retire(id, into: &outbox)
+  }
+
+  /// Makes places for transceivers that the remote peer's offer called for, and takes them back after a rollback.
+  private mutating func matchTransceivers() {
+    media.transceivers.removeAll { !negotiation.knows($0) }
+    for id in negotiation.transceiverIDs where media.transceivers.place(of: id) == nil { place(id, nil) }
+  }
+
+  /// What our descriptions say of our sources is what we send.
+  private mutating func describeSources() {
+    for item in media.transceivers.video {
+      negotiation[item.id].track?.ssrc = item.sender.identity.ssrc
+      negotiation[item.id].track?.rtxSSRC = item.sender.identity.rtxSSRC
+    }
+    for item in media.transceivers.audio { negotiation[item.id].track?.ssrc = item.sender.identity.ssrc }
+  }
+
+  private mutating func avoidSources(of offer: SessionDescription) {
+    media.avoidSources(of: offer)
+    describeSources()
+  }
+}
+
+// MARK: - Descriptions
+
+extension Peer {
+  private mutating func createOffer(
+    now: Timestamp, into outbox: inout Outbox
+  ) throws(NegotiationFailure) -> CommandResult {
+    let offer = try NegotiationFailure.translating { () throws(NegotiationError) in try negotiation.createOffer() }
+    if negotiation.session == nil { transport.offerFirst() }
+    if state == .new { transport.limitConnecting(now) }
+    announceUsernameFragment(negotiation.transport.credentials, into: &outbox)
+    return .description(Description(kind: .offer, sdp: offer.description))
   }
 
   /// Takes an offer that is to be answered later; its m-sections get transceivers.
-  private mutating func takeOffer(_ offer: SessionDescription) throws(NegotiationFailure) {
-    let templates = [Peer.videoTemplate(configuration), Peer.audioTemplate(configuration)]
-    try Peer.translating { () throws(NegotiationError) in try negotiation.setRemoteOffer(offer, making: templates) }
+  private mutating func setRemoteOffer(_ text: String) throws(NegotiationFailure) {
+    let offer = try SessionDescription(ofPeer: text)
+    let templates = [configuration.template(.video), configuration.template(.audio)]
+    try NegotiationFailure.translating { () throws(NegotiationError) in
+      try negotiation.setRemoteOffer(offer, making: templates)
+    }
     matchTransceivers()
     avoidSources(of: offer)
   }
 
+  /// - Parameter credentials: used if the offer restarts ICE.
   private mutating func answerPendingOffer(
     _ credentials: ICECredentials, now: Timestamp, into outbox: inout Outbox
-  ) throws(NegotiationFailure) {
+  ) throws(NegotiationFailure) -> CommandResult {
     if negotiation.remoteRestartsICE,
       negotiation.transport.credentials == negotiation.session?.transport.localCredentials
     {
       negotiation.transport.credentials = credentials
     }
-    let answer = try Peer.translating { () throws(NegotiationError) in try negotiation.createAnswer() }
-    try takeAnswer(answer, now: now, into: &outbox)
+    return try makeAnswer(now: now, into: &outbox)
   }
 
-  private mutating func takeAnswer(
-    _ answer: SessionDescription, now: Timestamp, into outbox: inout Outbox
-  ) throws(NegotiationFailure) {
+  private mutating func makeAnswer(
+    now: Timestamp, into outbox: inout Outbox
+  ) throws(NegotiationFailure) -> CommandResult {
+    let answer = try NegotiationFailure.translating { () throws(NegotiationError) in try negotiation.createAnswer() }
     if let session = negotiation.session { try apply(session, now: now, into: &outbox) }
-    outbox.events.append(.localDescription(Description(kind: .answer, sdp: answer.description)))
-    change(to: state == .new ? .connecting : state, into: &outbox)
+    return .description(Description(kind: .answer, sdp: answer.description))
   }
 
-  // MARK: - One exchange
-
-  mutating func createOffer(now: Timestamp, into outbox: inout Outbox) throws(NegotiationFailure) {
-    let offer = try Peer.translating { () throws(NegotiationError) in try negotiation.createOffer() }
-    // Checks of the far side may overtake its answer, and must find us in the role that the answer gives us.
-    if negotiation.session == nil { ice.setRole(.controlling) }
-    if state == .new { timers.advance(.connect, to: now + configuration.connectTimeout) }
-    tellUsernameFragment(negotiation.transport.credentials, into: &outbox)
-    outbox.events.append(.localDescription(Description(kind: .offer, sdp: offer.description)))
-  }
-
-  mutating func acceptOffer(
+  private mutating func acceptAnswer(
     _ text: String, now: Timestamp, into outbox: inout Outbox
   ) throws(NegotiationFailure) {
-    let offer = try Peer.parse(text)
-    try Peer.translating { () throws(NegotiationError) in try negotiation.setRemoteOffer(offer) }
-    avoidSources(of: offer)
-    let answer = try Peer.translating { () throws(NegotiationError) in try negotiation.createAnswer() }
-    try takeAnswer(answer, now: now, into: &outbox)
-  }
-
-  mutating func acceptAnswer(
-    _ text: String, now: Timestamp, into outbox: inout Outbox
-  ) throws(NegotiationFailure) {
-    let answer = try Peer.parse(text)
-    let session = try Peer.translating { () throws(NegotiationError) in try negotiation.setRemoteAnswer(answer) }
+    let answer = try SessionDescription(ofPeer: text)
+    let session = try NegotiationFailure.translating { () throws(NegotiationError) in
+      try negotiation.setRemoteAnswer(answer)
+    }
     try apply(session, now: now, into: &outbox)
-    change(to: state == .new ? .connecting : state, into: &outbox)
   }
 
-  // MARK: - Reading
-
-  static func parse(_ text: String) throws(NegotiationFailure) -> SessionDescription {
-    do throws(SDPError) {
-      return try SessionDescription(parsing: text)
-    } catch {
-      throw NegotiationFailure(kind: .malformed, sentence: "The description cannot be read: \(error).")
+  private mutating func negotiate(
+    _ description: Description, _ politeness: Politeness, _ credentials: ICECredentials, now: Timestamp,
+    into outbox: inout Outbox
+  ) throws(NegotiationFailure) -> CommandResult {
+    guard case .offer = description.kind else {
+      try acceptAnswer(description.sdp, now: now, into: &outbox)
+      return .done
     }
-  }
-
-  /// Runs `body` and says what went wrong in a sentence for whoever made the description.
-  static func translating<Result>(
-    _ body: () throws(NegotiationError) -> Result
-  ) throws(NegotiationFailure) -> Result {
-    do throws(NegotiationError) {
-      return try body()
-    } catch {
-      let kind: NegotiationFailure.Kind =
-        switch error {
-        case .misuse: .wrongState
-        case .nothingAccepted, .peer(.noCommonCodec, _): .noCommonCodec
-        case .peer(.missingRTCPMux, _), .peer(.notBundled, _), .peer(.unsupportedFingerprint, _),
-          .peer(.fingerprintChanged, _):
-          .unsupported
-        case .peer: .malformed
-        }
-      throw NegotiationFailure(kind: kind, sentence: "The description cannot be used: \(error).")
+    if negotiation.signalingState == .haveLocalOffer {
+      guard case .polite = politeness else { return .offerIgnored }
+      try rollBack()
+      negotiationNeeded.reset()
     }
+    try setRemoteOffer(description.sdp)
+    return try answerPendingOffer(credentials, now: now, into: &outbox)
   }
 
-  // MARK: - What we bring
+  private mutating func rollBack() throws(NegotiationFailure) {
+    try NegotiationFailure.translating { () throws(NegotiationError) in try negotiation.rollback() }
+    media.discardEarly()
+  }
 
-  static func makeNegotiation(
-    _ configuration: PeerConfiguration, cname: String, sessionID: UInt64, candidates: [ICECandidate]
-  ) -> Negotiation {
-    var negotiation = Negotiation(
-      sessionID: sessionID, cname: cname,
-      transport: LocalTransport(
-        credentials: configuration.iceCredentials,
-        fingerprint: configuration.certificate.fingerprint.bytes,
-        candidates: candidates.map(CandidateDescription.init), endOfCandidates: true))
-    negotiation.dataChannels = configuration.dataChannels.map {
-      LocalDataChannels(maximumMessageSize: UInt64($0.maximumMessageSize))
+  // MARK: - Agreement
+
+  /// Puts what was agreed to work: candidates, DTLS role, codecs, who sends and who receives.
+  private mutating func apply(
+    _ session: NegotiatedSession, now: Timestamp, into outbox: inout Outbox
+  ) throws(NegotiationFailure) {
+    try transport.apply(session.transport, now: now)
+    announceUsernameFragment(session.transport.localCredentials, into: &outbox)
+    media.configure(session, now: now, over: &transport, into: &outbox)
+    for id in negotiation.transceiverIDs where negotiation.isStopped(id) { media.retire(id, into: &outbox) }
+    updateDataChannels(now, into: &outbox)
+    if state == .new { change(to: .connecting, into: &outbox) }
+  }
+
+  /// Whoever finds peers by the user name in STUN requests must know all of this one's names.
+  private func announceUsernameFragment(_ credentials: ICECredentials, into outbox: inout Outbox) {
+    guard credentials.usernameFragment != configuration.iceCredentials.usernameFragment else { return }
+    outbox.events.append(.usernameFragmentAdded(credentials.usernameFragment))
+  }
+
+  /// Starts SCTP when there is an m-section for it and the transport is secured; ends it when its m-section was turned
+  /// off.
+  mutating func updateDataChannels(_ now: Timestamp, into outbox: inout Outbox) {
+    guard !isEnded, let session = negotiation.session else { return }
+    if let agreed = session.dataChannels {
+      guard transport.isSecured else { return }
+      channels.start(
+        agreed, isClient: session.transport.dtlsRole == .client, now: now, over: &transport, into: &outbox)
+    } else if session.turnsOffDataChannels {
+      channels.turnOff(now: now, over: &transport, into: &outbox)
     }
-    return negotiation
-  }
-
-  static func makeICEAgent(
-    _ configuration: PeerConfiguration, tieBreaker: UInt64, seed: UInt64, candidates: [ICECandidate]
-  ) -> ICEAgent {
-    var options = ICEConfiguration()
-    // A little under RFC 7675's thirty seconds, so that a viewer that vanished is gone within them.
-    options.consentLifetime = .milliseconds(25_000)
-    var agent = ICEAgent(
-      role: .controlled, configuration: options, localCredentials: configuration.iceCredentials,
-      tieBreaker: tieBreaker, seed: seed)
-    agent.addLocalCandidates(candidates, now: .zero)
-    return agent
   }
 }

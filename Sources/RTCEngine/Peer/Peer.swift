@@ -1,136 +1,205 @@
-import RTCDTLS
 import RTCICE
 import RTCMedia
 public import RTCPrimitives
+public import RTCSCTP
 import RTCSRTP
 import RTCWire
 
-/// One WebRTC peer, sans-IO: what goes in is an `Input` with its time, what comes out is in the `Outbox`.
+/// One WebRTC peer, sans-IO: what happens goes in with its time, what follows is in the `Outbox`.
 ///
-/// Any number of transceivers share one transport, one pacer, one rate control and one account of what arrived.
-/// Owned by one thread. It reads no clock, opens no socket and draws no random number.
+/// It is the porter of its machines: says which packet goes to which, keeps them to what was negotiated, and in which order
+/// senders may send. Each machine owns its state and says its own next deadline. Any number of transceivers share one
+/// transport, one pacer, one rate control and one account of what arrived. Owned by one thread. It reads no clock, opens no
+/// socket and draws no random number.
 public struct Peer: ~Copyable {
   let configuration: PeerConfiguration
-  var timers = TimerTable()
   var state = PeerState.new
-  /// For SSRCs and first numbers: nothing secret.
-  var random: SeededGenerator
 
   // Negotiation.
   var negotiation: Negotiation
-  var notice = NegotiationNeededFlag()
-  /// The far side's tracks that were told of.
+  var negotiationNeeded = NegotiationNeededFlag()
+  /// The remote peer's tracks that were told of.
   var remoteTracks: [RemoteTrackDescription] = []
-  /// The far side's candidates whose description is not there yet.
-  var earlyCandidates: [ICECandidateInit] = []
 
-  /// What came before the answer to our offer; nil while none is pending that asks for more.
-  var early: EarlyMedia?
-
-  // Transport.
-  var ice: ICEAgent
-  var dtls: DTLSTransport?
-  /// What of DTLS came before any path was proved.
-  var earlyHandshake = EarlyHandshake()
-  /// There once the handshake is done and the fingerprint checked.
-  var srtp: SRTPSession?
-  var srtpProfile: SRTPProfile?
-  /// When genuine traffic was last told to ICE.
-  var heard = Timestamp(nanoseconds: .min / 2)
-
-  // Media, one for each transceiver.
-  /// What the first video is sent as; its source also signs our reports.
-  var primary: SendStreamIdentity
-  var videos: [PeerVideo] = []
-  var sounds: [PeerAudio] = []
-  /// Whose the far side's sources are.
-  var streams = SSRCTable()
-  /// What the numbers of incoming header extensions mean: the same in all m-sections of a bundle (RFC 8843 §9.1).
-  var incomingExtensions = RTPHeaderExtensionMap()
-
-  var channels: PeerDataChannels
-
-  // Shared by all that is sent.
-  var pacer = Pacer()
-  /// The video that the pacer serves, and how many packets of it have left in a row.
-  var turn = (video: 0, packets: 0)
-  var bitrate: LossBasedBitrate
-  var history = TransportSendHistory()
-  var arrivals = TWCCRecorder()
-  var roundTripTime: TimeDelta?
-  var drops = DropCounts()
+  // The machines.
+  var transport: Transport
+  var channels: DataChannels
+  var media: RTPSession
 
   /// Does what a process does once, so that the first peer need not do it in the middle of its handshake. Any thread.
   public static func prepare() { SRTPSession.prepare() }
 
   public init(_ configuration: PeerConfiguration) {
     self.configuration = configuration
-    channels = PeerDataChannels(configuration)
     var random = SeededGenerator(seed: configuration.seed)
-    primary = SendStreamIdentity(using: &random)
+    let primary = SendStreamIdentity(using: &random)
     let candidates = ICECandidate.hosts(
       addresses: configuration.localAddresses.map { ($0.ip, 0) }, port: configuration.localAddresses.first?.port ?? 0)
-    negotiation = Peer.makeNegotiation(
+    negotiation = Negotiation(
       configuration, cname: primary.cname, sessionID: random.next() >> 2, candidates: candidates)
-    ice = Peer.makeICEAgent(configuration, tieBreaker: random.next(), seed: random.next(), candidates: candidates)
-    bitrate = LossBasedBitrate(limits: configuration.bitrates)
-    self.random = random
-    addConfiguredTransceivers()
+    let (tieBreaker, seed) = (random.next(), random.next())
+    transport = Transport(configuration, candidates: candidates, tieBreaker: tieBreaker, seed: seed)
+    channels = DataChannels(configuration)
+    media = RTPSession(configuration, primary: primary, random: random)
+    for (wanted, track) in configuration.initialTransceivers { place(negotiation.add(wanted), track) }
   }
 
-  /// The one way in. Takes one input at `now` and leaves datagrams, events and the next deadline in `outbox`.
+  // MARK: - The ways in
+
+  /// Takes one input at `now` and leaves datagrams, events and the next deadline in `outbox`.
   ///
-  /// Times must not go back between calls. What the far side does wrong is counted in the statistics, never thrown.
+  /// Times must not go back between calls. What the remote peer does wrong is counted in the statistics, never thrown.
   public mutating func handle(_ input: consuming Input, now: Timestamp, into outbox: inout Outbox) {
     switch consume input {
     case .datagram(var bytes, let route): receive(&bytes, route: route, now: now, into: &outbox)
+    case .stun(let message, let route): receive(message, route: route, now: now, into: &outbox)
     case .deadline: break  // handled below, like every deadline that has come
-    case .frame(let frame, let id): send(frame, of: id, now: now, into: &outbox)
-    case .audio(let frame, let id): send(frame, of: id, now: now, into: &outbox)
-    case .command(let command): perform(command, now: now, into: &outbox)
+    case .frame(let frame, let id): media.send(frame, of: id, now: now, over: &transport, into: &outbox)
+    case .audio(let frame, let id): media.send(frame, of: id, now: now, over: &transport, into: &outbox)
     }
-    runTimers(now, into: &outbox)
-    outbox.nextDeadline = timers.next?.time ?? .distantFuture
+    finishStep(now, into: &outbox)
+  }
+
+  /// Carries out `command` at `now`, leaves datagrams, events and the next deadline in `outbox`, and returns what came of
+  /// it.
+  /// - Throws: what cannot be done, and whose fault that is. The negotiation and the transceivers are as before then.
+  public mutating func perform(
+    _ command: Command, now: Timestamp, into outbox: inout Outbox
+  ) throws(NegotiationFailure) -> CommandResult {
+    defer { finishStep(now, into: &outbox) }
+    guard !isEnded else {
+      guard command.expectsResult else { return .done }
+      throw NegotiationFailure(kind: .wrongState, sentence: "This connection has ended; make a new one.")
+    }
+    let (saved, before) = (negotiation, negotiation.signalingState)
+    do throws(NegotiationFailure) {
+      let result = try carryOut(command, now: now, into: &outbox)
+      settleNegotiation(before, into: &outbox)
+      return result
+    } catch {
+      negotiation = saved
+      settleNegotiation(before, into: &outbox)
+      throw error
+    }
+  }
+
+  /// Carries out a command for the data channels; otherwise as the other commands.
+  /// - Returns: the new channel, of `.open`; nil of every other command.
+  /// - Throws: when the channel cannot be made or takes no message now.
+  @discardableResult
+  public mutating func perform(
+    _ command: DataChannelCommand, now: Timestamp, into outbox: inout Outbox
+  ) throws(DataChannelError) -> DataChannelHandle? {
+    defer { finishStep(now, into: &outbox) }
+    let handle = try channels.perform(command, now: now, over: &transport, into: &outbox)
+    if handle != nil {
+      negotiation.dataChannels?.isWanted = true
+      announceNegotiationNeed(into: &outbox)
+    }
+    return handle
+  }
+
+  // MARK: - Datagrams
+
+  private mutating func receive(
+    _ bytes: inout MutableSpan<UInt8>, route: Route, now: Timestamp, into outbox: inout Outbox
+  ) {
+    guard !isEnded else { return }
+    var events: [Transport.Event] = []
+    let content = transport.receive(&bytes, route: route, now: now, into: &outbox.datagrams, events: &events)
+    switch content {
+    case .rtp(let count): media.receiveRTP(bytes.span.extracting(0..<count), now: now, over: &transport, into: &outbox)
+    case .rtcp(let count):
+      media.receiveRTCP(bytes.span.extracting(0..<count), now: now, over: &transport, into: &outbox)
+    case nil: apply(events, now: now, into: &outbox)
+    }
+  }
+
+  private mutating func receive(_ message: STUNMessage, route: Route, now: Timestamp, into outbox: inout Outbox) {
+    guard !isEnded else { return }
+    var events: [Transport.Event] = []
+    transport.receive(message, route: route, now: now, into: &outbox.datagrams, events: &events)
+    apply(events, now: now, into: &outbox)
+  }
+
+  // MARK: - Time
+
+  /// The earliest deadline of all machines.
+  private var nextDeadline: EarliestDeadline<PeerTimer> {
+    var next = EarliestDeadline<PeerTimer>()
+    guard !isEnded else { return next }
+    next.consider(transport.nextDeadline, .transport)
+    media.considerDeadlines(&next)
+    next.consider(channels.nextDeadline, .dataChannels)
+    return next
+  }
+
+  /// Does all that is due. Bounded: a deadline that is always past would otherwise never end.
+  private mutating func finishStep(_ now: Timestamp, into outbox: inout Outbox) {
+    var turns = 0
+    var next = nextDeadline
+    while turns < 64, next.time <= now, let timer = next.timer {
+      turns += 1
+      run(timer, now: now, into: &outbox)
+      next = nextDeadline
+    }
+    (outbox.nextDeadline, outbox.nextTimer) = (next.time, next.timer)
+  }
+
+  private mutating func run(_ timer: PeerTimer, now: Timestamp, into outbox: inout Outbox) {
+    switch timer {
+    case .transport:
+      var events: [Transport.Event] = []
+      transport.deadlineReached(now, into: &outbox.datagrams, events: &events)
+      apply(events, now: now, into: &outbox)
+    case .dataChannels: channels.deadlineReached(now, over: &transport, into: &outbox)
+    case .pacer, .reports, .rate, .audioSender, .videoReceiver, .feedback, .videoSender:
+      media.deadlineReached(timer, now: now, over: &transport, into: &outbox)
+    }
   }
 
   // MARK: - State
 
-  /// True when media may be sent and received.
-  var isSecured: Bool { srtp != nil }
+  var isEnded: Bool { if case .ended = state { true } else { false } }
 
   mutating func change(to newState: PeerState, into outbox: inout Outbox) {
-    if case .ended = state { return }
-    guard newState != state else { return }
+    guard !isEnded, newState != state else { return }
     state = newState
     outbox.events.append(.stateChanged(newState))
   }
 
-  /// Ends the peer's life: nothing is sent any more, memory is let go.
-  mutating func end(_ reason: EndReason, into outbox: inout Outbox) {
-    if isEnded { return }
-    closeDataChannels(.zero, into: &outbox)
-    change(to: .ended(reason), into: &outbox)
-    timers = TimerTable()
-    for index in videos.indices { videos[index].end() }
-    for index in sounds.indices { sounds[index].end() }
-    earlyCandidates = []
-    early = nil
-    earlyHandshake = EarlyHandshake()
-    srtp = nil
-    dtls = nil
+  /// Follows what happened to the transport.
+  mutating func apply(_ events: [Transport.Event], now: Timestamp, into outbox: inout Outbox) {
+    for event in events where !isEnded {
+      switch event {
+      case .secured:
+        media.start(now)
+        change(to: .connected, into: &outbox)
+        updateDataChannels(now, into: &outbox)
+        media.updateSending(now, over: &transport, into: &outbox)
+      case .disconnected: if state == .connected { change(to: .disconnected, into: &outbox) }
+      case .reconnected: if state == .disconnected { change(to: .connected, into: &outbox) }
+      case .data(let packet): channels.receive(packet, now: now, over: &transport, into: &outbox)
+      case .ended(let reason): end(reason, now: now, into: &outbox)
+      }
+    }
   }
 
-  var isEnded: Bool { if case .ended = state { true } else { false } }
-}
+  /// Says goodbye (RTCP BYE, DTLS close_notify) and ends.
+  mutating func close(now: Timestamp, into outbox: inout Outbox) {
+    channels.close(now: now, over: &transport, into: &outbox)
+    media.sendGoodbye(over: &transport, into: &outbox)
+    transport.close(into: &outbox.datagrams)
+    negotiation.close()
+    end(.closedLocally, now: now, into: &outbox)
+  }
 
-extension SendStreamIdentity {
-  /// The first of a peer, with its name.
-  init(using random: inout SeededGenerator) {
-    self.init(
-      ssrc: SSRC(UInt32(truncatingIfNeeded: random.next())), rtxSSRC: SSRC(UInt32(truncatingIfNeeded: random.next())),
-      cname: String(random.next(), radix: 36),
-      firstSequenceNumber: SequenceNumber(UInt16(truncatingIfNeeded: random.next()) & 0x7FFF),
-      timestampOffset: RTPTimestamp(UInt32(truncatingIfNeeded: random.next())),
-      firstPictureID: UInt16(truncatingIfNeeded: random.next()) & 0x7FFF)
+  /// Ends the peer's life: nothing is sent any more, memory is let go.
+  private mutating func end(_ reason: EndReason, now: Timestamp, into outbox: inout Outbox) {
+    if isEnded { return }
+    channels.close(now: now, over: &transport, into: &outbox)
+    change(to: .ended(reason), into: &outbox)
+    media.end()
+    transport.end()
   }
 }

@@ -1,7 +1,7 @@
 extension PeerConfiguration {
   /// The sound we send.
   public struct OutgoingAudio: Sendable {
-    /// Names the sound to the far side (RFC 8830). The same stream as the video's: then both are played in step.
+    /// Names the sound to the remote peer (RFC 8830). The same stream as the video's: then both are played in step.
     public var streamID = "rtcast"
     public var trackID = "sound"
     public var opus: OpusParameters
@@ -16,7 +16,7 @@ extension PeerConfiguration {
     public var usesDiscontinuousTransmission = true
     /// Packets may bring a coarse copy of the one before.
     public var usesForwardErrorCorrection = true
-    /// Bits a second that we want to be sent at most, 6 000…510 000; nil leaves it to the far side.
+    /// Bits a second that we want to be sent at most, 6 000…510 000; nil leaves it to the remote peer.
     public var maximumAverageBitrate: Int?
     /// Milliseconds of sound in a packet, at least.
     public var minimumPacketTime = 10

@@ -8,16 +8,16 @@ public import RTCWire
 public struct PeerConfiguration: Sendable {
   /// The video we send, if any.
   public struct OutgoingVideo: Sendable {
-    /// Names the video to the far side (RFC 8830); 1–64 token characters.
+    /// Names the video to the remote peer (RFC 8830); 1–64 token characters.
     public var streamID = "rtcast"
     public var trackID = "screen"
-    /// What the frames may be coded with, the best first. All that the far side knows too are agreed on, and each frame
+    /// What the frames may be coded with, the best first. All that the remote peer knows too are agreed on, and each frame
     /// leaves under the number of its codec; frames of a codec that was not agreed are left out.
     public var codecs = [VideoPayloadFormat.vp8]
     public init() {}
   }
 
-  /// Where the far side may reach us: one entry per usable address, all with the shared port.
+  /// Where the remote peer may reach us: one entry per usable address, all with the shared port.
   public var localAddresses: [SocketAddress]
   public var certificate: DTLSCertificate
   /// From a cryptographic source (RFC 8445 §5.3): at least 24 bits of ufrag and 128 bits of password.
@@ -36,12 +36,14 @@ public struct PeerConfiguration: Sendable {
   public var sendableVideo = [VideoPayloadFormat.vp8]
   /// What is said of sound on transceivers that are added later.
   public var opus = OpusParameters()
-  /// Nil: no data channels; the far side's m-section for them is rejected.
+  /// Nil: no data channels; the remote peer's m-section for them is rejected.
   public var dataChannels: DataChannelOptions?
   /// Of all video together.
   public var bitrates = BitrateLimits()
   /// Of each sound we send.
   public var audioBitrates = BitrateLimits.audio
+  /// Makes the estimator of what the path bears.
+  package var makeEstimator: @Sendable (BitrateLimits) -> any BandwidthEstimator = { LossBasedBitrate(limits: $0) }
   /// Time from the first description to a finished handshake.
   public var connectTimeout = TimeDelta.seconds(15)
   /// Wall clock minus monotonic clock, nanoseconds since 1970: for the NTP times of sender reports (RFC 3550 §6.4.1).

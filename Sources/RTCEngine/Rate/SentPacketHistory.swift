@@ -1,83 +1,109 @@
-import RTCPrimitives
+package import RTCPrimitives
 package import RTCWire
 
-/// Numbers every media packet that leaves (transport-wide sequence numbers) and learns from the far side's feedback
-/// which of the video's arrived. Sound takes its numbers from here too, but says little of what the network bears.
-package struct TransportSendHistory {
+/// Numbers every packet that leaves with a transport-wide sequence number, keeps those of the last seconds, and says what
+/// feedback tells of each.
+package struct SentPacketHistory {
   private typealias Number = Extended<TransportSequenceNumber>
+
+  /// One packet of the ring.
+  private struct Entry {
+    var sendTime = Timestamp.zero
+    var size: UInt16 = 0
+    var kind = SentPacket.Kind.video
+    var fate = Fate.unknown
+    var probe: UInt16 = 0
+    var isProbe = false
+  }
+
+  private enum Fate: UInt8 { case unknown, lost, arrived }
+
+  /// Feedback comes several times a second; by then hardly more packets have left.
+  package static let maximumCapacity = 4_096
+  private static let initialCapacity = 64
+  /// The ring grows rather than forget a packet younger than this.
+  package static let retention = TimeDelta.seconds(10)
 
   private var next = Number(0)
   /// The first number no feedback has spoken of yet.
   private var reported = Number(0)
-  private var sound = NumberSet()
-  private var arrived = NumberSet()
   private var lastFeedback: UInt8?
+  /// A power of two of entries; empty until the first packet.
+  private var ring: [Entry] = []
+  /// The first number that is still in the ring.
+  private var oldest: Int64 = 0
 
   package init() {}
 
   package var hasFeedback: Bool { lastFeedback != nil }
+  /// The number of the packet that leaves next.
   package var nextNumber: TransportSequenceNumber { next.low }
 
-  package mutating func sent(isAudio: Bool = false) {
-    sound[next.value] = isAudio
-    arrived[next.value] = false
+  /// Keeps the packet that left as `nextNumber`.
+  /// - Parameter size: bytes of the UDP payload.
+  package mutating func add(_ kind: SentPacket.Kind, size: Int, now: Timestamp, probe: UInt16? = nil) {
+    makeRoom(now)
+    ring[slot(next.value)] = Entry(
+      sendTime: now, size: UInt16(clamping: size), kind: kind, probe: probe ?? 0, isProbe: probe != nil)
     next = Number(next.value + 1)
   }
 
-  /// True when feedback has said that this one of the last few thousand packets arrived.
+  /// True when feedback has said that this packet of the last seconds arrived.
   package func hasArrived(_ number: TransportSequenceNumber) -> Bool {
     let number = next.nearest(number)
-    return isRemembered(number) && arrived[number.value]
+    return isKept(number) && ring[slot(number.value)].fate == .arrived
   }
 
-  /// Counts the video packets `feedback` speaks of for the first time.
-  package mutating func receive(_ feedback: consuming TransportFeedback) -> (expected: Int, lost: Int) {
-    var expected = 0
-    var lost = 0
+  /// Appends what `feedback` says for the first time to `results`, in the order of the numbers: of each packet that it
+  /// arrived or was lost, and of each lost one that it has arrived after all.
+  package mutating func receive(_ feedback: consuming TransportFeedback, into results: inout [PacketResult]) {
     let base = next.nearest(feedback.baseSequenceNumber)
     // A receiver reports from one arrival to another: what lies between two reports in a row was lost.
     if let lastFeedback, feedback.feedbackCount == lastFeedback &+ 1, base > reported, base < next {
-      for value in reported.value..<base.value where !sound[value] { lost += 1 }
-      expected = lost
+      for value in max(reported.value, oldest)..<max(base.value, oldest) {
+        report(value, arrival: nil, into: &results)
+      }
       reported = base
     }
     lastFeedback = feedback.feedbackCount
     while let status = feedback.next() {
       let number = next.nearest(status.sequenceNumber)
-      // A packet that was sent again as it was arrives under its old number.
-      if status.arrival != nil, isRemembered(number) { arrived[number.value] = true }
-      guard number >= reported, number < next else { continue }  // old news, or never sent
-      reported = Number(number.value + 1)
-      guard !sound[number.value] else { continue }
-      expected += 1
-      if status.arrival == nil { lost += 1 }
-    }
-    return (expected, lost)
-  }
-
-  private func isRemembered(_ number: Number) -> Bool {
-    number < next && number.value >= max(0, next.value - NumberSet.capacity)
-  }
-}
-
-/// Some of the last numbers.
-private struct NumberSet {
-  /// Feedback comes several times a second; by then hardly more packets have left.
-  static let capacity: Int64 = 4_096
-
-  private var words = InlineArray<64, UInt64>(repeating: 0)
-
-  subscript(number: Int64) -> Bool {
-    get { words[Self.word(number)] & Self.bit(number) != 0 }
-    set {
-      if newValue {
-        words[Self.word(number)] |= Self.bit(number)
-      } else {
-        words[Self.word(number)] &= ~Self.bit(number)
+      guard isKept(number) else { continue }  // never sent, or forgotten
+      if number >= reported {
+        reported = Number(number.value + 1)
+        report(number.value, arrival: status.arrival, into: &results)
+      } else if let arrival = status.arrival, ring[slot(number.value)].fate != .arrived {
+        report(number.value, arrival: arrival, into: &results)
       }
     }
   }
 
-  private static func word(_ number: Int64) -> Int { Int((number & (capacity - 1)) >> 6) }
-  private static func bit(_ number: Int64) -> UInt64 { 1 << UInt64(number & 63) }
+  private mutating func report(_ value: Int64, arrival: TimeDelta?, into results: inout [PacketResult]) {
+    let entry = ring[slot(value)]
+    ring[slot(value)].fate = arrival == nil ? .lost : .arrived
+    results.append(
+      PacketResult(
+        packet: SentPacket(
+          number: value, sendTime: entry.sendTime, size: Int(entry.size), kind: entry.kind,
+          probe: entry.isProbe ? entry.probe : nil),
+        arrival: arrival, wasReportedLost: entry.fate == .lost))
+  }
+
+  // MARK: - The ring
+
+  private func slot(_ value: Int64) -> Int { Int(value) & (ring.count - 1) }
+
+  private func isKept(_ number: Number) -> Bool { number < next && number.value >= oldest }
+
+  private mutating func makeRoom(_ now: Timestamp) {
+    guard Int(next.value - oldest) == ring.count else { return }
+    let isOldestNeeded = ring.isEmpty || now - ring[slot(oldest)].sendTime < Self.retention
+    if isOldestNeeded, ring.count < Self.maximumCapacity {
+      var larger = [Entry](repeating: Entry(), count: max(Self.initialCapacity, ring.count * 2))
+      for value in oldest..<next.value { larger[Int(value) & (larger.count - 1)] = ring[slot(value)] }
+      ring = larger
+    } else {
+      oldest += 1
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import RTCPrimitives
+package import RTCPrimitives
 import RTCWire
 
 /// An m-section of our pending offer that asks for what is not received yet.
@@ -11,16 +11,16 @@ struct OfferedReception: Hashable, Sendable {
 /// Media that came before the answer to our offer: who offers to receive must be ready as soon as the offer is out
 /// (RFC 3264 §5.1, RFC 8829 §4.1.8). What it is, the answer says; until then packets are kept as they came, so that the
 /// key frame a stream begins with need not be asked for again.
-struct EarlyMedia {
+package struct EarlyMedia {
   /// What 6 Mbit/s bring in two thirds of a second; what comes later is repaired as any loss.
-  static let mostPackets = 512
-  static let mostBytes = 524_288
-  /// A far side has no business with more sources that nobody has agreed to.
-  private static let mostSources = 16
+  static let maximumPackets = 512
+  static let maximumBytes = 524_288
+  /// A remote peer has no business with more sources that nobody has agreed to.
+  private static let maximumSources = 16
 
-  struct Packet {
-    var bytes: [UInt8]
-    var arrival: Timestamp
+  package struct Packet {
+    package var bytes: [UInt8]
+    package var arrival: Timestamp
   }
 
   private var sections: [OfferedReception]
@@ -41,7 +41,7 @@ struct EarlyMedia {
     let source = packet.header.ssrc
     guard let mid = packet.mid else { return sources.contains(source) }
     guard sections.contains(where: { $0.mid == mid }) else { return false }
-    if !sources.contains(source), sources.count < Self.mostSources { sources.append(source) }
+    if !sources.contains(source), sources.count < Self.maximumSources { sources.append(source) }
     return true
   }
 
@@ -52,7 +52,7 @@ struct EarlyMedia {
 
   /// - Returns: false when there is no room; those that came first are worth more.
   mutating func keep(_ packet: Span<UInt8>, arrival: Timestamp) -> Bool {
-    guard packets.count < Self.mostPackets, bytes + packet.count <= Self.mostBytes else { return false }
+    guard packets.count < Self.maximumPackets, bytes + packet.count <= Self.maximumBytes else { return false }
     bytes += packet.count
     packets.append(Packet(bytes: [UInt8](copying: packet), arrival: arrival))
     return true
@@ -62,7 +62,7 @@ struct EarlyMedia {
   ///
   /// A method, for Swift 6.3 leaks the old value where a property of an optional is assigned to in what cannot be copied,
   /// as a peer: `early!.sections = …`.
-  mutating func follow(_ sections: [OfferedReception], _ extensionMap: RTPHeaderExtensionMap) {
+  mutating func replaceOffer(_ sections: [OfferedReception], _ extensionMap: RTPHeaderExtensionMap) {
     self.sections = sections
     self.extensionMap = extensionMap
   }

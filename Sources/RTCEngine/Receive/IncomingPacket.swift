@@ -3,16 +3,16 @@ import RTCPrimitives
 package import RTCWire
 
 /// An incoming media packet's header, and what its header extensions say that matters here: they are walked once.
-struct IncomingPacket {
-  let header: RTPHeader
+package struct IncomingPacket {
+  package let header: RTPHeader
   /// The m-section it is for; nil when it does not say.
-  private(set) var mid: RTPStreamID?
-  var transportNumber: TransportSequenceNumber?
-  private(set) var audioLevel: AudioLevelIndication?
-  private(set) var video = VideoExtensions()
+  package private(set) var mid: RTPStreamID?
+  package var transportNumber: TransportSequenceNumber?
+  package private(set) var audioLevel: AudioLevelIndication?
+  package private(set) var video = VideoExtensions()
 
   /// Reads the extensions of `packet`, numbered by `map`. What cannot be read is passed over.
-  init(_ header: RTPHeader, in packet: Span<UInt8>, map: RTPHeaderExtensionMap) {
+  package init(_ header: RTPHeader, in packet: Span<UInt8>, map: RTPHeaderExtensionMap) {
     self.header = header
     var elements = header.extensionElements(in: packet)
     while let element = elements.next() {

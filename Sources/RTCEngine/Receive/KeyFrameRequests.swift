@@ -1,6 +1,6 @@
 package import RTCPrimitives
 
-/// When and how a far sender is asked for a key frame: not more often than one can come, ever more rarely while none
+/// When and how a remote sender is asked for a key frame: not more often than one can come, ever more rarely while none
 /// comes, and by the other message now and then, should one of the two be lost on somebody.
 package struct KeyFrameRequests {
   package enum Request: Hashable, Sendable {
@@ -42,5 +42,5 @@ package struct KeyFrameRequests {
   }
 
   /// A key frame came.
-  package mutating func noteKeyFrame() { inVain = 0 }
+  package mutating func keyFrameReceived() { inVain = 0 }
 }

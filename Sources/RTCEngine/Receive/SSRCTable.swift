@@ -1,9 +1,9 @@
 package import RTCPrimitives
 
-/// Whose the far side's sources are (RFC 8843 §9.2): said by its description, or learned from packets that named their
+/// Whose the remote peer's sources are (RFC 8843 §9.2): said by its description, or learned from packets that named their
 /// m-section.
 package struct SSRCTable {
-  /// A far side has no business with more sources at a time.
+  /// A remote peer has no business with more sources at a time.
   package static let capacity = 64
 
   private struct Entry {

@@ -1,7 +1,7 @@
 package import RTCPrimitives
 package import RTCWire
 
-/// Gathers when packets arrived, for the feedback a congestion controller at the far side lives on.
+/// Gathers when packets arrived, for the feedback the remote peer's congestion control lives on.
 package struct TWCCRecorder {
   private var arrivals: [TransportFeedback.Arrival] = []
   private var feedbackCount: UInt8 = 0
@@ -17,10 +17,20 @@ package struct TWCCRecorder {
 
   package var isEmpty: Bool { arrivals.isEmpty }
 
+  /// When the next feedback is due; `.distantFuture` when there is nothing to say.
+  package private(set) var nextDeadline = Timestamp.distantFuture
+
   package mutating func add(_ number: TransportSequenceNumber, at time: Timestamp) {
+    nextDeadline = min(nextDeadline, time + Self.interval)
     guard arrivals.count < Self.maximumCount else { return }
     arrivals.append(TransportFeedback.Arrival(sequenceNumber: number, time: time))
   }
+
+  /// There is nobody to tell now: the next packet sets a deadline again.
+  package mutating func postpone() { nextDeadline = .distantFuture }
+
+  /// What one feedback packet had no room for is due at once.
+  package mutating func continueFeedback(_ now: Timestamp) { if !arrivals.isEmpty { nextDeadline = now } }
 
   /// A gap between two feedbacks of more than this is another numbering, no loss.
   private static let longestGap = 3_000

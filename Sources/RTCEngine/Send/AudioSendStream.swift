@@ -38,8 +38,7 @@ package struct AudioSendFormat: Sendable {
 /// again would come too late, and Opus brings its own repair.
 package struct AudioSendStream {
   let identity: AudioSendIdentity
-  /// May change between two packets.
-  var format: AudioSendFormat
+  private var format: AudioSendFormat
   private var nextSequence: SequenceNumber
   /// Where the newest packet stands in the sound, and when that was heard.
   private var newest: (position: Int64, captureTime: Timestamp)?
@@ -56,6 +55,9 @@ package struct AudioSendStream {
     self.format = format
     nextSequence = identity.firstSequenceNumber
   }
+
+  /// Goes on under other numbers from the next packet on.
+  package mutating func setFormat(_ format: AudioSendFormat) { self.format = format }
 
   /// True when what leaves carries a transport-wide number.
   package var usesTransportNumbers: Bool { format.extensionMap[.transportSequenceNumber] != nil }
@@ -90,7 +92,7 @@ package struct AudioSendStream {
   /// Counts a protected datagram that left.
   package mutating func countSent(bytes: Int) { statistics.bytesSent += UInt64(bytes) }
 
-  /// Notes what the far side says of the sound.
+  /// Notes what the remote peer says of the sound.
   /// - Returns: the fraction lost when it is another than before, 0…1.
   package mutating func report(fractionLost: Double, jitter: UInt32) -> Double? {
     statistics.jitter = jitter

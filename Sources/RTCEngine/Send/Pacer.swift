@@ -32,6 +32,15 @@ package struct Pacer {
     burst = max(Self.burst, rate.time(forBytes: Self.minimumBurst))
   }
 
+  /// When something that waits may leave; `.distantFuture` while nothing waits for the pacer.
+  package private(set) var nextDeadline = Timestamp.distantFuture
+
+  /// Something waits that may not leave yet.
+  package mutating func hold() { nextDeadline = nextSend() }
+
+  /// Nothing waits, or something has begun to leave again.
+  package mutating func release() { nextDeadline = .distantFuture }
+
   package func maySend(_ now: Timestamp) -> Bool { drained - burst <= now }
 
   /// When the next group of packets may leave.

@@ -94,9 +94,9 @@ package struct RetransmissionCache {
     if packets[index]?.number == number { packets[index]!.transportNumber = transportNumber }
   }
 
-  /// Queues the latest packets back to the last that has arrived, at most `limit`: no later one tells the far side that
+  /// Queues the latest packets back to the last that has arrived, at most `limit`: no later one tells the remote peer that
   /// they are missing.
-  package mutating func requestTail(limit: Int, now: Timestamp, history: TransportSendHistory) {
+  package mutating func requestTail(limit: Int, now: Timestamp, history: SentPacketHistory) {
     guard let newest else { return }
     var first = newest
     var count = 0
@@ -120,12 +120,21 @@ package struct RetransmissionCache {
   }
 
   /// Lets go of all frames sent before `horizon` that nobody has asked for.
-  package mutating func removeAll(before horizon: Timestamp) {
+  /// - Returns: false when nothing is left.
+  @discardableResult
+  package mutating func removeAll(before horizon: Timestamp) -> Bool {
+    var hasLeft = false
     for index in packets.indices {
-      guard let packet = packets[index], packet.sent < horizon else { continue }
-      if case .queued = packet.repair { continue }
-      packets[index] = nil
+      guard let packet = packets[index] else { continue }
+      if case .queued = packet.repair {
+        hasLeft = true
+      } else if packet.sent < horizon {
+        packets[index] = nil
+      } else {
+        hasLeft = true
+      }
     }
+    return hasLeft
   }
 
   private func slot(_ number: SequenceNumber) -> Int { Int(number.value) % Self.capacity }

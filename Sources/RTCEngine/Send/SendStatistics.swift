@@ -41,7 +41,7 @@ public struct PeerStatistics: Sendable {
   public var srtpProfile: String?
   /// What the first video may be sent as, the best first; empty until it is agreed.
   public var videoFormats: [VideoPayloadFormat] = []
-  /// The far side understands what `EncodedFrame.colorSpace` says; without it VP8 must be BT.601.
+  /// The remote peer understands what `EncodedFrame.colorSpace` says; without it VP8 must be BT.601.
   public var supportsColorSpace = false
   public var framesReceived = 0
   public var packetsReceived = 0
@@ -64,7 +64,7 @@ public struct StreamStatistics: Sendable {
   /// Nil while nothing is received.
   public var reception: Reception?
 
-  /// What was received, since the far sender last began anew.
+  /// What was received, since the remote sender last began anew.
   public struct Reception: Sendable {
     public var ssrc: SSRC
     public var packetsReceived = 0
@@ -79,7 +79,7 @@ public struct StreamStatistics: Sendable {
   }
 }
 
-/// Why an incoming datagram was not used. The far side's faults are counted, never thrown.
+/// Why an incoming datagram was not used. The remote peer's faults are counted, never thrown.
 public enum DropReason: Int, CaseIterable, Sendable {
   /// Not STUN, DTLS, RTP or RTCP.
   case unknownKind
@@ -108,6 +108,11 @@ public struct DropCounts: Sendable {
   public subscript(_ reason: DropReason) -> UInt64 {
     get { counts[reason.rawValue] }
     set { counts[reason.rawValue] = newValue }
+  }
+
+  /// Adds those of `other`.
+  mutating func add(_ other: DropCounts) {
+    for reason in DropReason.allCases { self[reason] += other[reason] }
   }
 
   public var total: UInt64 { DropReason.allCases.reduce(0) { $0 + self[$1] } }

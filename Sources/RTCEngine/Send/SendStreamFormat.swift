@@ -5,7 +5,7 @@ package import RTCWire
 /// The numbers a codec goes out under.
 package struct CodecPayloadTypes: Hashable, Sendable {
   package var media: PayloadType
-  /// Nil when the far side takes no RTX; packets asked for are then sent again as they were.
+  /// Nil when the remote peer takes no RTX; packets asked for are then sent again as they were.
   package var rtx: PayloadType?
 
   package init(media: PayloadType, rtx: PayloadType?) {
@@ -18,7 +18,7 @@ package struct CodecPayloadTypes: Hashable, Sendable {
 package struct SendStreamFormat: Sendable {
   /// Nil when the descriptions name no m-section, or by a name too long for the header extension.
   package var mid: RTPStreamID?
-  /// What the far side takes, the best first.
+  /// What the remote peer takes, the best first.
   package var codecs: [(format: VideoPayloadFormat, payloadTypes: CodecPayloadTypes)]
   package var extensionMap: RTPHeaderExtensionMap
 

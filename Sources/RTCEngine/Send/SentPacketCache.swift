@@ -1,6 +1,6 @@
 package import RTCPrimitives
 
-/// The last packets exactly as they left, for a far side that takes no RTX: the same sequence number must never protect
+/// The last packets exactly as they left, for a remote peer that takes no RTX: the same sequence number must never protect
 /// other bytes (RFC 3711 §9.1, RFC 7714 §8.2), and header extensions change from one sending to the next.
 package struct SentPacketCache {
   package static let capacity = 512

@@ -38,7 +38,7 @@ package struct DepartureFields {
 /// What is to leave next.
 package enum OutgoingPacket: Hashable {
   /// Written, of this length, still to be protected.
-  case written(count: Int, number: SequenceNumber)
+  case written(count: Int, number: SequenceNumber, isRepair: Bool)
   /// The packet of this number leaves once more exactly as it was.
   case again(SequenceNumber)
 }
@@ -73,8 +73,8 @@ package struct VideoSendStream {
     case keyFrameOnly
     /// The same, because the network did not keep up: a key frame is wanted when what waits has left, no sooner.
     case keyFrameOnceDrained
-    /// The frame with this number of this rendition continues its picture.
-    case frame(UInt64, of: Rendition)
+    /// What refers to frames that it was sent of a rendition.
+    case frames(SentFrames)
   }
 
   package private(set) var statistics = SendStatistics()
@@ -115,7 +115,7 @@ package struct VideoSendStream {
   /// Queues `frame`, or leaves it out when the viewer could not decode it or the network does not keep up. Another
   /// rendition begins with its key frame; its other frames are nothing to a viewer who is not on it.
   /// - Parameter rate: what the pacer lets out.
-  /// - Returns: false when a key frame is needed before anything can be sent; see `takeKeyFrameWish`.
+  /// - Returns: false when a key frame is needed before anything can be sent; see `popKeyFrameRequest`.
   package mutating func enqueue(_ frame: EncodedFrame, now: Timestamp, rate: BitRate) -> Bool {
     guard format.takes(frame.codec) else {
       statistics.framesSkipped += 1
@@ -125,7 +125,7 @@ package struct VideoSendStream {
       cutQueue()  // a key frame makes everything before it needless
       payloadTypes = format.payloadTypes(for: frame)
     } else {
-      if case .frame(_, let rendition) = decodable, rendition != frame.rendition {
+      if case .frames(let sent) = decodable, sent.rendition != frame.rendition {
         statistics.framesSkipped += 1
         return true
       }
@@ -133,13 +133,14 @@ package struct VideoSendStream {
         cutQueue()
         decodable = .keyFrameOnceDrained
       }
-      guard case .frame(frame.number, of: frame.rendition) = decodable else {
-        if case .frame = decodable { decodable = .keyFrameOnly }
+      guard case .frames(var sent) = decodable, sent.add(frame) else {
+        if case .frames = decodable { decodable = .keyFrameOnly }
         statistics.framesSkipped += 1
         return false
       }
+      decodable = .frames(sent)
     }
-    decodable = .frame(frame.number &+ 1, of: frame.rendition)
+    if frame.isKeyFrame { decodable = .frames(SentFrames(keyFrame: frame)) }
     // Without bytes: an encoder's word for "as before".
     guard !frame.data.isEmpty, let payloadTypes else { return true }
     let bytes = FrameBytes(frame)
@@ -159,13 +160,13 @@ package struct VideoSendStream {
 
   /// True, once, when the queue has drained since frames were left out for its length: the source should make a key
   /// frame now. Always true while the viewer has nothing to decode from.
-  package mutating func takeKeyFrameWish() -> Bool {
+  package mutating func popKeyFrameRequest() -> Bool {
     switch decodable {
     case .keyFrameOnly: return true
     case .keyFrameOnceDrained where !hasPending:
       decodable = .keyFrameOnly
       return true
-    case .keyFrameOnceDrained, .frame: return false
+    case .keyFrameOnceDrained, .frames: return false
     }
   }
 
@@ -222,19 +223,21 @@ package struct VideoSendStream {
     if let packet = cache.nextRepair(moment.now) {
       statistics.packetsRetransmitted += 1
       guard let rtx = packet.payloadTypes.rtx else { return .again(packet.number) }
-      return .written(count: write(packet, rtx: rtx, into: &datagram, at: moment), number: packet.number)
+      return .written(
+        count: write(packet, rtx: rtx, into: &datagram, at: moment), number: packet.number, isRepair: true)
     }
-    guard !pending.isEmpty, let packet = takeNextMediaPacket(moment) else { return nil }
+    guard !pending.isEmpty, let packet = nextMediaPacket(moment) else { return nil }
     cache.insert(packet)
     statistics.packetsSent += 1
     statistics.payloadBytesSent += UInt64(packet.payload.count)
-    return .written(count: write(packet, rtx: nil, into: &datagram, at: moment), number: packet.number)
+    return .written(
+      count: write(packet, rtx: nil, into: &datagram, at: moment), number: packet.number, isRepair: false)
   }
 
   /// Counts a protected datagram that left.
   package mutating func countSent(bytes: Int) { statistics.bytesSent += UInt64(bytes) }
 
-  private mutating func takeNextMediaPacket(_ moment: DepartureFields) -> RetransmissionCache.Packet? {
+  private mutating func nextMediaPacket(_ moment: DepartureFields) -> RetransmissionCache.Packet? {
     guard let payload = pending[0].split.next(in: pending[0].frame) else {
       pending.removeFirst()
       return nil
@@ -304,12 +307,12 @@ package struct VideoSendStream {
   }
 
   /// Queues the latest packets again, as far back as nothing was heard of them.
-  package mutating func repairTail(_ history: TransportSendHistory, now: Timestamp) {
+  package mutating func repairTail(_ history: SentPacketHistory, now: Timestamp) {
     cache.requestTail(limit: Self.maximumTail, now: now, history: history)
   }
 
   /// True when the latest packet is known to have arrived, or was sent so long ago that it is forgotten.
-  package func hasTailArrived(_ history: TransportSendHistory) -> Bool {
+  package func hasTailArrived(_ history: SentPacketHistory) -> Bool {
     cache.newestTransportNumber.map { history.hasArrived($0) } ?? true
   }
 
@@ -326,10 +329,43 @@ package struct VideoSendStream {
   }
 
   /// Lets go of frames nobody will ask for any more.
-  package mutating func forgetOld(_ now: Timestamp) { cache.removeAll(before: now - Self.historyTime) }
+  /// - Returns: false when nothing is left to let go of.
+  package mutating func forgetOld(_ now: Timestamp) -> Bool { cache.removeAll(before: now - Self.historyTime) }
 
   /// The RTP timestamp of a moment on the monotonic clock: what is captured then, and what a sender report then says.
   package func rtpTimestamp(_ time: Timestamp) -> RTPTimestamp {
     RTPTimestamp(UInt32(truncatingIfNeeded: time.nanoseconds / 1_000 * 9 / 100) &+ identity.timestampOffset.value)
+  }
+}
+
+/// The frames of one rendition that a viewer was sent since its key frame: the newest, and which of the 63 before it.
+private struct SentFrames {
+  let rendition: Rendition
+  private var newest: UInt64
+  /// Bit n: the frame n before the newest.
+  private var mask: UInt64 = 1
+
+  init(keyFrame: EncodedFrame) {
+    rendition = keyFrame.rendition
+    newest = keyFrame.number
+  }
+
+  /// Adds a frame that the viewer can decode.
+  /// - Returns: false for one that it cannot.
+  mutating func add(_ frame: EncodedFrame) -> Bool {
+    let distance = frame.number &- newest
+    guard distance > 0, distance < .max / 2 else { return false }
+    switch frame.references {
+    case .previous: guard distance == 1 else { return false }
+    case .frames(let numbers): guard numbers.allSatisfy({ contains($0) }) else { return false }
+    }
+    mask = distance < 64 ? mask << distance | 1 : 1
+    newest = frame.number
+    return true
+  }
+
+  private func contains(_ number: UInt64) -> Bool {
+    let age = newest &- number
+    return age < 64 && mask >> age & 1 == 1
   }
 }

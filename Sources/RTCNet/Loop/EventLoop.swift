@@ -3,14 +3,16 @@ import Glibc
 public import RTCPrimitives
 import Synchronization
 
-/// One thread that owns one UDP port and everything its handler holds: it sleeps until a datagram, posted work or a
+/// One thread that owns one UDP port or several, and everything its handler holds: it sleeps until a datagram, posted work or a
 /// deadline is there, and uses no processor time while nothing is.
 ///
 /// An actor may live on it by returning it as its `unownedExecutor`. A started loop lives until `stop()`.
 public final class EventLoop: SerialExecutor, @unchecked Sendable {
-  // Why unchecked: `udp` and `poller` are touched by `init` and afterwards by the loop's thread alone;
+  // Why unchecked: `ports`, `sources` and `poller` are touched by `init` and afterwards by the loop's thread alone;
   // everything else is safe to share.
-  private let udp: UDPPort
+  private var ports: [UDPPort] = []
+  /// What the poller's tokens stand for, by token.
+  private var sources: [Source] = []
   private let poller: Poller
   private let name: String
   private let wake: WakeEvent
@@ -20,16 +22,18 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
   private let owner = Atomic<UInt>(0)
   private let lateTasks = Mutex(LateTasks())
 
-  /// The number of the UDP port.
+  /// The number of the first UDP port.
   public let port: UInt16
   public let hasIPv4: Bool
   public let hasIPv6: Bool
 
-  private enum Token {
-    static let wake = 0
-    static let v4 = 1
-    static let v6 = 2
+  /// What wakes the loop.
+  private enum Source {
+    case wake
+    case socket(UDPPort.SocketSet, port: Int)
   }
+  /// The poller has no more tokens.
+  private static let maximumSources = 64
   /// Batches taken from a socket before other work gets its turn.
   private static let batchesPerTurn = 4
 
@@ -40,11 +44,20 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     hasIPv6 = udp.hasIPv6
     wake = try WakeEvent()
     poller = try Poller()
-    try poller.add(wake.descriptor, token: Token.wake)
-    if let v4 = udp.v4 { try poller.add(v4.number, token: Token.v4) }
-    if let v6 = udp.v6 { try poller.add(v6.number, token: Token.v6) }
-    self.udp = udp
     self.name = name
+    try watch(wake.descriptor, .wake)
+    try watch(udp)
+  }
+
+  private func watch(_ file: Int32, _ source: Source) throws(SystemError) {
+    try poller.add(file, token: sources.count)
+    sources.append(source)
+  }
+
+  private func watch(_ port: UDPPort) throws(SystemError) {
+    if let v4 = port.v4 { try watch(v4.number, .socket(.v4, port: ports.count)) }
+    if let v6 = port.v6 { try watch(v6.number, .socket(.v6, port: ports.count)) }
+    ports.append(port)
   }
 
   // MARK: - Life
@@ -91,16 +104,30 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
   // MARK: - On the loop
 
-  /// Sends all datagrams of `batch`; see `UDPPort.send`. Only on the loop.
-  public func send(_ batch: borrowing DatagramBatch) {
+  /// Takes in another UDP port, which lives as long as the loop. Only on the loop.
+  /// - Returns: the kind of the routes by which its datagrams come and go.
+  /// - Throws: `SystemError` when it cannot be watched, or the loop has too many.
+  public func add(_ port: sending UDPPort) throws(SystemError) -> Route.Kind {
     assertOnLoop()
-    udp.send(batch)
+    guard sources.count + 2 <= Self.maximumSources else {
+      throw SystemError(errno: EMFILE, call: "epoll_ctl", subject: "Another UDP port")
+    }
+    try watch(port)
+    return .udp(port: UInt8(ports.count - 1))
   }
 
-  /// What the port has done so far. Only on the loop.
+  /// Sends all datagrams of `batch`, each by the port of its route; see `UDPPort.send`. Only on the loop.
+  public func send(_ batch: borrowing DatagramBatch) {
+    assertOnLoop()
+    for index in ports.indices { ports[index].send(batch, kind: .udp(port: UInt8(index))) }
+  }
+
+  /// What all ports have done so far. Only on the loop.
   public var counters: NetCounters {
     assertOnLoop()
-    return udp.counters
+    var sum = NetCounters()
+    for port in ports { sum.add(port.counters) }
+    return sum
   }
 
   private func run(_ makeHandler: (EventLoop) -> some LoopHandler) {
@@ -121,18 +148,26 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
   private func turn(_ handler: some LoopHandler, waitingUntil deadline: Timestamp, _ jobs: inout [Mailbox.Job]) {
     let ready = poller.wait(until: deadline)
-    if ready.contains(Token.wake) { wake.clear() }
-    var sockets: UDPPort.SocketSet = []
-    if ready.contains(Token.v4) { sockets.insert(.v4) }
-    if ready.contains(Token.v6) { sockets.insert(.v6) }
-    if !sockets.isEmpty {
-      let now = MonotonicClock.now()
-      udp.receive(sockets, batches: Self.batchesPerTurn) { handler.datagram(&$0, route: $1, now: now) }
-    }
+    if !ready.isEmpty { serve(ready, handler) }
     runJobs(&jobs)
     let now = MonotonicClock.now()
     if handler.nextDeadline <= now { handler.deadlineReached(now: now) }
     handler.endOfBatch(now: now)
+  }
+
+  private func serve(_ ready: Poller.Ready, _ handler: some LoopHandler) {
+    let now = MonotonicClock.now()
+    for token in sources.indices where ready.contains(token) {
+      switch sources[token] {
+      case .wake: wake.clear()
+      case .socket(let sockets, let index):
+        ports[index].receive(sockets, batches: Self.batchesPerTurn) { bytes, route in
+          var route = route
+          route.kind = .udp(port: UInt8(index))
+          handler.datagram(&bytes, route: route, now: now)
+        }
+      }
+    }
   }
 
   private func runJobs(_ jobs: inout [Mailbox.Job]) {

@@ -26,6 +26,22 @@ public struct NetCounters: Hashable, Sendable, BitwiseCopyable {
 
   public init() {}
 
+  /// Adds what another port has done.
+  mutating func add(_ other: NetCounters) {
+    sentDatagrams += other.sentDatagrams
+    sentBytes += other.sentBytes
+    sendCalls += other.sendCalls
+    segmentedDatagrams += other.segmentedDatagrams
+    segmentationRefusals += other.segmentationRefusals
+    droppedFull += other.droppedFull
+    droppedRefused += other.droppedRefused
+    receivedDatagrams += other.receivedDatagrams
+    receivedBytes += other.receivedBytes
+    receiveCalls += other.receiveCalls
+    malformedDatagrams += other.malformedDatagrams
+    receiveQueueDrops += other.receiveQueueDrops
+  }
+
   /// All datagrams that were asked to be sent and were not.
   public var dropped: Int { droppedFull + droppedRefused }
 }

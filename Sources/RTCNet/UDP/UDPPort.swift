@@ -73,7 +73,8 @@ public final class UDPPort {
 
   /// Sends all datagrams of `batch`, in order per IP version, each from its route's local address (an unspecified one
   /// lets the kernel choose). Never blocks and never fails: what cannot be sent is dropped and counted.
-  public func send(_ batch: borrowing DatagramBatch) {
+  /// - Parameter kind: only datagrams whose route is of this kind.
+  public func send(_ batch: borrowing DatagramBatch, kind: Route.Kind = .udp(port: 0)) {
     let entries = batch.entries
     guard !entries.isEmpty else { return }
     let bytes = batch.bytes
@@ -81,6 +82,10 @@ public final class UDPPort {
       var next = 0
       while next < entries.count {
         let route = entries[next].route
+        guard route.kind == kind else {
+          next += 1
+          continue
+        }
         guard let socket = socket(for: route) else {
           counters.droppedRefused += 1
           next += 1

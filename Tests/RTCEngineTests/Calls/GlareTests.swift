@@ -22,7 +22,7 @@ import Testing
       #expect(chain.isSound && chain.numbers.count > 80, "\(side): \(chain.numbers.count)")
     }
     let ignored = [pair.offerer, pair.answerer].map { end in
-      end.events.count { if case .offerIgnored = $0.event { true } else { false } }
+      end.results.count { if case .success(.offerIgnored) = $0 { true } else { false } }
     }
     // Once when the call began and once now: the impolite side alone, and never twice for one offer.
     #expect(ignored.max()! <= 2 && ignored.min() == 0)

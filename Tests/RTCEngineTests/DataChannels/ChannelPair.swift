@@ -21,16 +21,11 @@ struct ChannelPair {
 
   @discardableResult
   func open(_ parameters: DataChannelParameters, on side: PeerPair.Side) -> DataChannelHandle? {
-    pair.perform(side, .dataChannel(.open(parameters)))
-    guard case .dataChannelMade(let handle, _)? = pair[side].events.last(where: { $0.event.isAnswerToOpen })?.event
-    else {
-      return nil
-    }
-    return handle
+    pair.perform(side, .open(parameters))
   }
 
   func send(_ message: DataChannelMessage, on handle: DataChannelHandle, from side: PeerPair.Side) {
-    pair.perform(side, .dataChannel(.send(message, handle)))
+    pair.perform(side, .send(message, handle))
   }
 
   func events(_ side: PeerPair.Side) -> [DataChannelEvent] {
@@ -46,14 +41,5 @@ struct ChannelPair {
 
   func messages(_ side: PeerPair.Side) -> [DataChannelMessage] {
     events(side).compactMap { if case .message(_, let message) = $0 { message } else { nil } }
-  }
-}
-
-extension Event {
-  fileprivate var isAnswerToOpen: Bool {
-    switch self {
-    case .dataChannelMade, .dataChannelRefused: true
-    default: false
-    }
   }
 }

@@ -60,7 +60,7 @@ import Testing
     let near = try #require(channels.open(DataChannelParameters(label: "second"), on: .offerer))
     channels.pair.run(for: .seconds(1))
     #expect(channels.incoming(.answerer).map(\.parameters.label) == ["first", "second"])
-    channels.pair.perform(.offerer, .dataChannel(.close(near)))
+    channels.pair.perform(.offerer, .close(near))
     channels.pair.run(for: .seconds(2))
     #expect(channels.events(.offerer).contains(.closed(near)))
     #expect(channels.events(.answerer).contains(.closed(channels.incoming(.answerer)[1].handle)))

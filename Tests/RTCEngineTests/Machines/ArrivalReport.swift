@@ -2,9 +2,9 @@ import RTCEngine
 import RTCPrimitives
 import RTCWire
 
-extension TransportSendHistory {
+extension SentPacketHistory {
   /// What the history makes of a report on the arrival of `numbers`.
-  mutating func report(_ numbers: [Int], count: UInt8) -> (expected: Int, lost: Int) {
+  mutating func results(_ numbers: [Int], count: UInt8) -> [PacketResult] {
     let arrivals = numbers.map {
       TransportFeedback.Arrival(
         sequenceNumber: TransportSequenceNumber(UInt16(truncatingIfNeeded: $0)), time: .zero + .seconds(5))
@@ -19,7 +19,20 @@ extension TransportSendHistory {
     }
     guard var compound = RTCPCompound(parsing: bytes.span.extracting(0..<length)), let packet = compound.next(),
       let feedback = TransportFeedback(parsing: packet)
-    else { return (-1, -1) }
-    return receive(feedback)
+    else { return [] }
+    var results: [PacketResult] = []
+    receive(feedback, into: &results)
+    return results
+  }
+
+  /// How many of the packets that a report speaks of for the first time it calls lost.
+  mutating func report(_ numbers: [Int], count: UInt8) -> (expected: Int, lost: Int) {
+    let new = results(numbers, count: count).filter { !$0.wasReportedLost }
+    return (new.count, new.count { $0.arrival == nil })
+  }
+
+  /// Sends video packets.
+  mutating func send(_ count: Int, now: Timestamp = .zero) {
+    for _ in 0..<count { add(.video, size: 1_000, now: now) }
   }
 }

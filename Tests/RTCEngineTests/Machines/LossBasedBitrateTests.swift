@@ -5,8 +5,8 @@ import Testing
 @Suite struct LossBasedBitrateTests {
   @Test func nothingSentTeachesNothing() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
-    for _ in 0..<100 { bitrate.tick() }
-    #expect(bitrate.current == .megabitsPerSecond(1))
+    for _ in 0..<100 { bitrate.closeSecond() }
+    #expect(bitrate.target == .megabitsPerSecond(1))
     #expect(!bitrate.isNarrow)
   }
 
@@ -14,17 +14,17 @@ import Testing
   @Test func criticalLossStepsDownEachSecond() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     bitrate.report(expected: 100, lost: 15)
-    bitrate.tick()
-    #expect(bitrate.current == .kilobitsPerSecond(750))
-    #expect(bitrate.lastSecondLoss == 0.15 && bitrate.isNarrow)
+    bitrate.closeSecond()
+    #expect(bitrate.target == .kilobitsPerSecond(750))
+    #expect(bitrate.loss == 0.15 && bitrate.isNarrow)
     bitrate.report(expected: 100, lost: 10)
-    bitrate.tick()
-    #expect(bitrate.current == .bitsPerSecond(562_500))
+    bitrate.closeSecond()
+    #expect(bitrate.target == .bitsPerSecond(562_500))
     for _ in 0..<20 {
       bitrate.report(expected: 100, lost: 100)
-      bitrate.tick()
+      bitrate.closeSecond()
     }
-    #expect(bitrate.current == .kilobitsPerSecond(100))
+    #expect(bitrate.target == .kilobitsPerSecond(100))
   }
 
   /// S0.39, S0.42, S0.45.
@@ -32,8 +32,8 @@ import Testing
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     for second in 1...10 {
       bitrate.report(expected: 100, lost: 6)
-      bitrate.tick()
-      #expect(bitrate.current.bitsPerSecond == (second < 5 ? 1_000_000 : second < 10 ? 850_000 : 722_500))
+      bitrate.closeSecond()
+      #expect(bitrate.target.bitsPerSecond == (second < 5 ? 1_000_000 : second < 10 ? 850_000 : 722_500))
     }
   }
 
@@ -43,8 +43,8 @@ import Testing
     var rates: [Int64] = []
     for _ in 0..<15 {
       bitrate.report(expected: 100, lost: 0)
-      bitrate.tick()
-      rates.append(bitrate.current.bitsPerSecond)
+      bitrate.closeSecond()
+      rates.append(bitrate.target.bitsPerSecond)
     }
     #expect(rates[3] == 1_000_000 && rates[4] == 1_150_000 && rates[9] == 1_200_000 && rates[14] == 1_200_000)
   }
@@ -53,20 +53,20 @@ import Testing
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     for _ in 0..<20 {
       bitrate.report(expected: 100, lost: 3)
-      bitrate.tick()
+      bitrate.closeSecond()
     }
-    #expect(bitrate.current == .megabitsPerSecond(1))
+    #expect(bitrate.target == .megabitsPerSecond(1))
     #expect(bitrate.isNarrow)  // losing packets without overdriving it would not help
   }
 
   @Test func theReceiversOwnCeilingCounts() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     bitrate.setRemoteMaximum(.kilobitsPerSecond(300))
-    #expect(bitrate.current == .kilobitsPerSecond(300) && bitrate.isNarrow)
+    #expect(bitrate.target == .kilobitsPerSecond(300) && bitrate.isNarrow)
     bitrate.setRemoteMaximum(.kilobitsPerSecond(1))
-    #expect(bitrate.current == .kilobitsPerSecond(100))  // never below the floor
+    #expect(bitrate.target == .kilobitsPerSecond(100))  // never below the floor
     bitrate.setRemoteMaximum(.megabitsPerSecond(50))
-    #expect(bitrate.current == .megabitsPerSecond(1))
+    #expect(bitrate.target == .megabitsPerSecond(1))
   }
 
   @Test func moreLostThanExpectedIsAllLost() {
@@ -74,13 +74,41 @@ import Testing
     bitrate.report(expected: 10, lost: 50)
     bitrate.report(expected: 0, lost: 3)
     bitrate.report(expected: 10, lost: -4)
-    bitrate.tick()
-    #expect(bitrate.lastSecondLoss == 0.5)
+    bitrate.closeSecond()
+    #expect(bitrate.loss == 0.5)
   }
 
   @Test func narrowerLimitsCountAtOnce() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     bitrate.setLimits(BitrateLimits(maximum: .kilobitsPerSecond(500)))
-    #expect(bitrate.current == .kilobitsPerSecond(500) && !bitrate.isNarrow)
+    #expect(bitrate.target == .kilobitsPerSecond(500) && !bitrate.isNarrow)
+  }
+
+  @Test func soundAndWhatWasMerelyLateDoNotCount() {
+    var bitrate = LossBasedBitrate(limits: BitrateLimits())
+    func result(_ number: Int64, _ kind: SentPacket.Kind, arrived: Bool, late: Bool = false) -> PacketResult {
+      PacketResult(
+        packet: SentPacket(number: number, sendTime: .zero, size: 1_000, kind: kind),
+        arrival: arrived ? .zero : nil, wasReportedLost: late)
+    }
+    bitrate.receive(
+      [
+        result(0, .video, arrived: true), result(1, .audio, arrived: false), result(2, .repair, arrived: false),
+        result(3, .video, arrived: true, late: true), result(4, .audio, arrived: true),
+        result(5, .video, arrived: true), result(6, .video, arrived: true),
+      ], now: .zero)
+    bitrate.closeSecond()
+    #expect(bitrate.loss == 0.25)
+  }
+
+  @Test func secondsAreClosedAtItsDeadlines() {
+    var bitrate = LossBasedBitrate(limits: BitrateLimits())
+    #expect(bitrate.nextDeadline == .distantFuture)
+    bitrate.start(.zero)
+    bitrate.receiveLoss(expected: 100, lost: 50, now: .zero)
+    bitrate.deadlineReached(.zero + .milliseconds(999))
+    #expect(bitrate.loss == 0)
+    bitrate.deadlineReached(bitrate.nextDeadline)
+    #expect(bitrate.loss == 0.5 && bitrate.nextDeadline == .zero + .seconds(2))
   }
 }

@@ -89,8 +89,8 @@ import Testing
   }
 
   @Test func theTailIsWhatComesAfterTheLastArrival() {
-    var history = TransportSendHistory()
-    for _ in 0..<40 { history.sent() }
+    var history = SentPacketHistory()
+    history.send(40)
     _ = history.report([10, 12, 14], count: 0)
     var cache = filled(0..<10)  // numbers 7…16 on the transport
     cache.requestTail(limit: 32, now: start, history: history)
@@ -99,13 +99,13 @@ import Testing
     #expect(cache.newestTransportNumber == TransportSequenceNumber(16))
     cache.requestTail(limit: 32, now: start, history: history)
     #expect(drain(&cache, start) == [])
-    cache.requestTail(limit: 4, now: start, history: TransportSendHistory())
+    cache.requestTail(limit: 4, now: start, history: SentPacketHistory())
     #expect(drain(&cache, start) == [6, 7, 8, 9])
   }
 
   @Test func aPacketSentAgainArrivesUnderItsNewNumber() {
-    var history = TransportSendHistory()
-    for _ in 0..<40 { history.sent() }
+    var history = SentPacketHistory()
+    history.send(40)
     var cache = filled(0..<10)
     cache.renumber(SequenceNumber(9), TransportSequenceNumber(30))
     _ = history.report([30], count: 0)

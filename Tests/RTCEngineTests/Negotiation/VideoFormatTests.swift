@@ -24,11 +24,11 @@ import Testing
     configuration.sendsVideo = video
     var peer = Peer(configuration)
     var outbox = Outbox()
-    peer.handle(.command(.acceptOffer(offer)), now: .zero + .seconds(1), into: &outbox)
-    for case .localDescription(let description) in outbox.events {
-      return (try SessionDescription(parsing: description.sdp).media[0], peer.statistics.videoFormats)
+    let result = try peer.perform(.acceptOffer(offer), now: .zero + .seconds(1), into: &outbox)
+    guard case .description(let description) = result else {
+      throw NegotiationFailure(kind: .noCommonCodec, sentence: "\(result)")
     }
-    throw NegotiationFailure(kind: .noCommonCodec, sentence: "\(outbox.events)")
+    return (try SessionDescription(parsing: description.sdp).media[0], peer.statistics.videoFormats)
   }
 
   @Test("all codecs that both know are agreed on, with retransmissions, under Chromium's numbers")

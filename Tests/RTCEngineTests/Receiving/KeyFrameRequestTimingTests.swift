@@ -49,7 +49,7 @@ import Testing
       _ = requests.ask(now, roundTrip: .zero, feedback: .pli)
     }
     #expect(requests.earliest(roundTrip: .zero) == now + .milliseconds(1_800))
-    requests.noteKeyFrame()
+    requests.keyFrameReceived()
     #expect(requests.earliest(roundTrip: .zero) == now + RTCEngine.KeyFrameRequests.leastInterval)
   }
 }

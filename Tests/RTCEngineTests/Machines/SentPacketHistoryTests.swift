@@ -3,14 +3,14 @@ import RTCPrimitives
 import RTCWire
 import Testing
 
-@Suite struct TransportSendHistoryTests {
-  private func history(sent: Int) -> TransportSendHistory {
-    var history = TransportSendHistory()
-    for _ in 0..<sent { history.sent() }
+@Suite struct SentPacketHistoryTests {
+  private func history(sent: Int) -> SentPacketHistory {
+    var history = SentPacketHistory()
+    history.send(sent)
     return history
   }
 
-  private func arrived(_ history: TransportSendHistory, _ numbers: Range<Int>) -> [Int] {
+  private func arrived(_ history: SentPacketHistory, _ numbers: Range<Int>) -> [Int] {
     numbers.filter { history.hasArrived(TransportSequenceNumber(UInt16(truncatingIfNeeded: $0))) }
   }
 
@@ -43,13 +43,34 @@ import Testing
     #expect(history.report([6, 7], count: 2) == (2, 0))
   }
 
-  @Test func soundIsNumberedButNotCounted() {
-    var history = TransportSendHistory()
-    for number in 0..<20 { history.sent(isAudio: number % 2 == 1) }
-    #expect(history.report([0, 1, 3, 5, 6], count: 0) == (4, 2))
-    #expect(history.report([11], count: 1) == (2, 2))  // 8 and 10
-    #expect(history.report([17, 18], count: 2) == (4, 3))
-    #expect(arrived(history, 0..<20) == [0, 1, 3, 5, 6, 11, 17, 18])
+  @Test func resultsSayWhatWasSentAndWhatBecameOfIt() {
+    var history = SentPacketHistory()
+    let kinds: [SentPacket.Kind] = [.video, .audio, .repair, .padding]
+    for number in 0..<8 {
+      history.add(
+        kinds[number % 4], size: 100 + number, now: .zero + .milliseconds(Int64(number)),
+        probe: number % 4 == 3 ? 7 : nil)
+    }
+    let results = history.results([0, 1, 3], count: 0)
+    #expect(results.map(\.packet.number) == [0, 1, 2, 3])
+    #expect(results.map(\.packet.kind) == kinds)
+    #expect(results.map(\.packet.size) == [100, 101, 102, 103])
+    #expect(results.map(\.packet.probe) == [nil, nil, nil, 7])
+    #expect(results.map(\.packet.sendTime) == (0..<4).map { .zero + .milliseconds($0) })
+    #expect(results.map { $0.arrival != nil } == [true, true, false, true])
+    // One that was late is told of once more, and once only.
+    #expect(history.results([2], count: 1).map(\.wasReportedLost) == [true])
+    #expect(history.results([2], count: 2).isEmpty)
+  }
+
+  @Test func theRingGrowsWithWhatIsYoungAndForgetsTheRest() {
+    var history = SentPacketHistory()
+    // 100 a second: ten seconds of them are kept.
+    for number in 0..<10_000 { history.add(.video, size: 1, now: .zero + .milliseconds(Int64(number) * 10)) }
+    #expect(history.report(Array(9_000..<9_010), count: 0) == (10, 0))
+    #expect(history.results([500], count: 1).isEmpty)
+    #expect(arrived(history, 0..<9_000) == [])
+    #expect(arrived(history, 9_000..<10_000) == Array(9_000..<9_010))
   }
 
   @Test func oldNewsAndLiesDoNotCount() {
@@ -65,7 +86,7 @@ import Testing
     var history = history(sent: 65_530)
     _ = history.report([3], count: 0)  // the only one to come through for 65,000 packets
     #expect(history.report([65_528, 65_529], count: 9) == (2, 0))
-    for _ in 0..<10 { history.sent() }
+    history.send(10)
     #expect(history.report([65_530, 65_535, 65_536, 65_539], count: 10) == (10, 6))
     #expect(arrived(history, 65_520..<65_540) == [65_528, 65_529, 65_530, 65_535, 65_536, 65_539])
   }

@@ -1,0 +1,56 @@
+import RTCWire
+
+/// A description that cannot be used, or a command that cannot be carried out.
+public struct NegotiationFailure: Error, Hashable, Sendable {
+  public enum Kind: Hashable, Sendable {
+    /// The text is not SDP, or breaks its rules.
+    case malformed
+    /// Valid, but nothing in it that we can send or receive.
+    case noCommonCodec
+    /// It asks for something we do not do (no BUNDLE, no rtcp-mux, no DTLS fingerprint …).
+    case unsupported
+    /// The right description at the wrong time.
+    case wrongState
+  }
+  public var kind: Kind
+  /// A sentence for whoever made the description.
+  public var sentence: String
+
+  public init(kind: Kind, sentence: String) {
+    self.kind = kind
+    self.sentence = sentence
+  }
+}
+
+extension NegotiationFailure {
+  /// Runs `body` and says what went wrong in a sentence for whoever made the description.
+  static func translating<Result>(
+    _ body: () throws(NegotiationError) -> Result
+  ) throws(NegotiationFailure) -> Result {
+    do throws(NegotiationError) {
+      return try body()
+    } catch {
+      let kind: NegotiationFailure.Kind =
+        switch error {
+        case .misuse: .wrongState
+        case .nothingAccepted, .peer(.noCommonCodec, _): .noCommonCodec
+        case .peer(.missingRTCPMux, _), .peer(.notBundled, _), .peer(.unsupportedFingerprint, _),
+          .peer(.fingerprintChanged, _):
+          .unsupported
+        case .peer: .malformed
+        }
+      throw NegotiationFailure(kind: kind, sentence: "The description cannot be used: \(error).")
+    }
+  }
+}
+
+extension SessionDescription {
+  /// Reads a description of the remote peer.
+  init(ofPeer text: String) throws(NegotiationFailure) {
+    do throws(SDPError) {
+      try self.init(parsing: text)
+    } catch {
+      throw NegotiationFailure(kind: .malformed, sentence: "The description cannot be read: \(error).")
+    }
+  }
+}

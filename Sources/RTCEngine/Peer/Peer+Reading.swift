@@ -1,0 +1,97 @@
+import RTCMedia
+import RTCPrimitives
+public import RTCSCTP
+import RTCWire
+
+// MARK: - Reading
+
+extension Peer {
+  /// All transceivers, in the order they were added.
+  public var transceivers: [TransceiverState] {
+    negotiation.transceiverIDs.map { id in
+      let wanted = negotiation[id]
+      let isStopped = negotiation.isStopped(id)
+      return TransceiverState(
+        id: id, mid: isStopped ? nil : negotiation.mid(of: id), kind: wanted.kind, direction: wanted.direction,
+        currentDirection: isStopped
+          ? nil : negotiation.session?.media.first { $0.transceiver == id }?.direction, isStopped: isStopped)
+    }
+  }
+
+  public var signalingState: SignalingState { negotiation.signalingState }
+
+  /// True when an offer is due: nothing is pending, something is to be agreed, and no batch of changes is open.
+  public var needsNegotiation: Bool {
+    !isEnded && signalingState == .stable && !negotiationNeeded.isHeld && negotiation.isNegotiationNeeded
+  }
+
+  /// True when what the transceiver is given to send leaves.
+  public func isSending(_ id: TransceiverID) -> Bool { media.transceivers.isSending(id) }
+
+  /// What this transceiver's video may be sent as, the best first, and whether the remote peer understands what
+  /// `EncodedFrame.colorSpace` says; empty until it is agreed.
+  public func videoFormats(of id: TransceiverID) -> (formats: [VideoPayloadFormat], supportsColorSpace: Bool) {
+    guard let format = media.transceivers.video.first(where: { $0.id == id })?.sender.format else { return ([], false) }
+    return (format.codecs.map(\.format), format.supportsColorSpace)
+  }
+
+  /// What the remote peer asks of the Opus it is sent on this transceiver.
+  public func opusPreferences(of id: TransceiverID) -> OpusPreferences {
+    media.transceivers.audio.first { $0.id == id }?.sender.preferences ?? OpusPreferences()
+  }
+
+  /// The number of a data channel's stream; nil until the association stands, for channels that are not negotiated.
+  public func stream(of handle: DataChannelHandle) -> StreamID? { channels.stream(of: handle) }
+  /// Bytes of messages that wait in a data channel.
+  public func bufferedAmount(of handle: DataChannelHandle) -> Int { channels.bufferedAmount(of: handle) }
+  /// The longest message the remote peer takes, in bytes; meaningful once the association stands.
+  public var maximumOutgoingMessageSize: Int { channels.maximumOutgoingMessageSize }
+
+  /// Packets kept for being sent again.
+  package var retainedPackets: Int { media.transceivers.video.reduce(0) { $0 + $1.sender.retainedPackets } }
+
+  /// The remote sender's clocks of the first video and sound, as far as it has reported them.
+  package var senderClocks: (video: SenderClock?, audio: SenderClock?) {
+    (
+      media.transceivers.video.lazy.compactMap(\.receiver.senderClock).first,
+      media.transceivers.audio.lazy.compactMap(\.receiver.senderClock).first
+    )
+  }
+
+  // MARK: - Statistics
+
+  /// A snapshot of what the peer has done so far.
+  public var statistics: PeerStatistics {
+    let (videos, audios) = (media.transceivers.video, media.transceivers.audio)
+    var result = PeerStatistics()
+    result.state = state
+    let video = (videos.first { $0.sender.hasSent } ?? videos.first)?.sender
+    result.video = video?.statistics ?? SendStatistics()
+    result.audio = (audios.first { $0.sender.hasSent } ?? audios.first)?.sender.statistics ?? AudioSendStatistics()
+    result.roundTripTime = media.roundTripTime(transport)
+    result.targetBitrate = media.rate.target
+    result.loss = media.rate.loss
+    result.selectedRoute = transport.selectedRoute
+    result.videoFormats = video?.format?.codecs.map(\.format) ?? []
+    result.supportsColorSpace = video?.format?.supportsColorSpace ?? false
+    result.srtpProfile = transport.profileName
+    result.framesReceived = videos.reduce(0) { $0 + $1.receiver.framesReceived }
+    result.packetsReceived = videos.reduce(0) { $0 + $1.receiver.packetsReceived }
+    result.audioPacketsReceived = audios.reduce(0) { $0 + $1.receiver.packetsReceived }
+    let streams =
+      videos.map {
+        StreamStatistics(
+          transceiver: $0.id, kind: .video, video: $0.sender.hasSent ? $0.sender.statistics : nil,
+          reception: $0.receiver.statistics)
+      }
+      + audios.map {
+        StreamStatistics(
+          transceiver: $0.id, kind: .audio, audio: $0.sender.hasSent ? $0.sender.statistics : nil,
+          reception: $0.receiver.statistics)
+      }
+    result.streams = streams.filter { $0.video != nil || $0.audio != nil || $0.reception != nil }
+    result.drops = media.drops
+    result.drops.add(transport.drops)
+    return result
+  }
+}

@@ -1,0 +1,87 @@
+import RTCICE
+import RTCPrimitives
+import RTCWire
+
+/// What a configuration comes to in descriptions.
+extension PeerConfiguration {
+  /// A new transceiver, with all that we can send and receive; receiving only.
+  func template(_ kind: MediaKind) -> LocalTransceiver {
+    switch kind {
+    case .video:
+      let extensions: [RTPHeaderExtensionURI] = [
+        .mid, .absSendTime, .transportSequenceNumber, .videoContentType, .playoutDelay, .videoOrientation, .colorSpace,
+      ]
+      return LocalTransceiver(
+        kind: .video, direction: .recvonly,
+        codecs: VideoPayloadFormat.capabilities(sendableVideo + receivableVideo),
+        headerExtensions: extensions.map { HeaderExtensionCapability(uri: $0.rawValue) })
+    case .audio:
+      let extensions: [RTPHeaderExtensionURI] = [.mid, .absSendTime, .transportSequenceNumber, .audioLevel]
+      return LocalTransceiver(
+        kind: .audio, direction: .recvonly, codecs: [opus.capability],
+        headerExtensions: extensions.map { HeaderExtensionCapability(uri: $0.rawValue) })
+    }
+  }
+
+  /// The transceivers to begin with, and what they send.
+  var initialTransceivers: [(media: LocalTransceiver, track: TrackName?)] {
+    var result: [(media: LocalTransceiver, track: TrackName?)] = []
+    if sendsVideo != nil || receivesVideo {
+      var media = template(.video)
+      media.direction = MediaDirection(sends: sendsVideo != nil, receives: receivesVideo)
+      media.codecs = VideoPayloadFormat.capabilities(
+        (sendsVideo?.codecs ?? []) + (receivesVideo ? receivableVideo : []))
+      result.append((media, sendsVideo.map { TrackName(streamID: $0.streamID, trackID: $0.trackID) }))
+    }
+    if sendsAudio != nil || receivesAudio {
+      var media = template(.audio)
+      media.direction = MediaDirection(sends: sendsAudio != nil, receives: receivesAudio)
+      media.codecs = [(sendsAudio?.opus ?? OpusParameters()).capability]
+      result.append((media, sendsAudio.map { TrackName(streamID: $0.streamID, trackID: $0.trackID) }))
+    }
+    return result
+  }
+}
+
+extension PeerConfiguration.OpusParameters {
+  var capability: CodecCapability {
+    CodecCapability(
+      name: "opus", clockRate: UInt32(AudioSendStream.clockRate), channels: 2, parameters: FormatParameters(text),
+      feedback: [.transportCC], preferredPayloadType: PayloadType(111))
+  }
+}
+
+extension Negotiation {
+  /// The negotiation of a peer that is made with `configuration`.
+  init(_ configuration: PeerConfiguration, cname: String, sessionID: UInt64, candidates: [ICECandidate]) {
+    self.init(
+      sessionID: sessionID, cname: cname,
+      transport: LocalTransport(
+        credentials: configuration.iceCredentials, fingerprint: configuration.certificate.fingerprint.bytes,
+        candidates: candidates.map(CandidateDescription.init), endOfCandidates: true))
+    dataChannels = configuration.dataChannels.map {
+      LocalDataChannels(maximumMessageSize: UInt64($0.maximumMessageSize))
+    }
+  }
+}
+
+extension NegotiatedMedia {
+  /// Numbers of the header extensions we know.
+  var extensionMap: RTPHeaderExtensionMap {
+    var map = RTPHeaderExtensionMap()
+    for item in headerExtensions {
+      if let uri = RTPHeaderExtensionURI(rawValue: item.uri) { map[uri] = item.id }
+    }
+    return map
+  }
+}
+
+extension RTPHeaderExtensionMap {
+  /// Those of `numbers` that we know.
+  init(_ numbers: [UInt8: String]) {
+    self.init()
+    for (id, uri) in numbers {
+      if let uri = RTPHeaderExtensionURI(rawValue: uri) { self[uri] = id }
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import RTCMedia
+package import RTCPrimitives
+package import RTCWire
+
+/// The receiving direction of an audio transceiver: packets in the order they come, reports and statistics. Order, gaps
+/// and delay are the jitter buffer's.
+package struct AudioReceiver {
+  /// What offer and answer came to for the sound we receive.
+  private struct Agreement {
+    var payloadType: PayloadType
+    /// What both sides use of RTCP feedback.
+    var feedback: FeedbackMechanisms
+  }
+
+  package let id: TransceiverID
+  private var agreement: Agreement?
+  private var stream: AudioReceiveStream?
+  private var ssrcGuard = SSRCSwitchGuard()
+  /// What the remote sender last said of its clocks, and when.
+  private var lastSenderReport: (clock: SenderClock, arrival: Timestamp)?
+
+  package init(id: TransceiverID) { self.id = id }
+
+  // MARK: - State
+
+  /// The source that is received; nil while there is none.
+  package var ssrc: SSRC? { stream?.ssrc }
+  /// What both sides use of RTCP feedback; nil while nothing is to be received.
+  package var feedback: FeedbackMechanisms? { agreement?.feedback }
+  /// What may come.
+  package var payloadTypes: [PayloadType] { agreement.map { [$0.payloadType] } ?? [] }
+  package var packetsReceived: Int { stream?.statistics.received ?? 0 }
+  package var senderClock: SenderClock? { lastSenderReport?.clock }
+  /// What was received since the remote sender last began anew; nil while nothing is.
+  package var statistics: StreamStatistics.Reception? {
+    stream.map {
+      StreamStatistics.Reception(
+        ssrc: $0.ssrc, packetsReceived: $0.statistics.received, packetsLost: $0.statistics.cumulativeLost,
+        jitter: $0.statistics.jitter, audioLevel: $0.level?.linear)
+    }
+  }
+
+  /// Puts to work what was agreed; nil: the m-section is gone.
+  package mutating func configure(_ media: NegotiatedMedia?) {
+    agreement = media?.receiveCodecs.first.map { Agreement(payloadType: $0.payloadType, feedback: $0.feedback) }
+    if agreement == nil { stream = nil }
+  }
+
+  /// The source is another transceiver's from now on.
+  package mutating func release(_ source: SSRC) {
+    if stream?.ssrc == source { stream = nil }
+  }
+
+  /// Receives nothing any more.
+  package mutating func end() {
+    agreement = nil
+    stream = nil
+  }
+
+  // MARK: - Packets
+
+  /// What became of a packet.
+  package enum Outcome: Sendable {
+    case received(ReceivedAudio)
+    case dropped(DropReason)
+  }
+
+  /// Takes one packet, the one that `incoming` was parsed from.
+  package mutating func receive(_ incoming: IncomingPacket, in packet: Span<UInt8>, now: Timestamp) -> Outcome {
+    let header = incoming.header
+    guard header.payloadType == agreement?.payloadType else { return .dropped(.unknownStream) }
+    if stream?.ssrc != header.ssrc {
+      guard ssrcGuard.accepts(header.ssrc, after: stream?.ssrc, now: now) else { return .dropped(.sourceCollision) }
+      stream = AudioReceiveStream(
+        ssrc: header.ssrc, first: header.sequenceNumber, numbersFrom: stream?.newestNumber ?? 0)
+    }
+    ssrcGuard.hear(now)
+    let level = incoming.audioLevel?.level
+    return .received(stream!.receive(header, payload: packet.extracting(header.payload), level: level, now: now))
+  }
+
+  // MARK: - Reports
+
+  /// Takes what a remote sender says of its clocks.
+  /// - Returns: nil when it is not the sender of this sound.
+  package mutating func receive(_ report: SenderReport, now: Timestamp) -> SenderClock? {
+    guard stream?.ssrc == report.sender else { return nil }
+    let clock = SenderClock(ntpTime: report.ntpTime, rtpTime: report.rtpTime)
+    lastSenderReport = (clock, now)
+    return clock
+  }
+
+  /// What we report since the report before; nil while nothing is received.
+  package mutating func makeReportBlock(_ now: Timestamp) -> ReportBlock? {
+    guard stream != nil else { return nil }
+    return ReportBlock(
+      source: stream!.ssrc, fractionLost: stream!.takeFractionLost(), statistics: stream!.statistics,
+      lastSenderReport: lastSenderReport.map { ($0.clock.ntpTime.compact, $0.arrival) }, now: now)
+  }
+}

@@ -1,0 +1,289 @@
+package import RTCMedia
+package import RTCPrimitives
+package import RTCWire
+
+/// The media half of a peer (RFC 3550's RTP session): all transceivers of one bundle, which share one transport, one
+/// pacer, one rate control, one account of what arrived and one clock for reports. Takes frames, and packets that the
+/// transport has decrypted; says which is whose, and in which order senders may send.
+package struct RTPSession: ~Copyable {
+  package var transceivers: Transceivers
+  var demultiplexer = RTPDemultiplexer()
+  var arrivals = TWCCRecorder()
+  package internal(set) var rate: RateControl
+  private var roundRobin = RoundRobin()
+  var reporter: RTCPReporter
+  /// What came in and was not used.
+  package internal(set) var drops = DropCounts()
+  /// Memory for frames on their way out, empty in between.
+  var frames: [ReceivedFrame] = []
+
+  /// - Parameter random: drawn from on. `primary` was drawn from it.
+  package init(_ configuration: PeerConfiguration, primary: SendStreamIdentity, random: SeededGenerator) {
+    transceivers = Transceivers(primary: primary, audioBitrates: configuration.audioBitrates, random: random)
+    rate = RateControl(estimator: configuration.makeEstimator(configuration.bitrates))
+    reporter = RTCPReporter(wallClockOffset: configuration.wallClockOffset)
+  }
+
+  /// By the remote peer's reports, else by ICE; nil before the first of either.
+  package func roundTripTime(_ transport: borrowing Transport) -> TimeDelta? {
+    reporter.roundTripTime ?? transport.roundTripTime
+  }
+
+  // MARK: - Agreement and life
+
+  /// Puts to work what two descriptions have agreed on.
+  package mutating func configure(
+    _ agreed: NegotiatedSession, now: Timestamp, over transport: inout Transport, into outbox: inout Outbox
+  ) {
+    for index in transceivers.video.indices {
+      let id = transceivers.video[index].id
+      transceivers.video[index].configure(agreed.media.first { $0.transceiver == id })
+    }
+    for index in transceivers.audio.indices {
+      let id = transceivers.audio[index].id
+      transceivers.audio[index].configure(agreed.media.first { $0.transceiver == id })
+    }
+    demultiplexer.configure(
+      agreed.media.map { media in
+        RTPDemultiplexer.Section(
+          transceiver: media.transceiver, mid: media.reference.mid.flatMap { RTPStreamID($0) },
+          payloadTypes: transceivers.receivedPayloadTypes(of: media.transceiver),
+          sources: media.remoteSources.map(\.ssrc), isReceived: media.direction.receives)
+      }, extensionMap: RTPHeaderExtensionMap(agreed.headerExtensions))
+    updateSending(now, over: &transport, into: &outbox)
+  }
+
+  /// Keeps step with our offers: what is offered may come from now on, and what came early is taken when the answer is
+  /// there.
+  package mutating func update(
+    for negotiation: Negotiation, over transport: inout Transport, into outbox: inout Outbox
+  ) {
+    for packet in demultiplexer.update(for: negotiation) { receiveEarly(packet, over: &transport, into: &outbox) }
+  }
+
+  /// Our offer was dropped; what came for it is of no use.
+  package mutating func discardEarly() { demultiplexer.discardEarly() }
+
+  /// Gives a transceiver its place and its numbers.
+  /// - Returns: what descriptions call it.
+  package mutating func add(_ id: TransceiverID, _ kind: MediaKind, _ track: TrackName?) -> LocalTrack {
+    transceivers.add(id, kind, track) { demultiplexer.knows($0) }
+  }
+
+  /// Gives other numbers to those of our streams that have not begun and whose source the remote peer uses itself.
+  package mutating func avoidSources(of offer: SessionDescription) {
+    transceivers.avoid(Set(offer.media.lazy.flatMap(\.sources).map(\.ssrc))) { demultiplexer.knows($0) }
+  }
+
+  package mutating func setMuted(_ isMuted: Bool, of id: TransceiverID) {
+    if case .video(let index) = transceivers.place(of: id) { transceivers.video[index].sender.setMuted(isMuted) }
+  }
+
+  /// New bounds for the bitrate of all video together.
+  package mutating func setLimits(_ limits: BitrateLimits) { rate.setLimits(limits) }
+
+  /// The transport is secured: media may flow.
+  package mutating func start(_ now: Timestamp) {
+    rate.start(now)
+    reporter.start(now)
+  }
+
+  /// Lets go of what a stopped transceiver has held.
+  package mutating func retire(_ id: TransceiverID, into outbox: inout Outbox) {
+    if transceivers.isSending(id) { outbox.events.append(.sendingStopped(id)) }
+    transceivers.end(id)
+    demultiplexer.remove(id)
+  }
+
+  /// Says goodbye (RTCP BYE) for a transceiver, or for all that was sent.
+  package mutating func sendGoodbye(
+    for id: TransceiverID? = nil, over transport: inout Transport, into outbox: inout Outbox
+  ) {
+    let sources = transceivers.sentSources(of: id)
+    guard !sources.isEmpty else { return }
+    reporter.sendGoodbye(sources, from: transceivers.primary.ssrc, over: &transport, into: &outbox.datagrams)
+  }
+
+  /// Sends and receives nothing any more.
+  package mutating func end() {
+    transceivers.endAll()
+    demultiplexer.end()
+  }
+
+  // MARK: - Time
+
+  /// Adds the deadlines of all that belongs to the session.
+  package func considerDeadlines(_ next: inout EarliestDeadline<PeerTimer>) {
+    next.consider(rate.pacer.nextDeadline, .pacer)
+    next.consider(reporter.nextDeadline, .reports)
+    next.consider(rate.nextDeadline, .rate)
+    for index in transceivers.audio.indices {
+      next.consider(transceivers.audio[index].sender.nextDeadline, .audioSender)
+    }
+    for index in transceivers.video.indices {
+      next.consider(transceivers.video[index].receiver.nextDeadline, .videoReceiver)
+    }
+    next.consider(arrivals.nextDeadline, .feedback)
+    for index in transceivers.video.indices {
+      next.consider(transceivers.video[index].sender.nextDeadline, .videoSender)
+    }
+  }
+
+  /// Does what one of those deadlines was for.
+  package mutating func deadlineReached(
+    _ timer: PeerTimer, now: Timestamp, over transport: inout Transport, into outbox: inout Outbox
+  ) {
+    switch timer {
+    case .pacer: sendPaced(now, over: &transport, into: &outbox)
+    case .reports: sendReports(now, over: &transport, into: &outbox)
+    case .rate:
+      rate.deadlineReached(now)
+      allocateBitrate(isSecured: transport.isSecured, into: &outbox)
+    case .audioSender:
+      for index in transceivers.audio.indices where transceivers.audio[index].sender.nextDeadline <= now {
+        guard let rate = transceivers.audio[index].sender.deadlineReached(now) else { continue }
+        outbox.events.append(.audioTargetBitrateChanged(rate, transceivers.audio[index].id))
+      }
+    case .videoReceiver: requestMissing(now, over: &transport, into: &outbox)
+    case .feedback: sendFeedback(now, over: &transport, into: &outbox)
+    case .videoSender: runVideoSenders(now, over: &transport, into: &outbox)
+    case .transport, .dataChannels: break  // not the session's
+    }
+  }
+}
+
+// MARK: - What goes out
+
+extension RTPSession {
+  /// Before anything was measured, nothing is waited for.
+  func sendingRoundTrip(_ transport: borrowing Transport) -> TimeDelta { roundTripTime(transport) ?? .zero }
+
+  package mutating func send(
+    _ frame: EncodedFrame, of id: TransceiverID, now: Timestamp, over transport: inout Transport,
+    into outbox: inout Outbox
+  ) {
+    guard case .video(let index) = transceivers.place(of: id) else { return }
+    let needsKeyFrame = transceivers.video[index].sender.send(
+      frame, now: now, rate: pacingShare, roundTrip: sendingRoundTrip(transport))
+    if needsKeyFrame {
+      requestKeyFrame(index, into: &outbox)
+    } else {
+      sendPaced(now, over: &transport, into: &outbox)
+    }
+  }
+
+  /// What the pacer lets out of one video while all have something to send.
+  private var pacingShare: BitRate {
+    var count = 0
+    for index in transceivers.video.indices where transceivers.video[index].sender.isActive { count += 1 }
+    return count > 1 ? rate.pacer.rate.scaled(by: 1 / Double(count)) : rate.pacer.rate
+  }
+
+  /// Sends `frame` at once: sound is little, and a listener hears a gap sooner than a viewer sees one. Whatever waits for
+  /// the pacer waits on.
+  package mutating func send(
+    _ frame: EncodedAudioFrame, of id: TransceiverID, now: Timestamp, over transport: inout Transport,
+    into outbox: inout Outbox
+  ) {
+    guard case .audio(let index) = transceivers.place(of: id), let route = transport.selectedRoute else { return }
+    let moment = DepartureFields(now: now, transportNumber: rate.history.nextNumber)
+    var kind: SentPacket.Kind?
+    let count = outbox.datagrams.append(to: route) { datagram in
+      let packet = transceivers.audio[index].sender.write(frame, into: &datagram, at: moment, over: &transport)
+      kind = packet.kind
+      return packet.count
+    }
+    if count > 0, let kind { rate.sent(kind, size: count, now: now) }
+  }
+
+  /// Sends what waits, as fast as the pacer allows.
+  mutating func sendPaced(_ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox) {
+    rate.releasePacer()
+    guard transport.isSecured, let route = transport.selectedRoute, var index = nextSender() else { return }
+    while true {
+      guard rate.maySend(now) else { return }
+      sendPacket(of: index, to: route, now: now, over: &transport, into: &outbox)
+      guard let next = nextSender() else { break }
+      index = next
+    }
+    for index in transceivers.video.indices {
+      let needsKeyFrame = transceivers.video[index].sender.queueDrained(
+        now, history: rate.history, roundTrip: sendingRoundTrip(transport))
+      if needsKeyFrame { requestKeyFrame(index, into: &outbox) }
+    }
+  }
+
+  private mutating func nextSender() -> Int? {
+    roundRobin.next(of: transceivers.video.count) { transceivers.video[$0].sender.hasPending }
+  }
+
+  private mutating func sendPacket(
+    of index: Int, to route: Route, now: Timestamp, over transport: inout Transport, into outbox: inout Outbox
+  ) {
+    let moment = DepartureFields(now: now, transportNumber: rate.history.nextNumber)
+    var kind: SentPacket.Kind?
+    let count = outbox.datagrams.append(to: route) { datagram in
+      let packet = transceivers.video[index].sender.writeNext(into: &datagram, at: moment, over: &transport)
+      kind = packet.kind
+      return packet.count
+    }
+    if count > 0 { rate.sent(kind, size: count, now: now) }
+  }
+
+  /// Does what is due of video senders: probes for lost last packets, key-frame requests that had to wait.
+  mutating func runVideoSenders(_ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox) {
+    for index in transceivers.video.indices where transceivers.video[index].sender.nextDeadline <= now {
+      let attempt = transceivers.video[index].sender.probeAttempts + 1
+      let outcome = transceivers.video[index].sender.deadlineReached(
+        now, history: rate.history, roundTrip: sendingRoundTrip(transport))
+      if outcome.queuesProbe {
+        sendPaced(now, over: &transport, into: &outbox)
+        transceivers.video[index].sender.probeSent(
+          now, attempt: attempt, history: rate.history, roundTrip: sendingRoundTrip(transport))
+      }
+      if outcome.requestsKeyFrame { requestKeyFrame(index, into: &outbox) }
+    }
+  }
+
+  func requestKeyFrame(_ index: Int, into outbox: inout Outbox) {
+    outbox.events.append(.keyFrameRequested(transceivers.video[index].id))
+  }
+
+  /// Begins and ends sending where what was agreed, or the state of the connection, says so.
+  mutating func updateSending(_ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox) {
+    let isSecured = transport.isSecured
+    for index in transceivers.video.indices where transceivers.video[index].sender.updateSending(isSecured: isSecured) {
+      let (id, sends) = (transceivers.video[index].id, transceivers.video[index].sender.isSending)
+      outbox.events.append(sends ? .sendingStarted(id) : .sendingStopped(id))
+    }
+    for index in transceivers.audio.indices {
+      let id = transceivers.audio[index].id
+      if transceivers.audio[index].sender.updateSending(isSecured: isSecured, now: now) {
+        outbox.events.append(transceivers.audio[index].sender.isSending ? .sendingStarted(id) : .sendingStopped(id))
+      }
+      if let preferences = transceivers.audio[index].sender.changedPreferences() {
+        outbox.events.append(.opusPreferencesChanged(preferences, id))
+      }
+    }
+    allocateBitrate(isSecured: transport.isSecured, into: &outbox)
+    // What begins, or goes on under other numbers, begins with a key frame.
+    for index in transceivers.video.indices where transceivers.video[index].sender.needsKeyFrame {
+      if transceivers.video[index].sender.requestKeyFrame(now, roundTrip: sendingRoundTrip(transport)) {
+        requestKeyFrame(index, into: &outbox)
+      }
+    }
+  }
+
+  /// Shares the target bitrate out among the videos. Sound comes first: it has its own rate, and never waits for the
+  /// pacer.
+  mutating func allocateBitrate(isSecured: Bool, into outbox: inout Outbox) {
+    guard isSecured else { return }
+    rate.updatePacing()
+    let active = transceivers.video.indices.filter { transceivers.video[$0].sender.isActive }
+    let shares = BitrateAllocator.shares(
+      of: rate.target, ceilings: active.map { transceivers.video[$0].sender.ceiling }, minimum: rate.minimum)
+    for (index, share) in zip(active, shares) where transceivers.video[index].sender.allocate(share) {
+      outbox.events.append(.targetBitrateChanged(share, transceivers.video[index].id))
+    }
+  }
+}

@@ -1,0 +1,215 @@
+import RTCMedia
+package import RTCPrimitives
+package import RTCWire
+
+/// The receiving direction of a video transceiver: pictures out of packets, requests for what is missing, reports and
+/// statistics.
+package struct VideoReceiver {
+  package let id: TransceiverID
+  /// How it is numbered, once that is agreed.
+  private var agreement: VideoAgreement?
+  private var stream: VideoReceiveStream?
+  private var ssrcGuard = SSRCSwitchGuard()
+  /// The compact NTP time of the remote sender's last report, and when it came (RFC 3550 §6.4.1, LSR and DLSR).
+  private var lastSenderReport: (time: CompactNTPTimestamp, arrival: Timestamp)?
+  /// What the remote sender last said of its clocks.
+  package private(set) var senderClock: SenderClock?
+  private var keyFrameRequests = KeyFrameRequests()
+  /// What the path bears, for a remote sender without transport-wide feedback.
+  private var rate = ReceiveRateEstimate()
+  /// The remote peer's sources that repair others, as its description says: what a repair stands for.
+  private var repairs: [(repair: SSRC, media: SSRC)] = []
+  /// When missing packets or a key frame are to be asked for.
+  package private(set) var nextDeadline = Timestamp.distantFuture
+
+  package init(id: TransceiverID) { self.id = id }
+
+  // MARK: - State
+
+  /// The source that is received; nil while there is none.
+  package var ssrc: SSRC? { stream?.ssrc }
+  /// What both sides use of RTCP feedback; nil while nothing is to be received.
+  package private(set) var feedback: FeedbackMechanisms?
+  /// What may come, retransmissions included.
+  package var payloadTypes: [PayloadType] { agreement?.payloadTypes ?? [] }
+  package var framesReceived: Int { stream?.framesReceived ?? 0 }
+  package var packetsReceived: Int { stream?.statistics.received ?? 0 }
+  /// What was received since the remote sender last began anew; nil while nothing is.
+  package var statistics: StreamStatistics.Reception? {
+    stream.map {
+      StreamStatistics.Reception(
+        ssrc: $0.ssrc, packetsReceived: $0.statistics.received, packetsLost: $0.statistics.cumulativeLost,
+        jitter: $0.statistics.jitter, framesReceived: $0.framesReceived)
+    }
+  }
+
+  /// Puts to work what was agreed; nil: the m-section is gone.
+  package mutating func configure(_ media: NegotiatedMedia?) {
+    agreement = media.flatMap { VideoAgreement($0) }
+    repairs =
+      media?.remoteSourceGroups.filter { $0.semantics == "FID" && $0.sources.count == 2 }
+      .map { (repair: $0.sources[1], media: $0.sources[0]) } ?? []
+    feedback = agreement?.feedback
+    if agreement == nil { endStream() }
+  }
+
+  /// The source is another transceiver's from now on.
+  package mutating func release(_ source: SSRC) {
+    if stream?.ssrc == source { endStream() }
+  }
+
+  /// Receives nothing any more.
+  package mutating func end() {
+    agreement = nil
+    feedback = nil
+    endStream()
+  }
+
+  private mutating func endStream() {
+    stream = nil
+    nextDeadline = .distantFuture
+  }
+
+  // MARK: - Packets
+
+  /// Takes one packet, and appends the pictures that are whole now to `frames`.
+  /// - Parameters:
+  ///   - packet: the packet that `incoming` was parsed from.
+  /// - Returns: why the packet is of no use; nil when it is, or is no fault of anybody's.
+  package mutating func receive(
+    _ incoming: IncomingPacket, in packet: Span<UInt8>, now: Timestamp, roundTrip: TimeDelta,
+    frames: inout [ReceivedFrame]
+  ) -> DropReason? {
+    let header = incoming.header
+    guard let agreement, let (codec, isRTX) = agreement.meaning(of: header.payloadType) else { return .unknownStream }
+    if agreement.needsRateEstimate { rate.add(packet.count, timestamp: header.timestamp, now: now) }
+    var fields = VideoReceiveStream.Header(
+      number: header.sequenceNumber, timestamp: header.timestamp, marker: header.marker, codec: codec,
+      extensions: incoming.video)
+    let payload = packet.extracting(header.payload)
+    guard isRTX else {
+      guard accepts(header, now: now) else { return .sourceCollision }
+      return receive(fields, payload: payload, isRepair: false, now: now, roundTrip: roundTrip, frames: &frames)
+    }
+    // RFC 4588: the original sequence number stands before the payload.
+    guard let rtx = RTXPayloadHeader(parsing: payload), let ssrc,
+      repairs.allSatisfy({ $0.repair != header.ssrc || $0.media == ssrc })
+    else { return nil }
+    fields.number = rtx.originalSequenceNumber
+    return receive(
+      fields, payload: payload.extracting(RTXPayloadHeader.size..<payload.count), isRepair: true, now: now,
+      roundTrip: roundTrip, frames: &frames)
+  }
+
+  private mutating func receive(
+    _ fields: VideoReceiveStream.Header, payload: Span<UInt8>, isRepair: Bool, now: Timestamp, roundTrip: TimeDelta,
+    frames: inout [ReceivedFrame]
+  ) -> DropReason? {
+    let first = frames.count
+    let outcome = stream!.receive(header: fields, payload: payload, isRepair: isRepair, now: now, frames: &frames)
+    countKeyFrames(frames[first...])
+    updateDeadline(roundTrip)
+    if case .malformed = outcome { return .malformed }
+    return nil
+  }
+
+  /// Begins anew where the remote sender has: another source under the same m-section.
+  /// - Returns: false for a packet that is not of the stream.
+  private mutating func accepts(_ header: RTPHeader, now: Timestamp) -> Bool {
+    if stream?.ssrc != header.ssrc {
+      guard ssrcGuard.accepts(header.ssrc, after: stream?.ssrc, now: now) else { return false }
+      stream = VideoReceiveStream(ssrc: header.ssrc, first: header.sequenceNumber, now: now)
+      lastSenderReport = nil
+    }
+    ssrcGuard.hear(now)
+    return true
+  }
+
+  private mutating func countKeyFrames(_ frames: ArraySlice<ReceivedFrame>) {
+    for frame in frames where frame.isKeyFrame { keyFrameRequests.keyFrameReceived() }
+  }
+
+  // MARK: - Repair
+
+  /// What the remote sender is asked for.
+  package struct Requests: Hashable {
+    /// By NACK.
+    package var packets: [SequenceNumber] = []
+    package var keyFrame: KeyFrameRequests.Request?
+  }
+
+  private mutating func updateDeadline(_ roundTrip: TimeDelta) {
+    var deadline = stream?.missing.nextRequest ?? .distantFuture
+    if let wanted = stream?.keyFrameWantedAt {
+      deadline = min(deadline, max(wanted, keyFrameRequests.earliest(roundTrip: roundTrip)))
+    }
+    nextDeadline = deadline
+  }
+
+  /// Asks again for packets and key frames that are still missing; gives the picture up when that has failed. Pictures
+  /// that can be shown without what is given up are appended to `frames`.
+  package mutating func deadlineReached(
+    _ now: Timestamp, roundTrip: TimeDelta, frames: inout [ReceivedFrame]
+  ) -> Requests {
+    guard nextDeadline <= now else { return Requests() }
+    nextDeadline = .distantFuture
+    guard stream != nil else { return Requests() }
+    let first = frames.count
+    var requests = Requests()
+    requests.packets =
+      stream!.repairsDue(
+        now, roundTrip: roundTrip, isAgreed: feedback?.contains(.nack) ?? false, frames: &frames) ?? []
+    countKeyFrames(frames[first...])
+    if let wanted = stream!.keyFrameWantedAt, wanted <= now {
+      requests.keyFrame = requestKeyFrame(now, roundTrip: roundTrip)
+    }
+    updateDeadline(roundTrip)
+    return requests
+  }
+
+  /// The request for a key frame that is to be sent now; nil when there was one a moment ago, or nothing is received.
+  package mutating func requestKeyFrame(_ now: Timestamp, roundTrip: TimeDelta) -> KeyFrameRequests.Request? {
+    guard stream != nil else { return nil }
+    return keyFrameRequests.ask(now, roundTrip: roundTrip, feedback: feedback ?? FeedbackMechanisms())
+  }
+
+  // MARK: - Reports
+
+  /// Takes what a remote sender says of its clocks.
+  /// - Returns: nil when it is not the sender of this video.
+  package mutating func receive(_ report: SenderReport, now: Timestamp) -> SenderClock? {
+    guard stream?.ssrc == report.sender else { return nil }
+    lastSenderReport = (report.ntpTime.compact, now)
+    senderClock = SenderClock(ntpTime: report.ntpTime, rtpTime: report.rtpTime)
+    return senderClock
+  }
+
+  /// What we report since the report before; nil while nothing is received.
+  package mutating func makeReportBlock(_ now: Timestamp) -> ReportBlock? {
+    guard stream != nil else { return nil }
+    return ReportBlock(
+      source: stream!.ssrc, fractionLost: stream!.takeFractionLost(), statistics: stream!.statistics,
+      lastSenderReport: lastSenderReport, now: now)
+  }
+
+  /// What the path seems to bear, for remote senders without transport-wide feedback (REMB); nil for others.
+  /// - Parameter block: our report of now.
+  package mutating func makeRateEstimate(_ block: ReportBlock, now: Timestamp) -> BitRate? {
+    guard agreement?.needsRateEstimate ?? false, block.source == stream?.ssrc else { return nil }
+    return rate.update(now, fractionLost: Double(block.fractionLost) / 256)
+  }
+}
+
+extension ReportBlock {
+  /// - Parameter lastSenderReport: the remote sender's last report, and when it came; nil before the first.
+  init(
+    source: SSRC, fractionLost: UInt8, statistics: ReceptionStatistics,
+    lastSenderReport: (time: CompactNTPTimestamp, arrival: Timestamp)?, now: Timestamp
+  ) {
+    self.init(
+      source: source, fractionLost: fractionLost, cumulativeLost: Int32(statistics.cumulativeLost),
+      highestSequenceNumber: statistics.reportedHighest, jitter: statistics.jitter,
+      lastSenderReport: lastSenderReport?.time ?? CompactNTPTimestamp(0),
+      delaySinceLastSenderReport: lastSenderReport.map { now - $0.arrival } ?? .zero)
+  }
+}

@@ -1,0 +1,281 @@
+package import RTCMedia
+package import RTCPrimitives
+package import RTCWire
+
+/// The sending direction of a video transceiver: packets, their repair, key-frame requests, reports and statistics.
+package struct VideoSender {
+  /// After this long without a packet the picture rests.
+  private static let rest = TimeDelta.milliseconds(2_500)
+  private static let forgettingInterval = TimeDelta.seconds(1)
+
+  package let id: TransceiverID
+  package private(set) var identity: SendStreamIdentity
+  /// What is to be sent; nil: nothing for now.
+  package private(set) var track: TrackName?
+  /// True while what it is given to send leaves.
+  package private(set) var isSending = false
+  /// True while the owner of the track lets it rest.
+  private var isMuted = false
+  /// As agreed.
+  private var maySend = false
+  /// There since it was first agreed to send; keeps the numbers going over pauses.
+  private var stream: VideoSendStream?
+  /// What left, for a remote peer without RTX.
+  private var sentPackets: SentPacketCache?
+  /// When the last media packet left.
+  private var lastSent = Timestamp.zero
+  /// The `lastSent` of the rest in which a key-frame request was let pass.
+  private var redundantPLI: Timestamp?
+  private var probe = TailLossProbe()
+  private var keyFrames = KeyFrameThrottle()
+  /// When frames that nobody will ask for any more are let go of.
+  private var forgetDeadline = Timestamp.distantFuture
+  private var allocated = BitRate.zero
+  /// What the remote peer wants to be sent at most.
+  package private(set) var ceiling: BitRate?
+  private var reportedLoss = ReportedLoss()
+  /// The last FIR command number served.
+  private var lastFIR: UInt8?
+  /// What was sent in a life that has ended.
+  private var final = SendStatistics()
+
+  package init(id: TransceiverID, identity: SendStreamIdentity, track: TrackName?) {
+    self.id = id
+    self.identity = identity
+    self.track = track
+  }
+
+  // MARK: - State
+
+  /// When `deadlineReached` must be called.
+  package var nextDeadline: Timestamp { min(probe.nextDeadline, min(keyFrames.nextDeadline, forgetDeadline)) }
+  /// Takes a share of the bitrate.
+  package var isActive: Bool { isSending && track != nil && !isMuted }
+  /// Has been agreed to send at least once: its numbers are fixed.
+  package var hasBegun: Bool { stream != nil }
+  package var hasSent: Bool { statistics.packetsSent > 0 }
+  package var statistics: SendStatistics { stream?.statistics ?? final }
+  /// As agreed; nil before.
+  package var format: SendStreamFormat? { stream?.format }
+  /// A packet waits for the pacer.
+  package var hasPending: Bool { isSending && stream!.hasPending }
+  /// The viewer has nothing to decode from.
+  package var needsKeyFrame: Bool { isSending && stream!.needsKeyFrame }
+  /// Packets kept for being sent again.
+  package var retainedPackets: Int { stream?.retainedPackets ?? 0 }
+
+  package mutating func setTrack(_ track: TrackName?) { self.track = track }
+  package mutating func setMuted(_ isMuted: Bool) { self.isMuted = isMuted }
+
+  /// Other numbers, for a sender that has not begun.
+  package mutating func setSources(ssrc: SSRC, rtxSSRC: SSRC) {
+    identity.ssrc = ssrc
+    identity.rtxSSRC = rtxSSRC
+  }
+
+  /// Puts to work what was agreed; nil: the m-section is gone.
+  package mutating func configure(_ media: NegotiatedMedia?) {
+    maySend = media?.direction.sends ?? false
+    ceiling = media?.remoteBandwidth
+    guard let media, media.sendCodec != nil else {
+      stream?.rest()
+      probe.disarm()
+      return
+    }
+    let format = SendStreamFormat(media)
+    if stream == nil {
+      stream = VideoSendStream(identity: identity, format: format)
+    } else if stream!.format != format {
+      stream!.setFormat(format)
+    }
+    let repeatsItself = media.sendCodecs.contains { $0.rtxPayloadType == nil }
+    sentPackets = repeatsItself ? sentPackets ?? SentPacketCache() : nil
+  }
+
+  /// Begins or ends sending where what was agreed, or the state of the transport, says so.
+  /// - Returns: true when that has changed.
+  package mutating func updateSending(isSecured: Bool) -> Bool {
+    let sends = isSecured && maySend && stream != nil
+    guard sends != isSending else { return false }
+    isSending = sends
+    allocated = .zero
+    return true
+  }
+
+  /// Takes the video's share of the bitrate.
+  /// - Returns: true when it is another than before.
+  package mutating func allocate(_ share: BitRate) -> Bool {
+    guard share != allocated else { return false }
+    allocated = share
+    return true
+  }
+
+  /// Lets go of everything but the account.
+  package mutating func end() {
+    final = statistics
+    (isSending, maySend) = (false, false)
+    stream = nil
+    sentPackets = nil
+    probe.disarm()
+    keyFrames.clear()
+    forgetDeadline = .distantFuture
+  }
+
+  // MARK: - Frames in, packets out
+
+  /// Queues `frame`, or leaves it out.
+  /// - Parameter rate: what the pacer lets out of this video.
+  /// - Returns: true when the source must be asked for a key frame first.
+  package mutating func send(_ frame: EncodedFrame, now: Timestamp, rate: BitRate, roundTrip: TimeDelta) -> Bool {
+    guard isSending else { return false }
+    if frame.isKeyFrame { keyFrames.clear() }
+    guard !stream!.enqueue(frame, now: now, rate: rate), stream!.popKeyFrameRequest() else { return false }
+    return requestKeyFrame(now, roundTrip: roundTrip)
+  }
+
+  /// Writes the next packet that waits at the start of `datagram`, protected.
+  /// - Returns: its length, 0 when nothing may leave; and its kind, nil when it leaves under the transport-wide number
+  ///   that it had before.
+  @_lifetime(datagram: copy datagram)
+  package mutating func writeNext(
+    into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields, over transport: inout Transport
+  ) -> (count: Int, kind: SentPacket.Kind?) {
+    switch stream!.writeNext(into: &datagram, at: moment) {
+    case nil: return (0, nil)
+    case .again(let number): return sent(sentPackets?.write(number, into: &datagram) ?? 0, nil, moment.now)
+    case .written(let count, let number, let isRepair):
+      let protected = transport.protectRTP(&datagram, count: count)
+      guard protected > 0 else { return (0, nil) }
+      if sentPackets != nil { sentPackets!.keep(number, datagram.span.extracting(0..<protected)) }
+      return sent(protected, isRepair ? .repair : .video, moment.now)
+    }
+  }
+
+  private mutating func sent(
+    _ count: Int, _ kind: SentPacket.Kind?, _ now: Timestamp
+  ) -> (count: Int, kind: SentPacket.Kind?) {
+    guard count > 0 else { return (0, nil) }
+    lastSent = now
+    stream!.countSent(bytes: count)
+    if forgetDeadline == .distantFuture { forgetDeadline = now + Self.forgettingInterval }
+    return (count, kind)
+  }
+
+  /// Nothing waits for the pacer any more: watches over what has left.
+  /// - Returns: true when the source is to be asked for the key frame that had to wait for that.
+  package mutating func queueDrained(_ now: Timestamp, history: borrowing SentPacketHistory, roundTrip: TimeDelta)
+    -> Bool
+  {
+    guard stream != nil else { return false }
+    if probe.watched != lastSent {
+      probe.arm(
+        lastSent: lastSent, attempt: 0, now: now, roundTrip: roundTrip, hasFeedback: history.hasFeedback)
+    }
+    guard stream!.hasDrainedTooLate, stream!.popKeyFrameRequest() else { return false }
+    return requestKeyFrame(now, roundTrip: roundTrip)
+  }
+
+  // MARK: - Time
+
+  /// What a deadline has come to.
+  package struct DeadlineOutcome: Hashable {
+    /// The source is to be asked for a key frame.
+    package var requestsKeyFrame = false
+    /// The last packets wait to be sent again; `probeSent` is to be called when the pacer has been asked.
+    package var queuesProbe = false
+  }
+
+  /// Does what is due at `now`; harmless when nothing is.
+  package mutating func deadlineReached(
+    _ now: Timestamp, history: borrowing SentPacketHistory, roundTrip: TimeDelta
+  ) -> DeadlineOutcome {
+    var outcome = DeadlineOutcome()
+    if probe.nextDeadline <= now {
+      probe.disarm()
+      if isSending, !stream!.hasTailArrived(history) {
+        stream!.repairTail(history, now: now)
+        outcome.queuesProbe = true
+      }
+    }
+    if keyFrames.nextDeadline <= now {
+      keyFrames.clear()
+      outcome.requestsKeyFrame = isSending && requestKeyFrame(now, roundTrip: roundTrip)
+    }
+    if forgetDeadline <= now {
+      let hasLeft = stream?.forgetOld(now) ?? false
+      forgetDeadline = hasLeft ? now + Self.forgettingInterval : .distantFuture
+    }
+    return outcome
+  }
+
+  /// The last packets were sent again, or wait for the pacer.
+  package mutating func probeSent(
+    _ now: Timestamp, attempt: Int, history: borrowing SentPacketHistory, roundTrip: TimeDelta
+  ) {
+    probe.arm(
+      lastSent: lastSent, attempt: attempt, now: now, roundTrip: roundTrip, hasFeedback: history.hasFeedback)
+  }
+
+  /// How often the last packets were sent again in vain.
+  package var probeAttempts: Int { probe.attempts }
+
+  // MARK: - What the remote peer says
+
+  /// True when the source is to be asked for a key frame now.
+  package mutating func requestKeyFrame(_ now: Timestamp, roundTrip: TimeDelta) -> Bool {
+    keyFrames.request(now, lastSent: stream?.keyFrameSent, roundTrip: roundTrip)
+  }
+
+  /// - Returns: true when the source is to be asked for a key frame.
+  package mutating func receivePLI(_ now: Timestamp, history: borrowing SentPacketHistory, roundTrip: TimeDelta) -> Bool
+  {
+    stream?.countKeyFrameRequest(isFIR: false)
+    if isRedundantPLI(now, history) {
+      redundantPLI = lastSent
+      return false
+    }
+    return requestKeyFrame(now, roundTrip: roundTrip)
+  }
+
+  /// libwebrtc asks for a key frame once it was sent nothing for three seconds, whether it misses anything or not. On a
+  /// screen that rests, with everything sent and arrived, the picture it has is the picture: the first request of each
+  /// rest is let pass. A second one is meant.
+  private func isRedundantPLI(_ now: Timestamp, _ history: borrowing SentPacketHistory) -> Bool {
+    guard let stream, !stream.hasPending, stream.statistics.keyFramesSent > 0 else { return false }
+    return history.hasFeedback && stream.hasTailArrived(history) && now - lastSent >= Self.rest
+      && redundantPLI != lastSent
+  }
+
+  /// A repeated command number is the same request again (RFC 5104 §4.3.1.1).
+  /// - Returns: true when the source is to be asked for a key frame.
+  package mutating func receiveFIR(_ command: UInt8, _ now: Timestamp, roundTrip: TimeDelta) -> Bool {
+    guard command != lastFIR else { return false }
+    lastFIR = command
+    stream?.countKeyFrameRequest(isFIR: true)
+    return requestKeyFrame(now, roundTrip: roundTrip)
+  }
+
+  /// Queues what is asked for again.
+  /// - Parameter interval: a packet that was sent again less than this ago is not sent once more.
+  package mutating func receive(_ nack: consuming GenericNACK, now: Timestamp, interval: TimeDelta) {
+    stream?.countNACK()
+    while let number = nack.next() { stream?.repair(number, now: now, interval: interval) }
+  }
+
+  /// Takes what a receiver report says of this video.
+  /// - Parameter countsLoss: false where feedback on single packets says it better.
+  /// - Returns: what was lost since the report before.
+  package mutating func receive(_ block: ReportBlock, countsLoss: Bool) -> ReportedLoss.Interval? {
+    stream?.report(fractionLost: Double(block.fractionLost) / 256, jitter: block.jitter)
+    return countsLoss ? reportedLoss.interval(to: block) : nil
+  }
+
+  /// Our own report on what was sent; nil while nothing was.
+  package func senderReport(_ now: Timestamp, ntpTime: NTPTimestamp) -> SenderReport? {
+    guard isSending, hasSent, let stream else { return nil }
+    return SenderReport(
+      sender: identity.ssrc, ntpTime: ntpTime, rtpTime: stream.rtpTimestamp(now),
+      packetCount: UInt32(truncatingIfNeeded: stream.statistics.packetsSent),
+      octetCount: UInt32(truncatingIfNeeded: stream.statistics.payloadBytesSent))
+  }
+}

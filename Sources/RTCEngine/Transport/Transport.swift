@@ -1,0 +1,389 @@
+import RTCDTLS
+package import RTCICE
+package import RTCPrimitives
+import RTCSRTP
+package import RTCWire
+
+/// The one transport of a bundle: ICE finds the path, DTLS makes the keys, SRTP protects what is sent and opens what
+/// comes.
+///
+/// Sans-IO: takes datagrams and the time; leaves datagrams in a batch and what happened in a list of events. Owned by one
+/// thread.
+package struct Transport: ~Copyable {
+  /// What a step has come to.
+  package enum Event: Sendable {
+    /// The handshake is done and the certificate is the signaled one: media may flow.
+    case secured
+    /// Nothing was heard for some seconds.
+    case disconnected
+    /// Something was heard again.
+    case reconnected
+    /// One message of application data in DTLS (SCTP).
+    case data([UInt8])
+    /// The transport is of no more use.
+    case ended(EndReason)
+  }
+
+  /// What a datagram holds that is for others.
+  package enum Content: Sendable {
+    /// An RTP packet, decrypted in place; this many bytes of the datagram.
+    case rtp(count: Int)
+    /// A compound RTCP packet, decrypted in place; this many bytes of the datagram.
+    case rtcp(count: Int)
+  }
+
+  /// The largest RTCP packet that is written.
+  package static let maximumRTCPSize = 1_200
+  /// Authenticated traffic is told to ICE at most this often.
+  private static let authenticationInterval = TimeDelta.milliseconds(500)
+
+  private static let maximumEarlyCandidates = 64
+
+  private let certificate: DTLSCertificate
+  private let connectTimeout: TimeDelta
+  private var ice: ICEAgent
+  private var dtls: DTLSTransport?
+  /// When DTLS sends its last flight again.
+  private var handshakeDeadline = Timestamp.distantFuture
+  private var earlyHandshake = EarlyHandshake()
+  /// There once the handshake is done and the fingerprint checked.
+  private var srtp: SRTPSession?
+  /// The profile that was agreed; stays after the end.
+  private var profile: SRTPProfile?
+  /// When connecting takes too long.
+  private var connectDeadline = Timestamp.distantFuture
+  /// When authenticated traffic was last told to ICE.
+  private var authenticated = Timestamp(nanoseconds: .min / 2)
+  /// The remote peer's candidates whose description is not there yet.
+  private var earlyCandidates: [ICECandidateInit] = []
+  private var isEnded = false
+  private var dropCounts = DropCounts()
+
+  /// - Parameters:
+  ///   - tieBreaker, seed: of ICE; from a cryptographic source.
+  package init(_ configuration: PeerConfiguration, candidates: [ICECandidate], tieBreaker: UInt64, seed: UInt64) {
+    certificate = configuration.certificate
+    connectTimeout = configuration.connectTimeout
+    var options = ICEConfiguration()
+    // A little under RFC 7675's thirty seconds, so that a viewer that vanished is gone within them.
+    options.consentLifetime = .milliseconds(25_000)
+    ice = ICEAgent(
+      role: .controlled, configuration: options, localCredentials: configuration.iceCredentials,
+      tieBreaker: tieBreaker, seed: seed)
+    ice.addLocalCandidates(candidates, now: .zero)
+  }
+
+  // MARK: - State
+
+  /// Keys are there: media may be sent and received.
+  package var isSecured: Bool { srtp != nil }
+  /// Where everything goes; nil while no path works.
+  package var selectedRoute: Route? { ice.selectedRoute }
+  /// Something can leave and will be protected.
+  package var canSend: Bool { isSecured && ice.selectedRoute != nil }
+  /// Of the path, by ICE's own checks; nil before the first.
+  package var roundTripTime: TimeDelta? { ice.roundTripTime }
+  /// As IANA names it; nil before the handshake is done.
+  package var profileName: String? {
+    profile.map { $0 == .aeadAes128Gcm ? "AEAD_AES_128_GCM" : "AES_CM_128_HMAC_SHA1_80" }
+  }
+
+  /// What came in and was not used.
+  package var drops: DropCounts {
+    var drops = dropCounts
+    for reason in ICEDropReason.allCases { drops[.stun] += UInt64(ice.statistics.drops(reason)) }
+    return drops
+  }
+
+  /// When `deadlineReached` must be called; `.distantFuture` when nothing is awaited.
+  package var nextDeadline: Timestamp {
+    guard !isEnded else { return .distantFuture }
+    // Without a path DTLS has nowhere to send again what was lost.
+    let handshake = ice.selectedRoute == nil ? .distantFuture : handshakeDeadline
+    return min(ice.nextDeadline ?? .distantFuture, min(handshake, connectDeadline))
+  }
+
+  // MARK: - Descriptions and candidates
+
+  /// The first offer is ours. Checks of the remote peer may overtake its answer, and must find us in the role that the
+  /// answer gives us.
+  package mutating func offerFirst() { ice.setRole(.controlling) }
+
+  /// Ends the transport if it is not secured within the time allowed, counted from now.
+  package mutating func limitConnecting(_ now: Timestamp) {
+    connectDeadline = min(connectDeadline, now + connectTimeout)
+  }
+
+  /// Puts to work what two descriptions have agreed on. Where they restart ICE, the path in use stays in use until there
+  /// is another.
+  /// - Throws: when the descriptions name credentials that cannot be used; nothing has changed then.
+  package mutating func apply(_ agreed: NegotiatedTransport, now: Timestamp) throws(NegotiationFailure) {
+    guard agreed.remoteCredentials.isWellFormed, agreed.localCredentials.isWellFormed else {
+      throw NegotiationFailure(
+        kind: .malformed, sentence: "The description's ice-ufrag or ice-pwd is too short or has characters it must not."
+      )
+    }
+    if dtls == nil { try makeDTLS(agreed, now: now) }
+    if agreed.localCredentials != ice.localCredentials {
+      ice.restart(localCredentials: agreed.localCredentials, now: now)
+    }
+    ice.setRole(agreed.isControlling ? .controlling : .controlled)
+    ice.setRemote(credentials: agreed.remoteCredentials, isLite: agreed.remoteIsLite, now: now)
+    for candidate in agreed.remoteCandidates {
+      if let usable = ICECandidate(candidate) { ice.addRemoteCandidate(usable, now: now) }
+    }
+    let early = earlyCandidates
+    earlyCandidates = []
+    for candidate in early { try? addRemoteCandidate(candidate, isStable: true, now: now) }
+    if agreed.remoteEndOfCandidates { ice.endRemoteCandidates(now: now) }
+  }
+
+  private mutating func makeDTLS(_ agreed: NegotiatedTransport, now: Timestamp) throws(NegotiationFailure) {
+    let fingerprints = agreed.remoteFingerprints.filter(\.isSHA256)
+    do throws(OpenSSLError) {
+      dtls = try DTLSTransport(role: agreed.dtlsRole, certificate: certificate, expectedFingerprints: fingerprints)
+    } catch {
+      throw NegotiationFailure(kind: .unsupported, sentence: "No DTLS association could be made: \(error).")
+    }
+    limitConnecting(now)
+  }
+
+  // MARK: - Trickled candidates
+
+  /// Takes a candidate, or the empty one behind the last; keeps it until the description it belongs to is agreed.
+  /// - Parameter isStable: no description is pending that a candidate without a user name fragment may be for.
+  /// - Throws: when it cannot be read.
+  package mutating func addRemoteCandidate(
+    _ candidate: ICECandidateInit, isStable: Bool, now: Timestamp
+  ) throws(NegotiationFailure) {
+    let isEnd = candidate.candidate.isEmpty
+    let description = CandidateDescription(parsing: candidate.candidate)
+    guard isEnd || description != nil else {
+      throw NegotiationFailure(
+        kind: .malformed, sentence: "The candidate cannot be read; it must be an RFC 8839 candidate attribute.")
+    }
+    let fragment = candidate.usernameFragment ?? description?.usernameFragment
+    let known = ice.remoteCredentials?.usernameFragment
+    guard let known, fragment == known || (fragment == nil && isStable) else {
+      if earlyCandidates.count >= Self.maximumEarlyCandidates { earlyCandidates.removeFirst() }
+      earlyCandidates.append(candidate)
+      return
+    }
+    if let usable = description.flatMap({ ICECandidate($0) }) {
+      ice.addRemoteCandidate(usable, usernameFragment: fragment, now: now)
+    }
+    if isEnd { ice.endRemoteCandidates(now: now) }
+  }
+
+  /// Takes the candidates of an RFC 8840 fragment.
+  /// - Throws: when it cannot be read, or is for another session than the present one.
+  package mutating func addRemoteCandidates(_ text: String, now: Timestamp) throws(NegotiationFailure) {
+    let fragment: TrickleFragment
+    do throws(SDPError) {
+      fragment = try TrickleFragment(parsing: text)
+    } catch {
+      throw NegotiationFailure(kind: .malformed, sentence: "The candidates cannot be read: \(error).")
+    }
+    let ufrag = fragment.effectiveCredentials?.usernameFragment
+    if let ufrag, let known = ice.remoteCredentials?.usernameFragment, ufrag != known {
+      throw NegotiationFailure(
+        kind: .unsupported, sentence: "An ICE restart by fragment is not possible here; open a new session.")
+    }
+    for candidate in fragment.candidates {
+      guard let usable = ICECandidate(candidate) else { continue }
+      ice.addRemoteCandidate(usable, usernameFragment: candidate.usernameFragment ?? ufrag, now: now)
+    }
+    if fragment.isComplete { ice.endRemoteCandidates(now: now) }
+  }
+
+  // MARK: - What comes in
+
+  /// Takes one datagram, which is decrypted in place.
+  /// - Returns: what is in it for others; nil when it was the transport's own, or was dropped and counted.
+  @_lifetime(bytes: copy bytes)
+  package mutating func receive(
+    _ bytes: inout MutableSpan<UInt8>, route: Route, now: Timestamp, into batch: inout DatagramBatch,
+    events: inout [Event]
+  ) -> Content? {
+    switch PacketKind(bytes.span) {
+    case .stun:
+      var changes: [ICEEvent] = []
+      ice.receive(bytes.span, route: route, now: now, into: &batch, events: &changes)
+      apply(changes, now: now, into: &batch, events: &events)
+    case .dtls: receiveDTLS(bytes.span, now: now, into: &batch, events: &events)
+    case .rtp: return unprotect(&bytes, isRTCP: false, now: now).map { .rtp(count: $0) }
+    case .rtcp: return unprotect(&bytes, isRTCP: true, now: now).map { .rtcp(count: $0) }
+    case .turnChannel, nil: dropCounts[.unknownKind] += 1
+    }
+    return nil
+  }
+
+  /// Takes a STUN message that was parsed already, to find whose it is.
+  package mutating func receive(
+    _ message: STUNMessage, route: Route, now: Timestamp, into batch: inout DatagramBatch, events: inout [Event]
+  ) {
+    var changes: [ICEEvent] = []
+    ice.receive(message, route: route, now: now, into: &batch, events: &changes)
+    apply(changes, now: now, into: &batch, events: &events)
+  }
+
+  private mutating func receiveDTLS(
+    _ bytes: Span<UInt8>, now: Timestamp, into batch: inout DatagramBatch, events: inout [Event]
+  ) {
+    // Only a path that passed an ICE check may take part: anything else could be anybody's.
+    guard let route = ice.selectedRoute, dtls != nil else { return earlyHandshake.keep(bytes) }
+    apply(dtls!.receive(bytes, route: route, now: now, into: &batch), &events)
+  }
+
+  /// Decrypts in place; nil (and counted) when the packet is not genuine.
+  @_lifetime(bytes: copy bytes)
+  private mutating func unprotect(_ bytes: inout MutableSpan<UInt8>, isRTCP: Bool, now: Timestamp) -> Int? {
+    guard isSecured else {
+      dropCounts[.noKeys] += 1
+      return nil
+    }
+    do throws(SRTPError) {
+      let count = isRTCP ? try srtp!.unprotectRTCP(&bytes) : try srtp!.unprotectRTP(&bytes)
+      authenticate(now)
+      return count
+    } catch {
+      switch error {
+      case .replayed, .tooOld: dropCounts[.replay] += 1
+      case .malformed: dropCounts[.malformed] += 1
+      default: dropCounts[.authentication] += 1
+      }
+      return nil
+    }
+  }
+
+  /// Genuine media and reports show that the remote peer lives, when a lossy network eats consent checks.
+  private mutating func authenticate(_ now: Timestamp) {
+    guard now - authenticated >= Self.authenticationInterval else { return }
+    authenticated = now
+    ice.noteAuthenticatedTraffic(at: now)
+  }
+
+  /// Does what is due at `now`; harmless when nothing is.
+  package mutating func deadlineReached(_ now: Timestamp, into batch: inout DatagramBatch, events: inout [Event]) {
+    if let due = ice.nextDeadline, due <= now {
+      var changes: [ICEEvent] = []
+      ice.deadlineReached(now: now, into: &batch, events: &changes)
+      apply(changes, now: now, into: &batch, events: &events)
+    }
+    if let route = ice.selectedRoute, dtls != nil, handshakeDeadline <= now {
+      apply(dtls!.deadlineReached(now: now, route: route, into: &batch), &events)
+    }
+    if connectDeadline <= now {
+      connectDeadline = .distantFuture
+      events.append(.ended(.timedOut))
+    }
+  }
+
+  // MARK: - What follows
+
+  private mutating func apply(
+    _ changes: [ICEEvent], now: Timestamp, into batch: inout DatagramBatch, events: inout [Event]
+  ) {
+    for change in changes {
+      switch change {
+      case .selectedRouteChanged(let route): startHandshake(on: route, now: now, into: &batch, events: &events)
+      case .stateChanged(.disconnected): events.append(.disconnected)
+      case .stateChanged(.connected): events.append(.reconnected)
+      case .stateChanged(.failed): events.append(.ended(.unreachable))
+      case .stateChanged, .roleChanged: break
+      }
+    }
+  }
+
+  private mutating func startHandshake(
+    on route: Route, now: Timestamp, into batch: inout DatagramBatch, events: inout [Event]
+  ) {
+    guard dtls != nil else { return }
+    apply(dtls!.start(now: now, route: route, into: &batch), &events)
+    let early = earlyHandshake.datagrams
+    earlyHandshake = EarlyHandshake()
+    for datagram in early {
+      apply(dtls!.receive(datagram.span, route: route, now: now, into: &batch), &events)
+    }
+  }
+
+  private mutating func apply(_ changes: [DTLSEvent], _ events: inout [Event]) {
+    handshakeDeadline = dtls?.nextDeadline ?? .distantFuture
+    for change in changes {
+      switch change {
+      case .connected(let keys): secure(with: keys, &events)
+      case .closedByPeer: events.append(.ended(.closedRemotely))
+      case .failed(.fingerprintMismatch): events.append(.ended(.fingerprintMismatch))
+      case .failed(let failure): events.append(.ended(.handshakeFailed("\(failure)")))
+      case .data(let message): events.append(.data(message))
+      }
+    }
+  }
+
+  private mutating func secure(with keys: SRTPKeys, _ events: inout [Event]) {
+    do throws(SRTPError) {
+      srtp = try SRTPSession(keys: keys)
+      profile = keys.profile
+      connectDeadline = .distantFuture
+      events.append(.secured)
+    } catch {
+      events.append(.ended(.handshakeFailed("SRTP keys were refused: \(error)")))
+    }
+  }
+
+  // MARK: - What goes out
+
+  /// Protects the RTP packet in the first `count` bytes of `datagram`, where `SRTPSession.headroom` bytes follow.
+  /// - Returns: the length of what may leave; 0 when nothing may.
+  @_lifetime(datagram: copy datagram)
+  package mutating func protectRTP(_ datagram: inout MutableSpan<UInt8>, count: Int) -> Int {
+    guard isSecured, count > 0 else { return 0 }
+    return (try? srtp!.protectRTP(&datagram, count: count)) ?? 0
+  }
+
+  /// Sends the compound RTCP packet that `body` writes; nothing when it writes nothing, or there is no way to send.
+  package mutating func sendRTCP(into batch: inout DatagramBatch, _ body: (inout ByteWriter) -> Void) {
+    guard isSecured, let route = ice.selectedRoute else { return }
+    batch.append(to: route) { datagram in
+      var writer = ByteWriter(datagram._mutatingExtracting(0..<Self.maximumRTCPSize))
+      body(&writer)
+      let count = writer.offset
+      guard count > 0 else { return 0 }
+      return (try? srtp!.protectRTCP(&datagram, count: count)) ?? 0
+    }
+  }
+
+  /// Sends one message in DTLS. Without a path it is lost, as any datagram may be.
+  package mutating func sendData(_ message: Span<UInt8>, into batch: inout DatagramBatch) {
+    guard dtls != nil, let route = ice.selectedRoute else { return }
+    try? dtls!.send(message, route: route, into: &batch)
+  }
+
+  /// Says goodbye (DTLS close_notify) where somebody listens.
+  package mutating func close(into batch: inout DatagramBatch) {
+    if let route = ice.selectedRoute { dtls?.close(route: route, into: &batch) }
+  }
+
+  /// Lets go of keys and connections; nothing is due any more.
+  package mutating func end() {
+    isEnded = true
+    earlyHandshake = EarlyHandshake()
+    earlyCandidates = []
+    srtp = nil
+    dtls = nil
+  }
+}
+
+/// The remote peer's first message often overtakes the answer to our check, or its description: it is kept until a path is
+/// proved, and need not be sent again. Browsers with keys that quantum computers cannot break need two datagrams for it.
+private struct EarlyHandshake {
+  /// The message, and the same again; what came last is worth most.
+  static let maximumDatagrams = 4
+
+  private(set) var datagrams: [[UInt8]] = []
+
+  mutating func keep(_ datagram: Span<UInt8>) {
+    if datagrams.count == Self.maximumDatagrams { datagrams.removeFirst() }
+    datagrams.append([UInt8](copying: datagram))
+  }
+}
