@@ -16,41 +16,21 @@ let safe: [SwiftSetting] = strict + [.strictMemorySafety()]
 let package = Package(
   name: "rtcast",
   products: [
-    .executable(name: "rtcast", targets: ["rtcast-cli"]),
-    .library(
-      name: "RTCast",
-      targets: [
-        "RTCast", "RTCMedia", "RTCPrimitives", "RTCPeer", "RTCNet", "RTCCapture", "RTCCaptureX11", "RTCCaptureCamera",
-        "RTCCaptureFile", "RTCCapturePlugin", "RTCAudio", "RTCPlayout", "RTCWindow", "RTCSignaling", "RTCSignalingNIO",
-      ]),
-    // For the fuzzing and benchmark packages beside this one.
+    .executable(name: "rtcast", targets: ["rtcast-main"]),
+    // What applications import, and beside it the sources and windows that they pick.
+    .library(name: "RTCast", targets: ["RTCast"]),
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
-    .library(name: "FuzzVideoBody", targets: ["FuzzVideoBody"]),
-    .library(name: "RTCWire", targets: ["RTCWire"]),
-    .library(name: "RTCSCTP", targets: ["RTCSCTP", "RTCPrimitives"]),
-    .library(name: "RTCMedia", targets: ["RTCMedia"]),
-    .library(name: "RTCSignaling", targets: ["RTCSignaling"]),
+    .library(name: "RTCCaptureX11", targets: ["RTCCaptureX11"]),
+    .library(name: "RTCCaptureCamera", targets: ["RTCCaptureCamera"]),
     .library(name: "RTCCaptureFile", targets: ["RTCCaptureFile"]),
-    .library(name: "RTCPeer", targets: ["RTCPeer", "RTCEngine", "RTCSCTP"]),
-    .library(name: "RTCPlayout", targets: ["RTCPlayout"]),
-    .library(
-      name: "RTCSound",
-      targets: ["RTCAudio", "RTCPlayout", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCPrimitives"]),
-    .library(
-      name: "RTCPictures", targets: ["RTCMedia", "RTCConvert", "RTCCodecVPX", "RTCCapture", "RTCPrimitives"]),
-    .library(
-      name: "RTCEngine",
-      targets: [
-        "RTCEngine", "RTCICE", "RTCDTLS", "RTCSRTP", "RTCSCTP", "RTCWire", "RTCNet", "RTCPrimitives", "RTCMedia",
-        "RTCTestKit",
-      ]),
+    .library(name: "RTCCapturePlugin", targets: ["RTCCapturePlugin"]),
+    .library(name: "RTCAudio", targets: ["RTCAudio"]),
+    .library(name: "RTCWindow", targets: ["RTCWindow"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
   ],
   targets: [
     // C libraries: module maps and shims, each used by one owner.
@@ -142,26 +122,24 @@ let package = Package(
     .target(name: "RTCCodecVPX", dependencies: ["RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
     .target(
       name: "RTCResample", dependencies: ["RTCMedia", "RTCPrimitives", "CSpeexDSP"], swiftSettings: strict),
-    .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: strict),
+    .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: safe),
 
     // Signaling.
     .target(name: "RTCSignaling", dependencies: ["RTCPrimitives"], swiftSettings: safe),
     .target(
       name: "RTCSignalingNIO",
       dependencies: [
-        "RTCPrimitives", "RTCSignaling",
+        "RTCPrimitives", "RTCDTLS", "RTCSignaling",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOWebSocket", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Logging", package: "swift-log"),
       ],
       resources: [.embedInCode("Resources/viewer.html")]
         + ["hub.html", "hub.css", "line.js", "media.js", "call.js", "board.js", "tiles.js", "sounds.js", "page.js"]
         .map { .embedInCode("Resources/hub/\($0)") },
-      swiftSettings: strict),
+      swiftSettings: safe),
 
     // What an application imports, and the program.
     .target(
@@ -171,7 +149,7 @@ let package = Package(
         "RTCCodecOpus", "RTCEngine", "RTCNet", "RTCPeer", "RTCPlayout", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
-    .executableTarget(
+    .target(
       name: "rtcast-cli",
       dependencies: [
         "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera", "RTCCaptureFile",
@@ -182,35 +160,61 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    .target(name: "CRTCastCommit"),
+    // Without what only debuggers want, which is more than half of it.
+    .executableTarget(
+      name: "rtcast-main", dependencies: ["rtcast-cli", "CRTCastCommit"], swiftSettings: safe,
+      linkerSettings: [.unsafeFlags(["-Xlinker", "--strip-debug"], .when(configuration: .release))]),
+
     // Tests.
     .target(
       name: "RTCTestKit",
       dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCSCTP", "RTCEngine"],
       swiftSettings: safe),
-    // Here and not in the fuzzing package, for it looks behind what the engine shows to others.
+    // What fuzzers run: the unit tests replay kept inputs over it.
+    .target(
+      name: "FuzzBodies",
+      dependencies: [
+        "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCMedia", "RTCPlayout", "RTCPrimitives", "RTCSignaling",
+        "RTCWire",
+      ],
+      path: "Fuzz/Sources/FuzzBodies", swiftSettings: strict),
     .target(
       name: "FuzzVideoBody", dependencies: ["RTCEngine", "RTCMedia", "RTCPrimitives"],
       path: "Fuzz/Sources/FuzzVideoBody", swiftSettings: strict),
-    .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCPrimitives"], swiftSettings: strict),
+    // By itself: it alone needs usrsctp.
+    .target(
+      name: "FuzzSCTPBody", dependencies: ["RTCPrimitives", "RTCSCTP"], path: "Fuzz/Sources/FuzzSCTPBody",
+      swiftSettings: strict),
+    // By themselves likewise: whole agents and peers, on virtual time.
+    .target(
+      name: "FuzzPeerBodies",
+      dependencies: [
+        "RTCDTLS", "RTCEngine", "RTCICE", "RTCMedia", "RTCPrimitives", "RTCSCTP", "RTCSRTP", "RTCTestKit", "RTCWire",
+      ],
+      path: "Fuzz/Sources/FuzzPeerBodies", swiftSettings: strict),
+    .testTarget(
+      name: "FuzzReplayTests",
+      dependencies: ["FuzzBodies", "FuzzPeerBodies", "FuzzSCTPBody", "FuzzVideoBody", "RTCPrimitives"],
+      swiftSettings: strict),
+    .target(name: "FeatureKit", path: "Tests/FeatureKit", swiftSettings: strict),
+    .target(name: "SDPKit", path: "Tests/SDPKit", swiftSettings: strict),
+    .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCWireTests",
-      dependencies: [
-        "RTCWire", "RTCMedia", "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCPlayout", "RTCPrimitives",
-        "RTCSignaling", "FuzzVideoBody",
-      ],
-      swiftSettings: strict),
+      name: "RTCWireTests", dependencies: ["RTCWire", "RTCPrimitives", "SDPKit"], swiftSettings: strict),
     .testTarget(
       name: "RTCICETests", dependencies: ["RTCICE", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
     .testTarget(name: "RTCDTLSTests", dependencies: ["RTCDTLS", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCSRTPTests", dependencies: ["RTCSRTP", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCSCTPTests", dependencies: ["RTCSCTP", "RTCWire", "RTCPrimitives", "RTCTestKit"],
+      name: "RTCSCTPTests", dependencies: ["RTCSCTP", "RTCWire", "RTCPrimitives", "RTCTestKit", "FuzzSCTPBody"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCEngineTests",
       dependencies: [
-        "RTCEngine", "RTCTestKit", "RTCICE", "RTCDTLS", "RTCSRTP", "RTCSCTP", "RTCMedia", "RTCWire", "RTCPrimitives",
+        "RTCSRTP",
+        "RTCEngine", "RTCTestKit", "RTCICE", "RTCDTLS", "RTCSCTP", "RTCMedia", "RTCWire", "RTCPrimitives", "SDPKit",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -246,7 +250,7 @@ let package = Package(
       name: "XvfbKit", dependencies: ["ProcessKit", "RTCMedia", "CX11"], path: "Tests/XvfbKit", swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureX11Tests",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
+      dependencies: ["RTCMedia", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureCameraTests", dependencies: ["RTCCaptureCamera", "RTCMedia", "RTCTestKit"],
@@ -270,7 +274,7 @@ let package = Package(
     .testTarget(
       name: "RTCConvertTests", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
-      name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPrimitives"],
+      name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCMedia", "RTCPrimitives"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCWire", "RTCMedia"], swiftSettings: strict),
@@ -279,12 +283,11 @@ let package = Package(
     .testTarget(
       name: "RTCSignalingNIOTests",
       dependencies: [
-        "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO",
+        "RTCPrimitives", "RTCDTLS", "RTCSignaling", "RTCSignalingNIO",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOWebSocket", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
@@ -292,16 +295,67 @@ let package = Package(
       name: "RTCastTests",
       dependencies: [
         "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCWire", "RTCMedia", "RTCNet", "RTCPeer",
-        "RTCPrimitives", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO", "RTCTestKit", "ProcessKit",
+        "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO", "RTCTestKit", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
     .testTarget(
       name: "RTCastCLITests",
       dependencies: [
+        "RTCPrimitives",
         "rtcast-cli", "RTCMedia", "RTCSignaling",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
   ]
 )
+
+// What stands beside the product and looks behind what it shows to others; built on request, since nobody else wants it.
+
+/// One executable a parser, linked with libFuzzer; `scripts/fuzz` compiles everything with its instrumentation, the
+/// parsers included. Unit tests replay the bodies over `Fuzz/FailCases`.
+func fuzzer(_ name: String, body: Target.Dependency = "FuzzBodies") -> Target {
+  .executableTarget(
+    name: name, dependencies: ["CLibFuzzer", body], path: "Fuzz/Sources/\(name)", swiftSettings: strict,
+    linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
+}
+
+if Context.environment["RTCAST_FUZZ"] != nil {
+  package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Fuzz/Sources/CLibFuzzer"))
+  package.targets += [
+    "RTP", "RTCP", "VP8", "Opus", "VP9", "H264", "AV1", "STUN", "SDP", "Y4M", "Jitter", "Hub", "HubClient", "PeerJS",
+    "SkyRTC", "H264File", "VP9File", "AV1File",
+  ].map { fuzzer("Fuzz\($0)") }
+  package.targets += [
+    fuzzer("FuzzVideo", body: "FuzzVideoBody"), fuzzer("FuzzSCTP", body: "FuzzSCTPBody"),
+    fuzzer("FuzzICE", body: "FuzzPeerBodies"), fuzzer("FuzzFarPeer", body: "FuzzPeerBodies"),
+    fuzzer("FuzzNegotiation", body: "FuzzPeerBodies"),
+  ]
+}
+
+/// Measurements, run by hand and before a release.
+func benchmark(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Benchmarks/Sources/\(name)",
+    swiftSettings: [.swiftLanguageMode(.v6), .enableExperimentalFeature("Lifetimes")])
+}
+
+if Context.environment["RTCAST_BENCHMARKS"] != nil {
+  package.targets += [
+    // Counts calls of malloc and its kin; must be linked into the executable that is measured.
+    .target(name: "CAllocationCount", path: "Benchmarks/Sources/CAllocationCount"),
+    .target(
+      name: "Metering", dependencies: ["CAllocationCount"], path: "Benchmarks/Sources/Metering",
+      swiftSettings: [.swiftLanguageMode(.v6)]),
+    benchmark(
+      "SendPathBenchmark", ["Metering", "RTCEngine", "RTCMedia", "RTCNet", "RTCPrimitives", "RTCSRTP", "RTCTestKit"]),
+    benchmark(
+      "ReceivePathBenchmark",
+      ["Metering", "RTCEngine", "RTCMedia", "RTCPrimitives", "RTCSRTP", "RTCTestKit", "RTCWire"]),
+    benchmark("DataChannelBenchmark", ["RTCEngine", "RTCPeer", "RTCSCTP"]),
+    benchmark(
+      "SoundBenchmark",
+      ["RTCAudio", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPlayout", "RTCPrimitives"]),
+    benchmark("PictureBenchmark", ["RTCCapture", "RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPrimitives"]),
+  ]
+}

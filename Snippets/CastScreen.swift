@@ -2,8 +2,6 @@
 
 import Logging
 import RTCCaptureX11
-import RTCPeer
-import RTCSignalingNIO
 import RTCast
 
 // 1. A source.

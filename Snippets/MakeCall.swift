@@ -3,7 +3,6 @@
 
 import RTCAudio
 import RTCCapture
-import RTCSignaling
 import RTCWindow
 import RTCast
 

@@ -3,11 +3,6 @@
 
 import Dispatch
 import Logging
-import RTCMedia
-import RTCNet
-import RTCPeer
-import RTCPrimitives
-import RTCSignalingNIO
 import RTCast
 import Synchronization
 

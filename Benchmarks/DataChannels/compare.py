@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What goes through one ordered, reliable data channel on loopback: rtcast, Chromium and aiortc, one after the other in each round.
 
-    swift build -c release --package-path Benchmarks --product DataChannelBenchmark
+    RTCAST_BENCHMARKS=1 swift build -c release --product DataChannelBenchmark
     python Benchmarks/DataChannels/compare.py [--rounds 3] [--megabytes 50] [--message 65536]
 
 Both ends of each are in one process (Chromium: one page), so the figures are of both ends together. Prints medians in MB/s.
@@ -47,7 +47,7 @@ b.onicecandidate = (e) => a.addICECandidate(e.candidate);
 
 
 def of_rtcast(options):
-    program = ROOT / "Benchmarks/.build/release/DataChannelBenchmark"
+    program = ROOT / ".build/release/DataChannelBenchmark"
     said = subprocess.run([options.program or program, str(options.megabytes), str(options.message)], capture_output=True,
                           text=True, timeout=120, check=True).stdout
     return float(re.search(r"(\d+) MB/s", said).group(1))
@@ -112,7 +112,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--megabytes", type=int, default=50)
     parser.add_argument("--message", type=int, default=65_536)
-    parser.add_argument("--program", help="DataChannelBenchmark, where it is not in Benchmarks/.build/release")
+    parser.add_argument("--program", help="DataChannelBenchmark, where it is not in .build/release")
     options = parser.parse_args()
     ways = {"rtcast": of_rtcast, "chromium": of_chromium, "aiortc": lambda o: asyncio.run(of_aiortc(o))}
     rates = {name: [] for name in ways}

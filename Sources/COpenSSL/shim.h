@@ -32,6 +32,26 @@ static inline void copenssl_full_handshakes_only(SSL_CTX *context) {
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 }
 
+// TLS 1.2 or newer with forward secrecy and AEAD; no resumption, no renegotiation, no compression; certificates and keys
+// of 112 bits of strength at least; record buffers only while there is something in them.
+static inline int copenssl_configure_tls(SSL_CTX *context) {
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_security_level(context, 2);
+  return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1
+      && SSL_CTX_set_num_tickets(context, 0) == 1
+      && SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20:!aNULL:!PSK") == 1;
+}
+
+static inline int copenssl_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
+  return SSL_CTX_add1_chain_cert(context, certificate) == 1;
+}
+
+static inline int copenssl_set_server_name(SSL *ssl, const char *name) {
+  return SSL_set_tlsext_host_name(ssl, name) == 1;
+}
+
 static inline void copenssl_set_mtu(SSL *ssl, long mtu) {
   DTLS_set_link_mtu(ssl, mtu);
 }

@@ -8,6 +8,7 @@ import Synchronization
 /// Both follow the server's default devices, outlive the server, and ask it to keep what is played out of what is recorded.
 /// What is played is 40 ms ahead of the loudspeaker, more on a machine that is often late.
 public final class PulseAudioDevice: AudioDevice {
+  /// What calls send; follows the server's default input unless a device was chosen.
   public let microphone: any AudioSource
   private let output: String?
   private let server: String?
@@ -38,6 +39,7 @@ public final class PulseAudioDevice: AudioDevice {
     self.microphone = PulseAudioSource(microphone, server: server, .call, onNotice: onNotice) { echo.note(input: $0) }
   }
 
+  /// Who takes what is played out of what is recorded; known once both run. Any thread.
   public var echoCancellation: EchoCancellation { echo.state }
 
   /// Without a server, or without an output, the source is asked all the same, at the pace of the clock, and the sound
@@ -60,6 +62,7 @@ public final class PulseAudioDevice: AudioDevice {
     if let refusal { onNotice("Nothing can be heard. \(refusal)") }
   }
 
+  /// Ends playout and waits for its thread, unless called on it. Any thread, any number of times.
   public func stopPlayout() {
     slot.withLock { $0 = nil }
     // Not under the lock: the thread that is waited for may be inside of a source that starts another.

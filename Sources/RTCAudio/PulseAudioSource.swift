@@ -38,6 +38,7 @@ public final class PulseAudioSource: AudioSource {
     self.noteDevice = noteDevice
   }
 
+  /// Connects on a thread of its own; the consumer hears how that went there. Any thread.
   public func startCapture(consumer: any AudioConsumer) {
     let (target, server, onNotice) = (target, server, onNotice)
     let (purpose, noteDevice) = (purpose, noteDevice)
@@ -51,5 +52,6 @@ public final class PulseAudioSource: AudioSource {
     }
   }
 
+  /// Ends capturing; after it returns the consumer is not called any more. Any thread, any number of times.
   public func stopCapture() { thread.stop() }
 }

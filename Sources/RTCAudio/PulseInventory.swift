@@ -12,6 +12,7 @@ public enum PulseTarget: Hashable, Sendable {
 
 /// A device that sound can be captured from.
 public struct PulseDevice: Hashable, Sendable {
+  /// What a device gives or takes.
   public enum Kind: String, Hashable, Sendable {
     /// What an output plays.
     case desktop
@@ -23,12 +24,14 @@ public struct PulseDevice: Hashable, Sendable {
   public var name: String
   /// For people.
   public var description: String
+  /// What it gives or takes.
   public var kind: Kind
   /// What `PulseTarget.desktop` or `.microphone` means now.
   public var isDefault: Bool
   /// An input of the server's echo canceller: a microphone without what its output plays.
   public var cancelsEcho: Bool
 
+  /// A device as the server lists it.
   public init(name: String, description: String, kind: Kind, isDefault: Bool, cancelsEcho: Bool = false) {
     self.name = name
     self.description = description

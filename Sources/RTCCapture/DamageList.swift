@@ -6,16 +6,21 @@ public struct DamageList: Sendable, Equatable {
   /// More rectangles than this are merged.
   public static let limit = 16
 
+  /// The rectangles, none of them empty.
   public private(set) var rects: [PixelRect] = []
 
+  /// Nothing changed.
   public init() {}
 
+  /// The union of `rects`.
   public init(_ rects: some Sequence<PixelRect>) {
     for rect in rects { insert(rect) }
   }
 
+  /// True when nothing changed.
   public var isEmpty: Bool { rects.isEmpty }
 
+  /// Forgets all rectangles.
   public mutating func removeAll() { rects.removeAll(keepingCapacity: true) }
 
   /// Adds `rect`, which is merged with one already there when both together waste little.
@@ -29,6 +34,7 @@ public struct DamageList: Sendable, Equatable {
     if rects.count > Self.limit { mergeCheapestPair() }
   }
 
+  /// Adds all rectangles of `other`.
   public mutating func formUnion(_ other: DamageList) {
     for rect in other.rects { insert(rect) }
   }

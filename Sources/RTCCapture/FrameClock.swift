@@ -10,6 +10,7 @@ public import RTCPrimitives
 ///
 /// A pure value: it never reads a clock. Tell it what happened, ask it for `nextGrab`.
 public struct FrameClock: Sendable {
+  /// Rates and tolerances.
   public struct Settings: Sendable {
     /// The highest rate of grabs in the long run, a second; above 0.
     public var framesPerSecond: Double
@@ -22,6 +23,7 @@ public struct FrameClock: Sendable {
     /// The longest wait for a predicted change; see `FrameClock`.
     public var longestWait = TimeDelta.milliseconds(120)
 
+    /// The default tolerances, at this rate.
     public init(framesPerSecond: Double) { self.framesPerSecond = framesPerSecond }
   }
 
@@ -40,6 +42,7 @@ public struct FrameClock: Sendable {
     var end: Timestamp
   }
 
+  /// Nothing is pending. The rate must be above 0.
   public init(_ settings: Settings) {
     precondition(settings.framesPerSecond > 0, "A frame clock needs a rate above 0.")
     self.settings = settings

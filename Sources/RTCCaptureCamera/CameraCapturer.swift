@@ -23,8 +23,10 @@ public final class CameraCapturer: VideoCapturer {
     return device.formats
   }
 
+  /// False: a camera's picture moves.
   public var isScreencast: Bool { false }
 
+  /// Opens the camera on a thread of its own; the consumer hears there in which mode, or why not. Any thread.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let camera = camera
     do throws(CaptureError) {
@@ -34,6 +36,7 @@ public final class CameraCapturer: VideoCapturer {
     }
   }
 
+  /// Ends capturing and closes the camera; after it returns the consumer is not called any more. Any thread, any number of times.
   public func stopCapture() { thread.stop() }
 
   private static func capture(

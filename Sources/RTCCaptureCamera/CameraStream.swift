@@ -48,7 +48,7 @@ final class CameraStream {
     throw .unavailable("The camera \(device.name) refuses to start: \(String(cString: strerror(-status))).")
   }
 
-  /// The newest picture, older ones let go; nil when none has come or it is damaged.
+  /// The newest picture, older ones dropped; nil when none has come or it is damaged.
   /// - Throws: when the camera is gone.
   func next() throws(CameraLost) -> (buffer: PixelBuffer, colorSpace: ColorSpace)? {
     var newest: (index: Int, used: Int)?

@@ -11,17 +11,17 @@ struct Grabber {
   let connection: X11Connection
   let source: X11Source
 
-  /// Brings `memory` up to date with the screen; false when the server could not (the drawable is gone or changed).
-  func refresh(_ memory: PictureMemory) -> Bool {
-    let stale = memory.stale.clipped(to: PixelRect(source.size))
+  /// Brings `picture` up to date with the screen; false when the server could not (the drawable is gone or changed).
+  func refresh(_ picture: ScreenPicture) -> Bool {
+    let stale = picture.stale.clipped(to: PixelRect(source.size))
     guard !stale.isEmpty else { return true }
     let done: Bool
-    if let segment = memory.segment, source.layout.isBGRA {
+    if let segment = picture.segment, source.layout.isBGRA {
       done = refreshShared(stale, segment)
     } else {
-      done = stale.rects.allSatisfy { copy($0, into: memory) }
+      done = stale.rects.allSatisfy { copy($0, into: picture) }
     }
-    if done { memory.stale.removeAll() }
+    if done { picture.stale.removeAll() }
     return done
   }
 
@@ -39,7 +39,7 @@ struct Grabber {
     }
   }
 
-  private func copy(_ rect: PixelRect, into memory: PictureMemory) -> Bool {
+  private func copy(_ rect: PixelRect, into picture: ScreenPicture) -> Bool {
     let cookie = xcb_get_image(
       connection.raw, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), source.drawable, Int16(source.origin.x + rect.x),
       Int16(source.origin.y + rect.y), UInt16(rect.width), UInt16(rect.height), ~0)
@@ -49,7 +49,7 @@ struct Grabber {
       Int(xcb_get_image_data_length(reply.pointer)) >= rowBytes * rect.height
     else { return false }
     for row in 0..<rect.height {
-      source.layout.convert(data + row * rowBytes, to: memory.row(rect.y + row, from: rect.x), count: rect.width)
+      source.layout.convert(data + row * rowBytes, to: picture.row(rect.y + row, from: rect.x), count: rect.width)
     }
     return true
   }

@@ -22,7 +22,7 @@ final class X11CaptureLoop {
   private var target: Target
   private var damage: DamageTracker?
   private var cursor: CursorTracker?
-  private var memories: [PictureMemory] = []
+  private var pictures: [ScreenPicture] = []
   /// The server writes into memory of this process; given up once it refuses.
   private var sharesMemory: Bool
   /// The next frame's whole content is new to the consumer.
@@ -143,8 +143,8 @@ final class X11CaptureLoop {
       look(now)
       if let takeAt = damage?.takeAt, takeAt <= now { damage?.take() }
       // Answers read on the way may have brought events with them: go round before waiting.
-      if let due = clock.nextGrab, due <= now, let memory = freeMemory() {
-        grab(into: memory)
+      if let due = clock.nextGrab, due <= now, let picture = freePicture() {
+        grab(into: picture)
         continue
       }
       connection.flush()
@@ -239,10 +239,10 @@ final class X11CaptureLoop {
   /// The picture is another one now.
   private func startOver(sameSize: Bool) {
     if sameSize {
-      for memory in memories { memory.stale = DamageList([PixelRect(memory.size)]) }
+      for picture in pictures { picture.stale = DamageList([PixelRect(picture.size)]) }
     } else {
-      for memory in memories { memory.detach(from: connection) }
-      memories.removeAll()
+      for picture in pictures { picture.detach(from: connection) }
+      pictures.removeAll()
     }
     isWholeNew = true
     undelivered.removeAll()
@@ -253,24 +253,24 @@ final class X11CaptureLoop {
   // MARK: Grabbing
 
   /// Memory that nobody reads; nil when the consumer keeps all there is.
-  private func freeMemory() -> PictureMemory? {
-    if let free = memories.first(where: { !$0.isLeased }) { return free }
-    guard memories.count < Self.memoryLimit else { return nil }
+  private func freePicture() -> ScreenPicture? {
+    if let free = pictures.first(where: { !$0.memory.isLeased }) { return free }
+    guard pictures.count < Self.memoryLimit else { return nil }
     let size = target.source.size
-    var memory: PictureMemory?
+    var picture: ScreenPicture?
     if sharesMemory, target.source.layout.isBGRA {
-      memory = PictureMemory(size: size, sharedOver: connection)
-      if memory == nil, !connection.isBroken {
+      picture = ScreenPicture(size: size, sharedOver: connection)
+      if picture == nil, !connection.isBroken {
         sharesMemory = false
         noticeSocket()
       }
     }
-    let found = memory ?? PictureMemory(size: size)
-    memories.append(found)
+    let found = picture ?? ScreenPicture(size: size)
+    pictures.append(found)
     return found
   }
 
-  private func grab(into memory: PictureMemory) {
+  private func grab(into picture: ScreenPicture) {
     if case .hidden = target { return clock.noteNothingToGrab() }
     let now = MonotonicClock.now()
     guard collectDamage() else { return clock.noteNothingToGrab() }
@@ -281,15 +281,15 @@ final class X11CaptureLoop {
       if let rect = pointer?.rect { undelivered.insert(rect) }
     }
     guard isWholeNew || !undelivered.isEmpty else { return rest(now) }
-    memory.removeCursor()
-    guard Grabber(connection: connection, source: target.source).refresh(memory) else { return tryLater(now) }
-    if let drawing = cursor?.drawing { memory.draw(drawing.image, x: drawing.x, y: drawing.y) }
+    picture.removeCursor()
+    guard Grabber(connection: connection, source: target.source).refresh(picture) else { return tryLater(now) }
+    if let drawing = cursor?.drawing { picture.draw(drawing.image, x: drawing.x, y: drawing.y) }
     clock.noteGrab(at: now)
     let changes = isWholeNew ? nil : undelivered.rects
     isWholeNew = damage == nil
     undelivered.removeAll()
     shownPointer = pointer
-    let buffer = memory.lease { [run] in run.wake() }
+    let buffer = picture.memory.lease { [run] in run.wake() }
     consumer.consume(VideoFrame(buffer: buffer, captureTime: now, damage: changes, colorSpace: .sRGB))
   }
 
@@ -307,7 +307,7 @@ final class X11CaptureLoop {
         changed.insert(PixelRect(x: x, y: y, width: rect.width, height: rect.height).intersection(whole))
       }
     }
-    for memory in memories { memory.stale.formUnion(changed) }
+    for picture in pictures { picture.stale.formUnion(changed) }
     undelivered.formUnion(changed)
     return true
   }

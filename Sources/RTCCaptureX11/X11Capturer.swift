@@ -4,6 +4,7 @@ import RTCNet
 
 /// What of an X display to capture, and how.
 public struct X11CaptureOptions: Hashable, Sendable {
+  /// What of the display is captured.
   public enum Target: Hashable, Sendable {
     /// Everything the display shows, all monitors.
     case screen
@@ -17,10 +18,12 @@ public struct X11CaptureOptions: Hashable, Sendable {
 
   /// As in DISPLAY, which nil means.
   public var display: String?
+  /// What of the display is captured.
   public var target: Target
   /// The pointer is drawn into the picture.
   public var cursor: Bool
 
+  /// Everything has a default: the whole of DISPLAY, with its pointer.
   public init(display: String? = nil, target: Target = .screen, cursor: Bool = true) {
     self.display = display
     self.target = target
@@ -58,8 +61,11 @@ public final class X11Capturer: VideoCapturer {
     return size.map { [VideoFormat(size: $0, frameRates: 0...240, pixelFormat: .bgra)] } ?? []
   }
 
+  /// True: text that must stay sharp.
   public var isScreencast: Bool { true }
 
+  /// Connects to the display on a thread of its own; the consumer hears there how that went. Of `format` the frame rate counts, in
+  /// pictures a second, 0…1000. Any thread.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let (options, onNotice) = (options, onNotice)
     do throws(CaptureError) {
@@ -71,6 +77,7 @@ public final class X11Capturer: VideoCapturer {
     }
   }
 
+  /// Ends capturing; after it returns the consumer is not called any more. Any thread, any number of times.
   public func stopCapture() { thread.stop() }
 }
 

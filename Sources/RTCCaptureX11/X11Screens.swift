@@ -4,21 +4,26 @@ public import RTCMedia
 public struct X11Monitor: Hashable, Sendable {
   /// Its place in the server's list, from 0.
   public var index: Int
+  /// As RandR names it, such as `HDMI-1`.
   public var name: String
   /// Where it lies on the screen, in pixels.
   public var rect: PixelRect
+  /// The one that the desktop calls its first.
   public var isPrimary: Bool
 }
 
 /// A window with a title.
 public struct X11Window: Hashable, Sendable {
+  /// The X server's number of the window.
   public var id: UInt32
+  /// What its title bar says; may be empty.
   public var title: String
   /// Where it lies on the screen, in pixels, without its border.
   public var rect: PixelRect
   /// It is shown, perhaps under others; false when minimised.
   public var isMapped: Bool
 
+  /// A window as the server tells of it.
   public init(id: UInt32, title: String, rect: PixelRect, isMapped: Bool) {
     self.id = id
     self.title = title
@@ -32,9 +37,13 @@ public struct X11Window: Hashable, Sendable {
 
 /// What of an X display can be captured.
 public struct X11Screens: Hashable, Sendable {
+  /// Its name, as in DISPLAY.
   public var display: String
+  /// Of the whole screen, all monitors, in pixels.
   public var size: PixelSize
+  /// In RandR's order.
   public var monitors: [X11Monitor]
+  /// Those that can be captured, as the window manager lists them.
   public var windows: [X11Window]
   /// Why the screen, its monitors and regions cannot be captured, windows alone, as under Wayland; nil when they can be.
   public var screenRefusal: CaptureError?
@@ -54,7 +63,9 @@ public struct X11Screens: Hashable, Sendable {
 
 /// What an X display offers to a capturer, for a report to a person.
 public struct X11Probe: Hashable, Sendable {
+  /// An X extension that capturing uses.
   public struct Extension: Hashable, Sendable {
+    /// As the server names it, such as `DAMAGE`.
     public var name: String
     /// Nil when the server does not have it.
     public var version: String?
@@ -62,9 +73,13 @@ public struct X11Probe: Hashable, Sendable {
     public var purpose: String
   }
 
+  /// Its name, as in DISPLAY.
   public var display: String
+  /// Of the screen, in pixels.
   public var size: PixelSize
+  /// Bits of a pixel.
   public var depth: Int
+  /// Those that capturing uses.
   public var extensions: [Extension]
   /// The server can write into memory of this process: false on remote displays.
   public var sharesMemory: Bool
@@ -91,7 +106,7 @@ public struct X11Probe: Hashable, Sendable {
     screenRefusal = connection.hiddenRoot()
     isDirect = try PixelLayout(visual: attributes.visual, depth: geometry.depth, on: connection).isBGRA
     sharesMemory =
-      found.shm != nil && PictureMemory(size: PixelSize(width: 16, height: 16), sharedOver: connection) != nil
+      found.shm != nil && ScreenPicture(size: PixelSize(width: 16, height: 16), sharedOver: connection) != nil
     extensions = [
       Extension(name: "MIT-SHM", version: found.shm?.description, purpose: "pictures are not copied through a socket"),
       Extension(name: "DAMAGE", version: found.damage?.description, purpose: "an unchanged screen costs nothing"),

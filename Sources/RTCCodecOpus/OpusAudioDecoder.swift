@@ -3,24 +3,26 @@ public import RTCMedia
 import RTCWire
 
 /// Opus by libopus, decoding to 48 kHz. Used by one thread at a time.
-public final class OpusAudioDecoder: AudioDecoder {
+@safe public final class OpusAudioDecoder: AudioDecoder {
   /// 1 or 2; packets of either are mixed to it.
   public let channels: Int
   private let decoder: OpaquePointer
   private var samples: [Float]
 
+  /// A decoder for mono (1) or stereo (2) at 48 kHz.
+  /// - Throws: `AudioDecoderError.unsupportedChannels`, or what libopus refuses.
   public init(channels: Int = 2) throws(AudioDecoderError) {
     guard (1...2).contains(channels) else { throw .unsupportedChannels(channels) }
     var status: Int32 = 0
-    guard let decoder = opus_decoder_create(48_000, Int32(channels), &status) else {
-      throw .library(status: Int(status), message: String(cString: opus_strerror(status)))
+    guard let decoder = unsafe opus_decoder_create(48_000, Int32(channels), &status) else {
+      throw .library(status: Int(status), message: unsafe String(cString: opus_strerror(status)))
     }
     self.channels = channels
-    self.decoder = decoder
+    unsafe self.decoder = decoder
     samples = Array(repeating: 0, count: OpusPacket.maximumSampleCount * channels)
   }
 
-  deinit { opus_decoder_destroy(decoder) }
+  deinit { unsafe opus_decoder_destroy(decoder) }
 
   /// The sound of the next packet, interleaved.
   ///
@@ -56,12 +58,12 @@ public final class OpusAudioDecoder: AudioDecoder {
   private func run(_ packet: [UInt8]?, sampleCount: Int, usesRepair: Bool) throws(AudioDecoderError) -> [Float] {
     let count =
       if let packet {
-        opus_decode_float(
+        unsafe opus_decode_float(
           decoder, packet, Int32(packet.count), &samples, Int32(sampleCount), usesRepair ? 1 : 0)
       } else {
-        opus_decode_float(decoder, nil, 0, &samples, Int32(sampleCount), 0)
+        unsafe opus_decode_float(decoder, nil, 0, &samples, Int32(sampleCount), 0)
       }
-    guard count >= 0 else { throw .library(status: Int(count), message: String(cString: opus_strerror(count))) }
+    guard count >= 0 else { throw .library(status: Int(count), message: unsafe String(cString: opus_strerror(count))) }
     return Array(samples[..<(Int(count) * channels)])
   }
 }

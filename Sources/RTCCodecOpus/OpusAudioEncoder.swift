@@ -2,7 +2,7 @@ import COpus
 public import RTCMedia
 
 /// Opus by libopus, encoding. Used by one thread at a time.
-public final class OpusAudioEncoder: AudioEncoder {
+@safe public final class OpusAudioEncoder: AudioEncoder {
   public private(set) var settings: AudioEncoderSettings
 
   private var encoder: OpaquePointer
@@ -18,24 +18,26 @@ public final class OpusAudioEncoder: AudioEncoder {
   private static let silentPacketSize = 2
 
   /// Softer than two steps of 16-bit sound (-84 dB) is silence; so much of it is still sent, and then a frame now and
-  /// then, which tells the far side that the sound has not broken off.
+  /// then, which tells the remote peer that the sound has not broken off.
   private static let softest: Float = 2 / 32_768
   private static let silenceBeforeRest = 200
   private static let silenceBetweenFrames = 400
 
+  /// An encoder at 48 kHz.
+  /// - Throws: `AudioEncoderError.unsupportedSettings` for what is out of range, or what libopus refuses.
   public init(_ settings: AudioEncoderSettings) throws(AudioEncoderError) {
     try Self.check(settings)
     self.settings = settings
-    encoder = try Self.make(settings)
+    unsafe encoder = try Self.make(settings)
     do throws(AudioEncoderError) {
       try configure(settings)
     } catch {
-      opus_encoder_destroy(encoder)
+      unsafe opus_encoder_destroy(encoder)
       throw error
     }
   }
 
-  deinit { opus_encoder_destroy(encoder) }
+  deinit { unsafe opus_encoder_destroy(encoder) }
 
   /// Makes encoders for a registry of codecs.
   public static let factory: AudioEncoderFactory = { settings throws(AudioEncoderError) in
@@ -43,34 +45,37 @@ public final class OpusAudioEncoder: AudioEncoder {
   }
 
   /// Name and version of the library, such as `libopus 1.3.1`.
-  public static var library: String { String(cString: opus_get_version_string()) }
+  public static var library: String { unsafe String(cString: opus_get_version_string()) }
 
   /// Samples at 48 kHz by which a decoder's sound lags behind what was encoded.
   public var lookahead: Int {
     var samples: opus_int32 = 0
-    return copus_encoder_get(encoder, OPUS_GET_LOOKAHEAD_REQUEST, &samples) == OPUS_OK ? Int(samples) : 0
+    return unsafe copus_encoder_get(encoder, OPUS_GET_LOOKAHEAD_REQUEST, &samples) == OPUS_OK ? Int(samples) : 0
   }
 
+  /// Changes any setting; one that libopus cannot change in flight makes a new encoder.
+  /// - Throws: as `init`.
   public func reconfigure(_ settings: AudioEncoderSettings) throws(AudioEncoderError) {
     guard settings != self.settings else { return }
     try Self.check(settings)
     // Channels and application are for life; packets may change both from one to the next (RFC 6716 §2.1.2).
     if settings.channels != self.settings.channels || settings.application != self.settings.application {
-      let new = try Self.make(settings)
-      opus_encoder_destroy(encoder)
-      encoder = new
+      let new = unsafe try Self.make(settings)
+      unsafe opus_encoder_destroy(encoder)
+      unsafe encoder = new
     }
     try configure(settings)
     self.settings = settings
   }
 
+  /// Encodes one block, interleaved −1…1 (RFC 6716); nil when it is silence that need not be sent.
   public func encode(_ samples: [Float]) throws(AudioEncoderError) -> [UInt8]? {
     let frame = settings.frameMilliseconds * 48
     guard samples.count == frame * settings.channels else {
       throw .wrongSampleCount(expected: frame * settings.channels, got: samples.count)
     }
     guard !settings.usesDiscontinuousTransmission || isToBeSent(samples) else { return nil }
-    let count = opus_encode_float(encoder, samples, Int32(frame), &packet, Int32(packet.count))
+    let count = unsafe opus_encode_float(encoder, samples, Int32(frame), &packet, Int32(packet.count))
     guard count >= 0 else { throw Self.failure(count) }
     return count <= Self.silentPacketSize && silence < Self.silenceBeforeRest ? nil : Array(packet[..<Int(count)])
   }
@@ -113,10 +118,10 @@ public final class OpusAudioEncoder: AudioEncoder {
   private static func make(_ settings: AudioEncoderSettings) throws(AudioEncoderError) -> OpaquePointer {
     var status: Int32 = 0
     let application = settings.application == .voice ? OPUS_APPLICATION_VOIP : OPUS_APPLICATION_AUDIO
-    guard let encoder = opus_encoder_create(48_000, Int32(settings.channels), application, &status) else {
+    guard let encoder = unsafe opus_encoder_create(48_000, Int32(settings.channels), application, &status) else {
       throw failure(status)
     }
-    return encoder
+    return unsafe encoder
   }
 
   private func configure(_ settings: AudioEncoderSettings) throws(AudioEncoderError) {
@@ -144,11 +149,11 @@ public final class OpusAudioEncoder: AudioEncoder {
   }
 
   private func set(_ request: Int32, _ value: Int) throws(AudioEncoderError) {
-    let status = copus_encoder_set(encoder, request, Int32(value))
+    let status = unsafe copus_encoder_set(encoder, request, Int32(value))
     guard status == OPUS_OK else { throw Self.failure(status) }
   }
 
   private static func failure(_ status: Int32) -> AudioEncoderError {
-    .library(status: Int(status), message: String(cString: opus_strerror(status)))
+    .library(status: Int(status), message: unsafe String(cString: opus_strerror(status)))
   }
 }

@@ -78,7 +78,7 @@ public final class VP8Encoder: VideoEncoder {
 
   public func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame? {
     if case .frame(let frame) = job.source {
-      guard frame.buffer.format == .i420, frame.size == settings.size else {
+      guard frame.buffer.format == picture.format, frame.size == settings.size else {
         throw .unsuitableFrame(frame.buffer.format, frame.size)
       }
     }

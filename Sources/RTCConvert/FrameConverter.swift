@@ -1,12 +1,12 @@
 import CYUV
 public import RTCMedia
 
-/// Converts captured frames to I420, BT.601 limited range (what browsers take every VP8 picture for), straight into an
-/// encoder's input picture, one damaged rectangle at a time; scales when the sizes differ.
+/// Converts captured frames to an encoder's input picture (I420, I444 or NV12; BT.601, limited range, what browsers take
+/// every VP8 picture for), one damaged rectangle at a time; scales when the sizes differ.
 ///
-/// Packed RGB, I420, NV12 and I444 of the right size go there in one pass, I420 and I444 of any size too, unless their
-/// range is the full one of BT.709. Everything else passes through scratch memory and is counted in `extraPasses`. Used by
-/// one thread at a time.
+/// Packed RGB, and planes of limited range, of the right size go there in one pass, I420 and I444 of any size too where the
+/// picture is I420. Everything else passes through scratch memory and is counted in `extraPasses`. Used by one thread at a
+/// time.
 public struct FrameConverter: ~Copyable {
   /// How often pixels went through memory in between, in frames.
   public private(set) var extraPasses: UInt64 = 0
@@ -14,6 +14,7 @@ public struct FrameConverter: ~Copyable {
   private var unpacked: PackedScratch?
   private var scaled: PackedScratch?
 
+  /// Without memory; it is allocated when a picture first needs it.
   public init() {}
 
   /// Converts `rects` of `frame` (nil = all of it) to where they lie in `picture`.
@@ -29,7 +30,7 @@ public struct FrameConverter: ~Copyable {
       return rects == nil ? nil : sources
     }
     if scaleDirectly(frame, into: picture) { return nil }
-    let packed = try unsafe packedPixels(of: frame, sources)
+    let packed = try unsafe packedPixels(of: frame, sources, for: picture)
     guard frame.size != picture.size else {
       for rect in sources { try unsafe packed.convert(rect, into: picture) }
       return rects == nil ? nil : sources
@@ -45,43 +46,57 @@ public struct FrameConverter: ~Copyable {
     return rects == nil ? nil : targets
   }
 
+  /// False for what needs another pass.
   private func convertDirectly(
     _ frame: VideoFrame, _ rects: [PixelRect], into picture: InputPicture
   ) throws(ConversionError) -> Bool {
-    let isFull = frame.colorSpace == .bt709Full
-    switch frame.buffer.format {
-    case .bgra, .rgba:
+    let format = frame.buffer.format
+    guard format.planeCount > 1 else {
+      // libyuv makes I444 of B, G, R, A alone.
+      guard picture.format != .i444 || format == .bgra else { return false }
       let packed = unsafe PackedPixels(frame.buffer)
       for rect in rects { try unsafe packed.convert(rect, into: picture) }
-    case .i420 where isFull, .nv12 where isFull, .i444 where isFull: return false
-    case .i420, .nv12, .i444:
-      for rect in rects {
-        try convertPlanes(frame.buffer, rect, into: picture)
-        if frame.colorSpace == .bt709Limited { MatrixTurn.turn(rect, of: picture) }
-      }
+      return true
+    }
+    guard isTurnable(frame, into: picture), picture.format != .i444 || format != .nv12 else { return false }
+    for rect in rects {
+      try convertPlanes(frame.buffer, rect, into: picture)
+      if frame.colorSpace.matrix == .bt709 { MatrixTurn.turn(rect, of: picture) }
     }
     return true
+  }
+
+  /// Whether planes come to the picture's colour space without red, green and blue in between.
+  private func isTurnable(_ frame: VideoFrame, into picture: InputPicture) -> Bool {
+    frame.colorSpace.range == .limited && (frame.colorSpace.matrix == .bt601 || picture.format == .i420)
   }
 
   /// Scales planes of their own, which come whole as a rule, so that parts are not worth the trouble. False for formats
   /// that need another pass.
   private func scaleDirectly(_ frame: VideoFrame, into picture: InputPicture) -> Bool {
     guard frame.size != picture.size, frame.buffer.format == .i420 || frame.buffer.format == .i444,
-      frame.colorSpace != .bt709Full
+      picture.format == .i420, isTurnable(frame, into: picture)
     else { return false }
     scalePlanes(frame.buffer, into: picture)
-    if frame.colorSpace == .bt709Limited { MatrixTurn.turn(PixelRect(picture.size), of: picture) }
+    if frame.colorSpace.matrix == .bt709 { MatrixTurn.turn(PixelRect(picture.size), of: picture) }
     return true
   }
 
-  /// The frame as packed RGB of its own size, `rects` of it at least.
+  /// The frame as packed RGB of its own size that `PackedPixels.convert` takes, `rects` of it at least.
   private mutating func packedPixels(
-    of frame: VideoFrame, _ rects: [PixelRect]
+    of frame: VideoFrame, _ rects: [PixelRect], for picture: InputPicture
   ) throws(ConversionError) -> PackedPixels {
-    if frame.buffer.format.planeCount == 1 { return unsafe PackedPixels(frame.buffer) }
+    let format = frame.buffer.format
+    if format == .bgra || (format == .rgba && picture.format != .i444) { return unsafe PackedPixels(frame.buffer) }
     extraPasses += 1
     let scratch = Self.reuse(&unpacked, size: frame.size)
-    for rect in rects { try unpack(frame, rect, into: scratch) }
+    for rect in rects {
+      if format == .rgba {
+        try unsafe PackedPixels(frame.buffer).swap(rect, into: scratch)
+      } else {
+        try unpack(frame, rect, into: scratch)
+      }
+    }
     return unsafe scratch.pixels(order: .bgra)
   }
 
@@ -103,12 +118,6 @@ public struct FrameConverter: ~Copyable {
     let y = max(0, top)
     return PixelRect(x: x, y: y, width: right - x, height: bottom - y).aligned(to: 2, within: to)
   }
-}
-
-/// Why a frame was not converted.
-public enum ConversionError: Error, Hashable, Sendable {
-  /// libyuv refused its arguments.
-  case library(status: Int)
 }
 
 func check(_ status: Int32) throws(ConversionError) {

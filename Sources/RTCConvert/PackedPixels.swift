@@ -29,14 +29,45 @@ struct PackedPixels {
       base: plane.base.assumingMemoryBound(to: UInt8.self), stride: plane.stride)
   }
 
-  /// Converts one rectangle, its corner on even coordinates, to the same place of `picture`.
+  /// Converts one rectangle, its corner on even coordinates, to the same place of `picture`; to I444 from `bgra` alone.
   func convert(_ rect: PixelRect, into picture: InputPicture) throws(ConversionError) {
+    switch picture.format {
+    case .i444: return try unsafe convertWhole(rect, into: picture)
+    case .nv12: return try unsafe convertInterleaved(rect, into: picture)
+    case .i420, .bgra, .rgba: break
+    }
     // In bands that stay in the cache, as luma and chroma each read the pixels.
     for top in Swift.stride(from: 0, to: rect.height, by: 16) {
       let band = PixelRect(x: rect.x, y: rect.y + top, width: rect.width, height: min(16, rect.height - top))
       try unsafe convertLuma(band, into: picture)
       unsafe convertChroma(band, into: picture)
     }
+  }
+
+  private func convertWhole(_ rect: PixelRect, into picture: InputPicture) throws(ConversionError) {
+    let from = unsafe base + rect.y * stride + rect.x * 4
+    let (y, u, v) = unsafe (picture.address(0, rect), picture.address(1, rect), picture.address(2, rect))
+    let strides = (0..<3).map { Int32(picture.stride(ofPlane: $0)) }
+    try check(
+      unsafe ARGBToI444(
+        from, Int32(stride), y, strides[0], u, strides[1], v, strides[2], Int32(rect.width), Int32(rect.height)))
+  }
+
+  private func convertInterleaved(_ rect: PixelRect, into picture: InputPicture) throws(ConversionError) {
+    let from = unsafe base + rect.y * stride + rect.x * 4
+    let (y, uv) = unsafe (picture.address(0, rect), picture.address(1, rect))
+    let strides = (Int32(picture.stride(ofPlane: 0)), Int32(picture.stride(ofPlane: 1)))
+    let convert = unsafe order == .bgra ? ARGBToNV12 : ABGRToNV12
+    try check(
+      unsafe convert(from, Int32(stride), y, strides.0, uv, strides.1, Int32(rect.width), Int32(rect.height)))
+  }
+
+  /// Puts one rectangle of R, G, B, A as B, G, R, A to the same place of `target`.
+  func swap(_ rect: PixelRect, into target: PackedScratch) throws(ConversionError) {
+    let from = unsafe base + rect.y * stride + rect.x * 4
+    let to = unsafe target.memory.baseAddress! + rect.y * target.stride + rect.x * 4
+    try check(
+      unsafe ABGRToARGB(from, Int32(stride), to, Int32(target.stride), Int32(rect.width), Int32(rect.height)))
   }
 
   private func convertLuma(_ rect: PixelRect, into picture: InputPicture) throws(ConversionError) {
@@ -100,12 +131,15 @@ final class PackedScratch {
 }
 
 extension InputPicture {
-  /// Where the pixel at the corner of `rect` lies in plane `index`.
+  /// Where the pixel at the corner of `rect`, which is on even coordinates, lies in plane `index`.
   @unsafe
   func address(_ index: Int, _ rect: PixelRect) -> UnsafeMutablePointer<UInt8> {
     let plane = unsafe unsafePlane(index)
-    return unsafe index == 0
-      ? plane.base + rect.y * plane.stride + rect.x
-      : plane.base + rect.y / 2 * plane.stride + rect.x / 2
+    return switch (format, index) {
+    case (_, 0), (.i444, _): unsafe plane.base + rect.y * plane.stride + rect.x
+    // U and V by turns: as many bytes as there are pixels.
+    case (.nv12, _): unsafe plane.base + rect.y / 2 * plane.stride + rect.x
+    default: unsafe plane.base + rect.y / 2 * plane.stride + rect.x / 2
+    }
   }
 }

@@ -31,23 +31,40 @@ private struct PlanarRect {
   }
 }
 
-/// Copies one rectangle of a planar frame to the same place of `picture`, chroma halved where it is not.
+/// Copies one rectangle of a planar frame to the same place of `picture`, chroma sampled as there; not from NV12 to I444.
 func convertPlanes(_ buffer: PixelBuffer, _ rect: PixelRect, into picture: InputPicture) throws(ConversionError) {
   let from = unsafe PlanarRect(buffer, rect)
   let y = unsafe picture.address(0, rect)
   let u = unsafe picture.address(1, rect)
-  let v = unsafe picture.address(2, rect)
+  let v = unsafe picture.address(picture.format == .nv12 ? 1 : 2, rect)
   let (luma, chroma) = (Int32(picture.stride(ofPlane: 0)), Int32(picture.stride(ofPlane: 1)))
   let (width, height) = (Int32(rect.width), Int32(rect.height))
   let status =
-    switch buffer.format {
-    case .i444:
+    switch (buffer.format, picture.format) {
+    case (.i444, .i444):
+      unsafe I444Copy(
+        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma, v, chroma,
+        width, height)
+    case (.i444, .nv12):
+      unsafe I444ToNV12(
+        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma, width, height)
+    case (.i444, _):
       unsafe I444ToI420(
         from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma, v, chroma,
         width, height)
-    case .nv12:
+    case (.nv12, .nv12):
+      unsafe NV12Copy(
+        from.y, from.strides.y, from.u, from.strides.u, y, luma, u, chroma, width, height)
+    case (.nv12, _):
       unsafe NV12ToI420(
         from.y, from.strides.y, from.u, from.strides.u, y, luma, u, chroma, v, chroma, width, height)
+    case (_, .i444):
+      unsafe I420ToI444(
+        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma, v, chroma,
+        width, height)
+    case (_, .nv12):
+      unsafe I420ToNV12(
+        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma, width, height)
     default:
       unsafe I420Copy(
         from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma, v, chroma,
@@ -68,20 +85,13 @@ func scalePlanes(_ buffer: PixelBuffer, into picture: InputPicture) {
   }
 }
 
-/// Turns one rectangle of a planar frame into packed RGB, by the frame's own matrix.
+/// Turns one rectangle of a planar frame into packed RGB, by the frame's own colour space.
 func unpack(_ frame: VideoFrame, _ rect: PixelRect, into target: PackedScratch) throws(ConversionError) {
   let to = unsafe target.memory.baseAddress! + rect.y * target.stride + rect.x * 4
-  let matrix =
-    switch frame.colorSpace {
-    case .bt709Limited: unsafe cyuv_bt709_limited()
-    case .bt709Full: unsafe cyuv_bt709_full()
-    case .bt601Limited, .sRGB: unsafe cyuv_bt601_limited()
-    }
-  try unsafe unpack(frame.buffer, rect, matrix, to: to, stride: target.stride)
+  try unsafe unpack(frame.buffer, rect, frame.colorSpace.constants, to: to, stride: target.stride)
 }
 
-/// Turns a whole planar frame (I420, NV12, I444) into B, G, R, A at `target`, by the frame's own matrix; planes said to
-/// be sRGB are taken for BT.601 at full range (JFIF).
+/// Turns a whole planar frame (I420, NV12, I444) into B, G, R, A at `target`, by the frame's own colour space.
 ///
 /// - Parameters:
 ///   - target: room for `stride` times the frame's height, written by nobody else meanwhile.
@@ -90,14 +100,20 @@ func unpack(_ frame: VideoFrame, _ rect: PixelRect, into target: PackedScratch) 
 package func unpackToBGRA(
   _ frame: VideoFrame, at target: UnsafeMutablePointer<UInt8>, stride: Int
 ) throws(ConversionError) {
-  let matrix =
-    switch frame.colorSpace {
-    case .bt601Limited: unsafe cyuv_bt601_limited()
-    case .bt709Limited: unsafe cyuv_bt709_limited()
-    case .bt709Full: unsafe cyuv_bt709_full()
-    case .sRGB: unsafe cyuv_bt601_full()
+  try unsafe unpack(frame.buffer, PixelRect(frame.size), frame.colorSpace.constants, to: target, stride: stride)
+}
+
+extension ColorSpace {
+  /// What libyuv makes red, green and blue with.
+  fileprivate var constants: UnsafePointer<YuvConstants>? {
+    switch (matrix, range) {
+    case (.bt601, .limited): unsafe cyuv_bt601_limited()
+    case (.bt709, .limited): unsafe cyuv_bt709_limited()
+    case (.bt709, .full): unsafe cyuv_bt709_full()
+    // Planes that are said to be RGB are those of JPEG.
+    case (.bt601, .full), (.rgb, _): unsafe cyuv_bt601_full()
     }
-  try unsafe unpack(frame.buffer, PixelRect(frame.size), matrix, to: target, stride: stride)
+  }
 }
 
 @unsafe

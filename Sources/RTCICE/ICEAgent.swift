@@ -162,8 +162,6 @@ public struct ICEAgent: ~Copyable {
 
   /// When `deadlineReached` must be called next; nil: not at all.
   public var nextDeadline: Timestamp? { deadlines.next?.time }
-  /// The same with its reason.
-  public var nextTimer: (time: Timestamp, timer: ICETimer)? { deadlines.next }
 
   // MARK: - Reading
 

@@ -120,7 +120,7 @@ public struct ICEStatistics: Sendable {
 }
 
 /// The reasons an agent wants to be woken.
-public enum ICETimer: Int, CaseIterable, Sendable {
+enum ICETimer: Int, CaseIterable, Sendable {
   /// The next check of the list may go out.
   case check
   /// A check must be repeated or given up.

@@ -28,7 +28,9 @@ public typealias AudioDecoderFactory = @Sendable (_ channels: Int) throws(AudioD
 
 /// Why an audio decoder refused.
 public enum AudioDecoderError: Error, Hashable, Sendable {
+  /// The number asked for is neither 1 nor 2.
   case unsupportedChannels(Int)
+  /// A packet without bytes.
   case emptyPacket
   /// Not a multiple of 120, or more than a packet can hold.
   case wrongSampleCount(Int)

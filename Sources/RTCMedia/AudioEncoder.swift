@@ -14,6 +14,7 @@ public struct AudioEncoderSettings: Hashable, Sendable {
   public var frameMilliseconds = 20
   /// Bits a second, 6 000…510 000.
   public var bitrate = 96_000
+  /// What the sound is, for the encoder's choices.
   public var application = Application.audio
   /// Send next to nothing while nothing is heard.
   public var usesDiscontinuousTransmission = true
@@ -23,18 +24,20 @@ public struct AudioEncoderSettings: Hashable, Sendable {
   public var expectedLoss = 0.0
   /// Code two channels as one; what is given still has `channels`.
   public var codesMono = false
-  /// Samples a second that far sides can play at most, 8 000…48 000: what only a higher rate has room for is left out.
+  /// Samples a second that remote peers can play at most, 8 000…48 000: what only a higher rate has room for is left out.
   public var maximumSampleRate = 48_000
   /// Packets of one size instead of as large as the sound needs.
   public var isConstantBitrate = false
   /// 0 (cheapest)…10.
   public var complexity = 5
 
+  /// Stereo sound of every kind: what a cast of a desktop sends.
   public init() {}
 }
 
 /// Turns exact frames of 48 kHz sound into Opus packets. Used by one thread at a time.
 public protocol AudioEncoder: AnyObject {
+  /// What it encodes by now.
   var settings: AudioEncoderSettings { get }
 
   /// Changes any setting between two frames.
@@ -52,6 +55,7 @@ public typealias AudioEncoderFactory = @Sendable (AudioEncoderSettings) throws(A
 public enum AudioEncoderError: Error, Hashable, Sendable {
   /// Not a whole frame.
   case wrongSampleCount(expected: Int, got: Int)
+  /// The sentence names the setting and its range.
   case unsupportedSettings(String)
   /// The library refused; its status code and its own words.
   case library(status: Int, message: String)

@@ -7,6 +7,9 @@ public struct AudioFormat: Hashable, Sendable {
   /// 1…8; more than two are mixed down before they are sent.
   public var channels: Int
 
+  /// - Parameters:
+  ///   - sampleRate: samples a second of each channel.
+  ///   - channels: 1 or more.
   public init(sampleRate: Int, channels: Int) {
     self.sampleRate = sampleRate
     self.channels = channels
@@ -18,12 +21,14 @@ public struct AudioFormat: Hashable, Sendable {
 
 /// A stretch of sound, of any length: samples of all channels in turn, −1…1.
 public struct AudioFrame: Sendable {
+  /// Of the samples.
   public var format: AudioFormat
   /// Interleaved; the count is a multiple of the channels.
   public var samples: [Float]
   /// When the first sample was heard, on the monotonic clock that video capture times are on.
   public var captureTime: Timestamp
 
+  /// Interleaved samples, whose first was heard at `captureTime` of the monotonic clock.
   public init(format: AudioFormat, samples: [Float], captureTime: Timestamp) {
     self.format = format
     self.samples = samples
@@ -32,6 +37,7 @@ public struct AudioFrame: Sendable {
 
   /// Samples of each channel.
   public var sampleCount: Int { samples.count / max(1, format.channels) }
+  /// How long it is heard.
   public var duration: TimeDelta {
     TimeDelta(nanoseconds: Int64(sampleCount) * 1_000_000_000 / Int64(max(1, format.sampleRate)))
   }
@@ -53,6 +59,7 @@ public struct EncodedAudioFrame: Sendable {
   /// Nil when nobody has looked: the packet came from elsewhere.
   public var level: AudioLevel?
 
+  /// One packet, as the encoder made it.
   public init(
     data: [UInt8], position: Int64, sampleCount: Int, captureTime: Timestamp, startsTalkSpurt: Bool = false,
     level: AudioLevel? = nil

@@ -2,11 +2,14 @@ public import RTCPrimitives
 
 /// What already encoded pictures are coded with.
 public struct EncodedVideoFormat: Hashable, Sendable {
+  /// What the pictures are coded with.
   public var codec: VideoCodec
   /// As SDP's `a=fmtp` says it: `profile-level-id=640028;packetization-mode=1`, `profile-id=0`; empty for VP8.
   public var parameters: String
+  /// Of the pictures, in pixels.
   public var size: PixelSize
 
+  /// - Parameter parameters: as SDP's `a=fmtp` has them (RFC 8866 §6.15).
   public init(codec: VideoCodec, parameters: String = "", size: PixelSize) {
     self.codec = codec
     self.parameters = parameters
@@ -39,6 +42,7 @@ public protocol EncodedVideoConsumer: AnyObject, Sendable {
 }
 
 extension EncodedVideoConsumer {
+  /// Nothing is done unless a consumer says otherwise.
   public func passthroughDidEnd(_ sentence: String) {}
 }
 

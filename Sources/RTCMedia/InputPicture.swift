@@ -1,28 +1,39 @@
-/// The I420 picture an encoder reads: its memory is the encoder's input, so whoever converts a frame writes here and
-/// nothing is copied afterwards. Black at first. Owned by one encoder and, like it, used by one thread at a time.
+/// The picture an encoder reads: its memory is the encoder's input, so whoever converts a frame writes here and nothing is
+/// copied afterwards. I420, I444 or NV12, as the encoder wants it; BT.601, limited range. Black at first. Owned by one encoder and, like it, used by one thread at a time.
 @safe
 public final class InputPicture {
   /// One plane: `rows` rows of `rowBytes` bytes, each starting `stride` bytes after the one before.
   @unsafe
   public struct Plane {
+    /// The first byte of the first row.
     public var base: UnsafeMutablePointer<UInt8>
+    /// Bytes from one row to the next.
     public var stride: Int
+    /// Bytes of a row that are pixels.
     public var rowBytes: Int
+    /// How many rows there are.
     public var rows: Int
   }
 
+  /// I420, I444 or NV12.
+  public let format: PixelFormat
+  /// In pixels.
   public let size: PixelSize
   private let memory: UnsafeMutableRawBufferPointer
   private let layout: [(offset: Int, stride: Int, rowBytes: Int, rows: Int)]
 
-  /// - Parameter size: must not be empty.
-  public init(size: PixelSize) {
+  /// - Parameters:
+  ///   - format: not packed RGB.
+  ///   - size: must not be empty.
+  public init(format: PixelFormat = .i420, size: PixelSize) {
     precondition(size.width > 0 && size.height > 0, "An input picture needs at least one pixel.")
+    precondition(format.planeCount > 1, "An input picture is I420, I444 or NV12, not \(format.rawValue).")
+    self.format = format
     self.size = size
     var layout: [(offset: Int, stride: Int, rowBytes: Int, rows: Int)] = []
     var total = 0
-    for index in 0..<PixelFormat.i420.planeCount {
-      let extent = PixelFormat.i420.planeExtent(index, of: size)
+    for index in 0..<format.planeCount {
+      let extent = format.planeExtent(index, of: size)
       let stride = (extent.rowBytes + 63) / 64 * 64
       layout.append((total, stride, extent.rowBytes, extent.rows))
       total += stride * extent.rows

@@ -1,12 +1,15 @@
 /// What is cast: pictures, sound, or both. Both share the monotonic clock for their capture times.
 public struct MediaSource: Sendable {
+  /// What captures pictures; nil: there are none.
   public var video: (any VideoCapturer)?
+  /// What captures sound; nil: there is none.
   public var audio: (any AudioSource)?
   /// Set when the source can pause by itself; others are stopped and started again.
   public var playback: (any PausableSource)?
   /// True when the end of the pictures is the end of all, whatever sound is left; false when both must have ended.
   public var endsWithVideo: Bool
 
+  /// A source of pictures, of sound, or of both.
   public init(
     video: (any VideoCapturer)?, audio: (any AudioSource)? = nil, playback: (any PausableSource)? = nil,
     endsWithVideo: Bool = true
@@ -20,6 +23,8 @@ public struct MediaSource: Sendable {
 
 /// A source that keeps its place while it delivers nothing. Any thread; both return at once.
 public protocol PausableSource: AnyObject, Sendable {
+  /// Delivers nothing from now on.
   func pause()
+  /// Goes on where it paused.
   func resume()
 }

@@ -1,5 +1,6 @@
 /// Turns coded pictures back into frames. Used by one thread at a time.
 public protocol VideoDecoder: AnyObject {
+  /// The codec that it decodes.
   var codec: VideoCodec { get }
 
   /// Decodes one picture; `data` is what `EncodedFrame.data` is for the codec.
@@ -15,6 +16,7 @@ public protocol VideoDecoder: AnyObject {
 }
 
 extension VideoDecoder {
+  /// Unknown, unless a decoder says otherwise.
   public var colorSpace: ColorSpace? { nil }
 }
 

@@ -4,7 +4,7 @@ public import RTCPrimitives
 public struct VideoEncoderSettings: Hashable, Sendable {
   /// The size of the coded picture in pixels; odd sizes are fine.
   public var size: PixelSize
-  /// What gives way first when bits are short.
+  /// What to preserve when bandwidth is short.
   public var contentHint: ContentHint
   /// The most frames a second that will come; sets how small a share of the rate one frame of a movement may take.
   public var maxFrameRate: Double
@@ -15,6 +15,7 @@ public struct VideoEncoderSettings: Hashable, Sendable {
   /// Threads the encoder may use for a large picture.
   public var threads: Int
 
+  /// What an encoder is asked for; see each property.
   public init(
     size: PixelSize, contentHint: ContentHint = .detail, maxFrameRate: Double = 30,
     targetBitrate: BitRate = .megabitsPerSecond(1), quantizerRange: ClosedRange<Int>? = nil, threads: Int = 2
@@ -34,20 +35,24 @@ public struct EncodeJob: Sendable {
   public enum Source: Sendable {
     /// In the encoder's own `picture`.
     case inputPicture
-    /// In an I420 frame of the encoder's size, read in place; the encoder keeps the lease until the next job.
+    /// In a frame of the format and size of the encoder's `picture`, read in place; the encoder keeps the lease until the next job.
     case frame(VideoFrame)
   }
 
+  /// Where the pixels come from.
   public var source: Source
   /// What differs from the last job's picture; nil = everything, empty = nothing (a key frame of the same picture).
   public var changed: [PixelRect]?
   /// Code a picture that needs no other. The encoder may make one unasked (the first, after a change of size).
   public var keyFrame: Bool
+  /// When the picture was taken, in the monotonic clock.
   public var captureTime: Timestamp
   /// The present, on the same clock: rate accounting follows it.
   public var now: Timestamp
+  /// How the viewer turns the picture before showing it.
   public var rotation: VideoRotation
 
+  /// What an encoder is asked for; see each property.
   public init(
     source: Source = .inputPicture, changed: [PixelRect]?, keyFrame: Bool = false, captureTime: Timestamp,
     now: Timestamp, rotation: VideoRotation = .none
@@ -64,10 +69,19 @@ public struct EncodeJob: Sendable {
 /// Turns pictures into `EncodedFrame`s. Used by one thread at a time.
 ///
 /// An encoder remembers how well each part of the picture was coded and which changes it left out for lack of bits, so it
-/// can improve a picture that rests: ask `refinementTime` when, then call `refine`, until the former is nil.
+/// can improve a picture that rests: ask `refinementTime` when, then call `refine`, until the former is nil. An encoder
+/// without refinement returns nil from both; it must then code every change at its final quality, and leave none out.
 /// It reads no clock; time comes with each call, and the frame's `encodedTime` is the `now` it was given.
+///
+/// The encoder is registered in a `CodecRegistry` under its codec, which is what viewers are offered: with the codec's
+/// default parameters, of H.264 constrained baseline with packetization mode 1 (RFC 6184), of VP9 and AV1 profile 0. It
+/// must not make anything that such a decoder cannot decode. Frames hold what `EncodedFrame.data` says, each may refer
+/// to frames before it alone, and a key frame to none. After an error the encoder is discarded, and the next picture
+/// makes a new one, whose first frame is a key frame. `Snippets/OwnEncoder.swift` implements one.
 public protocol VideoEncoder: AnyObject {
+  /// The codec of its frames; the same for its whole life.
   var codec: VideoCodec { get }
+  /// What it encodes by now.
   var settings: VideoEncoderSettings { get }
 
   /// The picture to convert into. Another object after `reconfigure` changed the size.
@@ -79,7 +93,7 @@ public protocol VideoEncoder: AnyObject {
   /// Changes the rate to stay within; cheap, may be called at any time between frames.
   func setTargetBitrate(_ rate: BitRate)
 
-  /// Codes what changed. Nil: nothing changed, or the bits are short and the content hint lets frames go; a change left
+  /// Codes what changed. Nil: nothing changed, or the bitrate does not allow it and the content hint drops frames first; a change left
   /// out is remembered and comes with a later frame.
   func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame?
 
@@ -99,7 +113,7 @@ public typealias VideoEncoderFactory =
 public enum VideoEncoderError: Error, Hashable, Sendable {
   /// The codec cannot code a picture of this size.
   case unsupportedSize(PixelSize)
-  /// A frame given by reference is not I420 or not of the encoder's size.
+  /// A frame given by reference is not of the format or the size of the encoder's picture.
   case unsuitableFrame(PixelFormat, PixelSize)
   /// The codec library refused; its status code and its own words.
   case library(status: Int, message: String)

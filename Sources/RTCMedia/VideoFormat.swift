@@ -35,36 +35,17 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
 
 /// A format a capturer can deliver.
 public struct VideoFormat: Hashable, Sendable {
+  /// In pixels.
   public var size: PixelSize
   /// Frames a second, lowest to highest; never empty, never below 0.
   public var frameRates: ClosedRange<Double>
+  /// How pixels lie in memory.
   public var pixelFormat: PixelFormat
 
+  /// - Parameter frameRates: pictures a second.
   public init(size: PixelSize, frameRates: ClosedRange<Double>, pixelFormat: PixelFormat) {
     self.size = size
     self.frameRates = frameRates
     self.pixelFormat = pixelFormat
   }
-}
-
-/// What the picture is for, and so what gives way first when bits are short (W3C mst-content-hint).
-public enum ContentHint: String, Hashable, Sendable, CaseIterable {
-  /// Keep the frame rate; sharpness goes first.
-  case motion
-  /// Keep resolution and sharpness; frames go first. The default of screencasts.
-  case detail
-  /// As `detail`, with more weight on the edges of letters.
-  case text
-}
-
-/// The matrix and range that a YUV frame was made with.
-public enum ColorSpace: Hashable, Sendable {
-  /// BT.601 matrix, limited range: what browsers assume of VP8 at any size.
-  case bt601Limited
-  /// BT.709 matrix, limited range.
-  case bt709Limited
-  /// BT.709 matrix, full range: what Chromium makes of a canvas.
-  case bt709Full
-  /// Red, green and blue as the screen shows them (sRGB, full range).
-  case sRGB
 }

@@ -3,17 +3,21 @@ public import RTCPrimitives
 /// An immutable lease on pixels. The buffer returns to its owner (pool, X shared memory segment, FFmpeg frame, plugin)
 /// when the last copy of the lease is gone.
 public struct VideoFrame: Sendable {
+  /// The pixels, leased: they stay as they are while anybody holds them.
   public let buffer: PixelBuffer
   /// When the picture was taken, on the monotonic clock.
   public var captureTime: Timestamp
+  /// How the viewer turns the picture before showing it.
   public var rotation: VideoRotation
   /// What changed since the frame before, in pixels of this frame; nil means unknown, so everything.
   /// Empty means nothing.
   public var damage: [PixelRect]?
+  /// What the samples mean.
   public var colorSpace: ColorSpace
   /// Overrides the cast's content hint for this frame; nil keeps it.
   public var contentHint: ContentHint?
 
+  /// A picture taken at `captureTime` of the monotonic clock.
   public init(
     buffer: PixelBuffer, captureTime: Timestamp, rotation: VideoRotation = .none, damage: [PixelRect]? = nil,
     colorSpace: ColorSpace, contentHint: ContentHint? = nil
@@ -26,106 +30,6 @@ public struct VideoFrame: Sendable {
     self.contentHint = contentHint
   }
 
+  /// In pixels, before rotation.
   public var size: PixelSize { buffer.size }
-}
-
-/// The memory of one picture, read-only to everybody but its owner while leased.
-///
-/// Safe to pass between threads: nothing in it changes between `init` and the release.
-@safe
-public final class PixelBuffer: @unchecked Sendable {
-  // Invariant for `@unchecked Sendable`: all properties are constants, and the owner promises `init`'s contract that
-  // the memory is valid and unchanging until `release` is called, which happens once, in `deinit`.
-
-  /// One plane: `rows` rows of `rowBytes` bytes, each starting `stride` bytes after the one before.
-  @unsafe
-  public struct Plane {
-    public var base: UnsafeRawPointer
-    public var stride: Int
-    public var rowBytes: Int
-    public var rows: Int
-  }
-
-  public let format: PixelFormat
-  public let size: PixelSize
-  private let planes: [Plane]
-  private let release: @Sendable () -> Void
-
-  /// A buffer over memory that somebody else owns.
-  ///
-  /// - Parameters:
-  ///   - planes: base address and stride of each plane; each must stay valid and unchanged until `release` is called.
-  ///   - release: called once, on whichever thread drops the last lease.
-  /// - Returns: nil when the number of planes, a size or a stride does not fit the format.
-  @unsafe
-  public init?(
-    format: PixelFormat, size: PixelSize, planes: [(base: UnsafeRawPointer, stride: Int)],
-    release: @escaping @Sendable () -> Void
-  ) {
-    guard size.width > 0, size.height > 0, unsafe planes.count == format.planeCount else { return nil }
-    var checked = unsafe [Plane]()
-    for index in 0..<format.planeCount {
-      let extent = format.planeExtent(index, of: size)
-      let (base, stride) = unsafe planes[index]
-      guard stride >= extent.rowBytes else { return nil }
-      unsafe checked.append(Plane(base: base, stride: stride, rowBytes: extent.rowBytes, rows: extent.rows))
-    }
-    self.format = format
-    self.size = size
-    unsafe self.planes = checked
-    self.release = release
-  }
-
-  deinit { release() }
-
-  /// The bytes of plane `index` from its first row to the end of its last, gaps of the stride included.
-  @_lifetime(borrow self)
-  public func bytes(ofPlane index: Int) -> Span<UInt8> {
-    let plane = unsafe planes[index]
-    let count = unsafe plane.stride * (plane.rows - 1) + plane.rowBytes
-    // `init`'s contract keeps the memory valid for as long as self lives, and the result borrows self.
-    let span = unsafe Span<UInt8>(_unsafeStart: plane.base.assumingMemoryBound(to: UInt8.self), count: count)
-    return unsafe _overrideLifetime(span, borrowing: self)
-  }
-
-  /// The stride of plane `index` in bytes.
-  public func stride(ofPlane index: Int) -> Int { unsafe planes[index].stride }
-
-  /// The plane's address for C libraries; valid only while the caller holds this buffer.
-  @unsafe
-  public func unsafePlane(_ index: Int) -> Plane { unsafe planes[index] }
-}
-
-extension PixelBuffer {
-  /// A buffer of its own memory, filled by `fill`, which gets each plane's index, bytes and stride (rows are packed to
-  /// a multiple of 64 bytes). The memory is zero at first and freed with the last lease.
-  public static func allocate(
-    format: PixelFormat, size: PixelSize, fill: (Int, inout MutableSpan<UInt8>, _ stride: Int) -> Void
-  ) -> PixelBuffer? {
-    guard size.width > 0, size.height > 0 else { return nil }
-    var offsets: [(offset: Int, stride: Int, rows: Int)] = []
-    var total = 0
-    for index in 0..<format.planeCount {
-      let extent = format.planeExtent(index, of: size)
-      let stride = (extent.rowBytes + 63) / 64 * 64
-      offsets.append((total, stride, extent.rows))
-      total += stride * extent.rows
-    }
-    // Owned by the buffer made below: `release` frees it exactly once.
-    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: total, alignment: 64)
-    unsafe memory.initializeMemory(as: UInt8.self, repeating: 0)
-    for (index, plane) in offsets.enumerated() {
-      let bytes = unsafe UnsafeMutableRawBufferPointer(
-        rebasing: memory[plane.offset..<plane.offset + plane.stride * plane.rows])
-      unsafe bytes.withMemoryRebound(to: UInt8.self) { rebound in
-        var span = unsafe rebound.mutableSpan
-        fill(index, &span, plane.stride)
-      }
-    }
-    let address = UInt(bitPattern: memory.baseAddress!)
-    let planes = unsafe offsets.map { unsafe (UnsafeRawPointer(bitPattern: address)! + $0.offset, $0.stride) }
-    return unsafe PixelBuffer(
-      format: format, size: size, planes: planes,
-      release: { unsafe UnsafeMutableRawPointer(bitPattern: address)!.deallocate() })
-  }
 }

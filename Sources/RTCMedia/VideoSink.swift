@@ -1,4 +1,4 @@
-/// Where pictures are shown or used: a window, a recorder, an application. The far end of an incoming video, and of a
+/// Where pictures are shown or used: a window, a recorder, an application. The end of an incoming video, and of a
 /// local preview.
 public protocol VideoSink: AnyObject, Sendable {
   /// The picture is due now. Called from any one thread at a time, which waits: return soon, keep the frame's lease as

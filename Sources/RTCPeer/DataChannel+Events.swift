@@ -2,6 +2,7 @@ public import RTCSCTP
 import Synchronization
 
 extension DataChannel {
+  /// What happens on a channel, in order.
   public enum Event: Hashable, Sendable {
     case stateChanged(DataChannelState)
     case message(DataChannelMessage)
@@ -11,18 +12,23 @@ extension DataChannel {
 
   /// The events of a channel, for one reader; a second one that begins to wait ends the first.
   public struct Events: AsyncSequence, Sendable {
+    /// What the sequence gives.
     public typealias Element = Event
+    /// It never fails: the end of the channel ends it.
     public typealias Failure = Never
     let channel: DataChannel
 
+    /// All iterators of a channel share its events: each event goes to one of them.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(channel: channel) }
 
+    /// Takes the channel's events one by one.
     public struct AsyncIterator: AsyncIteratorProtocol {
       let channel: DataChannel
 
       /// Nil at the end, and when the task is cancelled.
       public func next() async -> Event? { await channel.nextEvent() }
 
+      /// The next event; nil once the channel is closed and all were taken.
       public func next(isolation actor: isolated (any Actor)?) async -> Event? { await channel.nextEvent() }
     }
   }
@@ -50,15 +56,18 @@ public protocol DataChannelDelegate: AnyObject, Sendable {
 }
 
 extension DataChannelDelegate {
+  /// Nothing is done unless a delegate says otherwise.
   public func dataChannelBufferedAmountDidBecomeLow(_ channel: DataChannel) {}
 }
 
 /// A message as bytes (WebRTC's `RTCDataBuffer`).
 public struct DataBuffer: Hashable, Sendable {
+  /// The message's bytes; text is UTF-8.
   public var data: [UInt8]
   /// False: `data` is UTF-8 text.
   public var isBinary: Bool
 
+  /// - Parameter isBinary: false for text, which is UTF-8.
   public init(data: [UInt8], isBinary: Bool) {
     self.data = data
     self.isBinary = isBinary

@@ -7,9 +7,11 @@ import Synchronization
 /// waits, and when a few megabytes of messages wait in a connection's channels the remote peer is held back, in all of them,
 /// as SCTP has it. A channel that is not wanted is to be closed rather than left unread.
 public final class DataChannel: Sendable {
+  /// What the channel is called (RFC 8832); any text, the empty one included.
   public let label: String
   /// The application's name for what is spoken in the channel; often empty.
   public let `protocol`: String
+  /// Messages come in the order in which they were sent.
   public let isOrdered: Bool
   /// A lost message is sent again at most so often; nil: until it arrives, or its time is over.
   public let maxRetransmits: UInt32?
@@ -46,6 +48,7 @@ public final class DataChannel: Sendable {
   /// The stream's number; nil before the connection stands, when the channel is not negotiated.
   public var id: UInt16? { condition.withLock { $0.id?.value } }
 
+  /// Where the channel stands (W3C WebRTC §6.2). Any thread.
   public var readyState: DataChannelState { condition.withLock { $0.readyState } }
 
   /// Bytes of messages that were given to `send` and wait for SCTP to take them.

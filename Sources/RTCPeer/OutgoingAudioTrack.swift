@@ -15,6 +15,7 @@ public struct AudioDemand: Hashable, Sendable {
   /// What all descriptions together ask of the encoder (`OpusPreferences.combined`).
   public var preferences = OpusPreferences()
 
+  /// A track of its own, sent to nobody yet.
   public init() {}
 }
 

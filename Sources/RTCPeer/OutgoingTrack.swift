@@ -6,6 +6,7 @@ public enum OutgoingTrack: Sendable {
   case video(OutgoingVideoTrack)
   case audio(OutgoingAudioTrack)
 
+  /// Sound or pictures.
   public var kind: MediaKind {
     switch self {
     case .video: .video

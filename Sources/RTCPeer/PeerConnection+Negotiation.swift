@@ -4,6 +4,7 @@ public import RTCPrimitives
 import RTCWire
 
 extension PeerConnection {
+  /// Where offer and answer stand (W3C WebRTC §4.3.1).
   public var signalingState: SignalingState { slot?.peer.signalingState ?? .stable }
 
   // MARK: - As browsers have it

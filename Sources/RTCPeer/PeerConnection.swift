@@ -8,6 +8,7 @@ import RTCWire
 
 /// A connection to one remote peer, shaped as W3C WebRTC has it. It lives on the loop's thread; every call hops there once.
 public actor PeerConnection {
+  /// What a connection is made with.
   public struct Configuration: Sendable {
     /// A video to begin with, if any; more by `addTrack`.
     public var video: OutgoingVideoTrack?
@@ -38,12 +39,16 @@ public actor PeerConnection {
     /// Time from the first description to a finished handshake; then the connection ends by itself.
     public var connectTimeout = TimeDelta.seconds(15)
 
+    /// - Parameters:
+    ///   - video: what is sent; nil: none.
+    ///   - audio: the same of sound.
     public init(video: OutgoingVideoTrack? = nil, audio: OutgoingAudioTrack? = nil) {
       self.video = video
       self.audio = audio
     }
   }
 
+  /// Different for each connection of the process.
   public nonisolated let id: String
   /// What happens to the connection, in order; ends after `.stateChanged(.ended)`. One reader.
   public nonisolated let events: AsyncStream<PeerConnectionEvent>
@@ -61,8 +66,10 @@ public actor PeerConnection {
   /// Makes offers and answers by itself, if there is one.
   var negotiator: Negotiator?
 
+  /// The loop's thread: calls go there once, packets never leave it.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.events.asUnownedSerialExecutor() }
 
+  /// Nothing is sent before a description is made.
   public init(on loop: PeerLoop, configuration: Configuration = Configuration()) {
     self.loop = loop
     self.configuration = configuration
@@ -85,6 +92,7 @@ public actor PeerConnection {
   /// Says goodbye and ends. Calling it again does nothing.
   public func close() { _ = try? perform(.close) }
 
+  /// What was sent, received and lost so far; zeros once closed.
   public func statistics() -> PeerStatistics { slot?.peer.statistics ?? PeerStatistics() }
 
   // MARK: - On the loop
@@ -257,12 +265,15 @@ public actor PeerConnection {
 
 /// A call that cannot be meant; the sentence says what to do instead.
 public struct APIMisuse: Error, CustomStringConvertible, Sendable {
+  /// What was wrong with the call, for the programmer.
   public let description: String
   init(_ sentence: String) { description = sentence }
 }
 
 /// The loop has as many peers as it may.
 public struct TooManyPeers: Error, CustomStringConvertible, Sendable {
+  /// So many peers a loop has at most.
   public let limit: Int
+  /// A sentence for a person.
   public var description: String { "There are already \(limit) peers; try again when some have left." }
 }

@@ -6,6 +6,7 @@ public import RTCPrimitives
 
 /// The media plane of one process: a thread, a UDP port, a certificate, and all peers that share them.
 public final class PeerLoop: Sendable {
+  /// What a loop is made with.
   public struct Options: Sendable {
     /// UDP port for all peers; 0 picks a free one.
     public var port: UInt16 = 0
@@ -14,6 +15,7 @@ public final class PeerLoop: Sendable {
     /// At most this many peers at a time, unconnected ones included.
     public var maximumPeers = 2_048
 
+    /// A free port on every address of this machine.
     public init() {}
   }
 

@@ -9,6 +9,7 @@ public final class PerfectNegotiation: Sendable {
   private let negotiator: Negotiator
   private let sending: Task<Void, Never>
 
+  /// Gives way when both sides offer at once (W3C WebRTC §10.7).
   public let isPolite: Bool
 
   /// Begins at once: when something is to be agreed, an offer is made.

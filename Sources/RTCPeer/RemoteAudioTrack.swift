@@ -11,6 +11,7 @@ public final class RemoteAudioTrack: Sendable {
   public let id: String
   /// The remote peer's streams it is in; tracks of one stream are played in step.
   public let streamIDs: [String]
+  /// The transceiver that receives it.
   public let transceiver: TransceiverID
   /// Whose it is, see `PeerConnection.Configuration.remotePeer`.
   public let peer: String

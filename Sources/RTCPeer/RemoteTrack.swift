@@ -5,6 +5,7 @@ public enum RemoteTrack: Sendable {
   case video(RemoteVideoTrack)
   case audio(RemoteAudioTrack)
 
+  /// The transceiver that receives it.
   public var transceiver: TransceiverID {
     switch self {
     case .video(let track): track.transceiver

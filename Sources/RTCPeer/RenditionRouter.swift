@@ -12,9 +12,12 @@ public enum KeyFrameAnswer: Hashable, Sendable {
 
 /// A rendition that a source can make, and what it is coded with.
 public struct RenditionFormat: Hashable, Sendable {
+  /// Which coding of the source.
   public var rendition: Rendition
+  /// How it is coded, as SDP puts it.
   public var format: VideoPayloadFormat
 
+  /// A rendition and how it is coded.
   public init(_ rendition: Rendition, _ format: VideoPayloadFormat) {
     self.rendition = rendition
     self.format = format
@@ -32,6 +35,7 @@ public struct RenditionDemand: Hashable, Sendable {
   /// Viewers that can take none of the renditions there are.
   public var unservedViewers = 0
 
+  /// On no rendition yet.
   public init() {}
 }
 

@@ -1,6 +1,7 @@
 /// How loud a stretch of sound is: its root mean square below the loudest there is, a square wave of full height, in whole
 /// decibels (RFC 6464 §3, RFC 6465 appendix A).
 public struct AudioLevel: Hashable, Sendable, BitwiseCopyable {
+  /// The least level that RFC 6464 can say.
   public static let silence = AudioLevel(attenuation: 127)
 
   /// 0 (loudest)…126; 127 is silence.

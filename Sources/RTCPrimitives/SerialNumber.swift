@@ -33,13 +33,6 @@ public struct SequenceNumber: SerialNumber {
   public init(_ value: UInt16) { self.value = value }
 }
 
-/// RTP timestamp (RFC 3550 §5.1), 32 bits, in units of the payload's clock rate (90 kHz for video).
-public struct RTPTimestamp: SerialNumber {
-  public var value: UInt32
-  @inlinable
-  public init(_ value: UInt32) { self.value = value }
-}
-
 /// A serial number continued to 64 bits, so that it never wraps and is ordered.
 /// `low` is the number on the wire; the upper bits count the wraps.
 public struct Extended<Number: SerialNumber>: Hashable, Comparable, Sendable {
@@ -54,18 +47,4 @@ public struct Extended<Number: SerialNumber>: Hashable, Comparable, Sendable {
   /// The extended number nearest to this one whose wire form is `number`.
   @inlinable
   public func nearest(_ number: Number) -> Self { Self(value + Int64(number.distance(from: low))) }
-}
-
-/// RTP synchronisation source (RFC 3550 §3).
-public struct SSRC: Hashable, Sendable, BitwiseCopyable {
-  public var value: UInt32
-  @inlinable
-  public init(_ value: UInt32) { self.value = value }
-}
-
-/// RTP payload type (RFC 3550 §5.1), 0…127.
-public struct PayloadType: Hashable, Sendable, BitwiseCopyable {
-  public var value: UInt8
-  @inlinable
-  public init(_ value: UInt8) { self.value = value & 0x7F }
 }

@@ -13,6 +13,7 @@ public struct AudioBlock: Sendable {
   /// The first of all, and the first after sound that is missing.
   public var startsAfterGap: Bool
 
+  /// See the properties.
   public init(samples: [Float], position: Int64, captureTime: Timestamp, startsAfterGap: Bool) {
     self.samples = samples
     self.position = position
@@ -35,6 +36,7 @@ public final class AudioFramer {
     public var ignoredFrames = 0
     /// Values that were not finite or outside −1…1, before and after resampling.
     public var repairedSamples = 0
+    /// Times the source changed its rate or channels.
     public var formatChanges = 0
     /// Holes that were filled with silence.
     public var filledGaps = 0
@@ -43,12 +45,15 @@ public final class AudioFramer {
     /// Times that went back.
     public var rewinds = 0
 
+    /// All at 0.
     public init() {}
   }
 
   /// Samples of each channel in a block.
   public static let blockSampleCount = 480
+  /// 1 or 2, of the blocks.
   public let channels: Int
+  /// What happened since the start.
   public private(set) var counters = Counters()
 
   private static let jitterLimit = TimeDelta.milliseconds(40)

@@ -11,7 +11,9 @@ public final class AudioResampler {
   /// Samples a second of each channel that may go in.
   public static let inputRates = 8_000...384_000
 
+  /// Samples a second of each channel that go in; 48,000 come out.
   public let inputRate: Int
+  /// Number of channels, in and out.
   public let channels: Int
   private let state: OpaquePointer
   private let scratch: UnsafeMutableBufferPointer<Float>

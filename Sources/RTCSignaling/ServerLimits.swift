@@ -21,5 +21,6 @@ public struct ServerLimits: Sendable, Equatable {
   /// Milliseconds for running requests to end when the server shuts down.
   public var shutdownGrace: Int64 = 500
 
+  /// The defaults.
   public init() {}
 }

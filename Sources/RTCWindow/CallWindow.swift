@@ -21,7 +21,9 @@ public final class CallWindow: Sendable {
     case toggleMicrophone
     /// The key to mute or unmute the camera: the window itself changes nothing.
     case toggleCamera
+    /// The window fills the screen, or no longer.
     case fullScreen(Bool)
+    /// The local picture is hidden, or shown again.
     case previewHidden(Bool)
     /// Pictures of this video cannot be shown, for the reason in the sentence; told once until one can be shown again.
     case unshowable(video: String, String)
@@ -75,9 +77,10 @@ public final class CallWindow: Sendable {
   /// - Parameter name: whose it is; shown in the title when there are several.
   public func addVideo(name: String) -> WindowVideo { WindowVideo(board: board, id: board.addVideo(name: name)) }
 
+  /// Changes what the window is called. Any thread.
   public func setTitle(_ title: String) { board.change { $0.title = title } }
 
-  /// Says in the title what the far side does not get from us.
+  /// Says in the title what the remote peer does not get from us.
   public func setMuted(microphone: Bool, camera: Bool) {
     board.change {
       $0.isMicrophoneMuted = microphone

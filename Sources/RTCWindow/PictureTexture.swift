@@ -68,7 +68,8 @@ final class PictureTexture {
   // MARK: From frame to texture
 
   private func texture(for frame: VideoFrame) throws(UnshowablePicture) -> OpaquePointer {
-    let wanted = Kind(format: format(for: frame), size: frame.size, matrix: Self.matrix(of: frame))
+    let wanted = Kind(
+      format: format(for: frame), size: frame.size, matrix: Self.matrix(of: frame) ?? SDL_YUV_CONVERSION_JPEG)
     if let texture, texture.kind == wanted { return texture.raw }
     drop()
     SDL_SetYUVConversionMode(wanted.matrix)
@@ -83,7 +84,7 @@ final class PictureTexture {
     return raw
   }
 
-  private func takesPlanes(of frame: VideoFrame) -> Bool { !isByProcessor && frame.colorSpace != .bt709Full }
+  private func takesPlanes(of frame: VideoFrame) -> Bool { !isByProcessor && Self.matrix(of: frame) != nil }
 
   private func format(for frame: VideoFrame) -> SDL_PixelFormatEnum {
     switch frame.buffer.format {
@@ -95,12 +96,13 @@ final class PictureTexture {
     }
   }
 
-  private static func matrix(of frame: VideoFrame) -> SDL_YUV_CONVERSION_MODE {
-    switch frame.colorSpace {
-    case .bt601Limited: SDL_YUV_CONVERSION_BT601
-    case .bt709Limited: SDL_YUV_CONVERSION_BT709
-    // SDL has none for BT.709 at full range: such planes are turned to RGB here.
-    case .sRGB, .bt709Full: SDL_YUV_CONVERSION_JPEG
+  /// Nil where SDL has none: such planes are turned to RGB here.
+  private static func matrix(of frame: VideoFrame) -> SDL_YUV_CONVERSION_MODE? {
+    switch (frame.colorSpace.matrix, frame.colorSpace.range) {
+    case (.bt601, .limited): SDL_YUV_CONVERSION_BT601
+    case (.bt709, .limited): SDL_YUV_CONVERSION_BT709
+    case (.bt601, .full), (.rgb, _): SDL_YUV_CONVERSION_JPEG
+    case (.bt709, .full): nil
     }
   }
 

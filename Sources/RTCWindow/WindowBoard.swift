@@ -187,7 +187,9 @@ public final class WindowVideo: VideoSink {
     self.id = id
   }
 
+  /// Shows the newest; one that was not drawn in time is left out. Any thread.
   public func show(_ frame: VideoFrame) { board.show(frame, video: id) }
+  /// Takes the video out of the window. Any thread.
   public func videoDidEnd() { board.removeVideo(id) }
 
   /// A screen has the room, and the faces beside it a strip; without it all are alike.

@@ -7,6 +7,7 @@ public enum WindowError: Error, Hashable, Sendable {
   /// This process has its window already: SDL serves one thread, and that one is the window's.
   case alreadyOpen
 
+  /// What a person is told, and what to do next.
   public var sentence: String {
     switch self {
     case .noDisplay(let sentence), .refused(let sentence): sentence

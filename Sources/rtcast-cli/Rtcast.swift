@@ -1,8 +1,8 @@
-import ArgumentParser
+package import ArgumentParser
 
-@main
-struct Rtcast: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
+/// The program's commands and options.
+package struct Rtcast: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
     commandName: "rtcast",
     abstract: "Cast a screen, a window, a file or a program's own pictures to any browser.",
     discussion: """
@@ -56,7 +56,7 @@ struct Rtcast: AsyncParsableCommand {
 
       Shell completions: rtcast --generate-completion-script bash (or zsh, fish).
       """,
-    version: "rtcast 0.1.0",
+    version: ProgramVersion.text,
     subcommands: [PluginHostCommand.self],
     groupedSubcommands: [
       CommandGroup(
@@ -68,4 +68,13 @@ struct Rtcast: AsyncParsableCommand {
       CommandGroup(name: "Calls", subcommands: [CallCommand.self, WatchCommand.self, ServeCommand.self]),
       CommandGroup(name: "This machine", subcommands: [ListCommand.self, DoctorCommand.self]),
     ])
+
+  package init() {}
+
+  /// Does what the command line asks for, and ends the process.
+  /// - Parameter commit: what this program was built from, as Git writes it; empty when nobody knows.
+  package static func start(commit: String) async {
+    ProgramVersion.tell(commit: commit)
+    await main()
+  }
 }

@@ -4,6 +4,7 @@ import json
 import subprocess
 import time
 
+import numpy as np
 import pytest
 
 from harness.rtcast import run
@@ -33,8 +34,9 @@ def streams(path):
     return {s["codec_type"]: s for s in json.loads(shown.stdout)["streams"]}
 
 
+@pytest.mark.feature("S0.10", "S0.11", "S0.66")
 def test_a_cast_rings_a_peer_who_takes_it_and_records_it(cast, hub, tmp_path):
-    """S0.10, S0.11, S0.66: `--to NAME --server`, `call` without a name, `--record` of what comes."""
+    """`--to NAME --server`, `call` without a name, `--record` of what comes."""
     copy = tmp_path / "copy.mkv"
     bob = cast("call", "--server", hub, "--name", "bob", "--answer", "auto", "--no-window", "--record", str(copy), *QUIET)
     assert bob.wait_event("registered")["id"] == "bob"
@@ -65,23 +67,21 @@ def test_a_window_is_shown_in_a_call_by_the_same_options_as_in_a_cast(caller, ca
                  "--duration", "8", display=xserver.name)
     assert bob.wait_event("track", where=lambda e: e["kind"] == "video")["content"] == "screen"
     alice.wait_event("stats")
-    start = time.monotonic()
-    for number in range(80):  # far more often than five times a second
+    for number in range(80):  # twenty times a second, of which five are sent
         painter.fill(window, 0, 0, 320, 240, 0xFFFFFF if number % 2 else 0x204060)
         time.sleep(0.05)
-    seconds = time.monotonic() - start
     stats = alice.wait_event("stats", where=lambda e: e["streams"] and e["streams"][0].get("frames_sent", 0) > 5)
     assert stats["target_bps"] <= 300_000
     assert alice.process.wait(20) == 0
     painter.close()
     assert leave(bob) == 0
     found = streams(copy)["video"]
-    # Five a second while it changed, a few to refine it before and after.
-    assert found["width"] == 160 and int(found["nb_read_packets"]) < 5 * seconds + 20, (found, seconds)
+    assert found["width"] == 160 and int(found["nb_read_packets"]) <= 5 * 8 + 10, found
 
 
+@pytest.mark.feature("S1.1", "S1.2")
 def test_a_browser_takes_the_call_of_a_cast_and_hangs_up(cast, hub, visit):
-    """S1.2: the picture is seen on the hub's page, the browser's own comes back, and its end is a clean one."""
+    """The picture is seen on the hub's page, the browser's own comes back, and its end is a clean one."""
     [page] = visit(hub, "bob")
     alice = cast("test", "--to", "bob", "--server", hub, "--name", "alice", "--no-window", "--size", "640x360", "--tone", "440")
     page.accept()
@@ -108,9 +108,8 @@ def test_a_browser_calls_a_waiting_rtcast(cast, hub, visit):
     page.wait(state="lobby")
 
 
-# S1.1.
+@pytest.mark.feature("S1.1", "S3.1", "S3.2", "S3.17")
 def test_a_room_of_a_browser_and_two_casts(cast, hub, visit):
-    """S3.1, S3.2, S3.17."""
     [page] = visit(hub + "#planning", "alice")
     casts = [cast("test", "--to", "room:planning", "--server", hub, "--name", name, "--no-window", "--size", "320x180")
              for name in ("bob", "carol")]
@@ -157,7 +156,7 @@ def test_a_cast_is_watched_from_its_link_and_recorded(cast, tmp_path):
     assert streams(copy)["video"]["width"] == 320
 
 
-# S1.3, S1.9.
+@pytest.mark.feature("S1.3", "S1.9")
 def test_descriptions_travel_by_hand(cast):
     """`--to manual`: our offer there, its answer here."""
     alice = cast("test", "--to", "manual", "--size", "320x180", stdin=subprocess.PIPE)
@@ -206,3 +205,60 @@ def test_nobody_there_rejected_and_no_hub_are_told_apart(cast, hub):
     assert status == 64 and "RTCAST_SERVER" in stderr
     status, _, stderr = run("test", "--to", "bob", *to, "--name", "bob")
     assert status == 77 and "taken" in stderr
+
+
+def test_busy_and_no_answer_are_69(cast, hub):
+    bob = cast("call", "--server", hub, "--name", "bob", "--answer", "auto", "--no-window", *QUIET)
+    bob.wait_event("registered")
+    first = cast("test", "--to", "bob", "--server", hub, "--name", "alice", "--no-window", "--size", "320x180")
+    peer(first, "connected")
+    status, _, stderr = run("test", "--to", "bob", "--server", hub, "--no-window")
+    assert status == 69 and "bob" in stderr and "another call" in stderr, stderr
+    silent = cast("call", "--server", hub, "--name", "carol", "--answer", "ask", "--no-window", *QUIET, stdin=subprocess.PIPE)
+    silent.wait_event("registered")
+    status, _, stderr = run("test", "--to", "carol", "--server", hub, "--no-window", timeout=90)
+    assert status == 69 and "carol" in stderr and "answer" in stderr, stderr
+
+
+def test_a_peer_is_called_by_an_address_of_the_hub_with_its_name(cast, hub):
+    """`--to ws://host/NAME`, in place of `--server`."""
+    bob = cast("call", "--server", hub, "--name", "bob", "--answer", "auto", "--no-window", *QUIET)
+    bob.wait_event("registered")
+    alice = cast("test", "--to", hub.replace("http", "ws") + "bob", "--name", "alice", "--no-window", "--size", "320x180", "--duration", "3")
+    peer(alice, "connected")
+    assert bob.wait_event("track", where=lambda event: event["kind"] == "video")
+    assert alice.process.wait(20) == 0
+    assert peer(bob, "ended")["id"] == "alice"
+
+
+def test_two_rtcasts_hear_each_other(cast, hub, tmp_path):
+    """Each records what comes; each tone is at the other end, and not at its own."""
+    files = {"alice": tmp_path / "alice.mkv", "bob": tmp_path / "bob.mkv"}
+    bob = cast("call", "--server", hub, "--name", "bob", "--answer", "auto", "--no-window", "--file", tone_file(tmp_path, 880),
+               "--record", str(files["bob"]))
+    bob.wait_event("registered")
+    alice = cast("test", "--to", "bob", "--server", hub, "--name", "alice", "--no-window", "--size", "320x180", "--tone", "440",
+                 "--record", str(files["alice"]), "--duration", "6")
+    peer(alice, "connected")
+    assert alice.process.wait(30) == 0
+    assert leave(bob) == 0
+    assert abs(pitch(files["bob"]) / 440 - 1) < 0.01
+    assert abs(pitch(files["alice"]) / 880 - 1) < 0.01
+
+
+def tone_file(folder, hz):
+    path = folder / f"{hz}.mkv"
+    subprocess.run(["ffmpeg", "-loglevel", "error", "-f", "lavfi", "-i", f"sine=frequency={hz}:sample_rate=48000:duration=30", "-f", "lavfi",
+                    "-i", "testsrc=size=320x180:rate=10:duration=30", "-c:v", "libvpx", "-deadline", "realtime", "-c:a", "libopus", str(path)],
+                   check=True)
+    return str(path)
+
+
+def pitch(path):
+    """The loudest of a recording's sound, from its second second on."""
+    raw = subprocess.run(["ffmpeg", "-loglevel", "error", "-ss", "1", "-i", str(path), "-vn", "-ac", "1", "-ar", "48000", "-f", "s16le", "-"],
+                         capture_output=True, check=True).stdout
+    wave = np.frombuffer(raw, np.int16).astype(float)
+    assert len(wave) > 48_000
+    spectrum = np.abs(np.fft.rfft(wave * np.hanning(len(wave))))
+    return float(np.argmax(spectrum) * 48_000 / len(wave))

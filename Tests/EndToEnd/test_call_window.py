@@ -45,6 +45,19 @@ local.onchange();
 """
 
 
+# Likewise: six fields of colours that are far apart, each of them somewhere else when the picture is mirrored.
+CARD = FACE[:FACE.index("setInterval")] + """
+setInterval(() => {
+  ["#e02020", "#20c040", "#2040e0", "#f0f0f0", "#e0d020", "#101010"].forEach((color, field) => {
+    pen.fillStyle = color; pen.fillRect(field % 3 * 214, field < 3 ? 0 : 180, 214, 180);
+  });
+  pen.fillStyle = "#fff"; pen.fillRect(step++ * 8 % 640, 176, 8, 8);
+}, 100);
+local.set("camera", canvas.captureStream(10).getVideoTracks()[0]);
+local.onchange();
+"""
+
+
 @pytest.fixture
 def hub(cast):
     return cast("serve", "--listen", "127.0.0.1:0").url()
@@ -125,14 +138,14 @@ def fitted(size, cell):
     return x + (width - shown[0]) // 2, y + (height - shown[1]) // 2, *shown
 
 
-def likeness(shown, cell, wanted, leave=()):
+def likeness(shown, cell, wanted, leave=(), look=luma):
     """Decibels between a picture and its place in the window, both brought to a size in which a moving clock matters little.
 
-    `leave` names parts of the picture (left, top, right, bottom, as shares) that are not compared.
+    `leave` names parts of the picture (left, top, right, bottom, as shares) that are not compared, `look` what is of the rest.
     """
     x, y, width, height = fitted((wanted.shape[1], wanted.shape[0]), cell)
-    there = luma(scaled(shown[y:y + height, x:x + width], (160, 90)))
-    wanted = luma(scaled(wanted, (160, 90)))
+    there = look(scaled(shown[y:y + height, x:x + width], (160, 90)))
+    wanted = look(scaled(np.ascontiguousarray(wanted), (160, 90)))
     for left, top, right, bottom in leave:
         there[int(top * 90):int(bottom * 90), int(left * 160):int(right * 160)] = 0
         wanted[int(top * 90):int(bottom * 90), int(left * 160):int(right * 160)] = 0
@@ -151,8 +164,9 @@ def heard(pulse, seconds=1.0):
     return float(np.argmax(spectrum) * 48000 / len(wave)), float(np.abs(wave).max())
 
 
+@pytest.mark.feature("S0.61", "S0.63", "S0.69")
 def test_the_window_shows_the_browsers_camera_and_the_loudspeaker_plays_its_microphone(call, hub, visit, pulse, xserver):
-    """S0.59–S0.69: one call, seen on the screen and heard at the sink's monitor at the same time."""
+    """One call, seen on the screen and heard at the sink's monitor at the same time."""
     [page] = visit(hub, "bob")
     rtcast = call(page)
     for kind in ("video", "audio"):
@@ -168,6 +182,16 @@ def test_the_window_shows_the_browsers_camera_and_the_loudspeaker_plays_its_micr
         disc = shown[height // 3:height * 2 // 3, width // 3:width * 2 // 3]
         return found > 28 and np.ptp(luma(disc)) > 50, (width, height, found)
 
+    def carded():
+        """The card is where it belongs, upright and in its colours: any other way round is less like it by far."""
+        shown, drawn = window(xserver), own_picture(page)
+        if shown is None:
+            return False, None
+        height, width = shown.shape[:2]
+        ways = [drawn, drawn[::-1], drawn[:, ::-1], drawn[::-1, ::-1], drawn[..., ::-1]]
+        found = [likeness(shown, (0, 0, width, height), way, [PREVIEW], np.copy) for way in ways]
+        return found[0] > 28 and max(found[1:]) < 14, (width, height, found)
+
     until(seen, "the camera's picture in the window")
     # Chromium's fake microphone beeps now and then; a tone of our own has a pitch.
     until(lambda: ((level := heard(pulse))[1] > 300, level), "the fake microphone's beeps")
@@ -182,7 +206,9 @@ def test_the_window_shows_the_browsers_camera_and_the_loudspeaker_plays_its_micr
     until(lambda: ((level := heard(pulse))[1] < 50, level), "silence")
     page.bar("microphone")
     until(sounding, "the tone again")
-    until(seen, "the camera's picture, still")
+    page.run(CARD)
+    page.until("document.querySelector('#corner video').videoWidth === 640", what="the card in the corner of the page")
+    until(carded, "the card in place of the camera's picture")
 
 
 def test_the_browser_shares_its_screen_back_and_it_has_the_room(call, sharer, xserver):
@@ -203,7 +229,10 @@ def test_the_browser_shares_its_screen_back_and_it_has_the_room(call, sharer, xs
         # The screen has four fifths of the window, the face the rest.
         there = likeness(shown, (0, 0, width * 4 // 5, height), page_now, [(0.85, 0.6, 1, 1)])  # our own picture reaches into it
         face = likeness(shown, (width * 4 // 5, 0, width - width * 4 // 5, height), own_picture(page))
-        return there > 22 and face > 18, (width, height, there, face)
+        # What is plain is like anything of its colour: so neither is like itself upside down.
+        other = likeness(shown, (0, 0, width * 4 // 5, height), page_now[::-1], [(0.85, 0.6, 1, 1)])
+        turned = likeness(shown, (width * 4 // 5, 0, width - width * 4 // 5, height), own_picture(page)[::-1])
+        return there > max(22, other + 5) and face > max(18, turned + 8), (width, height, there, other, face, turned)
 
     until(seen, "the page in the large part of the window, and the face beside it")
     page.bar("screen")

@@ -74,7 +74,8 @@ async def exchange(role: str) -> None:
         await process.wait()
 
 
+@pytest.mark.feature("S0.2")
 @pytest.mark.parametrize("role", ["offer", "answer"])
 def test_channels_of_both_sides_carry_messages_to_aiortc(role):
-    """S0.2: as offerer and as answerer, text and bytes, empty and large ones; closing one leaves the other."""
+    """As offerer and as answerer, text and bytes, empty and large ones; closing one leaves the other."""
     asyncio.run(exchange(role))

@@ -1,5 +1,5 @@
 """Whole calls between rtcast and clients of other protocols at its hub, each written from its public description: PeerJS and SkyRTC. Their
-media are aiortc's. docs/features.md S2.2–S2.13, S3.22–S3.34."""
+media are aiortc's."""
 
 import asyncio
 

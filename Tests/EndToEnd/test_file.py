@@ -4,10 +4,12 @@ import os
 import re
 import time
 
+import numpy as np
 import pytest
 
 from harness import barcode, sound
 from harness.browser import Viewer
+from harness.pictures import luma
 from harness.rtcast import run
 
 # name of the clip, how it is made, and the codec the viewer sees when the file's frames are passed through
@@ -34,9 +36,11 @@ def stats(viewer):
 @pytest.mark.parametrize("kind", ["mp4", "webm", "vp8", "av1"])
 def test_frames_come_in_order_at_their_pace_with_their_sound(kind, way, cast, clips, browser):
     path, codec = make(clips, kind)
-    viewer = Viewer(browser, cast("file", path, "--loop", way).url()).wait_live()
+    rtcast = cast("file", path, "--loop", way)
+    viewer = Viewer(browser, rtcast.url()).wait_live()
     sound.wait_tone(viewer, 440)
     seen = barcode.watch(viewer, 7)
+    rtcast.drain()
     barcode.assert_in_order(seen, 300)
     assert abs(barcode.slope(barcode.unwrapped(seen, 300)) / 30 - 1) < 0.02
     inbound = viewer.stat("inbound-rtp", kind="video")
@@ -45,6 +49,10 @@ def test_frames_come_in_order_at_their_pace_with_their_sound(kind, way, cast, cl
         assert stats(viewer)["codec"] == codec
         # Nothing that arrived whole was missing what it needs.
         assert inbound["pliCount"] == 0 and inbound["framesDropped"] <= 2, inbound
+    else:
+        assert stats(viewer)["codec"] == "VP8"
+        told = rtcast.wait_event("stats", where=lambda event: event["viewers"] == 1)
+        assert told["fps_encoded"] > 20 and told["fps_passed"] == 0, told
     assert viewer.size() == (640, 360)
 
 
@@ -86,6 +94,7 @@ def test_bidirectional_frames_are_encoded_anew(cast, clips, browser):
     viewer = Viewer(browser, cast("file", path, "--loop").url()).wait_live()
     seen = barcode.watch(viewer, 5)
     barcode.assert_in_order(seen, 300)
+    assert stats(viewer)["codec"] == "VP8", "no receiver could put them in order"
     assert abs(barcode.slope(barcode.unwrapped(seen, 300)) / 30 - 1) < 0.02
 
 
@@ -177,6 +186,10 @@ def test_a_rotated_recording_stands_upright(cast, clips, browser):
     turned = clips.remade("turned.mp4", path, "-c", "copy", "-metadata:s:v", "rotate=90")
     viewer = Viewer(browser, cast("file", turned, "--loop").url()).wait_live()
     assert viewer.size() == (360, 640)
+    # The bar code, which is in the top left corner of the recording, stands on end at the left or right edge, and can be read when the
+    # picture is turned back.
+    upright = luma(viewer.picture())
+    assert barcode.read(np.rot90(upright, 3)) is not None
 
 
 @pytest.mark.parametrize("name, options", [
@@ -206,6 +219,7 @@ def test_pictures_that_move_and_that_do_not(cast, clips, browser):
     assert len({s["number"] for s in seen}) > 10
     viewer = Viewer(browser, cast("file", still, "--loop").url()).wait_live()
     assert viewer.size() == (640, 360)
+    assert barcode.read(luma(viewer.picture())) == 0
 
 
 def test_a_size_that_changes_on_the_way(cast, clips, browser):

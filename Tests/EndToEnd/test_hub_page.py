@@ -32,8 +32,9 @@ def in_call(caller, callee):
         person.wait(state="call").wait_tiles(1).wait_moving()
 
 
+@pytest.mark.feature("S1.2", "S1.15", "S0.67", "S0.68", "S3.17")
 def test_two_browsers_call_see_mute_write_and_hang_up(hub, visit):
-    """S1.2, S1.15: ring, both pictures and one's own in the corner; S0.67: chat; S0.68: mute; S3.17: the end."""
+    """Ring, both pictures and one's own in the corner; chat; mute; the end."""
     alice, bob = visit(hub, "alice", "bob")
     alice.call("bob")
     alice.wait(state="calling", sounding="ringback")
@@ -81,8 +82,9 @@ def test_a_call_is_rejected_or_taken_back(hub, visit):
     alice.wait(state="lobby", lastEnd="unknown-peer")
 
 
+@pytest.mark.feature("S0.8", "S1.2")
 def test_everybody_who_can_be_called_is_listed_an_rtcast_that_only_has_a_name_too(cast, hub, visit):
-    """S0.8, S1.2: who comes and goes is followed, and found anew when the hub was away."""
+    """Who comes and goes is followed, and found anew when the hub was away."""
     waiting = cast("call", "--server", hub, "--name", "bob", "--answer", "auto", "--no-window", "--test", "--audio", "none")
     waiting.wait_event("registered")
     [alice] = visit(hub, "alice")
@@ -155,8 +157,9 @@ def test_both_calling_at_the_same_moment_is_one_call(hub, visit):
         person.wait(state="call", calls="1").wait_tiles(1).wait_moving()
 
 
+@pytest.mark.feature("S3.1", "S3.8", "S3.18", "S3.34", "S3.48")
 def test_a_room_is_a_call_with_everybody_in_it(hub, visit):
-    """S3.1, S3.8, S3.34, S3.48: the newcomer calls all, by the address alone; leaving is seen by the rest. S3.18: a grid."""
+    """The newcomer calls all, by the address alone; leaving is seen by the rest. The page shows a grid."""
     alice, bob, carol = visit(hub + "#den", "alice", "bob", "carol")
     for person in (alice, bob, carol):
         person.wait(state="room", room="den").wait_tiles(2).wait_moving()
@@ -237,8 +240,9 @@ def test_a_name_that_is_taken_is_not_given_twice(hub, visit):
     other.join().wait(state="lobby", name="alicia")
 
 
+@pytest.mark.feature("S1.20", "S3.15", "S3.38")
 def test_without_camera_and_microphone_one_watches(hub, visit, browser):
-    """S1.20, S3.15, S3.38: nothing to send is no reason to stay away."""
+    """Nothing to send is no reason to stay away."""
     carol = HubPage(browser, hub, "carol")
     carol.join()
     assert "camera:NotFoundError" in carol.data()["mediaFault"]

@@ -3,6 +3,7 @@
 import urllib.error
 import urllib.request
 
+from harness import barcode, sound
 from harness.browser import Viewer
 from harness.rtcast import run
 
@@ -15,10 +16,14 @@ def test_a_published_stream_is_watched_in_a_browser_until_it_ends(cast, browser)
     assert hub.wait_event("stream") == {"event": "stream", "id": "clock", "state": "published"}
     viewer = Viewer(browser, url + "watch?stream=clock").wait_live()
     assert viewer.size() == (640, 360)
+    sound.wait_tone(viewer, 440)
+    seen = barcode.watch(viewer, 4)
+    barcode.assert_in_order(seen)
+    assert abs(barcode.slope(seen) / 10 - 1) < 0.1
 
     # The name is taken, and there is no other.
     status, _, error = run("test", "--to", url + "whip/clock")
-    assert status != 0 and "409" in error
+    assert status == 76 and "409" in error
     request = urllib.request.Request(url + "whep/other", data=b"v=0\r\n", headers={"Content-Type": "application/sdp"})
     try:
         urllib.request.urlopen(request, timeout=10)

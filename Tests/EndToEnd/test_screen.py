@@ -72,7 +72,7 @@ def test_a_small_change_arrives_and_costs_little(xserver, page, cast, browser):
     assert after["bytesReceived"] - before["bytesReceived"] < 30_000
 
 
-# S4.32.
+@pytest.mark.feature("S4.32")
 def test_nothing_is_sent_while_nothing_changes(xserver, page, cast, browser):
     rtcast = cast("screen", "--fps", "30", "--bitrate", "2500k", "--no-cursor", display=xserver.name)
     viewer = Viewer(browser, rtcast.url()).wait_live()
@@ -100,7 +100,7 @@ def test_the_stream_follows_the_screen_to_a_new_size(cast, browser):
         server.stop()
 
 
-# S3.41.
+@pytest.mark.feature("S3.41")
 def test_five_viewers_share_one_encode(xserver, page, cast, browser):
     painter, window = page
     rtcast = cast("screen", "--fps", "10", "--bitrate", "2500k", "--no-cursor", display=xserver.name)
@@ -108,17 +108,27 @@ def test_five_viewers_share_one_encode(xserver, page, cast, browser):
     viewers = [Viewer(browser, url, new_tab=i > 0).wait_live() for i in range(5)]
     stats = rtcast.wait_event("stats", where=lambda e: e["viewers"] == 5)
     assert len(stats["peers"]) == 5
-    time.sleep(3)
-    counts = []
-    for viewer in viewers:
-        painter.fill(window, 100, 100, 200, 100, 0xFF0000)
+    # Ten changes a second for some seconds, so that every encoder that there is has as much to do.
+    before = [viewer.frames() for viewer in viewers]
+    rtcast.drain()
+    told = []
+    end = time.monotonic() + 6
+    for step in range(1000):
+        painter.fill(window, 100, 100, 200, 100, 0xFF0000 if step % 2 else 0x0000FF)
+        time.sleep(0.1)
+        if time.monotonic() > end:
+            break
+    painter.fill(window, 100, 100, 200, 100, 0xFF0000)
+    for _ in range(4):
+        told.append(rtcast.wait_event("stats"))
+    for viewer, already in zip(viewers, before):
         picture = settle(viewer, lambda p: p[150, 200, 0] > 200 and p[150, 200, 1] < 60)
-        assert picture[150, 200, 0] > 200
-        counts.append(viewer.frames())
-    assert min(counts) > 0
-    # One encode: what each viewer was sent is what the encoder made, not five times it.
-    stats = rtcast.wait_event("stats")
-    assert stats["fps_encoded"] <= 25, "changes at 10 a second and refinement, once and not five times"
+        assert picture[150, 200, 0] > 200 and picture[150, 200, 1] < 60
+        # A tab in the background may leave some out.
+        assert viewer.stat("inbound-rtp", kind="video")["framesReceived"] > 30, already
+    # One encode: each viewer was sent what the encoder made, and the encoder made no more than that.
+    for stats in told:
+        assert 8 <= stats["fps_encoded"] <= 24, "the changes and their refinement once, and not five times"
 
 
 def test_a_late_viewer_of_a_resting_screen_sees_it_at_once(xserver, page, cast, browser):
@@ -127,8 +137,11 @@ def test_a_late_viewer_of_a_resting_screen_sees_it_at_once(xserver, page, cast, 
     first = Viewer(browser, url).wait_live()
     time.sleep(4)  # rested and refined
     late = Viewer(browser, url, new_tab=True).wait_live(timeout=5)
-    time.sleep(2)
     truth = luma(xserver.picture())
+    # Milliseconds since the page was asked for, its loading included; the resting screen gives no other cause for a frame.
+    assert late.script("return rtcast.firstPicture") < 1500
+    assert psnr(luma(late.picture()), truth) >= 25, "all of the page, if not yet sharp"
+    settle(late, lambda picture: psnr(luma(picture), truth) >= 38, timeout=2)
     assert psnr(luma(late.picture()), truth) >= 38
     assert psnr(luma(first.picture()), truth) >= 38
 

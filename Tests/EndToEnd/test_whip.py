@@ -105,7 +105,7 @@ def test_a_server_that_refuses(serve, status, code):
     async def handler(message):
         return web.Response(status=status, text="no")
     exit_code, _, err = run("test", "--to", serve(handler).url, timeout=30)
-    assert exit_code in (code, 76), err
+    assert exit_code == code, err
     assert str(status) in err
 
 
@@ -113,7 +113,7 @@ def test_redirects_are_followed_but_not_forever(serve):
     async def loop(message):
         return web.Response(status=307, headers={"Location": "/again"})
     code, _, err = run("test", "--to", serve(loop).url, timeout=30)
-    assert code in (69, 76) and "redirect" in err.lower()
+    assert code == 76 and "redirect" in err.lower()
 
 
 @pytest.mark.parametrize("body", ["", "rubbish", "v=0\r\n" * 3])

@@ -5,6 +5,8 @@ import time
 
 import numpy as np
 
+import pytest
+
 from harness.pictures import luma, psnr
 from harness.xserver import XServer
 
@@ -29,8 +31,9 @@ def drawn_on(server):
     return painter
 
 
+@pytest.mark.feature("S0.69", "S1.30")
 def test_the_window_shows_what_the_far_side_draws_in_its_shape(cast, xserver):
-    """S0.69, S1.30: compared by a screenshot."""
+    """Compared by a screenshot."""
     far = XServer((640, 360))
     painter = drawn_on(far)
     try:

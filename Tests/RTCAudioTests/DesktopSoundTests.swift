@@ -12,7 +12,7 @@ extension PulseTests {
       return (source, collector)
     }
 
-    @Test func `What the desktop plays is heard at its pitch`() throws {
+    @Test func `what the desktop plays is heard at its pitch`() throws {
       let server = try PulseServer(PulseServer.nullSink("first"))
       let (source, collector) = begin(server)
       defer { source.stopCapture() }
@@ -26,7 +26,7 @@ extension PulseTests {
 
     /// With a buffer of two seconds that shrinks when the capture begins.
     @Test(arguments: [PulseServer.nullSink("first"), "module-null-sink sink_name=first"])
-    func `Capture times go on as the samples do`(sink: String) throws {
+    func `capture times go on as the samples do`(sink: String) throws {
       let server = try PulseServer(sink)
       let (source, collector) = begin(server)
       defer { source.stopCapture() }
@@ -41,7 +41,7 @@ extension PulseTests {
       }
     }
 
-    @Test func `Another default output is followed`() throws {
+    @Test func `another default output is followed`() throws {
       let server = try PulseServer(PulseServer.nullSink("first"), PulseServer.nullSink("second"))
       try server.control("set-default-sink", "first")
       let (source, collector) = begin(server)
@@ -57,7 +57,7 @@ extension PulseTests {
       #expect(collector.now.starts.count == 1)
     }
 
-    @Test func `When the output goes away, the one that takes its place is heard`() throws {
+    @Test func `when the output goes away, the one that takes its place is heard`() throws {
       let server = try PulseServer(PulseServer.nullSink("second"))
       let module = try server.control("load-module", "module-null-sink", "norewinds=1", "sink_name=first")
       try server.control("set-default-sink", "first")
@@ -71,7 +71,7 @@ extension PulseTests {
       #expect(collector.hears(2_000))
     }
 
-    @Test func `Without any output sound waits for one, and a microphone is never cast in its place`() throws {
+    @Test func `without any output sound waits for one, and a microphone is never cast in its place`() throws {
       let server = try PulseServer(PulseServer.microphone("mic", frequency: 600))
       let module = try server.control("load-module", "module-null-sink", "norewinds=1", "sink_name=first")
       let (source, collector) = begin(server)
@@ -92,7 +92,7 @@ extension PulseTests {
       }
     }
 
-    @Test func `A server that dies is waited for, and sound returns with it`() throws {
+    @Test func `a server that dies is waited for, and sound returns with it`() throws {
       let server = try PulseServer(PulseServer.nullSink("first"))
       let (source, collector) = begin(server)
       defer { source.stopCapture() }
@@ -107,7 +107,7 @@ extension PulseTests {
       #expect(collector.now.starts.count == 1 && collector.now.ends.isEmpty)
     }
 
-    @Test func `A stream that the user moves stays where it was put`() throws {
+    @Test func `a stream that the user moves stays where it was put`() throws {
       let server = try PulseServer(PulseServer.nullSink("first"), PulseServer.nullSink("second"))
       try server.control("set-default-sink", "first")
       let (source, collector) = begin(server)

@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCAudio
 import RTCMedia
 import Testing
@@ -20,23 +21,23 @@ import Testing
     return inventory
   }
 
-  /// S1.25, S3.37.
   @Test(
+    .feature("S1.25", "S3.37"),
     arguments: [
       (.desktop, "speakers.monitor"), (.microphone, "camera.mic"), (.device("headset"), "headset.monitor"),
       (.device("headset.mic"), "headset.mic"), (.device("jabra"), "headset.mic"), (.device("Camera"), "camera.mic"),
       (.device("monitor of jabra"), "headset.monitor"),
-    ] as [(PulseTarget, String)])
-  func `Each target means one device`(target: PulseTarget, name: String) throws {
+    ] as [(PulseTarget, String)]) func `each target means one device`(target: PulseTarget, name: String) throws
+  {
     #expect(try desk.device(for: target).name == name)
   }
 
-  @Test func `A description that fits several devices is refused with their names`() {
+  @Test func `a description that fits several devices is refused with their names`() {
     let error = #expect(throws: CaptureError.self) { try desk.device(for: .device("monitor")) }
     #expect(error?.sentence.contains("speakers.monitor (Monitor of Speakers), headset.monitor") == true)
   }
 
-  @Test func `A monitor that was made the default input on purpose is taken`() throws {
+  @Test func `a monitor that was made the default input on purpose is taken`() throws {
     var inventory = desk
     inventory.defaultSource = "speakers.monitor"
     #expect(try inventory.device(for: .microphone).name == "speakers.monitor")
@@ -45,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: [.desktop, .microphone, .device("x"), .device("")] as [PulseTarget])
-  func `A server that has nothing is refused with a sentence`(target: PulseTarget) {
+  func `a server that has nothing is refused with a sentence`(target: PulseTarget) {
     let error = #expect(throws: CaptureError.self) { try PulseInventory().device(for: target) }
     #expect(error?.sentence.hasSuffix(".") == true)
   }

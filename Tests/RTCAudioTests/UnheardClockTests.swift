@@ -3,7 +3,7 @@ import RTCPrimitives
 import Testing
 
 @Suite struct UnheardClockTests {
-  @Test func `What nobody hears passes as fast as time`() {
+  @Test func `what nobody hears passes as fast as time`() {
     var clock = UnheardClock()
     var now = Timestamp.zero
     var samples = clock.pass(until: now).samples
@@ -16,7 +16,7 @@ import Testing
     #expect((0...479).contains((now - Timestamp.zero).milliseconds * 48 - Int64(samples)))
   }
 
-  @Test func `A long standstill is not made up for, and playing in between does not count`() {
+  @Test func `a long standstill is not made up for, and playing in between does not count`() {
     var clock = UnheardClock()
     _ = clock.pass(until: Timestamp.zero)
     #expect(clock.pass(until: Timestamp.zero + TimeDelta.seconds(60)).samples == 24_000)

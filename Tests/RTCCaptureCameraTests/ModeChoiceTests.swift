@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCCaptureCamera
 import RTCMedia
 import Testing
@@ -9,9 +10,7 @@ import Testing
     mode(.motionJPEG, 1280, 720, 30), mode(.motionJPEG, 1920, 1080, 30), mode(.nv12, 640, 480, 30),
   ]
 
-  /// S1.25, S4.19.
-  @Test("The nearest size is taken, fast enough before cheap, cheap before dear")
-  func choice() {
+  @Test(.feature("S1.25", "S4.19")) func `the nearest size is taken, fast enough before cheap, cheap before dear`() {
     #expect(best(1280, 720, 30) == mode(.motionJPEG, 1280, 720, 30))
     #expect(best(1280, 720, 10) == mode(.yuyv, 1280, 720, 10))
     #expect(best(640, 480, 30) == mode(.nv12, 640, 480, 30))
@@ -19,28 +18,26 @@ import Testing
     #expect(best(3840, 2160, 60) == mode(.motionJPEG, 1920, 1080, 30))
   }
 
-  /// S1.26.
-  @Test("A rate of 29.97 is as good as 30, and one that the camera does not say is taken for 30")
-  func odd() {
+  @Test(.feature("S1.26"))
+  func `a rate of 29.97 is as good as 30, and one that the camera does not say is taken for 30`() {
     let modes = [mode(.motionJPEG, 640, 480, 30), mode(.yuyv, 640, 480, 29.97)]
     #expect(CameraMode.best(of: modes, size: PixelSize(width: 640, height: 480), rate: 30) == modes[1])
     let silent = [mode(.motionJPEG, 640, 480, 30), mode(.yuyv, 640, 480, 0)]
     #expect(CameraMode.best(of: silent, size: PixelSize(width: 640, height: 480), rate: 30) == silent[1])
   }
 
-  @Test("Modes are ranked as they would be chosen, so that who takes the first takes the best")
-  func ranking() {
+  @Test func `modes are ranked as they would be chosen, so that who takes the first takes the best`() {
     let ranked = CameraMode.ranked(modes, size: PixelSize(width: 1280, height: 720), rate: 30)
     #expect(ranked.first == mode(.motionJPEG, 1280, 720, 30))
     #expect(ranked[1] == mode(.yuyv, 1280, 720, 10))
     #expect(ranked.count == modes.count)
   }
 
-  @Test("A camera without modes has none to choose")
-  func none() { #expect(CameraMode.best(of: [], size: PixelSize(width: 640, height: 480), rate: 30) == nil) }
+  @Test func `a camera without modes has none to choose`() {
+    #expect(CameraMode.best(of: [], size: PixelSize(width: 640, height: 480), rate: 30) == nil)
+  }
 
-  @Test("Of sizes in steps the nearest that is there is taken")
-  func steps() {
+  @Test func `of sizes in steps the nearest that is there is taken`() {
     func nearest(_ width: Int, _ height: Int) -> PixelSize {
       CameraMode.nearest(
         to: PixelSize(width: width, height: height), smallest: PixelSize(width: 160, height: 120),

@@ -1,3 +1,4 @@
+import FeatureKit
 import Glibc
 import RTCCaptureCamera
 import RTCMedia
@@ -19,9 +20,9 @@ import Testing
 
   private struct Unexpected: Error {}
 
-  /// S1.22, S3.38.
-  @Test("What is not a camera is refused by name, and can be tried again")
-  func notACamera() async throws {
+  @Test(.feature("S1.22", "S3.38")) func `what is not a camera is refused by name, and can be tried again`()
+    async throws
+  {
     #expect(try await refusal("/dev/null") == .noSuchSource("/dev/null is not a camera."))
     #expect(try await refusal("/dev/null") == .noSuchSource("/dev/null is not a camera."))
     #expect(try await refusal("/nowhere/video0") == .noSuchSource("There is no camera at /nowhere/video0."))
@@ -29,9 +30,8 @@ import Testing
     #expect(CameraCapturer(camera: "/dev/null").supportedFormats.isEmpty)
   }
 
-  @Test(
-    "Without a camera the sentence says so", .enabled(if: (0..<64).allSatisfy { access("/dev/video\($0)", F_OK) != 0 }))
-  func noCamera() async throws {
+  @Test(.enabled(if: (0..<64).allSatisfy { access("/dev/video\($0)", F_OK) != 0 }))
+  func `without a camera the sentence says so`() async throws {
     let sentence = "There is no camera: no /dev/video* captures pictures. Connect one, or go on without."
     #expect(try await refusal(nil) == .noSuchSource(sentence))
     #expect(try await refusal("Integrated") == .noSuchSource(sentence))
@@ -40,8 +40,7 @@ import Testing
     #expect(try await refusal("video0") == .noSuchSource("There is no camera at /dev/video0."))
   }
 
-  @Test("A rate of nothing is refused")
-  func rate() async throws {
+  @Test func `a rate of nothing is refused`() async throws {
     var format = Self.wish
     format.frameRates = 0...0
     guard case .unsupportedFormat = try await refusal(nil, format) else { throw Unexpected() }

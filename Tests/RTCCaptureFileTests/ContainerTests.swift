@@ -26,7 +26,7 @@ import Testing
     ),
   ]
 
-  @Test(arguments: clips.indices) func picturesAndTimesAreThoseOfTheFile(_ index: Int) async throws {
+  @Test(arguments: clips.indices) func `pictures and times are those of the file`(_ index: Int) async throws {
     let (name, arguments) = Self.clips[index]
     let clip = try Clip(name, arguments)
     let expected = try clip.pictures()
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: ["tone.mp3", "tone.flac", "tone.wav", "tone.ogg", "tone.m4a"])
-  func soundAloneIsPlayedWithoutGaps(_ name: String) async throws {
+  func `sound alone is played without gaps`(_ name: String) async throws {
     let clip = try Clip(name, "-f lavfi -i \(Clip.sine) -t 1.5")
     let playback = try Playback(clip)
     #expect(playback.player.source.video == nil)
@@ -68,7 +68,7 @@ import Testing
     #expect(record.audioEnd == .finished)
   }
 
-  @Test func anAnimatedGifIsPlayedByItsDelays() async throws {
+  @Test func `an animated gif is played by its delays`() async throws {
     let clip = try Clip("moving.gif", "-f lavfi -i testsrc=size=64x48:rate=10 -t 1")
     let playback = try Playback(clip)
     let record = await playback.play()
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: ["still.png", "still.jpg", "still.bmp", "single.mp4"])
-  func aStillPictureIsHeldAndShownAgainEachSecond(_ name: String) async throws {
+  func `a still picture is held and shown again each second`(_ name: String) async throws {
     let codec = name.hasSuffix("mp4") ? "-c:v libx264 -pix_fmt yuv420p" : ""
     let clip = try Clip(name, "-f lavfi -i \(Clip.pictures) -frames:v 1 \(codec)")
     let record = await (try Playback(clip, pictureLimit: 4)).play()

@@ -7,7 +7,7 @@ import Testing
   private static let coded = "-c:v libx264 -g 50 -bf 2 -pix_fmt yuv420p"
 
   @Test(arguments: ["seek.mp4", "seek.mkv", "seek.webm", "seek.ts", "seek.avi", "seek.y4m", "seek.mov"])
-  func seekingShowsThePictureOfThatPlace(_ name: String) async throws {
+  func `seeking shows the picture of that place`(_ name: String) async throws {
     let coding =
       [
         "webm": "-c:v libvpx -deadline realtime -g 50", "y4m": "-pix_fmt yuv420p", "avi": "-c:v mpeg4 -g 50",
@@ -28,7 +28,7 @@ import Testing
     #expect(playback.player.outstandingPictures == 0)
   }
 
-  @Test func afterASeekPictureAndSoundGoOnTogetherAndTimesNeverGoBack() async throws {
+  @Test func `after a seek picture and sound go on together and times never go back`() async throws {
     let clip = try Clip(
       "both.mp4",
       "-f lavfi -i \(Clip.pictures) -f lavfi -i aevalsrc=exprs=t/10:s=48000 -t 4 \(Self.coded) -c:a flac "
@@ -53,7 +53,7 @@ import Testing
     #expect(abs((after.time - record.pictures[21].time).milliseconds) <= 1)
   }
 
-  @Test func speedChangesTheTimesAndNotThePitch() async throws {
+  @Test func `speed changes the times and not the pitch`() async throws {
     let clip = try Clip(
       "fast.mkv", "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -t 4 -c:v libx264 -c:a pcm_s16le")
     for speed in [0.5, 2.0, 3.0] {
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func speedMayChangeUnderWay() async throws {
+  @Test func `speed may change under way`() async throws {
     let clip = try Clip("change.mp4", "-f lavfi -i \(Clip.pictures) -t 4 \(Self.coded)")
     let playback = try Playback(clip) { number, player in if number == 50 { player.setSpeed(4) } }
     let record = await playback.play()
@@ -82,7 +82,7 @@ import Testing
     #expect(abs(record.pictures[90].time.milliseconds - 2_400) <= 1)
   }
 
-  @Test func aMutedPlayerDeliversSilence() async throws {
+  @Test func `a muted player delivers silence`() async throws {
     let clip = try Clip("tone.wav", "-f lavfi -i \(Clip.sine) -t 1")
     let playback = try Playback(clip)
     playback.player.setMuted(true)
@@ -91,7 +91,7 @@ import Testing
     #expect(record.samples().allSatisfy { $0 == 0 })
   }
 
-  @Test func aHighestRateLeavesPicturesOutEvenly() async throws {
+  @Test func `a highest rate leaves pictures out evenly`() async throws {
     let clip = try Clip("rate.mp4", "-f lavfi -i \(Clip.pictures) -t 4 \(Self.coded)")
     var options = FilePlayer.Options()
     options.maximumFrameRate = 10
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func aStoppedFileBeginsAgainAtItsStart() async throws {
+  @Test func `a stopped file begins again at its start`() async throws {
     let clip = try Clip("again.mp4", "-f lavfi -i \(Clip.pictures) -t 1 \(Self.coded)")
     let playback = try Playback(clip)
     let first = await playback.play()
@@ -112,7 +112,7 @@ import Testing
     for (picture, next) in zip(second.pictures, second.pictures.dropFirst()) { #expect(next.time > picture.time) }
   }
 
-  @Test func aSecondStartIsRefused() async throws {
+  @Test func `a second start is refused`() async throws {
     let clip = try Clip("twice.mp4", "-f lavfi -i \(Clip.pictures) -t 1 \(Self.coded)")
     let playback = try Playback(clip)
     playback.startPaused()
@@ -125,7 +125,7 @@ import Testing
     _ = playback.stop()
   }
 
-  @Test func stoppingFromInsideACallbackIsTheLastOfThem() async throws {
+  @Test func `stopping from inside a callback is the last of them`() async throws {
     let clip = try Clip("stop.mp4", "-f lavfi -i \(Clip.pictures) -t 1 \(Self.coded)")
     let playback = try Playback(clip) { number, player in if number == 5 { player.source.video?.stopCapture() } }
     playback.startPaused()
@@ -136,11 +136,11 @@ import Testing
     #expect(record.videoEnd == nil)
   }
 
-  @Test func flashAndBeepComeAtTheSameTime() async throws {
+  @Test func `flash and beep come at the same time`() async throws {
     try await FlashAndBeep("flash.mp4", seconds: 20, coding: "-c:v libx264 -bf 3 -c:a aac").checkTogether()
   }
 
-  @Test func aCutByEditListBeginsWhereItSays() async throws {
+  @Test func `a cut by edit list begins where it says`() async throws {
     let clip = try Clip(
       "cut.mp4", "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -t 3 \(Self.coded) -c:a aac $DIR/whole.mp4",
       "-ss 0.5 -i $DIR/whole.mp4 -c copy")
@@ -152,7 +152,7 @@ import Testing
     #expect(playback.player.duration.map { abs($0.milliseconds - 2_500) < 100 } == true)
   }
 
-  @Test func onTheRealClockAFilePlaysToItsEnd() async throws {
+  @Test func `on the real clock a file plays to its end`() async throws {
     let clip = try Clip(
       "real.mp4", "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -t 0.4 \(Self.coded) -c:a aac")
     let record = await (try Playback(clip, clock: .monotonic)).play()

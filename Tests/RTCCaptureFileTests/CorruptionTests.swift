@@ -17,8 +17,8 @@ import Testing
       ("a.avi", "\(both) -c:v mpeg4 -bf 2 -g 8 -pix_fmt yuv420p -c:a libmp3lame"),
       ("a.y4m", "-f lavfi -i testsrc=size=64x48:rate=25 -t 0.4 -pix_fmt yuv420p"),
       ("a.gif", "-f lavfi -i testsrc=size=64x48:rate=10 -t 0.6"),
-    ])
-  func damagedBytesNeitherCrashNorHang(_ name: String, _ arguments: String) async throws {
+    ]) func `damaged bytes neither crash nor hang`(_ name: String, _ arguments: String) async throws
+  {
     let clip = try Clip(name, arguments)
     let whole = clip.bytes
     var generator = SeededGenerator(seed: 11)
@@ -44,18 +44,18 @@ import Testing
   }
 
   /// The last that happens is that the reader finds nothing more to do: whoever waits must hear of it, each time.
-  @Test func aFileWithoutASinglePictureIsRefusedEachTime() async throws {
+  @Test func `a file without a single picture is refused each time`() async throws {
     let clip = try Clip("header.y4m", bytes: Array("YUV4MPEG2 W64 H48 F25:1 Ip A1:1 C420jpeg\n".utf8))
     for _ in 0..<200 {
       let record = await (try Playback(clip)).play()
       guard case .failure(.noSuchSource(let sentence)) = record.videoStart else {
-        return #expect(Bool(false), "\(String(describing: record.videoStart))")
+        Issue.record("\(String(describing: record.videoStart))"); return
       }
       #expect(sentence.contains("could be decoded"))
     }
   }
 
-  @Test func aLoopOfWhichNothingCanBeDecodedEnds() async throws {
+  @Test func `a loop of which nothing can be decoded ends`() async throws {
     let clip = try Clip("garbage.mp4", "\(Self.both) -c:v libx264 -bf 2 -g 8 -pix_fmt yuv420p -c:a aac")
     var bytes = clip.bytes
     let box = try #require(bytes.indices.dropLast(4).first { bytes[$0..<($0 + 4)].elementsEqual("mdat".utf8) })

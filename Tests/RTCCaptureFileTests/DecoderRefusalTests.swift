@@ -10,8 +10,9 @@ import Testing
     do { return try decoder.decode(data) == nil } catch { return true }
   }
 
-  @Test("after rubbish of any kind a key frame is decoded as if nothing had been", arguments: VideoCodec.allCases)
-  func rubbish(_ codec: VideoCodec) throws {
+  @Test(arguments: VideoCodec.allCases) func `after rubbish of any kind a key frame is decoded as if nothing had been`(
+    _ codec: VideoCodec
+  ) throws {
     let clip = try CodedClip(codec, frames: 8)
     let others = try VideoCodec.allCases.filter { $0 != codec }.map { try CodedClip($0, frames: 2).pictures }
     var random = SeededGenerator(seed: 17)
@@ -39,8 +40,9 @@ import Testing
     }
   }
 
-  @Test("nothing is decoded before a key frame, nor after an error", arguments: VideoCodec.allCases)
-  func inStep(_ codec: VideoCodec) throws {
+  @Test(arguments: VideoCodec.allCases) func `nothing is decoded before a key frame, nor after an error`(
+    _ codec: VideoCodec
+  ) throws {
     let clip = try CodedClip(codec, frames: 8)
     for decoder in try CodedClip.decoders(for: codec) {
       #expect(isRefused(clip.pictures[3], by: decoder))
@@ -53,8 +55,7 @@ import Testing
     }
   }
 
-  @Test("a header that asks for a picture of gigabytes gets an error and no memory")
-  func huge() throws {
+  @Test func `a header that asks for a picture of gigabytes gets an error and no memory`() throws {
     let before = peakMemory
     // VP8: 16383×16383. VP9, profile 0: 65536×65536.
     let vp8: [UInt8] = [0x10, 0x02, 0x00, 0x9D, 0x01, 0x2A, 0xFF, 0x3F, 0xFF, 0x3F] + [UInt8](repeating: 9, count: 400)
@@ -69,8 +70,7 @@ import Testing
     #expect(peakMemory - before < 300 << 20)
   }
 
-  @Test("who keeps every picture of VP9 gets an error in the end, and no crash")
-  func keeping() throws {
+  @Test func `who keeps every picture of VP9 gets an error in the end, and no crash`() throws {
     let clip = try CodedClip(.vp9, source: "testsrc=size=640x480:rate=25", frames: 2)
     let decoder = try VP9Decoder(mostBytes: 32 << 20)
     var kept: [PixelBuffer] = []

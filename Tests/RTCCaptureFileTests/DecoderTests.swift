@@ -1,12 +1,13 @@
+import FeatureKit
 import RTCCaptureFile
 import RTCCodecVPX
 import RTCMedia
 import Testing
 
 @Suite struct Decoders {
-  /// S4.13, S4.14.
-  @Test("every picture is what ffmpeg makes of it", arguments: VideoCodec.allCases)
-  func exactly(_ codec: VideoCodec) throws {
+  @Test(.feature("S4.13", "S4.14"), arguments: VideoCodec.allCases) func `every picture is what ffmpeg makes of it`(
+    _ codec: VideoCodec
+  ) throws {
     let clip = try CodedClip(codec)
     try #require(clip.pictures.count == 30 && clip.sums.count == 30)
     for decoder in try CodedClip.decoders(for: codec) {
@@ -22,8 +23,7 @@ import Testing
     }
   }
 
-  @Test("pictures with all their colours", arguments: [VideoCodec.vp9, .h264, .av1])
-  func fullColour(_ codec: VideoCodec) throws {
+  @Test(arguments: [VideoCodec.vp9, .h264, .av1]) func `pictures with all their colours`(_ codec: VideoCodec) throws {
     let clip = try CodedClip(codec, frames: 6, format: "yuv444p")
     for decoder in try CodedClip.decoders(for: codec) {
       for (index, data) in clip.pictures.enumerated() {
@@ -33,8 +33,9 @@ import Testing
     }
   }
 
-  @Test("odd sizes, and another size from one key frame to the next", arguments: VideoCodec.allCases)
-  func sizes(_ codec: VideoCodec) throws {
+  @Test(arguments: VideoCodec.allCases) func `odd sizes, and another size from one key frame to the next`(
+    _ codec: VideoCodec
+  ) throws {
     let format = codec == .h264 ? "yuv444p" : "yuv420p"
     let small = try CodedClip(codec, source: "testsrc=size=75x53:rate=25", frames: 3, format: format)
     let large = try CodedClip(codec, source: "testsrc=size=321x203:rate=25", frames: 3, format: format)
@@ -48,8 +49,7 @@ import Testing
     }
   }
 
-  @Test("pictures outlive their decoder", arguments: VideoCodec.allCases)
-  func outlive(_ codec: VideoCodec) throws {
+  @Test(arguments: VideoCodec.allCases) func `pictures outlive their decoder`(_ codec: VideoCodec) throws {
     let clip = try CodedClip(codec, frames: 4)
     for index in try CodedClip.decoders(for: codec).indices {
       var pictures: [PixelBuffer] = []
@@ -61,8 +61,9 @@ import Testing
     }
   }
 
-  @Test("a matrix that the bitstream names is passed on", arguments: [VideoCodec.vp9, .h264, .av1])
-  func matrix(_ codec: VideoCodec) throws {
+  @Test(arguments: [VideoCodec.vp9, .h264, .av1]) func `a matrix that the bitstream names is passed on`(
+    _ codec: VideoCodec
+  ) throws {
     let said = try CodedClip(codec, frames: 2, options: "-colorspace bt709 -color_range tv")
     let unsaid = try CodedClip(codec, frames: 2)
     for decoder in try CodedClip.decoders(for: codec) {

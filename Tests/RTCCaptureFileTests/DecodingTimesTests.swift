@@ -6,7 +6,7 @@ import Testing
 /// Containers that only know when pictures are decoded (AVI), with pictures that are decoded out of order.
 @Suite(.timeLimit(.minutes(2))) struct DecodingTimesTests {
   @Test(arguments: ["-c:v libx264 -bf 2", "-c:v mpeg4 -bf 2"])
-  func theFirstPictureIsShownAtTheBeginningEachTime(_ coding: String) async throws {
+  func `the first picture is shown at the beginning each time`(_ coding: String) async throws {
     let clip = try Clip(
       "order.avi",
       "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -t 1 \(coding) -pix_fmt yuv420p -c:a libmp3lame")
@@ -18,11 +18,11 @@ import Testing
     }
   }
 
-  @Test(arguments: ["libx264", "mpeg4"]) func flashAndBeepComeAtTheSameTime(_ codec: String) async throws {
+  @Test(arguments: ["libx264", "mpeg4"]) func `flash and beep come at the same time`(_ codec: String) async throws {
     try await FlashAndBeep("flash.avi", seconds: 5, coding: "-c:v \(codec) -bf 2 -c:a pcm_s16le").checkTogether()
   }
 
-  @Test func aSeekFindsThePictureOfThatPlace() async throws {
+  @Test func `a seek finds the picture of that place`() async throws {
     let clip = try Clip("seek.avi", "-f lavfi -i \(Clip.pictures) -t 4 -c:v libx264 -g 25 -bf 2 -pix_fmt yuv420p")
     let expected = try clip.pictures()
     let playback = try Playback(clip)

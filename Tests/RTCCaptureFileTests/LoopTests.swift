@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test(arguments: ["loop.mp4", "loop.webm", "loop.ts", "loop.y4m", "loop.avi"])
-  func theNextPassBeginsOneFrameAfterTheLast(_ name: String) async throws {
+  func `the next pass begins one frame after the last`(_ name: String) async throws {
     let coding =
       name.hasSuffix("webm")
       ? "-c:v libvpx -deadline realtime" : name.hasSuffix("mp4") ? "-c:v libx264 -bf 2" : "-pix_fmt yuv420p"
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func theLongerStreamSaysWhenTheNextPassBegins() async throws {
+  @Test func `the longer stream says when the next pass begins`() async throws {
     let clip = try Clip(
       "longer.mkv",
       "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -c:v libx264 -c:a pcm_s16le "
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func soundShorterThanItsPictureIsBridgedAtEachSeam() async throws {
+  @Test func `sound shorter than its picture is bridged at each seam`() async throws {
     let clip = try Clip(
       "shorter.mkv",
       "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -c:v libx264 -c:a pcm_s16le "
@@ -52,7 +52,7 @@ import Testing
     #expect(jump ?? 1 < 0.1)
   }
 
-  @Test func aLoopLeavesOutNoPacketOfSoundBeforeTheFirstKeyFrame() async throws {
+  @Test func `a loop leaves out no packet of sound before the first key frame`() async throws {
     let clip = try Clip(
       "opus.webm",
       "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -t 1 -c:v libvpx -deadline realtime -c:a libopus")
@@ -67,7 +67,7 @@ import Testing
     #expect(longest < 48 * 20, "\(longest / 48) ms of silence at a seam")
   }
 
-  @Test func pictureAndSoundStayTogetherOverManyPasses() async throws {
+  @Test func `picture and sound stay together over many passes`() async throws {
     let clip = try Clip("both.mp4", "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -t 1 -c:v libx264 -c:a aac")
     let record = await (try Playback(clip, Self.looped, pictureLimit: 25 * 40, keepsSums: false)).play()
     let last = record.pictures[999].time
@@ -77,7 +77,7 @@ import Testing
     #expect(abs((sound.end - last).milliseconds) < 80)
   }
 
-  @Test func eachPassIsTold() async throws {
+  @Test func `each pass is told`() async throws {
     let clip = try Clip("short.mp4", "-f lavfi -i \(Clip.pictures) -t 0.4 -c:v libx264")
     let playback = try Playback(clip, Self.looped, pictureLimit: 35)
     _ = await playback.play()
@@ -89,7 +89,7 @@ import Testing
     #expect(passes == [1, 2, 3])
   }
 
-  @Test func aLoopGoesBackToTheChosenStart() async throws {
+  @Test func `a loop goes back to the chosen start`() async throws {
     let clip = try Clip("start.mp4", "-f lavfi -i \(Clip.pictures) -t 2 -c:v libx264 -g 50 -bf 2 -pix_fmt yuv420p")
     let expected = try clip.pictures()
     var options = Self.looped

@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func aDecoderThatIsTooSlowGoesOnAtKeyFrames() async throws {
+  @Test func `a decoder that is too slow goes on at key frames`() async throws {
     // 40 ms of file take 60 ms: all of it would take 18 s.
     let outcome = try await play(Self.clip(keyFrameEach: 25), PlaybackCosts(decoding: .milliseconds(60)))
     #expect(outcome.lateness.max() ?? .zero <= .milliseconds(1_200), "\(String(describing: outcome.lateness.max()))")
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func aDecoderThatIsFarTooSlowShowsKeyFrames() async throws {
+  @Test func `a decoder that is far too slow shows key frames`() async throws {
     let outcome = try await play(Self.clip(keyFrameEach: 25), PlaybackCosts(decoding: .milliseconds(400)))
     #expect(outcome.lateness.max() ?? .zero <= .milliseconds(1_900), "\(String(describing: outcome.lateness.max()))")
     #expect(outcome.record.pictures.count >= 6)
@@ -64,7 +64,7 @@ import Testing
     expectEvenSound(outcome.record)
   }
 
-  @Test func aConsumerThatIsTooSlowGetsThePicturesOfNow() async throws {
+  @Test func `a consumer that is too slow gets the pictures of now`() async throws {
     let outcome = try await play(Self.clip(keyFrameEach: 250), PlaybackCosts(consuming: .milliseconds(300)))
     // Each takes 300 ms: by then there is a newer one.
     #expect(outcome.lateness.dropFirst().max() ?? .zero <= .milliseconds(250))
@@ -73,14 +73,14 @@ import Testing
     expectEvenSound(outcome.record)
   }
 
-  @Test func whereNoKeyFrameComesLatePicturesAreShown() async throws {
+  @Test func `where no key frame comes late pictures are shown`() async throws {
     let outcome = try await play(Self.clip(keyFrameEach: 10_000), PlaybackCosts(decoding: .milliseconds(60)))
     #expect(outcome.record.pictures.count > 30)
     #expect(outcome.record.videoEnd == .finished)
     expectEvenSound(outcome.record)
   }
 
-  @Test func aMachineThatKeepsUpLeavesNothingOut() async throws {
+  @Test func `a machine that keeps up leaves nothing out`() async throws {
     let outcome = try await play(
       Self.clip(keyFrameEach: 50), PlaybackCosts(decoding: .milliseconds(30), consuming: .milliseconds(5)))
     #expect(outcome.record.pictures.count == 300)

@@ -31,7 +31,7 @@ import Testing
     try #require(playback.player.source.video as? any EncodedVideoCapturer)
   }
 
-  @Test func packetsComeInOrderWhenTheyAreDueAndWithoutDecoding() async throws {
+  @Test func `packets come in order when they are due and without decoding`() async throws {
     let clip = try Clip("tap.mp4", Self.coding)
     let playback = try Playback(clip, passthrough: Self.factory)
     let capturer = try capturer(playback)
@@ -48,7 +48,7 @@ import Testing
     #expect(record.videoEnd == .finished)
   }
 
-  @Test func passingOnBeginsWithTheNextKeyFrame() async throws {
+  @Test func `passing on begins with the next key frame`() async throws {
     let clip = try Clip("tap.mp4", Self.coding)
     let late = Late()
     let playback = try Playback(clip, passthrough: Self.factory) { number, player in
@@ -64,7 +64,7 @@ import Testing
     #expect(record.pictures.count == 100)
   }
 
-  @Test func decodingSwitchedOnInTheMiddleGivesThePictureThatIsDue() async throws {
+  @Test func `decoding switched on in the middle gives the picture that is due`() async throws {
     let clip = try Clip("tap.mp4", Self.coding)
     let expected = try clip.pictures()
     let playback = try Playback(clip, passthrough: Self.factory)
@@ -78,7 +78,7 @@ import Testing
     #expect(record.pictures.count == 70)
   }
 
-  @Test func theWayToTheNextKeyFrameIsKnown() async throws {
+  @Test func `the way to the next key frame is known`() async throws {
     let clip = try Clip("tap.mp4", Self.coding)
     let playback = try Playback(clip, passthrough: Self.factory)
     let capturer = try capturer(playback)
@@ -88,7 +88,7 @@ import Testing
     #expect(answers.time.map { abs($0.milliseconds - 1_600) <= 1 } == true)
   }
 
-  @Test func passedOnPacketsGoOnOverALoop() async throws {
+  @Test func `passed on packets go on over a loop`() async throws {
     let clip = try Clip("tap.mkv", Self.coding)
     var options = FilePlayer.Options()
     options.isLooped = true

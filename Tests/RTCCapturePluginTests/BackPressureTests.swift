@@ -1,10 +1,11 @@
+import FeatureKit
 import RTCCapturePlugin
 import RTCMedia
 import RTCPrimitives
 import Testing
 
 @Suite(.serialized) struct BackPressureTests {
-  @Test func aConsumerThatNeverReleasesBoundsWhatIsOut() throws {
+  @Test func `a consumer that never releases bounds what is out`() throws {
     let stage = try Stage(
       try PluginWorkshop.breaker("BACK_PRESSURE"), [("do", "fast")], onlooker: Onlooker(keeps: { _ in true }))
     let counts = try BreakerCounts(try PluginWorkshop.breaker("BACK_PRESSURE"))
@@ -21,7 +22,7 @@ import Testing
     stage.onlooker.letGo()
   }
 
-  @Test func thePixelsOfAKeptPictureDoNotChange() throws {
+  @Test func `the pixels of a kept picture do not change`() throws {
     let stage = try Stage(
       try PluginWorkshop.breaker("BACK_PRESSURE"), [("do", "good")], onlooker: Onlooker(keeps: { $0 < 2 }))
     stage.start()
@@ -31,7 +32,7 @@ import Testing
     stage.onlooker.letGo()
   }
 
-  @Test func aThousandFramesASecondAreHeldToWhatWasAskedFor() throws {
+  @Test func `a thousand frames a second are held to what was asked for`() throws {
     let stage = try Stage(try PluginWorkshop.breaker("BACK_PRESSURE"), [("do", "fast")], frameRate: 50)
     stage.start()
     #expect(stage.wait { $0.pictures.count >= 21 })
@@ -42,8 +43,7 @@ import Testing
     #expect(stage.plugin.statistics.busy > 100)
   }
 
-  /// S4.38.
-  @Test func aPluginThatHoardsBuffersGetsFour() throws {
+  @Test(.feature("S4.38")) func `a plugin that hoards buffers gets four`() throws {
     let counts = try BreakerCounts(try PluginWorkshop.breaker("BACK_PRESSURE"))
     let (before, busy) = (counts.borrowed, counts.busy)
     let stage = try Stage(try PluginWorkshop.breaker("BACK_PRESSURE"), [("do", "hoard")])
@@ -54,7 +54,7 @@ import Testing
     #expect(counts.busy - busy >= 96)
   }
 
-  @Test func soundWithoutAClockIsHeldToRealTime() throws {
+  @Test func `sound without a clock is held to real time`() throws {
     let stage = try Stage(try PluginWorkshop.breaker("BACK_PRESSURE"), [("do", "sound")])
     stage.start(pictures: false, sound: true)
     #expect(stage.wait { $0.sounds.count >= 40 })

@@ -1,10 +1,11 @@
+import FeatureKit
 import RTCCapturePlugin
 import RTCMedia
 import Testing
 
 @Suite(.serialized) struct DeliveryTests {
-  @Test(arguments: [false, true])
-  func picturesComeInOrderFromThePluginsOwnMemory(_ isIsolated: Bool) throws {
+  @Test(arguments: [false, true]) func `pictures come in order from the plugin's own memory`(_ isIsolated: Bool) throws
+  {
     let stage = try Stage(
       try PluginWorkshop.breaker(), [("do", "good")], isolation: isIsolated ? PluginWorkshop.host() : nil)
     stage.start()
@@ -20,8 +21,7 @@ import Testing
     #expect(stage.plugin.statistics.faults.isEmpty)
   }
 
-  @Test(arguments: [false, true])
-  func borrowedBuffersTravelWithoutACopy(_ isIsolated: Bool) throws {
+  @Test(arguments: [false, true]) func `borrowed buffers travel without a copy`(_ isIsolated: Bool) throws {
     let stage = try Stage(
       try PluginWorkshop.breaker(), [("do", "borrow")], isolation: isIsolated ? PluginWorkshop.host() : nil)
     stage.start()
@@ -33,8 +33,7 @@ import Testing
     #expect(stage.plugin.statistics.copies == 0)
   }
 
-  @Test(arguments: [false, true])
-  func soundComesWithoutAGap(_ isIsolated: Bool) throws {
+  @Test(arguments: [false, true]) func `sound comes without a gap`(_ isIsolated: Bool) throws {
     let stage = try Stage(
       try PluginWorkshop.breaker(), [("do", "sound")], isolation: isIsolated ? PluginWorkshop.host() : nil)
     stage.start(pictures: false, sound: true)
@@ -44,8 +43,7 @@ import Testing
     #expect(sounds.allSatisfy { $0.format == .opus && $0.sampleCount == 480 })
   }
 
-  /// S4.20, S4.21.
-  @Test func twoInstancesOfOneLibraryRunSideBySide() throws {
+  @Test(.feature("S4.20", "S4.21")) func `two instances of one library run side by side`() throws {
     let (one, other) = (
       try Stage(try PluginWorkshop.breaker()), try Stage(try PluginWorkshop.breaker(), [("do", "borrow")])
     )

@@ -24,12 +24,12 @@ import Testing
     return PluginWorkshop.run(["cc", "-std=\(language)"] + Self.warnings + ["-I", include, file])
   }
 
-  @Test func itIsPlainC99WithoutHiddenPadding() throws {
+  @Test func `it is plain C99 without hidden padding`() throws {
     let file = try PluginWorkshop.file("header.c", check("extern char check_of_layout[(a) == (b) ? 1 : -1]"))
     #expect(compile("c99", file) == 0)
   }
 
-  @Test func itIsPlainCPlusPlus11WithTheSameLayout() throws {
+  @Test func `it is plain C++11 with the same layout`() throws {
     let file = try PluginWorkshop.file("header.cpp", check("static_assert((a) == (b), \"the layout changed\")"))
     #expect(compile("c++11", file) == 0)
   }

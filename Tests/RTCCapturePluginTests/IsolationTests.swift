@@ -14,8 +14,7 @@ import Testing
 
   @Test(arguments: [
     ("segv", "signal 11"), ("null-write", "signal 11"), ("abort", "signal 6"), ("exit", "status 3"),
-  ])
-  func aDeathIsToldAndThePluginIsStartedAgain(_ how: String, _ cause: String) throws {
+  ]) func `a death is told and the plugin is started again`(_ how: String, _ cause: String) throws {
     let stage = try stage([("do", how), ("limit", "5")])
     stage.start()
     #expect(stage.wait { $0.pictures.count >= 12 && stage.plugin.statistics.restarts >= 2 })
@@ -23,17 +22,19 @@ import Testing
     #expect(stage.onlooker.now.notices.contains { $0.contains(cause) && $0.contains("1 of 5") })
   }
 
-  @Test func afterFiveRestartsInAMinuteTheSourceIsLost() throws {
+  @Test func `after five restarts in a minute the source is lost`() throws {
     let stage = try stage([("do", "segv"), ("limit", "2")])
     stage.start()
     #expect(stage.wait { $0.end != nil })
-    guard case .lost(let sentence) = stage.onlooker.now.end else { return #expect(Bool(false)) }
+    guard case .lost(let sentence) = stage.onlooker.now.end else {
+      Issue.record("\(String(describing: stage.onlooker.now.end))"); return
+    }
     #expect(sentence.contains("after 5 restarts"))
     #expect(stage.plugin.statistics.restarts == 5)
     stage.stop()
   }
 
-  @Test func aPictureOutlivesTheProcessThatDrewIt() throws {
+  @Test func `a picture outlives the process that drew it`() throws {
     let stage = try stage([("do", "segv"), ("limit", "3")], Onlooker(keeps: { $0 == 0 }))
     stage.start()
     #expect(stage.wait { _ in stage.plugin.statistics.restarts >= 1 })
@@ -43,7 +44,7 @@ import Testing
     stage.onlooker.letGo()
   }
 
-  @Test func theFirstPictureOfANewProcessIsWhole() throws {
+  @Test func `the first picture of a new process is whole`() throws {
     let stage = try stage([("do", "segv"), ("limit", "3")])
     stage.start()
     #expect(stage.wait { $0.pictures.count >= 8 })
@@ -51,25 +52,29 @@ import Testing
     #expect(stage.onlooker.now.pictures.allSatisfy { !$0.hasDamage })
   }
 
-  @Test func aCrashWhileStartingIsAFailureAtOnce() throws {
+  @Test func `a crash while starting is a failure at once`() throws {
     let stage = try stage([("do", "crash-in-start")])
     stage.start()
     #expect(stage.wait { $0.start != nil })
-    guard case .failure(.unavailable(let sentence)) = stage.onlooker.now.start else { return #expect(Bool(false)) }
+    guard case .failure(.unavailable(let sentence)) = stage.onlooker.now.start else {
+      Issue.record("\(String(describing: stage.onlooker.now.start))"); return
+    }
     #expect(sentence.contains("signal 11") && sentence.contains("while it started"))
     stage.stop()
   }
 
-  @Test func aRefusalToStartKeepsItsReason() throws {
+  @Test func `a refusal to start keeps its reason`() throws {
     let stage = try stage([("do", "refuse")])
     stage.start()
     #expect(stage.wait { $0.start != nil })
-    guard case .failure(.unavailable(let sentence)) = stage.onlooker.now.start else { return #expect(Bool(false)) }
+    guard case .failure(.unavailable(let sentence)) = stage.onlooker.now.start else {
+      Issue.record("\(String(describing: stage.onlooker.now.start))"); return
+    }
     #expect(sentence.contains("no camera is plugged in."))
     stage.stop()
   }
 
-  @Test func aPluginThatHangsInStopIsEnded() throws {
+  @Test func `a plugin that hangs in stop is ended`() throws {
     let stage = try stage([("do", "hang-in-stop")])
     stage.start()
     #expect(stage.wait { $0.pictures.count >= 2 })
@@ -78,19 +83,21 @@ import Testing
     #expect(Machine.children.isEmpty)
   }
 
-  @Test func aPluginThatHangsInStartIsEnded() throws {
+  @Test func `a plugin that hangs in start is ended`() throws {
     let stage = try Stage(
       try PluginWorkshop.breaker(), [("do", "hang-in-start")], isolation: PluginWorkshop.host(),
       patience: PluginPatience(start: .milliseconds(300)))
     stage.start(sound: true)
     #expect(stage.wait { $0.start != nil && $0.soundStart != nil })
-    guard case .failure(.unavailable(let sentence)) = stage.onlooker.now.start else { return #expect(Bool(false)) }
+    guard case .failure(.unavailable(let sentence)) = stage.onlooker.now.start else {
+      Issue.record("\(String(describing: stage.onlooker.now.start))"); return
+    }
     #expect(sentence.contains("did not return from its `start` within 0.3 s"))
     #expect(stage.wait { _ in Machine.children.isEmpty })
     stage.stop()
   }
 
-  @Test func aPluginThatHangsInStartIsEndedWhenNobodyWantsItAnyMore() throws {
+  @Test func `a plugin that hangs in start is ended when nobody wants it any more`() throws {
     let stage = try Stage(
       try PluginWorkshop.breaker(), [("do", "hang-in-start")], isolation: PluginWorkshop.host(),
       patience: PluginPatience(start: .seconds(3600), stop: .milliseconds(300)))
@@ -102,7 +109,7 @@ import Testing
     #expect(stage.onlooker.now.start == nil)
   }
 
-  @Test func aPluginThatHangsWhenItIsStartedAgainIsEndedToo() throws {
+  @Test func `a plugin that hangs when it is started again is ended too`() throws {
     let marker = try PluginWorkshop.folder() + "/started-once"
     let stage = try Stage(
       try PluginWorkshop.breaker(), [("do", "hang-in-restart"), ("limit", "3"), ("marker", marker)],
@@ -115,8 +122,9 @@ import Testing
     #expect(Machine.children.isEmpty)
   }
 
-  @Test(arguments: ["nonsense", "unsealed", "outside"])
-  func aProcessThatLiesIsEndedAndNotBelieved(_ lie: String) throws {
+  @Test(arguments: ["nonsense", "unsealed", "outside"]) func `a process that lies is ended and not believed`(
+    _ lie: String
+  ) throws {
     let stage = try stage([("do", "good")], host: lie)
     stage.start()
     #expect(stage.wait { $0.start != nil || $0.end != nil })
@@ -126,14 +134,14 @@ import Testing
     #expect(Machine.children.isEmpty)
   }
 
-  @Test func aProgramThatCannotBeStartedIsNamed() throws {
+  @Test func `a program that cannot be started is named`() throws {
     #expect(throws: CaptureError.self) {
       try PluginSource(
         path: try PluginWorkshop.breaker(), isolation: PluginHostProgram(executable: "/nowhere/host"))
     }
   }
 
-  @Test func nothingIsLeftBehind() throws {
+  @Test func `nothing is left behind`() throws {
     let before = (Machine.descriptors, Machine.sharedMappings)
     for how in ["borrow", "good", "segv", "fast"] {
       let stage = try stage([("do", how), ("limit", how == "segv" ? "4" : "0")])

@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCCapturePlugin
 import RTCMedia
 import RTCPrimitives
@@ -6,13 +7,12 @@ import Testing
 private let start = Timestamp(nanoseconds: 50_000_000_000)
 
 @Suite struct PushClockTests {
-  /// S0.73.
-  @Test func noTimeMeansNow() {
+  @Test(.feature("S0.73")) func `no time means now`() {
     let clock = PictureClock()
     #expect(clock.time(0, now: start).time == start)
   }
 
-  @Test func aTimeOnAnotherClockIsReplacedByThePresent() {
+  @Test func `a time on another clock is replaced by the present`() {
     let clock = PictureClock()
     for given in [1, 1_700_000_000_000_000_000, -5, Int64.min, Int64.max] {
       let (time, fault) = clock.time(given, now: start)
@@ -21,7 +21,7 @@ private let start = Timestamp(nanoseconds: 50_000_000_000)
     }
   }
 
-  @Test func aTimeThatGoesBackwardsIsMovedOn() {
+  @Test func `a time that goes backwards is moved on`() {
     var clock = PictureClock()
     clock.note(start)
     let (time, fault) = clock.time(start.nanoseconds - 1_000_000, now: start + .milliseconds(5))
@@ -29,7 +29,7 @@ private let start = Timestamp(nanoseconds: 50_000_000_000)
     #expect(fault == .timeBackwards)
   }
 
-  @Test func pacingForgivesAQuarterOfAnIntervalButNotTheRate() {
+  @Test func `pacing forgives a quarter of an interval but not the rate`() {
     var pacing = PicturePacing(frameRate: 50)
     var taken = 0
     for step in 0..<1000 where pacing.opening(now: start + .milliseconds(Int64(step))) == nil {
@@ -39,7 +39,7 @@ private let start = Timestamp(nanoseconds: 50_000_000_000)
     #expect((50...51).contains(taken))
   }
 
-  @Test func picturesAtTheRateAskedForAllPassInSpiteOfJitter() {
+  @Test func `pictures at the rate asked for all pass in spite of jitter`() {
     var pacing = PicturePacing(frameRate: 30)
     for step in 0..<300 {
       let jitter = TimeDelta.milliseconds(Int64(step * 7 % 15) - 7)
@@ -49,7 +49,7 @@ private let start = Timestamp(nanoseconds: 50_000_000_000)
     }
   }
 
-  @Test func soundFollowsUponSoundToTheSample() {
+  @Test func `sound follows upon sound to the sample`() {
     var clock = SoundClock()
     var expected = start
     for step in 0..<200 {
@@ -62,7 +62,7 @@ private let start = Timestamp(nanoseconds: 50_000_000_000)
     }
   }
 
-  @Test func soundAfterAPauseBeginsAtThePresent() {
+  @Test func `sound after a pause begins at the present`() {
     var clock = SoundClock()
     clock.note(AudioFrame(format: .opus, samples: [Float](repeating: 0, count: 960), captureTime: start))
     #expect(clock.time(0, now: start + .seconds(3)).time == start + .seconds(3))
@@ -76,11 +76,11 @@ private let start = Timestamp(nanoseconds: 50_000_000_000)
     return (Array(0..<5) + moments).map { limit.allows(at: start + .seconds($0)) }
   }
 
-  @Test func fiveInAMinuteAndNoMore() {
+  @Test func `five in a minute and no more`() {
     #expect(allowed([59]) == [true, true, true, true, true, false])
   }
 
-  @Test func aMinuteLaterThereIsRoomAgain() {
+  @Test func `a minute later there is room again`() {
     #expect(allowed([60, 60]) == [true, true, true, true, true, true, false])
   }
 }

@@ -32,8 +32,9 @@ import Testing
     return stage
   }
 
-  @Test(arguments: refused)
-  func aPictureThatBreaksARuleIsRefusedAndTheGoodOnesGoOn(_ how: String, _ fault: PluginFault) throws {
+  @Test(arguments: refused) func `a picture that breaks a rule is refused and the good ones go on`(
+    _ how: String, _ fault: PluginFault
+  ) throws {
     let before = try BreakerCounts(try PluginWorkshop.breaker("RULES")).refused
     let stage = try run(how, fault)
     let refused = try BreakerCounts(try PluginWorkshop.breaker("RULES")).refused - before
@@ -44,24 +45,26 @@ import Testing
     }
   }
 
-  @Test(arguments: corrected)
-  func aSmallerFaultIsCorrectedAndTimesOnlyGoForward(_ how: String, _ fault: PluginFault) throws {
+  @Test(arguments: corrected) func `a smaller fault is corrected and times only go forward`(
+    _ how: String, _ fault: PluginFault
+  ) throws {
     let pictures = try run(how, fault).onlooker.now.pictures
     #expect(zip(pictures, pictures.dropFirst()).allSatisfy { $0.captureTime < $1.captureTime })
   }
 
-  @Test(arguments: sounds)
-  func badSoundIsRefusedOrSilencedAndThePicturesGoOn(_ how: String, _ fault: PluginFault) throws {
+  @Test(arguments: sounds) func `bad sound is refused or silenced and the pictures go on`(
+    _ how: String, _ fault: PluginFault
+  ) throws {
     let stage = try run(how, fault, sound: true)
     #expect(stage.onlooker.now.sounds.allSatisfy { $0.samples.allSatisfy { $0.isFinite } })
   }
 
   @Test(arguments: [("short-stride", PluginFault.shortStride), ("far-future", .timeFarOff)])
-  func theSameIsToldFromAnotherProcess(_ how: String, _ fault: PluginFault) throws {
+  func `the same is told from another process`(_ how: String, _ fault: PluginFault) throws {
     _ = try run(how, fault, isolation: PluginWorkshop.host())
   }
 
-  @Test func pushesBeforeTheStartAreIgnoredAndTold() throws {
+  @Test func `pushes before the start are ignored and told`() throws {
     let stage = try Stage(try PluginWorkshop.breaker("EARLY"))
     stage.start()
     #expect(stage.wait { $0.pictures.count >= 2 })
@@ -69,14 +72,14 @@ import Testing
     #expect(stage.plugin.statistics.faults[.beforeStart] == 2)
   }
 
-  @Test func picturesFromAPluginThatDeclaresNoneAreRefused() throws {
+  @Test func `pictures from a plugin that declares none are refused`() throws {
     let stage = try Stage(try PluginWorkshop.breaker("ONLY_SOUND"), [("do", "sound-nan")])
     stage.start(sound: true)
     #expect(stage.wait { !$0.sounds.isEmpty && stage.plugin.statistics.faults[.undeclaredPictures] ?? 0 > 0 })
     stage.stop()
   }
 
-  @Test func anAnswerThatMakesNoSenseIsPassedOver() throws {
+  @Test func `an answer that makes no sense is passed over`() throws {
     let stage = try Stage(try PluginWorkshop.breaker("RULES"), [("do", "nonsense-format")])
     stage.start()
     #expect(stage.wait { $0.pictures.count >= 2 })
@@ -84,7 +87,7 @@ import Testing
     #expect((try? stage.onlooker.now.start?.get())?.size == PixelSize(width: 64, height: 48))
   }
 
-  @Test func whatAPluginSaysReachesThePersonWithoutControlCharacters() throws {
+  @Test func `what a plugin says reaches the person without control characters`() throws {
     let stage = try Stage(try PluginWorkshop.breaker("RULES"), [("do", "notice")])
     stage.start()
     #expect(stage.wait { $0.notices.contains("breaker: warm[31m in here") })

@@ -4,7 +4,7 @@ import RTCMedia
 import Testing
 
 @Suite(.serialized) struct SearchTests {
-  @Test func librariesAreFoundByNameInTheOrderOfTheFolders() throws {
+  @Test func `libraries are found by name in the order of the folders`() throws {
     let folder = try PluginWorkshop.folder() + "/search"
     mkdir(folder, 0o755)
     defer { rmdir(folder) }
@@ -17,7 +17,7 @@ import Testing
     #expect(try search.path(of: "./other.so") == "./other.so")
   }
 
-  @Test func aNameThatIsNotFoundSaysWhereItWasLookedFor() {
+  @Test func `a name that is not found says where it was looked for`() {
     #expect {
       try PluginSearch(path: "/nowhere").path(of: "waves")
     } throws: {

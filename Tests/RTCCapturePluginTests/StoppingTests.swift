@@ -1,11 +1,11 @@
+import FeatureKit
 import RTCCapturePlugin
 import RTCMedia
 import Synchronization
 import Testing
 
 @Suite(.serialized) struct StoppingTests {
-  /// S4.37, S4.39.
-  @Test func everyBufferIsReleasedOnceAndNothingIsCalledAfterStop() throws {
+  @Test(.feature("S4.37", "S4.39")) func `every buffer is released once and nothing is called after stop`() throws {
     let path = try PluginWorkshop.breaker("STOPPING")
     let counts = try BreakerCounts(path)
     let (taken, releases, stops) = (counts.taken, counts.releases, counts.stops)
@@ -22,7 +22,7 @@ import Testing
     #expect(counts.callsAfterStop == 0)
   }
 
-  @Test func stopWaitsForTheLastLeaseButTheCallerDoesNot() throws {
+  @Test func `stop waits for the last lease but the caller does not`() throws {
     let counts = try BreakerCounts(try PluginWorkshop.breaker("STOPPING"))
     let (halts, stops) = (counts.halts, counts.stops)
     let stage = try Stage(try PluginWorkshop.breaker("STOPPING"), onlooker: Onlooker(keeps: { $0 == 3 }))
@@ -36,7 +36,7 @@ import Testing
     #expect(counts.callsAfterStop == 0)
   }
 
-  @Test func framesAfterStopAreIgnoredAndCounted() throws {
+  @Test func `frames after stop are ignored and counted`() throws {
     let stage = try Stage(try PluginWorkshop.breaker("STOPPING"), [("do", "late")])
     stage.start()
     #expect(stage.wait { $0.pictures.count >= 3 })
@@ -46,7 +46,7 @@ import Testing
     #expect(stage.onlooker.now.pictures.count == seen)
   }
 
-  @Test func startingTwiceIsRefusedStoppingTwiceIsNotAndItStartsAgain() throws {
+  @Test func `starting twice is refused stopping twice is not and it starts again`() throws {
     let stage = try Stage(try PluginWorkshop.breaker("STOPPING"))
     let second = Onlooker()
     stage.start()
@@ -61,7 +61,7 @@ import Testing
     stage.stop()
   }
 
-  @Test func stoppingInsideACallbackMakesItTheLast() throws {
+  @Test func `stopping inside a callback makes it the last`() throws {
     let stopper = Mutex<(any VideoCapturer)?>(nil)
     let onlooker = Onlooker(onPicture: { if $0 == 4 { stopper.withLock { $0 }?.stopCapture() } })
     let stage = try Stage(try PluginWorkshop.breaker("STOPPING"), onlooker: onlooker)
@@ -73,7 +73,7 @@ import Testing
     stopper.withLock { $0 = nil }
   }
 
-  @Test func soundGoesOnWhenPicturesStopAndAStillPictureIsNotLost() throws {
+  @Test func `sound goes on when pictures stop and a still picture is not lost`() throws {
     let counts = try BreakerCounts(try PluginWorkshop.breaker("STOPPING"))
     let stops = counts.stops
     let stage = try Stage(try PluginWorkshop.breaker("STOPPING"), [("do", "still")])
@@ -87,17 +87,19 @@ import Testing
     #expect(counts.stops == stops + 1)
   }
 
-  @Test func aPluginThatCannotStartSaysWhy() throws {
+  @Test func `a plugin that cannot start says why`() throws {
     let stage = try Stage(try PluginWorkshop.breaker("STOPPING"), [("do", "refuse")])
     stage.start()
     #expect(stage.wait { $0.start != nil })
-    guard case .failure(.unavailable(let sentence)) = stage.onlooker.now.start else { return #expect(Bool(false)) }
+    guard case .failure(.unavailable(let sentence)) = stage.onlooker.now.start else {
+      Issue.record("\(String(describing: stage.onlooker.now.start))"); return
+    }
     #expect(sentence.contains("no camera is plugged in."))
     stage.stop()
     #expect(stage.onlooker.now.pictures.isEmpty)
   }
 
-  @Test func theEndIsToldAfterTheLastPicture() throws {
+  @Test func `the end is told after the last picture`() throws {
     for (how, expected) in [
       ("finish", CaptureEnd.finished), ("fail-later", .lost("The plugin breaker failed: the lamp went out.")),
     ] {

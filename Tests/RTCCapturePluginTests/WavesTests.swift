@@ -3,8 +3,7 @@ import RTCMedia
 import Testing
 
 @Suite(.serialized) struct WavesTests {
-  @Test(arguments: [false, true])
-  func theWaveIsSeenToMoveAndHeardAtItsPitch(_ isIsolated: Bool) throws {
+  @Test(arguments: [false, true]) func `the wave is seen to move and heard at its pitch`(_ isIsolated: Bool) throws {
     let stage = try Stage(
       try PluginWorkshop.waves(), [("tone", "1000")], frameRate: 60,
       isolation: isIsolated ? PluginWorkshop.host() : nil)
@@ -23,16 +22,18 @@ import Testing
     #expect(abs(Double(crossings) / seconds - 1000) < 10)
   }
 
-  @Test func anOptionItDoesNotKnowIsItsReasonNotToStart() throws {
+  @Test func `an option it does not know is its reason not to start`() throws {
     let stage = try Stage(try PluginWorkshop.waves(), [("colour", "red")])
     stage.start()
     #expect(stage.wait { $0.start != nil })
-    guard case .failure(let error) = stage.onlooker.now.start else { return #expect(Bool(false)) }
+    guard case .failure(let error) = stage.onlooker.now.start else {
+      Issue.record("\(String(describing: stage.onlooker.now.start))"); return
+    }
     #expect(error.sentence.contains("its options are tone and volume."))
     stage.stop()
   }
 
-  @Test func itsFirstCommentHoldsTheLineThatBuildsItAndItHasUnderTwoHundredLines() throws {
+  @Test func `its first comment holds the line that builds it and it has under two hundred lines`() throws {
     let text = String(
       decoding: PluginWorkshop.bytes(of: PluginWorkshop.root + "/Snippets/plugin/waves.c"), as: UTF8.self)
     #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count < 200)

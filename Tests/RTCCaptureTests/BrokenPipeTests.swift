@@ -4,7 +4,7 @@ import RTCNet
 import Testing
 
 @Suite struct BrokenPipeTests {
-  @Test func `A source that has gone is an error of the call that writes to it, and does not end the process`() async {
+  @Test func `a source that has gone is an error of the call that writes to it, and does not end the process`() async {
     let worker = WorkerThread()
     let isBlocked = await withCheckedContinuation { continuation in
       _ = try? worker.start(name: "test") { _ in

@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCCapture
 import RTCPrimitives
 import Testing
@@ -53,24 +54,23 @@ private func periodic(_ hertz: Double, seconds: Double, jitter: TimeDelta, phase
 @Suite struct FrameClockTests {
   static let start = Timestamp(nanoseconds: 5_000_000_000)
 
-  /// S4.32.
-  @Test func nothingIsGrabbedWhileNothingChanges() {
+  @Test(.feature("S4.32")) func `nothing is grabbed while nothing changes`() {
     #expect(FrameClock(.init(framesPerSecond: 5)).nextGrab == nil)
   }
 
-  @Test func anIsolatedChangeIsGrabbedAsSoonAsItIsPainted() {
+  @Test func `an isolated change is grabbed as soon as it is painted`() {
     var clock = FrameClock(.init(framesPerSecond: 5))
     clock.noteChange(at: Self.start)
     #expect(clock.nextGrab == Self.start + .milliseconds(1))
   }
 
-  @Test func aPictureThatIsStillBeingPaintedIsWaitedForAtMostThreeMilliseconds() {
+  @Test func `a picture that is still being painted is waited for at most three milliseconds`() {
     var clock = FrameClock(.init(framesPerSecond: 5))
     for step in 0..<20 { clock.noteChange(at: Self.start + .microseconds(Int64(step) * 500)) }
     #expect(clock.nextGrab == Self.start + .milliseconds(3))
   }
 
-  @Test func aChangeTooSoonAfterAGrabWaitsForTheInterval() {
+  @Test func `a change too soon after a grab waits for the interval`() {
     var clock = FrameClock(.init(framesPerSecond: 5))
     clock.noteChange(at: Self.start)
     clock.noteGrab(at: Self.start + .milliseconds(1))
@@ -79,7 +79,7 @@ private func periodic(_ hertz: Double, seconds: Double, jitter: TimeDelta, phase
     #expect(clock.nextGrab == Self.start + .milliseconds(1 + 200 - 10))
   }
 
-  @Test func beingEarlyIsPaidBackByTheNextGrab() {
+  @Test func `being early is paid back by the next grab`() {
     var screen = VirtualScreen(fps: 10)
     let changes = (0..<630).map { Self.start + .microseconds(Int64($0) * 95_200) }
     screen.run(changes: changes, until: Self.start + .seconds(60))
@@ -87,8 +87,9 @@ private func periodic(_ hertz: Double, seconds: Double, jitter: TimeDelta, phase
     #expect(screen.grabs.count >= 540)
   }
 
-  @Test(arguments: [10.0, 30, 60], [5.0, 15, 30])
-  func picturesOfRhythmicContentAreFreshAndNotTooMany(hertz: Double, fps: Double) {
+  @Test(arguments: [10.0, 30, 60], [5.0, 15, 30]) func `pictures of rhythmic content are fresh and not too many`(
+    hertz: Double, fps: Double
+  ) {
     for phase in stride(from: Int64(0), to: 100, by: 3) {
       var screen = VirtualScreen(fps: fps)
       let changes = periodic(hertz, seconds: 20, jitter: .milliseconds(1), phase: .zero)
@@ -102,7 +103,7 @@ private func periodic(_ hertz: Double, seconds: Double, jitter: TimeDelta, phase
     }
   }
 
-  @Test func contentThatStopsOnAnOddBeatIsStillShownSoon() {
+  @Test func `content that stops on an odd beat is still shown soon`() {
     var screen = VirtualScreen(fps: 5)
     let changes = periodic(10, seconds: 3.1, jitter: .zero, phase: .zero)
     screen.run(changes: changes, until: Self.start + .seconds(10))
@@ -111,7 +112,7 @@ private func periodic(_ hertz: Double, seconds: Double, jitter: TimeDelta, phase
     #expect(last.at - last.newestChange <= .milliseconds(320))
   }
 
-  @Test func contentWithoutRhythmIsGrabbedWhenTheIntervalAllows() {
+  @Test func `content without rhythm is grabbed when the interval allows`() {
     var clock = FrameClock(.init(framesPerSecond: 5))
     let gaps: [Int64] = [31, 95, 12, 140, 55, 23, 170, 80]
     var now = Self.start
@@ -124,7 +125,7 @@ private func periodic(_ hertz: Double, seconds: Double, jitter: TimeDelta, phase
     #expect(clock.nextGrab == now + .milliseconds(190))
   }
 
-  @Test func aDemandIsNotDelayedForQuiet() {
+  @Test func `a demand is not delayed for quiet`() {
     var clock = FrameClock(.init(framesPerSecond: 5))
     clock.noteDemand(at: Self.start)
     #expect(clock.nextGrab! <= Self.start)

@@ -1,3 +1,4 @@
+import FeatureKit
 import Glibc
 import RTCCapture
 import RTCMedia
@@ -11,14 +12,13 @@ private func format(_ width: Int, _ height: Int, fps: Double) -> VideoFormat {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct SyntheticCapturerTests {
-  /// S0.74, S1.27, S4.26, S4.28.
-  @Test func framesComeInOrderAtTheSizeAskedFor() async {
+  @Test(.feature("S0.74", "S1.27", "S4.26", "S4.28")) func `frames come in order at the size asked for`() async {
     let capturer = SyntheticCapturer(pattern: .clock)
     let collector = FrameCollector()
     capturer.startCapture(format: format(101, 67, fps: 200), consumer: collector)
     var last = Timestamp.zero
     for _ in 0..<10 {
-      guard let frame = await collector.frame() else { return #expect(Bool(false), "no frame") }
+      guard let frame = await collector.frame() else { Issue.record("no frame"); return }
       #expect(frame.size == PixelSize(width: 101, height: 67))
       #expect(frame.captureTime > last)
       last = frame.captureTime
@@ -26,7 +26,24 @@ private func format(_ width: Int, _ height: Int, fps: Double) -> VideoFormat {
     capturer.stopCapture()
   }
 
-  @Test func theFirstFrameIsWholeAndLaterOnesSayWhatChanged() async {
+  @Test(.feature("S4.30")) func `a capturer runs on a thread of its own from its start to its stop`() async {
+    let threads = Mutex<[UInt]>([])
+    let collector = FrameCollector { _ in threads.withLock { $0.append(UInt(pthread_self())) } }
+    let capturer = SyntheticCapturer(pattern: .clock)
+    let starter = Self.start(capturer, format(32, 32, fps: 200), collector)
+    for _ in 0..<10 { _ = await collector.frame() }
+    capturer.stopCapture()
+    let seen = threads.withLock { $0 }
+    #expect(seen.count >= 10 && Set(seen).count == 1 && !seen.contains(starter))
+  }
+
+  /// Returns the thread on which it was started.
+  private static func start(_ capturer: SyntheticCapturer, _ format: VideoFormat, _ consumer: FrameCollector) -> UInt {
+    capturer.startCapture(format: format, consumer: consumer)
+    return UInt(pthread_self())
+  }
+
+  @Test func `the first frame is whole and later ones say what changed`() async {
     let capturer = SyntheticCapturer(pattern: .bars)
     let collector = FrameCollector()
     capturer.startCapture(format: format(640, 360, fps: 100), consumer: collector)
@@ -37,17 +54,17 @@ private func format(_ width: Int, _ height: Int, fps: Double) -> VideoFormat {
     #expect((second?.damage?.reduce(0) { $0 + $1.area }).map { $0 < 640 * 36 } == true)
   }
 
-  @Test func anImpossibleSizeIsRefusedWithASentence() async {
+  @Test func `an impossible size is refused with a sentence`() async {
     let capturer = SyntheticCapturer(pattern: .bars)
     let collector = FrameCollector()
     capturer.startCapture(format: format(9000, 10, fps: 30), consumer: collector)
     guard case .failure(.unsupportedFormat(let sentence)) = await collector.started() else {
-      return #expect(Bool(false), "not refused")
+      Issue.record("not refused"); return
     }
     #expect(sentence.contains("9000x10"))
   }
 
-  @Test func aSecondStartIsRefusedAndAStartAfterAStopIsNot() async {
+  @Test func `a second start is refused and a start after a stop is not`() async {
     let capturer = SyntheticCapturer(pattern: .gradient)
     let (first, second, third) = (FrameCollector(), FrameCollector(), FrameCollector())
     capturer.startCapture(format: format(32, 32, fps: 100), consumer: first)
@@ -76,7 +93,7 @@ private func format(_ width: Int, _ height: Int, fps: Double) -> VideoFormat {
     }
   }
 
-  @Test func stoppingInsideACallbackMakesItTheLast() async {
+  @Test func `stopping inside a callback makes it the last`() async {
     let capturer = SyntheticCapturer(pattern: .gradient)
     let count = Counter()
     let collector = FrameCollector { _ in
@@ -90,7 +107,7 @@ private func format(_ width: Int, _ height: Int, fps: Double) -> VideoFormat {
     #expect(count.value.load(ordering: .relaxed) == 1)
   }
 
-  @Test func aSourceWithALimitEndsByItselfAndCanBeStartedAgain() async {
+  @Test func `a source with a limit ends by itself and can be started again`() async {
     let capturer = SyntheticCapturer(pattern: .noise, frameLimit: 3)
     for _ in 0..<2 {
       let collector = FrameCollector()
@@ -99,11 +116,11 @@ private func format(_ width: Int, _ height: Int, fps: Double) -> VideoFormat {
     }
   }
 
-  @Test func aFrameThatIsKeptDoesNotChange() async {
+  @Test func `a frame that is kept does not change`() async {
     let capturer = SyntheticCapturer(pattern: .noise)
     let collector = FrameCollector()
     capturer.startCapture(format: format(64, 64, fps: 500), consumer: collector)
-    guard let kept = await collector.frame() else { return #expect(Bool(false), "no frame") }
+    guard let kept = await collector.frame() else { Issue.record("no frame"); return }
     let before = checksum(kept)
     for _ in 0..<6 { #expect(await collector.frame() != nil) }
     #expect(checksum(kept) == before)

@@ -21,25 +21,26 @@ private func picture(
 }
 
 @Suite struct SyntheticPictureTests {
-  @Test(arguments: SyntheticPattern.allCases)
-  func theSameArgumentsDrawTheSamePicture(pattern: SyntheticPattern) {
+  @Test(arguments: SyntheticPattern.allCases) func `the same arguments draw the same picture`(pattern: SyntheticPattern)
+  {
     #expect(picture(pattern, frame: 77) == picture(pattern, frame: 77))
   }
 
-  @Test(arguments: SyntheticPattern.allCases)
-  func framesDiffer(pattern: SyntheticPattern) {
+  @Test(arguments: SyntheticPattern.allCases) func `frames differ`(pattern: SyntheticPattern) {
     #expect(picture(pattern, frame: 77) != picture(pattern, frame: 78))
   }
 
-  @Test(arguments: SyntheticPattern.allCases)
-  func redrawingOnlyTheDamageGivesTheWholePicture(pattern: SyntheticPattern) {
+  @Test(arguments: SyntheticPattern.allCases) func `redrawing only the damage gives the whole picture`(
+    pattern: SyntheticPattern
+  ) {
     for (earlier, frame) in [(0, 1), (59, 60), (100, 137)] as [(UInt64, UInt64)] {
       #expect(picture(pattern, frame: frame, over: earlier) == picture(pattern, frame: frame))
     }
   }
 
-  @Test(arguments: SyntheticPattern.allCases)
-  func everyPixelIsDrawnAtTheSmallestAndAtOddSizes(pattern: SyntheticPattern) {
+  @Test(arguments: SyntheticPattern.allCases) func `every pixel is drawn at the smallest and at odd sizes`(
+    pattern: SyntheticPattern
+  ) {
     for size in [
       PixelSize(width: 16, height: 16), PixelSize(width: 17, height: 31), PixelSize(width: 1025, height: 65),
     ] {
@@ -47,12 +48,12 @@ private func picture(
     }
   }
 
-  @Test func theSeedChangesNoise() {
+  @Test func `the seed changes noise`() {
     #expect(picture(.noise, frame: 1, seed: 1) != picture(.noise, frame: 1, seed: 2))
   }
 
   @Test(arguments: [PixelSize(width: 1920, height: 1080), PixelSize(width: 400, height: 300)])
-  func theClockCarriesFrameNumberAndTime(size: PixelSize) {
+  func `the clock carries frame number and time`(size: PixelSize) {
     let pixels = picture(.clock, frame: 0x123456, size: size, milliseconds: 0xdeadbeef)
     let cell = FrameBarcode.cellSize(in: size)
     var bits: UInt64 = 0
@@ -64,7 +65,7 @@ private func picture(
     #expect(FrameBarcode(bits: bits) == FrameBarcode(frame: 0x123456, milliseconds: 0xdeadbeef))
   }
 
-  @Test func aDamagedBarcodeIsRefused() {
+  @Test func `a damaged barcode is refused`() {
     let bits = FrameBarcode(frame: 5, milliseconds: 6).bits
     #expect(FrameBarcode(bits: bits ^ 1 << 30) == nil)
   }

@@ -5,8 +5,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ToneSourceTests {
-  @Test("what a tone source delivers is in order, exact to the sample, and in step with the clock")
-  func delivers() async throws {
+  @Test func `what a tone source delivers is in order, exact to the sample, and in step with the clock`() async throws {
     let listener = Listener(count: 20)
     let source = ToneSource(frequency: 440)
     source.startCapture(consumer: listener)
@@ -22,8 +21,7 @@ import Testing
     #expect(frames.flatMap(\.samples) == wave.samples(from: 0, count: 480 * 20, start: .zero))
   }
 
-  @Test("it starts once, stops twice, and starts again")
-  func startsAgain() async {
+  @Test func `it starts once, stops twice, and starts again`() async {
     let source = ToneSource(frequency: 440)
     source.stopCapture()
     let first = Listener(count: 1)
@@ -40,8 +38,7 @@ import Testing
     source.stopCapture()
   }
 
-  @Test("a consumer may stop it from inside a callback")
-  func stopsInside() async {
+  @Test func `a consumer may stop it from inside a callback`() async {
     let source = ToneSource(frequency: 440)
     let listener = Listener(count: 1) { source.stopCapture() }
     source.startCapture(consumer: listener)
@@ -50,8 +47,9 @@ import Testing
     #expect(listener.delivered == 1)
   }
 
-  @Test("the frequency is what was asked for, and has no seams", arguments: [20.0, 440, 997.3, 20_000])
-  func frequency(_ frequency: Double) {
+  @Test(arguments: [20.0, 440, 997.3, 20_000]) func `the frequency is what was asked for, and has no seams`(
+    _ frequency: Double
+  ) {
     let wave = ToneWave(frequency: frequency, amplitude: 0.5, pattern: .steady)
     // Across a whole second, where the phase is taken back.
     let block = wave.samples(from: 24_000, count: 48_000, start: .zero)
@@ -65,8 +63,7 @@ import Testing
     #expect(stride(from: 0, to: block.count, by: 2).allSatisfy { block[$0] == block[$0 + 1] })
   }
 
-  @Test("a beep sounds for 50 ms from each whole second on")
-  func beeps() {
+  @Test func `a beep sounds for 50 ms from each whole second on`() {
     let wave = ToneWave(frequency: 1_000, amplitude: 0.5, pattern: .beeps)
     let start = Timestamp.zero + .milliseconds(12_345)
     let samples = wave.samples(from: 0, count: 96_000, start: start)
@@ -75,8 +72,7 @@ import Testing
     #expect(heard.count > 2 * 2_300 && heard.count <= 2 * 2_400)
   }
 
-  @Test("what cannot be heard is moved into the range")
-  func range() {
+  @Test func `what cannot be heard is moved into the range`() {
     #expect(ToneSource(frequency: 1).frequency == 20 && ToneSource(frequency: 1e9).frequency == 20_000)
     #expect(ToneSource(frequency: .nan).frequency == 440 && ToneSource(frequency: 440, amplitude: 7).amplitude == 1)
   }

@@ -26,21 +26,21 @@ extension X11CaptureTests {
       return count
     }
 
-    @Test func thePointerIsDrawnWhereItIs() async throws {
+    @Test func `the pointer is drawn where it is`() async throws {
       let (display, _) = try bluePicture()
       let (capturer, _, frame) = try await begin(display, cursor: true)
       #expect(foreignPixels(frame, around: 100, 100) > 20)
       capturer.stopCapture()
     }
 
-    @Test func withoutCursorThePictureIsTheScreen() async throws {
+    @Test func `without cursor the picture is the screen`() async throws {
       let (display, _) = try bluePicture()
       let (capturer, _, frame) = try await begin(display, cursor: false)
       #expect(foreignPixels(frame, around: 100, 100) == 0)
       capturer.stopCapture()
     }
 
-    @Test func movingThePointerAloneIsAChangeOfItsOldAndNewPlace() async throws {
+    @Test func `moving the pointer alone is a change of its old and new place`() async throws {
       let (display, client) = try bluePicture()
       let (capturer, collector, _) = try await begin(display, cursor: true)
       client.warpPointer(x: 400, y: 300)
@@ -54,7 +54,7 @@ extension X11CaptureTests {
       capturer.stopCapture()
     }
 
-    @Test func motionOfADeviceIsHeardAndNotPolled() async throws {
+    @Test func `motion of a device is heard and not polled`() async throws {
       let (display, _) = try bluePicture()
       let (capturer, collector, first) = try await begin(display, cursor: true)
       try display.run("xdotool", "mousemove_relative", "--", "50", "40")
@@ -64,7 +64,7 @@ extension X11CaptureTests {
       capturer.stopCapture()
     }
 
-    @Test func drawingUnderThePointerKeepsThePointer() async throws {
+    @Test func `drawing under the pointer keeps the pointer`() async throws {
       let (display, client) = try bluePicture()
       let (capturer, collector, _) = try await begin(display, cursor: true)
       client.fill(PixelRect(x: 80, y: 80, width: 60, height: 60), 0x00ff00)
@@ -72,7 +72,7 @@ extension X11CaptureTests {
       #expect(frame.pixel(85, 135) == 0x00ff00)
       client.warpPointer(x: 500, y: 400)
       let after = try #require(await collector.frame())
-      for y in 85..<135 { for x in 85..<135 where after.pixel(x, y) != 0x00ff00 { #expect(Bool(false), "\(x),\(y)") } }
+      for y in 85..<135 { for x in 85..<135 where after.pixel(x, y) != 0x00ff00 { Issue.record("\(x),\(y)") } }
       capturer.stopCapture()
     }
   }

@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCCaptureX11
 import RTCMedia
 import Testing
@@ -5,7 +6,7 @@ import XvfbKit
 
 extension X11CaptureTests {
   @Suite struct ListingTests {
-    @Test func screensMonitorsAndWindowsAreListed() throws {
+    @Test func `screens, monitors and windows are listed`() throws {
       let display = try XvfbDisplay()
       let client = XClient(display)
       let id = client.window(PixelRect(x: 7, y: 8, width: 90, height: 60), title: "Listed window")
@@ -19,7 +20,7 @@ extension X11CaptureTests {
         ])
     }
 
-    @Test func theProbeSaysWhatTheDisplayHas() throws {
+    @Test func `the probe says what the display has`() throws {
       let display = try XvfbDisplay(options: ["-extension", "Composite"])
       let probe = try X11Probe(display: display.name)
       #expect(probe.sharesMemory && probe.isDirect && probe.depth == 24)
@@ -27,11 +28,12 @@ extension X11CaptureTests {
       #expect(probe.extensions.first { $0.name == "Composite" }.map { $0.version == nil } == true)
     }
 
-    /// S4.22, S4.23, S4.34.
-    @Test func theSupportedFormatIsTheTargetsSize() throws {
+    @Test(.feature("S1.22", "S4.22", "S4.23", "S4.34")) func `the supported format is the target's size`() throws {
       let display = try XvfbDisplay()
       let whole = X11Capturer(options: X11CaptureOptions(display: display.name))
-      #expect(whole.supportedFormats.first?.size == PixelSize(width: 640, height: 480))
+      let format = try #require(whole.supportedFormats.first)
+      #expect(format.size == PixelSize(width: 640, height: 480) && format.pixelFormat == .bgra)
+      #expect(format.frameRates.contains(1) && format.frameRates.contains(60))
       let missing = X11Capturer(options: X11CaptureOptions(display: display.name, target: .window("none")))
       #expect(missing.supportedFormats.isEmpty)
     }

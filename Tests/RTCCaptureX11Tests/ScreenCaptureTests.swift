@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCCaptureX11
 import RTCMedia
 import RTCTestKit
@@ -30,8 +31,7 @@ final class Notices: Sendable {
 
 extension X11CaptureTests {
   @Suite struct ScreenCaptureTests {
-    /// S4.20, S4.35.
-    @Test func theFirstFrameIsTheWholeScreen() async throws {
+    @Test(.feature("S4.20", "S4.35")) func `the first frame is the whole screen`() async throws {
       let display = try XvfbDisplay()
       let client = XClient(display)
       client.fill(PixelRect(x: 0, y: 0, width: 640, height: 480), 0x123456)
@@ -43,8 +43,7 @@ extension X11CaptureTests {
       capturer.stopCapture()
     }
 
-    /// S4.32, S4.33.
-    @Test func damageIsWhatWasDrawnAndNothingElseMakesFrames() async throws {
+    @Test(.feature("S4.32", "S4.33")) func `damage is what was drawn and nothing else makes frames`() async throws {
       let display = try XvfbDisplay()
       let client = XClient(display)
       let (capturer, collector, _) = try await begin(display)
@@ -61,7 +60,7 @@ extension X11CaptureTests {
       capturer.stopCapture()
     }
 
-    @Test func anOddSizedScreenIsCaptured() async throws {
+    @Test func `an odd sized screen is captured`() async throws {
       let display = try XvfbDisplay(screen: "321x243x24")
       let client = XClient(display)
       let (capturer, collector, first) = try await begin(display)
@@ -73,8 +72,7 @@ extension X11CaptureTests {
       capturer.stopCapture()
     }
 
-    /// S4.42.
-    @Test func aKeptFrameStaysAsItWas() async throws {
+    @Test(.feature("S4.42")) func `a kept frame stays as it was`() async throws {
       let display = try XvfbDisplay()
       let client = XClient(display)
       let whole = PixelRect(x: 0, y: 0, width: 640, height: 480)
@@ -90,8 +88,7 @@ extension X11CaptureTests {
       capturer.stopCapture()
     }
 
-    /// S4.27, S4.29.
-    @Test func aSecondStartIsRefusedAndStoppingTwiceIsSafe() async throws {
+    @Test(.feature("S4.27", "S4.29")) func `a second start is refused and stopping twice is safe`() async throws {
       let display = try XvfbDisplay()
       let (capturer, _, _) = try await begin(display)
       let second = FrameCollector()
@@ -105,8 +102,7 @@ extension X11CaptureTests {
       capturer.stopCapture()
     }
 
-    /// S4.27.
-    @Test func stoppingInsideACallbackMakesItTheLast() async throws {
+    @Test(.feature("S4.27")) func `stopping inside a callback makes it the last`() async throws {
       let display = try XvfbDisplay()
       let client = XClient(display)
       let capturer = X11Capturer(options: X11CaptureOptions(display: display.name))
@@ -122,7 +118,7 @@ extension X11CaptureTests {
       #expect(counter.count.withLock { $0 } == 1)
     }
 
-    @Test func aVanishedDisplayEndsTheCaptureWithASentence() async throws {
+    @Test func `a vanished display ends the capture with a sentence`() async throws {
       let display = try XvfbDisplay()
       let (capturer, collector, _) = try await begin(display)
       display.end()
@@ -130,7 +126,7 @@ extension X11CaptureTests {
       capturer.stopCapture()
     }
 
-    @Test func theCastFollowsANewScreenSize() async throws {
+    @Test func `the cast follows a new screen size`() async throws {
       let display = try XvfbDisplay(screen: "1024x768x24")
       let client = XClient(display)
       let (capturer, collector, first) = try await begin(display)
@@ -145,7 +141,7 @@ extension X11CaptureTests {
       capturer.stopCapture()
     }
 
-    @Test func aRegionShowsOnlyItsPartAndSleepsThroughTheRest() async throws {
+    @Test func `a region shows only its part and sleeps through the rest`() async throws {
       let display = try XvfbDisplay()
       let client = XClient(display)
       let (capturer, collector, first) = try await begin(

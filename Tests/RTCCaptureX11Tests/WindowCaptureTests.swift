@@ -8,7 +8,7 @@ extension X11CaptureTests {
   @Suite struct WindowCaptureTests {
     private static let place = PixelRect(x: 50, y: 40, width: 200, height: 120)
 
-    @Test func aCoveredWindowIsWhole() async throws {
+    @Test func `a covered window is whole`() async throws {
       let display = try XvfbDisplay()
       let client = XClient(display)
       let window = client.window(Self.place, title: "Under", border: 3, color: 0x00aa00)
@@ -26,7 +26,7 @@ extension X11CaptureTests {
       capturer.stopCapture()
     }
 
-    @Test func theCastFollowsTheWindowsSize() async throws {
+    @Test func `the cast follows the window's size`() async throws {
       let display = try XvfbDisplay()
       let client = XClient(display)
       let window = client.window(Self.place, title: "Sized", color: 0x123456)
@@ -38,7 +38,7 @@ extension X11CaptureTests {
       capturer.stopCapture()
     }
 
-    @Test func aMovedWindowDoesNotStartOver() async throws {
+    @Test func `a moved window does not start over`() async throws {
       let display = try XvfbDisplay()
       let client = XClient(display)
       let window = client.window(Self.place, title: "Moved", color: 0x123456)
@@ -54,7 +54,7 @@ extension X11CaptureTests {
       capturer.stopCapture()
     }
 
-    @Test func aWindowHiddenAndShownAgainGoesOn() async throws {
+    @Test func `a window hidden and shown again goes on`() async throws {
       let display = try XvfbDisplay()
       let client = XClient(display)
       let window = client.window(Self.place, title: "Blinks", color: 0x123456)
@@ -67,7 +67,7 @@ extension X11CaptureTests {
       capturer.stopCapture()
     }
 
-    @Test func aClosedWindowEndsTheCaptureWithASentence() async throws {
+    @Test func `a closed window ends the capture with a sentence`() async throws {
       let display = try XvfbDisplay()
       let client = XClient(display)
       let window = client.window(Self.place, title: "Gone", color: 0x123456)

@@ -9,8 +9,7 @@ extension X11CaptureTests {
   @Suite(.enabled(if: XWaylandDisplay.isInstalled)) struct XWaylandTests {
     @Test(arguments: [
       X11CaptureOptions.Target.screen, .monitor("0"), .region(PixelRect(x: 0, y: 0, width: 100, height: 100)),
-    ])
-    func theScreenIsRefusedWithWhatWorksInstead(target: X11CaptureOptions.Target) async throws {
+    ]) func `the screen is refused with what works instead`(target: X11CaptureOptions.Target) async throws {
       let display = try XWaylandDisplay()
       let collector = FrameCollector()
       let capturer = X11Capturer(options: X11CaptureOptions(display: display.name, target: target))
@@ -25,7 +24,7 @@ extension X11CaptureTests {
       #expect(capturer.supportedFormats.isEmpty)
     }
 
-    @Test func aWindowIsCapturedAndFollowed() async throws {
+    @Test func `a window is captured and followed`() async throws {
       let display = try XWaylandDisplay()
       let client = XClient(display)
       let window = client.window(
@@ -40,7 +39,7 @@ extension X11CaptureTests {
       #expect(frame.pixel(199, 119) == 0x00aa00)
     }
 
-    @Test func listsAndProbesSayThatTheScreenCannotBeCaptured() throws {
+    @Test func `lists and probes say that the screen cannot be captured`() throws {
       let display = try XWaylandDisplay()
       let client = XClient(display)
       let id = client.window(PixelRect(x: 7, y: 8, width: 90, height: 60), title: "Listed window")
@@ -50,7 +49,7 @@ extension X11CaptureTests {
       #expect(try X11Probe(display: display.name).screenRefusal == screens.screenRefusal)
     }
 
-    @Test func aDisplayWithAScreenIsNotRefused() throws {
+    @Test func `a display with a screen is not refused`() throws {
       let display = try XvfbDisplay()
       #expect(try X11Screens.list(display: display.name).screenRefusal == nil)
       #expect(try X11Probe(display: display.name).screenRefusal == nil)

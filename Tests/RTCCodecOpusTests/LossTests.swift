@@ -46,8 +46,7 @@ import Testing
     return (off / whole).squareRoot()
   }
 
-  @Test("a lost packet is recovered from the one after it")
-  func recovers() throws {
+  @Test func `a lost packet is recovered from the one after it`() throws {
     let packets = try packets { _ in }
     let recovered = try error(packets) { try $0.recover(sampleCount: 960, from: packets[$1 + 1]) }
     let concealed = try error(packets) { decoder, _ in try decoder.conceal(sampleCount: 960) }
@@ -55,8 +54,7 @@ import Testing
     #expect(recovered < concealed / 2)
   }
 
-  @Test("without expected loss nothing is spent on recovery")
-  func onlyWhenNeeded() throws {
+  @Test func `without expected loss nothing is spent on recovery`() throws {
     let with = try packets { _ in }
     let without = try packets { $0.expectedLoss = 0 }
     let off = try packets { $0.usesForwardErrorCorrection = false }
@@ -66,8 +64,7 @@ import Testing
     #expect(without != with && off != with)
   }
 
-  @Test("concealment goes on with what was heard and fades")
-  func conceals() throws {
+  @Test func `concealment goes on with what was heard and fades`() throws {
     let encoder = try OpusAudioEncoder(AudioEncoderSettings())
     let decoder = try OpusAudioDecoder()
     var last: [Float] = []

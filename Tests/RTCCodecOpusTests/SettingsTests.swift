@@ -4,8 +4,7 @@ import RTCWire
 import Testing
 
 @Suite struct Settings {
-  @Test("what Opus cannot do is refused in a sentence")
-  func refusals() {
+  @Test func `what Opus cannot do is refused in a sentence`() {
     let changes: [(inout AudioEncoderSettings) -> Void] = [
       { $0.channels = 0 }, { $0.channels = 3 }, { $0.frameMilliseconds = 15 }, { $0.frameMilliseconds = -20 },
       { $0.bitrate = 5_999 }, { $0.bitrate = 510_001 }, { $0.bitrate = .min }, { $0.complexity = 11 },
@@ -22,8 +21,7 @@ import Testing
     }
   }
 
-  @Test("a frame must be whole")
-  func wholeFrames() throws {
+  @Test func `a frame must be whole`() throws {
     let encoder = try OpusAudioEncoder(AudioEncoderSettings())
     for count in [0, 960, 1_919, 1_921, 3_840] {
       #expect(throws: AudioEncoderError.wrongSampleCount(expected: 1_920, got: count)) {
@@ -32,8 +30,7 @@ import Testing
     }
   }
 
-  @Test("everything can change between two frames, and a decoder follows")
-  func changes() throws {
+  @Test func `everything can change between two frames, and a decoder follows`() throws {
     var settings = AudioEncoderSettings()
     let encoder = try OpusAudioEncoder(settings)
     let decoder = try OpusAudioDecoder()
@@ -71,14 +68,12 @@ import Testing
     }
   }
 
-  @Test("two channels are coded as one where one is asked for")
-  func mono() throws {
+  @Test func `two channels are coded as one where one is asked for`() throws {
     #expect(try packets { _ in }.allSatisfy { OpusPacket($0)?.channels == 2 })
     #expect(try packets { $0.codesMono = true }.dropFirst(2).allSatisfy { OpusPacket($0)?.channels == 1 })
   }
 
-  @Test("what the far side cannot play is left out", arguments: [8_000, 16_000, 24_000])
-  func playbackRate(_ rate: Int) throws {
+  @Test(arguments: [8_000, 16_000, 24_000]) func `what the far side cannot play is left out`(_ rate: Int) throws {
     func heard(_ packets: [[UInt8]]) throws -> Double {
       let decoder = try OpusAudioDecoder()
       let sound = Array(try packets.flatMap { try decoder.decode($0) }.dropFirst(9_600))
@@ -89,13 +84,11 @@ import Testing
     #expect(rate < 24_000 ? narrow < whole / 20 : narrow > whole / 2)
   }
 
-  @Test("packets are of one size where that is asked for")
-  func constantBitrate() throws {
+  @Test func `packets are of one size where that is asked for`() throws {
     #expect(Set(try packets { $0.isConstantBitrate = true }.dropFirst(2).map(\.count)).count == 1)
   }
 
-  @Test("samples beyond any loudness do no harm")
-  func wildSamples() throws {
+  @Test func `samples beyond any loudness do no harm`() throws {
     let encoder = try OpusAudioEncoder(AudioEncoderSettings())
     let decoder = try OpusAudioDecoder()
     for value in [Float.infinity, -.infinity, .nan, .greatestFiniteMagnitude, 1e10, -5, .leastNonzeroMagnitude] {
@@ -109,15 +102,13 @@ import Testing
     }
   }
 
-  @Test("the library names itself, and its delay")
-  func library() throws {
+  @Test func `the library names itself, and its delay`() throws {
     #expect(OpusAudioEncoder.library.hasPrefix("libopus "))
     #expect((100...960).contains(try OpusAudioEncoder(AudioEncoderSettings()).lookahead))
     #expect(try OpusAudioEncoder.factory(AudioEncoderSettings()).settings == AudioEncoderSettings())
   }
 
-  @Test("a decoder refuses what is no packet, and goes on")
-  func hostilePackets() throws {
+  @Test func `a decoder refuses what is no packet, and goes on`() throws {
     let decoder = try OpusAudioDecoder()
     #expect(throws: AudioDecoderError.emptyPacket) { try decoder.decode([]) }
     #expect(throws: AudioDecoderError.emptyPacket) { try decoder.recover(sampleCount: 960, from: []) }

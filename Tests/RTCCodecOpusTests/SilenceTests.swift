@@ -11,8 +11,9 @@ import Testing
     return try OpusAudioEncoder(settings)
   }
 
-  @Test("silence costs next to nothing", arguments: [AudioEncoderSettings.Application.audio, .voice])
-  func costsNothing(_ application: AudioEncoderSettings.Application) throws {
+  @Test(arguments: [AudioEncoderSettings.Application.audio, .voice]) func `silence costs next to nothing`(
+    _ application: AudioEncoderSettings.Application
+  ) throws {
     let encoder = try encoder(application)
     for index in 0..<100 { _ = try encoder.encode(Array(Loss.voice[index * 960..<(index + 1) * 960])) }
     let silence = [Float](repeating: 0, count: 960)
@@ -30,8 +31,7 @@ import Testing
     #expect(try encoder.encode(Array(Loss.voice[..<960])) != nil)
   }
 
-  @Test("soft music is not silence", arguments: [0, 5, 10])
-  func softMusic(_ complexity: Int) throws {
+  @Test(arguments: [0, 5, 10]) func `soft music is not silence`(_ complexity: Int) throws {
     var settings = AudioEncoderSettings()
     settings.complexity = complexity
     let encoder = try OpusAudioEncoder(settings)
@@ -41,16 +41,14 @@ import Testing
     }
   }
 
-  @Test("silence is sent when asked for")
-  func withoutDTX() throws {
+  @Test func `silence is sent when asked for`() throws {
     var settings = AudioEncoderSettings()
     settings.usesDiscontinuousTransmission = false
     let encoder = try OpusAudioEncoder(settings)
     for _ in 0..<100 { #expect(try encoder.encode([Float](repeating: 0, count: 1_920)) != nil) }
   }
 
-  @Test("what comes after silence is heard at once, at its level")
-  func soundAfterSilence() throws {
+  @Test func `what comes after silence is heard at once, at its level`() throws {
     let encoder = try OpusAudioEncoder(AudioEncoderSettings())
     let decoder = try OpusAudioDecoder()
     for _ in 0..<200 {

@@ -1,12 +1,13 @@
+import FeatureKit
 import RTCCodecOpus
 import RTCMedia
 import RTCWire
 import Testing
 
 @Suite struct Tones {
-  /// S4.2.
-  @Test("a tone comes out at its pitch and level", arguments: [10, 20, 40, 60], [1, 2])
-  func pitchAndLevel(_ milliseconds: Int, _ channels: Int) throws {
+  @Test(.feature("S4.2"), arguments: [10, 20, 40, 60], [1, 2]) func `a tone comes out at its pitch and level`(
+    _ milliseconds: Int, _ channels: Int
+  ) throws {
     var settings = AudioEncoderSettings()
     settings.frameMilliseconds = milliseconds
     settings.channels = channels
@@ -27,8 +28,7 @@ import Testing
     for other in [500.0, 950, 1_050, 2_000, 5_000] { #expect(Tone.level(settled, at: other) < 0.005) }
   }
 
-  @Test("the two channels stay apart")
-  func stereo() throws {
+  @Test func `the two channels stay apart`() throws {
     let encoder = try OpusAudioEncoder(AudioEncoderSettings())
     let decoder = try OpusAudioDecoder()
     var heard: [Float] = []
@@ -46,8 +46,7 @@ import Testing
     #expect(Tone.level(settled.channel(1), at: 440) < 0.01)
   }
 
-  @Test("the bitrate is kept to", arguments: [16_000, 64_000, 128_000, 256_000])
-  func bitrate(_ bitrate: Int) throws {
+  @Test(arguments: [16_000, 64_000, 128_000, 256_000]) func `the bitrate is kept to`(_ bitrate: Int) throws {
     var settings = AudioEncoderSettings()
     settings.bitrate = bitrate
     let encoder = try OpusAudioEncoder(settings)
@@ -63,8 +62,7 @@ import Testing
     #expect(abs(Double(bytes * 8) / 2 / Double(bitrate) - 1) < 0.25)
   }
 
-  @Test("no packet is larger than a datagram can carry", arguments: [20, 60])
-  func largest(_ milliseconds: Int) throws {
+  @Test(arguments: [20, 60]) func `no packet is larger than a datagram can carry`(_ milliseconds: Int) throws {
     var settings = AudioEncoderSettings()
     settings.bitrate = 510_000
     settings.frameMilliseconds = milliseconds

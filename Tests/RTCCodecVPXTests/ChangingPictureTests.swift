@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCMedia
 import RTCPrimitives
 import Testing
@@ -5,7 +6,7 @@ import Testing
 @Suite struct ChangingPictureTests {
   let size = PixelSize(width: 640, height: 360)
 
-  @Test func aSmallChangeIsNearLosslessAtOnce() throws {
+  @Test func `a small change is near lossless at once`() throws {
     var page = Page(size: size)
     var loop = try Loop(VideoEncoderSettings(size: size, targetBitrate: .megabitsPerSecond(1)))
     page.draw(into: loop.encoder.picture)
@@ -21,8 +22,7 @@ import Testing
     #expect(loop.encoder.refinementTime(now: loop.now) == nil)
   }
 
-  /// S4.25.
-  @Test func detailKeepsSharpnessAndDropsFramesWhereMotionKeepsFrames() throws {
+  @Test(.feature("S4.25")) func `detail keeps sharpness and drops frames where motion keeps frames`() throws {
     func run(_ hint: ContentHint) throws -> (frames: Int, worst: Int) {
       var page = Page(size: size)
       var loop = try Loop(
@@ -45,7 +45,7 @@ import Testing
     #expect(detail.worst < motion.worst)
   }
 
-  @Test func aChangeLeftOutForLackOfBitsComesLater() throws {
+  @Test func `a change left out for lack of bits comes later`() throws {
     var page = Page(size: size)
     var loop = try Loop(VideoEncoderSettings(size: size, targetBitrate: .kilobitsPerSecond(200)))
     page.draw(into: loop.encoder.picture)
@@ -64,8 +64,7 @@ import Testing
 
   @Test(arguments: [
     PixelSize(width: 1, height: 1), PixelSize(width: 317, height: 243), PixelSize(width: 33, height: 17),
-  ])
-  func oddSizesWork(size: PixelSize) throws {
+  ]) func `odd sizes work`(size: PixelSize) throws {
     let page = Page(size: size)
     var loop = try Loop(VideoEncoderSettings(size: size))
     page.draw(into: loop.encoder.picture)
@@ -75,7 +74,7 @@ import Testing
     #expect(page.psnr(try #require(loop.shown)) >= 38)
   }
 
-  @Test func aNewSizeComesWithAKeyFrame() throws {
+  @Test func `a new size comes with a key frame`() throws {
     var loop = try Loop(VideoEncoderSettings(size: size))
     Page(size: size).draw(into: loop.encoder.picture)
     _ = try loop.encode(changed: nil)
@@ -90,8 +89,7 @@ import Testing
     }
   }
 
-  /// S4.15, S4.16.
-  @Test func aFrameCanBeReadWhereItLies() throws {
+  @Test(.feature("S4.15", "S4.16")) func `a frame can be read where it lies`() throws {
     let page = Page(size: size)
     var loop = try Loop(VideoEncoderSettings(size: size, targetBitrate: .megabitsPerSecond(4)))
     let buffer = try #require(
@@ -115,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func sizesBeyondTheCodecAreRefused() {
+  @Test func `sizes beyond the codec are refused`() {
     let huge = PixelSize(width: 20_000, height: 10)
     #expect(throws: VideoEncoderError.unsupportedSize(huge)) { try Loop(VideoEncoderSettings(size: huge)) }
   }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct RestingPictureTests {
   let size = PixelSize(width: 640, height: 360)
 
-  @Test func aRestingPageBecomesVisuallyLosslessAndThenNothingIsSent() throws {
+  @Test func `a resting page becomes visually lossless and then nothing is sent`() throws {
     let page = Page(size: size)
     var loop = try Loop(VideoEncoderSettings(size: size, targetBitrate: .kilobitsPerSecond(400)))
     page.draw(into: loop.encoder.picture)
@@ -19,7 +19,7 @@ import Testing
     #expect(try loop.encode(changed: []) == nil)
   }
 
-  @Test func refinementKeepsToTheRate() throws {
+  @Test func `refinement keeps to the rate`() throws {
     let page = Page(size: size)
     var loop = try Loop(VideoEncoderSettings(size: size, targetBitrate: .kilobitsPerSecond(200)))
     page.draw(into: loop.encoder.picture)
@@ -29,7 +29,7 @@ import Testing
     #expect(first.data.count + spent.bytes < 200_000 / 8 * 4)
   }
 
-  @Test func aKeyFrameOfARestingPageCanBeAskedForAndIsRefinedAgain() throws {
+  @Test func `a key frame of a resting page can be asked for and is refined again`() throws {
     let page = Page(size: size)
     var loop = try Loop(VideoEncoderSettings(size: size, targetBitrate: .kilobitsPerSecond(600)))
     page.draw(into: loop.encoder.picture)
@@ -41,7 +41,7 @@ import Testing
     #expect(page.psnr(try #require(loop.shown)) >= 40)
   }
 
-  @Test func whatIsNotDamagedStaysAsItWasOverTwoHundredFrames() throws {
+  @Test func `what is not damaged stays as it was over two hundred frames`() throws {
     var page = Page(size: size)
     var loop = try Loop(VideoEncoderSettings(size: size, targetBitrate: .megabitsPerSecond(1)))
     page.draw(into: loop.encoder.picture)

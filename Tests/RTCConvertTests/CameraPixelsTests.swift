@@ -3,8 +3,7 @@ import RTCMedia
 import Testing
 
 @Suite struct CameraPixelsTests {
-  @Test("YUYV becomes I420, rows taken by their stride")
-  func fromYUYV() throws {
+  @Test func `YUYV becomes I420, rows taken by their stride`() throws {
     let size = PixelSize(width: 6, height: 3)
     let stride = 16
     var bytes = [UInt8](repeating: 99, count: stride * 2 + 12)
@@ -30,8 +29,7 @@ import Testing
     }
   }
 
-  @Test("Too few bytes, and sizes that YUYV cannot have, give no picture")
-  func shortYUYV() {
+  @Test func `too few bytes, and sizes that YUYV cannot have, give no picture`() {
     let bytes = [UInt8](repeating: 0, count: 47)
     #expect(yuyv(bytes, stride: 12, size: PixelSize(width: 6, height: 4)) == nil)
     #expect(yuyv(bytes, stride: 8, size: PixelSize(width: 6, height: 2)) == nil)
@@ -39,8 +37,7 @@ import Testing
     #expect(yuyv(bytes, stride: 12, size: PixelSize(width: 0, height: 0)) == nil)
   }
 
-  @Test("A JPEG picture is decoded in its colours")
-  func fromJPEG() throws {
+  @Test func `a JPEG picture is decoded in its colours`() throws {
     let buffer = try #require(jpeg(Self.red, size: PixelSize(width: 16, height: 16)))
     #expect(buffer.format == .bgra)
     for row in 0..<16 {
@@ -53,8 +50,7 @@ import Testing
     }
   }
 
-  @Test("What is no JPEG, or one of another size, gives no picture, and a damaged one does no harm")
-  func badJPEG() {
+  @Test func `what is no JPEG, or one of another size, gives no picture, and a damaged one does no harm`() {
     let size = PixelSize(width: 16, height: 16)
     #expect(jpeg(Self.red, size: PixelSize(width: 32, height: 16)) == nil)
     #expect(jpeg([UInt8](), size: size) == nil)

@@ -25,8 +25,8 @@ func packedFrame(
 
 /// What is written in a picture, gaps left out.
 func planes(_ picture: InputPicture) -> [[UInt8]] {
-  (0..<3).map { index in
-    let extent = PixelFormat.i420.planeExtent(index, of: picture.size)
+  (0..<picture.format.planeCount).map { index in
+    let extent = picture.format.planeExtent(index, of: picture.size)
     let stride = picture.stride(ofPlane: index)
     return picture.withPlane(index) { bytes in
       var result: [UInt8] = []
@@ -46,8 +46,9 @@ func planes(_ picture: InputPicture) -> [[UInt8]] {
     )
   }
 
-  @Test(arguments: [PixelFormat.bgra, .rgba])
-  func flatColoursComeBackWithinTwoLevels(format: PixelFormat) throws {
+  @Test(arguments: [PixelFormat.bgra, .rgba]) func `flat colours come back within two levels`(format: PixelFormat)
+    throws
+  {
     let size = PixelSize(width: 34, height: 18)
     let picture = InputPicture(size: size)
     var converter = FrameConverter()
@@ -67,7 +68,7 @@ func planes(_ picture: InputPicture) -> [[UInt8]] {
 
   /// What Chromium makes of a canvas.
   @Test(arguments: [PixelFormat.i420, .i444], [PixelSize(width: 70, height: 35), PixelSize(width: 32, height: 16)])
-  func aFrameOfFullRangeKeepsItsColours(format: PixelFormat, target: PixelSize) throws {
+  func `a frame of full range keeps its colours`(format: PixelFormat, target: PixelSize) throws {
     _ = try convertColours(format, target, .bt709Full, within: 6) { r, g, b in
       let y = 0.2126 * r + 0.7152 * g + 0.0722 * b
       return [y, 128 + (b - y) / 1.8556, 128 + (r - y) / 1.5748].map { UInt8(max(0, min(255, $0.rounded()))) }
@@ -75,7 +76,7 @@ func planes(_ picture: InputPicture) -> [[UInt8]] {
   }
 
   @Test(arguments: [PixelFormat.i420, .i444], [PixelSize(width: 70, height: 35), PixelSize(width: 32, height: 16)])
-  func aFrameOfTheOtherMatrixKeepsItsColours(format: PixelFormat, target: PixelSize) throws {
+  func `a frame of the other matrix keeps its colours`(format: PixelFormat, target: PixelSize) throws {
     let extraPasses = try convertColours(format, target, .bt709Limited, within: 4) { r, g, b in
       let y = 0.2126 * r + 0.7152 * g + 0.0722 * b
       return [

@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCConvert
 import RTCMedia
 import RTCPrimitives
@@ -10,15 +11,14 @@ import Testing
   }
 
   @Test(arguments: [PixelSize(width: 128, height: 72), PixelSize(width: 131, height: 77)], [PixelFormat.bgra, .rgba])
-  func manyPartsMakeTheSameAsTheWhole(size: PixelSize, format: PixelFormat) throws {
+  func `many parts make the same as the whole`(size: PixelSize, format: PixelFormat) throws {
     let frame = try packedFrame(format, size, color: noise)
     try expectPartsEqualWhole(frame, target: size)
   }
 
   @Test(arguments: [
     PixelSize(width: 64, height: 36), PixelSize(width: 96, height: 54), PixelSize(width: 101, height: 59),
-  ])
-  func scaledPartsMakeTheSameAsTheScaledWhole(target: PixelSize) throws {
+  ]) func `scaled parts make the same as the scaled whole`(target: PixelSize) throws {
     let frame = try packedFrame(.bgra, PixelSize(width: 128, height: 72), color: noise)
     try expectPartsEqualWhole(frame, target: target)
   }
@@ -38,8 +38,7 @@ import Testing
     #expect(planes(whole) == planes(parts))
   }
 
-  /// S4.15.
-  @Test func onlyTheDamageIsWritten() throws {
+  @Test(.feature("S4.15")) func `only the damage is written`() throws {
     let size = PixelSize(width: 64, height: 64)
     let picture = InputPicture(size: size)
     let before = planes(picture)
@@ -53,8 +52,8 @@ import Testing
     #expect(try converter.convert(frame, rects: [], into: picture) == [])
   }
 
-  @Test(arguments: [PixelFormat.i420, .nv12, .i444])
-  func planarFramesKeepTheirValues(format: PixelFormat) throws {
+  @Test(arguments: [PixelFormat.i420, .nv12, .i444]) func `planar frames keep their values`(format: PixelFormat) throws
+  {
     let size = PixelSize(width: 63, height: 41)
     let buffer = try #require(
       PixelBuffer.allocate(format: format, size: size) { plane, bytes, _ in

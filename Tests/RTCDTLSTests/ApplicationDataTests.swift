@@ -3,7 +3,7 @@ import RTCPrimitives
 import Testing
 
 @Suite struct ApplicationDataTests {
-  @Test func messagesOfAllSizesArriveWhole() throws {
+  @Test func `messages of all sizes arrive whole`() throws {
     let pair = try makePair()
     pair.run()
     pair.events = [.client: [], .server: []]
@@ -18,7 +18,7 @@ import Testing
     #expect(pair.datagramSizes.max()! <= 1200)
   }
 
-  @Test func aReplayedMessageIsDeliveredOnce() throws {
+  @Test func `a replayed message is delivered once`() throws {
     let pair = try makePair(weather: Weather(duplication: 1))
     pair.run()
     try pair.send([9], from: .client)
@@ -26,7 +26,7 @@ import Testing
     #expect(pair.events[.server]!.filter { $0 == .data([9]) }.count == 1)
   }
 
-  @Test func sendingTooEarlyTooMuchOrTooLateIsRefused() throws {
+  @Test func `sending too early too much or too late is refused`() throws {
     let pair = try makePair()
     #expect(throws: DTLSSendError.notConnected) { try pair.send([1], from: .client) }
     pair.run()

@@ -2,8 +2,9 @@ import RTCDTLS
 import Testing
 
 @Suite struct CloseTests {
-  @Test(arguments: [VirtualPair.Side.client, .server])
-  func thePeerHearsTheGoodbye(_ side: VirtualPair.Side) throws {
+  @Test(arguments: [VirtualPair.Side.client, .server]) func `the peer hears the goodbye`(_ side: VirtualPair.Side)
+    throws
+  {
     let pair = try makePair()
     pair.run()
     pair.close(side)
@@ -13,7 +14,7 @@ import Testing
     #expect(throws: DTLSSendError.notConnected) { try pair.send([1], from: side.other) }
   }
 
-  @Test func closingBeforeTheHandshakeIsSilentAndFinal() throws {
+  @Test func `closing before the handshake is silent and final`() throws {
     let pair = try makePair()
     pair.close(.client)
     pair.close(.client)

@@ -6,33 +6,33 @@ import Testing
   let wrong = CertificateFingerprint(sha256: [UInt8](repeating: 0xA5, count: 32))!
   let badCertificate: DTLSEvent = .failed(.alert(42))
 
-  @Test func theClientRefusesAServerWithAnotherCertificate() throws {
+  @Test func `the client refuses a server with another certificate`() throws {
     let pair = try makePair(clientExpects: [wrong])
     pair.run()
     #expect(pair.events[.client] == [.failed(.fingerprintMismatch)])
     #expect(pair.events[.server] == [badCertificate])
   }
 
-  @Test func theServerRefusesAClientWithAnotherCertificate() throws {
+  @Test func `the server refuses a client with another certificate`() throws {
     let pair = try makePair(serverExpects: [wrong])
     pair.run()
     #expect(pair.events[.server] == [.failed(.fingerprintMismatch)])
     #expect(pair.events[.client] == [badCertificate])
   }
 
-  @Test func noExpectedFingerprintFitsNobody() throws {
+  @Test func `no expected fingerprint fits nobody`() throws {
     let pair = try makePair(serverExpects: [])
     pair.run()
     #expect(pair.keys(.client) == nil && pair.keys(.server) == nil)
   }
 
-  @Test func oneOfSeveralFingerprintsIsEnough() throws {
+  @Test func `one of several fingerprints is enough`() throws {
     let pair = try makePair(serverExpects: [wrong, clientCertificate.fingerprint])
     pair.run()
     #expect(pair.keys(.server) != nil)
   }
 
-  @Test func aHandshakeAheadOfTheDescriptionWaitsForIt() throws {
+  @Test func `a handshake ahead of the description waits for it`() throws {
     let pair = try makePair(serverExpects: nil)
     pair.run()
     #expect(pair.keys(.client) != nil)
@@ -44,7 +44,7 @@ import Testing
     #expect(pair.keys(.server)?.remote == pair.keys(.client)?.local)
   }
 
-  @Test func aHandshakeAheadOfAForeignDescriptionIsRefused() throws {
+  @Test func `a handshake ahead of a foreign description is refused`() throws {
     let pair = try makePair(serverExpects: nil)
     pair.run()
     pair.expect([wrong], at: .server)
@@ -53,7 +53,7 @@ import Testing
     #expect(pair.events[.client]!.last == .closedByPeer)
   }
 
-  @Test func isWrittenAsInSDP() throws {
+  @Test func `is written as in SDP`() throws {
     let fingerprint = clientCertificate.fingerprint
     let text = fingerprint.digits
     #expect(text.utf8.count == 95 && text == text.uppercased())

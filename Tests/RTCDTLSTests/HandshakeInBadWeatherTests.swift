@@ -3,8 +3,7 @@ import RTCPrimitives
 import Testing
 
 @Suite struct HandshakeInBadWeatherTests {
-  @Test(arguments: [0.1, 0.2, 0.3])
-  func connectsDespiteLoss(_ loss: Double) throws {
+  @Test(arguments: [0.1, 0.2, 0.3]) func `connects despite loss`(_ loss: Double) throws {
     for seed in 1...25 as ClosedRange<UInt64> {
       let pair = try makePair(weather: Weather(loss: loss, seed: seed))
       pair.run()
@@ -12,7 +11,7 @@ import Testing
     }
   }
 
-  @Test func connectsDespiteLossReorderingAndDuplicationOfSmallDatagrams() throws {
+  @Test func `connects despite loss reordering and duplication of small datagrams`() throws {
     for seed in 1...25 as ClosedRange<UInt64> {
       let weather = Weather(loss: 0.1, duplication: 0.3, jitter: .milliseconds(60), seed: seed)
       let pair = try makePair(maximumDatagramSize: 300, weather: weather)
@@ -21,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func waitsTwiceAsLongEachTimeAndGivesUp() throws {
+  @Test func `waits twice as long each time and gives up`() throws {
     let pair = try makePair(weather: Weather(loss: 1))
     pair.run()
     #expect(pair.events[.client] == [.failed(.timeout)])
@@ -31,7 +30,7 @@ import Testing
     #expect(pair.now > .zero + .milliseconds(15_000) && pair.now < .zero + .milliseconds(40_000))
   }
 
-  @Test func theFirstRepetitionComesAfterFiftyMilliseconds() throws {
+  @Test func `the first repetition comes after fifty milliseconds`() throws {
     let pair = try makePair(weather: Weather(loss: 1))
     pair.run(limit: .milliseconds(49))
     #expect(pair.datagramSizes.count == 1)
@@ -41,7 +40,7 @@ import Testing
     #expect(pair.client.nextDeadline == .zero + .milliseconds(150))
   }
 
-  @Test func garbageIsIgnored() throws {
+  @Test func `garbage is ignored`() throws {
     var random = SplitMix64(state: 7)
     let pair = try makePair()
     for round in 0..<3 {
@@ -56,7 +55,7 @@ import Testing
     try expectConnected(pair, "after garbage")
   }
 
-  @Test func theSameDatagramTwiceConnectsOnce() throws {
+  @Test func `the same datagram twice connects once`() throws {
     let pair = try makePair(weather: Weather(duplication: 1))
     pair.run()
     try expectConnected(pair, "all twice")

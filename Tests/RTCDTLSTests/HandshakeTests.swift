@@ -1,10 +1,10 @@
+import FeatureKit
 import RTCDTLS
 import RTCPrimitives
 import Testing
 
 @Suite struct HandshakeTests {
-  /// S3.35.
-  @Test func bothSidesConnectWithEachOthersKeys() throws {
+  @Test(.feature("S3.35")) func `both sides connect with each other's keys`() throws {
     let pair = try makePair()
     pair.run()
     let client = try #require(pair.keys(.client))
@@ -17,14 +17,15 @@ import Testing
     #expect(pair.client.nextDeadline == .distantFuture && pair.server.nextDeadline == .distantFuture)
   }
 
-  @Test func theServerTakesGcmEvenWhenTheClientPrefersCounterMode() throws {
+  @Test func `the server takes gcm even when the client prefers counter mode`() throws {
     let pair = try makePair(clientProfiles: [.aes128CmSha1_80, .aeadAes128Gcm])
     pair.run()
     #expect(pair.keys(.client)?.profile == .aeadAes128Gcm)
   }
 
-  @Test(arguments: [VirtualPair.Side.client, .server])
-  func aPeerWithoutGcmGetsCounterMode(_ side: VirtualPair.Side) throws {
+  @Test(arguments: [VirtualPair.Side.client, .server]) func `a peer without gcm gets counter mode`(
+    _ side: VirtualPair.Side
+  ) throws {
     let old: [SRTPProfile] = [.aes128CmSha1_80]
     let pair =
       side == .client ? try makePair(clientProfiles: old) : try makePair(serverProfiles: old)
@@ -36,14 +37,14 @@ import Testing
     #expect(client.local.key.count == 16 && client.local.salt.count == 14)
   }
 
-  @Test func noCommonProfileFailsBothSides() throws {
+  @Test func `no common profile fails both sides`() throws {
     let pair = try makePair(clientProfiles: [.aes128CmSha1_80], serverProfiles: [.aeadAes128Gcm])
     pair.run()
     #expect(pair.events[.client] == [.failed(.noCommonSRTPProfile)])
     #expect(pair.events[.server] == [.failed(.noCommonSRTPProfile)])
   }
 
-  @Test func datagramsStayWithinTheMtuWhenFlightsAreSplit() throws {
+  @Test func `datagrams stay within the mtu when flights are split`() throws {
     let whole = try makePair()
     whole.run()
     #expect(whole.datagramSizes.max()! <= 1200)

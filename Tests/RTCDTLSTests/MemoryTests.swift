@@ -3,7 +3,7 @@ import RTCDTLS
 import Testing
 
 @Suite struct MemoryTests {
-  @Test func aThousandHandshakesLeaveNothingBehind() throws {
+  @Test func `a thousand handshakes leave nothing behind`() throws {
     for _ in 0..<200 { try connectAndClose() }
     let before = try residentBytes()
     for _ in 0..<1000 { try connectAndClose() }
@@ -23,10 +23,10 @@ import Testing
     #expect(pair.keys(.client) != nil)
     return pair
   }
+}
 
-  /// The second field of `statm`, in pages.
-  private func residentBytes() throws -> Int {
-    let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
-    return try #require(Int(fields[1])) * Int(sysconf(Int32(_SC_PAGESIZE)))
-  }
+/// Bytes that this process holds in memory: the second field of `statm`, in pages.
+func residentBytes() throws -> Int {
+  let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+  return try #require(Int(fields[1])) * Int(sysconf(Int32(_SC_PAGESIZE)))
 }

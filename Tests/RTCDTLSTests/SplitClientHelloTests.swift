@@ -4,8 +4,7 @@ import Testing
 
 /// Browsers with post-quantum key shares send a first message longer than a datagram.
 @Suite struct SplitClientHelloTests {
-  @Test(arguments: [false, true])
-  func aClientHelloInTwoDatagramsIsAnswered(_ secondPartFirst: Bool) throws {
+  @Test(arguments: [false, true]) func `a client hello in two datagrams is answered`(_ secondPartFirst: Bool) throws {
     let pair = try makePair(weather: Weather(loss: 1))
     pair.run(limit: .zero)
     #expect(pair.datagramSizes.count == 1)

@@ -2,7 +2,7 @@ import RTCDTLS
 import Testing
 
 @Suite struct WebCertificateTests {
-  @Test func `A certificate made here is valid, has a key, and is read back with the same fingerprint`() throws {
+  @Test func `a certificate made here is valid, has a key, and is read back with the same fingerprint`() throws {
     let made = try WebCertificate(
       names: ["localhost", "bad name,IP:1.2.3.4", ""], addresses: ["127.0.0.1", "::1", "x"])
     #expect(made.isValid)
@@ -14,12 +14,12 @@ import Testing
     #expect(try WebCertificate(names: [], addresses: []).fingerprint != made.fingerprint)
   }
 
-  @Test func `One whose time is over is not valid`() throws {
+  @Test func `one whose time is over is not valid`() throws {
     #expect(try !WebCertificate(parsing: Array(Self.expired.utf8)).isValid)
   }
 
   @Test(arguments: ["", "no PEM", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
-  func `What is no certificate is an error`(text: String) {
+  func `what is no certificate is an error`(text: String) {
     #expect(throws: OpenSSLError.self) { try WebCertificate(parsing: Array(text.utf8)) }
   }
 

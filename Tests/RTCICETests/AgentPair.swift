@@ -121,14 +121,16 @@ struct AgentPair: ~Copyable {
       a.agent.deadlineReached(now: now, into: &batch, events: &a.events)
       flush(.aToB)
       turns += 1
-      precondition(turns < 1_000, "agent a asks to be woken at once for ever: \(String(describing: a.agent.nextTimer))")
+      precondition(
+        turns < 1_000, "agent a asks to be woken at once for ever: \(String(describing: a.agent.nextDeadline))")
     }
     turns = 0
     while isBAlive, let next = b.agent.nextDeadline, next <= now {
       b.agent.deadlineReached(now: now, into: &batch, events: &b.events)
       flush(.bToA)
       turns += 1
-      precondition(turns < 1_000, "agent b asks to be woken at once for ever: \(String(describing: b.agent.nextTimer))")
+      precondition(
+        turns < 1_000, "agent b asks to be woken at once for ever: \(String(describing: b.agent.nextDeadline))")
     }
   }
 

@@ -4,7 +4,7 @@ import RTCWire
 import Testing
 
 @Suite struct CandidateTests {
-  @Test func hostsAlternateFamiliesAndPutLoopbackLast() {
+  @Test func `hosts alternate families and put loopback last`() {
     let candidates = ICECandidate.hosts(
       addresses: [
         (.loopbackV4, 1), (IPAddress("192.168.1.5")!, 2), (IPAddress("fe80::5")!, 2), (IPAddress("10.1.1.5")!, 3),
@@ -21,7 +21,7 @@ import Testing
     #expect(candidates[3].address.ip == .v6(high: 0xFE80 << 48, low: 5, scope: 2))
   }
 
-  @Test func namesAndTCPAndOtherComponentsAreNoCandidates() {
+  @Test func `names and TCP and other components are no candidates`() {
     func candidate(_ address: String, component: Int = 1, transport: String = "UDP", kind: String = "host")
       -> ICECandidate?
     {
@@ -37,7 +37,7 @@ import Testing
     #expect(candidate("192.0.2.1", kind: "weird") == nil)
   }
 
-  @Test func credentialsAreLongEnoughAndChecked() {
+  @Test func `credentials are long enough and checked`() {
     var generator = SeededGenerator(seed: 3)
     let credentials = ICECredentials(using: &generator)
     #expect(credentials.usernameFragment.count == 8 && credentials.password.count == 24)

@@ -4,7 +4,8 @@ import RTCTestKit
 import Testing
 
 @Suite struct ConnectingTests {
-  @Test(arguments: [ICERole.controlling, .controlled]) func twoHostsConnectWithinAFewRoundTrips(roleA: ICERole) {
+  @Test(arguments: [ICERole.controlling, .controlled]) func `two hosts connect within a few round trips`(roleA: ICERole)
+  {
     var pair = AgentPair(
       roleA: roleA, roleB: roleA == .controlling ? .controlled : .controlling,
       conditions: .delayed(.microseconds(100)))
@@ -17,8 +18,9 @@ import Testing
     #expect(pair.a.agent.selectedPair?.remote.kind == .host)
   }
 
-  @Test(arguments: [0.0, 0.1, 0.3], [ICERole.controlling, .controlled])
-  func connectsThroughLoss(loss: Double, roleA: ICERole) {
+  @Test(arguments: [0.0, 0.1, 0.3], [ICERole.controlling, .controlled]) func `connects through loss`(
+    loss: Double, roleA: ICERole
+  ) {
     for seed in 1...100 as ClosedRange<UInt64> {
       var pair = AgentPair(
         seed: seed, roleA: roleA, roleB: roleA == .controlling ? .controlled : .controlling, conditions: .lossy(loss))
@@ -28,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func connectsThroughReorderingAndDuplication() {
+  @Test func `connects through reordering and duplication`() {
     for seed in 1...20 as ClosedRange<UInt64> {
       var conditions = NetworkConditions.lossy(0.1)
       conditions.jitter = .milliseconds(200)
@@ -43,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func prefersTheBestPairThatWorks() {
+  @Test func `prefers the best pair that works`() {
     var pair = AgentPair()
     pair.exchange(["10.0.0.1", "fd00::1"], ["10.0.0.2", "fd00::2"])
     pair.run(for: .seconds(1)) { $0.areConnected }
@@ -51,7 +53,7 @@ import Testing
     #expect(pair.routesAgree == true)
   }
 
-  @Test func aBrokenFamilyDelaysLittle() {
+  @Test func `a broken family delays little`() {
     var pair = AgentPair()
     pair.network.blockedAddresses = [SocketAddress(ip: IPAddress("fd00::2")!, port: 5000)]
     pair.exchange(["10.0.0.1", "fd00::1"], ["10.0.0.2", "fd00::2"])
@@ -60,7 +62,7 @@ import Testing
     #expect(pair.a.agent.selectedRoute?.remote.ip == AgentPair.addressB)
   }
 
-  @Test func onlyOneSideKnowsTheOther() {
+  @Test func `only one side knows the other`() {
     for roleA in [ICERole.controlling, .controlled] {
       var pair = AgentPair(roleA: roleA, roleB: roleA == .controlling ? .controlled : .controlling)
       pair.a.agent.addLocalCandidates(AgentPair.hosts(["10.0.0.1"]), now: pair.now)
@@ -73,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func checksBeforeTheDescriptionAreAnsweredAndRemembered() {
+  @Test func `checks before the description are answered and remembered`() {
     var pair = AgentPair()
     pair.a.agent.addLocalCandidates(AgentPair.hosts(["10.0.0.1"]), now: pair.now)
     pair.b.agent.addLocalCandidates(AgentPair.hosts(["10.0.0.2"]), now: pair.now)
@@ -86,7 +88,7 @@ import Testing
     #expect(pair.areConnected && time < .milliseconds(50))
   }
 
-  @Test func aCandidateTrickledLateConnects() {
+  @Test func `a candidate trickled late connects`() {
     var pair = AgentPair()
     pair.a.agent.addLocalCandidates(AgentPair.hosts(["10.0.0.1"]), now: pair.now)
     pair.b.agent.addLocalCandidates(AgentPair.hosts(["10.0.0.2"]), now: pair.now)
@@ -98,7 +100,7 @@ import Testing
     #expect(pair.areConnected && time < .milliseconds(100))
   }
 
-  @Test func failsAfterPatienceWhenNothingAnswers() {
+  @Test func `fails after patience when nothing answers`() {
     var pair = AgentPair(conditions: .broken)
     pair.exchange()
     pair.run(for: .milliseconds(39_000))
@@ -109,14 +111,14 @@ import Testing
     #expect(pair.a.agent.nextDeadline == nil)
   }
 
-  @Test func failsAfterPatienceWithoutAnyCandidate() {
+  @Test func `fails after patience without any candidate`() {
     var pair = AgentPair()
     pair.exchangeCredentials()
     pair.run(for: .seconds(40))
     #expect(pair.a.agent.state == .failed)
   }
 
-  @Test func linkLocalAddressesKeepTheirScope() {
+  @Test func `link local addresses keep their scope`() {
     var pair = AgentPair()
     pair.exchange(["fe80::1"], ["fe80::2"])
     pair.run(for: .seconds(1)) { $0.a.agent.selectedRoute != nil }
@@ -127,7 +129,7 @@ import Testing
     #expect(scope == 1)
   }
 
-  @Test func theSameSeedReplaysTheSameSession() {
+  @Test func `the same seed replays the same session`() {
     func run() -> [ICEEvent] {
       var pair = AgentPair(seed: 7, conditions: .lossy(0.3))
       pair.exchange()

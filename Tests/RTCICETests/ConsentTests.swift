@@ -12,7 +12,7 @@ import Testing
     return pair
   }
 
-  @Test func isAskedForEveryFiveSecondsOrSo() {
+  @Test func `is asked for every five seconds or so`() {
     var pair = connected()
     pair.run(for: .seconds(600))
     let sent = pair.a.agent.statistics.consentRequestsSent
@@ -21,7 +21,7 @@ import Testing
     #expect(pair.areConnected && pair.a.events.count { if case .stateChanged = $0 { true } else { false } } == 2)
   }
 
-  @Test func anOutageShowsAndHeals() {
+  @Test func `an outage shows and heals`() {
     var pair = connected()
     pair.run(for: .seconds(60))
     pair.network.setConditions(.broken)
@@ -36,7 +36,7 @@ import Testing
     #expect(pair.areConnected == true)
   }
 
-  @Test func runsOutAfterThirtySeconds() {
+  @Test func `runs out after thirty seconds`() {
     var pair = connected()
     pair.run(for: .seconds(60))
     pair.network.setConditions(.broken)
@@ -49,7 +49,7 @@ import Testing
     #expect(pair.network.counters(.aToB).sent == sent && pair.a.agent.state == .failed)
   }
 
-  @Test func oneWayTrafficKeepsTheStateButNotConsent() {
+  @Test func `one way traffic keeps the state but not consent`() {
     var pair = connected()
     pair.network[.aToB] = .broken
     let start = pair.now
@@ -62,14 +62,14 @@ import Testing
     #expect(pair.a.agent.state == .failed)
   }
 
-  @Test(arguments: 1...10 as ClosedRange<UInt64>) func tenPercentLossDoesNotShow(seed: UInt64) {
+  @Test(arguments: 1...10 as ClosedRange<UInt64>) func `ten percent loss does not show`(seed: UInt64) {
     var pair = connected(seed: seed, conditions: .lossy(0.1))
     pair.run(for: .seconds(600))
     #expect(pair.areConnected == true)
     #expect(!pair.a.events.contains(.stateChanged(.disconnected)))
   }
 
-  @Test func aPeerThatVanishesIsNoticed() {
+  @Test func `a peer that vanishes is noticed`() {
     var pair = connected()
     pair.isBAlive = false
     pair.run(for: .seconds(9))

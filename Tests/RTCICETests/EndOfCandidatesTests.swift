@@ -22,7 +22,7 @@ import Testing
     return pair
   }
 
-  @Test func `Who made the offer gives up soon when no candidate fits, and who answered waits`() {
+  @Test func `who made the offer gives up soon when no candidate fits, and who answered waits`() {
     var pair = pair(["fd00::2"])
     let time = pair.run(for: .seconds(30)) { $0.a.agent.state == .failed }
     #expect(time == patience)
@@ -31,7 +31,7 @@ import Testing
     #expect(pair.b.agent.state == .failed)
   }
 
-  @Test func `It gives up with the last pair that fails`() {
+  @Test func `it gives up with the last pair that fails`() {
     var pair = pair(["10.0.0.2"], conditions: .broken) { $0.maximumTransmissions = 4 }
     // 100, 200 and 400 ms, and sixteen times 500 ms for the last.
     let time = pair.run(for: .seconds(30)) { $0.a.agent.state == .failed }
@@ -39,7 +39,7 @@ import Testing
     #expect(pair.b.agent.state == .checking)
   }
 
-  @Test func `While a pair is still tried, it goes on, and connects when the network allows`() {
+  @Test func `while a pair is still tried, it goes on, and connects when the network allows`() {
     var pair = pair(["10.0.0.2"], conditions: .broken)
     pair.run(for: .seconds(20))
     #expect(pair.a.agent.state == .checking)
@@ -48,7 +48,7 @@ import Testing
     #expect(pair.areConnected && pair.routesAgree)
   }
 
-  @Test func `The peer's own check may still show a way that it did not know`() {
+  @Test func `the peer's own check may still show a way that it did not know`() {
     var pair = AgentPair()
     pair.a.agent.addLocalCandidates(AgentPair.hosts(["10.0.0.1"]), now: pair.now)
     pair.b.agent.addLocalCandidates(AgentPair.hosts(["10.0.0.2"]), now: pair.now)
@@ -61,7 +61,7 @@ import Testing
     #expect(pair.areConnected && pair.a.agent.selectedPair?.remote.kind == .peerReflexive)
   }
 
-  @Test func `The word may come late, and then counts at once`() {
+  @Test func `the word may come late, and then counts at once`() {
     var pair = AgentPair()
     pair.exchange(["10.0.0.1"], ["fd00::2"])
     pair.run(for: .seconds(20))
@@ -71,7 +71,7 @@ import Testing
     #expect(pair.a.events.last == .stateChanged(.failed))
   }
 
-  @Test func `A restart begins with an open list again`() {
+  @Test func `a restart begins with an open list again`() {
     var pair = pair(["10.0.0.2"])
     pair.run(for: .seconds(1)) { $0.areConnected }
     pair.network.setConditions(.broken)

@@ -39,7 +39,7 @@ import Testing
     return message.errorCode
   }
 
-  @Test func wrongCredentialsAreRefusedAndCounted() {
+  @Test func `wrong credentials are refused and counted`() {
     var side = Side(role: .controlled, seed: 1)
     let own = side.agent.localCredentials
     #expect(answer(&side, request(username: "nobody:peer", password: own.password)) == nil)
@@ -55,7 +55,7 @@ import Testing
     #expect(side.agent.state == .new && side.agent.pairCount == 0)
   }
 
-  @Test func aRequestCutAnywhereIsDropped() {
+  @Test func `a request cut anywhere is dropped`() {
     var side = Side(role: .controlled, seed: 1)
     let own = side.agent.localCredentials
     let good = request(username: own.usernameFragment + ":peer", password: own.password)
@@ -64,7 +64,7 @@ import Testing
     #expect(answer(&side, good) != nil)
   }
 
-  @Test func randomBytesAndFlippedBitsDoNoHarm() {
+  @Test func `random bytes and flipped bits do no harm`() {
     var pair = AgentPair()
     pair.exchange()
     pair.run(for: .seconds(1)) { $0.areConnected }
@@ -84,7 +84,7 @@ import Testing
     #expect(pair.a.agent.selectedRoute == selected && pair.a.agent.state == .connected)
   }
 
-  @Test func remoteCandidatesAndPairsAreLimited() {
+  @Test func `remote candidates and pairs are limited`() {
     var side = Side(role: .controlled, seed: 1)
     side.agent.addLocalCandidates(AgentPair.hosts(["10.0.0.1", "10.0.1.1", "10.0.2.1", "10.0.3.1"]), now: .zero)
     for i in 1...1_000 as ClosedRange<UInt32> {
@@ -96,7 +96,7 @@ import Testing
     #expect(side.agent.statistics.drops(.limitReached) >= 950)
   }
 
-  @Test func earlyChecksAndPeerReflexiveRoutesAreLimited() {
+  @Test func `early checks and peer reflexive routes are limited`() {
     var side = Side(role: .controlled, seed: 1)
     let own = side.agent.localCredentials
     var generator = SeededGenerator(seed: 9)
@@ -115,7 +115,7 @@ import Testing
     #expect(side.agent.pairCount == 100)
   }
 
-  @Test func impossibleAddressesAreNotChecked() {
+  @Test func `impossible addresses are not checked`() {
     var side = Side(role: .controlling, seed: 1)
     side.agent.addLocalCandidates(AgentPair.hosts(["10.0.0.1", "fd00::1"]), now: .zero)
     for (ip, port) in [
@@ -129,7 +129,7 @@ import Testing
     #expect(side.agent.pairCount == 0 && side.agent.statistics.drops(.unusableCandidate) == 6)
   }
 
-  @Test func anotherPeersFragmentIsDropped() {
+  @Test func `another peer's fragment is dropped`() {
     var pair = AgentPair()
     pair.exchange()
     pair.run(for: .seconds(1)) { $0.areConnected }
@@ -138,7 +138,7 @@ import Testing
     #expect(pair.a.agent.statistics.drops(.unknownUsername) == 1)
   }
 
-  @Test func theFragmentOfAFirstRequestFindsThePeer() {
+  @Test func `the fragment of a first request finds the peer`() {
     let bytes = request(username: "abcd:efgh", password: "0123456789012345678901")
     let (short, cut): ([UInt8], [UInt8]) = ([0, 1, 2], Array(bytes.dropLast()))
     #expect(ICEDemultiplexer.localUsernameFragment(of: bytes.span) == "abcd")

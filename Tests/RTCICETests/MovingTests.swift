@@ -6,7 +6,9 @@ import Testing
 
 /// The way media goes may change without a restart.
 @Suite struct MovingTests {
-  @Test(arguments: [ICERole.controlling, .controlled]) func aNewMappingAtThePeersNATIsFollowed(roleA: ICERole) {
+  @Test(arguments: [ICERole.controlling, .controlled]) func `a new mapping at the peer's NAT is followed`(
+    roleA: ICERole
+  ) {
     var pair = AgentPair(roleA: roleA, roleB: roleA == .controlling ? .controlled : .controlling)
     pair.exchange()
     pair.run(for: .seconds(1)) { $0.areConnected }
@@ -19,7 +21,7 @@ import Testing
     #expect(!pair.a.events.contains(.stateChanged(.failed)) && !pair.b.events.contains(.stateChanged(.failed)))
   }
 
-  @Test(arguments: [ICERole.controlling, .controlled]) func anotherValidPairTakesOver(roleA: ICERole) {
+  @Test(arguments: [ICERole.controlling, .controlled]) func `another valid pair takes over`(roleA: ICERole) {
     var pair = AgentPair(roleA: roleA, roleB: roleA == .controlling ? .controlled : .controlling)
     // IPv6 is slower to start: the other pair is checked and valid by then.
     pair.exchange(["10.0.0.1", "fd00::1"], ["10.0.0.2", "fd00::2"])
@@ -33,7 +35,7 @@ import Testing
     #expect(pair.areConnected == true && pair.routesAgree == true)
   }
 
-  @Test func aLitePeerIsConnectedTo() throws {
+  @Test func `a lite peer is connected to`() throws {
     var side = Side(role: .controlling, seed: 1)
     var generator = SeededGenerator(seed: 2)
     let lite = ICECredentials(using: &generator)

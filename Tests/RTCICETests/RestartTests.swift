@@ -10,7 +10,7 @@ import Testing
     pair.b.agent.restart(localCredentials: ICECredentials(using: &pair.b.generator), now: pair.now)
   }
 
-  @Test(arguments: [0.0, 0.2]) func theOldRouteServesUntilANewOneIsThere(loss: Double) {
+  @Test(arguments: [0.0, 0.2]) func `the old route serves until a new one is there`(loss: Double) {
     for seed in 1...10 as ClosedRange<UInt64> {
       var pair = AgentPair(seed: seed, conditions: .lossy(loss))
       pair.exchange()
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func bringsAFailedConnectionBack() {
+  @Test func `brings a failed connection back`() {
     var pair = AgentPair()
     pair.exchange()
     pair.run(for: .seconds(1)) { $0.areConnected }
@@ -48,7 +48,7 @@ import Testing
     #expect(pair.areConnected && pair.routesAgree && pair.a.agent.statistics.restarts == 1)
   }
 
-  @Test func theSameDescriptionAgainChangesNothing() {
+  @Test func `the same description again changes nothing`() {
     var pair = AgentPair()
     pair.exchange()
     pair.run(for: .seconds(1)) { $0.areConnected }
@@ -59,7 +59,7 @@ import Testing
     #expect(pair.a.events == events && pair.areConnected)
   }
 
-  @Test func candidatesOfAnOldSessionAreDropped() {
+  @Test func `candidates of an old session are dropped`() {
     var pair = AgentPair()
     pair.exchange()
     pair.a.agent.addRemoteCandidate(

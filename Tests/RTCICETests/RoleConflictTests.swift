@@ -5,7 +5,7 @@ import RTCWire
 import Testing
 
 @Suite struct RoleConflictTests {
-  @Test(arguments: [ICERole.controlling, .controlled], [0.0, 0.2]) func isSettled(role: ICERole, loss: Double) {
+  @Test(arguments: [ICERole.controlling, .controlled], [0.0, 0.2]) func `is settled`(role: ICERole, loss: Double) {
     for seed in 1...20 as ClosedRange<UInt64> {
       var pair = AgentPair(seed: seed, roleA: role, roleB: role, conditions: .lossy(loss))
       pair.exchange(["10.0.0.1", "fd00::1"], ["10.0.0.2", "fd00::2"])
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func aLitePeerMakesUsControl() {
+  @Test func `a lite peer makes us control`() {
     var side = Side(role: .controlled, seed: 1)
     var other = SeededGenerator(seed: 2)
     side.agent.setRemote(credentials: ICECredentials(using: &other), isLite: true, now: .zero)

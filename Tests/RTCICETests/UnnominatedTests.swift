@@ -14,8 +14,7 @@ import Testing
     return pair
   }
 
-  @Test("RFC 7675: a way that works and is never nominated is given up when the peer falls silent")
-  func silentBeforeNominating() {
+  @Test func `RFC 7675: a way that works and is never nominated is given up when the peer falls silent`() {
     var pair = pair(nominatingAfter: .seconds(1_000))
     pair.run(for: .seconds(5)) { $0.a.agent.selectedRoute != nil }
     #expect(pair.a.agent.selectedRoute?.local.ip == AgentPair.addressA)
@@ -26,8 +25,7 @@ import Testing
     #expect(pair.a.agent.selectedRoute == nil && pair.a.agent.nextDeadline == nil)
   }
 
-  @Test("RFC 8863: a peer that takes its time to nominate is waited for")
-  func slowToNominate() {
+  @Test func `RFC 8863: a peer that takes its time to nominate is waited for`() {
     var pair = pair(nominatingAfter: .seconds(35))
     pair.run(for: .seconds(30)) { $0.areConnected }
     #expect(pair.a.agent.state == .checking && pair.a.agent.selectedRoute != nil)

@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCMedia
 import RTCPrimitives
 import Synchronization
@@ -14,7 +15,7 @@ import Testing
 
   private static let size = PixelSize(width: 6, height: 4)
 
-  @Test func `S0.71, S4.16, S4.21: an application's own memory is a picture where it lies`() throws {
+  @Test(.feature("S0.71", "S4.16", "S4.21")) func `an application's own memory is a picture where it lies`() throws {
     let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: 32 * 4)
     for index in 0..<(32 * 4) { memory[index] = UInt8(index) }
     let owner = Owner()
@@ -32,7 +33,8 @@ import Testing
     memory.deallocate()
   }
 
-  @Test func `S4.39, S4.42: memory is given back once, with the last of all who hold the picture`() throws {
+  @Test(.feature("S4.39", "S4.42")) func `memory is given back once, with the last of all who hold the picture`() throws
+  {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: 32 * 4, alignment: 64)
     let owner = Owner()
     var held: [VideoFrame] = []

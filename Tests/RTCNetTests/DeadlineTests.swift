@@ -46,8 +46,7 @@ private final class Clockwork: LoopHandler {
     loop.stop()
   }
 
-  @Test(arguments: [true, false])
-  func `a poller waits until its deadline and no less`(nanoseconds: Bool) throws {
+  @Test(arguments: [true, false]) func `a poller waits until its deadline and no less`(nanoseconds: Bool) throws {
     let poller = try Poller(nanoseconds: nanoseconds)
     for microseconds: Int64 in [300, 1_000, 2_700] {
       let deadline = MonotonicClock.now() + .microseconds(microseconds)
@@ -56,8 +55,7 @@ private final class Clockwork: LoopHandler {
     }
   }
 
-  @Test(arguments: [true, false])
-  func `a poller tells which event was raised`(nanoseconds: Bool) throws {
+  @Test(arguments: [true, false]) func `a poller tells which event was raised`(nanoseconds: Bool) throws {
     let poller = try Poller(nanoseconds: nanoseconds)
     let events = [try WakeEvent(), try WakeEvent()]
     try poller.add(events[0].descriptor, token: 3)

@@ -1,3 +1,5 @@
+import FeatureKit
+import Foundation
 import RTCNet
 import RTCPrimitives
 import Synchronization
@@ -12,7 +14,8 @@ import Testing
       isLoopback: ip.isLoopback)
   }
 
-  @Test func `S0.56, S0.57: an interface that goes down is a lost network, and up again a returned one`() {
+  @Test(.feature("S0.56", "S0.57")) func `an interface that goes down is a lost network, and up again a returned one`()
+  {
     let (loopback, address) = (interface("127.0.0.1"), interface("192.0.2.7"))
     var network = NetworkCondition([loopback, address])
     #expect(network.note([loopback, address]) == nil)
@@ -29,10 +32,47 @@ import Testing
     #expect(network.note([]) == .lost)
   }
 
-  @Test func `a watch begins, says nothing without a cause, and ends when told or let go of`() throws {
-    let watch = try NetworkWatch { _ in }
+  @Test(.feature("S0.56", "S0.57"), .timeLimit(.minutes(1)))
+  func `a watch looks when there is news, and tells what has become of the network`() async throws {
+    var ends: [Int32] = [-1, -1]
+    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+    defer { close(ends[1]) }
+    #expect(fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0)
+    let (one, other) = (interface("192.0.2.7"), interface("198.51.100.1"))
+    let here = Mutex([one])
+    let (looks, looked) = AsyncStream.makeStream(of: Void.self)
+    let (changes, told) = AsyncStream.makeStream(of: NetworkChange.self)
+    let watch = try NetworkWatch(
+      news: ends[0],
+      addresses: {
+        looked.yield()
+        return here.withLock { $0 }
+      }, { told.yield($0) })
+    var (eachLook, eachChange) = (looks.makeAsyncIterator(), changes.makeAsyncIterator())
+    await eachLook.next()
+    // News of the same addresses is none.
+    for addresses in [[one], [], [one], [other]] {
+      here.withLock { $0 = addresses }
+      #expect(write(ends[1], "!", 1) == 1)
+      await eachLook.next()
+    }
+    #expect(await eachChange.next() == .lost)
+    #expect(await eachChange.next() == .returned)
+    #expect(await eachChange.next() == .changed)
     watch.stop()
     watch.stop()
-    _ = try NetworkWatch { _ in }
+    told.finish()
+    #expect(await eachChange.next() == nil)
+    // Its end of the line is closed with it.
+    var byte: UInt8 = 0
+    #expect(read(ends[1], &byte, 1) == 0)
+  }
+
+  @Test func `a watch of the machine's own network begins, and ends when it is let go of`() throws {
+    func count() -> Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0 }
+    let before = count()
+    for _ in 0..<8 { try NetworkWatch { _ in }.stop() }
+    #expect(count() < before + 8)
+    for _ in 0..<8 { _ = try NetworkWatch { _ in } }
   }
 }

@@ -18,8 +18,9 @@ import Testing
     #expect(counters.sendCalls == 1)
   }
 
-  @Test(arguments: loopbackAddresses)
-  func `with segmentation off the same arrives datagram by datagram`(ip: IPAddress) throws {
+  @Test(arguments: loopbackAddresses) func `with segmentation off the same arrives datagram by datagram`(ip: IPAddress)
+    throws
+  {
     var options = UDPPort.Options()
     options.usesSegmentation = false
     let near = try LoopFixture(options)

@@ -25,8 +25,7 @@ import Testing
     #expect(port.hasIPv4 && !port.hasIPv6 && port.number != 0)
   }
 
-  @Test(.enabled(if: loopbackAddresses.count == 2))
-  func `both IP versions share one port number`() throws {
+  @Test(.enabled(if: loopbackAddresses.count == 2)) func `both IP versions share one port number`() throws {
     let port = try UDPPort()
     #expect(port.hasIPv4 && port.hasIPv6)
     #expect(throws: SystemError.self) { try UDPPort(.init(port: port.number, address: .loopbackV6)) }

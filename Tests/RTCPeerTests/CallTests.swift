@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCEngine
 import RTCMedia
 import RTCPeer
@@ -7,13 +8,16 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct Calls {
-  /// S1.19, S1.23, S1.29, S3.5, S3.40.
-  @Test("S0: both sides add tracks at the same moment, and what one sends the other receives")
-  func bothWays() async throws {
+  @Test(.feature("S1.19", "S1.23", "S1.29", "S3.5", "S3.36", "S3.40"))
+  func `both sides add tracks at the same moment, and what one sends the other receives`() async throws {
     let pair = try TwoConnections()
-    let (sound, picture) = (pair.loop.makeAudioTrack(), pair.calleeLoop.makeVideoTrack(onKeyFrameRequest: {}))
+    let page = TrackName(streamID: "slides", trackID: "page")
+    let (sound, picture) = (
+      pair.loop.makeAudioTrack(), pair.calleeLoop.makeVideoTrack(name: page, onKeyFrameRequest: {})
+    )
     let (audio, video) = try await pair.cross(sound, picture)
-    #expect(audio.streamIDs == ["rtcast"] && audio.id == sound.name.trackID && video.id == picture.name.trackID)
+    #expect(audio.streamIDs == ["rtcast"] && audio.id == sound.name.trackID && video.id == "page")
+    #expect(video.streamIDs == ["slides"])
 
     let (packets, packetFeed) = AsyncStream.makeStream(of: ReceivedAudio.self)
     let (frames, frameFeed) = AsyncStream.makeStream(of: ReceivedFrame.self)
@@ -31,8 +35,10 @@ import Testing
     await pair.close()
   }
 
-  @Test("pictures that come before anybody takes them are handed over from the key frame on, and no other is asked for")
-  func kept() async throws {
+  @Test
+  func `pictures that come before anybody takes them are handed over from the key frame on, and no other is asked for`()
+    async throws
+  {
     let pair = try TwoConnections()
     let asked = Mutex(0)
     let picture = pair.loop.makeVideoTrack(onKeyFrameRequest: { asked.withLock { $0 += 1 } })
@@ -61,8 +67,7 @@ import Testing
     await pair.close()
   }
 
-  @Test("a removed track ends at the other side, and so does every track when the call ends")
-  func ends() async throws {
+  @Test func `a removed track ends at the other side, and so does every track when the call ends`() async throws {
     let pair = try TwoConnections()
     let sound = pair.loop.makeAudioTrack()
     let picture = pair.loop.makeVideoTrack(onKeyFrameRequest: {})
@@ -95,8 +100,7 @@ import Testing
     await pair.close()
   }
 
-  @Test("what cannot be meant is said so")
-  func misuse() async throws {
+  @Test func `what cannot be meant is said so`() async throws {
     let pair = try TwoConnections()
     let picture = OutgoingTrack.video(pair.loop.makeVideoTrack(onKeyFrameRequest: {}))
     let caller = pair.caller

@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCEngine
 import RTCPeer
 import RTCSCTP
@@ -43,7 +44,9 @@ import Testing
     return false
   }
 
-  @Test func `S0.22, S0.67: what one side creates the other is given, and messages go both ways`() async throws {
+  @Test(.feature("S0.22", "S0.67")) func `what one side creates the other is given, and messages go both ways`()
+    async throws
+  {
     let ends = try Ends()
     let near = try await ends.caller.createDataChannel("chat")
     #expect(near.readyState == .connecting && near.id == nil)
@@ -69,7 +72,7 @@ import Testing
     await ends.close()
   }
 
-  @Test func `S0.23: a channel without retransmissions is one on both sides`() async throws {
+  @Test(.feature("S0.23")) func `a channel without retransmissions is one on both sides`() async throws {
     let ends = try Ends()
     let near = try await ends.caller.createDataChannel(
       "state", DataChannelParameters(isOrdered: false, reliability: .maximumRetransmissions(0)))
@@ -116,7 +119,8 @@ import Testing
     }
   }
 
-  @Test func `S0.24, S0.25, S0.26: a delegate hears of states and messages, those before it was set included`()
+  @Test(.feature("S0.24", "S0.25", "S0.26"))
+  func `a delegate hears of states and messages, those before it was set included`()
     async throws
   {
     let ends = try Ends()
@@ -136,7 +140,7 @@ import Testing
     await ends.close()
   }
 
-  @Test func `S0.17: channels opened in a batch come by one offer`() async throws {
+  @Test(.feature("S0.17")) func `channels opened in a batch come by one offer`() async throws {
     let ends = try Ends()
     await ends.caller.startConfiguration()
     let channels = [try await ends.caller.createDataChannel("a"), try await ends.caller.createDataChannel("b")]

@@ -40,7 +40,7 @@ import Testing
     private var pending: Rendition?
   }
 
-  @Test func withoutRenditionsEverybodyGetsWhatIsEncoded() {
+  @Test func `without renditions everybody gets what is encoded`() {
     var bench = Bench()
     bench.router = RenditionRouter()
     bench.add("a", [])
@@ -48,7 +48,7 @@ import Testing
     #expect(bench.router.keyFrameNeeded(by: "a") == .encoded && bench.router.keyFrameNeeded(by: "b") == nil)
   }
 
-  @Test func viewersBeginOnThePreferredRenditionOrOneTheyCanTake() {
+  @Test func `viewers begin on the preferred rendition or one they can take`() {
     var bench = Bench()
     bench.add("a")
     bench.add("b", [.vp8])
@@ -58,7 +58,7 @@ import Testing
     #expect(bench.router.keyFrameNeeded(by: "c") == nil)
   }
 
-  @Test func aViewerThatIsSentAwayStaysUntilTheKeyFrameComes() {
+  @Test func `a viewer that is sent away stays until the key frame comes`() {
     var bench = Bench()
     bench.add("a")
     let asked = bench.need("a") { $0 == Self.file ? .move(to: .encoded) : .coming }
@@ -70,7 +70,7 @@ import Testing
     #expect(bench.router.demand.renditions == [.encoded])
   }
 
-  @Test func theKeyFrameThatWasMissingKeepsAViewerWhereItIs() {
+  @Test func `the key frame that was missing keeps a viewer where it is`() {
     var bench = Bench()
     bench.add("a")
     _ = bench.need("a") { $0 == Self.file ? .move(to: .encoded) : .coming }
@@ -79,7 +79,7 @@ import Testing
     #expect(bench.send(.encoded, key: true) == [])
   }
 
-  @Test func viewersComeBackWithTheNextKeyFrameOfThePreferred() {
+  @Test func `viewers come back with the next key frame of the preferred`() {
     var bench = Bench()
     bench.add("a")
     bench.add("b", [.vp8])
@@ -90,7 +90,7 @@ import Testing
     #expect(bench.send(.encoded, key: true) == ["b"])
   }
 
-  @Test func aViewerIsNotSentWhereItCannotGo() {
+  @Test func `a viewer is not sent where it cannot go`() {
     var bench = Bench()
     bench.add("a", [Self.h264])
     #expect(bench.need("a") { _ in .move(to: .encoded) } == [Self.file])
@@ -100,14 +100,14 @@ import Testing
     #expect(bench.need("b") { _ in .move(to: Self.file) } == [.encoded])
   }
 
-  @Test func aRequestOfAViewerOnItsWayGoesWhereItGoes() {
+  @Test func `a request of a viewer on its way goes where it goes`() {
     var bench = Bench()
     bench.add("a")
     _ = bench.need("a") { $0 == Self.file ? .move(to: .encoded) : .coming }
     #expect(bench.router.keyFrameNeeded(by: "a") == .encoded)
   }
 
-  @Test func anotherSourceMovesThoseWhoseRenditionIsNoMore() {
+  @Test func `another source moves those whose rendition is no more`() {
     var bench = Bench()
     bench.add("a")
     bench.add("b", [.vp8])
@@ -122,7 +122,7 @@ import Testing
     #expect(bench.send(Rendition(2), key: true) == ["a"])
   }
 
-  @Test func profilesCount() {
+  @Test func `profiles count`() {
     var bench = Bench()
     bench.router = RenditionRouter(
       renditions: [RenditionFormat(Self.file, Self.high), RenditionFormat(.encoded, .vp8)], preferred: Self.file)
@@ -131,7 +131,7 @@ import Testing
     #expect(bench.send(Self.file) == ["predictive"])
   }
 
-  @Test func whoDoesNotUnderstandColorsIsKnown() {
+  @Test func `who does not understand colors is known`() {
     var bench = Bench()
     bench.add("a", [.vp8], colors: false)
     bench.add("b")

@@ -50,8 +50,9 @@ import Testing
     #expect(result.concealed < 0.01)
   }
 
-  @Test(arguments: [-200.0, 200])
-  func `ten minutes of clocks that differ by 200 ppm adds nothing and loses nothing`(drift: Double) {
+  @Test(arguments: [-200.0, 200]) func `ten minutes of clocks that differ by 200 ppm adds nothing and loses nothing`(
+    drift: Double
+  ) {
     let result = hear(.constant, seconds: 600, drift: drift)
     #expect(result.statistics.samplesConcealed == 0)
     #expect(result.statistics.packetsDiscarded == 0)
@@ -60,8 +61,7 @@ import Testing
     #expect(result.statistics.samplesRemoved + result.statistics.samplesInserted < 4_800)
   }
 
-  @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
-  func `a shared line is heard nearly whole`(seed: UInt64) {
+  @Test(arguments: [1, 2, 3, 4, 5] as [UInt64]) func `a shared line is heard nearly whole`(seed: UInt64) {
     let result = hear(.sharedLine(seed: seed), seconds: 120, seed: seed)
     #expect(result.concealed < 0.02)
     #expect(result.delays.max()! < 250)

@@ -11,8 +11,9 @@ import Testing
       payload: payload, number: number, timestamp: RTPTimestamp(timestamp), marker: false, received: received)
   }
 
-  @Test(arguments: 1...6 as ClosedRange<UInt64>)
-  func `arbitrary packets make exact blocks and nothing worse`(seed: UInt64) throws {
+  @Test(arguments: 1...6 as ClosedRange<UInt64>) func `arbitrary packets make exact blocks and nothing worse`(
+    seed: UInt64
+  ) throws {
     var random = SeededGenerator(seed: seed)
     let playout = AudioBlockMaker(decoder: try OpusAudioDecoder(channels: 2))
     var number: Int64 = 0

@@ -1,3 +1,4 @@
+import FeatureKit
 import Glibc
 import RTCCodecOpus
 import RTCEngine
@@ -130,15 +131,15 @@ private final class Way: AudioConsumer {
     return (device.heard, recorder.left)
   }
 
-  @Test(arguments: [441, 480, 1_024])
-  func `S0.75, S4.5: an application's device of any cycle carries a call`(cycle: Int) throws {
+  @Test(.feature("S0.75", "S4.5"), arguments: [441, 480, 1_024])
+  func `an application's device of any cycle carries a call`(cycle: Int) throws {
     let (heard, _) = try call(cycle: cycle) { $0.map { 0.4 * $0 } }
     #expect(heard.count == 2 * 48_000 / cycle * cycle)
     #expect(abs(ToneMeasure.frequency(heard[24_000...]) - 500) < 1)
     #expect(ToneMeasure.longestGap(heard[24_000...]) < 2)
   }
 
-  @Test func `S0.76: sound is edited before it is sent, and what is received is tapped raw`() throws {
+  @Test(.feature("S0.76")) func `sound is edited before it is sent, and what is received is tapped raw`() throws {
     let (heard, tapped) = try call(cycle: 480) { $0.map { 0.25 * $0 } }
     for sound in [heard, tapped] {
       #expect(sound[24_000...].max().map { (0.2...0.3).contains($0) } == true)
@@ -147,8 +148,8 @@ private final class Way: AudioConsumer {
     #expect(tapped.count % 480 == 0 && tapped.count > 80_000)
   }
 
-  @Test func `S0.77: a device that mutes is silence at the other end`() throws {
+  @Test(.feature("S0.77")) func `a device that mutes is silence at the other end`() throws {
     let (heard, _) = try call(cycle: 480) { $0.map { 0 * $0 } }
-    #expect(heard.allSatisfy { abs($0) < 1e-3 })
+    #expect(heard.count > 40_000 && heard.allSatisfy { abs($0) < 1e-3 })
   }
 }

@@ -1,3 +1,4 @@
+import FeatureKit
 import Glibc
 import RTCCodecOpus
 import RTCEngine
@@ -71,8 +72,7 @@ final class Recorder: AudioSink {
     return left
   }
 
-  @Test(arguments: [7, 480, 512, 2_000])
-  func `a device may ask for any amount`(count: Int) {
+  @Test(arguments: [7, 480, 512, 2_000]) func `a device may ask for any amount`(count: Int) {
     let left = play(3_000, asking: count)
     #expect(abs(ToneMeasure.frequency(left[48_000...]) - 1_000) < 1)
     #expect(ToneMeasure.longestGap(left[48_000...]) < 2)
@@ -80,7 +80,8 @@ final class Recorder: AudioSink {
     #expect(playout.render(sampleCount: -1, delay: .zero).isEmpty)
   }
 
-  @Test func `S0.76: raw buffers are tapped as they were sent, in blocks of 10 ms with the time they are heard at`()
+  @Test(.feature("S0.76"))
+  func `raw buffers are tapped as they were sent, in blocks of 10 ms with the time they are heard at`()
     throws
   {
     let recorder = Recorder()
@@ -99,8 +100,7 @@ final class Recorder: AudioSink {
     #expect(recorder.frames.count == frames.count && recorder.ends == 0)
   }
 
-  /// S0.68.
-  @Test func `a disabled sound is received on and silent, for sinks too`() {
+  @Test(.feature("S0.68")) func `a disabled sound is received on and silent, for sinks too`() {
     let recorder = Recorder()
     playout.add(recorder)
     play(1_000)

@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCEngine
 import RTCMedia
 import RTCPlayout
@@ -23,8 +24,7 @@ import Testing
     #expect(steps.filter { abs($0 - 33.3) > 10 }.count < steps.count / 8)
   }
 
-  /// S4.31, S4.36.
-  @Test func `a screen at five pictures a second is shown as it comes`() {
+  @Test(.feature("S4.31", "S4.36")) func `a screen at five pictures a second is shown as it comes`() {
     let screen = VirtualScreen()
     var random = SeededGenerator(seed: 6)
     var arrivals: [Double] = []

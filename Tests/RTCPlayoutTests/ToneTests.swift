@@ -18,8 +18,9 @@ import Testing
     #expect(result.delays.last! < 25)
   }
 
-  @Test(arguments: [110.0, 440, 1_000, 2_500])
-  func `stretching keeps the pitch and makes no gap`(frequency: Double) throws {
+  @Test(arguments: [110.0, 440, 1_000, 2_500]) func `stretching keeps the pitch and makes no gap`(frequency: Double)
+    throws
+  {
     let result = try hear(.routeChange, seconds: 26, frequency: frequency)
     #expect(result.statistics.samplesRemoved > 2_400)
     let steady = result.sound[96_000...(9 * 48_000)]
@@ -39,8 +40,7 @@ import Testing
     #expect(abs(ToneMeasure.frequency(result.sound[96_000...]) - 440) < 1)
   }
 
-  @Test(arguments: [0.0, 0.05, 0.1, 0.2, 0.3])
-  func `what is made up is what is lost`(loss: Double) throws {
+  @Test(arguments: [0.0, 0.05, 0.1, 0.2, 0.3]) func `what is made up is what is lost`(loss: Double) throws {
     let result = try hear(DelayTrace.gaussian.losing(loss), seconds: 20)
     #expect(result.concealed < loss + 0.03)
     #expect(ToneMeasure.longestGap(result.sound[96_000...]) < 1_000 * (0.01 + loss))

@@ -1,4 +1,5 @@
 import Dispatch
+import FeatureKit
 import RTCCodecVPX
 import RTCEngine
 import RTCMedia
@@ -47,8 +48,7 @@ import Testing
 
   private static let decoders: [VideoCodec: VideoDecoderFactory] = [.vp8: VP8Decoder.factory]
 
-  /// S4.12.
-  @Test func `real pictures reach every sink in order, and then its end`() async throws {
+  @Test(.feature("S4.12")) func `real pictures reach every sink in order, and then its end`() async throws {
     let film = try film(20)
     let playout = try VideoPlayout(decoders: Self.decoders) {}
     let screens = [Screen(), Screen()]

@@ -5,7 +5,7 @@ import Testing
   let route = Route(
     local: SocketAddress(ip: .loopbackV4, port: 1), remote: SocketAddress(ip: .loopbackV4, port: 2))
 
-  @Test func keepsDatagramsBackToBackAndInOrder() {
+  @Test func `keeps datagrams back to back and in order`() {
     var batch = DatagramBatch(capacity: 8)
     batch.append([1, 2, 3].span, to: route)
     batch.append(to: route, capacity: 100) { out in
@@ -22,7 +22,7 @@ import Testing
     #expect(batch.isEmpty && batch.byteCount == 0)
   }
 
-  @Test func whatIsTakenOutLeavesNoGap() {
+  @Test func `what is taken out leaves no gap`() {
     var batch = DatagramBatch(capacity: 8)
     for number in UInt8(1)...6 { batch.append([UInt8](repeating: number, count: Int(number)).span, to: route) }
     batch.remove(from: 1) { bytes, _ in bytes[0] == 2 || bytes[0] == 5 }

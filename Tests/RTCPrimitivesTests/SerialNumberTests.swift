@@ -2,7 +2,7 @@ import RTCPrimitives
 import Testing
 
 @Suite struct SerialNumberTests {
-  @Test func ordersAcrossTheWrap() {
+  @Test func `orders across the wrap`() {
     let before = SequenceNumber(65_534)
     let after = SequenceNumber(3)
     #expect(after.isNewer(than: before) && !before.isNewer(than: after) && !before.isNewer(than: before))
@@ -10,7 +10,7 @@ import Testing
     #expect(before.advanced(by: 5) == after && after.advanced(by: -5) == before)
   }
 
-  @Test func extendsToTheNearest() {
+  @Test func `extends to the nearest`() {
     let at = Extended<SequenceNumber>(65_534)
     #expect(at.nearest(SequenceNumber(3)).value == 65_539)
     #expect(at.nearest(SequenceNumber(65_000)).value == 65_000)

@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCMedia
 import RTCPrimitives
 import RTCResample
@@ -11,7 +12,7 @@ import Testing
   }
 
   @Test(arguments: [(44_100, 48_000), (48_000, 44_100), (48_000, 8_000), (8_000, 96_000), (192_000, 22_050)])
-  func `A change of rate in the middle of a tone makes no click`(old: Int, new: Int) {
+  func `a change of rate in the middle of a tone makes no click`(old: Int, new: Int) {
     let tone = Tone(frequency: 440)
     for tenth in 1...7 {
       // Half a second and a bit, so that the switch meets the tone at different places of its wave.
@@ -30,8 +31,7 @@ import Testing
     }
   }
 
-  /// S4.8.
-  @Test func `Formats that change with every frame still make whole blocks without clicks`() {
+  @Test(.feature("S4.8")) func `formats that change with every frame still make whole blocks without clicks`() {
     var random = SeededGenerator(seed: 7)
     let tone = Tone(frequency: 300)
     let framer = AudioFramer()
@@ -55,7 +55,7 @@ import Testing
     #expect(blocks.channel(0, of: 2) == blocks.channel(1, of: 2))
   }
 
-  @Test func `A change from one sound to quite another is faded`() {
+  @Test func `a change from one sound to quite another is faded`() {
     let framer = AudioFramer(channels: 1)
     let high = [Float](repeating: 0.9, count: 4_800)
     let low = [Float](repeating: -0.9, count: 4_410)

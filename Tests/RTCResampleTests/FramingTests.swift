@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCMedia
 import RTCPrimitives
 import RTCResample
@@ -18,9 +19,9 @@ import Testing
     return frames
   }
 
-  /// S4.5.
-  @Test(arguments: [(48_000, 1), (48_000, 2), (44_100, 2), (8_000, 1), (96_000, 6)], [1, 2] as [Int])
-  func `However a sound is cut, the blocks are the same`(format: (rate: Int, channels: Int), channels: Int) {
+  @Test(
+    .feature("S4.5"), arguments: [(48_000, 1), (48_000, 2), (44_100, 2), (8_000, 1), (96_000, 6)], [1, 2] as [Int])
+  func `however a sound is cut, the blocks are the same`(format: (rate: Int, channels: Int), channels: Int) {
     let whole = AudioFramer(channels: channels).blocks(
       of: [Tone(frequency: 440, amplitude: 0.3).frame(0..<format.rate, rate: format.rate, channels: format.channels)],
       finishing: true)
@@ -41,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: [44_100, 22_050, 11_025, 96_000, 47_999])
-  func `Every second has its number of samples, neither one more nor one less`(rate: Int) throws {
+  func `every second has its number of samples, neither one more nor one less`(rate: Int) throws {
     let resampler = try AudioResampler(inputRate: rate, channels: 1)
     let second = [Float](repeating: 0.25, count: rate)
     let lag = Int(resampler.latency.nanoseconds * 48 / 1_000_000)
@@ -53,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `After an hour of frames position and time are exact`() {
+  @Test func `after an hour of frames position and time are exact`() {
     let framer = AudioFramer(channels: 1)
     let format = AudioFormat(sampleRate: 44_100, channels: 1)
     let samples = [Float](repeating: 0.25, count: 1_764)
@@ -74,7 +75,7 @@ import Testing
     #expect(framer.counters == AudioFramer.Counters())
   }
 
-  @Test func `A framer that has finished takes up the count again where time says`() {
+  @Test func `a framer that has finished takes up the count again where time says`() {
     let framer = AudioFramer(channels: 1)
     let tone = Tone(frequency: 440, amplitude: 0.3)
     _ = framer.blocks(of: [tone.frame(0..<4_800, rate: 48_000)], finishing: true)

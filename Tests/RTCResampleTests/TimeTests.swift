@@ -12,7 +12,7 @@ import Testing
       captureTime: Timestamp(nanoseconds: Int64(milliseconds * 1e6)))
   }
 
-  @Test func `Stamps that jitter by 20 ms come out steady`() {
+  @Test func `stamps that jitter by 20 ms come out steady`() {
     var random = SeededGenerator(seed: 3)
     let framer = AudioFramer(channels: 1)
     let blocks = framer.blocks(
@@ -28,8 +28,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [-200.0, -50, 50, 200])
-  func `A source whose clock is off is followed`(partsPerMillion: Double) throws {
+  @Test(arguments: [-200.0, -50, 50, 200]) func `a source whose clock is off is followed`(partsPerMillion: Double)
+    throws
+  {
     let framer = AudioFramer(channels: 1)
     var last: AudioBlock?
     for number in 0..<60_000 {
@@ -41,7 +42,7 @@ import Testing
     #expect(abs(Double(block.captureTime.nanoseconds) / 1e6 - said) < 2)
   }
 
-  @Test func `A short hole is filled with silence`() {
+  @Test func `a short hole is filled with silence`() {
     let framer = AudioFramer(channels: 1)
     let blocks = framer.blocks(of: (0..<10).map { frame(Double($0) * 10) } + (20..<30).map { frame(Double($0) * 10) })
     #expect(blocks.all.count == 30)
@@ -53,7 +54,7 @@ import Testing
     #expect(blocks.all.last?.captureTime == Timestamp(nanoseconds: 290_000_000))
   }
 
-  @Test func `At a long hole the position leaps and the sound is faded`() throws {
+  @Test func `at a long hole the position leaps and the sound is faded`() throws {
     let framer = AudioFramer(channels: 1)
     let blocks = framer.blocks(
       of: (0..<10).map { frame(Double($0) * 10) } + (0..<10).map { frame(5_003 + Double($0) * 10) })
@@ -66,7 +67,7 @@ import Testing
     for (a, b) in zip(blocks.all, blocks.all.dropFirst()) { #expect(b.position >= a.position + 480) }
   }
 
-  @Test func `A source whose time goes back is believed, and position goes on`() {
+  @Test func `a source whose time goes back is believed, and position goes on`() {
     let framer = AudioFramer(channels: 1)
     let blocks = framer.blocks(
       of: (0..<10).map { frame(1_000 + Double($0) * 10) } + (0..<10).map { frame(Double($0) * 10) })
@@ -75,7 +76,7 @@ import Testing
     #expect(blocks.all[10].captureTime == .zero)
   }
 
-  @Test func `Times beyond all reason do no harm`() {
+  @Test func `times beyond all reason do no harm`() {
     let framer = AudioFramer(channels: 1)
     var blocks = Blocks()
     for nanoseconds in [0, .max, .min, 5, .max - 1, -1, .min + 1] as [Int64] {

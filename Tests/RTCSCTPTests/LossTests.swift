@@ -22,8 +22,7 @@ import Testing
     #expect(pair.messages(on: far, at: .server) == sent)
   }
 
-  @Test(arguments: [0.0, 0.2, 0.3])
-  func `a message of the agreed maximum arrives whole`(loss: Double) throws {
+  @Test(arguments: [0.0, 0.2, 0.3]) func `a message of the agreed maximum arrives whole`(loss: Double) throws {
     var conditions = NetworkConditions.delayed(.milliseconds(5))
     conditions.loss = loss
     let pair = VirtualPair(seed: 3, conditions: conditions)

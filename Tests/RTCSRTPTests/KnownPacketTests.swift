@@ -7,7 +7,7 @@ import Testing
 @Suite struct KnownPacketTests {
   let plain = bytes("800f1234decafbadcafebabe") + [UInt8](repeating: 0xAB, count: 16)
 
-  @Test func gcmMatches() throws {
+  @Test func `gcm matches`() throws {
     var pair = try SRTPPair(.aeadAes128Gcm)
     let protected = try pair.sender.protectedRTP(plain)
     #expect(
@@ -17,7 +17,7 @@ import Testing
     #expect(try pair.receiver.openedRTP(protected) == plain)
   }
 
-  @Test func counterModeMatches() throws {
+  @Test func `counter mode matches`() throws {
     var pair = try SRTPPair(.aes128CmSha1_80)
     let protected = try pair.sender.protectedRTP(plain)
     #expect(

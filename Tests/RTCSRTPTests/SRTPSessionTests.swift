@@ -3,8 +3,7 @@ import RTCSRTP
 import Testing
 
 @Suite struct SRTPSessionTests {
-  @Test(arguments: SRTPProfile.allCases)
-  func whatIsProtectedOpensAgain(_ profile: SRTPProfile) throws {
+  @Test(arguments: SRTPProfile.allCases) func `what is protected opens again`(_ profile: SRTPProfile) throws {
     var pair = try SRTPPair(profile)
     for sequence in 1...50 as ClosedRange<UInt16> {
       let packet = rtpPacket(sequence, payload: Int(sequence) * 20)
@@ -15,8 +14,7 @@ import Testing
     }
   }
 
-  @Test(arguments: SRTPProfile.allCases)
-  func reportsOpenAgain(_ profile: SRTPProfile) throws {
+  @Test(arguments: SRTPProfile.allCases) func `reports open again`(_ profile: SRTPProfile) throws {
     var pair = try SRTPPair(profile)
     for _ in 0..<5 {
       let protected = try pair.sender.protectedRTCP(rtcpPacket)
@@ -26,8 +24,7 @@ import Testing
     }
   }
 
-  @Test(arguments: SRTPProfile.allCases)
-  func eachTamperedByteIsNoticed(_ profile: SRTPProfile) throws {
+  @Test(arguments: SRTPProfile.allCases) func `each tampered byte is noticed`(_ profile: SRTPProfile) throws {
     var pair = try SRTPPair(profile)
     let packet = rtpPacket(1, payload: 20)
     let protected = try pair.sender.protectedRTP(packet)
@@ -47,8 +44,7 @@ import Testing
     #expect(throws: SRTPError.authenticationFailed) { () throws(SRTPError) in try pair.receiver.openedRTCP(report) }
   }
 
-  @Test(arguments: SRTPProfile.allCases)
-  func aReplayIsRefused(_ profile: SRTPProfile) throws {
+  @Test(arguments: SRTPProfile.allCases) func `a replay is refused`(_ profile: SRTPProfile) throws {
     var pair = try SRTPPair(profile)
     let first = try pair.sender.protectedRTP(rtpPacket(1))
     _ = try pair.receiver.openedRTP(first)
@@ -56,8 +52,8 @@ import Testing
     #expect(throws: SRTPError.replayed) { () throws(SRTPError) in try pair.sender.protectedRTP(rtpPacket(1)) }
   }
 
-  @Test(arguments: SRTPProfile.allCases)
-  func latePacketsPassWithinTheWindowOnly(_ profile: SRTPProfile) throws {
+  @Test(arguments: SRTPProfile.allCases) func `late packets pass within the window only`(_ profile: SRTPProfile) throws
+  {
     var pair = try SRTPPair(profile)
     let protected = try (1...1200).map { try pair.sender.protectedRTP(rtpPacket(UInt16($0))) }
     _ = try pair.receiver.openedRTP(protected[1199])
@@ -65,8 +61,9 @@ import Testing
     #expect(throws: SRTPError.tooOld) { () throws(SRTPError) in try pair.receiver.openedRTP(protected[0]) }
   }
 
-  @Test(arguments: SRTPProfile.allCases)
-  func theSequenceNumberMayWrapAgainAndAgain(_ profile: SRTPProfile) throws {
+  @Test(arguments: SRTPProfile.allCases) func `the sequence number may wrap again and again`(_ profile: SRTPProfile)
+    throws
+  {
     var pair = try SRTPPair(profile)
     var sequence: UInt16 = 65_000
     for index in 0..<400 {
@@ -77,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func streamsAreIndependent() throws {
+  @Test func `streams are independent`() throws {
     var pair = try SRTPPair(.aeadAes128Gcm)
     for ssrc in 1...20 as ClosedRange<UInt32> {
       let packet = rtpPacket(7, ssrc: ssrc)
@@ -86,8 +83,7 @@ import Testing
     }
   }
 
-  @Test(arguments: SRTPProfile.allCases)
-  func whatIsNotAPacketIsRefused(_ profile: SRTPProfile) throws {
+  @Test(arguments: SRTPProfile.allCases) func `what is not a packet is refused`(_ profile: SRTPProfile) throws {
     var pair = try SRTPPair(profile)
     let protected = try pair.sender.protectedRTP(rtpPacket(1))
     for length in 0..<protected.count {
@@ -102,7 +98,7 @@ import Testing
     #expect(throws: SRTPError.malformed) { () throws(SRTPError) in try pair.sender.protectedRTP([0x80]) }
   }
 
-  @Test func keysAreNeverPrinted() {
+  @Test func `keys are never printed`() {
     let keys = makeKeys(.aeadAes128Gcm).sender
     #expect("\(keys)" == "SRTPKeys(aeadAes128Gcm)" && "\(keys.local)" == "SRTPMasterKey(hidden)")
   }

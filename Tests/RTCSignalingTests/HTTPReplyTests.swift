@@ -2,7 +2,7 @@ import RTCSignaling
 import Testing
 
 @Suite struct HTTPReplyTests {
-  @Test func anOpenedSessionIsNamedByItsLocation() {
+  @Test func `an opened session is named by its location`() {
     let reply = HTTPReply.opened(WHEPAnswer(id: "abc", answer: "v=0\r\n", etag: "1"), at: .whep)
     #expect(reply.status == 201)
     #expect(reply.first("location") == "/whep/session/abc")
@@ -12,7 +12,7 @@ import Testing
     #expect(reply.body == Array("v=0\r\n".utf8))
   }
 
-  @Test func aPatchAnswersWithAFragmentOnlyAfterARestart() {
+  @Test func `a patch answers with a fragment only after a restart`() {
     #expect(HTTPReply.patched(.noContent) == HTTPReply(status: 204))
     let restarted = HTTPReply.patched(.restarted(fragment: "a=ice-ufrag:x", etag: "2"))
     #expect(restarted.status == 200)
@@ -20,22 +20,19 @@ import Testing
     #expect(restarted.first("content-type") == "application/trickle-ice-sdpfrag")
   }
 
-  @Test(
-    "each refusal has its status and a sentence",
-    arguments: [
-      (WHEPRefusal.malformedOffer("x"), 400), (.malformedFragment("x"), 400), (.noSuchStream("x"), 404),
-      (.noSuchSession, 404), (.trickleUnsupported, 405), (.noCommonCodec(offered: "VP8"), 406), (.etagMismatch, 412),
-      (.unusableOffer("x"), 422), (.etagRequired, 428), (.failed("x"), 500), (.tooManyViewers(limit: 3), 503),
-      (.notReady(retryAfter: 2), 503),
-    ])
-  func refusal(refusal: WHEPRefusal, status: Int) {
+  @Test(arguments: [
+    (WHEPRefusal.malformedOffer("x"), 400), (.malformedFragment("x"), 400), (.noSuchStream("x"), 404),
+    (.noSuchSession, 404), (.trickleUnsupported, 405), (.noCommonCodec(offered: "VP8"), 406), (.etagMismatch, 412),
+    (.unusableOffer("x"), 422), (.etagRequired, 428), (.failed("x"), 500), (.tooManyViewers(limit: 3), 503),
+    (.notReady(retryAfter: 2), 503),
+  ]) func `each refusal has its status and a sentence`(refusal: WHEPRefusal, status: Int) {
     let reply = HTTPReply.refusal(refusal)
     #expect(reply.status == status)
     #expect(String(decoding: reply.body, as: UTF8.self) == refusal.sentence + "\n")
     #expect((reply.first("retry-after") != nil) == (status == 503))
   }
 
-  @Test func theStatusIsJSONWhateverTheNames() {
+  @Test func `the status is JSON whatever the names`() {
     let status = CastStatus(isLive: true, viewers: 2, streams: ["a\"b\\", "c\u{1}"])
     #expect(status.json(detail: true) == #"{"status":"live","viewers":2,"streams":["a\"b\\","c\u0001"]}"#)
     #expect(CastStatus(isLive: false, viewers: 2).json(detail: false) == #"{"status":"ended"}"#)

@@ -2,7 +2,7 @@ import RTCSignaling
 import Testing
 
 @Suite struct ICEServerLinkTests {
-  @Test func theServersOfAnAnswerAreRead() {
+  @Test func `the servers of an answer are read`() {
     let links = ICEServerLink.parse([
       #"<stun:stun.example.net>; rel="ice-server""#,
       #"<turn:turn.example.net?transport=udp>; rel="ice-server"; username="us,er"; credential="my\"Pass;"; "#
@@ -16,17 +16,14 @@ import Testing
       ])
   }
 
-  @Test(
-    "other links and rubbish are left out",
-    arguments: [
-      "", "<", "<>", "<stun:a>", "<stun:a>; rel=next", "<http://a>; rel=ice-server", "stun:a; rel=ice-server",
-      "<stun:a; rel=ice-server", "\"", ",,,;;;", "<stun:a>; rel=\"ice-server",
-    ])
-  func rubbish(value: String) {
+  @Test(arguments: [
+    "", "<", "<>", "<stun:a>", "<stun:a>; rel=next", "<http://a>; rel=ice-server", "stun:a; rel=ice-server",
+    "<stun:a; rel=ice-server", "\"", ",,,;;;", "<stun:a>; rel=\"ice-server",
+  ]) func `other links and rubbish are left out`(value: String) {
     #expect(ICEServerLink.parse([value]).isEmpty)
   }
 
-  @Test func aFloodOfLinksIsCutOff() {
+  @Test func `a flood of links is cut off`() {
     let flood = Array(repeating: "<stun:a>; rel=ice-server", count: 1000).joined(separator: ",")
     #expect(ICEServerLink.parse([flood, flood]).count == 32)
   }

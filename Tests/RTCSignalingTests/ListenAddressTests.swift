@@ -2,56 +2,47 @@ import RTCSignaling
 import Testing
 
 @Suite struct ListenAddressTests {
-  @Test(
-    "an address to listen at is read in each of its forms",
-    arguments: [
-      ("127.0.0.1:8080", "127.0.0.1:8080"), ("localhost:0", "localhost:0"), ("[::1]:9", "[::1]:9"), ("[::]", "[::]:0"),
-      ("8080", "127.0.0.1:8080"), (":8080", "0.0.0.0:8080"), ("example.org", "example.org:0"),
-      ("[fe80::1%eth0]:80", "[fe80::1%eth0]:80"),
-    ])
-  func parses(text: String, expected: String) throws {
+  @Test(arguments: [
+    ("127.0.0.1:8080", "127.0.0.1:8080"), ("localhost:0", "localhost:0"), ("[::1]:9", "[::1]:9"), ("[::]", "[::]:0"),
+    ("8080", "127.0.0.1:8080"), (":8080", "0.0.0.0:8080"), ("example.org", "example.org:0"),
+    ("[fe80::1%eth0]:80", "[fe80::1%eth0]:80"),
+  ]) func `an address to listen at is read in each of its forms`(text: String, expected: String) throws {
     #expect(try ListenAddress(parsing: text).description == expected)
   }
 
-  @Test(
-    "what is no address is refused",
-    arguments: ["", ":", "host:", "host:abc", "host:-1", "ho st:80", "[::1", "[zz zz]:80", "a:b:c", "[::1]x", "a/b:80"])
-  func refuses(text: String) {
+  @Test(arguments: [
+    "", ":", "host:", "host:abc", "host:-1", "ho st:80", "[::1", "[zz zz]:80", "a:b:c", "[::1]x", "a/b:80",
+  ]) func `what is no address is refused`(text: String) {
     #expect(throws: ListenAddressError.self) { try ListenAddress(parsing: text) }
   }
 
-  @Test func aPortBeyond65535IsNamed() {
+  @Test func `a port beyond 65535 is named`() {
     #expect(throws: ListenAddressError.portTooLarge("65536")) { try ListenAddress(parsing: "127.0.0.1:65536") }
     #expect(throws: ListenAddressError.portTooLarge("99999999999999999999")) {
       try ListenAddress(parsing: "99999999999999999999")
     }
   }
 
-  @Test func bareIPv6IsAskedForInBrackets() {
+  @Test func `bare IPv6 is asked for in brackets`() {
     #expect(throws: ListenAddressError.bareIPv6("::1:8080")) { try ListenAddress(parsing: "::1:8080") }
   }
 
-  @Test(
-    "loopback needs no token",
-    arguments: ["127.0.0.1:80", "127.3.2.1:80", "localhost:80", "LOCALHOST:80", "[::1]:80", "[0:0:0:0:0:0:0:1]:80"])
-  func loopback(text: String) throws {
+  @Test(arguments: ["127.0.0.1:80", "127.3.2.1:80", "localhost:80", "LOCALHOST:80", "[::1]:80", "[0:0:0:0:0:0:0:1]:80"])
+  func `loopback needs no token`(text: String) throws {
     try ListenAddress(parsing: text).checkExposure(token: nil)
   }
 
-  @Test(
-    "anything beyond loopback needs one",
-    arguments: [
-      "0.0.0.0:80", "[::]:80", ":80", "192.168.1.7:80", "example.org:80", "127.evil.example:80",
-      "localhost.evil.example:80",
-      "[::ffff:127.0.0.1]:80", "127.0.0.256:80",
-    ])
-  func exposed(text: String) throws {
+  @Test(arguments: [
+    "0.0.0.0:80", "[::]:80", ":80", "192.168.1.7:80", "example.org:80", "127.evil.example:80",
+    "localhost.evil.example:80",
+    "[::ffff:127.0.0.1]:80", "127.0.0.256:80",
+  ]) func `anything beyond loopback needs one`(text: String) throws {
     let address = try ListenAddress(parsing: text)
     #expect(throws: ListenAddressError.exposedWithoutToken(address)) { try address.checkExposure(token: nil) }
     try address.checkExposure(token: AccessToken("sesame"))
   }
 
-  @Test func theLinkIsOneThatABrowserOnThisMachineCanOpen() throws {
+  @Test func `the link is one that a browser on this machine can open`() throws {
     #expect(try ListenAddress(parsing: "[::]:80").link(token: nil) == "http://[::1]:80/")
     #expect(
       try ListenAddress(parsing: "0.0.0.0:80").link(token: AccessToken("a&b")) == "http://127.0.0.1:80/#token=a%26b")

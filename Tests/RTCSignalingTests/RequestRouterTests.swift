@@ -18,7 +18,7 @@ import Testing
     if case .reply(let reply) = verdict { reply.status } else { nil }
   }
 
-  @Test func eachResourceHasItsVerdict() {
+  @Test func `each resource has its verdict`() {
     #expect(open.judge(head("GET", "/")) == .page)
     #expect(open.judge(head("HEAD", "/?token=x#y")) == .page)
     #expect(open.judge(head("GET", "/health")) == .health(detail: true))
@@ -27,45 +27,37 @@ import Testing
     #expect(open.judge(head("DELETE", "/whep/session/a-b_9")) == .close(.whep, id: "a-b_9"))
   }
 
-  @Test(
-    "the entity tag loses its quotes",
-    arguments: [("\"7\"", "7"), ("W/\"7\"", "7"), ("*", "*"), ("\"7\", \"8\"", "7"), ("7", "7"), ("\"", "\"")])
-  func entityTag(header: String, expected: String) {
+  @Test(arguments: [("\"7\"", "7"), ("W/\"7\"", "7"), ("*", "*"), ("\"7\", \"8\"", "7"), ("7", "7"), ("\"", "\"")])
+  func `the entity tag loses its quotes`(header: String, expected: String) {
     let request = head("PATCH", "/whep/session/x", type: "application/trickle-ice-sdpfrag", ifMatch: header)
     #expect(open.judge(request) == .patch(.whep, id: "x", etag: expected))
   }
 
-  @Test(
-    "paths that name nothing are not found",
-    arguments: [
-      "/nothing", "/whepx", "/whep/a/b", "/whep/%2f", "/whep/%zz", "/whep/%", "/whep/%ff", "/whep/session/",
-      "/whep/session/a/b",
-      "/whep/session/..", "/../etc/passwd", "", "*", "http://x/", "/whep/" + String(repeating: "a", count: 129),
-      "/whep/%00",
-    ])
-  func notFound(path: String) {
+  @Test(arguments: [
+    "/nothing", "/whepx", "/whep/a/b", "/whep/%2f", "/whep/%zz", "/whep/%", "/whep/%ff", "/whep/session/",
+    "/whep/session/a/b",
+    "/whep/session/..", "/../etc/passwd", "", "*", "http://x/", "/whep/" + String(repeating: "a", count: 129),
+    "/whep/%00",
+  ]) func `paths that name nothing are not found`(path: String) {
     #expect(status(open.judge(head("GET", path))) == 404)
   }
 
-  @Test(
-    "a method that a path does not take is told which it takes",
-    arguments: [
-      ("POST", "/", "GET, HEAD, OPTIONS"), ("GET", "/whep", "POST, OPTIONS"), ("PUT", "/whep/x", "POST, OPTIONS"),
-      ("POST", "/whep/session/x", "PATCH, DELETE, OPTIONS"), ("BREW", "/health", "GET, HEAD, OPTIONS"),
-    ])
-  func wrongMethod(method: String, path: String, allowed: String) {
+  @Test(arguments: [
+    ("POST", "/", "GET, HEAD, OPTIONS"), ("GET", "/whep", "POST, OPTIONS"), ("PUT", "/whep/x", "POST, OPTIONS"),
+    ("POST", "/whep/session/x", "PATCH, DELETE, OPTIONS"), ("BREW", "/health", "GET, HEAD, OPTIONS"),
+  ]) func `a method that a path does not take is told which it takes`(method: String, path: String, allowed: String) {
     guard case .reply(let reply) = open.judge(head(method, path)) else { Issue.record("another outcome"); return }
     #expect(reply.status == 405)
     #expect(reply.first("allow") == allowed)
   }
 
-  @Test func aBodyOfAnotherTypeIsRefused() {
+  @Test func `a body of another type is refused`() {
     #expect(status(open.judge(head("POST", "/whep"))) == 415)
     #expect(status(open.judge(head("POST", "/whep", type: "text/plain"))) == 415)
     #expect(status(open.judge(head("PATCH", "/whep/session/x", type: "application/sdp"))) == 415)
   }
 
-  @Test func aTokenGuardsTheCastButNotThePage() {
+  @Test func `a token guards the cast but not the page`() {
     #expect(locked.judge(head("GET", "/")) == .page)
     #expect(locked.judge(head("GET", "/health")) == .health(detail: false))
     #expect(locked.judge(head("GET", "/health", authorization: "Bearer sesame")) == .health(detail: true))
@@ -81,7 +73,7 @@ import Testing
     #expect(locked.judge(right) == .open(.whep, stream: nil))
   }
 
-  @Test func apreflightNeedsNoToken() {
+  @Test func `apreflight needs no token`() {
     guard case .reply(let reply) = locked.judge(head("OPTIONS", "/whep", origin: "https://other.example")) else {
       Issue.record("another outcome"); return
     }
@@ -91,37 +83,32 @@ import Testing
     #expect(reply.first("accept-post") == "application/sdp")
   }
 
-  @Test(
-    "a loopback server knows itself by address and as localhost",
-    arguments: [
-      "127.0.0.1", "127.0.0.1:80", "localhost:80", "LocalHost", "[::1]:80", "192.168.0.1:80", "cast.example:443",
-    ])
-  func knownHost(host: String) {
+  @Test(arguments: [
+    "127.0.0.1", "127.0.0.1:80", "localhost:80", "LocalHost", "[::1]:80", "192.168.0.1:80", "cast.example:443",
+  ]) func `a loopback server knows itself by address and as localhost`(host: String) {
     let desk = RequestRouter(listen: .loopback, token: nil, hostNames: ["cast.example"])
     #expect(desk.judge(head("GET", "/", host: host)) == .page)
   }
 
-  @Test(
-    "and refuses names that others can point at it",
-    arguments: [
-      "evil.example", "127.0.0.1.evil.example:80", "localhost.evil.example", "0x7f000001", "127.1", "localhost.",
-    ])
-  func rebinding(host: String) {
+  @Test(arguments: [
+    "evil.example", "127.0.0.1.evil.example:80", "localhost.evil.example", "0x7f000001", "127.1", "localhost.",
+  ]) func `and refuses names that others can point at it`(host: String) {
     #expect(status(open.judge(head("GET", "/", host: host))) == 403)
     #expect(status(locked.judge(head("GET", "/", host: host))) == 403)
   }
 
-  @Test("a request without a usable host is malformed", arguments: [nil, "", "[::1", "a b", "a@b", ":80", "a:b:c"])
-  func noHost(host: String?) {
+  @Test(arguments: [nil, "", "[::1", "a b", "a@b", ":80", "a:b:c"]) func `a request without a usable host is malformed`(
+    host: String?
+  ) {
     #expect(status(open.judge(head("GET", "/", host: host))) == 400)
   }
 
-  @Test func aServerForTheNetworkTakesAnyName() throws {
+  @Test func `a server for the network takes any name`() throws {
     let desk = RequestRouter(listen: try ListenAddress(parsing: ":80"), token: AccessToken("sesame"))
     #expect(desk.judge(head("GET", "/", host: "my.machine.example")) == .page)
   }
 
-  @Test func withoutATokenOtherSitesCannotWatchThroughAVisitorsBrowser() {
+  @Test func `without a token other sites cannot watch through a visitor's browser`() {
     let post = { (origin: String) in
       status(open.judge(head("POST", "/whep", origin: origin, type: "application/sdp")))
     }
@@ -133,7 +120,7 @@ import Testing
     #expect(status(open.judge(head("OPTIONS", "/whep", origin: "https://evil.example"))) == 403)
   }
 
-  @Test func withATokenTheyMayAsTheyMustKnowIt() {
+  @Test func `with a token they may as they must know it`() {
     let request = head(
       "POST", "/whep", origin: "https://other.example", authorization: "Bearer sesame", type: "application/sdp")
     #expect(locked.judge(request) == .open(.whep, stream: nil))

@@ -12,7 +12,7 @@ import Testing
     try exchange.receive(status: status, header: { headers[$0].map { [$0] } ?? [] }, body: body)
   }
 
-  @Test func anAcceptedOfferIsAPublication() throws {
+  @Test func `an accepted offer is a publication`() throws {
     var exchange = try exchange()
     let step = try receive(
       &exchange, 201,
@@ -27,7 +27,7 @@ import Testing
     #expect(publication.authorization == "Bearer sesame")
   }
 
-  @Test func aRedirectIsFollowedAndKeepsTheTokenAtItsOrigin() throws {
+  @Test func `a redirect is followed and keeps the token at its origin`() throws {
     var exchange = try exchange()
     #expect(exchange.authorization == "Bearer sesame")
     #expect(try receive(&exchange, 307, ["location": "/other"]) == .follow)
@@ -37,7 +37,7 @@ import Testing
     #expect(exchange.authorization == nil)
   }
 
-  @Test func redirectsEnd() throws {
+  @Test func `redirects end`() throws {
     var circle = try exchange()
     _ = try receive(&circle, 307, ["location": "/b"])
     #expect(throws: WHIPError.redirectLoop(WebAddress("https://sfu.example/whip")!)) {
@@ -50,14 +50,14 @@ import Testing
     }
   }
 
-  @Test func aRedirectIntoTheClearIsNot() throws {
+  @Test func `a redirect into the clear is not`() throws {
     var exchange = try exchange()
     #expect(throws: WHIPError.insecureRedirect("http://sfu.example/whip")) {
       try receive(&exchange, 307, ["location": "http://sfu.example/whip"])
     }
   }
 
-  @Test func aRedirectThatWouldChangeTheMethodIsReported() throws {
+  @Test func `a redirect that would change the method is reported`() throws {
     var exchange = try exchange()
     #expect(throws: WHIPError.badRedirect(status: 302, location: "/login")) {
       try receive(&exchange, 302, ["location": "/login"])
@@ -65,7 +65,7 @@ import Testing
     #expect(throws: WHIPError.badRedirect(status: 307, location: nil)) { try receive(&exchange, 307) }
   }
 
-  @Test func rubbishIsToldFromAnAnswer() throws {
+  @Test func `rubbish is told from an answer`() throws {
     let cases: [([String: String], String, WHIPError)] = [
       (["content-type": "text/html", "location": "/r"], "<html>", .notSDP(contentType: "text/html")),
       (["content-type": "application/sdp", "location": "/r"], "{}", .notSDP(contentType: "application/sdp")),
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func otherStatusesSayWhoseFaultItIs() throws {
+  @Test func `other statuses say whose fault it is`() throws {
     var exchange = try exchange(token: nil)
     #expect(throws: WHIPError.unauthorized(status: 401, hadToken: false)) { try receive(&exchange, 401) }
     #expect(throws: WHIPError.httpStatus(405, method: "POST", sentence: "no\tsuch".replacing("\t", with: ""))) {
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func aBadURLOrTokenIsTheCallersFault() {
+  @Test func `a bad URL or token is the caller's fault`() {
     #expect(throws: WHIPError.badURL("sfu.example/whip")) { try exchange("sfu.example/whip") }
     #expect(throws: WHIPError.badToken) { try exchange(token: "a b") }
   }

@@ -2,50 +2,40 @@ import RTCSignaling
 import Testing
 
 @Suite struct WebAddressTests {
-  @Test(
-    "a URL is read and written",
-    arguments: [
-      ("https://sfu.example/whip", "https://sfu.example/whip"), ("HTTP://A.b:80", "http://a.b/"),
-      ("https://a:443/x?y=z#f", "https://a/x?y=z"), ("http://[::1]:8080/a/../b", "http://[::1]:8080/b"),
-      ("http://a?q=/", "http://a/?q=/"), ("http://a:/x", "http://a/x"),
-    ])
-  func parses(text: String, expected: String) {
+  @Test(arguments: [
+    ("https://sfu.example/whip", "https://sfu.example/whip"), ("HTTP://A.b:80", "http://a.b/"),
+    ("https://a:443/x?y=z#f", "https://a/x?y=z"), ("http://[::1]:8080/a/../b", "http://[::1]:8080/b"),
+    ("http://a?q=/", "http://a/?q=/"), ("http://a:/x", "http://a/x"),
+  ]) func `a URL is read and written`(text: String, expected: String) {
     #expect(WebAddress(text)?.description == expected)
   }
 
-  @Test(
-    "what is none is refused",
-    arguments: [
-      "", "whip", "ftp://a/", "http:/a", "http://", "http:///x", "http://u:p@a/", "http://a b/", "http://a:0/",
-      "http://a:65536/", "http://a:b/", "http://[::1/", "http://a/\r\nX: y", "https:\\\\a",
-    ])
-  func refuses(text: String) {
+  @Test(arguments: [
+    "", "whip", "ftp://a/", "http:/a", "http://", "http:///x", "http://u:p@a/", "http://a b/", "http://a:0/",
+    "http://a:65536/", "http://a:b/", "http://[::1/", "http://a/\r\nX: y", "https:\\\\a",
+  ]) func `what is none is refused`(text: String) {
     #expect(WebAddress(text) == nil)
   }
 
-  @Test(
-    "a reference is resolved as RFC 3986 §5.4 has it",
-    arguments: [
-      ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
-      ("//g", "http://g/"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("#s", "http://a/b/c/d;p?q"),
-      (";x", "http://a/b/c/;x"), (".", "http://a/b/c/"), ("./", "http://a/b/c/"), ("..", "http://a/b/"),
-      ("../g", "http://a/b/g"), ("../..", "http://a/"), ("../../../g", "http://a/g"), ("/./g", "http://a/g"),
-      ("/../g", "http://a/g"), ("g.", "http://a/b/c/g."), ("..g", "http://a/b/c/..g"), ("./g/.", "http://a/b/c/g/"),
-      ("g;x=1/../y", "http://a/b/c/y"), ("g?y/../x", "http://a/b/c/g?y/../x"), ("https://z/1", "https://z/1"),
-    ])
-  func resolves(reference: String, expected: String) throws {
+  @Test(arguments: [
+    ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
+    ("//g", "http://g/"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("#s", "http://a/b/c/d;p?q"),
+    (";x", "http://a/b/c/;x"), (".", "http://a/b/c/"), ("./", "http://a/b/c/"), ("..", "http://a/b/"),
+    ("../g", "http://a/b/g"), ("../..", "http://a/"), ("../../../g", "http://a/g"), ("/./g", "http://a/g"),
+    ("/../g", "http://a/g"), ("g.", "http://a/b/c/g."), ("..g", "http://a/b/c/..g"), ("./g/.", "http://a/b/c/g/"),
+    ("g;x=1/../y", "http://a/b/c/y"), ("g?y/../x", "http://a/b/c/g?y/../x"), ("https://z/1", "https://z/1"),
+  ]) func `a reference is resolved as RFC 3986 §5.4 has it`(reference: String, expected: String) throws {
     let base = try #require(WebAddress("http://a/b/c/d;p?q"))
     #expect(base.resolving(reference)?.description == expected)
   }
 
-  @Test(
-    "a useless reference is none", arguments: ["", "  ", "mailto:x", "javascript:alert(1)", "http://", "a b", "//"])
-  func unresolvable(reference: String) throws {
+  @Test(arguments: ["", "  ", "mailto:x", "javascript:alert(1)", "http://", "a b", "//"])
+  func `a useless reference is none`(reference: String) throws {
     let base = try #require(WebAddress("http://a/b"))
     #expect(base.resolving(reference) == nil)
   }
 
-  @Test func anOriginIsSchemeHostAndPort() throws {
+  @Test func `an origin is scheme host and port`() throws {
     let address = try #require(WebAddress("https://a/x"))
     #expect(address.hasSameOrigin(as: try #require(WebAddress("https://A:443/y"))))
     for other in ["http://a/x", "https://b/x", "https://a:444/x"] {

@@ -23,7 +23,7 @@ import Testing
     return arrivals
   }
 
-  @Test func deliversAfterTheDelayInOrder() {
+  @Test func `delivers after the delay in order`() {
     var network = NetworkEmulator(seed: 1, conditions: .delayed(.milliseconds(30)))
     let arrivals = transfer(&network, count: 10)
     #expect(arrivals.map(\.number) == Array(0..<10))
@@ -31,7 +31,7 @@ import Testing
     #expect(network.nextDeadline == nil)
   }
 
-  @Test func holdsBackWhatIsNotDue() {
+  @Test func `holds back what is not due`() {
     var network = NetworkEmulator(seed: 1, conditions: .delayed(.milliseconds(5)))
     network.send([1].span, route: route, direction: .bToA, now: .zero)
     #expect(network.nextDeadline == .zero + .milliseconds(5))
@@ -39,7 +39,7 @@ import Testing
     #expect(network.nextDelivery(by: .zero + .milliseconds(5))?.direction == .bToA)
   }
 
-  @Test func losesTheShareAskedFor() {
+  @Test func `loses the share asked for`() {
     var network = NetworkEmulator(seed: 2)
     network[.aToB].loss = 0.3
     let arrived = transfer(&network, count: 10_000).count
@@ -47,7 +47,7 @@ import Testing
     #expect(network.counters(.aToB).lost == 10_000 - arrived)
   }
 
-  @Test func losesInBursts() {
+  @Test func `loses in bursts`() {
     var network = NetworkEmulator(seed: 3)
     network[.aToB].burstLoss = .init(begin: 0.01, end: 0.2)
     let numbers = transfer(&network, count: 20_000).map(\.number)
@@ -56,7 +56,7 @@ import Testing
     #expect((4.0...6.0).contains(mean))
   }
 
-  @Test func reordersOnlyWhenAllowed() {
+  @Test func `reorders only when allowed`() {
     var conditions = NetworkConditions.delayed(.milliseconds(10))
     conditions.jitter = .milliseconds(20)
     var network = NetworkEmulator(seed: 4, conditions: conditions)
@@ -67,7 +67,7 @@ import Testing
     #expect(numbers != Array(0..<200) && numbers.sorted() == Array(0..<200))
   }
 
-  @Test func duplicates() {
+  @Test func `duplicates`() {
     var network = NetworkEmulator(seed: 5)
     network[.aToB].duplication = 0.5
     let count = transfer(&network, count: 1_000).count
@@ -75,7 +75,7 @@ import Testing
     #expect(network.counters(.aToB).duplicated == count - 1_000)
   }
 
-  @Test func spacesAtTheRateAndDropsWhatDoesNotFit() {
+  @Test func `spaces at the rate and drops what does not fit`() {
     var conditions = NetworkConditions()
     conditions.rate = .megabitsPerSecond(1)
     conditions.overhead = 0
@@ -86,13 +86,13 @@ import Testing
     #expect(arrivals.enumerated().allSatisfy { $1.time == .zero + .milliseconds(8 * Int64($0 + 1)) })
   }
 
-  @Test func blocksAddresses() {
+  @Test func `blocks addresses`() {
     var network = NetworkEmulator(seed: 7)
     network.blockedAddresses = [route.remote]
     #expect(transfer(&network, count: 3).isEmpty && network.counters(.aToB).blocked == 3)
   }
 
-  @Test func theSameSeedGivesTheSameNetwork() {
+  @Test func `the same seed gives the same network`() {
     func run(_ seed: UInt64) -> [Int] {
       var network = NetworkEmulator(seed: seed)
       network[.aToB].loss = 0.5

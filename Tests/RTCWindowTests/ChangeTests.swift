@@ -1,3 +1,5 @@
+import Dispatch
+import FeatureKit
 import RTCMedia
 import RTCWindow
 import Synchronization
@@ -6,8 +8,9 @@ import XvfbKit
 
 extension CallWindowTests {
   @Suite struct ChangeTests {
-    @Test("Pictures of ever other sizes are shown, the last as it is", arguments: [Drawing.byProcessor, .byOpenGL])
-    func changingSizes(_ drawing: Drawing) async throws {
+    @Test(arguments: [Drawing.byProcessor, .byOpenGL]) func `pictures of ever other sizes are shown, the last as it is`(
+      _ drawing: Drawing
+    ) async throws {
       let stage = try await Stage(drawing)
       let video = stage.window.addVideo(name: "alice")
       let formats = PixelFormat.allCases
@@ -21,14 +24,15 @@ extension CallWindowTests {
       await stage.window.close()
     }
 
-    /// S1.32, S2.1.
-    @Test("Of a thousand pictures in a burst the last is shown, and every lease is given back")
-    func burst() async throws {
+    @Test(.feature("S1.32", "S2.1"))
+    func `of a thousand pictures in a burst from any thread the last is shown, and every lease is given back`()
+      async throws
+    {
       let stage = try await Stage()
       let video = stage.window.addVideo(name: "alice")
       let released = ReleaseCounter()
       let card = TestCard(size: PixelSize(width: 32, height: 24), square: 8)
-      for _ in 0..<999 {
+      DispatchQueue.concurrentPerform(iterations: 999) { _ in
         let buffer = card.buffer { released.count.add(1, ordering: .relaxed) }
         video.show(VideoFrame(buffer: buffer, captureTime: .init(nanoseconds: 0), colorSpace: .bt601Limited))
       }
@@ -42,8 +46,7 @@ extension CallWindowTests {
       #expect(released.count.load(ordering: .relaxed) == 1000)
     }
 
-    @Test("Nothing is drawn while nothing changes")
-    func idle() async throws {
+    @Test func `nothing is drawn while nothing changes`() async throws {
       let stage = try await Stage()
       let video = stage.window.addVideo(name: "alice")
       video.show(TestCard().frame())
@@ -61,8 +64,9 @@ extension CallWindowTests {
       await stage.window.close()
     }
 
-    @Test("A resized window is filled again", arguments: [Drawing.byProcessor, .byOpenGL])
-    func resizing(_ drawing: Drawing) async throws {
+    @Test(arguments: [Drawing.byProcessor, .byOpenGL]) func `a resized window is filled again`(_ drawing: Drawing)
+      async throws
+    {
       let stage = try await Stage(drawing)
       let video = stage.window.addVideo(name: "alice")
       let card = TestCard()
@@ -78,8 +82,9 @@ extension CallWindowTests {
       await stage.window.close()
     }
 
-    @Test("Nobody draws in a window that is not on the screen; back on it, it shows the newest picture")
-    func minimised() async throws {
+    @Test func `nobody draws in a window that is not on the screen; back on it, it shows the newest picture`()
+      async throws
+    {
       let stage = try await Stage()
       let video = stage.window.addVideo(name: "alice")
       video.show(TestCard().frame())
@@ -93,8 +98,7 @@ extension CallWindowTests {
       await stage.window.close()
     }
 
-    @Test("Without a size the window takes the first picture's, as far as the screen allows")
-    func firstSize() async throws {
+    @Test func `without a size the window takes the first picture's, as far as the screen allows`() async throws {
       let stage = try await Stage(size: nil)
       let video = stage.window.addVideo(name: "alice")
       let card = TestCard(size: PixelSize(width: 160, height: 120))

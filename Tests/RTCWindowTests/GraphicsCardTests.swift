@@ -4,8 +4,8 @@ import Testing
 
 /// OpenGL is tried only where a card may draw it.
 @Suite struct GraphicsCardTests {
-  @Test("A machine has a graphics card when a driver has left its device file", arguments: ["dri", "nvidiactl", "dxg"])
-  func deviceFiles(_ device: String) throws {
+  @Test(arguments: ["dri", "nvidiactl", "dxg"])
+  func `a machine has a graphics card when a driver has left its device file`(_ device: String) throws {
     let folder = try Self.makeFolder()
     defer {
       rmdir("\(folder)/\(device)")
@@ -25,7 +25,7 @@ import Testing
     return String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  @Test("A folder that is not there has no device files") func nothing() {
+  @Test func `a folder that is not there has no device files`() {
     #expect(!GraphicsCard.mayExist(folder: "/nonexistent/dev"))
   }
 }

@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCMedia
 import RTCWindow
 import Testing
@@ -7,11 +8,11 @@ import Testing
   private let wide = PixelSize(width: 640, height: 360)
   private let tall = PixelSize(width: 360, height: 640)
 
-  @Test("One video has the window to itself")
-  func one() { #expect(GridLayout.cells(for: [wide], in: window) == [PixelRect(window)]) }
+  @Test func `one video has the window to itself`() {
+    #expect(GridLayout.cells(for: [wide], in: window) == [PixelRect(window)])
+  }
 
-  @Test("S3.18: a row wraps after the third video")
-  func rows() {
+  @Test(.feature("S3.18")) func `a row wraps after the third video`() {
     let cells = GridLayout.cells(for: Array(repeating: tall, count: 7), in: window)
     #expect(cells.count == 7)
     #expect(Set(cells.map(\.y)) == [0, 240, 480])
@@ -21,16 +22,14 @@ import Testing
     #expect(cells[6].x == 426)
   }
 
-  @Test("Columns are chosen for the largest pictures: tall ones stand side by side, wide ones in a square")
-  func columns() {
+  @Test func `columns are chosen for the largest pictures: tall ones stand side by side, wide ones in a square`() {
     #expect(Set(GridLayout.cells(for: [tall, tall, tall], in: window).map(\.y)) == [0])
     #expect(Set(GridLayout.cells(for: [wide, wide, wide, wide], in: window).map(\.x)) == [0, 640])
     let column = PixelSize(width: 400, height: 1200)
     #expect(Set(GridLayout.cells(for: [wide, wide, nil], in: column).map(\.x)) == [0])
   }
 
-  @Test("A screen has the room and faces a strip, at the side of a wide window, at the foot of a tall one")
-  func screens() {
+  @Test func `a screen has the room and faces a strip, at the side of a wide window, at the foot of a tall one`() {
     let pictures: [(size: PixelSize?, isScreen: Bool)] = [(wide, false), (wide, true), (nil, false)]
     #expect(
       GridLayout.cells(for: pictures, in: window) == [
@@ -46,8 +45,7 @@ import Testing
     #expect(GridLayout.cells(for: screens, in: window) == GridLayout.cells(for: [wide, wide], in: window))
   }
 
-  @Test("Cells of up to 49 videos cover no pixel twice and stay in the window", arguments: 0..<50)
-  func cover(count: Int) {
+  @Test(arguments: 0..<50) func `cells of up to 49 videos cover no pixel twice and stay in the window`(count: Int) {
     let size = PixelSize(width: 641, height: 479)
     let cells = GridLayout.cells(for: Array(repeating: wide, count: count), in: size)
     #expect(cells.count == count)
@@ -57,8 +55,7 @@ import Testing
     }
   }
 
-  @Test("A picture fills its cell one way and is centred the other, at any size")
-  func fitting() {
+  @Test func `a picture fills its cell one way and is centred the other, at any size`() {
     let cell = PixelRect(x: 10, y: 20, width: 100, height: 100)
     #expect(GridLayout.fit(wide, into: cell) == PixelRect(x: 10, y: 42, width: 100, height: 56))
     #expect(GridLayout.fit(tall, into: cell) == PixelRect(x: 32, y: 20, width: 56, height: 100))

@@ -1,11 +1,11 @@
+import FeatureKit
 import RTCMedia
 import RTCWindow
 import Testing
 
 extension CallWindowTests {
   @Suite struct GridTests {
-    @Test("S0.69: a video is black before its first picture and after its end")
-    func blackWithoutPictures() async throws {
+    @Test(.feature("S0.69")) func `a video is black before its first picture and after its end`() async throws {
       let stage = try await Stage()
       await stage.expect([], "no video")
       let video = stage.window.addVideo(name: "alice")
@@ -22,8 +22,8 @@ extension CallWindowTests {
       await stage.window.close()
     }
 
-    @Test("S3.18: several videos share the window, each in its place, and close ranks when one leaves")
-    func severalVideos() async throws {
+    @Test(.feature("S3.18"))
+    func `several videos share the window, each in its place, and close ranks when one leaves`() async throws {
       let stage = try await Stage()
       let cards = (0..<4).map { TestCard(shift: $0) }
       let videos = cards.indices.map { stage.window.addVideo(name: "peer \($0)") }
@@ -45,9 +45,8 @@ extension CallWindowTests {
       await stage.window.close()
     }
 
-    /// S1.15, S1.28, S4.31.
-    @Test("The local picture lies in a corner, over the others, until it ends or its key is pressed")
-    func preview() async throws {
+    @Test(.feature("S1.15", "S1.28", "S4.31"))
+    func `the local picture lies in a corner, over the others, until it ends or its key is pressed`() async throws {
       let stage = try await Stage()
       let video = stage.window.addVideo(name: "alice")
       let bright = TestCard(shift: 3)
@@ -67,8 +66,7 @@ extension CallWindowTests {
       await stage.window.close()
     }
 
-    @Test("The local picture can be dragged to another corner")
-    func dragging() async throws {
+    @Test func `the local picture can be dragged to another corner`() async throws {
       let stage = try await Stage()
       let card = TestCard(size: PixelSize(width: 160, height: 120))
       stage.window.preview.show(card.frame())

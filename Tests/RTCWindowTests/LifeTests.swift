@@ -7,8 +7,7 @@ import XvfbKit
 
 extension CallWindowTests {
   @Suite struct LifeTests {
-    @Test("The window's close button closes it, says so, and ends the events")
-    func closeButton() async throws {
+    @Test func `the window's close button closes it, says so, and ends the events`() async throws {
       let stage = try await Stage()
       stage.client.askToClose(stage.xWindow)
       #expect(await stage.event() == .closed)
@@ -22,8 +21,7 @@ extension CallWindowTests {
       await stage.window.close()
     }
 
-    @Test("Keys ask to mute and to close, and full screen comes and goes")
-    func keys() async throws {
+    @Test func `keys ask to mute and to close, and full screen comes and goes`() async throws {
       let stage = try await Stage()
       try stage.press("m")
       #expect(await stage.event() == .toggleMicrophone)
@@ -38,8 +36,7 @@ extension CallWindowTests {
       #expect(await stage.event() == nil)
     }
 
-    @Test("Muting is said in the title")
-    func title() async throws {
+    @Test func `muting is said in the title`() async throws {
       let stage = try await Stage()
       stage.window.setTitle("Call with alice")
       stage.window.setMuted(microphone: true, camera: true)
@@ -50,8 +47,7 @@ extension CallWindowTests {
       await stage.window.close()
     }
 
-    @Test("A second window is refused while the first is open, and can be opened after it")
-    func oneAtATime() async throws {
+    @Test func `a second window is refused while the first is open, and can be opened after it`() async throws {
       let stage = try await Stage()
       await #expect(throws: WindowError.alreadyOpen) { try await CallWindow.open(title: "Second") }
       await stage.window.close()
@@ -60,8 +56,7 @@ extension CallWindowTests {
       await second.close()
     }
 
-    @Test("A window that nobody holds closes itself")
-    func letGo() async throws {
+    @Test func `a window that nobody holds closes itself`() async throws {
       let display = try openDisplay()
       defer { display.end() }
       var window: CallWindow? = try await CallWindow.open(title: "Alone")
@@ -70,9 +65,8 @@ extension CallWindowTests {
       #expect(await events.next() == nil)
     }
 
-    @Test(
-      "Opening and closing twenty times leaves no file descriptor open", arguments: [Drawing.byProcessor, .byOpenGL])
-    func noLeaks(_ drawing: Drawing) async throws {
+    @Test(arguments: [Drawing.byProcessor, .byOpenGL])
+    func `opening and closing twenty times leaves no file descriptor open`(_ drawing: Drawing) async throws {
       let display = try openDisplay()
       defer { display.end() }
       var connections = 0
@@ -87,15 +81,14 @@ extension CallWindowTests {
       #expect(openSockets() <= connections)
     }
 
-    @Test("A window that another program destroys ends with a sentence at the next picture")
-    func destroyedWindow() async throws {
+    @Test func `a window that another program destroys ends with a sentence at the next picture`() async throws {
       let stage = try await Stage()
       let video = stage.window.addVideo(name: "alice")
       video.show(TestCard().frame())
       await stage.expect([(TestCard(), .stage)])
       stage.client.destroy(stage.xWindow)
       for shift in 0..<3 { video.show(TestCard(shift: shift).frame()) }
-      guard case .lost(let sentence) = await stage.event() else { return #expect(Bool(false), "no such event") }
+      guard case .lost(let sentence) = await stage.event() else { Issue.record("no such event"); return }
       #expect(sentence.contains("took the window away"))
       #expect(await stage.event() == nil)
     }

@@ -7,8 +7,9 @@ import XvfbKit
 extension CallWindowTests {
   /// A process that has lost a display opens no window any more: each of these is a process of its own.
   @Suite struct LostDisplayTests {
-    @Test("A vanished X server ends the window with a sentence, and the process goes on", arguments: [false, true])
-    func whileShowing(isByOpenGL: Bool) async throws {
+    @Test(arguments: [false, true]) func `a vanished X server ends the window with a sentence, and the process goes on`(
+      isByOpenGL: Bool
+    ) async throws {
       await #expect(processExitsWith: .success) { [isByOpenGL = isByOpenGL as Bool] in
         alarm(50)  // ends what would wait for ever
         let stage = try await Stage(isByOpenGL ? .byOpenGL : .byProcessor)
@@ -39,8 +40,9 @@ extension CallWindowTests {
       }
     }
 
-    @Test("A display that vanishes while the window is being closed does not hold that up", arguments: 0..<8)
-    func whileClosing(turn: Int) async throws {
+    @Test(arguments: 0..<8) func `a display that vanishes while the window is being closed does not hold that up`(
+      turn: Int
+    ) async throws {
       await #expect(processExitsWith: .success) { [turn = turn as Int] in
         alarm(50)
         let display = try openDisplay()
@@ -53,8 +55,9 @@ extension CallWindowTests {
       }
     }
 
-    @Test("A display that vanishes while the window is being opened is an error or a lost window", arguments: 0..<8)
-    func whileOpening(turn: Int) async throws {
+    @Test(arguments: 0..<8)
+    func `a display that vanishes while the window is being opened is an error or a lost window`(turn: Int) async throws
+    {
       await #expect(processExitsWith: .success) { [turn = turn as Int] in
         alarm(50)
         let display = try openDisplay()

@@ -1,14 +1,12 @@
+import FeatureKit
 import RTCMedia
 import RTCWindow
 import Testing
 
 extension CallWindowTests {
   @Suite struct PictureTests {
-    /// S4.17.
-    @Test(
-      "S0.69: pictures of every format are on the screen as they were drawn",
-      arguments: [Drawing.byProcessor, .byOpenGL])
-    func everyFormat(_ drawing: Drawing) async throws {
+    @Test(.feature("S4.17", "S0.69"), arguments: [Drawing.byProcessor, .byOpenGL])
+    func `pictures of every format are on the screen as they were drawn`(_ drawing: Drawing) async throws {
       let stage = try await Stage(drawing)
       let video = stage.window.addVideo(name: "alice")
       for (index, format) in PixelFormat.allCases.enumerated() {
@@ -19,8 +17,9 @@ extension CallWindowTests {
       await stage.window.close()
     }
 
-    @Test("Each picture is shown by its own colour matrix", arguments: [Drawing.byProcessor, .byOpenGL])
-    func everyMatrix(_ drawing: Drawing) async throws {
+    @Test(arguments: [Drawing.byProcessor, .byOpenGL]) func `each picture is shown by its own colour matrix`(
+      _ drawing: Drawing
+    ) async throws {
       let stage = try await Stage(drawing)
       let video = stage.window.addVideo(name: "alice")
       var shift = 0
@@ -35,8 +34,9 @@ extension CallWindowTests {
       await stage.window.close()
     }
 
-    @Test("Odd sizes and odd strides are shown whole", arguments: [Drawing.byProcessor, .byOpenGL])
-    func oddMemory(_ drawing: Drawing) async throws {
+    @Test(arguments: [Drawing.byProcessor, .byOpenGL]) func `odd sizes and odd strides are shown whole`(
+      _ drawing: Drawing
+    ) async throws {
       let stage = try await Stage(drawing, size: PixelSize(width: 321, height: 243))
       let video = stage.window.addVideo(name: "alice")
       for (index, format) in PixelFormat.allCases.enumerated() {
@@ -51,9 +51,9 @@ extension CallWindowTests {
       await stage.window.close()
     }
 
-    /// S0.72.
-    @Test("Rotated pictures are turned clockwise", arguments: [Drawing.byProcessor, .byOpenGL])
-    func rotation(_ drawing: Drawing) async throws {
+    @Test(.feature("S0.72"), arguments: [Drawing.byProcessor, .byOpenGL]) func `rotated pictures are turned clockwise`(
+      _ drawing: Drawing
+    ) async throws {
       let stage = try await Stage(drawing)
       let video = stage.window.addVideo(name: "alice")
       for rotation in [VideoRotation.clockwise90, .half, .clockwise270, .none] {
@@ -66,9 +66,8 @@ extension CallWindowTests {
       await stage.window.close()
     }
 
-    /// S1.30.
-    @Test("The aspect is kept, with black beside the picture", arguments: [Drawing.byProcessor, .byOpenGL])
-    func aspect(_ drawing: Drawing) async throws {
+    @Test(.feature("S1.30"), arguments: [Drawing.byProcessor, .byOpenGL])
+    func `the aspect is kept, with black beside the picture`(_ drawing: Drawing) async throws {
       let stage = try await Stage(drawing)
       let video = stage.window.addVideo(name: "alice")
       let wide = TestCard(size: PixelSize(width: 320, height: 80), square: 20)

@@ -7,13 +7,13 @@ import rtcast_cli
     arguments: [
       ("desktop", .desktop), ("mic", .microphone), ("Microphone", .microphone), ("none", .silence), ("source", .own),
       ("Jabra Evolve", .device("Jabra Evolve")),
-    ] as [(String, AudioChoice)])
-  func `What sound to cast is read`(text: String, choice: AudioChoice) throws {
+    ] as [(String, AudioChoice)]) func `what sound to cast is read`(text: String, choice: AudioChoice) throws
+  {
     #expect(try AudioChoice(parsing: text) == choice)
   }
 
-  @Test(arguments: ["", " ", "\t"])
-  func `A device without a name is refused with what there is to choose`(text: String) {
+  @Test(arguments: ["", " ", "\t"]) func `a device without a name is refused with what there is to choose`(text: String)
+  {
     let error = #expect(throws: ValidationError.self) { try AudioChoice(parsing: text) }
     #expect(error?.message.contains("source, desktop, mic, none") == true)
   }

@@ -4,7 +4,7 @@ import Testing
 import rtcast_cli
 
 @Suite struct CallTargetTests {
-  @Test func `Where a cast goes is read from one word`() throws {
+  @Test func `where a cast goes is read from one word`() throws {
     #expect(try CastTarget(parsing: "https://sfu.example/whip") == .whip("https://sfu.example/whip"))
     #expect(try CastTarget(parsing: "manual") == .manual)
     guard case .hub(let alice) = try CastTarget(parsing: "alice"),
@@ -21,8 +21,7 @@ import rtcast_cli
 
   @Test(arguments: [
     "", "room:", "a/b", "wss://hub.example", "ws:", "http://", "a b\\c", String(repeating: "x", count: 65),
-  ])
-  func `What leads nowhere is refused with what would`(text: String) {
+  ]) func `what leads nowhere is refused with what would`(text: String) {
     let error = #expect(throws: ValidationError.self) { try CastTarget(parsing: text) }
     #expect(error?.message.contains("://") == true)
   }
@@ -35,11 +34,11 @@ import rtcast_cli
     arguments: [
       ["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-"], ["  v=0 ", "\to=- 1 1 IN IP4 127.0.0.1\r", "s=-"],
       [#"{"type":"answer","sdp":"v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\n"}"#],
-    ])
-  func `A description is taken as SDP and as JSON`(lines: [String]) {
+    ]) func `a description is taken as SDP and as JSON`(lines: [String])
+  {
     #expect(PastedDescription.sdp(in: lines) == Self.sdp)
   }
 
   @Test(arguments: [[], ["hello"], ["{"], [#"{"sdp":7}"#], [#"{"sdp":"hello"}"#], ["[]"]])
-  func `Anything else is no description`(lines: [String]) { #expect(PastedDescription.sdp(in: lines) == nil) }
+  func `anything else is no description`(lines: [String]) { #expect(PastedDescription.sdp(in: lines) == nil) }
 }

@@ -22,8 +22,7 @@ private func parse(_ line: String) throws(ControlError) -> ControlCommand { try 
     (#"{"command": "mute"}"#, .mute(true)), (#"{"command": "unmute"}"#, .mute(false)),
     (#"{"command": "say", "value": "Hello"}"#, .say("Hello")), (#"{"command": "accept"}"#, .answer(true)),
     (#"{"command": "reject"}"#, .answer(false)), (#"{"command": "hangup"}"#, .hangUp),
-  ])
-  func `Commands are read`(line: String, command: ControlCommand) throws {
+  ]) func `commands are read`(line: String, command: ControlCommand) throws {
     #expect(try parse(line) == command)
   }
 
@@ -46,18 +45,17 @@ private func parse(_ line: String) throws(ControlError) -> ControlCommand { try 
     (#"{"command": "bitrate", "value": true}"#, "not true or false"),
     (#"{"command": "hint", "value": "sparkle"}"#, "one of motion, detail, text"),
     (#"{"command": "pause", "command": "resume"}"#, "twice"),
-  ])
-  func `What means nothing is answered with a sentence`(line: String, words: String) {
+  ]) func `what means nothing is answered with a sentence`(line: String, words: String) {
     let error = #expect(throws: ControlError.self) { try parse(line) }
     #expect(error?.sentence.contains(words) == true, "\(error?.sentence ?? "")")
   }
 
-  @Test func `Bytes that are no text and nesting without end are refused`() {
+  @Test func `bytes that are no text and nesting without end are refused`() {
     #expect(throws: ControlError.self) { try ControlCommand(parsing: [0xFF, 0xFE, 0]) }
     #expect(throws: ControlError.self) { try parse(String(repeating: "{", count: 60_000)) }
   }
 
-  @Test func `Replies are events`() {
+  @Test func `replies are events`() {
     #expect(ControlReply(.success(.pause)).event.object.text == #"{"event":"control","ok":true,"command":"pause"}"#)
     #expect(
       ControlReply(.failure(ControlError("No."))).event.object.text

@@ -5,7 +5,7 @@ import Testing
 import rtcast_cli
 
 @Suite(.timeLimit(.minutes(1))) struct ControlInputTests {
-  @Test func `Lines come whole however their bytes are cut`() {
+  @Test func `lines come whole however their bytes are cut`() {
     let bytes = Array("one\r\n\n  \ntwo\nthree".utf8)
     for piece in 1...bytes.count {
       var splitter = LineSplitter()
@@ -18,7 +18,7 @@ import rtcast_cli
     }
   }
 
-  @Test func `A line that is too long is told of once, and the next is read`() {
+  @Test func `a line that is too long is told of once, and the next is read`() {
     var splitter = LineSplitter()
     var lines: [LineSplitter.Line] = []
     for _ in 0..<100 { lines += splitter.take([UInt8](repeating: 120, count: 10_000)) }
@@ -26,7 +26,7 @@ import rtcast_cli
     #expect(lines == [.tooLong, .text(Array("next".utf8))])
   }
 
-  @Test func `Commands come in order from a real pipe, and its end is theirs`() async {
+  @Test func `commands come in order from a real pipe, and its end is theirs`() async {
     var ends: [Int32] = [-1, -1]
     #expect(pipe(&ends) == 0)
     let writing = ends[1]
@@ -45,7 +45,7 @@ import rtcast_cli
     close(ends[0])
     #expect(got.count == 202)
     #expect(got.prefix(200).enumerated().allSatisfy { $0.element == .success(.frameRate(Double($0.offset + 1))) })
-    guard got.count == 202, case .failure = got[200] else { return #expect(Bool(false), "nonsense was taken") }
+    guard got.count == 202, case .failure = got[200] else { Issue.record("nonsense was taken"); return }
     #expect(got[201] == .success(.pause))
   }
 }

@@ -2,7 +2,7 @@ import Testing
 import rtcast_cli
 
 @Suite struct FiguresTests {
-  @Test func `Fixed decimals are rounded and padded`() {
+  @Test func `fixed decimals are rounded and padded`() {
     #expect(Figures.fixed(4.96, 1) == "5.0")
     #expect(Figures.fixed(0.05, 2) == "0.05")
     #expect(Figures.fixed(-0.01, 1) == "0.0")
@@ -11,7 +11,7 @@ import rtcast_cli
     #expect(Figures.fixed(.nan, 1) == "–")
   }
 
-  @Test func `Rates, times and counts read naturally`() {
+  @Test func `rates, times and counts read naturally`() {
     #expect(Figures.rate(bitsPerSecond: 999) == "999 bit/s")
     #expect(Figures.rate(bitsPerSecond: 182_400) == "182 kbit/s")
     #expect(Figures.rate(bitsPerSecond: 4_250_000) == "4.3 Mbit/s")

@@ -37,7 +37,7 @@ import rtcast_cli
     }
   }
 
-  @Test func `The examples of docs/control.md are commands and answers`() throws {
+  @Test func `the examples of docs/control.md are commands and answers`() throws {
     let lines = try Self.page("control.md").map { $0.trimmingCharacters(in: .whitespaces) }
     let examples = lines.filter { $0.hasPrefix("{\"command\"") }
     #expect(examples.count > 5)
@@ -52,7 +52,7 @@ import rtcast_cli
     }
   }
 
-  @Test func `A command is refused where it does not belong`() throws {
+  @Test func `a command is refused where it does not belong`() throws {
     let say = try ControlCommand(parsing: #"{"command": "say", "value": "Hello"}"#.utf8)
     #expect(throws: ControlError("The command \"say\" is for calls; this is a cast.")) { try say.check(isCall: false) }
     #expect(throws: Never.self) { try say.check(isCall: true) }

@@ -7,22 +7,21 @@ import rtcast_cli
     .init("enc 3.1 ms", rank: 6),
   ])
 
-  @Test func `A wide terminal gets everything`() {
+  @Test func `a wide terminal gets everything`() {
     #expect(line.fitted(to: 80) == "● live  2 viewers  1920×1080  5.0 fps  enc 3.1 ms")
   }
 
-  @Test func `What matters least goes first`() {
+  @Test func `what matters least goes first`() {
     #expect(line.fitted(to: 48) == "● live  2 viewers  1920×1080  5.0 fps")
     #expect(line.fitted(to: 36) == "● live  2 viewers  5.0 fps")
     #expect(line.fitted(to: 10) == "● live")
   }
 
-  @Test(arguments: 0...60)
-  func `No terminal is too narrow`(columns: Int) {
+  @Test(arguments: 0...60) func `no terminal is too narrow`(columns: Int) {
     #expect(line.fitted(to: columns).count <= columns)
   }
 
-  @Test func `A lone piece that is too long is cut and says so`() {
+  @Test func `a lone piece that is too long is cut and says so`() {
     #expect(line.fitted(to: 4) == "● l…")
   }
 }

@@ -10,7 +10,7 @@ import rtcast_cli
     try TokenOptions.parse(arguments).secret(link: link, environment: environment)?.text
   }
 
-  @Test func `What is said nearest counts`() throws {
+  @Test func `what is said nearest counts`() throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
     defer { try? FileManager.default.removeItem(atPath: file) }
     try " from-file \r\nsecond line\n".write(toFile: file, atomically: true, encoding: .utf8)
@@ -22,7 +22,7 @@ import rtcast_cli
     #expect(try Self.secret([]) == nil)
   }
 
-  @Test func `What is no token is refused by where it came from`() throws {
+  @Test func `what is no token is refused by where it came from`() throws {
     #expect(throws: (any Error).self) { try TokenOptions.parse(["--token", "two words"]) }
     #expect(throws: (any Error).self) { try TokenOptions.parse(["--token", "a", "--token-file", "b"]) }
     func expect(_ status: rtcast_cli.ExitStatus, _ beginning: String, _ arguments: [String], environment: String? = nil)

@@ -8,7 +8,7 @@ import Testing
 
 /// What an application adds: an encoder by one entry of the registry, a capturer by one value.
 @Suite(.timeLimit(.minutes(1))) struct OwnCodecTests {
-  @Test func `An encoder of one's own is registered and used, nothing else is touched`() async throws {
+  @Test func `an encoder of one's own is registered and used, nothing else is touched`() async throws {
     var codecs = CodecRegistry()
     codecs.register(.av1, library: "Mean 1.0") { settings throws(VideoEncoderError) in MeanEncoder(settings) }
     var options = Broadcast.Options()
@@ -26,7 +26,7 @@ import Testing
     await broadcast.stop()
   }
 
-  @Test func `A capturer of one's own is handed over and used, nothing else is touched`() async throws {
+  @Test func `a capturer of one's own is handed over and used, nothing else is touched`() async throws {
     let sent = SentFrames()
     let broadcast = Broadcast(OnePicture(), peers: try PeerLoop())
     broadcast.add(sent)

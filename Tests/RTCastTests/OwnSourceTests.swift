@@ -1,17 +1,17 @@
+import FeatureKit
 import Glibc
 import ProcessKit
 import Testing
 
-/// The example of an application's own source, built beside the tests.
+/// The examples of an application's own source and signaling, built beside the tests.
 @Suite struct OwnSourceTests {
-  /// S0.70, S4.20.
-  @Test func theExampleRunsAndItsPicturesAreCaptured() throws {
+  @Test(.feature("S0.70", "S4.20")) func `the example runs and its pictures are captured`() throws {
     let output = try TestProcess.run([Self.folder + "/OwnSource"]).text
     let rate = output.split(separator: " ").first.flatMap { Double($0) } ?? 0
     #expect(rate > 1, "\(output)")
   }
 
-  @Test func theSourceHasUnderThirtyLines() throws {
+  @Test func `the source has under thirty lines`() throws {
     let text = try TestProcess.run(["cat", "\(Self.root)/Snippets/OwnSource.swift"]).text
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let first = try #require(lines.firstIndex { $0.contains("final class") })

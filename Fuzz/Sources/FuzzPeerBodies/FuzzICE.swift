@@ -117,7 +117,7 @@ private struct ICEModel: ~Copyable {
     pass(.seconds(5_000))
     precondition(agent.state == .new || agent.state == .failed, "still \(agent.state) after long silence")
     precondition(agent.selectedRoute == nil)
-    precondition(agent.nextDeadline == nil, "wakes for \(String(describing: agent.nextTimer)) though all is over")
+    precondition(agent.nextDeadline == nil, "wakes for \(String(describing: agent.nextDeadline)) though all is over")
   }
 
   // MARK: Messages

@@ -1,37 +1,37 @@
-import RTCPrimitives
-import RTCSCTP
+package import RTCPrimitives
+package import RTCSCTP
 
 /// A connected transport whose peer has been taken over by somebody who writes the packets by hand: the right ports,
 /// verification tag and checksum, and any chunks.
-struct ForgedClient: ~Copyable {
-  enum Chunk: UInt8 {
+package struct ForgedClient: ~Copyable {
+  package enum Chunk: UInt8 {
     case data = 0
     case selectiveAcknowledgement = 3
     case reconfiguration = 130
     case forwardTSN = 192
   }
 
-  static let begins: UInt8 = 2
-  static let ends: UInt8 = 1
+  package static let begins: UInt8 = 2
+  package static let ends: UInt8 = 1
 
-  var server: DataChannelTransport
-  private(set) var now = Timestamp.zero + .seconds(1)
+  package var server: DataChannelTransport
+  package private(set) var now = Timestamp.zero + .seconds(1)
   /// Everything the server has said so far.
-  private(set) var events: [DataChannelEvent] = []
-  private(set) var packetCount = 0
+  package private(set) var events: [DataChannelEvent] = []
+  package private(set) var packetCount = 0
   /// The number that the next chunk of data must bear.
-  var nextTSN: UInt32 = 0
+  package var nextTSN: UInt32 = 0
   /// The last of the server's.
-  private(set) var lastServerTSN: UInt32 = 0
+  package private(set) var lastServerTSN: UInt32 = 0
   /// What the server last acknowledged, all up to it included, and how many bytes more it then took.
-  private(set) var acknowledged: UInt32 = 0
-  private(set) var window = UInt32.max
+  package private(set) var acknowledged: UInt32 = 0
+  package private(set) var window = UInt32.max
   private var nextResetNumber: UInt32 = 0
   private var header: [UInt8] = []
   private var outbox = DataChannelOutbox()
 
   /// Shakes hands by a client of ours, and forgets it.
-  init(options: DataChannelOptions = DataChannelOptions()) {
+  package init(options: DataChannelOptions = DataChannelOptions()) {
     var client = DataChannelTransport()
     var sent = DataChannelOutbox()
     server = DataChannelTransport(options: options)
@@ -77,20 +77,20 @@ struct ForgedClient: ~Copyable {
   // MARK: Steps
 
   /// Hands the server these bytes as they are.
-  mutating func inject(_ packet: Span<UInt8>) {
+  package mutating func inject(_ packet: Span<UInt8>) {
     server.handle(packet, now: now, into: &outbox)
     take()
   }
 
   /// Hands the server a packet of these chunks.
-  mutating func send(chunks: [UInt8]) {
+  package mutating func send(chunks: [UInt8]) {
     var packet = header + chunks
     let sum = CRC32C.checksum(of: packet)
     for i in 0..<4 { packet[8 + i] = UInt8(truncatingIfNeeded: sum >> (8 * UInt32(i))) }
     inject(packet.span)
   }
 
-  mutating func sendData(
+  package mutating func sendData(
     _ payload: [UInt8], flags: UInt8, stream: UInt16, number: UInt16, protocol: UInt32, tsn: UInt32? = nil
   ) {
     let words = Self.words([tsn ?? nextTSN, UInt32(stream) << 16 | UInt32(number), `protocol`])
@@ -99,7 +99,7 @@ struct ForgedClient: ~Copyable {
   }
 
   /// Asks for a reset of streams to the server (RFC 6525 §4.1).
-  mutating func sendReset(of streams: [UInt16], lastTSN: UInt32? = nil) {
+  package mutating func sendReset(of streams: [UInt16], lastTSN: UInt32? = nil) {
     var body = Self.words([nextResetNumber, 0, lastTSN ?? nextTSN &- 1])
     nextResetNumber &+= 1
     for stream in streams { body += [UInt8(stream >> 8), UInt8(truncatingIfNeeded: stream)] }
@@ -108,44 +108,44 @@ struct ForgedClient: ~Copyable {
   }
 
   /// Acknowledges what the server has sent.
-  mutating func acknowledge(window: UInt32 = 100_000) {
+  package mutating func acknowledge(window: UInt32 = 100_000) {
     send(chunks: Self.chunk(.selectiveAcknowledgement, flags: 0, Self.words([lastServerTSN, window, 0])))
   }
 
-  mutating func forward(to tsn: UInt32, stream: UInt16, number: UInt16) {
+  package mutating func forward(to tsn: UInt32, stream: UInt16, number: UInt16) {
     nextTSN = tsn &+ 1
     send(chunks: Self.chunk(.forwardTSN, flags: 0, Self.words([tsn, UInt32(stream) << 16 | UInt32(number)])))
   }
 
-  mutating func pass(_ time: TimeDelta) {
+  package mutating func pass(_ time: TimeDelta) {
     now = now + time
     server.advance(now: now, into: &outbox)
     take()
   }
 
-  mutating func openOnServer(_ parameters: DataChannelParameters) {
+  package mutating func openOnServer(_ parameters: DataChannelParameters) {
     _ = try? server.open(parameters, now: now, into: &outbox)
     take()
   }
 
-  mutating func sendFromServer(_ message: DataChannelMessage, on handle: DataChannelHandle) {
+  package mutating func sendFromServer(_ message: DataChannelMessage, on handle: DataChannelHandle) {
     try? server.send(message, on: handle, now: now, into: &outbox)
     take()
   }
 
-  mutating func closeOnServer(_ handle: DataChannelHandle) {
+  package mutating func closeOnServer(_ handle: DataChannelHandle) {
     try? server.close(handle, now: now, into: &outbox)
     take()
   }
 
-  mutating func closeServer() {
+  package mutating func closeServer() {
     server.close(now: now, into: &outbox)
     take()
   }
 
   // MARK: Bytes
 
-  static func chunk(_ type: Chunk, flags: UInt8, _ body: [UInt8]) -> [UInt8] {
+  package static func chunk(_ type: Chunk, flags: UInt8, _ body: [UInt8]) -> [UInt8] {
     let size = 4 + body.count
     let padding = [UInt8](repeating: 0, count: (4 - size % 4) % 4)
     return [type.rawValue, flags, UInt8(truncatingIfNeeded: size >> 8), UInt8(truncatingIfNeeded: size)] + body
@@ -158,12 +158,12 @@ struct ForgedClient: ~Copyable {
 }
 
 /// The checksum of SCTP packets (RFC 9260 appendix A).
-enum CRC32C {
+package enum CRC32C {
   private static let table: [UInt32] = (0..<256).map { byte in
     (0..<8).reduce(UInt32(byte)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0x82F6_3B78 : sum >> 1 }
   }
 
-  static func checksum(of bytes: [UInt8]) -> UInt32 {
+  package static func checksum(of bytes: [UInt8]) -> UInt32 {
     ~bytes.reduce(~UInt32(0)) { sum, byte in table[Int(UInt8(truncatingIfNeeded: sum) ^ byte)] ^ sum >> 8 }
   }
 }

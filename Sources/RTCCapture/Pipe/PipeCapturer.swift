@@ -28,8 +28,11 @@ public final class PipeCapturer: VideoCapturer {
     case arrival
   }
 
+  /// How the stream is read and shown.
   public struct Options: Sendable {
+    /// What the stream consists of.
     public var format = Format.yuv4mpeg2
+    /// When its pictures are shown.
     public var pacing = Pacing.streamRate
     /// Pictures a second of a stream that does not say, 0.01…1000; nil: as they come, 60 at most.
     public var frameRate: Double?
@@ -38,6 +41,7 @@ public final class PipeCapturer: VideoCapturer {
     /// The pictures are of a screen or drawn: keep letters sharp.
     public var isScreencast = false
 
+    /// A YUV4MPEG2 stream at its own rate.
     public init() {}
   }
 
@@ -58,6 +62,7 @@ public final class PipeCapturer: VideoCapturer {
     notice = onNotice
   }
 
+  /// See `VideoCapturer.supportedFormats`.
   public var supportedFormats: [VideoFormat] {
     switch options.format {
     case .raw(let format, let size):
@@ -69,8 +74,10 @@ public final class PipeCapturer: VideoCapturer {
     }
   }
 
+  /// See `VideoCapturer.isScreencast`.
   public var isScreencast: Bool { options.isScreencast }
 
+  /// See `VideoCapturer.startCapture(format:consumer:)`.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let (input, options, notice) = (input, options, notice)
     do throws(CaptureError) {
@@ -97,6 +104,7 @@ public final class PipeCapturer: VideoCapturer {
     }
   }
 
+  /// Ends the capture and waits for its thread, except inside a callback.
   public func stopCapture() { thread.stop() }
 }
 

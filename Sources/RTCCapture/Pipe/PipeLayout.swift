@@ -31,7 +31,7 @@ struct PipeLayout: Hashable, Sendable {
   init(raw format: PixelFormat, size: PixelSize, colorSpace: ColorSpace?) {
     self.size = size
     self.format = format
-    frameBytes = Self.bytes(format, size)
+    frameBytes = PictureMemory.byteCount(format, size)
     streamBytes = frameBytes
     self.colorSpace = format.planeCount == 1 ? .sRGB : colorSpace ?? Self.customary(size)
     planes = []
@@ -44,7 +44,7 @@ struct PipeLayout: Hashable, Sendable {
     size = header.size
     let sampling = header.sampling
     format = sampling.chroma == .full ? .i444 : .i420
-    frameBytes = Self.bytes(format, size)
+    frameBytes = PictureMemory.byteCount(format, size)
     self.colorSpace = colorSpace ?? Self.customary(size)
     bitDepth = sampling.bitDepth
     isFullRange = header.isFullRange
@@ -52,13 +52,6 @@ struct PipeLayout: Hashable, Sendable {
     let samples = planes.reduce(0) { $0 + $1.width * $1.rows } + (sampling.hasAlpha ? size.area : 0)
     streamBytes = samples * sampling.bytesPerSample
     isDirect = sampling.bitDepth == 8 && sampling.chroma != .half && !sampling.hasAlpha
-  }
-
-  private static func bytes(_ format: PixelFormat, _ size: PixelSize) -> Int {
-    (0..<format.planeCount).reduce(0) {
-      let extent = format.planeExtent($1, of: size)
-      return $0 + extent.rowBytes * extent.rows
-    }
   }
 
   private static func planes(_ sampling: Y4MSampling, _ size: PixelSize) -> [Plane] {

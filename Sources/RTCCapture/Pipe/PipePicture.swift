@@ -1,32 +1,20 @@
 import RTCMedia
-import Synchronization
 
-/// The memory of one picture: filled by the capturer's thread while nobody leases it.
-///
-/// `@unchecked Sendable`: the bytes are written only while `leased` is false, and only by the source's thread; readers
-/// hold a lease.
-@safe
-final class PipePicture: @unchecked Sendable {
+/// One picture of a stream, filled by the capturer's thread while nobody leases it.
+final class PipePicture {
+  let memory: PictureMemory
   private let layout: PipeLayout
-  private let bytes: UnsafeMutableRawBufferPointer
-  private let leased = Atomic(false)
 
   init(_ layout: PipeLayout) {
     self.layout = layout
-    // The stream's picture may be smaller than the frame (no colour) but is not larger where it is read in place.
-    unsafe bytes = .allocate(byteCount: layout.frameBytes, alignment: 64)
     // What a stream without colour leaves out is grey for good.
-    unsafe bytes.initializeMemory(as: UInt8.self, repeating: 128)
+    memory = PictureMemory(format: layout.format, size: layout.size, filledWith: 128)
   }
-
-  deinit { unsafe bytes.deallocate() }
-
-  var isLeased: Bool { leased.load(ordering: .acquiring) }
 
   /// The stream's bytes go here when the layout is direct.
   func withBytes<R>(_ body: (UnsafeMutableRawBufferPointer) -> R) -> R {
-    precondition(!isLeased, "A picture that somebody looks at is not written.")
-    return unsafe body(bytes)
+    precondition(!memory.isLeased, "A picture that somebody looks at is not written.")
+    return unsafe body(memory.bytes)
   }
 
   /// Makes the frame out of what was read.
@@ -35,24 +23,9 @@ final class PipePicture: @unchecked Sendable {
     guard stream != nil || layout.isFullRange else { return }
     let conversion = SampleConversion(layout: layout)
     // Ours alone, as nobody leases it; the span ends before anybody does.
-    var frame = unsafe MutableSpan<UInt8>(_unsafeBytes: bytes)
+    var frame = unsafe MutableSpan<UInt8>(_unsafeBytes: memory.bytes)
     if let stream { stream.withSpan { conversion.convert($0, into: &frame) } }
     if layout.isFullRange { conversion.limitRange(of: &frame) }
-  }
-
-  func lease() -> PixelBuffer {
-    leased.store(true, ordering: .relaxed)
-    var planes = unsafe [(base: UnsafeRawPointer, stride: Int)]()
-    var offset = 0
-    for index in 0..<layout.format.planeCount {
-      let extent = layout.format.planeExtent(index, of: layout.size)
-      unsafe planes.append((UnsafeRawPointer(bytes.baseAddress!) + offset, extent.rowBytes))
-      offset += extent.rowBytes * extent.rows
-    }
-    // The release closure keeps this memory alive; planes and strides fit by construction.
-    return unsafe PixelBuffer(format: layout.format, size: layout.size, planes: planes) { [self] in
-      leased.store(false, ordering: .releasing)
-    }!
   }
 }
 
@@ -90,7 +63,7 @@ struct PipePool {
 
   /// One that nobody looks at.
   mutating func free() -> PipePicture {
-    if let free = pictures.first(where: { !$0.isLeased }) { return free }
+    if let free = pictures.first(where: { !$0.memory.isLeased }) { return free }
     let picture = PipePicture(layout)
     // A consumer that keeps many pictures gets fresh memory each time; the pool itself stays small.
     if pictures.count < 4 { pictures.append(picture) }

@@ -240,7 +240,7 @@ struct PipeRun {
 
   private func show(_ picture: PipePicture, at moment: Timestamp, to consumer: any VideoConsumer) {
     consumer.consume(
-      VideoFrame(buffer: picture.lease(), captureTime: moment, colorSpace: stream.layout!.colorSpace))
+      VideoFrame(buffer: picture.memory.lease(), captureTime: moment, colorSpace: stream.layout!.colorSpace))
   }
 
   private func wait(until moment: Timestamp) {

@@ -10,6 +10,7 @@ public struct Y4MHeader: Hashable, Sendable {
   public var size: PixelSize
   /// Frames a second, 0.01…1000; nil when the stream does not say (no `F`, or `F0:0`).
   public var frameRate: Double?
+  /// How the samples lie in each frame.
   public var sampling: Y4MSampling
   /// Samples go from 0 to the top (JPEG) instead of 16…235.
   public var isFullRange: Bool
@@ -71,6 +72,7 @@ public struct Y4MHeader: Hashable, Sendable {
 public enum Y4MError: Error, Hashable, Sendable {
   /// It begins otherwise.
   case notYUV4MPEG2
+  /// A tag that every header has is not there: W, H or F.
   case missingField(Character)
   /// The field's letter, what follows it (shortened), and what may.
   case badField(Character, String, expected: String)
@@ -79,6 +81,7 @@ public enum Y4MError: Error, Hashable, Sendable {
   /// No line feed within `Y4MHeader.longestLine` bytes.
   case lineTooLong
 
+  /// For the person who runs the cast.
   public var sentence: String {
     switch self {
     case .notYUV4MPEG2:

@@ -12,12 +12,14 @@ public struct Y4MSampling: Hashable, Sendable {
     case none
   }
 
+  /// How chroma is subsampled.
   public var chroma: Chroma
   /// 8…16; samples of more than 8 bits take two bytes, the lower first.
   public var bitDepth: Int
   /// A fourth plane follows, which is passed over.
   public var hasAlpha = false
 
+  /// 1, or 2 in little-endian order.
   public var bytesPerSample: Int { bitDepth > 8 ? 2 : 1 }
 
   /// - Parameter name: what follows C, in small letters: `420jpeg`, `422p10`, `mono16` …

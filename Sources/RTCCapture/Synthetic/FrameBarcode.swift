@@ -11,6 +11,7 @@ public struct FrameBarcode: Hashable, Sendable {
   /// Milliseconds of the wall clock since 1970, modulo 2³².
   public var milliseconds: UInt32
 
+  /// Number of the frame, and milliseconds since 1970 modulo 2³².
   public init(frame: UInt32, milliseconds: UInt32) {
     self.frame = frame & 0xff_ffff
     self.milliseconds = milliseconds

@@ -3,6 +3,7 @@ public import RTCMedia
 /// Memory to draw a BGRA picture into, one `UInt32` (0xXXRRGGBB, little endian) a pixel, rows without gaps. Nothing is
 /// drawn outside `clip`.
 public struct PixelCanvas: ~Copyable, ~Escapable {
+  /// Size in pixels.
   public let size: PixelSize
   /// Where drawing has an effect; always inside the picture.
   public private(set) var clip: PixelRect
@@ -17,9 +18,11 @@ public struct PixelCanvas: ~Copyable, ~Escapable {
     self.pixels = pixels
   }
 
+  /// Drawing changes nothing outside `rect` from now on.
   @_lifetime(self: copy self)
   public mutating func setClip(_ rect: PixelRect) { clip = rect.intersection(PixelRect(size)) }
 
+  /// Fills the part of `rect` within the clip with one colour, 0xXXRRGGBB.
   @_lifetime(self: copy self)
   public mutating func fill(_ rect: PixelRect, _ color: UInt32) {
     let rect = rect.intersection(clip)

@@ -2,13 +2,13 @@ import CLinux
 public import RTCMedia
 import RTCNet
 import RTCPrimitives
-import Synchronization
 
 /// A source that draws its own pictures, at a steady rate on its own thread. Any size from 16x16 to 8192x8192, any rate
 /// above 0 up to 1000.
 ///
 /// Frame numbers follow the clock: when the consumer is slow, pictures are left out and never delayed.
 public final class SyntheticCapturer: VideoCapturer {
+  /// What it draws.
   public let pattern: SyntheticPattern
   private let seed: UInt64
   private let frameLimit: UInt64?
@@ -23,14 +23,17 @@ public final class SyntheticCapturer: VideoCapturer {
     self.frameLimit = frameLimit
   }
 
+  /// See `VideoCapturer.supportedFormats`.
   public var supportedFormats: [VideoFormat] {
     [(1920, 1080), (1280, 720), (640, 360)].map {
       VideoFormat(size: PixelSize(width: $0.0, height: $0.1), frameRates: 0...1000, pixelFormat: .bgra)
     }
   }
 
+  /// See `VideoCapturer.isScreencast`.
   public var isScreencast: Bool { pattern.isScreencast }
 
+  /// See `VideoCapturer.startCapture(format:consumer:)`.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let (pattern, seed, frameLimit) = (pattern, seed, frameLimit)
     do throws(CaptureError) {
@@ -43,6 +46,7 @@ public final class SyntheticCapturer: VideoCapturer {
     }
   }
 
+  /// Ends the capture and waits for its thread, except inside a callback.
   public func stopCapture() { thread.stop() }
 }
 
@@ -75,7 +79,7 @@ private struct SyntheticRun {
 
   private func deliver(size: PixelSize, interval: TimeDelta, to consumer: any VideoConsumer) {
     let start = MonotonicClock.now()
-    var pool: [CanvasMemory] = []
+    var pool: [SyntheticCanvas] = []
     var last: UInt64?
     while !run.isStopped {
       let now = MonotonicClock.now()
@@ -88,20 +92,20 @@ private struct SyntheticRun {
         run.noteEnded()
         return consumer.captureDidEnd(.finished)
       }
-      let memory = freeMemory(in: &pool, size: size)
-      memory.draw(pattern, frame: frame, seed: seed, milliseconds: WallClock.milliseconds)
+      let canvas = freeCanvas(in: &pool, size: size)
+      canvas.draw(pattern, frame: frame, seed: seed, milliseconds: WallClock.milliseconds)
       let damage = last.flatMap { SyntheticPicture.damage(pattern, from: $0, to: frame, in: size) }
       last = frame
-      consumer.consume(VideoFrame(buffer: memory.lease(), captureTime: now, damage: damage, colorSpace: .sRGB))
+      consumer.consume(VideoFrame(buffer: canvas.memory.lease(), captureTime: now, damage: damage, colorSpace: .sRGB))
     }
   }
 
-  private func freeMemory(in pool: inout [CanvasMemory], size: PixelSize) -> CanvasMemory {
-    if let free = pool.first(where: { !$0.isLeased }) { return free }
-    let memory = CanvasMemory(size: size)
+  private func freeCanvas(in pool: inout [SyntheticCanvas], size: PixelSize) -> SyntheticCanvas {
+    if let free = pool.first(where: { !$0.memory.isLeased }) { return free }
+    let canvas = SyntheticCanvas(size: size)
     // A consumer that keeps many pictures gets fresh memory each time; the pool itself stays small.
-    if pool.count < 3 { pool.append(memory) }
-    return memory
+    if pool.count < 3 { pool.append(canvas) }
+    return canvas
   }
 }
 
@@ -112,45 +116,26 @@ private enum WallClock {
   }
 }
 
-/// The memory of one picture, drawn by the source's thread while nobody leases it.
-///
-/// `@unchecked Sendable`: the pixels are written only while `leased` is false, and only by the source's thread; readers
-/// hold a lease.
-@safe
-private final class CanvasMemory: @unchecked Sendable {
-  private let size: PixelSize
-  private let pixels: UnsafeMutableBufferPointer<UInt32>
-  private let leased = Atomic(false)
+/// One picture, drawn by the source's thread while nobody leases it.
+private final class SyntheticCanvas {
+  let memory: PictureMemory
+  /// The frame drawn here before.
   private var shown: UInt64?
 
-  init(size: PixelSize) {
-    self.size = size
-    unsafe pixels = .allocate(capacity: size.width * size.height)
-    unsafe pixels.initialize(repeating: 0)
-  }
-
-  deinit { unsafe pixels.deallocate() }
-
-  var isLeased: Bool { leased.load(ordering: .acquiring) }
+  init(size: PixelSize) { memory = PictureMemory(format: .bgra, size: size) }
 
   /// Draws what differs from the frame drawn here before.
   func draw(_ pattern: SyntheticPattern, frame: UInt64, seed: UInt64, milliseconds: UInt32) {
+    let size = memory.size
     let changed =
       shown.flatMap { SyntheticPicture.damage(pattern, from: $0, to: frame, in: size) } ?? [PixelRect(size)]
     shown = frame
+    // Nobody leases it; the canvas ends with this call.
+    let pixels = unsafe memory.bytes.assumingMemoryBound(to: UInt32.self)
     var canvas = unsafe PixelCanvas(size: size, pixels: pixels.mutableSpan)
     for rect in changed {
       canvas.setClip(rect)
       SyntheticPicture.draw(pattern, frame: frame, seed: seed, milliseconds: milliseconds, into: &canvas)
     }
-  }
-
-  func lease() -> PixelBuffer {
-    leased.store(true, ordering: .relaxed)
-    let base = unsafe UnsafeRawPointer(pixels.baseAddress!)
-    // The release closure keeps this memory alive; size and stride fit by construction.
-    return unsafe PixelBuffer(format: .bgra, size: size, planes: [(base, size.width * 4)]) { [self] in
-      leased.store(false, ordering: .releasing)
-    }!
   }
 }

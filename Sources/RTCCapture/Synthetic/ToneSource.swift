@@ -8,7 +8,9 @@ package import RTCPrimitives
 /// The samples are exact to their number: the tone never breaks, and a block's capture time follows from how many came
 /// before it. Only when the machine was stopped for longer than a second is sound left out.
 public final class ToneSource: AudioSource {
+  /// When the tone is heard.
   public enum Pattern: Hashable, Sendable {
+    /// Always.
     case steady
     /// 50 ms from each whole second of the monotonic clock on, silence between.
     case beeps
@@ -18,6 +20,7 @@ public final class ToneSource: AudioSource {
   public let frequency: Double
   /// Of the tone's peaks, 0…1.
   public let amplitude: Float
+  /// When the tone is heard.
   public let pattern: Pattern
   private let thread = WorkerThread()
 
@@ -30,6 +33,7 @@ public final class ToneSource: AudioSource {
     self.pattern = pattern
   }
 
+  /// See `AudioSource.startCapture(consumer:)`.
   public func startCapture(consumer: any AudioConsumer) {
     let wave = ToneWave(frequency: frequency, amplitude: amplitude, pattern: pattern)
     do throws(CaptureError) {
@@ -39,6 +43,7 @@ public final class ToneSource: AudioSource {
     }
   }
 
+  /// Ends the capture and waits for its thread, except inside a callback.
   public func stopCapture() { thread.stop() }
 }
 

@@ -5,43 +5,6 @@ internal import RTCWire
 internal import RTCMedia
 internal import RTCPrimitives
 
-/// What a file's header says of its pictures: it is written once, before the first of them.
-struct RecordedPictures: Equatable {
-  var codec: VideoCodec
-  var size: PixelSize
-  var profile: Int
-  /// Parameter sets of H.264 (Annex B), the sequence header of AV1.
-  var headers: [UInt8]
-  var rotation: VideoRotation
-  var colorSpace: ColorSpace?
-
-  /// Read from a key frame; nil when it holds no headers.
-  init?(_ frame: EncodedFrame) {
-    codec = frame.codec
-    size = frame.size
-    rotation = frame.rotation
-    colorSpace = frame.colorSpace
-    (profile, headers) = (0, [])
-    switch frame.codec {
-    case .vp8: break
-    case .vp9: profile = VP9FrameHeader(parsing: frame.data.span)?.profile ?? 0
-    case .h264:
-      let empty: [UInt8] = []
-      guard var rewriter = H264Rewriter(extradata: empty.span), rewriter.rewrite(frame.data.span) != nil,
-        let set = rewriter.activeSet
-      else { return nil }
-      headers = rewriter.parameterSets
-      profile = Int(set.profile)
-    case .av1:
-      let empty: [UInt8] = []
-      var rewriter = AV1Rewriter(extradata: empty.span)
-      guard rewriter.rewrite(frame.data.span) != nil, let header = rewriter.sequenceHeader else { return nil }
-      headers = rewriter.sequenceHeaderUnit
-      profile = header.profile
-    }
-  }
-}
-
 /// A file being written by an FFmpeg muxer. Used by one thread.
 ///
 /// Matroska gets a cluster a second, mp4 a fragment a second and at each key frame, so that what `flush` has written
@@ -185,12 +148,11 @@ final class MuxedFile {
     parameters.pointee.profile = Int32(clamping: pictures.profile)
     try Self.set(pictures.headers, in: parameters)
     if let space = pictures.colorSpace, pictures.codec == .vp8 {
-      let is709 = space == .bt709Limited || space == .bt709Full
+      let is709 = space.matrix == .bt709
       parameters.pointee.color_space = is709 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M
       parameters.pointee.color_primaries = is709 ? AVCOL_PRI_BT709 : AVCOL_PRI_SMPTE170M
       parameters.pointee.color_trc = is709 ? AVCOL_TRC_BT709 : AVCOL_TRC_SMPTE170M
-      let isFull = space == .bt709Full || space == .sRGB
-      parameters.pointee.color_range = isFull ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
+      parameters.pointee.color_range = space.range == .full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
     }
     // Matroska's muxer has no field for a turn before FFmpeg 6.1, and leaves it out.
     if pictures.rotation != .none, let data = av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, 36) {

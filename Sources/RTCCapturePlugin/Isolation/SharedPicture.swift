@@ -103,22 +103,10 @@ struct SharedPicture {
 }
 
 extension ColorSpace {
-  fileprivate var number: UInt8 {
-    switch self {
-    case .bt601Limited: 1
-    case .bt709Limited: 2
-    case .sRGB: 3
-    case .bt709Full: 4
-    }
-  }
+  fileprivate var number: UInt8 { matrix.rawValue << 1 | range.rawValue }
 
   fileprivate init?(number: UInt8) {
-    switch number {
-    case 1: self = .bt601Limited
-    case 2: self = .bt709Limited
-    case 3: self = .sRGB
-    case 4: self = .bt709Full
-    default: return nil
-    }
+    guard let matrix = Matrix(rawValue: number >> 1), let range = Range(rawValue: number & 1) else { return nil }
+    self.init(matrix: matrix, range: range)
   }
 }

@@ -1,4 +1,4 @@
-package import RTCMedia
+import RTCMedia
 import RTCPrimitives
 package import RTCWire
 
@@ -30,31 +30,12 @@ package struct IncomingPacket {
   }
 }
 
-/// What the header extensions of a packet say of its frame; nil where they say nothing.
-package struct VideoExtensions: Hashable, Sendable {
-  package var rotation: VideoRotation?
-  package var colorSpace: ColorSpace?
-  package var playoutDelay: PlayoutDelay?
-
-  package init() {}
-
-  /// What `newer` says, and where it says nothing what was said before.
-  mutating func update(from newer: VideoExtensions) {
-    rotation = newer.rotation ?? rotation
-    colorSpace = newer.colorSpace ?? colorSpace
-    playoutDelay = newer.playoutDelay ?? playoutDelay
-  }
-}
-
 extension ColorSpace {
   /// Nil for what we have no name for; the bitstream's word holds then.
   init?(_ description: ColorSpaceDescription) {
     switch (description.matrix, description.range) {
-    case (1, .full): self = .bt709Full
-    case (1, _): self = .bt709Limited
-    // Planes that are said to be sRGB are taken for those of JPEG: BT.601 at full range.
-    case (5...6, .full): self = .sRGB
-    case (5...6, _): self = .bt601Limited
+    case (1, let range): self.init(matrix: .bt709, range: range == .full ? .full : .limited)
+    case (5...6, let range): self.init(matrix: .bt601, range: range == .full ? .full : .limited)
     default: return nil
     }
   }

@@ -16,12 +16,19 @@ package struct FrameBytes: Sendable {
     isKeyFrame = frame.isKeyFrame
     isScreenshare = frame.contentHint != .motion
     orientation = frame.rotation == .none ? nil : VideoOrientation(rotation: frame.rotation)
-    colorSpace =
-      switch frame.colorSpace {
-      case .bt601Limited where frame.isKeyFrame: .bt601Limited
-      case .bt709Limited where frame.isKeyFrame: .bt709Limited
-      case .bt709Full where frame.isKeyFrame: .bt709Full
-      default: nil
-      }
+    colorSpace = frame.isKeyFrame ? frame.colorSpace.flatMap { ColorSpaceDescription($0) } : nil
+  }
+}
+
+extension ColorSpaceDescription {
+  /// Nil for red, green and blue themselves, which no codec here carries.
+  init?(_ space: ColorSpace) {
+    switch (space.matrix, space.range) {
+    case (.bt601, .limited): self = .bt601Limited
+    case (.bt601, .full): self.init(primaries: 6, transfer: 6, matrix: 6, range: .full)
+    case (.bt709, .limited): self = .bt709Limited
+    case (.bt709, .full): self = .bt709Full
+    case (.rgb, _): return nil
+    }
   }
 }

@@ -14,18 +14,32 @@ public final class NetworkWatch: Sendable {
 
   /// - Parameter report: called on the watch's thread, one after the other; must not wait for the watch.
   /// - Throws: when the kernel refuses to tell.
-  public init(_ report: @escaping @Sendable (NetworkChange) -> Void) throws(SystemError) {
-    let stopped = try WakeEvent()
-    self.stopped = stopped
+  public convenience init(_ report: @escaping @Sendable (NetworkChange) -> Void) throws(SystemError) {
     let news = try SystemError.check(
       clinux_network_watch_open(), call: "socket", subject: "Watching the network interfaces")
+    try self.init(news: news, addresses: { try? NetworkInterfaces.addresses() }, report)
+  }
+
+  /// - Parameters:
+  ///   - news: a descriptor, the watch's from now on, that can be read whenever something may have changed.
+  ///   - addresses: what is there now; nil when that cannot be told.
+  package init(
+    news: Int32, addresses: @escaping @Sendable () -> [InterfaceAddress]?,
+    _ report: @escaping @Sendable (NetworkChange) -> Void
+  ) throws(SystemError) {
+    let stopped: WakeEvent
+    do throws(SystemError) { stopped = try WakeEvent() } catch {
+      _ = FileDescriptor(owning: news)
+      throw error
+    }
+    self.stopped = stopped
     let owner = Owner()
     self.owner = owner
     let new: NamedThread
     do throws(SystemError) {
       new = try NamedThread(name: "rtc-network") {
         owner.thread.store(UInt(pthread_self()), ordering: .relaxed)
-        Self.run(news, stopped, report)
+        Self.run(news, addresses, stopped, report)
       }
     } catch {
       _ = FileDescriptor(owning: news)
@@ -43,18 +57,20 @@ public final class NetworkWatch: Sendable {
     thread.withLock { $0 }?.join()
   }
 
-  private static func run(_ news: Int32, _ stopped: WakeEvent, _ report: (NetworkChange) -> Void) {
+  private static func run(
+    _ news: Int32, _ addresses: () -> [InterfaceAddress]?, _ stopped: WakeEvent, _ report: (NetworkChange) -> Void
+  ) {
     let file = FileDescriptor(owning: news)
     guard let poller = try? Poller(), (try? poller.add(file.number, token: 0)) != nil,
       (try? poller.add(stopped.descriptor, token: 1)) != nil
     else { return }
-    var network = NetworkCondition((try? NetworkInterfaces.addresses()) ?? [])
+    var network = NetworkCondition(addresses() ?? [])
     while true {
       let ready = poller.wait(until: .distantFuture)
       if ready.contains(1) { return }
       guard ready.contains(0) else { continue }
       clinux_network_watch_clear(file.number)
-      guard let now = try? NetworkInterfaces.addresses(), let change = network.note(now) else { continue }
+      guard let now = addresses(), let change = network.note(now) else { continue }
       report(change)
     }
   }

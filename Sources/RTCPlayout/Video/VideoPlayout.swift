@@ -11,6 +11,7 @@ public final class VideoPlayout: Sendable {
   public struct Shown: Hashable, Sendable {
     /// At 90 kHz.
     public var timestamp: RTPTimestamp
+    /// When it was handed to the sinks, by our clock.
     public var time: Timestamp
   }
 
@@ -113,6 +114,7 @@ public final class VideoPlayout: Sendable {
 
   // MARK: Reading
 
+  /// What became of the video so far.
   public var statistics: VideoPlayoutStatistics { shared.state.withLock { $0.presenter.statistics } }
 
   /// What was handed to the sinks last; nil before the first frame.
@@ -125,7 +127,7 @@ public final class VideoPlayout: Sendable {
   ) {
     defer { tellEnd(shared) }
     // The process may have no descriptors left: then nothing is shown, and the sinks are told.
-    guard var poller = try? Poller(), (try? poller.add(shared.event.descriptor, token: 0)) != nil else { return }
+    guard let poller = try? Poller(), (try? poller.add(shared.event.descriptor, token: 0)) != nil else { return }
     /// What is shown now.
     var current: VideoFrame?
     while let (step, newSinks) = next(shared, isShowing: current != nil) {

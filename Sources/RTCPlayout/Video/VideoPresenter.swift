@@ -212,7 +212,7 @@ package struct VideoPresenter: Sendable {
   /// What the header extension says goes before what the bitstream says. But FFmpeg's decoders, when the bitstream says full
   /// range, hand out limited range and say so.
   private static func colorSpace(of frame: ReceivedFrame, own: ColorSpace?) -> ColorSpace {
-    if frame.colorSpace == .bt709Full, frame.codec == .h264 || frame.codec == .av1, let own { return own }
+    if frame.colorSpace?.range == .full, frame.codec == .h264 || frame.codec == .av1, let own { return own }
     return frame.colorSpace ?? own ?? .bt601Limited
   }
 

@@ -2,8 +2,9 @@ public import RTCPrimitives
 
 /// One place for a call, from its first ring to its end. Sans-IO: it says what is to be sent, opened and closed.
 ///
-/// A call that has ended leaves the place free for the next. Messages that belong to no present call are let go.
+/// A call that has ended leaves the place free for the next. Messages that belong to no present call are dropped.
 public struct CallMachine: Sendable {
+  /// Time-outs of a call.
   public struct Options: Sendable, Hashable {
     /// Rings there for so long.
     public var ringTimeout = TimeDelta.seconds(45)
@@ -12,18 +13,25 @@ public struct CallMachine: Sendable {
     /// From the acceptance to a media connection (docs/features.md S0.32).
     public var connectTimeout = TimeDelta.seconds(30)
 
+    /// The defaults.
     public init() {}
   }
 
+  /// What a call is told.
   public enum Input: Sendable, Hashable {
     // From here.
     /// - Parameter id: random, so that no two calls share it.
     case call(peer: String, id: String, media: [String: Bool] = [:])
+    /// Takes or rejects the call that rings here.
     case answer(accept: Bool)
+    /// Ends the call, whatever its state.
     case hangUp
-    // From the far side and the hub.
+    // From the remote peer and the hub.
+    /// A message of the remote peer.
     case signal(CallSignal, from: String)
+    /// A candidate of the remote peer, nil after the last; `call` is nil where its protocol does not say.
     case candidate(ICECandidateInit?, from: String, call: String?)
+    /// The remote peer ended the call named, or any with it.
     case bye(from: String, call: String?)
     /// The hub could not deliver something to this peer.
     case undelivered(to: String, code: String)
@@ -32,24 +40,33 @@ public struct CallMachine: Sendable {
     /// There will be no signaling any more; the sentence says why.
     case signalingEnded(String)
     // From the media connection.
+    /// ICE and DTLS are done.
     case connected
-    /// The far side said goodbye to it.
+    /// The remote peer closed it.
     case connectionClosed
+    /// It was there and is gone; the sentence says how.
     case connectionLost(String)
+    /// It never came about; the sentence says why.
     case connectionFailed(String)
+    /// The time of `deadline` has come.
     case deadline
   }
 
+  /// What its owner does, in order.
   public enum Action: Sendable, Hashable {
+    /// Sends a message by signaling.
     case send(CallSignal, to: String)
+    /// Tells the remote peer by signaling that the call is over.
     case hangUp(to: String, call: String)
     /// Make a media connection; `pass` and `close` are about it.
     case open(CallParty, CallRole)
+    /// Hands a description or candidate of the remote peer to the media connection.
     case pass(CallWord)
+    /// Closes the media connection.
     case close
     /// The state changed.
     case state(CallState)
-    /// The far side says that it sends no sound or picture for now, or does again.
+    /// The remote peer says that it sends no sound or picture for now, or does again.
     case muted(kind: String, Bool)
     /// An input from here that cannot be meant.
     case misuse(CallMisuse)
@@ -80,6 +97,7 @@ public struct CallMachine: Sendable {
     self.options = options
   }
 
+  /// Where the call stands.
   public var state: CallState {
     switch stage {
     case .idle: .idle
@@ -99,7 +117,7 @@ public struct CallMachine: Sendable {
     }
   }
 
-  /// The one door. `now` never goes back.
+  /// The only input; returns what is to be done, in order. `now` never goes back.
   public mutating func handle(_ input: Input, now: Timestamp) -> [Action] {
     switch input {
     case .call(let peer, let id, let media): call(peer, id, media, now)
@@ -162,7 +180,7 @@ public struct CallMachine: Sendable {
     move(to: .ended(party, .hungUp))
   }
 
-  // MARK: - From the far side
+  // MARK: - From the remote peer
 
   private mutating func receive(_ signal: CallSignal, from peer: String, _ now: Timestamp) {
     if case .ring(_, let room) = signal.body {
@@ -309,10 +327,14 @@ public struct CallMachine: Sendable {
 
 /// A call from here that cannot be meant; the text says what to do instead.
 public enum CallMisuse: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The name called is our own.
   case callingOneself
+  /// There is a call already.
   case inCall
+  /// No call rings here.
   case nothingToAnswer
 
+  /// What to do instead.
   public var description: String {
     switch self {
     case .callingOneself: "That is our own name at the hub; call another."

@@ -1,12 +1,13 @@
 /// Whom a call is with.
 public struct CallParty: Sendable, Hashable {
-  /// The far peer's name at the hub.
+  /// The remote peer's name at the hub.
   public var peer: String
   /// Tells this call from others with the same peer; chosen by the caller.
   public var call: String
   /// The room both are in, where nobody rings.
   public var room: String?
 
+  /// See the properties.
   public init(peer: String, call: String, room: String? = nil) {
     self.peer = peer
     self.call = call
@@ -18,7 +19,7 @@ public struct CallParty: Sendable, Hashable {
 public enum CallRole: Sendable, Hashable {
   /// We did. The caller makes the first offer and is the impolite side when both offer at once.
   case caller
-  /// The far peer did.
+  /// The remote peer did.
   case callee
 }
 
@@ -26,12 +27,16 @@ public enum CallRole: Sendable, Hashable {
 public enum CallState: Sendable, Hashable {
   /// There has been none.
   case idle
+  /// It rings, there or here.
   case ringing(CallParty, CallRole)
   /// Accepted; the media connection is being made.
   case connecting(CallParty, CallRole)
+  /// Media flows.
   case connected(CallParty, CallRole)
+  /// It is over; the place is free for another call.
   case ended(CallParty, CallEnd)
 
+  /// Whom the call is, or was, with; nil when there has been none.
   public var party: CallParty? {
     switch self {
     case .idle: nil
@@ -56,9 +61,9 @@ public enum CallEnd: Error, Sendable, Hashable {
   case hungUpRemotely
   /// There: the call was not taken.
   case rejected
-  /// The far peer is in another call.
+  /// The remote peer is in another call.
   case busy
-  /// The far peer cannot have such a call.
+  /// The remote peer cannot have such a call.
   case unsupported
   /// It rang there until our patience ended.
   case noAnswer
@@ -66,7 +71,7 @@ public enum CallEnd: Error, Sendable, Hashable {
   case missed
   /// The hub knows no such peer.
   case unknownPeer
-  /// The far peer left in the middle.
+  /// The remote peer left in the middle.
   case vanished
   /// No media connection came about in time.
   case connectTimeout
@@ -105,7 +110,7 @@ public enum CallEnd: Error, Sendable, Hashable {
   }
 
   /// For a person: what happened, and what to do when something can be done.
-  /// - Parameter peer: the far peer's name.
+  /// - Parameter peer: the remote peer's name.
   public func sentence(about peer: String) -> String {
     switch self {
     case .hungUp: "The call with \(peer) was ended."

@@ -4,7 +4,7 @@ public import RTCPrimitives
 public enum CallWord: Sendable, Hashable {
   /// `offer` or `answer`, and the SDP.
   case description(kind: String, sdp: String)
-  /// What the far side's streams show, by their identifiers: `camera` or `screen`. Comes before the description it
+  /// What the remote peer's streams show, by their identifiers: `camera` or `screen`. Comes before the description it
   /// belongs to.
   case streams([String: String])
   /// Nil after the last.
@@ -28,7 +28,7 @@ struct HeldWords: Sendable {
   private(set) var words: [CallWord] = []
   private var bytes = 0
 
-  /// What is too much is let go.
+  /// Drops what is too much.
   mutating func append(_ word: CallWord) {
     guard words.count < Self.mostWords, bytes + word.bytes <= Self.mostBytes else { return }
     words.append(word)

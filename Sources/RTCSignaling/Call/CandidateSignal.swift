@@ -5,8 +5,10 @@ public import RTCPrimitives
 public struct CandidateSignal: Sendable, Hashable {
   /// Nil from those who do not say.
   public var call: String?
+  /// Nil after the last.
   public var candidate: ICECandidateInit?
 
+  /// See the properties.
   public init(call: String?, candidate: ICECandidateInit?) {
     self.call = call
     self.candidate = candidate

@@ -8,41 +8,64 @@ public struct Switchboard: Sendable {
   public enum Line: Sendable, Hashable {
     /// The one call outside rooms.
     case phone
+    /// The call with one member of a room.
     case room(String, peer: String)
   }
 
+  /// What it is told.
   public enum Input: Sendable, Hashable {
     // From here.
+    /// Rings a peer; `media` says which kinds we would send.
     case call(String, media: [String: Bool] = [:])
+    /// Takes or rejects the call that rings here.
     case answer(accept: Bool)
+    /// Ends the call outside rooms.
     case hangUp
+    /// Enters a room.
     case join(String)
+    /// Leaves a room and ends its calls.
     case leave(String)
     // From the hub.
+    /// A message of a remote peer, as `CallSignal`.
     case signal(json: String, from: String)
+    /// A candidate of a remote peer, nil after the last.
     case candidate(ICECandidateInit?, from: String, call: String?)
+    /// A remote peer ended the call named, or all with it.
     case bye(from: String, call: String?)
+    /// The hub refused or could not deliver a message.
     case refused(HubRefusal)
     /// Who was in the room before us.
     case peers(room: String, [String])
+    /// Somebody entered a room that we are in.
     case peerJoined(room: String, peer: String)
+    /// Somebody left it.
     case peerLeft(room: String, peer: String)
+    /// There will be no signaling any more; the sentence says why.
     case signalingEnded(String)
     // From a media connection.
+    /// ICE and DTLS of that call are done.
     case connected(Line)
+    /// The remote peer closed it.
     case connectionClosed(Line)
+    /// It was there and is gone.
     case connectionLost(Line, String)
+    /// It never came about.
     case connectionFailed(Line, String)
+    /// The time of `deadline` has come.
     case deadline
   }
 
+  /// What its owner does, in order.
   public enum Action: Sendable, Hashable {
+    /// What one of the calls wants.
     case line(Line, CallMachine.Action)
     /// Tell the hub.
     case join(String)
+    /// Leaves a room and ends its calls.
     case leave(String)
     /// Somebody is in the room with us, or no longer.
     case present(room: String, peer: String)
+    /// Somebody is in the room no longer.
     case absent(room: String, peer: String)
     /// The hub does not let us in; the sentence says why.
     case notAdmitted(room: String, String)
@@ -57,6 +80,7 @@ public struct Switchboard: Sendable {
   /// More than any hub puts into a room; what one sends in excess is not believed.
   static let mostPeers = 256
 
+  /// Our own name at the hub.
   public let me: String
   private let options: CallMachine.Options
   private var random: SeededGenerator
@@ -82,6 +106,7 @@ public struct Switchboard: Sendable {
   /// Of the calls of a room, by peer.
   public func states(in room: String) -> [String: CallState] { rooms[room]?.lines.mapValues(\.state) ?? [:] }
 
+  /// The others in a room, in the order they came.
   public func peers(in room: String) -> [String] { rooms[room]?.peers ?? [] }
 
   /// When `handle(.deadline, …)` is wanted; nil: not before something else happens.
@@ -91,7 +116,7 @@ public struct Switchboard: Sendable {
     return deadlines.min()
   }
 
-  /// The one door. `now` never goes back.
+  /// The only input; returns what is to be done, in order. `now` never goes back.
   public mutating func handle(_ input: Input, now: Timestamp) -> [Action] {
     switch input {
     case .call(let peer, let media): step(.phone, .call(peer: peer, id: freshID(), media: media), now)

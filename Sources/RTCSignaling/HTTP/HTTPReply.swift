@@ -1,14 +1,21 @@
 /// A whole HTTP answer. `Content-Length`, `Date` and `Connection` are left to whoever sends it.
 public struct HTTPReply: Sendable, Equatable {
+  /// One header field (RFC 9110 §6.3).
   public struct Header: Sendable, Equatable {
+    /// As it is written; compared without regard to case.
     public var name: String
+    /// Without surrounding space.
     public var value: String
   }
 
+  /// RFC 9110 §15.
   public var status: Int
+  /// In the order in which they are sent.
   public var headers: [Header]
+  /// Its length becomes Content-Length.
   public var body: [UInt8]
 
+  /// See the properties.
   public init(status: Int, headers: KeyValuePairs<String, String> = [:], body: [UInt8] = []) {
     self.status = status
     self.headers = headers.map { Header(name: $0.key, value: $0.value) }
@@ -21,6 +28,7 @@ public struct HTTPReply: Sendable, Equatable {
     add("Content-Type", "text/plain; charset=utf-8")
   }
 
+  /// The first value of a header field; nil when there is none.
   public func first(_ name: String) -> String? {
     headers.first { $0.name.lowercased() == name.lowercased() }?.value
   }
@@ -31,20 +39,28 @@ public struct HTTPReply: Sendable, Equatable {
 }
 
 extension HTTPReply {
+  /// 413.
   public static let tooLarge = HTTPReply(status: 413, sentence: "The body is larger than this server takes.")
+  /// 431.
   public static let headTooLarge = HTTPReply(
     status: 431, sentence: "The request's header is larger than this server takes.")
+  /// 400.
   public static let malformedRequest = HTTPReply(status: 400, sentence: "This is not a well-formed HTTP/1.1 request.")
+  /// 408.
   public static let tooSlow = HTTPReply(status: 408, sentence: "The request did not arrive in time.")
+  /// The server has as many connections as it takes.
   public static let crowded = HTTPReply(
     status: 503, sentence: "The server has as many connections as it takes; try again shortly.",
     headers: ["Retry-After": "5"])
+  /// As many offers wait for an answer as the server takes.
   public static let busy = HTTPReply(
     status: 503, sentence: "Too many offers are waiting for an answer; try again shortly.",
     headers: ["Retry-After": "1"])
+  /// Nothing here answered in time.
   public static let noAnswer = HTTPReply(
     status: 503, sentence: "The cast did not answer in time; try again shortly.", headers: ["Retry-After": "1"])
 
+  /// The status and sentence of a refused offer.
   public static func refusal(_ refusal: WHEPRefusal) -> HTTPReply {
     var reply = HTTPReply(status: refusal.status, sentence: refusal.sentence)
     if let seconds = refusal.retryAfter { reply.add("Retry-After", String(seconds)) }
@@ -52,6 +68,7 @@ extension HTTPReply {
     return reply
   }
 
+  /// 201 with the answer, `Location` and `ETag` (RFC 9725 §4.2).
   public static func opened(_ answer: WHEPAnswer, at door: SignalingDoor) -> HTTPReply {
     HTTPReply(
       status: 201,
@@ -61,6 +78,7 @@ extension HTTPReply {
       ], body: Array(answer.answer.utf8))
   }
 
+  /// What a PATCH of candidates led to (RFC 9725 §4.3).
   public static func patched(_ result: WHEPPatchResult) -> HTTPReply {
     switch result {
     case .noContent: HTTPReply(status: 204)
@@ -71,10 +89,12 @@ extension HTTPReply {
     }
   }
 
+  /// 200 for a session that was there, else 404.
   public static func closed(_ existed: Bool) -> HTTPReply {
     existed ? HTTPReply(status: 200) : .refusal(.noSuchSession)
   }
 
+  /// What `/health` says; `detail` for those who may see numbers.
   public static func health(_ status: CastStatus, hub: HubCounters? = nil, detail: Bool) -> HTTPReply {
     HTTPReply(
       status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"],
@@ -93,6 +113,16 @@ extension HTTPReply {
     HTTPReply(
       status: 200, headers: ["Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"],
       body: Array(name.utf8))
+  }
+
+  /// The names of peers as PeerJS clients expect them, or a refusal where there is no list.
+  public static func peerNames(_ names: [String]?) -> HTTPReply {
+    guard let names else {
+      return HTTPReply(status: 401, sentence: "Who is there is told to those with the hub's token as the key.")
+    }
+    return HTTPReply(
+      status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"],
+      body: Array(JSONValue.array(names.map { .string($0) }).text.utf8))
   }
 
   /// The viewer page. It may run its own inline code and talk to its own origin, and nothing else.

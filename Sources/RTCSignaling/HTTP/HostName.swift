@@ -4,6 +4,7 @@ public struct HostName: Hashable, Sendable {
   /// Lower case, IPv6 without brackets.
   public let text: String
 
+  /// Takes any text; see `isAddress`.
   public init(_ text: some StringProtocol) {
     let bare = text.hasPrefix("[") && text.hasSuffix("]") ? text.dropFirst().dropLast() : text[...]
     self.text = bare.lowercased()
@@ -21,6 +22,7 @@ public struct HostName: Hashable, Sendable {
   /// Has a colon, which no name can have.
   public var isIPv6: Bool { text.utf8.contains(58) }
 
+  /// True for a literal IPv4 or IPv6 address.
   public var isAddress: Bool { isIPv4 || isIPv6 }
 
   /// 127/8, ::1, or the name that RFC 6761 reserves for them.

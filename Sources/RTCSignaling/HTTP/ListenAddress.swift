@@ -1,11 +1,14 @@
 /// Where a signaling server listens: a host or address, and a port (0 lets the system choose).
 public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
+  /// The address to listen at.
   public var host: HostName
+  /// 0 lets the system choose.
   public var port: UInt16
 
   /// 127.0.0.1 and a port that the system chooses.
   public static let loopback = ListenAddress(host: HostName("127.0.0.1"), port: 0)
 
+  /// See the properties.
   public init(host: HostName, port: UInt16) {
     self.host = host
     self.port = port
@@ -58,11 +61,16 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 
 /// What is wrong with an address to listen at: the caller's fault.
 public enum ListenAddressError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// It is not HOST:PORT.
   case malformed(String)
+  /// An IPv6 address needs brackets.
   case bareIPv6(String)
+  /// Ports end at 65535.
   case portTooLarge(String)
+  /// Beyond loopback a token is needed.
   case exposedWithoutToken(ListenAddress)
 
+  /// What is wrong, and how to write it.
   public var description: String {
     switch self {
     case .malformed(let text): "\"\(text)\" is not an address to listen at; write HOST:PORT, such as 127.0.0.1:8080."

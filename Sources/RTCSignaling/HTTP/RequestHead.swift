@@ -1,11 +1,16 @@
 /// The parts of an HTTP request's head that signaling looks at.
 public struct RequestHead: Sendable, Equatable {
+  /// `GET`, `POST` … as sent.
   public var method: String
   /// The request target as sent: path and query.
   public var target: String
+  /// `Host`.
   public var host: String?
+  /// `Origin`.
   public var origin: String?
+  /// `Authorization`.
   public var authorization: String?
+  /// `Content-Type`.
   public var contentType: String?
   /// Bytes of the body when announced; nil when none is announced or it comes in chunks.
   public var contentLength: Int?
@@ -16,6 +21,7 @@ public struct RequestHead: Sendable, Equatable {
   /// The protocol that `Upgrade` names.
   public var upgrade: String?
 
+  /// See the properties.
   public init(
     method: String, target: String, host: String? = nil, origin: String? = nil, authorization: String? = nil,
     contentType: String? = nil, contentLength: Int? = nil, ifMatch: String? = nil, expectsContinue: Bool = false,

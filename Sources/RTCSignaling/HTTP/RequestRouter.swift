@@ -2,16 +2,26 @@
 public struct RequestRouter: Sendable {
   /// What to do once the request has arrived whole.
   public enum Verdict: Sendable, Equatable {
+    /// This reply, at once.
     case reply(HTTPReply)
+    /// The page at `/`.
     case page
+    /// The viewer page.
     case viewer
     /// The figures only for those who may see the cast.
     case health(detail: Bool)
+    /// An offer, for the stream named.
     case open(SignalingDoor, stream: String?)
+    /// Candidates for a session.
     case patch(SignalingDoor, id: String, etag: String?)
+    /// The end of a session.
     case close(SignalingDoor, id: String)
+    /// Figures for Prometheus.
     case metrics
+    /// A name that nobody has, for PeerJS.
     case freeName
+    /// The names in the hub, for those who show a token of it.
+    case peerNames(key: String)
     /// Go over to WebSocket and the hub.
     case hub(HubDialect, query: [String: String])
 
@@ -19,7 +29,7 @@ public struct RequestRouter: Sendable {
     public var readsBody: Bool {
       switch self {
       case .open, .patch: true
-      case .reply, .page, .viewer, .health, .close, .metrics, .freeName, .hub: false
+      case .reply, .page, .viewer, .health, .close, .metrics, .freeName, .peerNames, .hub: false
       }
     }
   }
@@ -52,6 +62,7 @@ public struct RequestRouter: Sendable {
     self.hostNames = Set(hostNames.map { HostName($0) } + [listen.host])
   }
 
+  /// What to do with a request, by its head alone.
   public func judge(_ head: RequestHead) -> Verdict {
     if let refusal = refusalOfSource(head) { return .reply(refusal) }
     guard let route = route(head) else {
@@ -85,6 +96,7 @@ public struct RequestRouter: Sendable {
     case .session(let door, let id): return .close(door, id: id)
     case .metrics: return .metrics
     case .freeName: return .freeName
+    case .peerNames(let key): return .peerNames(key: key)
     case .hub(let dialect):
       guard head.upgrade?.lowercased() == "websocket" else {
         return .reply(
@@ -160,7 +172,7 @@ public struct RequestRouter: Sendable {
     switch route {
     case .endpoint: reply.add("Accept-Post", "application/sdp")
     case .session: reply.add("Accept-Patch", Self.fragmentType)
-    case .page, .viewer, .health, .metrics, .freeName, .hub: break
+    case .page, .viewer, .health, .metrics, .freeName, .peerNames, .hub: break
     }
     return reply
   }

@@ -11,6 +11,7 @@ public enum SignalingDoor: String, Sendable, CaseIterable {
 
 /// The resources that a signaling server has.
 public enum SignalingRoute: Sendable, Equatable {
+  /// `/`.
   case page
   /// `/watch`: the viewer page, wherever the front page is another.
   case viewer
@@ -24,6 +25,8 @@ public enum SignalingRoute: Sendable, Equatable {
   case hub(HubDialect)
   /// `/KEY/id`: a free name, for PeerJS clients that have none.
   case freeName
+  /// `/KEY/peers`: who can be called, for PeerJS clients.
+  case peerNames(key: String)
   /// `/metrics`, in Prometheus' format.
   case metrics
 
@@ -43,6 +46,11 @@ public enum SignalingRoute: Sendable, Equatable {
         self.init(path, through: door)
       } else if path.hasSuffix("/id"), path.dropFirst().dropLast(3).utf8.allSatisfy({ $0 != 47 }), path.utf8.count > 4 {
         self = .freeName
+      } else if path.hasPrefix("/"), path.hasSuffix("/peers"),
+        case let key = path.dropFirst().dropLast(6), !key.utf8.contains(47), let key = PercentEncoding.decode(key),
+        !key.isEmpty
+      {
+        self = .peerNames(key: key)
       } else {
         return nil
       }
@@ -70,7 +78,7 @@ public enum SignalingRoute: Sendable, Equatable {
   /// For `Allow` and `Access-Control-Allow-Methods`.
   public var methods: [String] {
     switch self {
-    case .page, .viewer, .health, .metrics, .freeName: ["GET", "HEAD", "OPTIONS"]
+    case .page, .viewer, .health, .metrics, .freeName, .peerNames: ["GET", "HEAD", "OPTIONS"]
     case .hub: ["GET", "OPTIONS"]
     case .endpoint: ["POST", "OPTIONS"]
     case .session: ["PATCH", "DELETE", "OPTIONS"]
@@ -81,14 +89,14 @@ public enum SignalingRoute: Sendable, Equatable {
   var isGuarded: Bool {
     switch self {
     // The hub asks for its tokens itself.
-    case .page, .viewer, .health, .hub, .freeName: false
+    case .page, .viewer, .health, .hub, .freeName, .peerNames: false
     case .endpoint, .session, .metrics: true
     }
   }
 
   var needsHub: Bool {
     switch self {
-    case .hub, .freeName, .metrics: true
+    case .hub, .freeName, .peerNames, .metrics: true
     case .page, .viewer, .health, .endpoint, .session: false
     }
   }

@@ -1,6 +1,6 @@
 import RTCPrimitives
 
-/// What is due when, earliest first. Entries are not taken back: whoever is woken looks whether there is anything to do.
+/// What is due when, earliest first. Entries are not taken back: who is woken checks whether there is anything to do.
 struct DeadlineHeap<Key: Sendable>: Sendable {
   private var entries: [(time: Timestamp, key: Key)] = []
 

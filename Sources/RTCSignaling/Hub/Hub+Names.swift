@@ -29,7 +29,7 @@ extension Hub {
     if peers[name]?.isListed == true { tellFollowers(.arrived(name), but: id) }
   }
 
-  /// Somebody who was here before is a stranger now. When this hub is young, it has been restarted: the others are on
+  /// Somebody who was here before is unknown now. When this hub is young, it has been restarted: the others are on
   /// their way back too, each after a pause of its own, and who is called meanwhile is not unknown but late.
   private mutating func noteReturn(_ now: Timestamp) {
     let end = (began ?? now) + configuration.limits.returnTime

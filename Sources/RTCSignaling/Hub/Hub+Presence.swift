@@ -15,6 +15,12 @@ extension Hub {
     followers.append(id)
   }
 
+  /// Who can be called, in the order of their names; nil for those who show the wrong token.
+  public func peerNames(showing token: String) -> [String]? {
+    guard configuration.access.admits(stranger: token) else { return nil }
+    return peers.lazy.filter { $0.value.isListed }.map(\.key).sorted()
+  }
+
   mutating func tellFollowers(_ notice: HubNotice, but id: HubConnectionID?) {
     for follower in followers where follower != id { send(notice, to: follower) }
   }

@@ -2,7 +2,7 @@ public import RTCPrimitives
 
 /// Peers by name, messages between them, and rooms: the hub without its sockets and clock.
 ///
-/// One door: `handle` takes what a transport has to tell and returns what it is to do, in order. Three dialects speak to
+/// `handle` takes what a transport has to tell and returns what it is to do, in order. Three dialects speak to
 /// the same names and rooms; what one says is translated for another where that other has words for it. Whatever a client
 /// sends, it gets an answer or a close with a reason, and costs no more than the limits say.
 public struct Hub: Sendable {
@@ -73,11 +73,13 @@ public struct Hub: Sendable {
   /// Others are on their way back to this hub, which has been restarted and does not know them yet, until then.
   var returnsUntil = Timestamp.zero
 
+  /// A hub without peers.
   public init(_ configuration: HubConfiguration = HubConfiguration()) { self.configuration = configuration }
 
   /// When `handle(.deadline, …)` is wanted; nil: not before something else happens.
   public var deadline: Timestamp? { wakes.first }
 
+  /// Numbers for `/metrics`.
   public var counters: HubCounters {
     var counters = figures
     counters.connections = connections.count
@@ -87,7 +89,7 @@ public struct Hub: Sendable {
     return counters
   }
 
-  /// The one door. Inputs about connections that the hub has closed are ignored. `now` never goes back.
+  /// The only input. Inputs about connections that the hub has closed are ignored. `now` never goes back.
   public mutating func handle(_ input: HubInput, now: Timestamp) -> [HubAction] {
     began = began ?? now
     switch input {

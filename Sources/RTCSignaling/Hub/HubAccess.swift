@@ -11,6 +11,9 @@ public struct HubAccess: Sendable, Equatable {
     self.perPeer = perPeer
   }
 
+  /// Whether somebody who has no name here yet may take a name of their choice with that token.
+  func admits(stranger token: String) -> Bool { shared.map { $0.admits(token) } ?? perPeer.isEmpty }
+
   func admits(_ name: String, showing token: String?) -> Bool {
     if let wanted = perPeer[name] ?? shared { return token.map { wanted.admits($0) } ?? false }
     return perPeer.isEmpty

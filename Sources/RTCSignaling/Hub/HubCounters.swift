@@ -1,23 +1,34 @@
-/// What a hub has done so far, and what it holds.
+/// Counters of a hub since its start, and what it holds now.
 public struct HubCounters: Sendable, Equatable {
+  /// Open now.
   public var connections = 0
+  /// Names now, those whose connection broke included.
   public var peers = 0
   /// Of the peers, those whose connection broke and who may come back.
   public var absentPeers = 0
+  /// Rooms with somebody in them.
   public var rooms = 0
   /// Pairs of clients of different dialects with calls between them.
   public var bridges = 0
+  /// Messages that wait for owners whose connection broke.
   public var heldMessages = 0
+  /// Their bytes.
   public var heldBytes = 0
 
+  /// Since the start.
   public var connectionsOpened: UInt64 = 0
+  /// New names since the start.
   public var registrations: UInt64 = 0
+  /// Names resumed since the start.
   public var resumptions: UInt64 = 0
+  /// Since the start.
   public var messagesReceived: UInt64 = 0
+  /// Delivered to another peer, since the start.
   public var messagesRelayed: UInt64 = 0
   /// By code.
   public var faults: [String: UInt64] = [:]
 
+  /// All at 0.
   public init() {}
 
   /// The figures in Prometheus' text format, version 0.0.4.

@@ -2,32 +2,54 @@
 public enum HubFault: Error, Hashable, Sendable {
   /// Half a sentence that says what is wrong.
   case malformed(String)
+  /// A message has more bytes than `limit`.
   case tooLarge(limit: Int)
+  /// A binary WebSocket message.
   case notText
+  /// More messages than the rate allows.
   case tooFast
+  /// A message before `register`.
   case notRegistered
+  /// A second `register` on one connection.
   case alreadyRegistered(as: String)
+  /// A name that the hub does not take.
   case badName(String)
+  /// A name that belongs to another secret.
   case takenName(String)
+  /// No token, or a wrong one.
   case badToken
+  /// A secret too short to guard a name.
   case weakSecret
+  /// Nobody has that name.
   case unknownPeer(String)
   /// The other one speaks a dialect that has no words for this.
   case incompatible(String)
+  /// The room has as many members as it takes.
   case roomFull(String)
+  /// A message for a room that the peer is not in.
   case notInRoom(String)
+  /// The hub has as many names as it takes.
   case tooManyPeers
+  /// The hub, or the peer, has as many rooms as it takes.
   case tooManyRooms
+  /// Too many connections follow who comes and goes.
   case tooManyFollowers
+  /// The hub has as many connections as it takes.
   case tooManyConnections
+  /// No `register` in time.
   case neverRegistered
+  /// No sign of life in time.
   case silent
+  /// More waits for the connection than it reads.
   case tooSlow
+  /// Too many refused messages; the connection is closed.
   case tooManyFaults
   /// Somebody with the secret of the name came back on another connection.
   case replaced
+  /// The hub ends.
   case shuttingDown
 
+  /// As programs read it: `unknown-peer`, `too-fast` …
   public var code: String {
     switch self {
     case .malformed: "malformed"

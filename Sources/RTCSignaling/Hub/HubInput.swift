@@ -1,7 +1,9 @@
 /// The number that a transport gives a connection. Never used twice.
 public struct HubConnectionID: Hashable, Sendable {
+  /// Chosen by the transport, used once.
   public var rawValue: UInt64
 
+  /// The connection of that number.
   public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
@@ -17,6 +19,7 @@ public enum HubDialect: String, Sendable, CaseIterable {
 
 /// A connection that has just been made.
 public struct HubOpening: Sendable, Equatable {
+  /// The protocol that it speaks.
   public var dialect: HubDialect
   /// Of the address that the client connected to, decoded.
   public var query: [String: String]
@@ -62,6 +65,7 @@ public enum HubParting: Sendable, Equatable {
 
 /// What a transport tells the hub.
 public enum HubInput: Sendable, Equatable {
+  /// A WebSocket was opened.
   case opened(HubConnectionID, HubOpening)
   /// A whole text message.
   case received(HubConnectionID, [UInt8])
@@ -71,6 +75,7 @@ public enum HubInput: Sendable, Equatable {
   case unreadable(HubConnectionID, HubFault)
   /// So many bytes of messages have left for the client.
   case drained(HubConnectionID, bytes: Int)
+  /// The transport closes the connection, for this reason.
   case closed(HubConnectionID, HubParting)
   /// The time that `Hub.deadline` named has come.
   case deadline
@@ -92,6 +97,7 @@ public enum HubAction: Sendable, Equatable {
 
 /// What whoever runs the hub may want to know.
 public enum HubNews: Sendable, Hashable {
+  /// A name came, by this protocol.
   case registered(String, HubDialect)
   /// Its owner is back.
   case resumed(String)

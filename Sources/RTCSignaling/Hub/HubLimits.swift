@@ -21,18 +21,23 @@ public struct HubLimits: Sendable, Equatable {
   /// Messages a second that a connection may send for long, and how many it may send at once: gathering candidates comes
   /// in bursts.
   public var messagesPerSecond = 50.0
+  /// Messages that may come at once, before the rate counts.
   public var messageBurst = 300.0
   /// Faults that a connection may commit at once, and how many it is forgiven a second; then it is closed.
   public var faultBurst = 50.0
+  /// How fast faults are forgotten.
   public var faultsForgivenPerSecond = 1.0
   /// Bytes on their way to a client that does not take them; more, and it is closed.
   public var outgoingBytes = 1_048_576
   /// Messages kept for one peer that is away, and for all of them together, in messages and bytes.
   public var heldPerPeer = 64
+  /// Messages kept for all owners whose connection broke.
   public var heldMessages = 4096
+  /// Their bytes.
   public var heldBytes = 16_777_216
   /// Pairs of clients of different dialects between which there are calls, and calls between one such pair.
   public var bridges = 4096
+  /// Calls that one peer may have with peers of other protocols.
   public var callsPerBridge = 16
   /// For a new connection to say who it is.
   public var registerTimeout = TimeDelta.seconds(10)
@@ -48,16 +53,20 @@ public struct HubLimits: Sendable, Equatable {
   /// That a PeerJS client's message waits for a peer that is not there.
   public var peerJSExpiry = TimeDelta.seconds(5)
 
+  /// The defaults.
   public init() {}
 }
 
 /// What a hub is to do.
 public struct HubConfiguration: Sendable, Equatable {
+  /// What peers may take up.
   public var limits: HubLimits
+  /// Who is let in.
   public var access: HubAccess
   /// Told to every client of the native dialect that registers.
   public var iceServers: [ICEServerLink]
 
+  /// See the properties.
   public init(limits: HubLimits = HubLimits(), access: HubAccess = HubAccess(), iceServers: [ICEServerLink] = []) {
     self.limits = limits
     self.access = access

@@ -4,12 +4,15 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
   case malformedOffer(String)
   /// The body is not a trickle fragment; what is wrong with it.
   case malformedFragment(String)
+  /// No stream has this name: 404.
   case noSuchStream(String)
   /// No name was said and there is not just one stream; the names that there are.
   case streamNotNamed([String])
+  /// No session has this identifier: 404.
   case noSuchSession
   /// Somebody publishes under the name.
   case streamTaken(String)
+  /// The relay has as many streams as it takes: 503.
   case tooManyStreams(limit: Int)
   /// Nothing that the viewer decodes is what the cast sends; the codecs that the cast can send.
   case noCommonCodec(offered: String)
@@ -21,12 +24,14 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
   case etagMismatch
   /// The session takes no trickled candidates.
   case trickleUnsupported
+  /// The cast has as many viewers as it takes: 503.
   case tooManyViewers(limit: Int)
   /// Nothing to send yet; try again in so many seconds.
   case notReady(retryAfter: Int)
   /// A fault of ours; what happened.
   case failed(String)
 
+  /// The HTTP status.
   public var status: Int {
     switch self {
     case .malformedOffer, .malformedFragment: 400
@@ -42,6 +47,7 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
     }
   }
 
+  /// The body, for a person.
   public var sentence: String {
     switch self {
     case .malformedOffer(let what): "The body is not a usable SDP offer: \(what)."

@@ -32,6 +32,7 @@ public struct WHEPAnswer: Sendable, Equatable {
   /// Entity tag of the present ICE generation, without quotes.
   public var etag: String
 
+  /// See the properties.
   public init(id: String, answer: String, etag: String) {
     self.id = id
     self.answer = answer
@@ -51,10 +52,12 @@ public enum WHEPPatchResult: Sendable, Equatable {
 public struct CastStatus: Sendable, Equatable {
   /// False once the cast is over, for as long as the server still answers.
   public var isLive: Bool
+  /// Connected and connecting.
   public var viewers: Int
   /// Names of the streams that `/whep/NAME` knows; empty when there is only the default one.
   public var streams: [String]
 
+  /// See the properties.
   public init(isLive: Bool, viewers: Int, streams: [String] = []) {
     self.isLive = isLive
     self.viewers = viewers

@@ -2,9 +2,12 @@
 public struct ICEServerLink: Hashable, Sendable {
   /// `stun:`, `stuns:`, `turn:` or `turns:` URI.
   public var uri: String
+  /// For TURN.
   public var username: String?
+  /// For TURN.
   public var credential: String?
 
+  /// See the properties.
   public init(uri: String, username: String? = nil, credential: String? = nil) {
     self.uri = uri
     self.username = username

@@ -1,27 +1,44 @@
 /// Why publishing by WHIP failed; the text says whose fault it is and what to do next.
 public enum WHIPError: Error, Sendable, Equatable {
   // The caller's.
+  /// It is no http or https URL.
   case badURL(String)
+  /// The token cannot be sent in a header.
   case badToken
 
   // The network's.
+  /// DNS knows no such host.
   case unknownHost(String)
+  /// Nothing listens there.
   case refused(WebAddress)
+  /// The network refused; the reason is the system's.
   case unreachable(WebAddress, reason: String)
+  /// No answer within so many seconds.
   case timeout(WebAddress, seconds: Int)
+  /// The certificate or the handshake was refused.
   case tls(WebAddress, reason: String)
 
   // The server's.
+  /// 401 or 403.
   case unauthorized(status: Int, hadToken: Bool)
+  /// Any other status that is no success, with the server's sentence.
   case httpStatus(Int, method: String, sentence: String)
+  /// More than `WHIPExchange.redirectLimit` redirects.
   case redirectLoop(WebAddress)
+  /// From https to http.
   case insecureRedirect(String)
+  /// A redirect without a usable `Location`.
   case badRedirect(status: Int, location: String?)
+  /// The answer is not `application/sdp`.
   case notSDP(contentType: String?)
+  /// 201 without a usable `Location` of the session.
   case badLocation(String?)
+  /// The reply has more bytes than `limit`.
   case tooLarge(limit: Int)
+  /// The answer cannot be applied; the text says why.
   case brokenAnswer(String)
 
+  /// Whose fault it is.
   public var fault: SignalingFault {
     switch self {
     case .badURL, .badToken: .caller
@@ -35,6 +52,7 @@ public enum WHIPError: Error, Sendable, Equatable {
 }
 
 extension WHIPError: CustomStringConvertible {
+  /// What is wrong, and what to do next.
   public var description: String {
     switch self {
     case .badURL(let text): "\"\(text)\" is not a WHIP URL; it must look like https://host/path."

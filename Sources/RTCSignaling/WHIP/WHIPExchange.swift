@@ -1,12 +1,15 @@
 /// The client's side of a WHIP publication (RFC 9725 §4.2) as a machine: tells which request to send, and what the
 /// answer to it means. No input or output.
 public struct WHIPExchange: Sendable {
+  /// What comes next.
   public enum Step: Sendable, Equatable {
     /// Send the same POST to the new `target`.
     case follow
+    /// The server has answered.
     case published(WHIPPublication)
   }
 
+  /// Redirects that are followed.
   public static let redirectLimit = 5
 
   /// Where the next POST goes.
@@ -15,6 +18,7 @@ public struct WHIPExchange: Sendable {
   private let token: AccessToken?
   private var visited: Set<WebAddress>
 
+  /// - Throws: `WHIPError.badURL` or `badToken` for what cannot be used.
   public init(endpoint: String, token: String?) throws(WHIPError) {
     guard let address = WebAddress(endpoint) else { throw .badURL(endpoint) }
     if let token {
@@ -97,10 +101,12 @@ public struct WHIPPublication: Sendable, Equatable {
   public var resource: WebAddress
   /// Entity tag of the ICE generation as the server sent it, quotes included.
   public var etag: String?
+  /// From `Link` headers (RFC 9725 §4.6).
   public var iceServers: [ICEServerLink]
   /// The `Authorization` header for `resource`; nil without a token or when the resource is at another origin.
   public var authorization: String?
 
+  /// See the properties.
   public init(
     answer: String, resource: WebAddress, etag: String?, iceServers: [ICEServerLink], authorization: String?
   ) {

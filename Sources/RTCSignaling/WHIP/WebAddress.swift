@@ -1,10 +1,14 @@
 /// An http or https URL (RFC 3986), as far as a client needs it: parse, resolve a reference, compare origins.
 public struct WebAddress: Hashable, Sendable, CustomStringConvertible {
+  /// Of the URL.
   public enum Scheme: String, Sendable {
+    /// Plain, and by TLS.
     case http, https
   }
 
+  /// Of the URL.
   public let scheme: Scheme
+  /// A name or a literal address.
   public let host: HostName
   /// The port as written, nil for the scheme's own.
   public let port: UInt16?
@@ -58,10 +62,12 @@ public struct WebAddress: Hashable, Sendable, CustomStringConvertible {
     return WebAddress(self, target: Self.withoutDots(folder + path) + query)
   }
 
+  /// Scheme, host and port are the same (RFC 6454 §4).
   public func hasSameOrigin(as other: WebAddress) -> Bool {
     scheme == other.scheme && host == other.host && port == other.port
   }
 
+  /// As a URL.
   public var description: String {
     "\(scheme.rawValue)://\(host.inURL)\(port.map { ":\($0)" } ?? "")\(target)"
   }

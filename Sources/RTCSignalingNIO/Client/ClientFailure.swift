@@ -1,9 +1,8 @@
-import AsyncHTTPClient
 import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
+import RTCDTLS
 import RTCSignaling
 
 /// Makes one error of ours out of the many that the layers below throw.
@@ -13,30 +12,20 @@ enum ClientFailure {
   ) -> WHIPError {
     switch error {
     case let error as WHIPError: error
-    case is CancellationError, ChannelError.connectTimeout: .timeout(address, seconds: Int(configuration.timeout))
-    case let error as HTTPClientError: explain(error, at: address, configuration)
+    case is CancellationError, ChannelError.connectTimeout, HTTPExchange.Failure.timeout:
+      .timeout(address, seconds: Int(configuration.timeout))
+    case HTTPExchange.Failure.handshakeTimeout:
+      .tls(address, reason: "the handshake took too long; is it http:// there?")
+    case HTTPExchange.Failure.bodyTooLong: .tooLarge(limit: configuration.bodyLimit)
+    case HTTPExchange.Failure.ended, HTTPParserError.invalidEOFState, TLSFailure.truncated:
+      .brokenAnswer("the server closed the connection in the middle of it")
     case let error as NIOConnectionError: explain(error, at: address, configuration)
     case let error as IOError: explain(error, at: address)
-    case let error as NIOSSLError: .tls(address, reason: tlsReason(String(describing: error)))
-    case let error as NIOSSLExtraError: .tls(address, reason: tlsReason(String(describing: error)))
-    case let error as BoringSSLError: .tls(address, reason: tlsReason(String(describing: error)))
-    case is NIOTooManyBytesError: .tooLarge(limit: configuration.bodyLimit)
+    case let error as TLSFailure: .tls(address, reason: sentence(error))
+    case let error as TLSConfigurationError: .tls(address, reason: sentence(error))
     case is HTTPParserError: .brokenAnswer("it is not HTTP")
     case is SocketAddressError, is SocketAddressError.UnknownHost: .unknownHost(address.host.text)
     default: .brokenAnswer(String(describing: error))
-    }
-  }
-
-  private static func explain(
-    _ error: HTTPClientError, at address: WebAddress, _ configuration: WHIPClient.Configuration
-  ) -> WHIPError {
-    switch error {
-    case .deadlineExceeded, .readTimeout, .writeTimeout, .connectTimeout, .cancelled, .getConnectionFromPoolTimeout:
-      .timeout(address, seconds: Int(configuration.timeout))
-    case .tlsHandshakeTimeout: .tls(address, reason: "the handshake took too long; is it http:// there?")
-    case .remoteConnectionClosed: .brokenAnswer("the server closed the connection in the middle of it")
-    case .invalidURL, .emptyHost, .emptyScheme: .badURL(address.description)
-    default: .brokenAnswer(error.shortDescription)
     }
   }
 
@@ -60,17 +49,34 @@ enum ClientFailure {
     }
   }
 
-  private static func tlsReason(_ text: String) -> String {
-    if text.contains("CERTIFICATE_VERIFY_FAILED") { return "this machine does not trust the server's certificate" }
-    if text.contains("WRONG_VERSION_NUMBER") || text.contains("HTTP_REQUEST") {
-      return "it does not speak TLS there; is it http://?"
+  private static func sentence(_ failure: TLSFailure) -> String {
+    switch failure {
+    case .certificate(let fault): sentence(fault)
+    case .notTLS: "it does not speak TLS there; is it http://?"
+    case .alert(let number): "the server refused it (alert \(number))"
+    case .endedInHandshake: "the server closed the connection during the handshake"
+    case .truncated: "the connection was cut off"
+    case .protocolViolation(let error): "the server's TLS is broken or too old (\(error))"
     }
-    if text.contains("unableToValidateCertificate") || text.lowercased().contains("hostname") {
-      return "the server's certificate is for another name"
+  }
+
+  private static func sentence(_ fault: TLSFailure.CertificateFault) -> String {
+    switch fault {
+    case .untrusted: "this machine does not trust the server's certificate"
+    case .wrongHost: "the server's certificate is for another name"
+    case .expired: "the server's certificate has expired"
+    case .notYetValid: "the server's certificate is not valid yet; is this machine's clock right?"
+    case .refused: "the server's certificate is not the expected one"
+    case .unusable(let reason): "the server's certificate cannot be used (\(reason))"
     }
-    if text.contains("uncleanShutdown") || text.contains("EOF") {
-      return "the server closed the connection during the handshake"
+  }
+
+  private static func sentence(_ error: TLSConfigurationError) -> String {
+    switch error {
+    case .noTrustRoots(let file): "there are no certificates to trust in \(file), or it cannot be read"
+    case .badHost(let name): "\(name) is no name that a certificate can have"
+    case .unavailable(let error): "it cannot be set up here (\(error))"
+    case .noCertificate, .noPrivateKey, .keyOfAnotherCertificate, .weakCertificate: "\(error)"  // a server's
     }
-    return text
   }
 }

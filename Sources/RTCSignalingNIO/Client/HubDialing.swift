@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
 import NIOWebSocket
+import RTCDTLS
 import RTCSignaling
 
 /// How a client's connection to the hub comes to be: TCP, TLS where wanted, and the WebSocket handshake.
@@ -16,15 +16,20 @@ enum HubDialing {
   static func connect(
     to address: HubAddress, _ configuration: HubClient.Configuration, on eventLoop: any EventLoop
   ) -> EventLoopFuture<NIOLoopBound<HubSocket>> {
-    let tls: NIOSSLContext?
-    do { tls = try context(address, configuration) } catch { return eventLoop.makeFailedFuture(error) }
+    let tls: TLSContext?
+    do { tls = try address.isSecure ? .client(trusting: configuration.trustRootsFile) : nil } catch {
+      return eventLoop.makeFailedFuture(error)
+    }
     let promise = eventLoop.makePromise(of: NIOLoopBound<HubSocket>.self)
     ClientBootstrap(group: eventLoop)
       .connectTimeout(.nanoseconds(configuration.session.timeout.nanoseconds))
       .channelOption(.tcpOption(.tcp_nodelay), value: 1)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          if let tls { try channel.pipeline.syncOperations.addHandler(tlsHandler(tls, address, configuration)) }
+          if let tls {
+            let session = try TLSSession(tls, to: TLSHost(address.web.host), judge: configuration.trustsCertificate)
+            try channel.pipeline.syncOperations.addHandler(TLSHandler(session))
+          }
           try addHandshake(channel, address, configuration, promise)
         }
       }
@@ -66,32 +71,6 @@ enum HubDialing {
   }
 
   // MARK: - Layers
-
-  private static func context(
-    _ address: HubAddress, _ configuration: HubClient.Configuration
-  ) throws -> NIOSSLContext? {
-    guard address.isSecure else { return nil }
-    var tls = TLSConfiguration.makeClientConfiguration()
-    tls.applicationProtocols = ["http/1.1"]
-    if let file = configuration.trustRootsFile { tls.trustRoots = .file(file) }
-    return try NIOSSLContext(configuration: tls)
-  }
-
-  private static func tlsHandler(
-    _ context: NIOSSLContext, _ address: HubAddress, _ configuration: HubClient.Configuration
-  ) throws -> NIOSSLClientHandler {
-    let host = address.web.host
-    let name = host.isAddress ? nil : host.text
-    guard let isTrusted = configuration.trustsCertificate else {
-      return try NIOSSLClientHandler(context: context, serverHostname: name)
-    }
-    return try NIOSSLClientHandler(
-      context: context, serverHostname: name,
-      customVerificationCallback: { certificates, promise in
-        let der = try? certificates.first?.toDERBytes()
-        promise.succeed(der.map(isTrusted) == true ? .certificateVerified : .failed)
-      })
-  }
 
   private static func addHandshake(
     _ channel: any Channel, _ address: HubAddress, _ configuration: HubClient.Configuration,

@@ -1,15 +1,13 @@
-import AsyncHTTPClient
-import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
 public import RTCSignaling
 
-/// Publishes to WHIP servers (RFC 9725). Call `shutdown()` before the last reference goes.
+/// Publishes to WHIP servers (RFC 9725), each request on a connection of its own. Call `shutdown()` before the last
+/// reference goes.
 public final class WHIPClient: Sendable {
   public struct Configuration: Sendable {
-    /// Seconds for one request with its answer, each redirect anew.
+    /// Seconds for one request with its answer, from the host's name to the last byte; each redirect anew.
     public var timeout: Int64 = 10
     /// Bytes of an answer's body.
     public var bodyLimit = 262_144
@@ -30,19 +28,10 @@ public final class WHIPClient: Sendable {
 
   private let configuration: Configuration
   private let group: MultiThreadedEventLoopGroup
-  private let http: HTTPClient
 
   public init(configuration: Configuration = Configuration()) {
-    var tls = TLSConfiguration.makeClientConfiguration()
-    if let file = configuration.trustRootsFile { tls.trustRoots = .file(file) }
-    var settings = HTTPClient.Configuration(
-      tlsConfiguration: tls, redirectConfiguration: .disallow,
-      timeout: .init(connect: .seconds(configuration.timeout), read: .seconds(configuration.timeout)))
-    settings.connectionPool.retryConnectionEstablishment = false
-    settings.httpVersion = .http1Only
     self.configuration = configuration
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    http = HTTPClient(eventLoopGroup: group, configuration: settings)
   }
 
   /// Sends the offer and returns what the server made of it, redirects followed.
@@ -89,7 +78,6 @@ public final class WHIPClient: Sendable {
   }
 
   public func shutdown() async {
-    try? await http.shutdown()
     try? await group.shutdownGracefully()
   }
 
@@ -105,26 +93,20 @@ public final class WHIPClient: Sendable {
     _ method: HTTPMethod, to address: WebAddress, authorization: String?, type: String? = nil, body: String? = nil,
     etag: String? = nil
   ) async throws(WHIPError) -> Response {
-    var request = HTTPClientRequest(url: address.description)
-    request.method = method
-    if let type { request.headers.add(name: "Content-Type", value: type) }
-    if let authorization { request.headers.add(name: "Authorization", value: authorization) }
-    if let etag { request.headers.add(name: "If-Match", value: etag) }
-    if let body { request.body = .bytes(ByteBuffer(string: body)) }
-    let (http, configuration, ready) = (http, configuration, request)
-    let work = Task {
-      let response = try await http.execute(ready, deadline: .now() + .seconds(configuration.timeout))
-      let bytes = try await response.body.collect(upTo: configuration.bodyLimit)
-      return Response(status: Int(response.status.code), headers: response.headers, body: String(buffer: bytes))
+    var exchange = HTTPExchange(address)
+    exchange.method = method
+    if let type { exchange.headers.add(name: "Content-Type", value: type) }
+    if let authorization { exchange.headers.add(name: "Authorization", value: authorization) }
+    if let etag { exchange.headers.add(name: "If-Match", value: etag) }
+    exchange.body = body.map { ByteBuffer(string: $0) }
+    exchange.timeout = .seconds(configuration.timeout)
+    exchange.bodyLimit = configuration.bodyLimit
+    exchange.trustRootsFile = configuration.trustRootsFile
+    do {
+      let answer = try await exchange.perform(on: group.next())
+      return Response(status: answer.status, headers: answer.headers, body: String(buffer: answer.body))
+    } catch {
+      throw ClientFailure.explain(error, at: address, configuration)
     }
-    // The deadline ends with the head of the answer; a body that drips needs one too.
-    let alarm = group.next().scheduleTask(in: .seconds(configuration.timeout)) { work.cancel() }
-    defer { alarm.cancel() }
-    let result = await withTaskCancellationHandler {
-      await work.result
-    } onCancel: {
-      work.cancel()
-    }
-    do { return try result.get() } catch { throw ClientFailure.explain(error, at: address, configuration) }
   }
 }

@@ -69,6 +69,8 @@ final class HubHost {
     for connection in connections.values { connection.abort() }
   }
 
+  func peerNames(showing token: String) -> [String]? { hub.peerNames(showing: token) }
+
   static func freshName() -> String { HubOpening.name(from: randomBytes(16)) }
 
   private static func randomBytes(_ count: Int) -> [UInt8] {

@@ -142,6 +142,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       ask(exchange) { .reply(.health(await sessions.status(), hub: counters, detail: detail)) }
     case .metrics: answer(.metrics(registry.hub?.counters ?? HubCounters()), exchange)
     case .freeName: answer(.freeName(HubHost.freshName()), exchange)
+    case .peerNames(let key): answer(.peerNames(registry.hub?.peerNames(showing: key)), exchange)
     case .hub:
       // Only the first request of a connection can change its protocol, and not with a malformed key or version.
       answer(

@@ -3,7 +3,7 @@ public import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
+import RTCDTLS
 public import RTCSignaling
 import Synchronization
 
@@ -124,7 +124,7 @@ public final class SignalingServer: Sendable {
 
   private static func bootstrap(
     _ group: MultiThreadedEventLoopGroup, registry: NIOLoopBound<ConnectionRegistry>, limits: ServerLimits,
-    tls: NIOSSLContext?
+    tls: TLSContext?
   ) -> ServerBootstrap {
     var decoding = NIOHTTPDecoderLimitConfiguration()
     decoding.maxHeaderFieldSize = limits.headBytes
@@ -140,7 +140,7 @@ public final class SignalingServer: Sendable {
           let connection = ClientConnection(registry: registry.value)
           let pipeline = channel.pipeline.syncOperations
           let notice = ArrivalNotice(connection)
-          if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+          if let tls { try pipeline.addHandler(TLSHandler(TLSSession(tls))) }
           try pipeline.addHandler(notice)
           try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false,

@@ -1,4 +1,4 @@
-import NIOSSL
+import RTCDTLS
 
 /// What an HTTPS server shows: a chain of certificates, its own first, and the key of that one, both in PEM.
 public struct TLSIdentity: Sendable, Equatable {
@@ -10,22 +10,20 @@ public struct TLSIdentity: Sendable, Equatable {
     self.privateKey = privateKey
   }
 
-  func context() throws(SignalingServerError) -> NIOSSLContext {
-    let chain: [NIOSSLCertificate]
-    do { chain = try NIOSSLCertificate.fromPEMBytes(certificates) } catch {
-      throw .badCertificate("the certificate is not PEM (-----BEGIN CERTIFICATE-----)")
+  func context() throws(SignalingServerError) -> TLSContext {
+    do { return try TLSContext(certificates: certificates, privateKey: privateKey) } catch {
+      throw .badCertificate(Self.explain(error))
     }
-    guard !chain.isEmpty else { throw .badCertificate("there is no certificate in it") }
-    let key: NIOSSLPrivateKey
-    do { key = try NIOSSLPrivateKey(bytes: privateKey, format: .pem) } catch {
-      throw .badCertificate("the key is not PEM without a passphrase (-----BEGIN PRIVATE KEY-----)")
-    }
-    var configuration = TLSConfiguration.makeServerConfiguration(
-      certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-    configuration.minimumTLSVersion = .tlsv12
-    configuration.applicationProtocols = ["http/1.1"]
-    do { return try NIOSSLContext(configuration: configuration) } catch {
-      throw .badCertificate("the key does not belong to the certificate")
+  }
+
+  private static func explain(_ error: TLSConfigurationError) -> String {
+    switch error {
+    case .noCertificate: "the certificate is not PEM (-----BEGIN CERTIFICATE-----)"
+    case .noPrivateKey: "the key is not PEM without a passphrase (-----BEGIN PRIVATE KEY-----)"
+    case .keyOfAnotherCertificate: "the key does not belong to the certificate"
+    case .weakCertificate: "the certificate is too weak; an RSA key needs 2,048 bits, and the signature SHA-256"
+    case .unavailable(let error): error.description
+    case .noTrustRoots, .badHost: "\(error)"  // a client's
     }
   }
 }

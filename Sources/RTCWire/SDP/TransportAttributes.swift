@@ -20,11 +20,6 @@ extension CertificateFingerprint {
   var text: String { algorithm + " " + digits }
 }
 
-/// Who opens the DTLS connection (RFC 4145 §4, RFC 8842 §5).
-public enum SetupRole: String, Hashable, Sendable {
-  case active, passive, actpass, holdconn
-}
-
 /// How an m-section's packets travel. Values said once at session level stand in every m-section after parsing.
 public struct TransportAttributes: Hashable, Sendable {
   public var usernameFragment: String?

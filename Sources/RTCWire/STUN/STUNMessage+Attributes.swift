@@ -1,11 +1,5 @@
 public import RTCPrimitives
 
-/// Which role a request's sender believes it has, with its tie-breaker (RFC 8445 §7.1.3).
-public enum STUNICERole: Hashable, Sendable {
-  case controlling(tieBreaker: UInt64)
-  case controlled(tieBreaker: UInt64)
-}
-
 /// The attributes ICE uses, typed. A value of the wrong length counts as absent.
 extension STUNMessage {
   /// USERNAME, UTF-8 (RFC 8489 §14.3).

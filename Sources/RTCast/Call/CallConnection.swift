@@ -40,15 +40,26 @@ final class CallConnection: Sendable {
   private let wordSink: AsyncStream<CallWord>.Continuation
   /// Our tracks that are sent.
   private let sent = Mutex<[MediaKind: TransceiverID]>([:])
+  /// Why no offer goes out yet; never empty before the first.
+  private let holds: Mutex<Set<Hold>>
   /// When the first description went or came.
   private let begun = Mutex<Timestamp?>(nil)
 
+  private enum Hold {
+    /// What is there to be sent is being added.
+    case setUp
+    /// The application gathers changes.
+    case batch
+  }
+
   /// - Parameters:
+  ///   - isHeld: whether it begins within an application's batch.
   ///   - report: called in order; what it does is waited for.
   init(
     _ party: CallParty, _ role: CallRole, _ configuration: CallConfiguration, media: LocalMedia, codecs: CodecRegistry,
-    loudspeaker: Loudspeaker, peers: PeerLoop, report: @escaping @Sendable (Event) async -> Void
+    loudspeaker: Loudspeaker, peers: PeerLoop, isHeld: Bool, report: @escaping @Sendable (Event) async -> Void
   ) {
+    holds = Mutex(isHeld ? [.setUp, .batch] : [.setUp])
     self.party = party
     self.role = role
     self.media = media
@@ -89,7 +100,7 @@ final class CallConnection: Sendable {
     } catch {
       await report(.failed("\(error)"))
     }
-    if role == .caller { await connection.commitConfiguration() }
+    if role == .caller { await release(.setUp) }
     let negotiation = PerfectNegotiation(connection, isPolite: role == .callee) { [self] description in
       noteDescription()
       await send(description)
@@ -101,7 +112,7 @@ final class CallConnection: Sendable {
         guard let kind = Description.Kind(rawValue: kind) else { continue }
         noteDescription()
         await receive(Description(kind: kind, sdp: sdp), negotiation, isFirst: isFirst)
-        if isFirst, role == .callee { await connection.commitConfiguration() }
+        if isFirst, role == .callee { await release(.setUp) }
         isFirst = false
       case .streams(let streams): await reception.note(streams)
       case .candidate(let candidate): await receive(candidate, negotiation)
@@ -109,6 +120,19 @@ final class CallConnection: Sendable {
     }
     await following.value
     negotiation.stop()
+  }
+
+  /// Until `commitConfiguration`, no offer goes out.
+  func startConfiguration() async {
+    holds.withLock { _ = $0.insert(.batch) }
+    await connection.startConfiguration()
+  }
+
+  func commitConfiguration() async { await release(.batch) }
+
+  private func release(_ hold: Hold) async {
+    guard holds.withLock({ $0.remove(hold) != nil && $0.isEmpty }) else { return }
+    await connection.commitConfiguration()
   }
 
   private func receive(_ description: Description, _ negotiation: PerfectNegotiation, isFirst: Bool) async {

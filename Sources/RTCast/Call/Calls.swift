@@ -242,16 +242,17 @@ public actor CallManager: SignalingServerDelegate {
 
   func leave(room: String) async { _ = await step(.leave(room)) }
 
-  /// Until `commitConfiguration`, changes of what is sent are gathered.
+  /// Until `commitConfiguration`, changes of what is sent are gathered, in connections that begin meanwhile too: no offer goes
+  /// out. Offers of others are answered.
   public func startConfiguration() async {
     isConfiguring = true
-    for connection in connections.values { await connection.connection.startConfiguration() }
+    for connection in connections.values { await connection.startConfiguration() }
   }
 
   /// Changes since `startConfiguration` go out as one offer.
   public func commitConfiguration() async {
     isConfiguring = false
-    for connection in connections.values { await connection.connection.commitConfiguration() }
+    for connection in connections.values { await connection.commitConfiguration() }
   }
 
   // MARK: - Steps
@@ -338,8 +339,8 @@ public actor CallManager: SignalingServerDelegate {
 
   private func open(_ line: Switchboard.Line, _ party: CallParty, _ role: CallRole) {
     let connection = CallConnection(
-      party, role, configuration, media: media, codecs: codecs, loudspeaker: loudspeaker,
-      peers: peers
+      party, role, configuration, media: media, codecs: codecs, loudspeaker: loudspeaker, peers: peers,
+      isHeld: isConfiguring
     ) { [weak self] event in await self?.hear(event, from: party, on: line) }
     connections[line] = connection
     let (sending, outgoing, media) = (recorded, outgoing, media)

@@ -3,8 +3,18 @@ public import RTCSignaling
 /// What a peer is called at the signaling server.
 public typealias PeerID = String
 
-/// The way to a signaling server, replaceable by an application: messages between peers, and rooms where the server has
-/// them. `HubSignaling` is ours.
+/// The connection to a signaling server, replaceable by an application: messages between peers, and rooms where the
+/// server has them. `HubSignaling` is ours; `Snippets/OwnSignaling.swift` implements another.
+///
+/// **Order.** `CallManager` calls the sending methods one after the other and waits for each. Messages from one peer to
+/// another must be delivered in that order and at most once: an offer that overtakes its ring ends the call.
+///
+/// **Loss.** After an interruption the connection reconnects by itself, tells the delegate `.interrupted` and `.resumed`,
+/// and sends what waited. What it cannot deliver it tells by `.refused`, with the peer's name and the code
+/// `unknown-peer` where nobody has that name: a call that rings then ends at once. Messages are not repeated by
+/// `CallManager`; one that is lost in silence ends the call by a time-out (`CallConfiguration`).
+///
+/// **Threads.** Methods are called from any task. Several may be in progress: sending, and the notices of the network.
 public protocol SignalingServerConnection: AnyObject, Sendable {
   /// True while messages get through at once.
   var isOpen: Bool { get async }
@@ -12,8 +22,9 @@ public protocol SignalingServerConnection: AnyObject, Sendable {
   /// Who hears what comes. Set before `connect`.
   func setDelegate(_ delegate: (any SignalingServerDelegate)?) async
 
-  /// Connects and registers; afterwards it comes back by itself when it breaks.
-  /// - Returns: the name by which other peers reach this one.
+  /// Connects and registers; afterwards it reconnects by itself when it breaks.
+  /// - Returns: the name by which other peers reach this one; it stays the same after an interruption.
+  /// - Throws: anything; the application sees it as `CallManagerError.signaling`.
   func connect() async throws -> PeerID
 
   /// Gives the name back and closes. May be called again.
@@ -22,16 +33,20 @@ public protocol SignalingServerConnection: AnyObject, Sendable {
   /// Sends a JSON text (see `CallSignal`) to a peer. Returns when it is on its way; a failure is told to the delegate.
   func sendSignal(_ signal: [UInt8], to peer: PeerID) async
 
-  /// Sends a candidate (see `CandidateSignal`) to a peer.
+  /// Sends a candidate (see `CandidateSignal`) to a peer, in the same order as signals. Not called yet: descriptions
+  /// carry all candidates. Those of other implementations come as `SignalingEvent.candidate`.
   func sendICECandidate(_ candidate: [UInt8], to peer: PeerID) async
 
   /// Tells a peer that a call is over.
+  /// - Parameter call: the identifier that the caller chose (`CallSignal.call`), so that a late message does not end the
+  ///   next call of the two. It arrives as the `call` of `SignalingEvent.endCall`.
   func sendEndCall(_ call: String, to peer: PeerID) async
 
-  /// The machine's network is back, or another than before.
+  /// The machine's network is back, or another than before: reconnect now instead of after a pause. Called by
+  /// `CallManager`, which watches the network from `setupConnection` to `disconnect`.
   func onConnectionSatisfied() async
 
-  /// The machine's network is gone.
+  /// The machine's network is gone: there is no use in trying until `onConnectionSatisfied`. Called likewise.
   func onConnectionUnsatisfied() async
 
   /// Enters a room: those in it are told, and it is told of them by `SignalingEvent.peers`.

@@ -200,11 +200,12 @@ package struct EncodeStage: ~Copyable {
 
   /// Brings the pixels to where the encoder reads them.
   private mutating func takePixels(of frame: VideoFrame, _ encoder: any VideoEncoder) -> Bool {
-    let isOther = frame.colorSpace == .bt709Limited
+    // Limited range is what decoders expect of a codec that cannot say so; another matrix can be said beside it.
     let isReadable =
-      frame.buffer.format == .i420 && (!isOther || controls.keepsColorSpace) && frame.colorSpace != .bt709Full
-    let byReference = frame.damage == nil && isReadable && frame.size == encoder.settings.size
-    codeIn(byReference && isOther ? .bt709Limited : .bt601Limited)
+      frame.buffer.format == encoder.picture.format && frame.size == encoder.settings.size
+      && frame.colorSpace.range == .limited && (frame.colorSpace.matrix == .bt601 || controls.keepsColorSpace)
+    let byReference = frame.damage == nil && isReadable
+    codeIn(byReference ? frame.colorSpace : .bt601Limited)
     if byReference {
       source = .frame(frame)
       pictureIsCurrent = false

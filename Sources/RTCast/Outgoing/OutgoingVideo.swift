@@ -86,7 +86,7 @@ package final class OutgoingVideo: Sendable {
   /// Asks for a key frame of every encoder: it comes at once, or one frame interval after the last. All requests until
   /// then are served by it.
   package func requestKeyFrame() {
-    order { state in
+    changeAtOnce { state in
       for index in state.controls.indices { state.controls[index].wantsKeyFrame = true }
     }
   }
@@ -102,7 +102,7 @@ package final class OutgoingVideo: Sendable {
 
   /// Says whether the sinks want frames, whoever watches.
   package func setRecorded(_ isRecorded: Bool) {
-    order { state in
+    changeAtOnce { state in
       state.isRecorded = isRecorded
       state.updateControls()
     }
@@ -124,11 +124,11 @@ package final class OutgoingVideo: Sendable {
   }
 
   /// Changes what should be acted on at once.
-  private func order(_ body: (inout State) -> Void) {
+  private func changeAtOnce(_ body: (inout State) -> Void) {
     let isDue = state.withLock { state in
       body(&state)
-      state.hasOrders = true
-      // Before that there is nothing to encode; the first picture's turn takes the orders in.
+      state.hasUrgentChange = true
+      // Before that there is nothing to encode; the first picture's turn takes the change in.
       return state.hasPicture || state.passthrough != nil || !state.released.isEmpty
     }
     if isDue { rest.ring() }
@@ -141,13 +141,13 @@ package final class OutgoingVideo: Sendable {
       state.demand = demand
       return state.updateControls()
     }
-    if isUrgent { order { _ in } }
+    if isUrgent { changeAtOnce { _ in } }
   }
 
   private func keyFrameRequested(of rendition: Rendition) -> KeyFrameAnswer {
     guard let passthrough = state.withLock({ $0.passthrough }), rendition == passthrough.rendition else {
       let index = encodings.firstIndex { $0.rendition == rendition } ?? 0
-      order { $0.controls[index].wantsKeyFrame = true }
+      changeAtOnce { $0.controls[index].wantsKeyFrame = true }
       return .coming
     }
     let wait = passthrough.source.timeToNextKeyFrame()
@@ -194,7 +194,7 @@ package final class OutgoingVideo: Sendable {
     track.setRenditions(
       [RenditionFormat(passthrough.rendition, VideoPayloadFormat(format))] + encoderFormats,
       preferred: passthrough.rendition)
-    order { $0.updateControls() }
+    changeAtOnce { $0.updateControls() }
     passthrough.begin()
   }
 
@@ -202,7 +202,7 @@ package final class OutgoingVideo: Sendable {
     guard let old = state.withLock({ $0.setPassthrough(nil) }) else { return }
     old.end()
     track.setRenditions(encoderFormats, preferred: nil)
-    order { $0.updateControls() }
+    changeAtOnce { $0.updateControls() }
   }
 
   private var encoderFormats: [RenditionFormat] { encodings.map { RenditionFormat($0.rendition, $0.format) } }
@@ -365,7 +365,7 @@ extension OutgoingVideo {
     /// A picture came, so that there is something to encode without another.
     private(set) var hasPicture = false
     /// Something was wanted at once since the last turn began.
-    var hasOrders = false
+    var hasUrgentChange = false
     private(set) var isOpen = true
     /// One for each encoder.
     var controls: [EncoderControls]
@@ -400,7 +400,7 @@ extension OutgoingVideo {
 
     /// Takes out what has come meanwhile, or puts the encoders back.
     mutating func endTurn(_ bench: EncoderBench) -> Turn? {
-      if hasOrders || !waiting.isEmpty { return turn(with: bench) }
+      if hasUrgentChange || !waiting.isEmpty { return turn(with: bench) }
       self.bench = bench
       return nil
     }
@@ -413,7 +413,7 @@ extension OutgoingVideo {
         released: released, isOpen: isOpen)
       if picture != nil { isNewSource = false }
       released = []
-      hasOrders = false
+      hasUrgentChange = false
       for index in controls.indices where controls[index].wantsKeyFrame { controls[index].wantsKeyFrame = false }
       return turn
     }

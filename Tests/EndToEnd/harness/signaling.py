@@ -97,6 +97,13 @@ class PeerJSClient(Client):
         await client.hear(type="OPEN")
         return client
 
+    @staticmethod
+    async def peers(url, key="peerjs"):
+        """The status of asking who can be called, and their names."""
+        async with aiohttp.ClientSession() as session:
+            async with session.get(f"{url.rstrip('/')}/{key}/peers?ts=1", ssl=untrusting()) as answer:
+                return answer.status, await answer.json() if answer.status == 200 else None
+
     async def offer(self, to, sdp):
         """Sends an offer as a media call; returns the connection's id."""
         connection = "mc_" + uuid.uuid4().hex[:11]

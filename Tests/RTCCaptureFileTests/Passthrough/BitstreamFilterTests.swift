@@ -9,8 +9,9 @@ import Testing
 
   private static let source = "-f lavfi -i testsrc=size=160x90:rate=25 -frames:v 60 -pix_fmt yuv420p"
 
-  @Test(arguments: ["mp4", "mov", "mkv"])
-  func `H.264 out of boxes is what h264_mp4toannexb makes of it`(container: String) throws {
+  @Test(arguments: ["mp4", "mov", "mkv"]) func `H.264 out of boxes is what h264_mp4toannexb makes of it`(
+    container: String
+  ) throws {
     let file = try folder.sample("a.\(container)", "\(Self.source) -c:v libx264 -preset veryfast -bf 0 -g 20")
     try compare(file, "h264_mp4toannexb", keyFrames: 3)
   }
@@ -34,8 +35,7 @@ import Testing
   @Test(arguments: [
     ("webm", "-c:v libvpx -deadline realtime -cpu-used 8"), ("ivf", "-c:v libvpx -deadline realtime -cpu-used 8"),
     ("mkv", "-c:v libvpx-vp9 -deadline realtime -cpu-used 8"),
-  ])
-  func `VP8 and VP9 are passed on as they are`(container: String, encoder: String) throws {
+  ]) func `VP8 and VP9 are passed on as they are`(container: String, encoder: String) throws {
     let file = try folder.sample("a.\(container)", "\(Self.source) \(encoder) -g 20")
     try compare(file, "null", keyFrames: 3)
   }
@@ -60,8 +60,9 @@ import Testing
     #expect(pictures == joined.packets)
   }
 
-  @Test(arguments: ["ivf", "mkv", "mp4"])
-  func `AV1 is what av1_metadata makes of it, without temporal delimiters`(container: String) throws {
+  @Test(arguments: ["ivf", "mkv", "mp4"]) func `AV1 is what av1_metadata makes of it, without temporal delimiters`(
+    container: String
+  ) throws {
     let file = try folder.sample(
       "a.\(container)", "\(Self.source) -c:v libaom-av1 -cpu-used 8 -usage realtime -g 20")
     try compare(file, "av1_metadata=td=remove:delete_padding=1", keyFrames: 3)

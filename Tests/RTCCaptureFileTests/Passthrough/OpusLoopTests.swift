@@ -17,7 +17,7 @@ import Testing
 
   /// Every pass holds a packet more than it lasts: counted all, sound would be 20 ms later with each.
   @Test(arguments: ["loop.mp4", "loop.mkv", "loop.ogg"])
-  func overManyPassesSamplesAndCaptureTimesStayTogether(_ name: String) async throws {
+  func `over many passes samples and capture times stay together`(_ name: String) async throws {
     let pictures = name.hasSuffix("ogg") ? "" : "-f lavfi -i \(Clip.pictures) -c:v libx264 -bf 0"
     let clip = try Clip(name, "-f lavfi -i \(Clip.sine) \(pictures) -t 1 -c:a libopus")
     var options = FilePlayer.Options()

@@ -17,8 +17,7 @@ import Testing
     ("a.webm", "-c:v libvpx", ""),
     ("a.webm", "-pix_fmt yuv420p -c:v libvpx-vp9 -cpu-used 8", "profile-id=0"),
     ("a.mkv", "-pix_fmt yuv420p -c:v libaom-av1 -cpu-used 8 -usage realtime", "profile=0;level-idx=0;tier=0"),
-  ])
-  func `a stream that browsers take is offered with its profile`(
+  ]) func `a stream that browsers take is offered with its profile`(
     name: String, encoder: String, parameters: String
   ) throws {
     let file = try folder.sample(name, "\(Self.source) \(encoder)")
@@ -37,8 +36,9 @@ import Testing
     ("a.mkv", "-pix_fmt yuv420p10le -c:v libaom-av1 -cpu-used 8 -usage realtime"),
     ("a.mp4", "-pix_fmt yuv420p -c:v mpeg4"),
     ("a.mp4", "-pix_fmt yuv420p -c:v libx265 -x265-params log-level=none"),
-  ])
-  func `a stream that browsers do not take is not offered, and is not passed on`(name: String, encoder: String) throws {
+  ]) func `a stream that browsers do not take is not offered, and is not passed on`(name: String, encoder: String)
+    throws
+  {
     let file = try folder.sample(name, "\(Self.source) \(encoder)")
     #expect(try format(of: file) == nil)
     #expect(try player(file).passthroughRefusal != nil)

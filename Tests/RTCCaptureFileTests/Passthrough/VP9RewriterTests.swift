@@ -28,8 +28,9 @@ import Testing
     #expect(outcomes.contains(.malformed))
   }
 
-  @Test(arguments: [[], [0xC0], [1, 0xC1, 9, 9, 0xC1], [0xFF]] as [[UInt8]])
-  func `what is no VP9 is refused`(packet: [UInt8]) {
+  @Test(arguments: [[], [0xC0], [1, 0xC1, 9, 9, 0xC1], [0xFF]] as [[UInt8]]) func `what is no VP9 is refused`(
+    packet: [UInt8]
+  ) {
     var rewriter = VP9Rewriter()
     #expect(rewriter.rewrite(packet) == .malformed)
   }

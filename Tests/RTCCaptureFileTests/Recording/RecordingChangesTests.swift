@@ -17,8 +17,7 @@ import Testing
     return record
   }
 
-  @Test(arguments: ["mkv", "webm"])
-  func `VP8 may change its size within a file`(container: String) throws {
+  @Test(arguments: ["mkv", "webm"]) func `VP8 may change its size within a file`(container: String) throws {
     let log = RecordingLog()
     let path = "\(folder.path)/rec.\(container)"
     let recorder = try Recorder(path: path, codec: .vp8, hasAudio: false, report: log.note)
@@ -32,8 +31,7 @@ import Testing
 
   @Test(arguments: [
     ("mp4", "-c:v libx264 -preset ultrafast", "96x64"), ("mkv", "-c:v libx264 -preset ultrafast", "160x90"),
-  ])
-  func `what the file cannot follow goes on in another`(container: String, encoder: String, size: String) throws {
+  ]) func `what the file cannot follow goes on in another`(container: String, encoder: String, size: String) throws {
     let log = RecordingLog()
     let path = "\(folder.path)/rec.\(container)"
     let second = "\(folder.path)/rec-3.\(container)"

@@ -16,8 +16,7 @@ import Testing
   @Test(arguments: [
     ("mkv", "-c:v libvpx -deadline realtime -cpu-used 8"), ("webm", "-c:v libvpx -deadline realtime -cpu-used 8"),
     ("mp4", "-c:v libx264 -preset ultrafast"),
-  ])
-  func `a recording whose program is killed plays up to then`(container: String, encoder: String) async throws {
+  ]) func `a recording whose program is killed plays up to then`(container: String, encoder: String) async throws {
     let sample = try folder.sample("sample.mkv", "\(Self.inputs) \(encoder)")
     let path = "\(folder.path)/rec.\(container)"
     await #expect(processExitsWith: .signal(SIGKILL)) { [sample = sample as String, path = path as String] in

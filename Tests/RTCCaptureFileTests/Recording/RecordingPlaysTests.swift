@@ -22,8 +22,8 @@ import Testing
     ("h264", "-c:v libx264 -preset ultrafast -bf 0", "mp4"),
     ("av1", "-c:v libaom-av1 -cpu-used 8 -usage realtime", "webm"),
     ("av1", "-c:v libaom-av1 -cpu-used 8 -usage realtime", "mp4"),
-  ])
-  func `every frame is in the file at its time, with sound`(codec: String, encoder: String, container: String) throws {
+  ]) func `every frame is in the file at its time, with sound`(codec: String, encoder: String, container: String) throws
+  {
     let cast = try PassedOn.all(of: folder.sample("sample.mkv", "\(Self.inputs) \(encoder)"))
     let log = RecordingLog()
     let path = "\(folder.path)/rec.\(container)"

@@ -65,8 +65,7 @@ import Testing
     ("mkv", ["vp8", "h264"], [vp8, h264]),
     ("webm", ["vp8", "vp9"], [vp8, "-c:v libvpx-vp9 -cpu-used 8 -deadline realtime"]),
     ("mp4", ["h264", "h264"], [h264, h264]),
-  ])
-  func `the pictures and the sounds of all who are there are in one file, each at its time`(
+  ]) func `the pictures and the sounds of all who are there are in one file, each at its time`(
     container: String, codecs: [String], encoders: [String]
   ) throws {
     let (anna, bob) = (try clip(4, encoders[0]), try clip(4, encoders[1], size: "96x64", after: 0.24))

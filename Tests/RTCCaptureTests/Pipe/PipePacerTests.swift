@@ -39,14 +39,14 @@ private func steady(_ count: Int, every gap: TimeDelta, from start: Timestamp = 
 }
 
 @Suite struct PipePacerTests {
-  @Test func `A film that is written at once plays at its own rate, whole`() {
+  @Test func `a film that is written at once plays at its own rate, whole`() {
     var pipe = VirtualPipe(rate: 30)
     pipe.run(written: steady(300, every: .zero))
     #expect(pipe.pictures == Array(0..<300))
     #expect(abs(pipe.rate(over: 0..<300) - 30) < 0.01)
   }
 
-  @Test func `A writer that is slower than it says is followed as it comes`() {
+  @Test func `a writer that is slower than it says is followed as it comes`() {
     var pipe = VirtualPipe(rate: 30)
     pipe.run(written: steady(100, every: .milliseconds(100)))
     #expect(pipe.pictures == Array(0..<100))
@@ -56,7 +56,7 @@ private func steady(_ count: Int, every gap: TimeDelta, from start: Timestamp = 
     }
   }
 
-  @Test func `A live writer's pictures are at most a moment old, whatever its jitter`() {
+  @Test func `a live writer's pictures are at most a moment old, whatever its jitter`() {
     var pipe = VirtualPipe(rate: 25)
     let written = (0..<500).map { Timestamp.zero + .milliseconds(Int64($0) * 40 + Int64($0 * 7 % 11)) }
     pipe.run(written: written)
@@ -64,7 +64,7 @@ private func steady(_ count: Int, every gap: TimeDelta, from start: Timestamp = 
     for (picture, at) in pipe.shown { #expect(at - written[picture] <= .milliseconds(13)) }
   }
 
-  @Test func `A consumer that is too slow gets the newest, in time`() {
+  @Test func `a consumer that is too slow gets the newest, in time`() {
     var pipe = VirtualPipe(rate: 30)
     pipe.consuming = .milliseconds(100)
     let written = steady(300, every: .microseconds(33_333))
@@ -73,7 +73,7 @@ private func steady(_ count: Int, every gap: TimeDelta, from start: Timestamp = 
     for (picture, at) in pipe.shown.dropFirst() { #expect(at - written[picture] <= .milliseconds(110)) }
   }
 
-  @Test func `A film stays in time when its consumer is too slow`() {
+  @Test func `a film stays in time when its consumer is too slow`() {
     var pipe = VirtualPipe(rate: 30)
     pipe.consuming = .milliseconds(100)
     pipe.run(written: steady(300, every: .zero))
@@ -83,14 +83,14 @@ private func steady(_ count: Int, every gap: TimeDelta, from start: Timestamp = 
     }
   }
 
-  @Test func `After a pause of the writer, a film goes on where it stood`() {
+  @Test func `after a pause of the writer, a film goes on where it stood`() {
     var pipe = VirtualPipe(rate: 30)
     pipe.run(written: steady(30, every: .zero) + steady(60, every: .zero, from: .zero + .seconds(5)))
     #expect(pipe.pictures == Array(0..<90))
     #expect(abs(pipe.rate(over: 31..<90) - 30) < 0.1)
   }
 
-  @Test func `After a pause, something live catches up and leaves out what is old`() {
+  @Test func `after a pause, something live catches up and leaves out what is old`() {
     var pipe = VirtualPipe(rate: 30)
     let live = steady(30, every: .microseconds(33_333))
     let end = live.last! + .seconds(2)
@@ -103,7 +103,7 @@ private func steady(_ count: Int, every gap: TimeDelta, from start: Timestamp = 
     #expect(Set(90..<150).isSubset(of: pipe.pictures))
   }
 
-  @Test func `The newest picture is shown even when nothing follows for long`() {
+  @Test func `the newest picture is shown even when nothing follows for long`() {
     var pipe = VirtualPipe(rate: 30)
     var bursts: [Timestamp] = []
     for number in 0..<Int64(20) {
@@ -114,13 +114,13 @@ private func steady(_ count: Int, every gap: TimeDelta, from start: Timestamp = 
     #expect(Set(stride(from: 1, to: 40, by: 2)).isSubset(of: pipe.pictures))
   }
 
-  @Test func `Pictures that take longer to read than to show are all shown`() {
+  @Test func `pictures that take longer to read than to show are all shown`() {
     var pipe = VirtualPipe(rate: 30)
     pipe.run(written: steady(50, every: .zero), reading: .milliseconds(100))
     #expect(pipe.pictures == Array(0..<50))
   }
 
-  @Test func `No more are shown than wanted`() {
+  @Test func `no more are shown than wanted`() {
     var pipe = VirtualPipe(rate: 60, limit: 15)
     pipe.run(written: steady(600, every: .zero))
     #expect((149...151).contains(pipe.shown.count))

@@ -45,8 +45,7 @@ import Testing
   @Test(arguments: [
     ("yuv420p", "yuv420p", 0), ("yuv444p", "yuv444p", 0), ("yuv422p", "yuv420p", 8), ("yuv420p10le", "yuv420p", 2),
     ("yuv422p10le", "yuv420p", 8), ("yuv444p12le", "yuv444p", 2), ("yuva444p", "yuv444p", 0),
-  ])
-  func `Every sampling comes out as ffmpeg converts it`(sampling: String, reference: String, tolerance: Int)
+  ]) func `every sampling comes out as ffmpeg converts it`(sampling: String, reference: String, tolerance: Int)
     async throws
   {
     let got = try await frames("\(Self.picture) -pix_fmt \(sampling) -strict -1 -f yuv4mpegpipe -")
@@ -61,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: ["gray", "gray10le"])
-  func `Shades of grey, which ffmpeg makes in full range, come out limited and without colour`(sampling: String)
+  func `shades of grey, which ffmpeg makes in full range, come out limited and without colour`(sampling: String)
     async throws
   {
     let got = try await frames("\(Self.picture) -pix_fmt \(sampling) -strict -1 -f yuv4mpegpipe -")
@@ -75,7 +74,7 @@ import Testing
     #expect(bytes(frame)[4_900...].allSatisfy { $0 == 128 })
   }
 
-  @Test func `Full range becomes what browsers expect`() async throws {
+  @Test func `full range becomes what browsers expect`() async throws {
     let full = try await frames("\(Self.picture) -vf scale=out_range=full -pix_fmt yuvj420p -f yuv4mpegpipe -")
     let limited = try await frames("\(Self.picture) -vf scale=out_range=limited -pix_fmt yuv420p -f yuv4mpegpipe -")
     guard full.count == 2, limited.count == 2 else {
@@ -86,7 +85,7 @@ import Testing
     #expect(worst <= 3)
   }
 
-  @Test func `A sampling that is not taken is refused with what to do`() async throws {
+  @Test func `a sampling that is not taken is refused with what to do`() async throws {
     let writer = try writer("\(Self.picture) -pix_fmt yuv411p -f yuv4mpegpipe -")
     let collector = FrameCollector()
     let capturer = PipeCapturer(.descriptor(writer.reading))

@@ -41,7 +41,7 @@ private func listeningCapturer(_ socket: SocketPath) -> (PipeCapturer, AsyncStre
 @Suite(.timeLimit(.minutes(1))) struct PipeSocketTests {
   private static let stream = Y4MBytes.header() + Y4MBytes.frame(1) + Y4MBytes.frame(2)
 
-  @Test func `Where nobody listens, a socket for this user alone is made, and the first writer is let in`() async {
+  @Test func `where nobody listens, a socket for this user alone is made, and the first writer is let in`() async {
     let socket = SocketPath()
     let (capturer, notices) = listeningCapturer(socket)
     let collector = FrameCollector()
@@ -62,7 +62,7 @@ private func listeningCapturer(_ socket: SocketPath) -> (PipeCapturer, AsyncStre
     #expect(!socket.exists)
   }
 
-  @Test func `Where a program listens, the stream is fetched from it`() async {
+  @Test func `where a program listens, the stream is fetched from it`() async {
     let socket = SocketPath()
     let door = SocketPath.socket()
     #expect(socket.address { bind(door, $0, $1) } == 0)
@@ -82,7 +82,7 @@ private func listeningCapturer(_ socket: SocketPath) -> (PipeCapturer, AsyncStre
     #expect(await collector.ended() == .finished)
   }
 
-  @Test func `A socket that a dead program left is replaced`() async {
+  @Test func `a socket that a dead program left is replaced`() async {
     let socket = SocketPath()
     let dead = SocketPath.socket()
     #expect(socket.address { bind(dead, $0, $1) } == 0)
@@ -94,20 +94,20 @@ private func listeningCapturer(_ socket: SocketPath) -> (PipeCapturer, AsyncStre
     #expect(!socket.exists)
   }
 
-  @Test func `A file that is no socket is refused and stays`() async {
+  @Test func `a file that is no socket is refused and stays`() async {
     let socket = SocketPath()
     close(open(socket.path, O_CREAT | O_WRONLY, 0o600))
     let collector = FrameCollector()
     PipeCapturer(.socket(path: socket.path)).startCapture(format: wanted(), consumer: collector)
-    guard case .failure = await collector.started() else { return #expect(Bool(false), "not refused") }
+    guard case .failure = await collector.started() else { Issue.record("not refused"); return }
     #expect(socket.exists)
   }
 
-  @Test func `Impossible paths are refused with a sentence`() async {
+  @Test func `impossible paths are refused with a sentence`() async {
     for path in ["", "/no/such/folder/socket", "/tmp/" + String(repeating: "x", count: 200)] {
       let collector = FrameCollector()
       PipeCapturer(.socket(path: path)).startCapture(format: wanted(), consumer: collector)
-      guard case .failure(let error) = await collector.started() else { return #expect(Bool(false), "not refused") }
+      guard case .failure(let error) = await collector.started() else { Issue.record("not refused"); return }
       #expect(error.sentence.contains(path))
     }
   }

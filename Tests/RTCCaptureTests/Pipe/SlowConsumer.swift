@@ -1,16 +1,16 @@
-import Glibc
 import RTCMedia
 import RTCTestKit
 import Synchronization
 
-/// A consumer that takes its time: it waits for something that never comes.
+/// A consumer with a lot to do: it goes through all bytes of each picture again and again, which takes many times as long as
+/// to write one.
 final class SlowConsumer: VideoConsumer {
   let collector = FrameCollector()
-  private let pause: Int32
+  private let passes: Int
   private let seen = Mutex<[Int]>([])
+  private let total = Mutex(0)
 
-  /// - Parameter pause: in microseconds.
-  init(pause: Int32) { self.pause = pause }
+  init(passes: Int) { self.passes = passes }
 
   var shades: [Int] { seen.withLock { $0 } }
 
@@ -18,6 +18,9 @@ final class SlowConsumer: VideoConsumer {
   func captureDidEnd(_ reason: CaptureEnd) { collector.captureDidEnd(reason) }
   func consume(_ frame: VideoFrame) {
     seen.withLock { $0.append(frame.shade) }
-    poll(nil, 0, pause / 1000)
+    let bytes = frame.buffer.bytes(ofPlane: 0)
+    var sum = 0
+    for _ in 0..<passes { for index in bytes.indices { sum = sum &* 31 &+ Int(bytes[index]) } }
+    total.withLock { $0 = $0 &+ sum }
   }
 }

@@ -35,6 +35,12 @@ final class StreamWriter: Sendable {
     await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
   }
 
+  /// Bytes that nobody has read.
+  var unread: Int {
+    var count: Int32 = 0
+    return ioctl(reading, UInt(FIONREAD), &count) == 0 ? Int(count) : -1
+  }
+
   static func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
     var start = 0
     while start < bytes.count {

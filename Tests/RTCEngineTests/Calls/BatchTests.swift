@@ -1,11 +1,13 @@
+import FeatureKit
 import RTCEngine
 import RTCPrimitives
 import RTCTestKit
 import Testing
 
 @Suite struct Batches {
-  @Test("S0.15, S0.16: changes between startConfiguration and commitConfiguration make one offer")
-  func oneOffer() throws {
+  @Test(.feature("S0.15", "S0.16")) func `changes between startConfiguration and commitConfiguration make one offer`()
+    throws
+  {
     let pair = try PeerPair.inCall()
     let (offers, notices) = (pair.offers(of: .offerer), pair.offerer.negotiationsNeeded)
     pair.perform(.offerer, .startConfiguration)
@@ -23,8 +25,8 @@ import Testing
     #expect(pair.answerer.tracksAdded.count { $0.kind == .video } == 3)
   }
 
-  @Test("S0.15: an offer of the far side is answered while a batch is open, and the batch is told once at its end")
-  func farOfferMeanwhile() throws {
+  @Test(.feature("S0.15"))
+  func `an offer of the far side is answered while a batch is open, and the batch is told once at its end`() throws {
     let pair = try PeerPair.inCall()
     let notices = pair.offerer.negotiationsNeeded
     pair.perform(.offerer, .startConfiguration)
@@ -38,8 +40,7 @@ import Testing
     #expect(pair.offerer.peer.transceivers.first { $0.id == ours }?.currentDirection?.sends == true)
   }
 
-  @Test("S0.16: a batch that changes nothing tells nothing")
-  func empty() throws {
+  @Test(.feature("S0.16")) func `a batch that changes nothing tells nothing`() throws {
     let pair = try PeerPair.inCall()
     let notices = pair.offerer.negotiationsNeeded
     pair.perform(.offerer, .startConfiguration)
@@ -49,8 +50,9 @@ import Testing
     #expect(pair.offerer.negotiationsNeeded == notices && pair.areAgreed)
   }
 
-  @Test("S0.15: what was told before a batch and not acted on in time is told again at its end")
-  func toldBefore() throws {
+  @Test(.feature("S0.15")) func `what was told before a batch and not acted on in time is told again at its end`()
+    throws
+  {
     let pair = try PeerPair.inCall()
     pair.addTrack(.video, "a", on: .offerer)
     // Who acts on the notice finds the batch open.
@@ -63,8 +65,7 @@ import Testing
     #expect(pair.answerer.tracksAdded.count { $0.kind == .video } == 1)
   }
 
-  @Test("many changes outside a batch are told once until they are agreed")
-  func toldOnce() throws {
+  @Test func `many changes outside a batch are told once until they are agreed`() throws {
     let pair = try PeerPair(.call())
     for name in ["a", "b", "c"] { pair.addTrack(.video, name, on: .offerer) }
     #expect(pair.offerer.negotiationsNeeded == 1)

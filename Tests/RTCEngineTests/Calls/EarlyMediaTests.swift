@@ -21,8 +21,10 @@ import Testing
     return (pair, sending, receiving)
   }
 
-  @Test("A video that comes before the answer is shown from its first picture on, and no key frame is asked for again")
-  func video() throws {
+  @Test
+  func `a video that comes before the answer is shown from its first picture on, and no key frame is asked for again`()
+    throws
+  {
     let (pair, sending, receiving) = try pair(answerTakes: .milliseconds(200))
     pair.run(for: .milliseconds(150))
     #expect(pair.offerer.peer.signalingState == .haveLocalOffer && pair.answerer.peer.isSending(sending))
@@ -42,8 +44,9 @@ import Testing
     #expect(try #require(added) < #require(shown))
   }
 
-  @Test("Losses among what came early are repaired once the answer is there", arguments: [1, 2, 3] as [UInt64])
-  func losses(seed: UInt64) throws {
+  @Test(arguments: [1, 2, 3] as [UInt64]) func `losses among what came early are repaired once the answer is there`(
+    seed: UInt64
+  ) throws {
     let (pair, _, receiving) = try pair(answerTakes: .milliseconds(200))
     pair.network[.bToA].loss = 0.1
     pair.run(for: .seconds(4))
@@ -51,8 +54,9 @@ import Testing
     #expect(chain.isSound && chain.numbers.count > 80)
   }
 
-  @Test("What comes early for an offer that is taken back is let go, and an answer that never comes costs little")
-  func noAnswer() throws {
+  @Test func `what comes early for an offer that is taken back is let go, and an answer that never comes costs little`()
+    throws
+  {
     let (pair, _, receiving) = try pair(answerTakes: .seconds(600))
     pair.run(for: .seconds(20))
     #expect(pair.offerer.frames(of: receiving).isEmpty)

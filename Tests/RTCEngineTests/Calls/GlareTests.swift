@@ -4,10 +4,10 @@ import RTCTestKit
 import Testing
 
 @Suite struct Glare {
-  @Test(
-    "S0: both sides add a video at the same moment, and both videos arrive",
-    arguments: [PeerPair.Side.offerer, .answerer], [(0, 0), (100, 100), (30, 300), (300, 30)])
-  func bothAdd(_ polite: PeerPair.Side, _ delays: (Int64, Int64)) throws {
+  @Test(arguments: [PeerPair.Side.offerer, .answerer], [(0, 0), (100, 100), (30, 300), (300, 30)])
+  func `both sides add a video at the same moment, and both videos arrive`(
+    _ polite: PeerPair.Side, _ delays: (Int64, Int64)
+  ) throws {
     let pair = try PeerPair.inCall(
       polite: polite, delays: [.offerer: .milliseconds(delays.0), .answerer: .milliseconds(delays.1)])
     let ours = pair.addTrack(.video, "a", on: .offerer)
@@ -28,8 +28,7 @@ import Testing
     #expect(ignored.max()! <= 2 && ignored.min() == 0)
   }
 
-  @Test("the polite side's video finds its place in the other's offer, when both begin with one")
-  func firstOffers() throws {
+  @Test func `the polite side's video finds its place in the other's offer, when both begin with one`() throws {
     let pair = try PeerPair(.call())
     pair.negotiatePerfectly(delays: [.offerer: .milliseconds(50), .answerer: .milliseconds(50)])
     let ours = pair.addTrack(.video, "a", on: .offerer)
@@ -44,8 +43,8 @@ import Testing
     #expect(pair.chain(of: theirs, on: .answerer).numbers.count > 50)
   }
 
-  @Test("whatever both sides change, and whenever, they agree in the end", arguments: 1...30 as ClosedRange<UInt64>)
-  func storm(_ seed: UInt64) throws {
+  @Test(arguments: 1...30 as ClosedRange<UInt64>)
+  func `whatever both sides change, and whenever, they agree in the end`(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     func delay() -> TimeDelta { .milliseconds(Int64(random.next() % 200)) }
     let pair = try PeerPair.inCall(
@@ -79,8 +78,7 @@ import Testing
     }
   }
 
-  @Test("an offer that is rolled back takes the transceivers and tracks back that it had brought")
-  func rollback() throws {
+  @Test func `an offer that is rolled back takes the transceivers and tracks back that it had brought`() throws {
     let pair = try PeerPair(.call())
     pair.perform(.offerer, .addTrack(.video, TrackName(streamID: "s", trackID: "v")))
     pair.perform(.offerer, .addTransceiver(.audio, .sendrecv, nil))
@@ -108,8 +106,7 @@ import Testing
     #expect(pair.answerer.peer.transceivers.first { $0.id == used }?.currentDirection == .sendrecv)
   }
 
-  @Test("an offer that comes while ours is pending is refused until ours is rolled back")
-  func notRolledBack() throws {
+  @Test func `an offer that comes while ours is pending is refused until ours is rolled back`() throws {
     let pair = try PeerPair(.call())
     for side in [PeerPair.Side.offerer, .answerer] {
       pair.addTrack(.audio, "a", on: side)

@@ -4,9 +4,8 @@ import RTCTestKit
 import Testing
 
 @Suite struct ManyVideos {
-  @Test(
-    "several videos and sounds both ways arrive whole and unmixed, whatever the loss", arguments: [0, 0.02, 0.1, 0.3])
-  func bothWays(_ loss: Double) throws {
+  @Test(arguments: [0, 0.02, 0.1, 0.3])
+  func `several videos and sounds both ways arrive whole and unmixed, whatever the loss`(_ loss: Double) throws {
     let pair = try PeerPair.inCall(seed: 5)
     var videos: [(side: PeerPair.Side, id: TransceiverID)] = []
     var sounds: [(side: PeerPair.Side, id: TransceiverID)] = []
@@ -47,8 +46,8 @@ import Testing
     }
   }
 
-  @Test("the bitrate is shared out equally, and what the far side does not want of one goes to the others")
-  func shares() throws {
+  @Test func `the bitrate is shared out equally, and what the far side does not want of one goes to the others`() throws
+  {
     let pair = try PeerPair.inCall {
       $0.rewrite = { _, text in text }
     }
@@ -63,8 +62,7 @@ import Testing
     #expect(rates.values.allSatisfy { abs($0 - whole / 3) <= 1 })
   }
 
-  @Test("pictures of one video wait for no whole picture of another")
-  func turns() throws {
+  @Test func `pictures of one video wait for no whole picture of another`() throws {
     let pair = try PeerPair.inCall()
     let large = pair.addTrack(.video, "large", on: .offerer)
     let small = pair.addTrack(.video, "small", on: .offerer)

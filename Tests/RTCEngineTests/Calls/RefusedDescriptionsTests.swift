@@ -26,8 +26,7 @@ import Testing
     return pair
   }
 
-  @Test("another certificate in the middle of a call is refused, and the call goes on")
-  func fingerprintChanged() throws {
+  @Test func `another certificate in the middle of a call is refused, and the call goes on`() throws {
     let other = try DTLSCertificate().fingerprint.bytes
     let pair = try afterOffer { offer in
       for index in offer.media.indices {
@@ -39,8 +38,7 @@ import Testing
     #expect(pair.answerer.tracksRemoved.isEmpty)
   }
 
-  @Test("a certificate that is only added to, or said again, is no change")
-  func sameFingerprint() throws {
+  @Test func `a certificate that is only added to, or said again, is no change`() throws {
     let pair = try afterOffer { offer in
       for index in offer.media.indices {
         offer.media[index].transport.fingerprints.append(
@@ -50,8 +48,7 @@ import Testing
     #expect(pair.answerer.failures.isEmpty)
   }
 
-  @Test("an answer with another certificate is refused, and the offer stays pending")
-  func fingerprintInAnswer() throws {
+  @Test func `an answer with another certificate is refused, and the offer stays pending`() throws {
     let pair = try PeerPair.inCall()
     let good = try #require(pair.answerer.localDescription)
     var answer = try SessionDescription(parsing: good)
@@ -70,8 +67,7 @@ import Testing
     #expect(pair.areConnected && pair.offerer.failures.count == 1)
   }
 
-  @Test("an offer that leaves out an m-section, or puts another in its place, is refused")
-  func removed() throws {
+  @Test func `an offer that leaves out an m-section, or puts another in its place, is refused`() throws {
     #expect(
       try afterOffer {
         $0.media = []
@@ -88,9 +84,8 @@ import Testing
       }.answerer.failures.map(\.kind) == [.malformed])
   }
 
-  @Test(
-    "what cannot be read is refused", arguments: ["", "v=0", "hello\r\n", String(repeating: "v=0\r\n", count: 10_000)])
-  func unreadable(_ text: String) throws {
+  @Test(arguments: ["", "v=0", "hello\r\n", String(repeating: "v=0\r\n", count: 10_000)])
+  func `what cannot be read is refused`(_ text: String) throws {
     let pair = try PeerPair.inCall()
     for kind in [Description.Kind.offer, .answer] {
       pair.perform(.answerer, .setRemoteDescription(Description(kind: kind, sdp: text)))
@@ -106,8 +101,7 @@ import Testing
     #expect(pair.areConnected)
   }
 
-  @Test("an offer that is never answered leaves the call as it is")
-  func neverAnswered() throws {
+  @Test func `an offer that is never answered leaves the call as it is`() throws {
     let pair = try PeerPair.inCall()
     pair.signalingIsCut()
     pair.addTrack(.video, "screen", on: .offerer)

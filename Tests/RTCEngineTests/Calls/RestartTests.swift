@@ -5,10 +5,8 @@ import RTCWire
 import Testing
 
 @Suite struct Restarts {
-  @Test(
-    "an ICE restart from either side changes the credentials and interrupts nothing",
-    arguments: [PeerPair.Side.offerer, .answerer])
-  func inCall(_ side: PeerPair.Side) throws {
+  @Test(arguments: [PeerPair.Side.offerer, .answerer])
+  func `an ICE restart from either side changes the credentials and interrupts nothing`(_ side: PeerPair.Side) throws {
     let pair = try PeerPair.inCall(delays: [.offerer: .milliseconds(80), .answerer: .milliseconds(80)])
     let id = pair.addTrack(.video, "screen", on: .offerer)
     pair.offerer.sources[id] = SyntheticVideo(from: pair.now)
@@ -32,8 +30,7 @@ import Testing
     }
   }
 
-  @Test("a restart finds the way when the far side's address has changed meanwhile")
-  func afterOutage() throws {
+  @Test func `a restart finds the way when the far side's address has changed meanwhile`() throws {
     let pair = try PeerPair.inCall()
     let id = pair.addTrack(.video, "screen", on: .offerer)
     pair.offerer.sources[id] = SyntheticVideo(from: pair.now)
@@ -49,8 +46,7 @@ import Testing
     #expect(pair.areConnected && pair.answerer.frames.count > frames + 50)
   }
 
-  @Test("a restart that is rolled back is offered again, and one side's does not undo the other's")
-  func glare() throws {
+  @Test func `a restart that is rolled back is offered again, and one side's does not undo the other's`() throws {
     let pair = try PeerPair.inCall(delays: [.offerer: .milliseconds(60), .answerer: .milliseconds(60)])
     let before = try fragments(pair)
     for side in [PeerPair.Side.offerer, .answerer] { pair.perform(side, .restartICE(pair.freshCredentials())) }

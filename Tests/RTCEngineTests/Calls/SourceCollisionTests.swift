@@ -5,8 +5,7 @@ import RTCWire
 import Testing
 
 @Suite struct SourceCollisions {
-  @Test("two peers that draw the same sources do not mix their streams")
-  func sameSeed() throws {
+  @Test func `two peers that draw the same sources do not mix their streams`() throws {
     let pair = try PeerPair.inCall { options in
       let configure = options.configure
       options.configure = { side, configuration in
@@ -39,8 +38,7 @@ import Testing
     #expect(sources(.offerer).isDisjoint(with: sources(.answerer)))
   }
 
-  @Test("a description that gives the far side's source a second owner mixes nothing")
-  func oneSourceTwice() throws {
+  @Test func `a description that gives the far side's source a second owner mixes nothing`() throws {
     let pair = try PeerPair.inCall()
     let ids = ["a", "b"].map { pair.addTrack(.video, $0, on: .offerer) }
     for (place, id) in ids.enumerated() {
@@ -68,8 +66,9 @@ import Testing
     }
   }
 
-  @Test("packets without the name of their m-section are known by their source, then by their payload type")
-  func withoutMid() throws {
+  @Test func `packets without the name of their m-section are known by their source, then by their payload type`()
+    throws
+  {
     for strips in [["a=extmap:1 "], ["a=extmap:1 ", "a=ssrc"]] {
       let pair = try PeerPair(.call())
       let voice = pair.addTrack(.audio, "voice", on: .offerer)

@@ -1,12 +1,12 @@
+import FeatureKit
 import RTCEngine
 import RTCPrimitives
 import RTCTestKit
 import Testing
 
 @Suite struct PeersConnect {
-  /// S1.7, S1.16.
-  @Test("connect whoever offers and whoever sends", arguments: [PeerPair.Side.offerer, .answerer])
-  func whoeverSends(_ sender: PeerPair.Side) throws {
+  @Test(.feature("S1.7", "S1.14", "S1.16"), arguments: [PeerPair.Side.offerer, .answerer])
+  func `connect whoever offers and whoever sends`(_ sender: PeerPair.Side) throws {
     var options = PeerPair.Options()
     options.sender = sender
     let pair = try PeerPair(options)
@@ -20,16 +20,14 @@ import Testing
     #expect(FrameChain(pair.receiver.frames).isSound)
   }
 
-  @Test("agree on AES-GCM")
-  func agreeOnGCM() throws {
+  @Test func `agree on AES-GCM`() throws {
     let pair = try PeerPair()
     #expect(pair.connect() != nil)
     #expect(pair.offerer.peer.statistics.srtpProfile == "AEAD_AES_128_GCM")
     #expect(pair.answerer.peer.statistics.srtpProfile == "AEAD_AES_128_GCM")
   }
 
-  @Test("ask the source for a key frame as soon as they are connected")
-  func askForAKeyFrameAtOnce() throws {
+  @Test func `ask the source for a key frame as soon as they are connected`() throws {
     let pair = try PeerPair()
     #expect(pair.connect() != nil)
     let connected = try #require(pair.sender.states.last)
@@ -37,8 +35,9 @@ import Testing
     #expect(pair.sender.bitrates.first?.rate == .megabitsPerSecond(1))
   }
 
-  @Test("connect on a network that loses a third of all datagrams", arguments: 1...20 as ClosedRange<UInt64>)
-  func throughLoss(_ seed: UInt64) throws {
+  @Test(arguments: 1...20 as ClosedRange<UInt64>) func `connect on a network that loses a third of all datagrams`(
+    _ seed: UInt64
+  ) throws {
     var options = PeerPair.Options()
     options.seed = seed
     options.conditions.loss = 0.3

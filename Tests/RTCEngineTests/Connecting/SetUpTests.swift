@@ -33,8 +33,8 @@ import Testing
 
   private let interval = TimeDelta.milliseconds(34)
 
-  @Test("checks and handshakes that overtake the answer cost nothing", arguments: [0, 1, 2, 3, 5, 10, 40, 120, 400])
-  func answerTakes(milliseconds: Int64) throws {
+  @Test(arguments: [0, 1, 2, 3, 5, 10, 40, 120, 400])
+  func `checks and handshakes that overtake the answer cost nothing`(milliseconds: Int64) throws {
     let pair = try call(answerTakes: .milliseconds(milliseconds))
     let time = firstPictures(pair)
     // Two round trips of checks, three of the handshake, and the wait for the next picture.
@@ -45,16 +45,16 @@ import Testing
     #expect(pair.offerer.keyFrameRequests.count == 1 && pair.answerer.keyFrameRequests.count == 1)
   }
 
-  @Test("roles agree whoever's number is larger", arguments: 1...12 as ClosedRange<UInt64>)
-  func roles(seed: UInt64) throws {
+  @Test(arguments: 1...12 as ClosedRange<UInt64>) func `roles agree whoever's number is larger`(seed: UInt64) throws {
     let pair = try call(answerTakes: .milliseconds(20), seed: seed)
     _ = firstPictures(pair)
     #expect(pair.areConnected)
     #expect(!pair.departures.contains { $0.kind == .stun && $0.bytes[0] == 0x01 && $0.bytes[1] == 0x11 })
   }
 
-  @Test("one lost datagram costs no pause that anybody notices", arguments: [PeerPair.Side.offerer, .answerer])
-  func oneLoss(of side: PeerPair.Side) throws {
+  @Test(arguments: [PeerPair.Side.offerer, .answerer]) func `one lost datagram costs no pause that anybody notices`(
+    of side: PeerPair.Side
+  ) throws {
     for answer in [0, 20] as [Int64] {
       let undisturbed = try firstPictures(call(answerTakes: .milliseconds(answer)))
       for lost in 0..<24 {
@@ -71,8 +71,9 @@ import Testing
     }
   }
 
-  @Test("reordered datagrams cost no more than they are late", arguments: 1...20 as ClosedRange<UInt64>)
-  func reordered(seed: UInt64) throws {
+  @Test(arguments: 1...20 as ClosedRange<UInt64>) func `reordered datagrams cost no more than they are late`(
+    seed: UInt64
+  ) throws {
     let pair = try call(answerTakes: .milliseconds(5), seed: seed)
     var conditions = NetworkConditions.delayed(.milliseconds(1))
     conditions.jitter = .milliseconds(10)
@@ -83,8 +84,7 @@ import Testing
   }
 
   /// Chromium's, with keys that quantum computers cannot break, is so long.
-  @Test("a first message in two datagrams that both come before a path is proved is kept whole")
-  func longFirstMessage() throws {
+  @Test func `a first message in two datagrams that both come before a path is proved is kept whole`() throws {
     let pair = try call()
     var checks = 0
     // The offerer, who is the client, is answered; its own answers are lost, and what it says of DTLS before it is

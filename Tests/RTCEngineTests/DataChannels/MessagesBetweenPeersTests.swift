@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCEngine
 import RTCPrimitives
 import RTCSCTP
@@ -5,8 +6,9 @@ import RTCTestKit
 import Testing
 
 @Suite struct MessagesBetweenPeersTests {
-  @Test(arguments: [true, false])
-  func `S0.2: messages go both ways, alongside media and without any`(hasMedia: Bool) throws {
+  @Test(.feature("S0.2"), arguments: [true, false]) func `messages go both ways, alongside media and without any`(
+    hasMedia: Bool
+  ) throws {
     let channels = try ChannelPair(hasMedia: hasMedia)
     let near = try #require(channels.open(DataChannelParameters(label: "chat"), on: .offerer))
     #expect(channels.pair.connect() != nil)
@@ -23,8 +25,7 @@ import Testing
     #expect(channels.messages(.offerer) == [.text("hello"), .text(""), .binary([]), large])
   }
 
-  @Test(arguments: [0.05, 0.3])
-  func `everything arrives in order through loss`(loss: Double) throws {
+  @Test(arguments: [0.05, 0.3]) func `everything arrives in order through loss`(loss: Double) throws {
     let channels = try ChannelPair(hasMedia: false) { options in
       options.conditions.jitter = .milliseconds(10)
       options.conditions.reorders = true
@@ -53,7 +54,7 @@ import Testing
     #expect(channels.pair.answerer.peer.stream(of: ours) == StreamID(1))
   }
 
-  @Test func `S0.21: channels may be opened when the call stands, and close on both sides`() throws {
+  @Test(.feature("S0.21")) func `channels may be opened when the call stands, and close on both sides`() throws {
     let channels = try ChannelPair()
     channels.open(DataChannelParameters(label: "first"), on: .offerer)
     channels.pair.connect()

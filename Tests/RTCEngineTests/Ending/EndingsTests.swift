@@ -5,8 +5,9 @@ import RTCTestKit
 import Testing
 
 @Suite struct Endings {
-  @Test("a wrong fingerprint ends the connection before any media", arguments: [PeerPair.Side.offerer, .answerer])
-  func wrongFingerprint(_ liar: PeerPair.Side) throws {
+  @Test(arguments: [PeerPair.Side.offerer, .answerer]) func `a wrong fingerprint ends the connection before any media`(
+    _ liar: PeerPair.Side
+  ) throws {
     var options = PeerPair.Options()
     let other = try DTLSCertificate().fingerprint.digits
     options.rewrite = { side, description in
@@ -24,8 +25,7 @@ import Testing
     #expect(!pair.departures.contains { $0.kind == .rtp || $0.kind == .rtcp })
   }
 
-  @Test("a peer that is never answered ends in time")
-  func connectTimeout() throws {
+  @Test func `a peer that is never answered ends in time`() throws {
     let pair = try PeerPair()
     let start = pair.now
     pair.network.setConditions(.broken)
@@ -36,16 +36,14 @@ import Testing
     }
   }
 
-  @Test("an offer that nobody answers ends in time")
-  func unansweredOffer() throws {
+  @Test func `an offer that nobody answers ends in time`() throws {
     let pair = try PeerPair()
     pair.perform(.offerer, .createOffer)
     pair.run(for: .seconds(16))
     #expect(pair.offerer.state == .ended(.timedOut))
   }
 
-  @Test("a viewer that vanishes is disconnected in seconds, and gone within thirty")
-  func vanished() throws {
+  @Test func `a viewer that vanishes is disconnected in seconds, and gone within thirty`() throws {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     pair.sender.source = SyntheticVideo(from: pair.now)
@@ -61,8 +59,7 @@ import Testing
     #expect(pair.sender.peer.statistics.video.framesSent > 0)  // the account outlives the connection
   }
 
-  @Test("a short outage is over by itself")
-  func shortOutage() throws {
+  @Test func `a short outage is over by itself`() throws {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     pair.network.setConditions(.broken)
@@ -73,8 +70,9 @@ import Testing
     #expect(pair.areConnected)
   }
 
-  @Test("closing tells the other side", arguments: [PeerPair.Side.offerer, .answerer])
-  func closing(_ closer: PeerPair.Side) throws {
+  @Test(arguments: [PeerPair.Side.offerer, .answerer]) func `closing tells the other side`(_ closer: PeerPair.Side)
+    throws
+  {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     pair.sender.source = SyntheticVideo(from: pair.now)
@@ -93,8 +91,9 @@ import Testing
     #expect(pair[closer].failures.map(\.kind) == [.wrongState])
   }
 
-  @Test("where half of all datagrams are lost, media keeps a connection alive", arguments: [1, 2, 3] as [UInt64])
-  func mediaShowsLife(_ seed: UInt64) throws {
+  @Test(arguments: [1, 2, 3] as [UInt64]) func `where half of all datagrams are lost, media keeps a connection alive`(
+    _ seed: UInt64
+  ) throws {
     var options = PeerPair.Options()
     options.seed = seed
     let pair = try PeerPair(options)

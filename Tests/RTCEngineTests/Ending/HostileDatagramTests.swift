@@ -4,8 +4,9 @@ import RTCTestKit
 import Testing
 
 @Suite struct HostileDatagrams {
-  @Test("random datagrams are counted and change nothing", arguments: 1...4 as ClosedRange<UInt64>)
-  func random(_ seed: UInt64) throws {
+  @Test(arguments: 1...4 as ClosedRange<UInt64>) func `random datagrams are counted and change nothing`(_ seed: UInt64)
+    throws
+  {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     pair.sender.source = SyntheticVideo(from: pair.now)
@@ -27,8 +28,9 @@ import Testing
     #expect(chain.isSound && chain.numbers.count >= 98)
   }
 
-  @Test("random datagrams do not keep two peers from connecting", arguments: 1...4 as ClosedRange<UInt64>)
-  func whileConnecting(_ seed: UInt64) throws {
+  @Test(arguments: 1...4 as ClosedRange<UInt64>) func `random datagrams do not keep two peers from connecting`(
+    _ seed: UInt64
+  ) throws {
     let pair = try PeerPair()
     var random = SeededGenerator(seed: seed)
     pair.exchangeDescriptions()
@@ -44,8 +46,7 @@ import Testing
     #expect(pair.areConnected)
   }
 
-  @Test("replayed, truncated and tampered packets are counted and change nothing")
-  func replayed() throws {
+  @Test func `replayed, truncated and tampered packets are counted and change nothing`() throws {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     pair.recordsDepartures = true
@@ -71,8 +72,7 @@ import Testing
     #expect(chain.isSound && chain.numbers.count >= 145)
   }
 
-  @Test("a far side that never reports costs bounded memory and does not stop the stream")
-  func silentViewer() throws {
+  @Test func `a far side that never reports costs bounded memory and does not stop the stream`() throws {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     pair.sender.source = SyntheticVideo(

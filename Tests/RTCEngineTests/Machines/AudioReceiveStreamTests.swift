@@ -18,14 +18,14 @@ import Testing
         header, payload: packet.span.extracting(header.payload), now: .zero + .milliseconds(time)))
   }
 
-  @Test mutating func packetsGoStraightThroughAndTheirNumbersNeverWrap() {
+  @Test mutating func `packets go straight through and their numbers never wrap`() {
     for number in [65_533, 65_534, 65_535, 0, 1] as [UInt16] { take(number) }
     #expect(numbers == [65_533, 65_534, 65_535, 0, 1])
     #expect(zip(received, received.dropFirst()).allSatisfy { $0.number + 1 == $1.number })
     #expect(stream.statistics.cumulativeLost == 0 && stream.statistics.received == 5)
   }
 
-  @Test mutating func lateOnesAreHandedOverUnderTheirOwnNumbers() {
+  @Test mutating func `late ones are handed over under their own numbers`() {
     for (number, time) in [(65_533, 0), (65_535, 40), (0, 60), (65_534, 61)] as [(UInt16, Int64)] {
       take(number, at: time)
     }
@@ -33,20 +33,20 @@ import Testing
     #expect(received.map(\.received.milliseconds) == [0, 40, 60, 61])
   }
 
-  @Test mutating func onesBeforeTheFirstHaveNumbersToo() {
+  @Test mutating func `ones before the first have numbers too`() {
     take(65_533)
     take(65_530)
     #expect(received[1].number == received[0].number - 3 && received[1].number > 0)
   }
 
-  @Test mutating func lostOnesAreCounted() {
+  @Test mutating func `lost ones are counted`() {
     for number in [65_533, 65_534, 2] as [UInt16] { take(number) }
     #expect(stream.statistics.cumulativeLost == 3)
     let fractions = [stream.takeFractionLost(), stream.takeFractionLost()]
     #expect(fractions == [128, 0])
   }
 
-  @Test mutating func aStreamBegunAnewIsFollowedAndItsNumbersKeepRising() {
+  @Test mutating func `a stream begun anew is followed and its numbers keep rising`() {
     take(65_533)
     take(30_000)
     take(30_001)
@@ -55,7 +55,7 @@ import Testing
     #expect(zip(received, received.dropFirst()).allSatisfy { $0.number < $1.number })
   }
 
-  @Test mutating func anotherSourceGoesOnAboveTheNumbersOfTheOneBefore() {
+  @Test mutating func `another source goes on above the numbers of the one before`() {
     take(65_533)
     let last = stream.newestNumber
     stream = AudioReceiveStream(ssrc: SSRC(2), first: SequenceNumber(7), numbersFrom: last)

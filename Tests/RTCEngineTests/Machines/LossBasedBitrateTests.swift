@@ -1,17 +1,17 @@
+import FeatureKit
 import RTCEngine
 import RTCPrimitives
 import Testing
 
 @Suite struct LossBasedBitrateTests {
-  @Test func nothingSentTeachesNothing() {
+  @Test func `nothing sent teaches nothing`() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     for _ in 0..<100 { bitrate.closeSecond() }
     #expect(bitrate.target == .megabitsPerSecond(1))
     #expect(!bitrate.isNarrow)
   }
 
-  /// S0.40, S0.41, S0.44.
-  @Test func criticalLossStepsDownEachSecond() {
+  @Test(.feature("S0.40", "S0.41", "S0.44")) func `critical loss steps down each second`() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     bitrate.report(expected: 100, lost: 15)
     bitrate.closeSecond()
@@ -27,8 +27,7 @@ import Testing
     #expect(bitrate.target == .kilobitsPerSecond(100))
   }
 
-  /// S0.39, S0.42, S0.45.
-  @Test func highLossStepsDownEveryFiveSeconds() {
+  @Test(.feature("S0.39", "S0.42", "S0.45")) func `high loss steps down every five seconds`() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     for second in 1...10 {
       bitrate.report(expected: 100, lost: 6)
@@ -37,8 +36,7 @@ import Testing
     }
   }
 
-  /// S0.36, S0.38, S0.43, S0.46.
-  @Test func noLossStepsUpEveryFiveSecondsToTheCeiling() {
+  @Test(.feature("S0.36", "S0.38", "S0.43", "S0.46")) func `no loss steps up every five seconds to the ceiling`() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits(maximum: .kilobitsPerSecond(1_200)))
     var rates: [Int64] = []
     for _ in 0..<15 {
@@ -49,7 +47,36 @@ import Testing
     #expect(rates[3] == 1_000_000 && rates[4] == 1_150_000 && rates[9] == 1_200_000 && rates[14] == 1_200_000)
   }
 
-  @Test func betweenTheThresholdsItStays() {
+  /// A rate after each second's loss, in percent.
+  private func rates(_ losses: [Int]) -> [Int64] {
+    var bitrate = LossBasedBitrate(limits: BitrateLimits())
+    return losses.map { loss in
+      bitrate.report(expected: 100, lost: loss)
+      bitrate.closeSecond()
+      return bitrate.target.bitsPerSecond
+    }
+  }
+
+  @Test(.feature("S0.44")) func `critical is the loss of one second, whatever the nine before it were`() {
+    #expect(rates([0, 0, 15]) == [1_000_000, 1_000_000, 750_000])
+    // The clean second after it takes no step, although much was lost within ten.
+    #expect(rates([0, 50, 50, 0]) == [1_000_000, 750_000, 562_500, 562_500])
+  }
+
+  @Test(.feature("S0.45")) func `high is the loss of ten seconds, not of the last five`() {
+    let steps = rates([8, 8, 8, 8, 8, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3])
+    #expect(steps[4] == 850_000)
+    #expect(steps[9] == 722_500, "5.5 percent of ten seconds, 3 of the last five")
+    #expect(steps[14] == 722_500, "3 percent of ten seconds: what was before them is forgotten")
+  }
+
+  @Test(.feature("S0.46")) func `little is the loss of ten seconds, not of the last five`() {
+    let steps = rates([3, 3, 3, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+    #expect(steps[9] == 1_000_000, "1.5 percent of ten seconds, none of the last five")
+    #expect(steps[14] == 1_150_000)
+  }
+
+  @Test func `between the thresholds it stays`() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     for _ in 0..<20 {
       bitrate.report(expected: 100, lost: 3)
@@ -59,7 +86,7 @@ import Testing
     #expect(bitrate.isNarrow)  // losing packets without overdriving it would not help
   }
 
-  @Test func theReceiversOwnCeilingCounts() {
+  @Test func `the receiver's own ceiling counts`() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     bitrate.setRemoteMaximum(.kilobitsPerSecond(300))
     #expect(bitrate.target == .kilobitsPerSecond(300) && bitrate.isNarrow)
@@ -69,7 +96,7 @@ import Testing
     #expect(bitrate.target == .megabitsPerSecond(1))
   }
 
-  @Test func moreLostThanExpectedIsAllLost() {
+  @Test func `more lost than expected is all lost`() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     bitrate.report(expected: 10, lost: 50)
     bitrate.report(expected: 0, lost: 3)
@@ -78,13 +105,13 @@ import Testing
     #expect(bitrate.loss == 0.5)
   }
 
-  @Test func narrowerLimitsCountAtOnce() {
+  @Test func `narrower limits count at once`() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     bitrate.setLimits(BitrateLimits(maximum: .kilobitsPerSecond(500)))
     #expect(bitrate.target == .kilobitsPerSecond(500) && !bitrate.isNarrow)
   }
 
-  @Test func soundAndWhatWasMerelyLateDoNotCount() {
+  @Test func `sound and what was merely late do not count`() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     func result(_ number: Int64, _ kind: SentPacket.Kind, arrived: Bool, late: Bool = false) -> PacketResult {
       PacketResult(
@@ -101,7 +128,7 @@ import Testing
     #expect(bitrate.loss == 0.25)
   }
 
-  @Test func secondsAreClosedAtItsDeadlines() {
+  @Test func `seconds are closed at its deadlines`() {
     var bitrate = LossBasedBitrate(limits: BitrateLimits())
     #expect(bitrate.nextDeadline == .distantFuture)
     bitrate.start(.zero)

@@ -7,7 +7,7 @@ import Testing
   private let interval = TimeDelta.milliseconds(40)
   private let patience = TimeDelta.milliseconds(5)
 
-  @Test func requestsWaitForReorderingAndThenComeFurtherApart() {
+  @Test func `requests wait for reordering and then come further apart`() {
     var nacks = NACKGenerator()
     nacks.add(10..<13, now: start, patience: patience)
     #expect(nacks.due(start, interval: interval) == [])
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func whatCameIsNotAskedFor() {
+  @Test func `what came is not asked for`() {
     var nacks = NACKGenerator()
     nacks.add(65_534..<65_540, now: start, patience: .zero)
     nacks.remove(Extended(65_536))
@@ -31,7 +31,7 @@ import Testing
     #expect(nacks.count == 2)
   }
 
-  @Test func repairFailsAfterADozenRequests() {
+  @Test func `repair fails after a dozen requests`() {
     var nacks = NACKGenerator()
     nacks.add(1..<2, now: start, patience: .zero)
     for _ in 0..<NACKGenerator.maximumRequests {
@@ -40,7 +40,7 @@ import Testing
     #expect(nacks.due(nacks.nextRequest!, interval: interval) == nil)
   }
 
-  @Test func repairFailsWhenTooMuchIsMissing() {
+  @Test func `repair fails when too much is missing`() {
     var nacks = NACKGenerator()
     nacks.add(0..<600, now: start, patience: .zero)
     #expect(nacks.due(start, interval: interval)?.count == 600)

@@ -45,7 +45,7 @@ import Testing
     let results = Mutex([PacketResult]())
   }
 
-  @Test func anotherEstimatorDecidesTheTargetByItsOwnRule() throws {
+  @Test func `another estimator decides the target by its own rule`() throws {
     let log = ResultLog()
     var options = PeerPair.Options()
     options.configure = { side, configuration in
@@ -64,7 +64,7 @@ import Testing
     #expect(pair.sender.bitrates.last?.rate == target)
   }
 
-  @Test func resultsTellTheTimesOfSendingAndArrival() throws {
+  @Test func `results tell the times of sending and arrival`() throws {
     let log = ResultLog()
     var options = PeerPair.Options()
     options.configure = { side, configuration in

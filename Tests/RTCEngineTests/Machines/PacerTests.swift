@@ -21,7 +21,7 @@ import Testing
     return (first, all, turns)
   }
 
-  @Test func aFreePacerLetsABurstThroughThenItsRateInGroups() {
+  @Test func `a free pacer lets a burst through then its rate in groups`() {
     var pacer = Pacer()
     let (first, all, turns) = flood(&pacer, for: .seconds(1))
     #expect((31_000...33_000).contains(first))  // 10 ms at 25 Mbit/s
@@ -29,7 +29,7 @@ import Testing
     #expect(turns <= 501)
   }
 
-  @Test func aNarrowNetworkGetsAMultipleOfTheTarget() {
+  @Test func `a narrow network gets a multiple of the target`() {
     var pacer = Pacer()
     pacer.update(target: .kilobitsPerSecond(400), isNarrow: true)
     let (first, all, _) = flood(&pacer, for: .seconds(10))
@@ -37,7 +37,7 @@ import Testing
     #expect((1_250_000...1_270_000).contains(all))  // 1 Mbit/s
   }
 
-  @Test func afterAPauseOnlyOneBurstIsSavedUp() {
+  @Test func `after a pause only one burst is saved up`() {
     var pacer = Pacer()
     _ = flood(&pacer, for: .seconds(1))
     var sent = 0
@@ -49,7 +49,7 @@ import Testing
     #expect(sent <= 33_000)
   }
 
-  @Test func aTargetBeyondTheFreeRateIsNotHeldBack() {
+  @Test func `a target beyond the free rate is not held back`() {
     var pacer = Pacer()
     pacer.update(target: .megabitsPerSecond(40), isNarrow: false)
     #expect(pacer.rate == .megabitsPerSecond(100))

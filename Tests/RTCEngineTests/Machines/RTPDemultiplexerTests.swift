@@ -72,7 +72,7 @@ import Testing
 
   private struct RTPHeaderIsMissing: Error {}
 
-  @Test func theMSectionThatAPacketNamesComesFirstAndIsRemembered() throws {
+  @Test func `the m section that a packet names comes first and is remembered`() throws {
     let bench = Bench(demultiplexer())
     #expect(try bench.destination(packet(77), now) == .nobody(.unknownStream))
     #expect(try bench.destination(packet(77, mid: "b"), now) == .transceiver(second, releasedBy: nil))
@@ -80,13 +80,13 @@ import Testing
     #expect(try bench.destination(packet(78, mid: "x"), now) == .nobody(.unknownStream))
   }
 
-  @Test func aDescribedSourceNeedsNoName() throws {
+  @Test func `a described source needs no name`() throws {
     let bench = Bench(demultiplexer())
     #expect(bench.demultiplexer.knows(SSRC(11)) && !bench.demultiplexer.knows(SSRC(12)))
     #expect(try bench.destination(packet(11), now) == .transceiver(first, releasedBy: nil))
   }
 
-  @Test func aPayloadTypeOfOneTransceiverAloneNamesIt() throws {
+  @Test func `a payload type of one transceiver alone names it`() throws {
     let bench = Bench(demultiplexer())
     #expect(try bench.destination(packet(5, payloadType: 111), now) == .transceiver(third, releasedBy: nil))
     #expect(try bench.destination(packet(6, payloadType: 97), now) == .nobody(.unknownStream))
@@ -94,7 +94,7 @@ import Testing
     #expect(try bench.destination(packet(6, payloadType: 97), now) == .transceiver(first, releasedBy: nil))
   }
 
-  @Test func aSourceThatChangesHandsIsReleasedButNotTooOften() throws {
+  @Test func `a source that changes hands is released but not too often`() throws {
     let bench = Bench(demultiplexer())
     let later = now + .seconds(5)
     #expect(try bench.destination(packet(11, mid: "b"), later) == .transceiver(second, releasedBy: first))

@@ -5,7 +5,7 @@ import Testing
 @Suite struct ReceptionStatisticsTests {
   private func arrival(_ n: Int64) -> Timestamp { .zero + .milliseconds(n) }
 
-  @Test func lossIsCountedSinceTheLastReportAndInAll() {
+  @Test func `loss is counted since the last report and in all`() {
     var statistics = ReceptionStatistics(first: Extended(65_536 + 65_530))
     for n in 0..<100 as Range<Int64> where n % 4 != 3 {
       statistics.count(Extended(65_536 + 65_530 + n), timestamp: RTPTimestamp(0), arrival: arrival(0))
@@ -18,14 +18,14 @@ import Testing
     #expect(statistics.reportedHighest == 65_536 + 92)
   }
 
-  @Test func duplicatesMakeLossNegative() {
+  @Test func `duplicates make loss negative`() {
     var statistics = ReceptionStatistics(first: Extended(65_540))
     for _ in 0..<3 { statistics.count(Extended(65_540), timestamp: RTPTimestamp(0), arrival: arrival(0)) }
     #expect(statistics.cumulativeLost == -2 && statistics.takeFractionLost() == 0)
     #expect(statistics.reportedHighest == 4)
   }
 
-  @Test func evenArrivalHasNoJitterAndUnevenHasSome() {
+  @Test func `even arrival has no jitter and uneven has some`() {
     var even = ReceptionStatistics(first: Extended(65_536))
     var uneven = ReceptionStatistics(first: Extended(65_536))
     for n in 0..<200 as Range<Int64> {

@@ -35,7 +35,7 @@ import Testing
     return numbers
   }
 
-  @Test func whatIsAskedForComesInOrderAndOnce() {
+  @Test func `what is asked for comes in order and once`() {
     var cache = filled(65_000..<66_000)
     for number in [65_500, 65_100, 65_500, 65_999] as [Int] {
       cache.request(SequenceNumber(UInt16(truncatingIfNeeded: number)), now: start, interval: interval)
@@ -44,7 +44,7 @@ import Testing
     #expect(cache.queuedCount == 0)
   }
 
-  @Test func aSecondRequestCountsOnlyAfterTheInterval() {
+  @Test func `a second request counts only after the interval`() {
     var cache = filled(0..<10)
     #expect(request(5, of: &cache, after: 0))
     #expect(drain(&cache, start) == [5])
@@ -52,7 +52,7 @@ import Testing
     #expect(request(5, of: &cache, after: 40))
   }
 
-  @Test func theOldAndTheUnknownAreForgotten() {
+  @Test func `the old and the unknown are forgotten`() {
     var cache = filled(0..<2_000)
     #expect(!request(975, of: &cache, after: 0))
     #expect(request(976, of: &cache, after: 0))
@@ -60,7 +60,7 @@ import Testing
     #expect(cache.count == RetransmissionCache.capacity)
   }
 
-  @Test func aFloodOfRequestsQueuesEachPacketOnce() {
+  @Test func `a flood of requests queues each packet once`() {
     var cache = filled(0..<1_024)
     for _ in 0..<50 {
       for number in 0..<1_024 { cache.request(SequenceNumber(UInt16(number)), now: start, interval: .zero) }
@@ -68,7 +68,7 @@ import Testing
     #expect(cache.queuedCount == 1_024)
   }
 
-  @Test func aQueuedPacketThatIsOverwrittenIsNotSent() {
+  @Test func `a queued packet that is overwritten is not sent`() {
     var cache = filled(0..<1_024)
     for number in [3, 4, 5] as [UInt16] { cache.request(SequenceNumber(number), now: start, interval: interval) }
     let frame = SyntheticVideo.bytes(number: 1, isKeyFrame: false, count: 50)
@@ -82,13 +82,13 @@ import Testing
     #expect(drain(&cache, start) == [3, 5])
   }
 
-  @Test func timeLetsGoOfFrames() {
+  @Test func `time lets go of frames`() {
     var cache = filled(0..<1_000)
     cache.removeAll(before: start + .milliseconds(600))
     #expect(cache.count == 400)
   }
 
-  @Test func theTailIsWhatComesAfterTheLastArrival() {
+  @Test func `the tail is what comes after the last arrival`() {
     var history = SentPacketHistory()
     history.send(40)
     _ = history.report([10, 12, 14], count: 0)
@@ -103,7 +103,7 @@ import Testing
     #expect(drain(&cache, start) == [6, 7, 8, 9])
   }
 
-  @Test func aPacketSentAgainArrivesUnderItsNewNumber() {
+  @Test func `a packet sent again arrives under its new number`() {
     var history = SentPacketHistory()
     history.send(40)
     var cache = filled(0..<10)

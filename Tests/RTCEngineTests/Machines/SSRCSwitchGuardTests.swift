@@ -5,7 +5,7 @@ import Testing
 @Suite struct SSRCSwitchGuardTests {
   private func at(_ milliseconds: Int64) -> Timestamp { .zero + .milliseconds(milliseconds) }
 
-  @Test func aNewSourceIsFollowedAtOnceAndTheOldOneIsNotFollowedBack() {
+  @Test func `a new source is followed at once and the old one is not followed back`() {
     var change = SSRCSwitchGuard()
     #expect(change.accepts(SSRC(1), after: nil, now: at(0)) == true)
     #expect(change.accepts(SSRC(2), after: SSRC(1), now: at(20)) == true)
@@ -17,7 +17,7 @@ import Testing
     #expect(change.accepts(SSRC(1), after: SSRC(2), now: at(1_500)) == true)
   }
 
-  @Test func aStormOfSourcesIsNotFollowed() {
+  @Test func `a storm of sources is not followed`() {
     var change = SSRCSwitchGuard()
     var current: SSRC?
     var followed = 0
@@ -38,7 +38,7 @@ import Testing
 
   private func at(_ milliseconds: Int64) -> Timestamp { .zero + .milliseconds(milliseconds) }
 
-  @Test func aSourceBelongsToWhoeverItsPacketsName() {
+  @Test func `a source belongs to whoever its packets name`() {
     var table = SSRCTable()
     #expect(table.owner(of: SSRC(1)) == nil)
     #expect(table.bind(SSRC(1), to: owners[0], now: at(0)) == .bound)
@@ -50,13 +50,13 @@ import Testing
     #expect(table.owner(of: SSRC(1)) == owners[1])
   }
 
-  @Test func describedSourcesGiveWayToPacketsAtOnce() {
+  @Test func `described sources give way to packets at once`() {
     var table = SSRCTable()
     table.describe([(SSRC(1), owners[0])], receiving: Set(owners))
     #expect(table.bind(SSRC(1), to: owners[1], now: at(0)) == .moved(from: owners[0]))
   }
 
-  @Test func learnedSourcesOutliveANewDescriptionWhileTheirOwnerReceives() {
+  @Test func `learned sources outlive a new description while their owner receives`() {
     var table = SSRCTable()
     _ = table.bind(SSRC(1), to: owners[0], now: at(0))
     _ = table.bind(SSRC(2), to: owners[1], now: at(0))
@@ -64,7 +64,7 @@ import Testing
     #expect(table.owner(of: SSRC(1)) == owners[0] && table.owner(of: SSRC(2)) == nil)
   }
 
-  @Test func theTableDoesNotGrowWithoutEnd() {
+  @Test func `the table does not grow without end`() {
     var table = SSRCTable()
     for number in 0..<10_000 as Range<UInt32> { _ = table.bind(SSRC(number), to: owners[0], now: at(0)) }
     let known = (0..<10_000 as Range<UInt32>).count { table.owner(of: SSRC($0)) != nil }

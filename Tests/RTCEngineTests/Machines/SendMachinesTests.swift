@@ -8,7 +8,7 @@ import Testing
 
   // MARK: - Round robin
 
-  @Test func eachSenderHasARunWhileOthersWait() {
+  @Test func `each sender has a run while others wait`() {
     var roundRobin = RoundRobin()
     var pending = [20, 5, 20]
     var order: [Int] = []
@@ -25,7 +25,7 @@ import Testing
     #expect(none == nil)
   }
 
-  @Test func aSenderThatIsGoneLosesItsTurn() {
+  @Test func `a sender that is gone loses its turn`() {
     var roundRobin = RoundRobin()
     let turns = [roundRobin.next(of: 3, where: { $0 == 2 }), roundRobin.next(of: 1, where: { _ in true })]
     #expect(turns == [2, 0])
@@ -33,7 +33,7 @@ import Testing
 
   // MARK: - Tail loss probe
 
-  @Test func theProbeWaitsForARoundTripAndFeedbackThenTwiceAsLong() {
+  @Test func `the probe waits for a round trip and feedback then twice as long`() {
     var probe = TailLossProbe()
     #expect(probe.nextDeadline == .distantFuture)
     for (attempt, wait) in [400, 800, 1_600].enumerated() {
@@ -45,7 +45,7 @@ import Testing
     #expect(probe.nextDeadline == .distantFuture)
   }
 
-  @Test func silenceSaysNothingWhereThereIsNoFeedback() {
+  @Test func `silence says nothing where there is no feedback`() {
     var probe = TailLossProbe()
     probe.arm(lastSent: at(10), attempt: 0, now: at(10), roundTrip: .zero, hasFeedback: false)
     #expect(probe.nextDeadline == .distantFuture && probe.watched == at(10))
@@ -56,14 +56,14 @@ import Testing
 
   // MARK: - Key-frame throttle
 
-  @Test func requestsCloseTogetherAreOne() {
+  @Test func `requests close together are one`() {
     var throttle = KeyFrameThrottle()
     let asked = [1_000, 1_050, 1_100].map { throttle.request(at($0), lastSent: nil, roundTrip: .milliseconds(20)) }
     #expect(asked == [true, false, true])
     #expect(throttle.nextDeadline == .distantFuture)
   }
 
-  @Test func whoHasLostTheKeyFrameGetsAnotherAsSoonAsItMay() {
+  @Test func `who has lost the key frame gets another as soon as it may`() {
     var throttle = KeyFrameThrottle()
     let roundTrip = TimeDelta.milliseconds(20)
     _ = throttle.request(at(1_000), lastSent: nil, roundTrip: roundTrip)
@@ -79,7 +79,7 @@ import Testing
 
   // MARK: - Allocation
 
-  @Test func whatOneMayNotHaveTheOthersGet() {
+  @Test func `what one may not have the others get`() {
     let rate = BitRate.kilobitsPerSecond
     func shares(_ ceilings: [BitRate?]) -> [Int64] {
       BitrateAllocator.shares(of: rate(900), ceilings: ceilings, minimum: rate(100)).map { $0.bitsPerSecond / 1_000 }
@@ -93,7 +93,7 @@ import Testing
 
   // MARK: - Pacer
 
-  @Test func thePacersDeadlineStandsOnlyWhileSomethingWaits() {
+  @Test func `the pacers deadline stands only while something waits`() {
     var pacer = Pacer()
     #expect(pacer.nextDeadline == .distantFuture)
     while pacer.maySend(at(0)) { pacer.sent(bytes: 1_000, now: at(0)) }

@@ -14,14 +14,14 @@ import Testing
     numbers.filter { history.hasArrived(TransportSequenceNumber(UInt16(truncatingIfNeeded: $0))) }
   }
 
-  @Test func aPacketThatCameLateAfterAllHasArrived() {
+  @Test func `a packet that came late after all has arrived`() {
     var history = history(sent: 20)
     #expect(history.report([0, 5], count: 0) == (6, 4))
     #expect(history.report([2, 6], count: 1) == (1, 0))
     #expect(arrived(history, 0..<20) == [0, 2, 5, 6])
   }
 
-  @Test func lossesWithinAReportCount() {
+  @Test func `losses within a report count`() {
     var history = history(sent: 20)
     #expect(!history.hasFeedback)
     #expect(history.report([0, 1, 4, 5], count: 0) == (6, 2))
@@ -29,7 +29,7 @@ import Testing
     #expect(arrived(history, 0..<8) == [0, 1, 4, 5])
   }
 
-  @Test func lossesBetweenTwoReportsInARowCount() {
+  @Test func `losses between two reports in a row count`() {
     var history = history(sent: 20)
     _ = history.report([0, 1, 2], count: 255)
     #expect(history.report([6, 7], count: 0) == (5, 3))
@@ -37,13 +37,13 @@ import Testing
     #expect(arrived(history, 0..<20) == [0, 1, 2, 6, 7, 19])
   }
 
-  @Test func aLostReportIsNotTakenForLostPackets() {
+  @Test func `a lost report is not taken for lost packets`() {
     var history = history(sent: 20)
     _ = history.report([0, 1, 2], count: 0)
     #expect(history.report([6, 7], count: 2) == (2, 0))
   }
 
-  @Test func resultsSayWhatWasSentAndWhatBecameOfIt() {
+  @Test func `results say what was sent and what became of it`() {
     var history = SentPacketHistory()
     let kinds: [SentPacket.Kind] = [.video, .audio, .repair, .padding]
     for number in 0..<8 {
@@ -63,7 +63,7 @@ import Testing
     #expect(history.results([2], count: 2).isEmpty)
   }
 
-  @Test func theRingGrowsWithWhatIsYoungAndForgetsTheRest() {
+  @Test func `the ring grows with what is young and forgets the rest`() {
     var history = SentPacketHistory()
     // 100 a second: ten seconds of them are kept.
     for number in 0..<10_000 { history.add(.video, size: 1, now: .zero + .milliseconds(Int64(number) * 10)) }
@@ -73,7 +73,7 @@ import Testing
     #expect(arrived(history, 9_000..<10_000) == Array(9_000..<9_010))
   }
 
-  @Test func oldNewsAndLiesDoNotCount() {
+  @Test func `old news and lies do not count`() {
     var history = history(sent: 10)
     _ = history.report([0, 1, 2, 3], count: 0)
     #expect(history.report([1, 2], count: 1) == (0, 0))
@@ -82,7 +82,7 @@ import Testing
     #expect(arrived(history, 0..<40) == [0, 1, 2, 3, 8, 9])
   }
 
-  @Test func numbersWrapAndLongSilenceHeals() {
+  @Test func `numbers wrap and long silence heals`() {
     var history = history(sent: 65_530)
     _ = history.report([3], count: 0)  // the only one to come through for 65,000 packets
     #expect(history.report([65_528, 65_529], count: 9) == (2, 0))

@@ -105,7 +105,7 @@ import Testing
     side.batch.removeAll()
   }
 
-  @Test func itFindsAPathAndProtectsWhatIsSent() throws {
+  @Test func `it finds a path and protects what is sent`() throws {
     let isIdle = !offerer.transport.isSecured && offerer.transport.selectedRoute == nil
     #expect(isIdle)
     offerer.transport.offerFirst()
@@ -137,14 +137,14 @@ import Testing
     #expect(answerer.nextDeadline == .distantFuture)
   }
 
-  @Test func anotherCertificateThanTheSignaledOneEndsIt() throws {
+  @Test func `another certificate than the signaled one ends it`() throws {
     try answerer.transport.apply(agreed(1), now: start)
     try offerer.transport.apply(agreed(0, fingerprint: [UInt8](repeating: 1, count: 32)), now: start)
     _ = run(from: start, for: .seconds(5)) { !offerer.ends.isEmpty }
     #expect(offerer.ends == [.fingerprintMismatch] && !offerer.isSecured)
   }
 
-  @Test func withoutAnAnswerItsTimeRunsOut() {
+  @Test func `without an answer its time runs out`() {
     offerer.transport.limitConnecting(start)
     #expect(offerer.nextDeadline == start + .seconds(15))
     offerer.transport.limitConnecting(start + .seconds(3))
@@ -153,7 +153,7 @@ import Testing
     #expect(offerer.ends == [.timedOut])
   }
 
-  @Test func whatComesBeforeTheKeysIsCountedAndNotTaken() {
+  @Test func `what comes before the keys is counted and not taken`() {
     var packet: [UInt8] = [0x80, 96, 0, 1, 0, 0, 0, 1, 0, 0, 0, 9] + [UInt8](repeating: 0, count: 30)
     let route = Route(local: offerer.address, remote: answerer.address)
     var span = packet.mutableSpan
@@ -162,7 +162,7 @@ import Testing
     #expect(content == nil && offerer.drops[.noKeys] == 1)
   }
 
-  @Test func credentialsThatCannotBeUsedChangeNothing() {
+  @Test func `credentials that cannot be used change nothing`() {
     var wrong = agreed(0)
     wrong.remoteCredentials = ICECredentials(usernameFragment: "a", password: "b")
     var failure: NegotiationFailure?

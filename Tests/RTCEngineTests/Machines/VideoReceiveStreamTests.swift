@@ -32,7 +32,7 @@ import Testing
     var timestamps: [UInt32] { frames.map { $0.timestamp.value / 3_000 } }
   }
 
-  @Test func picturesComeInOrderAcrossTheWrap() {
+  @Test func `pictures come in order across the wrap`() {
     var receiver = Receiver(first: 65_534)
     receiver.take(65_534, frame: 0, isLast: false, isKey: true)
     receiver.take(65_537, frame: 1)
@@ -43,7 +43,7 @@ import Testing
     #expect(receiver.frames[0].data.count == 120 && receiver.frames[0].isKeyFrame && !receiver.frames[1].isKeyFrame)
   }
 
-  @Test func nothingIsShownBeforeAKeyFrame() {
+  @Test func `nothing is shown before a key frame`() {
     var receiver = Receiver(first: 10)
     for n in 0..<5 { receiver.take(10 + n, frame: UInt32(n)) }
     #expect(receiver.frames.isEmpty && receiver.stream.needsKeyFrame)
@@ -53,7 +53,7 @@ import Testing
     #expect(receiver.stream.keyFrameWantedAt == nil)
   }
 
-  @Test func aKeyFrameInRepairIsWaitedFor() {
+  @Test func `a key frame in repair is waited for`() {
     var receiver = Receiver(first: 10)
     receiver.take(10, frame: 0, isLast: false, isKey: true)
     receiver.take(12, frame: 0, isFirst: false)
@@ -62,7 +62,7 @@ import Testing
     #expect(receiver.timestamps == [0] && receiver.stream.missing.isEmpty)
   }
 
-  @Test func aKeyFrameThatWasOvertakenIsRepairedToo() {
+  @Test func `a key frame that was overtaken is repaired too`() {
     var receiver = Receiver(first: 13)
     receiver.take(13, frame: 0, isFirst: false)
     receiver.take(11, frame: 0, isFirst: false, isLast: false)
@@ -76,7 +76,7 @@ import Testing
     #expect(receiver.timestamps == [0, 1] && receiver.stream.missing.isEmpty)
   }
 
-  @Test func aWholeKeyFrameMakesTheWaitNeedless() {
+  @Test func `a whole key frame makes the wait needless`() {
     var receiver = Receiver(first: 10)
     receiver.take(10, frame: 0, isKey: true)
     receiver.take(12, frame: 2)  // 11 is lost
@@ -89,7 +89,7 @@ import Testing
     #expect(receiver.timestamps == [0, 3, 4])
   }
 
-  @Test func failedRepairEndsInTheWishForAKeyFrame() {
+  @Test func `failed repair ends in the wish for a key frame`() {
     var receiver = Receiver(first: 10)
     receiver.take(10, frame: 0, isKey: true)
     receiver.take(12, frame: 2)
@@ -103,7 +103,7 @@ import Testing
     #expect(receiver.timestamps == [0, 4])
   }
 
-  @Test func paddingIsPassedOver() {
+  @Test func `padding is passed over`() {
     var receiver = Receiver(first: 10)
     receiver.take(10, frame: 0, isKey: true)
     receiver.take(11, frame: 0, payload: [])
@@ -113,7 +113,7 @@ import Testing
     #expect(receiver.timestamps == [0, 1, 2])
   }
 
-  @Test func anUnreadablePayloadDoesNotFreezeThePicture() {
+  @Test func `an unreadable payload does not freeze the picture`() {
     var receiver = Receiver(first: 10)
     receiver.take(10, frame: 0, isKey: true)
     let outcome = receiver.take(11, frame: 1, payload: [0x80])
@@ -124,7 +124,7 @@ import Testing
     #expect(receiver.timestamps.last == 3)
   }
 
-  @Test func aPictureTheSenderGaveUpDoesNotFreezeTheNext() {
+  @Test func `a picture the sender gave up does not freeze the next`() {
     var receiver = Receiver(first: 10)
     receiver.take(10, frame: 0, isKey: true)
     receiver.take(11, frame: 1, isLast: false)
@@ -135,7 +135,7 @@ import Testing
     #expect(receiver.timestamps == [0, 3])
   }
 
-  @Test func duplicatesAreNotDeliveredTwice() {
+  @Test func `duplicates are not delivered twice`() {
     var receiver = Receiver(first: 10)
     receiver.take(10, frame: 0, isLast: false, isKey: true)
     let outcome = receiver.take(10, frame: 0, isLast: false, isKey: true)
@@ -146,7 +146,7 @@ import Testing
     #expect(receiver.timestamps == [0])
   }
 
-  @Test func anOldRepairDoesNotDisturb() {
+  @Test func `an old repair does not disturb`() {
     var receiver = Receiver(first: 10)
     receiver.take(10, frame: 0, isKey: true)
     for n in 1..<3_000 { receiver.take(10 + n, frame: UInt32(n)) }
@@ -156,7 +156,7 @@ import Testing
     #expect(receiver.frames.count == 3_001)
   }
 
-  @Test func aLeapForwardStartsAgainFromAKeyFrame() {
+  @Test func `a leap forward starts again from a key frame`() {
     var receiver = Receiver(first: 10)
     receiver.take(10, frame: 0, isKey: true)
     receiver.take(10_000, frame: 1)
@@ -165,7 +165,7 @@ import Testing
     #expect(receiver.timestamps == [0, 2] && receiver.stream.framesReceived == 2)
   }
 
-  @Test func aHoleOlderThanTheRingIsGivenUp() {
+  @Test func `a hole older than the ring is given up`() {
     var receiver = Receiver(first: 10)
     receiver.take(10, frame: 0, isKey: true)
     for n in 2..<2_100 { receiver.take(10 + n, frame: UInt32(n)) }
@@ -174,7 +174,7 @@ import Testing
     #expect(receiver.timestamps == [0, 3_000])
   }
 
-  @Test func aRepairAheadOfTheStreamIsTaken() {
+  @Test func `a repair ahead of the stream is taken`() {
     var receiver = Receiver(first: 10)
     receiver.take(10, frame: 0, isKey: true)
     receiver.take(12, frame: 2, isRepair: true)
@@ -185,7 +185,7 @@ import Testing
     #expect(receiver.timestamps == [0, 1, 2, 3])
   }
 
-  @Test func aFrameOfManyPacketsIsPutTogetherWhateverTheirOrder() {
+  @Test func `a frame of many packets is put together whatever their order`() {
     var receiver = Receiver(first: 10)
     let key = SyntheticVideo.bytes(number: 0, isKeyFrame: true, count: 1_100)
     let parts = (1..<2_000).map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: 1 + $0 % 1_200) }
@@ -202,7 +202,7 @@ import Testing
     }
   }
 
-  @Test func aPayloadLongerThanAnyDatagramIsRefused() {
+  @Test func `a payload longer than any datagram is refused`() {
     var receiver = Receiver(first: 10)
     receiver.take(10, frame: 0, isKey: true)
     let outcome = receiver.take(11, frame: 1, payload: [0x10, 0x11] + [UInt8](repeating: 7, count: 2_047))

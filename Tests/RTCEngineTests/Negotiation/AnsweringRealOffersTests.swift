@@ -1,6 +1,7 @@
 import RTCEngine
 import RTCPrimitives
 import RTCWire
+import SDPKit
 import Testing
 
 @Suite struct AnsweringRealOffersTests {
@@ -14,7 +15,7 @@ import Testing
     return (answer, try #require(end.session))
   }
 
-  @Test func aChromiumViewerGetsVideoOnly() throws {
+  @Test func `a chromium viewer gets video only`() throws {
     let (answer, session) = try answer(ChromiumOffers.receiver, Peers.end("c", Peers.video()))
     #expect(answer.bundles == [["0"]])
     let video = answer.media[0]
@@ -41,7 +42,7 @@ import Testing
     #expect(session.transport.tag == MediaReference(index: 0, mid: "0"))
   }
 
-  @Test func aCallIsAnsweredBothWaysWithoutItsDataChannel() throws {
+  @Test func `a call is answered both ways without its data channel`() throws {
     for text in [ChromiumOffers.call, FirefoxOffers.call, AiortcOffers.call] {
       let end = Peers.end("c", Peers.video(.sendrecv), Peers.audio(.sendrecv))
       let (answer, session) = try answer(text, end)
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func directionsOfHeaderExtensionsAreTurnedAround() throws {
+  @Test func `directions of header extensions are turned around`() throws {
     let (answer, session) = try answer(FirefoxOffers.receiver, Peers.end("c", Peers.video()))
     // Firefox wants to receive playout delays only, which is what we want to send.
     #expect(answer.media[0].headerExtensions.first { $0.id == 6 }?.direction == .sendonly)
@@ -69,7 +70,7 @@ import Testing
     #expect(session.media[0].sendCodec?.parameters.number("max-fr") == 60)
   }
 
-  @Test func ourPreferenceChoosesUnderTheirNumbers() throws {
+  @Test func `our preference chooses under their numbers`() throws {
     let both = Peers.end("c", Peers.video(codecs: [Peers.vp8, Peers.h264]))
     let (first, session) = try answer(HandmadeOffers.safari, both)
     #expect(first.media[0].formats == ["100", "101", "98", "99"])
@@ -79,7 +80,7 @@ import Testing
     #expect(other.media[0].payloads[0].feedback == ["nack", "nack pli"])
   }
 
-  @Test func bundleOnlySectionsAreNotTurnedOff() throws {
+  @Test func `bundle only sections are not turned off`() throws {
     let (answer, session) = try answer(HandmadeOffers.webrtcbin, Peers.end("c", Peers.video(), Peers.audio()))
     #expect(answer.media.map(\.port) == [9, 9] && answer.bundles == [["video0", "audio1"]])
     #expect(session.media.map(\.reference.mid) == ["video0", "audio1"])
@@ -89,14 +90,14 @@ import Testing
     #expect(alone.transport.remoteCredentials.usernameFragment == "WxPvBb+D/0ohFCcdZeBfPMvWJ/yMyS30")
   }
 
-  @Test func mixedHeaderExtensionsAreAnsweredOnlyWhenOffered() throws {
+  @Test func `mixed header extensions are answered only when offered`() throws {
     let (mixed, _) = try answer(ChromiumOffers.receiver, Peers.end("c", Peers.video()))
     let (plain, _) = try answer(AiortcOffers.receiver, Peers.end("c", Peers.video()))
     #expect(mixed.description.contains("extmap-allow-mixed"))
     #expect(!plain.description.contains("extmap-allow-mixed"))
   }
 
-  @Test func knownCandidatesGoIntoTheAnswer() throws {
+  @Test func `known candidates go into the answer`() throws {
     var end = Peers.end("c", Peers.video())
     end.transport.candidates = [
       CandidateDescription(
@@ -109,7 +110,7 @@ import Testing
     #expect(answer.media[1].transport.candidates.isEmpty)
   }
 
-  @Test func nothingInCommonSaysWhyForEachSection() throws {
+  @Test func `nothing in common says why for each section`() throws {
     let vp10 = CodecCapability(name: "VP10", clockRate: 90_000)
     var end = Peers.end("c", Peers.video(codecs: [vp10]))
     try end.setRemoteOffer(SessionDescription(parsing: ChromiumOffers.call))

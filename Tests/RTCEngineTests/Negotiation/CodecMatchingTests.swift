@@ -13,13 +13,13 @@ import Testing
     CodecCapability(name: name, clockRate: 90_000, parameters: FormatParameters(parameters))
   }
 
-  @Test func vp8MatchesByNameAndClock() {
+  @Test func `VP8 matches by name and clock`() {
     #expect(codec("VP8").matches(format("vp8", "max-fs=12288")))
     #expect(!codec("VP8").matches(format("VP8", rate: 48_000)))
     #expect(!codec("VP8").matches(format("VP9")))
   }
 
-  @Test func vp9AndAV1MatchByProfile() {
+  @Test func `VP9 and AV1 match by profile`() {
     #expect(codec("VP9").matches(format("VP9", "profile-id=0")))
     #expect(!codec("VP9").matches(format("VP9", "profile-id=1")))
     #expect(codec("VP9", "profile-id=1").matches(format("VP9", "profile-id=1")))
@@ -27,7 +27,7 @@ import Testing
     #expect(!codec("AV1").matches(format("AV1", "profile=1")))
   }
 
-  @Test func h264MatchesByProfileAndPacketizationMode() {
+  @Test func `H.264 matches by profile and packetization mode`() {
     let ours = codec("H264", "packetization-mode=1;profile-level-id=42e01f")
     #expect(ours.matches(format("H264", "profile-level-id=42c034;packetization-mode=1")))
     #expect(!ours.matches(format("H264", "profile-level-id=42e01f")))
@@ -36,7 +36,7 @@ import Testing
     #expect(ours.matches(format("H264", "packetization-mode=1")))
   }
 
-  @Test func h264AnswersTheLowerLevelUnlessAsymmetric() {
+  @Test func `H.264 answers the lower level unless asymmetric`() {
     let ours = codec("H264", "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e034")
     let low = ours.answerParameters(to: format("H264", "packetization-mode=1;profile-level-id=42e01f"))
     #expect(low.text == "packetization-mode=1;profile-level-id=42e01f")
@@ -45,7 +45,7 @@ import Testing
     #expect(own.text == "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e034")
   }
 
-  @Test func opusNeedsTwoChannelsInItsMapping() {
+  @Test func `opus needs two channels in its mapping`() {
     let opus = Peers.opus
     var theirs = format("OPUS", "stereo=1", rate: 48_000)
     #expect(!opus.matches(theirs))

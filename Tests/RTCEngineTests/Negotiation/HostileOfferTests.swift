@@ -1,12 +1,13 @@
 import RTCEngine
 import RTCPrimitives
 import RTCWire
+import SDPKit
 import Testing
 
 @Suite struct HostileOfferTests {
   /// Offers with one byte changed are answered or refused, and what is answered can be read.
   @Test(arguments: [ChromiumOffers.call, FirefoxOffers.call, AiortcOffers.call, HandmadeOffers.webrtcbin].indices)
-  func aFlippedByteIsAnsweredOrRefused(_ index: Int) throws {
+  func `a flipped byte is answered or refused`(_ index: Int) throws {
     let text = [ChromiumOffers.call, FirefoxOffers.call, AiortcOffers.call, HandmadeOffers.webrtcbin][index]
     let bytes = Array(text.utf8)
     let fresh = Peers.end("c", Peers.video(.sendrecv), Peers.audio(.sendrecv))
@@ -24,7 +25,7 @@ import Testing
     #expect(answered > 0)
   }
 
-  @Test func lyingRetransmissionsAreNotBelieved() throws {
+  @Test func `lying retransmissions are not believed`() throws {
     var offer = try SessionDescription(parsing: HandmadeOffers.webrtcbin)
     // rtx that repeats itself, or a payload type that is not there.
     for apt in ["apt=97", "apt=300", "apt=", ""] {
@@ -37,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func headerExtensionNumbersThatClashAreNotUsed() throws {
+  @Test func `header extension numbers that clash are not used`() throws {
     var offer = try SessionDescription(parsing: ChromiumOffers.receiver)
     offer.media[1].headerExtensions = [
       HeaderExtensionDescription(id: 4, uri: Peers.mid), HeaderExtensionDescription(id: 4_096, uri: Peers.mid),

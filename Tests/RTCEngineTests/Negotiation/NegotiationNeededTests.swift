@@ -19,11 +19,11 @@ import Testing
     return (ours, theirs, video)
   }
 
-  @Test func notWithoutTransceivers() {
+  @Test func `not without transceivers`() {
     #expect(!Peers.end("a").isNegotiationNeeded)
   }
 
-  @Test func forANewTransceiverUntilItIsAgreed() throws {
+  @Test func `for a new transceiver until it is agreed`() throws {
     var (ours, theirs, _) = try agreed()
     _ = ours.add(Peers.audio(.inactive, ssrc: 77))
     #expect(ours.isNegotiationNeeded)
@@ -32,7 +32,7 @@ import Testing
     #expect(!ours.isNegotiationNeeded && !theirs.isNegotiationNeeded)
   }
 
-  @Test func forADirectionThatIsNotAgreed() throws {
+  @Test func `for a direction that is not agreed`() throws {
     var (ours, theirs, video) = try agreed()
     ours[video].direction = .recvonly
     #expect(ours.isNegotiationNeeded)
@@ -48,7 +48,7 @@ import Testing
     #expect(ours.isNegotiationNeeded)
   }
 
-  @Test func forAStoppedTransceiverUntilItsSectionIsTurnedOff() throws {
+  @Test func `for a stopped transceiver until its section is turned off`() throws {
     var (ours, theirs, video) = try agreed()
     ours.stop(video)
     #expect(ours.isNegotiationNeeded)
@@ -59,7 +59,7 @@ import Testing
     #expect(!ours.isNegotiationNeeded)
   }
 
-  @Test func forAnotherNameOfWhatIsSent() throws {
+  @Test func `for another name of what is sent`() throws {
     var (ours, theirs, video) = try agreed()
     ours[video].track?.streamID = "other"
     #expect(ours.isNegotiationNeeded)
@@ -68,7 +68,7 @@ import Testing
     #expect(theirs.remoteTracks.first { $0.kind == .video }?.streamIDs == ["other"])
   }
 
-  @Test func forAnICERestartUntilItIsDone() throws {
+  @Test func `for an ICE restart until it is done`() throws {
     var (ours, theirs, _) = try agreed()
     ours.transport.credentials = Peers.credentials("n")
     #expect(ours.isNegotiationNeeded)
@@ -77,7 +77,7 @@ import Testing
     #expect(!ours.isNegotiationNeeded && !theirs.isNegotiationNeeded)
   }
 
-  @Test func notWhileAnythingIsPending() throws {
+  @Test func `not while anything is pending`() throws {
     var (ours, theirs, video) = try agreed()
     ours[video].direction = .recvonly
     try ours.setRemoteOffer(theirs.createOffer())

@@ -1,11 +1,12 @@
+import FeatureKit
 import RTCEngine
 import RTCPrimitives
 import RTCWire
+import SDPKit
 import Testing
 
 @Suite struct OfferAndAnswerTests {
-  /// S1.6, S1.8, S3.42.
-  @Test func bothEndsAgreeOnTheSameSession() throws {
+  @Test(.feature("S1.6", "S1.8", "S3.42")) func `both ends agree on the same session`() throws {
     var caster = Peers.end("a", Peers.video(codecs: [Peers.h264, Peers.vp8]), Peers.audio())
     var viewer = Peers.end("b", Peers.audio(.recvonly), Peers.video(.recvonly, codecs: [Peers.vp8, Peers.h264]))
     try exchange(&caster, &viewer)
@@ -29,7 +30,7 @@ import Testing
     #expect(theirs.media[0].remoteRetransmissionSource(of: SSRC(1_000)) == SSRC(1_001))
   }
 
-  @Test func anOfferSaysWhatPeersExpect() throws {
+  @Test func `an offer says what peers expect`() throws {
     var caster = Peers.end("a", Peers.video(), Peers.audio())
     let offer = try caster.createOffer()
     #expect(offer.bundles == [["0", "1"]])
@@ -38,7 +39,7 @@ import Testing
     #expect(caster.signalingState == .haveLocalOffer && caster.localDescription == offer)
   }
 
-  @Test func numbersAreSharedBetweenSectionsAndNeverGivenTwice() throws {
+  @Test func `numbers are shared between sections and never given twice`() throws {
     var caster = Peers.end(
       "a", Peers.video(codecs: [Peers.vp8, Peers.h264]), Peers.video(codecs: [Peers.h264, Peers.vp8], ssrc: 5_000))
     var codec = Peers.h264
@@ -50,7 +51,7 @@ import Testing
     #expect(offer.media[2].formats == ["98", "99"])
   }
 
-  @Test func anAnswerWithOtherPayloadTypesIsSentByItsNumbers() throws {
+  @Test func `an answer with other payload types is sent by its numbers`() throws {
     var caster = Peers.end("a", Peers.video(.sendrecv))
     var viewer = Peers.end("b", Peers.video(.sendrecv))
     try viewer.setRemoteOffer(caster.createOffer())
@@ -68,8 +69,7 @@ import Testing
     #expect(session.media[0].receiveCodecs[0].rtxPayloadType == PayloadType(97))
   }
 
-  /// S3.42.
-  @Test func stepsInTheWrongStateAreMisuse() throws {
+  @Test(.feature("S3.42")) func `steps in the wrong state are misuse`() throws {
     var caster = Peers.end("a", Peers.video())
     let answer = SessionDescription(origin: SessionDescription.Origin(sessionID: 1, version: 1))
     #expect(throws: NegotiationError.misuse(.wrongState(.stable))) { try caster.createAnswer() }
@@ -83,7 +83,7 @@ import Testing
     #expect(throws: NegotiationError.misuse(.nothingToOffer)) { try empty.createOffer() }
   }
 
-  @Test func whenBothOfferThePoliteOneRollsBack() throws {
+  @Test func `when both offer the polite one rolls back`() throws {
     var polite = Peers.end("p", Peers.video(.sendrecv))
     var impolite = Peers.end("i", Peers.video(.sendrecv))
     _ = try polite.createOffer()
@@ -96,7 +96,7 @@ import Testing
     #expect(impolite.session?.transport.isControlling == true)
   }
 
-  @Test func aLitePeerIsControlledWhoeverOffers() throws {
+  @Test func `a lite peer is controlled whoever offers`() throws {
     var caster = Peers.end("a", Peers.video())
     var offer = try SessionDescription(parsing: ChromiumOffers.receiver)
     offer.isICELite = true

@@ -1,6 +1,7 @@
 import RTCEngine
 import RTCPrimitives
 import RTCWire
+import SDPKit
 import Testing
 
 @Suite struct PeerFaultTests {
@@ -32,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func offersWithoutWhatTheTransportNeedsAreRefused() throws {
+  @Test func `offers without what the transport needs are refused`() throws {
     #expect(try failure(offer: { _ in }) == nil)
     #expect(
       try failure(offer: { $0.media[0].transport.usernameFragment = nil }) == .peer(.missingICECredentials, first))
@@ -44,7 +45,7 @@ import Testing
     #expect(try failure(offer: { $0.media[0].transport.setup = nil }) == nil)
   }
 
-  @Test func brokenBundlesAreRefused() throws {
+  @Test func `broken bundles are refused`() throws {
     #expect(try failure(offer: { $0.bundles = [["0", "9"]] }) == .peer(.unknownBundleMid("9")))
     #expect(try failure(offer: { $0.bundles = [["0"], ["1", "0"]] }) == .peer(.midBundledTwice("0")))
     #expect(try failure(answer: { $0.bundles = [["0", "x"]] }) == .peer(.unknownBundleMid("x")))
@@ -53,7 +54,7 @@ import Testing
     #expect(try failure(answer: { $0.bundles = [] }) == .peer(.notBundled, first))
   }
 
-  @Test func whatIsOutsideTheBundleIsTurnedOff() throws {
+  @Test func `what is outside the bundle is turned off`() throws {
     for bundles in [[], [["0"]]] {
       var offer = try SessionDescription(parsing: ChromiumOffers.receiver)
       offer.bundles = bundles
@@ -65,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func sectionsWithoutMidsAreAnsweredWithoutMids() throws {
+  @Test func `sections without mids are answered without mids`() throws {
     var offer = try SessionDescription(parsing: HandmadeOffers.safari)
     offer.media[0].mid = nil
     offer.bundles = []
@@ -75,7 +76,7 @@ import Testing
     #expect(answer.media[0].mid == nil && !answer.media[0].isRejected && answer.bundles.isEmpty)
   }
 
-  @Test func withoutRTCPMuxAnOfferedSectionIsTurnedOff() throws {
+  @Test func `without rtcp-mux an offered section is turned off`() throws {
     #expect(
       try failure(offer: { for index in $0.media.indices { $0.media[index].usesRTCPMux = false } })
         == .nothingAccepted([
@@ -84,7 +85,7 @@ import Testing
         ]))
   }
 
-  @Test func offersWithoutMediaAreRefused() throws {
+  @Test func `offers without media are refused`() throws {
     #expect(
       try failure(offer: {
         $0.media = []
@@ -98,7 +99,7 @@ import Testing
         ]))
   }
 
-  @Test func answersMustFitTheOffer() throws {
+  @Test func `answers must fit the offer`() throws {
     #expect(try failure(answer: { _ in }) == nil)
     #expect(try failure(answer: { $0.media.removeLast() }) == .peer(.sectionCount(expected: 2, got: 1)))
     #expect(try failure(answer: { $0.media.append($0.media[0]) }) == .peer(.sectionCount(expected: 2, got: 3)))
@@ -115,7 +116,7 @@ import Testing
         ]))
   }
 
-  @Test func aLiveAssociationKeepsItsRoles() throws {
+  @Test func `a live association keeps its roles`() throws {
     var end = Peers.end("c", Peers.video())
     var offer = try SessionDescription(parsing: HandmadeOffers.safari)
     try end.setRemoteOffer(offer)
@@ -125,7 +126,7 @@ import Testing
     #expect(throws: NegotiationError.peer(.dtlsRoleChanged, first)) { try end.createAnswer() }
   }
 
-  @Test func hugeOffersCostLittle() throws {
+  @Test func `huge offers cost little`() throws {
     var offer = try SessionDescription(parsing: ChromiumOffers.receiver)
     let section = offer.media[0]
     for index in 2..<64 {

@@ -1,16 +1,15 @@
 import RTCEngine
 import RTCPrimitives
 import RTCWire
+import SDPKit
 import Testing
 
 /// Offers as a browser's own peer connection takes them (RFC 8829 §5.10).
 @Suite struct RemoteOffers {
   private let templates = [Peers.video(.recvonly), Peers.audio(.recvonly)]
 
-  @Test(
-    "browsers' calls are taken whole, by transceivers that only receive",
-    arguments: [ChromiumOffers.call, FirefoxOffers.call, AiortcOffers.call, HandmadeOffers.safari])
-  func calls(_ text: String) throws {
+  @Test(arguments: [ChromiumOffers.call, FirefoxOffers.call, AiortcOffers.call, HandmadeOffers.safari])
+  func `browsers' calls are taken whole, by transceivers that only receive`(_ text: String) throws {
     let offer = try SessionDescription(parsing: text)
     var end = Peers.end("a")
     try end.setRemoteOffer(offer, making: templates)
@@ -25,8 +24,10 @@ import Testing
     #expect(!end.isNegotiationNeeded || offer.media.contains { !$0.direction.sends })
   }
 
-  @Test("a track added before the answer is sent in it, and one added before the offer takes up a fitting m-section")
-  func sends() throws {
+  @Test
+  func `a track added before the answer is sent in it, and one added before the offer takes up a fitting m-section`()
+    throws
+  {
     let offer = try SessionDescription(parsing: ChromiumOffers.call)
     var end = Peers.end("a")
     let waiting = end.add(Peers.video(.sendrecv), for: .track)
@@ -45,8 +46,9 @@ import Testing
     #expect(next.media.count == offer.media.count + 1 && end.mid(of: own) == next.media.last?.mid)
   }
 
-  @Test("m-sections without a codec in common, or outside the bundle, get no transceiver and are turned off")
-  func rejected() throws {
+  @Test func `m-sections without a codec in common, or outside the bundle, get no transceiver and are turned off`()
+    throws
+  {
     var offer = try SessionDescription(parsing: ChromiumOffers.call)
     let video = try #require(offer.media.firstIndex { $0.kind == .video })
     offer.media[video].payloads = []
@@ -57,8 +59,7 @@ import Testing
     #expect(!end.isNegotiationNeeded)
   }
 
-  @Test("a far side cannot have transceivers made without end")
-  func many() throws {
+  @Test func `a far side cannot have transceivers made without end`() throws {
     var end = Peers.end("a")
     var offer = try SessionDescription(parsing: ChromiumOffers.call)
     let section = try #require(offer.media.first { $0.kind == .audio })
@@ -73,8 +74,7 @@ import Testing
     #expect(answer.media.count == offer.media.count && answer.media.last?.isRejected == true)
   }
 
-  @Test("an m-section that was turned off is used again by the far side with a new transceiver")
-  func recycled() throws {
+  @Test func `an m-section that was turned off is used again by the far side with a new transceiver`() throws {
     var far = Peers.end("f")
     let first = far.add(Peers.video(.sendrecv), for: .track)
     _ = far.add(Peers.audio(.sendrecv), for: .track)

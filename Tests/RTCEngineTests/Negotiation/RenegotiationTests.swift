@@ -1,10 +1,11 @@
 import RTCEngine
 import RTCPrimitives
 import RTCWire
+import SDPKit
 import Testing
 
 @Suite struct RenegotiationTests {
-  @Test func newMediaIsAppendedAndOldKeepsItsPlace() throws {
+  @Test func `new media is appended and old keeps its place`() throws {
     var caster = Peers.end("a", Peers.video())
     var viewer = Peers.end("b", Peers.video(.recvonly), Peers.audio(.recvonly))
     try exchange(&caster, &viewer)
@@ -23,7 +24,7 @@ import Testing
     #expect(caster.session?.transport.isControlling == true)
   }
 
-  @Test func versionsRiseAndNumbersStay() throws {
+  @Test func `versions rise and numbers stay`() throws {
     var caster = Peers.end("a", Peers.video(codecs: [Peers.vp8]))
     var viewer = Peers.end("b", Peers.video(.recvonly))
     try exchange(&caster, &viewer)
@@ -35,7 +36,7 @@ import Testing
     #expect(second.media[0].headerExtensions == first.media[0].headerExtensions)
   }
 
-  @Test func afterAnsweringOurOffersKeepThePeersNumbers() throws {
+  @Test func `after answering our offers keep the peer's numbers`() throws {
     var caster = Peers.end("a", Peers.video(codecs: [Peers.vp8, Peers.h264]))
     try caster.setRemoteOffer(SessionDescription(parsing: FirefoxOffers.receiver))
     _ = try caster.createAnswer()
@@ -46,7 +47,7 @@ import Testing
     #expect(offer.media[1].isRejected && offer.media.count == 2)
   }
 
-  @Test func aStoppedSectionIsTurnedOffAndUsedAgain() throws {
+  @Test func `a stopped section is turned off and used again`() throws {
     var caster = Peers.end("a", Peers.audio())
     let video = caster.add(Peers.video())
     var viewer = Peers.end("b", Peers.audio(.recvonly), Peers.video(.recvonly))
@@ -64,7 +65,7 @@ import Testing
     #expect(viewer.session?.media[1].remoteSources.first?.ssrc == SSRC(9_000))
   }
 
-  @Test func aPeerMayTurnEverythingOff() throws {
+  @Test func `a peer may turn everything off`() throws {
     var caster = Peers.end("a", Peers.video())
     var offer = try SessionDescription(parsing: HandmadeOffers.safari)
     try caster.setRemoteOffer(offer)
@@ -77,7 +78,7 @@ import Testing
     #expect(caster.session?.media.isEmpty == true)
   }
 
-  @Test func changedCredentialsOfThePeerRestartICE() throws {
+  @Test func `changed credentials of the peer restart ICE`() throws {
     var caster = Peers.end("a", Peers.video())
     var viewer = Peers.end("b", Peers.video(.recvonly))
     try exchange(&viewer, &caster)
@@ -93,7 +94,7 @@ import Testing
     #expect(viewer.session?.transport.localCredentials == Peers.credentials("n"))
   }
 
-  @Test func aDirectionChangeIsRenegotiated() throws {
+  @Test func `a direction change is renegotiated`() throws {
     var caster = Peers.end("a")
     let video = caster.add(Peers.video(.sendrecv))
     var viewer = Peers.end("b", Peers.video(.sendrecv))
@@ -105,7 +106,7 @@ import Testing
     #expect(caster.localDescription?.media[0].sources.isEmpty == true)
   }
 
-  @Test func rollingBackKeepsTheSession() throws {
+  @Test func `rolling back keeps the session`() throws {
     var caster = Peers.end("a", Peers.video())
     var viewer = Peers.end("b", Peers.video(.recvonly))
     try exchange(&caster, &viewer)
@@ -118,7 +119,7 @@ import Testing
     #expect(caster.session == session)
   }
 
-  @Test func placesMayNotChange() throws {
+  @Test func `places may not change`() throws {
     var caster = Peers.end("a", Peers.video())
     try caster.setRemoteOffer(SessionDescription(parsing: ChromiumOffers.receiver))
     _ = try caster.createAnswer()

@@ -1,8 +1,10 @@
+import FeatureKit
 import RTCEngine
 import RTCICE
 import RTCPrimitives
 import RTCTestKit
 import RTCWire
+import SDPKit
 import Testing
 
 /// All our candidates are in our descriptions, which say so; far sides may send theirs one by one (RFC 8838, RFC 8840).
@@ -25,9 +27,8 @@ import Testing
     #expect(lines.lastIndex { $0.hasPrefix("a=candidate:") }.map { $0 < end } == true)
   }
 
-  /// S1.9, S3.43.
-  @Test("offers and answers of ours have every candidate and say that there are no more")
-  func whole() throws {
+  @Test(.feature("S1.9", "S3.43"))
+  func `offers and answers of ours have every candidate and say that there are no more`() throws {
     var options = PeerPair.Options()
     options.configure = { side, configuration in
       configuration.localAddresses.append(SocketAddress(ip: .v4(0x0A00_0009), port: 7_000))
@@ -39,13 +40,10 @@ import Testing
     }
   }
 
-  @Test(
-    "real offers are answered so, whether they know trickle or not",
-    arguments: [
-      ChromiumOffers.receiver, FirefoxOffers.receiver, AiortcOffers.receiver, HandmadeOffers.safari,
-      HandmadeOffers.webrtcbin,
-    ])
-  func answers(_ offer: String) throws {
+  @Test(arguments: [
+    ChromiumOffers.receiver, FirefoxOffers.receiver, AiortcOffers.receiver, HandmadeOffers.safari,
+    HandmadeOffers.webrtcbin,
+  ]) func `real offers are answered so, whether they know trickle or not`(_ offer: String) throws {
     let pair = try PeerPair()
     for text in [offer, offer.lines { !$0.hasPrefix("a=ice-options") }] {
       pair.perform(.offerer, .acceptOffer(text))
@@ -54,8 +52,9 @@ import Testing
     #expect(pair.offerer.failures.isEmpty)
   }
 
-  @Test("each later description says it again, also after an ICE restart", arguments: [true, false])
-  func later(restarts: Bool) throws {
+  @Test(arguments: [true, false]) func `each later description says it again, also after an ICE restart`(restarts: Bool)
+    throws
+  {
     let pair = try PeerPair.inCall()
     for side in [PeerPair.Side.offerer, .answerer] {
       if restarts {
@@ -92,8 +91,9 @@ import Testing
     return (pair, Dictionary(uniqueKeysWithValues: made))
   }
 
-  @Test("S0.54, S1.10: candidates that come one by one, with the empty one behind them, connect")
-  func oneByOne() throws {
+  @Test(.feature("S1.10")) func `candidates that come one by one, with the empty one behind them, connect`()
+    throws
+  {
     let (pair, candidates) = try bare(1)
     pair.run(for: .seconds(1))
     #expect(!pair.areConnected)
@@ -107,8 +107,7 @@ import Testing
     #expect(pair.areConnected && pair.offerer.failures.isEmpty && pair.answerer.failures.isEmpty)
   }
 
-  @Test("a fragment of candidates, its end, and an end alone are taken")
-  func fragments() throws {
+  @Test func `a fragment of candidates, its end, and an end alone are taken`() throws {
     let (pair, candidates) = try bare(2)
     for side in [PeerPair.Side.offerer, .answerer] {
       let description = try SessionDescription(parsing: #require(pair[side].localDescription))
@@ -132,10 +131,10 @@ import Testing
     case description, emptyCandidate, fragment
   }
 
-  @Test(
-    "who offered does not wait for the time-out when the answerer has said everything and nothing fits",
-    arguments: End.allCases)
-  func nothingFits(_ end: End) throws {
+  @Test(arguments: End.allCases)
+  func `who offered does not wait for the time-out when the answerer has said everything and nothing fits`(_ end: End)
+    throws
+  {
     var options = PeerPair.Options()
     // The answerer knows no candidate of ours, so that no check of it shows a way either.
     options.rewrite = { side, sdp in
@@ -161,8 +160,7 @@ import Testing
     #expect(pair.answerer.state == .connecting)
   }
 
-  @Test("S1.10: candidates that come before their description wait for it")
-  func early() throws {
+  @Test(.feature("S1.10")) func `candidates that come before their description wait for it`() throws {
     let pair = try PeerPair()
     pair.perform(.offerer, .createOffer)
     let (offer, candidates) = withoutCandidates(try #require(pair.offerer.localDescription))

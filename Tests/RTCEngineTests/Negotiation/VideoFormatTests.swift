@@ -1,9 +1,11 @@
+import FeatureKit
 import RTCDTLS
 import RTCEngine
 import RTCICE
 import RTCMedia
 import RTCPrimitives
 import RTCWire
+import SDPKit
 import Testing
 
 @Suite struct VideoFormatTests {
@@ -31,8 +33,7 @@ import Testing
     return (try SessionDescription(parsing: description.sdp).media[0], peer.statistics.videoFormats)
   }
 
-  @Test("all codecs that both know are agreed on, with retransmissions, under Chromium's numbers")
-  func all() throws {
+  @Test func `all codecs that both know are agreed on, with retransmissions, under Chromium's numbers`() throws {
     let (video, formats) = try answer(
       ChromiumOffers.receiver,
       [.vp8, h264("42e01f"), VideoPayloadFormat(codec: .vp9), VideoPayloadFormat(codec: .av1)])
@@ -41,8 +42,7 @@ import Testing
     #expect(video.payloads[2].parameters["packetization-mode"] == "1")
   }
 
-  @Test("the level of H.264 may differ, the profile may not")
-  func level() throws {
+  @Test func `the level of H.264 may differ, the profile may not`() throws {
     let (video, _) = try answer(ChromiumOffers.receiver, [h264("42e028")])
     #expect(video.formats == ["108", "109"])
     #expect(video.payloads[0].parameters["profile-level-id"] == "42e028")
@@ -51,23 +51,20 @@ import Testing
     #expect(try answer(ChromiumOffers.receiver, [.vp8, h264("42001f")]).video.formats == ["96", "97", "102", "103"])
   }
 
-  /// S4.18.
-  @Test("High goes out to viewers that offer High 4:4:4 Predictive, which contains it")
-  func high() throws {
+  @Test(.feature("S4.18")) func `High goes out to viewers that offer High 4:4:4 Predictive, which contains it`() throws
+  {
     let (video, formats) = try answer(ChromiumOffers.receiver, [.vp8, h264("640028")])
     #expect(video.formats == ["96", "97", "41", "42"])
     #expect(formats.last?.takes(h264("640028")) == true && formats.last?.takes(h264("4d401f")) == true)
     #expect(formats.last?.takes(h264("42001f")) == false)
   }
 
-  @Test("a viewer without the codec leaves it out of what may be sent")
-  func without() throws {
+  @Test func `a viewer without the codec leaves it out of what may be sent`() throws {
     let (video, formats) = try answer(AiortcOffers.receiver, [VideoPayloadFormat(codec: .av1), .vp8])
     #expect(formats == [.vp8] && video.formats.count == 2)
   }
 
-  @Test("a format takes streams of its profile, or any where the stream does not say")
-  func takes() {
+  @Test func `a format takes streams of its profile, or any where the stream does not say`() {
     #expect(h264("42e01f").takes(h264("42c00a")) && !h264("42e01f").takes(h264("42001f")))
     #expect(h264("42e01f").takes(VideoPayloadFormat(codec: .h264)))
     #expect(!h264("42e01f").takes(VideoPayloadFormat(codec: .h264, parameters: "profile-level-id=rubbish")))

@@ -5,8 +5,9 @@ import RTCWire
 import Testing
 
 @Suite struct LossyReception {
-  @Test("pictures come whole and in order at any loss", arguments: [0, 0.02, 0.05, 0.1, 0.2, 0.3])
-  func loss(_ share: Double) throws {
+  @Test(arguments: [0, 0.02, 0.05, 0.1, 0.2, 0.3]) func `pictures come whole and in order at any loss`(_ share: Double)
+    throws
+  {
     let pair = try connected()
     pair.network[pair.mediaDirection].loss = share
     pair.network[pair.options.sender.other == .offerer ? .aToB : .bToA].loss = share / 2
@@ -18,8 +19,9 @@ import Testing
     #expect(longestPause(pair) < .seconds(share <= 0.1 ? 2 : 6))
   }
 
-  @Test("bursts, reordering and duplication together", arguments: 1...4 as ClosedRange<UInt64>)
-  func everything(_ seed: UInt64) throws {
+  @Test(arguments: 1...4 as ClosedRange<UInt64>) func `bursts, reordering and duplication together`(_ seed: UInt64)
+    throws
+  {
     let pair = try connected(seed: seed)
     pair.network[pair.mediaDirection].burstLoss = NetworkConditions.BurstLoss(begin: 0.01, end: 0.3)
     pair.network[pair.mediaDirection].jitter = .milliseconds(12)
@@ -31,8 +33,8 @@ import Testing
     #expect(longestPause(pair) < .seconds(2))
   }
 
-  @Test("reordering alone costs hardly any repair", arguments: 1...3 as ClosedRange<UInt64>)
-  func reordering(_ seed: UInt64) throws {
+  @Test(arguments: 1...3 as ClosedRange<UInt64>) func `reordering alone costs hardly any repair`(_ seed: UInt64) throws
+  {
     let pair = try connected(seed: seed)
     pair.network[pair.mediaDirection].jitter = .milliseconds(15)
     pair.network[pair.mediaDirection].reorders = true
@@ -42,8 +44,7 @@ import Testing
     #expect(sent.packetsRetransmitted < sent.packetsSent / 50)
   }
 
-  @Test("a long way: requests wait for a round trip, and repair still works")
-  func longWay() throws {
+  @Test func `a long way: requests wait for a round trip, and repair still works`() throws {
     let pair = try connected(delay: .milliseconds(300))
     pair.network[pair.mediaDirection].loss = 0.03
     let before = pair.sender.peer.statistics.video
@@ -54,8 +55,7 @@ import Testing
     #expect(after.packetsRetransmitted - before.packetsRetransmitted < lost * 3)
   }
 
-  @Test("a sender without transport-wide feedback is told what the path bears")
-  func remb() throws {
+  @Test func `a sender without transport-wide feedback is told what the path bears`() throws {
     var options = PeerPair.Options()
     options.rewrite = { _, description in
       description.split(separator: "\r\n").filter { !$0.contains("transport-cc") && !$0.contains("transport-wide-cc") }

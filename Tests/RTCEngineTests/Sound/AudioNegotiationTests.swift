@@ -2,6 +2,7 @@ import RTCEngine
 import RTCPrimitives
 import RTCTestKit
 import RTCWire
+import SDPKit
 import Testing
 
 @Suite struct AudioNegotiation {
@@ -26,12 +27,9 @@ import Testing
     configuration.sendsAudio = .init()
   }
 
-  @Test(
-    "browsers that want both are sent both, in one stream",
-    arguments: [
-      ChromiumOffers.receiver, FirefoxOffers.receiver, AiortcOffers.receiver,
-    ])
-  func viewersGetBoth(_ offer: String) throws {
+  @Test(arguments: [
+    ChromiumOffers.receiver, FirefoxOffers.receiver, AiortcOffers.receiver,
+  ]) func `browsers that want both are sent both, in one stream`(_ offer: String) throws {
     let answer = try answer(to: offer, sendBoth)
     let offered = try SessionDescription(parsing: offer)
     #expect(answer.media.map(\.kind) == offered.media.map(\.kind))
@@ -51,12 +49,9 @@ import Testing
     }
   }
 
-  @Test(
-    "calls are answered both ways",
-    arguments: [
-      ChromiumOffers.call, FirefoxOffers.call, AiortcOffers.call,
-    ])
-  func calls(_ offer: String) throws {
+  @Test(arguments: [
+    ChromiumOffers.call, FirefoxOffers.call, AiortcOffers.call,
+  ]) func `calls are answered both ways`(_ offer: String) throws {
     let answer = try answer(to: offer) {
       sendBoth(&$0)
       $0.receivesVideo = true
@@ -68,18 +63,14 @@ import Testing
     #expect(listening.media[0].direction == .recvonly && listening.media[0].sources.isEmpty)
   }
 
-  @Test("whoever sends no sound turns the section off")
-  func videoOnly() throws {
+  @Test func `whoever sends no sound turns the section off`() throws {
     let answer = try answer(to: ChromiumOffers.receiver) { $0.sendsVideo = .init() }
     #expect(answer.media.map(\.isRejected) == [false, true])
   }
 
-  @Test(
-    "what the far side does not offer is not sent",
-    arguments: [
-      [MediaDescription.Kind.video], [.audio], [.video, .audio], [.audio, .video],
-    ])
-  func anyOrder(_ kinds: [MediaDescription.Kind]) throws {
+  @Test(arguments: [
+    [MediaDescription.Kind.video], [.audio], [.video, .audio], [.audio, .video],
+  ]) func `what the far side does not offer is not sent`(_ kinds: [MediaDescription.Kind]) throws {
     var options = PeerPair.Options()
     options.sender = .answerer
     options.configure = { side, configuration in
@@ -108,8 +99,9 @@ import Testing
     #expect(answer.bundles == [answer.media.compactMap(\.mid)])
   }
 
-  @Test("an offer of ours with both is understood by a peer that takes one", arguments: [true, false])
-  func partlyRefused(_ takesVideo: Bool) throws {
+  @Test(arguments: [true, false]) func `an offer of ours with both is understood by a peer that takes one`(
+    _ takesVideo: Bool
+  ) throws {
     var options = PeerPair.Options()
     options.configure = { side, configuration in
       if side == .offerer {
@@ -129,8 +121,7 @@ import Testing
     #expect(pair.receiver.peer.statistics.drops.total == 0)
   }
 
-  @Test("sound goes both ways at once")
-  func bothWays() throws {
+  @Test func `sound goes both ways at once`() throws {
     var options = PeerPair.Options()
     options.configure = { _, configuration in
       configuration.sendsAudio = .init()
@@ -145,8 +136,7 @@ import Testing
     #expect(pair.answerer.audio.count >= 97 && pair.answerer.audio.allSatisfy { $0.payload.count == 160 })
   }
 
-  @Test("Opus is described as configured")
-  func parameters() throws {
+  @Test func `Opus is described as configured`() throws {
     let offer = ChromiumOffers.receiver
     let answer = try answer(to: offer) {
       var opus = PeerConfiguration.OpusParameters()

@@ -33,8 +33,7 @@ import Testing
     seen = pair.sender.events.count
   }
 
-  @Test("the most demanding of two listeners is followed, as they come and go")
-  func twoListeners() throws {
+  @Test func `the most demanding of two listeners is followed, as they come and go`() throws {
     let modest = try listener("maxaveragebitrate=24000;stereo=0;maxplaybackrate=16000;useinbandfec=0;cbr=1", seed: 1)
     let demanding = try listener("maxaveragebitrate=64000;stereo=1;useinbandfec=1;usedtx=0", seed: 2)
     var audience = OpusPreferenceSet<Int>()
@@ -65,8 +64,7 @@ import Testing
     #expect(audience.combined.applied(to: settings) == settings)
   }
 
-  @Test("one that states no limit lifts it for all, and says nothing of what it leaves unsaid")
-  func silentListener() {
+  @Test func `one that states no limit lifts it for all, and says nothing of what it leaves unsaid`() {
     var audience = OpusPreferenceSet<Int>()
     let wishes = OpusPreferences(FormatParameters("minptime=10;maxaveragebitrate=20000;stereo=0;maxplaybackrate=8000"))
     #expect(audience.set(wishes, of: 1) == wishes)
@@ -79,21 +77,21 @@ import Testing
   }
 
   @Test(
-    "numbers out of range are taken to the nearer bound, and nonsense says nothing",
     arguments: [
       ("maxaveragebitrate=0;maxplaybackrate=1", 6_000, 8_000),
       ("maxaveragebitrate=999999999;maxplaybackrate=96000", 510_000, 48_000),
       ("maxaveragebitrate=-5;maxplaybackrate=x;stereo=2;cbr=yes", nil, nil),
       ("maxaveragebitrate=99999999999999999999", nil, nil),
-    ] as [(String, Int?, Int?)])
-  func bounds(_ text: String, _ bitrate: Int?, _ rate: Int?) {
+    ] as [(String, Int?, Int?)]) func `numbers out of range are taken to the nearer bound, and nonsense says nothing`(
+      _ text: String, _ bitrate: Int?, _ rate: Int?
+    )
+  {
     let wishes = OpusPreferences(FormatParameters(text))
     #expect(wishes.maximumBitrate == bitrate && wishes.maximumPlaybackRate == rate)
     #expect(wishes.isStereo == nil && wishes.isConstantBitrate == nil)
   }
 
-  @Test("nothing is done that the settings do not have")
-  func neverMore() {
+  @Test func `nothing is done that the settings do not have`() {
     var settings = AudioEncoderSettings()
     settings.bitrate = 32_000
     settings.usesForwardErrorCorrection = false

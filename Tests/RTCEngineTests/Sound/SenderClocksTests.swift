@@ -12,8 +12,9 @@ import Testing
     return ntp + Double(timestamp.distance(from: clock.rtpTime)) / rate
   }
 
-  @Test("a sound and a picture of the same moment are given the same time", arguments: [1.0, 1.000_2, 0.999_5])
-  func sameMoment(_ clockRatio: Double) throws {
+  @Test(arguments: [1.0, 1.000_2, 0.999_5]) func `a sound and a picture of the same moment are given the same time`(
+    _ clockRatio: Double
+  ) throws {
     var options = PeerPair.Options()
     options.configure = { side, configuration in
       if side == .offerer { configuration.sendsAudio = .init() } else { configuration.receivesAudio = true }
@@ -39,8 +40,7 @@ import Testing
     }
   }
 
-  @Test("sound that begins long after the picture is in step from its first report")
-  func lateSound() throws {
+  @Test func `sound that begins long after the picture is in step from its first report`() throws {
     var options = PeerPair.Options()
     options.configure = { side, configuration in
       if side == .offerer { configuration.sendsAudio = .init() } else { configuration.receivesAudio = true }

@@ -19,8 +19,9 @@ import Testing
     return pair
   }
 
-  @Test("sound and picture arrive together, with and without loss", arguments: [0, 0.05, 0.2])
-  func together(_ loss: Double) throws {
+  @Test(arguments: [0, 0.05, 0.2]) func `sound and picture arrive together, with and without loss`(_ loss: Double)
+    throws
+  {
     let pair = try pair(seed: 3)
     pair.network[pair.mediaDirection].loss = loss
     pair.sender.source = SyntheticVideo(from: pair.now)
@@ -39,8 +40,7 @@ import Testing
     #expect(statistics.audio.payloadBytesSent == statistics.audio.packetsSent * 160)
   }
 
-  @Test("a peer may send nothing but sound")
-  func alone() throws {
+  @Test func `a peer may send nothing but sound`() throws {
     let pair = try pair(video: false)
     pair.sender.audioSource = SyntheticAudio(from: pair.now)
     pair.run(for: .seconds(5))
@@ -51,8 +51,7 @@ import Testing
     #expect(pair.receiver.peer.statistics.drops.total == 0)
   }
 
-  @Test("timestamps and numbers follow the positions, and the first packet is marked")
-  func timestamps() throws {
+  @Test func `timestamps and numbers follow the positions, and the first packet is marked`() throws {
     let pair = try pair(video: false)
     pair.sender.audioSource = SyntheticAudio(firstPosition: .init(UInt32.max) - 50_000, from: pair.now)
     pair.run(for: .seconds(3))
@@ -64,8 +63,7 @@ import Testing
     #expect(packets.map(\.marker) == [true] + packets.dropFirst().map { _ in false })
   }
 
-  @Test("sound leaves at once while a large picture waits for the pacer")
-  func overtakesVideo() throws {
+  @Test func `sound leaves at once while a large picture waits for the pacer`() throws {
     let pair = try pair()
     pair.sender.source = SyntheticVideo(keyFrameSize: 400_000, from: pair.now)
     pair.sender.audioSource = SyntheticAudio(from: pair.now)
@@ -77,8 +75,7 @@ import Testing
     }
   }
 
-  @Test("what no packet can hold is left out and counted")
-  func tooLarge() throws {
+  @Test func `what no packet can hold is left out and counted`() throws {
     let pair = try pair(video: false)
     pair.sender.audioSource = SyntheticAudio(packetSize: 1_430, from: pair.now)
     pair.run(for: .seconds(1))
@@ -89,8 +86,7 @@ import Testing
     #expect(pair.receiver.audio.count >= 48)
   }
 
-  @Test("the listener's loss is told when it changes")
-  func lossIsReported() throws {
+  @Test func `the listener's loss is told when it changes`() throws {
     let pair = try pair(seed: 5)
     pair.sender.audioSource = SyntheticAudio(from: pair.now)
     pair.run(for: .seconds(3))
@@ -106,8 +102,7 @@ import Testing
     #expect(pair.sender.peer.statistics.audio.fractionLost == 0)
   }
 
-  @Test("a picture at rest costs no key frames while sound plays on")
-  func restsQuietly() throws {
+  @Test func `a picture at rest costs no key frames while sound plays on`() throws {
     let pair = try pair()
     pair.sender.source = SyntheticVideo(from: pair.now)
     pair.sender.audioSource = SyntheticAudio(from: pair.now)
@@ -121,8 +116,9 @@ import Testing
     #expect(pair.sender.peer.statistics.video.pliCount >= 1)
   }
 
-  @Test("the lost end of a picture is sent again although sound goes on", arguments: 1...6 as ClosedRange<UInt64>)
-  func tailIsRepaired(_ seed: UInt64) throws {
+  @Test(arguments: 1...6 as ClosedRange<UInt64>) func `the lost end of a picture is sent again although sound goes on`(
+    _ seed: UInt64
+  ) throws {
     let pair = try pair(seed: seed)
     pair.sender.source = SyntheticVideo(from: pair.now)
     pair.sender.audioSource = SyntheticAudio(from: pair.now)

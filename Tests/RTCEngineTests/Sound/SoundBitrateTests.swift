@@ -18,15 +18,13 @@ import Testing
     }
   }
 
-  @Test("without loss the sound rises to its ceiling")
-  func rises() throws {
+  @Test func `without loss the sound rises to its ceiling`() throws {
     let rates = try rates(loss: 0, seconds: 40)
     #expect(rates.first == 64 && rates.last == 96)
     #expect(rates == rates.sorted())
   }
 
-  @Test("at critical loss it falls each second, never below its floor")
-  func falls() throws {
+  @Test func `at critical loss it falls each second, never below its floor`() throws {
     let rates = try rates(loss: 0.4, seconds: 30)
     #expect((rates.last ?? 0) == 6)
     #expect(rates.allSatisfy { $0 >= 6 })

@@ -3,6 +3,7 @@ import RTCMedia
 import RTCPrimitives
 import RTCTestKit
 import RTCWire
+import SDPKit
 import Testing
 
 @Suite struct SoundLevelsTravel {
@@ -14,8 +15,7 @@ import Testing
     return pair
   }
 
-  @Test("the far side learns how loud each packet is, and its statistics tell (RFC 6464)")
-  func arrives() throws {
+  @Test func `the far side learns how loud each packet is, and its statistics tell (RFC 6464)`() throws {
     let pair = try pair()
     var source = SyntheticAudio(from: pair.now)
     source.level = AudioLevel(attenuation: 20)
@@ -30,8 +30,7 @@ import Testing
     #expect(pair.receiver.peer.statistics.streams.first?.reception?.audioLevel == 0)
   }
 
-  @Test("V says that something is heard")
-  func voiceBit() {
+  @Test func `v says that something is heard`() {
     var stream = AudioSendStream(
       identity: AudioSendIdentity(
         ssrc: SSRC(1), cname: "c", firstSequenceNumber: SequenceNumber(1), timestampOffset: RTPTimestamp(0)),
@@ -57,8 +56,7 @@ import Testing
     return map
   }
 
-  @Test("without agreement nothing is said")
-  func notAgreed() throws {
+  @Test func `without agreement nothing is said`() throws {
     let uri = RTPHeaderExtensionURI.audioLevel.rawValue
     let pair = try pair { _, description in
       description.split(separator: "\r\n").filter { !$0.hasSuffix(uri) }.joined(separator: "\r\n") + "\r\n"
@@ -71,10 +69,9 @@ import Testing
     #expect(pair.receiver.peer.statistics.streams.first?.reception?.audioLevel == nil)
   }
 
-  @Test(
-    "browsers that offer it are answered with it",
-    arguments: [ChromiumOffers.call, FirefoxOffers.call])
-  func browsers(_ offer: String) throws {
+  @Test(arguments: [ChromiumOffers.call, FirefoxOffers.call]) func `browsers that offer it are answered with it`(
+    _ offer: String
+  ) throws {
     var options = PeerPair.Options()
     options.configure = { side, configuration in
       if side == .answerer { configuration.sendsAudio = .init() }

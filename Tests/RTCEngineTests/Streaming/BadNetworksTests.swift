@@ -4,8 +4,7 @@ import RTCTestKit
 import Testing
 
 @Suite struct BadNetworks {
-  @Test("reordering and duplication do no harm", arguments: 1...5 as ClosedRange<UInt64>)
-  func reordering(_ seed: UInt64) throws {
+  @Test(arguments: 1...5 as ClosedRange<UInt64>) func `reordering and duplication do no harm`(_ seed: UInt64) throws {
     var options = PeerPair.Options()
     options.seed = seed
     options.conditions.jitter = .milliseconds(15)
@@ -23,8 +22,7 @@ import Testing
     #expect(pair.receiver.peer.statistics.drops[.replay] > 0)  // the duplicates
   }
 
-  @Test("bursts of loss are repaired", arguments: 1...5 as ClosedRange<UInt64>)
-  func bursts(_ seed: UInt64) throws {
+  @Test(arguments: 1...5 as ClosedRange<UInt64>) func `bursts of loss are repaired`(_ seed: UInt64) throws {
     var options = PeerPair.Options()
     options.seed = seed
     let pair = try PeerPair(options)
@@ -38,8 +36,7 @@ import Testing
     #expect(pair.sender.peer.statistics.video.packetsRetransmitted > 0)
   }
 
-  @Test("an outage of two seconds ends with a key frame soon after")
-  func outage() throws {
+  @Test func `an outage of two seconds ends with a key frame soon after`() throws {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     pair.sender.source = SyntheticVideo(from: pair.now)
@@ -56,8 +53,9 @@ import Testing
     #expect(pair.receiver.frames.count > before + 20)
   }
 
-  @Test("a viewer on a narrow link has frames left out, not queued", arguments: 1...3 as ClosedRange<UInt64>)
-  func narrowLink(_ seed: UInt64) throws {
+  @Test(arguments: 1...3 as ClosedRange<UInt64>) func `a viewer on a narrow link has frames left out, not queued`(
+    _ seed: UInt64
+  ) throws {
     var options = PeerPair.Options()
     options.seed = seed
     let pair = try PeerPair(options)

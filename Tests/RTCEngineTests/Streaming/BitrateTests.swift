@@ -1,12 +1,13 @@
+import FeatureKit
 import RTCEngine
 import RTCPrimitives
 import RTCTestKit
 import Testing
 
 @Suite struct Bitrates {
-  /// S0.4, S0.44.
-  @Test("at 15 percent loss the rate falls by a quarter a second, down to the floor")
-  func heavyLoss() throws {
+  @Test(.feature("S0.4", "S0.44")) func `at 15 percent loss the rate falls by a quarter a second, down to the floor`()
+    throws
+  {
     let pair = try connectedPair()
     pair.network[pair.mediaDirection].loss = 0.2
     pair.run(for: .seconds(15))
@@ -19,9 +20,8 @@ import Testing
     for (before, after) in zip(times, times.dropFirst()).prefix(4) { #expect(after - before >= .seconds(1)) }
   }
 
-  /// S0.4, S0.46.
-  @Test("on a clean network the rate rises by 15 percent every five seconds, up to the ceiling")
-  func cleanNetwork() throws {
+  @Test(.feature("S0.4", "S0.46"))
+  func `on a clean network the rate rises by 15 percent every five seconds, up to the ceiling`() throws {
     let pair = try connectedPair()
     pair.run(for: .seconds(90))
     let rates = pair.sender.bitrates
@@ -35,8 +35,7 @@ import Testing
     #expect(pair.sender.peer.statistics.targetBitrate == .megabitsPerSecond(6))
   }
 
-  @Test("at three percent loss the rate stays")
-  func someLoss() throws {
+  @Test func `at three percent loss the rate stays`() throws {
     let pair = try connectedPair()
     pair.network[pair.mediaDirection].loss = 0.03
     pair.run(for: .seconds(30))
@@ -44,8 +43,7 @@ import Testing
     #expect((700_000...1_200_000).contains(rate))
   }
 
-  @Test("new limits count at once")
-  func limits() throws {
+  @Test func `new limits count at once`() throws {
     let pair = try connectedPair()
     pair.perform(pair.options.sender, .setBitrateLimits(BitrateLimits(maximum: .kilobitsPerSecond(400))))
     #expect(pair.sender.bitrates.last?.rate == .kilobitsPerSecond(400))
@@ -53,8 +51,7 @@ import Testing
     #expect(pair.sender.bitrates.last?.rate == .kilobitsPerSecond(400))
   }
 
-  @Test("the round trip is measured by reports")
-  func roundTrip() throws {
+  @Test func `the round trip is measured by reports`() throws {
     let pair = try connectedPair()
     pair.run(for: .seconds(5))
     let time = try #require(pair.sender.peer.statistics.roundTripTime)

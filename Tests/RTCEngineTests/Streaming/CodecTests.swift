@@ -31,9 +31,9 @@ import Testing
     return pair
   }
 
-  @Test(
-    "frames of every codec arrive as they left, whatever the loss", arguments: VideoCodec.allCases, [0, 0.05])
-  func arrive(_ codec: VideoCodec, _ loss: Double) throws {
+  @Test(arguments: VideoCodec.allCases, [0, 0.05]) func `frames of every codec arrive as they left, whatever the loss`(
+    _ codec: VideoCodec, _ loss: Double
+  ) throws {
     let pair = try connected(options(), loss: loss)
     var source = SyntheticVideo(from: pair.now)
     source.codec = codec
@@ -52,8 +52,9 @@ import Testing
     #expect(headers.count(where: \.marker) >= Int(statistics.framesSent))
   }
 
-  @Test("packets keep to the size that passes everywhere", arguments: VideoCodec.allCases)
-  func size(_ codec: VideoCodec) throws {
+  @Test(arguments: VideoCodec.allCases) func `packets keep to the size that passes everywhere`(_ codec: VideoCodec)
+    throws
+  {
     let pair = try connected(options(), loss: 0.02)
     var source = SyntheticVideo(frameSize: 3_000, keyFrameSize: 15_000, from: pair.now)
     source.codec = codec
@@ -64,8 +65,9 @@ import Testing
     #expect(sizes.max()! <= VideoSendStream.maximumPacketSize && sizes.max()! > 900)
   }
 
-  @Test("the last packet of a picture, lost before a pause, comes again unasked", arguments: VideoCodec.allCases)
-  func tail(_ codec: VideoCodec) throws {
+  @Test(arguments: VideoCodec.allCases) func `the last packet of a picture, lost before a pause, comes again unasked`(
+    _ codec: VideoCodec
+  ) throws {
     let pair = try connected(options())
     var source = SyntheticVideo(from: pair.now)
     source.codec = codec
@@ -81,8 +83,9 @@ import Testing
     #expect(FrameChain(pair.receiver.frames).isSound)
   }
 
-  @Test("the codec changes in the middle of the stream, at a key frame, and nothing is lost", arguments: [0, 0.05])
-  func change(_ loss: Double) throws {
+  @Test(arguments: [0, 0.05]) func `the codec changes in the middle of the stream, at a key frame, and nothing is lost`(
+    _ loss: Double
+  ) throws {
     let pair = try connected(options(), loss: loss)
     pair.sender.source = SyntheticVideo(from: pair.now)
     for codec in [VideoCodec.h264, .av1, .vp9, .vp8, .h264] {
@@ -99,8 +102,7 @@ import Testing
     #expect(Set(pair.receiver.frames.map(\.codec)).count == 4)
   }
 
-  @Test("frames of a codec that the far side does not know are left out, and no key frame is asked for")
-  func notAgreed() throws {
+  @Test func `frames of a codec that the far side does not know are left out, and no key frame is asked for`() throws {
     let pair = try connected(options(receiving: [.vp8]))
     #expect(pair.sender.peer.statistics.videoFormats == [.vp8])
     pair.sender.source = SyntheticVideo(from: pair.now)
@@ -114,8 +116,7 @@ import Testing
     #expect(pair.sender.keyFrameRequests.count == asked)
   }
 
-  @Test("bytes that are no frame of their codec are left out, and the next key frame goes out")
-  func notOfItsCodec() throws {
+  @Test func `bytes that are no frame of their codec are left out, and the next key frame goes out`() throws {
     let pair = try connected(options())
     for codec in [VideoCodec.h264, .av1] {
       var source = SyntheticVideo(from: pair.now)
@@ -131,8 +132,8 @@ import Testing
     #expect(pair.sender.peer.statistics.video.framesSkipped == 2)
   }
 
-  @Test("a key frame in HD of every codec needs little more packets than its bytes", arguments: VideoCodec.allCases)
-  func efficiency(_ codec: VideoCodec) throws {
+  @Test(arguments: VideoCodec.allCases)
+  func `a key frame in HD of every codec needs little more packets than its bytes`(_ codec: VideoCodec) throws {
     let pair = try connected(options())
     var source = SyntheticVideo(frameSize: 1_000, keyFrameSize: 16_000, from: pair.now)
     source.codec = codec

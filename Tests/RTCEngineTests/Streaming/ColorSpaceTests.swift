@@ -28,8 +28,7 @@ import Testing
     }
   }
 
-  @Test("key frames say what their samples mean, others do not")
-  func said() throws {
+  @Test func `key frames say what their samples mean, others do not`() throws {
     for (colorSpace, value) in [
       (ColorSpace.bt709Limited, ColorSpaceDescription.bt709Limited), (.bt601Limited, .bt601Limited),
       (.bt709Full, .bt709Full),
@@ -47,15 +46,13 @@ import Testing
     }
   }
 
-  @Test("nothing is said of what nobody knows")
-  func unsaid() throws {
+  @Test func `nothing is said of what nobody knows`() throws {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     #expect(described(pair, nil).allSatisfy { $0.value == nil })
   }
 
-  @Test("a far side without the extension is told nothing, and the statistics say so")
-  func notAgreed() throws {
+  @Test func `a far side without the extension is told nothing, and the statistics say so`() throws {
     var options = PeerPair.Options()
     options.rewrite = { _, description in
       description.split(separator: "\r\n").filter { !$0.contains("color-space") }.joined(separator: "\r\n") + "\r\n"

@@ -4,9 +4,8 @@ import RTCTestKit
 import Testing
 
 @Suite struct FramesArrive {
-  @Test(
-    "frames arrive as they left, in order, whatever the loss", arguments: [0, 0.02, 0.1, 0.3], [1, 2, 3, 4] as [UInt64])
-  func atAnyLoss(_ loss: Double, _ seed: UInt64) throws {
+  @Test(arguments: [0, 0.02, 0.1, 0.3], [1, 2, 3, 4] as [UInt64])
+  func `frames arrive as they left, in order, whatever the loss`(_ loss: Double, _ seed: UInt64) throws {
     var options = PeerPair.Options()
     options.seed = seed
     let pair = try PeerPair(options)

@@ -4,8 +4,9 @@ import RTCTestKit
 import Testing
 
 @Suite struct KeyFramesOnRequest {
-  @Test("an application's request for a key frame reaches the source once, however often it asks within a moment")
-  func merged() throws {
+  @Test func `an application's request for a key frame reaches the source once, however often it asks within a moment`()
+    throws
+  {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     pair.sender.source = SyntheticVideo(from: pair.now)
@@ -25,8 +26,7 @@ import Testing
     #expect(pair.sender.keyFrameRequests.count == before + 2)
   }
 
-  @Test("where PLI is not agreed, FIR does the same")
-  func byFIR() throws {
+  @Test func `where PLI is not agreed, FIR does the same`() throws {
     var options = PeerPair.Options()
     options.rewrite = { _, description in
       description.split(separator: "\r\n").filter { !$0.hasSuffix("nack pli") }.joined(separator: "\r\n") + "\r\n"
@@ -44,8 +44,7 @@ import Testing
     #expect(FrameChain(pair.receiver.frames).keyFrames == 4)
   }
 
-  @Test("the first request of a rest in which nothing is missing is let pass, the second is served")
-  func impatience() throws {
+  @Test func `the first request of a rest in which nothing is missing is let pass, the second is served`() throws {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     pair.sender.source = SyntheticVideo(from: pair.now)
@@ -61,8 +60,7 @@ import Testing
     #expect(pair.sender.keyFrameRequests.count == before + 1)
   }
 
-  @Test("a frame left out by the source is answered by a request, and nothing undecodable leaves")
-  func gapInTheSource() throws {
+  @Test func `a frame left out by the source is answered by a request, and nothing undecodable leaves`() throws {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     pair.sender.source = SyntheticVideo(from: pair.now)
@@ -74,8 +72,7 @@ import Testing
     #expect(pair.sender.peer.statistics.video.framesSkipped == 1)
   }
 
-  @Test("a source that never makes the key frame is asked again, but not for every frame")
-  func deafSource() throws {
+  @Test func `a source that never makes the key frame is asked again, but not for every frame`() throws {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     pair.sender.source = SyntheticVideo(interval: .milliseconds(10), from: pair.now)
@@ -87,8 +84,7 @@ import Testing
     #expect((5...11).contains(pair.sender.keyFrameRequests.count - before))
   }
 
-  @Test("an empty frame is nothing to send and breaks nothing")
-  func emptyFrame() throws {
+  @Test func `an empty frame is nothing to send and breaks nothing`() throws {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     var source = SyntheticVideo(from: pair.now)

@@ -35,23 +35,23 @@ import Testing
     }
   }
 
-  @Test func withoutReferencesAGapNeedsAKeyFrame() {
+  @Test func `without references a gap needs a key frame`() {
     #expect(sent([(1, .previous), (2, .previous), (4, .previous), (5, .previous)]) == [true, true, false, false])
   }
 
-  @Test func whatRefersToNothingLeftOutIsSent() {
+  @Test func `what refers to nothing left out is sent`() {
     // Every other frame is of the upper temporal layer, and 2 and 6 were left out.
     #expect(
       sent([(1, .frames([0])), (3, .frames([1])), (4, .frames([3])), (5, .frames([3])), (7, .frames([5]))])
         == [true, true, true, true, true])
   }
 
-  @Test func whatRefersToAFrameLeftOutNeedsAKeyFrame() {
+  @Test func `what refers to a frame left out needs a key frame`() {
     #expect(sent([(1, .frames([0])), (3, .frames([2])), (4, .frames([1]))]) == [true, false, false])
     #expect(sent([(1, .frames([0])), (3, .frames([1])), (4, .frames([2]))]) == [true, true, false])
   }
 
-  @Test func aFrameThatIsNotNewerOrReachesTooFarBackIsNotSent() {
+  @Test func `a frame that is not newer or reaches too far back is not sent`() {
     #expect(sent([(1, .previous), (1, .frames([0]))]) == [true, false])
     #expect(sent([(63, .frames([0])), (64, .frames([0]))]) == [true, true])
     #expect(sent([(64, .frames([0])), (65, .frames([0]))]) == [true, false])

@@ -5,16 +5,16 @@ import RTCTestKit
 import Testing
 
 @Suite struct Pacing {
-  @Test("a frame of ten kilobytes leaves whole and at once, on a lossy network too", arguments: [0, 0.2])
-  func smallFrame(_ loss: Double) throws {
+  @Test(arguments: [0, 0.2]) func `a frame of ten kilobytes leaves whole and at once, on a lossy network too`(
+    _ loss: Double
+  ) throws {
     let pair = try connectedPair(loss: loss)
     let left = send(frameSize: 10_000, on: pair)
     #expect(left.reduce(0) { $0 + $1.bytes.count } > 10_000)
     #expect(Set(left.map(\.time)).count == 1)
   }
 
-  @Test("a key frame of 200 kilobytes leaves in about 70 ms on a clean network")
-  func largeFrame() throws {
+  @Test func `a key frame of 200 kilobytes leaves in about 70 ms on a clean network`() throws {
     let pair = try connectedPair(loss: 0)
     let left = send(frameSize: 200_000, on: pair)
     let time = left.last!.time - left.first!.time
@@ -24,8 +24,7 @@ import Testing
     #expect(left.count { $0.time == left.first!.time } * 1_200 < 40_000)
   }
 
-  @Test("a key frame of 200 kilobytes is spread at high loss")
-  func largeFrameAtLoss() throws {
+  @Test func `a key frame of 200 kilobytes is spread at high loss`() throws {
     let pair = try connectedPair(loss: 0.2)
     let rate = pair.sender.peer.statistics.targetBitrate
     let left = send(frameSize: 200_000, on: pair)

@@ -24,8 +24,7 @@ import Testing
     pair.run(for: .milliseconds(40))
   }
 
-  @Test("frames of another rendition pass a viewer by until its key frame comes")
-  func passBy() throws {
+  @Test func `frames of another rendition pass a viewer by until its key frame comes`() throws {
     let pair = try connected()
     var (first, second) = (source(pair, 0), source(pair, 1, from: 100))
     send(first.next(pair.now), on: pair)
@@ -43,8 +42,7 @@ import Testing
     #expect(FrameChain(pair.receiver.frames).isSound)
   }
 
-  @Test("equal numbers of two renditions are not mistaken for each other")
-  func equalNumbers() throws {
+  @Test func `equal numbers of two renditions are not mistaken for each other`() throws {
     let pair = try connected()
     var (first, second) = (source(pair, 0), source(pair, 1))
     send(first.next(pair.now), on: pair)

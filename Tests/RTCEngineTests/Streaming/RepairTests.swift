@@ -5,8 +5,7 @@ import RTCWire
 import Testing
 
 @Suite struct Repair {
-  @Test("a lost packet comes again by RTX, and no frame twice")
-  func byRTX() throws {
+  @Test func `a lost packet comes again by RTX, and no frame twice`() throws {
     let pair = try lossyPair(PeerPair.Options())
     let statistics = pair.sender.peer.statistics.video
     #expect(statistics.packetsRetransmitted > 10)
@@ -20,8 +19,7 @@ import Testing
     #expect(FrameChain(pair.receiver.frames).isSound)
   }
 
-  @Test("without RTX the very same packet comes again")
-  func plainly() throws {
+  @Test func `without RTX the very same packet comes again`() throws {
     var options = PeerPair.Options()
     options.rewrite = { _, description in
       var kept: [String] = []
@@ -41,8 +39,7 @@ import Testing
     #expect(FrameChain(pair.receiver.frames).isSound)
   }
 
-  @Test("the last packet of a picture, lost before a pause, comes again unasked")
-  func tail() throws {
+  @Test func `the last packet of a picture, lost before a pause, comes again unasked`() throws {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     pair.sender.source = SyntheticVideo(from: pair.now)
@@ -59,8 +56,7 @@ import Testing
     #expect(FrameChain(pair.receiver.frames).isSound)
   }
 
-  @Test("a resting picture costs no repairs")
-  func noNeedlessTail() throws {
+  @Test func `a resting picture costs no repairs`() throws {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     pair.sender.source = SyntheticVideo(interval: .seconds(1), from: pair.now)
@@ -68,8 +64,7 @@ import Testing
     #expect(pair.sender.peer.statistics.video.packetsRetransmitted == 0)
   }
 
-  @Test("when repair fails the viewer asks for a key frame and goes on from it")
-  func givingUp() throws {
+  @Test func `when repair fails the viewer asks for a key frame and goes on from it`() throws {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     pair.sender.source = SyntheticVideo(from: pair.now)
@@ -86,8 +81,7 @@ import Testing
     #expect(chain.isSound && chain.keyFrames >= 2)
   }
 
-  @Test("a viewer that loses the first key frame asks for another, even when its request is lost too")
-  func firstKeyFrameLost() throws {
+  @Test func `a viewer that loses the first key frame asks for another, even when its request is lost too`() throws {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     pair.sender.source = SyntheticVideo(from: pair.now)

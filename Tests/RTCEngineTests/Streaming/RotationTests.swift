@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCEngine
 import RTCMedia
 import RTCPrimitives
@@ -17,8 +18,9 @@ import Testing
     }
   }
 
-  @Test("S0.72, S4.40: an upright picture carries no word of it, a turned one is turned there")
-  func turned() throws {
+  @Test(.feature("S0.72", "S4.40")) func `an upright picture carries no word of it, a turned one is turned there`()
+    throws
+  {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     let offer = try SessionDescription(parsing: #require(pair.offerer.localDescription))

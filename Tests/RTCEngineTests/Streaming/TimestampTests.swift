@@ -1,12 +1,11 @@
+import FeatureKit
 import RTCEngine
 import RTCPrimitives
 import RTCTestKit
 import Testing
 
 @Suite struct Timestamps {
-  /// S0.73, S4.41.
-  @Test("RTP timestamps follow the capture times at 90 kHz")
-  func followCaptureTimes() throws {
+  @Test(.feature("S0.73", "S4.41")) func `RTP timestamps follow the capture times at 90 kHz`() throws {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     pair.sender.source = SyntheticVideo(interval: .milliseconds(40), from: pair.now)
@@ -18,8 +17,9 @@ import Testing
     }
   }
 
-  @Test("sequence numbers, picture numbers and timestamps may wrap", arguments: [1, 2] as [UInt64])
-  func wrap(_ seed: UInt64) throws {
+  @Test(arguments: [1, 2] as [UInt64]) func `sequence numbers, picture numbers and timestamps may wrap`(_ seed: UInt64)
+    throws
+  {
     var options = PeerPair.Options()
     options.seed = seed
     options.bitrates.start = .megabitsPerSecond(6)

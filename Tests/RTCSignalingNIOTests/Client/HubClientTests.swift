@@ -1,3 +1,4 @@
+import FeatureKit
 import Logging
 import NIOCore
 import NIOPosix
@@ -27,8 +28,9 @@ import Testing
     return configuration
   }
 
-  /// S0.58, S3.6, S3.13.
-  @Test func `Two clients register, meet in a room and call each other`() async throws {
+  @Test(.feature("S0.58", "S3.6", "S3.13")) func `two clients register, meet in a room and call each other`()
+    async throws
+  {
     try await Bench.run(Self.configuration()) { bench in
       let address = try Self.address(bench.server)
       let (alice, bob) = (HubClient(address: address), HubClient(address: address))
@@ -62,8 +64,8 @@ import Testing
     }
   }
 
-  /// S3.50.
-  @Test func `A hub that goes and comes back finds its clients again, and what they said meanwhile arrives`()
+  @Test(.feature("S3.50"))
+  func `a hub that goes and comes back finds its clients again, and what they said meanwhile arrives`()
     async throws
   {
     let sessions = CannedSessions()
@@ -101,8 +103,7 @@ import Testing
     await second.shutdown()
   }
 
-  /// S3.50.
-  @Test func `After a restart of the hub a call finds who is not back yet`() async throws {
+  @Test(.feature("S3.50")) func `after a restart of the hub a call finds who is not back yet`() async throws {
     let sessions = CannedSessions()
     let logger = Logger(label: "test")
     var configuration = Self.configuration()
@@ -141,7 +142,7 @@ import Testing
     await second.shutdown()
   }
 
-  @Test func `Over TLS a certificate is checked by its roots or by the application`() async throws {
+  @Test func `over TLS a certificate is checked by its roots or by the application`() async throws {
     var configuration = Self.configuration()
     configuration.tls = TLSIdentity(
       certificates: Array(TestCertificate.certificate.utf8), privateKey: Array(TestCertificate.privateKey.utf8))
@@ -163,7 +164,7 @@ import Testing
     }
   }
 
-  @Test func `What stands in the way is said`() async throws {
+  @Test func `what stands in the way is said`() async throws {
     try await Bench.run(Self.configuration(token: "sesame")) { bench in
       let address = try Self.address(bench.server)
       await #expect(throws: HubClientError.badToken(hadToken: false)) {
@@ -197,7 +198,8 @@ import Testing
     }
   }
 
-  @Test func `S3.21: a server that takes the connection and says nothing is given up after the time-out`() async throws
+  @Test(.feature("S3.21")) func `a server that takes the connection and says nothing is given up after the time-out`()
+    async throws
   {
     let mute = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .childChannelInitializer { $0.eventLoop.makeSucceededVoidFuture() }
@@ -209,7 +211,7 @@ import Testing
     try await mute.close()
   }
 
-  @Test func `A client that is closed before it is connected ends at once`() async throws {
+  @Test func `a client that is closed before it is connected ends at once`() async throws {
     let client = HubClient(address: try #require(HubAddress("ws://127.0.0.1:1")))
     await client.close()
     var events = client.events.makeAsyncIterator()

@@ -1,7 +1,8 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
+import RTCDTLS
+import RTCSignalingNIO
 import Synchronization
 
 /// An HTTP server that answers as its script says, the worse the better.
@@ -17,6 +18,8 @@ final class ScriptedServer: Sendable {
     case reply(UInt, [(String, String)] = [], body: String = "")
     /// Bytes as they are, then the end of the connection.
     case raw(String)
+    /// The same, but by TLS the end comes without a goodbye.
+    case cutOff(String)
     /// Never answers.
     case silence
     /// A head, then a body that never ends.
@@ -38,15 +41,16 @@ final class ScriptedServer: Sendable {
     "\(scheme)://\(host):\(port)\(path)"
   }
 
-  init(tls: NIOSSLContext? = nil, _ script: @escaping @Sendable (Request) -> Act) async throws {
+  init(tls: TLSIdentity? = nil, _ script: @escaping @Sendable (Request) -> Act) async throws {
     let log = Log()
     self.log = log
+    let tls = try tls.map { try TLSContext.server($0) }
     listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
-          if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+          if let tls { try pipeline.addHandler(TLSHandler(TLSSession(tls))) }
           try pipeline.configureHTTPServerPipeline()
           try pipeline.addHandler(
             Player { request in
@@ -95,13 +99,16 @@ final class ScriptedServer: Sendable {
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         if !text.isEmpty { context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil) }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-      case .raw(let text):
+      case .raw(let text), .cutOff(let text):
+        let pipeline = context.pipeline.syncOperations
         // From the encoder's own place in the pipeline, that is, past it.
-        guard let encoder = try? context.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self) else {
-          return
-        }
+        guard let encoder = try? pipeline.context(handlerType: HTTPResponseEncoder.self) else { return }
         encoder.writeAndFlush(NIOAny(ByteBuffer(string: text)), promise: nil)
-        encoder.close(promise: nil)
+        if case .cutOff = act, let tls = try? pipeline.context(handlerType: TLSHandler.self) {
+          tls.close(promise: nil)
+        } else {
+          encoder.close(promise: nil)
+        }
       case .silence: break
       case .drip:
         let head = HTTPResponseHead(

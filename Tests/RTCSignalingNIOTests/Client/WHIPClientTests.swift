@@ -1,4 +1,6 @@
 import Glibc
+import NIOCore
+import NIOPosix
 import RTCSignaling
 import RTCSignalingNIO
 import Testing
@@ -16,11 +18,11 @@ import Testing
   /// Publishes to a scripted server and returns what came of it.
   func publish(
     to path: String = "/whip", token: String? = nil, timeout: Int64 = 10, bodyLimit: Int = 262_144,
-    tls: Bool = false, scheme: String = "http", trust: String? = nil,
+    tls: TLSIdentity? = nil, scheme: String = "http", trust: String? = nil,
     _ script: @escaping @Sendable (ScriptedServer.Request) -> ScriptedServer.Act,
     then check: (Result<WHIPPublication, WHIPError>, WHIPClient, ScriptedServer) async throws -> Void
   ) async throws {
-    let server = try await ScriptedServer(tls: tls ? TestCertificate.serverContext() : nil, script)
+    let server = try await ScriptedServer(tls: tls, script)
     var configuration = WHIPClient.Configuration()
     configuration.timeout = timeout
     configuration.bodyLimit = bodyLimit
@@ -41,7 +43,7 @@ import Testing
     if case .failure(let error) = result { error } else { nil }
   }
 
-  @Test func aPublicationIsMadeAmendedAndEnded() async throws {
+  @Test func `a publication is made amended and ended`() async throws {
     try await publish(
       token: "sesame",
       { request in
@@ -74,8 +76,9 @@ import Testing
       })
   }
 
-  @Test("a server without trickle is left in peace", arguments: [405, 415, 501] as [UInt])
-  func noTrickle(status: UInt) async throws {
+  @Test(arguments: [405, 415, 501] as [UInt]) func `a server without trickle is left in peace`(status: UInt)
+    async throws
+  {
     try await publish(
       { $0.method == "POST" ? Self.accepted : .reply(status) },
       then: { result, client, _ in
@@ -84,13 +87,13 @@ import Testing
       })
   }
 
-  @Test func aPublicationThatTheServerForgotCountsAsEnded() async throws {
+  @Test func `a publication that the server forgot counts as ended`() async throws {
     try await publish(
       { $0.method == "POST" ? Self.accepted : .reply(404) },
       then: { result, client, _ in try await client.delete(try result.get()) })
   }
 
-  @Test func redirectsAreFollowedAndTheTokenStaysAtHome() async throws {
+  @Test func `redirects are followed and the token stays at home`() async throws {
     let elsewhere = try await ScriptedServer { _ in Self.accepted }
     let away = elsewhere.url("/whip")
     try await publish(
@@ -108,7 +111,7 @@ import Testing
     await elsewhere.close()
   }
 
-  @Test func aRedirectLoopEnds() async throws {
+  @Test func `a redirect loop ends`() async throws {
     try await publish(
       { .reply(307, [("Location", $0.path == "/whip" ? "/b" : "/whip")]) },
       then: { result, _, server in
@@ -118,18 +121,17 @@ import Testing
   }
 
   @Test(
-    "a status that refuses is told",
     arguments: [
       (401, WHIPError.unauthorized(status: 401, hadToken: false)), (403, .unauthorized(status: 403, hadToken: false)),
       (404, .httpStatus(404, method: "POST", sentence: "")), (405, .httpStatus(405, method: "POST", sentence: "")),
       (500, .httpStatus(500, method: "POST", sentence: "")), (200, .httpStatus(200, method: "POST", sentence: "")),
       (302, .badRedirect(status: 302, location: nil)),
-    ] as [(UInt, WHIPError)])
-  func status(status: UInt, expected: WHIPError) async throws {
+    ] as [(UInt, WHIPError)]) func `a status that refuses is told`(status: UInt, expected: WHIPError) async throws
+  {
     try await publish({ _ in .reply(status) }, then: { result, _, _ in #expect(failure(result) == expected) })
   }
 
-  @Test func aServerThatSaysNothingIsGivenUp() async throws {
+  @Test func `a server that says nothing is given up`() async throws {
     try await publish(
       timeout: 1, { _ in .silence },
       then: { result, _, server in
@@ -137,7 +139,7 @@ import Testing
       })
   }
 
-  @Test func aServerThatDripsIsGivenUp() async throws {
+  @Test func `a server that drips is given up`() async throws {
     try await publish(
       timeout: 1, { _ in .drip },
       then: { result, _, server in
@@ -145,7 +147,7 @@ import Testing
       })
   }
 
-  @Test func anAnswerWithoutMeasureIsRefused() async throws {
+  @Test func `an answer without measure is refused`() async throws {
     try await publish(
       bodyLimit: 1000,
       { _ in
@@ -154,9 +156,8 @@ import Testing
       }, then: { result, _, _ in #expect(failure(result) == .tooLarge(limit: 1000)) })
   }
 
-  @Test(
-    "rubbish is the server's fault", arguments: ["hello", "\u{0}\u{1}", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 201 X\r\nA"])
-  func rubbish(text: String) async throws {
+  @Test(arguments: ["hello", "\u{0}\u{1}", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 201 X\r\nA"])
+  func `rubbish is the server's fault`(text: String) async throws {
     try await publish({ _ in .raw(text) }) { result, _, _ in
       #expect(failure(result)?.fault == .server)
       guard case .brokenAnswer = failure(result) else {
@@ -166,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func aServerThatHangsUpIsTold() async throws {
+  @Test func `a server that hangs up is told`() async throws {
     try await publish({ _ in .hangUp }) { result, _, _ in
       guard case .brokenAnswer = failure(result) else {
         Issue.record("\(result)")
@@ -175,7 +176,7 @@ import Testing
     }
   }
 
-  @Test func nobodyListeningIsTold() async throws {
+  @Test func `nobody listening is told`() async throws {
     let server = try await ScriptedServer { _ in .silence }
     let url = server.url("/whip")
     await server.close()
@@ -193,8 +194,8 @@ import Testing
     await client.shutdown()
   }
 
-  @Test func anUntrustedCertificateIsRefused() async throws {
-    try await publish(tls: true, scheme: "https", { _ in Self.accepted }) { result, _, server in
+  @Test func `an untrusted certificate is refused`() async throws {
+    try await publish(tls: TestCertificate.identity, scheme: "https", { _ in Self.accepted }) { result, _, server in
       guard case .tls(_, let reason) = failure(result) else {
         Issue.record("\(result)")
         return
@@ -204,19 +205,93 @@ import Testing
     }
   }
 
-  @Test func aTrustedOneIsNot() async throws {
+  /// Publishes by TLS to a server whose certificate is trusted.
+  func publish(
+    showing certificate: String, as identity: TLSIdentity, timeout: Int64 = 10,
+    _ script: @escaping @Sendable (ScriptedServer.Request) -> ScriptedServer.Act,
+    then check: (Result<WHIPPublication, WHIPError>, WHIPClient, ScriptedServer) async throws -> Void
+  ) async throws {
     let file = "/tmp/rtcast-test-\(getpid()).pem"
     let handle = try #require(fopen(file, "w"))
-    fputs(TestCertificate.certificate, handle)
+    fputs(certificate, handle)
     fclose(handle)
     defer { unlink(file) }
-    try await publish(tls: true, scheme: "https", trust: file, { _ in Self.accepted }) { result, _, _ in
+    try await publish(timeout: timeout, tls: identity, scheme: "https", trust: file, script, then: check)
+  }
+
+  @Test func `a trusted one is not`() async throws {
+    try await publish(showing: TestCertificate.certificate, as: TestCertificate.identity, { _ in Self.accepted }) {
+      (result, client, server) async throws in
       let publication = try result.get()
       #expect(publication.resource.scheme == .https)
+      try await client.delete(publication)
+      #expect(server.requests.map(\.method) == ["POST", "DELETE"])
     }
   }
 
-  @Test func speakingTLSToAServerThatDoesNotIsTold() async throws {
+  @Test(arguments: [
+    (TestCertificate.elsewhere, "the server's certificate is for another name"),
+    (TestCertificate.expired, "the server's certificate has expired"),
+  ]) func `a certificate whose name or time is wrong is refused although it is trusted`(
+    certificate: String, reason: String
+  ) async throws {
+    try await publish(showing: certificate, as: TestCertificate.identity(of: certificate), { _ in Self.accepted }) {
+      (result, _, server) async throws in
+      guard case .tls(_, reason) = failure(result) else {
+        Issue.record("\(result)")
+        return
+      }
+      #expect(server.requests.isEmpty)
+    }
+  }
+
+  /// An answer without a length is whole when the server says goodbye, and only then (RFC 9112 §9.8).
+  @Test(arguments: [false, true]) func `an answer that is cut off is not taken for a whole one`(isCutOff: Bool)
+    async throws
+  {
+    let text = "HTTP/1.1 201 Created\r\nContent-Type: application/sdp\r\nLocation: /r\r\n\r\nv=0\r\n"
+    try await publish(
+      showing: TestCertificate.certificate, as: TestCertificate.identity, { _ in isCutOff ? .cutOff(text) : .raw(text) }
+    ) { (result, _, _) async throws in
+      if isCutOff {
+        #expect(failure(result) == .brokenAnswer("the server closed the connection in the middle of it"))
+      } else {
+        let publication = try result.get()
+        #expect(publication.answer == "v=0\r\n")
+      }
+    }
+  }
+
+  @Test func `a server that takes the connection and never speaks TLS is given up`() async throws {
+    let mute = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .childChannelInitializer { $0.eventLoop.makeSucceededVoidFuture() }
+      .bind(host: "127.0.0.1", port: 0).get()
+    let address = try #require(WebAddress("https://127.0.0.1:\(mute.localAddress?.port ?? 0)/whip"))
+    var configuration = WHIPClient.Configuration()
+    configuration.timeout = 1
+    let client = WHIPClient(configuration: configuration)
+    await #expect(throws: WHIPError.tls(address, reason: "the handshake took too long; is it http:// there?")) {
+      try await client.publish(to: address.description, token: nil, offer: Self.offer)
+    }
+    await client.shutdown()
+    try await mute.close()
+  }
+
+  @Test func `a file without certificates to trust is named`() async throws {
+    var configuration = WHIPClient.Configuration()
+    configuration.trustRootsFile = "/nowhere.pem"
+    let client = WHIPClient(configuration: configuration)
+    let address = try #require(WebAddress("https://127.0.0.1:1/whip"))
+    await #expect(
+      throws: WHIPError.tls(
+        address, reason: "there are no certificates to trust in /nowhere.pem, or it cannot be read")
+    ) {
+      try await client.publish(to: address.description, token: nil, offer: Self.offer)
+    }
+    await client.shutdown()
+  }
+
+  @Test func `speaking TLS to a server that does not is told`() async throws {
     try await publish(scheme: "https", { _ in Self.accepted }) { result, _, _ in
       guard case .tls(_, let reason) = failure(result) else {
         Issue.record("\(result)")
@@ -226,7 +301,7 @@ import Testing
     }
   }
 
-  @Test func itPublishesNothingToAWHEPServerOfOurs() async throws {
+  @Test func `it publishes nothing to a WHEP server of ours`() async throws {
     try await Bench.run { bench in
       let client = WHIPClient()
       await #expect(throws: WHIPError.self) {

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct BodyLimitTests {
   let head = "POST /whep HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/sdp\r\n"
 
-  @Test func tenMegabytesAreRefusedBeforeTheyAreSent() async throws {
+  @Test func `ten megabytes are refused before they are sent`() async throws {
     try await Bench.run(limits: { $0.lingerTimeout = 50 }) { bench in
       var wire = try await bench.wire()
       try await wire.send(head + "Content-Length: 10485760\r\n\r\n")
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func tenMegabytesSentAnywayAreNotRead() async throws {
+  @Test func `ten megabytes sent anyway are not read`() async throws {
     try await Bench.run(limits: { $0.lingerTimeout = 50 }) { bench in
       var wire = try await bench.wire()
       let body = ByteBuffer(repeating: UInt8(ascii: "a"), count: 10 << 20)
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func aBodyInChunksIsCountedAsItComes() async throws {
+  @Test func `a body in chunks is counted as it comes`() async throws {
     try await Bench.run(limits: {
       $0.lingerTimeout = 50; $0.bodyBytes = 1000
     }) { bench in
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func aBodyInChunksWithinTheLimitIsWhole() async throws {
+  @Test func `a body in chunks within the limit is whole`() async throws {
     try await Bench.run { bench in
       var wire = try await bench.wire()
       try await wire.send(head + "Transfer-Encoding: chunked\r\n\r\n3\r\nv=0\r\n2\r\n\r\n\r\n0\r\n\r\n")
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func aClientThatAsksFirstIsToldToGoOnOrNotToBother() async throws {
+  @Test func `a client that asks first is told to go on or not to bother`() async throws {
     try await Bench.run(limits: { $0.lingerTimeout = 50 }) { bench in
       var wire = try await bench.wire()
       try await wire.send(head + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n")

@@ -3,7 +3,7 @@ import RTCSignalingNIO
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct CrossOriginTests {
-  @Test func pagesElsewhereMayWatchACastWithAToken() async throws {
+  @Test func `pages elsewhere may watch a cast with a token`() async throws {
     try await Bench.run(SignalingServerConfiguration(token: AccessToken("sesame"))) { bench in
       let origin = "Origin: https://player.example"
       let preflight = try await bench.ask(
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func aForeignSiteCannotReachACastThatIsMeantForThisMachine() async throws {
+  @Test func `a foreign site cannot reach a cast that is meant for this machine`() async throws {
     try await Bench.run { bench in
       #expect(try await bench.post(CannedSessions.plain, headers: ["Origin: https://evil.example"]).status == 403)
       #expect(try await bench.post(CannedSessions.plain, headers: ["Origin: null"]).status == 403)

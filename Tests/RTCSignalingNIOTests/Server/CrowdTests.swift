@@ -2,7 +2,7 @@ import RTCSignalingNIO
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct CrowdTests {
-  @Test func twoHundredOffersAtOnceAreAllAnswered() async throws {
+  @Test func `two hundred offers at once are all answered`() async throws {
     try await Bench.run { bench in
       let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<200 { group.addTask { try await bench.post(CannedSessions.plain).status } }
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func offersBeyondThoseThatMayWaitAreSentAway() async throws {
+  @Test func `offers beyond those that may wait are sent away`() async throws {
     try await Bench.run(limits: { $0.waitingOffers = 2 }) { bench in
       async let first = bench.post(CannedSessions.waiting)
       async let second = bench.post(CannedSessions.waiting)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func connectionsBeyondTheLimitAreToldAndClosed() async throws {
+  @Test func `connections beyond the limit are told and closed`() async throws {
     try await Bench.run(limits: {
       $0.connections = 2; $0.lingerTimeout = 10
     }) { bench in

@@ -2,15 +2,12 @@ import RTCSignalingNIO
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HostileRequestTests {
-  @Test(
-    "a head without measure is refused",
-    arguments: [
-      "GET /" + String(repeating: "a", count: 20_000) + " HTTP/1.1\r\nHost: localhost\r\n\r\n",
-      "GET / HTTP/1.1\r\nHost: localhost\r\nX: " + String(repeating: "a", count: 20_000) + "\r\n\r\n",
-      "GET / HTTP/1.1\r\nHost: localhost\r\n" + String(repeating: "X-Y: z\r\n", count: 3000) + "\r\n",
-      "GET / HTTP/1.1\r\nHost: localhost\r\n" + String(repeating: "a", count: 20_000),
-    ])
-  func tooLarge(text: String) async throws {
+  @Test(arguments: [
+    "GET /" + String(repeating: "a", count: 20_000) + " HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: localhost\r\nX: " + String(repeating: "a", count: 20_000) + "\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: localhost\r\n" + String(repeating: "X-Y: z\r\n", count: 3000) + "\r\n",
+    "GET / HTTP/1.1\r\nHost: localhost\r\n" + String(repeating: "a", count: 20_000),
+  ]) func `a head without measure is refused`(text: String) async throws {
     try await Bench.run(limits: { $0.lingerTimeout = 50 }) { bench in
       var wire = try await bench.wire()
       try await wire.send(text)
@@ -20,17 +17,14 @@ import Testing
     }
   }
 
-  @Test(
-    "what is not HTTP is refused",
-    arguments: [
-      "hello\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}", "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
-      "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
-      "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
-      "GET / HTTP/1.1\r\nHost: localhost\r\nno colon\r\n\r\n",
-      "POST /whep HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-      "POST /whep HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-    ])
-  func malformed(text: String) async throws {
+  @Test(arguments: [
+    "hello\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}", "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: localhost\r\nno colon\r\n\r\n",
+    "POST /whep HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "POST /whep HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+  ]) func `what is not HTTP is refused`(text: String) async throws {
     try await Bench.run(limits: { $0.lingerTimeout = 50 }) { bench in
       var wire = try await bench.wire()
       try await wire.send(text)
@@ -40,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func aSecondRequestBeforeTheFirstAnswerEndsTheConnection() async throws {
+  @Test func `a second request before the first answer ends the connection`() async throws {
     try await Bench.run { bench in
       var wire = try await bench.wire()
       let post = request("POST", "/whep", headers: ["Content-Type: application/sdp"], body: CannedSessions.waiting)
@@ -52,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func aClientThatLeavesBeforeItsAnswerLeavesNoSession() async throws {
+  @Test func `a client that leaves before its answer leaves no session`() async throws {
     try await Bench.run { bench in
       let wire = try await bench.wire()
       try await wire.send(

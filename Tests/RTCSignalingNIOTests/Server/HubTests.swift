@@ -28,7 +28,7 @@ import Testing
     return wire
   }
 
-  @Test func `Two clients register and one calls the other`() async throws {
+  @Test func `two clients register and one calls the other`() async throws {
     try await Self.run { bench in
       var alice = try await connect(bench, "/hub")
       var bob = try await connect(bench, "/hub")
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `Who says goodbye is gone at once, and is not waited for`() async throws {
+  @Test func `who says goodbye is gone at once, and is not waited for`() async throws {
     try await Self.run { bench in
       var alice = try await connect(bench, "/hub")
       try await alice.sendFrame(#"{"type":"register","id":"alice"}"#)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `A PeerJS client is welcomed by its address, and a SkyRTC client by its first word`() async throws {
+  @Test func `a PeerJS client is welcomed by its address, and a SkyRTC client by its first word`() async throws {
     try await Self.run { bench in
       #expect(try await bench.ask("GET", "/peerjs/id?ts=1").body.count == 36)
       var peer = try await connect(bench, "/peerjs?key=peerjs&id=p%201&token=t")
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `A frame beyond the limit is refused with a word before the close`() async throws {
+  @Test func `a frame beyond the limit is refused with a word before the close`() async throws {
     try await Self.run({ $0.messageBytes = 200 }) { bench in
       var wire = try await connect(bench, "/hub")
       try await wire.sendFrame(String(repeating: "x", count: 1000))
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `Who never registers is told and closed`() async throws {
+  @Test func `who never registers is told and closed`() async throws {
     try await Self.run({ $0.registerTimeout = .milliseconds(50) }) { bench in
       var wire = try await connect(bench, "/hub")
       #expect(await wire.frame()?.text.contains("never-registered") == true)
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `Refusals are HTTP answers`() async throws {
+  @Test func `refusals are HTTP answers`() async throws {
     try await Self.run { bench in
       #expect(try await bench.ask("GET", "/hub").status == 426)
       var wire = try await bench.wire()
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `The server says goodbye when it goes`() async throws {
+  @Test func `the server says goodbye when it goes`() async throws {
     var left: Wire?
     try await Self.run { bench in left = try await connect(bench, "/hub") }
     #expect(await left?.frame()?.text.contains("shutting-down") == true)

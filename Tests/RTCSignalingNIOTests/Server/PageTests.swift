@@ -2,7 +2,7 @@ import RTCSignalingNIO
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct PageTests {
-  @Test func thePageIsServedWholeAndSelfContained() async throws {
+  @Test func `the page is served whole and self contained`() async throws {
     try await Bench.run { bench in
       let page = try await bench.ask("GET", "/?token=x")
       #expect(page.status == 200)
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func aHeadRequestGetsTheHeadAlone() async throws {
+  @Test func `a head request gets the head alone`() async throws {
     try await Bench.run { bench in
       var wire = try await bench.wire()
       try await wire.send(request("HEAD", "/", headers: ["Connection: close"]))

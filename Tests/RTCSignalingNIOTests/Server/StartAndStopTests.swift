@@ -10,8 +10,9 @@ import Testing
     return try await SignalingServer.start(configuration, sessions: CannedSessions(), logger: Logger(label: "test"))
   }
 
-  @Test("it tells where it listens", arguments: ["127.0.0.1:0", "localhost:0", "[::1]:0"])
-  func address(text: String) async throws {
+  @Test(arguments: ["127.0.0.1:0", "localhost:0", "[::1]:0"]) func `it tells where it listens`(text: String)
+    async throws
+  {
     let server = try await start(text)
     #expect(server.address.port != 0)
     #expect(server.address.host == (try ListenAddress(parsing: text)).host)
@@ -22,7 +23,7 @@ import Testing
     await server.shutdown()
   }
 
-  @Test func aTakenPortIsNamed() async throws {
+  @Test func `a taken port is named`() async throws {
     let first = try await start("127.0.0.1:0")
     await #expect(throws: SignalingServerError.portTaken(first.address)) {
       try await start(first.address.description)
@@ -31,7 +32,7 @@ import Testing
     await (try start(first.address.description)).shutdown()  // free again
   }
 
-  @Test func theNetworkIsNotServedWithoutAToken() async throws {
+  @Test func `the network is not served without a token`() async throws {
     let everywhere = try ListenAddress(parsing: "0.0.0.0:0")
     await #expect(throws: SignalingServerError.refused(.exposedWithoutToken(everywhere))) {
       try await start("0.0.0.0:0")
@@ -39,7 +40,7 @@ import Testing
     await (try start("0.0.0.0:0", token: "sesame")).shutdown()
   }
 
-  @Test func anAddressOfAnotherMachineOrNoneIsNamed() async throws {
+  @Test func `an address of another machine or none is named`() async throws {
     let other = try ListenAddress(parsing: "192.0.2.1:0")
     await #expect(throws: SignalingServerError.notThisMachine(other)) { try await start("192.0.2.1:0", token: "x") }
     let nowhere = try ListenAddress(parsing: "nowhere.invalid:0")
@@ -48,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func shuttingDownLetsARunningRequestEndAndClosesTheRest() async throws {
+  @Test func `shutting down lets a running request end and closes the rest`() async throws {
     try await Bench.run(limits: { $0.shutdownGrace = 60_000 }) { bench in
       var resting = try await bench.wire()
       try await resting.send(request("GET", "/health"))
@@ -65,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func aCastThatNeverAnswersCannotHoldUpTheShutdown() async throws {
+  @Test func `a cast that never answers cannot hold up the shutdown`() async throws {
     try await Bench.run(limits: { $0.shutdownGrace = 30 }) { bench in
       var wire = try await bench.wire()
       try await wire.send(

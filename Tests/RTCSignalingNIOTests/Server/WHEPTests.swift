@@ -3,7 +3,7 @@ import RTCSignalingNIO
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct WHEPTests {
-  @Test func anOfferIsAnsweredAndTheSessionLivesUntilItIsDeleted() async throws {
+  @Test func `an offer is answered and the session lives until it is deleted`() async throws {
     try await Bench.run { bench in
       let opened = try await bench.post(CannedSessions.plain)
       #expect(opened.status == 201)
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func aStreamIsNamedByItsPath() async throws {
+  @Test func `a stream is named by its path`() async throws {
     try await Bench.run { bench in
       let known = try await bench.post(CannedSessions.plain, to: "/whep/main")
       #expect(known.status == 201)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func whatTheCastRefusesIsRefusedWithItsSentence() async throws {
+  @Test func `what the cast refuses is refused with its sentence`() async throws {
     try await Bench.run { bench in
       let refused = try await bench.post(CannedSessions.noCodec)
       #expect(refused.status == 406)
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func aBodyThatIsNotTextIsMalformed() async throws {
+  @Test func `a body that is not text is malformed`() async throws {
     try await Bench.run { bench in
       var wire = try await bench.wire()
       let head = "POST /whep HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/sdp\r\nContent-Length: 3\r\n\r\n"
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func aTokenIsAskedForWhereThereIsOne() async throws {
+  @Test func `a token is asked for where there is one`() async throws {
     try await Bench.run(SignalingServerConfiguration(token: AccessToken("sesame"))) { bench in
       let refused = try await bench.post(CannedSessions.plain)
       #expect(refused.status == 401)
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func aConnectionServesManyRequests() async throws {
+  @Test func `a connection serves many requests`() async throws {
     try await Bench.run { bench in
       var wire = try await bench.wire()
       for number in 1...20 {

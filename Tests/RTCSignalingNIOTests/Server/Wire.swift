@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOPosix
+import RTCDTLS
 import RTCSignaling
 import RTCSignalingNIO
 import Testing
@@ -11,11 +12,17 @@ struct Wire {
   private var incoming: AsyncStream<ByteBuffer>.Iterator
   private var held = ByteBuffer()
 
-  init(to address: ListenAddress) async throws {
+  /// - Parameter isSecure: by TLS, trusting whatever is shown.
+  init(to address: ListenAddress, isSecure: Bool = false) async throws {
     let (stream, continuation) = AsyncStream.makeStream(of: ByteBuffer.self)
     channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          if isSecure {
+            let session = try TLSSession(
+              try TLSContext(trusting: .system), to: .address("127.0.0.1"), judge: { _ in true })
+            try channel.pipeline.syncOperations.addHandler(TLSHandler(session))
+          }
           try channel.pipeline.syncOperations.addHandler(Collector(continuation))
         }
       }

@@ -184,7 +184,7 @@ import Testing
   ]
 
   @Test(arguments: CallBench.Start.allCases)
-  private func `Every input in every state does what it should, and nothing else`(start: Start) {
+  private func `every input in every state does what it should, and nothing else`(start: Start) {
     for (name, input, time) in Self.inputs {
       var bench = CallBench(start)
       bench.now = time

@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCPrimitives
 import RTCSignaling
 import Testing
@@ -7,7 +8,7 @@ import Testing
     .signal(CallSignal(call: call, body), from: peer)
   }
 
-  @Test func `S0.32: a call that does not connect within its time is given up`() {
+  @Test(.feature("S0.32")) func `a call that does not connect within its time is given up`() {
     var options = CallMachine.Options()
     options.connectTimeout = .seconds(7)
     var machine = CallMachine(me: "me", options: options)
@@ -20,7 +21,7 @@ import Testing
     #expect(machine.deadline == nil)
   }
 
-  @Test func `Both call at the same moment, and one call comes about`() {
+  @Test func `both call at the same moment, and one call comes about`() {
     var alice = CallBench(me: "alice")
     var bob = CallBench(me: "bob")
     #expect(alice.act(.call(peer: "bob", id: "a")).last == "ring a to bob")
@@ -33,14 +34,14 @@ import Testing
     #expect(alice.act(Self.signal(.accept, "a", from: "bob")) == ["connecting a", "open a with bob as caller"])
   }
 
-  @Test func `Names are compared as browsers compare them`() {
+  @Test func `names are compared as browsers compare them`() {
     // U+FF5E comes before U+1F600 by scalars, after it by UTF-16 units.
     var machine = CallBench(me: "\u{FF5E}")
     _ = machine.act(.call(peer: "\u{1F600}", id: "a"))
     #expect(machine.act(Self.signal(.ring(), "b", from: "\u{1F600}")).count == 3)
   }
 
-  @Test func `What came before the call was taken is not lost`() {
+  @Test func `what came before the call was taken is not lost`() {
     var bench = CallBench(.rung)
     #expect(bench.act(Self.signal(.description(kind: "offer", sdp: "v=0"), "c", from: "bob")) == [])
     #expect(bench.act(.candidate(ICECandidateInit(candidate: "candidate:1"), from: "bob", call: "c")) == [])
@@ -50,7 +51,7 @@ import Testing
       ])
   }
 
-  @Test func `What streams show is known before the tracks they belong to, and may change without a description`() {
+  @Test func `what streams show is known before the tracks they belong to, and may change without a description`() {
     var bench = CallBench(.connected)
     let answer = CallSignal(call: "c", .description(kind: "answer", sdp: "v=0"), streams: ["s": "screen"])
     #expect(bench.act(.signal(answer, from: "bob")) == [#"pass ["s=screen"]"#, "pass answer"])
@@ -59,7 +60,7 @@ import Testing
     #expect(bench.act(.signal(change, from: "eve")) == [])
   }
 
-  @Test func `A caller who never stops talking fills no memory`() {
+  @Test func `a caller who never stops talking fills no memory`() {
     var bench = CallBench(.rung)
     for _ in 0..<1_000 { _ = bench.act(.candidate(ICECandidateInit(candidate: "candidate:1"), from: "bob", call: "c")) }
     let huge = String(repeating: "x", count: 300_000)
@@ -67,7 +68,7 @@ import Testing
     #expect(bench.act(.answer(accept: true)).count == 3 + 128)
   }
 
-  @Test func `In a room nobody rings`() {
+  @Test func `in a room nobody rings`() {
     var bench = CallBench(me: "me", room: "r")
     #expect(
       bench.act(Self.signal(.ring(room: "r"), "c", from: "bob")) == [
@@ -77,13 +78,13 @@ import Testing
     #expect(newcomer.act(.call(peer: "bob", id: "n")) == ["ringing n as caller", "ring n in r to bob"])
   }
 
-  @Test func `S0.13: after the end the next call may come or go`() {
+  @Test(.feature("S0.13")) func `after the end the next call may come or go`() {
     var bench = CallBench(.connected)
     _ = bench.act(.hangUp)
     #expect(bench.act(.call(peer: "carol", id: "n")) == ["ringing n as caller", "ring n to carol"])
   }
 
-  @Test func `Every end has a word and a sentence`() {
+  @Test func `every end has a word and a sentence`() {
     let ends: [CallEnd] = [
       .hungUp, .hungUpRemotely, .rejected, .busy, .unsupported, .noAnswer, .missed, .unknownPeer, .vanished,
       .connectTimeout, .connectionLost("x"), .failed("x"), .signalingLost("x"),

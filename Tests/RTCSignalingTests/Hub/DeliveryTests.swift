@@ -1,10 +1,11 @@
+import FeatureKit
 import RTCPrimitives
 import RTCSignaling
 import Testing
 
 @Suite struct DeliveryTests {
-  /// S3.3, S3.7.
-  @Test func `Signals, candidates and goodbyes arrive with their sender, as they were written`() {
+  @Test(.feature("S3.3", "S3.7"))
+  func `signals, candidates and goodbyes arrive with their sender, as they were written`() {
     var bench = HubBench()
     bench.enter(1, as: "alice")
     bench.enter(2, as: "bob")
@@ -24,7 +25,7 @@ import Testing
     #expect(bench.take(1).isEmpty)
   }
 
-  @Test func `Nobody of the name is said at once`() {
+  @Test func `nobody of the name is said at once`() {
     var bench = HubBench()
     bench.enter(1, as: "alice")
     bench.say(1, #"{"type":"signal","to":"bob","data":{}}"#)
@@ -34,7 +35,7 @@ import Testing
       ])
   }
 
-  @Test func `Messages wait for one whose connection broke, who comes back with the secret`() {
+  @Test func `messages wait for one whose connection broke, who comes back with the secret`() {
     var bench = HubBench()
     bench.enter(1, as: "alice")
     bench.enter(2, as: "bob")
@@ -52,7 +53,7 @@ import Testing
     #expect(bench.take(3).last == #"{"type":"signal","from":"alice","data":8}"#)
   }
 
-  @Test func `Who does not come back loses the name, and senders are told`() {
+  @Test func `who does not come back loses the name, and senders are told`() {
     var bench = HubBench()
     bench.enter(1, as: "alice")
     bench.enter(2, as: "bob")
@@ -67,7 +68,7 @@ import Testing
     #expect(bench.news == [.registered("alice", .native), .registered("bob", .native), .left("bob")])
   }
 
-  @Test func `The owner takes the name from a connection that is still there`() {
+  @Test func `the owner takes the name from a connection that is still there`() {
     var bench = HubBench()
     bench.enter(1, as: "alice")
     bench.open(2)
@@ -80,7 +81,7 @@ import Testing
     #expect(bench.take(2).last == #"{"type":"bye","from":"bob"}"#)
   }
 
-  @Test func `After a restart of the hub the old secret still names its owner`() {
+  @Test func `after a restart of the hub the old secret still names its owner`() {
     var bench = HubBench()
     let line = #"{"type":"register","id":"alice","secret":"01010101010101010101010101010101"}"#
     bench.open(7)
@@ -91,7 +92,7 @@ import Testing
     #expect(bench.take(8).first?.contains(#""resumed":true"#) == true)
   }
 
-  @Test func `What waits is bounded`() {
+  @Test func `what waits is bounded`() {
     var bench = HubBench { $0.heldPerPeer = 2 }
     bench.enter(1, as: "alice")
     bench.enter(2, as: "bob")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct HubLimitTests {
   @Test(arguments: ["", "[]", "{", #"{"type":1}"#, #"{"type":"dance"}"#, #"{"type":"join"}"#, #"{"type":"ping",}"#])
-  func `What cannot be read is answered and changes nothing`(text: String) {
+  func `what cannot be read is answered and changes nothing`(text: String) {
     var bench = HubBench()
     bench.enter(1, as: "alice")
     bench.say(1, text)
@@ -13,14 +13,14 @@ import Testing
     #expect(bench.take(1) == [#"{"type":"pong"}"#])
   }
 
-  @Test func `Bytes that are no text are malformed`() {
+  @Test func `bytes that are no text are malformed`() {
     var bench = HubBench()
     bench.open(1)
     bench.handle(.received(bench.id(1), Array(#"{"type":""#.utf8) + [0xFF, 0xFE] + Array(#""}"#.utf8)))
     #expect(bench.take(1).map(errorCode) == ["malformed"])
   }
 
-  @Test func `A message beyond the limit is refused`() {
+  @Test func `a message beyond the limit is refused`() {
     var bench = HubBench { $0.messageBytes = 100 }
     bench.enter(1, as: "alice")
     bench.say(1, #"{"type":"ping","x":"\#(String(repeating: "x", count: 100))"}"#)
@@ -30,7 +30,7 @@ import Testing
     #expect(bench.closings[1] == 1009)
   }
 
-  @Test func `Who sends too fast is told, forgiven after a rest, and closed if it goes on`() {
+  @Test func `who sends too fast is told, forgiven after a rest, and closed if it goes on`() {
     var bench = HubBench {
       $0.messageBurst = 3
       $0.messagesPerSecond = 1
@@ -49,7 +49,7 @@ import Testing
     #expect(bench.take(1).isEmpty)
   }
 
-  @Test func `A slow reader is closed with a word, and the rest go on`() {
+  @Test func `a slow reader is closed with a word, and the rest go on`() {
     var bench = HubBench { $0.outgoingBytes = 2000 }
     for (client, name) in [(1, "a"), (2, "b"), (3, "c")] {
       bench.enter(client, as: name)
@@ -64,7 +64,7 @@ import Testing
     #expect(bench.take(3).last == #"{"type":"peer-left","room":"den","peer":"b"}"#)
   }
 
-  @Test func `A connection that says nothing is closed, and costs no name`() {
+  @Test func `a connection that says nothing is closed, and costs no name`() {
     var bench = HubBench()
     for client in 1...200 { bench.open(client) }
     #expect(bench.hub.counters.connections == 200)
@@ -74,7 +74,7 @@ import Testing
     #expect(bench.hub.deadline == nil)
   }
 
-  @Test func `Connections beyond the limit are sent away`() {
+  @Test func `connections beyond the limit are sent away`() {
     var bench = HubBench { $0.connections = 1 }
     bench.open(1)
     bench.open(2)
@@ -82,7 +82,7 @@ import Testing
     #expect(bench.closings == [2: 1013])
   }
 
-  @Test func `A quiet client is pinged, and taken for gone when it stays quiet`() {
+  @Test func `a quiet client is pinged, and taken for gone when it stays quiet`() {
     var bench = HubBench()
     bench.enter(1, as: "alice")
     bench.pass(.seconds(24))
@@ -99,7 +99,7 @@ import Testing
     #expect(bench.hub.counters.peers == 0)
   }
 
-  @Test func `At the end everybody is told`() {
+  @Test func `at the end everybody is told`() {
     var bench = HubBench()
     bench.enter(1, as: "alice")
     bench.open(2)
@@ -109,7 +109,7 @@ import Testing
     #expect(bench.hub.counters.peers == 0 && bench.hub.deadline == nil)
   }
 
-  @Test func `The figures are in Prometheus' format`() {
+  @Test func `the figures are in Prometheus' format`() {
     var bench = HubBench()
     bench.enter(1, as: "alice")
     bench.say(1, #"{"type":"dance"}"#)

@@ -4,8 +4,8 @@ import Testing
 
 /// Random clients against a hub: nobody gets what is not for them, and nothing is left when all are gone.
 @Suite struct HubModelTests {
-  @Test(arguments: 0..<40 as Range<UInt64>)
-  func `Messages reach those they are meant for and nobody else`(seed: UInt64) {
+  @Test(arguments: 0..<40 as Range<UInt64>) func `messages reach those they are meant for and nobody else`(seed: UInt64)
+  {
     var random = SeededGenerator(seed: seed)
     var bench = HubBench {
       $0.messageBurst = 1000

@@ -1,8 +1,9 @@
+import FeatureKit
 import RTCPrimitives
 import RTCSignaling
 import Testing
 
-/// docs/features.md S2.5–S2.13: offers with `type`, `src`, `dst` and a payload of `type`, `connectionId` and `sdp`.
+/// Offers with `type`, `src`, `dst` and a payload of `type`, `connectionId` and `sdp`.
 @Suite struct PeerJSTests {
   private func query(_ id: String, token: String = "tok", key: String = "peerjs") -> [String: String] {
     ["id": id, "token": token, "key": key]
@@ -11,7 +12,7 @@ import Testing
   private let offer =
     #"{"type":"OFFER","dst":"bob","payload":{"sdp":{"type":"offer","sdp":"v=0"},"type":"media","connectionId":"mc_1","x":1}}"#
 
-  @Test func `Two clients exchange an offer, an answer and candidates as they wrote them`() {
+  @Test func `two clients exchange an offer, an answer and candidates as they wrote them`() {
     var bench = HubBench()
     bench.open(1, .peerJS, query: query("alice"))
     bench.open(2, .peerJS, query: query("bob"))
@@ -36,7 +37,7 @@ import Testing
     #expect(bench.take(2).isEmpty)
   }
 
-  @Test func `A message waits for its receiver, else it expires once for both`() {
+  @Test func `a message waits for its receiver, else it expires once for both`() {
     var bench = HubBench()
     bench.open(1, .peerJS, query: query("alice"))
     _ = bench.take(1)
@@ -53,7 +54,7 @@ import Testing
     #expect(bench.hub.counters.heldMessages == 0)
   }
 
-  @Test func `A name is taken unless its token is shown`() {
+  @Test func `a name is taken unless its token is shown`() {
     var bench = HubBench()
     bench.open(1, .peerJS, query: query("alice"))
     bench.open(2, .peerJS, query: query("alice", token: "other"))
@@ -64,7 +65,7 @@ import Testing
     #expect(bench.hub.counters.peers == 1)
   }
 
-  @Test func `A wrong key or a missing id is an error`() {
+  @Test func `a wrong key or a missing id is an error`() {
     var bench = HubBench()
     bench.open(2, .peerJS, query: ["key": "peerjs"])
     #expect(bench.take(2).first?.hasPrefix(#"{"type":"ERROR","payload":{"msg":"#) == true)
@@ -77,7 +78,37 @@ import Testing
     #expect(guarded.take(2) == [#"{"type":"OPEN"}"#])
   }
 
-  @Test func `A client that takes leave gives its name back`() {
+  @Test(arguments: [
+    #"{"ping":"once"}"#, #"{"type":"PRANK"}"#, #"{"type":7}"#, #"{"type":null,"dst":"bob"}"#,
+    #"{"type":"OFFERED","dst":"bob","payload":{}}"#,
+  ]) func `a message of a type that nobody knows passes in silence`(_ message: String) {
+    var bench = HubBench()
+    bench.open(1, .peerJS, query: query("alice"))
+    bench.open(2, .peerJS, query: query("bob"))
+    _ = (bench.take(1), bench.take(2))
+    for _ in 0..<10 { bench.say(1, message) }
+    #expect(bench.take(1).isEmpty && bench.take(2).isEmpty && bench.closings.isEmpty)
+    bench.say(1, offer)
+    #expect(bench.take(2).count == 1)
+  }
+
+  @Test(.feature("S2.2")) func `who can be called is listed for those with the key`() {
+    var bench = HubBench()
+    bench.open(1, .peerJS, query: query("bob"))
+    bench.enter(2, as: "alice")
+    bench.open(3)
+    bench.say(3, #"{"type":"register","id":"hidden","listed":false}"#)
+    #expect(bench.hub.peerNames(showing: "peerjs") == ["alice", "bob"])
+    var guarded = HubBench(access: HubAccess(shared: AccessToken("sesame")))
+    guarded.open(1, .peerJS, query: query("bob", key: "sesame"))
+    #expect(guarded.hub.peerNames(showing: "peerjs") == nil)
+    #expect(guarded.hub.peerNames(showing: "sesame") == ["bob"])
+    // Where each name has a token of its own there is none for strangers.
+    let named = HubBench(access: HubAccess(perPeer: ["bob": AccessToken("his")!]))
+    #expect(named.hub.peerNames(showing: "his") == nil)
+  }
+
+  @Test func `a client that takes leave gives its name back`() {
     var bench = HubBench()
     bench.open(1, .peerJS, query: query("alice"))
     bench.say(1, #"{"type":"LEAVE"}"#)
@@ -85,7 +116,8 @@ import Testing
     #expect(bench.hub.counters.peers == 0)
   }
 
-  @Test func `S2.5–S2.13: a PeerJS client calls one of the native dialect, which rings, and is answered`() {
+  @Test(.feature("S2.5", "S2.6", "S2.7", "S2.8", "S2.9", "S2.10", "S2.11", "S2.12", "S2.13"))
+  func `a PeerJS client calls one of the native dialect, which rings, and is answered`() {
     var bench = HubBench()
     bench.open(1, .peerJS, query: query("alice"))
     bench.enter(2, as: "bob")
@@ -117,7 +149,8 @@ import Testing
     #expect(errorCode(bench.take(2).first) == "incompatible")
   }
 
-  @Test func `S2.3, S2.9: a connectionId of the first fourteen characters of a UUID names the call on both sides`() {
+  @Test(.feature("S2.3", "S2.9"))
+  func `a connectionId of the first fourteen characters of a UUID names the call on both sides`() {
     let connection = "0f8fad5bd9cb46"
     var bench = HubBench()
     bench.open(1, .peerJS, query: query("alice"))
@@ -133,8 +166,7 @@ import Testing
     #expect(bench.take(1).first?.contains(#""connectionId":"\#(connection)""#) == true)
   }
 
-  /// S2.4.
-  @Test func `A native client calls a PeerJS client, for whom the hub accepts`() {
+  @Test(.feature("S2.4")) func `a native client calls a PeerJS client, for whom the hub accepts`() {
     var bench = HubBench()
     bench.open(1, .peerJS, query: query("alice"))
     bench.enter(2, as: "bob")
@@ -166,7 +198,7 @@ import Testing
     #expect(bench.take(2) == [#"{"type":"bye","from":"alice"}"#])
   }
 
-  @Test func `A rejected PeerJS caller is told to leave`() {
+  @Test func `a rejected PeerJS caller is told to leave`() {
     var bench = HubBench()
     bench.open(1, .peerJS, query: query("alice"))
     bench.enter(2, as: "bob")

@@ -6,7 +6,7 @@ import Testing
 @Suite struct PresenceTests {
   private let first = "01010101-0101-4101-8101-010101010101"
 
-  @Test func `Who asks is told who else can be called, whatever their rooms`() {
+  @Test func `who asks is told who else can be called, whatever their rooms`() {
     var bench = HubBench()
     for (client, name) in [(1, "carol"), (2, "alice"), (3, "bob")] { bench.enter(client, as: name) }
     bench.say(2, #"{"type":"join","room":"den"}"#)
@@ -16,7 +16,7 @@ import Testing
     #expect(bench.take(3).isEmpty)
   }
 
-  @Test func `Who follows is told who comes and goes, until it says otherwise`() {
+  @Test func `who follows is told who comes and goes, until it says otherwise`() {
     var bench = HubBench()
     bench.enter(1, as: "alice")
     bench.say(1, #"{"type":"list","follow":true}"#)
@@ -35,7 +35,7 @@ import Testing
     #expect(bench.take(1) == [#"{"type":"present","peers":["carol"]}"#])
   }
 
-  @Test func `A broken connection is not yet gone, and a return is no arrival`() {
+  @Test func `a broken connection is not yet gone, and a return is no arrival`() {
     var bench = HubBench()
     bench.enter(1, as: "alice")
     bench.enter(2, as: "bob")
@@ -50,7 +50,7 @@ import Testing
     #expect(bench.take(1) == [#"{"type":"peer-gone","peer":"bob"}"#])
   }
 
-  @Test func `Nobody without a name, and so without the token, learns who is there`() {
+  @Test func `nobody without a name, and so without the token, learns who is there`() {
     var bench = HubBench(access: HubAccess(shared: AccessToken("sesame")))
     bench.open(1)
     bench.say(1, #"{"type":"list"}"#)
@@ -62,7 +62,7 @@ import Testing
     #expect(bench.take(1).isEmpty)
   }
 
-  @Test func `Those who do not want it, and SkyRTC clients, whom only their room can call, are not listed`() {
+  @Test func `those who do not want it, and SkyRTC clients, whom only their room can call, are not listed`() {
     var bench = HubBench()
     bench.enter(1, as: "alice")
     bench.say(1, #"{"type":"list","follow":true}"#)
@@ -79,7 +79,7 @@ import Testing
     #expect(errorCode(bench.take(1).last) == "malformed")
   }
 
-  @Test func `More followers than the limit get the list and a word, and questions count for what they cost`() {
+  @Test func `more followers than the limit get the list and a word, and questions count for what they cost`() {
     var bench = HubBench {
       $0.followers = 1
       $0.messageBurst = 25

@@ -3,7 +3,7 @@ import RTCSignaling
 import Testing
 
 @Suite struct RegistrationTests {
-  @Test func `A client gets its name, a secret and the ICE servers`() {
+  @Test func `a client gets its name, a secret and the ICE servers`() {
     var bench = HubBench(iceServers: [ICEServerLink(uri: "turn:t.example", username: "u", credential: "c")])
     bench.open(1)
     bench.say(1, #"{"type":"register","id":"alice"}"#)
@@ -15,7 +15,7 @@ import Testing
     #expect(bench.hub.counters.peers == 1)
   }
 
-  @Test func `Without a wish the hub chooses a name`() {
+  @Test func `without a wish the hub chooses a name`() {
     var bench = HubBench()
     bench.open(1)
     bench.say(1, #"{"type":"register"}"#)
@@ -23,7 +23,7 @@ import Testing
       bench.take(1).first?.hasPrefix(#"{"type":"registered","id":"01010101-0101-4101-8101-010101010101""#) == true)
   }
 
-  @Test func `A taken name stays with its owner, and the other may choose again`() {
+  @Test func `a taken name stays with its owner, and the other may choose again`() {
     var bench = HubBench()
     bench.enter(1, as: "alice")
     bench.open(2)
@@ -36,7 +36,7 @@ import Testing
     #expect(bench.take(1).isEmpty)
   }
 
-  @Test func `A connection registers once, and before anything else`() {
+  @Test func `a connection registers once, and before anything else`() {
     var bench = HubBench()
     bench.open(1)
     bench.say(1, #"{"type":"join","room":"r"}"#)
@@ -48,14 +48,14 @@ import Testing
   }
 
   @Test(arguments: ["", " a", "a ", "a/b", "a\\u0000", "a\\u202E", String(repeating: "x", count: 65)])
-  func `Names that confuse are refused`(name: String) {
+  func `names that confuse are refused`(name: String) {
     var bench = HubBench()
     bench.open(1)
     bench.say(1, #"{"type":"register","id":"\#(name)"}"#)
     #expect(errorCode(bench.take(1).first) == "bad-name")
   }
 
-  @Test func `The shared token is asked for, and a name's own goes before it`() throws {
+  @Test func `the shared token is asked for, and a name's own goes before it`() throws {
     let access = HubAccess(
       shared: AccessToken("sesame"), perPeer: ["alice": try #require(AccessToken("hers"))])
     var bench = HubBench(access: access)
@@ -73,14 +73,14 @@ import Testing
     #expect(bench.take(2).first?.contains("registered") == true)
   }
 
-  @Test func `Where only names have tokens, nobody takes another name`() throws {
+  @Test func `where only names have tokens, nobody takes another name`() throws {
     var bench = HubBench(access: HubAccess(perPeer: ["alice": try #require(AccessToken("hers"))]))
     bench.open(1)
     bench.say(1, #"{"type":"register","id":"bob","token":"hers"}"#)
     #expect(errorCode(bench.take(1).first) == "bad-token")
   }
 
-  @Test func `Guessing tokens ends the connection with a word`() {
+  @Test func `guessing tokens ends the connection with a word`() {
     var bench = HubBench(access: HubAccess(shared: AccessToken("sesame")))
     bench.open(1)
     for _ in 0..<6 { bench.say(1, #"{"type":"register","token":"x"}"#) }
@@ -88,7 +88,7 @@ import Testing
     #expect(bench.closings[1] == 1008)
   }
 
-  @Test func `No more names than the limit`() {
+  @Test func `no more names than the limit`() {
     var bench = HubBench { $0.peers = 1 }
     bench.enter(1, as: "alice")
     bench.open(2)

@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCPrimitives
 import RTCSignaling
 import Testing
@@ -18,7 +19,7 @@ import Testing
     return bench
   }
 
-  @Test func `S3.50: What is said to one who is not back yet waits for him, in its order`() {
+  @Test(.feature("S3.50")) func `what is said to one who is not back yet waits for him, in its order`() {
     var bench = bench()
     bench.say(1, #"{"type":"signal","to":"bob","data":1}"#)
     bench.pass(.seconds(2))
@@ -36,7 +37,7 @@ import Testing
     #expect(bench.take(1).isEmpty && bench.hub.counters.heldMessages == 0)
   }
 
-  @Test func `A client that was not there before is served the same`() {
+  @Test func `a client that was not there before is served the same`() {
     var bench = bench()
     bench.enter(3, as: "carol")
     bench.say(3, #"{"type":"signal","to":"bob","data":1}"#)
@@ -45,7 +46,7 @@ import Testing
     #expect(bench.take(2).last == #"{"type":"signal","from":"carol","data":1}"#)
   }
 
-  @Test func `Who does not come back in time is unknown, and after that at once`() {
+  @Test func `who does not come back in time is unknown, and after that at once`() {
     var bench = bench()
     bench.pass(.seconds(9))
     bench.say(1, #"{"type":"signal","to":"bob","data":1}"#)
@@ -57,7 +58,7 @@ import Testing
     #expect(bench.hub.counters.heldMessages == 0 && bench.hub.counters.heldBytes == 0)
   }
 
-  @Test func `A hub that begins with strangers, or has run for long, says at once whom it does not know`() {
+  @Test func `a hub that begins with strangers, or has run for long, says at once whom it does not know`() {
     var fresh = HubBench()
     fresh.open(1)
     fresh.say(1, line("alice", 1, isReturning: false))
@@ -74,7 +75,7 @@ import Testing
     #expect(old.take(1).map(errorCode) == ["unknown-peer"])
   }
 
-  @Test func `What waits is bounded, and names that nobody can have are refused`() {
+  @Test func `what waits is bounded, and names that nobody can have are refused`() {
     var bench = bench {
       $0.heldPerPeer = 2
       $0.heldMessages = 3

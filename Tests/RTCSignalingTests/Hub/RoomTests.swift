@@ -1,10 +1,11 @@
+import FeatureKit
 import RTCPrimitives
 import RTCSignaling
 import Testing
 
 @Suite struct RoomTests {
-  /// S3.9–S3.12.
-  @Test func `The newcomer learns who is there, and they of the newcomer`() {
+  @Test(.feature("S3.9", "S3.10", "S3.11", "S3.12")) func `the newcomer learns who is there, and they of the newcomer`()
+  {
     var bench = HubBench()
     for (client, name) in [(1, "a"), (2, "b"), (3, "c")] {
       bench.enter(client, as: name)
@@ -27,7 +28,7 @@ import Testing
     #expect(bench.hub.counters.rooms == 0)
   }
 
-  @Test func `A lost connection keeps its place for a while, and gets the list when it is back`() {
+  @Test func `a lost connection keeps its place for a while, and gets the list when it is back`() {
     var bench = HubBench()
     for (client, name) in [(1, "a"), (2, "b")] {
       bench.enter(client, as: name)
@@ -44,7 +45,7 @@ import Testing
     #expect(bench.take(1).last == #"{"type":"peer-left","room":"den","peer":"b"}"#)
   }
 
-  @Test func `Rooms, their members and each one's rooms are limited`() {
+  @Test func `rooms, their members and each one's rooms are limited`() {
     var bench = HubBench {
       $0.rooms = 2
       $0.roomMembers = 1

@@ -1,8 +1,8 @@
+import FeatureKit
 import RTCPrimitives
 import RTCSignaling
 import Testing
 
-/// docs/features.md S3.9–S3.12 and S3.22–S3.34.
 @Suite struct SkyRTCTests {
   private let first = "01010101-0101-4101-8101-010101010101"
   private let second = "02020202-0202-4202-8202-020202020202"
@@ -16,7 +16,8 @@ import Testing
     return bench
   }
 
-  @Test func `S3.23–S3.26: members and the newcomer learn of each other, and of leavers`() {
+  @Test(.feature("S3.23", "S3.24", "S3.25", "S3.26"))
+  func `members and the newcomer learn of each other, and of leavers`() {
     var bench = bench()
     #expect(
       bench.take(1) == [
@@ -32,7 +33,8 @@ import Testing
     #expect(bench.take(1) == [#"{"eventName":"_remove_peer","data":{"socketId":"\#(second)"}}"#])
   }
 
-  @Test func `S3.27–S3.33: offers, answers and candidates with label and id are handed on`() {
+  @Test(.feature("S3.27", "S3.28", "S3.29", "S3.30", "S3.31", "S3.32", "S3.33"))
+  func `offers, answers and candidates with label and id are handed on`() {
     var bench = bench()
     _ = bench.take(1)
     bench.say(2, #"{"eventName":"__offer","data":{"sdp":{"type":"offer","sdp":"v=0"},"socketId":"\#(first)"}}"#)
@@ -49,7 +51,7 @@ import Testing
     )
   }
 
-  @Test func `S3.33: a native client in the room sends candidates that carry id and label`() {
+  @Test(.feature("S3.33")) func `a native client in the room sends candidates that carry id and label`() {
     var bench = bench()
     bench.enter(3, as: "carol")
     bench.say(3, #"{"type":"join","room":"100"}"#)
@@ -80,7 +82,7 @@ import Testing
       ])
   }
 
-  @Test func `S3.34: a SkyRTC newcomer calls a native member, whom nobody rings`() {
+  @Test(.feature("S3.34")) func `a SkyRTC newcomer calls a native member, whom nobody rings`() {
     var bench = bench()
     bench.enter(3, as: "carol")
     bench.say(3, #"{"type":"join","room":"100"}"#)
@@ -105,14 +107,14 @@ import Testing
     #expect(bench.hub.counters.bridges == 0)
   }
 
-  @Test func `A SkyRTC client in another room cannot be called`() {
+  @Test func `a SkyRTC client in another room cannot be called`() {
     var bench = bench()
     bench.enter(3, as: "carol")
     bench.say(3, #"{"type":"signal","to":"\#(first)","data":{"call":"k","type":"call","media":{}}}"#)
     #expect(bench.take(3).map(errorCode) == ["incompatible"])
   }
 
-  @Test func `What cannot be read is said by an event`() {
+  @Test func `what cannot be read is said by an event`() {
     var bench = bench()
     _ = bench.take(1)
     bench.say(1, #"{"eventName":"__dance","data":{}}"#)

@@ -33,8 +33,7 @@ import Testing
   @Test(arguments: [
     "", "80c800", "80c80001", "80c80001000000", "40cb0000", "80cb0000 00", "80cb0000 80cbffff",
     "a0cb0000", "a0cb000100000000", "a0cb000100000008", "a0cb000100000004 80cb0000",
-  ])
-  func `bad lengths, versions and padding are refused whole`(dump: String) {
+  ]) func `bad lengths, versions and padding are refused whole`(dump: String) {
     #expect(walk(dump) == nil)
   }
 }

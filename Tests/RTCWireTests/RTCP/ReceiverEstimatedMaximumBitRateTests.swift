@@ -30,8 +30,8 @@ import Testing
   @Test(
     arguments: [
       (0, 0), (-5, 0), (262_143, 262_143), (262_145, 262_144), (1_000_001, 1_000_000), (.max, .max - 0x1FFF_FFFF_FFFF),
-    ] as [(Int64, Int64)])
-  func `rates keep 18 bits`(rate: Int64, kept: Int64) throws {
+    ] as [(Int64, Int64)]) func `rates keep 18 bits`(rate: Int64, kept: Int64) throws
+  {
     #expect(try #require(parsed(written(rate))).rate.bitsPerSecond == kept)
   }
 
@@ -43,8 +43,7 @@ import Testing
   @Test(arguments: [
     "8fce0004 00000001 00000000 52454d43 00000001", "8fce0004 00000001 00000000 52454d42 01000001",
     "8fce0003 00000001 00000000 52454d42",
-  ])
-  func `what is not REMB, or too short, is refused`(dump: String) {
+  ]) func `what is not REMB, or too short, is refused`(dump: String) {
     #expect(parsed(wireBytes(dump)) == nil)
   }
 }

@@ -10,8 +10,7 @@ import Testing
         == SourceDescription(source: SSRC(0xC0E5_D0B6), canonicalName: "rtcast"))
   }
 
-  @Test(arguments: [0, 1, 2, 3, 4, 5, 254, 255])
-  func `a name of any length makes the round trip`(count: Int) {
+  @Test(arguments: [0, 1, 2, 3, 4, 5, 254, 255]) func `a name of any length makes the round trip`(count: Int) {
     let description = SourceDescription(source: SSRC(7), canonicalName: String(repeating: "x", count: count))
     let bytes = writtenBytes { description.write(into: &$0) }
     #expect(bytes.count == description.size && bytes.last == 0)
@@ -27,8 +26,7 @@ import Testing
 
   @Test(arguments: [
     "80ca0000", "81ca0000", "81ca0001 00000001", "81ca0002 00000001 01ff6161", "81ca0002 00000001 61610161",
-  ])
-  func `a description without a whole name is refused`(dump: String) {
+  ]) func `a description without a whole name is refused`(dump: String) {
     #expect(withFirstPacket(wireBytes(dump)) { SourceDescription(parsing: $0) } == nil)
   }
 

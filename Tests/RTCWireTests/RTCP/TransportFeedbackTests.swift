@@ -73,8 +73,7 @@ import Testing
     "8fcd0005 00000001 00000002 00010001 00000000 6001 0400",  // reserved symbol in a run
     "8fcd0005 00000001 00000002 00010007 00000000 c003 0400",  // reserved symbol in a vector
     "8fcd0003 00000001 00000002 00010001",
-  ])
-  func `what does not fit is refused`(dump: String) {
+  ]) func `what does not fit is refused`(dump: String) {
     #expect(statuses(wireBytes(dump)) == nil)
   }
 

@@ -38,8 +38,7 @@ import Testing
     "", "80", "80600001 00000002 000000", "40600001 00000002 00000003", "81600001 00000002 00000003 aaaaaa",
     "90600001 00000002 00000003 bede00", "90600001 00000002 00000003 bedeffff 00000000",
     "a0600001 00000002 00000003 00", "a0600001 00000002 00000003 0003", "a0600001 00000002 00000003",
-  ])
-  func `hostile lengths are refused`(dump: String) {
+  ]) func `hostile lengths are refused`(dump: String) {
     #expect(parsing(wireBytes(dump), RTPHeader.init(parsing:)) == nil)
   }
 }

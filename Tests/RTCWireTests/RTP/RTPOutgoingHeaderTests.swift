@@ -61,8 +61,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [14, 15, 200] as [UInt8])
-  func `every extension comes back in either form`(lastID: UInt8) throws {
+  @Test(arguments: [14, 15, 200] as [UInt8]) func `every extension comes back in either form`(lastID: UInt8) throws {
     var map = RTPHeaderExtensionMap(offering: RTPHeaderExtensionURI.allCases)
     map[.audioLevel] = lastID
     let header = header { $0.extensions = allExtensions() }

@@ -10,13 +10,12 @@ import Testing
     "candidate:4 1 tcp 2105458943 9c7a0f2e-1b1a-4b8a-9c69-0d2cf2ab0e57.local 9 typ host tcptype active",
     "candidate:5 1 tcp 1518280447 turn.example.org 443 typ relay raddr 0.0.0.0 rport 0 tcptype passive ufrag a+/9",
     "candidate:6 256 tcp 4294967295 192.0.2.7 65535 typ prflx tcptype so",
-  ])
-  func goodOnesComeBackAsWritten(_ text: String) {
+  ]) func `good ones come back as written`(_ text: String) {
     #expect(CandidateDescription(parsing: text)?.description == text)
     #expect(CandidateDescription(parsing: "a=" + text)?.description == text)
   }
 
-  @Test func browsersAdditionsAreUnderstoodOrPassedOver() throws {
+  @Test func `browsers additions are understood or passed over`() throws {
     let chromium = try #require(
       CandidateDescription(
         parsing: "candidate:1 1 UDP 2113937151 a.local 50000 typ host generation 0 ufrag x9f2 network-cost 999"))
@@ -39,8 +38,7 @@ import Testing
     "candidate:1 1 udp 1 192.0.2.1 9 typ unknown", "candidate:1 1 udp 1 192.0.2.1 9 is host",
     "candidate:1 1 tcp 1 192.0.2.1 9 typ host tcptype odd", "candidate:1 1 udp 1 a\nb.local 9 typ host",
     "candidate:123456789012345678901234567890123 1 udp 1 192.0.2.1 9 typ host",
-  ])
-  func badOnesAreNone(_ text: String) {
+  ]) func `bad ones are none`(_ text: String) {
     #expect(CandidateDescription(parsing: text) == nil)
   }
 }

@@ -1,5 +1,6 @@
 import RTCPrimitives
 import RTCWire
+import SDPKit
 import Testing
 
 @Suite struct RealDescriptionTests {
@@ -9,8 +10,7 @@ import Testing
     HandmadeOffers.webrtcbin,
   ]
 
-  @Test(arguments: all.indices)
-  func whatIsWrittenReadsTheSame(_ index: Int) throws {
+  @Test(arguments: all.indices) func `what is written reads the same`(_ index: Int) throws {
     let read = try SessionDescription(parsing: Self.all[index])
     #expect(read.media.allSatisfy { $0.transport.credentials != nil || $0.isBundleOnly })
     let written = read.description
@@ -18,13 +18,12 @@ import Testing
     #expect(try SessionDescription(parsing: written) == read)
   }
 
-  @Test(arguments: all.indices)
-  func lineEndingsDoNotMatter(_ index: Int) throws {
+  @Test(arguments: all.indices) func `line endings do not matter`(_ index: Int) throws {
     let crlf = Self.all[index].split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n")
     #expect(try SessionDescription(parsing: crlf) == SessionDescription(parsing: Self.all[index]))
   }
 
-  @Test func aChromiumCallIsUnderstood() throws {
+  @Test func `a chromium call is understood`() throws {
     let offer = try SessionDescription(parsing: ChromiumOffers.call)
     #expect(offer.bundles == [["0", "1", "2"]])
     #expect(offer.media.map(\.kind) == [.audio, .video, .application])
@@ -46,7 +45,7 @@ import Testing
     #expect(offer.media[2].formats == ["webrtc-datachannel"])
   }
 
-  @Test func sessionLevelSayingsReachEverySection() throws {
+  @Test func `session level sayings reach every section`() throws {
     let offer = try SessionDescription(parsing: FirefoxOffers.call)
     #expect(offer.media.allSatisfy { $0.transport.fingerprints.count == 1 && $0.transport.supportsTrickle })
     let video = offer.media[1]
@@ -56,12 +55,12 @@ import Testing
     #expect(video.parametersOf(120)?["max-fs"] == "12288")
   }
 
-  @Test func simulcastIsKept() throws {
+  @Test func `simulcast is kept`() throws {
     let video = try SessionDescription(parsing: ChromiumOffers.simulcast).media[2]
     #expect(video.restrictions == ["q send", "h send", "f send"] && video.simulcast == "send q;h;f")
   }
 
-  @Test func payloadTypesWithoutMappingHaveTheirAssignedMeaning() throws {
+  @Test func `payload types without mapping have their assigned meaning`() throws {
     let text = "v=0\no=- 1 1 IN IP4 0.0.0.0\ns=-\nt=0 0\nm=audio 9 UDP/TLS/RTP/SAVPF 0 8 9 77\na=rtcp-fb:* nack\n"
     let audio = try SessionDescription(parsing: text).media[0]
     #expect(audio.payloads.map(\.name) == ["PCMU", "PCMA", "G722"])
@@ -69,7 +68,7 @@ import Testing
     #expect(audio.formats == ["0", "8", "9", "77"])
   }
 
-  @Test func nothingAnApplicationSetsCanBeginALine() throws {
+  @Test func `nothing an application sets can begin a line`() throws {
     var offer = try SessionDescription(parsing: HandmadeOffers.safari)
     offer.media[0].streamIdentifiers = [MediaStreamIdentifier(stream: "x\r\na=ice-lite", track: "y\nm=audio")]
     let read = try SessionDescription(parsing: offer.description)

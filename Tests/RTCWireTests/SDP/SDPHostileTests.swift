@@ -1,4 +1,5 @@
 import RTCWire
+import SDPKit
 import Testing
 
 @Suite struct SDPHostileTests {
@@ -12,7 +13,7 @@ import Testing
     } catch { return error }
   }
 
-  @Test func sizesAreBounded() {
+  @Test func `sizes are bounded`() {
     #expect(
       failure(Self.head + String(repeating: "a=x\n", count: 100_000))?.reason == .tooMany("bytes", limit: 262_144))
     let many = failure(Self.head + String(repeating: "a=x\n", count: 5_000))
@@ -31,8 +32,7 @@ import Testing
     "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\n", "v=0\r\no=- x 1 IN IP4 0.0.0.0\r\ns=-\r\n",
     "v=0\r\no=- 1 99999999999999999999 IN IP4 0.0.0.0\r\ns=-\r\n", "v=0\r\no=- 1 1 IN IP4\r\ns=-\r\n",
     "{\"sdp\": \"v=0\"}", "\u{1F600}=1", "v=0\0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\n",
-  ])
-  func whatIsNoDescriptionIsRefused(_ text: String) {
+  ]) func `what is no description is refused`(_ text: String) {
     #expect(failure(text) != nil)
   }
 
@@ -41,8 +41,7 @@ import Testing
     "m=video +9 UDP/TLS/RTP/SAVPF 96", "x=1", "v=0", "a", "=", "a=fingerprint:sha-256 zz", "a=fingerprint:sha-256",
     "a=fingerprint:sha-256 AB:CD", "a=setup:never", "a=ice-ufrag:abc", "a=ice-pwd:short", "a=ice-ufrag:with space",
     "a=group:BUNDLE 0 0", "a=x\u{7}y", "a=x\ry",
-  ])
-  func brokenSessionLinesAreNamed(_ line: String) {
+  ]) func `broken session lines are named`(_ line: String) {
     #expect(failure(Self.head + line + "\r\n")?.line == 5)
   }
 
@@ -53,12 +52,11 @@ import Testing
     "a=ssrc:4294967296 cname:x", "a=ssrc:-1 cname:x", "a=ssrc", "a=ssrc-group:FID", "a=ssrc-group:FID 1 x", "a=msid:",
     "a=msid:a b c", "a=mid:", "a=mid:two words", "a=mid", "a=rtcp-fb:200 nack", "a=rtcp-fb:96", "a=sctp-port:65536",
     "a=max-message-size:99999999999999999999999", "b=AS:-5", "b=AS", "t=0 0", "o=- 1 1 IN IP4 0.0.0.0", "q=1", "a=rid",
-  ])
-  func brokenMediaLinesAreNamed(_ line: String) {
+  ]) func `broken media lines are named`(_ line: String) {
     #expect(failure(Self.head + Self.video + line + "\r\n")?.line == 6)
   }
 
-  @Test func contradictionsAreRefused() {
+  @Test func `contradictions are refused`() {
     let media = Self.head + Self.video + "a=mid:a\r\n"
     #expect(failure(media + Self.video + "a=mid:a\r\n")?.reason == .duplicate("mid a"))
     #expect(failure(media + "a=mid:b\r\n") == SDPError(line: 7, reason: .duplicate("mid")))
@@ -67,17 +65,29 @@ import Testing
     #expect(failure(mapped + "a=rtpmap:96 VP8/90000\r\n") == nil)
   }
 
-  @Test func anyPrefixAndAnyFlippedByteIsSurvived() {
+  @Test func `any prefix and any flipped byte is survived`() {
     let bytes = Array(FirefoxOffers.call.utf8)
-    for end in stride(from: 0, to: bytes.count, by: 97) { _ = failure(String(decoding: bytes[..<end], as: UTF8.self)) }
+    for end in stride(from: 0, to: bytes.count, by: 97) { expectUsable(bytes[..<end]) }
     for (step, index) in stride(from: 0, to: bytes.count, by: 61).enumerated() {
       var copy = bytes
       copy[index] = UInt8(truncatingIfNeeded: step &* 37)
-      _ = failure(String(decoding: copy, as: UTF8.self))
+      expectUsable(copy[...])
     }
   }
 
-  @Test func unreadableCandidatesAreLeftOut() throws {
+  /// Either a description that reads the same when it is written again, or an error at a line that is there.
+  private func expectUsable(_ bytes: ArraySlice<UInt8>) {
+    let text = String(decoding: bytes, as: UTF8.self)
+    do throws(SDPError) {
+      let description = try SessionDescription(parsing: text)
+      #expect(try "\(SessionDescription(parsing: "\(description)"))" == "\(description)")
+    } catch {
+      #expect(
+        (0...text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).count).contains(error.line))
+    }
+  }
+
+  @Test func `unreadable candidates are left out`() throws {
     let text = Self.head + Self.video + "a=candidate:rubbish\r\na=candidate:1 1 udp 1 192.0.2.1 9 typ host\r\n"
     #expect(try SessionDescription(parsing: text).media[0].transport.candidates.count == 1)
   }

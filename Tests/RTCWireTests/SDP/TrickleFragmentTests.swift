@@ -16,7 +16,7 @@ import Testing
 
     """
 
-  @Test func aWHIPPatchIsUnderstood() throws {
+  @Test func `a WHIP patch is understood`() throws {
     let fragment = try TrickleFragment(parsing: Self.patch)
     #expect(fragment.bundle == ["0", "1"])
     #expect(fragment.credentials == nil)
@@ -28,7 +28,7 @@ import Testing
     #expect(fragment.isComplete)
   }
 
-  @Test func whatIsWrittenReadsTheSame() throws {
+  @Test func `what is written reads the same`() throws {
     let fragment = try TrickleFragment(parsing: Self.patch)
     #expect(try TrickleFragment(parsing: fragment.description) == fragment)
     var restart = TrickleFragment()
@@ -38,7 +38,7 @@ import Testing
     #expect(!restart.isComplete && restart.sections.isEmpty)
   }
 
-  @Test func candidatesBeforeAnySectionCount() throws {
+  @Test func `candidates before any section count`() throws {
     let fragment = try TrickleFragment(
       parsing: "a=ice-ufrag:abcd\na=ice-pwd:0123456789012345678901\na=candidate:1 1 udp 1 192.0.2.1 9 typ host\n"
         + "a=end-of-candidates\n")
@@ -46,12 +46,12 @@ import Testing
     #expect(try TrickleFragment(parsing: fragment.description) == fragment)
   }
 
-  @Test func iceOptionsCountWhereverTheyStand() throws {
+  @Test func `ICE options count wherever they stand`() throws {
     let fragment = try TrickleFragment(parsing: "a=ice-options:ice2\nm=audio 9 RTP/AVP 0\na=ice-options:trickle ice2\n")
     #expect(fragment.iceOptions == ["ice2", "trickle"])
   }
 
-  @Test func rubbishIsRefused() throws {
+  @Test func `rubbish is refused`() throws {
     #expect(throws: SDPError(line: 1, reason: .notALine)) { try TrickleFragment(parsing: "rubbish") }
     #expect(throws: SDPError(line: 1, reason: .invalid("mid"))) { try TrickleFragment(parsing: "a=mid:0") }
     #expect(throws: SDPError.self) { try TrickleFragment(parsing: String(repeating: "m=a 9 x 0\n", count: 65)) }

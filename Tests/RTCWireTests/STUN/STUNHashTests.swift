@@ -17,7 +17,7 @@ import Testing
     return hexText(digest.span)
   }
 
-  @Test func hashesTheVectorsOfRFC3174() {
+  @Test func `hashes the vectors of RFC 3174`() {
     #expect(sha1("abc") == "a9993e364706816aba3e25717850c26c9cd0d89d")
     #expect(
       sha1("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") == "84983e441c3bd26ebaae4aa1f95129e5e54670f1")
@@ -28,7 +28,7 @@ import Testing
     #expect(sha1("") == "da39a3ee5e6b4b0d3255bfef95601890afd80709")
   }
 
-  @Test func authenticatesTheVectorsOfRFC2202() {
+  @Test func `authenticates the vectors of RFC 2202`() {
     let text = { (s: String) in Array(s.utf8) }
     let bytes = { (byte: UInt8, count: Int) in [UInt8](repeating: byte, count: count) }
     #expect(hmac(bytes(0x0B, 20), text("Hi There")) == "b617318655057264e28bc0b6fb378c8ef146be00")
@@ -45,14 +45,14 @@ import Testing
         == "e8e99d0f45237d786d6bbaa7965c7808bbff1a91")
   }
 
-  @Test func sumsTheCheckStringOfCRC32() {
+  @Test func `sums the check string of CRC-32`() {
     let bytes = Array("123456789".utf8)
     #expect(CRC32.checksum(bytes.span) == 0xCBF4_3926)
     let none: [UInt8] = []
     #expect(CRC32.checksum(none.span) == 0)
   }
 
-  @Test func comparesWhole() {
+  @Test func `compares whole`() {
     let (some, other, less): ([UInt8], [UInt8], [UInt8]) = ([1, 2, 3], [1, 2, 4], [1, 2])
     #expect(equalInConstantTime(some.span, some.span) == true)
     #expect(equalInConstantTime(some.span, other.span) == false)

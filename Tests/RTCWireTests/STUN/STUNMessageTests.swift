@@ -17,7 +17,7 @@ import Testing
     return Array(bytes.prefix(count))
   }
 
-  @Test func writesACheckThatReadsBack() throws {
+  @Test func `writes a check that reads back`() throws {
     let bytes = written(.request, key: key) { writer in
       writer.write(.username, Array("remote:local".utf8).span)
       writer.write(.controlling(tieBreaker: 77))
@@ -33,7 +33,7 @@ import Testing
     #expect(STUNMessage.isLikely(bytes.span) == true)
   }
 
-  @Test(arguments: ["192.0.2.7", "2001:db8::9"]) func writesAddressesThatReadBack(ip: String) throws {
+  @Test(arguments: ["192.0.2.7", "2001:db8::9"]) func `writes addresses that read back`(ip: String) throws {
     let address = SocketAddress(ip: IPAddress(ip)!, port: 61_000)
     let bytes = written(.success, key: key) { writer in
       writer.writeXorMappedAddress(address)
@@ -42,7 +42,7 @@ import Testing
     #expect(message.xorMappedAddress == address)
   }
 
-  @Test func readsTheAddressThatOldServersSend() throws {
+  @Test func `reads the address that old servers send`() throws {
     // RFC 8489 §14.1: MAPPED-ADDRESS, 192.0.2.7:61000, in a success response without integrity.
     let bytes = wireBytes("0101000c2112a442 000102030405060708090a0b 00010008 0001ee48 c0000207")
     let message = try STUNMessage(parsing: bytes.span)
@@ -50,7 +50,7 @@ import Testing
     #expect(message.xorMappedAddress == nil)
   }
 
-  @Test func writesErrorsThatReadBack() throws {
+  @Test func `writes errors that read back`() throws {
     let types: [STUNAttributeType] = [STUNAttributeType(0x7001), STUNAttributeType(0x7002), STUNAttributeType(0x7003)]
     let bytes = written(.error, key: nil) { writer in
       writer.write(.unknownAttribute)
@@ -62,7 +62,8 @@ import Testing
     #expect(!message.hasMessageIntegrity && !message.isAuthentic(key: key) && message.hasValidFingerprint)
   }
 
-  @Test(arguments: [0, 1, 0x7F, 0x80, 0xABC, 0xFFF] as [UInt16]) func headersOfAllClassesReadBack(method: UInt16) throws
+  @Test(arguments: [0, 1, 0x7F, 0x80, 0xABC, 0xFFF] as [UInt16]) func `headers of all classes read back`(method: UInt16)
+    throws
   {
     for kind in [STUNClass.request, .indication, .success, .error] {
       let header = STUNHeader(class: kind, method: STUNMethod(method), length: 0, transactionID: id)
@@ -76,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func namesRequiredAttributesItDoesNotKnow() throws {
+  @Test func `names required attributes it does not know`() throws {
     let bytes = written(.request, key: key) { writer in
       writer.write(STUNAttributeType(0x7ABC), [1].span)
       writer.write(STUNAttributeType(0xC001), [1, 2].span)
@@ -87,7 +88,7 @@ import Testing
     #expect(message.isAuthentic(key: key) == true)
   }
 
-  @Test func passesOverAttributesThatIntegrityDoesNotCover() throws {
+  @Test func `passes over attributes that integrity does not cover`() throws {
     let bytes = written(.request, key: key) { $0.write(.priority, 5) }
     // Another PRIORITY and USE-CANDIDATE between MESSAGE-INTEGRITY and the end.
     var forged = Array(bytes.dropLast(8)) + [0x00, 0x25, 0x00, 0x00]
@@ -97,7 +98,7 @@ import Testing
     #expect(message.hasValidFingerprint == false)
   }
 
-  @Test func refusesWhatIsNotWholeSTUN() {
+  @Test func `refuses what is not whole STUN`() {
     let good = written(.request, key: key) { $0.write(.priority, 5) }
     func failure(_ change: (inout [UInt8]) -> Void) -> STUNParseError? {
       var bytes = good
@@ -120,7 +121,7 @@ import Testing
     #expect(failure { _ in } == nil)
   }
 
-  @Test func survivesRandomBytes() {
+  @Test func `survives random bytes`() {
     var random = SeededGenerator(seed: 1)
     let good = written(.request, key: key) { writer in
       writer.write(.username, Array("remote:local".utf8).span)

@@ -29,7 +29,7 @@ import Testing
       """)
   let key = STUNIntegrityKey(password: "VOkJxbRl1RmTxUk/WvJxBt")
 
-  @Test func readsTheSampleRequest() throws {
+  @Test func `reads the sample request`() throws {
     let message = try STUNMessage(parsing: Self.request.span)
     #expect(message.header.class == .request && message.header.method == .binding)
     #expect("\(message.header.transactionID)" == "b7e7a701bc34d686fa87dfae")
@@ -43,7 +43,7 @@ import Testing
     #expect(message.isAuthentic(key: STUNIntegrityKey(password: "VOkJxbRl1RmTxUk/WvJxBu")) == false)
   }
 
-  @Test func readsTheSampleResponses() throws {
+  @Test func `reads the sample responses`() throws {
     let v4 = try STUNMessage(parsing: Self.responseV4.span)
     #expect(v4.header.class == .success)
     #expect(v4.xorMappedAddress == SocketAddress(ip: IPAddress("192.0.2.1")!, port: 32853))
@@ -53,7 +53,7 @@ import Testing
     #expect(v6.isAuthentic(key: key) && v6.hasValidFingerprint)
   }
 
-  @Test func readsTheLongTermRequest() throws {
+  @Test func `reads the long term request`() throws {
     // MD5("マトリックス:example.org:TheMatrIX")
     let longTermKey = stunBytes(hex: "e8ca7ad59d5eb0518e312911d2dab2a9")
     let message = try STUNMessage(parsing: Self.longTermRequest.span)
@@ -63,13 +63,13 @@ import Testing
     #expect(message.isAuthentic(key: STUNIntegrityKey(longTermKey.span)) && !message.hasValidFingerprint)
   }
 
-  @Test func refusesTheSampleRequestCutAnywhere() {
+  @Test func `refuses the sample request cut anywhere`() {
     for count in 0..<Self.request.count {
       #expect(throws: STUNParseError.self) { _ = try parse(Array(Self.request.prefix(count))) }
     }
   }
 
-  @Test func noticesEveryFlippedBit() throws {
+  @Test func `notices every flipped bit`() throws {
     for i in Self.request.indices {
       for bit in 0..<8 {
         var bytes = Self.request

@@ -96,6 +96,19 @@ struct BenchPeer {
     try await wait { if case .remoteVideoAdded(let track) = $0 { track } else { nil } }
   }
 
+  /// Waits until a far video and all of these channels have come, in whatever order.
+  mutating func waitForVideoAndChannels(_ labels: Set<String>) async throws {
+    var (missing, hasVideo) = (labels, false)
+    try await wait { event -> Void? in
+      switch event {
+      case .remoteVideoAdded: hasVideo = true
+      case .dataChannel(let channel, _): missing.remove(channel.label)
+      default: break
+      }
+      return hasVideo && missing.isEmpty ? () : nil
+    }
+  }
+
   mutating func waitForAudio() async throws -> RemoteAudioTrack {
     try await wait { if case .remoteAudioAdded(let track) = $0 { track } else { nil } }
   }
@@ -110,7 +123,14 @@ final class Pictures: VideoSink {
 
   init() { (frames, continuation) = AsyncStream.makeStream(of: VideoFrame.self, bufferingPolicy: .bufferingNewest(8)) }
 
-  func show(_ frame: VideoFrame) { continuation.yield(frame) }
+  private let shown = Atomic(0)
+  /// Pictures so far.
+  var count: Int { shown.load(ordering: .relaxed) }
+
+  func show(_ frame: VideoFrame) {
+    shown.add(1, ordering: .relaxed)
+    continuation.yield(frame)
+  }
   func videoDidEnd() { continuation.finish() }
 
   /// The next that has something in it.
@@ -131,6 +151,18 @@ final class Sounds: AudioSink {
 
   func hear(_ frame: AudioFrame) { continuation.yield(frame) }
   func audioDidEnd() { continuation.finish() }
+
+  /// True as soon as a fifth of a second is silent; false after ten seconds that were not, or the end.
+  func fallsSilent() async -> Bool {
+    var (silent, heard) = (0, 0)
+    for await block in blocks {
+      silent = block.samples.allSatisfy { abs($0) < 0.01 } ? silent + 1 : 0
+      heard += 1
+      if silent == 20 { return true }
+      if heard == 1_000 { return false }
+    }
+    return false
+  }
 
   /// True as soon as half a second without silence has this pitch within two percent, by its zero crossings; false after
   /// ten seconds of sound without. A machine that is late makes the jitter buffer stretch and patch what is heard.

@@ -1,9 +1,14 @@
+import FeatureKit
 import RTCPrimitives
 import RTCast
 import Testing
 
 @Suite struct CallConfigurationTests {
-  @Test func `S0.28–S0.43: all of a configuration comes from JSON, and what it leaves out has its default`() throws {
+  @Test(
+    .feature(
+      "S0.28", "S0.29", "S0.30", "S0.31", "S0.32", "S0.33", "S0.34", "S0.35", "S0.36", "S0.37", "S0.38", "S0.39",
+      "S0.40", "S0.41", "S0.42", "S0.43"))
+  func `all of a configuration comes from JSON, and what it leaves out has its default`() throws {
     let json = """
       {
         "iceServers": [
@@ -26,7 +31,11 @@ import Testing
     #expect(configuration.audio.minimum == BitRate(bitsPerSecond: 6_000))
   }
 
-  @Test func `S0.32–S0.47: the defaults are the customary ones`() {
+  @Test(
+    .feature(
+      "S0.32", "S0.33", "S0.34", "S0.35", "S0.36", "S0.37", "S0.38", "S0.39", "S0.40", "S0.41", "S0.42", "S0.43",
+      "S0.47")) func `the defaults are the customary ones`()
+  {
     let configuration = CallConfiguration()
     #expect(configuration.connectionTimeout == .seconds(30))
     let (video, audio) = (configuration.video, configuration.audio)
@@ -40,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `What a file gets wrong is said with its name and key`() {
+  @Test func `what a file gets wrong is said with its name and key`() {
     let error = #expect(throws: PresetError.self) {
       try CallConfiguration(json: #"{"connectionTimeout": 0}"#.utf8, file: "call.json")
     }

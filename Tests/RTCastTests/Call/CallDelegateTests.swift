@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCCapture
 import RTCMedia
 import RTCPeer
@@ -41,7 +42,9 @@ import Testing
     }
   }
 
-  @Test func `S0.7, S0.59–S0.67, S3.15, S3.16: the delegate hears of a whole call`() async throws {
+  @Test(
+    .feature("S0.7", "S0.59", "S0.60", "S0.61", "S0.62", "S0.63", "S0.64", "S0.65", "S0.66", "S0.67", "S3.15", "S3.16"))
+  func `the delegate hears of a whole call`() async throws {
     try await CallBench.run { bench in
       let alice = try await bench.peer("alice", SilentAudioDevice(microphone: ToneSource(frequency: 440))).calls
       let bob = try await bench.peer("bob").calls
@@ -73,8 +76,8 @@ import Testing
     }
   }
 
-  @Test func `S1.28, S4.12, S4.31: five pictures a second are seen here too, before and beside any call`() async throws
-  {
+  @Test(.feature("S1.28", "S4.12", "S4.31"))
+  func `five pictures a second are seen here too, before and beside any call`() async throws {
     try await CallBench.run { bench in
       var alice = try await bench.peer("alice") { $0.frameRate = 5 }
       try await alice.calls.startVideoRecording(videoCapturer: SyntheticCapturer(pattern: .clock))
@@ -90,8 +93,8 @@ import Testing
     }
   }
 
-  /// S0.75.
-  @Test func `S0.62, S0.63, S3.20, S4.7: far sound plays by itself, one's own does not, and nothing listens unasked`()
+  @Test(.feature("S0.75", "S0.62", "S0.63", "S3.20", "S4.7"))
+  func `far sound plays by itself, one's own does not, and nothing listens unasked`()
     async throws
   {
     try await CallBench.run { bench in

@@ -10,10 +10,14 @@ actor Exchange {
     case whole
     /// Without candidates, which follow one by one, and the empty one behind them.
     case trickled
+    /// Not at all.
+    case lossy
   }
 
   private let custom: Custom
   private var lines: [PeerID: ExchangeLine] = [:]
+  /// Who sent an offer, in order.
+  private(set) var offers: [PeerID] = []
 
   init(_ custom: Custom = .whole) { self.custom = custom }
 
@@ -24,6 +28,8 @@ actor Exchange {
 
   func deliver(_ signal: [UInt8], from sender: PeerID, to name: PeerID) async {
     let json = String(decoding: signal, as: UTF8.self)
+    if let said = CallSignal(json: json), case .description("offer", _) = said.body { offers.append(sender) }
+    if custom == .lossy, case .description? = CallSignal(json: json)?.body { return }
     guard custom == .trickled, let said = CallSignal(json: json), case .description(let kind, let sdp) = said.body
     else {
       return await deliver(.signal(signal, from: sender), to: name)

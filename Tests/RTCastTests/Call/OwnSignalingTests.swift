@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCCapture
 import RTCCodecVPX
 import RTCMedia
@@ -17,7 +18,9 @@ import Testing
     var bob: BenchPeer
     let lines: [ExchangeLine]
 
-    init(_ exchange: Exchange, codecs: CodecRegistry = .standard) async throws {
+    init(
+      _ exchange: Exchange, codecs: CodecRegistry = .standard, _ change: (inout CallConfiguration) -> Void = { _ in }
+    ) async throws {
       var options = PeerLoop.Options()
       options.includesLoopback = true
       let plane = try PeerLoop(options)
@@ -25,6 +28,7 @@ import Testing
       var configuration = CallConfiguration()
       configuration.captureSize = PixelSize(width: 320, height: 180)
       configuration.frameRate = 15
+      change(&configuration)
       let ends = try lines.map {
         let microphone = SilentAudioDevice(microphone: ToneSource(frequency: 440))
         return BenchPeer(
@@ -51,7 +55,56 @@ import Testing
     }
   }
 
-  @Test func `S0.3, S0.14, S0.49–S0.55, S1.3: a call over an application's own signaling, to its end`() async throws {
+  @Test(.feature("S0.32")) func `a call whose descriptions get lost is given up after the connection timeout`()
+    async throws
+  {
+    var ends = try await Ends(Exchange(.lossy)) { $0.connectionTimeout = .milliseconds(300) }
+    try await ends.alice.calls.startRecording()
+    try await ends.connect()
+    #expect(try await ends.alice.waitForEnd() == .connectTimeout)
+    await ends.close()
+  }
+
+  @Test(.feature("S0.15", "S0.16")) func `the changes of a batch make one offer`() async throws {
+    let exchange = Exchange()
+    var ends = try await Ends(exchange)
+    try await ends.alice.calls.startRecording()
+    try await ends.connect()
+    try await ends.alice.waitForStart()
+    let before = await exchange.offers.count
+    await ends.alice.calls.startConfiguration()
+    _ = try await ends.alice.calls.createDataChannel(label: "one")
+    try await ends.alice.calls.startVideoRecording(videoCapturer: SyntheticCapturer(pattern: .clock))
+    _ = try await ends.alice.calls.createDataChannel(label: "two")
+    #expect(await exchange.offers.count == before)
+    await ends.alice.calls.commitConfiguration()
+    try await ends.bob.waitForVideoAndChannels(["one", "two"])
+    #expect(await exchange.offers.dropFirst(before) == ["alice"])
+    await ends.close()
+  }
+
+  @Test(.feature("S0.15", "S0.16")) func `a call that begins within a batch makes its first offer at the end of it`()
+    async throws
+  {
+    let exchange = Exchange()
+    var ends = try await Ends(exchange)
+    try await ends.alice.calls.startRecording()
+    await ends.alice.calls.startConfiguration()
+    try await ends.connect()
+    while true {
+      if case .connecting = await ends.alice.calls.state { break }
+      await Task.yield()
+    }
+    try await ends.alice.calls.startVideoRecording(videoCapturer: SyntheticCapturer(pattern: .clock))
+    #expect(await exchange.offers.isEmpty)
+    await ends.alice.calls.commitConfiguration()
+    try await ends.bob.waitForVideoAndChannels([])
+    #expect(await exchange.offers == ["alice"])
+    await ends.close()
+  }
+
+  @Test(.feature("S0.3", "S0.14", "S0.49", "S0.50", "S0.51", "S0.52", "S0.53", "S0.55", "S1.3"))
+  func `a call over an application's own signaling, to its end`() async throws {
     var ends = try await Ends(Exchange())
     for line in ends.lines { #expect(await line.isOpen) }
     try await ends.alice.calls.startRecording()
@@ -69,7 +122,9 @@ import Testing
     for line in ends.lines { #expect(await !line.isOpen) }
   }
 
-  @Test func `S0.54, S1.10, S3.7: candidates that follow their description one by one connect a call`() async throws {
+  @Test(.feature("S1.10", "S3.7")) func `candidates that follow their description one by one connect a call`()
+    async throws
+  {
     var ends = try await Ends(Exchange(.trickled))
     try await ends.connect()
     try await ends.alice.waitForStart()
@@ -78,7 +133,7 @@ import Testing
     await ends.close()
   }
 
-  @Test func `S0.56, S0.57: signaling hears of the network's going and coming`() async throws {
+  @Test(.feature("S0.56", "S0.57")) func `signaling hears of the network's going and coming`() async throws {
     let ends = try await Ends(Exchange())
     for change in [NetworkChange.lost, .returned, .changed] { await ends.alice.calls.note(change) }
     let told = await ends.lines[0].calls.filter { $0.hasSuffix("satisfied") }
@@ -86,7 +141,9 @@ import Testing
     await ends.close()
   }
 
-  @Test func `S1.17, S4.13: an application's own encoder and decoder take the place of ours`() async throws {
+  @Test(.feature("S1.17", "S4.13")) func `an application's own encoder and decoder take the place of ours`()
+    async throws
+  {
     let (encoders, decoders) = (Counter(), Counter())
     var codecs = CodecRegistry.standard
     codecs.register(.vp8, library: "mine") { settings throws(VideoEncoderError) in

@@ -31,8 +31,7 @@ import Testing
     return AudioFrame(format: .opus, samples: samples, captureTime: Timestamp.zero + time)
   }
 
-  @Test(arguments: [7, 10, 33])
-  func soundInAnyPiecesBecomesPacketsOfTwentyMilliseconds(piece: Int) {
+  @Test(arguments: [7, 10, 33]) func `sound in any pieces becomes packets of twenty milliseconds`(piece: Int) {
     var stage = stage(controls())
     var packets: [EncodedAudioFrame] = []
     for index in 0..<40 {
@@ -46,7 +45,7 @@ import Testing
     #expect(packets.first?.startsTalkSpurt == true && packets.dropFirst().allSatisfy { !$0.startsTalkSpurt })
   }
 
-  @Test func aHoleInTheSoundIsAHoleInThePositions() {
+  @Test func `a hole in the sound is a hole in the positions`() {
     var stage = stage(controls())
     var packets: [EncodedAudioFrame] = []
     stage.consume(noise(milliseconds: 100, at: TimeDelta.zero)) { packets.append($0) }
@@ -56,7 +55,7 @@ import Testing
     #expect(zip(packets, packets.dropFirst()).allSatisfy { $0.position + 960 <= $1.position })
   }
 
-  @Test func nobodyListensNothingIsEncoded() {
+  @Test func `nobody listens nothing is encoded`() {
     var stage = stage(controls(active: false))
     var packets: [EncodedAudioFrame] = []
     stage.consume(noise(milliseconds: 500, at: TimeDelta.zero)) { packets.append($0) }
@@ -66,7 +65,7 @@ import Testing
     #expect(packets.first?.startsTalkSpurt == true && packets.count >= 23)
   }
 
-  @Test func mutedSoundCostsNextToNothing() {
+  @Test func `muted sound costs next to nothing`() {
     var stage = stage(controls(muted: true))
     var bytes = 0
     for second in 0..<5 {
@@ -75,7 +74,7 @@ import Testing
     #expect(bytes < 2_000)
   }
 
-  @Test func whatListenersAskForIsDoneFromTheNextPacketOn() {
+  @Test func `what listeners ask for is done from the next packet on`() {
     var controls = controls()
     var stage = stage(controls)
     var packets: [EncodedAudioFrame] = []
@@ -96,7 +95,7 @@ import Testing
     #expect(packets.last.flatMap { OpusPacket($0.data)?.channels } == 2)
   }
 
-  @Test func everyPacketSaysHowLoudItIs() {
+  @Test func `every packet says how loud it is`() {
     var stage = stage(controls())
     var packets: [EncodedAudioFrame] = []
     stage.consume(noise(milliseconds: 200, at: TimeDelta.zero)) { packets.append($0) }
@@ -108,7 +107,7 @@ import Testing
     #expect(packets.count > count && packets.dropFirst(count + 1).allSatisfy { $0.level == .silence })
   }
 
-  @Test func whatIsHeldBackIsASilenceAndTheTimesGoOn() throws {
+  @Test func `what is held back is a silence and the times go on`() throws {
     var controls = controls()
     var stage = stage(controls)
     var packets: [EncodedAudioFrame] = []
@@ -129,7 +128,7 @@ import Testing
     #expect(abs(first.position - (first.captureTime - Timestamp.zero).microseconds * 48 / 1000) <= 960)
   }
 
-  @Test func packetsPassedOnAndSoundEncodedHereShareOneTimeline() {
+  @Test func `packets passed on and sound encoded here share one timeline`() {
     var stage = stage(controls())
     var packets: [EncodedAudioFrame] = []
     for index in 0..<10 {
@@ -143,7 +142,7 @@ import Testing
     #expect(abs((packets.dropFirst(10).first?.position ?? 0) - 9_600) <= 480)
   }
 
-  @Test func aClockThatDriftsMakesNoHoles() {
+  @Test func `a clock that drifts makes no holes`() {
     var timeline = PacketTimeline()
     // 200 parts in a million slow, for an hour.
     var positions: [Int64] = []
@@ -153,7 +152,7 @@ import Testing
     #expect(positions == (0..<180_000).map { Int64($0) * 960 })
   }
 
-  @Test func shortHolesAddUpUntilTheyAreSeen() {
+  @Test func `short holes add up until they are seen`() {
     var timeline = PacketTimeline()
     var time = TimeDelta.zero
     // A second of sound, and 14 ms of none: a looped file.

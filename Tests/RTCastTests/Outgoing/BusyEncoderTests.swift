@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct BusyEncoderTests {
   private let size = PixelSize(width: 320, height: 192)
 
-  @Test func `The newest picture takes the place of those before it, with the damage of all`() throws {
+  @Test func `the newest picture takes the place of those before it, with the damage of all`() throws {
     var mailbox = PictureMailbox()
     let desktop = Desktop(size: size)
     let (left, right) = (PixelRect(x: 0, y: 0, width: 8, height: 8), PixelRect(x: 64, y: 0, width: 8, height: 8))
@@ -24,7 +24,7 @@ import Testing
     #expect(mailbox.isEmpty)
   }
 
-  @Test func `What is not known to lie upon each other is new as a whole`() throws {
+  @Test func `what is not known to lie upon each other is new as a whole`() throws {
     let damage = [PixelRect(x: 0, y: 0, width: 8, height: 8)]
     let desktop = Desktop(size: size)
     let other = Desktop(size: PixelSize(width: 64, height: 64))
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `A picture that is replaced gives its memory back`() throws {
+  @Test func `a picture that is replaced gives its memory back`() throws {
     let released = Released()
     func picture() -> VideoFrame {
       let memory = UnsafeMutableRawPointer.allocate(byteCount: 64 * 16, alignment: 64)
@@ -62,7 +62,7 @@ import Testing
   }
 
   /// The source's thread must not wait for whoever works, nor may what it brings meanwhile be lost or overtake.
-  @Test func `Pictures that come while another is encoded do not wait, and the newest follows it`() async throws {
+  @Test func `pictures that come while another is encoded do not wait, and the newest follows it`() async throws {
     let gate = Gate()
     let video = try RunningVideo { InterruptedEncoder($0) { _ in gate.pass() } }
     var desktop = Desktop(size: size)
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `A picture that waits when its source ends is not sent`() async throws {
+  @Test func `a picture that waits when its source ends is not sent`() async throws {
     let gate = Gate()
     let video = try RunningVideo { InterruptedEncoder($0) { _ in gate.pass() } }
     let desktop = Desktop(size: size)

@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCCodecVPX
 import RTCMedia
 import RTCPrimitives
@@ -15,7 +16,7 @@ import Testing
     return controls
   }
 
-  @Test func aRequestOnARestingPictureIsAnsweredAtOnce() throws {
+  @Test func `a request on a resting picture is answered at once`() throws {
     let desktop = Desktop(size: size)
     let encoder = try VirtualEncoder()
     try encoder.consume(desktop.frame(damage: nil, at: .zero))
@@ -28,7 +29,7 @@ import Testing
     #expect(desktop.meanSquareError(try #require(encoder.shown)) < 6.5)
   }
 
-  @Test func requestsWithinAFrameIntervalAreServedByOneKeyFrame() throws {
+  @Test func `requests within a frame interval are served by one key frame`() throws {
     let desktop = Desktop(size: size)
     let encoder = try VirtualEncoder()
     try encoder.consume(desktop.frame(damage: nil, at: .zero))
@@ -42,7 +43,7 @@ import Testing
     #expect(encoder.statistics.keyFrames == 3)
   }
 
-  @Test func withoutViewersNothingIsEncodedAndTheFirstGetsTheNewestPicture() throws {
+  @Test func `without viewers nothing is encoded and the first gets the newest picture`() throws {
     var desktop = Desktop(size: size)
     let encoder = try VirtualEncoder(EncodingSettings(startBitrate: .megabitsPerSecond(2), isActive: false))
     try encoder.consume(desktop.frame(damage: nil, at: .zero))
@@ -57,7 +58,7 @@ import Testing
     #expect(desktop.meanSquareError(try #require(encoder.shown)) < 6.5)
   }
 
-  @Test func aSourceThatChangesSizeIsFollowedWithAKeyFrame() throws {
+  @Test func `a source that changes size is followed with a key frame`() throws {
     let encoder = try VirtualEncoder()
     try encoder.consume(Desktop(size: size).frame(damage: nil, at: .zero))
     for size in [PixelSize(width: 320, height: 200), PixelSize(width: 641, height: 363)] {
@@ -72,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func aSizeLimitScalesDownInShape() throws {
+  @Test func `a size limit scales down in shape`() throws {
     var settings = EncodingSettings()
     settings.sizeLimit = PixelSize(width: 240, height: 240)
     let encoder = try VirtualEncoder(settings)
@@ -80,8 +81,7 @@ import Testing
     #expect(encoder.shown?.size == PixelSize(width: 240, height: 136))
   }
 
-  /// S4.30.
-  @Test func theRealThreadAnswersAKeyFrameRequestWhileTheSourceRests() async throws {
+  @Test(.feature("S4.30")) func `the real thread answers a key frame request while the source rests`() async throws {
     let video = try RunningVideo()
     video.show(try Desktop(size: size).frame(damage: nil, at: .zero))
     #expect(await video.next().isKeyFrame)
@@ -92,7 +92,7 @@ import Testing
     #expect(video.outgoing.statistics().keyFrames == 2)
   }
 
-  @Test func whoAsksWhileAKeyFrameIsMadeIsServedByIt() async throws {
+  @Test func `who asks while a key frame is made is served by it`() async throws {
     let asker = Asker()
     // So that a second key frame would be due at once.
     let video = try RunningVideo(settings: EncodingSettings(maxFrameRate: 1_000)) {

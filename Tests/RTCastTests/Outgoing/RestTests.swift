@@ -6,7 +6,7 @@ import Testing
 @Suite struct RestTests {
   let size = PixelSize(width: 480, height: 272)
 
-  @Test func aRestingSourceIsRefinedUntilLosslessThenSilent() throws {
+  @Test func `a resting source is refined until lossless then silent`() throws {
     let desktop = Desktop(size: size)
     let encoder = try VirtualEncoder(EncodingSettings(startBitrate: .kilobitsPerSecond(300)))
     try encoder.consume(desktop.frame(damage: nil, at: .zero))
@@ -18,7 +18,7 @@ import Testing
     #expect(try encoder.rest(.seconds(Int64(60))) == 0)
   }
 
-  @Test func whatRestsIsRefinedWhileAnotherPartKeepsChanging() throws {
+  @Test func `what rests is refined while another part keeps changing`() throws {
     var desktop = Desktop(size: size)
     let encoder = try VirtualEncoder(EncodingSettings(startBitrate: .kilobitsPerSecond(300)))
     let damage = PixelRect(x: 32, y: 32, width: 20, height: 20)
@@ -31,7 +31,7 @@ import Testing
     #expect(desktop.meanSquareError(try #require(encoder.shown)) < 13)  // 37 dB
   }
 
-  @Test func framesWithoutDamageAreNotEncoded() throws {
+  @Test func `frames without damage are not encoded`() throws {
     let desktop = Desktop(size: size)
     let encoder = try VirtualEncoder()
     try encoder.consume(desktop.frame(damage: nil, at: .zero))

@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `Only what somebody takes is encoded, and only the first is recorded`() async throws {
+  @Test func `only what somebody takes is encoded, and only the first is recorded`() async throws {
     let (coded, sent) = (Coded(), SentFrames())
     let peers = try PeerLoop(Self.loopback)
     let sinks = EncodedMediaSinks()

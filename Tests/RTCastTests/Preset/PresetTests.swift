@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCEngine
 import RTCMedia
 import RTCPrimitives
@@ -7,8 +8,11 @@ import Testing
 private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(json: json.utf8, file: "mine.json") }
 
 @Suite struct PresetTests {
-  /// S0.29–S0.31, S0.33–S0.43.
-  @Test func `Every key is read`() throws {
+  @Test(
+    .feature(
+      "S0.29", "S0.30", "S0.31", "S0.33", "S0.34", "S0.35", "S0.36", "S0.37", "S0.38", "S0.39", "S0.40", "S0.41",
+      "S0.42", "S0.43")) func `every key is read`() throws
+  {
     let preset = try preset(
       """
       {
@@ -53,11 +57,11 @@ private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(j
     #expect(preset.audio?.minimum == .kilobitsPerSecond(6))
   }
 
-  @Test func `An empty preset says nothing`() throws {
+  @Test func `an empty preset says nothing`() throws {
     #expect(try preset("{}") == Preset())
   }
 
-  @Test func `The defaults are the customary ones`() throws {
+  @Test func `the defaults are the customary ones`() throws {
     #expect(try preset("{\"video\": {}}").video == .defaultForVideo)
     let audio = try preset("{\"audio\": {}}").audio
     #expect(audio?.start == .kilobitsPerSecond(16))
@@ -65,60 +69,69 @@ private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(j
     #expect(BitrateLimits.defaultForVideo.maximum == .megabitsPerSecond(6))
   }
 
-  @Test func `Rates that are not said make room for those that are`() throws {
+  @Test func `rates that are not said make room for those that are`() throws {
     let low = try preset("{\"video\": {\"maxBitrate\": 50000}}").video
     #expect(low?.minimum == .kilobitsPerSecond(50) && low?.start == .kilobitsPerSecond(50))
     let high = try preset("{\"video\": {\"startBitrate\": 20000000}}").video
     #expect(high?.maximum == .megabitsPerSecond(20) && high?.start == .megabitsPerSecond(20))
   }
 
-  /// S1.18.
-  @Test(arguments: [
-    ("{\"fpss\": 5}", "line 1: fpss is unknown; the keys are title, description, fps,"),
-    ("{\n\n\"video\": {\n\"maxBitrat\": 5}}", "line 4: video.maxBitrat is unknown; the keys of video are minBitrate,"),
-    ("{\"iceServers\": [{\"urls\": []}]}", "iceServers[0].urls is unknown; the keys of iceServers[0] are urlStrings,"),
-    ("{\"fps\": 100000}", "fps must be a number from 0.1 to 240 frames a second, not 100000"),
-    ("{\"fps\": \"many\"}", "fps must be a number from 0.1 to 240 frames a second, not a text"),
-    ("{\"fps\": null}", "fps must be a number from 0.1 to 240 frames a second, not null"),
-    ("{\"contentHint\": \"sparkle\"}", "contentHint must be one of motion, detail, text, not \"sparkle\""),
-    ("{\"codec\": \"XYZ\"}", "codec must be one of VP8, VP9, H264, AV1, not \"XYZ\""),
-    ("{\"size\": \"big\"}", "size must be \"WIDTHxHEIGHT\", each from 16 to 8192, not \"big\""),
-    ("{\"size\": [1, 2]}", "size must be a text in quotation marks, not a list"),
-    ("{\"title\": \"a\\nb\"}", "title must be a text of 1 to 200 characters"),
-    ("{\"connectionTimeout\": 0.5}", "connectionTimeout must be a number from 1 to 3600 seconds, not 0.5"),
-    ("{\"connectionTimeout\": 1.5}", "connectionTimeout must be a whole number of seconds, not 1.5"),
-    ("{\"video\": 5}", "video must be an object { … }, not a number"),
-    ("{\"video\": {\"minBitrate\": 1}}", "video.minBitrate must be a number from 10000 to 1000000000 bit/s, not 1"),
-    (
-      "{\"audio\": {\"maxBitrate\": 900000}}", "audio.maxBitrate must be a number from 6000 to 510000 bit/s, not 900000"
-    ),
-    ("{\"video\": {\"minBitrate\": 500000, \"maxBitrate\": 400000}}", "video.minBitrate must not lie above maxBitrate"),
-    (
-      "{\"video\": {\"maxBitrate\": 400000, \"startBitrate\": 500000}}",
-      "video.startBitrate must lie from minBitrate to maxBitrate"
-    ),
-    ("{\"video\": {\"bitrateStepUp\": 1.5}}", "video.bitrateStepUp must be a number from 0 to 1, not 1.5"),
-    ("{\"video\": {\"lowPacketLossThreshold\": 0.06}}", "video.lowPacketLossThreshold must not lie above"),
-    ("{\"video\": {\"highPacketLossThreshold\": 0.2}}", "video.highPacketLossThreshold must not lie above"),
-    ("{\"iceServers\": {}}", "iceServers must be a list [ … ], not an object"),
-    ("{\"iceServers\": [{}]}", "iceServers[0].urlStrings must be there"),
-    ("{\"iceServers\": [{\"urlStrings\": [\"http://x\"]}]}", "iceServers[0].urlStrings[0] must be stun:HOST:PORT"),
-    ("{\"iceServers\": [{\"urlStrings\": [\"turn:x\"]}]}", "iceServers[0].username must be there for a TURN server"),
-    ("[1, 2]", "the whole must be an object { … }, not a list"),
-  ])
-  func `What is wrong is named: file, line, key and what is allowed`(json: String, words: String) {
+  @Test(
+    .feature("S1.18"),
+    arguments: [
+      ("{\"fpss\": 5}", "line 1: fpss is unknown; the keys are title, description, fps,"),
+      (
+        "{\n\n\"video\": {\n\"maxBitrat\": 5}}", "line 4: video.maxBitrat is unknown; the keys of video are minBitrate,"
+      ),
+      (
+        "{\"iceServers\": [{\"urls\": []}]}", "iceServers[0].urls is unknown; the keys of iceServers[0] are urlStrings,"
+      ),
+      ("{\"fps\": 100000}", "fps must be a number from 0.1 to 240 frames a second, not 100000"),
+      ("{\"fps\": \"many\"}", "fps must be a number from 0.1 to 240 frames a second, not a text"),
+      ("{\"fps\": null}", "fps must be a number from 0.1 to 240 frames a second, not null"),
+      ("{\"contentHint\": \"sparkle\"}", "contentHint must be one of motion, detail, text, not \"sparkle\""),
+      ("{\"codec\": \"XYZ\"}", "codec must be one of VP8, VP9, H264, AV1, not \"XYZ\""),
+      ("{\"size\": \"big\"}", "size must be \"WIDTHxHEIGHT\", each from 16 to 8192, not \"big\""),
+      ("{\"size\": [1, 2]}", "size must be a text in quotation marks, not a list"),
+      ("{\"title\": \"a\\nb\"}", "title must be a text of 1 to 200 characters"),
+      ("{\"connectionTimeout\": 0.5}", "connectionTimeout must be a number from 1 to 3600 seconds, not 0.5"),
+      ("{\"connectionTimeout\": 1.5}", "connectionTimeout must be a whole number of seconds, not 1.5"),
+      ("{\"video\": 5}", "video must be an object { … }, not a number"),
+      ("{\"video\": {\"minBitrate\": 1}}", "video.minBitrate must be a number from 10000 to 1000000000 bit/s, not 1"),
+      (
+        "{\"audio\": {\"maxBitrate\": 900000}}",
+        "audio.maxBitrate must be a number from 6000 to 510000 bit/s, not 900000"
+      ),
+      (
+        "{\"video\": {\"minBitrate\": 500000, \"maxBitrate\": 400000}}",
+        "video.minBitrate must not lie above maxBitrate"
+      ),
+      (
+        "{\"video\": {\"maxBitrate\": 400000, \"startBitrate\": 500000}}",
+        "video.startBitrate must lie from minBitrate to maxBitrate"
+      ),
+      ("{\"video\": {\"bitrateStepUp\": 1.5}}", "video.bitrateStepUp must be a number from 0 to 1, not 1.5"),
+      ("{\"video\": {\"lowPacketLossThreshold\": 0.06}}", "video.lowPacketLossThreshold must not lie above"),
+      ("{\"video\": {\"highPacketLossThreshold\": 0.2}}", "video.highPacketLossThreshold must not lie above"),
+      ("{\"iceServers\": {}}", "iceServers must be a list [ … ], not an object"),
+      ("{\"iceServers\": [{}]}", "iceServers[0].urlStrings must be there"),
+      ("{\"iceServers\": [{\"urlStrings\": [\"http://x\"]}]}", "iceServers[0].urlStrings[0] must be stun:HOST:PORT"),
+      ("{\"iceServers\": [{\"urlStrings\": [\"turn:x\"]}]}", "iceServers[0].username must be there for a TURN server"),
+      ("[1, 2]", "the whole must be an object { … }, not a list"),
+    ]) func `what is wrong is named: file, line, key and what is allowed`(json: String, words: String)
+  {
     let error = #expect(throws: PresetError.self) { try preset(json) }
     #expect(error?.kind == .malformed)
     #expect(error?.sentence.hasPrefix("In the preset mine.json, line ") == true)
     #expect(error?.sentence.contains(words) == true, "\(error?.sentence ?? "")")
   }
 
-  @Test func `What is no JSON says where`() {
+  @Test func `what is no JSON says where`() {
     let error = #expect(throws: PresetError.self) { try preset("{\n  fps: 5 }") }
     #expect(error?.sentence == "The preset mine.json is not JSON: a key in quotation marks is missing (line 2).")
   }
 
-  @Test func `A key full of control characters is shown harmlessly`() {
+  @Test func `a key full of control characters is shown harmlessly`() {
     let error = #expect(throws: PresetError.self) {
       try preset("{\"\\u001b[31m\(String(repeating: "x", count: 5000))\": 1}")
     }

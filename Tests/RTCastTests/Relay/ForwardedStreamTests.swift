@@ -85,13 +85,10 @@ import Testing
     return told - (Double(sound) * 0.02 - Double(picture) * 0.04)
   }
 
-  @Test(
-    "picture and sound stay together, whichever of them comes later to the relay",
-    arguments: [
-      Delays(), Delays(sound: .milliseconds(200)), Delays(picture: .milliseconds(200)),
-      Delays(picture: .milliseconds(40), sound: .milliseconds(900)),
-    ])
-  func inSync(_ delays: Delays) throws {
+  @Test(arguments: [
+    Delays(), Delays(sound: .milliseconds(200)), Delays(picture: .milliseconds(200)),
+    Delays(picture: .milliseconds(40), sound: .milliseconds(900)),
+  ]) func `picture and sound stay together, whichever of them comes later to the relay`(_ delays: Delays) throws {
     let relay = try Relay(delays)
     let start = relay.publishing.now
     relay.publishing.sender.source = SyntheticVideo(interval: .milliseconds(40), from: start)
@@ -103,8 +100,7 @@ import Testing
     #expect(FrameChain(relay.watching.receiver.frames).isSound)
   }
 
-  @Test("every codec is handed on as it came", arguments: VideoCodec.allCases)
-  func codecs(_ codec: VideoCodec) throws {
+  @Test(arguments: VideoCodec.allCases) func `every codec is handed on as it came`(_ codec: VideoCodec) throws {
     let relay = try Relay(Delays(), codec: codec)
     var source = SyntheticVideo(interval: .milliseconds(40), from: relay.publishing.now)
     source.codec = codec
@@ -127,8 +123,7 @@ import Testing
       codec: .vp8, data: [1], isKeyFrame: true, timestamp: RTPTimestamp(timestamp), received: time)
   }
 
-  @Test("clocks that do not belong together, and none at all, leave sound where it came")
-  func nonsense() {
+  @Test func `clocks that do not belong together, and none at all, leave sound where it came`() {
     let now = Timestamp.zero + .seconds(100)
     let clocks = [
       SenderClock(ntpTime: NTPTimestamp(0), rtpTime: RTPTimestamp(48_000)),
@@ -143,8 +138,7 @@ import Testing
     }
   }
 
-  @Test("sound that is overtaken, and what is no Opus, is left out")
-  func leftOut() {
+  @Test func `sound that is overtaken, and what is no Opus, is left out`() {
     let now = Timestamp.zero + .seconds(100)
     var forwarder = StreamForwarder()
     var broken = packet(2, position: 1_920, at: now)
@@ -154,8 +148,7 @@ import Testing
     #expect(passed == [960, nil, nil, 2_880])
   }
 
-  @Test("capture times of pictures only ever rise, even when the far clock leaps back")
-  func rising() {
+  @Test func `capture times of pictures only ever rise, even when the far clock leaps back`() {
     let now = Timestamp.zero + .seconds(100)
     var forwarder = StreamForwarder()
     var last = Timestamp.zero

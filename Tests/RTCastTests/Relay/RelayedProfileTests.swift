@@ -126,7 +126,6 @@ import Testing
   }
 
   @Test(
-    "A viewer that takes the profile, or one that contains it, is shown the stream, whatever level it names",
     arguments: [
       ([0x64, 0, 0x28], [0x64, 0, 0x1F]), ([0x64, 0x0C, 0x28], [0x64, 0x0C, 0x1F]),
       ([0x4D, 0, 0x28], [0x4D, 0, 0x1F]),
@@ -134,7 +133,9 @@ import Testing
       ([0x42, 0, 0x28], [0x42, 0xE0, 0x1F]), ([0x64, 0, 0x33], [0xF4, 0, 0x1F]),
       ([0x64, 0, 0x28], [0x64, 0x0C, 0x1F]),
     ] as [([UInt8], [UInt8])])
-  func takes(stream: [UInt8], viewer: [UInt8]) async throws {
+  func `a viewer that takes the profile, or one that contains it, is shown the stream, whatever level it names`(
+    stream: [UInt8], viewer: [UInt8]
+  ) async throws {
     let bench = try Bench(stream)
     try await bench.publish()
     let picture = await bench.picture(of: try await bench.viewer([viewer]))
@@ -143,20 +144,20 @@ import Testing
   }
 
   @Test(
-    "A viewer that cannot decode the profile is told which it is",
     arguments: [
       ([0x64, 0, 0x28], [0x42, 0xE0, 0x1F], "H264 of profile High (profile-level-id=640028)"),
       ([0x4D, 0, 0x28], [0x42, 0xE0, 0x1F], "H264 of profile Main (profile-level-id=4d0028)"),
-    ] as [([UInt8], [UInt8], String)])
-  func refuses(stream: [UInt8], viewer: [UInt8], words: String) async throws {
+    ] as [([UInt8], [UInt8], String)]) func `a viewer that cannot decode the profile is told which it is`(
+      stream: [UInt8], viewer: [UInt8], words: String
+    ) async throws
+  {
     let bench = try Bench(stream)
     try await bench.publish()
     await #expect(throws: WHEPRefusal.noCommonCodec(offered: words)) { _ = try await bench.viewer([viewer]) }
     await bench.end()
   }
 
-  @Test("When the profile changes under a viewer that cannot follow, that is told")
-  func change() async throws {
+  @Test func `when the profile changes under a viewer that cannot follow, that is told`() async throws {
     let bench = try Bench([0x42, 0xE0, 0x1F])
     try await bench.publish()
     let low = try await bench.viewer([[0x42, 0xE0, 0x1F]])

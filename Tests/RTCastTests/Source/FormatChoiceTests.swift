@@ -10,23 +10,23 @@ import Testing
     VideoFormat(size: PixelSize(width: 640, height: 480), frameRates: 0...60, pixelFormat: .i420),
   ])
 
-  @Test func `Without a size the first format is asked for, no faster than it is`() throws {
+  @Test func `without a size the first format is asked for, no faster than it is`() throws {
     let format = try #require(Broadcast.format(of: camera, size: nil, frameRate: 60))
     #expect(format.size == PixelSize(width: 1280, height: 720) && format.frameRates == 0...30)
   }
 
-  @Test func `With a size the rate is that of the format nearest to it, not of the first`() throws {
+  @Test func `with a size the rate is that of the format nearest to it, not of the first`() throws {
     let small = PixelSize(width: 640, height: 360)
     let format = try #require(Broadcast.format(of: camera, size: small, frameRate: 60))
     #expect(format.size == small && format.frameRates == 0...60)
   }
 
-  @Test func `Of two formats of a size the one that is fast enough counts`() throws {
+  @Test func `of two formats of a size the one that is fast enough counts`() throws {
     let format = try #require(Broadcast.format(of: camera, size: PixelSize(width: 1280, height: 720), frameRate: 15))
     #expect(format.pixelFormat == .bgra && format.frameRates == 0...15)
   }
 
-  @Test func `A source that offers nothing is asked all the same, and says why it cannot`() throws {
+  @Test func `a source that offers nothing is asked all the same, and says why it cannot`() throws {
     let format = try #require(Broadcast.format(of: ManyFormats([]), size: nil, frameRate: 30))
     #expect(format.frameRates == 0...30)
     #expect(Broadcast.format(of: nil, size: nil, frameRate: 30) == nil)

@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCMedia
 import RTCPeer
 import RTCPrimitives
@@ -21,8 +22,9 @@ import Testing
     return broadcast
   }
 
-  /// S1.24, S3.37.
-  @Test func theFirstPictureOfANewSourceIsAKeyFrameAndTimesGoOn() async throws {
+  @Test(.feature("S1.24", "S3.37")) func `the first picture of a new source is a key frame and times go on`()
+    async throws
+  {
     let broadcast = try await broadcast()
     first.show(20, at: Timestamp(nanoseconds: 5_000_000_000))
     let second = HandCapturer()
@@ -36,7 +38,7 @@ import Testing
     await broadcast.stop()
   }
 
-  @Test func aSourceThatWasReplacedIsStoppedAndNotHeardAnyMore() async throws {
+  @Test func `a source that was replaced is stopped and not heard any more`() async throws {
     let broadcast = try await broadcast()
     first.show(20, at: .zero)
     let second = HandCapturer()
@@ -52,7 +54,7 @@ import Testing
     #expect(second.stops == 1)
   }
 
-  @Test func aSourceThatCannotBeStartedLeavesThePresentOne() async throws {
+  @Test func `a source that cannot be started leaves the present one`() async throws {
     let broadcast = try await broadcast()
     let broken = HandCapturer(failure: .noSuchSource("There is no such thing."))
     await #expect(throws: CaptureError.noSuchSource("There is no such thing.")) {
@@ -63,7 +65,7 @@ import Testing
     await broadcast.stop()
   }
 
-  @Test func soundComesBackWhenTheNewPictureCannotBeStarted() async throws {
+  @Test func `sound comes back when the new picture cannot be started`() async throws {
     let (old, new) = (HandSound(), HandSound())
     let broadcast = try await broadcast(MediaSource(video: first, audio: old))
     let broken = HandCapturer(failure: .noSuchSource("There is no such thing."))
@@ -77,7 +79,7 @@ import Testing
     await broadcast.stop()
   }
 
-  @Test func aNewSourceMayHaveAnotherSize() async throws {
+  @Test func `a new source may have another size`() async throws {
     let broadcast = try await broadcast()
     first.show(20, at: .zero)
     let large = HandCapturer(size: PixelSize(width: 320, height: 178))
@@ -88,17 +90,20 @@ import Testing
     await broadcast.stop()
   }
 
-  /// S4.24.
-  @Test func theHintFollowsTheSourceUnlessItWasChosen() async throws {
+  @Test(.feature("S4.24")) func `the hint follows the source unless it was chosen`() async throws {
     let broadcast = try await broadcast()
     let screen = HandCapturer(isScreencast: true)
     try await broadcast.replaceSource(MediaSource(video: screen))
     screen.show(20, at: .zero)
     #expect(sent.video.last?.contentHint == .detail)
+    let camera = HandCapturer(isScreencast: false)
+    try await broadcast.replaceSource(MediaSource(video: camera))
+    camera.show(30, at: .zero + .seconds(1))
+    #expect(sent.video.last?.contentHint == .motion)
     await broadcast.stop()
   }
 
-  @Test func aPausedSourceIsStoppedAndStartedAgain() async throws {
+  @Test func `a paused source is stopped and started again`() async throws {
     let broadcast = try await broadcast()
     first.show(20, at: .zero)
     broadcast.pause()
@@ -112,7 +117,7 @@ import Testing
     await broadcast.stop()
   }
 
-  @Test func soundBesideAPausedFileIsHeldBackToo() async throws {
+  @Test func `sound beside a paused file is held back too`() async throws {
     let (sound, playback) = (HandSound(), HandPlayback())
     let broadcast = try await broadcast(MediaSource(video: first, audio: sound, playback: playback))
     sound.play(at: .zero)
@@ -135,7 +140,7 @@ import Testing
     await broadcast.stop()
   }
 
-  @Test func anotherFrameRateIsAskedOfTheSource() async throws {
+  @Test func `another frame rate is asked of the source`() async throws {
     let broadcast = try await broadcast()
     try await broadcast.setFrameRate(12)
     #expect(first.starts.map(\.frameRates.upperBound) == [30, 12])
@@ -144,7 +149,7 @@ import Testing
     await broadcast.stop()
   }
 
-  @Test func soundThatEndsLeavesThePicture() async throws {
+  @Test func `sound that ends leaves the picture`() async throws {
     let sound = HandSound()
     let broadcast = try await broadcast(MediaSource(video: first, audio: sound))
     sound.play(at: .zero)
@@ -165,7 +170,7 @@ import Testing
     await broadcast.stop()
   }
 
-  @Test func aFileEndsWhenPictureAndSoundHaveEnded() async throws {
+  @Test func `a file ends when picture and sound have ended`() async throws {
     let sound = HandSound()
     let broadcast = try await broadcast(MediaSource(video: first, audio: sound, endsWithVideo: false))
     first.end(.finished)
@@ -181,7 +186,7 @@ import Testing
     await broadcast.stop()
   }
 
-  @Test func soundThatCannotBeStartedIsAFailureOfTheStart() async throws {
+  @Test func `sound that cannot be started is a failure of the start`() async throws {
     let source = MediaSource(video: first, audio: HandSound(failure: .unavailable("No sound server answers.")))
     await #expect(throws: CaptureError.unavailable("No sound server answers.")) {
       _ = try await self.broadcast(source)
@@ -189,7 +194,7 @@ import Testing
     #expect(first.starts.isEmpty)
   }
 
-  @Test func soundGoesOnInPlaceWhenTheSourceIsReplaced() async throws {
+  @Test func `sound goes on in place when the source is replaced`() async throws {
     let (one, two) = (HandSound(), HandSound())
     let broadcast = try await broadcast(MediaSource(video: first, audio: one))
     one.play(at: .zero)

@@ -13,9 +13,11 @@
 ///
 /// Every one carries `call`, a random text that the caller chose. Unknown types and members are ignored.
 public struct CallSignal: Sendable, Hashable {
+  /// What the message says.
   public enum Body: Sendable, Hashable {
     /// Wants a call.
     case ring(media: [String: Bool] = [:], room: String? = nil)
+    /// Takes the call.
     case accept
     /// `rejected`, `busy` or `unsupported`; more may come to be.
     case reject(reason: String)
@@ -25,14 +27,18 @@ public struct CallSignal: Sendable, Hashable {
     case streams
     /// `audio` or `video`.
     case mute(kind: String, isMuted: Bool)
+    /// Ends the call.
     case end
   }
 
+  /// The identifier that the caller chose for the call; random.
   public var call: String
+  /// What the message says.
   public var body: Body
   /// Of a description, or alone: what its streams show, by their identifiers: `camera` or `screen`.
   public var streams: [String: String] = [:]
 
+  /// See the properties.
   public init(call: String, _ body: Body, streams: [String: String] = [:]) {
     self.call = call
     self.body = body

@@ -3,6 +3,7 @@ public struct HubAddress: Sendable, Hashable, CustomStringConvertible {
   /// With `http` for `ws`, `https` for `wss`.
   public let web: WebAddress
 
+  /// The hub of the server at `web`.
   public init(_ web: WebAddress) {
     self.web = web.target == "/" ? web.resolving("/hub") ?? web : web
   }
@@ -25,9 +26,12 @@ public struct HubAddress: Sendable, Hashable, CustomStringConvertible {
     return (HubAddress(folder), peer)
   }
 
+  /// True for `wss:`.
   public var isSecure: Bool { web.scheme == .https }
+  /// The port, 443 or 80 where none is written.
   public var port: UInt16 { web.port ?? (isSecure ? 443 : 80) }
 
+  /// As a URL.
   public var description: String { "ws" + web.description.dropFirst(4) }
 
   private static func webText(_ text: String) -> String {

@@ -12,12 +12,15 @@ public enum HubClientEvent: Sendable, Hashable {
   case bye(from: String, reason: String?, call: String?)
   /// Who is in the room already; the newcomer calls them. Comes anew after a connection was lost.
   case peers(room: String, [String])
+  /// Somebody entered a room that we are in.
   case peerJoined(room: String, peer: String)
+  /// Somebody left it.
   case peerLeft(room: String, peer: String)
   /// Who else is at the hub, after `list` or `follow`; to who follows it comes anew after a connection was lost.
   case present([String])
   /// To who follows.
   case peerArrived(String)
+  /// Somebody left the hub.
   case peerGone(String)
   /// The hub refused a message, or could not deliver it.
   case refused(HubRefusal)
@@ -33,10 +36,12 @@ public struct HubRegistration: Sendable, Hashable {
   public var id: String
   /// The hub still knew it, with its rooms and what came for it meanwhile.
   public var isResumed: Bool
+  /// The rooms that the name is in already.
   public var rooms: [String]
   /// STUN and TURN servers that the hub recommends.
   public var iceServers: [ICEServerLink]
 
+  /// See the properties.
   public init(id: String, isResumed: Bool = false, rooms: [String] = [], iceServers: [ICEServerLink] = []) {
     self.id = id
     self.isResumed = isResumed
@@ -51,9 +56,12 @@ public struct HubRefusal: Sendable, Hashable {
   public var code: String
   /// The hub's sentence.
   public var message: String
+  /// Whom the refused message was for.
   public var peer: String?
+  /// The room it was about.
   public var room: String?
 
+  /// See the properties.
   public init(code: String, message: String, peer: String? = nil, room: String? = nil) {
     self.code = code
     self.message = message
@@ -65,27 +73,42 @@ public struct HubRefusal: Sendable, Hashable {
 /// Why there is no connection to the hub; the text says whose fault it is and what to do next.
 public enum HubClientError: Error, Sendable, Hashable {
   // The caller's.
+  /// It is no URL of a hub.
   case badAddress(String)
+  /// `connect` was called twice.
   case alreadyConnected
+  /// Names have 1 to 64 bytes of UTF-8, all visible.
   case badName(String)
+  /// The client was closed.
   case closed
 
   // The network's.
+  /// DNS knows no such host.
   case unknownHost(String)
+  /// Nothing listens there.
   case refusedConnection(HubAddress)
+  /// The network refused; the reason is the system's.
   case unreachable(HubAddress, reason: String)
+  /// No answer within so many seconds.
   case timeout(HubAddress, seconds: Int64)
+  /// The certificate or the handshake was refused.
   case tls(HubAddress, reason: String)
+  /// It was there and broke.
   case connectionLost(reason: String)
 
   // The hub's.
+  /// The server answered with this HTTP status in place of a WebSocket.
   case notAHub(HubAddress, status: Int)
+  /// The hub wants a token, or another.
   case badToken(hadToken: Bool)
+  /// Another peer has the name.
   case nameTaken(String)
   /// Somebody with this client's secret registered on another connection.
   case replaced
+  /// Any other refusal.
   case refused(HubRefusal)
 
+  /// Whose fault it is.
   public var fault: SignalingFault {
     switch self {
     case .badAddress, .alreadyConnected, .badName, .closed: .caller
@@ -97,6 +120,7 @@ public enum HubClientError: Error, Sendable, Hashable {
 }
 
 extension HubClientError: CustomStringConvertible {
+  /// What is wrong, and what to do next.
   public var description: String {
     switch self {
     case .badAddress(let text): "\"\(text)\" is not a hub's address; it must look like wss://host or ws://host:8080."

@@ -6,12 +6,14 @@ public import RTCPrimitives
 /// The first connection either succeeds or ends the session with the reason; after it has succeeded the session ends only
 /// when it is told to, or when the hub says that this client may not come back.
 public struct HubSession: Sendable {
+  /// Time-outs and limits of the client.
   public struct Options: Sendable, Hashable {
     /// For a connection to be made and registered.
     public var timeout = TimeDelta.seconds(10)
     /// Before the second attempt; doubles with each, up to the longest. The true pauses are 50 to 100 % of that, so that
     /// a thousand clients of a restarted hub do not come at once.
     public var firstPause = TimeDelta.milliseconds(500)
+    /// The longest back-off between two attempts.
     public var longestPause = TimeDelta.seconds(30)
     /// Without a word from the hub, after which it is asked for a sign of life …
     public var pingInterval = TimeDelta.seconds(15)
@@ -19,13 +21,16 @@ public struct HubSession: Sendable {
     public var pongTimeout = TimeDelta.seconds(10)
     /// What waits for the connection at most; beyond that the oldest messages are dropped.
     public var queuedMessages = 256
+    /// Bytes of messages kept for the time after an interruption.
     public var queuedBytes = 1_048_576
 
+    /// The defaults.
     public init() {}
   }
 
   /// What a transport tells the session. What concerns a connection that the session has given up must not come any more.
   public enum Input: Sendable, Hashable {
+    /// Begins to connect.
     case start
     /// The WebSocket connection is made.
     case opened
@@ -37,8 +42,11 @@ public struct HubSession: Sendable {
     case heard
     /// The connection ended; the WebSocket status, if one was said.
     case closed(code: UInt16?)
+    /// Sends a message to a peer, now or after the interruption.
     case send(HubMessage, to: String)
+    /// Enters a room, again after each interruption.
     case join(room: String)
+    /// Leaves a room.
     case leave(room: String)
     /// The machine's network is back, or another: a pause ends, and a connection shows at once whether it still lives.
     case networkReturned
@@ -54,11 +62,15 @@ public struct HubSession: Sendable {
 
   /// What the session wants a transport to do, in order.
   public enum Action: Sendable, Hashable {
+    /// Opens a WebSocket.
     case connect
+    /// Sends a text message.
     case send(String)
+    /// Sends a WebSocket ping.
     case ping
     /// Close the connection with a goodbye; nothing of it is wanted any more.
     case disconnect
+    /// Tells the application.
     case report(HubClientEvent)
   }
 
@@ -122,7 +134,7 @@ public struct HubSession: Sendable {
   /// Nothing will come of it any more.
   public var hasEnded: Bool { if case .ended = stage { true } else { false } }
 
-  /// The one door. `now` never goes back.
+  /// The only input; returns what is to be done, in order. `now` never goes back.
   public mutating func handle(_ input: Input, now: Timestamp) -> [Action] {
     switch input {
     case .start:

@@ -11,7 +11,7 @@ class Call {
     this.pc = null;
     this.chat = null;
     this.lanes = {};                // by kind of LocalMedia: the transceiver that sends it
-    this.streamKinds = {};          // of the far side's streams: camera or screen, where it says so
+    this.streamKinds = {};          // of the remote peer's streams: camera or screen, where it says so
     this.mutedThere = { audio: false, video: false };
     this.gone = false;              // the hub no longer knows the peer
     this.early = [];                // candidates that came before their description
@@ -133,7 +133,7 @@ class Call {
     this.say({ type: "description", description: { type, sdp }, streams: { [face.id]: "camera", [shared.id]: "screen" } });
   }
 
-  /// What the far side's streams show: cameras or screens.
+  /// What the remote peer's streams show: cameras or screens.
   showing(streams) {
     if (streams && typeof streams === "object") Object.assign(this.streamKinds, streams);
   }
@@ -206,7 +206,7 @@ class Call {
     }, delay + (this.polite ? 4000 : 0));
   }
 
-  /// A far side that closes says so on the connection itself, hub or no hub.
+  /// A remote peer that closes says so on the connection itself, hub or no hub.
   watch(transport) {
     if (!transport || transport === this.transport) return;
     this.transport = transport;
@@ -231,7 +231,7 @@ class Call {
     this.board.onchange();
   }
 
-  /// Ends it. The far side is told unless the reason came from there.
+  /// Ends it. The remote peer is told unless the reason came from there.
   end(reason) {
     if (this.over) return;
     for (const timer of Object.values(this.timers)) clearTimeout(timer);

@@ -4,7 +4,7 @@
 class LocalMedia {
   constructor() {
     this.tracks = { microphone: null, camera: null, screen: null, screenSound: null };
-    this.face = new MediaStream();       // the streams only give the far side their names
+    this.face = new MediaStream();       // the streams only give the remote peer their names
     this.shared = new MediaStream();
     this.muted = { microphone: false, camera: false };
     this.faults = {};                    // by kind: what the browser said

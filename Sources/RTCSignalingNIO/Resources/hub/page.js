@@ -48,7 +48,7 @@ const reasons = {
   "unsupported": (peer) => peer + " cannot take calls.", "unanswered": (peer) => peer + " does not answer.", "missed": (peer) => "You missed a call from " + peer + ".",
   "cancelled": (peer) => "You missed a call from " + peer + ".", "was-busy": (peer) => peer + " rang while you were busy.",
   "unknown-peer": (peer) => peer + " is not here.", "lost": (peer) => "The connection to " + peer + " was lost.",
-  "unreachable": (peer) => "No way was found to reach " + peer + ". A firewall between you may need a TURN server.", "crossed": () => "", "left": (peer) => peer + " left.",
+  "unreachable": (peer) => "No connection could be made to " + peer + ". A firewall between you may need a TURN server.", "crossed": () => "", "left": (peer) => peer + " left.",
 };
 
 board.onended = (call) => {
@@ -63,7 +63,7 @@ board.onended = (call) => {
   if (!board.live.length && board.room === null) clearChat();
 };
 board.onfault = ({ code, message }) => {
-  if (code === "too-many-followers") { $("people-note").textContent = "Too many are here to follow who comes and goes; call by name."; return; }
+  if (code === "too-many-followers") { $("people-note").textContent = "Too many peers to show who is here; call by name."; return; }
   tell(message || "The hub refused that (" + code + ").", code);
 };
 board.onmedia = () => showStage();
@@ -91,7 +91,7 @@ function refused({ code, message }) {
   const inCall = board.live.length > 0;
   page.joined = page.joined && inCall;
   const sentences = {
-    "bad-token": line.token ? "That token is not right. Ask whoever sent you the link for the current one." : "This hub needs a token. It is part of the link you were sent.",
+    "bad-token": line.token ? "The token is wrong. Ask whoever sent you the link for the current one." : "This hub needs a token. It is part of the link you were sent.",
     "taken-name": `The name “${line.name}” is taken here. Choose another.`,
     "replaced": "You joined under this name from another tab or device.",
   };
@@ -235,7 +235,7 @@ function showMedia() {
 function showDevices() {
   for (const [id, type, kind] of [["camera-list", "videoinput", "camera"], ["microphone-list", "audioinput", "microphone"], ["speaker-list", "audiooutput", "speaker"]]) {
     const found = local.devices.filter((device) => device.kind === type && device.deviceId);
-    const options = [["", kind === "speaker" ? "As the system has it" : "Any"], ...found.map((device, i) => [device.deviceId, device.label || `${kind} ${i + 1}`])];
+    const options = [["", kind === "speaker" ? "System default" : "Any"], ...found.map((device, i) => [device.deviceId, device.label || `${kind} ${i + 1}`])];
     if (kind !== "speaker") options.push(["none", "None"]);
     const shape = JSON.stringify(options);
     if ($(id).dataset.shape !== shape) {
@@ -325,7 +325,7 @@ async function choose(what) {
 
 function ring(peer) {
   if (board.active.length || board.room !== null) return;
-  if (peer === line.name) { tell("That is you.", "self"); return; }
+  if (peer === line.name) { tell("That is your own name.", "self"); return; }
   ringer.wake();
   board.call(peer);
 }

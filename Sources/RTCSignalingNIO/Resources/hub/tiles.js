@@ -47,7 +47,7 @@ class Tiles {
       });
   }
 
-  /// The streams that the far side put a transceiver's track into, from its description: the browser tells them only once.
+  /// The streams that the remote peer put a transceiver's track into, from its description: the browser tells them only once.
   static streams(call, { mid }) {
     const sections = (call.pc.remoteDescription?.sdp ?? "").split(/^m=/m);
     const section = sections.find((each) => new RegExp("^a=mid:" + mid + "\\s*$", "m").test(each)) ?? "";
@@ -91,7 +91,7 @@ class Tiles {
     paintFace(tile.face, call.peer);
     figure.setAttribute("aria-label", [call.peer, kind === "screen" ? "screen" : "", told, call.mutedThere.audio ? "microphone off" : ""].filter(Boolean).join(", "));
     tile.silence.setAttribute("aria-pressed", data.silenced);
-    tile.silence.setAttribute("aria-label", "Do not hear " + call.peer);
+    tile.silence.setAttribute("aria-label", "Mute " + call.peer);
     figure.querySelector("[data-tile=full]").setAttribute("aria-label", "Full screen: " + call.peer);
     figure.querySelector("[data-tile=full]").hidden = !track;
     tile.silence.hidden = kind === "screen" || !call.isLive;
@@ -172,7 +172,7 @@ class Tiles {
 
   // MARK: figures
 
-  /// Who is heard now, by what the far side measured.
+  /// Who is heard now, by what the remote peer measured.
   listen() {
     for (const tile of this.tiles.values()) {
       if (tile.figure.dataset.kind === "screen") continue;

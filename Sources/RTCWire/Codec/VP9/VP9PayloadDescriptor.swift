@@ -16,7 +16,9 @@ public struct VP9References: RandomAccessCollection, ExpressibleByArrayLiteral, 
   public static let maximumCount = 3
 
   private var differences = InlineArray<3, UInt8>(repeating: 0)
+  /// Their number, 0…`maximumCount`.
   public private(set) var endIndex = 0
+  /// Always 0.
   public var startIndex: Int { 0 }
 
   /// At most `maximumCount` differences, 0…127 each.
@@ -34,7 +36,9 @@ public struct VP9References: RandomAccessCollection, ExpressibleByArrayLiteral, 
     endIndex += 1
   }
 
+  /// Equal when they name the same pictures in the same order.
   public static func == (a: Self, b: Self) -> Bool { a.elementsEqual(b) }
+  /// Hashes the differences that there are.
   public func hash(into hasher: inout Hasher) { for each in self { hasher.combine(each) } }
 }
 

@@ -24,13 +24,12 @@ import Testing
       CallSignal(call: "k", .mute(kind: "audio", isMuted: true)),
       #"{"call":"k","type":"mute","kind":"audio","muted":true}"#
     ), (CallSignal(call: "k", .end), #"{"call":"k","type":"end"}"#),
-  ])
-  func `Each is written and read as the page does it`(signal: CallSignal, json: String) {
+  ]) func `each is written and read as the page does it`(signal: CallSignal, json: String) {
     #expect(signal.json == json)
     #expect(CallSignal(json: json) == signal)
   }
 
-  @Test func `What it does not know it does not mind`() {
+  @Test func `what it does not know it does not mind`() {
     #expect(CallSignal(json: #"{"x":[1],"type":"accept","call":"k"}"#) == CallSignal(call: "k", .accept))
     #expect(CallSignal(json: #"{"type":"reject","call":"k"}"#) == CallSignal(call: "k", .reject(reason: "rejected")))
     #expect(CallSignal(json: #"{"type":"call","call":"k"}"#) == CallSignal(call: "k", .ring()))
@@ -41,8 +40,7 @@ import Testing
     #"{"call":"k","type":"description"}"#, #"{"call":"k","type":"streams","streams":7}"#,
     #"{"call":"k","type":"description","description":{"type":"offer"}}"#,
     #"{"call":"k","type":"mute","kind":"audio","muted":"yes"}"#,
-  ])
-  func `What is none of them is nil`(json: String) {
+  ]) func `what is none of them is nil`(json: String) {
     #expect(CallSignal(json: json) == nil)
   }
 }

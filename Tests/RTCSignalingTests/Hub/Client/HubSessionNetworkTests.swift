@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCPrimitives
 import RTCSignaling
 import Testing
@@ -15,7 +16,7 @@ import Testing
     _ = session.handle(.received(registered), now: now)
   }
 
-  @Test mutating func `S0.56: the pause before the next attempt ends when the network is back`() {
+  @Test(.feature("S0.56")) mutating func `the pause before the next attempt ends when the network is back`() {
     #expect(session.handle(.networkReturned, now: .zero) == [])
     _ = session.handle(.start, now: .zero)
     #expect(session.handle(.networkReturned, now: .zero) == [])
@@ -34,7 +35,8 @@ import Testing
     #expect(!session.hasEnded)
   }
 
-  @Test mutating func `S0.56: a connection is asked for a sign of life, and is given up in time without one`() {
+  @Test(.feature("S0.56"))
+  mutating func `a connection is asked for a sign of life, and is given up in time without one`() {
     _ = session.handle(.start, now: .zero)
     register(.zero)
     #expect(session.handle(.networkReturned, now: .zero) == [.ping])

@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCPrimitives
 import RTCSignaling
 import Testing
@@ -65,7 +66,7 @@ private struct SessionBench {
 }
 
 @Suite struct HubSessionTests {
-  @Test func `Who comes back says so, and who comes for the first time does not`() {
+  @Test func `who comes back says so, and who comes for the first time does not`() {
     var bench = SessionBench()
     bench.handle(.start)
     bench.handle(.opened)
@@ -78,7 +79,7 @@ private struct SessionBench {
     #expect(bench.sent.count == 1 && bench.sent[0].contains(#""returning":true"#))
   }
 
-  @Test func `It asks who is there, and again when it is back while it follows`() {
+  @Test func `it asks who is there, and again when it is back while it follows`() {
     var bench = SessionBench()
     bench.handle(.follow)
     bench.begin()
@@ -95,7 +96,7 @@ private struct SessionBench {
     #expect(bench.sent.dropFirst() == [#"{"type":"list","follow":true}"#])
   }
 
-  @Test func `It registers with name, token and secret as soon as the connection is made`() {
+  @Test func `it registers with name, token and secret as soon as the connection is made`() {
     var bench = SessionBench(token: "sesame")
     bench.handle(.start)
     #expect(bench.connects == 1 && bench.sent.isEmpty)
@@ -119,7 +120,7 @@ private struct SessionBench {
       ])
   }
 
-  @Test func `S3.21: a hub that does not answer within ten seconds ends the first attempt`() throws {
+  @Test(.feature("S3.21")) func `a hub that does not answer within ten seconds ends the first attempt`() throws {
     var bench = SessionBench()
     bench.handle(.start)
     bench.pass(.seconds(9))
@@ -131,7 +132,7 @@ private struct SessionBench {
     #expect(bench.disconnects > 0 && bench.session.deadline == nil)
   }
 
-  @Test func `The first attempt ends with what stood in its way`() {
+  @Test func `the first attempt ends with what stood in its way`() {
     for (code, error) in [
       ("bad-token", HubClientError.badToken(hadToken: false)), ("taken-name", .nameTaken("alice")),
       ("bad-name", .badName("No.")), ("too-many-peers", .refused(HubRefusal(code: "too-many-peers", message: "No."))),
@@ -148,8 +149,9 @@ private struct SessionBench {
     #expect(bench.told == [.ended(.unknownHost("hub.example"))])
   }
 
-  @Test(arguments: 0..<20 as Range<UInt64>)
-  func `A broken connection comes back, with pauses that grow and differ`(seed: UInt64) {
+  @Test(arguments: 0..<20 as Range<UInt64>) func `a broken connection comes back, with pauses that grow and differ`(
+    seed: UInt64
+  ) {
     var bench = SessionBench(seed: seed)
     bench.begin()
     bench.handle(.closed(code: nil))
@@ -167,7 +169,7 @@ private struct SessionBench {
     #expect(Set(pauses).count > 5)
   }
 
-  @Test func `What is sent meanwhile waits, up to a limit`() {
+  @Test func `what is sent meanwhile waits, up to a limit`() {
     var bench = SessionBench { $0.queuedMessages = 2 }
     bench.begin()
     bench.handle(.closed(code: 1006))
@@ -181,7 +183,7 @@ private struct SessionBench {
       ])
   }
 
-  @Test func `Rooms are entered again where the hub has forgotten them, and left where it has not`() {
+  @Test func `rooms are entered again where the hub has forgotten them, and left where it has not`() {
     var bench = SessionBench()
     bench.begin()
     bench.handle(.join(room: "den"))
@@ -195,7 +197,7 @@ private struct SessionBench {
       bench.sent.dropFirst() == [#"{"type":"leave","room":"den"}"#, #"{"type":"join","room":"attic"}"#])
   }
 
-  @Test func `A silent hub is asked for a sign of life, then given up`() {
+  @Test func `a silent hub is asked for a sign of life, then given up`() {
     var bench = SessionBench()
     bench.begin()
     bench.pass(.seconds(14))
@@ -210,7 +212,7 @@ private struct SessionBench {
     #expect(bench.disconnects == 1)
   }
 
-  @Test func `Messages become events, and what cannot be read becomes nothing`() {
+  @Test func `messages become events, and what cannot be read becomes nothing`() {
     var bench = SessionBench()
     bench.begin()
     bench.handle(.join(room: "den"))
@@ -233,7 +235,7 @@ private struct SessionBench {
       ])
   }
 
-  @Test func `Who is replaced does not come back`() {
+  @Test func `who is replaced does not come back`() {
     var bench = SessionBench()
     bench.begin()
     bench.hear(#"{"type":"error","code":"replaced","message":"No."}"#)
@@ -242,7 +244,7 @@ private struct SessionBench {
     #expect(bench.session.deadline == nil)
   }
 
-  @Test func `Closing says goodbye once, whatever goes on`() {
+  @Test func `closing says goodbye once, whatever goes on`() {
     var bench = SessionBench()
     bench.begin()
     bench.handle(.close)
@@ -259,7 +261,7 @@ private struct SessionBench {
     #expect(pausing.told == [.ended(nil)] && pausing.connects == 1)
   }
 
-  @Test func `A session and a hub go together`() {
+  @Test func `a session and a hub go together`() {
     var bench = SessionBench()
     var hub = HubBench()
     hub.enter(2, as: "bob")

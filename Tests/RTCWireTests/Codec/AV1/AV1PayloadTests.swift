@@ -48,8 +48,8 @@ import Testing
     #expect(writtenBytes { layered.write(into: &$0) } == wireBytes("3448") && layered.size == 2)
   }
 
-  @Test(arguments: ["", "92", "34", "36", "32", "3205 01"])
-  func `units cut off or forbidden are refused`(dump: String) {
+  @Test(arguments: ["", "92", "34", "36", "32", "3205 01"]) func `units cut off or forbidden are refused`(dump: String)
+  {
     let bytes = wireBytes(dump)
     #expect(AV1OBU(in: bytes.span, at: 0) == nil)
     #expect(AV1OBU(in: bytes.span, at: bytes.count) == nil)

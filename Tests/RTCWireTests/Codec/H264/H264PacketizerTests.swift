@@ -53,8 +53,9 @@ import Testing
     #expect(split.isAtEnd && last == 0)
   }
 
-  @Test(arguments: ["", "0000", "6742e01f 65", "000001"])
-  func `what is no byte stream has nothing to send`(dump: String) {
+  @Test(arguments: ["", "0000", "6742e01f 65", "000001"]) func `what is no byte stream has nothing to send`(
+    dump: String
+  ) {
     let data = wireBytes(dump)
     #expect(H264Packetizer(data.span, room: 100).isAtEnd)
     #expect(split(data, room: 100).isEmpty)

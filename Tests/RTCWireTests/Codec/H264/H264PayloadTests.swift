@@ -26,8 +26,9 @@ import Testing
     #expect(writtenBytes { last.write(into: &$0) } == wireBytes("7c45"))
   }
 
-  @Test(arguments: ["", "7c", "7cc5", "fc85", "6585", "7c80", "7c9c"])
-  func `what is no fragment is refused`(dump: String) {
+  @Test(arguments: ["", "7c", "7cc5", "fc85", "6585", "7c80", "7c9c"]) func `what is no fragment is refused`(
+    dump: String
+  ) {
     #expect(fragment(wireBytes(dump)) == nil)
   }
 

@@ -12,8 +12,7 @@ import Testing
     ("6742c01fd9005005bb0110000003001000000303c0f1832480", "1280x720", "42e01f", 0),
     ("674d4028d900780227e5c044000003000400000300f03c60c920", "1920x1080", "4d0028", 0),
     ("67640020acd94056061e6f0110000003001000000303c0f1831960", "1366x768", "640020", 2),
-  ])
-  func `profile, size and order are read`(text: String, size: String, profile: String, reorderDepth: Int) throws {
+  ]) func `profile, size and order are read`(text: String, size: String, profile: String, reorderDepth: Int) throws {
     let set = try #require(parse(text))
     #expect(set.size.description == size)
     #expect(set.profileLevelID?.description == profile)

@@ -2,7 +2,7 @@ import RTCWire
 import Testing
 
 @Suite struct OpusPacketTests {
-  @Test func everyConfigurationHasItsModeAndLength() throws {
+  @Test func `every configuration has its mode and length`() throws {
     // RFC 6716 §3.1, table 2, in samples at 48 kHz.
     let silk = [480, 960, 1_920, 2_880]
     let celt = [120, 240, 480, 960]
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func twoFramesCountTwice() {
+  @Test func `two frames count twice`() {
     #expect(OpusPacket([0xFD, 1, 2, 3, 4])?.sampleCount == 1_920)
     #expect(OpusPacket([0xFD, 1, 2, 3]) == nil)  // R3: not of equal length
     #expect(OpusPacket([0xFE, 1, 9, 8, 7])?.sampleCount == 1_920)
@@ -28,7 +28,7 @@ import Testing
     #expect(OpusPacket([0xFE, 252, 0] + [UInt8](repeating: 1, count: 252))?.frameCount == 2)
   }
 
-  @Test func anyNumberOfFramesUpTo120Milliseconds() {
+  @Test func `any number of frames up to 120 milliseconds`() {
     let payload = [UInt8](repeating: 1, count: 12)
     #expect(OpusPacket([0xFF, 6] + payload)?.sampleCount == 5_760)
     #expect(OpusPacket([0xFF, 7] + payload) == nil)  // R5
@@ -42,7 +42,7 @@ import Testing
     #expect(OpusPacket([0xFF, 0x83, 1]) == nil)
   }
 
-  @Test func paddingIsNoSound() {
+  @Test func `padding is no sound`() {
     #expect(OpusPacket([0xFF, 0x42, 2, 5, 6, 0, 0])?.frameCount == 2)
     #expect(OpusPacket([0xFF, 0x42, 3, 5, 6, 0, 0]) == nil)
     #expect(OpusPacket([0xFF, 0x41, 255, 1] + [UInt8](repeating: 0, count: 260))?.frameCount == 1)
@@ -50,7 +50,7 @@ import Testing
     #expect(OpusPacket([0xFF, 0x41, 255]) == nil)
   }
 
-  @Test func framesHaveALimit() {
+  @Test func `frames have a limit`() {
     #expect(OpusPacket([0xFC] + [UInt8](repeating: 1, count: 1_275)) != nil)
     #expect(OpusPacket([0xFC] + [UInt8](repeating: 1, count: 1_276)) == nil)  // R2
     #expect(OpusPacket([0xFD] + [UInt8](repeating: 1, count: 2_552)) == nil)

@@ -33,8 +33,7 @@ import Testing
     "f9 8001 25 03 05 06",  // a layer and three references in flexible mode
     "0a 38 0140 00b4 0280 0168 02 10 38 01 7f",  // two layers and a group of pictures
     "02 e0", "90 8001",
-  ])
-  func `every field makes the round trip`(dump: String) throws {
+  ]) func `every field makes the round trip`(dump: String) throws {
     let (descriptor, size) = try #require(parsed(wireBytes(dump)))
     #expect(size == wireBytes(dump).count)
     let bytes = writtenBytes { descriptor.write(into: &$0) }
@@ -56,8 +55,7 @@ import Testing
 
   @Test(arguments: [
     "", "80", "8080", "e88001", "e8800100", "d88001", "d88001 03", "d88001 03 05 07", "02", "0210 0140",
-  ])
-  func `a payload that ends within, or has a fourth reference, is refused`(dump: String) {
+  ]) func `a payload that ends within, or has a fourth reference, is refused`(dump: String) {
     #expect(parsed(wireBytes(dump)) == nil)
   }
 }

@@ -1,0 +1,97 @@
+import CX11
+import Glibc
+import RTCCapture
+import RTCMedia
+
+/// One picture of the screen, BGRA, in a segment shared with the X server or in plain memory. Used by the capture thread.
+final class ScreenPicture {
+  let memory: PictureMemory
+  /// The segment's name at the server; nil for plain memory.
+  let segment: UInt32?
+  /// What on the screen is newer than here.
+  var stale: DamageList
+  /// The pixels under the cursor drawn here.
+  private var beneathCursor: (rect: PixelRect, pixels: [UInt32])?
+  private let base: UnsafeMutablePointer<UInt32>
+
+  private init(_ memory: PictureMemory, segment: UInt32?) {
+    self.memory = memory
+    self.segment = segment
+    stale = DamageList([PixelRect(memory.size)])
+    base = memory.bytes.baseAddress!.assumingMemoryBound(to: UInt32.self)
+  }
+
+  /// Plain memory.
+  convenience init(size: PixelSize) { self.init(PictureMemory(format: .bgra, size: size), segment: nil) }
+
+  /// A segment shared with the server; nil when this machine or the server refuses (a remote display).
+  convenience init?(size: PixelSize, sharedOver connection: X11Connection) {
+    let bytes = PictureMemory.byteCount(.bgra, size)
+    let id = shmget(key_t(0), bytes, IPC_CREAT | 0o600)
+    guard id >= 0, let address = shmat(id, nil, 0), Int(bitPattern: address) != -1 else {
+      if id >= 0 { shmctl(id, IPC_RMID, nil) }
+      return nil
+    }
+    let name = connection.newID()
+    let failure = xcb_request_check(
+      connection.raw, xcb_shm_attach_checked(connection.raw, name, UInt32(id), 0))
+    // The memory lives on until both sides have let go, whatever becomes of this process.
+    shmctl(id, IPC_RMID, nil)
+    guard failure == nil, !connection.isBroken else {
+      free(failure)
+      shmdt(address)
+      return nil
+    }
+    let memory = PictureMemory(
+      format: .bgra, size: size, owning: UnsafeMutableRawBufferPointer(start: address, count: bytes)
+    ) { shmdt($0.baseAddress) }
+    self.init(memory, segment: name)
+  }
+
+  var size: PixelSize { memory.size }
+
+  /// The server lets go of the segment; whoever leases it keeps it.
+  func detach(from connection: X11Connection) {
+    if let segment { xcb_shm_detach(connection.raw, segment) }
+  }
+
+  func row(_ y: Int, from x: Int) -> UnsafeMutablePointer<UInt32> { base + (y * size.width + x) }
+
+  // MARK: Cursor
+
+  func removeCursor() {
+    guard let (rect, pixels) = beneathCursor else { return }
+    beneathCursor = nil
+    for y in 0..<rect.height {
+      pixels.withUnsafeBufferPointer {
+        row(rect.y + y, from: rect.x).update(from: $0.baseAddress! + y * rect.width, count: rect.width)
+      }
+    }
+  }
+
+  /// Draws `image` with its top left corner at `x`, `y`, the part inside the picture, and keeps what was there.
+  func draw(_ image: CursorImage, x: Int, y: Int) {
+    let rect = PixelRect(x: x, y: y, width: image.width, height: image.height).intersection(PixelRect(size))
+    guard !rect.isEmpty else { return }
+    var pixels: [UInt32] = []
+    pixels.reserveCapacity(rect.area)
+    for line in rect.y..<rect.maxY {
+      let target = row(line, from: rect.x)
+      pixels.append(contentsOf: UnsafeBufferPointer(start: target, count: rect.width))
+      let source = (line - y) * image.width + rect.x - x
+      for column in 0..<rect.width { target[column] = Self.blend(image.pixels[source + column], over: target[column]) }
+    }
+    beneathCursor = (rect, pixels)
+  }
+
+  /// `source` is 0xAARRGGBB with its colours multiplied by alpha already.
+  private static func blend(_ source: UInt32, over target: UInt32) -> UInt32 {
+    let rest = 255 - (source >> 24)
+    if rest == 0 { return source }
+    if rest == 255 { return target }
+    func channel(_ shift: UInt32) -> UInt32 {
+      min(255, (source >> shift & 255) + ((target >> shift & 255) * rest + 127) / 255) << shift
+    }
+    return channel(16) | channel(8) | channel(0)
+  }
+}

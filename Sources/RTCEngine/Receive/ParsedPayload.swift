@@ -1,0 +1,53 @@
+import RTCMedia
+import RTCPrimitives
+import RTCWire
+
+/// What one RTP payload says about its place in the video, in each codec's payload format.
+struct ParsedPayload {
+  /// False for what can only be the continuation of an earlier packet.
+  var mayStartFrame: Bool
+  /// A frame that needs no other may begin with this packet.
+  var startsKeyFrame: Bool
+  /// The packet belongs to a frame that needs no other; said by at least one of its packets.
+  var isKeyFrame: Bool
+  /// Holds the parameters without which later key frames cannot be decoded (H.264).
+  var hasParameters = false
+  /// What it says of the frames that its own needs; of use in a frame's first packet.
+  var dependency = FrameDependency.unsaid
+  /// What `Depacketizer` takes.
+  var data: Range<Int>
+
+  /// Nil for payloads that break their format's rules.
+  init?(_ payload: Span<UInt8>, codec: VideoCodec) {
+    data = 0..<payload.count
+    switch codec {
+    case .vp8:
+      var reader = ByteReader(payload)
+      guard let descriptor = VP8PayloadDescriptor(parsing: &reader), !reader.isAtEnd else { return nil }
+      data = reader.offset..<payload.count
+      mayStartFrame = descriptor.startsFrame
+      isKeyFrame = mayStartFrame && VP8FrameHeader(parsing: payload.extracting(data))?.isKeyFrame ?? false
+      startsKeyFrame = isKeyFrame
+      dependency = FrameDependency(descriptor)
+    case .vp9:
+      var reader = ByteReader(payload)
+      guard let descriptor = VP9PayloadDescriptor(parsing: &reader), !reader.isAtEnd else { return nil }
+      data = reader.offset..<payload.count
+      mayStartFrame = descriptor.startsPicture
+      isKeyFrame = descriptor.startsKeyFrame
+      startsKeyFrame = isKeyFrame
+      dependency = FrameDependency(descriptor)
+    case .h264:
+      guard let said = H264Payload(parsing: payload) else { return nil }
+      mayStartFrame = said.startsUnit
+      isKeyFrame = said.isIDR
+      hasParameters = said.hasParameterSet
+      startsKeyFrame = said.startsUnit && (said.isIDR || said.hasParameterSet)
+    case .av1:
+      guard let said = AV1Payload(parsing: payload) else { return nil }
+      mayStartFrame = !said.header.continuesUnit
+      isKeyFrame = said.header.startsSequence
+      startsKeyFrame = isKeyFrame
+    }
+  }
+}

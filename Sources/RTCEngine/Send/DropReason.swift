@@ -1,0 +1,38 @@
+/// Why an incoming datagram was not used. The remote peer's faults are counted, never thrown.
+public enum DropReason: Int, CaseIterable, Sendable {
+  /// Not STUN, DTLS, RTP or RTCP.
+  case unknownKind
+  /// STUN that fails its integrity check, or belongs to nobody.
+  case stun
+  /// DTLS that could not be read.
+  case dtls
+  /// SRTP or SRTCP before keys are there.
+  case noKeys
+  /// SRTP or SRTCP that fails authentication.
+  case authentication
+  /// A packet seen before.
+  case replay
+  /// RTP or RTCP whose lengths contradict each other.
+  case malformed
+  /// RTP of a stream that was not negotiated.
+  case unknownStream
+  /// RTP of a source (SSRC) that is another stream's already.
+  case sourceCollision
+}
+
+/// A count for every `DropReason`.
+public struct DropCounts: Sendable {
+  private var counts = InlineArray<9, UInt64>(repeating: 0)
+
+  public subscript(_ reason: DropReason) -> UInt64 {
+    get { counts[reason.rawValue] }
+    set { counts[reason.rawValue] = newValue }
+  }
+
+  /// Adds those of `other`.
+  mutating func add(_ other: DropCounts) {
+    for reason in DropReason.allCases { self[reason] += other[reason] }
+  }
+
+  public var total: UInt64 { DropReason.allCases.reduce(0) { $0 + self[$1] } }
+}

@@ -1,0 +1,27 @@
+/// Why capturing could not start. Each carries a sentence for the person who asked for it.
+public enum CaptureError: Error, Hashable, Sendable {
+  case alreadyStarted
+  /// No such display, window, monitor or file.
+  case noSuchSource(String)
+  /// The source is there but cannot be reached now (display refuses, shared memory missing …).
+  case unavailable(String)
+  /// The source cannot deliver the format asked for (region outside the screen, unsupported visual …).
+  case unsupportedFormat(String)
+  case notPermitted(String)
+
+  /// What a person is told, and what to do next.
+  public var sentence: String {
+    switch self {
+    case .alreadyStarted: "This capturer is already running; stop it first."
+    case .noSuchSource(let s), .unavailable(let s), .unsupportedFormat(let s), .notPermitted(let s): s
+    }
+  }
+}
+
+/// Why a source ended by itself.
+public enum CaptureEnd: Hashable, Sendable {
+  /// The source has nothing more: end of file, generator done.
+  case finished
+  /// The source went away: the display or window is gone. The sentence says which.
+  case lost(String)
+}

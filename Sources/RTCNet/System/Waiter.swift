@@ -1,0 +1,36 @@
+package import RTCPrimitives
+
+/// Lets one thread sleep until a moment of the monotonic clock or until another thread rings.
+///
+/// `@unchecked Sendable`: `isRung` and `sleepsUntil` are touched only under the lock of `condition`.
+package final class Waiter: @unchecked Sendable {
+  private let condition = Condition()
+  private var isRung = false
+  /// What the sleeping thread waits for; nil while it does not sleep.
+  private var sleepsUntil: Timestamp?
+
+  package init() {}
+
+  /// Returns at `deadline` (nil = never) or when rung, at once if that was since the last call.
+  package func wait(until deadline: Timestamp?) {
+    condition.withLock {
+      sleepsUntil = deadline ?? .distantFuture
+      while !isRung, condition.wait(until: deadline) {}
+      isRung = false
+      sleepsUntil = nil
+    }
+  }
+
+  /// Wakes the sleeper, or makes its next wait return at once.
+  package func ring() { ring(ifAsleepAfter: nil) }
+
+  /// Wakes a sleeper that would sleep beyond `moment` (nil = any); one that is awake finds out by itself.
+  package func ring(ifAsleepAfter moment: Timestamp?) {
+    condition.withLock {
+      // Otherwise it wakes early enough.
+      if let moment, let sleepsUntil, sleepsUntil <= moment { return }
+      isRung = true
+      condition.broadcast()
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/// Which role a request's sender believes it has, with its tie-breaker (RFC 8445 §7.1.3).
+public enum STUNICERole: Hashable, Sendable {
+  case controlling(tieBreaker: UInt64)
+  case controlled(tieBreaker: UInt64)
+}

@@ -1,0 +1,21 @@
+import Synchronization
+
+/// Which build of the program this is.
+enum ProgramVersion {
+  /// Of the release; CHANGELOG.md says what is in it.
+  static let release = "0.1.0"
+  /// Set once, before anything else runs.
+  private static let commit = Mutex("")
+
+  /// Says which commit the program was built from.
+  /// - Parameter text: begins with the commit's hash; empty when nobody knows.
+  static func tell(commit text: String) {
+    commit.withLock { $0 = String(text.prefix { $0.isHexDigit }.prefix(9)) }
+  }
+
+  /// What `--version` prints: the release, and the commit where it is known.
+  static var text: String {
+    let commit = commit.withLock { $0 }
+    return "rtcast \(release)" + (commit.isEmpty ? "" : " (\(commit))")
+  }
+}

@@ -1,0 +1,116 @@
+"""Viewers that are slow, dead, away for a while, or want the whole screen: the page in a real Chromium, and what the others notice."""
+
+import os
+import pty
+import re
+import select
+import socket
+import subprocess
+import time
+
+import cv2
+import numpy as np
+import psutil
+import pytest
+from selenium.webdriver.common.action_chains import ActionChains
+
+from harness.browser import Viewer, chromium
+from harness.rtcast import BINARY
+
+CAST = ("test", "--pattern", "clock", "--fps", "15", "--size", "640x360")
+
+
+@pytest.fixture
+def other_browser():
+    """One that nobody shares: it may be stopped or killed."""
+    browser = chromium()
+    yield browser
+    for process in family(browser):
+        process.kill()
+    browser.service.process.kill()
+
+
+def family(browser):
+    return psutil.Process(browser.service.process.pid).children(recursive=True)
+
+
+def received(viewer):
+    return viewer.stat("inbound-rtp", kind="video")["framesReceived"]
+
+
+@pytest.mark.parametrize("fate", ["suspend", "kill"])
+def test_a_viewer_that_stands_still_or_dies_delays_nobody(fate, cast, browser, other_browser):
+    """Its pictures go nowhere; the others get theirs, all of them, as before."""
+    rtcast = cast(*CAST)
+    url = rtcast.url()
+    viewer = Viewer(browser, url).wait_live()
+    Viewer(other_browser, url).wait_live()
+    rtcast.wait_event("stats", where=lambda event: event["viewers"] == 2)
+    for process in family(other_browser):
+        getattr(process, fate)()
+    before, start = viewer.stat("inbound-rtp", kind="video"), time.monotonic()
+    while time.monotonic() < start + 8:
+        time.sleep(1)
+        assert viewer.state() == "live"
+    after, seconds = viewer.stat("inbound-rtp", kind="video"), time.monotonic() - start
+    assert (after["framesReceived"] - before["framesReceived"]) / seconds > 13
+    # Not a second in which nothing came: `totalInterFrameDelay` is the sum of the pauses, and its squares tell of long ones.
+    pauses = after["totalInterFrameDelay"] - before["totalInterFrameDelay"]
+    squares = after["totalSquaredInterFrameDelay"] - before["totalSquaredInterFrameDelay"]
+    frames = after["framesDecoded"] - before["framesDecoded"]
+    assert squares / frames - (pauses / frames) ** 2 < 0.05 ** 2, "pauses differ by less than 50 ms, as a rule"
+    assert after["pliCount"] == before["pliCount"] and after["freezeCount"] == before["freezeCount"]
+
+
+def test_the_page_comes_back_by_itself_when_the_cast_does(cast, browser):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    first = cast(*CAST, "--listen", f"127.0.0.1:{port}")
+    viewer = Viewer(browser, first.url()).wait_live()
+    viewer.script("window.before = rtcast.pc; window.stayed = true")
+    # Without a word of goodbye.
+    first.process.kill()
+    first.wait()
+    viewer.until("rtcast.state !== 'live'", timeout=30, what="the end of the cast noticed")
+    cast(*CAST, "--listen", f"127.0.0.1:{port}").url()
+    viewer.until("rtcast.state === 'live' && rtcast.pc !== window.before", timeout=60, what="the new cast")
+    assert viewer.script("return window.stayed"), "the page was not loaded anew"
+    before = viewer.frames()
+    viewer.until(f"document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames > {before + 10}", what="its pictures")
+
+
+def test_the_picture_takes_the_whole_screen_and_gives_it_back(cast, browser):
+    viewer = Viewer(browser, cast(*CAST).url()).wait_live()
+    for wanted in (True, False):
+        ActionChains(viewer.driver).send_keys("f").perform()
+        viewer.until(f"!!document.fullscreenElement === {str(wanted).lower()}", what=f"full screen: {wanted}")
+        if wanted:
+            viewer.until("document.querySelector('video').clientWidth >= screen.width * 0.9", what="a picture of the screen's width")
+
+
+def test_a_terminal_shows_the_link_as_text_and_as_a_qr_code():
+    """The code is read from the terminal's half blocks, by a decoder nobody here wrote."""
+    master, slave = pty.openpty()
+    subprocess.run(["stty", "cols", "120", "rows", "60"], stdin=slave, check=True)
+    process = subprocess.Popen([BINARY, *CAST], stdin=slave, stdout=slave, stderr=slave, env={**os.environ, "TERM": "xterm-256color"})
+    os.close(slave)
+    shown, deadline = b"", time.monotonic() + 10
+    while time.monotonic() < deadline and b"fps" not in shown:
+        if select.select([master], [], [], 0.2)[0]:
+            shown += os.read(master, 65536)
+    process.terminate()
+    process.wait(10)
+    os.close(master)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode(errors="replace"))
+    link = re.search(r"http://\S+", text).group()
+    lines = [line for line in text.replace("\r", "").split("\n") if re.search("[█▀▄]", line)]
+    width = max(map(len, lines))
+    rows = []
+    for line in lines:
+        line = line.ljust(width)
+        rows += [[c in "█▀" for c in line], [c in "█▄" for c in line]]
+    # Dark on light.
+    code = np.kron(np.where(rows, 0, 255).astype(np.uint8), np.ones((6, 6), np.uint8))
+    code = np.pad(code, 24, constant_values=255)
+    assert cv2.QRCodeDetector().detectAndDecode(code)[0] == link

@@ -1,1 +1,0 @@
-../../RTCWireTests/SDP/AiortcOffers.swift
