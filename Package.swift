@@ -359,3 +359,6 @@ if Context.environment["RTCAST_BENCHMARKS"] != nil {
     benchmark("PictureBenchmark", ["RTCCapture", "RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPrimitives"]),
   ]
 }
+
+// Any test may declare the features that it proves.
+for target in package.targets where target.type == .test { target.dependencies.append("FeatureKit") }
