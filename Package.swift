@@ -82,7 +82,9 @@ let package = Package(
     .target(name: "RTCNet", dependencies: ["RTCPrimitives", "CLinux"], swiftSettings: safe),
     .target(
       name: "RTCPeer",
-      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCSCTP", "RTCEngine", "RTCNet"],
+      dependencies: [
+        "RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCSCTP", "RTCEngine", "RTCNet", "RTCPlayout",
+      ],
       swiftSettings: safe),
 
     // Capturers.
@@ -173,7 +175,8 @@ let package = Package(
     .target(
       name: "FuzzBodies",
       dependencies: [
-        "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCMedia", "RTCPrimitives", "RTCSignaling", "RTCWire",
+        "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCMedia", "RTCPlayout", "RTCPrimitives", "RTCSignaling",
+        "RTCWire",
       ],
       path: "Fuzz/Sources/FuzzBodies", swiftSettings: strict),
     .target(
@@ -341,9 +344,14 @@ if Context.environment["RTCAST_BENCHMARKS"] != nil {
   package.targets += [
     // Counts calls of malloc and its kin; must be linked into the executable that is measured.
     .target(name: "CAllocationCount", path: "Benchmarks/Sources/CAllocationCount"),
+    .target(
+      name: "Metering", dependencies: ["CAllocationCount"], path: "Benchmarks/Sources/Metering",
+      swiftSettings: [.swiftLanguageMode(.v6)]),
     benchmark(
-      "SendPathBenchmark",
-      ["CAllocationCount", "RTCEngine", "RTCMedia", "RTCNet", "RTCPrimitives", "RTCSRTP", "RTCTestKit"]),
+      "SendPathBenchmark", ["Metering", "RTCEngine", "RTCMedia", "RTCNet", "RTCPrimitives", "RTCSRTP", "RTCTestKit"]),
+    benchmark(
+      "ReceivePathBenchmark",
+      ["Metering", "RTCEngine", "RTCMedia", "RTCPrimitives", "RTCSRTP", "RTCTestKit", "RTCWire"]),
     benchmark("DataChannelBenchmark", ["RTCEngine", "RTCPeer", "RTCSCTP"]),
     benchmark(
       "SoundBenchmark",

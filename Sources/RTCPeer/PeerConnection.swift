@@ -1,5 +1,6 @@
 public import RTCEngine
 import RTCICE
+public import RTCMedia
 import RTCNet
 public import RTCPrimitives
 public import RTCSCTP
@@ -29,6 +30,12 @@ public actor PeerConnection {
     public var bitrates = BitrateLimits()
     /// Of each sound we send.
     public var audioBitrates = BitrateLimits.audio
+    /// What the application calls the remote peer; its tracks carry the name.
+    public var remotePeer = ""
+    /// What makes a decoder for each codec of the remote peer's video that is to be shown.
+    public var videoDecoders: [VideoCodec: VideoDecoderFactory] = [:]
+    /// What makes a decoder of the remote peer's sound; nil: it can be handed on and recorded, but not heard.
+    public var audioDecoder: AudioDecoderFactory?
     /// Time from the first description to a finished handshake; then the connection ends by itself.
     public var connectTimeout = TimeDelta.seconds(15)
 
@@ -54,7 +61,7 @@ public actor PeerConnection {
   /// What is sent, by transceiver.
   var outgoing: [TransceiverID: OutgoingTrack] = [:]
   /// What is received, by transceiver.
-  private var incoming: [TransceiverID: IncomingTrack] = [:]
+  private var remoteTracks: [TransceiverID: RemoteTrack] = [:]
   let dataChannels: DataChannelTable
   /// Makes offers and answers by itself, if there is one.
   var negotiator: Negotiator?
@@ -151,14 +158,14 @@ public actor PeerConnection {
   private func handle(_ event: Event) {
     switch event {
     case .frameReceived(let frame, let id):
-      if case .video(let track)? = incoming[id] { track.inlet.deliver(frame) }
+      if case .video(let track)? = remoteTracks[id] { track.deliver(frame) }
     case .audioReceived(let packet, let id):
-      if case .audio(let track)? = incoming[id] { track.inlet.deliver(packet) }
+      if case .audio(let track)? = remoteTracks[id] { track.deliver(packet) }
     case .dataChannel:
       if let slot, let channel = dataChannels.handle(event, of: slot, on: loop.events) {
         continuation.yield(.dataChannelOpened(channel))
       }
-    case .senderClockChanged(let clock, let id): incoming[id]?.note(clock)
+    case .senderClockChanged(let clock, let id): remoteTracks[id]?.note(clock)
     case .keyFrameRequested(let id):
       if case .video(let track)? = outgoing[id], let slot {
         track.keyFrameRequested(by: TrackSender(slot: slot, transceiver: id))
@@ -213,27 +220,33 @@ public actor PeerConnection {
     }
   }
 
-  private func add(_ track: RemoteTrack) {
-    let id = track.transceiver
+  private func add(_ description: RemoteTrackDescription) {
+    let id = description.transceiver
     let statistics: @Sendable () async -> StreamStatistics.Reception? = { [weak self] in
       await self?.statistics().streams.first { $0.transceiver == id }?.reception
     }
-    let new: IncomingTrack
-    switch track.kind {
-    case .audio: new = .audio(IncomingAudioTrack(track, statistics: statistics))
+    let new: RemoteTrack
+    switch description.kind {
+    case .audio:
+      new = .audio(
+        RemoteAudioTrack(
+          description, of: configuration.remotePeer, decoder: configuration.audioDecoder, statistics: statistics))
     case .video:
       let events = loop.events
       let ask: @Sendable () -> Void = { [weak self] in
         events.post { [weak self] in self?.assumeIsolated { $0.requestKeyFrame(id) } }
       }
-      new = .video(IncomingVideoTrack(track, ask: ask, onLoop: { events.post($0) }, statistics: statistics))
+      new = .video(
+        RemoteVideoTrack(
+          description, of: configuration.remotePeer, decoders: configuration.videoDecoders, ask: ask,
+          onLoop: { events.post($0) }, statistics: statistics))
     }
-    incoming[id] = new
+    remoteTracks[id] = new
     continuation.yield(.trackAdded(new))
   }
 
-  private func remove(_ track: RemoteTrack) {
-    guard let old = incoming.removeValue(forKey: track.transceiver) else { return }
+  private func remove(_ description: RemoteTrackDescription) {
+    guard let old = remoteTracks.removeValue(forKey: description.transceiver) else { return }
     old.end()
     continuation.yield(.trackRemoved(old))
   }
@@ -243,8 +256,8 @@ public actor PeerConnection {
     if let slot {
       for (id, track) in outgoing { track.detach(TrackSender(slot: slot, transceiver: id)) }
     }
-    for track in incoming.values { track.end() }
-    incoming = [:]
+    for track in remoteTracks.values { track.end() }
+    remoteTracks = [:]
     negotiator?.end()
     negotiator = nil
   }

@@ -8,10 +8,10 @@ public enum PeerConnectionEvent: Sendable {
   case signalingStateChanged(SignalingState)
   /// An offer is due. Comes once until the next agreement; `PerfectNegotiation` sees to it by itself.
   case negotiationNeeded
-  /// The remote peer sends a track, or is about to: set its receiver.
-  case trackAdded(IncomingTrack)
+  /// The remote peer sends a track, or is about to: set its receiver, or show it.
+  case trackAdded(RemoteTrack)
   /// It sends it no longer; the track has ended.
-  case trackRemoved(IncomingTrack)
+  case trackRemoved(RemoteTrack)
   /// What is sent on this transceiver leaves from now on, or no longer.
   case sendingStarted(TransceiverID)
   case sendingStopped(TransceiverID)

@@ -62,11 +62,11 @@ public final class PeerEnd {
     results.compactMap { if case .success(.transceiver(let id)) = $0 { id } else { nil } }
   }
 
-  public var tracksAdded: [RemoteTrack] {
+  public var tracksAdded: [RemoteTrackDescription] {
     events.compactMap { if case .trackAdded(let track) = $0.event { track } else { nil } }
   }
 
-  public var tracksRemoved: [RemoteTrack] {
+  public var tracksRemoved: [RemoteTrackDescription] {
     events.compactMap { if case .trackRemoved(let track) = $0.event { track } else { nil } }
   }
 

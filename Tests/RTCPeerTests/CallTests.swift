@@ -75,8 +75,8 @@ import Testing
     _ = try await pair.caller.addTrack(.audio(sound))
     let screen = try await pair.caller.addTrack(.video(picture))
     await pair.caller.commitConfiguration()
-    let tracks = Mutex<[IncomingTrack]>([])
-    let video = await first(of: pair.callee.events) { event -> IncomingVideoTrack? in
+    let tracks = Mutex<[RemoteTrack]>([])
+    let video = await first(of: pair.callee.events) { event -> RemoteVideoTrack? in
       guard case .trackAdded(let track) = event else { return nil }
       tracks.withLock { $0.append(track) }
       if case .video(let video) = track { return video }

@@ -41,8 +41,8 @@ final class TwoConnections: Sendable {
 
   /// Waits until a connection is made, has received so many tracks and sends so many; its events so far are taken.
   /// - Returns: the tracks.
-  func ready(_ connection: PeerConnection, tracks: Int, sending: Int) async -> [IncomingTrack] {
-    var (received, sent, isConnected) = ([IncomingTrack](), 0, false)
+  func ready(_ connection: PeerConnection, tracks: Int, sending: Int) async -> [RemoteTrack] {
+    var (received, sent, isConnected) = ([RemoteTrack](), 0, false)
     for await event in connection.events {
       switch event {
       case .stateChanged(.connected): isConnected = true
@@ -59,7 +59,7 @@ final class TwoConnections: Sendable {
   /// - Returns: what each receives of it.
   func cross(
     _ sound: OutgoingAudioTrack, _ picture: OutgoingVideoTrack
-  ) async throws -> (audio: IncomingAudioTrack, video: IncomingVideoTrack) {
+  ) async throws -> (audio: RemoteAudioTrack, video: RemoteVideoTrack) {
     async let voice = caller.addTrack(.audio(sound))
     async let screen = callee.addTrack(.video(picture))
     _ = try await (voice, screen)
@@ -73,8 +73,8 @@ final class TwoConnections: Sendable {
   }
 
   struct OtherTracks: Error {
-    var caller: [IncomingTrack]
-    var callee: [IncomingTrack]
+    var caller: [RemoteTrack]
+    var callee: [RemoteTrack]
   }
 
   func close() async {

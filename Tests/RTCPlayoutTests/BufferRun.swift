@@ -1,4 +1,5 @@
 import RTCEngine
+import RTCPlayout
 import RTCPrimitives
 
 /// Plays a buffer without any sound, for hours of virtual time: what is pending is only counted.

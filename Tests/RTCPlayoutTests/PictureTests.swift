@@ -1,4 +1,5 @@
 import RTCEngine
+import RTCPlayout
 import RTCPrimitives
 import RTCWire
 import Testing

@@ -82,21 +82,21 @@ import Testing
   }
 
   @Test func `pictures that show nothing are no trouble`() {
-    let clock = VirtualClock()
-    let make: VideoDecoderFactory = { () throws(VideoDecoderError) in Hidden() }
-    let presenter = VideoPresenter(decoders: [.vp8: make]) { clock.now }
-    presenter.insert(
-      ReceivedFrame(codec: .vp8, data: [1], isKeyFrame: true, timestamp: RTPTimestamp(0), received: clock.now))
-    guard case .wait(.distantFuture) = presenter.step() else {
+    var presenter = VideoPresenter(codecs: [.vp8])
+    let now = Timestamp.zero + .seconds(1)
+    let isNew = presenter.insert(
+      ReceivedFrame(codec: .vp8, data: [1], isKeyFrame: true, timestamp: RTPTimestamp(0), received: now))
+    #expect(isNew)
+    guard case .decode(let frame, isFirst: true) = presenter.step(now) else {
+      Issue.record("the frame is to be decoded")
+      return
+    }
+    presenter.noteDecoded(frame, .decoded(nil, nil), began: now, ended: now + .milliseconds(4))
+    guard case .wait(.distantFuture) = presenter.step(now + .milliseconds(4)) else {
       Issue.record("nothing is to be done")
       return
     }
     #expect(presenter.statistics.framesDecoded == 1 && presenter.statistics.framesShown == 0)
     #expect(presenter.statistics.firstDecoded == nil)
-  }
-
-  private final class Hidden: VideoDecoder {
-    let codec = VideoCodec.vp8
-    func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer? { nil }
   }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import FeatureKit
 import RTCCodecVPX
 import RTCEngine
@@ -126,6 +127,36 @@ import Testing
     #expect(playout.statistics.decoderErrors == 1)
   }
 
+  @Test func `what comes while a sink is busy waits, and what is too much costs a key frame`() async throws {
+    final class BusyScreen: VideoSink {
+      let isBusy: AsyncStream<Void>
+      private let feed: AsyncStream<Void>.Continuation
+      private let gate = DispatchSemaphore(value: 0)
+
+      init() { (isBusy, feed) = AsyncStream.makeStream() }
+      func show(_ frame: VideoFrame) {
+        feed.yield()
+        gate.wait()
+      }
+      func videoDidEnd() {}
+      func release() { gate.signal() }
+    }
+    let film = try film(2)
+    let (requests, feed) = AsyncStream.makeStream(of: Void.self)
+    let playout = try VideoPlayout(decoders: Self.decoders) { feed.yield() }
+    let screen = BusyScreen()
+    playout.add(screen)
+    playout.receive(film[0])
+    var busy = screen.isBusy.makeAsyncIterator()
+    _ = await busy.next()
+    for _ in 0..<400 { playout.receive(film[1]) }
+    #expect(playout.statistics.framesReceived == 401 && playout.statistics.framesDropped == 400)
+    screen.release()
+    var iterator = requests.makeAsyncIterator()
+    #expect(await iterator.next() != nil)
+    playout.end()
+  }
+
   @Test func `the end comes when nobody holds it any more`() async throws {
     let screen = Screen()
     do {
@@ -147,7 +178,7 @@ import Testing
     }
     let film = try film(4)
     let taker = Taker()
-    let recording = IncomingRecording(into: taker)
+    let recording = VideoRecording(into: taker)
     recording.receive(film[2])  // before the first key frame
     for frame in film { recording.receive(frame) }
     let taken = taker.frames.withLock { $0 }

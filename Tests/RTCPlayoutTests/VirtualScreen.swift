@@ -41,7 +41,8 @@ final class NumberDecoder: VideoDecoder {
 /// A presenter on virtual time, what it has shown, and when it asked for key frames.
 final class VirtualScreen {
   let clock = VirtualClock()
-  let presenter: VideoPresenter
+  var presenter: VideoPresenter
+  private var decoder: FrameDecoder
   private(set) var shown: [(number: Int, time: Timestamp)] = []
   private(set) var requests: [Timestamp] = []
   private var arrivals: [(time: Timestamp, frame: ReceivedFrame)] = []
@@ -56,7 +57,8 @@ final class VirtualScreen {
       }
       decoders[codec] = make
     }
-    presenter = VideoPresenter(decoders: decoders) { clock.now }
+    presenter = VideoPresenter(codecs: Set(codecs))
+    decoder = FrameDecoder(decoders)
   }
 
   /// Lets a picture arrive after `seconds` of the test's time.
@@ -78,8 +80,12 @@ final class VirtualScreen {
   func run(seconds: Double = 600) {
     let end = Timestamp.zero + .seconds(1_000) + TimeDelta.seconds(seconds)
     while clock.now < end {
-      while let first = arrivals.first, first.time <= clock.now { presenter.insert(arrivals.removeFirst().frame) }
-      switch presenter.step() {
+      while let first = arrivals.first, first.time <= clock.now { _ = presenter.insert(arrivals.removeFirst().frame) }
+      switch presenter.step(clock.now) {
+      case .decode(let frame, let isFirst):
+        let began = clock.now
+        let outcome = decoder.decode(frame, anew: isFirst)
+        presenter.noteDecoded(frame, outcome, began: began, ended: clock.now)
       case .show(let frame, _): shown.append((frame.size.width - 1, clock.now))
       case .requestKeyFrame: requests.append(clock.now)
       case .wait(let moment):

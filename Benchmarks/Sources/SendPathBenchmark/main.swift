@@ -1,4 +1,5 @@
 // What one packet costs from the encoded frame to the kernel: 200,000 packets of one connected peer.
+import Metering
 import RTCEngine
 import RTCMedia
 import RTCNet

@@ -1,4 +1,5 @@
 import RTCEngine
+import RTCPlayout
 import RTCPrimitives
 
 /// Eight bytes an event: packets of any number, time and content, and calls for sound in between. What is asked for is

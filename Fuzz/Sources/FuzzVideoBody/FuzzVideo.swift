@@ -109,7 +109,7 @@ private struct VideoModel {
       precondition(stream.needsKeyFrame && stream.missing.isEmpty)
       return
     }
-    precondition(asked.count <= MissingPackets.maximumCount)
+    precondition(asked.count <= NACKGenerator.maximumCount)
     for (index, number) in asked.enumerated() where (index + Int(share)) % 3 != 0 {
       if let packet = sent[number.value] { receive(packet, isRepair: true) }
     }
@@ -135,7 +135,7 @@ private struct VideoModel {
       precondition(frame.isKeyFrame || picture == lastShown + 1)
       lastShown = picture
     }
-    precondition(stream.missing.count <= 2_048 + MissingPackets.maximumCount)
+    precondition(stream.missing.count <= 2_048 + NACKGenerator.maximumCount)
     precondition(stream.keyFrameWantedAt == nil || stream.needsKeyFrame)
   }
 }

@@ -40,7 +40,7 @@ extension Negotiation {
   }
 
   /// The peer's tracks as the latest description of the peer has them: what it sends, or is about to send.
-  public var remoteTracks: [RemoteTrack] {
+  public var remoteTracks: [RemoteTrackDescription] {
     switch state {
     case .haveRemoteOffer(let offer, _):
       offer.description.media.indices.compactMap { index in
@@ -59,7 +59,7 @@ extension Negotiation {
     }
   }
 
-  private func remoteTrack(_ id: TransceiverID, _ section: MediaDescription, mid: String?) -> RemoteTrack? {
+  private func remoteTrack(_ id: TransceiverID, _ section: MediaDescription, mid: String?) -> RemoteTrackDescription? {
     let transceiver = transceivers[id.index]
     guard transceiver.life == .running else { return nil }
     var identifiers = section.streamIdentifiers
@@ -67,7 +67,7 @@ extension Negotiation {
     if identifiers.isEmpty, let only = section.sources.lazy.compactMap(\.streamIdentifier).first {
       identifiers = [only]
     }
-    return RemoteTrack(
+    return RemoteTrackDescription(
       transceiver: id, kind: transceiver.media.kind, mid: mid,
       id: identifiers.lazy.compactMap(\.track).first ?? "track-\(mid ?? "\(id.index)")",
       streamIDs: identifiers.map(\.stream).filter { $0 != "-" })
@@ -75,7 +75,7 @@ extension Negotiation {
 }
 
 /// What the peer's description says of one of its tracks.
-public struct RemoteTrack: Hashable, Sendable {
+public struct RemoteTrackDescription: Hashable, Sendable {
   public var transceiver: TransceiverID
   public var kind: MediaKind
   public var mid: String?

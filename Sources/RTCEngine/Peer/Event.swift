@@ -15,9 +15,9 @@ public enum Event: Sendable {
   /// STUN requests for this peer may carry this user name fragment from now on, beside those before.
   case usernameFragmentAdded(String)
   /// The remote peer sends a track, or is about to.
-  case trackAdded(RemoteTrack)
+  case trackAdded(RemoteTrackDescription)
   /// The remote peer sends it no longer, or its offer was rolled back.
-  case trackRemoved(RemoteTrack)
+  case trackRemoved(RemoteTrackDescription)
 
   // MARK: Sending
 

@@ -19,7 +19,7 @@ public struct Peer: ~Copyable {
   var negotiation: Negotiation
   var negotiationNeeded = NegotiationNeededFlag()
   /// The remote peer's tracks that were told of.
-  var remoteTracks: [RemoteTrack] = []
+  var remoteTracks: [RemoteTrackDescription] = []
 
   // The machines.
   var transport: Transport

@@ -2,7 +2,7 @@ public import RTCMedia
 public import RTCPrimitives
 package import RTCWire
 
-/// A received picture.
+/// A whole received frame, coded.
 public struct ReceivedFrame: Sendable {
   public var codec: VideoCodec
   /// As `EncodedFrame.data`.

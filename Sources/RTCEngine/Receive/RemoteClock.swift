@@ -1,12 +1,15 @@
 package import RTCPrimitives
 
-/// A far sender's wall clock as told from a stream's timestamps: its last report, and the nominal rate from there.
+/// A remote sender's wall clock as told from a stream's timestamps: its last report, and the nominal rate from there
+/// (RFC 3550 §6.4.1).
 package struct RemoteClock: Sendable {
   private let rate: Int64
   private var last: SenderClock?
 
+  /// - Parameter rate: of the timestamps, in hertz.
   package init(rate: Int64) { self.rate = rate }
 
+  /// Takes a sender report of the stream.
   package mutating func note(_ clock: SenderClock) { last = clock }
 
   /// The sender's wall time at `timestamp`, since 1900 and wrapped with its format; nil before the first report.

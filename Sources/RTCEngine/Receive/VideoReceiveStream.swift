@@ -2,7 +2,7 @@ package import RTCMedia
 package import RTCPrimitives
 
 /// Receives one video, of any codec and any change of it: puts packets in order, asks for the missing ones, and hands
-/// over whole pictures in decoding order, each only when all it needs was handed over before.
+/// over whole frames in decoding order, each only when all it needs was handed over before.
 ///
 /// Holds at most 2048 packets. Nothing in it trusts the sender.
 package struct VideoReceiveStream {
@@ -13,11 +13,11 @@ package struct VideoReceiveStream {
     package var marker: Bool
     /// As the payload type says.
     package var codec: VideoCodec
-    package var extensions: PictureExtensions
+    package var extensions: VideoExtensions
 
     package init(
       number: SequenceNumber, timestamp: RTPTimestamp, marker: Bool, codec: VideoCodec = .vp8,
-      extensions: PictureExtensions = PictureExtensions()
+      extensions: VideoExtensions = VideoExtensions()
     ) {
       self.codec = codec
       self.number = number
@@ -27,11 +27,11 @@ package struct VideoReceiveStream {
     }
   }
 
-  /// What the stream needs before it can hand over pictures.
+  /// What the stream needs before it can hand over frames.
   private enum Progress {
     /// Nothing came yet, or repair failed: only a key frame helps.
     case awaitingKeyFrame(since: Timestamp)
-    /// Pictures before this number were handed over; the next starts here.
+    /// Frames before this number were handed over; the next starts here.
     case next(Extended<SequenceNumber>)
   }
 
@@ -49,14 +49,12 @@ package struct VideoReceiveStream {
   /// A key frame of which nothing more came for so long does not come.
   package static let stall = TimeDelta.seconds(1)
   /// So many packets in a row from elsewhere mean that the sender began anew (RFC 3550, appendix A.1).
-  package static let probation = 3
-  /// No payload is longer, whatever a datagram may hold.
-  package static let longestPayload = 9_000
+  package static let probationLength = 3
 
   package let ssrc: SSRC
-  private var ring = PacketRing()
+  private var buffer = PacketBuffer()
   private var progress: Progress
-  private var chain = DependencyTracker()
+  private var dependencies = DependencyTracker()
   /// Where key frames begin that are not whole yet, oldest first.
   private var keyFrames: [Extended<SequenceNumber>] = []
   /// What came before anything was handed over begins here.
@@ -65,14 +63,14 @@ package struct VideoReceiveStream {
   private var newestArrival: Timestamp
   /// Everything before was let go.
   private var oldest: Extended<SequenceNumber>
-  private var stranger: SequenceProbation?
-  private var patienceLearned = ReorderWindow()
+  private var probation: SequenceProbation?
+  private var reorderWindow = ReorderWindow()
   private var roundTrip = TimeDelta.milliseconds(50)
   /// What header extensions said last.
-  private var extensions = PictureExtensions()
+  private var extensions = VideoExtensions()
   /// Parameter sets of H.264 came.
   private var hasParameters = false
-  package private(set) var missing = MissingPackets()
+  package private(set) var missing = NACKGenerator()
   package private(set) var statistics: ReceptionStatistics
   package private(set) var framesReceived = 0
 
@@ -83,15 +81,15 @@ package struct VideoReceiveStream {
     let base = Extended<SequenceNumber>(Int64(first.value) + 65_536)
     earliest = base
     newest = Extended(base.value - 1)
-    oldest = Extended(base.value - Int64(PacketRing.capacity))
+    oldest = Extended(base.value - Int64(PacketBuffer.capacity))
     newestArrival = now
     statistics = ReceptionStatistics(first: base)
   }
 
-  /// True while only a key frame can start the picture.
+  /// True while only a key frame can start the frame.
   package var needsKeyFrame: Bool { if case .awaitingKeyFrame = progress { true } else { false } }
 
-  /// When a key frame should be asked for if none comes; nil while there is a picture, or a key frame in repair.
+  /// When a key frame should be asked for if none comes; nil while frames come, or a key frame is in repair.
   package var keyFrameWantedAt: Timestamp? {
     guard case .awaitingKeyFrame(let since) = progress else { return nil }
     if keyFrames.isEmpty { return since + Self.keyFramePatience }
@@ -100,25 +98,25 @@ package struct VideoReceiveStream {
   }
 
   /// How long a packet may be late before it is asked for.
-  package var patience: TimeDelta { patienceLearned.value }
+  package var patience: TimeDelta { reorderWindow.value }
 
   // MARK: - Packets
 
-  /// Takes one packet's payload (descriptors included), and appends every picture that is whole now to `frames`.
+  /// Takes one packet's payload (descriptors included), and appends every frame that is whole now to `frames`.
   package mutating func receive(
     header: Header, payload: Span<UInt8>, isRepair: Bool, now: Timestamp, frames: inout [ReceivedFrame]
   ) -> Outcome {
     guard isNear(header.number, isRepair: isRepair, now: now) else { return .late }
     let number = newest.nearest(header.number)
     if number > newest {
-      if number == newest.next { patienceLearned.noteOrder() }
+      if number == newest.next { reorderWindow.noteOrder() }
       missing.add(newest.next.value..<number.value, now: now, patience: patience)
       newest = number
       newestArrival = now
     }
     if !isRepair { statistics.count(number, timestamp: header.timestamp, arrival: now) }
     if let found = missing.remove(number), !isRepair {
-      patienceLearned.note(
+      reorderWindow.note(
         missed: found.missed, request: found.lastRequest, arrival: now, roundTrip: roundTrip)
     }
     makeRoom(for: number, now: now)
@@ -128,7 +126,7 @@ package struct VideoReceiveStream {
   }
 
   /// The numbers to ask for now, later ones further apart; nil when repair has failed and only a key frame helps.
-  /// Pictures that can be shown without what is given up are appended to `frames`.
+  /// Frames that can be shown without what is given up are appended to `frames`.
   ///
   /// - Parameter isAgreed: false when the sender repairs nothing: then what does not come by itself has failed.
   package mutating func repairsDue(
@@ -146,8 +144,8 @@ package struct VideoReceiveStream {
     return nil
   }
 
-  /// Does without what is missing before a picture that needs nothing of it.
-  /// - Returns: false when there is no such picture.
+  /// Does without what is missing before a frame that needs nothing of it.
+  /// - Returns: false when there is no such frame.
   private mutating func giveUpOldest(_ now: Timestamp) -> Bool {
     if case .next(let next) = progress, skip(next, now) { return true }
     guard let start = keyFrames.last, missing.hasAny(before: start) else { return false }
@@ -159,20 +157,20 @@ package struct VideoReceiveStream {
 
   package mutating func takeFractionLost() -> UInt8 { statistics.takeFractionLost() }
 
-  /// Gives up the picture that cannot be completed.
+  /// Gives up the frame that cannot be completed.
   private mutating func abandon(_ now: Timestamp) {
     progress = .awaitingKeyFrame(since: now - Self.keyFramePatience)
     missing.removeAll()
-    keyFrames.removeAll()
+    keyFrames.removeAll(keepingCapacity: true)
   }
 
-  /// Goes on with a later picture that needs nothing of what is missing, where layers allow that.
+  /// Goes on with a later frame that needs nothing of what is missing, where layers allow that.
   /// - Returns: false when there is none.
   private mutating func skip(_ next: Extended<SequenceNumber>, _ now: Timestamp) -> Bool {
     var number = next.next
     while number <= newest {
-      if let packet = ring[number], packet.isFirst,
-        chain.canDecode(packet.dependency, codec: packet.codec, isKeyFrame: false, isNext: false)
+      if let packet = buffer[number], packet.isFirst,
+        dependencies.canDecode(packet.dependency, codec: packet.codec, isKeyFrame: false, isNext: false)
       {
         progress = .next(number)
         missing.removeAll(before: number)
@@ -185,7 +183,7 @@ package struct VideoReceiveStream {
 
   /// A packet that takes the place of one still needed means that repair has failed.
   private mutating func makeRoom(for number: Extended<SequenceNumber>, now: Timestamp) {
-    let oldest = number.value - Int64(PacketRing.capacity)
+    let oldest = number.value - Int64(PacketBuffer.capacity)
     if case .next(let next) = progress, next.value <= oldest { abandon(now) }
     keyFrames.removeAll { $0.value <= oldest }
     missing.removeAll(before: Extended(oldest))
@@ -196,26 +194,27 @@ package struct VideoReceiveStream {
   ) -> Outcome {
     guard number >= oldest else { return .late }
     if case .next(let next) = progress, number < next { return .late }
-    var packet = PacketRing.Packet(
-      number: number, timestamp: header.timestamp, arrival: now, isLast: header.marker, isFirst: false,
-      isKeyFrame: false, extensions: header.extensions, codec: header.codec, payload: [])
+    var packet = PacketBuffer.Packet(
+      number: number, timestamp: header.timestamp, arrival: now, isLast: header.marker,
+      extensions: header.extensions, codec: header.codec)
     var outcome = Outcome.taken
     var startsKeyFrame = false
+    var data = 0..<0
     if !payload.isEmpty {  // an empty one pads the stream
-      if payload.count <= Self.longestPayload, let said = IncomingPayload(payload, codec: header.codec) {
+      if payload.count <= PacketBuffer.slotSize, let said = ParsedPayload(payload, codec: header.codec) {
         packet.isFirst = said.mayStartFrame
         packet.isKeyFrame = said.isKeyFrame
         packet.hasParameters = said.hasParameters
         packet.dependency = said.dependency
         startsKeyFrame = said.startsKeyFrame
-        packet.payload = unsafe payload.extracting(said.data).withUnsafeBytes { unsafe [UInt8]($0) }
+        data = said.data
       } else {
         outcome = .malformed
         packet.isDamaged = true
       }
     }
     hasParameters = hasParameters || packet.hasParameters
-    guard ring.insert(packet) else { return .late }
+    guard buffer.insert(packet, payload: payload.extracting(data)) else { return .late }
     if startsKeyFrame, header.codec != .h264 || hasParameters { noteKeyFrame(number, now: now) }
     return outcome
   }
@@ -223,37 +222,37 @@ package struct VideoReceiveStream {
   private mutating func noteKeyFrame(_ number: Extended<SequenceNumber>, now: Timestamp) {
     // It was overtaken by what came first, and what lies between is as late, or lost.
     if number < earliest {
-      for value in number.next.value..<earliest.value where ring[Extended(value)] == nil {
+      for value in number.next.value..<earliest.value where buffer[Extended(value)] == nil {
         missing.add(value..<value + 1, now: now, patience: patience)
       }
       earliest = number
     }
-    // Of the slices and parameter sets of one picture, the first counts.
-    if let before = keyFrames.last, before < number, ring[before]?.timestamp == ring[number]?.timestamp { return }
+    // Of the slices and parameter sets of one frame, the first counts.
+    if let before = keyFrames.last, before < number, buffer[before]?.timestamp == buffer[number]?.timestamp { return }
     keyFrames.append(number)
     keyFrames.sort()
     if keyFrames.count > 8 { keyFrames.removeFirst() }
   }
 
-  // MARK: - Pictures
+  // MARK: - Frames
 
   private mutating func deliver(into frames: inout [ReceivedFrame], now: Timestamp) {
-    while let (start, last) = nextPicture(now) {
+    while let (start, last) = nextFrame(now) {
       frames.append(take(start, through: last))
       framesReceived += 1
       progress = .next(last.next)
-      ring.removeAll(from: oldest, before: last.next)
+      buffer.removeAll(from: oldest, before: last.next)
       oldest = last.next
       missing.removeAll(before: last.next)
       keyFrames.removeAll { $0 <= last }
     }
   }
 
-  /// The next picture in order or, when that is not whole, a later key frame that is: it makes the wait needless.
-  private mutating func nextPicture(_ now: Timestamp) -> (Extended<SequenceNumber>, Extended<SequenceNumber>)? {
+  /// The next frame in order or, when that is not whole, a later key frame that is: it makes the wait needless.
+  private mutating func nextFrame(_ now: Timestamp) -> (Extended<SequenceNumber>, Extended<SequenceNumber>)? {
     while case .next(let next) = progress {
-      let start = ring.afterPadding(next)
-      switch ring.prospect(at: start) {
+      let start = buffer.afterPadding(next)
+      switch buffer.prospect(at: start) {
       case .whole(let last) where canDecode(start, through: last): return (start, last)
       case .incomplete: return wholeKeyFrame()
       case .whole, .broken: if !skip(start, now) { progress = .awaitingKeyFrame(since: now - Self.keyFramePatience) }
@@ -263,14 +262,14 @@ package struct VideoReceiveStream {
   }
 
   private func canDecode(_ start: Extended<SequenceNumber>, through last: Extended<SequenceNumber>) -> Bool {
-    guard let first = ring[start] else { return false }
-    return chain.canDecode(first.dependency, codec: first.codec, isKeyFrame: false, isNext: true)
-      || ring.isKeyFrame(start.value...last.value)
+    guard let first = buffer[start] else { return false }
+    return dependencies.canDecode(first.dependency, codec: first.codec, isKeyFrame: false, isNext: true)
+      || buffer.isKeyFrame(start.value...last.value)
   }
 
   private mutating func wholeKeyFrame() -> (Extended<SequenceNumber>, Extended<SequenceNumber>)? {
     for start in keyFrames.reversed() {
-      switch ring.prospect(at: start) {
+      switch buffer.prospect(at: start) {
       case .whole(let last):
         switch isKeyFrame(start, through: last) {
         case true?: return (start, last)
@@ -284,32 +283,36 @@ package struct VideoReceiveStream {
     return nil
   }
 
-  /// H.264 has parameter sets before pictures that need others too, and key frames of several parts, of which the first
+  /// H.264 has parameter sets before frames that need others too, and key frames of several parts, of which the first
   /// may be missing: then it is not known yet.
   private func isKeyFrame(_ start: Extended<SequenceNumber>, through last: Extended<SequenceNumber>) -> Bool? {
-    guard let first = ring[start], first.codec == .h264 else { return true }
-    guard ring.isKeyFrame(start.value...last.value) else { return false }
+    guard let first = buffer[start], first.codec == .h264 else { return true }
+    guard buffer.isKeyFrame(start.value...last.value) else { return false }
     guard !first.hasParameters else { return true }
-    return ring[Extended(start.value - 1)].map { $0.timestamp != first.timestamp }
+    return buffer[Extended(start.value - 1)].map { $0.timestamp != first.timestamp }
   }
 
   private mutating func take(
     _ start: Extended<SequenceNumber>, through last: Extended<SequenceNumber>
   ) -> ReceivedFrame {
-    var frame = ReceivedFrame(
-      codec: ring[start]?.codec ?? .vp8, data: [], isKeyFrame: ring.isKeyFrame(start.value...last.value),
-      timestamp: ring[start]?.timestamp ?? RTPTimestamp(0), received: .zero)
-    chain.handOver(ring[start]?.dependency ?? .unsaid, codec: frame.codec, isKeyFrame: frame.isKeyFrame)
+    let first = buffer[start]
+    let codec = first?.codec ?? .vp8
+    let isKeyFrame = buffer.isKeyFrame(start.value...last.value)
+    dependencies.handOver(first?.dependency ?? .unsaid, codec: codec, isKeyFrame: isKeyFrame)
     // A colour space holds from one key frame to the next.
-    if frame.isKeyFrame { extensions.colorSpace = nil }
-    var assembly = Depacketizer(frame.codec)
+    if isKeyFrame { extensions.colorSpace = nil }
+    var (size, received) = (0, Timestamp.zero)
     for value in start.value...last.value {
-      guard let packet = ring[Extended(value)] else { continue }
-      assembly.append(packet.payload)
+      guard let packet = buffer[Extended(value)] else { continue }
+      size += packet.size
       extensions.update(from: packet.extensions)
-      frame.received = max(frame.received, packet.arrival)
+      received = max(received, packet.arrival)
     }
-    frame.data = assembly.data
+    var depacketizer = Depacketizer(codec, payloadSize: size, packets: Int(last.value - start.value) + 1)
+    for value in start.value...last.value { depacketizer.append(buffer.payload(of: Extended(value))) }
+    var frame = ReceivedFrame(
+      codec: codec, data: depacketizer.data, isKeyFrame: isKeyFrame, timestamp: first?.timestamp ?? RTPTimestamp(0),
+      received: received)
     frame.rotation = extensions.rotation ?? .none
     frame.colorSpace = extensions.colorSpace
     frame.playoutDelay = extensions.playoutDelay
@@ -330,8 +333,8 @@ extension VideoReceiveStream {
   /// False for packets too far from the others to have a place among them; when they go on, the sender began anew.
   private mutating func isNear(_ number: SequenceNumber, isRepair: Bool, now: Timestamp) -> Bool {
     let distance = newest.nearest(number).value - newest.value
-    if abs(distance) < Int64(PacketRing.capacity) {
-      if !isRepair { stranger = nil }
+    if abs(distance) < Int64(PacketBuffer.capacity) {
+      if !isRepair { probation = nil }
       return true
     }
     guard !isRepair else { return false }
@@ -343,19 +346,19 @@ extension VideoReceiveStream {
 
   /// The first number of a run from elsewhere, once it is long enough.
   private mutating func introduce(_ number: SequenceNumber) -> SequenceNumber? {
-    guard let known = stranger, number == known.last.advanced(by: 1) else {
-      stranger = SequenceProbation(first: number, last: number, count: 1)
+    guard let known = probation, number == known.last.advanced(by: 1) else {
+      probation = SequenceProbation(first: number, last: number, count: 1)
       return nil
     }
-    stranger = SequenceProbation(first: known.first, last: number, count: known.count + 1)
-    return known.count + 1 >= Self.probation ? known.first : nil
+    probation = SequenceProbation(first: known.first, last: number, count: known.count + 1)
+    return known.count + 1 >= Self.probationLength ? known.first : nil
   }
 
   /// Goes on from a key frame among numbers that have nothing to do with those before.
   private mutating func restart(at number: SequenceNumber, now: Timestamp) {
-    let (frames, learned, roundTrip) = (framesReceived, patienceLearned, roundTrip)
+    let (frames, learned, roundTrip) = (framesReceived, reorderWindow, roundTrip)
     self = VideoReceiveStream(ssrc: ssrc, first: number, now: now)
-    (framesReceived, patienceLearned, self.roundTrip) = (frames, learned, roundTrip)
+    (framesReceived, reorderWindow, self.roundTrip) = (frames, learned, roundTrip)
     progress = .awaitingKeyFrame(since: now - Self.keyFramePatience)
   }
 }

@@ -53,12 +53,12 @@ extension RTPSession {
     over transport: inout Transport, into outbox: inout Outbox
   ) {
     recordArrival(incoming, transceivers.video[index].receiver.feedback, now: now)
-    let (map, roundTrip) = (demultiplexer.extensionMap, receivingRoundTrip(transport))
-    var frames: [ReceivedFrame] = []
+    let roundTrip = receivingRoundTrip(transport)
     let drop = transceivers.video[index].receiver.receive(
-      incoming, in: packet, map: map, now: now, roundTrip: roundTrip, frames: &frames)
+      incoming, in: packet, now: now, roundTrip: roundTrip, frames: &frames)
     if let drop { drops[drop] += 1 }
     announce(frames, of: index, into: &outbox)
+    frames.removeAll(keepingCapacity: true)
   }
 
   private mutating func deliver(

@@ -14,6 +14,8 @@ package struct RTPSession: ~Copyable {
   var reporter: RTCPReporter
   /// What came in and was not used.
   package internal(set) var drops = DropCounts()
+  /// Memory for frames on their way out, empty in between.
+  var frames: [ReceivedFrame] = []
 
   /// - Parameter random: drawn from on. `primary` was drawn from it.
   package init(_ configuration: PeerConfiguration, primary: SendStreamIdentity, random: SeededGenerator) {

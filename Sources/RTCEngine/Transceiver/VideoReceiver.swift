@@ -75,18 +75,17 @@ package struct VideoReceiver {
   /// Takes one packet, and appends the pictures that are whole now to `frames`.
   /// - Parameters:
   ///   - packet: the packet that `incoming` was parsed from.
-  ///   - map: what the numbers of header extensions mean.
   /// - Returns: why the packet is of no use; nil when it is, or is no fault of anybody's.
   package mutating func receive(
-    _ incoming: IncomingPacket, in packet: Span<UInt8>, map: RTPHeaderExtensionMap, now: Timestamp,
-    roundTrip: TimeDelta, frames: inout [ReceivedFrame]
+    _ incoming: IncomingPacket, in packet: Span<UInt8>, now: Timestamp, roundTrip: TimeDelta,
+    frames: inout [ReceivedFrame]
   ) -> DropReason? {
     let header = incoming.header
     guard let agreement, let (codec, isRTX) = agreement.meaning(of: header.payloadType) else { return .unknownStream }
     if agreement.needsRateEstimate { rate.add(packet.count, timestamp: header.timestamp, now: now) }
     var fields = VideoReceiveStream.Header(
       number: header.sequenceNumber, timestamp: header.timestamp, marker: header.marker, codec: codec,
-      extensions: PictureExtensions(header, in: packet, map: map))
+      extensions: incoming.video)
     let payload = packet.extracting(header.payload)
     guard isRTX else {
       guard accepts(header, now: now) else { return .sourceCollision }

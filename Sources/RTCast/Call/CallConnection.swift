@@ -57,7 +57,7 @@ final class CallConnection: Sendable {
   ///   - report: called in order; what it does is waited for.
   init(
     _ party: CallParty, _ role: CallRole, _ configuration: CallConfiguration, media: LocalMedia, codecs: CodecRegistry,
-    peers: PeerLoop, isHeld: Bool, report: @escaping @Sendable (Event) async -> Void
+    loudspeaker: Loudspeaker, peers: PeerLoop, isHeld: Bool, report: @escaping @Sendable (Event) async -> Void
   ) {
     holds = Mutex(isHeld ? [.setUp, .batch] : [.setUp])
     self.party = party
@@ -65,11 +65,14 @@ final class CallConnection: Sendable {
     self.media = media
     channels = configuration.dataChannels
     self.report = report
-    reception = Reception(peer: party.peer, codecs: codecs) { await report(.reception($0)) }
+    reception = Reception(loudspeaker: loudspeaker) { await report(.reception($0)) }
     (words, wordSink) = AsyncStream.makeStream(of: CallWord.self)
     var options = PeerConnection.Configuration()
     options.videoFormats = media.outgoing.videoFormats
     options.receivableFormats = codecs.receivableFormats
+    options.remotePeer = party.peer
+    options.videoDecoders = codecs.videoDecoders
+    options.audioDecoder = codecs.audioDecoder
     options.bitrates = configuration.video
     options.audioBitrates = configuration.audio
     options.connectTimeout = configuration.connectionTimeout
@@ -90,7 +93,6 @@ final class CallConnection: Sendable {
   ///   - send: takes our descriptions to the far side.
   func run(sending: Sending, send: @escaping @Sendable (Description) async -> Void) async {
     let following = Task { await self.follow() }
-    let syncing = Task { [reception] in await reception.keepTogether() }
     do {
       // Whoever is called adds to the caller's offer instead of making one too.
       await connection.startConfiguration()
@@ -117,7 +119,6 @@ final class CallConnection: Sendable {
       }
     }
     await following.value
-    syncing.cancel()
     negotiation.stop()
   }
 
@@ -199,21 +200,18 @@ final class CallConnection: Sendable {
 
   private func follow() async {
     var wasConnected = false
-    for await event in connection.events {
+    await reception.follow(connection) { event in
       switch event {
       case .stateChanged(.connected):
         if !wasConnected { await report(.connected) }
         wasConnected = true
       case .stateChanged(.ended(let reason)):
         await report(end: reason, wasConnected: wasConnected)
-      case .trackAdded(let track): await reception.add(track)
-      case .trackRemoved(let track): await reception.remove(track)
       case .dataChannelOpened(let channel): await report(.dataChannel(channel))
       default: break
       }
     }
     wordSink.finish()
-    await reception.end()
   }
 
   private func report(end reason: EndReason, wasConnected: Bool) async {

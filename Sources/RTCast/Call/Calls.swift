@@ -2,7 +2,6 @@ import RTCEngine
 public import RTCMedia
 package import RTCNet
 public import RTCPeer
-import RTCPlayout
 import RTCPrimitives
 public import RTCSignaling
 
@@ -24,7 +23,7 @@ public actor CallManager: SignalingServerDelegate {
   let codecs: CodecRegistry
   let peers: PeerLoop
   let audioDevice: (any AudioDevice)?
-  let mixer = AudioMixer()
+  private let loudspeaker: Loudspeaker
   let media: LocalMedia
   let continuation: AsyncStream<CallEvent>.Continuation
   weak var delegate: (any CallManagerDelegate)?
@@ -38,7 +37,6 @@ public actor CallManager: SignalingServerDelegate {
   var audio: (source: any AudioSource, track: LocalAudioTrack)?
   /// Between `startConfiguration` and `commitConfiguration`.
   var isConfiguring = false
-  private var isPlaying = false
   /// Connections that are saying goodbye.
   private var closing: Task<Void, Never>?
   /// The media plane is ours alone.
@@ -83,6 +81,7 @@ public actor CallManager: SignalingServerDelegate {
     self.signaling = signaling
     self.configuration = configuration
     self.audioDevice = audioDevice
+    loudspeaker = Loudspeaker(audioDevice)
     self.codecs = codecs
     self.peers = peers
     let (events, continuation) = AsyncStream.makeStream(of: CallEvent.self, bufferingPolicy: .bufferingNewest(4_096))
@@ -173,7 +172,7 @@ public actor CallManager: SignalingServerDelegate {
     for connection in connections.values { await connection.close() }
     connections = [:]
     media.stop()
-    audioDevice?.stopPlayout()
+    loudspeaker.stop()
     outgoing.yield(.goodbye)
     outgoing.finish()
     await sending.value
@@ -340,7 +339,8 @@ public actor CallManager: SignalingServerDelegate {
 
   private func open(_ line: Switchboard.Line, _ party: CallParty, _ role: CallRole) {
     let connection = CallConnection(
-      party, role, configuration, media: media, codecs: codecs, peers: peers, isHeld: isConfiguring
+      party, role, configuration, media: media, codecs: codecs, loudspeaker: loudspeaker, peers: peers,
+      isHeld: isConfiguring
     ) { [weak self] event in await self?.hear(event, from: party, on: line) }
     connections[line] = connection
     let (sending, outgoing, media) = (recorded, outgoing, media)
@@ -385,20 +385,10 @@ public actor CallManager: SignalingServerDelegate {
       delegate?.remoteVideoTrackWasRemoved(track)
     case .videoChanged(let track): tell(.remoteVideoChanged(track), room: line.room)
     case .audioAdded(let track):
-      play(track)
       tell(.remoteAudioAdded(track), room: line.room)
       delegate?.didAddRemoteAudioTrack(track)
-    case .audioRemoved(let track):
-      mixer.remove(track.playout)
-      tell(.remoteAudioRemoved(track), room: line.room)
+    case .audioRemoved(let track): tell(.remoteAudioRemoved(track), room: line.room)
     }
-  }
-
-  private func play(_ track: RemoteAudioTrack) {
-    mixer.add(track.playout)
-    guard !isPlaying else { return }
-    isPlaying = true
-    audioDevice?.startPlayout(source: mixer)
   }
 
   /// Tells the far sides what our streams show.

@@ -1,7 +1,6 @@
 import RTCEngine
 public import RTCMedia
 public import RTCPeer
-import RTCPlayout
 import RTCPrimitives
 import RTCSignaling
 import RTCSignalingNIO
@@ -25,9 +24,7 @@ public actor Watching {
   public nonisolated let events: AsyncStream<Event>
   private let continuation: AsyncStream<Event>.Continuation
   private let connection: PeerConnection
-  private let audioDevice: (any AudioDevice)?
-  private let mixer = AudioMixer()
-  private let codecs: CodecRegistry
+  private let loudspeaker: Loudspeaker
   private var following: Task<Void, Never>?
   private var cleanUp: (@Sendable () async -> Void)?
 
@@ -38,12 +35,13 @@ public actor Watching {
     peers: PeerLoop, configuration: CallConfiguration = CallConfiguration(), audioDevice: (any AudioDevice)? = nil,
     codecs: CodecRegistry = .standard
   ) {
-    self.audioDevice = audioDevice ?? SilentAudioDevice()
-    self.codecs = codecs
+    loudspeaker = Loudspeaker(audioDevice ?? SilentAudioDevice())
     var options = PeerConnection.Configuration()
     options.receivesVideo = true
     options.receivesAudio = true
     options.receivableFormats = codecs.receivableFormats
+    options.videoDecoders = codecs.videoDecoders
+    options.audioDecoder = codecs.audioDecoder
     options.connectTimeout = configuration.connectionTimeout
     connection = PeerConnection(on: peers, configuration: options)
     (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(1_024))
@@ -89,44 +87,35 @@ public actor Watching {
     await following?.value
     await cleanUp?()
     cleanUp = nil
-    audioDevice?.stopPlayout()
+    loudspeaker.stop()
     continuation.finish()
   }
 
   private func follow() {
     guard following == nil else { return }
-    let (continuation, mixer, device) = (continuation, mixer, audioDevice)
-    let reception = Reception(peer: "", codecs: codecs) { event in
+    let (connection, continuation) = (connection, continuation)
+    let reception = Reception(loudspeaker: loudspeaker) { event in
       switch event {
       case .videoAdded(let track): continuation.yield(.videoAdded(track))
       case .videoRemoved(let track): continuation.yield(.videoRemoved(track))
       case .videoChanged: break
-      case .audioAdded(let track):
-        mixer.add(track.playout)
-        device?.startPlayout(source: mixer)
-        continuation.yield(.audioAdded(track))
-      case .audioRemoved(let track):
-        mixer.remove(track.playout)
-        continuation.yield(.audioRemoved(track))
+      case .audioAdded(let track): continuation.yield(.audioAdded(track))
+      case .audioRemoved(let track): continuation.yield(.audioRemoved(track))
       case .warning(let sentence): continuation.yield(.warning(sentence))
       }
     }
-    let connection = connection
     following = Task {
-      let syncing = Task { await reception.keepTogether() }
-      for await event in connection.events {
+      var end: EndReason?
+      await reception.follow(connection) { event in
         switch event {
         case .stateChanged(.connected): continuation.yield(.connected)
-        case .stateChanged(.ended(let reason)):
-          await reception.end()
-          let isRegular = reason == .closedLocally || reason == .closedRemotely
-          continuation.yield(.ended(sentence: isRegular ? nil : "The connection ended: \(reason.sentence)"))
-        case .trackAdded(let track): await reception.add(track)
-        case .trackRemoved(let track): await reception.remove(track)
+        case .stateChanged(.ended(let reason)): end = reason
         default: break
         }
       }
-      syncing.cancel()
+      guard let end else { return }
+      let isRegular = end == .closedLocally || end == .closedRemotely
+      continuation.yield(.ended(sentence: isRegular ? nil : "The connection ended: \(end.sentence)"))
     }
   }
 }

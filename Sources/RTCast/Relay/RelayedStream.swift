@@ -25,7 +25,7 @@ final class RelayedStream: WHEPSessions {
   private struct State {
     var forwarder = StreamForwarder()
     /// Where pictures come from.
-    var source: IncomingVideoTrack?
+    var source: RemoteVideoTrack?
     /// What they are coded with, as the last key frame has it.
     var format: VideoPayloadFormat?
     var unserved = 0
@@ -91,7 +91,7 @@ final class RelayedStream: WHEPSessions {
 
   // MARK: - What comes
 
-  func take(_ track: IncomingTrack) {
+  func take(_ track: RemoteTrack) {
     switch track {
     case .video(let track):
       source.state.withLock { $0.source = track }

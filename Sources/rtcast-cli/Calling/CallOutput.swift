@@ -1,6 +1,7 @@
 import RTCCaptureFile
 import RTCEngine
 import RTCMedia
+import RTCPeer
 import RTCSignaling
 import RTCast
 

@@ -1,6 +1,7 @@
 import Logging
 import RTCCaptureFile
 import RTCMedia
+import RTCPeer
 import RTCWindow
 import RTCast
 import Synchronization
@@ -46,7 +47,7 @@ actor CallShow {
 
   func add(_ track: RemoteVideoTrack) async {
     if let recorder {
-      let recording = recorder.addPictures(name: track.peer) { [weak track] in track?.incoming.requestKeyFrame() }
+      let recording = recorder.addPictures(name: track.peer) { [weak track] in track?.requestKeyFrame() }
       recordings[ObjectIdentifier(track)] = recording
       track.record(into: recording)
     }

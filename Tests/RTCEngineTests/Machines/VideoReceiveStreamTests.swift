@@ -184,4 +184,29 @@ import Testing
     receiver.take(11, frame: 1, isRepair: true)
     #expect(receiver.timestamps == [0, 1, 2, 3])
   }
+
+  @Test func `a frame of many packets is put together whatever their order`() {
+    var receiver = Receiver(first: 10)
+    let key = SyntheticVideo.bytes(number: 0, isKeyFrame: true, count: 1_100)
+    let parts = (1..<2_000).map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: 1 + $0 % 1_200) }
+    receiver.take(10, frame: 0, isLast: false, payload: [0x10] + key)
+    for index in parts.indices.reversed() {
+      receiver.take(11 + index, frame: 0, isFirst: false, isLast: index == parts.count - 1, payload: [0] + parts[index])
+    }
+    #expect(receiver.frames.map(\.data) == [key + parts.flatMap { $0 }])
+    // What comes next is written where those were, and disturbs nothing that was handed over.
+    for number in 1..<100 { receiver.take(2_009 + number, frame: UInt32(number)) }
+    #expect(receiver.frames.count == 100 && receiver.frames[0].data.last == parts.last?.last)
+    for (number, frame) in receiver.frames.enumerated().dropFirst() {
+      #expect(SyntheticVideo.number(of: frame.data, isKeyFrame: false) == UInt64(number))
+    }
+  }
+
+  @Test func `a payload longer than any datagram is refused`() {
+    var receiver = Receiver(first: 10)
+    receiver.take(10, frame: 0, isKey: true)
+    let outcome = receiver.take(11, frame: 1, payload: [0x10, 0x11] + [UInt8](repeating: 7, count: 2_047))
+    #expect(outcome == .malformed)
+    #expect(receiver.stream.needsKeyFrame && receiver.timestamps == [0])
+  }
 }

@@ -121,7 +121,7 @@ import Testing
 
   @Test func `what header extensions say stays until they say otherwise`() {
     var receiver = Receiver(first: 10)
-    var turned = PictureExtensions()
+    var turned = VideoExtensions()
     turned.rotation = .clockwise90
     turned.colorSpace = .bt709Limited
     receiver.take(10, frame: 0, payload: Receiver.vp8(key: true), extensions: turned)

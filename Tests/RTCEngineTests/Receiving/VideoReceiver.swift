@@ -17,7 +17,7 @@ struct VideoReceiver {
   @discardableResult
   mutating func take(
     _ number: Int, frame: Int, payload: [UInt8], isLast: Bool = true, isRepair: Bool = false,
-    codec: VideoCodec = .vp8, extensions: PictureExtensions = PictureExtensions()
+    codec: VideoCodec = .vp8, extensions: VideoExtensions = VideoExtensions()
   ) -> VideoReceiveStream.Outcome {
     stream.receive(
       header: VideoReceiveStream.Header(

@@ -237,10 +237,10 @@ import Testing
       #expect(own.isEnabled && track.isEnabled)
       // Hidden by who watches: pictures come on, and none is shown.
       track.isEnabled = false
-      let received = try #require(await track.incoming.reception()).framesReceived
-      while try #require(await track.incoming.reception()).framesReceived < received + 10 { await Task.yield() }
+      let received = try #require(await track.reception()).framesReceived
+      while try #require(await track.reception()).framesReceived < received + 10 { await Task.yield() }
       let hidden = pictures.count
-      while try #require(await track.incoming.reception()).framesReceived < received + 20 { await Task.yield() }
+      while try #require(await track.reception()).framesReceived < received + 20 { await Task.yield() }
       #expect(pictures.count == hidden)
       track.isEnabled = true
       _ = try #require(await pictures.next())
@@ -268,13 +268,13 @@ import Testing
       track.add(before)
       #expect(await before.hears(440))
       track.isEnabled = false
-      let received = try #require(await track.incoming.reception()).packetsReceived
+      let received = try #require(await track.reception()).packetsReceived
       #expect(await before.fallsSilent())
       track.isEnabled = true
       let after = Sounds()
       track.add(after)
       #expect(await after.hears(440))
-      #expect(try #require(await track.incoming.reception()).packetsReceived > received + 20)
+      #expect(try #require(await track.reception()).packetsReceived > received + 20)
       await alice.calls.disconnect()
       await bob.calls.disconnect()
     }

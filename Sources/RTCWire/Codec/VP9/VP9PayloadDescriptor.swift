@@ -9,6 +9,39 @@ public struct VP9PictureID: Hashable, Sendable, BitwiseCopyable {
   public init(_ value: UInt16) { self.value = value & 0x7FFF }
 }
 
+/// How far before a VP9 picture those lie that it needs: P_DIFF, at most three (RFC 9628 §4.2). Inline, so that reading
+/// them allocates nothing.
+public struct VP9References: RandomAccessCollection, ExpressibleByArrayLiteral, Hashable, Sendable, BitwiseCopyable {
+  /// As many as the format can say.
+  public static let maximumCount = 3
+
+  private var differences = InlineArray<3, UInt8>(repeating: 0)
+  /// Their number, 0…`maximumCount`.
+  public private(set) var endIndex = 0
+  /// Always 0.
+  public var startIndex: Int { 0 }
+
+  /// At most `maximumCount` differences, 0…127 each.
+  public init(arrayLiteral differences: UInt8...) { for each in differences { append(each) } }
+
+  /// The difference at `index`, 0…127.
+  public subscript(index: Int) -> UInt8 {
+    precondition(index < endIndex, "there is no such reference")
+    return differences[index]
+  }
+
+  mutating func append(_ difference: UInt8) {
+    precondition(endIndex < Self.maximumCount, "a picture needs three others at most")
+    differences[endIndex] = difference
+    endIndex += 1
+  }
+
+  /// Equal when they name the same pictures in the same order.
+  public static func == (a: Self, b: Self) -> Bool { a.elementsEqual(b) }
+  /// Hashes the differences that there are.
+  public func hash(into hasher: inout Hasher) { for each in self { hasher.combine(each) } }
+}
+
 /// The VP9 payload descriptor, before the payload of each packet (RFC 9628 §4.2).
 ///
 /// ```
@@ -62,7 +95,7 @@ public struct VP9PayloadDescriptor: Hashable, Sendable {
   /// Z: no higher spatial layer is predicted from this one.
   public private(set) var isNotReference = false
   /// P_DIFF, 0…127 each, at most three; in flexible mode only.
-  public private(set) var references: [UInt8] = []
+  public private(set) var references: VP9References = []
   /// V.
   public var structure: VP9ScalabilityStructure?
 
@@ -113,7 +146,7 @@ public struct VP9PayloadDescriptor: Hashable, Sendable {
   }
 
   private mutating func parseReferences(_ reader: inout ByteReader) -> Bool {
-    while references.count < 3 {
+    while references.count < VP9References.maximumCount {
       guard let byte = reader.readUInt8() else { return false }
       references.append(byte >> 1)
       if byte & 1 == 0 { return true }

@@ -83,4 +83,45 @@ import Testing
     assembly.append(wireBytes("00 80").span)  // malformed
     #expect(assembly.data.count <= 10)
   }
+
+  /// Payloads of one frame unit with `count` bytes of data, cut after every 1,000, and the unit as decoders take it.
+  private func fragments(of count: Int) -> (payloads: [[UInt8]], unit: [UInt8]) {
+    let data = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+    let unit = [0x30] + data
+    let cuts = Array(stride(from: 0, to: unit.count, by: 1_000))
+    let payloads = cuts.map { start -> [UInt8] in
+      let end = min(unit.count, start + 1_000)
+      let header = AV1AggregationHeader(
+        continuesUnit: start > 0, isContinued: end < unit.count, elements: 1, startsSequence: false)
+      return [header.byte] + unit[start..<end]
+    }
+    return (payloads, [0x32] + writtenBytes { $0.writeLEB128(UInt32(count)) } + data)
+  }
+
+  @Test(arguments: [1, 126, 127, 128, 1_000, 16_382, 16_383, 16_384, 40_000])
+  func `a unit gets its size, whatever was expected to follow`(count: Int) {
+    let (payloads, unit) = fragments(of: count)
+    let total = payloads.reduce(0) { $0 + $1.count }
+    for expected in [0, total, total + 1, 3_000_000] {
+      var assembly = AV1Depacketizer(payloadSize: expected, packets: payloads.count)
+      assembly.append(wireBytes("10 0801").span)
+      for payload in payloads { assembly.append(payload.span) }
+      assembly.append(wireBytes("10 3007").span)
+      #expect(assembly.data == wireBytes("0a 01 01") + unit + wireBytes("32 01 07"))
+    }
+  }
+
+  @Test func `a unit that brings its own size keeps it, in as few bytes as can be`() {
+    var assembly = AV1Depacketizer()
+    for dump in ["50 32", "d0 83 80", "90 00 070809 ffff"] { assembly.append(wireBytes(dump).span) }
+    #expect(assembly.data == wireBytes("32 03 070809"))
+  }
+
+  @Test func `a unit whose end is lost is left out`() {
+    var assembly = AV1Depacketizer()
+    assembly.append(wireBytes("50 3007").span)
+    #expect(assembly.data.isEmpty)
+    assembly.append(wireBytes("10 3008").span)
+    #expect(assembly.data == wireBytes("32 01 08"))
+  }
 }

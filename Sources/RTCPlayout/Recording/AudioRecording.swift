@@ -1,11 +1,11 @@
-import RTCEngine
-import RTCMedia
+package import RTCEngine
+package import RTCMedia
 import RTCPrimitives
 import RTCWire
 import Synchronization
 
-/// Hands the packets of an incoming sound to a recorder as they came, none decoded. What comes late is left out. Any thread.
-final class SoundRecording: Sendable {
+/// Hands the packets of a received sound to a recorder as they came, none decoded. What comes late is left out. Any thread.
+package final class AudioRecording: Sendable {
   private struct Place {
     var number: Int64
     var timestamp: RTPTimestamp
@@ -19,9 +19,9 @@ final class SoundRecording: Sendable {
   private let sink: any EncodedMediaSink
   private let last = Mutex<Place?>(nil)
 
-  init(into sink: any EncodedMediaSink) { self.sink = sink }
+  package init(into sink: any EncodedMediaSink) { self.sink = sink }
 
-  func receive(_ packet: ReceivedAudio) {
+  package func receive(_ packet: ReceivedAudio) {
     guard !packet.payload.isEmpty, let place = last.withLock({ Self.follow(packet, &$0) }) else { return }
     sink.take(
       EncodedAudioFrame(

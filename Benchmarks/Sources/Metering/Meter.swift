@@ -1,11 +1,13 @@
 import CAllocationCount
 
-/// Time and allocations of the stretches of code given to it.
-struct Meter {
-  private(set) var nanoseconds = 0.0
-  private(set) var allocations = 0
+/// Time and allocations of the stretches of code given to it, on the thread that runs them.
+public struct Meter {
+  public private(set) var nanoseconds = 0.0
+  public private(set) var allocations = 0
 
-  mutating func measure(_ body: () -> Void) {
+  public init() {}
+
+  public mutating func measure(_ body: () -> Void) {
     let before = allocation_count()
     let start = ContinuousClock.now
     body()
@@ -14,20 +16,20 @@ struct Meter {
     nanoseconds += Double(time.components.seconds) * 1e9 + Double(time.components.attoseconds) / 1e9
   }
 
-  mutating func add(_ other: Meter) {
+  public mutating func add(_ other: Meter) {
     nanoseconds += other.nanoseconds
     allocations += other.allocations
   }
 
   /// What is left when `other`, which did `scale` times less of the same, is taken away.
-  func without(_ other: Meter, scale: Double) -> Meter {
+  public func without(_ other: Meter, scale: Double) -> Meter {
     var rest = self
     rest.nanoseconds -= other.nanoseconds * scale
     rest.allocations -= Int(Double(other.allocations) * scale)
     return rest
   }
 
-  func report(_ name: String, packets: Int) {
+  public func report(_ name: String, packets: Int) {
     let time = (nanoseconds / Double(packets) * 10).rounded() / 10
     let count = (Double(allocations) / Double(packets) * 1000).rounded() / 1000
     print("\(name): \(time) ns and \(count) allocations a packet")

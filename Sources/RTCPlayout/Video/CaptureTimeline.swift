@@ -1,9 +1,9 @@
 import RTCEngine
 import RTCPrimitives
 
-/// When each picture was taken, as far as a viewer can tell: the sender's steps from the first one's arrival on.
+/// When each frame was taken, as far as a viewer can tell: the sender's steps from the first one's arrival on.
 struct CaptureTimeline: Sendable {
-  /// Further from its arrival than this, a picture is of another timeline.
+  /// Further from its arrival than this, a frame is of another timeline.
   private static let leap = TimeDelta.seconds(3)
 
   private var last: (timestamp: RTPTimestamp, time: Timestamp)?

@@ -1,9 +1,9 @@
-public import RTCEngine
-public import RTCMedia
+package import RTCEngine
+package import RTCMedia
 import Synchronization
 
-/// Hands the pictures of an incoming video to a recorder as they came, none decoded. Any thread, in decoding order.
-public final class IncomingRecording: Sendable {
+/// Hands the frames of a received video to a recorder as they came, none decoded. Any thread, in decoding order.
+package final class VideoRecording: Sendable {
   private struct State {
     var size = PixelSize(width: 0, height: 0)
     var number: UInt64 = 0
@@ -13,10 +13,10 @@ public final class IncomingRecording: Sendable {
   private let sink: any EncodedMediaSink
   private let state = Mutex(State())
 
-  public init(into sink: any EncodedMediaSink) { self.sink = sink }
+  package init(into sink: any EncodedMediaSink) { self.sink = sink }
 
   /// Takes a picture; returns as soon as the sink does.
-  public func receive(_ frame: ReceivedFrame) {
+  package func receive(_ frame: ReceivedFrame) {
     let size = frame.isKeyFrame ? frame.codec.codedSize(of: frame.data.span) : nil
     let encoded = state.withLock { state -> EncodedFrame? in
       if let size { state.size = size }

@@ -1,3 +1,4 @@
+package import RTCEngine
 package import RTCPrimitives
 
 /// Brings a sound and a picture of one sender together. Each stream's sender reports tie its timestamps to the sender's

@@ -1,7 +1,7 @@
 package import RTCPrimitives
 
-/// The sequence numbers a receiver waits for, and when to ask for each again (RFC 4585 §6.2.1).
-package struct MissingPackets {
+/// The NACK generator: the sequence numbers a receiver waits for, and when to ask for each again (RFC 4585 §6.2.1).
+package struct NACKGenerator {
   private struct Entry {
     var number: Extended<SequenceNumber>
     /// When it was first missed.
@@ -36,10 +36,11 @@ package struct MissingPackets {
   /// `now + patience`, which lets mere reordering heal itself.
   package mutating func add(_ range: Range<Int64>, now: Timestamp, patience: TimeDelta) {
     let place = firstIndex(notBefore: Extended(range.lowerBound))
-    let hole = range.suffix(Self.maximumCount + 1).map {
-      Entry(number: Extended($0), missed: now, nextRequest: now + patience, lastRequest: nil, requests: 0)
+    for (index, value) in range.suffix(Self.maximumCount + 1).enumerated() {
+      entries.insert(
+        Entry(number: Extended(value), missed: now, nextRequest: now + patience, lastRequest: nil, requests: 0),
+        at: place + index)
     }
-    entries.insert(contentsOf: hole, at: place)
   }
 
   /// Forgets a packet that came; nil when it was not missed.

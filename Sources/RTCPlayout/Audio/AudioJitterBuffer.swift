@@ -1,3 +1,4 @@
+public import RTCEngine
 import RTCMedia
 public import RTCPrimitives
 import RTCWire

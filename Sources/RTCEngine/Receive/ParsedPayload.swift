@@ -3,17 +3,17 @@ import RTCPrimitives
 import RTCWire
 
 /// What one RTP payload says about its place in the video, in each codec's payload format.
-struct IncomingPayload {
+struct ParsedPayload {
   /// False for what can only be the continuation of an earlier packet.
   var mayStartFrame: Bool
-  /// A picture that needs no other may begin with this packet.
+  /// A frame that needs no other may begin with this packet.
   var startsKeyFrame: Bool
-  /// The packet belongs to a picture that needs no other; said by at least one of its packets.
+  /// The packet belongs to a frame that needs no other; said by at least one of its packets.
   var isKeyFrame: Bool
   /// Holds the parameters without which later key frames cannot be decoded (H.264).
   var hasParameters = false
-  /// What it says of the pictures that its own needs; of use in a picture's first packet.
-  var dependency = PictureDependency.unsaid
+  /// What it says of the frames that its own needs; of use in a frame's first packet.
+  var dependency = FrameDependency.unsaid
   /// What `Depacketizer` takes.
   var data: Range<Int>
 
@@ -28,9 +28,7 @@ struct IncomingPayload {
       mayStartFrame = descriptor.startsFrame
       isKeyFrame = mayStartFrame && VP8FrameHeader(parsing: payload.extracting(data))?.isKeyFrame ?? false
       startsKeyFrame = isKeyFrame
-      if let layer = descriptor.temporalLayer, let base = descriptor.baseLayerIndex {
-        dependency = .layered(base: base, temporal: layer.index, isSync: layer.isSync)
-      }
+      dependency = FrameDependency(descriptor)
     case .vp9:
       var reader = ByteReader(payload)
       guard let descriptor = VP9PayloadDescriptor(parsing: &reader), !reader.isAtEnd else { return nil }
@@ -38,7 +36,7 @@ struct IncomingPayload {
       mayStartFrame = descriptor.startsPicture
       isKeyFrame = descriptor.startsKeyFrame
       startsKeyFrame = isKeyFrame
-      dependency = PictureDependency(descriptor)
+      dependency = FrameDependency(descriptor)
     case .h264:
       guard let said = H264Payload(parsing: payload) else { return nil }
       mayStartFrame = said.startsUnit
@@ -50,18 +48,6 @@ struct IncomingPayload {
       mayStartFrame = !said.header.continuesUnit
       isKeyFrame = said.header.startsSequence
       startsKeyFrame = isKeyFrame
-    }
-  }
-}
-
-extension PictureDependency {
-  init(_ descriptor: VP9PayloadDescriptor) {
-    if descriptor.isFlexible, let picture = descriptor.pictureID {
-      self = .listed(picture: picture.value, differences: descriptor.references)
-    } else if let layer = descriptor.layer, let base = layer.baseLayerIndex {
-      self = .layered(base: base, temporal: layer.temporal, isSync: layer.isSwitchingUpPoint)
-    } else {
-      self = .unsaid
     }
   }
 }

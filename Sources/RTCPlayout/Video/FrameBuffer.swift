@@ -1,21 +1,22 @@
 import RTCEngine
 
-/// Coded pictures that wait for their decoder, in decoding order and never with a gap before one that needs the others:
-/// when there are too many, all before a key frame are left out.
-struct FrameBacklog: Sendable {
-  /// Ten seconds of 30 pictures a second.
+/// The frame buffer: coded frames that wait for their decoder, in decoding order and never with a gap before one that
+/// needs the others. When there are too many, all before a key frame are left out.
+struct FrameBuffer: Sendable {
+  /// Ten seconds of 30 frames a second.
   static let mostFrames = 300
   static let mostBytes = 32 << 20
 
-  private(set) var frames: [ReceivedFrame] = []
+  private var frames: [ReceivedFrame] = []
   private var bytes = 0
-  /// Pictures left out, in all.
+  /// Frames left out, in all.
   private(set) var dropped = 0
   /// What comes cannot be taken before a key frame.
   private(set) var needsKeyFrame = false
 
   var isEmpty: Bool { frames.isEmpty }
   var first: ReceivedFrame? { frames.first }
+  var hasKeyFrame: Bool { frames.contains(where: \.isKeyFrame) }
 
   mutating func append(_ frame: ReceivedFrame) {
     if needsKeyFrame, !frame.isKeyFrame {
@@ -45,7 +46,7 @@ struct FrameBacklog: Sendable {
   }
 
   /// Leaves out what comes before the newest key frame.
-  /// - Returns: how many pictures that were.
+  /// - Returns: how many frames that were.
   mutating func dropToNewestKeyFrame() -> Int {
     guard let index = frames.lastIndex(where: \.isKeyFrame), index > 0 else { return 0 }
     for frame in frames[..<index] { bytes -= frame.data.count }
@@ -56,16 +57,7 @@ struct FrameBacklog: Sendable {
 
   mutating func removeAll() {
     dropped += frames.count
-    frames.removeAll()
+    frames.removeAll(keepingCapacity: true)
     bytes = 0
-  }
-
-  /// Takes over the frames of another; its counts stay with it.
-  mutating func takeAll() -> [ReceivedFrame] {
-    defer {
-      frames.removeAll(keepingCapacity: true)
-      bytes = 0
-    }
-    return frames
   }
 }

@@ -5,8 +5,9 @@ extension AudioJitterBuffer {
   public struct Options: Sendable {
     /// The share of packets that are to come in time, 0…1. The rest is made up or stretched for.
     public var share = 0.97
-    /// Bounds of the delay, before what is added from outside.
+    /// The lower bound of the delay, before what is added from outside.
     public var minimumDelay = TimeDelta.milliseconds(10)
+    /// The upper bound of the delay, before what is added from outside.
     public var maximumDelay = TimeDelta.milliseconds(500)
     /// The delay until enough is known of the network.
     public var initialDelay = TimeDelta.milliseconds(40)
@@ -23,11 +24,15 @@ extension AudioJitterBuffer {
 
   /// What came and what was made of it. Samples are counted of each channel at 48 kHz.
   public struct Statistics: Hashable, Sendable {
+    /// All that were inserted.
     public var packetsReceived = 0
     /// No Opus packets.
     public var packetsInvalid = 0
+    /// Came more than once.
     public var packetsDuplicated = 0
+    /// Handed out to be decoded.
     public var packetsDecoded = 0
+    /// Refused by the decoder.
     public var packetsUndecodable = 0
     /// Never came, or too late.
     public var packetsLost = 0
@@ -37,20 +42,27 @@ extension AudioJitterBuffer {
     public var packetsDiscarded = 0
     /// Taken from what the packets after them repeat.
     public var packetsRecovered = 0
+    /// Heard as they were sent.
     public var samplesDecoded = 0
+    /// Taken from what later packets repeat.
     public var samplesRecovered = 0
+    /// Made up for lost and late packets.
     public var samplesConcealed = 0
+    /// Made up while the sender was quiet and sent nothing.
     public var samplesComfort = 0
+    /// Silence: before the first packet, or long after the last.
     public var samplesSilent = 0
-    /// Left out and repeated by stretching.
+    /// Left out by stretching.
     public var samplesRemoved = 0
+    /// Repeated by stretching.
     public var samplesInserted = 0
     /// How often making up began.
     public var concealments = 0
     /// How often the sender began another timeline.
     public var restarts = 0
-    /// The delay of the sound heard last, beyond its fastest way here, and what it should have been.
+    /// The delay of the sound heard last, beyond its fastest way here.
     public var delay = TimeDelta.zero
+    /// What `delay` should have been.
     public var target = TimeDelta.zero
 
     public init() {}

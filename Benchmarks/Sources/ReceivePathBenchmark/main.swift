@@ -1,0 +1,110 @@
+// What one received packet costs from the kernel's buffer to whole frames: 200,000 packets of one connected peer, for each
+// codec. Packets that complete a frame are counted by themselves: the frame's bytes are memory of its own.
+import Metering
+import RTCEngine
+import RTCMedia
+import RTCPrimitives
+import RTCSRTP
+import RTCTestKit
+import RTCWire
+
+let packetGoal = 200_000
+let frameSize = 22_000
+let frameInterval = TimeDelta.milliseconds(8)  // slower than the pacer's rate, so that a frame leaves in one step
+
+/// SRTP alone, on packets of the size the engine makes: only the receiver's side is measured.
+func measureSRTP(packetSize: Int) throws -> (Meter, packets: Int) {
+  var random = SeededGenerator(seed: 1)
+  func key(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) } }
+  let profile = SRTPProfile.aeadAes128Gcm
+  let first = SRTPMasterKey(key: key(profile.keyLength), salt: key(profile.saltLength))
+  let second = SRTPMasterKey(key: key(profile.keyLength), salt: key(profile.saltLength))
+  var sender = try SRTPSession(keys: SRTPKeys(profile: profile, local: first, remote: second))
+  var receiver = try SRTPSession(keys: SRTPKeys(profile: profile, local: second, remote: first))
+  var bytes = [UInt8](repeating: 0, count: DatagramBatch.maximumDatagramSize)
+  var meter = Meter()
+  for number in 0..<UInt16.max {
+    for index in 0..<packetSize { bytes[index] = 0 }
+    (bytes[0], bytes[2], bytes[3]) = (0x80, UInt8(number >> 8), UInt8(truncatingIfNeeded: number))
+    var packet = bytes.mutableSpan
+    let count = try sender.protectRTP(&packet, count: packetSize)
+    var protected = packet._mutatingExtracting(0..<count)
+    var step = Meter()
+    step.measure { _ = try? receiver.unprotectRTP(&protected) }
+    if number > 0 { meter.add(step) }
+  }
+  return (meter, Int(UInt16.max) - 1)
+}
+
+/// What packets cost that complete no frame, and those that do.
+struct Received {
+  var inside = Meter()
+  var insideCount = 0
+  var last = Meter()
+  var lastCount = 0
+  var bytes = 0
+}
+
+func format(of codec: VideoCodec) -> VideoPayloadFormat {
+  VideoPayloadFormat(codec: codec, parameters: codec == .h264 ? "profile-level-id=42e01f" : "")
+}
+
+/// A connected peer whose packets are taken off the wire and given to the other one by one.
+func measureReceiving(_ codec: VideoCodec) throws -> Received {
+  var options = PeerPair.Options()
+  options.conditions = NetworkConditions()
+  options.configure = { _, configuration in
+    configuration.receivableVideo = [format(of: codec)]
+    configuration.sendsVideo?.codecs = [format(of: codec)]
+  }
+  let pair = try PeerPair(options)
+  precondition(pair.connect() != nil, "the peers do not connect")
+  let (sender, receiver) = (pair.sender, pair.receiver)
+  guard let video = sender.first(.video) else { preconditionFailure("no video to send") }
+  let route = Route(local: options.addresses[.answerer]!, remote: options.addresses[.offerer]!)
+  var source = SyntheticVideo(interval: frameInterval, frameSize: frameSize, keyFrameSize: frameSize)
+  source.codec = codec
+  var slot = [UInt8](repeating: 0, count: 2_048)
+  var result = Received()
+  var frames = 0
+  while result.insideCount + result.lastCount < packetGoal {
+    pair.run(for: frameInterval)  // consent checks, reports and feedback, not measured
+    sender.peer.handle(.frame(source.next(pair.now), video), now: pair.now, into: &sender.outbox)
+    frames += 1
+    for index in 0..<sender.outbox.datagrams.count {
+      let count = sender.outbox.datagrams.datagram(index).count
+      for place in 0..<count { slot[place] = sender.outbox.datagrams.datagram(index)[place] }
+      let now = pair.now
+      var step = Meter()
+      step.measure {
+        var bytes = slot.mutableSpan
+        receiver.peer.handle(.datagram(bytes._mutatingExtracting(0..<count), route), now: now, into: &receiver.outbox)
+      }
+      let hasFrame = receiver.outbox.events.contains { if case .frameReceived = $0 { true } else { false } }
+      receiver.outbox.removeAll()
+      guard frames > 500 else { continue }  // warm by then: buffers, SRTP's streams
+      result.bytes += count
+      if hasFrame {
+        result.last.add(step)
+        result.lastCount += 1
+      } else {
+        result.inside.add(step)
+        result.insideCount += 1
+      }
+    }
+    sender.outbox.removeAll()
+  }
+  return result
+}
+
+for codec in VideoCodec.allCases {
+  let received = try measureReceiving(codec)
+  let packets = received.insideCount + received.lastCount
+  let (srtp, count) = try measureSRTP(packetSize: received.bytes / packets - 16)
+  print("\(codec.rawValue): \(packets) packets of \(received.bytes / packets) bytes, \(received.lastCount) frames")
+  srtp.report("  SRTP, AEAD_AES_128_GCM    ", packets: count)
+  received.inside.without(srtp, scale: Double(received.insideCount) / Double(count))
+    .report("  engine, within a frame    ", packets: received.insideCount)
+  received.last.without(srtp, scale: Double(received.lastCount) / Double(count))
+    .report("  engine, completing a frame", packets: received.lastCount)
+}

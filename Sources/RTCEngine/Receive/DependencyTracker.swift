@@ -1,0 +1,75 @@
+import RTCMedia
+import RTCPrimitives
+import RTCWire
+
+/// What the payload format says of the frames that a frame needs.
+enum FrameDependency: Hashable, BitwiseCopyable {
+  /// Nothing: it may need the one before it.
+  case unsaid
+  /// It stands in temporal layers (RFC 7741 §4.2, RFC 9628 §4.2): `base` counts the frames of the lowest one, which
+  /// need each other only.
+  case layered(base: UInt8, temporal: UInt8, isSync: Bool)
+  /// It needs the frames that lie by these differences before number `picture` (RFC 9628, flexible mode).
+  case listed(picture: VP9PictureID, differences: VP9References)
+
+  init(_ descriptor: VP8PayloadDescriptor) {
+    if let layer = descriptor.temporalLayer, let base = descriptor.baseLayerIndex {
+      self = .layered(base: base, temporal: layer.index, isSync: layer.isSync)
+    } else {
+      self = .unsaid
+    }
+  }
+
+  init(_ descriptor: VP9PayloadDescriptor) {
+    if descriptor.isFlexible, let picture = descriptor.pictureID {
+      self = .listed(picture: picture, differences: descriptor.references)
+    } else if let layer = descriptor.layer, let base = layer.baseLayerIndex {
+      self = .layered(base: base, temporal: layer.temporal, isSync: layer.isSwitchingUpPoint)
+    } else {
+      self = .unsaid
+    }
+  }
+}
+
+/// Remembers what was handed over, and so knows whether the next frame can be decoded.
+struct DependencyTracker {
+  private var codec: VideoCodec?
+  /// The number of the last frame of the lowest layer.
+  private var base: UInt8?
+  /// Numbers of the last frames in flexible mode.
+  private var pictures: [VP9PictureID] = []
+
+  /// The largest difference that the format can say, and one.
+  private static let remembered = 128
+
+  /// - Parameters:
+  ///   - isNext: no packet is missing between it and the frame handed over last.
+  func canDecode(_ dependency: FrameDependency, codec: VideoCodec, isKeyFrame: Bool, isNext: Bool) -> Bool {
+    if isKeyFrame { return true }
+    guard codec == self.codec else { return false }
+    switch dependency {
+    case .unsaid: return isNext
+    case .layered(let index, let temporal, let isSync):
+      guard let base else { return isNext }
+      return temporal == 0 ? index == base &+ 1 : index == base && (isNext || isSync)
+    case .listed(let picture, let differences):
+      guard !pictures.isEmpty, !differences.isEmpty else { return isNext }
+      return differences.allSatisfy { pictures.contains(VP9PictureID(picture.value &- UInt16($0))) }
+    }
+  }
+
+  mutating func handOver(_ dependency: FrameDependency, codec: VideoCodec, isKeyFrame: Bool) {
+    if isKeyFrame || codec != self.codec {
+      base = nil
+      pictures.removeAll(keepingCapacity: true)
+    }
+    self.codec = codec
+    switch dependency {
+    case .unsaid: break
+    case .layered(let index, let temporal, _): if temporal == 0 || base == nil { base = index }
+    case .listed(let picture, _):
+      if pictures.count == Self.remembered { pictures.removeFirst() }
+      pictures.append(picture)
+    }
+  }
+}

@@ -1,0 +1,182 @@
+public import RTCEngine
+public import RTCMedia
+public import RTCNet
+public import RTCPrimitives
+import Synchronization
+
+/// One received video on its way to screens: fed with whole frames by the connection's thread, it decodes them on a
+/// thread of its own and hands each to its sinks at its moment. Ends with `end`, or when nobody holds it any more.
+public final class VideoPlayout: Sendable {
+  /// A moment of the sender's that is seen at a moment of ours: what lip sync compares.
+  public struct Shown: Hashable, Sendable {
+    /// At 90 kHz.
+    public var timestamp: RTPTimestamp
+    /// When it was handed to the sinks, by our clock.
+    public var time: Timestamp
+  }
+
+  private enum Life {
+    case running, ending, ended
+  }
+
+  /// What the decoding thread and everybody else share, for moments: nothing is decoded or shown meanwhile.
+  private struct State: Sendable {
+    var life = Life.running
+    var presenter: VideoPresenter
+    var sinks: [any VideoSink] = []
+    /// Those that have not been given the present frame.
+    var newSinks: [any VideoSink] = []
+    var shown: Shown?
+  }
+
+  /// Held by the decoding thread too, which must not keep the playout alive.
+  private final class Shared: Sendable {
+    let state: Mutex<State>
+    let event: WakeEvent
+
+    init(_ presenter: VideoPresenter) throws(SystemError) {
+      event = try WakeEvent()
+      state = Mutex(State(presenter: presenter))
+    }
+
+    /// Changes something that the thread is to look at.
+    func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+      defer { event.signal() }
+      return state.withLock { body(&$0) }
+    }
+  }
+
+  private let shared: Shared
+
+  /// Starts the decoding thread.
+  ///
+  /// - Parameters:
+  ///   - decoders: what makes a decoder for each codec that is taken; used on that thread only.
+  ///   - requestKeyFrame: called on the decoding thread when nothing but a key frame helps; must not wait.
+  /// - Throws: when the system has no thread or no descriptor left.
+  public init(
+    decoders: [VideoCodec: VideoDecoderFactory], requestKeyFrame: @escaping @Sendable () -> Void
+  ) throws(SystemError) {
+    let shared = try Shared(VideoPresenter(codecs: Set(decoders.keys)))
+    self.shared = shared
+    _ = try NamedThread(name: "decode") { Self.present(shared, FrameDecoder(decoders), requestKeyFrame) }
+  }
+
+  deinit { end() }
+
+  // MARK: In
+
+  /// Takes a whole frame whose `received` is read from `MonotonicClock`; in decoding order, from the connection's thread.
+  /// Returns at once.
+  public func receive(_ frame: ReceivedFrame) {
+    let isFirst = shared.state.withLock { state in
+      guard case .running = state.life else { return false }
+      return state.presenter.insert(frame)
+    }
+    // With others before it, the thread is awake or about to be.
+    if isFirst { shared.event.signal() }
+  }
+
+  /// The sender has paused or muted the video: the time until the next frame is no freeze.
+  public func notePause() { shared.state.withLock { $0.presenter.notePause() } }
+
+  /// No frame follows; what waits is not shown any more. The sinks are told soon, on the decoding thread.
+  public func end() {
+    shared.change { state in if case .running = state.life { state.life = .ending } }
+  }
+
+  // MARK: Wishes
+
+  /// Shows the video to `sink` as well, the present frame at once. After the end it is told so at once.
+  public func add(_ sink: any VideoSink) {
+    let isOver = shared.change { state in
+      if case .ended = state.life { return true }
+      state.sinks.append(sink)
+      state.newSinks.append(sink)
+      return false
+    }
+    if isOver { sink.videoDidEnd() }
+  }
+
+  /// A call that is under way may be the sink's last.
+  public func remove(_ sink: any VideoSink) {
+    shared.state.withLock { state in
+      state.sinks.removeAll { $0 === sink }
+      state.newSinks.removeAll { $0 === sink }
+    }
+  }
+
+  /// Added to the delay that the network asks for, to wait for the sound; 0…2 s.
+  public var addedDelay: TimeDelta {
+    get { shared.state.withLock { $0.presenter.addedDelay } }
+    set { shared.state.withLock { $0.presenter.addedDelay = newValue } }
+  }
+
+  // MARK: Reading
+
+  /// What became of the video so far.
+  public var statistics: VideoPlayoutStatistics { shared.state.withLock { $0.presenter.statistics } }
+
+  /// What was handed to the sinks last; nil before the first frame.
+  public var lastShown: Shown? { shared.state.withLock { $0.shown } }
+
+  // MARK: - The decoding thread
+
+  private static func present(
+    _ shared: Shared, _ decoder: consuming FrameDecoder, _ requestKeyFrame: @Sendable () -> Void
+  ) {
+    defer { tellEnd(shared) }
+    // The process may have no descriptors left: then nothing is shown, and the sinks are told.
+    guard let poller = try? Poller(), (try? poller.add(shared.event.descriptor, token: 0)) != nil else { return }
+    /// What is shown now.
+    var current: VideoFrame?
+    while let (step, newSinks) = next(shared, isShowing: current != nil) {
+      if let current { for sink in newSinks { sink.show(current) } }
+      switch step {
+      case .decode(let frame, let isFirst):
+        let began = MonotonicClock.now()
+        let outcome = decoder.decode(frame, anew: isFirst)
+        let ended = MonotonicClock.now()
+        shared.state.withLock { $0.presenter.noteDecoded(frame, outcome, began: began, ended: ended) }
+      case .show(let frame, let timestamp):
+        current = frame
+        show(frame, timestamp, shared)
+      case .requestKeyFrame: requestKeyFrame()
+      case .wait(let moment):
+        _ = poller.wait(until: moment)
+        shared.event.clear()
+      }
+    }
+  }
+
+  /// What to do now, and who is to be given the present frame, if there is one; nil when it is over.
+  private static func next(_ shared: Shared, isShowing: Bool) -> (VideoPresenter.Step, [any VideoSink])? {
+    let now = MonotonicClock.now()
+    return shared.state.withLock { state in
+      guard case .running = state.life else { return nil }
+      var newSinks: [any VideoSink] = []
+      if isShowing { swap(&newSinks, &state.newSinks) }
+      return (state.presenter.step(now), newSinks)
+    }
+  }
+
+  private static func show(_ frame: VideoFrame, _ timestamp: RTPTimestamp, _ shared: Shared) {
+    let shown = Shown(timestamp: timestamp, time: MonotonicClock.now())
+    let sinks = shared.state.withLock { state in
+      state.shown = shown
+      state.newSinks = []
+      return state.sinks
+    }
+    for sink in sinks { sink.show(frame) }
+  }
+
+  private static func tellEnd(_ shared: Shared) {
+    let sinks = shared.state.withLock { state in
+      defer { (state.sinks, state.newSinks) = ([], []) }
+      state.life = .ended
+      state.presenter.removeAll()
+      return state.sinks
+    }
+    for sink in sinks { sink.videoDidEnd() }
+  }
+}

@@ -1,0 +1,34 @@
+import RTCMedia
+import RTCPeer
+import RTCPlayout
+import Synchronization
+
+/// Where received sound is played: every track through one mixer, which the audio device asks from the first track on.
+/// Any thread.
+final class Loudspeaker: Sendable {
+  private let device: (any AudioDevice)?
+  private let mixer = AudioMixer()
+  private let isPlaying = Mutex(false)
+
+  init(_ device: (any AudioDevice)?) { self.device = device }
+
+  func add(_ track: RemoteAudioTrack) {
+    guard let playout = track.playout else { return }
+    mixer.add(playout)
+    let isFirst = isPlaying.withLock { isPlaying in
+      defer { isPlaying = true }
+      return !isPlaying
+    }
+    if isFirst { device?.startPlayout(source: mixer) }
+  }
+
+  func remove(_ track: RemoteAudioTrack) {
+    if let playout = track.playout { mixer.remove(playout) }
+  }
+
+  /// The device asks no longer.
+  func stop() {
+    isPlaying.withLock { $0 = false }
+    device?.stopPlayout()
+  }
+}
