@@ -6,9 +6,15 @@ import Testing
 /// The examples of an application's own source and signaling, built beside the tests.
 @Suite struct OwnSourceTests {
   @Test(.feature("S0.70", "S4.20")) func `the example runs and its pictures are captured`() throws {
-    let output = try TestProcess.run([Self.folder + "/OwnSource"]).text
-    let rate = output.split(separator: " ").first.flatMap { Double($0) } ?? 0
+    let output = try TestProcess.run([Self.folder + "/OwnSource", "2"]).text
+    let told = output.split(separator: "\n").first { $0.hasSuffix(" pictures a second") }
+    let rate = told?.split(separator: " ").first.flatMap { Double($0) } ?? 0
     #expect(rate > 1, "\(output)")
+  }
+
+  @Test(.feature("S0.3", "S1.3")) func `the example of signaling connects a call`() throws {
+    let output = try TestProcess.run([Self.folder + "/OwnSignaling"]).text
+    #expect(output.split(separator: "\n").sorted() == ["alice: connected", "bob: connected"])
   }
 
   @Test func `the source has under thirty lines`() throws {

@@ -19,7 +19,7 @@ import Testing
     let lines: [ExchangeLine]
 
     init(
-      _ exchange: Exchange, codecs: CodecRegistry = .standard, _ change: (inout CallConfiguration) -> Void = { _ in }
+      _ exchange: Exchange, codecs: CodecRegistry = .standard, callerTimeout: TimeDelta? = nil
     ) async throws {
       var options = PeerLoop.Options()
       options.includesLoopback = true
@@ -28,9 +28,10 @@ import Testing
       var configuration = CallConfiguration()
       configuration.captureSize = PixelSize(width: 320, height: 180)
       configuration.frameRate = 15
-      change(&configuration)
       let ends = try lines.map {
         let microphone = SilentAudioDevice(microphone: ToneSource(frequency: 440))
+        var configuration = configuration
+        if let callerTimeout, $0.name == "alice" { configuration.connectionTimeout = callerTimeout }
         return BenchPeer(
           try CallManager.initialize(
             signalingServer: $0, config: configuration, audioDevice: microphone, codecs: codecs, peers: plane))
@@ -58,7 +59,7 @@ import Testing
   @Test(.feature("S0.32")) func `a call whose descriptions get lost is given up after the connection timeout`()
     async throws
   {
-    var ends = try await Ends(Exchange(.lossy)) { $0.connectionTimeout = .milliseconds(300) }
+    var ends = try await Ends(Exchange(.lossy), callerTimeout: .milliseconds(300))
     try await ends.alice.calls.startRecording()
     try await ends.connect()
     #expect(try await ends.alice.waitForEnd() == .connectTimeout)
