@@ -28,8 +28,8 @@ public struct ICEConfiguration: Sendable {
   public var disconnectedAfter: TimeDelta = .seconds(5)
   /// How long checking goes on before it may fail (RFC 8863 §4).
   public var patience: TimeDelta = .milliseconds(39_500)
-  /// The same where the far side has our candidates and has no more of its own. RFC 8863 §4 forbids to fail at once when
-  /// nothing is left to check: a check from an address that the far side does not know itself may be on its way. It comes
+  /// The same where the remote peer has our candidates and has no more of its own. RFC 8863 §4 forbids to fail at once when
+  /// nothing is left to check: a check from an address that the remote peer does not know itself may be on its way. It comes
   /// within seconds or not at all.
   public var completePatience: TimeDelta = .seconds(5)
   /// Pairs kept at most (RFC 8445 §6.1.2.5); more are dropped, lowest priority first.

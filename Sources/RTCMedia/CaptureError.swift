@@ -1,5 +1,6 @@
 /// Why capturing could not start. Each carries a sentence for the person who asked for it.
 public enum CaptureError: Error, Hashable, Sendable {
+  /// It is running for another consumer, or for this one.
   case alreadyStarted
   /// No such display, window, monitor or file.
   case noSuchSource(String)
@@ -7,6 +8,7 @@ public enum CaptureError: Error, Hashable, Sendable {
   case unavailable(String)
   /// The source cannot deliver the format asked for (region outside the screen, unsupported visual …).
   case unsupportedFormat(String)
+  /// The system refuses access (a device's permissions, a display's authority).
   case notPermitted(String)
 
   /// What a person is told, and what to do next.

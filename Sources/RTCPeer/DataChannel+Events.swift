@@ -4,7 +4,9 @@ import Synchronization
 extension DataChannel {
   /// What happens on a channel, in order.
   public enum Event: Hashable, Sendable {
+    /// The state changed.
     case stateChanged(DataChannelState)
+    /// A message came.
     case message(DataChannelMessage)
     /// `bufferedAmount` has come down to `bufferedAmountLowThreshold`.
     case bufferedAmountLow
@@ -50,6 +52,7 @@ extension DataChannel {
 public protocol DataChannelDelegate: AnyObject, Sendable {
   /// `readyState` is another than before.
   func dataChannelDidChangeState(_ channel: DataChannel)
+  /// A message came.
   func dataChannel(_ channel: DataChannel, didReceiveMessageWith buffer: DataBuffer)
   /// `bufferedAmount` has come down to `bufferedAmountLowThreshold`.
   func dataChannelBufferedAmountDidBecomeLow(_ channel: DataChannel)

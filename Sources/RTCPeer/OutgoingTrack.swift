@@ -3,7 +3,9 @@ import RTCPrimitives
 
 /// A track of ours, for any number of connections.
 public enum OutgoingTrack: Sendable {
+  /// A video.
   case video(OutgoingVideoTrack)
+  /// An audio.
   case audio(OutgoingAudioTrack)
 
   /// Sound or pictures.

@@ -5,6 +5,7 @@ public import RTCPrimitives
 public enum PeerConnectionEvent: Sendable {
   /// `.ended` is the last event.
   case stateChanged(PeerState)
+  /// JSEP's state (RFC 9429 §3.2).
   case signalingStateChanged(SignalingState)
   /// An offer is due. Comes once until the next agreement; `PerfectNegotiation` sees to it by itself.
   case negotiationNeeded
@@ -14,9 +15,11 @@ public enum PeerConnectionEvent: Sendable {
   case trackRemoved(RemoteTrack)
   /// What is sent on this transceiver leaves from now on, or no longer.
   case sendingStarted(TransceiverID)
+  /// The remote peer does not take this media any more.
   case sendingStopped(TransceiverID)
   /// What the network bears of this video, or of this sound, from now on.
   case targetBitrateChanged(BitRate, TransceiverID)
+  /// What audio may take on this network from now on.
   case audioTargetBitrateChanged(BitRate, TransceiverID)
   /// The remote peer has opened a data channel.
   case dataChannelOpened(DataChannel)

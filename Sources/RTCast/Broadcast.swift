@@ -13,6 +13,7 @@ import Synchronization
 ///
 /// Every method may be called from any thread or task.
 public final class Broadcast: Sendable {
+  /// How a source is sent.
   public struct Options: Sendable {
     /// The most pictures a second; fewer come when nothing changes.
     public var frameRate = 5.0
@@ -20,6 +21,7 @@ public final class Broadcast: Sendable {
     public var captureSize: PixelSize?
     /// Larger pictures are scaled down to fit; nil sends them as they are.
     public var maximumSize: PixelSize?
+    /// What pictures are encoded with; the registry must have it.
     public var codec = VideoCodec.vp8
     /// Nil: `detail` for a screencast, `motion` for everything else.
     public var contentHint: ContentHint?
@@ -31,6 +33,7 @@ public final class Broadcast: Sendable {
     public var bitrates = BitrateLimits()
     /// How sound is encoded; its bitrate follows what listeners lose, within `audioBitrates`.
     public var audio = AudioEncoderSettings()
+    /// Bounds and steps of the audio bitrate for each viewer.
     public var audioBitrates = BitrateLimits.audio
     /// Whether viewers are offered sound. A broadcast without it stays without, whatever source comes later; one with it
     /// sends none while its source has none. Nil: as the first source has it.
@@ -38,6 +41,7 @@ public final class Broadcast: Sendable {
     /// Viewers at a time, those that have only knocked included.
     public var maximumViewers = 1_024
 
+    /// The defaults.
     public init() {}
   }
 
@@ -236,6 +240,7 @@ public final class Broadcast: Sendable {
 public enum BroadcastEvent: Sendable {
   /// A viewer is connected and is being sent the picture.
   case viewerJoined(id: String)
+  /// A viewer's connection ended, for this reason.
   case viewerLeft(id: String, EndReason)
   /// The source changed its size; viewers follow by themselves.
   case formatChanged(PixelSize)

@@ -8,10 +8,13 @@ public struct BroadcastStatistics: Sendable {
   public var time = TimeDelta.zero
   /// Viewers that are connected, and all that have knocked (those included).
   public var viewers = 0
+  /// Viewers, those still connecting included.
   public var sessions = 0
+  /// Of the encoded picture in pixels; 0x0 before the first.
   public var size = PixelSize(width: 0, height: 0)
   /// Frames a second over the last interval.
   public var framesCaptured = 0.0
+  /// A second.
   public var framesEncoded = 0.0
   /// Passed on as the source has them.
   public var framesPassed = 0.0
@@ -31,41 +34,63 @@ public struct BroadcastStatistics: Sendable {
   public var audioLoss = 0.0
   /// Totals over all viewers, those gone included.
   public var nackCount: UInt64 = 0
+  /// Key-frame requests since the start.
   public var pliCount: UInt64 = 0
   /// Quantiser of the last frame, in the codec's scale.
   public var quantizer = 0
   /// Means over the last interval; zero when no frame was taken.
   public var captureTime = TimeDelta.zero
+  /// The mean for a picture.
   public var convertTime = TimeDelta.zero
+  /// The mean for a frame.
   public var encodeTime = TimeDelta.zero
+  /// The mean, from the encoder to the socket.
   public var sendDelay = TimeDelta.zero
   /// Full-frame copies made beyond the one conversion, in all.
   public var rawCopies: UInt64 = 0
+  /// What is sent.
   public var codec = VideoCodec.vp8
+  /// What the encoder preserves when bandwidth is short.
   public var contentHint = ContentHint.detail
+  /// Each viewer's figures.
   public var peers: [Viewer] = []
 
   /// One viewer's network figures over the last interval.
   public struct Viewer: Sendable {
+    /// The same as in events.
     public var id: String
+    /// Of its peer connection.
     public var state: PeerState
+    /// Local and remote address; nil before ICE has chosen.
     public var route: Route?
+    /// A second.
     public var framesSent = 0.0
+    /// Video sent, RTP payload and headers.
     public var bitrate = BitRate.zero
+    /// Audio sent, the same.
     public var audioBitrate = BitRate.zero
+    /// The video bitrate that the network is held to bear.
     public var target = BitRate.zero
+    /// By RTCP; nil before the first report.
     public var roundTripTime: TimeDelta?
+    /// Of video packets, 0…1.
     public var loss = 0.0
+    /// Of audio packets, 0…1.
     public var audioLoss = 0.0
+    /// Packets requested again, since the start.
     public var nackCount: UInt64 = 0
+    /// Key-frame requests since the start.
     public var pliCount: UInt64 = 0
+    /// The mean, from the encoder to the socket.
     public var sendDelay = TimeDelta.zero
 
+    /// A viewer without figures.
     public init(id: String, state: PeerState) {
       self.id = id
       self.state = state
     }
   }
 
+  /// The defaults.
   public init() {}
 }

@@ -60,7 +60,7 @@ public struct CodecRegistry: Sendable {
     return VideoCodec.allCases.filter { known[$0] != nil }
   }
 
-  /// What far sides are told that we take, the best first: what we encode ourselves before what files are in.
+  /// What remote peers are told that we take, the best first: what we encode ourselves before what files are in.
   var receivableFormats: [VideoPayloadFormat] {
     let common = EncodedVideoFormat.common.map { VideoPayloadFormat($0) }
     return decodable.flatMap { codec in

@@ -28,7 +28,7 @@ extension Broadcast {
 }
 
 extension Broadcast {
-  /// Sends to a far side whose answer comes by any other way, such as by hand, and returns when the answer is applied. The
+  /// Sends to a remote peer whose answer comes by any other way, such as by hand, and returns when the answer is applied. The
   /// end of the connection comes as `BroadcastEvent.publishEnded`.
   /// - Parameter exchange: takes our offer there and brings the answer, both SDP.
   public func connect(

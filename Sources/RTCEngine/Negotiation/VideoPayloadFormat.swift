@@ -18,7 +18,7 @@ public struct VideoPayloadFormat: Hashable, Sendable {
 
   public static let vp8 = VideoPayloadFormat(codec: .vp8)
 
-  /// True when a far side that takes this format can decode `stream`: the same profile or one that it contains. Levels
+  /// True when a remote peer that takes this format can decode `stream`: the same profile or one that it contains. Levels
   /// may differ; a stream without parameters is taken to be of the right profile.
   public func takes(_ stream: VideoPayloadFormat) -> Bool {
     guard codec == stream.codec else { return false }

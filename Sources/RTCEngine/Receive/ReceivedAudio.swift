@@ -2,7 +2,7 @@ public import RTCPrimitives
 
 /// A received Opus packet.
 public struct ReceivedAudio: Sendable {
-  /// RFC 6716 §3; the far side's bytes, not looked into.
+  /// RFC 6716 §3; the remote peer's bytes, not looked into.
   public var payload: [UInt8]
   /// Counts the track's packets in the order they were sent, from any number on; a gap means that packets were lost or are
   /// still to come. A sender that begins anew counts on far above.

@@ -19,7 +19,7 @@ public struct AudioJitterBuffer: Sendable {
     case recover(sampleCount: Int, from: ReceivedAudio)
     /// A packet was lost, or is late: make something up.
     case conceal(sampleCount: Int)
-    /// The far side sends nothing as there is nothing to hear: go on with what its quiet sounds like.
+    /// The remote peer sends nothing as there is nothing to hear: go on with what its quiet sounds like.
     case comfort(sampleCount: Int)
     /// There is no sound, or not yet.
     case silence(sampleCount: Int)

@@ -12,6 +12,7 @@ public final class AudioMixer: PlayoutSource {
 
   private let desk = Mutex(Desk())
 
+  /// Without sounds.
   public init() {}
 
   /// What is mixed now.
@@ -33,6 +34,7 @@ public final class AudioMixer: PlayoutSource {
     }
   }
 
+  /// See `PlayoutSource.render(sampleCount:delay:)`.
   public func render(sampleCount: Int, delay: TimeDelta) -> [Float] {
     let count = max(0, sampleCount)
     // A source may take itself out from inside its render.

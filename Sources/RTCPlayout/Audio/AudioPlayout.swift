@@ -15,6 +15,7 @@ public final class AudioPlayout: PlayoutSource {
     /// Packets dropped since no device asked for sound.
     public var packetsUnheard = 0
 
+    /// The defaults.
     public init() {}
   }
 
@@ -22,6 +23,7 @@ public final class AudioPlayout: PlayoutSource {
   public struct Heard: Hashable, Sendable {
     /// At 48 kHz.
     public var timestamp: RTPTimestamp
+    /// On the monotonic clock.
     public var time: Timestamp
   }
 
@@ -147,6 +149,7 @@ public final class AudioPlayout: PlayoutSource {
 
   // MARK: Reading
 
+  /// Since the start. Any thread.
   public var statistics: Statistics { door.withLock { $0.statistics } }
 
   /// What was handed to the device last; nil before the first sound.

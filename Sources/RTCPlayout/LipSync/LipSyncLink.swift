@@ -9,6 +9,7 @@ public final class LipSyncLink: Sendable {
   private let video: VideoPlayout
   private let sync = Mutex(LipSync())
 
+  /// Keeps the two in step for as long as it lives.
   public init(audio: AudioPlayout, video: VideoPlayout) {
     self.audio = audio
     self.video = video

@@ -36,5 +36,6 @@ public struct VideoPlayoutStatistics: Hashable, Sendable {
   /// The codec of the last frame; nil before the first.
   public var codec: VideoCodec?
 
+  /// All at 0.
   public init() {}
 }

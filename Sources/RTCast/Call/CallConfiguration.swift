@@ -12,7 +12,9 @@ public struct CallConfiguration: Sendable {
   public var ringTimeout = TimeDelta.seconds(45)
   /// Of each far side's picture.
   public var video = BitrateLimits.defaultForVideo
+  /// Of each remote peer's audio.
   public var audio = BitrateLimits.defaultForAudio
+  /// What pictures are encoded with.
   public var codec = VideoCodec.vp8
   /// The most pictures a second.
   public var frameRate = 30.0
@@ -25,8 +27,10 @@ public struct CallConfiguration: Sendable {
   /// Labels of data channels that whoever calls opens with the call; they come by `CallEvent.dataChannel`.
   public var dataChannels: [String] = []
 
+  /// The defaults.
   public init() {}
 
+  /// The defaults, changed by what the preset says.
   public init(_ preset: Preset) {
     iceServers = preset.iceServers
     if let timeout = preset.connectionTimeout { connectionTimeout = timeout }

@@ -10,9 +10,9 @@ import Synchronization
 final class CallConnection: Sendable {
   enum Event: Sendable {
     case connected
-    /// The far side ended it.
+    /// The remote peer ended it.
     case closed
-    /// There is no way to the far side, or no longer.
+    /// There is no way to the remote peer, or no longer.
     case lost(String)
     /// The two sides do not fit together.
     case failed(String)
@@ -79,7 +79,7 @@ final class CallConnection: Sendable {
     connection = PeerConnection(on: peers, configuration: options)
   }
 
-  /// What the far side says of the connection, in order.
+  /// What the remote peer says of the connection, in order.
   func take(_ word: CallWord) { wordSink.yield(word) }
 
   func close() async {
@@ -90,7 +90,7 @@ final class CallConnection: Sendable {
   /// Works until the connection ends.
   /// - Parameters:
   ///   - sending: what we have to send at first.
-  ///   - send: takes our descriptions to the far side.
+  ///   - send: takes our descriptions to the remote peer.
   func run(sending: Sending, send: @escaping @Sendable (Description) async -> Void) async {
     let following = Task { await self.follow() }
     do {

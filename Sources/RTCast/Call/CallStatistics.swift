@@ -3,11 +3,13 @@ public import RTCPrimitives
 
 /// Figures of one call's media connection.
 public struct CallStatistics: Sendable {
+  /// Whom the call is with.
   public var peer: PeerID
   /// Nil outside rooms.
   public var room: String?
+  /// Of its peer connection.
   public var connection: PeerStatistics
-  /// How long after the call's first description was sent or taken here the first picture of the far side was decoded;
+  /// How long after the call's first description was sent or taken here the first picture of the remote peer was decoded;
   /// nil before. Pictures are decoded while somebody looks at their track.
   public var firstPictureDelay: TimeDelta?
 }

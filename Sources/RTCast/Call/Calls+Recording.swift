@@ -36,6 +36,7 @@ extension CallManager {
 
   /// What is sent at present.
   public var localVideoTrack: LocalVideoTrack? { video?.track }
+  /// What is recorded here; nil before `startRecording`.
   public var localAudioTrack: LocalAudioTrack? { audio?.track }
 
   private func record(_ source: MediaSource, size: PixelSize? = nil) async throws(CallManagerError) {

@@ -17,6 +17,7 @@ public import RTCSignaling
 public actor CallManager: SignalingServerDelegate {
   /// What happens, in order, from the first call on. One reader; one that falls more than 4,096 behind loses the oldest.
   public nonisolated let events: AsyncStream<CallEvent>
+  /// As given to `initialize`.
   public nonisolated let configuration: CallConfiguration
 
   let signaling: any SignalingServerConnection
@@ -115,6 +116,7 @@ public actor CallManager: SignalingServerDelegate {
     }
   }
 
+  /// Whom events are told to, beside `events`; held weakly.
   public func setCallManagerDelegate(_ delegate: (any CallManagerDelegate)?) { self.delegate = delegate }
 
   // MARK: - Signaling
@@ -184,6 +186,7 @@ public actor CallManager: SignalingServerDelegate {
     if ownsPeers { peers.stop() }
   }
 
+  /// Called by the signaling connection.
   public func signalingServer(_ event: SignalingEvent) async {
     guard board != nil else {
       if early.count < 1_024 { early.append(event) }
@@ -391,7 +394,7 @@ public actor CallManager: SignalingServerDelegate {
     }
   }
 
-  /// Tells the far sides what our streams show.
+  /// Tells the remote peers what our streams show.
   func tellStreams() {
     for connection in connections.values {
       let party = connection.party
@@ -404,7 +407,7 @@ public actor CallManager: SignalingServerDelegate {
     continuation.yield(event)
   }
 
-  /// Tells the far sides that nothing of this kind comes for now, or comes again.
+  /// Tells the remote peers that nothing of this kind comes for now, or comes again.
   func tellMuted(_ kind: String, _ isMuted: Bool) {
     for connection in connections.values {
       let party = connection.party

@@ -28,8 +28,10 @@ public actor HubSignaling: SignalingServerConnection {
 
   deinit { reading?.cancel() }
 
+  /// See `SignalingServerConnection`.
   public var isOpen: Bool { link == .open }
 
+  /// See `SignalingServerConnection`.
   public func setDelegate(_ delegate: (any SignalingServerDelegate)?) { self.delegate = delegate }
 
   /// - Throws: `HubClientError`.
@@ -44,30 +46,37 @@ public actor HubSignaling: SignalingServerConnection {
     return registration.id
   }
 
+  /// See `SignalingServerConnection`.
   public func disconnect() async {
     link = .closed
     await client.close()
     await reading?.value
   }
 
+  /// See `SignalingServerConnection`.
   public func sendSignal(_ signal: [UInt8], to peer: PeerID) {
     client.send(.signal(data: String(decoding: signal, as: UTF8.self)), to: peer)
   }
 
+  /// See `SignalingServerConnection`.
   public func sendICECandidate(_ candidate: [UInt8], to peer: PeerID) {
     guard let signal = CandidateSignal(json: candidate) else { return }
     client.send(.candidate(signal.candidate, call: signal.call), to: peer)
   }
 
+  /// See `SignalingServerConnection`.
   public func sendEndCall(_ call: String, to peer: PeerID) { client.send(.bye(call: call), to: peer) }
 
   /// Comes back at once instead of after its pause.
   public func onConnectionSatisfied() { client.networkReturned() }
 
+  /// See `SignalingServerConnection`.
   public func join(room: String) { client.join(room) }
 
+  /// See `SignalingServerConnection`.
   public func leave(room: String) { client.leave(room) }
 
+  /// See `SignalingServerConnection`.
   public func followPeers() { client.follow() }
 
   private func hear(_ event: HubClientEvent) async {

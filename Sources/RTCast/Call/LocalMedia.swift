@@ -37,7 +37,7 @@ final class LocalMedia: Sendable {
   var videoTrack: OutgoingVideoTrack { outgoing.video.track }
   var audioTrack: OutgoingAudioTrack? { outgoing.audio?.track }
 
-  /// What our streams show, for far sides to lay them out.
+  /// What our streams show, for remote peers to lay them out.
   var streams: [String: String] {
     [videoTrack.name.streamID: isScreencast.load(ordering: .relaxed) ? "screen" : "camera"]
   }

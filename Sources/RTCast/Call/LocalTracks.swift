@@ -14,7 +14,7 @@ public final class LocalVideoTrack: Sendable {
     self.onMuted = onMuted
   }
 
-  /// False: nothing is sent; far sides are told. True again: a key frame follows.
+  /// False: nothing is sent; remote peers are told. True again: a key frame follows.
   public var isEnabled: Bool {
     get { track.isEnabled }
     set {
@@ -27,6 +27,7 @@ public final class LocalVideoTrack: Sendable {
   /// Shows the picture as it is captured, whether it is sent or not. The sink is called on the source's thread.
   public func add(_ sink: any VideoSink) { previews.add(sink) }
 
+  /// Hands it no more pictures.
   public func remove(_ sink: any VideoSink) { previews.remove(sink) }
 }
 
@@ -40,7 +41,7 @@ public final class LocalAudioTrack: Sendable {
     self.onMuted = onMuted
   }
 
-  /// False: muted, nothing is sent; far sides are told.
+  /// False: muted, nothing is sent; remote peers are told.
   public var isEnabled: Bool {
     get { track.isEnabled }
     set {

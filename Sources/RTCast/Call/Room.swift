@@ -1,5 +1,6 @@
 /// A room of the hub that we are in: a media connection to everybody there, who may come and go.
 public final class Room: Sendable {
+  /// As given to `join`.
   public let name: String
   /// What happens in the room, in order; ends when we have left it. One reader.
   public let events: AsyncStream<CallEvent>

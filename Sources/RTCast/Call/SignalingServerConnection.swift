@@ -52,6 +52,7 @@ public protocol SignalingServerConnection: AnyObject, Sendable {
   /// Enters a room: those in it are told, and it is told of them by `SignalingEvent.peers`.
   func join(room: String) async
 
+  /// Leaves a room.
   func leave(room: String) async
 
   /// Asks who is at the server and, from now on, who comes and goes: `SignalingEvent.present`, `arrived` and `gone`.
@@ -59,10 +60,13 @@ public protocol SignalingServerConnection: AnyObject, Sendable {
 }
 
 extension SignalingServerConnection {
+  /// Does nothing.
   public func onConnectionSatisfied() async {}
+  /// Does nothing.
   public func onConnectionUnsatisfied() async {}
   /// A server without rooms.
   public func join(room: String) async {}
+  /// Does nothing.
   public func leave(room: String) async {}
   /// A server that does not say who is there.
   public func followPeers() async {}
@@ -76,7 +80,9 @@ public protocol SignalingServerDelegate: AnyObject, Sendable {
 
 /// What a signaling server says.
 public enum SignalingEvent: Sendable {
+  /// A JSON text, as it was given to `sendSignal`.
   case signal([UInt8], from: PeerID)
+  /// As it was given to `sendICECandidate`.
   case candidate([UInt8], from: PeerID)
   /// The call named, or all of them.
   case endCall(from: PeerID, call: String?)
@@ -84,14 +90,19 @@ public enum SignalingEvent: Sendable {
   case refused(HubRefusal)
   /// Who was in a room when we came.
   case peers(room: String, [PeerID])
+  /// Somebody entered a room that we are in.
   case peerJoined(room: String, PeerID)
+  /// Somebody left it.
   case peerLeft(room: String, PeerID)
   /// Who else is there, after `followPeers`; comes anew after an interruption.
   case present([PeerID])
+  /// Somebody registered.
   case arrived(PeerID)
+  /// Somebody left the server.
   case gone(PeerID)
   /// The connection broke and is being made anew; the sentence says why it broke.
   case interrupted(String)
+  /// The connection is back, with the same name and rooms.
   case resumed
   /// There will be no connection any more; the sentence says why.
   case ended(String)

@@ -6,6 +6,7 @@ import Synchronization
 /// A loudspeaker that nobody hears: takes sound at the pace of the clock, so that whoever listens to the tracks gets it
 /// where there is no sound server. Its microphone is another source, or silence.
 public final class SilentAudioDevice: AudioDevice {
+  /// Silent.
   public let microphone: any AudioSource
   private let run = Mutex<PlayoutRun?>(nil)
 
@@ -14,6 +15,7 @@ public final class SilentAudioDevice: AudioDevice {
 
   deinit { stopPlayout() }
 
+  /// See `AudioDevice`.
   public func startPlayout(source: any PlayoutSource) {
     stopPlayout()
     let new = PlayoutRun(source)
@@ -21,6 +23,7 @@ public final class SilentAudioDevice: AudioDevice {
     run.withLock { $0 = new }
   }
 
+  /// See `AudioDevice`.
   public func stopPlayout() {
     let old = run.withLock { run in
       defer { run = nil }
@@ -29,6 +32,7 @@ public final class SilentAudioDevice: AudioDevice {
     old?.stop()
   }
 
+  /// None is needed.
   public var echoCancellation: EchoCancellation { .none("Nothing is played, so nothing can be heard again.") }
 }
 

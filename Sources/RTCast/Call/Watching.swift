@@ -8,13 +8,19 @@ import RTCSignalingNIO
 /// One cast as a viewer has it: connects to a WHEP service, or by descriptions that travel any other way, and makes tracks
 /// of what comes. Sends nothing.
 public actor Watching {
+  /// What happens to what is watched.
   public enum Event: Sendable {
+    /// Media flows.
     case connected
+    /// A video began.
     case videoAdded(RemoteVideoTrack)
+    /// It ended.
     case videoRemoved(RemoteVideoTrack)
     /// Played by the audio device already.
     case audioAdded(RemoteAudioTrack)
+    /// It ended.
     case audioRemoved(RemoteAudioTrack)
+    /// Something does not work; the sentence says what.
     case warning(String)
     /// The last; nil when one of the two ended it, else a sentence.
     case ended(sentence: String?)
@@ -71,7 +77,7 @@ public actor Watching {
     }
   }
 
-  /// Answers the offer of a far side that is reached any other way.
+  /// Answers the offer of a remote peer that is reached any other way.
   /// - Returns: our answer, to be taken there.
   public func answer(to offer: String) async throws(PublishFailure) -> String {
     follow()

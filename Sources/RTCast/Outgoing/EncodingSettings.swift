@@ -3,7 +3,7 @@ package import RTCPrimitives
 
 /// How a source's pictures are coded by one encoder.
 package struct EncodingSettings: Hashable, Sendable {
-  /// What gives way first when bits are short.
+  /// What to preserve when bandwidth is short.
   package var contentHint: ContentHint
   /// The most frames a second the source delivers; also how often key frames are made at most.
   package var maxFrameRate: Double

@@ -332,7 +332,9 @@ final class OutgoingMedia: Sendable {
 
 /// What a source really delivers.
 public struct StartedSource: Sendable {
+  /// What the video source delivers; nil without one.
   public var video: VideoFormat?
+  /// What the audio source delivers; nil without one.
   public var audio: AudioFormat?
 }
 

@@ -11,9 +11,12 @@ public struct Preset: Hashable, Sendable {
   public struct ICEServer: Hashable, Sendable {
     /// `stun:host:port`, `turn:host:port?transport=tcp` …
     public var urls: [String]
+    /// For TURN.
     public var username: String?
+    /// For TURN.
     public var credential: String?
 
+    /// See the properties.
     public init(urls: [String], username: String? = nil, credential: String? = nil) {
       self.urls = urls
       self.username = username
@@ -23,22 +26,28 @@ public struct Preset: Hashable, Sendable {
 
   /// For people.
   public var title: String?
+  /// For people.
   public var description: String?
   /// The most pictures a second, 0.1…240.
   public var frameRate: Double?
+  /// What to preserve when bandwidth is short; nil: by source.
   public var contentHint: ContentHint?
+  /// What pictures are encoded with; nil: the default.
   public var codec: VideoCodec?
   /// Larger pictures are scaled down to fit.
   public var size: PixelSize?
   /// As `--audio` takes it: `source`, `desktop`, `mic`, `none` or a device.
   public var audioSource: String?
+  /// STUN and TURN servers.
   public var iceServers: [ICEServer] = []
   /// How long a connection may take to come about, 1…3600 s.
   public var connectionTimeout: TimeDelta?
   /// Of each viewer's picture.
   public var video: BitrateLimits?
+  /// Bounds of the audio bitrate; nil: the defaults.
   public var audio: BitrateLimits?
 
+  /// The defaults.
   public init() {}
 
   /// - Parameters:
@@ -58,6 +67,7 @@ public struct Preset: Hashable, Sendable {
 
 /// Why there is no preset.
 public struct PresetError: Error, Hashable, Sendable {
+  /// What is wrong.
   public enum Kind: Hashable, Sendable {
     /// No preset of that name, no file at that path.
     case notFound
@@ -67,6 +77,7 @@ public struct PresetError: Error, Hashable, Sendable {
     case malformed
   }
 
+  /// What is wrong.
   public var kind: Kind
   /// Names the file, the key, and what is allowed.
   public var sentence: String

@@ -6,16 +6,22 @@ import Synchronization
 /// Takes streams that are published by WHIP and hands them on to those who watch by WHEP, under the name they were published
 /// as: `/whip/NAME` becomes `/whep/NAME`. Any thread.
 public final class StreamRelay: OfferSessions {
+  /// What a relay takes.
   public struct Limits: Sendable {
+    /// Publications at a time.
     public var streams = 16
+    /// Viewers of one publication.
     public var viewersOfEach = 100
 
+    /// The defaults.
     public init() {}
   }
 
   /// What happens to streams.
   public enum News: Sendable, Hashable {
+    /// A stream of this name began.
     case published(String)
+    /// It ended.
     case ended(String)
     /// A stream is coded in a way now that so many of its viewers cannot decode: they are sent its sound alone.
     case undecodable(String, viewers: Int, format: String)
@@ -53,6 +59,7 @@ public final class StreamRelay: OfferSessions {
     self.report = report
   }
 
+  /// See `WHEPSessions`.
   public func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
     let name = stream ?? "main"
     let peers = try claimPlace()
@@ -78,11 +85,13 @@ public final class StreamRelay: OfferSessions {
     }
   }
 
+  /// See `WHEPSessions`.
   public func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult {
     guard let connection = state.withLock({ $0.publications[id]?.connection }) else { throw .noSuchSession }
     return try await connection.patch(fragment)
   }
 
+  /// See `WHEPSessions`.
   public func close(id: String) async -> Bool {
     guard let connection = state.withLock({ $0.publications[id]?.connection }) else { return false }
     await connection.close()
