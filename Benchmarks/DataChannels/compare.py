@@ -23,8 +23,8 @@ from harness.browser import chromium  # noqa: E402
 
 PAGE = """
 const [bytes, size, done] = arguments, a = new RTCPeerConnection(), b = new RTCPeerConnection();
-a.onicecandidate = (e) => b.addICECandidate(e.candidate);
-b.onicecandidate = (e) => a.addICECandidate(e.candidate);
+a.onicecandidate = (e) => b.addIceCandidate(e.candidate);
+b.onicecandidate = (e) => a.addIceCandidate(e.candidate);
 (async () => {
   const channel = a.createDataChannel("bulk"), message = new Uint8Array(size).fill(7);
   let sent = 0, received = 0, start = 0;

@@ -140,7 +140,7 @@ class Peer:
             case {"do": "candidate", "candidate": text} if text:
                 candidate = candidate_from_sdp(text.removeprefix("candidate:"))
                 candidate.sdpMid, candidate.sdpMLineIndex = command.get("sdpMid"), command.get("sdpMLineIndex")
-                await self.connection.addICECandidate(candidate)
+                await self.connection.addIceCandidate(candidate)
             case {"do": "add-video"}:
                 self.connection.addTrack(Bar(160, 90))
             case {"do": "say", "text": text}:

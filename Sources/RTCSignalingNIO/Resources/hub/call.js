@@ -148,7 +148,7 @@ class Call {
       if (this.ignoring || (description.type === "answer" && pc.signalingState === "stable")) return;
       this.settling = description.type === "answer";
       try { await pc.setRemoteDescription({ type: description.type, sdp: description.sdp }); } finally { this.settling = false; }
-      for (const candidate of this.early.splice(0)) await pc.addICECandidate(candidate).catch(() => {});
+      for (const candidate of this.early.splice(0)) await pc.addIceCandidate(candidate).catch(() => {});
       if (description.type === "offer") {
         await pc.setLocalDescription();
         this.sendDescription();
@@ -162,7 +162,7 @@ class Call {
       if (typeof candidate === "string") candidate = { candidate, sdpMLineIndex: 0 };
       if (candidate && candidate.sdpMid == null && candidate.sdpMLineIndex == null) candidate.sdpMLineIndex = 0;
       if (!this.pc.remoteDescription) { this.early.push(candidate); return; }
-      try { await this.pc.addICECandidate(candidate ?? undefined); } catch (error) { if (!this.ignoring) this.puzzled(error); }
+      try { await this.pc.addIceCandidate(candidate ?? undefined); } catch (error) { if (!this.ignoring) this.puzzled(error); }
     });
   }
 
