@@ -17,9 +17,12 @@ public struct ColorSpace: Hashable, Sendable {
     case full
   }
 
+  /// How luma and chroma were made.
   public var matrix: Matrix
+  /// Which values stand for black and white.
   public var range: Range
 
+  /// Any matrix with any range.
   public init(matrix: Matrix, range: Range) {
     self.matrix = matrix
     self.range = range
@@ -29,6 +32,7 @@ public struct ColorSpace: Hashable, Sendable {
   public static let bt601Limited = ColorSpace(matrix: .bt601, range: .limited)
   /// What JPEG is (JFIF).
   public static let bt601Full = ColorSpace(matrix: .bt601, range: .full)
+  /// What high-definition video is (ITU-R BT.709), limited range.
   public static let bt709Limited = ColorSpace(matrix: .bt709, range: .limited)
   /// What Chromium makes of a canvas.
   public static let bt709Full = ColorSpace(matrix: .bt709, range: .full)

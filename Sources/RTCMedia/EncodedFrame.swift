@@ -74,21 +74,17 @@ public enum FrameReferences: Hashable, Sendable {
 
 /// Where a frame stands in a scalable stream: 0 and 0 in one that is not.
 public struct FrameLayer: Hashable, Sendable, BitwiseCopyable {
+  /// Of larger and larger pictures, 0 the smallest.
   public var spatial: UInt8
+  /// Of more and more pictures a second, 0 the fewest.
   public var temporal: UInt8
 
+  /// The base layer, where nothing else is said.
   public init(spatial: UInt8 = 0, temporal: UInt8 = 0) {
     self.spatial = spatial
     self.temporal = temporal
   }
 
+  /// What every viewer needs.
   public static let base = FrameLayer()
-}
-
-/// How finely colours are sampled.
-public enum ChromaSampling: Hashable, Sendable {
-  /// One sample for four pixels (4:2:0).
-  case quarter
-  /// One for each pixel (4:4:4).
-  case full
 }

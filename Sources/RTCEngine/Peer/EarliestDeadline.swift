@@ -1,0 +1,17 @@
+package import RTCPrimitives
+
+/// The earliest of several deadlines, and whose it is.
+package struct EarliestDeadline<Timer> {
+  /// `.distantFuture` when nothing is due.
+  package private(set) var time = Timestamp.distantFuture
+  package private(set) var timer: Timer?
+
+  package init() {}
+
+  /// Of several at the same time, the first that was considered counts.
+  package mutating func consider(_ deadline: Timestamp, _ candidate: Timer) {
+    guard deadline < time else { return }
+    time = deadline
+    timer = candidate
+  }
+}
