@@ -1,4 +1,3 @@
-
 /// The reasons a peer may want to be woken, each the next deadline of one of its machines.
 public enum PeerTimer: CaseIterable, Hashable, Sendable {
   /// ICE checks, consent and keep-alive; DTLS retransmission; the end of an attempt to connect.
