@@ -22,15 +22,21 @@ func measureSRTP(packetSize: Int) throws -> (Meter, packets: Int) {
   var sender = try SRTPSession(keys: SRTPKeys(profile: profile, local: first, remote: second))
   var receiver = try SRTPSession(keys: SRTPKeys(profile: profile, local: second, remote: first))
   var bytes = [UInt8](repeating: 0, count: DatagramBatch.maximumDatagramSize)
+  func protect(_ bytes: inout [UInt8], _ count: Int) throws -> Int {
+    var packet = bytes.mutableSpan
+    return try sender.protectRTP(&packet, count: count)
+  }
   var meter = Meter()
   for number in 0..<UInt16.max {
     for index in 0..<packetSize { bytes[index] = 0 }
     (bytes[0], bytes[2], bytes[3]) = (0x80, UInt8(number >> 8), UInt8(truncatingIfNeeded: number))
-    var packet = bytes.mutableSpan
-    let count = try sender.protectRTP(&packet, count: packetSize)
-    var protected = packet._mutatingExtracting(0..<count)
+    let count = try protect(&bytes, packetSize)
     var step = Meter()
-    step.measure { _ = try? receiver.unprotectRTP(&protected) }
+    step.measure {
+      var whole = bytes.mutableSpan
+      var packet = whole._mutatingExtracting(0..<count)
+      _ = try? receiver.unprotectRTP(&packet)
+    }
     if number > 0 { meter.add(step) }
   }
   return (meter, Int(UInt16.max) - 1)
@@ -47,6 +53,14 @@ struct Received {
 
 func format(of codec: VideoCodec) -> VideoPayloadFormat {
   VideoPayloadFormat(codec: codec, parameters: codec == .h264 ? "profile-level-id=42e01f" : "")
+}
+
+/// Copies a datagram as the kernel would.
+/// - Returns: how many bytes it has.
+func copy(_ index: Int, of batch: borrowing DatagramBatch, into slot: inout [UInt8]) -> Int {
+  let bytes = batch.datagram(index)
+  for place in bytes.indices { slot[place] = bytes[place] }
+  return bytes.count
 }
 
 /// A connected peer whose packets are taken off the wire and given to the other one by one.
@@ -72,13 +86,13 @@ func measureReceiving(_ codec: VideoCodec) throws -> Received {
     sender.peer.handle(.frame(source.next(pair.now), video), now: pair.now, into: &sender.outbox)
     frames += 1
     for index in 0..<sender.outbox.datagrams.count {
-      let count = sender.outbox.datagrams.datagram(index).count
-      for place in 0..<count { slot[place] = sender.outbox.datagrams.datagram(index)[place] }
+      let count = copy(index, of: sender.outbox.datagrams, into: &slot)
       let now = pair.now
       var step = Meter()
       step.measure {
-        var bytes = slot.mutableSpan
-        receiver.peer.handle(.datagram(bytes._mutatingExtracting(0..<count), route), now: now, into: &receiver.outbox)
+        var whole = slot.mutableSpan
+        let datagram = whole._mutatingExtracting(0..<count)
+        receiver.peer.handle(.datagram(datagram, route), now: now, into: &receiver.outbox)
       }
       let hasFrame = receiver.outbox.events.contains { if case .frameReceived = $0 { true } else { false } }
       receiver.outbox.removeAll()
