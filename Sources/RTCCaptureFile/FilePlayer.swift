@@ -12,6 +12,7 @@ public import RTCPrimitives
 /// both were stopped or ended and one is started again. It ends when they are stopped, or when the player, `source.video`
 /// and `source.audio` have all been let go; a consumer that is being called then is called no more.
 public final class FilePlayer: Sendable {
+  /// How a file is to be played.
   public struct Options: Sendable {
     /// Begin again when the end is reached; the next pass begins where the longer of the two streams ends.
     public var isLooped = false
@@ -26,6 +27,7 @@ public final class FilePlayer: Sendable {
     /// Also hand pictures and sound on as they are in the file, where browsers can take them.
     public var passesThrough = true
 
+    /// The defaults: once from the beginning, at the file's own speed, with sound.
     public init() {}
   }
 
@@ -39,6 +41,7 @@ public final class FilePlayer: Sendable {
     case paused
   }
 
+  /// A change in playing, as `events` tells it.
   public enum Event: Hashable, Sendable {
     case started
     case paused
@@ -51,6 +54,7 @@ public final class FilePlayer: Sendable {
     case ended
   }
 
+  /// The speeds that `setSpeed` and `Options.speed` take; 1 is the file's own.
   public static let speeds = 0.25...4.0
 
   /// What to cast: `video` is nil for files without pictures, `audio` for files without sound.
@@ -90,6 +94,7 @@ public final class FilePlayer: Sendable {
   /// Stops the clock; what comes after `resume` has later capture times than all before.
   public func pause() { core.pause() }
 
+  /// Goes on from where `pause` stopped; without effect on a player that is not paused.
   public func resume() { core.resume() }
 
   /// Goes to a position in the file, to the picture that is shown there (to the key frame before it while pictures are
@@ -122,8 +127,11 @@ public final class FilePlayer: Sendable {
 
   /// Nil when the container does not say.
   public var duration: TimeDelta? { core.info.duration }
+  /// What the player is doing now.
   public var playback: Playback { core.monitor.read { state, _ in state.playback } }
+  /// True while the sound is replaced by silence.
   public var isMuted: Bool { core.monitor.read { state, _ in state.isMuted } }
+  /// How fast the file plays, 0.25…4; 1 is its own speed.
   public var speed: Double { core.monitor.read { state, _ in state.clock.speed } }
 
   /// What happens, for one reader; the oldest is left out when nobody reads.
@@ -131,7 +139,9 @@ public final class FilePlayer: Sendable {
 
   /// FFmpeg's names of container and codecs, nil where there is no such stream.
   public var containerName: String { core.info.containerName }
+  /// FFmpeg's name of the video codec; nil for a file without pictures.
   public var videoCodec: String? { core.info.videoCodec }
+  /// FFmpeg's name of the audio codec; nil for a file without sound.
   public var audioCodec: String? { core.info.audioCodec }
 
   /// Why the pictures cannot be handed on as they are, in a sentence; nil when they can, or when there are none.

@@ -10,6 +10,7 @@ public import RTCMedia
 /// left behind with a word of it: in this process its thread goes on for as long as the program does, a child process is
 /// ended.
 public final class PluginSource: Sendable {
+  /// What the plugin says of itself, asked before it was started.
   public let description: PluginDescription
   private let core: PluginCore
   private let capturer: PluginCapturer?

@@ -5,7 +5,9 @@ internal import RTCWire
 /// H.264, AV1 and the other codecs by FFmpeg's libraries (AV1: dav1d), for pictures that come over the network: each is
 /// decoded as soon as it is there, in memory of FFmpeg's own. Used by one thread at a time.
 public final class FFmpegVideoDecoder: VideoDecoder {
+  /// The codec that it was made for.
   public let codec: VideoCodec
+  /// What the samples of the last picture mean; nil when the bitstream does not say, then BT.601 is assumed.
   public private(set) var colorSpace: ColorSpace?
   private let context: UnsafeMutablePointer<AVCodecContext>
   private let maker = PictureMaker(ledger: PictureLedger())

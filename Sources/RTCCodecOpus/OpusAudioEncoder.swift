@@ -3,6 +3,7 @@ public import RTCMedia
 
 /// Opus by libopus, encoding. Used by one thread at a time.
 @safe public final class OpusAudioEncoder: AudioEncoder {
+  /// What it encodes by now; `reconfigure` changes it.
   public private(set) var settings: AudioEncoderSettings
 
   private var encoder: OpaquePointer

@@ -3,6 +3,7 @@ public import RTCMedia
 
 /// VP8 by libvpx, decoding. Used by one thread at a time.
 public final class VP8Decoder: VideoDecoder {
+  /// Always VP8.
   public let codec = VideoCodec.vp8
   private let decoding: VPXDecoding
   private let pool = PixelBufferPool()

@@ -7,8 +7,11 @@ public import RTCPrimitives
 /// The quantiser of every frame is chosen here, not by libvpx: from the bits saved up (`BitBudget`) and the expected
 /// cost (`BitModel`). Of what each macroblock was coded with `MacroblockMap` keeps account.
 public final class VP8Encoder: VideoEncoder {
+  /// Always VP8.
   public let codec = VideoCodec.vp8
+  /// What it encodes by now; `reconfigure` and `setTargetBitrate` change it.
   public private(set) var settings: VideoEncoderSettings
+  /// The picture to convert into; another object after `reconfigure` changed the size.
   public private(set) var picture: InputPicture
 
   private var context: VP8Context
@@ -45,6 +48,7 @@ public final class VP8Encoder: VideoEncoder {
   /// How long changes may be left out while they can be coded coarsely.
   private static let longestGap = TimeDelta.milliseconds(95)
 
+  /// An encoder whose first frame is a key frame; throws `unsupportedSize` for sides outside 1…16,383 pixels.
   public init(_ settings: VideoEncoderSettings) throws(VideoEncoderError) {
     context = try VP8Context(settings: settings)
     self.settings = settings
@@ -54,6 +58,7 @@ public final class VP8Encoder: VideoEncoder {
     limits = QuantizerLimits(settings)
   }
 
+  /// Changes any setting; another size, content hint or number of threads makes the next frame a key frame.
   public func reconfigure(_ new: VideoEncoderSettings) throws(VideoEncoderError) {
     let old = settings
     // Some of libvpx's settings hold for life, and a larger size does not fit into an encoder made for a smaller one.
@@ -71,11 +76,14 @@ public final class VP8Encoder: VideoEncoder {
     budget.setRate(new.targetBitrate)
   }
 
+  /// Sets the rate to stay within, from the next frame on.
   public func setTargetBitrate(_ rate: BitRate) {
     settings.targetBitrate = rate
     budget.setRate(rate)
   }
 
+  /// Codes what changed, as far as the bitrate allows; nil when no frame is made, then the changes come with a later
+  /// one; throws `unsuitableFrame` for a frame given by reference that is not of the picture's format and size.
   public func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame? {
     if case .frame(let frame) = job.source {
       guard frame.buffer.format == picture.format, frame.size == settings.size else {
@@ -91,6 +99,8 @@ public final class VP8Encoder: VideoEncoder {
     return try encodeChanges(captureTime: job.captureTime, now: job.now)
   }
 
+  /// When `refine` can next improve the picture within the bitrate, never before `now`; nil when nothing is left to
+  /// improve.
   public func refinementTime(now: Timestamp) -> Timestamp? {
     guard !needsKeyFrame else { return now }
     map.chooseRefinable(allRests: isAtRest(now))
@@ -114,6 +124,7 @@ public final class VP8Encoder: VideoEncoder {
     return max(affordable, lastAttempt.map { $0 + Self.refinementInterval } ?? now)
   }
 
+  /// Improves a part of the picture, or codes changes that were left out; nil when nothing can be done yet.
   public func refine(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
     budget.refill(now: now)
     lastAttempt = now

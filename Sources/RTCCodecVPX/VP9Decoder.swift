@@ -4,7 +4,9 @@ public import RTCMedia
 /// VP9 by libvpx, decoding profiles 0 and 1 (8 bits; 4:2:0 and 4:4:4). Pictures are handed over in the memory that libvpx
 /// decoded them into. Used by one thread at a time.
 public final class VP9Decoder: VideoDecoder {
+  /// Always VP9.
   public let codec = VideoCodec.vp9
+  /// BT.709 or BT.601 as the last picture's bitstream says; nil when it says another or none.
   public private(set) var colorSpace: ColorSpace?
   private let store: VP9FrameStore
   private let decoding: VPXDecoding

@@ -9,6 +9,7 @@ public struct NetworkConditions: Sendable {
     /// The chance that a datagram finds the bad state turned good again, 0…1: one in the mean length of a burst.
     public var end: Double
 
+    /// Both chances 0…1.
     public init(begin: Double, end: Double) {
       self.begin = begin
       self.end = end
@@ -17,6 +18,7 @@ public struct NetworkConditions: Sendable {
 
   /// The chance that a datagram is lost, 0…1, beside what bursts take.
   public var loss = 0.0
+  /// Loss in bursts, added to `loss`; nil for none.
   public var burstLoss: BurstLoss?
   /// One way.
   public var delay: TimeDelta = .zero
@@ -33,6 +35,7 @@ public struct NetworkConditions: Sendable {
   /// Counted per datagram against `rate`, beside its payload: IPv4 and UDP headers.
   public var overhead = 28
 
+  /// A perfect wire without delay.
   public init() {}
 
   /// A perfect wire with some delay.

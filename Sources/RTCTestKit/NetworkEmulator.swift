@@ -11,20 +11,29 @@ public struct NetworkEmulator {
 
   /// A datagram at its destination.
   public struct Delivery: Sendable {
+    /// When it arrives.
     public var time: Timestamp
+    /// Which way it went.
     public var direction: Direction
     /// As the receiver sees it: `local` is its own address.
     public var route: Route
+    /// The datagram's payload.
     public var bytes: [UInt8]
   }
 
   /// What became of the datagrams of one direction.
   public struct Counters: Hashable, Sendable {
+    /// Given to `send`.
     public internal(set) var sent = 0
+    /// Handed out by `nextDelivery`, duplicates included.
     public internal(set) var delivered = 0
+    /// Lost by chance, in bursts or alone.
     public internal(set) var lost = 0
+    /// Dropped because the bottleneck's queue was full.
     public internal(set) var overflowed = 0
+    /// Delivered twice.
     public internal(set) var duplicated = 0
+    /// Dropped because their sender's or receiver's address is blocked.
     public internal(set) var blocked = 0
   }
 
@@ -52,6 +61,7 @@ public struct NetworkEmulator {
     for direction in Direction.allCases { self[direction] = conditions }
   }
 
+  /// What became of the datagrams of one direction so far.
   public func counters(_ direction: Direction) -> Counters { links[direction.rawValue].counters }
 
   /// Takes a datagram in. `route` is the sender's view; `now` must not go back.

@@ -5,7 +5,9 @@ public import RTCSCTP
 
 /// One peer of a pair, and what it has told.
 public final class PeerEnd {
+  /// The peer itself.
   public var peer: Peer
+  /// What the peer's next step writes into; empty between steps.
   public var outbox = Outbox()
   /// All events so far, with their times.
   public private(set) var events: [(time: Timestamp, event: Event)] = []
@@ -13,9 +15,11 @@ public final class PeerEnd {
   public private(set) var results: [Result<CommandResult, NegotiationFailure>] = []
   /// The data channels it opened, and what was refused of the commands for them.
   public private(set) var openedChannels: [DataChannelHandle] = []
+  /// What was refused of the commands for data channels, in order.
   public private(set) var channelErrors: [DataChannelError] = []
   /// What it sends, by transceiver.
   public var sources: [TransceiverID: SyntheticVideo] = [:]
+  /// The sound it sends, by transceiver.
   public var audioSources: [TransceiverID: SyntheticAudio] = [:]
   /// Key frames that it was asked for are made; false for a source that has died.
   public var answersKeyFrameRequests = true
@@ -30,12 +34,16 @@ public final class PeerEnd {
 
   init(_ peer: consuming Peer) { self.peer = peer }
 
+  /// The peer's state by its last event.
   public private(set) var state = PeerState.new
   /// What came, of all transceivers.
   public var frames: [ReceivedFrame] { arrivals.map(\.frame) }
+  /// The packets of sound that came, of all transceivers.
   public var audio: [ReceivedAudio] { sounds.map(\.packet) }
 
+  /// The frames that came on one transceiver.
   public func frames(of id: TransceiverID) -> [ReceivedFrame] { arrivals.filter { $0.id == id }.map(\.frame) }
+  /// The packets of sound that came on one transceiver.
   public func audio(of id: TransceiverID) -> [ReceivedAudio] { sounds.filter { $0.id == id }.map(\.packet) }
 
   // MARK: Transceivers
@@ -62,10 +70,12 @@ public final class PeerEnd {
     results.compactMap { if case .success(.transceiver(let id)) = $0 { id } else { nil } }
   }
 
+  /// The remote peer's tracks that it was told of, in order.
   public var tracksAdded: [RemoteTrackDescription] {
     events.compactMap { if case .trackAdded(let track) = $0.event { track } else { nil } }
   }
 
+  /// The remote peer's tracks that it was told are gone, in order.
   public var tracksRemoved: [RemoteTrackDescription] {
     events.compactMap { if case .trackRemoved(let track) = $0.event { track } else { nil } }
   }
@@ -80,10 +90,12 @@ public final class PeerEnd {
     events.compactMap { if case .stateChanged(let state) = $0.event { ($0.time, state) } else { nil } }
   }
 
+  /// When its sources were asked for key frames.
   public var keyFrameRequests: [Timestamp] {
     events.compactMap { if case .keyFrameRequested = $0.event { $0.time } else { nil } }
   }
 
+  /// Every new target bitrate, in order, with its time.
   public var bitrates: [(time: Timestamp, rate: BitRate)] {
     events.compactMap { if case .targetBitrateChanged(let rate, _) = $0.event { ($0.time, rate) } else { nil } }
   }
@@ -93,6 +105,7 @@ public final class PeerEnd {
     events.compactMap { if case .audioLossReported(let loss, _) = $0.event { loss } else { nil } }
   }
 
+  /// What was refused of its commands, in order, those for data channels apart.
   public var failures: [NegotiationFailure] {
     results.compactMap { if case .failure(let failure) = $0 { failure } else { nil } }
   }

@@ -8,24 +8,29 @@ public import RTCWire
 
 /// Two peers, an emulated network between them, and a clock that only moves when the test says so.
 public final class PeerPair {
+  /// One of the two peers, named by who makes the first offer.
   public enum Side: Hashable, Sendable {
     case offerer
     case answerer
 
+    /// The opposite side.
     public var other: Side { self == .offerer ? .answerer : .offerer }
     var direction: NetworkEmulator.Direction { self == .offerer ? .aToB : .bToA }
   }
 
   /// How a pair is made.
   public struct Options {
+    /// What both peers' credentials and random choices, and the network's, follow from.
     public var seed: UInt64 = 1
     /// Both ways.
     public var conditions = NetworkConditions.delayed(.milliseconds(20))
     /// Who sends video; the other receives it.
     public var sender = Side.offerer
+    /// The bounds of both peers' rate control.
     public var bitrates = BitrateLimits()
     /// The last word on a peer's configuration.
     public var configure: (Side, inout PeerConfiguration) -> Void = { _, _ in }
+    /// Where each peer is; one address each.
     public var addresses: [Side: SocketAddress] = [
       .offerer: SocketAddress(ip: .v4(0x0A00_0001), port: 5_000),
       .answerer: SocketAddress(ip: .v4(0x0A00_0002), port: 6_000),
@@ -33,32 +38,44 @@ public final class PeerPair {
     /// Changes a description on its way to the other side; named is the side that made it.
     public var rewrite: (Side, String) -> String = { _, description in description }
 
+    /// A perfect wire with a delay of 20 ms each way, and video from the offerer.
     public init() {}
   }
 
   /// A datagram that left a peer.
   public struct Departure: Sendable {
+    /// When it left.
     public var time: Timestamp
+    /// Who sent it.
     public var side: Side
+    /// What its first bytes say it is; nil for none of the known kinds.
     public var kind: PacketKind?
+    /// The datagram's payload, encrypted as it left.
     public var bytes: [UInt8]
     /// The header of media packets, which SRTP leaves readable.
     public var header: RTPHeader? { kind == .rtp ? RTPHeader(parsing: bytes.span) : nil }
   }
 
+  /// The peer that makes the first offer.
   public let offerer: PeerEnd
+  /// The peer that answers the first offer.
   public let answerer: PeerEnd
+  /// The network between them.
   public var network: NetworkEmulator
+  /// The time that both peers are given; begins at 1,000 s.
   public private(set) var now = Timestamp.zero + .seconds(1_000)
+  /// What the pair was made with.
   public let options: Options
   /// What arrives at all, by the side that sent it; nil lets everything through.
   public var filter: ((Side, PacketKind?) -> Bool)?
   /// Switches the log of departures on.
   public var recordsDepartures = false
+  /// The log, while `recordsDepartures` is set.
   public private(set) var departures: [Departure] = []
   /// Takes descriptions from one side to the other, where `negotiatePerfectly` was called.
   var signaling: Signaling?
 
+  /// Two peers that have not negotiated yet; throws when no certificate can be made.
   public init(_ options: Options = Options()) throws {
     let first = try Self.configuration(.offerer, options)
     let second = try Self.configuration(.answerer, options)
@@ -83,9 +100,12 @@ public final class PeerPair {
 
   // MARK: - Sides
 
+  /// The peer of one side.
   public subscript(side: Side) -> PeerEnd { side == .offerer ? offerer : answerer }
 
+  /// The peer that sends video.
   public var sender: PeerEnd { self[options.sender] }
+  /// The peer that receives video.
   public var receiver: PeerEnd { self[options.sender.other] }
 
   /// The way media goes.
@@ -177,6 +197,7 @@ public final class PeerPair {
     perform(.offerer, .acceptAnswer(options.rewrite(.answerer, answer)))
   }
 
+  /// True when both peers' state is `connected`.
   public var areConnected: Bool { offerer.state == .connected && answerer.state == .connected }
 
   /// Exchanges the descriptions and lets time pass until both are connected.

@@ -13,10 +13,12 @@ public struct SyntheticAudio: Sendable {
   public var clockRatio: Double
   /// What it says of its loudness.
   public var level: AudioLevel?
+  /// The number of the next packet, from 0.
   public private(set) var nextNumber: UInt64 = 0
   private let start: Timestamp
   private let firstPosition: Int64
 
+  /// Sound whose first packet begins at `start`; `firstPosition` is its position in samples.
   public init(packetSize: Int = 160, clockRatio: Double = 1, firstPosition: Int64 = 0, from start: Timestamp = .zero) {
     self.packetSize = packetSize
     self.clockRatio = clockRatio

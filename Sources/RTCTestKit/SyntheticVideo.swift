@@ -20,10 +20,12 @@ public struct SyntheticVideo: Sendable {
   public var targetBitrate: BitRate?
   /// The next frame is to be a key frame.
   public var needsKeyFrame = true
+  /// The number of the next frame, from 0.
   public private(set) var nextNumber: UInt64 = 0
   /// When the next frame is due; set it to pause or to begin later.
   public var nextTime: Timestamp
 
+  /// VP8 at 25 frames a second, unless told otherwise, its first frame due at `start`.
   public init(
     interval: TimeDelta = .milliseconds(40), frameSize: Int = 4_000, keyFrameSize: Int = 20_000,
     from start: Timestamp = .zero

@@ -3,6 +3,7 @@ import RTCSignaling
 
 /// Why publishing failed, in a sentence for whoever asked for it.
 public struct PublishFailure: Error, Sendable {
+  /// What sort of failure it is.
   public enum Kind: Hashable, Sendable {
     /// The URL or the token cannot be used.
     case misuse
@@ -13,9 +14,12 @@ public struct PublishFailure: Error, Sendable {
     /// The service answers, but not as WHIP says.
     case protocolViolation
   }
+  /// What sort of failure it is, for programs to decide by.
   public var kind: Kind
+  /// What failed, for the person who asked to publish.
   public var sentence: String
 
+  /// A failure of a kind, with its sentence.
   public init(kind: Kind, sentence: String) {
     self.kind = kind
     self.sentence = sentence

@@ -4,7 +4,9 @@ public import RTCWire
 /// Makes of the AV1 packets of a file what RTP takes: OBUs without temporal delimiters, tile lists and padding, each with
 /// its size, and a sequence header before each key frame (AV1 RTP payload format §5).
 public struct AV1Rewriter: Sendable {
+  /// One temporal unit, rewritten.
   public struct Picture: Hashable, Sendable {
+    /// OBUs without temporal delimiters, tile lists and padding, each with its size field.
     public var data: [UInt8]
     /// Begins with a shown key frame: decoding can begin here.
     public var isKeyFrame: Bool

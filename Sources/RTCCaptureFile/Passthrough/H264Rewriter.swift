@@ -51,6 +51,7 @@ extension H264NALUnitHeader.Kind {
 public struct H264Rewriter: Sendable {
   /// One picture, rewritten.
   public struct Picture: Hashable, Sendable {
+    /// NAL units in Annex B format, the parameter sets before an IDR picture.
     public var data: [UInt8]
     /// An IDR picture: decoding can begin here, and nothing after it refers to anything before.
     public var isKeyFrame: Bool
@@ -58,6 +59,7 @@ public struct H264Rewriter: Sendable {
     public var hasBidirectionalSlices: Bool
   }
 
+  /// How the file tells NAL units apart, as its header says.
   public let framing: H264Framing
   private var sequenceSets: [(id: Int, unit: [UInt8])] = []
   private var pictureSets: [(id: Int, unit: [UInt8])] = []

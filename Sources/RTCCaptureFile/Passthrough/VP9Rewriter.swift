@@ -4,15 +4,19 @@ internal import RTCWire
 /// Makes of the VP9 packets of a file what RTP takes: one shown picture in each, with the hidden frames it needs before
 /// it in one superframe (VP9 bitstream specification, annex B).
 public struct VP9Rewriter: Sendable {
+  /// One shown picture, with the hidden frames it needs.
   public struct Picture: Hashable, Sendable {
+    /// A frame, or a superframe when hidden frames are included (VP9 bitstream specification, annex B).
     public var data: [UInt8]
     /// Begins with a key frame.
     public var isKeyFrame: Bool
     /// Of the key frame.
     public var size: PixelSize?
+    /// The profile of the first frame, 0…3.
     public var profile: Int
   }
 
+  /// What became of a packet.
   public enum Outcome: Hashable, Sendable {
     case picture(Picture)
     /// It shows nothing, and goes with the next that does.
@@ -23,11 +27,14 @@ public struct VP9Rewriter: Sendable {
   private var hidden: [[UInt8]] = []
   private static let mostFrames = 8
 
+  /// A rewriter that holds no hidden frames yet.
   public init() {}
 
   /// Forgets hidden frames that wait for their picture.
   public mutating func reset() { hidden = [] }
 
+  /// Takes the file's next packet, in decoding order; after `malformed`, pictures may be undecodable until the next key
+  /// frame.
   public mutating func rewrite(_ packet: Span<UInt8>) -> Outcome {
     let frames = Self.frames(in: packet)
     guard let first = frames.first, let header = VP9FrameHeader(parsing: packet.extracting(first)) else {

@@ -10,11 +10,13 @@ public final class PluginCapturer: VideoCapturer {
 
   init(_ core: PluginCore) { self.core = core }
 
+  /// One format: the size of the settings, else the plugin's own, else 1280 × 720, at up to the settings' frame rate.
   public var supportedFormats: [VideoFormat] {
     let size = core.settings.size ?? core.description.size ?? PixelSize(width: 1280, height: 720)
     return [VideoFormat(size: size, frameRates: 0...core.settings.frameRate, pixelFormat: .i420)]
   }
 
+  /// What the plugin says of itself.
   public var isScreencast: Bool { core.description.isScreencast }
 
   /// The size is a wish: a plugin may deliver another, and change it with each picture. When its sound was started
@@ -30,6 +32,7 @@ public final class PluginCapturer: VideoCapturer {
     }
   }
 
+  /// Ends the pictures; the plugin itself stops when its sound is not in use either.
   public func stopCapture() { thread.stop() }
 
   private static func deliver(
@@ -71,6 +74,7 @@ public final class PluginSound: AudioSource {
 
   init(_ core: PluginCore) { self.core = core }
 
+  /// Starts the plugin, unless its pictures run already, and delivers its sound; failure is told to the consumer.
   public func startCapture(consumer: any AudioConsumer) {
     let core = core
     do throws(CaptureError) {
@@ -80,6 +84,7 @@ public final class PluginSound: AudioSource {
     }
   }
 
+  /// Ends the sound; the plugin itself stops when its pictures are not in use either.
   public func stopCapture() { thread.stop() }
 
   private static func deliver(_ core: PluginCore, to consumer: any AudioConsumer, _ run: WorkerRun) {

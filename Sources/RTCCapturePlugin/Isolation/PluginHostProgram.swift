@@ -6,9 +6,12 @@ import RTCPrimitives
 
 /// The program that runs plugins in a process of their own: one whose main function calls `PluginHost.run()`.
 public struct PluginHostProgram: Hashable, Sendable {
+  /// The path of the program.
   public var executable: String
+  /// What the program is given on its command line, after its name.
   public var arguments: [String]
 
+  /// The program at a path; nothing is started or checked yet.
   public init(executable: String, arguments: [String] = []) {
     self.executable = executable
     self.arguments = arguments

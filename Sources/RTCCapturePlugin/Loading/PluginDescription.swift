@@ -8,7 +8,9 @@ public struct PluginDescription: Hashable, Sendable {
   public var summary: String
   /// A line for each option; empty when there are none.
   public var optionsHelp: String
+  /// True when it makes pictures.
   public var hasPictures: Bool
+  /// True when it makes sound.
   public var hasSound: Bool
   /// Keep letters sharp and let frames go first.
   public var isScreencast: Bool
@@ -41,6 +43,7 @@ public struct PluginSettings: Sendable {
   /// The most frames a second that are taken, above 0; pictures beyond it are answered with "busy".
   public var frameRate: Double
 
+  /// Without arguments: no options, the plugin's own size, at most 30 frames a second.
   public init(options: [(key: String, value: String)] = [], size: PixelSize? = nil, frameRate: Double = 30) {
     self.options = options
     self.size = size

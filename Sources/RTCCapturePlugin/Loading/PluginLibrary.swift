@@ -12,6 +12,7 @@ import RTCPrimitives
 public final class PluginLibrary: @unchecked Sendable {
   /// Where it was loaded from.
   public let path: String
+  /// What the plugin says of itself, asked when it was loaded.
   public let description: PluginDescription
   let start: StartFunction
   let halt: EndFunction?

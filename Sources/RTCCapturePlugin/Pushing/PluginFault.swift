@@ -59,8 +59,9 @@ public enum PluginFault: UInt8, Error, Hashable, Sendable, CaseIterable {
 
 /// What became of what a plugin pushed.
 public struct PluginStatistics: Hashable, Sendable {
-  /// Pictures and stretches of sound taken.
+  /// Pictures taken.
   public var pictures: UInt64 = 0
+  /// Stretches of sound taken.
   public var sounds: UInt64 = 0
   /// Pushes that were told to wait.
   public var busy: UInt64 = 0
@@ -71,5 +72,6 @@ public struct PluginStatistics: Hashable, Sendable {
   /// How often a plugin's process was started again after it died.
   public var restarts: UInt64 = 0
 
+  /// All counts zero.
   public init() {}
 }

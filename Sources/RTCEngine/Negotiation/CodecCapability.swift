@@ -3,7 +3,9 @@ public import RTCWire
 
 /// What a receiver of media may send back about it.
 public struct FeedbackMechanisms: OptionSet, Hashable, Sendable {
+  /// One bit for each mechanism.
   public var rawValue: UInt8
+  /// A set by its bits; unknown ones mean nothing.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// Generic NACK (RFC 4585 §6.2.1).
@@ -36,14 +38,18 @@ public struct CodecCapability: Hashable, Sendable {
   public var name: String
   /// Hertz.
   public var clockRate: UInt32
+  /// Channels of sound, as `a=rtpmap` says them; 1 for video.
   public var channels: UInt8
+  /// What we want in `a=fmtp` when receiving.
   public var parameters: FormatParameters
+  /// What feedback we can send and use; what the remote peer can too is agreed on.
   public var feedback: FeedbackMechanisms
   /// True to retransmit by RFC 4588 where the peer can too.
   public var retransmits: Bool
   /// The number we offer it under if that is still free; any other otherwise.
   public var preferredPayloadType: PayloadType?
 
+  /// A codec without parameters, feedback and retransmission, unless they are given.
   public init(
     name: String, clockRate: UInt32, channels: UInt8 = 1, parameters: FormatParameters = FormatParameters(),
     feedback: FeedbackMechanisms = [], retransmits: Bool = false, preferredPayloadType: PayloadType? = nil

@@ -2,13 +2,16 @@ public import RTCWire
 
 /// An offer or an answer as it is signaled.
 public struct Description: Hashable, Sendable {
+  /// The descriptions in use; provisional answers and rollbacks are not among them.
   public enum Kind: String, Hashable, Sendable {
     case offer, answer
   }
+  /// Offer or answer.
   public var kind: Kind
   /// SDP (RFC 8866).
   public var sdp: String
 
+  /// A description whose text is not checked yet.
   public init(kind: Kind, sdp: String) {
     self.kind = kind
     self.sdp = sdp
@@ -22,6 +25,7 @@ public struct TrackName: Hashable, Sendable {
   /// 1–64 token characters.
   public var trackID: String
 
+  /// A track in no stream, unless one is given.
   public init(streamID: String = "-", trackID: String) {
     self.streamID = streamID
     self.trackID = trackID
@@ -30,13 +34,16 @@ public struct TrackName: Hashable, Sendable {
 
 /// How a transceiver stands.
 public struct TransceiverState: Hashable, Sendable {
+  /// Which transceiver it is.
   public var id: TransceiverID
   /// Nil until an offer has it.
   public var mid: String?
+  /// Sound or video.
   public var kind: MediaKind
   /// What we want.
   public var direction: MediaDirection
   /// What is agreed; nil before the first agreement and when stopped.
   public var currentDirection: MediaDirection?
+  /// It neither sends nor receives any more, for good.
   public var isStopped: Bool
 }

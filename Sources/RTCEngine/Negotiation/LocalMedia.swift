@@ -22,6 +22,7 @@ public struct TransceiverID: Hashable, Sendable {
 }
 
 extension TransceiverID: CustomStringConvertible {
+  /// For logs, such as `transceiver 2`.
   public var description: String { "transceiver \(index)" }
 }
 
@@ -39,10 +40,12 @@ public enum TransceiverPurpose: Hashable, Sendable {
 
 /// A header extension we can use (RFC 8285).
 public struct HeaderExtensionCapability: Hashable, Sendable {
+  /// The extension's name, as `a=extmap` has it.
   public var uri: String
   /// Which way we use it: `playout-delay` of a sender is `sendonly`.
   public var direction: MediaDirection
 
+  /// An extension that we use both ways, unless a direction is given.
   public init(uri: String, direction: MediaDirection = .sendrecv) {
     self.uri = uri
     self.direction = direction
@@ -53,11 +56,14 @@ public struct HeaderExtensionCapability: Hashable, Sendable {
 public struct LocalTrack: Hashable, Sendable {
   /// Tracks of one stream are played in sync; `-` when in none.
   public var streamID: String
+  /// 1–64 token characters (RFC 8830).
   public var trackID: String
+  /// The source of the media packets.
   public var ssrc: SSRC
   /// Carries retransmissions (RFC 4588); used only when the peer takes `rtx`.
   public var rtxSSRC: SSRC?
 
+  /// A track in no stream and without retransmissions, unless they are given.
   public init(streamID: String = "-", trackID: String, ssrc: SSRC, rtxSSRC: SSRC? = nil) {
     self.streamID = streamID
     self.trackID = trackID
@@ -68,15 +74,18 @@ public struct LocalTrack: Hashable, Sendable {
 
 /// What we can send and receive in one m-section; the mid comes from the negotiation.
 public struct LocalTransceiver: Hashable, Sendable {
+  /// Sound or video; fixed for the m-section's life.
   public var kind: MediaKind
   /// What we want; the peer may allow less.
   public var direction: MediaDirection
   /// In order of preference.
   public var codecs: [CodecCapability]
+  /// Those that we offer, or accept where the remote peer offers them.
   public var headerExtensions: [HeaderExtensionCapability]
   /// Needed to name what we send; a sending direction without it sends nothing until there is one.
   public var track: LocalTrack?
 
+  /// A transceiver without header extensions and track, unless they are given.
   public init(
     kind: MediaKind, direction: MediaDirection, codecs: [CodecCapability],
     headerExtensions: [HeaderExtensionCapability] = [], track: LocalTrack? = nil
@@ -100,6 +109,7 @@ public struct LocalTransport: Hashable, Sendable {
   /// True when no more will follow.
   public var endOfCandidates: Bool
 
+  /// Traps when the fingerprint is not of 32 bytes (SHA-256).
   public init(
     credentials: ICECredentials, fingerprint: [UInt8], candidates: [CandidateDescription] = [],
     endOfCandidates: Bool = false

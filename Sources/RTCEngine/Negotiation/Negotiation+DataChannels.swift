@@ -3,12 +3,14 @@ import RTCWire
 
 /// What we say of data channels (RFC 8841).
 public struct LocalDataChannels: Hashable, Sendable {
+  /// Our SCTP port, 5000 unless changed (`a=sctp-port`, RFC 8841 §5.1).
   public var port = MediaDescription.usualSCTPPort
   /// The longest message we take, in bytes.
   public var maximumMessageSize: UInt64
   /// True: the next offer has an m-section for them. Else they come about only when the peer offers one.
   public var isWanted = false
 
+  /// Data channels on the usual port, 5000.
   public init(maximumMessageSize: UInt64, isWanted: Bool = false) {
     self.maximumMessageSize = maximumMessageSize
     self.isWanted = isWanted
@@ -17,8 +19,11 @@ public struct LocalDataChannels: Hashable, Sendable {
 
 /// The m-section for data channels that both sides accepted.
 public struct NegotiatedDataChannels: Hashable, Sendable {
+  /// Which m-section it is.
   public var reference: MediaReference
+  /// Our SCTP port.
   public var localPort: UInt16
+  /// The remote peer's SCTP port.
   public var remotePort: UInt16
   /// The longest message the peer takes, in bytes; nil: any.
   public var remoteMaximumMessageSize: UInt64?

@@ -76,8 +76,11 @@ extension Negotiation {
 
 /// What the peer's description says of one of its tracks.
 public struct RemoteTrackDescription: Hashable, Sendable {
+  /// The transceiver that receives it.
   public var transceiver: TransceiverID
+  /// Sound or video.
   public var kind: MediaKind
+  /// The mid of its m-section; nil when the m-section has none.
   public var mid: String?
   /// As the peer names it (RFC 8830), else made of the mid.
   public var id: String

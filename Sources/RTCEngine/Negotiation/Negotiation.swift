@@ -85,6 +85,7 @@ public struct Negotiation: Sendable {
 
   // MARK: State
 
+  /// Where the exchange stands: which offer, if any, waits for its answer.
   public var signalingState: SignalingState {
     switch state {
     case .stable: .stable

@@ -7,6 +7,7 @@ public enum NegotiationError: Error, Hashable, Sendable {
   /// Both descriptions are well-formed but have nothing in common: why each m-section failed.
   case nothingAccepted([Rejection])
 
+  /// What the caller did wrong.
   public enum Misuse: Hashable, Sendable {
     case wrongState(SignalingState)
     /// The peer restarts ICE; `transport.credentials` must be replaced before answering (RFC 8839 §4.4.1.1.1).
@@ -15,6 +16,7 @@ public enum NegotiationError: Error, Hashable, Sendable {
     case nothingToOffer
   }
 
+  /// What is wrong with the remote peer's description.
   public enum Fault: Hashable, Sendable {
     case missingICECredentials
     case missingFingerprint
@@ -48,7 +50,9 @@ public enum NegotiationError: Error, Hashable, Sendable {
 public struct MediaReference: Hashable, Sendable {
   /// Counted from 0.
   public var index: Int
+  /// The m-section's `a=mid` (RFC 5888); nil when it has none.
   public var mid: String?
+  /// An m-section by its place in the description, from 0.
   public init(index: Int, mid: String?) {
     self.index = index
     self.mid = mid
@@ -57,13 +61,17 @@ public struct MediaReference: Hashable, Sendable {
 
 /// An m-section that came to nothing, and why.
 public struct Rejection: Hashable, Sendable {
+  /// The m-section that came to nothing.
   public var media: MediaReference
+  /// Why it came to nothing.
   public var reason: Reason
 
+  /// Why an m-section came to nothing.
   public enum Reason: Hashable, Sendable {
     case turnedOffByPeer, unsupportedKind, unsupportedProtocol, noRTCPMux, noTransceiver, noCommonCodec, outsideBundle
   }
 
+  /// A rejection of one m-section.
   public init(media: MediaReference, reason: Reason) {
     self.media = media
     self.reason = reason
@@ -71,6 +79,7 @@ public struct Rejection: Hashable, Sendable {
 }
 
 extension NegotiationError: CustomStringConvertible {
+  /// What was refused and why, without a full stop, for logs and sentences.
   public var description: String {
     switch self {
     case .misuse(.wrongState(let state)): "not possible in signaling state \(state)"
@@ -87,10 +96,12 @@ extension NegotiationError: CustomStringConvertible {
 }
 
 extension MediaReference: CustomStringConvertible {
+  /// For logs, such as `m-section 0 (mid 1)`.
   public var description: String { "m-section \(index)" + (mid.map { " (mid \($0))" } ?? "") }
 }
 
 extension NegotiationError.Fault: CustomStringConvertible {
+  /// What is wrong, without a full stop, for logs and sentences.
   public var description: String {
     switch self {
     case .missingICECredentials: "no ICE user name fragment and password"
@@ -113,6 +124,7 @@ extension NegotiationError.Fault: CustomStringConvertible {
 }
 
 extension Rejection.Reason: CustomStringConvertible {
+  /// What follows the m-section's name in a sentence, such as `has no rtcp-mux`.
   public var description: String {
     switch self {
     case .turnedOffByPeer: "is turned off by the peer"

@@ -2,6 +2,7 @@ import RTCWire
 
 /// A description that cannot be used, or a command that cannot be carried out.
 public struct NegotiationFailure: Error, Hashable, Sendable {
+  /// What sort of failure it is.
   public enum Kind: Hashable, Sendable {
     /// The text is not SDP, or breaks its rules.
     case malformed
@@ -12,10 +13,12 @@ public struct NegotiationFailure: Error, Hashable, Sendable {
     /// The right description at the wrong time.
     case wrongState
   }
+  /// What sort of failure it is, for programs to decide by.
   public var kind: Kind
   /// A sentence for whoever made the description.
   public var sentence: String
 
+  /// A failure of a kind, with its sentence.
   public init(kind: Kind, sentence: String) {
     self.kind = kind
     self.sentence = sentence

@@ -16,6 +16,7 @@ public struct OpusPreferences: Hashable, Sendable {
   /// `cbr`: all packets are to have one size.
   public var isConstantBitrate: Bool?
 
+  /// No wishes.
   public init() {}
 
   /// Reads the value of `a=fmtp`. What makes no sense says nothing; numbers out of range are taken to the nearer bound.
@@ -83,6 +84,7 @@ public struct OpusPreferences: Hashable, Sendable {
 public struct OpusPreferenceSet<Listener: Hashable & Sendable>: Sendable {
   private var wishes: [Listener: OpusPreferences] = [:]
 
+  /// A set without listeners.
   public init() {}
 
   /// Of all who are here; nothing while nobody is.

@@ -4,18 +4,22 @@ import RTCWire
 
 /// A video codec as descriptions name it: the codec and its `a=fmtp` parameters.
 public struct VideoPayloadFormat: Hashable, Sendable {
+  /// The codec, which gives the name in `a=rtpmap`.
   public var codec: VideoCodec
   /// `profile-level-id=42e01f`, `profile-id=0`, `profile=0` …; what is not said has the codec's default. Of H.264,
   /// `packetization-mode=1` and `level-asymmetry-allowed=1` are always meant.
   public var parameters: String
 
+  /// A codec with its default parameters, unless others are given.
   public init(codec: VideoCodec, parameters: String = "") {
     self.codec = codec
     self.parameters = parameters
   }
 
+  /// The format that a source's coded video is to be offered as.
   public init(_ format: EncodedVideoFormat) { self.init(codec: format.codec, parameters: format.parameters) }
 
+  /// VP8, which has no parameters.
   public static let vp8 = VideoPayloadFormat(codec: .vp8)
 
   /// True when a remote peer that takes this format can decode `stream`: the same profile or one that it contains. Levels

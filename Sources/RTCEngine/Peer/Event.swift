@@ -58,6 +58,7 @@ public struct SenderClock: Hashable, Sendable {
   /// On the track's own clock.
   public var rtpTime: RTPTimestamp
 
+  /// One moment, as a sender report tells it on both clocks.
   public init(ntpTime: NTPTimestamp, rtpTime: RTPTimestamp) {
     self.ntpTime = ntpTime
     self.rtpTime = rtpTime

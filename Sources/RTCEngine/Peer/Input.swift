@@ -20,13 +20,16 @@ public enum Input: ~Escapable, ~Copyable {
 /// What one step of a peer leaves behind: datagrams to send, things to tell, and when to come back. Owned and reused by
 /// the caller, who empties it after every step.
 public struct Outbox: ~Copyable {
+  /// Datagrams to send, in order.
   public var datagrams = DatagramBatch()
+  /// What happened, in order.
   public var events: [Event] = []
   /// When `Input.deadline` is due; `.distantFuture` when nothing is.
   public internal(set) var nextDeadline = Timestamp.distantFuture
   /// What is due then; nil when nothing is.
   public internal(set) var nextTimer: PeerTimer?
 
+  /// An outbox with nothing in it.
   public init() {}
 
   /// Forgets datagrams and events, and keeps the memory.

@@ -18,6 +18,7 @@ extension Peer {
     }
   }
 
+  /// Where the offer/answer exchange stands.
   public var signalingState: SignalingState { negotiation.signalingState }
 
   /// True when an offer is due: nothing is pending, something is to be agreed, and no batch of changes is open.

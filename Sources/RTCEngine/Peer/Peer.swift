@@ -29,6 +29,7 @@ public struct Peer: ~Copyable {
   /// Does what a process does once, so that the first peer need not do it in the middle of its handshake. Any thread.
   public static func prepare() { SRTPSession.prepare() }
 
+  /// A peer in state `new`, which sends nothing before descriptions were exchanged.
   public init(_ configuration: PeerConfiguration) {
     self.configuration = configuration
     var random = SeededGenerator(seed: configuration.seed)

@@ -3,8 +3,11 @@ extension PeerConfiguration {
   public struct OutgoingAudio: Sendable {
     /// Names the sound to the remote peer (RFC 8830). The same stream as the video's: then both are played in step.
     public var streamID = "rtcast"
+    /// Names the track in its stream (RFC 8830); 1–64 token characters.
     public var trackID = "sound"
+    /// What our descriptions say of this sound.
     public var opus: OpusParameters
+    /// Sound with the names `rtcast` and `sound`.
     public init(opus: OpusParameters = OpusParameters()) { self.opus = opus }
   }
 
@@ -21,6 +24,7 @@ extension PeerConfiguration {
     /// Milliseconds of sound in a packet, at least.
     public var minimumPacketTime = 10
 
+    /// The defaults: stereo, with silence left out and forward error correction.
     public init() {}
 
     /// The value of `a=fmtp`.

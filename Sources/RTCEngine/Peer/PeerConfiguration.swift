@@ -10,15 +10,18 @@ public struct PeerConfiguration: Sendable {
   public struct OutgoingVideo: Sendable {
     /// Names the video to the remote peer (RFC 8830); 1–64 token characters.
     public var streamID = "rtcast"
+    /// Names the track in its stream (RFC 8830); 1–64 token characters.
     public var trackID = "screen"
     /// What the frames may be coded with, the best first. All that the remote peer knows too are agreed on, and each frame
     /// leaves under the number of its codec; frames of a codec that was not agreed are left out.
     public var codecs = [VideoPayloadFormat.vp8]
+    /// VP8 with the names `rtcast` and `screen`.
     public init() {}
   }
 
   /// Where the remote peer may reach us: one entry per usable address, all with the shared port.
   public var localAddresses: [SocketAddress]
+  /// Shown in the DTLS handshake; its fingerprint is in our descriptions.
   public var certificate: DTLSCertificate
   /// From a cryptographic source (RFC 8445 §5.3): at least 24 bits of ufrag and 128 bits of password.
   public var iceCredentials: ICECredentials
@@ -26,9 +29,11 @@ public struct PeerConfiguration: Sendable {
   public var seed: UInt64
   /// A video transceiver to begin with.
   public var sendsVideo: OutgoingVideo?
+  /// A video transceiver that receives to begin with: the one of `sendsVideo`, or one that receives alone.
   public var receivesVideo = false
   /// An audio transceiver to begin with.
   public var sendsAudio: OutgoingAudio?
+  /// An audio transceiver that receives to begin with: the one of `sendsAudio`, or one that receives alone.
   public var receivesAudio = false
   /// What the video we take may be coded with, the best first.
   public var receivableVideo = [VideoPayloadFormat.vp8]
@@ -49,6 +54,7 @@ public struct PeerConfiguration: Sendable {
   /// Wall clock minus monotonic clock, nanoseconds since 1970: for the NTP times of sender reports (RFC 3550 §6.4.1).
   public var wallClockOffset = TimeDelta.zero
 
+  /// A peer without media and data channels to begin with; set what it is to send and receive.
   public init(
     localAddresses: [SocketAddress], certificate: DTLSCertificate, iceCredentials: ICECredentials, seed: UInt64
   ) {

@@ -21,6 +21,7 @@ public struct BitrateLimits: Hashable, Sendable {
   /// Loss of the last ten seconds below which it steps up.
   public var lowLoss = 0.01
 
+  /// The defaults: 100 kbit/s to 6 Mbit/s, beginning at 1 Mbit/s.
   public init() {}
 
   /// Defaults with another ceiling; the start never lies above it.

@@ -11,10 +11,12 @@ public struct ReceivedAudio: Sendable {
   public var timestamp: RTPTimestamp
   /// The first packet after a silence that was not sent.
   public var marker: Bool
+  /// When it came, on the receiver's monotonic clock.
   public var received: Timestamp
   /// As the sender says (RFC 6464); nil when it says nothing.
   public var level: AudioLevel?
 
+  /// See the properties.
   public init(
     payload: [UInt8], number: Int64, timestamp: RTPTimestamp, marker: Bool, received: Timestamp,
     level: AudioLevel? = nil

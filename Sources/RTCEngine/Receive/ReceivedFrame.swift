@@ -4,10 +4,13 @@ package import RTCWire
 
 /// A whole received frame, coded.
 public struct ReceivedFrame: Sendable {
+  /// What `data` is coded with.
   public var codec: VideoCodec
   /// As `EncodedFrame.data`.
   public var data: [UInt8]
+  /// Can be decoded without the frames before it.
   public var isKeyFrame: Bool
+  /// When it was captured, on the remote sender's clock, in units of 1/90 000 s.
   public var timestamp: RTPTimestamp
   /// When its last packet came.
   public var received: Timestamp
@@ -18,6 +21,7 @@ public struct ReceivedFrame: Sendable {
   /// The bounds that the sender asks for between capture and display; nil when it asks for none.
   package var playoutDelay: PlayoutDelay?
 
+  /// A frame that asks for no bounds between capture and display.
   public init(
     codec: VideoCodec, data: [UInt8], isKeyFrame: Bool, timestamp: RTPTimestamp, received: Timestamp,
     rotation: VideoRotation = .none, colorSpace: ColorSpace? = nil

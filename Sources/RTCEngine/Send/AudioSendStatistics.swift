@@ -1,5 +1,6 @@
 /// What one outgoing sound has done so far, and what the listener last said of it.
 public struct AudioSendStatistics: Sendable {
+  /// RTP packets sent.
   public var packetsSent: UInt64 = 0
   /// RTP payload bytes, as sender reports count them (RFC 3550 §6.4.1).
   public var payloadBytesSent: UInt64 = 0
@@ -9,7 +10,9 @@ public struct AudioSendStatistics: Sendable {
   public var framesUnfit: UInt64 = 0
   /// The listener's last report: fraction lost 0…1, jitter in units of 1/48 000 s.
   public var fractionLost = 0.0
+  /// Interarrival jitter by the listener's last report, in units of 1/48 000 s (RFC 3550 §6.4.1).
   public var jitter: UInt32 = 0
 
+  /// Nothing sent and nothing reported.
   public init() {}
 }

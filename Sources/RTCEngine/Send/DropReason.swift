@@ -24,6 +24,7 @@ public enum DropReason: Int, CaseIterable, Sendable {
 public struct DropCounts: Sendable {
   private var counts = InlineArray<9, UInt64>(repeating: 0)
 
+  /// How many datagrams or packets were not used for this reason.
   public subscript(_ reason: DropReason) -> UInt64 {
     get { counts[reason.rawValue] }
     set { counts[reason.rawValue] = newValue }
@@ -34,5 +35,6 @@ public struct DropCounts: Sendable {
     for reason in DropReason.allCases { self[reason] += other[reason] }
   }
 
+  /// How many were not used, for any reason.
   public var total: UInt64 { DropReason.allCases.reduce(0) { $0 + self[$1] } }
 }

@@ -2,72 +2,97 @@ public import RTCPrimitives
 
 /// What one outgoing video has done so far, and what the viewer last said of it.
 public struct SendStatistics: Sendable {
+  /// RTP packets sent, retransmissions aside.
   public var packetsSent: UInt64 = 0
   /// RTP payload bytes, as sender reports count them (RFC 3550 §6.4.1).
   public var payloadBytesSent: UInt64 = 0
   /// Bytes of whole datagrams, retransmissions included.
   public var bytesSent: UInt64 = 0
+  /// Frames sent whole, key frames included.
   public var framesSent: UInt64 = 0
+  /// Key frames sent whole.
   public var keyFramesSent: UInt64 = 0
   /// Frames left out because the viewer's network does not keep up, or because their codec was not agreed.
   public var framesSkipped: UInt64 = 0
+  /// Packets sent again: those asked for by NACK, and the last ones when nothing is heard of them.
   public var packetsRetransmitted: UInt64 = 0
   /// Packets asked for by NACK.
   public var nackedPackets: UInt64 = 0
+  /// NACK messages received (RFC 4585 §6.2.1).
   public var nackCount: UInt64 = 0
+  /// Picture loss indications received (RFC 4585 §6.3.1).
   public var pliCount: UInt64 = 0
+  /// Full intra requests received, repetitions aside (RFC 5104 §4.3.1).
   public var firCount: UInt64 = 0
   /// Sum over all frames of the time from hand-over to the last packet's leaving.
   public var sendDelay = TimeDelta.zero
   /// The viewer's last report: fraction lost 0…1, jitter in timestamp units.
   public var fractionLost = 0.0
+  /// Interarrival jitter by the viewer's last report, in units of 1/90 000 s (RFC 3550 §6.4.1).
   public var jitter: UInt32 = 0
 
+  /// Nothing sent and nothing reported.
   public init() {}
 }
 
 /// A snapshot of one peer for the statistics lines.
 public struct PeerStatistics: Sendable {
+  /// Where the connection stands.
   public var state = PeerState.new
   /// Of the first video we send.
   public var video = SendStatistics()
   /// Of the first sound we send.
   public var audio = AudioSendStatistics()
+  /// By RTCP reports, else by ICE checks; nil until one of them has measured it.
   public var roundTripTime: TimeDelta?
+  /// What all video we send may be encoded at together.
   public var targetBitrate = BitRate.zero
   /// Loss of the last whole second, 0…1.
   public var loss = 0.0
+  /// The addresses that packets go between; nil while ICE has chosen none.
   public var selectedRoute: Route?
+  /// The agreed SRTP profile, such as `AEAD_AES_128_GCM` (RFC 7714); nil before the DTLS handshake is done.
   public var srtpProfile: String?
   /// What the first video may be sent as, the best first; empty until it is agreed.
   public var videoFormats: [VideoPayloadFormat] = []
   /// The remote peer understands what `EncodedFrame.colorSpace` says; without it VP8 must be BT.601.
   public var supportsColorSpace = false
+  /// Whole pictures received, on all transceivers.
   public var framesReceived = 0
+  /// RTP packets of video received, on all transceivers, since each remote sender last began anew.
   public var packetsReceived = 0
+  /// RTP packets of sound received, on all transceivers, since each remote sender last began anew.
   public var audioPacketsReceived = 0
   /// Every transceiver that ever sent or received something.
   public var streams: [StreamStatistics] = []
   /// What came in and was not used, by reason.
   public var drops = DropCounts()
 
+  /// A new peer's: nothing sent and nothing received.
   public init() {}
 }
 
 /// One transceiver's streams, both ways.
 public struct StreamStatistics: Sendable {
+  /// Which transceiver it is.
   public var transceiver: TransceiverID
+  /// Sound or video.
   public var kind: MediaKind
   /// What we send, of the kind.
   public var video: SendStatistics?
+  /// What we send, of sound; nil for video, and until something was sent.
   public var audio: AudioSendStatistics?
   /// Nil while nothing is received.
   public var reception: Reception?
 
   /// What was received, since the remote sender last began anew.
   public struct Reception: Sendable {
+    /// The remote sender's source.
     public var ssrc: SSRC
+    /// RTP packets received.
     public var packetsReceived = 0
+    /// Packets expected and not received, as reports count them: repeated packets can make it negative (RFC 3550
+    /// §6.4.1).
     public var packetsLost = 0
     /// In units of the media's clock: 1/90 000 s for video, 1/48 000 s for sound.
     public var jitter: UInt32 = 0

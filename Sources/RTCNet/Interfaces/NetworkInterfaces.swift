@@ -7,11 +7,14 @@ public struct InterfaceAddress: Hashable, Sendable {
   public var name: String
   /// The interface's index, which is also the scope of its link-local addresses.
   public var index: UInt32
+  /// One address of the interface, IPv4 or IPv6.
   public var address: IPAddress
   /// Switched on and with a carrier.
   public var isUp: Bool
+  /// True for a loopback interface, which reaches this machine alone.
   public var isLoopback: Bool
 
+  /// An address as given; whether this machine has it is not checked.
   public init(name: String, index: UInt32, address: IPAddress, isUp: Bool, isLoopback: Bool) {
     self.name = name
     self.index = index

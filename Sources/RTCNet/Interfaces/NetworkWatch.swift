@@ -90,6 +90,7 @@ public enum NetworkChange: Hashable, Sendable {
 public struct NetworkCondition: Sendable {
   private var addresses: Set<IPAddress>
 
+  /// The state that later changes are compared with; loopback and link-local addresses do not count.
   public init(_ interfaces: [InterfaceAddress]) { addresses = Self.outward(interfaces) }
 
   /// - Returns: what is different from before, where anything is.

@@ -24,7 +24,9 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
   /// The number of the first UDP port.
   public let port: UInt16
+  /// The first UDP port has an IPv4 socket.
   public let hasIPv4: Bool
+  /// The first UDP port has an IPv6 socket.
   public let hasIPv6: Bool
 
   /// What wakes the loop.
@@ -185,13 +187,17 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 // MARK: - Actors on the loop
 
 extension EventLoop {
+  /// Runs a task's job on the loop, after the end on a thread made for it; any thread, for the Swift runtime.
   public func enqueue(_ job: consuming ExecutorJob) {
     let task = UnownedJob(job)
     if case .closed = deliver(.task(task)) { runLate(task) }
   }
 
+  /// Two loops are one context only when they are the same object.
   public func isSameExclusiveExecutionContext(other: EventLoop) -> Bool { self === other }
+  /// Ends the program when it is called from another thread than the loop's; for the Swift runtime.
   public func checkIsolated() { assertOnLoop() }
+  /// True on the loop's thread; never nil.
   public func isIsolatingCurrentContext() -> Bool? { isOnLoop }
 
   private struct LateTasks {

@@ -3,6 +3,7 @@ public import RTCPrimitives
 
 /// The clock of the media plane: `CLOCK_MONOTONIC`, which never jumps. Any thread.
 public enum MonotonicClock {
+  /// The present moment, counted from about the machine's start; time asleep is left out.
   public static func now() -> Timestamp { Timestamp(nanoseconds: clinux_monotonic_nanoseconds()) }
 }
 

@@ -8,13 +8,16 @@ public struct Poller: ~Copyable, Sendable {
   /// The tokens of the descriptors that are readable.
   public struct Ready: Sendable {
     var bits: UInt64 = 0
+    /// True when no watched descriptor is readable.
     public var isEmpty: Bool { bits == 0 }
+    /// True when the descriptor watched under this token, 0…63, is readable.
     public func contains(_ token: Int) -> Bool { bits & 1 << UInt64(token) != 0 }
   }
 
   private let descriptor: FileDescriptor
   private let hasNanoseconds: Atomic<Bool>
 
+  /// Watches nothing yet; throws when the kernel makes no queue, as for want of file descriptors.
   public init() throws(SystemError) { try self.init(nanoseconds: true) }
 
   /// - Parameter nanoseconds: false waits in whole milliseconds, as kernels before 5.11 must.

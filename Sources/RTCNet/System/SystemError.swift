@@ -9,6 +9,7 @@ public struct SystemError: Error, Hashable, Sendable {
   /// What was asked for, as it stands at the start of the message: "UDP port 5000 on 0.0.0.0".
   public var subject: String
 
+  /// A failure of a call with a positive `errno`.
   public init(errno: Int32, call: String, subject: String) {
     self.errno = errno
     self.call = call

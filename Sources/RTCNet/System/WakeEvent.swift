@@ -4,6 +4,7 @@ import CLinux
 public final class WakeEvent: Sendable {
   private let number: Int32
 
+  /// A flag that is not raised; throws when the kernel makes none, as for want of file descriptors.
   public init() throws(SystemError) {
     number = try SystemError.check(clinux_eventfd_create(), call: "eventfd", subject: "A wake-up event")
   }

@@ -1,7 +1,8 @@
 /// What a UDP port has done since it was opened.
 public struct NetCounters: Hashable, Sendable, BitwiseCopyable {
-  /// Datagrams and payload bytes the kernel took.
+  /// Datagrams the kernel took.
   public var sentDatagrams = 0
+  /// Payload bytes the kernel took.
   public var sentBytes = 0
   /// System calls made for sending.
   public var sendCalls = 0
@@ -14,8 +15,9 @@ public struct NetCounters: Hashable, Sendable, BitwiseCopyable {
   /// Datagrams dropped because their destination or source was refused: no route, closed port, firewall, too long.
   public var droppedRefused = 0
 
-  /// Datagrams and payload bytes handed to the handler.
+  /// Datagrams handed to the handler.
   public var receivedDatagrams = 0
+  /// Payload bytes handed to the handler.
   public var receivedBytes = 0
   /// System calls made for receiving.
   public var receiveCalls = 0
@@ -24,6 +26,7 @@ public struct NetCounters: Hashable, Sendable, BitwiseCopyable {
   /// Datagrams the kernel dropped because the receive queue was full.
   public var receiveQueueDrops = 0
 
+  /// All counts zero.
   public init() {}
 
   /// Adds what another port has done.

@@ -3,17 +3,20 @@ public import RTCPrimitives
 
 /// One UDP port number, on IPv4 and IPv6: every peer's packets go through it. Owned by one thread.
 public final class UDPPort {
+  /// How a port is opened.
   public struct Options: Sendable {
     /// The port number; 0 picks a free one.
     public var port: UInt16 = 0
     /// Binds to this one address only; nil means every address of both IP versions.
     public var address: IPAddress?
-    /// Bytes of kernel buffer asked for, each way and IP version: a 4K key frame to twenty viewers is about 3 MB.
+    /// Bytes of kernel buffer asked for receiving, of each IP version.
     public var receiveBufferSize = 4 << 20
+    /// Bytes of kernel buffer asked for sending, of each IP version: a 4K key frame to twenty viewers is about 3 MB.
     public var sendBufferSize = 4 << 20
     /// Lets the kernel cut equal datagrams out of one buffer (UDP GSO); off for devices that do it wrongly.
     public var usesSegmentation = true
 
+    /// The defaults, on a free port and every address unless others are given.
     public init(port: UInt16 = 0, address: IPAddress? = nil) {
       self.port = port
       self.address = address
@@ -22,6 +25,7 @@ public final class UDPPort {
 
   let v4: UDPSocket?
   let v6: UDPSocket?
+  /// What the port has done since it was opened, on both IP versions.
   public private(set) var counters = NetCounters()
 
   /// Opens the port. A machine with one IP version switched off gets the other one.
@@ -37,7 +41,9 @@ public final class UDPPort {
 
   /// The port number.
   public var number: UInt16 { v4?.port ?? v6?.port ?? 0 }
+  /// The port has an IPv4 socket.
   public var hasIPv4: Bool { v4 != nil }
+  /// The port has an IPv6 socket.
   public var hasIPv6: Bool { v6 != nil }
 
   /// The sockets' file descriptors, for setting further options.

@@ -19,6 +19,7 @@ extension AudioJitterBuffer {
     /// The most that `Pace.ratio` differs from 1: 1.7 cents, heard by nobody.
     public var largestRatio = 0.001
 
+    /// The defaults: 97 % of packets in time, with a delay of 10 to 500 ms.
     public init() {}
   }
 
@@ -65,6 +66,7 @@ extension AudioJitterBuffer {
     /// What `delay` should have been.
     public var target = TimeDelta.zero
 
+    /// Nothing received and nothing played.
     public init() {}
 
     mutating func noteDelay(_ delay: TimeDelta, target: TimeDelta) {

@@ -27,6 +27,7 @@ public struct AudioJitterBuffer: Sendable {
 
   /// How the sound that is decoded already must be played for its delay to become what is wanted.
   public struct Pace: Hashable, Sendable {
+    /// Whether decoded sound is to become shorter or longer by a piece.
     public enum Stretch: Hashable, Sendable {
       case none
       /// Leave a piece out, where it is not heard.
@@ -35,12 +36,14 @@ public struct AudioJitterBuffer: Sendable {
       case lengthen
     }
 
+    /// Which way to change the length of the next piece of sound.
     public var stretch = Stretch.none
     /// How far the delay is off: positive when it is too long.
     public var excess = TimeDelta.zero
     /// Samples to take for each one played: 0.999…1.001. What differs between the two sides' clocks goes away in it.
     public var ratio = 1.0
 
+    /// Plays on unchanged.
     public init() {}
   }
 
@@ -66,6 +69,7 @@ public struct AudioJitterBuffer: Sendable {
   private static let longestConcealment: Int64 = 96_000
   private static let maximumHeld = 400
 
+  /// What the buffer aims at, for its whole life.
   public let options: Options
   /// What the buffer has done so far.
   public private(set) var statistics = Statistics()
@@ -96,6 +100,7 @@ public struct AudioJitterBuffer: Sendable {
   private var usual = TimeDelta.zero
   private var stretch = Pace.Stretch.none
 
+  /// An empty buffer; `insert` fills it.
   public init(_ options: Options = Options()) { self.options = options }
 
   // MARK: Packets in

@@ -12,7 +12,9 @@ public import RTCSignaling
 ///
 /// Calls may come from any thread and do not wait; what is sent leaves in the order of the calls.
 public final class HubClient: Sendable {
+  /// How a client connects, and what it puts up with.
   public struct Configuration: Sendable {
+    /// Time-outs, pauses between attempts, and how much waits while there is no connection.
     public var session = HubSession.Options()
     /// Whether others see this client among who is there.
     public var isListed = true
@@ -24,6 +26,7 @@ public final class HubClient: Sendable {
     /// client's thread.
     public var trustsCertificate: (@Sendable ([UInt8]) -> Bool)?
 
+    /// The defaults: listed, messages of up to 1 MiB, and the certificates that the system trusts.
     public init() {}
   }
 
@@ -34,6 +37,7 @@ public final class HubClient: Sendable {
   private let eventLoop: any EventLoop
   private let link: NIOLoopBoundBox<HubLink>
 
+  /// A client that does nothing before `connect`; `token` is what the hub asks its clients for.
   public init(address: HubAddress, token: String? = nil, configuration: Configuration = Configuration()) {
     let (events, continuation) = AsyncStream.makeStream(
       of: HubClientEvent.self, bufferingPolicy: .bufferingNewest(4096))
@@ -72,6 +76,7 @@ public final class HubClient: Sendable {
   /// Enters a room, and again whenever a restarted hub has forgotten it.
   public func join(_ room: String) { handle(.join(room: room)) }
 
+  /// Leaves a room, and does not enter it again after a reconnection.
   public func leave(_ room: String) { handle(.leave(room: room)) }
 
   /// The machine's network is back: does not wait for the next attempt, and looks whether the connection still lives.

@@ -6,6 +6,7 @@ public import RTCSignaling
 /// Publishes to WHIP servers (RFC 9725), each request on a connection of its own. Call `shutdown()` before the last
 /// reference goes.
 public final class WHIPClient: Sendable {
+  /// How requests are made.
   public struct Configuration: Sendable {
     /// Seconds for one request with its answer, from the host's name to the last byte; each redirect anew.
     public var timeout: Int64 = 10
@@ -14,6 +15,7 @@ public final class WHIPClient: Sendable {
     /// A PEM file with the certificates to trust; nil for those the system trusts.
     public var trustRootsFile: String?
 
+    /// The defaults: 10 s for a request, bodies of up to 256 KiB, and the certificates that the system trusts.
     public init() {}
   }
 
@@ -29,6 +31,7 @@ public final class WHIPClient: Sendable {
   private let configuration: Configuration
   private let group: MultiThreadedEventLoopGroup
 
+  /// A client with a thread of its own, which `shutdown()` ends.
   public init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -77,6 +80,7 @@ public final class WHIPClient: Sendable {
     }
   }
 
+  /// Ends the client's thread and whatever request still runs; the client cannot be used afterwards.
   public func shutdown() async {
     try? await group.shutdownGracefully()
   }

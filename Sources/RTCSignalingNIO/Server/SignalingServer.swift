@@ -9,11 +9,13 @@ import Synchronization
 
 /// What a signaling server is to do.
 public struct SignalingServerConfiguration: Sendable {
+  /// Where to listen; port 0 lets the system choose.
   public var listen: ListenAddress
   /// Asked of every WHEP request when there is one; needed to listen beyond loopback.
   public var token: AccessToken?
   /// Further names under which the server is known, such as that of a proxy in front of it.
   public var hostNames: [String]
+  /// How much clients may have: sizes, counts and time-outs.
   public var limits: ServerLimits
   /// What its hub is to do; nil for none. The hub asks for its own tokens, not for `token`.
   public var hub: HubConfiguration?
@@ -30,12 +32,14 @@ public struct SignalingServerConfiguration: Sendable {
   /// Listening beyond loopback without a token is meant, for there is nothing here that wants one.
   public var isOpenByIntent = false
 
+  /// What `GET /` can serve.
   public enum FrontPage: Sendable, Equatable {
     case viewer
     /// A page that connects to the hub.
     case hub([UInt8])
   }
 
+  /// Without arguments: loopback, a port that the system chooses, plain HTTP, no token and no hub.
   public init(
     listen: ListenAddress = .loopback, token: AccessToken? = nil, hostNames: [String] = [],
     limits: ServerLimits = ServerLimits(), hub: HubConfiguration? = nil

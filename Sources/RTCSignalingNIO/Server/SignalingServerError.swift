@@ -13,6 +13,7 @@ public enum SignalingServerError: Error, Sendable, Equatable, CustomStringConver
   /// The certificate or its key cannot be used; half a sentence that says why.
   case badCertificate(String)
 
+  /// A sentence for whoever started the server: what failed and, where it helps, what to do.
   public var description: String {
     switch self {
     case .refused(let error): error.description

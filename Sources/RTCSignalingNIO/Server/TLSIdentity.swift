@@ -2,9 +2,12 @@ import RTCDTLS
 
 /// What an HTTPS server shows: a chain of certificates, its own first, and the key of that one, both in PEM.
 public struct TLSIdentity: Sendable, Equatable {
+  /// PEM: the server's own certificate, then those that lead to a trusted one.
   public var certificates: [UInt8]
+  /// PEM: the key of the first certificate, not encrypted.
   public var privateKey: [UInt8]
 
+  /// Bytes of PEM files; they are checked when the server starts, which throws `badCertificate`.
   public init(certificates: [UInt8], privateKey: [UInt8]) {
     self.certificates = certificates
     self.privateKey = privateKey

@@ -83,6 +83,8 @@ package enum ListenOption {
 }
 
 extension ListenAddress: ExpressibleByArgument {
+  /// Parses the argument as `ListenAddress.init(parsing:)` does; nil when it is no address to listen at.
   public init?(argument: String) { try? self.init(parsing: argument) }
+  /// The address as help texts show it.
   public var defaultValueDescription: String { description }
 }

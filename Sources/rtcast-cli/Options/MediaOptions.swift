@@ -135,6 +135,7 @@ extension BitRate {
 extension ContentHint: ExpressibleByArgument {}
 
 extension VideoCodec: ExpressibleByArgument {
+  /// A codec by its name, in any case; nil when this program has no encoder for it.
   public init?(argument: String) {
     guard let codec = VideoCodec(rawValue: argument.uppercased()), CodecRegistry.standard.codecs.contains(codec) else {
       return nil
@@ -142,5 +143,6 @@ extension VideoCodec: ExpressibleByArgument {
     self = codec
   }
 
+  /// The names of the codecs that this program can encode.
   public static var allValueStrings: [String] { CodecRegistry.standard.codecs.map(\.rawValue) }
 }
