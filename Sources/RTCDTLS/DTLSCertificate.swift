@@ -7,6 +7,7 @@ public import RTCPrimitives
 /// `@unchecked Sendable`: all stored properties are set once in `init`; OpenSSL never changes the context after its
 /// set-up here, and counts references to it atomically, so any thread may open transports on it.
 @safe public final class DTLSCertificate: @unchecked Sendable {
+  /// The certificate's SHA-256 digest, as it goes into `a=fingerprint` (RFC 8122 §5).
   public let fingerprint: CertificateFingerprint
   private let context: OpaquePointer
 

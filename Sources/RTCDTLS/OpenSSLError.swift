@@ -26,6 +26,7 @@ public struct OpenSSLError: Error, Hashable, Sendable, CustomStringConvertible {
     ERR_GET_LIB(code) == CInt(ERR_LIB_SSL) ? ERR_GET_REASON(code) : nil
   }
 
+  /// OpenSSL's text for the reason, or the code in decimal when it has none.
   public var description: String {
     guard code != 0, let text = unsafe ERR_reason_error_string(code) else { return "OpenSSL error \(code)" }
     return unsafe String(cString: text)

@@ -9,10 +9,13 @@ public import RTCWire
 public struct ICEAgent: ~Copyable {
   /// Who nominates; conflicts with the peer's belief settle themselves.
   public internal(set) var role: ICERole
+  /// How the agent stands, as the last `stateChanged` said; `new` at first.
   public internal(set) var state: ICEState = .new
   /// Where media goes: the nominated pair's route or, before one is nominated, the best valid pair's. Nil when nothing works.
   public internal(set) var selectedRoute: Route?
+  /// The candidates of this side, in the order they were added; a restart keeps them.
   public internal(set) var localCandidates: [ICECandidate] = []
+  /// Counters since the agent was made; a restart does not reset them.
   public internal(set) var statistics = ICEStatistics()
 
   let configuration: ICEConfiguration
@@ -165,7 +168,9 @@ public struct ICEAgent: ~Copyable {
 
   // MARK: - Reading
 
+  /// The credentials of this side's current session; a restart replaces them.
   public var localCredentials: ICECredentials { session.local.credentials }
+  /// The remote peer's credentials of the current session; nil until `setRemote`, and again after a restart.
   public var remoteCredentials: ICECredentials? { session.remote?.credentials }
 
   /// Of the selected route, smoothed; nil before the first measurement.

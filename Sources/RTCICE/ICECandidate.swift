@@ -15,15 +15,18 @@ extension ICECandidateKind {
 
 /// A UDP candidate for the one component (RTP and RTCP multiplexed), of either side.
 public struct ICECandidate: Hashable, Sendable {
+  /// The transport address that datagrams are sent to.
   public var address: SocketAddress
   /// RFC 8445 §5.1.2: 1…2³¹−1.
   public var priority: UInt32
+  /// How the address was found; decides the type preference inside the priority.
   public var kind: ICECandidateKind
   /// 1…32 ice-chars; equal for candidates that are alike in kind, base and server (RFC 8445 §5.1.1.3).
   public var foundation: String
   /// The base of a reflexive candidate or the mapped address of a relayed one, for diagnostics.
   public var relatedAddress: SocketAddress?
 
+  /// Takes all values as they are; nothing is checked.
   public init(
     address: SocketAddress, priority: UInt32, kind: ICECandidateKind, foundation: String,
     relatedAddress: SocketAddress? = nil

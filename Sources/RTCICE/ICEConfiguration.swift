@@ -39,6 +39,7 @@ public struct ICEConfiguration: Sendable {
   /// Checks remembered at most from a peer whose description has not come yet.
   public var maximumEarlyChecks = 16
 
+  /// The defaults.
   public init() {}
 }
 
@@ -102,14 +103,23 @@ public enum ICEDropReason: Int, CaseIterable, Sendable {
 
 /// Counters since the agent was made.
 public struct ICEStatistics: Sendable {
+  /// Requests sent, retransmissions and consent checks included.
   public internal(set) var requestsSent = 0
+  /// Connectivity checks sent again because no answer came in time.
   public internal(set) var retransmissions = 0
+  /// Well-formed requests received, those that were then refused or dropped included.
   public internal(set) var requestsReceived = 0
+  /// Success responses sent.
   public internal(set) var responsesSent = 0
+  /// Error responses sent.
   public internal(set) var errorResponsesSent = 0
+  /// Well-formed responses received, success or error, whether they answer a request or not.
   public internal(set) var responsesReceived = 0
+  /// Consent checks sent (RFC 7675 §5.1).
   public internal(set) var consentRequestsSent = 0
+  /// Success responses to consent checks, authenticated and from the selected route.
   public internal(set) var consentResponsesReceived = 0
+  /// ICE restarts begun on this side.
   public internal(set) var restarts = 0
   private var drops = InlineArray<11, Int>(repeating: 0)
 

@@ -1,19 +1,26 @@
 /// A data rate in bits per second.
 public struct BitRate: Hashable, Comparable, Sendable, BitwiseCopyable {
+  /// Bits per second; the type permits negative values.
   public var bitsPerSecond: Int64
 
+  /// A rate of so many bits per second.
   @inlinable
   public init(bitsPerSecond: Int64) { self.bitsPerSecond = bitsPerSecond }
 
+  /// 0 bit/s.
   public static let zero = BitRate(bitsPerSecond: 0)
 
+  /// A rate of `n` bit/s.
   @inlinable
   public static func bitsPerSecond(_ n: Int64) -> BitRate { BitRate(bitsPerSecond: n) }
+  /// A rate of `n` kbit/s, 1,000 bit/s each; traps on overflow.
   @inlinable
   public static func kilobitsPerSecond(_ n: Int64) -> BitRate { BitRate(bitsPerSecond: n * 1_000) }
+  /// A rate of `n` Mbit/s, 1,000,000 bit/s each; traps on overflow.
   @inlinable
   public static func megabitsPerSecond(_ n: Int64) -> BitRate { BitRate(bitsPerSecond: n * 1_000_000) }
 
+  /// True when `a` is the lower rate.
   @inlinable
   public static func < (a: BitRate, b: BitRate) -> Bool { a.bitsPerSecond < b.bitsPerSecond }
 

@@ -1,17 +1,21 @@
 /// Reads network-order fields from a borrowed span, never past its end: every read returns nil when too little is left,
 /// and then consumes nothing.
 public struct ByteReader: ~Escapable {
+  /// The whole span, what has been consumed included.
   public let bytes: Span<UInt8>
   /// The number of bytes consumed so far.
   public private(set) var offset = 0
 
+  /// Starts at the first byte of `bytes`.
   @_lifetime(copy bytes)
   public init(_ bytes: Span<UInt8>) { self.bytes = bytes }
 
   /// The number of bytes left.
   public var remaining: Int { bytes.count - offset }
+  /// True when all bytes are consumed.
   public var isAtEnd: Bool { remaining == 0 }
 
+  /// The next byte; nil at the end.
   @_lifetime(self: copy self)
   public mutating func readUInt8() -> UInt8? {
     guard remaining >= 1 else { return nil }
@@ -19,10 +23,13 @@ public struct ByteReader: ~Escapable {
     return bytes[offset]
   }
 
+  /// The next two bytes, in network order; nil when fewer are left.
   @_lifetime(self: copy self)
   public mutating func readUInt16() -> UInt16? { readInteger(bytes: 2).map { UInt16($0) } }
+  /// The next four bytes, in network order; nil when fewer are left.
   @_lifetime(self: copy self)
   public mutating func readUInt32() -> UInt32? { readInteger(bytes: 4).map { UInt32($0) } }
+  /// The next eight bytes, in network order; nil when fewer are left.
   @_lifetime(self: copy self)
   public mutating func readUInt64() -> UInt64? { readInteger(bytes: 8) }
 

@@ -5,6 +5,7 @@ public struct ByteWriter: ~Escapable, ~Copyable {
   /// The number of bytes written so far.
   public private(set) var offset = 0
 
+  /// Starts at the first byte of `bytes`.
   @_lifetime(copy bytes)
   public init(_ bytes: consuming MutableSpan<UInt8>) { self.bytes = bytes }
 
@@ -17,21 +18,26 @@ public struct ByteWriter: ~Escapable, ~Copyable {
     get { bytes.span.extracting(0..<offset) }
   }
 
+  /// Writes one byte.
   @_lifetime(self: copy self)
   public mutating func write(_ value: UInt8) {
     bytes[offset] = value
     offset += 1
   }
+  /// Writes two bytes in network order.
   @_lifetime(self: copy self)
   public mutating func write(_ value: UInt16) { write(UInt64(value), bytes: 2) }
   /// The low three bytes of `value`.
   @_lifetime(self: copy self)
   public mutating func writeUInt24(_ value: UInt32) { write(UInt64(value), bytes: 3) }
+  /// Writes four bytes in network order.
   @_lifetime(self: copy self)
   public mutating func write(_ value: UInt32) { write(UInt64(value), bytes: 4) }
+  /// Writes eight bytes in network order.
   @_lifetime(self: copy self)
   public mutating func write(_ value: UInt64) { write(value, bytes: 8) }
 
+  /// Copies all bytes of `source`, which must fit into the room left.
   @_lifetime(self: copy self)
   public mutating func write(_ source: Span<UInt8>) {
     precondition(source.count <= remaining, "ByteWriter: no room for the span")

@@ -2,8 +2,10 @@
 public struct CertificateFingerprint: Hashable, Sendable {
   /// The hash function in lower case, such as `sha-256`.
   public var algorithm: String
+  /// The digest; 32 bytes for SHA-256.
   public var bytes: [UInt8]
 
+  /// Takes both values as they are; `isSHA256` says whether the fingerprint can be checked.
   public init(algorithm: String, bytes: [UInt8]) {
     self.algorithm = algorithm
     self.bytes = bytes

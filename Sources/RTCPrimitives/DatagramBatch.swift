@@ -6,14 +6,18 @@
 public struct DatagramBatch: ~Copyable {
   /// One datagram's place in the buffer.
   public struct Entry: Sendable, BitwiseCopyable {
+    /// Where the datagram is to be sent.
     public var route: Route
+    /// Where the datagram begins in `DatagramBatch.bytes`.
     public var offset: Int
+    /// The datagram's length in bytes.
     public var count: Int
   }
 
   /// The largest UDP payload the engine ever writes: within 1280-byte IPv6 minimum MTU plus room to spare on Ethernet.
   public static let maximumDatagramSize = 1500
 
+  /// The datagrams in the order they were appended.
   public private(set) var entries: [Entry] = []
   private var storage: [UInt8]
   private var used = 0
@@ -24,7 +28,9 @@ public struct DatagramBatch: ~Copyable {
     entries.reserveCapacity(capacity / 1024)
   }
 
+  /// True when there are no datagrams.
   public var isEmpty: Bool { entries.isEmpty }
+  /// The number of datagrams.
   public var count: Int { entries.count }
   /// The sum of the datagrams' lengths.
   public var byteCount: Int { used }

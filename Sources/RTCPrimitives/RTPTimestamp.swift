@@ -1,6 +1,8 @@
 /// RTP timestamp (RFC 3550 §5.1), 32 bits, in units of the payload's clock rate (90 kHz for video).
 public struct RTPTimestamp: SerialNumber {
+  /// The 32 bits on the wire.
   public var value: UInt32
+  /// The timestamp with these 32 bits.
   @inlinable
   public init(_ value: UInt32) { self.value = value }
 }

@@ -7,10 +7,14 @@ public struct Route: Hashable, Sendable, BitwiseCopyable {
     case udp(port: UInt8)
   }
 
+  /// The address on this machine.
   public var local: SocketAddress
+  /// The address that datagrams go to or come from.
   public var remote: SocketAddress
+  /// What carries the datagrams on this machine.
   public var kind: Kind
 
+  /// A route between the two addresses, on the first UDP port unless `kind` says otherwise.
   @inlinable
   public init(local: SocketAddress, remote: SocketAddress, kind: Kind = .udp(port: 0)) {
     self.local = local

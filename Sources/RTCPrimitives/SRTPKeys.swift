@@ -36,6 +36,7 @@ public struct SRTPMasterKey: Hashable, Sendable {
   /// `SRTPProfile.saltLength` bytes.
   public var salt: [UInt8]
 
+  /// Takes both as they are; their lengths must suit the profile they are used with.
   public init(key: [UInt8], salt: [UInt8]) {
     self.key = key
     self.salt = salt
@@ -44,12 +45,14 @@ public struct SRTPMasterKey: Hashable, Sendable {
 
 /// What a DTLS-SRTP handshake yields: the profile, and the keys of both directions as seen from this side.
 public struct SRTPKeys: Hashable, Sendable {
+  /// The profile that both sides have agreed on.
   public var profile: SRTPProfile
   /// Protects what we send.
   public var local: SRTPMasterKey
   /// Protects what the peer sends.
   public var remote: SRTPMasterKey
 
+  /// The keys of both directions, for `profile`.
   public init(profile: SRTPProfile, local: SRTPMasterKey, remote: SRTPMasterKey) {
     self.profile = profile
     self.local = local
@@ -59,11 +62,15 @@ public struct SRTPKeys: Hashable, Sendable {
 
 /// Never the key material itself, so that no log can leak it.
 extension SRTPKeys: CustomStringConvertible, CustomDebugStringConvertible {
+  /// The profile alone.
   public var description: String { "SRTPKeys(\(profile))" }
+  /// The same as `description`.
   public var debugDescription: String { description }
 }
 
 extension SRTPMasterKey: CustomStringConvertible, CustomDebugStringConvertible {
+  /// A fixed text without key material.
   public var description: String { "SRTPMasterKey(hidden)" }
+  /// The same as `description`.
   public var debugDescription: String { description }
 }

@@ -6,6 +6,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var c: UInt64
   private var d: UInt64
 
+  /// A generator whose sequence `seed` determines; any seed will do.
   public init(seed: UInt64) {
     var state = seed
     func splitMix() -> UInt64 {
@@ -21,6 +22,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     d = splitMix()
   }
 
+  /// The next 64 bits of the sequence.
   public mutating func next() -> UInt64 {
     let product = b &* 5
     let result = (product << 7 | product >> 57) &* 9

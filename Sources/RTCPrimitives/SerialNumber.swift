@@ -28,7 +28,9 @@ extension SerialNumber {
 
 /// RTP sequence number (RFC 3550 §5.1), 16 bits.
 public struct SequenceNumber: SerialNumber {
+  /// The 16 bits on the wire.
   public var value: UInt16
+  /// The sequence number with these 16 bits.
   @inlinable
   public init(_ value: UInt16) { self.value = value }
 }
@@ -36,11 +38,14 @@ public struct SequenceNumber: SerialNumber {
 /// A serial number continued to 64 bits, so that it never wraps and is ordered.
 /// `low` is the number on the wire; the upper bits count the wraps.
 public struct Extended<Number: SerialNumber>: Hashable, Comparable, Sendable {
+  /// The number in 64 bits: the low bits are those on the wire, the upper ones count the wraps.
   public var value: Int64
+  /// The extended number `value`.
   @inlinable
   public init(_ value: Int64) { self.value = value }
   /// The number as it stands on the wire.
   @inlinable public var low: Number { Number(Number.Value(truncatingIfNeeded: value)) }
+  /// True when `a` comes first; unlike numbers on the wire, extended ones have a total order.
   @inlinable
   public static func < (a: Self, b: Self) -> Bool { a.value < b.value }
 

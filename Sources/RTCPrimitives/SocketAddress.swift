@@ -5,11 +5,15 @@ public enum IPAddress: Hashable, Sendable, BitwiseCopyable {
   /// The sixteen bytes in network order, and the scope (interface index) of a link-local address, else 0.
   case v6(high: UInt64, low: UInt64, scope: UInt32)
 
+  /// 127.0.0.1.
   public static let loopbackV4 = IPAddress.v4(0x7F00_0001)
+  /// ::1.
   public static let loopbackV6 = IPAddress.v6(high: 0, low: 1, scope: 0)
 
+  /// True for an IPv4 address; false for an IPv6 address, even one that maps an IPv4 address.
   public var isV4: Bool { if case .v4 = self { true } else { false } }
 
+  /// True for 127/8 and ::1.
   public var isLoopback: Bool {
     switch self {
     case .v4(let a): a >> 24 == 127
@@ -36,9 +40,12 @@ public enum IPAddress: Hashable, Sendable, BitwiseCopyable {
 
 /// An IP address and a port.
 public struct SocketAddress: Hashable, Sendable, BitwiseCopyable {
+  /// The IP address.
   public var ip: IPAddress
+  /// The port, in host byte order.
   public var port: UInt16
 
+  /// The port `port` at the address `ip`.
   @inlinable
   public init(ip: IPAddress, port: UInt16) {
     self.ip = ip

@@ -4,9 +4,11 @@ public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
   /// Nanoseconds since the clock's origin.
   public var nanoseconds: Int64
 
+  /// The moment so many nanoseconds after the clock's origin.
   @inlinable
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
+  /// The clock's origin.
   public static let zero = Timestamp(nanoseconds: 0)
   /// Later than every real moment: "never".
   public static let distantFuture = Timestamp(nanoseconds: .max)
@@ -16,6 +18,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
   /// Milliseconds since the clock's origin, rounded down.
   @inlinable public var milliseconds: Int64 { nanoseconds / 1_000_000 }
 
+  /// True when `a` is the earlier moment.
   @inlinable
   public static func < (a: Timestamp, b: Timestamp) -> Bool { a.nanoseconds < b.nanoseconds }
   /// Saturates at `distantFuture`, so that "never + anything" stays never.
@@ -24,33 +27,43 @@ public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
     let (sum, overflow) = a.nanoseconds.addingReportingOverflow(b.nanoseconds)
     return Timestamp(nanoseconds: overflow ? .max : sum)
   }
+  /// The moment `b` before `a`; wraps on overflow.
   @inlinable
   public static func - (a: Timestamp, b: TimeDelta) -> Timestamp {
     Timestamp(nanoseconds: a.nanoseconds &- b.nanoseconds)
   }
+  /// The time from `b` to `a`, negative when `a` is earlier; wraps on overflow.
   @inlinable
   public static func - (a: Timestamp, b: Timestamp) -> TimeDelta {
     TimeDelta(nanoseconds: a.nanoseconds &- b.nanoseconds)
   }
+  /// Moves `a` on by `b`; saturates at `distantFuture`.
   @inlinable
   public static func += (a: inout Timestamp, b: TimeDelta) { a = a + b }
 }
 
 /// A signed length of time in nanoseconds.
 public struct TimeDelta: Hashable, Comparable, Sendable, BitwiseCopyable {
+  /// Nanoseconds; negative for a time that goes back.
   public var nanoseconds: Int64
 
+  /// A time of so many nanoseconds.
   @inlinable
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
+  /// No time.
   public static let zero = TimeDelta(nanoseconds: 0)
 
+  /// A time of `n` nanoseconds.
   @inlinable
   public static func nanoseconds(_ n: Int64) -> TimeDelta { TimeDelta(nanoseconds: n) }
+  /// A time of `n` microseconds; traps on overflow.
   @inlinable
   public static func microseconds(_ n: Int64) -> TimeDelta { TimeDelta(nanoseconds: n * 1_000) }
+  /// A time of `n` milliseconds; traps on overflow.
   @inlinable
   public static func milliseconds(_ n: Int64) -> TimeDelta { TimeDelta(nanoseconds: n * 1_000_000) }
+  /// A time of `n` seconds; traps on overflow.
   @inlinable
   public static func seconds(_ n: Int64) -> TimeDelta { TimeDelta(nanoseconds: n * 1_000_000_000) }
   /// From fractional seconds; saturates at about ±292 years.
@@ -60,22 +73,30 @@ public struct TimeDelta: Hashable, Comparable, Sendable, BitwiseCopyable {
     TimeDelta(nanoseconds: Int64(max(-9.2e18, min(9.2e18, n * 1e9))))
   }
 
+  /// Whole microseconds, rounded towards zero.
   @inlinable public var microseconds: Int64 { nanoseconds / 1_000 }
+  /// Whole milliseconds, rounded towards zero.
   @inlinable public var milliseconds: Int64 { nanoseconds / 1_000_000 }
+  /// Seconds with their fraction.
   @inlinable public var seconds: Double { Double(nanoseconds) / 1e9 }
 
+  /// True when `a` is the shorter time; negative times come first.
   @inlinable
   public static func < (a: TimeDelta, b: TimeDelta) -> Bool { a.nanoseconds < b.nanoseconds }
+  /// The sum; wraps on overflow.
   @inlinable
   public static func + (a: TimeDelta, b: TimeDelta) -> TimeDelta {
     TimeDelta(nanoseconds: a.nanoseconds &+ b.nanoseconds)
   }
+  /// The difference; wraps on overflow.
   @inlinable
   public static func - (a: TimeDelta, b: TimeDelta) -> TimeDelta {
     TimeDelta(nanoseconds: a.nanoseconds &- b.nanoseconds)
   }
+  /// `n` times `a`; wraps on overflow.
   @inlinable
   public static func * (a: TimeDelta, n: Int64) -> TimeDelta { TimeDelta(nanoseconds: a.nanoseconds &* n) }
+  /// `a` divided by `n`, rounded towards zero; `n` must not be 0.
   @inlinable
   public static func / (a: TimeDelta, n: Int64) -> TimeDelta { TimeDelta(nanoseconds: a.nanoseconds / n) }
 }

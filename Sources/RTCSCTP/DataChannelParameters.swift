@@ -2,6 +2,7 @@ public import RTCWire
 
 /// Names a channel for as long as its transport lives; never used again.
 public struct DataChannelHandle: Hashable, Sendable, BitwiseCopyable {
+  /// A number that tells the transport's channels apart and means nothing else.
   public let value: UInt64
   init(_ value: UInt64) { self.value = value }
 }
@@ -10,14 +11,18 @@ public struct DataChannelHandle: Hashable, Sendable, BitwiseCopyable {
 public struct DataChannelParameters: Hashable, Sendable {
   /// At most 65,535 bytes of UTF-8.
   public var label: String
+  /// The subprotocol, at most 65,535 bytes of UTF-8; empty: none.
   public var `protocol`: String
+  /// True when messages are delivered in the order they were sent in.
   public var isOrdered: Bool
+  /// How hard the channel tries to deliver each message.
   public var reliability: DataChannelReliability
   /// RFC 8831 §6.4: 128, 256 (normal), 512 or 1024. Channels with more to send get turns in this proportion.
   public var priority: UInt16
   /// The stream both sides have agreed on by other means; nil: this side chooses one and tells the other (RFC 8832).
   public var negotiatedStream: StreamID?
 
+  /// Takes all values as they are; lengths are checked when the channel is opened.
   public init(
     label: String = "", protocol: String = "", isOrdered: Bool = true,
     reliability: DataChannelReliability = .reliable, priority: UInt16 = 256, negotiatedStream: StreamID? = nil
@@ -134,16 +139,21 @@ public struct DataChannelOptions: Hashable, Sendable {
   /// Of SCTP packets: what fits a DTLS record in a datagram of 1200 bytes, in whole words.
   public var packetSize = 1160
 
+  /// The defaults.
   public init() {}
 }
 
 /// What one step wants sent and said; reused, emptied by its owner.
 public struct DataChannelOutbox: ~Copyable {
+  /// SCTP packets to be sent, each in one DTLS record.
   public var packets = SCTPPackets()
+  /// What happened in the step, in order.
   public var events: [DataChannelEvent] = []
 
+  /// Neither packets nor events.
   public init() {}
 
+  /// Forgets packets and events and keeps the memory.
   public mutating func removeAll() {
     packets.removeAll()
     events.removeAll(keepingCapacity: true)
@@ -151,6 +161,7 @@ public struct DataChannelOutbox: ~Copyable {
 }
 
 extension DataChannelError: CustomStringConvertible {
+  /// What went wrong and, where something can be done about it, what to do.
   public var description: String {
     switch self {
     case .unknownChannel: "there is no such data channel"

@@ -22,6 +22,7 @@ public struct DataChannelTransport: ~Copyable {
 
   /// When `advance` must be called; `distantFuture` before the start and after the end.
   public internal(set) var nextDeadline = Timestamp.distantFuture
+  /// The limits and sizes that the transport was made with.
   public let options: DataChannelOptions
   /// What the peer did that no channel could carry: messages on streams without one, malformed control messages,
   /// refused channels, overlong messages.
@@ -48,6 +49,7 @@ public struct DataChannelTransport: ~Copyable {
   private var nextHandle: UInt64 = 0
   private var lastInput = Timestamp.zero
 
+  /// A transport that is not connected; `start` connects it.
   public init(options: DataChannelOptions = DataChannelOptions()) {
     self.options = options
     usableStreams = Int(options.maximumStreams)
@@ -180,8 +182,11 @@ public struct DataChannelTransport: ~Copyable {
 
   // MARK: Looking
 
+  /// The state of the channel; `closed` for a handle without one.
   public func state(of handle: DataChannelHandle) -> DataChannelState { channels[handle]?.state ?? .closed }
+  /// The stream that the channel runs on; nil before it has one and for a handle without a channel.
   public func stream(of handle: DataChannelHandle) -> StreamID? { channels[handle]?.stream }
+  /// What the channel was opened with; nil for a handle without a channel.
   public func parameters(of handle: DataChannelHandle) -> DataChannelParameters? { channels[handle]?.parameters }
   /// Bytes of messages that SCTP has not taken yet; it takes up to `DataChannelOptions.sendBuffer` in all.
   public func bufferedAmount(of handle: DataChannelHandle) -> Int { channels[handle]?.bufferedAmount ?? 0 }

@@ -3,9 +3,12 @@ public struct SCTPPackets: ~Copyable {
   private var bytes: [UInt8] = []
   private var ends: [Int] = []
 
+  /// No packets.
   public init() {}
 
+  /// The number of packets.
   public var count: Int { ends.count }
+  /// True when there are no packets.
   public var isEmpty: Bool { ends.isEmpty }
 
   /// The bytes of packet `index`.

@@ -7,6 +7,7 @@ public struct SRTPSession: ~Copyable {
   /// The free bytes that must follow a packet to be protected; more than any profile adds.
   public static let headroom = 32
 
+  /// The profile of both directions.
   public let profile: SRTPProfile
   private let outbound: SRTPContext
   private let inbound: SRTPContext

@@ -16,11 +16,14 @@ public import RTCPrimitives
 /// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 /// ```
 public struct DataChannelOpen: Hashable, Sendable {
+  /// The message type on the wire (RFC 8832 §8.2.1).
   public static let messageType: UInt8 = 3
   /// The bytes before the label.
   public static let headerSize = 12
 
+  /// False when messages may overtake each other: the highest bit of the channel type.
   public var isOrdered: Bool
+  /// How hard the channel tries to deliver each message: the rest of the channel type, and its parameter.
   public var reliability: DataChannelReliability
   /// RFC 8831 §6.4: 128 below normal, 256 normal, 512 high, 1024 extra high.
   public var priority: UInt16
@@ -29,6 +32,7 @@ public struct DataChannelOpen: Hashable, Sendable {
   /// At most 65,535 bytes of UTF-8; empty: none.
   public var `protocol`: String
 
+  /// Takes all values as they are; `write` traps when label or protocol is too long.
   public init(
     isOrdered: Bool = true, reliability: DataChannelReliability = .reliable, priority: UInt16 = 256,
     label: String = "", protocol: String = ""

@@ -20,16 +20,19 @@ public import RTCPrimitives
 public struct FullIntraRequest: ~Escapable {
   /// One stream a key frame is wanted on.
   public struct Entry: Hashable, Sendable, BitwiseCopyable {
+    /// The stream a key frame is wanted on.
     public var media: SSRC
     /// Goes up by one, wrapping, with each new request; a repetition of a request keeps it.
     public var commandSequenceNumber: UInt8
 
+    /// A request for a key frame of `media`.
     public init(media: SSRC, commandSequenceNumber: UInt8) {
       self.media = media
       self.commandSequenceNumber = commandSequenceNumber
     }
   }
 
+  /// The SSRC of the packet's sender.
   public let sender: SSRC
   private let entries: Span<UInt8>
 
@@ -43,6 +46,7 @@ public struct FullIntraRequest: ~Escapable {
     entries = information
   }
 
+  /// The number of streams a key frame is wanted on, at least 1.
   public var count: Int { entries.count / 8 }
 
   /// Entry `index`, which must be below `count`.

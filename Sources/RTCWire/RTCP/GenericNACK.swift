@@ -18,7 +18,9 @@ public import RTCPrimitives
 ///
 /// PID is a missing packet, bit i of BLP (from the lowest, counting from 1) says that PID + i is missing too.
 public struct GenericNACK: ~Escapable {
+  /// The SSRC of the packet's sender.
   public let sender: SSRC
+  /// The stream whose packets are missing.
   public let media: SSRC
   private let pairs: Span<UInt8>
   private var offset = 0

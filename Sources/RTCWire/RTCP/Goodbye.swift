@@ -15,6 +15,7 @@ public import RTCPrimitives
 /// ```
 public struct Goodbye: ~Escapable {
   private let bytes: Span<UInt8>
+  /// The number of sources, 0…31.
   public let count: Int
 
   /// Nil when `packet` is no goodbye or too short for the sources it promises.

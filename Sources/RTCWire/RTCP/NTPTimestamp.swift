@@ -12,8 +12,10 @@ public import RTCPrimitives
 /// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 /// ```
 public struct NTPTimestamp: Hashable, Sendable, BitwiseCopyable {
+  /// The 64 bits on the wire: seconds in the upper half, their fraction in units of 2⁻³² s in the lower.
   public var value: UInt64
 
+  /// The time with these 64 bits.
   public init(_ value: UInt64) { self.value = value }
 
   /// From a time since 1970-01-01 00:00 UTC; wraps in 2036 as the format does.
@@ -32,8 +34,10 @@ public struct NTPTimestamp: Hashable, Sendable, BitwiseCopyable {
 
 /// The middle 32 bits of an NTP timestamp (RFC 3550 §4): seconds in 16.16 fixed point, wrapping every 18 hours.
 public struct CompactNTPTimestamp: Hashable, Sendable, BitwiseCopyable {
+  /// The 32 bits on the wire: seconds modulo 65,536 in the upper half, their fraction in units of 2⁻¹⁶ s in the lower.
   public var value: UInt32
 
+  /// The time with these 32 bits.
   public init(_ value: UInt32) { self.value = value }
 
   /// The time from `earlier` to this one, within ±9 hours.

@@ -60,6 +60,7 @@ public struct RTCPPacket: ~Escapable {
     static let extendedReport: UInt8 = 207
   }
 
+  /// What the packet is.
   public let kind: RTCPPacketKind
   /// The five bits after the padding bit: a number of blocks, or the feedback format.
   public let count: Int

@@ -22,6 +22,7 @@ public import RTCPrimitives
 public struct ReceiverEstimatedMaximumBitRate: ~Escapable {
   private static let identifier: UInt32 = 0x5245_4D42
 
+  /// The SSRC of the packet's sender.
   public let sender: SSRC
   /// Rates beyond 2⁶³−1 bit/s, which the format can express, are given as that.
   public let bitRate: BitRate

@@ -16,8 +16,10 @@ public struct ReceiverReport: Hashable, Sendable, BitwiseCopyable {
   /// The body's length without report blocks.
   static let fixedSize = 4
 
+  /// The SSRC of the report's sender.
   public var sender: SSRC
 
+  /// A report by `sender`; its blocks are given to `write`.
   public init(sender: SSRC) { self.sender = sender }
 
   /// Nil when `packet` is no receiver report or too short for what it promises.

@@ -20,10 +20,12 @@ public import RTCPrimitives
 /// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 /// ```
 public struct ReportBlock: Hashable, Sendable, BitwiseCopyable {
+  /// The length of a block in bytes.
   public static let size = 24
   /// The most blocks one report can carry.
   public static let maximumCount = 31
 
+  /// The stream that the block reports on.
   public var source: SSRC
   /// Lost since the previous report, in 1/256.
   public var fractionLost: UInt8
@@ -38,6 +40,7 @@ public struct ReportBlock: Hashable, Sendable, BitwiseCopyable {
   /// Between receiving that report and sending this block; carried in units of 1/65,536 s.
   public var delaySinceLastSenderReport: TimeDelta
 
+  /// Takes all values as they are; `write` clamps `cumulativeLost` to 24 bits and the delay to 0…18 h.
   public init(
     source: SSRC, fractionLost: UInt8, cumulativeLost: Int32, highestSequenceNumber: UInt32, jitter: UInt32,
     lastSenderReport: CompactNTPTimestamp, delaySinceLastSenderReport: TimeDelta
@@ -63,6 +66,7 @@ public struct ReportBlock: Hashable, Sendable, BitwiseCopyable {
     delaySinceLastSenderReport = CompactNTPTimestamp.interval(bytes.networkOrder32(at: 20))
   }
 
+  /// Writes the block, 24 bytes.
   @_lifetime(writer: copy writer)
   public func write(into writer: inout ByteWriter) {
     writer.write(source.value)
@@ -86,6 +90,7 @@ public struct ReportBlock: Hashable, Sendable, BitwiseCopyable {
 /// The report blocks of a sender or receiver report, read in place.
 public struct ReportBlocks: ~Escapable {
   private let bytes: Span<UInt8>
+  /// The number of blocks, 0…31.
   public let count: Int
 
   /// Nil when `packet` is no report or too short for the blocks it promises.

@@ -25,15 +25,18 @@ public struct SenderReport: Hashable, Sendable, BitwiseCopyable {
   /// The body's length without report blocks.
   static let fixedSize = 24
 
+  /// The SSRC of the stream that the report is on.
   public var sender: SSRC
   /// The moment of the report on the wall clock, and the same moment on the media clock.
   public var ntpTime: NTPTimestamp
+  /// The moment of `ntpTime` on the stream's media clock.
   public var rtpTime: RTPTimestamp
   /// Packets sent since the stream began, modulo 2³².
   public var packetCount: UInt32
   /// Payload bytes sent since the stream began, modulo 2³².
   public var octetCount: UInt32
 
+  /// A report on the stream `sender`; its blocks are given to `write`.
   public init(
     sender: SSRC, ntpTime: NTPTimestamp, rtpTime: RTPTimestamp, packetCount: UInt32, octetCount: UInt32
   ) {

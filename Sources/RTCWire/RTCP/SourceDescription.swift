@@ -14,6 +14,7 @@ public import RTCPrimitives
 /// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 /// ```
 public struct SourceDescription: Hashable, Sendable {
+  /// The source that the name belongs to.
   public var source: SSRC
   /// At most 255 bytes of UTF-8.
   public let canonicalName: String
@@ -57,6 +58,7 @@ public struct SourceDescription: Hashable, Sendable {
   /// The whole packet's length.
   public var size: Int { RTCPPacket.headerSize + bodySize }
 
+  /// Writes the whole packet, `size` bytes.
   @_lifetime(writer: copy writer)
   public func write(into writer: inout ByteWriter) {
     writer.writeRTCPHeader(type: RTCPPacket.TypeCode.sourceDescription, count: 1, bodySize: bodySize)

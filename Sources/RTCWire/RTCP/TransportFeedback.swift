@@ -30,11 +30,13 @@ public import RTCPrimitives
 public struct TransportFeedback: ~Escapable {
   /// What became of one packet.
   public struct Status: Hashable, Sendable, BitwiseCopyable {
+    /// The packet's number among all packets of the transport.
     public var sequenceNumber: TransportSequenceNumber
     /// When it arrived on the receiver's clock, a multiple of 250 µs since an unknown origin; nil when it has not.
     /// The reference time behind it wraps every 12 days.
     public var arrival: TimeDelta?
 
+    /// The fate of one packet; a nil arrival says that it has not arrived.
     public init(sequenceNumber: TransportSequenceNumber, arrival: TimeDelta?) {
       self.sequenceNumber = sequenceNumber
       self.arrival = arrival
@@ -47,8 +49,11 @@ public struct TransportFeedback: ~Escapable {
   /// The length of the feedback information before the chunks.
   static let fixedSize = 8
 
+  /// The SSRC of the packet's sender.
   public let sender: SSRC
+  /// The SSRC in the media source field; the feedback is on the packets of all streams all the same.
   public let media: SSRC
+  /// The number of the first packet reported on.
   public let baseSequenceNumber: TransportSequenceNumber
   /// How many packets are reported on, lost ones included: 1…65,535.
   public let statusCount: Int

@@ -3,9 +3,12 @@ public import RTCPrimitives
 extension TransportFeedback {
   /// A packet that arrived, for the receiver to report.
   public struct Arrival: Hashable, Sendable, BitwiseCopyable {
+    /// The packet's number among all packets of the transport.
     public var sequenceNumber: TransportSequenceNumber
+    /// When the packet arrived; sent in units of 250 µs, rounded down.
     public var time: Timestamp
 
+    /// The arrival of packet `sequenceNumber` at `time`.
     public init(sequenceNumber: TransportSequenceNumber, time: Timestamp) {
       self.sequenceNumber = sequenceNumber
       self.time = time

@@ -15,10 +15,12 @@ public import RTCPrimitives
 /// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 /// ```
 public struct AbsoluteCaptureTime: Hashable, Sendable, BitwiseCopyable {
+  /// The moment of capture on the capturer's NTP clock.
   public var captured: NTPTimestamp
   /// The capturer's NTP clock minus the sender's, in units of 2⁻³² s; nil when the sender does not know it.
   public var clockOffset: Int64?
 
+  /// An element of 8 bytes, or of 16 with `clockOffset`.
   public init(captured: NTPTimestamp, clockOffset: Int64? = nil) {
     self.captured = captured
     self.clockOffset = clockOffset
@@ -34,6 +36,7 @@ public struct AbsoluteCaptureTime: Hashable, Sendable, BitwiseCopyable {
   /// The length on the wire: 8 or 16.
   public var size: Int { clockOffset == nil ? 8 : 16 }
 
+  /// Writes the element's data, `size` bytes.
   @_lifetime(writer: copy writer)
   public func write(into writer: inout ByteWriter) {
     writer.write(captured.value)

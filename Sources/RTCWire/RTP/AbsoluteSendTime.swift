@@ -12,6 +12,7 @@ public import RTCPrimitives
 ///
 /// 6.18 fixed-point seconds, about 3.8 µs a unit; wraps every 64 s, so only differences mean anything.
 public struct AbsoluteSendTime: Hashable, Sendable, BitwiseCopyable {
+  /// The length of the element's data in bytes.
   public static let size = 3
   /// Stands where the real time is patched in later.
   public static let placeholder = AbsoluteSendTime(0)
@@ -22,6 +23,7 @@ public struct AbsoluteSendTime: Hashable, Sendable, BitwiseCopyable {
   /// Takes the low 24 bits of `value`.
   public init(_ value: UInt32) { self.value = value & 0xFF_FFFF }
 
+  /// The moment in units of 2⁻¹⁸ s, rounded down, modulo 64 s.
   public init(_ time: Timestamp) {
     let period: Int64 = 64_000_000_000
     let remainder = time.nanoseconds % period
@@ -41,6 +43,7 @@ public struct AbsoluteSendTime: Hashable, Sendable, BitwiseCopyable {
     return .nanoseconds((units * 1_000_000_000) >> 18)
   }
 
+  /// Writes the element's data, three bytes.
   @_lifetime(writer: copy writer)
   public func write(into writer: inout ByteWriter) { writer.writeUInt24(value) }
 }

@@ -9,12 +9,15 @@ public import RTCPrimitives
 /// +-+-+-+-+-+-+-+-+
 /// ```
 public struct AudioLevelIndication: Hashable, Sendable, BitwiseCopyable {
+  /// The length of the element's data in bytes, as it is written.
   public static let size = 1
 
+  /// How loud the packet's audio is.
   public let level: AudioLevel
   /// V: the packet is believed to hold speech.
   public let hasVoice: Bool
 
+  /// The indication of this level, with the V bit as `hasVoice` says.
   public init(level: AudioLevel, hasVoice: Bool) {
     self.level = level
     self.hasVoice = hasVoice
@@ -26,6 +29,7 @@ public struct AudioLevelIndication: Hashable, Sendable, BitwiseCopyable {
     self.init(level: AudioLevel(attenuation: data[0] & 0x7F), hasVoice: data[0] & 0x80 != 0)
   }
 
+  /// Writes the element's data, one byte.
   @_lifetime(writer: copy writer)
   public func write(into writer: inout ByteWriter) { writer.write((hasVoice ? 0x80 : 0) | level.attenuation) }
 }

@@ -14,6 +14,7 @@ public import RTCPrimitives
 ///
 /// Primaries, transfer and matrix are code points of ITU-T H.273; h and v say where chroma samples lie (0: unsaid).
 public struct ColorSpaceDescription: Hashable, Sendable, BitwiseCopyable {
+  /// Which values the samples take.
   public enum Range: UInt8, Hashable, Sendable, BitwiseCopyable {
     case unsaid = 0
     case limited = 1
@@ -22,19 +23,27 @@ public struct ColorSpaceDescription: Hashable, Sendable, BitwiseCopyable {
     case derived = 3
   }
 
+  /// The length of the element's data in bytes, without HDR metadata.
   public static let size = 4
+  /// ITU-R BT.709 in limited range.
   public static let bt709Limited = ColorSpaceDescription(primaries: 1, transfer: 1, matrix: 1, range: .limited)
   /// With the transfer of sRGB, as Chromium describes a canvas.
   public static let bt709Full = ColorSpaceDescription(primaries: 1, transfer: 13, matrix: 1, range: .full)
+  /// ITU-R BT.601 with 525 lines (SMPTE 170M) in limited range.
   public static let bt601Limited = ColorSpaceDescription(primaries: 6, transfer: 6, matrix: 6, range: .limited)
 
+  /// `ColourPrimaries` (ITU-T H.273 §8.1); 1 = BT.709.
   public var primaries: UInt8
+  /// `TransferCharacteristics` (ITU-T H.273 §8.2); 1 = BT.709, 13 = sRGB.
   public var transfer: UInt8
+  /// `MatrixCoefficients` (ITU-T H.273 §8.3); 1 = BT.709.
   public var matrix: UInt8
+  /// Which values the samples take.
   public var range: Range
   /// h and v, 0…15.
   private var chromaSiting: UInt8 = 0
 
+  /// A description that says nothing of where chroma samples lie.
   public init(primaries: UInt8, transfer: UInt8, matrix: UInt8, range: Range) {
     self.primaries = primaries
     self.transfer = transfer
@@ -50,6 +59,7 @@ public struct ColorSpaceDescription: Hashable, Sendable, BitwiseCopyable {
     chromaSiting = data[3] & 0x0F
   }
 
+  /// Writes the element's data, four bytes.
   @_lifetime(writer: copy writer)
   public func write(into writer: inout ByteWriter) {
     writer.write(primaries)

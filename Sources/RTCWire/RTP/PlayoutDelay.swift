@@ -11,6 +11,7 @@ public import RTCPrimitives
 /// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 /// ```
 public struct PlayoutDelay: Hashable, Sendable, BitwiseCopyable {
+  /// The length of the element's data in bytes.
   public static let size = 3
   /// The longest delay that can be asked for: 40.95 s.
   public static let longest = TimeDelta.milliseconds(40_950)
@@ -34,9 +35,12 @@ public struct PlayoutDelay: Hashable, Sendable, BitwiseCopyable {
 
   private init(packed: UInt32) { self.packed = packed }
 
+  /// The least delay, a multiple of 10 ms in 0…`longest`.
   public var minimum: TimeDelta { .milliseconds(Int64(packed >> 12) * 10) }
+  /// The largest delay, a multiple of 10 ms in `minimum`…`longest`.
   public var maximum: TimeDelta { .milliseconds(Int64(packed & 0xFFF) * 10) }
 
+  /// Writes the element's data, three bytes.
   @_lifetime(writer: copy writer)
   public func write(into writer: inout ByteWriter) { writer.writeUInt24(packed) }
 

@@ -24,10 +24,15 @@ public struct RTPHeader: Hashable, Sendable {
   /// The length of a header without contributing sources or extensions.
   public static let fixedSize = 12
 
+  /// M: its meaning is the payload format's; for video, the last packet of a frame.
   public let marker: Bool
+  /// PT: the payload's format, 0…127.
   public let payloadType: PayloadType
+  /// The packet's number in its stream.
   public let sequenceNumber: SequenceNumber
+  /// When the payload was sampled, in units of the payload's clock rate.
   public let timestamp: RTPTimestamp
+  /// The stream that the packet belongs to.
   public let ssrc: SSRC
   /// The "defined by profile" field of the extension block; nil when the packet has no block.
   public let extensionProfile: UInt16?
@@ -75,6 +80,7 @@ public struct RTPHeader: Hashable, Sendable {
 }
 
 extension RTPHeader: CustomStringConvertible {
+  /// The fields in one line for logs, with the payload's length in bytes.
   public var description: String {
     "RTP pt=\(payloadType.value) seq=\(sequenceNumber.value) ts=\(timestamp.value) ssrc=\(ssrc.value)"
       + "\(marker ? " marker" : "") payload=\(payload.count)"

@@ -8,6 +8,7 @@ public struct RTPHeaderExtensionMap: Hashable, Sendable {
   /// True when some identifier does not fit the one-byte form (1…14): blocks are then written in the two-byte form.
   public private(set) var needsTwoByteForm = false
 
+  /// No identifiers.
   public init() {}
 
   /// Maps each of `uris` to the identifiers 1, 2, 3, … in order, as an offerer does.
@@ -15,6 +16,7 @@ public struct RTPHeaderExtensionMap: Hashable, Sendable {
     for (index, uri) in uris.enumerated() { self[uri] = UInt8(index + 1) }
   }
 
+  /// True when no extension has an identifier.
   public var isEmpty: Bool { ids.allSatisfy { $0 == 0 } }
 
   /// The identifier of `uri`, nil when it is not negotiated. Setting takes the identifier away from whatever had it;
@@ -45,7 +47,9 @@ public struct RTPHeaderExtensionMap: Hashable, Sendable {
     uris[Int(id)] = uri
   }
 
+  /// Equal when the same extensions have the same identifiers.
   public static func == (a: Self, b: Self) -> Bool { a.ids == b.ids }
+  /// Hashes the identifiers of all extensions.
   public func hash(into hasher: inout Hasher) { hasher.combine(ids) }
 }
 

@@ -3,20 +3,30 @@ import RTCPrimitives
 /// The header extensions of one packet to be sent. Those that are nil, or that the map gives no identifier, are left out.
 /// Trivial to copy; writing allocates nothing.
 public struct RTPOutgoingExtensions: Sendable, BitwiseCopyable {
+  /// The mid of the packet's m-section (RFC 9143 §15).
   public var mid: RTPStreamID?
+  /// The packet's RTP stream (RFC 8852 §3.1).
   public var rid: RTPStreamID?
+  /// The RTP stream that a retransmission repairs (RFC 8852 §3.2).
   public var repairedRid: RTPStreamID?
   /// Usually `.placeholder`, patched by `RTPLateFields` at the moment of sending.
   public var absSendTime: AbsoluteSendTime?
   /// Usually `.placeholder`, patched by `RTPLateFields` at the moment of sending.
   public var transportSequenceNumber: TransportSequenceNumber?
+  /// What the video shows.
   public var contentType: VideoContentType?
+  /// The bounds of the delay between capture and display.
   public var playoutDelay: PlayoutDelay?
+  /// How the picture is to be turned for display.
   public var orientation: VideoOrientation?
+  /// When the packet's first sample was captured.
   public var captureTime: AbsoluteCaptureTime?
+  /// How loud the packet's audio is (RFC 6464).
   public var audioLevel: AudioLevelIndication?
+  /// What the picture's samples mean; on the last packet of a key frame.
   public var colorSpace: ColorSpaceDescription?
 
+  /// No extensions.
   public init() {}
 
   /// The length of all elements before padding; 0 when none is written.

@@ -5,13 +5,20 @@ public import RTCPrimitives
 ///
 /// The block is in the one-byte form, or in the two-byte form when the map holds an identifier over 14.
 public struct RTPOutgoingHeader: Sendable, BitwiseCopyable {
+  /// M: its meaning is the payload format's; for video, the last packet of a frame.
   public var marker: Bool
+  /// PT: the payload's format, 0…127.
   public var payloadType: PayloadType
+  /// The packet's number in its stream.
   public var sequenceNumber: SequenceNumber
+  /// When the payload was sampled, in units of the payload's clock rate.
   public var timestamp: RTPTimestamp
+  /// The stream that the packet belongs to.
   public var ssrc: SSRC
+  /// The header extensions to write, as far as they are negotiated.
   public var extensions: RTPOutgoingExtensions
 
+  /// A header without contributing sources.
   public init(
     payloadType: PayloadType, sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, ssrc: SSRC,
     marker: Bool = false, extensions: RTPOutgoingExtensions = RTPOutgoingExtensions()

@@ -35,6 +35,7 @@ public struct RTPStreamID: Hashable, Sendable, BitwiseCopyable {
   /// The length in bytes, 1…16.
   public var count: Int { Int(size) }
 
+  /// Writes the element's data, `count` bytes.
   @_lifetime(writer: copy writer)
   public func write(into writer: inout ByteWriter) {
     for index in 0..<count { writer.write(byte(index)) }

@@ -10,10 +10,13 @@ public import RTCPrimitives
 /// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-
 /// ```
 public struct RTXPayloadHeader: Hashable, Sendable, BitwiseCopyable {
+  /// The header's length in bytes.
   public static let size = 2
 
+  /// The sequence number that the repeated packet has in its own stream.
   public var originalSequenceNumber: SequenceNumber
 
+  /// The header of a repetition of the packet with this number.
   public init(originalSequenceNumber: SequenceNumber) { self.originalSequenceNumber = originalSequenceNumber }
 
   /// Nil when the payload is too short, as it is in a packet of padding only. What follows `size` bytes is the
@@ -23,6 +26,7 @@ public struct RTXPayloadHeader: Hashable, Sendable, BitwiseCopyable {
     originalSequenceNumber = SequenceNumber(payload.networkOrder16(at: 0))
   }
 
+  /// Writes the header, two bytes; the original payload follows.
   @_lifetime(writer: copy writer)
   public func write(into writer: inout ByteWriter) { writer.write(originalSequenceNumber.value) }
 }

@@ -7,6 +7,7 @@ public enum VideoContentType: UInt8, Hashable, Sendable, BitwiseCopyable {
   /// A screen: the viewer should prefer sharpness and low delay.
   case screenshare = 1
 
+  /// The length of the element's data in bytes.
   public static let size = 1
 
   /// The data of a header extension element; nil unless they are one byte. Bits formerly used are ignored.
@@ -15,6 +16,7 @@ public enum VideoContentType: UInt8, Hashable, Sendable, BitwiseCopyable {
     self = data[0] & 1 == 1 ? .screenshare : .unspecified
   }
 
+  /// Writes the element's data, one byte.
   @_lifetime(writer: copy writer)
   public func write(into writer: inout ByteWriter) { writer.write(rawValue) }
 }

@@ -10,7 +10,9 @@ public import RTCPrimitives
 /// +-+-+-+-+-+-+-+-+
 /// ```
 public struct VideoOrientation: Hashable, Sendable, BitwiseCopyable {
+  /// The length of the element's data in bytes.
   public static let size = 1
+  /// Neither turned nor mirrored, and not from a camera on the back.
   public static let upright = VideoOrientation(rotation: .none)
 
   /// The clockwise turn the viewer makes before display.
@@ -20,6 +22,7 @@ public struct VideoOrientation: Hashable, Sendable, BitwiseCopyable {
   /// C: the picture comes from a camera on the back of the device.
   public var isBackCamera: Bool
 
+  /// An orientation of these three values.
   public init(rotation: VideoRotation, isFlipped: Bool = false, isBackCamera: Bool = false) {
     self.rotation = rotation
     self.isFlipped = isFlipped
@@ -32,6 +35,7 @@ public struct VideoOrientation: Hashable, Sendable, BitwiseCopyable {
     self.init(rotation: rotation, isFlipped: data[0] & 4 != 0, isBackCamera: data[0] & 8 != 0)
   }
 
+  /// Writes the element's data, one byte.
   @_lifetime(writer: copy writer)
   public func write(into writer: inout ByteWriter) {
     writer.write((isBackCamera ? 8 : 0) | (isFlipped ? 4 : 0) | UInt8(rotation.rawValue / 90))

@@ -16,31 +16,40 @@ public struct CandidateDescription: Hashable, Sendable {
   public var foundation: String
   /// 1 = RTP (and everything muxed with it), 2 = RTCP; 1…256.
   public var component: UInt16
+  /// What carries datagrams to the candidate.
   public var transport: Transport
+  /// 1…2³²−1 on parsing; RFC 8445 §5.1.2 permits up to 2³¹−1.
   public var priority: UInt32
+  /// Where the candidate is reached.
   public var address: Address
+  /// The port at `address`.
   public var port: UInt16
+  /// How the candidate was found (`typ`).
   public var kind: ICECandidateKind
   /// The base of a reflexive or relayed candidate; for diagnosis only.
   public var related: Related?
   /// The generation of credentials it belongs to, when said.
   public var usernameFragment: String?
 
+  /// The transports that a candidate can have.
   public enum Transport: Hashable, Sendable {
     case udp
     case tcp(TCPType)
   }
 
+  /// Who opens a TCP connection (RFC 6544 §4.5); the raw value is the word after `tcptype`.
   public enum TCPType: String, Hashable, Sendable {
     case active, passive
     case simultaneousOpen = "so"
   }
 
+  /// An IP address or a host name.
   public enum Address: Hashable, Sendable, CustomStringConvertible {
     case ip(IPAddress)
     /// A host name still to be resolved: mDNS (`….local`) or any other FQDN.
     case name(String)
 
+    /// The address or the name, as it stands in SDP.
     public var description: String {
       switch self {
       case .ip(let ip): ip.description
@@ -49,15 +58,20 @@ public struct CandidateDescription: Hashable, Sendable {
     }
   }
 
+  /// A related address and port (`raddr`, `rport`).
   public struct Related: Hashable, Sendable {
+    /// The address after `raddr`.
     public var address: Address
+    /// The port after `rport`; 0 when it is not said.
     public var port: UInt16
+    /// The port `port` at `address`.
     public init(address: Address, port: UInt16) {
       self.address = address
       self.port = port
     }
   }
 
+  /// Takes all values as they are; nothing is checked.
   public init(
     foundation: String, component: UInt16 = 1, transport: Transport = .udp, priority: UInt32, address: Address,
     port: UInt16, kind: ICECandidateKind, related: Related? = nil, usernameFragment: String? = nil

@@ -1,9 +1,12 @@
 /// The value of an `a=fmtp` line: `name=value` pairs between semicolons for most formats, free text for a few.
 public struct FormatParameters: Hashable, Sendable {
+  /// The value as written, without the payload type.
   public var text: String
 
+  /// Takes the value of an `a=fmtp` line without the payload type.
   public init(_ text: String = "") { self.text = text }
 
+  /// True when there are no parameters.
   public var isEmpty: Bool { text.isEmpty }
 
   /// The value of the first parameter of that name, without regard to case.

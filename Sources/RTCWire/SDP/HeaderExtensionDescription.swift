@@ -4,10 +4,12 @@ public struct HeaderExtensionDescription: Hashable, Sendable {
   public var id: UInt16
   /// As seen by the side whose description says it; nil means the m-section's own.
   public var direction: MediaDirection?
+  /// What the identifier stands for; need not be known here.
   public var uri: String
   /// What follows the URI, as written.
   public var attributes: String
 
+  /// Takes all values as they are; nothing is checked.
   public init(id: UInt16, direction: MediaDirection? = nil, uri: String, attributes: String = "") {
     self.id = id
     self.direction = direction

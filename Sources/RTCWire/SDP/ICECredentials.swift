@@ -1,6 +1,8 @@
 /// A username fragment and password of ICE (RFC 8445 §5.3, as text RFC 8839 §5.4).
 public struct ICECredentials: Hashable, Sendable {
+  /// `a=ice-ufrag`: 4…256 ice-chars when well-formed.
   public let usernameFragment: String
+  /// `a=ice-pwd`: 22…256 ice-chars when well-formed.
   public let password: String
 
   /// Takes what it is given; `isWellFormed` says whether it is any use.

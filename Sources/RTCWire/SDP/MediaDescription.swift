@@ -2,6 +2,7 @@ public import RTCPrimitives
 
 /// One m-section (RFC 8866 §5.14 and the attributes that RFC 8829 uses).
 public struct MediaDescription: Hashable, Sendable {
+  /// What the m-section carries: the first word of the m-line.
   public var kind: Kind
   /// 0 = rejected or stopped, unless `isBundleOnly`.
   public var port: UInt16
@@ -11,22 +12,33 @@ public struct MediaDescription: Hashable, Sendable {
   public var formats: [String]
   /// `c=`, such as `IN IP4 0.0.0.0`.
   public var connection: String?
+  /// The `b=` lines, at most eight on parsing.
   public var bandwidths: [Bandwidth] = []
+  /// `a=mid` (RFC 5888 §4): the m-section's name in bundles and with candidates; nil when it has none.
   public var mid: String?
   /// As seen by the side whose description this is.
   public var direction: MediaDirection = .sendrecv
+  /// ICE, DTLS and candidates: how the m-section's packets travel.
   public var transport = TransportAttributes()
   /// `a=rtcp`, such as `9 IN IP4 0.0.0.0`.
   public var rtcp: String?
+  /// `a=rtcp-mux`: RTP and RTCP share a port (RFC 5761 §5.1.1).
   public var usesRTCPMux = false
+  /// `a=rtcp-rsize`: RTCP packets may come without a report before them (RFC 5506 §5).
   public var allowsReducedSizeRTCP = false
+  /// `a=bundle-only`: a port of 0 does not reject the m-section (RFC 9143 §6).
   public var isBundleOnly = false
+  /// `a=extmap-allow-mixed`: one-byte and two-byte header extensions may both occur (RFC 8285 §6).
   public var allowsMixedHeaderExtensions = false
+  /// The `a=extmap` lines, in order.
   public var headerExtensions: [HeaderExtensionDescription] = []
   /// Those of `formats` whose meaning is known, in the same order.
   public var payloads: [PayloadFormat] = []
+  /// The `a=msid` lines, in order and without repeats (RFC 8830).
   public var streamIdentifiers: [MediaStreamIdentifier] = []
+  /// The `a=ssrc-group` lines, in order.
   public var sourceGroups: [MediaSourceGroup] = []
+  /// What the `a=ssrc` lines say, one element for each source.
   public var sources: [MediaSource] = []
   /// `a=rid` values as written (RFC 8851).
   public var restrictions: [String] = []
@@ -34,14 +46,17 @@ public struct MediaDescription: Hashable, Sendable {
   public var simulcast: String?
   /// RFC 8841.
   public var sctpPort: UInt16?
+  /// `a=max-message-size` in bytes, 0 for any size (RFC 8841 §6); nil when it is not said.
   public var maxMessageSize: UInt64?
   /// Everything else, in its order.
   public var otherAttributes: [OtherAttribute] = []
 
+  /// What an m-section carries.
   public enum Kind: Hashable, Sendable {
     case audio, video, application
     case other(String)
 
+    /// The kind that `name`, the first word of an m-line, stands for.
     public init(_ name: String) {
       switch name {
       case "audio": self = .audio
@@ -51,6 +66,7 @@ public struct MediaDescription: Hashable, Sendable {
       }
     }
 
+    /// The first word of the m-line.
     public var name: String {
       switch self {
       case .audio: "audio"
@@ -63,14 +79,18 @@ public struct MediaDescription: Hashable, Sendable {
 
   /// `b=`: `AS` in kbit/s, `TIAS` in bit/s, others kept by name.
   public struct Bandwidth: Hashable, Sendable {
+    /// The word before the colon, such as `AS` or `TIAS`.
     public var type: String
+    /// The bandwidth, in the unit that `type` implies.
     public var value: UInt64
+    /// The bandwidth `value` in the unit of `type`.
     public init(type: String, value: UInt64) {
       self.type = type
       self.value = value
     }
   }
 
+  /// An m-section with the given m-line and no attributes.
   public init(kind: Kind, port: UInt16 = 9, proto: String = "UDP/TLS/RTP/SAVPF", formats: [String]) {
     self.kind = kind
     self.port = port
@@ -81,6 +101,7 @@ public struct MediaDescription: Hashable, Sendable {
   /// True when the section is turned off, rather than merely waiting for its bundle.
   public var isRejected: Bool { port == 0 && !isBundleOnly }
 
+  /// The format of payload type `type`; nil when the m-section does not describe it.
   public func payload(_ type: PayloadType) -> PayloadFormat? { payloads.first { $0.payloadType == type } }
 
   /// The payload type whose packets repeat those of `type`, if there is one.
@@ -91,9 +112,11 @@ public struct MediaDescription: Hashable, Sendable {
 
 /// An attribute that has no field of its own.
 public struct OtherAttribute: Hashable, Sendable {
+  /// What stands before the colon.
   public var name: String
   /// Nil for a property attribute.
   public var value: String?
+  /// The attribute `a=name:value`, or `a=name` without a value.
   public init(name: String, value: String? = nil) {
     self.name = name
     self.value = value

@@ -4,8 +4,10 @@ public import RTCPrimitives
 public struct MediaStreamIdentifier: Hashable, Sendable {
   /// `-` when the track is in no stream.
   public var stream: String
+  /// The track's identifier (`appdata`); nil when it is not said.
   public var track: String?
 
+  /// The track `track` of the stream `stream`.
   public init(stream: String, track: String?) {
     self.stream = stream
     self.track = track
@@ -22,10 +24,14 @@ public struct MediaStreamIdentifier: Hashable, Sendable {
 
 /// What `a=ssrc` lines say of one synchronisation source (RFC 5576 §4.1).
 public struct MediaSource: Hashable, Sendable {
+  /// The source that is described.
   public var ssrc: SSRC
+  /// The source's canonical name (RFC 5576 §6.1); nil when it is not said.
   public var cname: String?
+  /// The stream and track given by `msid`; nil when they are not said.
   public var streamIdentifier: MediaStreamIdentifier?
 
+  /// What is said of the source `ssrc`.
   public init(ssrc: SSRC, cname: String? = nil, streamIdentifier: MediaStreamIdentifier? = nil) {
     self.ssrc = ssrc
     self.cname = cname
@@ -41,9 +47,12 @@ public struct MediaSource: Hashable, Sendable {
 
 /// Sources that belong together (RFC 5576 §4.2); `FID` = a stream and its repair stream (RFC 4588 §8.8).
 public struct MediaSourceGroup: Hashable, Sendable {
+  /// What the sources have in common, such as `FID` or `SIM`.
   public var semantics: String
+  /// The sources, in the order they are named.
   public var sources: [SSRC]
 
+  /// A group of `sources` with this meaning.
   public init(semantics: String, sources: [SSRC]) {
     self.semantics = semantics
     self.sources = sources

@@ -2,6 +2,7 @@ public import RTCPrimitives
 
 /// One RTP payload type of an m-section: `a=rtpmap`, `a=fmtp` and `a=rtcp-fb` together (RFC 8866 §6.6, RFC 4585 §4.2).
 public struct PayloadFormat: Hashable, Sendable {
+  /// The number that packets of this format carry, 0…127.
   public var payloadType: PayloadType
   /// The encoding's name as written; compared without regard to case.
   public var name: String
@@ -9,10 +10,12 @@ public struct PayloadFormat: Hashable, Sendable {
   public var clockRate: UInt32
   /// 1 unless said.
   public var channels: UInt8
+  /// The value of `a=fmtp`; empty when there is none.
   public var parameters: FormatParameters
   /// Each as written after the payload type: `nack`, `nack pli`, `ccm fir`, `transport-cc`, `goog-remb`.
   public var feedback: [String]
 
+  /// Takes all values as they are; nothing is checked.
   public init(
     payloadType: PayloadType, name: String, clockRate: UInt32, channels: UInt8 = 1,
     parameters: FormatParameters = FormatParameters(), feedback: [String] = []
@@ -25,6 +28,7 @@ public struct PayloadFormat: Hashable, Sendable {
     self.feedback = feedback
   }
 
+  /// True when the encoding's name is `other`, without regard to case.
   public func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
 
   /// The payload type whose packets this one repeats, for `rtx` (RFC 4588 §8.1).

@@ -2,8 +2,10 @@
 public struct SDPError: Error, Hashable, Sendable {
   /// The line the fault was found on, counted from 1; 0 when it is the text as a whole.
   public var line: Int
+  /// What is wrong.
   public var reason: Reason
 
+  /// What can be wrong with a description.
   public enum Reason: Hashable, Sendable {
     /// More than `SDPLimits` allows of the thing named.
     case tooMany(String, limit: Int)
@@ -25,6 +27,7 @@ public struct SDPError: Error, Hashable, Sendable {
     case duplicate(String)
   }
 
+  /// The fault `reason` on line `line`, counted from 1; 0: in the text as a whole.
   public init(line: Int, reason: Reason) {
     self.line = line
     self.reason = reason
@@ -32,10 +35,12 @@ public struct SDPError: Error, Hashable, Sendable {
 }
 
 extension SDPError: CustomStringConvertible {
+  /// The reason, with the line where it is known.
   public var description: String { line == 0 ? "SDP: \(reason)" : "SDP line \(line): \(reason)" }
 }
 
 extension SDPError.Reason: CustomStringConvertible {
+  /// The reason in words.
   public var description: String {
     switch self {
     case .tooMany(let what, let limit): "more than \(limit) \(what)"
@@ -53,12 +58,16 @@ extension SDPError.Reason: CustomStringConvertible {
 
 /// What a description may cost its reader. Real offers stay below a tenth of each.
 public enum SDPLimits {
+  /// Bytes in the whole text.
   public static let bytes = 256 * 1024
+  /// Lines in the whole text.
   public static let lines = 4_000
   /// Bytes in one line without its line ending.
   public static let lineBytes = 8 * 1024
+  /// M-sections in one description.
   public static let mediaSections = 64
   /// `a=ssrc` sources in one m-section.
   public static let sources = 256
+  /// Candidates in one m-section or at session level.
   public static let candidates = 256
 }

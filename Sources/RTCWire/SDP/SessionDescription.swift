@@ -2,26 +2,33 @@
 /// m-section (ICE credentials, fingerprints, set-up role, direction, mixed header extensions) stands in each m-section
 /// after parsing.
 public struct SessionDescription: Hashable, Sendable {
+  /// Who made the description, and its version.
   public var origin: Origin
   /// `s=`.
   public var name = "-"
   /// The mids of each `a=group:BUNDLE` (RFC 8843).
   public var bundles: [[String]] = []
+  /// `a=ice-lite`: the side that says it is a lite agent, which sends no checks (RFC 8839 §5.3).
   public var isICELite = false
   /// The value of `a=msid-semantic`, such as `WMS *`.
   public var streamSemantics: String?
+  /// The m-sections, in the order of their m-lines.
   public var media: [MediaDescription] = []
   /// Session attributes that have no field of their own, in their order.
   public var otherAttributes: [OtherAttribute] = []
 
   /// `o=` (RFC 8866 §5.2).
   public struct Origin: Hashable, Sendable {
+    /// The name of the description's maker; `-` when there is none.
     public var username: String
+    /// The session's number, which stays the same in all its descriptions.
     public var sessionID: UInt64
+    /// The description's version; goes up with each change.
     public var version: UInt64
     /// Such as `IN IP4 127.0.0.1`.
     public var address: String
 
+    /// An origin of these values; `sessionID` should be random (RFC 8829 §5.2.1).
     public init(
       username: String = "-", sessionID: UInt64, version: UInt64, address: String = "IN IP4 127.0.0.1"
     ) {
@@ -32,6 +39,7 @@ public struct SessionDescription: Hashable, Sendable {
     }
   }
 
+  /// A description without m-sections.
   public init(origin: Origin) { self.origin = origin }
 
   /// The position of the m-section with that mid.

@@ -22,15 +22,22 @@ extension CertificateFingerprint {
 
 /// How an m-section's packets travel. Values said once at session level stand in every m-section after parsing.
 public struct TransportAttributes: Hashable, Sendable {
+  /// `a=ice-ufrag`, 4…256 visible characters on parsing (RFC 8839 §5.4); nil when it is not said.
   public var usernameFragment: String?
+  /// `a=ice-pwd`, 22…256 visible characters on parsing (RFC 8839 §5.4); nil when it is not said.
   public var password: String?
+  /// `a=ice-options` (RFC 8839 §5.6): on parsing the first sixteen, without repeats.
   public var iceOptions: [String] = []
+  /// `a=fingerprint`: the digests of the certificates that DTLS may show (RFC 8122 §5); at most 32 on parsing.
   public var fingerprints: [CertificateFingerprint] = []
+  /// `a=setup`: who begins the DTLS handshake (RFC 4145 §4, RFC 8842 §5); nil when it is not said.
   public var setup: SetupRole?
   /// Candidates that could be read; others are left out (RFC 8839 §4.2.1).
   public var candidates: [CandidateDescription] = []
+  /// `a=end-of-candidates`: no more candidates will come (RFC 8840 §8).
   public var endOfCandidates = false
 
+  /// No attributes.
   public init() {}
 
   /// Nil unless both halves are given.
@@ -45,6 +52,7 @@ public struct TransportAttributes: Hashable, Sendable {
     }
   }
 
+  /// True when `trickle` is among the ICE options: candidates may follow the description (RFC 8838 §3).
   public var supportsTrickle: Bool { iceOptions.contains("trickle") }
 
   /// Takes the attribute if it is one of these; false when it belongs to somebody else.

@@ -3,14 +3,18 @@
 public struct TrickleFragment: Hashable, Sendable {
   /// New ones mean an ICE restart.
   public var credentials: ICECredentials?
+  /// `a=ice-options`, those said in sections included: on parsing the first sixteen, without repeats.
   public var iceOptions: [String] = []
+  /// `a=ice-lite`: the side that says it is a lite agent, which sends no checks (RFC 8839 §5.3).
   public var isICELite = false
   /// The mids of `a=group:BUNDLE`.
   public var bundle: [String] = []
+  /// The sections in order; candidates that stand before any m-line are in a first one of their own.
   public var sections: [Section] = []
   /// Said before any m-line: no section has more candidates to come.
   public var endOfCandidates = false
 
+  /// What the fragment says of one m-section.
   public struct Section: Hashable, Sendable {
     /// Nil for candidates that stand before any m-line.
     public var kind: MediaDescription.Kind?
@@ -18,9 +22,12 @@ public struct TrickleFragment: Hashable, Sendable {
     public var mid: String?
     /// Given when they are said inside the section.
     public var credentials: ICECredentials?
+    /// The new candidates.
     public var candidates: [CandidateDescription]
+    /// `a=end-of-candidates`: the section has no more candidates to come (RFC 8840 §8).
     public var endOfCandidates: Bool
 
+    /// A section with these values.
     public init(
       kind: MediaDescription.Kind?, mid: String?, credentials: ICECredentials? = nil,
       candidates: [CandidateDescription] = [], endOfCandidates: Bool = false
@@ -33,6 +40,7 @@ public struct TrickleFragment: Hashable, Sendable {
     }
   }
 
+  /// An empty fragment.
   public init() {}
 
   /// The credentials said at either level.

@@ -11,8 +11,10 @@ public import RTCPrimitives
 ///     |                address (32 or 128 bits)                       |
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 public struct STUNAddress: Hashable, Sendable {
+  /// The address, masked or plain as the value is.
   public var address: SocketAddress
 
+  /// The value for `address`; a scope does not go on the wire.
   public init(_ address: SocketAddress) { self.address = address }
 
   /// The plain form.
@@ -65,5 +67,6 @@ public struct STUNAddress: Hashable, Sendable {
 }
 
 extension STUNAddress: CustomStringConvertible {
+  /// The address and port as text.
   public var description: String { address.description }
 }

@@ -2,27 +2,40 @@ import RTCPrimitives
 
 /// A STUN attribute's 16-bit type (RFC 8489 §18.3). Types below 0x8000 must be understood by the receiver.
 public struct STUNAttributeType: Hashable, Sendable, BitwiseCopyable {
+  /// The 16 bits on the wire.
   public var value: UInt16
+  /// The type with these 16 bits.
   @inlinable
   public init(_ value: UInt16) { self.value = value }
 
   /// True when a receiver that does not know the type must refuse the message (RFC 8489 §14).
   public var isComprehensionRequired: Bool { value < 0x8000 }
 
+  /// MAPPED-ADDRESS (RFC 8489 §14.1).
   public static let mappedAddress = STUNAttributeType(0x0001)
+  /// USERNAME (RFC 8489 §14.3).
   public static let username = STUNAttributeType(0x0006)
+  /// MESSAGE-INTEGRITY (RFC 8489 §14.5).
   public static let messageIntegrity = STUNAttributeType(0x0008)
+  /// ERROR-CODE (RFC 8489 §14.8).
   public static let errorCode = STUNAttributeType(0x0009)
+  /// UNKNOWN-ATTRIBUTES (RFC 8489 §14.13).
   public static let unknownAttributes = STUNAttributeType(0x000A)
+  /// REALM (RFC 8489 §14.9).
   public static let realm = STUNAttributeType(0x0014)
+  /// NONCE (RFC 8489 §14.10).
   public static let nonce = STUNAttributeType(0x0015)
+  /// MESSAGE-INTEGRITY-SHA256 (RFC 8489 §14.6).
   public static let messageIntegritySHA256 = STUNAttributeType(0x001C)
+  /// XOR-MAPPED-ADDRESS (RFC 8489 §14.2).
   public static let xorMappedAddress = STUNAttributeType(0x0020)
   /// RFC 8445 §16.1.
   public static let priority = STUNAttributeType(0x0024)
   /// RFC 8445 §16.1.
   public static let useCandidate = STUNAttributeType(0x0025)
+  /// SOFTWARE (RFC 8489 §14.14).
   public static let software = STUNAttributeType(0x8022)
+  /// FINGERPRINT (RFC 8489 §14.7).
   public static let fingerprint = STUNAttributeType(0x8028)
   /// RFC 8445 §16.1.
   public static let iceControlled = STUNAttributeType(0x8029)
@@ -50,7 +63,9 @@ public struct STUNAttributeType: Hashable, Sendable, BitwiseCopyable {
 ///     |            value, padded to a multiple of four bytes          |
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 public struct STUNAttribute: ~Escapable {
+  /// What the value means.
   public let type: STUNAttributeType
+  /// The value, without padding.
   public let value: Span<UInt8>
 
   @_lifetime(copy value)

@@ -13,15 +13,20 @@ public struct STUNErrorCode: Hashable, Sendable, BitwiseCopyable {
   /// 300…699.
   public var code: UInt16
 
+  /// The error `code`, which should be in 300…699; nothing is checked.
   @inlinable
   public init(_ code: UInt16) { self.code = code }
 
+  /// 400: the request is malformed.
   public static let badRequest = STUNErrorCode(400)
+  /// 401: the request lacks valid credentials.
   public static let unauthenticated = STUNErrorCode(401)
+  /// 420: the request has a required attribute that the receiver does not know.
   public static let unknownAttribute = STUNErrorCode(420)
   /// RFC 8445 §7.3.1.1.
   public static let roleConflict = STUNErrorCode(487)
 
+  /// Throws `truncated` for fewer than four bytes and `badAttribute` for a code outside 300…699.
   public init(parsing value: Span<UInt8>) throws(STUNParseError) {
     var reader = ByteReader(value)
     guard reader.skip(2), let hundreds = reader.readUInt8(), let number = reader.readUInt8() else { throw .truncated }
@@ -32,6 +37,7 @@ public struct STUNErrorCode: Hashable, Sendable, BitwiseCopyable {
   /// Bytes on the wire, with an empty reason phrase.
   public var size: Int { 4 }
 
+  /// Writes the value with an empty reason phrase, four bytes.
   public func write(into writer: inout ByteWriter) {
     writer.write(UInt16(0))
     writer.write(UInt8(code / 100))
@@ -40,5 +46,6 @@ public struct STUNErrorCode: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension STUNErrorCode: CustomStringConvertible {
+  /// The code in decimal.
   public var description: String { "\(code)" }
 }

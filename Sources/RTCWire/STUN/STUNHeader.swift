@@ -10,24 +10,31 @@ public enum STUNClass: UInt16, Sendable, BitwiseCopyable {
 
 /// A STUN method, 12 bits (RFC 8489 §18.2).
 public struct STUNMethod: Hashable, Sendable, BitwiseCopyable {
+  /// The method's number; `init` keeps it to 0…4095.
   public var value: UInt16
+  /// Takes the low 12 bits of `value`.
   @inlinable
   public init(_ value: UInt16) { self.value = value & 0xFFF }
 
+  /// Binding, the one method that ICE uses (RFC 8489 §3).
   public static let binding = STUNMethod(1)
 }
 
 /// The 96 bits that tie a response to its request (RFC 8489 §5).
 public struct STUNTransactionID: Hashable, Sendable, BitwiseCopyable {
+  /// The upper 32 bits.
   public var high: UInt32
+  /// The lower 64 bits.
   public var low: UInt64
 
+  /// The identifier of these 96 bits.
   @inlinable
   public init(high: UInt32, low: UInt64) {
     self.high = high
     self.low = low
   }
 
+  /// Takes 96 random bits from two numbers of `generator`.
   public init(using generator: inout some RandomNumberGenerator) {
     high = UInt32(truncatingIfNeeded: generator.next())
     low = generator.next()
@@ -50,14 +57,19 @@ public struct STUNTransactionID: Hashable, Sendable, BitwiseCopyable {
 public struct STUNHeader: Hashable, Sendable, BitwiseCopyable {
   /// Bytes on the wire.
   public static let size = 20
+  /// The fixed value that tells STUN from other protocols (RFC 8489 §5).
   public static let magicCookie: UInt32 = 0x2112_A442
 
+  /// Whether the message is a request, an indication or a response.
   public var `class`: STUNClass
+  /// What the message asks for or answers.
   public var method: STUNMethod
   /// The bytes after the header.
   public var length: UInt16
+  /// What ties a response to its request.
   public var transactionID: STUNTransactionID
 
+  /// A header for `length` bytes of attributes, padding included.
   public init(class: STUNClass, method: STUNMethod = .binding, length: UInt16 = 0, transactionID: STUNTransactionID) {
     self.class = `class`
     self.method = method
@@ -77,6 +89,7 @@ public struct STUNHeader: Hashable, Sendable, BitwiseCopyable {
     transactionID = STUNTransactionID(high: high, low: low)
   }
 
+  /// Writes the header, 20 bytes.
   public func write(into writer: inout ByteWriter) {
     let m = method.value
     let c = `class`.rawValue
@@ -111,5 +124,6 @@ extension STUNTransactionID: CustomStringConvertible {
 }
 
 extension STUNHeader: CustomStringConvertible {
+  /// Method, class and transaction ID, for logs.
   public var description: String { "STUN method \(method.value) \(`class`) \(transactionID)" }
 }

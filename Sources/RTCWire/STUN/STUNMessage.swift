@@ -4,6 +4,7 @@ import RTCPrimitives
 ///
 /// Attributes behind MESSAGE-INTEGRITY are not covered by it and are passed over, all but FINGERPRINT (RFC 8489 §14.5).
 public struct STUNMessage: ~Escapable {
+  /// The header that the message begins with.
   public let header: STUNHeader
   /// The whole datagram.
   public let bytes: Span<UInt8>
@@ -65,6 +66,7 @@ public struct STUNMessage: ~Escapable {
     return nil
   }
 
+  /// True when MESSAGE-INTEGRITY is there; says nothing about whether it is right.
   public var hasMessageIntegrity: Bool { integrityOffset != nil }
 
   /// True when MESSAGE-INTEGRITY is there and was made with `key`. Compares in constant time.

@@ -6,6 +6,7 @@ public struct STUNMessageWriter: ~Copyable, ~Escapable {
   private var writer: ByteWriter
   private let transactionID: STUNTransactionID
 
+  /// Writes the header at the start of `bytes`; `finish` fills in the length.
   @_lifetime(copy bytes)
   public init(
     _ class: STUNClass, method: STUNMethod = .binding, transactionID: STUNTransactionID,
@@ -48,6 +49,7 @@ public struct STUNMessageWriter: ~Copyable, ~Escapable {
     }
   }
 
+  /// XOR-MAPPED-ADDRESS, masked by this message's transaction ID (RFC 8489 §14.2).
   @_lifetime(self: copy self)
   public mutating func writeXorMappedAddress(_ address: SocketAddress) {
     let value = STUNAddress(address).masked(by: transactionID)
@@ -55,6 +57,7 @@ public struct STUNMessageWriter: ~Copyable, ~Escapable {
     value.write(into: &writer)
   }
 
+  /// ERROR-CODE with an empty reason phrase (RFC 8489 §14.8).
   @_lifetime(self: copy self)
   public mutating func write(_ error: STUNErrorCode) {
     writeHead(.errorCode, length: error.size)

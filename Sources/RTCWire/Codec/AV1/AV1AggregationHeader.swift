@@ -9,6 +9,7 @@ import RTCPrimitives
 /// +-+-+-+-+-+-+-+-+
 /// ```
 public struct AV1AggregationHeader: Hashable, Sendable, BitwiseCopyable {
+  /// The length on the wire in bytes.
   public static let size = 1
 
   /// Z: the first element goes on where the packet before ended.
@@ -36,6 +37,7 @@ public struct AV1AggregationHeader: Hashable, Sendable, BitwiseCopyable {
     if continuesUnit, startsSequence { return nil }
   }
 
+  /// The header as it is on the wire; the reserved bits are 0.
   public var byte: UInt8 {
     (continuesUnit ? 0x80 : 0) | (isContinued ? 0x40 : 0) | (elements ?? 0) << 4 | (startsSequence ? 0x08 : 0)
   }
@@ -43,6 +45,7 @@ public struct AV1AggregationHeader: Hashable, Sendable, BitwiseCopyable {
 
 /// The OBU elements of one RTP payload: whole units, or parts of one at either end.
 public struct AV1Payload: Sendable, BitwiseCopyable {
+  /// The header that the payload begins with.
   public let header: AV1AggregationHeader
   /// Number of elements, at least 1.
   public private(set) var count = 0

@@ -11,28 +11,36 @@ public import RTCPrimitives
 /// +-+-+-+-+-+-+-+-+
 /// ```
 public struct AV1OBUHeader: Hashable, Sendable, BitwiseCopyable {
+  /// What a unit holds (AV1 specification §6.2.2).
   public struct Kind: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
     /// 0…15.
     public let rawValue: UInt8
     /// Takes the low four bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue & 0x0F }
 
+    /// Parameters of a whole coded video sequence.
     public static let sequenceHeader = Kind(rawValue: 1)
+    /// The beginning of a temporal unit; does not travel in RTP.
     public static let temporalDelimiter = Kind(rawValue: 2)
+    /// The header of a frame, without its tiles.
     public static let frameHeader = Kind(rawValue: 3)
+    /// The header of a frame and a group of its tiles.
     public static let frame = Kind(rawValue: 6)
+    /// Tiles for large-scale tile decoding; does not travel in RTP.
     public static let tileList = Kind(rawValue: 8)
 
     /// What does not travel in RTP (AV1 RTP payload format §5).
     var isLeftOut: Bool { self == .temporalDelimiter || self == .tileList }
   }
 
+  /// What the unit holds.
   public let kind: Kind
   /// S: a size follows.
   public var hasSize: Bool
   /// The second byte, of streams in layers.
   public let layers: UInt8?
 
+  /// A header of 1 byte, or of 2 when `layers` is given.
   public init(kind: Kind, hasSize: Bool = false, layers: UInt8? = nil) {
     self.kind = kind
     self.hasSize = hasSize
@@ -56,6 +64,7 @@ public struct AV1OBUHeader: Hashable, Sendable, BitwiseCopyable {
   /// 1 or 2 bytes.
   public var size: Int { layers == nil ? 1 : 2 }
 
+  /// Writes the header, `size` bytes; the size that `hasSize` promises is the caller's to write.
   @_lifetime(writer: copy writer)
   public func write(into writer: inout ByteWriter) {
     writer.write(kind.rawValue << 3 | (layers == nil ? 0 : 4) | (hasSize ? 2 : 0) as UInt8)
@@ -66,6 +75,7 @@ public struct AV1OBUHeader: Hashable, Sendable, BitwiseCopyable {
 /// One unit in a stream of them (AV1 specification §5.2, "low-overhead bitstream format"): only the last may be without
 /// a size.
 public struct AV1OBU: Hashable, Sendable {
+  /// The unit's header as it stands in the data.
   public let header: AV1OBUHeader
   /// Without header and size.
   public let payload: Range<Int>

@@ -10,6 +10,7 @@ public struct AV1SequenceHeader: Hashable, Sendable {
   public let tier: Int
   /// The largest picture's.
   public let size: PixelSize
+  /// Bits in each sample: 8, 10 or 12.
   public let bitDepth: Int
   /// One picture only, whose frame header is shortened.
   public let isStillPicture: Bool

@@ -11,6 +11,7 @@ public import RTCPrimitives
 ///  +---------------+ +---------------+
 /// ```
 public struct H264FragmentationUnit: Hashable, Sendable, BitwiseCopyable {
+  /// The length of both bytes together.
   public static let size = 2
 
   /// The first byte of the unit, which the parts themselves do not carry.
@@ -20,6 +21,7 @@ public struct H264FragmentationUnit: Hashable, Sendable, BitwiseCopyable {
   /// E.
   public let endsUnit: Bool
 
+  /// The bytes before a part of the NAL unit `unit`; a part must not be both the first and the last.
   public init(unit: H264NALUnitHeader, startsUnit: Bool, endsUnit: Bool) {
     self.unit = unit
     self.startsUnit = startsUnit
@@ -39,6 +41,7 @@ public struct H264FragmentationUnit: Hashable, Sendable, BitwiseCopyable {
     guard unit.kind.isCodecUnit, !(startsUnit && endsUnit) else { return nil }
   }
 
+  /// Writes the FU indicator and the FU header, two bytes, with F and R 0.
   @_lifetime(writer: copy writer)
   public func write(into writer: inout ByteWriter) {
     writer.write(H264NALUnitHeader(nalRefIDC: unit.nalRefIDC, kind: .fragment).byte)

@@ -21,11 +21,17 @@ public struct H264NALUnitHeader: Hashable, Sendable, BitwiseCopyable {
     public static let partitionA = Kind(rawValue: 2)
     /// A part of a picture that needs no other.
     public static let idrSlice = Kind(rawValue: 5)
+    /// A sequence parameter set (SPS).
     public static let sequenceParameterSet = Kind(rawValue: 7)
+    /// A picture parameter set (PPS).
     public static let pictureParameterSet = Kind(rawValue: 8)
+    /// The beginning of an access unit.
     public static let accessUnitDelimiter = Kind(rawValue: 9)
+    /// The end of a coded video sequence.
     public static let endOfSequence = Kind(rawValue: 10)
+    /// The end of the stream.
     public static let endOfStream = Kind(rawValue: 11)
+    /// Filler data, which decoders ignore.
     public static let filler = Kind(rawValue: 12)
     /// STAP-A: several units in one packet.
     public static let aggregation = Kind(rawValue: 24)
@@ -39,6 +45,7 @@ public struct H264NALUnitHeader: Hashable, Sendable, BitwiseCopyable {
 
   /// 0…3: 0 when nothing refers to the unit.
   public let nalRefIDC: UInt8
+  /// What the unit holds.
   public let kind: Kind
 
   /// Takes the low two bits of `nalRefIDC`.
@@ -53,6 +60,7 @@ public struct H264NALUnitHeader: Hashable, Sendable, BitwiseCopyable {
     self.init(nalRefIDC: byte >> 5, kind: Kind(rawValue: byte))
   }
 
+  /// The header as it is on the wire, with the forbidden bit 0.
   public var byte: UInt8 { nalRefIDC << 5 | kind.rawValue }
 }
 
@@ -61,6 +69,7 @@ public struct H264ByteStream: Sendable, BitwiseCopyable {
   /// Where the next unit begins, behind its start code; nil when there is none.
   private var next: Int?
 
+  /// Stands before the first unit of `data`; what precedes the first start code is passed over.
   public init(_ data: Span<UInt8>) { next = Self.startCode(in: data, from: 0)?.end }
 
   /// The next unit that is not empty, without its start code and the zeros behind it; nil after the last. To be called

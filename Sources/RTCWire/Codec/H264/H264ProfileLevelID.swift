@@ -2,30 +2,38 @@
 ///
 ///     profile_idc | constraint flags (profile-iop) | level_idc
 public struct H264ProfileLevelID: Hashable, Sendable {
+  /// The profile: which tools of H.264 a decoder must have.
   public var profile: Profile
+  /// The level: how much a decoder must be able to do.
   public var level: Level
 
+  /// The profiles that are known here (RFC 6184 §8.1, table 5).
   public enum Profile: Hashable, Sendable {
     case constrainedBaseline, baseline, main, constrainedHigh, high, highPredictive444
   }
 
   /// Ten times the level's number, so 31 is level 3.1. Level 1b, between 10 and 11, is `b1`.
   public struct Level: Hashable, Comparable, Sendable {
+    /// Ten times the level's number; 10 for level 1b, whose `level_idc` is 9 or 11.
     public var number: UInt8
     let isB: Bool
 
+    /// The level of `number` / 10, so 31 is level 3.1; nothing is checked.
     public init(_ number: UInt8) { self.init(number: number, isB: false) }
     private init(number: UInt8, isB: Bool) {
       self.number = number
       self.isB = isB
     }
+    /// Level 1b, between 1 and 1.1.
     public static let b1 = Level(number: 10, isB: true)
 
+    /// True when `a` is the lower level; 1b is above 1 and below 1.1.
     public static func < (a: Level, b: Level) -> Bool {
       a.number == b.number ? !a.isB && b.isB : a.number < b.number
     }
   }
 
+  /// The parameter for this profile and level.
   public init(profile: Profile, level: Level) {
     self.profile = profile
     self.level = level
@@ -35,6 +43,7 @@ public struct H264ProfileLevelID: Hashable, Sendable {
   /// RFC 7742 §6.2 requires of everyone.
   public static let assumed = H264ProfileLevelID(profile: .constrainedBaseline, level: Level(31))
 
+  /// Reads six hexadecimal digits; nil for other text, and for profiles and levels that are not known here.
   public init?(parsing text: String) {
     guard text.utf8.count == 6, text.utf8.first != UInt8(ascii: "+"), let value = UInt32(text, radix: 16) else {
       return nil

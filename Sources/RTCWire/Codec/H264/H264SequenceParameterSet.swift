@@ -2,16 +2,19 @@ public import RTCPrimitives
 
 /// What a sequence parameter set says of the pictures (ITU-T H.264 §7.3.2.1.1 and annex E).
 public struct H264SequenceParameterSet: Hashable, Sendable {
+  /// `profile_idc`: 66 = Baseline, 77 = Main, 100 = High (ITU-T H.264 annex A).
   public let profile: UInt8
   /// `constraint_set0_flag` … `constraint_set5_flag` and two bits of nothing.
   public let constraints: UInt8
   /// Ten times the level: 31 is level 3.1.
   public let level: UInt8
+  /// `seq_parameter_set_id`, 0…31, by which picture parameter sets refer to it.
   public let id: Int
   /// After cropping.
   public let size: PixelSize
   /// 0 = grey, 1 = 4:2:0, 2 = 4:2:2, 3 = 4:4:4.
   public let chromaFormat: Int
+  /// Bits in each sample, 8…14: the larger of luma's and chroma's.
   public let bitDepth: Int
   /// Pictures may be made of two fields.
   public let isInterlaced: Bool

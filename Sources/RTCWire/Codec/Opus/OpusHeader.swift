@@ -1,11 +1,13 @@
 /// The header of an Opus stream in a file (RFC 7845 §5.1).
 public struct OpusHeader: Hashable, Sendable {
+  /// The number of output channels; 1 or 2 with mapping family 0.
   public var channels: Int
   /// Samples at 48 kHz to be dropped at the beginning.
   public var preSkip: Int
   /// 0 = one stream, mono or stereo: the only one that RTP takes (RFC 7587).
   public var mappingFamily: Int
 
+  /// A header of mapping family 0; `preSkip` is in samples at 48 kHz, 0…65,535.
   public init(channels: Int = 2, preSkip: Int = 0) {
     self.channels = channels
     self.preSkip = preSkip

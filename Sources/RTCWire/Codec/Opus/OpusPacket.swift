@@ -22,6 +22,7 @@ public struct OpusPacket: Hashable, Sendable {
   /// The longest frame in bytes (§3.2.1, R2).
   private static let maximumFrameSize = 1_275
 
+  /// How the frames are coded.
   public var mode: Mode
   /// 1 or 2.
   public var channels: Int
@@ -50,6 +51,7 @@ public struct OpusPacket: Hashable, Sendable {
     frameCount = count
   }
 
+  /// The same as `init(parsing:)`, for bytes in an array.
   public init?(_ packet: [UInt8]) { self.init(parsing: packet.span) }
 
   /// False when the packet surely repeats nothing of the one before it (LBRR frames, §4.2.4); most packets say it in their

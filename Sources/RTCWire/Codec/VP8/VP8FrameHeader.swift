@@ -16,6 +16,7 @@ public struct VP8FrameHeader: Hashable, Sendable, BitwiseCopyable {
   /// Bytes of the first partition.
   public let firstPartitionSize: Int
 
+  /// True when the frame needs no other.
   public var isKeyFrame: Bool { keyFrameSize != nil }
 
   /// Nil when the frame is too short, or is a key frame without its start code.

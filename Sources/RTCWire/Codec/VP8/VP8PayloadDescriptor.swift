@@ -56,9 +56,11 @@ public struct VP8PayloadDescriptor: Hashable, Sendable, BitwiseCopyable {
   public var startsPartition: Bool
   /// PID: the partition the packet begins in, 0…7.
   public var partition: UInt8
+  /// The frame's number; nil when it is not said.
   public var pictureID: VP8PictureID?
   /// TL0PICIDX: counts base-layer frames.
   public var baseLayerIndex: UInt8?
+  /// TID and Y: the frame's place among temporal layers; nil when it is not said.
   public var temporalLayer: TemporalLayer?
   /// KEYIDX, 0…31: counts key frames.
   public var keyFrameIndex: UInt8?
@@ -115,6 +117,7 @@ public struct VP8PayloadDescriptor: Hashable, Sendable, BitwiseCopyable {
   /// True on the first packet of a frame.
   public var startsFrame: Bool { startsPartition && partition == 0 }
 
+  /// Writes the descriptor, `size` bytes; the VP8 data follow.
   @_lifetime(writer: copy writer)
   public func write(into writer: inout ByteWriter) {
     writer.write(

@@ -6,7 +6,9 @@ public struct VP9FrameHeader: Hashable, Sendable {
   public let profile: Int
   /// Shows a picture decoded before, and codes none.
   public let showsExistingFrame: Bool
+  /// True when the frame needs no other; false for one that shows an existing picture.
   public let isKeyFrame: Bool
+  /// False for a frame that only updates references.
   public let isShown: Bool
   /// On key frames only.
   public let size: PixelSize?

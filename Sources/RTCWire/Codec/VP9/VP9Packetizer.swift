@@ -6,6 +6,7 @@ public struct VP9Packetizer: Sendable, BitwiseCopyable {
   private let kind: Kind
   private var index = 0
 
+  /// What the frame to be cut is.
   public enum Kind: Sendable, BitwiseCopyable {
     /// Needs no other; receivers can find its size in its own bytes.
     case key(VP9ScalabilityStructure.Size?)

@@ -164,6 +164,7 @@ public struct VP9PayloadDescriptor: Hashable, Sendable {
   /// True on the first packet of a key frame.
   public var startsKeyFrame: Bool { startsPicture && !isInterPredicted }
 
+  /// Writes the descriptor, `size` bytes; the VP9 data follow.
   @_lifetime(writer: copy writer)
   public func write(into writer: inout ByteWriter) {
     var first: UInt8 = (pictureID == nil ? 0 : 0x80) | (isInterPredicted ? 0x40 : 0) | (layer == nil ? 0 : 0x20)

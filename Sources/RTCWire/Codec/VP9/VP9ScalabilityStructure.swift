@@ -24,9 +24,12 @@ import RTCPrimitives
 public struct VP9ScalabilityStructure: Hashable, Sendable {
   /// In pixels.
   public struct Size: Hashable, Sendable, BitwiseCopyable {
+    /// The width in pixels.
     public var width: UInt16
+    /// The height in pixels.
     public var height: UInt16
 
+    /// A size of `width` by `height` pixels.
     public init(width: UInt16, height: UInt16) {
       self.width = width
       self.height = height
