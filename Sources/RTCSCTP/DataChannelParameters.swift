@@ -1,8 +1,8 @@
 public import RTCWire
 
 /// Names a channel for as long as its transport lives; never used again.
-public struct DataChannelHandle: Hashable, Sendable, BitwiseCopyable {
-  public let value: UInt64
+package struct DataChannelHandle: Hashable, Sendable, BitwiseCopyable {
+  package let value: UInt64
   init(_ value: UInt64) { self.value = value }
 }
 
@@ -67,7 +67,7 @@ public enum DataChannelState: Hashable, Sendable {
 }
 
 /// Why the association, and with it every channel, ended.
-public enum DataChannelEnd: Hashable, Sendable {
+package enum DataChannelEnd: Hashable, Sendable {
   /// By `close`.
   case closedHere
   /// The peer aborted or shut it down, or began anew.
@@ -81,7 +81,7 @@ public enum DataChannelEnd: Hashable, Sendable {
 }
 
 /// What a step of a `DataChannelTransport` came to.
-public enum DataChannelEvent: Hashable, Sendable {
+package enum DataChannelEvent: Hashable, Sendable {
   /// The association stands.
   case connected
   /// The peer opened a channel; it can be used at once.
@@ -138,13 +138,13 @@ public struct DataChannelOptions: Hashable, Sendable {
 }
 
 /// What one step wants sent and said; reused, emptied by its owner.
-public struct DataChannelOutbox: ~Copyable {
-  public var packets = SCTPPackets()
-  public var events: [DataChannelEvent] = []
+package struct DataChannelOutbox: ~Copyable {
+  package var packets = SCTPPackets()
+  package var events: [DataChannelEvent] = []
 
-  public init() {}
+  package init() {}
 
-  public mutating func removeAll() {
+  package mutating func removeAll() {
     packets.removeAll()
     events.removeAll(keepingCapacity: true)
   }
