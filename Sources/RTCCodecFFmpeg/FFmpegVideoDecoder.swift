@@ -1,14 +1,14 @@
 internal import CFFmpeg
-public import RTCMedia
+package import RTCMedia
 internal import RTCWire
 
 /// H.264, AV1 and the other codecs by FFmpeg's libraries (AV1: dav1d), for pictures that come over the network: each is
 /// decoded as soon as it is there, in memory of FFmpeg's own. Used by one thread at a time.
-public final class FFmpegVideoDecoder: VideoDecoder {
+package final class FFmpegVideoDecoder: VideoDecoder {
   /// The codec that it was made for.
-  public let codec: VideoCodec
+  package let codec: VideoCodec
   /// What the samples of the last picture mean; nil when the bitstream does not say, then BT.601 is assumed.
-  public private(set) var colorSpace: ColorSpace?
+  package private(set) var colorSpace: ColorSpace?
   private let context: UnsafeMutablePointer<AVCodecContext>
   private let maker = PictureMaker(ledger: PictureLedger())
   private var isInStep = false
@@ -17,10 +17,10 @@ public final class FFmpegVideoDecoder: VideoDecoder {
   private static let mostPixels: Int64 = 7_680 * 4_320
 
   /// The codecs that the installed libraries can decode.
-  public static var codecs: [VideoCodec] { VideoCodec.allCases.filter { find($0) != nil } }
+  package static var codecs: [VideoCodec] { VideoCodec.allCases.filter { find($0) != nil } }
 
   /// - Parameter threads: for large pictures that their sender has cut into parts.
-  public init(_ codec: VideoCodec, threads: Int = 2) throws(VideoDecoderError) {
+  package init(_ codec: VideoCodec, threads: Int = 2) throws(VideoDecoderError) {
     _ = Self.silence
     guard let library = Self.find(codec), let context = avcodec_alloc_context3(library) else {
       throw .library(status: Int(cffmpeg_error(ENOSYS)))
@@ -46,7 +46,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
   ///
   /// - Throws: for bytes that are no picture of the codec, one that needs a picture not seen, and pictures beyond 8K. Then
   ///   only a key frame is taken.
-  public func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer? {
+  package func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer? {
     guard isInStep || startsAnew(data.span) else { throw .library(status: Int(cffmpeg_error_invalid_data)) }
     do throws(VideoDecoderError) {
       try send(data)
@@ -146,7 +146,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
 
 extension FFmpegVideoDecoder {
   /// What the installed libraries of FFmpeg decode of `codecs`.
-  public static func factories(of codecs: [VideoCodec] = [.h264, .av1]) -> [VideoCodec: VideoDecoderFactory] {
+  package static func factories(of codecs: [VideoCodec] = [.h264, .av1]) -> [VideoCodec: VideoDecoderFactory] {
     var factories: [VideoCodec: VideoDecoderFactory] = [:]
     for codec in codecs where Self.codecs.contains(codec) { factories[codec] = factory(of: codec) }
     return factories

@@ -1,17 +1,17 @@
 import COpus
-public import RTCMedia
+package import RTCMedia
 import RTCWire
 
 /// Opus by libopus, decoding to 48 kHz. Used by one thread at a time.
-@safe public final class OpusAudioDecoder: AudioDecoder {
+@safe package final class OpusAudioDecoder: AudioDecoder {
   /// 1 or 2; packets of either are mixed to it.
-  public let channels: Int
+  package let channels: Int
   private let decoder: OpaquePointer
   private var samples: [Float]
 
   /// A decoder for mono (1) or stereo (2) at 48 kHz.
   /// - Throws: `AudioDecoderError.unsupportedChannels`, or what libopus refuses.
-  public init(channels: Int = 2) throws(AudioDecoderError) {
+  package init(channels: Int = 2) throws(AudioDecoderError) {
     guard (1...2).contains(channels) else { throw .unsupportedChannels(channels) }
     var status: Int32 = 0
     guard let decoder = unsafe opus_decoder_create(48_000, Int32(channels), &status) else {
@@ -27,7 +27,7 @@ import RTCWire
   /// The sound of the next packet, interleaved.
   ///
   /// - Throws: for bytes that are no Opus packet.
-  public func decode(_ packet: [UInt8]) throws(AudioDecoderError) -> [Float] {
+  package func decode(_ packet: [UInt8]) throws(AudioDecoderError) -> [Float] {
     guard !packet.isEmpty else { throw .emptyPacket }
     return try run(packet, sampleCount: OpusPacket.maximumSampleCount, usesRepair: false)
   }
@@ -36,7 +36,7 @@ import RTCWire
   /// packet itself next.
   ///
   /// - Parameter sampleCount: samples of each channel in the lost packet, a multiple of 120.
-  public func recover(sampleCount: Int, from next: [UInt8]) throws(AudioDecoderError) -> [Float] {
+  package func recover(sampleCount: Int, from next: [UInt8]) throws(AudioDecoderError) -> [Float] {
     guard !next.isEmpty else { throw .emptyPacket }
     return try run(next, sampleCount: try checked(sampleCount), usesRepair: true)
   }
@@ -44,7 +44,7 @@ import RTCWire
   /// Sound in place of a lost packet, continuing what was heard last and fading.
   ///
   /// - Parameter sampleCount: samples of each channel in the lost packet, a multiple of 120.
-  public func conceal(sampleCount: Int) throws(AudioDecoderError) -> [Float] {
+  package func conceal(sampleCount: Int) throws(AudioDecoderError) -> [Float] {
     try run(nil, sampleCount: try checked(sampleCount), usesRepair: false)
   }
 

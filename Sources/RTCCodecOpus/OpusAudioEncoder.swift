@@ -1,10 +1,10 @@
 import COpus
-public import RTCMedia
+package import RTCMedia
 
 /// Opus by libopus, encoding. Used by one thread at a time.
-@safe public final class OpusAudioEncoder: AudioEncoder {
+@safe package final class OpusAudioEncoder: AudioEncoder {
   /// What it encodes by now; `reconfigure` changes it.
-  public private(set) var settings: AudioEncoderSettings
+  package private(set) var settings: AudioEncoderSettings
 
   private var encoder: OpaquePointer
   /// Milliseconds of silence up to now.
@@ -13,7 +13,7 @@ public import RTCMedia
 
   /// Bytes of a packet at most, whatever rate is set: it must fit into one datagram. Reached above 560 kbit/s at 20 ms,
   /// 186 kbit/s at 60 ms.
-  public static let maximumPacketSize = 1_400
+  package static let maximumPacketSize = 1_400
 
   /// A packet of up to so many bytes is silence that need not be sent (opus_encoder(3), `opus_encode`).
   private static let silentPacketSize = 2
@@ -26,7 +26,7 @@ public import RTCMedia
 
   /// An encoder at 48 kHz.
   /// - Throws: `AudioEncoderError.unsupportedSettings` for what is out of range, or what libopus refuses.
-  public init(_ settings: AudioEncoderSettings) throws(AudioEncoderError) {
+  package init(_ settings: AudioEncoderSettings) throws(AudioEncoderError) {
     try Self.check(settings)
     self.settings = settings
     unsafe encoder = try Self.make(settings)
@@ -41,22 +41,22 @@ public import RTCMedia
   deinit { unsafe opus_encoder_destroy(encoder) }
 
   /// Makes encoders for a registry of codecs.
-  public static let factory: AudioEncoderFactory = { settings throws(AudioEncoderError) in
+  package static let factory: AudioEncoderFactory = { settings throws(AudioEncoderError) in
     try OpusAudioEncoder(settings)
   }
 
   /// Name and version of the library, such as `libopus 1.3.1`.
-  public static var library: String { unsafe String(cString: opus_get_version_string()) }
+  package static var library: String { unsafe String(cString: opus_get_version_string()) }
 
   /// Samples at 48 kHz by which a decoder's sound lags behind what was encoded.
-  public var lookahead: Int {
+  package var lookahead: Int {
     var samples: opus_int32 = 0
     return unsafe copus_encoder_get(encoder, OPUS_GET_LOOKAHEAD_REQUEST, &samples) == OPUS_OK ? Int(samples) : 0
   }
 
   /// Changes any setting; one that libopus cannot change in flight makes a new encoder.
   /// - Throws: as `init`.
-  public func reconfigure(_ settings: AudioEncoderSettings) throws(AudioEncoderError) {
+  package func reconfigure(_ settings: AudioEncoderSettings) throws(AudioEncoderError) {
     guard settings != self.settings else { return }
     try Self.check(settings)
     // Channels and application are for life; packets may change both from one to the next (RFC 6716 §2.1.2).
@@ -70,7 +70,7 @@ public import RTCMedia
   }
 
   /// Encodes one block, interleaved −1…1 (RFC 6716); nil when it is silence that need not be sent.
-  public func encode(_ samples: [Float]) throws(AudioEncoderError) -> [UInt8]? {
+  package func encode(_ samples: [Float]) throws(AudioEncoderError) -> [UInt8]? {
     let frame = settings.frameMilliseconds * 48
     guard samples.count == frame * settings.channels else {
       throw .wrongSampleCount(expected: frame * settings.channels, got: samples.count)

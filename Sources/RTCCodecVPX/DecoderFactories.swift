@@ -1,11 +1,11 @@
-public import RTCMedia
+package import RTCMedia
 
 extension VP8Decoder {
   /// Makes decoders of one thread, for a `CodecRegistry`; any thread.
-  public static var factory: VideoDecoderFactory { { () throws(VideoDecoderError) in try VP8Decoder() } }
+  package static var factory: VideoDecoderFactory { { () throws(VideoDecoderError) in try VP8Decoder() } }
 }
 
 extension VP9Decoder {
   /// Makes decoders of two threads, for a `CodecRegistry`; any thread.
-  public static var factory: VideoDecoderFactory { { () throws(VideoDecoderError) in try VP9Decoder() } }
+  package static var factory: VideoDecoderFactory { { () throws(VideoDecoderError) in try VP9Decoder() } }
 }

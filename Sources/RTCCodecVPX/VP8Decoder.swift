@@ -1,16 +1,16 @@
 import CVPX
-public import RTCMedia
+package import RTCMedia
 
 /// VP8 by libvpx, decoding. Used by one thread at a time.
-public final class VP8Decoder: VideoDecoder {
+package final class VP8Decoder: VideoDecoder {
   /// Always VP8.
-  public let codec = VideoCodec.vp8
+  package let codec = VideoCodec.vp8
   private let decoding: VPXDecoding
   private let pool = PixelBufferPool()
 
   /// - Parameter threads: a second one shortens large pictures of senders that prepare for it, and costs every picture a
   ///   little.
-  public init(threads: Int = 1) throws(VideoDecoderError) {
+  package init(threads: Int = 1) throws(VideoDecoderError) {
     decoding = unsafe try VPXDecoding(vpx_codec_vp8_dx(), threads: threads)
   }
 
@@ -18,7 +18,7 @@ public final class VP8Decoder: VideoDecoder {
   ///
   /// - Throws: for bytes that are no VP8 frame, one that needs a frame not seen, and pictures beyond 8K. Then only a key
   ///   frame is taken.
-  public func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer? {
+  package func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer? {
     let picture = unsafe try decoding.decode(data) { image throws(VideoDecoderError) in unsafe copy(image.pointee) }
     return picture ?? nil
   }

@@ -1,18 +1,18 @@
-public import RTCMedia
-public import RTCPrimitives
+package import RTCMedia
+package import RTCPrimitives
 
 /// VP8 by libvpx, made for screens: changed macroblocks alone are coded, a large change first as finely as the rate
 /// allows, and whatever is coarse is improved while the picture rests, until it is visually lossless.
 ///
 /// The quantiser of every frame is chosen here, not by libvpx: from the bits saved up (`BitBudget`) and the expected
 /// cost (`BitModel`). Of what each macroblock was coded with `MacroblockMap` keeps account.
-public final class VP8Encoder: VideoEncoder {
+package final class VP8Encoder: VideoEncoder {
   /// Always VP8.
-  public let codec = VideoCodec.vp8
+  package let codec = VideoCodec.vp8
   /// What it encodes by now; `reconfigure` and `setTargetBitrate` change it.
-  public private(set) var settings: VideoEncoderSettings
+  package private(set) var settings: VideoEncoderSettings
   /// The picture to convert into; another object after `reconfigure` changed the size.
-  public private(set) var picture: InputPicture
+  package private(set) var picture: InputPicture
 
   private var context: VP8Context
   private var map: MacroblockMap
@@ -49,7 +49,7 @@ public final class VP8Encoder: VideoEncoder {
   private static let longestGap = TimeDelta.milliseconds(95)
 
   /// An encoder whose first frame is a key frame; throws `unsupportedSize` for sides outside 1…16,383 pixels.
-  public init(_ settings: VideoEncoderSettings) throws(VideoEncoderError) {
+  package init(_ settings: VideoEncoderSettings) throws(VideoEncoderError) {
     context = try VP8Context(settings: settings)
     self.settings = settings
     picture = InputPicture(size: settings.size)
@@ -59,7 +59,7 @@ public final class VP8Encoder: VideoEncoder {
   }
 
   /// Changes any setting; another size, content hint or number of threads makes the next frame a key frame.
-  public func reconfigure(_ new: VideoEncoderSettings) throws(VideoEncoderError) {
+  package func reconfigure(_ new: VideoEncoderSettings) throws(VideoEncoderError) {
     let old = settings
     // Some of libvpx's settings hold for life, and a larger size does not fit into an encoder made for a smaller one.
     if (new.size, new.contentHint, new.threads) != (old.size, old.contentHint, old.threads) {
@@ -77,14 +77,14 @@ public final class VP8Encoder: VideoEncoder {
   }
 
   /// Sets the rate to stay within, from the next frame on.
-  public func setTargetBitrate(_ rate: BitRate) {
+  package func setTargetBitrate(_ rate: BitRate) {
     settings.targetBitrate = rate
     budget.setRate(rate)
   }
 
   /// Codes what changed, as far as the bitrate allows; nil when no frame is made, then the changes come with a later
   /// one; throws `unsuitableFrame` for a frame given by reference that is not of the picture's format and size.
-  public func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame? {
+  package func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame? {
     if case .frame(let frame) = job.source {
       guard frame.buffer.format == picture.format, frame.size == settings.size else {
         throw .unsuitableFrame(frame.buffer.format, frame.size)
@@ -101,7 +101,7 @@ public final class VP8Encoder: VideoEncoder {
 
   /// When `refine` can next improve the picture within the bitrate, never before `now`; nil when nothing is left to
   /// improve.
-  public func refinementTime(now: Timestamp) -> Timestamp? {
+  package func refinementTime(now: Timestamp) -> Timestamp? {
     guard !needsKeyFrame else { return now }
     map.chooseRefinable(allRests: isAtRest(now))
     var current = budget
@@ -125,7 +125,7 @@ public final class VP8Encoder: VideoEncoder {
   }
 
   /// Improves a part of the picture, or codes changes that were left out; nil when nothing can be done yet.
-  public func refine(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
+  package func refine(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
     budget.refill(now: now)
     lastAttempt = now
     if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }

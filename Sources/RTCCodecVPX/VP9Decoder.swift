@@ -1,20 +1,20 @@
 import CVPX
-public import RTCMedia
+package import RTCMedia
 
 /// VP9 by libvpx, decoding profiles 0 and 1 (8 bits; 4:2:0 and 4:4:4). Pictures are handed over in the memory that libvpx
 /// decoded them into. Used by one thread at a time.
-public final class VP9Decoder: VideoDecoder {
+package final class VP9Decoder: VideoDecoder {
   /// Always VP9.
-  public let codec = VideoCodec.vp9
+  package let codec = VideoCodec.vp9
   /// BT.709 or BT.601 as the last picture's bitstream says; nil when it says another or none.
-  public private(set) var colorSpace: ColorSpace?
+  package private(set) var colorSpace: ColorSpace?
   private let store: VP9FrameStore
   private let decoding: VPXDecoding
 
   /// - Parameters:
   ///   - threads: for pictures of several tiles, so of 512 columns and more.
   ///   - mostBytes: what all pictures in use may take together; 512 MiB are about a hundred of 1080p.
-  public init(threads: Int = 2, mostBytes: Int = 512 << 20) throws(VideoDecoderError) {
+  package init(threads: Int = 2, mostBytes: Int = 512 << 20) throws(VideoDecoderError) {
     store = VP9FrameStore(mostBytes: mostBytes)
     decoding = unsafe try VPXDecoding(vpx_codec_vp9_dx(), threads: threads)
     try decoding.useMemory(of: store)
@@ -24,7 +24,7 @@ public final class VP9Decoder: VideoDecoder {
   ///
   /// - Throws: for bytes that are no VP9 frame, one that needs a frame not seen, pictures beyond 8K or in formats that
   ///   screens have no use for, and when pictures in use would take more than `mostBytes`. Then only a key frame is taken.
-  public func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer? {
+  package func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer? {
     let picture = unsafe try decoding.decode(data) { image throws(VideoDecoderError) in
       unsafe try lease(image.pointee)
     }

@@ -1,5 +1,5 @@
 /// Why a frame was not converted.
-public enum ConversionError: Error, Hashable, Sendable {
+package enum ConversionError: Error, Hashable, Sendable {
   /// libyuv refused its arguments.
   case library(status: Int)
 }

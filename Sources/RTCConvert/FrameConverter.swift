@@ -1,5 +1,5 @@
 import CYUV
-public import RTCMedia
+package import RTCMedia
 
 /// Converts captured frames to an encoder's input picture (I420, I444 or NV12; BT.601, limited range, what browsers take
 /// every VP8 picture for), one damaged rectangle at a time; scales when the sizes differ.
@@ -7,20 +7,20 @@ public import RTCMedia
 /// Packed RGB, and planes of limited range, of the right size go there in one pass, I420 and I444 of any size too where the
 /// picture is I420. Everything else passes through scratch memory and is counted in `extraPasses`. Used by one thread at a
 /// time.
-public struct FrameConverter: ~Copyable {
+package struct FrameConverter: ~Copyable {
   /// How often pixels went through memory in between, in frames.
-  public private(set) var extraPasses: UInt64 = 0
+  package private(set) var extraPasses: UInt64 = 0
 
   private var unpacked: PackedScratch?
   private var scaled: PackedScratch?
 
   /// Without memory; it is allocated when a picture first needs it.
-  public init() {}
+  package init() {}
 
   /// Converts `rects` of `frame` (nil = all of it) to where they lie in `picture`.
   ///
   /// - Returns: the rectangles of `picture` that were written, nil for all of it.
-  public mutating func convert(
+  package mutating func convert(
     _ frame: VideoFrame, rects: [PixelRect]?, into picture: InputPicture
   ) throws(ConversionError) -> [PixelRect]? {
     let whole = [PixelRect(frame.size)]

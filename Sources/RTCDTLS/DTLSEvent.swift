@@ -1,14 +1,14 @@
 import COpenSSL
-public import RTCPrimitives
+package import RTCPrimitives
 
 /// Which side sends the first message: `a=setup:active` is the client (RFC 8842 §5).
-public enum DTLSRole: Hashable, Sendable {
+package enum DTLSRole: Hashable, Sendable {
   case client
   case server
 }
 
 /// What a step of a `DTLSTransport` came to.
-public enum DTLSEvent: Hashable, Sendable {
+package enum DTLSEvent: Hashable, Sendable {
   /// The handshake is complete and the peer's certificate is the one that was signalled.
   case connected(SRTPKeys)
   /// One message of application data (for SCTP, RFC 8261).
@@ -20,7 +20,7 @@ public enum DTLSEvent: Hashable, Sendable {
 }
 
 /// Why a transport failed. All of these are the peer's or the network's doing.
-public enum DTLSFailure: Error, Hashable, Sendable {
+package enum DTLSFailure: Error, Hashable, Sendable {
   /// The peer's certificate is not the signalled one: somebody else answered (RFC 8827 §6.5).
   case fingerprintMismatch
   /// The peer offered or chose no SRTP profile of ours (RFC 5764 §4.1).
@@ -44,7 +44,7 @@ public enum DTLSFailure: Error, Hashable, Sendable {
 }
 
 /// Why a message was not sent: the caller asked too early, too late, or for too much.
-public enum DTLSSendError: Error, Hashable, Sendable {
+package enum DTLSSendError: Error, Hashable, Sendable {
   case notConnected
   /// Longer than `DTLSTransport.maximumMessageSize`.
   case tooLong

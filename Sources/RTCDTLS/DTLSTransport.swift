@@ -1,21 +1,21 @@
-public import RTCPrimitives
+package import RTCPrimitives
 
 /// One DTLS 1.2 association (RFC 6347) that yields SRTP keys (RFC 5764) and then carries application data.
 ///
 /// Sans-IO: datagrams and the time come in as arguments, datagrams leave through the batch. The peer counts as connected
 /// only when its certificate's SHA-256 fingerprint is one of the expected ones. Owned by one thread.
-public struct DTLSTransport: ~Copyable {
+package struct DTLSTransport: ~Copyable {
   /// AEAD_AES_128_GCM first: six times cheaper per packet than AES_CM_128_HMAC_SHA1_80.
-  public static let preferredSRTPProfiles: [SRTPProfile] = [.aeadAes128Gcm, .aes128CmSha1_80]
+  package static let preferredSRTPProfiles: [SRTPProfile] = [.aeadAes128Gcm, .aes128CmSha1_80]
   /// Fits the IPv6 minimum MTU of 1280 with IP, UDP and TURN headers.
-  public static let defaultMaximumDatagramSize = 1200
+  package static let defaultMaximumDatagramSize = 1200
   /// What a record adds to a message: its header, the explicit nonce and the tag.
   private static let recordOverhead = 13 + 8 + 16
 
   /// When `deadlineReached` must be called; `distantFuture` when nothing is awaited.
-  public private(set) var nextDeadline = Timestamp.distantFuture
+  package private(set) var nextDeadline = Timestamp.distantFuture
   /// The longest message `send` takes.
-  public let maximumMessageSize: Int
+  package let maximumMessageSize: Int
   private let session: DTLSSession
   private let role: DTLSRole
   private var state = State.handshaking
@@ -34,7 +34,7 @@ public struct DTLSTransport: ~Copyable {
   ///   - srtpProfiles: in order of preference. As server the first that the client offers is chosen.
   ///   - maximumDatagramSize: in bytes of UDP payload, at least 256.
   /// - Throws: only when OpenSSL has no memory or the profiles are empty.
-  public init(
+  package init(
     role: DTLSRole, certificate: DTLSCertificate, expectedFingerprints: [CertificateFingerprint]? = nil,
     srtpProfiles: [SRTPProfile] = preferredSRTPProfiles, maximumDatagramSize: Int = defaultMaximumDatagramSize
   ) throws(OpenSSLError) {
@@ -50,14 +50,14 @@ public struct DTLSTransport: ~Copyable {
 
   /// Sends the client's first message, once the path is there; a server waits for it and does nothing.
   @discardableResult
-  public mutating func start(now: Timestamp, route: Route, into batch: inout DatagramBatch) -> [DTLSEvent] {
+  package mutating func start(now: Timestamp, route: Route, into batch: inout DatagramBatch) -> [DTLSEvent] {
     guard case .handshaking = state, role == .client else { return [] }
     return advance(now, route, &batch)
   }
 
   /// Takes one datagram that came from the peer (first byte 20…63, RFC 7983). What is not DTLS, or not of this
   /// association, is ignored.
-  public mutating func receive(
+  package mutating func receive(
     _ datagram: Span<UInt8>, route: Route, now: Timestamp, into batch: inout DatagramBatch
   ) -> [DTLSEvent] {
     if case .ended = state { return [] }
@@ -66,7 +66,7 @@ public struct DTLSTransport: ~Copyable {
   }
 
   /// Sends the last flight again when `nextDeadline` has come; does nothing before.
-  public mutating func deadlineReached(
+  package mutating func deadlineReached(
     now: Timestamp, route: Route, into batch: inout DatagramBatch
   ) -> [DTLSEvent] {
     guard case .handshaking = state, now >= nextDeadline else { return [] }
@@ -77,7 +77,7 @@ public struct DTLSTransport: ~Copyable {
   }
 
   /// Says which certificates the peer may show, when the remote description came after `init`.
-  public mutating func expect(
+  package mutating func expect(
     _ fingerprints: [CertificateFingerprint], now: Timestamp, route: Route, into batch: inout DatagramBatch
   ) -> [DTLSEvent] {
     session.expectedFingerprints = fingerprints
@@ -86,7 +86,7 @@ public struct DTLSTransport: ~Copyable {
   }
 
   /// Sends one message of application data, in one datagram.
-  public mutating func send(
+  package mutating func send(
     _ message: Span<UInt8>, route: Route, into batch: inout DatagramBatch
   ) throws(DTLSSendError) {
     guard case .connected = state else { throw .notConnected }
@@ -98,7 +98,7 @@ public struct DTLSTransport: ~Copyable {
   }
 
   /// Says goodbye to the peer (close_notify) when it is connected; the transport is of no use afterwards.
-  public mutating func close(route: Route, into batch: inout DatagramBatch) {
+  package mutating func close(route: Route, into batch: inout DatagramBatch) {
     switch state {
     case .ended: return
     case .handshaking: break  // TLS has no goodbye before Finished

@@ -1,25 +1,25 @@
 import COpenSSL
-public import RTCPrimitives
+package import RTCPrimitives
 
 /// A certificate as HTTPS servers show it, with what a person needs to recognise it.
-public struct WebCertificate: Sendable, Hashable {
+package struct WebCertificate: Sendable, Hashable {
   /// PEM; where a chain was read, the whole chain.
-  public let certificate: [UInt8]
+  package let certificate: [UInt8]
   /// PEM, without a passphrase; nil where it was not made here.
-  public let privateKey: [UInt8]?
+  package let privateKey: [UInt8]?
   /// Of the first certificate.
-  public let fingerprint: CertificateFingerprint
+  package let fingerprint: CertificateFingerprint
   /// Whether its time is over, or not yet come, at the moment of reading.
-  public let isValid: Bool
+  package let isValid: Bool
 
   /// Days that a certificate made here lasts: the most that every browser takes.
-  public static let lifetime = 825
+  package static let lifetime = 825
 
   /// Makes a key (ECDSA P-256) and a certificate that vouches for itself.
   /// - Parameters:
   ///   - names: host names that it is good for; what is no host name is left out.
   ///   - addresses: IP addresses, likewise.
-  public init(names: [String], addresses: [String]) throws(OpenSSLError) {
+  package init(names: [String], addresses: [String]) throws(OpenSSLError) {
     guard let key = unsafe copenssl_generate_p256_key() else { throw .take() }
     defer { unsafe EVP_PKEY_free(key) }
     guard let certificate = unsafe X509_new() else { throw .take() }
@@ -38,7 +38,7 @@ public struct WebCertificate: Sendable, Hashable {
   }
 
   /// Reads the first certificate of a PEM text.
-  public init(parsing pem: [UInt8]) throws(OpenSSLError) {
+  package init(parsing pem: [UInt8]) throws(OpenSSLError) {
     guard let source = unsafe BIO_new(BIO_s_mem()) else { throw .take() }
     defer { unsafe BIO_free(source) }
     guard unsafe BIO_write(source, pem, CInt(clamping: pem.count)) == pem.count,
@@ -55,7 +55,7 @@ public struct WebCertificate: Sendable, Hashable {
   }
 
   /// The fingerprint of a certificate in DER, as a TLS handshake shows it. Nil for what is none.
-  public static func fingerprint(der: [UInt8]) -> CertificateFingerprint? {
+  package static func fingerprint(der: [UInt8]) -> CertificateFingerprint? {
     var digest = [UInt8](repeating: 0, count: 32)
     var count: UInt32 = 0
     guard unsafe EVP_Digest(der, der.count, &digest, &count, EVP_sha256(), nil) == 1 else { return nil }

@@ -1,22 +1,22 @@
-public import RTCPrimitives
-public import RTCWire
+package import RTCPrimitives
+package import RTCWire
 
 /// A full ICE agent for one component (RFC 8445, trickle RFC 8838, consent RFC 7675) without sockets and clocks.
 ///
 /// The owner hands in candidates, descriptions, STUN datagrams and the time; the agent writes datagrams into a batch and
 /// appends events. After every call `nextDeadline` says when `deadlineReached` must be called; it may say "now". Media
 /// does not pass through here: send it along `selectedRoute`. Owned by one thread.
-public struct ICEAgent: ~Copyable {
+package struct ICEAgent: ~Copyable {
   /// Who nominates; conflicts with the peer's belief settle themselves.
-  public internal(set) var role: ICERole
+  package internal(set) var role: ICERole
   /// How the agent stands, as the last `stateChanged` said; `new` at first.
-  public internal(set) var state: ICEState = .new
+  package internal(set) var state: ICEState = .new
   /// Where media goes: the nominated pair's route or, before one is nominated, the best valid pair's. Nil when nothing works.
-  public internal(set) var selectedRoute: Route?
+  package internal(set) var selectedRoute: Route?
   /// The candidates of this side, in the order they were added; a restart keeps them.
-  public internal(set) var localCandidates: [ICECandidate] = []
+  package internal(set) var localCandidates: [ICECandidate] = []
   /// Counters since the agent was made; a restart does not reset them.
-  public internal(set) var statistics = ICEStatistics()
+  package internal(set) var statistics = ICEStatistics()
 
   let configuration: ICEConfiguration
   var tieBreaker: UInt64
@@ -32,7 +32,7 @@ public struct ICEAgent: ~Copyable {
   ///   - role: controlling for the side that made the first offer (RFC 8445 §6.1.1).
   ///   - tieBreaker: 64 random bits.
   ///   - seed: for transaction ids and the spread of consent checks; random in production.
-  public init(
+  package init(
     role: ICERole, configuration: ICEConfiguration = ICEConfiguration(), localCredentials: ICECredentials,
     tieBreaker: UInt64, seed: UInt64
   ) {
@@ -46,14 +46,14 @@ public struct ICEAgent: ~Copyable {
   // MARK: - Descriptions and candidates
 
   /// Takes the role the description exchange gives, as after a rollback. Ignored once the peer's credentials are known.
-  public mutating func setRole(_ role: ICERole) {
+  package mutating func setRole(_ role: ICERole) {
     guard session.remote == nil, role != self.role else { return }
     self.role = role
     session.checklist.reprioritize(role: role)
   }
 
   /// Candidates of this agent, at any time; those of an address already known are ignored.
-  public mutating func addLocalCandidates(_ candidates: [ICECandidate], now: Timestamp) {
+  package mutating func addLocalCandidates(_ candidates: [ICECandidate], now: Timestamp) {
     for candidate in candidates where !localCandidates.contains(where: { $0.address == candidate.address }) {
       localCandidates.append(candidate)
       for remote in session.remoteCandidates { formPair(candidate, remote) }
@@ -64,7 +64,7 @@ public struct ICEAgent: ~Copyable {
   /// The credentials from the peer's description: checks begin. The same again changes nothing; others without a
   /// `restart` before are taken as the peer's restart with our credentials kept.
   /// - Parameter isLite: the peer is an ice-lite agent, so that this one controls (RFC 8445 §6.1.1).
-  public mutating func setRemote(credentials: ICECredentials, isLite: Bool = false, now: Timestamp) {
+  package mutating func setRemote(credentials: ICECredentials, isLite: Bool = false, now: Timestamp) {
     if let remote = session.remote {
       guard remote.credentials != credentials else { return }
       begin(ICESession(local: session.local, configuration: configuration))
@@ -90,7 +90,7 @@ public struct ICEAgent: ~Copyable {
 
   /// A candidate of the peer, from its description or trickled, before or after `setRemote`.
   /// - Parameter usernameFragment: the session it is for, when signalling says so (RFC 8839 §5.4); others are dropped.
-  public mutating func addRemoteCandidate(
+  package mutating func addRemoteCandidate(
     _ candidate: ICECandidate, usernameFragment: String? = nil, now: Timestamp
   ) {
     if let usernameFragment, let remote = session.remote, remote.credentials.usernameFragment != usernameFragment {
@@ -110,14 +110,14 @@ public struct ICEAgent: ~Copyable {
   /// The peer says that it has no more candidates for this session (RFC 8838 §14). The agent that made the offer, whose
   /// candidates the peer has had since, then gives up soon when nothing is left to check; the other one still waits, for its
   /// answer may be on its way to somebody who takes it by hand.
-  public mutating func endRemoteCandidates(now: Timestamp) {
+  package mutating func endRemoteCandidates(now: Timestamp) {
     session.remoteGathering = .complete
     rearm(now: now)
   }
 
   /// Begins an ICE restart (RFC 8445 §9): new credentials here, and soon `setRemote` with the peer's new ones. The route in
   /// use stays in use, with its consent watched, until the new session has nominated a pair.
-  public mutating func restart(localCredentials: ICECredentials, now: Timestamp) {
+  package mutating func restart(localCredentials: ICECredentials, now: Timestamp) {
     statistics.restarts += 1
     begin(ICESession(local: LocalIdentity(localCredentials), configuration: configuration))
     rearm(now: now)
@@ -126,7 +126,7 @@ public struct ICEAgent: ~Copyable {
   // MARK: - Network and time
 
   /// Takes a datagram whose first byte is that of STUN (0…3).
-  public mutating func receive(
+  package mutating func receive(
     _ datagram: Span<UInt8>, route: Route, now: Timestamp, into batch: inout DatagramBatch, events: inout [ICEEvent]
   ) {
     if let message = try? STUNMessage(parsing: datagram) {
@@ -139,7 +139,7 @@ public struct ICEAgent: ~Copyable {
   }
 
   /// Takes a STUN message that was parsed already, to find the agent it is for; see `ICEDemultiplexer`.
-  public mutating func receive(
+  package mutating func receive(
     _ message: STUNMessage, route: Route, now: Timestamp, into batch: inout DatagramBatch, events: inout [ICEEvent]
   ) {
     handle(message, route: route, now: now, into: &batch, events: &events)
@@ -148,7 +148,7 @@ public struct ICEAgent: ~Copyable {
   }
 
   /// Does what is due at `now`; harmless when nothing is.
-  public mutating func deadlineReached(now: Timestamp, into batch: inout DatagramBatch, events: inout [ICEEvent]) {
+  package mutating func deadlineReached(now: Timestamp, into batch: inout DatagramBatch, events: inout [ICEEvent]) {
     repeatDueChecks(now: now, into: &batch)
     evaluateNomination(now: now)
     watchConsent(now: now, into: &batch)
@@ -158,32 +158,32 @@ public struct ICEAgent: ~Copyable {
 
   /// Tells of authenticated traffic on the selected route (an SRTCP report, say), at most a few times a second: it keeps the
   /// state from turning `disconnected`. Consent is another matter and needs answers to its own checks (RFC 7675 §5.1).
-  public mutating func noteAuthenticatedTraffic(at time: Timestamp) {
+  package mutating func noteAuthenticatedTraffic(at time: Timestamp) {
     path?.consent.heard(at: time)
     if state == .disconnected { deadlines[.report] = time }
   }
 
   /// When `deadlineReached` must be called next; nil: not at all.
-  public var nextDeadline: Timestamp? { deadlines.next?.time }
+  package var nextDeadline: Timestamp? { deadlines.next?.time }
 
   // MARK: - Reading
 
   /// The credentials of this side's current session; a restart replaces them.
-  public var localCredentials: ICECredentials { session.local.credentials }
+  package var localCredentials: ICECredentials { session.local.credentials }
   /// The remote peer's credentials of the current session; nil until `setRemote`, and again after a restart.
-  public var remoteCredentials: ICECredentials? { session.remote?.credentials }
+  package var remoteCredentials: ICECredentials? { session.remote?.credentials }
 
   /// Of the selected route, smoothed; nil before the first measurement.
-  public var roundTripTime: TimeDelta? { path?.consent.roundTripTime }
+  package var roundTripTime: TimeDelta? { path?.consent.roundTripTime }
 
   /// The candidates of the nominated pair of this session.
-  public var selectedPair: (local: ICECandidate, remote: ICECandidate)? {
+  package var selectedPair: (local: ICECandidate, remote: ICECandidate)? {
     guard let id = session.selectedPair, let index = session.checklist.index(id: id) else { return nil }
     return (session.checklist[index].local, session.checklist[index].remote)
   }
 
   /// The number of pairs kept at this moment.
-  public var pairCount: Int { session.checklist.pairs.count }
+  package var pairCount: Int { session.checklist.pairs.count }
 }
 
 // MARK: - Settling

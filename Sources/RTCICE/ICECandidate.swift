@@ -1,5 +1,5 @@
-public import RTCPrimitives
-public import RTCWire
+package import RTCPrimitives
+package import RTCWire
 
 extension ICECandidateKind {
   /// The recommended type preference (RFC 8445 §5.1.2.2).
@@ -14,20 +14,20 @@ extension ICECandidateKind {
 }
 
 /// A UDP candidate for the one component (RTP and RTCP multiplexed), of either side.
-public struct ICECandidate: Hashable, Sendable {
+package struct ICECandidate: Hashable, Sendable {
   /// The transport address that datagrams are sent to.
-  public var address: SocketAddress
+  package var address: SocketAddress
   /// RFC 8445 §5.1.2: 1…2³¹−1.
-  public var priority: UInt32
+  package var priority: UInt32
   /// How the address was found; decides the type preference inside the priority.
-  public var kind: ICECandidateKind
+  package var kind: ICECandidateKind
   /// 1…32 ice-chars; equal for candidates that are alike in kind, base and server (RFC 8445 §5.1.1.3).
-  public var foundation: String
+  package var foundation: String
   /// The base of a reflexive candidate or the mapped address of a relayed one, for diagnostics.
-  public var relatedAddress: SocketAddress?
+  package var relatedAddress: SocketAddress?
 
   /// Takes all values as they are; nothing is checked.
-  public init(
+  package init(
     address: SocketAddress, priority: UInt32, kind: ICECandidateKind, foundation: String,
     relatedAddress: SocketAddress? = nil
   ) {
@@ -40,7 +40,7 @@ public struct ICECandidate: Hashable, Sendable {
 
   /// From a candidate attribute (RFC 8839 §5.1). Nil, and rightly ignored, when the candidate is not for UDP or not for
   /// component 1, or when its address is a name (`.local` or FQDN).
-  public init?(_ text: CandidateDescription) {
+  package init?(_ text: CandidateDescription) {
     guard text.component == 1, case .udp = text.transport, case .ip(let ip) = text.address else { return nil }
     self.init(
       address: SocketAddress(ip: ip, port: text.port), priority: text.priority, kind: text.kind,
@@ -48,7 +48,7 @@ public struct ICECandidate: Hashable, Sendable {
   }
 
   /// Candidate priority (RFC 8445 §5.1.2.1) for component 1.
-  public static func priority(kind: ICECandidateKind, localPreference: UInt16) -> UInt32 {
+  package static func priority(kind: ICECandidateKind, localPreference: UInt16) -> UInt32 {
     kind.typePreference << 24 | UInt32(localPreference) << 8 | 255
   }
 
@@ -72,7 +72,7 @@ extension ICECandidate {
   /// broken family delays nothing (RFC 8421 §4). Link-local addresses come after global ones, loopback last.
   /// - Parameter addresses: unspecified addresses and repeats are left out. Link-local IPv6 addresses get
   ///   `interfaceIndex` as their scope.
-  public static func hosts(
+  package static func hosts(
     addresses: [(address: IPAddress, interfaceIndex: UInt32)], port: UInt16
   ) -> [ICECandidate] {
     var seen: Set<IPAddress> = []
@@ -116,7 +116,7 @@ extension ICECandidate {
 
 extension CandidateDescription {
   /// The attribute by which a candidate of ours is signalled.
-  public init(_ candidate: ICECandidate) {
+  package init(_ candidate: ICECandidate) {
     self.init(
       foundation: candidate.foundation, priority: candidate.priority, address: .ip(candidate.address.ip),
       port: candidate.address.port, kind: candidate.kind)

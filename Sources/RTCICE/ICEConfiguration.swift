@@ -1,50 +1,50 @@
-public import RTCPrimitives
+package import RTCPrimitives
 
 /// How an agent paces, gives up and watches. The defaults are the RFCs' unless a field says why not.
-public struct ICEConfiguration: Sendable {
+package struct ICEConfiguration: Sendable {
   /// Ta, between new checks that may cross the Internet (RFC 8445 §14.2).
-  public var checkInterval: TimeDelta = .milliseconds(50)
+  package var checkInterval: TimeDelta = .milliseconds(50)
   /// Between new checks of host-to-host pairs: the RFC's least, so that a LAN connects within a few milliseconds.
-  public var hostCheckInterval: TimeDelta = .milliseconds(5)
+  package var hostCheckInterval: TimeDelta = .milliseconds(5)
   /// The first retransmission's wait; grows with the number of checks under way (RFC 8445 §14.3).
-  public var initialRTO: TimeDelta = .milliseconds(500)
+  package var initialRTO: TimeDelta = .milliseconds(500)
   /// The same between hosts, where a round trip takes a few milliseconds. Less than the RFC's, so that one lost check is
   /// no pause that anybody notices; browsers repeat theirs every 50 ms.
-  public var initialHostRTO: TimeDelta = .milliseconds(100)
+  package var initialHostRTO: TimeDelta = .milliseconds(100)
   /// Where the doubling of that wait ends. The RFC goes on to 16 s; browsers check far more often, and on a lossy radio
   /// link a viewer should not wait for so rare a repetition.
-  public var maximumRTO: TimeDelta = .seconds(2)
+  package var maximumRTO: TimeDelta = .seconds(2)
   /// Rc: how often a check is sent before it fails (RFC 8489 §6.2.1); with `maximumRTO` that takes the RFC's 39.5 s.
-  public var maximumTransmissions = 18
+  package var maximumTransmissions = 18
   /// Rm: the wait for an answer to the last transmission, in initial RTOs (RFC 8489 §6.2.1).
-  public var finalWaitFactor: Int64 = 16
+  package var finalWaitFactor: Int64 = 16
   /// How long a controlling agent waits for a better pair once one works.
-  public var nominationDelay: TimeDelta = .milliseconds(50)
+  package var nominationDelay: TimeDelta = .milliseconds(50)
   /// Mean time between consent checks, randomised by ±20 % (RFC 7675 §5.1).
-  public var consentInterval: TimeDelta = .seconds(5)
+  package var consentInterval: TimeDelta = .seconds(5)
   /// Consent's life without an answer (RFC 7675 §5.1).
-  public var consentLifetime: TimeDelta = .seconds(30)
+  package var consentLifetime: TimeDelta = .seconds(30)
   /// Silence after which the state turns `disconnected`.
-  public var disconnectedAfter: TimeDelta = .seconds(5)
+  package var disconnectedAfter: TimeDelta = .seconds(5)
   /// How long checking goes on before it may fail (RFC 8863 §4).
-  public var patience: TimeDelta = .milliseconds(39_500)
+  package var patience: TimeDelta = .milliseconds(39_500)
   /// The same where the remote peer has our candidates and has no more of its own. RFC 8863 §4 forbids to fail at once when
   /// nothing is left to check: a check from an address that the remote peer does not know itself may be on its way. It comes
   /// within seconds or not at all.
-  public var completePatience: TimeDelta = .seconds(5)
+  package var completePatience: TimeDelta = .seconds(5)
   /// Pairs kept at most (RFC 8445 §6.1.2.5); more are dropped, lowest priority first.
-  public var maximumPairs = 100
+  package var maximumPairs = 100
   /// Remote candidates kept at most, signalled and peer-reflexive.
-  public var maximumRemoteCandidates = 50
+  package var maximumRemoteCandidates = 50
   /// Checks remembered at most from a peer whose description has not come yet.
-  public var maximumEarlyChecks = 16
+  package var maximumEarlyChecks = 16
 
   /// The defaults.
-  public init() {}
+  package init() {}
 }
 
 /// Who nominates (RFC 8445 §6.1.1).
-public enum ICERole: Hashable, Sendable {
+package enum ICERole: Hashable, Sendable {
   case controlling
   case controlled
 
@@ -52,7 +52,7 @@ public enum ICERole: Hashable, Sendable {
 }
 
 /// How the agent stands.
-public enum ICEState: Hashable, Sendable {
+package enum ICEState: Hashable, Sendable {
   /// The remote description is not known yet.
   case new
   /// Looking for a pair that works.
@@ -66,7 +66,7 @@ public enum ICEState: Hashable, Sendable {
 }
 
 /// What the owner of an agent should know.
-public enum ICEEvent: Hashable, Sendable {
+package enum ICEEvent: Hashable, Sendable {
   case stateChanged(ICEState)
   /// Media goes this way from now on. Comes before the first `connected` when data may already flow on a valid pair that
   /// is not nominated yet (RFC 8445 §12.1).
@@ -76,7 +76,7 @@ public enum ICEEvent: Hashable, Sendable {
 }
 
 /// Why a datagram or candidate was not used: the peer's doing, counted, never thrown.
-public enum ICEDropReason: Int, CaseIterable, Sendable {
+package enum ICEDropReason: Int, CaseIterable, Sendable {
   /// Not a well-formed STUN message.
   case malformed
   /// FINGERPRINT missing or wrong.
@@ -102,29 +102,29 @@ public enum ICEDropReason: Int, CaseIterable, Sendable {
 }
 
 /// Counters since the agent was made.
-public struct ICEStatistics: Sendable {
+package struct ICEStatistics: Sendable {
   /// Requests sent, retransmissions and consent checks included.
-  public internal(set) var requestsSent = 0
+  package internal(set) var requestsSent = 0
   /// Connectivity checks sent again because no answer came in time.
-  public internal(set) var retransmissions = 0
+  package internal(set) var retransmissions = 0
   /// Well-formed requests received, those that were then refused or dropped included.
-  public internal(set) var requestsReceived = 0
+  package internal(set) var requestsReceived = 0
   /// Success responses sent.
-  public internal(set) var responsesSent = 0
+  package internal(set) var responsesSent = 0
   /// Error responses sent.
-  public internal(set) var errorResponsesSent = 0
+  package internal(set) var errorResponsesSent = 0
   /// Well-formed responses received, success or error, whether they answer a request or not.
-  public internal(set) var responsesReceived = 0
+  package internal(set) var responsesReceived = 0
   /// Consent checks sent (RFC 7675 §5.1).
-  public internal(set) var consentRequestsSent = 0
+  package internal(set) var consentRequestsSent = 0
   /// Success responses to consent checks, authenticated and from the selected route.
-  public internal(set) var consentResponsesReceived = 0
+  package internal(set) var consentResponsesReceived = 0
   /// ICE restarts begun on this side.
-  public internal(set) var restarts = 0
+  package internal(set) var restarts = 0
   private var drops = InlineArray<11, Int>(repeating: 0)
 
   /// How often something was dropped for `reason`.
-  public func drops(_ reason: ICEDropReason) -> Int { drops[reason.rawValue] }
+  package func drops(_ reason: ICEDropReason) -> Int { drops[reason.rawValue] }
 
   mutating func count(_ reason: ICEDropReason) { drops[reason.rawValue] += 1 }
 }

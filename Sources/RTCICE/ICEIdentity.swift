@@ -1,8 +1,8 @@
-public import RTCWire
+package import RTCWire
 
 extension ICECredentials {
   /// Fresh ones: 48 random bits of fragment, 144 of password. The generator must be unguessable in production.
-  public init(using generator: inout some RandomNumberGenerator) {
+  package init(using generator: inout some RandomNumberGenerator) {
     let fragment = Self.text(count: 8, using: &generator)
     self.init(usernameFragment: fragment, password: Self.text(count: 24, using: &generator))
   }
@@ -44,16 +44,16 @@ struct RemoteIdentity {
 }
 
 /// Finds the peer a first datagram is for, where many peers share one port.
-public enum ICEDemultiplexer {
+package enum ICEDemultiplexer {
   /// The receiver's username fragment in a STUN Binding request; nil for every other datagram. Nothing is authenticated
   /// yet: use the answer only to choose the agent that then checks the request.
-  public static func localUsernameFragment(of datagram: Span<UInt8>) -> String? {
+  package static func localUsernameFragment(of datagram: Span<UInt8>) -> String? {
     guard STUNMessage.isLikely(datagram), let message = try? STUNMessage(parsing: datagram) else { return nil }
     return localUsernameFragment(of: message)
   }
 
   /// The same of a message that was parsed already.
-  public static func localUsernameFragment(of message: STUNMessage) -> String? {
+  package static func localUsernameFragment(of message: STUNMessage) -> String? {
     guard message.header.class == .request, message.header.method == .binding, let fragment = message.receiverFragment,
       fragment.count <= 256
     else { return nil }

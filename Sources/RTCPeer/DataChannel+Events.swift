@@ -60,7 +60,7 @@ public protocol DataChannelDelegate: AnyObject, Sendable {
 
 extension DataChannelDelegate {
   /// Nothing is done unless a delegate says otherwise.
-  public func dataChannelBufferedAmountDidBecomeLow(_ channel: DataChannel) {}
+  package func dataChannelBufferedAmountDidBecomeLow(_ channel: DataChannel) {}
 }
 
 /// A message as bytes (WebRTC's `RTCDataBuffer`).

@@ -264,16 +264,16 @@ public actor PeerConnection {
 }
 
 /// A call that cannot be meant; the sentence says what to do instead.
-public struct APIMisuse: Error, CustomStringConvertible, Sendable {
+package struct APIMisuse: Error, CustomStringConvertible, Sendable {
   /// What was wrong with the call, for the programmer.
-  public let description: String
+  package let description: String
   init(_ sentence: String) { description = sentence }
 }
 
 /// The loop has as many peers as it may.
-public struct TooManyPeers: Error, CustomStringConvertible, Sendable {
+package struct TooManyPeers: Error, CustomStringConvertible, Sendable {
   /// So many peers a loop has at most.
-  public let limit: Int
+  package let limit: Int
   /// A sentence for a person.
-  public var description: String { "There are already \(limit) peers; try again when some have left." }
+  package var description: String { "There are already \(limit) peers; try again when some have left." }
 }

@@ -1,20 +1,20 @@
-public import RTCMedia
-public import RTCPrimitives
+package import RTCMedia
+package import RTCPrimitives
 
 /// 10 ms of sound at 48 kHz.
-public struct AudioBlock: Sendable {
+package struct AudioBlock: Sendable {
   /// 480 for each channel, interleaved, −1…1. The framer uses the memory again when it is not kept.
-  public var samples: [Float]
+  package var samples: [Float]
   /// Where the first sample stands, in samples at 48 kHz since the framer's first. Goes on by 480 from block to block, and
   /// further where sound is missing.
-  public var position: Int64
+  package var position: Int64
   /// When the first sample was heard. Steady: from block to block 10 ms, give or take what the source's clock is off.
-  public var captureTime: Timestamp
+  package var captureTime: Timestamp
   /// The first of all, and the first after sound that is missing.
-  public var startsAfterGap: Bool
+  package var startsAfterGap: Bool
 
   /// See the properties.
-  public init(samples: [Float], position: Int64, captureTime: Timestamp, startsAfterGap: Bool) {
+  package init(samples: [Float], position: Int64, captureTime: Timestamp, startsAfterGap: Bool) {
     self.samples = samples
     self.position = position
     self.captureTime = captureTime
@@ -29,32 +29,32 @@ public struct AudioBlock: Sendable {
 /// neither makes noise. Times of the source may be unsteady by 40 ms. A hole of up to 200 ms is filled with silence; at a
 /// longer one `position` leaps. A source whose time goes back by more than 40 ms is believed: `position` goes on, times
 /// are its own.
-public final class AudioFramer {
+package final class AudioFramer {
   /// What befell the sound.
-  public struct Counters: Hashable, Sendable {
+  package struct Counters: Hashable, Sendable {
     /// Frames without a sample, with a count that is no multiple of the channels, or of an impossible format.
-    public var ignoredFrames = 0
+    package var ignoredFrames = 0
     /// Values that were not finite or outside −1…1, before and after resampling.
-    public var repairedSamples = 0
+    package var repairedSamples = 0
     /// Times the source changed its rate or channels.
-    public var formatChanges = 0
+    package var formatChanges = 0
     /// Holes that were filled with silence.
-    public var filledGaps = 0
+    package var filledGaps = 0
     /// Holes that were left: `position` leapt.
-    public var leaps = 0
+    package var leaps = 0
     /// Times that went back.
-    public var rewinds = 0
+    package var rewinds = 0
 
     /// All at 0.
-    public init() {}
+    package init() {}
   }
 
   /// Samples of each channel in a block.
-  public static let blockSampleCount = 480
+  package static let blockSampleCount = 480
   /// 1 or 2, of the blocks.
-  public let channels: Int
+  package let channels: Int
   /// What happened since the start.
-  public private(set) var counters = Counters()
+  package private(set) var counters = Counters()
 
   private static let jitterLimit = TimeDelta.milliseconds(40)
   private static let fillLimit = TimeDelta.milliseconds(200)
@@ -78,7 +78,7 @@ public final class AudioFramer {
   private var block: [Float]
 
   /// - Parameter channels: 1 or 2, of the blocks.
-  public init(channels: Int = 2) {
+  package init(channels: Int = 2) {
     precondition((1...2).contains(channels), "Blocks have one channel or two.")
     self.channels = channels
     block = [Float](repeating: 0, count: Self.blockSampleCount * channels)
@@ -86,7 +86,7 @@ public final class AudioFramer {
   }
 
   /// Takes a frame and delivers the blocks that it completes, in order, before it returns.
-  public func consume(_ frame: AudioFrame, deliver: (AudioBlock) -> Void) {
+  package func consume(_ frame: AudioFrame, deliver: (AudioBlock) -> Void) {
     guard place(frame, deliver), let stretch else { return }
     // In parts, so that a frame of an hour takes no more memory than its own.
     let samples = frame.samples.span
@@ -102,7 +102,7 @@ public final class AudioFramer {
   }
 
   /// The source has ended: what is left is delivered, filled up with silence. Frames may follow again.
-  public func finish(deliver: (AudioBlock) -> Void) {
+  package func finish(deliver: (AudioBlock) -> Void) {
     guard stretch != nil else { return }
     endStretch()
     pad()

@@ -1,20 +1,20 @@
 import CSpeexDSP
-public import RTCPrimitives
+package import RTCPrimitives
 
 /// Turns sound of any rate into sound of 48 kHz, by SpeexDSP. Used by one thread at a time.
 ///
 /// The first sample that comes out was heard when the first that went in was; what comes out lags by `latency` only in
 /// that so much must have gone in first. Between them counts are exact: no sample is gained or lost over any length.
-public final class AudioResampler {
+package final class AudioResampler {
   /// Samples a second of each channel that come out.
-  public static let outputRate = 48_000
+  package static let outputRate = 48_000
   /// Samples a second of each channel that may go in.
-  public static let inputRates = 8_000...384_000
+  package static let inputRates = 8_000...384_000
 
   /// Samples a second of each channel that go in; 48,000 come out.
-  public let inputRate: Int
+  package let inputRate: Int
   /// Number of channels, in and out.
-  public let channels: Int
+  package let channels: Int
   private let state: OpaquePointer
   private let scratch: UnsafeMutableBufferPointer<Float>
 
@@ -24,7 +24,7 @@ public final class AudioResampler {
   /// - Parameters:
   ///   - inputRate: samples a second, within `inputRates`.
   ///   - channels: 1 or 2.
-  public init(inputRate: Int, channels: Int) throws(AudioResamplerError) {
+  package init(inputRate: Int, channels: Int) throws(AudioResamplerError) {
     guard Self.inputRates.contains(inputRate) else { throw .unsupportedRate(inputRate) }
     guard (1...2).contains(channels) else { throw .unsupportedChannels(channels) }
     var status: Int32 = 0
@@ -46,16 +46,16 @@ public final class AudioResampler {
   }
 
   /// How much sound must have gone in before the first comes out.
-  public var latency: TimeDelta {
+  package var latency: TimeDelta {
     TimeDelta(nanoseconds: Int64(inputLatency) * 1_000_000_000 / Int64(inputRate))
   }
 
   /// The same in samples of each channel at the rate that goes in.
-  public var inputLatency: Int { Int(speex_resampler_get_input_latency(state)) }
+  package var inputLatency: Int { Int(speex_resampler_get_input_latency(state)) }
 
   /// Appends to `output` what can be told from `samples` and those before.
   /// - Parameter samples: interleaved; a rest that is no whole sample of all channels is left out.
-  public func resample(_ samples: Span<Float>, into output: inout [Float]) {
+  package func resample(_ samples: Span<Float>, into output: inout [Float]) {
     samples.withUnsafeBufferPointer { input in
       var position = 0
       let count = input.count / channels
@@ -74,7 +74,7 @@ public final class AudioResampler {
 }
 
 /// Why a resampler could not be made.
-public enum AudioResamplerError: Error, Hashable, Sendable {
+package enum AudioResamplerError: Error, Hashable, Sendable {
   /// Outside of `AudioResampler.inputRates`.
   case unsupportedRate(Int)
   /// Neither 1 nor 2.

@@ -1,9 +1,9 @@
 public import RTCWire
 
 /// Names a channel for as long as its transport lives; never used again.
-public struct DataChannelHandle: Hashable, Sendable, BitwiseCopyable {
+package struct DataChannelHandle: Hashable, Sendable, BitwiseCopyable {
   /// A number that tells the transport's channels apart and means nothing else.
-  public let value: UInt64
+  package let value: UInt64
   init(_ value: UInt64) { self.value = value }
 }
 
@@ -72,7 +72,7 @@ public enum DataChannelState: Hashable, Sendable {
 }
 
 /// Why the association, and with it every channel, ended.
-public enum DataChannelEnd: Hashable, Sendable {
+package enum DataChannelEnd: Hashable, Sendable {
   /// By `close`.
   case closedHere
   /// The peer aborted or shut it down, or began anew.
@@ -86,7 +86,7 @@ public enum DataChannelEnd: Hashable, Sendable {
 }
 
 /// What a step of a `DataChannelTransport` came to.
-public enum DataChannelEvent: Hashable, Sendable {
+package enum DataChannelEvent: Hashable, Sendable {
   /// The association stands.
   case connected
   /// The peer opened a channel; it can be used at once.
@@ -144,17 +144,17 @@ public struct DataChannelOptions: Hashable, Sendable {
 }
 
 /// What one step wants sent and said; reused, emptied by its owner.
-public struct DataChannelOutbox: ~Copyable {
+package struct DataChannelOutbox: ~Copyable {
   /// SCTP packets to be sent, each in one DTLS record.
-  public var packets = SCTPPackets()
+  package var packets = SCTPPackets()
   /// What happened in the step, in order.
-  public var events: [DataChannelEvent] = []
+  package var events: [DataChannelEvent] = []
 
   /// Neither packets nor events.
-  public init() {}
+  package init() {}
 
   /// Forgets packets and events and keeps the memory.
-  public mutating func removeAll() {
+  package mutating func removeAll() {
     packets.removeAll()
     events.removeAll(keepingCapacity: true)
   }

@@ -1,11 +1,11 @@
-public import RTCPrimitives
+package import RTCPrimitives
 import RTCWire
 
 /// The data channels of one peer connection (RFC 8831, RFC 8832) over one SCTP association.
 ///
 /// Sans-IO: packets (contents of DTLS records) and the time come in as arguments; packets and events leave through the
 /// outbox. Its SCTP shares nothing with any other, so many may live in a process. Owned by one thread.
-public struct DataChannelTransport: ~Copyable {
+package struct DataChannelTransport: ~Copyable {
   enum State {
     case idle
     case connecting(SCTPAssociation)
@@ -21,12 +21,12 @@ public struct DataChannelTransport: ~Copyable {
   private static let settlingTime = TimeDelta.milliseconds(500)
 
   /// When `advance` must be called; `distantFuture` before the start and after the end.
-  public internal(set) var nextDeadline = Timestamp.distantFuture
+  package internal(set) var nextDeadline = Timestamp.distantFuture
   /// The limits and sizes that the transport was made with.
-  public let options: DataChannelOptions
+  package let options: DataChannelOptions
   /// What the peer did that no channel could carry: messages on streams without one, malformed control messages,
   /// refused channels, overlong messages.
-  public internal(set) var violations = 0
+  package internal(set) var violations = 0
 
   var state = State.idle
   var channels: [DataChannelHandle: Channel] = [:]
@@ -50,7 +50,7 @@ public struct DataChannelTransport: ~Copyable {
   private var lastInput = Timestamp.zero
 
   /// A transport that is not connected; `start` connects it.
-  public init(options: DataChannelOptions = DataChannelOptions()) {
+  package init(options: DataChannelOptions = DataChannelOptions()) {
     self.options = options
     usableStreams = Int(options.maximumStreams)
   }
@@ -64,7 +64,7 @@ public struct DataChannelTransport: ~Copyable {
   ///   - remotePort: from the peer's `a=sctp-port`.
   ///   - remoteMaximumMessageSize: from the peer's `a=max-message-size`; nil: any.
   ///   - seed: of the numbers SCTP draws. DTLS keeps them from others.
-  public mutating func start(
+  package mutating func start(
     isClient: Bool, localPort: UInt16 = 5000, remotePort: UInt16 = 5000, remoteMaximumMessageSize: UInt64?,
     seed: UInt64, now: Timestamp, into outbox: inout DataChannelOutbox
   ) {
@@ -87,7 +87,7 @@ public struct DataChannelTransport: ~Copyable {
   }
 
   /// Takes one packet from the peer. What is not SCTP, or not of this association, is ignored.
-  public mutating func handle(_ packet: Span<UInt8>, now: Timestamp, into outbox: inout DataChannelOutbox) {
+  package mutating func handle(_ packet: Span<UInt8>, now: Timestamp, into outbox: inout DataChannelOutbox) {
     // The common header and one chunk's, in whole words (RFC 9260 §3).
     guard let association, packet.count >= 16, packet.count <= 65_535 else { return }
     lastInput = now
@@ -96,14 +96,14 @@ public struct DataChannelTransport: ~Copyable {
   }
 
   /// Runs what is due by `now`.
-  public mutating func advance(now: Timestamp, into outbox: inout DataChannelOutbox) {
+  package mutating func advance(now: Timestamp, into outbox: inout DataChannelOutbox) {
     guard let association else { return }
     association.advance(now: now)
     finishStep(now, into: &outbox)
   }
 
   /// Aborts the association, and with it every channel; for the end of the peer connection.
-  public mutating func close(now: Timestamp, into outbox: inout DataChannelOutbox) {
+  package mutating func close(now: Timestamp, into outbox: inout DataChannelOutbox) {
     if case .idle = state, channels.isEmpty {
       // Nobody ever knew of it.
       state = .ended
@@ -119,7 +119,7 @@ public struct DataChannelTransport: ~Copyable {
   // MARK: Channels
 
   /// Makes a channel; it can be used after `opened`.
-  public mutating func open(
+  package mutating func open(
     _ parameters: DataChannelParameters, now: Timestamp, into outbox: inout DataChannelOutbox
   ) throws(DataChannelError) -> DataChannelHandle {
     if case .ended = state { throw .ended }
@@ -140,7 +140,7 @@ public struct DataChannelTransport: ~Copyable {
   }
 
   /// Queues a message.
-  public mutating func send(
+  package mutating func send(
     _ message: DataChannelMessage, on handle: DataChannelHandle, now: Timestamp, into outbox: inout DataChannelOutbox
   ) throws(DataChannelError) {
     guard let channel = channels[handle] else { throw .unknownChannel }
@@ -159,7 +159,7 @@ public struct DataChannelTransport: ~Copyable {
   }
 
   /// Closes a channel once what waits has been sent (RFC 8831 §6.7); `closed` follows when both sides have.
-  public mutating func close(
+  package mutating func close(
     _ handle: DataChannelHandle, now: Timestamp, into outbox: inout DataChannelOutbox
   ) throws(DataChannelError) {
     guard let channel = channels[handle] else { throw .unknownChannel }
@@ -175,7 +175,7 @@ public struct DataChannelTransport: ~Copyable {
 
   /// Stops handing on messages, or goes on with it. What comes meanwhile stays in SCTP's receive buffer; when that is
   /// full the peer must wait. Channels open and close no more either while it rests.
-  public mutating func setReceiving(_ isOn: Bool, now: Timestamp, into outbox: inout DataChannelOutbox) {
+  package mutating func setReceiving(_ isOn: Bool, now: Timestamp, into outbox: inout DataChannelOutbox) {
     takesMessages = isOn
     finishStep(now, into: &outbox)
   }
@@ -183,18 +183,18 @@ public struct DataChannelTransport: ~Copyable {
   // MARK: Looking
 
   /// The state of the channel; `closed` for a handle without one.
-  public func state(of handle: DataChannelHandle) -> DataChannelState { channels[handle]?.state ?? .closed }
+  package func state(of handle: DataChannelHandle) -> DataChannelState { channels[handle]?.state ?? .closed }
   /// The stream that the channel runs on; nil before it has one and for a handle without a channel.
-  public func stream(of handle: DataChannelHandle) -> StreamID? { channels[handle]?.stream }
+  package func stream(of handle: DataChannelHandle) -> StreamID? { channels[handle]?.stream }
   /// What the channel was opened with; nil for a handle without a channel.
-  public func parameters(of handle: DataChannelHandle) -> DataChannelParameters? { channels[handle]?.parameters }
+  package func parameters(of handle: DataChannelHandle) -> DataChannelParameters? { channels[handle]?.parameters }
   /// Bytes of messages that SCTP has not taken yet; it takes up to `DataChannelOptions.sendBuffer` in all.
-  public func bufferedAmount(of handle: DataChannelHandle) -> Int { channels[handle]?.bufferedAmount ?? 0 }
+  package func bufferedAmount(of handle: DataChannelHandle) -> Int { channels[handle]?.bufferedAmount ?? 0 }
   /// The longest message `send` takes; meaningful once started.
-  public var maximumOutgoingMessageSize: Int { min(remoteMaximumMessageSize, options.sendBuffer) }
+  package var maximumOutgoingMessageSize: Int { min(remoteMaximumMessageSize, options.sendBuffer) }
 
   /// Where `bufferedAmountLow` is said; 0 at first.
-  public mutating func setBufferedAmountLowThreshold(_ bytes: Int, of handle: DataChannelHandle) {
+  package mutating func setBufferedAmountLowThreshold(_ bytes: Int, of handle: DataChannelHandle) {
     channels[handle]?.lowThreshold = max(0, bytes)
   }
 

@@ -2,7 +2,7 @@ import CUsrsctp
 import RTCPrimitives
 
 /// Why an association could not be made.
-public enum SCTPError: Error, Hashable, Sendable {
+package enum SCTPError: Error, Hashable, Sendable {
   /// The program is not linked with usrsctp's shared library (a static one cannot be kept apart from itself).
   case noSharedLibrary
   /// usrsctp refused, with this errno; out of memory mostly.

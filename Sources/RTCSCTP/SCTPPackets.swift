@@ -1,24 +1,24 @@
 /// SCTP packets that one step wants sent, in order; each goes into one DTLS record (RFC 8261).
-public struct SCTPPackets: ~Copyable {
+package struct SCTPPackets: ~Copyable {
   private var bytes: [UInt8] = []
   private var ends: [Int] = []
 
   /// No packets.
-  public init() {}
+  package init() {}
 
   /// The number of packets.
-  public var count: Int { ends.count }
+  package var count: Int { ends.count }
   /// True when there are no packets.
-  public var isEmpty: Bool { ends.isEmpty }
+  package var isEmpty: Bool { ends.isEmpty }
 
   /// The bytes of packet `index`.
   @_lifetime(borrow self)
-  public func packet(_ index: Int) -> Span<UInt8> {
+  package func packet(_ index: Int) -> Span<UInt8> {
     bytes.span.extracting((index == 0 ? 0 : ends[index - 1])..<ends[index])
   }
 
   /// Forgets all packets and keeps the memory.
-  public mutating func removeAll() {
+  package mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
   }

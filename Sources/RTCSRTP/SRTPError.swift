@@ -2,7 +2,7 @@ import CSRTP
 
 /// Why libsrtp2 refused a packet or a key. On the receiving side the peer (or the network) is at fault: count it, drop
 /// the packet, go on.
-public enum SRTPError: Error, Hashable, Sendable {
+package enum SRTPError: Error, Hashable, Sendable {
   /// The authentication tag does not fit: tampered with, or protected with other keys.
   case authenticationFailed
   /// A packet with this index was accepted before (RFC 3711 §3.3.2).

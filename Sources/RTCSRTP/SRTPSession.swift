@@ -1,22 +1,22 @@
-public import RTCPrimitives
+package import RTCPrimitives
 
 /// SRTP and SRTCP (RFC 3711, RFC 7714) between two peers: protects what goes out, checks and opens what comes in, in
 /// place, without allocating once an SSRC has been seen. Rollover counters and replay windows (1024 packets) are kept
 /// per SSRC, and any SSRC is served. Owned by one thread.
-public struct SRTPSession: ~Copyable {
+package struct SRTPSession: ~Copyable {
   /// The free bytes that must follow a packet to be protected; more than any profile adds.
-  public static let headroom = 32
+  package static let headroom = 32
 
   /// The profile of both directions.
-  public let profile: SRTPProfile
+  package let profile: SRTPProfile
   private let outbound: SRTPContext
   private let inbound: SRTPContext
 
   /// Sets up libsrtp2, once a process, which may take tens of milliseconds; else the first session does it. Any thread.
-  public static func prepare() { _ = SRTPContext.libraryFailure }
+  package static func prepare() { _ = SRTPContext.libraryFailure }
 
   /// Throws when libsrtp2 cannot be set up, which no peer can cause.
-  public init(keys: SRTPKeys) throws(SRTPError) {
+  package init(keys: SRTPKeys) throws(SRTPError) {
     let outbound = try SRTPContext(.outbound, profile: keys.profile, master: keys.local)
     let inbound = try SRTPContext(.inbound, profile: keys.profile, master: keys.remote)
     profile = keys.profile
@@ -31,7 +31,7 @@ public struct SRTPSession: ~Copyable {
   /// - Returns: the protected packet's length.
   /// - Throws: `malformed`, `replayed`, `tooOld`, `keyExpired`; the bytes are then undefined and must not be sent.
   @_lifetime(packet: copy packet)
-  public mutating func protectRTP(_ packet: inout MutableSpan<UInt8>, count: Int) throws(SRTPError) -> Int {
+  package mutating func protectRTP(_ packet: inout MutableSpan<UInt8>, count: Int) throws(SRTPError) -> Int {
     Self.checkHeadroom(packet.count, count)
     return try outbound.protectRTP(&packet, count: count)
   }
@@ -39,7 +39,7 @@ public struct SRTPSession: ~Copyable {
   /// Encrypts and authenticates the compound RTCP packet in the first `count` bytes of `packet`, and appends its index.
   /// - Returns: the protected packet's length.
   @_lifetime(packet: copy packet)
-  public mutating func protectRTCP(_ packet: inout MutableSpan<UInt8>, count: Int) throws(SRTPError) -> Int {
+  package mutating func protectRTCP(_ packet: inout MutableSpan<UInt8>, count: Int) throws(SRTPError) -> Int {
     Self.checkHeadroom(packet.count, count)
     return try outbound.protectRTCP(&packet, count: count)
   }
@@ -48,14 +48,14 @@ public struct SRTPSession: ~Copyable {
   /// - Returns: the RTP packet's length, at the start of `packet`.
   /// - Throws: the reason to drop it. State moves only for packets that authenticate.
   @_lifetime(packet: copy packet)
-  public mutating func unprotectRTP(_ packet: inout MutableSpan<UInt8>) throws(SRTPError) -> Int {
+  package mutating func unprotectRTP(_ packet: inout MutableSpan<UInt8>) throws(SRTPError) -> Int {
     try inbound.unprotectRTP(&packet)
   }
 
   /// Checks and decrypts the SRTCP packet that fills `packet`.
   /// - Returns: the RTCP packet's length, at the start of `packet`.
   @_lifetime(packet: copy packet)
-  public mutating func unprotectRTCP(_ packet: inout MutableSpan<UInt8>) throws(SRTPError) -> Int {
+  package mutating func unprotectRTCP(_ packet: inout MutableSpan<UInt8>) throws(SRTPError) -> Int {
     try inbound.unprotectRTCP(&packet)
   }
 

@@ -1,18 +1,18 @@
-public import RTCEngine
+package import RTCEngine
 
 /// What a viewer made of the frames that reached it.
-public struct FrameChain: Sendable {
+package struct FrameChain: Sendable {
   /// The source's numbers of the frames, in order of arrival.
-  public private(set) var numbers: [UInt64] = []
+  package private(set) var numbers: [UInt64] = []
   /// Intact key frames that arrived in order.
-  public private(set) var keyFrames = 0
+  package private(set) var keyFrames = 0
   /// Frames whose bytes are not what left, or that came twice or out of order.
-  public private(set) var damaged = 0
+  package private(set) var damaged = 0
   /// Frames that are not key frames and whose predecessor was not handed over: a decoder would show rubbish.
-  public private(set) var undecodable = 0
+  package private(set) var undecodable = 0
 
   /// Judges frames of `SyntheticVideo`, in order of arrival.
-  public init(_ frames: [ReceivedFrame]) {
+  package init(_ frames: [ReceivedFrame]) {
     for frame in frames {
       guard let number = SyntheticVideo.number(of: frame.data, isKeyFrame: frame.isKeyFrame, codec: frame.codec),
         numbers.last.map({ $0 < number }) ?? true
@@ -30,5 +30,5 @@ public struct FrameChain: Sendable {
   }
 
   /// True when no frame was damaged and each could have been decoded.
-  public var isSound: Bool { damaged == 0 && undecodable == 0 }
+  package var isSound: Bool { damaged == 0 && undecodable == 0 }
 }

@@ -1,10 +1,10 @@
-public import RTCMedia
+package import RTCMedia
 import Synchronization
 
 /// A consumer that a test awaits. Waiting ends with nil after `limit`, so that a test fails and does not hang.
-public final class FrameCollector: VideoConsumer {
+package final class FrameCollector: VideoConsumer {
   /// A call that the capturer made.
-  public enum Event: Sendable {
+  package enum Event: Sendable {
     case started(Result<VideoFormat, CaptureError>)
     case frame(VideoFrame)
     case ended(CaptureEnd)
@@ -15,28 +15,28 @@ public final class FrameCollector: VideoConsumer {
   private let onFrame: Mutex<(@Sendable (VideoFrame) -> Void)?>
 
   /// Calls `onFrame` on the capturer's thread, for each frame before it is kept.
-  public init(onFrame: (@Sendable (VideoFrame) -> Void)? = nil) {
+  package init(onFrame: (@Sendable (VideoFrame) -> Void)? = nil) {
     (events, feed) = AsyncStream.makeStream()
     self.onFrame = Mutex(onFrame)
   }
 
   /// Keeps the result of the start for `next`.
-  public func captureDidStart(_ result: Result<VideoFormat, CaptureError>) { feed.yield(.started(result)) }
+  package func captureDidStart(_ result: Result<VideoFormat, CaptureError>) { feed.yield(.started(result)) }
   /// Keeps the end for `next`.
-  public func captureDidEnd(_ reason: CaptureEnd) { feed.yield(.ended(reason)) }
+  package func captureDidEnd(_ reason: CaptureEnd) { feed.yield(.ended(reason)) }
   /// Calls `onFrame`, then keeps the frame, and its lease, for `next`.
-  public func consume(_ frame: VideoFrame) {
+  package func consume(_ frame: VideoFrame) {
     onFrame.withLock { $0 }?(frame)
     feed.yield(.frame(frame))
   }
 
   /// The next event, in the order of the calls; nil when none comes within `limit`.
-  public func next(within limit: Duration = .seconds(10)) async -> Event? {
+  package func next(within limit: Duration = .seconds(10)) async -> Event? {
     await events.next(within: limit)
   }
 
   /// The next frame; nil when the capturer ended or nothing came.
-  public func frame() async -> VideoFrame? {
+  package func frame() async -> VideoFrame? {
     while let event = await next() {
       switch event {
       case .frame(let frame): return frame
@@ -49,12 +49,12 @@ public final class FrameCollector: VideoConsumer {
   }
 
   /// The result of the start, when that is the next event; nil when it is another, or nothing came.
-  public func started() async -> Result<VideoFormat, CaptureError>? {
+  package func started() async -> Result<VideoFormat, CaptureError>? {
     if case .started(let result) = await next() { result } else { nil }
   }
 
   /// Why capturing ended, events before that left out; nil when nothing came.
-  public func ended() async -> CaptureEnd? {
+  package func ended() async -> CaptureEnd? {
     while let event = await next() {
       if case .ended(let reason) = event { return reason }
     }

@@ -1,52 +1,52 @@
-public import RTCPrimitives
+package import RTCPrimitives
 
 /// How one direction of an emulated network treats datagrams.
-public struct NetworkConditions: Sendable {
+package struct NetworkConditions: Sendable {
   /// Loss in bursts (Gilbert–Elliott): everything is lost in the bad state, nothing in the good one.
-  public struct BurstLoss: Sendable {
+  package struct BurstLoss: Sendable {
     /// The chance that a datagram finds the good state turned bad, 0…1.
-    public var begin: Double
+    package var begin: Double
     /// The chance that a datagram finds the bad state turned good again, 0…1: one in the mean length of a burst.
-    public var end: Double
+    package var end: Double
 
     /// Both chances 0…1.
-    public init(begin: Double, end: Double) {
+    package init(begin: Double, end: Double) {
       self.begin = begin
       self.end = end
     }
   }
 
   /// The chance that a datagram is lost, 0…1, beside what bursts take.
-  public var loss = 0.0
+  package var loss = 0.0
   /// Loss in bursts, added to `loss`; nil for none.
-  public var burstLoss: BurstLoss?
+  package var burstLoss: BurstLoss?
   /// One way.
-  public var delay: TimeDelta = .zero
+  package var delay: TimeDelta = .zero
   /// A random addition to the delay, evenly spread over 0…`jitter`.
-  public var jitter: TimeDelta = .zero
+  package var jitter: TimeDelta = .zero
   /// Whether jitter may let a datagram overtake an earlier one.
-  public var reorders = false
+  package var reorders = false
   /// The chance that a datagram arrives twice, 0…1.
-  public var duplication = 0.0
+  package var duplication = 0.0
   /// The bottleneck's rate; nil: endless.
-  public var rate: BitRate?
+  package var rate: BitRate?
   /// The bytes that may wait at the bottleneck; what does not fit is dropped (drop-tail).
-  public var queueCapacity = 64 * 1024
+  package var queueCapacity = 64 * 1024
   /// Counted per datagram against `rate`, beside its payload: IPv4 and UDP headers.
-  public var overhead = 28
+  package var overhead = 28
 
   /// A perfect wire without delay.
-  public init() {}
+  package init() {}
 
   /// A perfect wire with some delay.
-  public static func delayed(_ delay: TimeDelta) -> NetworkConditions {
+  package static func delayed(_ delay: TimeDelta) -> NetworkConditions {
     var conditions = NetworkConditions()
     conditions.delay = delay
     return conditions
   }
 
   /// Nothing gets through.
-  public static var broken: NetworkConditions {
+  package static var broken: NetworkConditions {
     var conditions = NetworkConditions()
     conditions.loss = 1
     return conditions

@@ -1,71 +1,71 @@
-public import RTCPrimitives
+package import RTCPrimitives
 
 /// A network between two hosts on virtual time: loss, delay, reordering, duplication and a bottleneck queue, each direction
 /// by its own conditions. The same seed and inputs give the same deliveries, always.
-public struct NetworkEmulator {
+package struct NetworkEmulator {
   /// Which way a datagram goes.
-  public enum Direction: Int, CaseIterable, Sendable {
+  package enum Direction: Int, CaseIterable, Sendable {
     case aToB
     case bToA
   }
 
   /// A datagram at its destination.
-  public struct Delivery: Sendable {
+  package struct Delivery: Sendable {
     /// When it arrives.
-    public var time: Timestamp
+    package var time: Timestamp
     /// Which way it went.
-    public var direction: Direction
+    package var direction: Direction
     /// As the receiver sees it: `local` is its own address.
-    public var route: Route
+    package var route: Route
     /// The datagram's payload.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
   }
 
   /// What became of the datagrams of one direction.
-  public struct Counters: Hashable, Sendable {
+  package struct Counters: Hashable, Sendable {
     /// Given to `send`.
-    public internal(set) var sent = 0
+    package internal(set) var sent = 0
     /// Handed out by `nextDelivery`, duplicates included.
-    public internal(set) var delivered = 0
+    package internal(set) var delivered = 0
     /// Lost by chance, in bursts or alone.
-    public internal(set) var lost = 0
+    package internal(set) var lost = 0
     /// Dropped because the bottleneck's queue was full.
-    public internal(set) var overflowed = 0
+    package internal(set) var overflowed = 0
     /// Delivered twice.
-    public internal(set) var duplicated = 0
+    package internal(set) var duplicated = 0
     /// Dropped because their sender's or receiver's address is blocked.
-    public internal(set) var blocked = 0
+    package internal(set) var blocked = 0
   }
 
   /// Addresses that nothing reaches and nothing leaves: an interface that is down, a firewall.
-  public var blockedAddresses: Set<SocketAddress> = []
+  package var blockedAddresses: Set<SocketAddress> = []
 
   private var links: [NetworkLink]
   private var random: SeededGenerator
   private var inFlight = DeliveryQueue()
 
   /// Both directions alike.
-  public init(seed: UInt64, conditions: NetworkConditions = NetworkConditions()) {
+  package init(seed: UInt64, conditions: NetworkConditions = NetworkConditions()) {
     random = SeededGenerator(seed: seed)
     links = Direction.allCases.map { _ in NetworkLink(conditions: conditions) }
   }
 
   /// The conditions of a direction; a change holds for datagrams sent after it.
-  public subscript(direction: Direction) -> NetworkConditions {
+  package subscript(direction: Direction) -> NetworkConditions {
     get { links[direction.rawValue].conditions }
     set { links[direction.rawValue].conditions = newValue }
   }
 
   /// Sets both directions.
-  public mutating func setConditions(_ conditions: NetworkConditions) {
+  package mutating func setConditions(_ conditions: NetworkConditions) {
     for direction in Direction.allCases { self[direction] = conditions }
   }
 
   /// What became of the datagrams of one direction so far.
-  public func counters(_ direction: Direction) -> Counters { links[direction.rawValue].counters }
+  package func counters(_ direction: Direction) -> Counters { links[direction.rawValue].counters }
 
   /// Takes a datagram in. `route` is the sender's view; `now` must not go back.
-  public mutating func send(_ bytes: Span<UInt8>, route: Route, direction: Direction, now: Timestamp) {
+  package mutating func send(_ bytes: Span<UInt8>, route: Route, direction: Direction, now: Timestamp) {
     let link = direction.rawValue
     links[link].counters.sent += 1
     guard !blockedAddresses.contains(route.local), !blockedAddresses.contains(route.remote) else {
@@ -82,17 +82,17 @@ public struct NetworkEmulator {
   }
 
   /// Takes in all datagrams of a batch.
-  public mutating func send(_ batch: borrowing DatagramBatch, direction: Direction, now: Timestamp) {
+  package mutating func send(_ batch: borrowing DatagramBatch, direction: Direction, now: Timestamp) {
     for i in 0..<batch.count {
       send(batch.datagram(i), route: batch.entries[i].route, direction: direction, now: now)
     }
   }
 
   /// When the next delivery is due.
-  public var nextDeadline: Timestamp? { inFlight.first?.time }
+  package var nextDeadline: Timestamp? { inFlight.first?.time }
 
   /// The next delivery due by `now`, in order of time and, within one moment, of sending.
-  public mutating func nextDelivery(by now: Timestamp) -> Delivery? {
+  package mutating func nextDelivery(by now: Timestamp) -> Delivery? {
     guard let first = inFlight.first, first.time <= now else { return nil }
     links[first.direction.rawValue].counters.delivered += 1
     return inFlight.removeFirst()

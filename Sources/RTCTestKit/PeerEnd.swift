@@ -1,32 +1,32 @@
-public import RTCEngine
+package import RTCEngine
 import RTCMedia
-public import RTCPrimitives
-public import RTCSCTP
+package import RTCPrimitives
+package import RTCSCTP
 
 /// One peer of a pair, and what it has told.
-public final class PeerEnd {
+package final class PeerEnd {
   /// The peer itself.
-  public var peer: Peer
+  package var peer: Peer
   /// What the peer's next step writes into; empty between steps.
-  public var outbox = Outbox()
+  package var outbox = Outbox()
   /// All events so far, with their times.
-  public private(set) var events: [(time: Timestamp, event: Event)] = []
+  package private(set) var events: [(time: Timestamp, event: Event)] = []
   /// What came of all commands so far, in order; those for data channels apart.
-  public private(set) var results: [Result<CommandResult, NegotiationFailure>] = []
+  package private(set) var results: [Result<CommandResult, NegotiationFailure>] = []
   /// The data channels it opened, and what was refused of the commands for them.
-  public private(set) var openedChannels: [DataChannelHandle] = []
+  package private(set) var openedChannels: [DataChannelHandle] = []
   /// What was refused of the commands for data channels, in order.
-  public private(set) var channelErrors: [DataChannelError] = []
+  package private(set) var channelErrors: [DataChannelError] = []
   /// What it sends, by transceiver.
-  public var sources: [TransceiverID: SyntheticVideo] = [:]
+  package var sources: [TransceiverID: SyntheticVideo] = [:]
   /// The sound it sends, by transceiver.
-  public var audioSources: [TransceiverID: SyntheticAudio] = [:]
+  package var audioSources: [TransceiverID: SyntheticAudio] = [:]
   /// Key frames that it was asked for are made; false for a source that has died.
-  public var answersKeyFrameRequests = true
+  package var answersKeyFrameRequests = true
   /// The source keeps to the target bitrate; false for one that serves others too.
-  public var followsTargetBitrate = true
+  package var followsTargetBitrate = true
   /// A dead one takes nothing, sends nothing, and its timers do not run.
-  public var isAlive = true
+  package var isAlive = true
 
   private var lastBitrates: [TransceiverID: BitRate] = [:]
   private var arrivals: [(id: TransceiverID, frame: ReceivedFrame)] = []
@@ -35,88 +35,88 @@ public final class PeerEnd {
   init(_ peer: consuming Peer) { self.peer = peer }
 
   /// The peer's state by its last event.
-  public private(set) var state = PeerState.new
+  package private(set) var state = PeerState.new
   /// What came, of all transceivers.
-  public var frames: [ReceivedFrame] { arrivals.map(\.frame) }
+  package var frames: [ReceivedFrame] { arrivals.map(\.frame) }
   /// The packets of sound that came, of all transceivers.
-  public var audio: [ReceivedAudio] { sounds.map(\.packet) }
+  package var audio: [ReceivedAudio] { sounds.map(\.packet) }
 
   /// The frames that came on one transceiver.
-  public func frames(of id: TransceiverID) -> [ReceivedFrame] { arrivals.filter { $0.id == id }.map(\.frame) }
+  package func frames(of id: TransceiverID) -> [ReceivedFrame] { arrivals.filter { $0.id == id }.map(\.frame) }
   /// The packets of sound that came on one transceiver.
-  public func audio(of id: TransceiverID) -> [ReceivedAudio] { sounds.filter { $0.id == id }.map(\.packet) }
+  package func audio(of id: TransceiverID) -> [ReceivedAudio] { sounds.filter { $0.id == id }.map(\.packet) }
 
   // MARK: Transceivers
 
   /// The first transceiver of a kind that is not stopped.
-  public func first(_ kind: MediaKind) -> TransceiverID? {
+  package func first(_ kind: MediaKind) -> TransceiverID? {
     peer.transceivers.first { $0.kind == kind && !$0.isStopped }?.id
   }
 
   /// What the first video transceiver sends.
-  public var source: SyntheticVideo? {
+  package var source: SyntheticVideo? {
     get { first(.video).flatMap { sources[$0] } }
     set { if let id = first(.video) { sources[id] = newValue } }
   }
 
   /// What the first audio transceiver sends.
-  public var audioSource: SyntheticAudio? {
+  package var audioSource: SyntheticAudio? {
     get { first(.audio).flatMap { audioSources[$0] } }
     set { if let id = first(.audio) { audioSources[id] = newValue } }
   }
 
   /// The transceivers that commands chose, in order.
-  public var chosen: [TransceiverID] {
+  package var chosen: [TransceiverID] {
     results.compactMap { if case .success(.transceiver(let id)) = $0 { id } else { nil } }
   }
 
   /// The remote peer's tracks that it was told of, in order.
-  public var tracksAdded: [RemoteTrackDescription] {
+  package var tracksAdded: [RemoteTrackDescription] {
     events.compactMap { if case .trackAdded(let track) = $0.event { track } else { nil } }
   }
 
   /// The remote peer's tracks that it was told are gone, in order.
-  public var tracksRemoved: [RemoteTrackDescription] {
+  package var tracksRemoved: [RemoteTrackDescription] {
     events.compactMap { if case .trackRemoved(let track) = $0.event { track } else { nil } }
   }
 
   /// How often it was told that an offer is due.
-  public var negotiationsNeeded: Int {
+  package var negotiationsNeeded: Int {
     events.count { if case .negotiationNeeded = $0.event { true } else { false } }
   }
 
   /// Every state, in order, with when it began.
-  public var states: [(time: Timestamp, state: PeerState)] {
+  package var states: [(time: Timestamp, state: PeerState)] {
     events.compactMap { if case .stateChanged(let state) = $0.event { ($0.time, state) } else { nil } }
   }
 
   /// When its sources were asked for key frames.
-  public var keyFrameRequests: [Timestamp] {
+  package var keyFrameRequests: [Timestamp] {
     events.compactMap { if case .keyFrameRequested = $0.event { $0.time } else { nil } }
   }
 
   /// Every new target bitrate, in order, with its time.
-  public var bitrates: [(time: Timestamp, rate: BitRate)] {
+  package var bitrates: [(time: Timestamp, rate: BitRate)] {
     events.compactMap { if case .targetBitrateChanged(let rate, _) = $0.event { ($0.time, rate) } else { nil } }
   }
 
   /// The losses of its sound that it was told of.
-  public var audioLosses: [Double] {
+  package var audioLosses: [Double] {
     events.compactMap { if case .audioLossReported(let loss, _) = $0.event { loss } else { nil } }
   }
 
   /// What was refused of its commands, in order, those for data channels apart.
-  public var failures: [NegotiationFailure] {
+  package var failures: [NegotiationFailure] {
     results.compactMap { if case .failure(let failure) = $0 { failure } else { nil } }
   }
 
   /// The latest description it made.
-  public var localDescription: String? {
+  package var localDescription: String? {
     description?.sdp
   }
 
   /// The same with its kind.
-  public var description: Description? {
+  package var description: Description? {
     for result in results.reversed() { if case .success(.description(let description)) = result { return description } }
     return nil
   }

@@ -1,82 +1,82 @@
 import RTCDTLS
-public import RTCEngine
+package import RTCEngine
 import RTCICE
-public import RTCMedia
-public import RTCPrimitives
-public import RTCSCTP
-public import RTCWire
+package import RTCMedia
+package import RTCPrimitives
+package import RTCSCTP
+package import RTCWire
 
 /// Two peers, an emulated network between them, and a clock that only moves when the test says so.
-public final class PeerPair {
+package final class PeerPair {
   /// One of the two peers, named by who makes the first offer.
-  public enum Side: Hashable, Sendable {
+  package enum Side: Hashable, Sendable {
     case offerer
     case answerer
 
     /// The opposite side.
-    public var other: Side { self == .offerer ? .answerer : .offerer }
+    package var other: Side { self == .offerer ? .answerer : .offerer }
     var direction: NetworkEmulator.Direction { self == .offerer ? .aToB : .bToA }
   }
 
   /// How a pair is made.
-  public struct Options {
+  package struct Options {
     /// What both peers' credentials and random choices, and the network's, follow from.
-    public var seed: UInt64 = 1
+    package var seed: UInt64 = 1
     /// Both ways.
-    public var conditions = NetworkConditions.delayed(.milliseconds(20))
+    package var conditions = NetworkConditions.delayed(.milliseconds(20))
     /// Who sends video; the other receives it.
-    public var sender = Side.offerer
+    package var sender = Side.offerer
     /// The bounds of both peers' rate control.
-    public var bitrates = BitrateLimits()
+    package var bitrates = BitrateLimits()
     /// The last word on a peer's configuration.
-    public var configure: (Side, inout PeerConfiguration) -> Void = { _, _ in }
+    package var configure: (Side, inout PeerConfiguration) -> Void = { _, _ in }
     /// Where each peer is; one address each.
-    public var addresses: [Side: SocketAddress] = [
+    package var addresses: [Side: SocketAddress] = [
       .offerer: SocketAddress(ip: .v4(0x0A00_0001), port: 5_000),
       .answerer: SocketAddress(ip: .v4(0x0A00_0002), port: 6_000),
     ]
     /// Changes a description on its way to the other side; named is the side that made it.
-    public var rewrite: (Side, String) -> String = { _, description in description }
+    package var rewrite: (Side, String) -> String = { _, description in description }
 
     /// A perfect wire with a delay of 20 ms each way, and video from the offerer.
-    public init() {}
+    package init() {}
   }
 
   /// A datagram that left a peer.
-  public struct Departure: Sendable {
+  package struct Departure: Sendable {
     /// When it left.
-    public var time: Timestamp
+    package var time: Timestamp
     /// Who sent it.
-    public var side: Side
+    package var side: Side
     /// What its first bytes say it is; nil for none of the known kinds.
-    public var kind: PacketKind?
+    package var kind: PacketKind?
     /// The datagram's payload, encrypted as it left.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
     /// The header of media packets, which SRTP leaves readable.
-    public var header: RTPHeader? { kind == .rtp ? RTPHeader(parsing: bytes.span) : nil }
+    package var header: RTPHeader? { kind == .rtp ? RTPHeader(parsing: bytes.span) : nil }
   }
 
   /// The peer that makes the first offer.
-  public let offerer: PeerEnd
+  package let offerer: PeerEnd
   /// The peer that answers the first offer.
-  public let answerer: PeerEnd
+  package let answerer: PeerEnd
   /// The network between them.
-  public var network: NetworkEmulator
+  package var network: NetworkEmulator
   /// The time that both peers are given; begins at 1,000 s.
-  public private(set) var now = Timestamp.zero + .seconds(1_000)
+  package private(set) var now = Timestamp.zero + .seconds(1_000)
   /// What the pair was made with.
-  public let options: Options
+  package let options: Options
   /// What arrives at all, by the side that sent it; nil lets everything through.
-  public var filter: ((Side, PacketKind?) -> Bool)?
+  package var filter: ((Side, PacketKind?) -> Bool)?
   /// Switches the log of departures on.
-  public var recordsDepartures = false
+  package var recordsDepartures = false
   /// The log, while `recordsDepartures` is set.
-  public private(set) var departures: [Departure] = []
+  package private(set) var departures: [Departure] = []
   /// Takes descriptions from one side to the other, where `negotiatePerfectly` was called.
   var signaling: Signaling?
 
   /// Two peers that have not negotiated yet; throws when no certificate can be made.
-  public init(_ options: Options = Options()) throws {
+  package init(_ options: Options = Options()) throws {
     let first = try Self.configuration(.offerer, options)
     let second = try Self.configuration(.answerer, options)
     self.options = options
@@ -101,27 +101,27 @@ public final class PeerPair {
   // MARK: - Sides
 
   /// The peer of one side.
-  public subscript(side: Side) -> PeerEnd { side == .offerer ? offerer : answerer }
+  package subscript(side: Side) -> PeerEnd { side == .offerer ? offerer : answerer }
 
   /// The peer that sends video.
-  public var sender: PeerEnd { self[options.sender] }
+  package var sender: PeerEnd { self[options.sender] }
   /// The peer that receives video.
-  public var receiver: PeerEnd { self[options.sender.other] }
+  package var receiver: PeerEnd { self[options.sender.other] }
 
   /// The way media goes.
-  public var mediaDirection: NetworkEmulator.Direction { options.sender.direction }
+  package var mediaDirection: NetworkEmulator.Direction { options.sender.direction }
 
   // MARK: - Steps
 
   /// Gives one input to a peer, and what it leaves to the network.
-  public func step(_ side: Side, _ input: consuming Input) {
+  package func step(_ side: Side, _ input: consuming Input) {
     let end = self[side]
     end.peer.handle(input, now: now, into: &end.outbox)
     finishStep(side)
   }
 
   /// Has a peer carry out a command, and keeps what came of it.
-  public func perform(_ side: Side, _ command: Command) {
+  package func perform(_ side: Side, _ command: Command) {
     let end = self[side]
     do throws(NegotiationFailure) {
       let result = try end.peer.perform(command, now: now, into: &end.outbox)
@@ -136,7 +136,7 @@ public final class PeerPair {
   /// Has a peer carry out a command for its data channels.
   /// - Returns: the new channel, of `.open`; nil of every other command, and of what was refused, which is kept.
   @discardableResult
-  public func perform(_ side: Side, _ command: DataChannelCommand) -> DataChannelHandle? {
+  package func perform(_ side: Side, _ command: DataChannelCommand) -> DataChannelHandle? {
     let end = self[side]
     defer { finishStep(side) }
     do throws(DataChannelError) {
@@ -157,12 +157,12 @@ public final class PeerPair {
   }
 
   /// A picture for the first video transceiver.
-  public func send(_ frame: EncodedFrame, from side: Side) {
+  package func send(_ frame: EncodedFrame, from side: Side) {
     if let id = self[side].first(.video) { step(side, .frame(frame, id)) }
   }
 
   /// Lets a peer receive these bytes as if the other had sent them.
-  public func inject(_ bytes: [UInt8], into side: Side) {
+  package func inject(_ bytes: [UInt8], into side: Side) {
     let route = Route(local: options.addresses[side]!, remote: options.addresses[side.other]!)
     var bytes = bytes
     step(side, .datagram(bytes.mutableSpan, route))
@@ -189,7 +189,7 @@ public final class PeerPair {
   // MARK: - Connecting
 
   /// Exchanges the descriptions, without a delay.
-  public func exchangeDescriptions() {
+  package func exchangeDescriptions() {
     perform(.offerer, .createOffer)
     guard let offer = offerer.localDescription else { return }
     perform(.answerer, .acceptOffer(options.rewrite(.offerer, offer)))
@@ -198,12 +198,12 @@ public final class PeerPair {
   }
 
   /// True when both peers' state is `connected`.
-  public var areConnected: Bool { offerer.state == .connected && answerer.state == .connected }
+  package var areConnected: Bool { offerer.state == .connected && answerer.state == .connected }
 
   /// Exchanges the descriptions and lets time pass until both are connected.
   /// - Returns: the time it took; nil when it took longer than `limit`.
   @discardableResult
-  public func connect(within limit: TimeDelta = .seconds(10)) -> TimeDelta? {
+  package func connect(within limit: TimeDelta = .seconds(10)) -> TimeDelta? {
     let start = now
     exchangeDescriptions()
     run(for: limit) { $0.areConnected }
@@ -213,7 +213,7 @@ public final class PeerPair {
   // MARK: - Time
 
   /// Lets time pass until `duration` is over or, after some step, `condition` holds.
-  public func run(for duration: TimeDelta, until condition: (PeerPair) -> Bool = { _ in false }) {
+  package func run(for duration: TimeDelta, until condition: (PeerPair) -> Bool = { _ in false }) {
     let end = now + duration
     serveSignaling()
     serveDeadlines()

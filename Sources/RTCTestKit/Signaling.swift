@@ -1,7 +1,7 @@
 import RTCEngine
 import RTCICE
-public import RTCPrimitives
-public import RTCWire
+package import RTCPrimitives
+package import RTCWire
 
 /// A signaling service between two peers that negotiate perfectly: it keeps the order, and takes its time.
 struct Signaling {
@@ -50,18 +50,18 @@ struct Signaling {
 extension PeerPair {
   /// From now on both sides keep each other agreed by themselves.
   /// - Parameter delays: how long a description of this side takes; nothing where none is said.
-  public func negotiatePerfectly(polite: Side = .answerer, delays: [Side: TimeDelta] = [:]) {
+  package func negotiatePerfectly(polite: Side = .answerer, delays: [Side: TimeDelta] = [:]) {
     signaling = Signaling(polite: polite, delays: delays, seed: options.seed ^ 0x5167)
   }
 
   /// Descriptions stay where they are made from now on; those on their way are lost.
-  public func stopNegotiating() { signaling = nil }
+  package func stopNegotiating() { signaling = nil }
 
   /// How many offers the side has made.
-  public func offers(of side: Side) -> Int { signaling?.offers[side] ?? 0 }
+  package func offers(of side: Side) -> Int { signaling?.offers[side] ?? 0 }
 
   /// Fresh ICE credentials.
-  public func freshCredentials() -> ICECredentials {
+  package func freshCredentials() -> ICECredentials {
     var random = SeededGenerator(seed: UInt64(bitPattern: now.nanoseconds) ^ options.seed)
     return signaling?.freshCredentials() ?? ICECredentials(using: &random)
   }

@@ -1,25 +1,25 @@
-public import RTCMedia
-public import RTCPrimitives
+package import RTCMedia
+package import RTCPrimitives
 
 /// A source of packets that look like Opus from outside (RFC 6716 §3.1: fullband CELT, 20 ms, stereo, one frame) and
 /// whose bytes follow from their number, so that what arrives can be compared with what left.
-public struct SyntheticAudio: Sendable {
+package struct SyntheticAudio: Sendable {
   /// Samples at 48 kHz in a packet.
-  public static let sampleCount = 960
+  package static let sampleCount = 960
 
   /// Bytes of a packet; at least 16.
-  public var packetSize: Int
+  package var packetSize: Int
   /// The sound's clock against the monotonic one: 1.001 gives 48 048 samples a second.
-  public var clockRatio: Double
+  package var clockRatio: Double
   /// What it says of its loudness.
-  public var level: AudioLevel?
+  package var level: AudioLevel?
   /// The number of the next packet, from 0.
-  public private(set) var nextNumber: UInt64 = 0
+  package private(set) var nextNumber: UInt64 = 0
   private let start: Timestamp
   private let firstPosition: Int64
 
   /// Sound whose first packet begins at `start`; `firstPosition` is its position in samples.
-  public init(packetSize: Int = 160, clockRatio: Double = 1, firstPosition: Int64 = 0, from start: Timestamp = .zero) {
+  package init(packetSize: Int = 160, clockRatio: Double = 1, firstPosition: Int64 = 0, from start: Timestamp = .zero) {
     self.packetSize = packetSize
     self.clockRatio = clockRatio
     self.firstPosition = firstPosition
@@ -27,14 +27,14 @@ public struct SyntheticAudio: Sendable {
   }
 
   /// When the next packet's last sample has been heard.
-  public var nextTime: Timestamp { time(ofSample: Int64(nextNumber + 1) * Int64(Self.sampleCount)) }
+  package var nextTime: Timestamp { time(ofSample: Int64(nextNumber + 1) * Int64(Self.sampleCount)) }
 
   private func time(ofSample sample: Int64) -> Timestamp {
     start + .seconds(Double(sample) / 48_000 / clockRatio)
   }
 
   /// Makes the next packet and moves on.
-  public mutating func next() -> EncodedAudioFrame {
+  package mutating func next() -> EncodedAudioFrame {
     let number = nextNumber
     nextNumber += 1
     let sample = Int64(number) * Int64(Self.sampleCount)
@@ -45,7 +45,7 @@ public struct SyntheticAudio: Sendable {
   }
 
   /// The packet's bytes: Opus's table-of-contents byte, then the number, then its low byte over and over.
-  public static func bytes(number: UInt64, count: Int) -> [UInt8] {
+  package static func bytes(number: UInt64, count: Int) -> [UInt8] {
     var bytes: [UInt8] = [31 << 3 | 4]
     for shift in stride(from: UInt64(56), through: 0, by: -8) {
       bytes.append(UInt8(truncatingIfNeeded: number >> shift))
@@ -55,7 +55,7 @@ public struct SyntheticAudio: Sendable {
   }
 
   /// The number of a packet whose bytes are exactly what they should be, nil for any other.
-  public static func number(of bytes: [UInt8]) -> UInt64? {
+  package static func number(of bytes: [UInt8]) -> UInt64? {
     guard bytes.count >= 9 else { return nil }
     let number = bytes[1..<9].reduce(0) { $0 << 8 | UInt64($1) }
     return Self.bytes(number: number, count: bytes.count) == bytes ? number : nil

@@ -1,32 +1,32 @@
-public import RTCMedia
-public import RTCPrimitives
+package import RTCMedia
+package import RTCPrimitives
 
 /// A source of frames that look like their codec from outside and whose bytes follow from their number, so that what
 /// arrives can be compared with what left.
-public struct SyntheticVideo: Sendable {
+package struct SyntheticVideo: Sendable {
   /// May change from one key frame to the next.
-  public var codec = VideoCodec.vp8
+  package var codec = VideoCodec.vp8
   /// Likewise.
-  public var rendition = Rendition.encoded
+  package var rendition = Rendition.encoded
   /// What the frames say of it.
-  public var colorSpace: ColorSpace?
+  package var colorSpace: ColorSpace?
   /// Between two frames.
-  public var interval: TimeDelta
+  package var interval: TimeDelta
   /// Bytes of a frame that is not a key frame; at least 16.
-  public var frameSize: Int
+  package var frameSize: Int
   /// Bytes of a key frame; at least 32.
-  public var keyFrameSize: Int
+  package var keyFrameSize: Int
   /// The rate to keep to, as an encoder does: caps the frames' sizes, a key frame's at half a second's worth.
-  public var targetBitrate: BitRate?
+  package var targetBitrate: BitRate?
   /// The next frame is to be a key frame.
-  public var needsKeyFrame = true
+  package var needsKeyFrame = true
   /// The number of the next frame, from 0.
-  public private(set) var nextNumber: UInt64 = 0
+  package private(set) var nextNumber: UInt64 = 0
   /// When the next frame is due; set it to pause or to begin later.
-  public var nextTime: Timestamp
+  package var nextTime: Timestamp
 
   /// VP8 at 25 frames a second, unless told otherwise, its first frame due at `start`.
-  public init(
+  package init(
     interval: TimeDelta = .milliseconds(40), frameSize: Int = 4_000, keyFrameSize: Int = 20_000,
     from start: Timestamp = .zero
   ) {
@@ -37,7 +37,7 @@ public struct SyntheticVideo: Sendable {
   }
 
   /// Makes the next frame and moves on.
-  public mutating func next(_ now: Timestamp) -> EncodedFrame {
+  package mutating func next(_ now: Timestamp) -> EncodedFrame {
     let isKey = needsKeyFrame
     needsKeyFrame = false
     let number = nextNumber
@@ -57,7 +57,7 @@ public struct SyntheticVideo: Sendable {
 
   /// The frame's bytes: what the codec begins a frame with, then the number, then noise from a place that follows from
   /// it. No zeros behind the number's sixteen digits of four bits, each in a byte, so that H.264 reads no start code there.
-  public static func bytes(number: UInt64, isKeyFrame: Bool, count: Int, codec: VideoCodec = .vp8) -> [UInt8] {
+  package static func bytes(number: UInt64, isKeyFrame: Bool, count: Int, codec: VideoCodec = .vp8) -> [UInt8] {
     var bytes = beginning(isKeyFrame, count, codec)
     bytes.reserveCapacity(count)
     for shift in stride(from: UInt64(60), through: 0, by: -4) { bytes.append(0x40 | UInt8(number >> shift & 0x0F)) }
@@ -97,7 +97,7 @@ public struct SyntheticVideo: Sendable {
   }
 
   /// The number of a frame whose bytes are exactly what they should be, nil for any other.
-  public static func number(of bytes: [UInt8], isKeyFrame: Bool, codec: VideoCodec = .vp8) -> UInt64? {
+  package static func number(of bytes: [UInt8], isKeyFrame: Bool, codec: VideoCodec = .vp8) -> UInt64? {
     guard bytes.count >= 32 else { return nil }
     let start = beginning(isKeyFrame, bytes.count, codec).count
     guard bytes.count >= start + 16 else { return nil }

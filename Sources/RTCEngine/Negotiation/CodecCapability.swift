@@ -1,23 +1,23 @@
-public import RTCPrimitives
-public import RTCWire
+package import RTCPrimitives
+package import RTCWire
 
 /// What a receiver of media may send back about it.
-public struct FeedbackMechanisms: OptionSet, Hashable, Sendable {
+package struct FeedbackMechanisms: OptionSet, Hashable, Sendable {
   /// One bit for each mechanism.
-  public var rawValue: UInt8
+  package var rawValue: UInt8
   /// A set by its bits; unknown ones mean nothing.
-  public init(rawValue: UInt8) { self.rawValue = rawValue }
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// Generic NACK (RFC 4585 §6.2.1).
-  public static let nack = FeedbackMechanisms(rawValue: 1)
+  package static let nack = FeedbackMechanisms(rawValue: 1)
   /// Picture loss indication (RFC 4585 §6.3.1).
-  public static let pli = FeedbackMechanisms(rawValue: 2)
+  package static let pli = FeedbackMechanisms(rawValue: 2)
   /// Full intra request (RFC 5104 §4.3.1).
-  public static let fir = FeedbackMechanisms(rawValue: 4)
+  package static let fir = FeedbackMechanisms(rawValue: 4)
   /// Transport-wide congestion control.
-  public static let transportCC = FeedbackMechanisms(rawValue: 8)
+  package static let transportCC = FeedbackMechanisms(rawValue: 8)
   /// Receiver estimated maximum bit rate.
-  public static let remb = FeedbackMechanisms(rawValue: 16)
+  package static let remb = FeedbackMechanisms(rawValue: 16)
 
   private static let names: [(FeedbackMechanisms, String)] = [
     (.remb, "goog-remb"), (.transportCC, "transport-cc"), (.fir, "ccm fir"), (.nack, "nack"), (.pli, "nack pli"),
@@ -33,24 +33,24 @@ public struct FeedbackMechanisms: OptionSet, Hashable, Sendable {
 }
 
 /// A codec we can use, with the parameters we want when receiving.
-public struct CodecCapability: Hashable, Sendable {
+package struct CodecCapability: Hashable, Sendable {
   /// The registered encoding name: `VP8`, `H264`, `opus`.
-  public var name: String
+  package var name: String
   /// Hertz.
-  public var clockRate: UInt32
+  package var clockRate: UInt32
   /// Channels of sound, as `a=rtpmap` says them; 1 for video.
-  public var channels: UInt8
+  package var channels: UInt8
   /// What we want in `a=fmtp` when receiving.
-  public var parameters: FormatParameters
+  package var parameters: FormatParameters
   /// What feedback we can send and use; what the remote peer can too is agreed on.
-  public var feedback: FeedbackMechanisms
+  package var feedback: FeedbackMechanisms
   /// True to retransmit by RFC 4588 where the peer can too.
-  public var retransmits: Bool
+  package var retransmits: Bool
   /// The number we offer it under if that is still free; any other otherwise.
-  public var preferredPayloadType: PayloadType?
+  package var preferredPayloadType: PayloadType?
 
   /// A codec without parameters, feedback and retransmission, unless they are given.
-  public init(
+  package init(
     name: String, clockRate: UInt32, channels: UInt8 = 1, parameters: FormatParameters = FormatParameters(),
     feedback: FeedbackMechanisms = [], retransmits: Bool = false, preferredPayloadType: PayloadType? = nil
   ) {
@@ -64,7 +64,7 @@ public struct CodecCapability: Hashable, Sendable {
   }
 
   /// True when a stream in the described format is one of this codec (each codec's RFC says which parameters count).
-  public func matches(_ format: PayloadFormat) -> Bool {
+  package func matches(_ format: PayloadFormat) -> Bool {
     guard format.isNamed(name), format.clockRate == clockRate, format.channels == channels else { return false }
     let theirs = format.parameters
     return switch name.lowercased() {
@@ -77,7 +77,7 @@ public struct CodecCapability: Hashable, Sendable {
 
   /// The parameters to answer a matching offer with: our own, except that H.264 without level asymmetry must agree on
   /// one level (RFC 6184 §8.2.2).
-  public func answerParameters(to format: PayloadFormat) -> FormatParameters {
+  package func answerParameters(to format: PayloadFormat) -> FormatParameters {
     guard name.lowercased() == "h264",
       let ours = Self.h264Profile(parameters), let theirs = Self.h264Profile(format.parameters)
     else { return parameters }

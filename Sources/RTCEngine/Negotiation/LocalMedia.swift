@@ -1,5 +1,5 @@
-public import RTCPrimitives
-public import RTCWire
+package import RTCPrimitives
+package import RTCWire
 
 /// What an RTP m-section carries.
 public enum MediaKind: Hashable, Sendable {
@@ -27,7 +27,7 @@ extension TransceiverID: CustomStringConvertible {
 }
 
 /// Why a transceiver was added, which decides what m-sections of the peer it takes up (RFC 8829 §5.10).
-public enum TransceiverPurpose: Hashable, Sendable {
+package enum TransceiverPurpose: Hashable, Sendable {
   /// To take up what fits, as a connection does that is made for one purpose.
   case anything
   /// To send a track: takes up an m-section that the peer receives in.
@@ -39,32 +39,32 @@ public enum TransceiverPurpose: Hashable, Sendable {
 }
 
 /// A header extension we can use (RFC 8285).
-public struct HeaderExtensionCapability: Hashable, Sendable {
+package struct HeaderExtensionCapability: Hashable, Sendable {
   /// The extension's name, as `a=extmap` has it.
-  public var uri: String
+  package var uri: String
   /// Which way we use it: `playout-delay` of a sender is `sendonly`.
-  public var direction: MediaDirection
+  package var direction: MediaDirection
 
   /// An extension that we use both ways, unless a direction is given.
-  public init(uri: String, direction: MediaDirection = .sendrecv) {
+  package init(uri: String, direction: MediaDirection = .sendrecv) {
     self.uri = uri
     self.direction = direction
   }
 }
 
 /// What we send in one m-section, as `a=msid` and `a=ssrc` say it.
-public struct LocalTrack: Hashable, Sendable {
+package struct LocalTrack: Hashable, Sendable {
   /// Tracks of one stream are played in sync; `-` when in none.
-  public var streamID: String
+  package var streamID: String
   /// 1–64 token characters (RFC 8830).
-  public var trackID: String
+  package var trackID: String
   /// The source of the media packets.
-  public var ssrc: SSRC
+  package var ssrc: SSRC
   /// Carries retransmissions (RFC 4588); used only when the peer takes `rtx`.
-  public var rtxSSRC: SSRC?
+  package var rtxSSRC: SSRC?
 
   /// A track in no stream and without retransmissions, unless they are given.
-  public init(streamID: String = "-", trackID: String, ssrc: SSRC, rtxSSRC: SSRC? = nil) {
+  package init(streamID: String = "-", trackID: String, ssrc: SSRC, rtxSSRC: SSRC? = nil) {
     self.streamID = streamID
     self.trackID = trackID
     self.ssrc = ssrc
@@ -73,20 +73,20 @@ public struct LocalTrack: Hashable, Sendable {
 }
 
 /// What we can send and receive in one m-section; the mid comes from the negotiation.
-public struct LocalTransceiver: Hashable, Sendable {
+package struct LocalTransceiver: Hashable, Sendable {
   /// Sound or video; fixed for the m-section's life.
-  public var kind: MediaKind
+  package var kind: MediaKind
   /// What we want; the peer may allow less.
-  public var direction: MediaDirection
+  package var direction: MediaDirection
   /// In order of preference.
-  public var codecs: [CodecCapability]
+  package var codecs: [CodecCapability]
   /// Those that we offer, or accept where the remote peer offers them.
-  public var headerExtensions: [HeaderExtensionCapability]
+  package var headerExtensions: [HeaderExtensionCapability]
   /// Needed to name what we send; a sending direction without it sends nothing until there is one.
-  public var track: LocalTrack?
+  package var track: LocalTrack?
 
   /// A transceiver without header extensions and track, unless they are given.
-  public init(
+  package init(
     kind: MediaKind, direction: MediaDirection, codecs: [CodecCapability],
     headerExtensions: [HeaderExtensionCapability] = [], track: LocalTrack? = nil
   ) {
@@ -99,18 +99,18 @@ public struct LocalTransceiver: Hashable, Sendable {
 }
 
 /// Our end of the one transport that all m-sections share.
-public struct LocalTransport: Hashable, Sendable {
+package struct LocalTransport: Hashable, Sendable {
   /// New ones make the next offer an ICE restart.
-  public var credentials: ICECredentials
+  package var credentials: ICECredentials
   /// SHA-256 of our certificate, 32 bytes.
-  public var fingerprint: [UInt8]
+  package var fingerprint: [UInt8]
   /// Candidates known when a description is made; more may be trickled.
-  public var candidates: [CandidateDescription]
+  package var candidates: [CandidateDescription]
   /// True when no more will follow.
-  public var endOfCandidates: Bool
+  package var endOfCandidates: Bool
 
   /// Traps when the fingerprint is not of 32 bytes (SHA-256).
-  public init(
+  package init(
     credentials: ICECredentials, fingerprint: [UInt8], candidates: [CandidateDescription] = [],
     endOfCandidates: Bool = false
   ) {

@@ -1,5 +1,5 @@
 import RTCPrimitives
-public import RTCWire
+package import RTCWire
 
 extension Negotiation {
   /// Transceivers that one session may have at a time.
@@ -7,7 +7,7 @@ extension Negotiation {
 
   /// Takes the peer's offer. Known m-sections must keep their place, kind and mid; whether there is anything in common
   /// is decided by `createAnswer`, so that transceivers can still be added.
-  public mutating func setRemoteOffer(_ offer: SessionDescription) throws(NegotiationError) {
+  package mutating func setRemoteOffer(_ offer: SessionDescription) throws(NegotiationError) {
     let before = try check(offer)
     state = .haveRemoteOffer(RemoteOffer(description: offer, matching: .whateverFits), before: before)
   }
@@ -15,7 +15,7 @@ extension Negotiation {
   /// Takes the peer's offer as a browser does (RFC 8829 §5.10): every m-section that could be accepted gets a transceiver
   /// at once, its own, a waiting one that fits, or a new one that only receives.
   /// - Parameter templates: what new ones are made of, at most one of each kind.
-  public mutating func setRemoteOffer(
+  package mutating func setRemoteOffer(
     _ offer: SessionDescription, making templates: [LocalTransceiver]
   ) throws(NegotiationError) {
     let before = try check(offer)
@@ -84,7 +84,7 @@ extension Negotiation {
   }
 
   /// True when the pending offer of the peer restarts ICE: `transport.credentials` must then be replaced before answering.
-  public var remoteRestartsICE: Bool {
+  package var remoteRestartsICE: Bool {
     guard case .haveRemoteOffer(let offer, let before?) = state else { return false }
     let live = offer.description.media.indices.filter { !offer.description.media[$0].isRejected }
     guard let remote = try? RemoteTransport(offer.description, accepted: live) else { return false }
@@ -92,7 +92,7 @@ extension Negotiation {
   }
 
   /// Makes the answer to the pending offer and takes both as agreed.
-  public mutating func createAnswer() throws(NegotiationError) -> SessionDescription {
+  package mutating func createAnswer() throws(NegotiationError) -> SessionDescription {
     guard case .haveRemoteOffer(let taken, let before) = state else { throw .misuse(.wrongState(signalingState)) }
     let offer = taken.description
     let plan = AnswerPlan(offer: taken, before: before?.lines ?? [], negotiation: self)

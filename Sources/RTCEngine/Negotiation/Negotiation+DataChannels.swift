@@ -2,36 +2,36 @@ import RTCPrimitives
 import RTCWire
 
 /// What we say of data channels (RFC 8841).
-public struct LocalDataChannels: Hashable, Sendable {
+package struct LocalDataChannels: Hashable, Sendable {
   /// Our SCTP port, 5000 unless changed (`a=sctp-port`, RFC 8841 §5.1).
-  public var port = MediaDescription.usualSCTPPort
+  package var port = MediaDescription.usualSCTPPort
   /// The longest message we take, in bytes.
-  public var maximumMessageSize: UInt64
+  package var maximumMessageSize: UInt64
   /// True: the next offer has an m-section for them. Else they come about only when the peer offers one.
-  public var isWanted = false
+  package var isWanted = false
 
   /// Data channels on the usual port, 5000.
-  public init(maximumMessageSize: UInt64, isWanted: Bool = false) {
+  package init(maximumMessageSize: UInt64, isWanted: Bool = false) {
     self.maximumMessageSize = maximumMessageSize
     self.isWanted = isWanted
   }
 }
 
 /// The m-section for data channels that both sides accepted.
-public struct NegotiatedDataChannels: Hashable, Sendable {
+package struct NegotiatedDataChannels: Hashable, Sendable {
   /// Which m-section it is.
-  public var reference: MediaReference
+  package var reference: MediaReference
   /// Our SCTP port.
-  public var localPort: UInt16
+  package var localPort: UInt16
   /// The remote peer's SCTP port.
-  public var remotePort: UInt16
+  package var remotePort: UInt16
   /// The longest message the peer takes, in bytes; nil: any.
-  public var remoteMaximumMessageSize: UInt64?
+  package var remoteMaximumMessageSize: UInt64?
 }
 
 extension Negotiation {
   /// True when channels are wanted and no description so far has an m-section for them: an offer is needed.
-  public var needsDataChannelSection: Bool {
+  package var needsDataChannelSection: Bool {
     guard dataChannels?.isWanted == true else { return false }
     let lines =
       switch state {

@@ -3,7 +3,7 @@ import RTCWire
 extension Negotiation {
   /// True when a new exchange would change something ("check if negotiation is needed", W3C WebRTC §4.7.3). Means something
   /// only while nothing is pending.
-  public var isNegotiationNeeded: Bool {
+  package var isNegotiationNeeded: Bool {
     guard case .stable(let agreement) = state else { return false }
     if needsDataChannelSection { return true }
     if let agreement, !agreement.session.media.isEmpty || agreement.session.dataChannels != nil,
@@ -40,7 +40,7 @@ extension Negotiation {
   }
 
   /// The peer's tracks as the latest description of the peer has them: what it sends, or is about to send.
-  public var remoteTracks: [RemoteTrackDescription] {
+  package var remoteTracks: [RemoteTrackDescription] {
     switch state {
     case .haveRemoteOffer(let offer, _):
       offer.description.media.indices.compactMap { index in
@@ -75,15 +75,15 @@ extension Negotiation {
 }
 
 /// What the peer's description says of one of its tracks.
-public struct RemoteTrackDescription: Hashable, Sendable {
+package struct RemoteTrackDescription: Hashable, Sendable {
   /// The transceiver that receives it.
-  public var transceiver: TransceiverID
+  package var transceiver: TransceiverID
   /// Sound or video.
-  public var kind: MediaKind
+  package var kind: MediaKind
   /// The mid of its m-section; nil when the m-section has none.
-  public var mid: String?
+  package var mid: String?
   /// As the peer names it (RFC 8830), else made of the mid.
-  public var id: String
+  package var id: String
   /// The streams it is in: tracks of one stream are played in step.
-  public var streamIDs: [String]
+  package var streamIDs: [String]
 }

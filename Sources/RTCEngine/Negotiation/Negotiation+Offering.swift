@@ -1,10 +1,10 @@
 import RTCPrimitives
-public import RTCWire
+package import RTCWire
 
 extension Negotiation {
   /// Makes our offer and takes it as the local description. Known m-sections keep their place, those turned off by
   /// both are used again for the same kind, new ones are appended. In `haveLocalOffer` it replaces the pending offer.
-  public mutating func createOffer() throws(NegotiationError) -> SessionDescription {
+  package mutating func createOffer() throws(NegotiationError) -> SessionDescription {
     let before: Agreement?
     switch state {
     case .stable(let agreement), .haveLocalOffer(_, let agreement): before = agreement
@@ -100,7 +100,7 @@ extension Negotiation {
 
   /// Takes the answer to our offer.
   @discardableResult
-  public mutating func setRemoteAnswer(_ answer: SessionDescription) throws(NegotiationError) -> NegotiatedSession {
+  package mutating func setRemoteAnswer(_ answer: SessionDescription) throws(NegotiationError) -> NegotiatedSession {
     guard case .haveLocalOffer(let offer, let before) = state else { throw .misuse(.wrongState(signalingState)) }
     guard answer.media.count == offer.lines.count else {
       throw .peer(.sectionCount(expected: offer.lines.count, got: answer.media.count))

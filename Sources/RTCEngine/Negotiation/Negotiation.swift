@@ -1,4 +1,4 @@
-public import RTCWire
+package import RTCWire
 
 /// Where the offer/answer exchange stands (RFC 8829 §3.2). Provisional answers are not used.
 public enum SignalingState: Hashable, Sendable {
@@ -12,11 +12,11 @@ public enum SignalingState: Hashable, Sendable {
 ///     answering:  setRemoteOffer → createAnswer
 ///
 /// Either way `session` is then what both agreed on. When both sides offer at once, the polite one rolls back.
-public struct Negotiation: Sendable {
+package struct Negotiation: Sendable {
   /// Taken over by the next description that is made. Replace the credentials to restart ICE.
-  public var transport: LocalTransport
+  package var transport: LocalTransport
   /// Nil: the peer's m-sections for data channels are rejected, and one that is in use is turned off by the next offer.
-  public var dataChannels: LocalDataChannels?
+  package var dataChannels: LocalDataChannels?
   var transceivers: [Transceiver] = []
   var state: State = .stable(nil)
   private let sessionID: UInt64
@@ -24,7 +24,7 @@ public struct Negotiation: Sendable {
   let cname: String
 
   /// `sessionID` is a random number below 2⁶³, `cname` a random name of this end (RFC 7022 §4.2).
-  public init(sessionID: UInt64, cname: String, transport: LocalTransport) {
+  package init(sessionID: UInt64, cname: String, transport: LocalTransport) {
     self.sessionID = sessionID & UInt64(Int64.max)
     self.cname = cname
     self.transport = transport
@@ -33,18 +33,18 @@ public struct Negotiation: Sendable {
   // MARK: Transceivers
 
   /// Adds a transceiver; it is offered next time, or takes up a matching m-section of the peer's next offer.
-  public mutating func add(_ media: LocalTransceiver, for purpose: TransceiverPurpose = .anything) -> TransceiverID {
+  package mutating func add(_ media: LocalTransceiver, for purpose: TransceiverPurpose = .anything) -> TransceiverID {
     transceivers.append(Transceiver(media: media, life: .running, purpose: purpose))
     return TransceiverID(index: transceivers.count - 1)
   }
 
   /// Those that are or were of use, in the order they were added; those a rollback took back are left out.
-  public var transceiverIDs: [TransceiverID] {
+  package var transceiverIDs: [TransceiverID] {
     transceivers.indices.filter { transceivers[$0].life != .takenBack }.map { TransceiverID(index: $0) }
   }
 
   /// The name of the m-section that is the transceiver's in the pending or else the current descriptions.
-  public func mid(of id: TransceiverID) -> String? {
+  package func mid(of id: TransceiverID) -> String? {
     switch state {
     case .haveLocalOffer(let offer, _): offer.lines.first { $0.transceiver == id }?.mid
     case .haveRemoteOffer(let offer, let before):
@@ -55,7 +55,7 @@ public struct Negotiation: Sendable {
   }
 
   /// The transceiver is now used for a track of ours, whatever it was made for.
-  public mutating func claim(_ id: TransceiverID) {
+  package mutating func claim(_ id: TransceiverID) {
     if transceivers[id.index].purpose == .remoteSection { transceivers[id.index].purpose = .track }
   }
 
@@ -64,7 +64,7 @@ public struct Negotiation: Sendable {
   }
 
   /// What we want of a transceiver. Changes count from the next description on; the kind never changes.
-  public subscript(id: TransceiverID) -> LocalTransceiver {
+  package subscript(id: TransceiverID) -> LocalTransceiver {
     get { transceivers[id.index].media }
     set {
       precondition(newValue.kind == transceivers[id.index].media.kind, "a transceiver keeps its kind")
@@ -73,20 +73,20 @@ public struct Negotiation: Sendable {
   }
 
   /// Ends a transceiver for good; the next offer turns its m-section off.
-  public mutating func stop(_ id: TransceiverID) { transceivers[id.index].life = .stopped }
+  package mutating func stop(_ id: TransceiverID) { transceivers[id.index].life = .stopped }
 
   /// True when it was stopped by either side.
-  public func isStopped(_ id: TransceiverID) -> Bool { transceivers[id.index].life != .running }
+  package func isStopped(_ id: TransceiverID) -> Bool { transceivers[id.index].life != .running }
 
   /// True for an ID that this negotiation gave out.
-  public func knows(_ id: TransceiverID) -> Bool {
+  package func knows(_ id: TransceiverID) -> Bool {
     transceivers.indices.contains(id.index) && transceivers[id.index].life != .takenBack
   }
 
   // MARK: State
 
   /// Where the exchange stands: which offer, if any, waits for its answer.
-  public var signalingState: SignalingState {
+  package var signalingState: SignalingState {
     switch state {
     case .stable: .stable
     case .haveLocalOffer: .haveLocalOffer
@@ -96,20 +96,20 @@ public struct Negotiation: Sendable {
   }
 
   /// The last agreement; still in force while the next is being negotiated.
-  public var session: NegotiatedSession? { state.agreement?.session }
+  package var session: NegotiatedSession? { state.agreement?.session }
 
   /// Our pending or else current description.
-  public var localDescription: SessionDescription? {
+  package var localDescription: SessionDescription? {
     if case .haveLocalOffer(let offer, _) = state { offer.description } else { state.agreement?.local }
   }
 
   /// The peer's pending or else current description.
-  public var remoteDescription: SessionDescription? {
+  package var remoteDescription: SessionDescription? {
     if case .haveRemoteOffer(let offer, _) = state { offer.description } else { state.agreement?.remote }
   }
 
   /// Drops the pending offer, ours or the peer's (RFC 8829 §4.1.10.2).
-  public mutating func rollback() throws(NegotiationError) {
+  package mutating func rollback() throws(NegotiationError) {
     switch state {
     case .haveLocalOffer(_, let before): state = .stable(before)
     case .haveRemoteOffer(let offer, let before):
@@ -123,7 +123,7 @@ public struct Negotiation: Sendable {
   }
 
   /// Ends the negotiation; nothing but reading is possible afterwards.
-  public mutating func close() { state = .closed(state.agreement) }
+  package mutating func close() { state = .closed(state.agreement) }
 
   // MARK: Shared by the roles
 

@@ -1,5 +1,5 @@
 /// Why a step of the negotiation was refused. The negotiation is then as it was before the step.
-public enum NegotiationError: Error, Hashable, Sendable {
+package enum NegotiationError: Error, Hashable, Sendable {
   /// The caller's fault.
   case misuse(Misuse)
   /// The peer's description breaks a rule; the m-section is named where one is to blame.
@@ -8,7 +8,7 @@ public enum NegotiationError: Error, Hashable, Sendable {
   case nothingAccepted([Rejection])
 
   /// What the caller did wrong.
-  public enum Misuse: Hashable, Sendable {
+  package enum Misuse: Hashable, Sendable {
     case wrongState(SignalingState)
     /// The peer restarts ICE; `transport.credentials` must be replaced before answering (RFC 8839 §4.4.1.1.1).
     case freshCredentialsNeeded
@@ -17,7 +17,7 @@ public enum NegotiationError: Error, Hashable, Sendable {
   }
 
   /// What is wrong with the remote peer's description.
-  public enum Fault: Hashable, Sendable {
+  package enum Fault: Hashable, Sendable {
     case missingICECredentials
     case missingFingerprint
     /// Fingerprints are given, none of them SHA-256.
@@ -47,32 +47,32 @@ public enum NegotiationError: Error, Hashable, Sendable {
 }
 
 /// An m-section by position and mid.
-public struct MediaReference: Hashable, Sendable {
+package struct MediaReference: Hashable, Sendable {
   /// Counted from 0.
-  public var index: Int
+  package var index: Int
   /// The m-section's `a=mid` (RFC 5888); nil when it has none.
-  public var mid: String?
+  package var mid: String?
   /// An m-section by its place in the description, from 0.
-  public init(index: Int, mid: String?) {
+  package init(index: Int, mid: String?) {
     self.index = index
     self.mid = mid
   }
 }
 
 /// An m-section that came to nothing, and why.
-public struct Rejection: Hashable, Sendable {
+package struct Rejection: Hashable, Sendable {
   /// The m-section that came to nothing.
-  public var media: MediaReference
+  package var media: MediaReference
   /// Why it came to nothing.
-  public var reason: Reason
+  package var reason: Reason
 
   /// Why an m-section came to nothing.
-  public enum Reason: Hashable, Sendable {
+  package enum Reason: Hashable, Sendable {
     case turnedOffByPeer, unsupportedKind, unsupportedProtocol, noRTCPMux, noTransceiver, noCommonCodec, outsideBundle
   }
 
   /// A rejection of one m-section.
-  public init(media: MediaReference, reason: Reason) {
+  package init(media: MediaReference, reason: Reason) {
     self.media = media
     self.reason = reason
   }
@@ -80,7 +80,7 @@ public struct Rejection: Hashable, Sendable {
 
 extension NegotiationError: CustomStringConvertible {
   /// What was refused and why, without a full stop, for logs and sentences.
-  public var description: String {
+  package var description: String {
     switch self {
     case .misuse(.wrongState(let state)): "not possible in signaling state \(state)"
     case .misuse(.freshCredentialsNeeded): "the peer restarts ICE: replace the local ICE credentials before answering"
@@ -97,12 +97,12 @@ extension NegotiationError: CustomStringConvertible {
 
 extension MediaReference: CustomStringConvertible {
   /// For logs, such as `m-section 0 (mid 1)`.
-  public var description: String { "m-section \(index)" + (mid.map { " (mid \($0))" } ?? "") }
+  package var description: String { "m-section \(index)" + (mid.map { " (mid \($0))" } ?? "") }
 }
 
 extension NegotiationError.Fault: CustomStringConvertible {
   /// What is wrong, without a full stop, for logs and sentences.
-  public var description: String {
+  package var description: String {
     switch self {
     case .missingICECredentials: "no ICE user name fragment and password"
     case .missingFingerprint: "no certificate fingerprint"
@@ -125,7 +125,7 @@ extension NegotiationError.Fault: CustomStringConvertible {
 
 extension Rejection.Reason: CustomStringConvertible {
   /// What follows the m-section's name in a sentence, such as `has no rtcp-mux`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .turnedOffByPeer: "is turned off by the peer"
     case .unsupportedKind: "is of an unsupported kind"

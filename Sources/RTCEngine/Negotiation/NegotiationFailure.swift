@@ -1,9 +1,9 @@
 import RTCWire
 
 /// A description that cannot be used, or a command that cannot be carried out.
-public struct NegotiationFailure: Error, Hashable, Sendable {
+package struct NegotiationFailure: Error, Hashable, Sendable {
   /// What sort of failure it is.
-  public enum Kind: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
     /// The text is not SDP, or breaks its rules.
     case malformed
     /// Valid, but nothing in it that we can send or receive.
@@ -14,12 +14,12 @@ public struct NegotiationFailure: Error, Hashable, Sendable {
     case wrongState
   }
   /// What sort of failure it is, for programs to decide by.
-  public var kind: Kind
+  package var kind: Kind
   /// A sentence for whoever made the description.
-  public var sentence: String
+  package var sentence: String
 
   /// A failure of a kind, with its sentence.
-  public init(kind: Kind, sentence: String) {
+  package init(kind: Kind, sentence: String) {
     self.kind = kind
     self.sentence = sentence
   }

@@ -81,18 +81,18 @@ public struct OpusPreferences: Hashable, Sendable {
 }
 
 /// Who hears a sound, and what they wish of it together.
-public struct OpusPreferenceSet<Listener: Hashable & Sendable>: Sendable {
+package struct OpusPreferenceSet<Listener: Hashable & Sendable>: Sendable {
   private var wishes: [Listener: OpusPreferences] = [:]
 
   /// A set without listeners.
-  public init() {}
+  package init() {}
 
   /// Of all who are here; nothing while nobody is.
-  public var combined: OpusPreferences { OpusPreferences.combined(wishes.values) }
+  package var combined: OpusPreferences { OpusPreferences.combined(wishes.values) }
 
   /// Comes, or changes its mind; nil: is gone.
   /// - Returns: what all wish together, when that is another than before.
-  public mutating func set(_ new: OpusPreferences?, of listener: Listener) -> OpusPreferences? {
+  package mutating func set(_ new: OpusPreferences?, of listener: Listener) -> OpusPreferences? {
     let before = combined
     wishes[listener] = new
     let after = combined

@@ -1,9 +1,9 @@
-public import RTCPrimitives
-public import RTCSCTP
-public import RTCWire
+package import RTCPrimitives
+package import RTCSCTP
+package import RTCWire
 
 /// What an application can ask of a peer. `Peer.perform` returns what comes of it.
-public enum Command: Sendable {
+package enum Command: Sendable {
   // MARK: Transceivers
 
   /// Adds a transceiver with an m-section of its own → `CommandResult.transceiver`.
@@ -74,7 +74,7 @@ public enum Command: Sendable {
 }
 
 /// What a command has come to.
-public enum CommandResult: Hashable, Sendable {
+package enum CommandResult: Hashable, Sendable {
   case done
   /// The transceiver that `addTransceiver` or `addTrack` came to.
   case transceiver(TransceiverID)
@@ -85,7 +85,7 @@ public enum CommandResult: Hashable, Sendable {
 }
 
 /// What an application can ask of a peer's data channels.
-public enum DataChannelCommand: Sendable {
+package enum DataChannelCommand: Sendable {
   /// Makes a channel → its handle. It can be used after `DataChannelEvent.opened`. When no description has an m-section
   /// for channels yet, the next offer will.
   case open(DataChannelParameters)
@@ -100,7 +100,7 @@ public enum DataChannelCommand: Sendable {
 }
 
 /// Who gives way when both sides offer at once.
-public enum Politeness: Hashable, Sendable {
+package enum Politeness: Hashable, Sendable {
   /// Drops its own offer for the other's.
   case polite
   /// Goes on with its own.

@@ -1,10 +1,10 @@
 public import RTCPrimitives
-public import RTCSCTP
+package import RTCSCTP
 public import RTCWire
 
 /// What a peer tells its owner: what the remote peer and the network did, and what follows from it. What a command comes
 /// to is its result, no event.
-public enum Event: Sendable {
+package enum Event: Sendable {
   case stateChanged(PeerState)
 
   // MARK: Negotiation

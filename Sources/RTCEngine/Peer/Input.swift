@@ -1,10 +1,10 @@
-public import RTCMedia
-public import RTCPrimitives
-public import RTCWire
+package import RTCMedia
+package import RTCPrimitives
+package import RTCWire
 
 /// What can happen to a peer, beside the commands of its owner. A recorded list of these and of the commands, with their
 /// times, replays any bug.
-public enum Input: ~Escapable, ~Copyable {
+package enum Input: ~Escapable, ~Copyable {
   /// A datagram came in; decrypted in place, so its bytes are the engine's to change during the call.
   case datagram(MutableSpan<UInt8>, Route)
   /// A datagram came in that was parsed already, to find the peer it is for.
@@ -19,21 +19,21 @@ public enum Input: ~Escapable, ~Copyable {
 
 /// What one step of a peer leaves behind: datagrams to send, things to tell, and when to come back. Owned and reused by
 /// the caller, who empties it after every step.
-public struct Outbox: ~Copyable {
+package struct Outbox: ~Copyable {
   /// Datagrams to send, in order.
-  public var datagrams = DatagramBatch()
+  package var datagrams = DatagramBatch()
   /// What happened, in order.
-  public var events: [Event] = []
+  package var events: [Event] = []
   /// When `Input.deadline` is due; `.distantFuture` when nothing is.
-  public internal(set) var nextDeadline = Timestamp.distantFuture
+  package internal(set) var nextDeadline = Timestamp.distantFuture
   /// What is due then; nil when nothing is.
-  public internal(set) var nextTimer: PeerTimer?
+  package internal(set) var nextTimer: PeerTimer?
 
   /// An outbox with nothing in it.
-  public init() {}
+  package init() {}
 
   /// Forgets datagrams and events, and keeps the memory.
-  public mutating func removeAll() {
+  package mutating func removeAll() {
     datagrams.removeAll()
     events.removeAll(keepingCapacity: true)
   }

@@ -1,13 +1,13 @@
 import RTCMedia
 import RTCPrimitives
-public import RTCSCTP
+package import RTCSCTP
 import RTCWire
 
 // MARK: - Reading
 
 extension Peer {
   /// All transceivers, in the order they were added.
-  public var transceivers: [TransceiverState] {
+  package var transceivers: [TransceiverState] {
     negotiation.transceiverIDs.map { id in
       let wanted = negotiation[id]
       let isStopped = negotiation.isStopped(id)
@@ -19,34 +19,34 @@ extension Peer {
   }
 
   /// Where the offer/answer exchange stands.
-  public var signalingState: SignalingState { negotiation.signalingState }
+  package var signalingState: SignalingState { negotiation.signalingState }
 
   /// True when an offer is due: nothing is pending, something is to be agreed, and no batch of changes is open.
-  public var needsNegotiation: Bool {
+  package var needsNegotiation: Bool {
     !isEnded && signalingState == .stable && !negotiationNeeded.isHeld && negotiation.isNegotiationNeeded
   }
 
   /// True when what the transceiver is given to send leaves.
-  public func isSending(_ id: TransceiverID) -> Bool { media.transceivers.isSending(id) }
+  package func isSending(_ id: TransceiverID) -> Bool { media.transceivers.isSending(id) }
 
   /// What this transceiver's video may be sent as, the best first, and whether the remote peer understands what
   /// `EncodedFrame.colorSpace` says; empty until it is agreed.
-  public func videoFormats(of id: TransceiverID) -> (formats: [VideoPayloadFormat], supportsColorSpace: Bool) {
+  package func videoFormats(of id: TransceiverID) -> (formats: [VideoPayloadFormat], supportsColorSpace: Bool) {
     guard let format = media.transceivers.video.first(where: { $0.id == id })?.sender.format else { return ([], false) }
     return (format.codecs.map(\.format), format.supportsColorSpace)
   }
 
   /// What the remote peer asks of the Opus it is sent on this transceiver.
-  public func opusPreferences(of id: TransceiverID) -> OpusPreferences {
+  package func opusPreferences(of id: TransceiverID) -> OpusPreferences {
     media.transceivers.audio.first { $0.id == id }?.sender.preferences ?? OpusPreferences()
   }
 
   /// The number of a data channel's stream; nil until the association stands, for channels that are not negotiated.
-  public func stream(of handle: DataChannelHandle) -> StreamID? { channels.stream(of: handle) }
+  package func stream(of handle: DataChannelHandle) -> StreamID? { channels.stream(of: handle) }
   /// Bytes of messages that wait in a data channel.
-  public func bufferedAmount(of handle: DataChannelHandle) -> Int { channels.bufferedAmount(of: handle) }
+  package func bufferedAmount(of handle: DataChannelHandle) -> Int { channels.bufferedAmount(of: handle) }
   /// The longest message the remote peer takes, in bytes; meaningful once the association stands.
-  public var maximumOutgoingMessageSize: Int { channels.maximumOutgoingMessageSize }
+  package var maximumOutgoingMessageSize: Int { channels.maximumOutgoingMessageSize }
 
   /// Packets kept for being sent again.
   package var retainedPackets: Int { media.transceivers.video.reduce(0) { $0 + $1.sender.retainedPackets } }
@@ -62,7 +62,7 @@ extension Peer {
   // MARK: - Statistics
 
   /// A snapshot of what the peer has done so far.
-  public var statistics: PeerStatistics {
+  package var statistics: PeerStatistics {
     let (videos, audios) = (media.transceivers.video, media.transceivers.audio)
     var result = PeerStatistics()
     result.state = state

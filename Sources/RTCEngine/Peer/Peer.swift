@@ -1,7 +1,7 @@
 import RTCICE
 import RTCMedia
-public import RTCPrimitives
-public import RTCSCTP
+package import RTCPrimitives
+package import RTCSCTP
 import RTCSRTP
 import RTCWire
 
@@ -11,7 +11,7 @@ import RTCWire
 /// senders may send. Each machine owns its state and says its own next deadline. Any number of transceivers share one
 /// transport, one pacer, one rate control and one account of what arrived. Owned by one thread. It reads no clock, opens no
 /// socket and draws no random number.
-public struct Peer: ~Copyable {
+package struct Peer: ~Copyable {
   let configuration: PeerConfiguration
   var state = PeerState.new
 
@@ -27,10 +27,10 @@ public struct Peer: ~Copyable {
   var media: RTPSession
 
   /// Does what a process does once, so that the first peer need not do it in the middle of its handshake. Any thread.
-  public static func prepare() { SRTPSession.prepare() }
+  package static func prepare() { SRTPSession.prepare() }
 
   /// A peer in state `new`, which sends nothing before descriptions were exchanged.
-  public init(_ configuration: PeerConfiguration) {
+  package init(_ configuration: PeerConfiguration) {
     self.configuration = configuration
     var random = SeededGenerator(seed: configuration.seed)
     let primary = SendStreamIdentity(using: &random)
@@ -50,7 +50,7 @@ public struct Peer: ~Copyable {
   /// Takes one input at `now` and leaves datagrams, events and the next deadline in `outbox`.
   ///
   /// Times must not go back between calls. What the remote peer does wrong is counted in the statistics, never thrown.
-  public mutating func handle(_ input: consuming Input, now: Timestamp, into outbox: inout Outbox) {
+  package mutating func handle(_ input: consuming Input, now: Timestamp, into outbox: inout Outbox) {
     switch consume input {
     case .datagram(var bytes, let route): receive(&bytes, route: route, now: now, into: &outbox)
     case .stun(let message, let route): receive(message, route: route, now: now, into: &outbox)
@@ -64,7 +64,7 @@ public struct Peer: ~Copyable {
   /// Carries out `command` at `now`, leaves datagrams, events and the next deadline in `outbox`, and returns what came of
   /// it.
   /// - Throws: what cannot be done, and whose fault that is. The negotiation and the transceivers are as before then.
-  public mutating func perform(
+  package mutating func perform(
     _ command: Command, now: Timestamp, into outbox: inout Outbox
   ) throws(NegotiationFailure) -> CommandResult {
     defer { finishStep(now, into: &outbox) }
@@ -88,7 +88,7 @@ public struct Peer: ~Copyable {
   /// - Returns: the new channel, of `.open`; nil of every other command.
   /// - Throws: when the channel cannot be made or takes no message now.
   @discardableResult
-  public mutating func perform(
+  package mutating func perform(
     _ command: DataChannelCommand, now: Timestamp, into outbox: inout Outbox
   ) throws(DataChannelError) -> DataChannelHandle? {
     defer { finishStep(now, into: &outbox) }

@@ -1,5 +1,5 @@
 /// The reasons a peer may want to be woken, each the next deadline of one of its machines.
-public enum PeerTimer: CaseIterable, Hashable, Sendable {
+package enum PeerTimer: CaseIterable, Hashable, Sendable {
   /// ICE checks, consent and keep-alive; DTLS retransmission; the end of an attempt to connect.
   case transport
   /// The pacer may send its next packets.

@@ -1,21 +1,21 @@
 import CLinux
-public import RTCPrimitives
+package import RTCPrimitives
 
 /// One address of one network interface.
-public struct InterfaceAddress: Hashable, Sendable {
+package struct InterfaceAddress: Hashable, Sendable {
   /// The interface's name, such as `eth0`.
-  public var name: String
+  package var name: String
   /// The interface's index, which is also the scope of its link-local addresses.
-  public var index: UInt32
+  package var index: UInt32
   /// One address of the interface, IPv4 or IPv6.
-  public var address: IPAddress
+  package var address: IPAddress
   /// Switched on and with a carrier.
-  public var isUp: Bool
+  package var isUp: Bool
   /// True for a loopback interface, which reaches this machine alone.
-  public var isLoopback: Bool
+  package var isLoopback: Bool
 
   /// An address as given; whether this machine has it is not checked.
-  public init(name: String, index: UInt32, address: IPAddress, isUp: Bool, isLoopback: Bool) {
+  package init(name: String, index: UInt32, address: IPAddress, isUp: Bool, isLoopback: Bool) {
     self.name = name
     self.index = index
     self.address = address
@@ -25,9 +25,9 @@ public struct InterfaceAddress: Hashable, Sendable {
 }
 
 /// The addresses of this machine.
-public enum NetworkInterfaces {
+package enum NetworkInterfaces {
   /// All IPv4 and IPv6 addresses in the kernel's order, each once. Any thread; takes about 50 µs.
-  public static func addresses() throws(SystemError) -> [InterfaceAddress] {
+  package static func addresses() throws(SystemError) -> [InterfaceAddress] {
     var list: UnsafeMutablePointer<ifaddrs>?
     try SystemError.check(
       unsafe clinux_interfaces_open(&list), call: "getifaddrs", subject: "Listing the network interfaces")
@@ -49,7 +49,7 @@ public enum NetworkInterfaces {
   /// The addresses worth offering as ICE host candidates (RFC 8445 §5.1.1.1): those of interfaces that are up,
   /// without link-local ones where the interface has a routable address of the same IP version.
   /// Loopback addresses are left out unless asked for or all there is.
-  public static func hostCandidates(
+  package static func hostCandidates(
     from addresses: [InterfaceAddress], includeLoopback: Bool = false
   ) -> [IPAddress] {
     let up = addresses.filter { $0.isUp && !$0.address.isUnspecified }

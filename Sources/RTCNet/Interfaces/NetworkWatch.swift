@@ -4,7 +4,7 @@ import RTCPrimitives
 import Synchronization
 
 /// Tells when this machine's network goes and comes back, until it is let go of or stopped. Any thread.
-public final class NetworkWatch: Sendable {
+package final class NetworkWatch: Sendable {
   private let stopped: WakeEvent
   private let thread = Mutex<NamedThread?>(nil)
   /// The watch's own pthread, 0 before it runs.
@@ -14,7 +14,7 @@ public final class NetworkWatch: Sendable {
 
   /// - Parameter report: called on the watch's thread, one after the other; must not wait for the watch.
   /// - Throws: when the kernel refuses to tell.
-  public convenience init(_ report: @escaping @Sendable (NetworkChange) -> Void) throws(SystemError) {
+  package convenience init(_ report: @escaping @Sendable (NetworkChange) -> Void) throws(SystemError) {
     let news = try SystemError.check(
       clinux_network_watch_open(), call: "socket", subject: "Watching the network interfaces")
     try self.init(news: news, addresses: { try? NetworkInterfaces.addresses() }, report)
@@ -51,7 +51,7 @@ public final class NetworkWatch: Sendable {
   deinit { stopped.signal() }
 
   /// Ends the reports: none comes after it has returned, unless it is called from inside one.
-  public func stop() {
+  package func stop() {
     stopped.signal()
     guard owner.thread.load(ordering: .relaxed) != UInt(pthread_self()) else { return }
     thread.withLock { $0 }?.join()
@@ -77,7 +77,7 @@ public final class NetworkWatch: Sendable {
 }
 
 /// What has become of this machine's network.
-public enum NetworkChange: Hashable, Sendable {
+package enum NetworkChange: Hashable, Sendable {
   /// No address is left by which others are reached.
   case lost
   /// There is one again.
@@ -87,14 +87,14 @@ public enum NetworkChange: Hashable, Sendable {
 }
 
 /// The addresses by which this machine reaches others, as last seen.
-public struct NetworkCondition: Sendable {
+package struct NetworkCondition: Sendable {
   private var addresses: Set<IPAddress>
 
   /// The state that later changes are compared with; loopback and link-local addresses do not count.
-  public init(_ interfaces: [InterfaceAddress]) { addresses = Self.outward(interfaces) }
+  package init(_ interfaces: [InterfaceAddress]) { addresses = Self.outward(interfaces) }
 
   /// - Returns: what is different from before, where anything is.
-  public mutating func note(_ interfaces: [InterfaceAddress]) -> NetworkChange? {
+  package mutating func note(_ interfaces: [InterfaceAddress]) -> NetworkChange? {
     let before = addresses
     addresses = Self.outward(interfaces)
     if addresses == before { return nil }

@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
-public import RTCPrimitives
+package import RTCPrimitives
 import Synchronization
 
 /// One thread that owns one UDP port or several, and everything its handler holds: it sleeps until a datagram, posted work or a
 /// deadline is there, and uses no processor time while nothing is.
 ///
 /// An actor may live on it by returning it as its `unownedExecutor`. A started loop lives until `stop()`.
-public final class EventLoop: SerialExecutor, @unchecked Sendable {
+package final class EventLoop: SerialExecutor, @unchecked Sendable {
   // Why unchecked: `ports`, `sources` and `poller` are touched by `init` and afterwards by the loop's thread alone;
   // everything else is safe to share.
   private var ports: [UDPPort] = []
@@ -23,11 +23,11 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
   private let lateTasks = Mutex(LateTasks())
 
   /// The number of the first UDP port.
-  public let port: UInt16
+  package let port: UInt16
   /// The first UDP port has an IPv4 socket.
-  public let hasIPv4: Bool
+  package let hasIPv4: Bool
   /// The first UDP port has an IPv6 socket.
-  public let hasIPv6: Bool
+  package let hasIPv6: Bool
 
   /// What wakes the loop.
   private enum Source {
@@ -40,7 +40,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
   private static let batchesPerTurn = 4
 
   /// - Parameter name: the thread's name, as `top -H` shows it; at most 15 bytes.
-  public init(port udp: sending UDPPort, name: String = "rtcast-loop") throws(SystemError) {
+  package init(port udp: sending UDPPort, name: String = "rtcast-loop") throws(SystemError) {
     port = udp.number
     hasIPv4 = udp.hasIPv4
     hasIPv6 = udp.hasIPv6
@@ -65,7 +65,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
   // MARK: - Life
 
   /// Starts the thread, which makes its handler first. Once in the loop's life.
-  public func start(_ makeHandler: @escaping @Sendable (EventLoop) -> some LoopHandler) throws(SystemError) {
+  package func start(_ makeHandler: @escaping @Sendable (EventLoop) -> some LoopHandler) throws(SystemError) {
     try thread.withLock { thread throws(SystemError) in
       precondition(thread == nil, "EventLoop.start: already started")
       thread = try NamedThread(name: name) { self.run(makeHandler) }
@@ -74,7 +74,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
   /// Ends the loop after everything posted so far has run and been flushed, and waits for that; on the loop itself it
   /// only asks. Any thread, any number of times.
-  public func stop() {
+  package func stop() {
     mailbox.stop()
     wake.signal()
     guard !isOnLoop else { return }
@@ -86,16 +86,16 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
   /// Runs `job` on the loop, after all work posted earlier. Any thread.
   /// - Returns: false when the loop has ended and `job` will not run.
   @discardableResult
-  public func post(_ job: @escaping @Sendable () -> Void) -> Bool {
+  package func post(_ job: @escaping @Sendable () -> Void) -> Bool {
     if case .closed = deliver(.closure(job)) { return false }
     return true
   }
 
   /// True on the loop's thread.
-  public var isOnLoop: Bool { owner.load(ordering: .relaxed) == UInt(pthread_self()) }
+  package var isOnLoop: Bool { owner.load(ordering: .relaxed) == UInt(pthread_self()) }
 
   /// Traps when not on the loop's thread.
-  public func assertOnLoop() { precondition(isOnLoop, "This must be called on the loop's thread: use post") }
+  package func assertOnLoop() { precondition(isOnLoop, "This must be called on the loop's thread: use post") }
 
   private func deliver(_ job: Mailbox.Job) -> Mailbox.Receipt {
     let receipt = mailbox.append(job)
@@ -109,7 +109,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
   /// Takes in another UDP port, which lives as long as the loop. Only on the loop.
   /// - Returns: the kind of the routes by which its datagrams come and go.
   /// - Throws: `SystemError` when it cannot be watched, or the loop has too many.
-  public func add(_ port: sending UDPPort) throws(SystemError) -> Route.Kind {
+  package func add(_ port: sending UDPPort) throws(SystemError) -> Route.Kind {
     assertOnLoop()
     guard sources.count + 2 <= Self.maximumSources else {
       throw SystemError(errno: EMFILE, call: "epoll_ctl", subject: "Another UDP port")
@@ -119,13 +119,13 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
   }
 
   /// Sends all datagrams of `batch`, each by the port of its route; see `UDPPort.send`. Only on the loop.
-  public func send(_ batch: borrowing DatagramBatch) {
+  package func send(_ batch: borrowing DatagramBatch) {
     assertOnLoop()
     for index in ports.indices { ports[index].send(batch, kind: .udp(port: UInt8(index))) }
   }
 
   /// What all ports have done so far. Only on the loop.
-  public var counters: NetCounters {
+  package var counters: NetCounters {
     assertOnLoop()
     var sum = NetCounters()
     for port in ports { sum.add(port.counters) }
@@ -188,17 +188,17 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
 extension EventLoop {
   /// Runs a task's job on the loop, after the end on a thread made for it; any thread, for the Swift runtime.
-  public func enqueue(_ job: consuming ExecutorJob) {
+  package func enqueue(_ job: consuming ExecutorJob) {
     let task = UnownedJob(job)
     if case .closed = deliver(.task(task)) { runLate(task) }
   }
 
   /// Two loops are one context only when they are the same object.
-  public func isSameExclusiveExecutionContext(other: EventLoop) -> Bool { self === other }
+  package func isSameExclusiveExecutionContext(other: EventLoop) -> Bool { self === other }
   /// Ends the program when it is called from another thread than the loop's; for the Swift runtime.
-  public func checkIsolated() { assertOnLoop() }
+  package func checkIsolated() { assertOnLoop() }
   /// True on the loop's thread; never nil.
-  public func isIsolatingCurrentContext() -> Bool? { isOnLoop }
+  package func isIsolatingCurrentContext() -> Bool? { isOnLoop }
 
   private struct LateTasks {
     var waiting: [UnownedJob] = []

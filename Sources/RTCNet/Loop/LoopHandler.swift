@@ -1,10 +1,10 @@
-public import RTCPrimitives
+package import RTCPrimitives
 
 /// What an `EventLoop` drives. All calls come on the loop's thread, one at a time.
 ///
 /// After each wake-up the loop hands over the datagrams that wait, runs what was posted, reports a deadline that has
 /// come, and then calls `endOfBatch` once.
-public protocol LoopHandler: AnyObject, SendableMetatype {
+package protocol LoopHandler: AnyObject, SendableMetatype {
   /// A datagram has arrived. `bytes` may be changed in place and is gone after the call.
   func datagram(_ bytes: inout MutableSpan<UInt8>, route: Route, now: Timestamp)
   /// `nextDeadline` has come. The handler must move it on, else the loop spins.

@@ -9,7 +9,7 @@ public enum MonotonicClock {
 
 /// The time of day (`CLOCK_REALTIME`), which may jump: only for what peers compare with their own clocks,
 /// such as the NTP time of RTCP sender reports (RFC 3550 §6.4.1). Any thread.
-public enum WallClock {
+package enum WallClock {
   /// Nanoseconds since 1970-01-01 00:00 UTC.
-  public static func now() -> Int64 { clinux_realtime_nanoseconds() }
+  package static func now() -> Int64 { clinux_realtime_nanoseconds() }
 }

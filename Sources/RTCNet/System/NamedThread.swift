@@ -4,7 +4,7 @@ import Synchronization
 
 /// A thread of the operating system that runs one closure to its end. SIGPIPE is blocked on it: writing to what has
 /// gone fails, whichever library writes, and never ends the process.
-public final class NamedThread: Sendable {
+package final class NamedThread: Sendable {
   private enum State {
     case running(pthread_t)
     case joined
@@ -13,7 +13,7 @@ public final class NamedThread: Sendable {
 
   /// Starts the thread.
   /// - Parameter name: shown by `top -H`; the kernel keeps its first 15 bytes.
-  public init(name: String, body: @escaping @Sendable () -> Void) throws(SystemError) {
+  package init(name: String, body: @escaping @Sendable () -> Void) throws(SystemError) {
     let start = unsafe Unmanaged.passRetained(ThreadStart(name: name, body: body))
     var id = pthread_t()
     let error = unsafe pthread_create(&id, nil, threadMain, start.toOpaque())
@@ -29,7 +29,7 @@ public final class NamedThread: Sendable {
   }
 
   /// Waits until the closure has returned. Any thread but itself, any number of times.
-  public func join() {
+  package func join() {
     state.withLock {
       guard case .running(let id) = $0 else { return }
       pthread_join(id, nil)

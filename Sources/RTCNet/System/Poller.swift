@@ -1,24 +1,24 @@
 import CLinux
 import Glibc
-public import RTCPrimitives
+package import RTCPrimitives
 import Synchronization
 
 /// Sleeps until a file descriptor is readable or a moment has come (epoll). Owned by one thread.
-public struct Poller: ~Copyable, Sendable {
+package struct Poller: ~Copyable, Sendable {
   /// The tokens of the descriptors that are readable.
-  public struct Ready: Sendable {
+  package struct Ready: Sendable {
     var bits: UInt64 = 0
     /// True when no watched descriptor is readable.
-    public var isEmpty: Bool { bits == 0 }
+    package var isEmpty: Bool { bits == 0 }
     /// True when the descriptor watched under this token, 0…63, is readable.
-    public func contains(_ token: Int) -> Bool { bits & 1 << UInt64(token) != 0 }
+    package func contains(_ token: Int) -> Bool { bits & 1 << UInt64(token) != 0 }
   }
 
   private let descriptor: FileDescriptor
   private let hasNanoseconds: Atomic<Bool>
 
   /// Watches nothing yet; throws when the kernel makes no queue, as for want of file descriptors.
-  public init() throws(SystemError) { try self.init(nanoseconds: true) }
+  package init() throws(SystemError) { try self.init(nanoseconds: true) }
 
   /// - Parameter nanoseconds: false waits in whole milliseconds, as kernels before 5.11 must.
   package init(nanoseconds: Bool) throws(SystemError) {
@@ -31,7 +31,7 @@ public struct Poller: ~Copyable, Sendable {
   package var number: Int32 { descriptor.number }
 
   /// Watches `file`, which must stay open until it is removed, under a `token` in 0...63.
-  public func add(_ file: Int32, token: Int) throws(SystemError) {
+  package func add(_ file: Int32, token: Int) throws(SystemError) {
     precondition((0..<64).contains(token), "Poller: tokens are 0...63")
     try SystemError.check(
       clinux_epoll_add(descriptor.number, file, UInt32(token)), call: "epoll_ctl", subject: "Watching a file descriptor"
@@ -39,11 +39,11 @@ public struct Poller: ~Copyable, Sendable {
   }
 
   /// Watches `file` no longer.
-  public func remove(_ file: Int32) { _ = clinux_epoll_remove(descriptor.number, file) }
+  package func remove(_ file: Int32) { _ = clinux_epoll_remove(descriptor.number, file) }
 
   /// Sleeps until a watched descriptor is readable, `deadline` has come, or a signal has interrupted the wait.
   /// `distantFuture` waits for ever, a moment past only looks.
-  public func wait(until deadline: Timestamp) -> Ready {
+  package func wait(until deadline: Timestamp) -> Ready {
     var ready = Ready()
     let forever = deadline == .distantFuture
     let time = forever ? -1 : deadline == .zero ? 0 : max(0, (deadline - MonotonicClock.now()).nanoseconds)

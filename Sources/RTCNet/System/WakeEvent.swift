@@ -1,22 +1,22 @@
 import CLinux
 
 /// A flag that one thread can sleep on and any thread can raise (an eventfd).
-public final class WakeEvent: Sendable {
+package final class WakeEvent: Sendable {
   private let number: Int32
 
   /// A flag that is not raised; throws when the kernel makes none, as for want of file descriptors.
-  public init() throws(SystemError) {
+  package init() throws(SystemError) {
     number = try SystemError.check(clinux_eventfd_create(), call: "eventfd", subject: "A wake-up event")
   }
 
   deinit { _ = FileDescriptor(owning: number) }
 
   /// Readable while raised: give it to a `Poller`, or to a poll of your own.
-  public var descriptor: Int32 { number }
+  package var descriptor: Int32 { number }
 
   /// Raises the flag. Any thread, costs one system call.
-  public func signal() { _ = clinux_eventfd_signal(number) }
+  package func signal() { _ = clinux_eventfd_signal(number) }
 
   /// Lowers the flag.
-  public func clear() { _ = clinux_eventfd_clear(number) }
+  package func clear() { _ = clinux_eventfd_clear(number) }
 }

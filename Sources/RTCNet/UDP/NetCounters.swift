@@ -1,33 +1,33 @@
 /// What a UDP port has done since it was opened.
-public struct NetCounters: Hashable, Sendable, BitwiseCopyable {
+package struct NetCounters: Hashable, Sendable, BitwiseCopyable {
   /// Datagrams the kernel took.
-  public var sentDatagrams = 0
+  package var sentDatagrams = 0
   /// Payload bytes the kernel took.
-  public var sentBytes = 0
+  package var sentBytes = 0
   /// System calls made for sending.
-  public var sendCalls = 0
+  package var sendCalls = 0
   /// How many of `sentDatagrams` the kernel cut out of a larger buffer (UDP GSO).
-  public var segmentedDatagrams = 0
+  package var segmentedDatagrams = 0
   /// Runs the kernel or the network card refused to cut, sent one by one instead.
-  public var segmentationRefusals = 0
+  package var segmentationRefusals = 0
   /// Datagrams dropped because the socket's or the device's queue was full.
-  public var droppedFull = 0
+  package var droppedFull = 0
   /// Datagrams dropped because their destination or source was refused: no route, closed port, firewall, too long.
-  public var droppedRefused = 0
+  package var droppedRefused = 0
 
   /// Datagrams handed to the handler.
-  public var receivedDatagrams = 0
+  package var receivedDatagrams = 0
   /// Payload bytes handed to the handler.
-  public var receivedBytes = 0
+  package var receivedBytes = 0
   /// System calls made for receiving.
-  public var receiveCalls = 0
+  package var receiveCalls = 0
   /// Datagrams thrown away on arrival: empty, or longer than a receive slot.
-  public var malformedDatagrams = 0
+  package var malformedDatagrams = 0
   /// Datagrams the kernel dropped because the receive queue was full.
-  public var receiveQueueDrops = 0
+  package var receiveQueueDrops = 0
 
   /// All counts zero.
-  public init() {}
+  package init() {}
 
   /// Adds what another port has done.
   mutating func add(_ other: NetCounters) {
@@ -46,5 +46,5 @@ public struct NetCounters: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// All datagrams that were asked to be sent and were not.
-  public var dropped: Int { droppedFull + droppedRefused }
+  package var dropped: Int { droppedFull + droppedRefused }
 }

@@ -1,23 +1,23 @@
 import Glibc
-public import RTCPrimitives
+package import RTCPrimitives
 
 /// One UDP port number, on IPv4 and IPv6: every peer's packets go through it. Owned by one thread.
-public final class UDPPort {
+package final class UDPPort {
   /// How a port is opened.
-  public struct Options: Sendable {
+  package struct Options: Sendable {
     /// The port number; 0 picks a free one.
-    public var port: UInt16 = 0
+    package var port: UInt16 = 0
     /// Binds to this one address only; nil means every address of both IP versions.
-    public var address: IPAddress?
+    package var address: IPAddress?
     /// Bytes of kernel buffer asked for receiving, of each IP version.
-    public var receiveBufferSize = 4 << 20
+    package var receiveBufferSize = 4 << 20
     /// Bytes of kernel buffer asked for sending, of each IP version: a 4K key frame to twenty viewers is about 3 MB.
-    public var sendBufferSize = 4 << 20
+    package var sendBufferSize = 4 << 20
     /// Lets the kernel cut equal datagrams out of one buffer (UDP GSO); off for devices that do it wrongly.
-    public var usesSegmentation = true
+    package var usesSegmentation = true
 
     /// The defaults, on a free port and every address unless others are given.
-    public init(port: UInt16 = 0, address: IPAddress? = nil) {
+    package init(port: UInt16 = 0, address: IPAddress? = nil) {
       self.port = port
       self.address = address
     }
@@ -26,10 +26,10 @@ public final class UDPPort {
   let v4: UDPSocket?
   let v6: UDPSocket?
   /// What the port has done since it was opened, on both IP versions.
-  public private(set) var counters = NetCounters()
+  package private(set) var counters = NetCounters()
 
   /// Opens the port. A machine with one IP version switched off gets the other one.
-  public init(_ options: Options = Options()) throws(SystemError) {
+  package init(_ options: Options = Options()) throws(SystemError) {
     if let address = options.address {
       let socket = try UDPSocket(SocketAddress(ip: address, port: options.port), options)
       v4 = address.isV4 ? socket : nil
@@ -40,11 +40,11 @@ public final class UDPPort {
   }
 
   /// The port number.
-  public var number: UInt16 { v4?.port ?? v6?.port ?? 0 }
+  package var number: UInt16 { v4?.port ?? v6?.port ?? 0 }
   /// The port has an IPv4 socket.
-  public var hasIPv4: Bool { v4 != nil }
+  package var hasIPv4: Bool { v4 != nil }
   /// The port has an IPv6 socket.
-  public var hasIPv6: Bool { v6 != nil }
+  package var hasIPv6: Bool { v6 != nil }
 
   /// The sockets' file descriptors, for setting further options.
   package var descriptors: [Int32] { [v4, v6].compactMap { $0?.number } }
@@ -80,7 +80,7 @@ public final class UDPPort {
   /// Sends all datagrams of `batch`, in order per IP version, each from its route's local address (an unspecified one
   /// lets the kernel choose). Never blocks and never fails: what cannot be sent is dropped and counted.
   /// - Parameter kind: only datagrams whose route is of this kind.
-  public func send(_ batch: borrowing DatagramBatch, kind: Route.Kind = .udp(port: 0)) {
+  package func send(_ batch: borrowing DatagramBatch, kind: Route.Kind = .udp(port: 0)) {
     let entries = batch.entries
     guard !entries.isEmpty else { return }
     let bytes = batch.bytes

@@ -1,6 +1,6 @@
-public import RTCEngine
+package import RTCEngine
 import RTCMedia
-public import RTCPrimitives
+package import RTCPrimitives
 import RTCWire
 
 /// Holds the packets of one sound until their turn to be played, and says every few milliseconds what to do next, so
@@ -9,10 +9,10 @@ import RTCWire
 /// Times are the receiver's; the stream's own clock is related to them by how fast its fastest packets come. A sample's
 /// *delay* is how long after that it is heard. The buffer learns how late packets come and derives the delay it wants,
 /// `target`; `pace` says how playing must hurry or linger to get there. A value for one thread, fed in any order.
-public struct AudioJitterBuffer: Sendable {
+package struct AudioJitterBuffer: Sendable {
   /// What to do for the next samples. Counts are samples of each channel at 48 kHz, multiples of 120 in 120…480 unless
   /// said otherwise.
-  public enum Step: Sendable {
+  package enum Step: Sendable {
     /// Decode this packet and leave out its first samples, which something else was heard for.
     case decode(ReceivedAudio, skipping: Int)
     /// A packet was lost; take it from what this one, the next, repeats of it. `sampleCount` is 120…5760.
@@ -26,9 +26,9 @@ public struct AudioJitterBuffer: Sendable {
   }
 
   /// How the sound that is decoded already must be played for its delay to become what is wanted.
-  public struct Pace: Hashable, Sendable {
+  package struct Pace: Hashable, Sendable {
     /// Whether decoded sound is to become shorter or longer by a piece.
-    public enum Stretch: Hashable, Sendable {
+    package enum Stretch: Hashable, Sendable {
       case none
       /// Leave a piece out, where it is not heard.
       case shorten
@@ -37,14 +37,14 @@ public struct AudioJitterBuffer: Sendable {
     }
 
     /// Which way to change the length of the next piece of sound.
-    public var stretch = Stretch.none
+    package var stretch = Stretch.none
     /// How far the delay is off: positive when it is too long.
-    public var excess = TimeDelta.zero
+    package var excess = TimeDelta.zero
     /// Samples to take for each one played: 0.999…1.001. What differs between the two sides' clocks goes away in it.
-    public var ratio = 1.0
+    package var ratio = 1.0
 
     /// Plays on unchanged.
-    public init() {}
+    package init() {}
   }
 
   private struct Held {
@@ -70,11 +70,11 @@ public struct AudioJitterBuffer: Sendable {
   private static let maximumHeld = 400
 
   /// What the buffer aims at, for its whole life.
-  public let options: Options
+  package let options: Options
   /// What the buffer has done so far.
-  public private(set) var statistics = Statistics()
+  package private(set) var statistics = Statistics()
   /// Added to what the network asks for, e.g. to wait for the picture; 0…2 s.
-  public var addedDelay = TimeDelta.zero { didSet { addedDelay = max(.zero, min(.seconds(2), addedDelay)) } }
+  package var addedDelay = TimeDelta.zero { didSet { addedDelay = max(.zero, min(.seconds(2), addedDelay)) } }
 
   /// In order of number.
   private var packets: [Held] = []
@@ -101,12 +101,12 @@ public struct AudioJitterBuffer: Sendable {
   private var stretch = Pace.Stretch.none
 
   /// An empty buffer; `insert` fills it.
-  public init(_ options: Options = Options()) { self.options = options }
+  package init(_ options: Options = Options()) { self.options = options }
 
   // MARK: Packets in
 
   /// Takes a packet; in any order, each once.
-  public mutating func insert(_ packet: ReceivedAudio) {
+  package mutating func insert(_ packet: ReceivedAudio) {
     guard let content = OpusPacket(packet.payload) else {
       statistics.packetsInvalid += 1
       return
@@ -166,7 +166,7 @@ public struct AudioJitterBuffer: Sendable {
   // MARK: Delay
 
   /// The delay that is wanted: what nearly all packets need, within the bounds, and `addedDelay`.
-  public var target: TimeDelta {
+  package var target: TimeDelta {
     var needed = options.initialDelay
     if learned >= 10 {
       needed = max(usual, peaks.height ?? .zero) + options.margin
@@ -188,7 +188,7 @@ public struct AudioJitterBuffer: Sendable {
   /// - Parameters:
   ///   - pending: samples handed out that are not yet heard.
   ///   - time: when the first of them is heard.
-  public mutating func pace(pending: Int, at time: Timestamp) -> Pace {
+  package mutating func pace(pending: Int, at time: Timestamp) -> Pace {
     var pace = Pace()
     guard let front, stalled == 0 else {
       stretch = .none
@@ -213,28 +213,28 @@ public struct AudioJitterBuffer: Sendable {
   }
 
   /// Counts samples that playing left out (positive) or repeated (negative).
-  public mutating func noteStretched(by samples: Int) {
+  package mutating func noteStretched(by samples: Int) {
     if samples > 0 { statistics.samplesRemoved += samples } else { statistics.samplesInserted -= samples }
   }
 
   /// Counts a packet that the decoder refused; its length was made up.
-  public mutating func noteUndecodable() { statistics.packetsUndecodable += 1 }
+  package mutating func noteUndecodable() { statistics.packetsUndecodable += 1 }
 
   // MARK: Sound out
 
   /// True when the next packet is there and follows on what was handed out.
-  public var canContinue: Bool {
+  package var canContinue: Bool {
     guard let front, stalled == 0, let first = packets.first else { return false }
     return first.position <= front && first.end > front
   }
 
   /// The timestamp of the sample that is handed out next; nil before the first packet.
-  public var frontTimestamp: RTPTimestamp? { front.map { RTPTimestamp(UInt32(truncatingIfNeeded: $0)) } }
+  package var frontTimestamp: RTPTimestamp? { front.map { RTPTimestamp(UInt32(truncatingIfNeeded: $0)) } }
 
   /// Says what to do for the next samples, which counts as done.
   ///
   /// - Parameter time: when the first of them will be heard.
-  public mutating func next(heardAt time: Timestamp) -> Step {
+  package mutating func next(heardAt time: Timestamp) -> Step {
     let step = choose(time)
     switch step {
     case .decode(let packet, let skipping): count(decoded: packet, skipping: skipping)

@@ -1,10 +1,10 @@
-public import RTCMedia
-public import RTCPrimitives
+package import RTCMedia
+package import RTCPrimitives
 import Synchronization
 
 /// Several sounds in one loudspeaker: their sum, bent where it would be too loud. Sounds come and go at any time, from any
 /// thread; one that goes is faded out within what the device asks for next.
-public final class AudioMixer: PlayoutSource {
+package final class AudioMixer: PlayoutSource {
   private struct Desk {
     var playing: [any PlayoutSource] = []
     var leaving: [any PlayoutSource] = []
@@ -13,13 +13,13 @@ public final class AudioMixer: PlayoutSource {
   private let desk = Mutex(Desk())
 
   /// Without sounds.
-  public init() {}
+  package init() {}
 
   /// What is mixed now.
-  public var sources: [any PlayoutSource] { desk.withLock { $0.playing } }
+  package var sources: [any PlayoutSource] { desk.withLock { $0.playing } }
 
   /// Lets `source` be heard; one that is heard already stays so.
-  public func add(_ source: any PlayoutSource) {
+  package func add(_ source: any PlayoutSource) {
     desk.withLock { desk in
       desk.leaving.removeAll { $0 === source }
       if !desk.playing.contains(where: { $0 === source }) { desk.playing.append(source) }
@@ -27,7 +27,7 @@ public final class AudioMixer: PlayoutSource {
   }
 
   /// Takes `source` out. It is asked for sound at most once more.
-  public func remove(_ source: any PlayoutSource) {
+  package func remove(_ source: any PlayoutSource) {
     desk.withLock { desk in
       guard let index = desk.playing.firstIndex(where: { $0 === source }) else { return }
       desk.leaving.append(desk.playing.remove(at: index))
@@ -35,7 +35,7 @@ public final class AudioMixer: PlayoutSource {
   }
 
   /// See `PlayoutSource.render(sampleCount:delay:)`.
-  public func render(sampleCount: Int, delay: TimeDelta) -> [Float] {
+  package func render(sampleCount: Int, delay: TimeDelta) -> [Float] {
     let count = max(0, sampleCount)
     // A source may take itself out from inside its render.
     let (playing, leaving) = desk.withLock { desk in

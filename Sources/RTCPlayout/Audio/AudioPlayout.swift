@@ -1,30 +1,30 @@
-public import RTCEngine
-public import RTCMedia
-public import RTCPrimitives
+package import RTCEngine
+package import RTCMedia
+package import RTCPrimitives
 import Synchronization
 
 /// One incoming sound on its way to a loudspeaker: fed with its packets by the connection's thread, asked for sound by the
 /// device's, in any amounts. All of it may be called from any thread; nothing waits for a device.
-public final class AudioPlayout: PlayoutSource {
+package final class AudioPlayout: PlayoutSource {
   /// How the sound arrives and what is made of it.
-  public struct Statistics: Hashable, Sendable {
+  package struct Statistics: Hashable, Sendable {
     /// Packets received, lost, late and recovered; samples made up; the delay and the one that is wanted.
-    public var buffer = AudioJitterBuffer.Statistics()
+    package var buffer = AudioJitterBuffer.Statistics()
     /// How much faster than ours the sender's clock runs, in millionths, as resampling has made up for of late.
-    public var drift = 0.0
+    package var drift = 0.0
     /// Packets dropped since no device asked for sound.
-    public var packetsUnheard = 0
+    package var packetsUnheard = 0
 
     /// The defaults.
-    public init() {}
+    package init() {}
   }
 
   /// A moment of the sender's that is heard at a moment of ours: what lip sync compares.
-  public struct Heard: Hashable, Sendable {
+  package struct Heard: Hashable, Sendable {
     /// At 48 kHz.
-    public var timestamp: RTPTimestamp
+    package var timestamp: RTPTimestamp
     /// On the monotonic clock.
-    public var time: Timestamp
+    package var time: Timestamp
   }
 
   /// What both threads reach for, for moments.
@@ -70,7 +70,7 @@ public final class AudioPlayout: PlayoutSource {
   /// - Parameters:
   ///   - decoder: of 1 or 2 channels; used by whoever renders.
   ///   - clock: the one `ReceivedAudio.received` is read from.
-  public init(
+  package init(
     decoder: sending any AudioDecoder, options: AudioJitterBuffer.Options = AudioJitterBuffer.Options(),
     clock: @escaping @Sendable () -> Timestamp
   ) {
@@ -81,7 +81,7 @@ public final class AudioPlayout: PlayoutSource {
   // MARK: In
 
   /// Takes a packet, in any order; from the connection's thread.
-  public func receive(_ packet: ReceivedAudio) {
+  package func receive(_ packet: ReceivedAudio) {
     door.withLock { door in
       if case .ended = door.turn { return }
       if door.packets.count >= Self.largestInbox {
@@ -93,7 +93,7 @@ public final class AudioPlayout: PlayoutSource {
   }
 
   /// No sound follows. The sinks are told, by this thread or by the one that just calls them.
-  public func end() {
+  package func end() {
     let sinks = door.withLock { door -> [any AudioSink] in
       switch door.turn {
       case .ended, .endingAfterRender: return []
@@ -116,26 +116,26 @@ public final class AudioPlayout: PlayoutSource {
   // MARK: Wishes
 
   /// False makes it silent; it is received on, and the sinks get silence.
-  public var isEnabled: Bool {
+  package var isEnabled: Bool {
     get { door.withLock { $0.isEnabled } }
     set { door.withLock { $0.isEnabled = newValue } }
   }
 
   /// How loud it is in the loudspeaker, 0…10; 1 is as it was sent. The sinks hear it as it was sent.
-  public var volume: Float {
+  package var volume: Float {
     get { door.withLock { $0.volume } }
     set { door.withLock { $0.volume = newValue.isNaN ? 0 : max(0, min(Self.largestVolume, newValue)) } }
   }
 
   /// Added to the delay that the network asks for, e.g. to wait for the picture; 0…2 s.
-  public var addedDelay: TimeDelta {
+  package var addedDelay: TimeDelta {
     get { door.withLock { $0.addedDelay } }
     set { door.withLock { $0.addedDelay = newValue } }
   }
 
   /// Hands the sound on to `sink` as well, in stereo and as soon as it is heard, from now until it ends or the sink is
   /// removed. After `end` the sink is told so at once.
-  public func add(_ sink: any AudioSink) {
+  package func add(_ sink: any AudioSink) {
     let isOver = door.withLock { door in
       if case .ended = door.turn { return true }
       door.sinks.append(sink)
@@ -145,20 +145,20 @@ public final class AudioPlayout: PlayoutSource {
   }
 
   /// A call that is under way may be the sink's last.
-  public func remove(_ sink: any AudioSink) { door.withLock { $0.sinks.removeAll { $0 === sink } } }
+  package func remove(_ sink: any AudioSink) { door.withLock { $0.sinks.removeAll { $0 === sink } } }
 
   // MARK: Reading
 
   /// Since the start. Any thread.
-  public var statistics: Statistics { door.withLock { $0.statistics } }
+  package var statistics: Statistics { door.withLock { $0.statistics } }
 
   /// What was handed to the device last; nil before the first sound.
-  public var lastHeard: Heard? { door.withLock { $0.heard } }
+  package var lastHeard: Heard? { door.withLock { $0.heard } }
 
   // MARK: Out
 
   /// Silence while another thread is just being given the sound.
-  public func render(sampleCount: Int, delay: TimeDelta) -> [Float] {
+  package func render(sampleCount: Int, delay: TimeDelta) -> [Float] {
     let wanted = max(0, sampleCount) * 2
     let sound = voice.withLockIfAvailable { voice -> [Float] in
       guard beginTurn(&voice) else { return [] }

@@ -1,22 +1,22 @@
-public import RTCEngine
-public import RTCPrimitives
+package import RTCEngine
+package import RTCPrimitives
 import Synchronization
 
 /// Keeps a sound and a picture of one sender together: hears of its sender reports, and lets the faster of both wait. Any
 /// thread.
-public final class LipSyncLink: Sendable {
+package final class LipSyncLink: Sendable {
   private let audio: AudioPlayout
   private let video: VideoPlayout
   private let sync = Mutex(LipSync())
 
   /// Keeps the two in step for as long as it lives.
-  public init(audio: AudioPlayout, video: VideoPlayout) {
+  package init(audio: AudioPlayout, video: VideoPlayout) {
     self.audio = audio
     self.video = video
   }
 
   /// Takes the last sender report of either stream; nil where none came yet.
-  public func note(audio: SenderClock?, video: SenderClock?) {
+  package func note(audio: SenderClock?, video: SenderClock?) {
     sync.withLock { sync in
       if let audio { sync.noteAudioReport(audio) }
       if let video { sync.noteVideoReport(video) }
@@ -24,7 +24,7 @@ public final class LipSyncLink: Sendable {
   }
 
   /// Compares what is heard and seen, and sets both delays. To be called some five times a second.
-  public func update(at now: Timestamp) {
+  package func update(at now: Timestamp) {
     let (heard, shown) = (audio.lastHeard, video.lastShown)
     let delays = sync.withLock { sync in
       if let heard { sync.noteHeard(heard.timestamp, at: heard.time) }
@@ -36,5 +36,5 @@ public final class LipSyncLink: Sendable {
   }
 
   /// How much later sound is heard than the picture of the same moment is seen, of late; nil while it is not known.
-  public var skew: TimeDelta? { sync.withLock { $0.skew } }
+  package var skew: TimeDelta? { sync.withLock { $0.skew } }
 }

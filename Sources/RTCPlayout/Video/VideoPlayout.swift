@@ -1,18 +1,18 @@
-public import RTCEngine
-public import RTCMedia
-public import RTCNet
-public import RTCPrimitives
+package import RTCEngine
+package import RTCMedia
+package import RTCNet
+package import RTCPrimitives
 import Synchronization
 
 /// One received video on its way to screens: fed with whole frames by the connection's thread, it decodes them on a
 /// thread of its own and hands each to its sinks at its moment. Ends with `end`, or when nobody holds it any more.
-public final class VideoPlayout: Sendable {
+package final class VideoPlayout: Sendable {
   /// A moment of the sender's that is seen at a moment of ours: what lip sync compares.
-  public struct Shown: Hashable, Sendable {
+  package struct Shown: Hashable, Sendable {
     /// At 90 kHz.
-    public var timestamp: RTPTimestamp
+    package var timestamp: RTPTimestamp
     /// When it was handed to the sinks, by our clock.
-    public var time: Timestamp
+    package var time: Timestamp
   }
 
   private enum Life {
@@ -54,7 +54,7 @@ public final class VideoPlayout: Sendable {
   ///   - decoders: what makes a decoder for each codec that is taken; used on that thread only.
   ///   - requestKeyFrame: called on the decoding thread when nothing but a key frame helps; must not wait.
   /// - Throws: when the system has no thread or no descriptor left.
-  public init(
+  package init(
     decoders: [VideoCodec: VideoDecoderFactory], requestKeyFrame: @escaping @Sendable () -> Void
   ) throws(SystemError) {
     let shared = try Shared(VideoPresenter(codecs: Set(decoders.keys)))
@@ -68,7 +68,7 @@ public final class VideoPlayout: Sendable {
 
   /// Takes a whole frame whose `received` is read from `MonotonicClock`; in decoding order, from the connection's thread.
   /// Returns at once.
-  public func receive(_ frame: ReceivedFrame) {
+  package func receive(_ frame: ReceivedFrame) {
     let isFirst = shared.state.withLock { state in
       guard case .running = state.life else { return false }
       return state.presenter.insert(frame)
@@ -78,17 +78,17 @@ public final class VideoPlayout: Sendable {
   }
 
   /// The sender has paused or muted the video: the time until the next frame is no freeze.
-  public func notePause() { shared.state.withLock { $0.presenter.notePause() } }
+  package func notePause() { shared.state.withLock { $0.presenter.notePause() } }
 
   /// No frame follows; what waits is not shown any more. The sinks are told soon, on the decoding thread.
-  public func end() {
+  package func end() {
     shared.change { state in if case .running = state.life { state.life = .ending } }
   }
 
   // MARK: Wishes
 
   /// Shows the video to `sink` as well, the present frame at once. After the end it is told so at once.
-  public func add(_ sink: any VideoSink) {
+  package func add(_ sink: any VideoSink) {
     let isOver = shared.change { state in
       if case .ended = state.life { return true }
       state.sinks.append(sink)
@@ -99,7 +99,7 @@ public final class VideoPlayout: Sendable {
   }
 
   /// A call that is under way may be the sink's last.
-  public func remove(_ sink: any VideoSink) {
+  package func remove(_ sink: any VideoSink) {
     shared.state.withLock { state in
       state.sinks.removeAll { $0 === sink }
       state.newSinks.removeAll { $0 === sink }
@@ -107,7 +107,7 @@ public final class VideoPlayout: Sendable {
   }
 
   /// Added to the delay that the network asks for, to wait for the sound; 0…2 s.
-  public var addedDelay: TimeDelta {
+  package var addedDelay: TimeDelta {
     get { shared.state.withLock { $0.presenter.addedDelay } }
     set { shared.state.withLock { $0.presenter.addedDelay = newValue } }
   }
@@ -115,10 +115,10 @@ public final class VideoPlayout: Sendable {
   // MARK: Reading
 
   /// What became of the video so far.
-  public var statistics: VideoPlayoutStatistics { shared.state.withLock { $0.presenter.statistics } }
+  package var statistics: VideoPlayoutStatistics { shared.state.withLock { $0.presenter.statistics } }
 
   /// What was handed to the sinks last; nil before the first frame.
-  public var lastShown: Shown? { shared.state.withLock { $0.shown } }
+  package var lastShown: Shown? { shared.state.withLock { $0.shown } }
 
   // MARK: - The decoding thread
 

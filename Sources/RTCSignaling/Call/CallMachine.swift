@@ -1,24 +1,24 @@
-public import RTCPrimitives
+package import RTCPrimitives
 
 /// One place for a call, from its first ring to its end. Sans-IO: it says what is to be sent, opened and closed.
 ///
 /// A call that has ended leaves the place free for the next. Messages that belong to no present call are dropped.
-public struct CallMachine: Sendable {
+package struct CallMachine: Sendable {
   /// Time-outs of a call.
-  public struct Options: Sendable, Hashable {
+  package struct Options: Sendable, Hashable {
     /// Rings there for so long.
-    public var ringTimeout = TimeDelta.seconds(45)
+    package var ringTimeout = TimeDelta.seconds(45)
     /// Rings here for so long; longer than there, so that it is the caller who gives up.
-    public var answerTimeout = TimeDelta.seconds(60)
+    package var answerTimeout = TimeDelta.seconds(60)
     /// From the acceptance to a media connection (docs/features.md S0.32).
-    public var connectTimeout = TimeDelta.seconds(30)
+    package var connectTimeout = TimeDelta.seconds(30)
 
     /// The defaults.
-    public init() {}
+    package init() {}
   }
 
   /// What a call is told.
-  public enum Input: Sendable, Hashable {
+  package enum Input: Sendable, Hashable {
     // From here.
     /// - Parameter id: random, so that no two calls share it.
     case call(peer: String, id: String, media: [String: Bool] = [:])
@@ -53,7 +53,7 @@ public struct CallMachine: Sendable {
   }
 
   /// What its owner does, in order.
-  public enum Action: Sendable, Hashable {
+  package enum Action: Sendable, Hashable {
     /// Sends a message by signaling.
     case send(CallSignal, to: String)
     /// Tells the remote peer by signaling that the call is over.
@@ -91,14 +91,14 @@ public struct CallMachine: Sendable {
   /// - Parameters:
   ///   - me: our own name at the hub.
   ///   - room: set for a place in a room: calls are taken without ringing here.
-  public init(me: String, room: String? = nil, options: Options = Options()) {
+  package init(me: String, room: String? = nil, options: Options = Options()) {
     self.me = me
     self.room = room
     self.options = options
   }
 
   /// Where the call stands.
-  public var state: CallState {
+  package var state: CallState {
     switch stage {
     case .idle: .idle
     case .calling(let party, _): .ringing(party, .caller)
@@ -110,7 +110,7 @@ public struct CallMachine: Sendable {
   }
 
   /// When `handle(.deadline, …)` is wanted; nil: not before something else happens.
-  public var deadline: Timestamp? {
+  package var deadline: Timestamp? {
     switch stage {
     case .idle, .connected, .ended: nil
     case .calling(_, let until), .rung(_, let until, _), .connecting(_, _, let until): until
@@ -118,7 +118,7 @@ public struct CallMachine: Sendable {
   }
 
   /// The only input; returns what is to be done, in order. `now` never goes back.
-  public mutating func handle(_ input: Input, now: Timestamp) -> [Action] {
+  package mutating func handle(_ input: Input, now: Timestamp) -> [Action] {
     switch input {
     case .call(let peer, let id, let media): call(peer, id, media, now)
     case .answer(let accept): answer(accept, now)
@@ -326,7 +326,7 @@ public struct CallMachine: Sendable {
 }
 
 /// A call from here that cannot be meant; the text says what to do instead.
-public enum CallMisuse: Error, Sendable, Hashable, CustomStringConvertible {
+package enum CallMisuse: Error, Sendable, Hashable, CustomStringConvertible {
   /// The name called is our own.
   case callingOneself
   /// There is a call already.
@@ -335,7 +335,7 @@ public enum CallMisuse: Error, Sendable, Hashable, CustomStringConvertible {
   case nothingToAnswer
 
   /// What to do instead.
-  public var description: String {
+  package var description: String {
     switch self {
     case .callingOneself: "That is our own name at the hub; call another."
     case .inCall: "There is a call already; end it first."

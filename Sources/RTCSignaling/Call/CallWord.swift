@@ -1,7 +1,7 @@
-public import RTCPrimitives
+package import RTCPrimitives
 
 /// What the media connections of a call's two sides tell each other.
-public enum CallWord: Sendable, Hashable {
+package enum CallWord: Sendable, Hashable {
   /// `offer` or `answer`, and the SDP.
   case description(kind: String, sdp: String)
   /// What the remote peer's streams show, by their identifiers: `camera` or `screen`. Comes before the description it

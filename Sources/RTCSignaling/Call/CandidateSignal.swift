@@ -1,21 +1,21 @@
-public import RTCPrimitives
+package import RTCPrimitives
 
 /// A trickled candidate of a call, as the bytes of `SignalingServerConnection.sendICECandidate`:
 /// `{"call":ID,"candidate":{candidate, sdpMid, sdpMLineIndex, usernameFragment}}`, null after the last.
-public struct CandidateSignal: Sendable, Hashable {
+package struct CandidateSignal: Sendable, Hashable {
   /// Nil from those who do not say.
-  public var call: String?
+  package var call: String?
   /// Nil after the last.
-  public var candidate: ICECandidateInit?
+  package var candidate: ICECandidateInit?
 
   /// See the properties.
-  public init(call: String?, candidate: ICECandidateInit?) {
+  package init(call: String?, candidate: ICECandidateInit?) {
     self.call = call
     self.candidate = candidate
   }
 
   /// Nil for what is no such message.
-  public init?(json: [UInt8]) {
+  package init?(json: [UInt8]) {
     guard let message = try? HubMessageReader(parsing: json),
       case .candidate(let candidate, _)? = try? message.candidate("candidate"),
       let call = try? message.optionalText("call")
@@ -24,7 +24,7 @@ public struct CandidateSignal: Sendable, Hashable {
   }
 
   /// One JSON object.
-  public var json: String {
+  package var json: String {
     let body: (String, JSONValue) = ("candidate", candidate?.json ?? .null)
     return JSONValue.object((call.map { [("call", .string($0))] } ?? []) + [body]).text
   }

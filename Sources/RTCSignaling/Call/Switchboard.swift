@@ -1,11 +1,11 @@
-public import RTCPrimitives
+package import RTCPrimitives
 
 /// All calls of one peer at the hub: one that rings, and those of its rooms, where everybody calls everybody.
 ///
 /// Sans-IO. It finds the place that each message is for; the places themselves are `CallMachine`s.
-public struct Switchboard: Sendable {
+package struct Switchboard: Sendable {
   /// A place for a call.
-  public enum Line: Sendable, Hashable {
+  package enum Line: Sendable, Hashable {
     /// The one call outside rooms.
     case phone
     /// The call with one member of a room.
@@ -13,7 +13,7 @@ public struct Switchboard: Sendable {
   }
 
   /// What it is told.
-  public enum Input: Sendable, Hashable {
+  package enum Input: Sendable, Hashable {
     // From here.
     /// Rings a peer; `media` says which kinds we would send.
     case call(String, media: [String: Bool] = [:])
@@ -56,7 +56,7 @@ public struct Switchboard: Sendable {
   }
 
   /// What its owner does, in order.
-  public enum Action: Sendable, Hashable {
+  package enum Action: Sendable, Hashable {
     /// What one of the calls wants.
     case line(Line, CallMachine.Action)
     /// Tell the hub.
@@ -81,19 +81,19 @@ public struct Switchboard: Sendable {
   static let mostPeers = 256
 
   /// Our own name at the hub.
-  public let me: String
+  package let me: String
   private let options: CallMachine.Options
   private var random: SeededGenerator
   private var phone: CallMachine
   private var rooms: [String: Room] = [:]
   private var actions: [Action] = []
   /// Messages that could not be read.
-  public private(set) var unreadable = 0
+  package private(set) var unreadable = 0
 
   /// - Parameters:
   ///   - me: our own name at the hub.
   ///   - seed: of the calls' identifiers; unguessable.
-  public init(me: String, options: CallMachine.Options = CallMachine.Options(), seed: UInt64) {
+  package init(me: String, options: CallMachine.Options = CallMachine.Options(), seed: UInt64) {
     self.me = me
     self.options = options
     random = SeededGenerator(seed: seed)
@@ -101,23 +101,23 @@ public struct Switchboard: Sendable {
   }
 
   /// Of the call outside rooms.
-  public var state: CallState { phone.state }
+  package var state: CallState { phone.state }
 
   /// Of the calls of a room, by peer.
-  public func states(in room: String) -> [String: CallState] { rooms[room]?.lines.mapValues(\.state) ?? [:] }
+  package func states(in room: String) -> [String: CallState] { rooms[room]?.lines.mapValues(\.state) ?? [:] }
 
   /// The others in a room, in the order they came.
-  public func peers(in room: String) -> [String] { rooms[room]?.peers ?? [] }
+  package func peers(in room: String) -> [String] { rooms[room]?.peers ?? [] }
 
   /// When `handle(.deadline, …)` is wanted; nil: not before something else happens.
-  public var deadline: Timestamp? {
+  package var deadline: Timestamp? {
     var deadlines = rooms.values.flatMap { $0.lines.values.compactMap(\.deadline) }
     if let deadline = phone.deadline { deadlines.append(deadline) }
     return deadlines.min()
   }
 
   /// The only input; returns what is to be done, in order. `now` never goes back.
-  public mutating func handle(_ input: Input, now: Timestamp) -> [Action] {
+  package mutating func handle(_ input: Input, now: Timestamp) -> [Action] {
     switch input {
     case .call(let peer, let media): step(.phone, .call(peer: peer, id: freshID(), media: media), now)
     case .answer(let accept): step(.phone, .answer(accept: accept), now)

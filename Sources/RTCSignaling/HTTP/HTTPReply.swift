@@ -1,35 +1,35 @@
 /// A whole HTTP answer. `Content-Length`, `Date` and `Connection` are left to whoever sends it.
-public struct HTTPReply: Sendable, Equatable {
+package struct HTTPReply: Sendable, Equatable {
   /// One header field (RFC 9110 §6.3).
-  public struct Header: Sendable, Equatable {
+  package struct Header: Sendable, Equatable {
     /// As it is written; compared without regard to case.
-    public var name: String
+    package var name: String
     /// Without surrounding space.
-    public var value: String
+    package var value: String
   }
 
   /// RFC 9110 §15.
-  public var status: Int
+  package var status: Int
   /// In the order in which they are sent.
-  public var headers: [Header]
+  package var headers: [Header]
   /// Its length becomes Content-Length.
-  public var body: [UInt8]
+  package var body: [UInt8]
 
   /// See the properties.
-  public init(status: Int, headers: KeyValuePairs<String, String> = [:], body: [UInt8] = []) {
+  package init(status: Int, headers: KeyValuePairs<String, String> = [:], body: [UInt8] = []) {
     self.status = status
     self.headers = headers.map { Header(name: $0.key, value: $0.value) }
     self.body = body
   }
 
   /// A sentence as plain text.
-  public init(status: Int, sentence: String, headers: KeyValuePairs<String, String> = [:]) {
+  package init(status: Int, sentence: String, headers: KeyValuePairs<String, String> = [:]) {
     self.init(status: status, headers: headers, body: Array((sentence + "\n").utf8))
     add("Content-Type", "text/plain; charset=utf-8")
   }
 
   /// The first value of a header field; nil when there is none.
-  public func first(_ name: String) -> String? {
+  package func first(_ name: String) -> String? {
     headers.first { $0.name.lowercased() == name.lowercased() }?.value
   }
 
@@ -40,28 +40,28 @@ public struct HTTPReply: Sendable, Equatable {
 
 extension HTTPReply {
   /// 413.
-  public static let tooLarge = HTTPReply(status: 413, sentence: "The body is larger than this server takes.")
+  package static let tooLarge = HTTPReply(status: 413, sentence: "The body is larger than this server takes.")
   /// 431.
-  public static let headTooLarge = HTTPReply(
+  package static let headTooLarge = HTTPReply(
     status: 431, sentence: "The request's header is larger than this server takes.")
   /// 400.
-  public static let malformedRequest = HTTPReply(status: 400, sentence: "This is not a well-formed HTTP/1.1 request.")
+  package static let malformedRequest = HTTPReply(status: 400, sentence: "This is not a well-formed HTTP/1.1 request.")
   /// 408.
-  public static let tooSlow = HTTPReply(status: 408, sentence: "The request did not arrive in time.")
+  package static let tooSlow = HTTPReply(status: 408, sentence: "The request did not arrive in time.")
   /// The server has as many connections as it takes.
-  public static let crowded = HTTPReply(
+  package static let crowded = HTTPReply(
     status: 503, sentence: "The server has as many connections as it takes; try again shortly.",
     headers: ["Retry-After": "5"])
   /// As many offers wait for an answer as the server takes.
-  public static let busy = HTTPReply(
+  package static let busy = HTTPReply(
     status: 503, sentence: "Too many offers are waiting for an answer; try again shortly.",
     headers: ["Retry-After": "1"])
   /// Nothing here answered in time.
-  public static let noAnswer = HTTPReply(
+  package static let noAnswer = HTTPReply(
     status: 503, sentence: "The cast did not answer in time; try again shortly.", headers: ["Retry-After": "1"])
 
   /// The status and sentence of a refused offer.
-  public static func refusal(_ refusal: WHEPRefusal) -> HTTPReply {
+  package static func refusal(_ refusal: WHEPRefusal) -> HTTPReply {
     var reply = HTTPReply(status: refusal.status, sentence: refusal.sentence)
     if let seconds = refusal.retryAfter { reply.add("Retry-After", String(seconds)) }
     if refusal == .trickleUnsupported { reply.add("Allow", "DELETE, OPTIONS") }
@@ -69,7 +69,7 @@ extension HTTPReply {
   }
 
   /// 201 with the answer, `Location` and `ETag` (RFC 9725 §4.2).
-  public static func opened(_ answer: WHEPAnswer, at door: SignalingDoor) -> HTTPReply {
+  package static func opened(_ answer: WHEPAnswer, at door: SignalingDoor) -> HTTPReply {
     HTTPReply(
       status: 201,
       headers: [
@@ -79,7 +79,7 @@ extension HTTPReply {
   }
 
   /// What a PATCH of candidates led to (RFC 9725 §4.3).
-  public static func patched(_ result: WHEPPatchResult) -> HTTPReply {
+  package static func patched(_ result: WHEPPatchResult) -> HTTPReply {
     switch result {
     case .noContent: HTTPReply(status: 204)
     case .restarted(let fragment, let etag):
@@ -90,33 +90,33 @@ extension HTTPReply {
   }
 
   /// 200 for a session that was there, else 404.
-  public static func closed(_ existed: Bool) -> HTTPReply {
+  package static func closed(_ existed: Bool) -> HTTPReply {
     existed ? HTTPReply(status: 200) : .refusal(.noSuchSession)
   }
 
   /// What `/health` says; `detail` for those who may see numbers.
-  public static func health(_ status: CastStatus, hub: HubCounters? = nil, detail: Bool) -> HTTPReply {
+  package static func health(_ status: CastStatus, hub: HubCounters? = nil, detail: Bool) -> HTTPReply {
     HTTPReply(
       status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"],
       body: Array((status.json(hub: hub, detail: detail) + "\n").utf8))
   }
 
   /// The hub's figures for Prometheus.
-  public static func metrics(_ counters: HubCounters) -> HTTPReply {
+  package static func metrics(_ counters: HubCounters) -> HTTPReply {
     HTTPReply(
       status: 200, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store"],
       body: Array(counters.prometheus.utf8))
   }
 
   /// A name that nobody else has been given, as bare text.
-  public static func freeName(_ name: String) -> HTTPReply {
+  package static func freeName(_ name: String) -> HTTPReply {
     HTTPReply(
       status: 200, headers: ["Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"],
       body: Array(name.utf8))
   }
 
   /// The names of peers as PeerJS clients expect them, or a refusal where there is no list.
-  public static func peerNames(_ names: [String]?) -> HTTPReply {
+  package static func peerNames(_ names: [String]?) -> HTTPReply {
     guard let names else {
       return HTTPReply(status: 401, sentence: "Who is there is told to those with the hub's token as the key.")
     }
@@ -126,10 +126,10 @@ extension HTTPReply {
   }
 
   /// The viewer page. It may run its own inline code and talk to its own origin, and nothing else.
-  public static func page(_ html: [UInt8]) -> HTTPReply { page(html, connect: "'self'") }
+  package static func page(_ html: [UInt8]) -> HTTPReply { page(html, connect: "'self'") }
 
   /// The hub's page. Not every browser takes WebSocket to the page's own origin for the origin itself.
-  public static func hubPage(_ html: [UInt8]) -> HTTPReply { page(html, connect: "'self' ws: wss:") }
+  package static func hubPage(_ html: [UInt8]) -> HTTPReply { page(html, connect: "'self' ws: wss:") }
 
   private static func page(_ html: [UInt8], connect: String) -> HTTPReply {
     HTTPReply(

@@ -1,28 +1,28 @@
 /// The parts of an HTTP request's head that signaling looks at.
-public struct RequestHead: Sendable, Equatable {
+package struct RequestHead: Sendable, Equatable {
   /// `GET`, `POST` … as sent.
-  public var method: String
+  package var method: String
   /// The request target as sent: path and query.
-  public var target: String
+  package var target: String
   /// `Host`.
-  public var host: String?
+  package var host: String?
   /// `Origin`.
-  public var origin: String?
+  package var origin: String?
   /// `Authorization`.
-  public var authorization: String?
+  package var authorization: String?
   /// `Content-Type`.
-  public var contentType: String?
+  package var contentType: String?
   /// Bytes of the body when announced; nil when none is announced or it comes in chunks.
-  public var contentLength: Int?
+  package var contentLength: Int?
   /// `If-Match` as sent.
-  public var ifMatch: String?
+  package var ifMatch: String?
   /// The client waits for `100 Continue` before it sends the body.
-  public var expectsContinue: Bool
+  package var expectsContinue: Bool
   /// The protocol that `Upgrade` names.
-  public var upgrade: String?
+  package var upgrade: String?
 
   /// See the properties.
-  public init(
+  package init(
     method: String, target: String, host: String? = nil, origin: String? = nil, authorization: String? = nil,
     contentType: String? = nil, contentLength: Int? = nil, ifMatch: String? = nil, expectsContinue: Bool = false,
     upgrade: String? = nil
@@ -56,7 +56,7 @@ public struct RequestHead: Sendable, Equatable {
   }
 
   /// The path for a log: no query, which may hold a token, and no session's name, which is a right in itself.
-  public var publicPath: String {
+  package var publicPath: String {
     let door = SignalingDoor.allCases.first { path.hasPrefix($0.sessionPrefix) }
     return door.map { $0.sessionPrefix + "…" } ?? String(path.prefix(200))
   }

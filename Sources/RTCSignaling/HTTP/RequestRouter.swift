@@ -1,7 +1,7 @@
 /// Decides what becomes of a request from its head alone: who may ask, for what, and how. No state, no input or output.
-public struct RequestRouter: Sendable {
+package struct RequestRouter: Sendable {
   /// What to do once the request has arrived whole.
-  public enum Verdict: Sendable, Equatable {
+  package enum Verdict: Sendable, Equatable {
     /// This reply, at once.
     case reply(HTTPReply)
     /// The page at `/`.
@@ -26,7 +26,7 @@ public struct RequestRouter: Sendable {
     case hub(HubDialect, query: [String: String])
 
     /// Whether the body matters.
-    public var readsBody: Bool {
+    package var readsBody: Bool {
       switch self {
       case .open, .patch: true
       case .reply, .page, .viewer, .health, .close, .metrics, .freeName, .peerNames, .hub: false
@@ -50,7 +50,7 @@ public struct RequestRouter: Sendable {
   ///   - hasHub: whether the paths of the hub and its figures are there.
   ///   - takesPublications: whether WHIP is there.
   ///   - origins: web sites, as `https://host`, whose pages may use this server without a token; `*` for all.
-  public init(
+  package init(
     listen: ListenAddress, token: AccessToken?, hostNames: [String] = [], hasHub: Bool = false,
     takesPublications: Bool = false, origins: [String] = []
   ) {
@@ -63,7 +63,7 @@ public struct RequestRouter: Sendable {
   }
 
   /// What to do with a request, by its head alone.
-  public func judge(_ head: RequestHead) -> Verdict {
+  package func judge(_ head: RequestHead) -> Verdict {
     if let refusal = refusalOfSource(head) { return .reply(refusal) }
     guard let route = route(head) else {
       return .reply(
@@ -120,7 +120,7 @@ public struct RequestRouter: Sendable {
   }
 
   /// Headers that every answer carries, whatever it is.
-  public static let commonHeaders: [HTTPReply.Header] = [
+  package static let commonHeaders: [HTTPReply.Header] = [
     .init(name: "Access-Control-Allow-Origin", value: "*"),
     .init(name: "Access-Control-Expose-Headers", value: "Location, ETag, Link, Accept-Patch, Retry-After"),
     .init(name: "X-Content-Type-Options", value: "nosniff"),

@@ -1,5 +1,5 @@
 /// The two kinds of offers that a server takes by HTTP.
-public enum SignalingDoor: String, Sendable, CaseIterable {
+package enum SignalingDoor: String, Sendable, CaseIterable {
   /// From those who watch.
   case whep
   /// From those who publish (RFC 9725).
@@ -10,7 +10,7 @@ public enum SignalingDoor: String, Sendable, CaseIterable {
 }
 
 /// The resources that a signaling server has.
-public enum SignalingRoute: Sendable, Equatable {
+package enum SignalingRoute: Sendable, Equatable {
   /// `/`.
   case page
   /// `/watch`: the viewer page, wherever the front page is another.
@@ -31,7 +31,7 @@ public enum SignalingRoute: Sendable, Equatable {
   case metrics
 
   /// Nil for a path that names nothing here.
-  public init?(path: some StringProtocol) {
+  package init?(path: some StringProtocol) {
     let path = Substring(path)
     switch path {
     case "/", "/index.html": self = .page
@@ -76,7 +76,7 @@ public enum SignalingRoute: Sendable, Equatable {
   }
 
   /// For `Allow` and `Access-Control-Allow-Methods`.
-  public var methods: [String] {
+  package var methods: [String] {
     switch self {
     case .page, .viewer, .health, .metrics, .freeName, .peerNames: ["GET", "HEAD", "OPTIONS"]
     case .hub: ["GET", "OPTIONS"]

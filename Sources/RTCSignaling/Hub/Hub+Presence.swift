@@ -16,7 +16,7 @@ extension Hub {
   }
 
   /// Who can be called, in the order of their names; nil for those who show the wrong token.
-  public func peerNames(showing token: String) -> [String]? {
+  package func peerNames(showing token: String) -> [String]? {
     guard configuration.access.admits(stranger: token) else { return nil }
     return peers.lazy.filter { $0.value.isListed }.map(\.key).sorted()
   }

@@ -1,11 +1,11 @@
-public import RTCPrimitives
+package import RTCPrimitives
 
 /// Peers by name, messages between them, and rooms: the hub without its sockets and clock.
 ///
 /// `handle` takes what a transport has to tell and returns what it is to do, in order. Three dialects speak to
 /// the same names and rooms; what one says is translated for another where that other has words for it. Whatever a client
 /// sends, it gets an answer or a close with a reason, and costs no more than the limits say.
-public struct Hub: Sendable {
+package struct Hub: Sendable {
   struct Connection {
     enum Stage {
       case nameless
@@ -74,13 +74,13 @@ public struct Hub: Sendable {
   var returnsUntil = Timestamp.zero
 
   /// A hub without peers.
-  public init(_ configuration: HubConfiguration = HubConfiguration()) { self.configuration = configuration }
+  package init(_ configuration: HubConfiguration = HubConfiguration()) { self.configuration = configuration }
 
   /// When `handle(.deadline, …)` is wanted; nil: not before something else happens.
-  public var deadline: Timestamp? { wakes.first }
+  package var deadline: Timestamp? { wakes.first }
 
   /// Numbers for `/metrics`.
-  public var counters: HubCounters {
+  package var counters: HubCounters {
     var counters = figures
     counters.connections = connections.count
     counters.peers = peers.count
@@ -90,7 +90,7 @@ public struct Hub: Sendable {
   }
 
   /// The only input. Inputs about connections that the hub has closed are ignored. `now` never goes back.
-  public mutating func handle(_ input: HubInput, now: Timestamp) -> [HubAction] {
+  package mutating func handle(_ input: HubInput, now: Timestamp) -> [HubAction] {
     began = began ?? now
     switch input {
     case .opened(let id, let opening): open(id, opening, now)

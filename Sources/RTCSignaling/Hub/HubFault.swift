@@ -1,5 +1,5 @@
 /// What a client did wrong, or what it cannot have. Each has a code for programs and a sentence for people.
-public enum HubFault: Error, Hashable, Sendable {
+package enum HubFault: Error, Hashable, Sendable {
   /// Half a sentence that says what is wrong.
   case malformed(String)
   /// A message has more bytes than `limit`.
@@ -50,7 +50,7 @@ public enum HubFault: Error, Hashable, Sendable {
   case shuttingDown
 
   /// As programs read it: `unknown-peer`, `too-fast` …
-  public var code: String {
+  package var code: String {
     switch self {
     case .malformed: "malformed"
     case .tooLarge: "too-large"
@@ -80,7 +80,7 @@ public enum HubFault: Error, Hashable, Sendable {
   }
 
   /// A sentence that says what is wrong and what to do.
-  public var message: String {
+  package var message: String {
     switch self {
     case .malformed(let problem): "The message cannot be read: \(problem)."
     case .tooLarge(let limit): "The message is larger than the \(limit) bytes that this hub takes."

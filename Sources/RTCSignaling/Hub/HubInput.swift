@@ -1,10 +1,10 @@
 /// The number that a transport gives a connection. Never used twice.
-public struct HubConnectionID: Hashable, Sendable {
+package struct HubConnectionID: Hashable, Sendable {
   /// Chosen by the transport, used once.
-  public var rawValue: UInt64
+  package var rawValue: UInt64
 
   /// The connection of that number.
-  public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+  package init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// The language that a client speaks, by the path it came on.
@@ -18,20 +18,20 @@ public enum HubDialect: String, Sendable, CaseIterable {
 }
 
 /// A connection that has just been made.
-public struct HubOpening: Sendable, Equatable {
+package struct HubOpening: Sendable, Equatable {
   /// The protocol that it speaks.
-  public var dialect: HubDialect
+  package var dialect: HubDialect
   /// Of the address that the client connected to, decoded.
-  public var query: [String: String]
+  package var query: [String: String]
   /// Unguessable; becomes the secret of the name, unless the client brings one.
-  public var secret: String
+  package var secret: String
   /// Becomes the client's name where it does not choose one.
-  public var name: String
+  package var name: String
 
   /// - Parameters:
   ///   - secretBytes: 16 bytes or more from a cryptographic source, fresh for each connection.
   ///   - nameBytes: 16 bytes, likewise.
-  public init(dialect: HubDialect, query: [String: String] = [:], secretBytes: [UInt8], nameBytes: [UInt8]) {
+  package init(dialect: HubDialect, query: [String: String] = [:], secretBytes: [UInt8], nameBytes: [UInt8]) {
     self.dialect = dialect
     self.query = query
     self.secret = Self.hex(secretBytes)
@@ -39,7 +39,7 @@ public struct HubOpening: Sendable, Equatable {
   }
 
   /// A name in the shape of a UUID (version 4, RFC 9562 §5.4), from 16 bytes.
-  public static func name(from random: [UInt8]) -> String {
+  package static func name(from random: [UInt8]) -> String {
     var bytes = Array(random.prefix(16)) + Array(repeating: 0, count: max(0, 16 - random.count))
     bytes[6] = bytes[6] & 0x0F | 0x40
     bytes[8] = bytes[8] & 0x3F | 0x80
@@ -56,7 +56,7 @@ public struct HubOpening: Sendable, Equatable {
 }
 
 /// How a connection ended.
-public enum HubParting: Sendable, Equatable {
+package enum HubParting: Sendable, Equatable {
   /// The client said that it goes (WebSocket close 1000 or 1001).
   case goodbye
   /// It broke; the client may come back.
@@ -64,7 +64,7 @@ public enum HubParting: Sendable, Equatable {
 }
 
 /// What a transport tells the hub.
-public enum HubInput: Sendable, Equatable {
+package enum HubInput: Sendable, Equatable {
   /// A WebSocket was opened.
   case opened(HubConnectionID, HubOpening)
   /// A whole text message.
@@ -84,7 +84,7 @@ public enum HubInput: Sendable, Equatable {
 }
 
 /// What the hub wants a transport to do.
-public enum HubAction: Sendable, Equatable {
+package enum HubAction: Sendable, Equatable {
   /// One text message. Its UTF-8 bytes are to be reported back by `drained` once they have left.
   case send(HubConnectionID, String)
   /// A WebSocket ping.

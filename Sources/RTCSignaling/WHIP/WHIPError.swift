@@ -1,5 +1,5 @@
 /// Why publishing by WHIP failed; the text says whose fault it is and what to do next.
-public enum WHIPError: Error, Sendable, Equatable {
+package enum WHIPError: Error, Sendable, Equatable {
   // The caller's.
   /// It is no http or https URL.
   case badURL(String)
@@ -39,7 +39,7 @@ public enum WHIPError: Error, Sendable, Equatable {
   case brokenAnswer(String)
 
   /// Whose fault it is.
-  public var fault: SignalingFault {
+  package var fault: SignalingFault {
     switch self {
     case .badURL, .badToken: .caller
     case .unauthorized: .permission
@@ -53,7 +53,7 @@ public enum WHIPError: Error, Sendable, Equatable {
 
 extension WHIPError: CustomStringConvertible {
   /// What is wrong, and what to do next.
-  public var description: String {
+  package var description: String {
     switch self {
     case .badURL(let text): "\"\(text)\" is not a WHIP URL; it must look like https://host/path."
     case .badToken: "The token cannot be sent: it must be 1 to 1,024 visible ASCII characters."

@@ -1,8 +1,8 @@
 /// The client's side of a WHIP publication (RFC 9725 §4.2) as a machine: tells which request to send, and what the
 /// answer to it means. No input or output.
-public struct WHIPExchange: Sendable {
+package struct WHIPExchange: Sendable {
   /// What comes next.
-  public enum Step: Sendable, Equatable {
+  package enum Step: Sendable, Equatable {
     /// Send the same POST to the new `target`.
     case follow
     /// The server has answered.
@@ -10,16 +10,16 @@ public struct WHIPExchange: Sendable {
   }
 
   /// Redirects that are followed.
-  public static let redirectLimit = 5
+  package static let redirectLimit = 5
 
   /// Where the next POST goes.
-  public private(set) var target: WebAddress
+  package private(set) var target: WebAddress
   private let home: WebAddress
   private let token: AccessToken?
   private var visited: Set<WebAddress>
 
   /// - Throws: `WHIPError.badURL` or `badToken` for what cannot be used.
-  public init(endpoint: String, token: String?) throws(WHIPError) {
+  package init(endpoint: String, token: String?) throws(WHIPError) {
     guard let address = WebAddress(endpoint) else { throw .badURL(endpoint) }
     if let token {
       guard let token = AccessToken(token) else { throw .badToken }
@@ -33,11 +33,11 @@ public struct WHIPExchange: Sendable {
   }
 
   /// The `Authorization` header for the next POST. A token never follows a redirect to another origin.
-  public var authorization: String? { authorization(for: target) }
+  package var authorization: String? { authorization(for: target) }
 
   /// Takes the answer to the POST.
   /// - Parameter header: the values of a header by its name in lower case.
-  public mutating func receive(
+  package mutating func receive(
     status: Int, header: (String) -> [String], body: String
   ) throws(WHIPError) -> Step {
     switch status {
@@ -51,7 +51,7 @@ public struct WHIPExchange: Sendable {
   }
 
   /// What a status outside of the expected ones means.
-  public static func error(status: Int, method: String, body: String, hadToken: Bool) -> WHIPError {
+  package static func error(status: Int, method: String, body: String, hadToken: Bool) -> WHIPError {
     switch status {
     case 401, 403: .unauthorized(status: status, hadToken: hadToken)
     default: .httpStatus(status, method: method, sentence: firstSentence(body))
@@ -94,20 +94,20 @@ public struct WHIPExchange: Sendable {
 }
 
 /// A publication that a WHIP server accepted.
-public struct WHIPPublication: Sendable, Equatable {
+package struct WHIPPublication: Sendable, Equatable {
   /// The SDP answer.
-  public var answer: String
+  package var answer: String
   /// Amend and end the publication here.
-  public var resource: WebAddress
+  package var resource: WebAddress
   /// Entity tag of the ICE generation as the server sent it, quotes included.
-  public var etag: String?
+  package var etag: String?
   /// From `Link` headers (RFC 9725 §4.6).
-  public var iceServers: [ICEServerLink]
+  package var iceServers: [ICEServerLink]
   /// The `Authorization` header for `resource`; nil without a token or when the resource is at another origin.
-  public var authorization: String?
+  package var authorization: String?
 
   /// See the properties.
-  public init(
+  package init(
     answer: String, resource: WebAddress, etag: String?, iceServers: [ICEServerLink], authorization: String?
   ) {
     self.answer = answer

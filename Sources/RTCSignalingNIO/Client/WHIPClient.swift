@@ -1,26 +1,26 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-public import RTCSignaling
+package import RTCSignaling
 
 /// Publishes to WHIP servers (RFC 9725), each request on a connection of its own. Call `shutdown()` before the last
 /// reference goes.
-public final class WHIPClient: Sendable {
+package final class WHIPClient: Sendable {
   /// How requests are made.
-  public struct Configuration: Sendable {
+  package struct Configuration: Sendable {
     /// Seconds for one request with its answer, from the host's name to the last byte; each redirect anew.
-    public var timeout: Int64 = 10
+    package var timeout: Int64 = 10
     /// Bytes of an answer's body.
-    public var bodyLimit = 262_144
+    package var bodyLimit = 262_144
     /// A PEM file with the certificates to trust; nil for those the system trusts.
-    public var trustRootsFile: String?
+    package var trustRootsFile: String?
 
     /// The defaults: 10 s for a request, bodies of up to 256 KiB, and the certificates that the system trusts.
-    public init() {}
+    package init() {}
   }
 
   /// What became of a trickled fragment.
-  public enum TrickleResult: Sendable, Equatable {
+  package enum TrickleResult: Sendable, Equatable {
     case taken
     /// The server does without; send no more.
     case unsupported
@@ -32,13 +32,13 @@ public final class WHIPClient: Sendable {
   private let group: MultiThreadedEventLoopGroup
 
   /// A client with a thread of its own, which `shutdown()` ends.
-  public init(configuration: Configuration = Configuration()) {
+  package init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   }
 
   /// Sends the offer and returns what the server made of it, redirects followed.
-  public func publish(
+  package func publish(
     to endpoint: String, token: String?, offer: String
   ) async throws(WHIPError) -> WHIPPublication {
     var exchange = try WHIPExchange(endpoint: endpoint, token: token)
@@ -52,7 +52,7 @@ public final class WHIPClient: Sendable {
   }
 
   /// Sends candidates, or an ICE restart, as a `trickle-ice-sdpfrag` (RFC 8840).
-  public func trickle(
+  package func trickle(
     _ fragment: String, to publication: WHIPPublication
   ) async throws(WHIPError) -> TrickleResult {
     let response = try await send(
@@ -70,7 +70,7 @@ public final class WHIPClient: Sendable {
   }
 
   /// Ends a publication. One that the server has forgotten counts as ended.
-  public func delete(_ publication: WHIPPublication) async throws(WHIPError) {
+  package func delete(_ publication: WHIPPublication) async throws(WHIPError) {
     let response = try await send(.DELETE, to: publication.resource, authorization: publication.authorization)
     switch response.status {
     case 200...299, 404, 410: return
@@ -81,7 +81,7 @@ public final class WHIPClient: Sendable {
   }
 
   /// Ends the client's thread and whatever request still runs; the client cannot be used afterwards.
-  public func shutdown() async {
+  package func shutdown() async {
     try? await group.shutdownGracefully()
   }
 

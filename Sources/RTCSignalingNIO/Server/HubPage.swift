@@ -2,9 +2,9 @@
 ///
 /// It is kept as HTML that refers to its style and scripts by lines of their own, so that a browser can open the folder
 /// as it is; here each of those lines becomes what it refers to.
-public enum HubPage {
+package enum HubPage {
   /// The page as UTF-8, with style and scripts inside.
-  public static let html: [UInt8] = assemble()
+  package static let html: [UInt8] = assemble()
 
   private static var parts: [(reference: String, opening: String, content: [UInt8], closing: String)] {
     let scripts = [

@@ -1,5 +1,5 @@
 /// The page that `GET /` serves: a WHEP client in one file, part of the binary.
-public enum ViewerPage {
+package enum ViewerPage {
   /// The page as UTF-8, with style and scripts inside.
-  public static let html: [UInt8] = PackageResources.viewer_html
+  package static let html: [UInt8] = PackageResources.viewer_html
 }

@@ -12,9 +12,9 @@
 /// | `end` | hangs up |
 ///
 /// Every one carries `call`, a random text that the caller chose. Unknown types and members are ignored.
-public struct CallSignal: Sendable, Hashable {
+package struct CallSignal: Sendable, Hashable {
   /// What the message says.
-  public enum Body: Sendable, Hashable {
+  package enum Body: Sendable, Hashable {
     /// Wants a call.
     case ring(media: [String: Bool] = [:], room: String? = nil)
     /// Takes the call.
@@ -32,21 +32,21 @@ public struct CallSignal: Sendable, Hashable {
   }
 
   /// The identifier that the caller chose for the call; random.
-  public var call: String
+  package var call: String
   /// What the message says.
-  public var body: Body
+  package var body: Body
   /// Of a description, or alone: what its streams show, by their identifiers: `camera` or `screen`.
-  public var streams: [String: String] = [:]
+  package var streams: [String: String] = [:]
 
   /// See the properties.
-  public init(call: String, _ body: Body, streams: [String: String] = [:]) {
+  package init(call: String, _ body: Body, streams: [String: String] = [:]) {
     self.call = call
     self.body = body
     self.streams = streams
   }
 
   /// Nil for what is no such message, or one of an unknown type.
-  public init?(json: String) {
+  package init?(json: String) {
     guard let message = try? HubMessageReader(parsing: Array(json.utf8)) else { return nil }
     self.init(message)
   }
@@ -102,7 +102,7 @@ public struct CallSignal: Sendable, Hashable {
   }
 
   /// One JSON object.
-  public var json: String {
+  package var json: String {
     var members: [(String, JSONValue)] = [("call", .string(call))]
     switch body {
     case .ring(let media, let room):
