@@ -4,10 +4,6 @@
 
 import Logging
 import RTCCapture
-import RTCMedia
-import RTCPeer
-import RTCPrimitives
-import RTCSignalingNIO
 import RTCast
 
 /// Used by one thread at a time. It reads no clock: the time comes with each call.

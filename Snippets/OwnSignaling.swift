@@ -2,8 +2,6 @@
 // your message broker, chat server or WebSocket in its place. Prints "connected" on both sides, then hangs up.
 
 import RTCCapture
-import RTCMedia
-import RTCSignaling
 import RTCast
 
 /// One peer's way to the bus.
