@@ -140,7 +140,7 @@ package final class FFmpegVideoDecoder: VideoDecoder {
     }
   }
 
-  /// A far sender's rubbish must not fill our log; what matters is thrown.
+  /// A remote peer's rubbish must not fill our log; what matters is thrown.
   private static let silence: Void = av_log_set_level(AV_LOG_FATAL)
 }
 

@@ -40,7 +40,7 @@ extension Broadcast {
       viewers.follow(connection) { [report] reason in report(.publishEnded(reason)) }
     } catch {
       await connection.close()
-      throw PublishFailure(error, url: "the far side")
+      throw PublishFailure(error, url: "the remote peer")
     }
   }
 }

@@ -10,7 +10,7 @@ public struct CallConfiguration: Sendable {
   public var connectionTimeout = TimeDelta.seconds(30)
   /// How long it rings there before the caller gives up.
   public var ringTimeout = TimeDelta.seconds(45)
-  /// Of each far side's picture.
+  /// Of each remote peer's picture.
   public var video = BitrateLimits.defaultForVideo
   /// Of each remote peer's audio.
   public var audio = BitrateLimits.defaultForAudio

@@ -83,7 +83,7 @@ public actor Watching {
     follow()
     do { return try await connection.answer(to: offer) } catch {
       await close()
-      throw PublishFailure(error, url: "the far side")
+      throw PublishFailure(error, url: "the remote peer")
     }
   }
 

@@ -3,15 +3,15 @@ package import RTCMedia
 import RTCPrimitives
 import RTCWire
 
-/// Makes what a far sender sends into frames of ours, which others may be sent: nothing is decoded. Picture and sound of one
-/// moment keep one capture time, whichever of them came later: the far sender's reports say how its timestamps belong
+/// Makes what a remote peer sends into frames of ours, which others may be sent: nothing is decoded. Picture and sound of one
+/// moment keep one capture time, whichever of them came later: the remote peer's reports say how its timestamps belong
 /// together (RFC 3550 §6.4.1). Before a report of each has come, what arrives together counts as taken together.
 package struct StreamForwarder: Sendable {
   private var picture = RelayTimeline(rate: 90_000)
   private var sound = RelayTimeline(rate: 48_000)
   private var pictureClock = RemoteClock(rate: 90_000)
   private var soundClock = RemoteClock(rate: 48_000)
-  /// From the far sender's wall clock to ours, by the newest picture.
+  /// From the remote peer's wall clock to ours, by the newest picture.
   private var wallOffset: TimeDelta?
   private var pictures: UInt64 = 0
   private var latestPicture = Timestamp.zero
