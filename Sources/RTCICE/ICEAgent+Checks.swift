@@ -25,7 +25,7 @@ extension ICEAgent {
     if case .v6(_, _, let scope) = here, case .v6(let high, let low, _) = there, there.isLinkLocal {
       target.ip = .v6(high: high, low: low, scope: scope)
     }
-    let route = Route(local: local.address, remote: target)
+    let route = Route(local: local.address, remote: target, kind: local.carrier)
     if case .full = session.checklist.insert(local: local, remote: remote, route: route, role: role) {
       statistics.count(.limitReached)
     }

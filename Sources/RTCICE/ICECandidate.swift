@@ -25,17 +25,20 @@ package struct ICECandidate: Hashable, Sendable {
   package var foundation: String
   /// The base of a reflexive candidate or the mapped address of a relayed one, for diagnostics.
   package var relatedAddress: SocketAddress?
+  /// What carries the datagrams of a candidate of ours on this machine; of no meaning for the remote peer's.
+  package var carrier: Route.Kind
 
   /// Takes all values as they are; nothing is checked.
   package init(
     address: SocketAddress, priority: UInt32, kind: ICECandidateKind, foundation: String,
-    relatedAddress: SocketAddress? = nil
+    relatedAddress: SocketAddress? = nil, carrier: Route.Kind = .udp(port: 0)
   ) {
     self.address = address
     self.priority = priority
     self.kind = kind
     self.foundation = foundation
     self.relatedAddress = relatedAddress
+    self.carrier = carrier
   }
 
   /// From a candidate attribute (RFC 8839 §5.1). Nil, and rightly ignored, when the candidate is not for UDP or not for

@@ -49,6 +49,8 @@ extension Peer {
       return try makeAnswer(now: now, into: &outbox)
     case .acceptAnswer(let sdp): try acceptAnswer(sdp, now: now, into: &outbox)
     case .addRemoteCandidates(let fragment): try transport.addRemoteCandidates(fragment, now: now)
+    case .setLocalCandidates, .applyFragment, .restartFragment, .acceptFragment, .localFragment:
+      throw NegotiationFailure(kind: .unsupported, sentence: "Not yet.")
     case .setBitrateLimits(let limits):
       media.setLimits(limits)
       media.allocateBitrate(isSecured: transport.isSecured, into: &outbox)

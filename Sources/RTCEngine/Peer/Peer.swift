@@ -34,8 +34,11 @@ package struct Peer: ~Copyable {
     self.configuration = configuration
     var random = SeededGenerator(seed: configuration.seed)
     let primary = SendStreamIdentity(using: &random)
-    let candidates = ICECandidate.hosts(
-      addresses: configuration.localAddresses.map { ($0.ip, 0) }, port: configuration.localAddresses.first?.port ?? 0)
+    let candidates =
+      configuration.localCandidates
+      ?? ICECandidate.hosts(
+        addresses: configuration.localAddresses.map { ($0.ip, 0) },
+        port: configuration.localAddresses.first?.port ?? 0)
     negotiation = Negotiation(
       configuration, cname: primary.cname, sessionID: random.next() >> 2, candidates: candidates)
     let (tieBreaker, seed) = (random.next(), random.next())
