@@ -140,10 +140,11 @@ struct ServerLink {
     localAddress = route.local
     if request.transmissions == 1 { roundTripTime = now - request.startedAt }
     guard let code, message.header.class == .error else {
-      credential.accepted()
+      if request.isAuthenticated { credential.accepted() }
       return .success(request)
     }
     guard code == .unauthenticated || code == .staleNonce else {
+      if request.isAuthenticated { credential.accepted() }
       return .error(request, code)
     }
     switch credential.challenged(by: message, to: request) {
