@@ -29,7 +29,8 @@ package struct NATGateway {
   }
 
   /// The source that a packet has on the outside; nil when it is dropped.
-  package mutating func outbound(from inside: SocketAddress, to remote: SocketAddress, now: Timestamp) -> SocketAddress? {
+  package mutating func outbound(from inside: SocketAddress, to remote: SocketAddress, now: Timestamp) -> SocketAddress?
+  {
     guard !kind.blocksUDP else { return nil }
     mappings.removeAll { now - $0.usedAt > kind.timeout }
     let remoteIP = kind.mapping == .endpointIndependent ? nil : remote.ip

@@ -90,7 +90,9 @@ package struct TURNServerEmulator {
   }
 
   /// A nonce that was given is stale from now on.
-  package mutating func expireNonces() { for client in nonces.keys { nonces[client]?.since = .zero - .seconds(1_000_000) } }
+  package mutating func expireNonces() {
+    for client in nonces.keys { nonces[client]?.since = .zero - .seconds(1_000_000) }
+  }
 
   // MARK: - Datagrams
 
@@ -113,7 +115,9 @@ package struct TURNServerEmulator {
     _ bytes: [UInt8], at relayed: SocketAddress, from peer: SocketAddress, now: Timestamp
   ) -> [Output] {
     guard !options.isDead,
-      let (client, allocation) = allocations.first(where: { $0.value.relayed.contains(relayed) && $0.value.expiresAt > now })
+      let (client, allocation) = allocations.first(where: {
+        $0.value.relayed.contains(relayed) && $0.value.expiresAt > now
+      })
     else { return [] }
     guard allocation.permits(peer.ip, now: now) else {
       unpermitted += 1
@@ -123,7 +127,8 @@ package struct TURNServerEmulator {
       let header = TURNChannelHeader(number: number, length: UInt16(bytes.count)).word
       return [.toClient(client, (0..<4).map { UInt8(truncatingIfNeeded: header >> (24 - 8 * $0)) } + bytes)]
     }
-    let message = Self.write(.indication, .data, STUNTransactionID(high: 1, low: UInt64(nextNonce)), key: nil) { writer in
+    let message = Self.write(.indication, .data, STUNTransactionID(high: 1, low: UInt64(nextNonce)), key: nil) {
+      writer in
       writer.writeXorAddress(.xorPeerAddress, peer)
       writer.write(.data, bytes.span)
     }
@@ -172,7 +177,8 @@ package struct TURNServerEmulator {
       guard let name = Self.text(request.username), let password = users[name] else {
         return challenge(request, .unauthenticated, client, now: now)
       }
-      let own = STUNIntegrityKey(username: Array(name.utf8).span, realm: realm.span, password: Array(password.utf8).span)
+      let own = STUNIntegrityKey(
+        username: Array(name.utf8).span, realm: realm.span, password: Array(password.utf8).span)
       guard request.isAuthentic(key: own) else { return challenge(request, .unauthenticated, client, now: now) }
       guard let nonce = nonces[client], Self.text(request.nonce) == nonce.text, !options.isNeverContent,
         now - nonce.since <= options.nonceLifetime

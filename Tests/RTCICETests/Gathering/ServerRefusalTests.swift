@@ -79,8 +79,9 @@ import Testing
 
   @Test(
     arguments: [STUNRefusal.quota, .capacity]) func `a full server is asked again later`(
-    refusal: STUNRefusal
-  ) {
+      refusal: STUNRefusal
+    )
+  {
     let world = world({ if refusal == .quota { $0.quota = 0 } else { $0.capacity = 0 } })
     let host = world.hosts[0]
     world.run(for: .seconds(4))
