@@ -67,6 +67,7 @@ NATS = {
         chain block {
             type filter hook forward priority 0; policy drop
             ct state established accept
+            ct status dnat accept
             iifname "lan" tcp dport 443 accept
         }""",
 }
@@ -115,8 +116,7 @@ class Namespace:
         self.name = name
         self.callers = threading.local()
         _ip("netns", "add", name)
-        for key in ("all", "default"):
-            self.run("sysctl", "-qw", f"net.ipv6.conf.{key}.disable_ipv6=1")
+        self.run("sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1")   # of loopback's ::1 chromedriver has need
         self.run("ip", "link", "set", "lo", "up")
 
     def run(self, *command, check=True, **options):
