@@ -7,7 +7,8 @@ Wants root (network namespaces), the Python environment of the end-to-end tests,
 processes of their own, each in its own network; STUN and TURN are coturn's. One process carries all descriptions and candidates as
 they come, and takes all the times:
 
-    from    the caller is told to make its offer (rtcast: it gets the word that its call is accepted)
+    from    the caller is told to make its offer (rtcast: it gets the word that its call is accepted), 0.3 s after its connection was made
+            (rtcast: after it was registered and called; so long it rings)
     to      both peers have said that they are connected, DTLS included
 
 Peers of all makes take turns, so that what else the machine does is the same for all. Those that last longer than one call (all but the
@@ -35,6 +36,7 @@ from harness.rtcast import BINARY  # noqa: E402
 from switchboard import Page, Program, Switchboard  # noqa: E402
 
 PATIENCE = 20
+READY = 0.3   # seconds between the making of a connection and its offer
 TOPOLOGIES = {
     "lan": "one LAN",
     "stun": "two NATs (port-restricted), STUN",
@@ -103,7 +105,7 @@ class Steered:
         for index, peer in enumerate(self.peers):
             peer.listener = listen(index)
             await peer.do("start", caller=index == 0, **self.options)
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(READY)
         start = time.perf_counter()
         await self.peers[0].do("offer")
         try:
@@ -219,6 +221,7 @@ class Makes:
 
 async def measure(options, bed, results):
     board = Switchboard(bed.hub_host, 8080)
+    board.ringing = READY
     await board.start()
     with tempfile.TemporaryDirectory() as folder:
         makes = Makes(board, folder)

@@ -23,6 +23,7 @@ class Switchboard:
         self.registered = {}  # by name: the WebSocket of an rtcast
         self.heard = {}      # by name of a page: who hears its events
         self.accepted = None  # when the callee's word went to the caller
+        self.ringing = 0     # seconds for which that word is held back
         self.changed = asyncio.Event()
 
     async def start(self):
@@ -69,6 +70,7 @@ class Switchboard:
                     await socket.send_str('{"type":"pong"}')
                 case "signal" | "candidate" | "bye" if message.get("to") in self.registered:
                     if message["type"] == "signal" and message["data"].get("type") == "accept":
+                        await asyncio.sleep(self.ringing)
                         self.accepted = time.perf_counter()
                     passed = {key: value for key, value in message.items() if key != "to"} | {"from": name}
                     await self.registered[message["to"]].send_str(json.dumps(passed))

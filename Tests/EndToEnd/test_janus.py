@@ -1,0 +1,79 @@
+"""Publishing by WHIP to Janus, from behind a NAT; and watching what it passes on in a browser behind another."""
+
+import time
+
+import pytest
+
+from harness import janus, reach
+from harness.page_peer import PagePeer
+from harness.reach import Bed, Recorder, assert_moving
+
+CLOCK = ["--pattern", "clock", "--size", "640x360", "--fps", "15"]
+
+
+@pytest.fixture(scope="module")
+def built():
+    if why := reach.missing() or janus.missing():
+        pytest.skip(why)
+    bed = Bed()
+    bed.janus_host = bed.network.server("janus", 30)
+    yield bed
+    bed.close()
+
+
+@pytest.fixture
+def bed(built):
+    yield built
+    built.reset()
+
+
+@pytest.fixture(params=[False, True], ids=["full", "lite"])
+def server(request, bed):
+    server = janus.Janus(bed.janus_host, lite=request.param)
+    yield server
+    server.stop()
+
+
+def publish(bed, cast, server, *options):
+    with bed.alice:
+        ours = cast("test", *CLOCK, "--to", server.url, *options)
+    ours.wait_event("peer", where=lambda e: e["state"] == "published")
+    return ours
+
+
+def watch(bed, server, feed):
+    """A page in the office that Janus shows this publication."""
+    offer, take = server.subscribe(feed)
+    page = PagePeer(bed.browser("chromium", bed.bob))
+    take(page.answer(offer))
+    deadline = time.monotonic() + 15
+    while not page.script("return document.querySelector('video')?.videoWidth > 0"):
+        assert time.monotonic() < deadline, f"no picture; {page.state()}; {server.log()[-2000:]}"
+        time.sleep(0.05)
+    return page
+
+
+def test_janus_passes_on_what_is_published_to_it(bed, cast, server):
+    """Two publications from one host; the first ends with its resource deleted."""
+    first = publish(bed, cast, server)
+    publish(bed, cast, server)
+    for feed in (2, 1):
+        assert_moving(watch(bed, server, feed))
+    first.interrupt()
+    assert first.wait() == 0
+    assert ("DELETE", "/resource/1") in server.requests
+
+
+@pytest.mark.feature("S0.48", "S3.49")
+def test_a_publication_goes_on_from_another_network(bed, cast, server):
+    """The host's interface is replaced: another address, another NAT; ICE is restarted by PATCH."""
+    publish(bed, cast, server)
+    page = watch(bed, server, 1)
+    assert_moving(page)
+    notes = Recorder(page)
+    notes.wait_moving_after(notes.mark())
+    moved = notes.mark()
+    bed.alice.unplug()
+    bed.office.plug(bed.alice)
+    notes.wait_moving_after(moved + 0.5)
+    assert notes.longest_gap(moved) < 2
