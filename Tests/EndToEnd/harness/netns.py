@@ -191,10 +191,12 @@ class Site(Namespace):
         self.plug(host)
         return host
 
-    def plug(self, host):
-        """A new interface of the host's, at this LAN, with the next address."""
-        self.hosts += 1
-        host.plug(self, f"10.{self.number}.0.{1 + self.hosts}", f"10.{self.number}.0.1")
+    def plug(self, host, address=None):
+        """A new interface of the host's, at this LAN; with the next address unless one is given."""
+        if not address:
+            self.hosts += 1
+            address = f"10.{self.number}.0.{1 + self.hosts}"
+        host.plug(self, address, f"10.{self.number}.0.1")
 
     def set_nat(self, nat):
         """From now on it is a NAT of this kind; what flowed is forgotten."""

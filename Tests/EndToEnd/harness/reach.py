@@ -14,6 +14,7 @@ from .firefox import Firefox
 from .page_peer import SELECTED
 
 PAGE_PORT = 8080
+ALICE = "10.1.0.2"
 HUB_PORT = 443   # where firewalls let everybody out
 
 
@@ -46,6 +47,11 @@ class Bed:
         self.home.set_nat(home)
         self.office.set_nat(office)
 
+    def move(self, host, site):
+        """From one network to another: the old interface is gone, then there is a new one."""
+        host.unplug()
+        site.plug(host)
+
     def turn(self, **options):
         """A coturn that ends with the test."""
         self.turns.append(Coturn(self.turn_host, self.authority, **options))
@@ -74,6 +80,9 @@ class Bed:
         for browser in self.browsers.values():
             browser.get("about:blank")
         self.home.forwards = []
+        if self.alice.address != ALICE:
+            self.alice.unplug()
+            self.home.plug(self.alice, ALICE)
         self.nats("port-restricted", "port-restricted")
 
     def close(self):
