@@ -44,6 +44,15 @@ TOPOLOGIES = {
 }
 
 
+def trace(seconds, *what):
+    """With `--trace`: what was said when."""
+
+
+def print_trace(seconds, who, kind, what):
+    text = what.get("state") or what.get("type") or what.get("candidate") or ""
+    print(f"{1000 * seconds:9.1f} ms  {who}: {kind} {text}", file=sys.stderr)
+
+
 class Bed:
     def __init__(self):
         self.network = netns.Network()
@@ -86,11 +95,14 @@ class Steered:
         loop = asyncio.get_running_loop()
         connected = [loop.create_future(), loop.create_future()]
         tasks = set()
+        started = [0]
 
         def listen(index):
             other = self.peers[1 - index]
 
             def hear(event, at):
+                if event["event"] != "figures":
+                    trace(at - started[0], ("caller", "callee")[index], event["event"], event)
                 match event:
                     case {"event": "description"}:
                         tasks.add(loop.create_task(other.do("description", type=event["type"], sdp=event["sdp"])))
@@ -106,11 +118,11 @@ class Steered:
             peer.listener = listen(index)
             await peer.do("start", caller=index == 0, **self.options)
         await asyncio.sleep(READY)
-        start = time.perf_counter()
+        started[0] = time.perf_counter()
         await self.peers[0].do("offer")
         try:
             async with asyncio.timeout(PATIENCE):
-                return max(await asyncio.gather(*connected)) - start
+                return max(await asyncio.gather(*connected)) - started[0]
         finally:
             for peer in self.peers:
                 peer.listener = lambda event, at: None
@@ -151,6 +163,8 @@ class Ours:
 
         def listen(index):
             def hear(event, at):
+                if event["event"] == "peer":
+                    trace(at - (self.board.accepted or 0), ("caller", "callee")[index], event["event"], event)
                 if event["event"] == "peer" and event["state"] == "connected" and not connected[index].done():
                     connected[index].set_result(at)
                 elif index == 1 and event["event"] == "peer" and event["state"] == "ended" and not ended.done():
@@ -222,6 +236,7 @@ class Makes:
 async def measure(options, bed, results):
     board = Switchboard(bed.hub_host, 8080)
     board.ringing = READY
+    board.trace = trace
     await board.start()
     with tempfile.TemporaryDirectory() as folder:
         makes = Makes(board, folder)
@@ -269,7 +284,11 @@ def main():
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--only", default="rtcast,chromium,aiortc,pion")
     parser.add_argument("--on", default=",".join(TOPOLOGIES))
+    parser.add_argument("--trace", action="store_true", help="print what was said when")
     options = parser.parse_args()
+    if options.trace:
+        global trace
+        trace = print_trace
     if why := netns.missing():
         sys.exit(why)
     version = subprocess.run([BINARY, "--version"], capture_output=True, text=True).stdout.strip()

@@ -24,6 +24,7 @@ class Switchboard:
         self.heard = {}      # by name of a page: who hears its events
         self.accepted = None  # when the callee's word went to the caller
         self.ringing = 0     # seconds for which that word is held back
+        self.trace = lambda *what: None
         self.changed = asyncio.Event()
 
     async def start(self):
@@ -72,6 +73,7 @@ class Switchboard:
                     if message["type"] == "signal" and message["data"].get("type") == "accept":
                         await asyncio.sleep(self.ringing)
                         self.accepted = time.perf_counter()
+                    self.trace(time.perf_counter() - (self.accepted or 0), name, message["type"], message.get("data", message))
                     passed = {key: value for key, value in message.items() if key != "to"} | {"from": name}
                     await self.registered[message["to"]].send_str(json.dumps(passed))
         if self.registered.get(name) is socket:
