@@ -53,6 +53,10 @@ def print_trace(seconds, who, kind, what):
     print(f"{1000 * seconds:9.1f} ms  {who}: {kind} {text}", file=sys.stderr)
 
 
+class Unconnected(Exception):
+    pass
+
+
 class Bed:
     def __init__(self):
         self.network = netns.Network()
@@ -110,13 +114,18 @@ class Steered:
                         tasks.add(loop.create_task(other.do("candidate", **event["candidate"])))
                     case {"event": "state", "state": "connected"} if not connected[index].done():
                         connected[index].set_result(at)
-                    case {"event": "error"} | {"event": "state", "state": "failed"}:
+                    case {"event": "gone"} | {"event": "state", "state": "failed"} if not connected[index].done():
+                        connected[index].set_exception(Unconnected(event["event"]))
+                    case {"event": "error"}:
                         print(event, file=sys.stderr)
             return hear
 
         for index, peer in enumerate(self.peers):
             peer.listener = listen(index)
-            await peer.do("start", caller=index == 0, **self.options)
+            try:
+                await peer.do("start", caller=index == 0, **self.options)
+            except OSError as error:
+                raise Unconnected(str(error))
         await asyncio.sleep(READY)
         started[0] = time.perf_counter()
         await self.peers[0].do("offer")
@@ -126,7 +135,13 @@ class Steered:
         finally:
             for peer in self.peers:
                 peer.listener = lambda event, at: None
-                await peer.do("close")
+                try:
+                    await peer.do("close")
+                except OSError:
+                    pass   # its process is gone
+
+    def complaints(self):
+        return "".join(line for peer in self.peers for line in getattr(peer, "complaints", [])[-8:])
 
     def stop(self):
         for peer in self.peers:
@@ -146,6 +161,10 @@ class Ours:
         if policy != "all":
             self.common += ["--ice-policy", policy]
         self.callee = None
+        self.said = []
+
+    def complaints(self):
+        return "".join(self.said[-5:] + (self.callee.complaints[-5:] if self.callee else []))
 
     def _start(self, host, *arguments):
         environment = {key: value for key, value in os.environ.items() if key != "DISPLAY"}
@@ -167,6 +186,8 @@ class Ours:
                     trace(at - (self.board.accepted or 0), ("caller", "callee")[index], event["event"], event)
                 if event["event"] == "peer" and event["state"] == "connected" and not connected[index].done():
                     connected[index].set_result(at)
+                elif event["event"] == "gone" and not connected[index].done():
+                    connected[index].set_exception(Unconnected("gone"))
                 elif index == 1 and event["event"] == "peer" and event["state"] == "ended" and not ended.done():
                     ended.set_result(at)
             return hear
@@ -179,8 +200,7 @@ class Ours:
                 return max(await asyncio.gather(*connected)) - self.board.accepted
         finally:
             caller.stop(signal.SIGINT)
-            if caller.process.returncode != 0:
-                print("".join(caller.complaints[-5:]), file=sys.stderr)
+            self.said = caller.complaints
             try:
                 async with asyncio.timeout(5):
                     await ended
@@ -259,9 +279,9 @@ async def measure(options, bed, results):
 async def one(pair, run, times, what):
     try:
         seconds = await pair.run()
-    except TimeoutError:
+    except (TimeoutError, Unconnected) as error:
         seconds = None
-        print(f"{what}: run {run}: not connected within {PATIENCE} s", file=sys.stderr)
+        print(f"{what}: run {run}: not connected within {PATIENCE} s: {error!r} {pair.complaints()}", file=sys.stderr)
     if run >= 0:
         times.append(seconds)
         if run % 10 == 9:

@@ -88,7 +88,7 @@ class Switchboard:
 
 
 class Program:
-    """A process on a host, that writes a JSON object a line; each goes with its time to the loop's listener."""
+    """A process on a host, that writes a JSON object a line; each goes with its time to the loop's listener, and {"event": "gone"} at its end."""
 
     def __init__(self, host, command, loop, env=None):
         self.listener = lambda event, at: None
@@ -104,6 +104,7 @@ class Program:
         for line in self.process.stdout:
             at = time.perf_counter()
             self.loop.call_soon_threadsafe(lambda event=json.loads(line), at=at: self.listener(event, at))
+        self.loop.call_soon_threadsafe(lambda: self.listener({"event": "gone"}, 0))
 
     def _read_complaints(self):
         self.complaints.extend(self.process.stderr)
