@@ -1,5 +1,6 @@
 """Calls and publications go on while the network changes below them: pictures come again, soon."""
 
+import signal
 import time
 
 import pytest
@@ -93,6 +94,16 @@ def test_a_nat_that_forgets_costs_a_moment(bed, calling, kind, url):
     bed.home.forget()
     bed.office.forget()
     notes.wait_moving_after(forgotten + 0.5, timeout=30)
+
+
+def test_a_laptop_that_sleeps_and_wakes_is_in_its_call_again(bed, calling):
+    """Longer than the other side calls a moment."""
+    alice, notes = calling(*option(bed.turn().url("stun")))
+    asleep = notes.mark()
+    alice.process.send_signal(signal.SIGSTOP)
+    time.sleep(7)
+    alice.process.send_signal(signal.SIGCONT)
+    notes.wait_moving_after(asleep + 7)
 
 
 @pytest.mark.feature("S0.30", "S0.31")

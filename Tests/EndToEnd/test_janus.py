@@ -17,7 +17,7 @@ def built():
         pytest.skip(why)
     bed = Bed()
     bed.cafe = bed.network.site("cafe")
-    bed.janus_host = bed.network.server("janus", 30)
+    bed.janus_host = bed.network.server("janus", 40)
     yield bed
     bed.close()
 
@@ -28,11 +28,25 @@ def bed(built):
     built.reset()
 
 
+@pytest.fixture
+def start(bed):
+    """Starts Janus; another time in its place."""
+    started = []
+
+    def start(lite=False):
+        while started:
+            started.pop().stop()
+        started.append(janus.Janus(bed.janus_host, lite))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.stop()
+
+
 @pytest.fixture(params=[False, True], ids=["full", "lite"])
-def server(request, bed):
-    server = janus.Janus(bed.janus_host, lite=request.param)
-    yield server
-    server.stop()
+def server(request, start):
+    return start(lite=request.param)
 
 
 def publish(bed, cast, server, *options):
@@ -48,7 +62,7 @@ def watch(bed, server, feed):
     page = PagePeer(bed.browser("chromium", bed.bob))
     take(page.answer(offer))
     deadline = time.monotonic() + 15
-    while not page.script("return document.querySelector('video')?.videoWidth > 0"):
+    while not page.script("return document.querySelector('video')?.videoWidth > 2"):
         assert time.monotonic() < deadline, f"no picture; {page.state()}; {server.log()[-2000:]}"
         time.sleep(0.05)
     return page
@@ -78,3 +92,12 @@ def test_a_publication_goes_on_from_another_network(bed, cast, server):
     notes.wait_moving_after(moved + 0.5)
     assert notes.longest_gap(moved) <= 2
     assert "restart" in {how for how, _ in server.patches}
+
+
+def test_a_publication_returns_to_a_server_that_was_restarted(bed, cast, start):
+    """Which knows nothing of it: not its resource, and not its connection."""
+    server = start()
+    publish(bed, cast, server)
+    assert_moving(watch(bed, server, 1))
+    server = start()
+    assert_moving(watch(bed, server, 1))

@@ -114,6 +114,15 @@ def test_two_browsers_reach_each_other_here(bed, nats, policy, pairs):
     assert callee.pair()[:2] in pairs
 
 
+def test_a_firewalled_browser_is_found_by_its_mdns_name(bed):
+    """The control for what follows: who may not be written to first asks for the other's name."""
+    bed.alice.guard()
+    caller = PagePeer(bed.browser("chromium", bed.alice), shows=True)
+    callee = PagePeer(bed.browser("chromium", bed.dave))
+    connect(caller, callee)
+    assert_moving(callee)
+
+
 @pytest.mark.feature("S0.29", "S0.30", "S0.31", "S0.48", "S1.4", "S1.5", "S3.4", "S3.49")
 @pytest.mark.parametrize("kind", ["chromium", "firefox"])
 def test_a_cast_is_seen_by_a_viewer_elsewhere(bed, way, cast, kind):
@@ -148,3 +157,22 @@ def test_two_rtcasts_call_each_other_from_behind_nats(bed, way, hub, cast, tmp_p
     assert bob.wait() == 0
     numbers = recorded(copy)
     assert len(numbers) > 20 and None not in numbers and numbers == sorted(numbers), numbers
+
+
+@pytest.mark.parametrize("kind", ["chromium", "firefox"])
+def test_a_viewer_who_has_no_udp_comes_in_by_the_port_of_the_page(bed, cast, kind):
+    """ICE-TCP (RFC 6544): there is no relay, and the cast's one open port is TCP."""
+    bed.nats("port-restricted", "udp-blocked")
+    with bed.carol:
+        ours = cast("test", *CLOCK, "--listen", f"{bed.carol.address}:{PAGE_PORT}", "--token", "sesame")
+    viewer = Page(bed.browser(kind, bed.bob), ours.url()).wait_live()
+    assert_moving(viewer)
+
+
+def test_a_viewer_on_the_lan_is_found_by_the_name_that_hides_its_address(bed, cast):
+    """The cast's machine lets nobody in who was not written to first; of the viewer it knows an mDNS name (RFC 6762)."""
+    bed.alice.guard()
+    with bed.alice:
+        ours = cast("test", *CLOCK, "--listen", f"{bed.alice.address}:{PAGE_PORT}", "--token", "sesame")
+    viewer = Page(bed.browser("chromium", bed.dave), ours.url()).wait_live()
+    assert_moving(viewer)

@@ -66,12 +66,13 @@ class Janus:
         return (self.folder / "log").read_text(errors="replace")
 
     def stop(self):
+        """Nothing is said to anybody."""
+        self.process.kill()
+        self.process.wait()
         if self.loop.is_running():
             asyncio.run_coroutine_threadsafe(self._close(), self.loop).result(10)
             self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join(10)
-        self.process.kill()
-        self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     # Watching.
@@ -82,11 +83,11 @@ class Janus:
         return offer, lambda answer: self._do(handle.ask({"request": "start"}, answer))
 
     def _do(self, work):
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(3 * PATIENCE)
 
     async def _subscribe(self, feed):
         handle = await Handle.attach(self)
-        async with asyncio.timeout(PATIENCE):   # a publication is a feed when its connection is there
+        async with asyncio.timeout(2 * PATIENCE):   # a publication is a feed when its connection is there
             while feed not in await self._published(handle):
                 await asyncio.sleep(0.05)
         event = await handle.ask({"request": "join", "ptype": "subscriber", "room": ROOM, "streams": [{"feed": feed}]})
@@ -104,6 +105,7 @@ class Janus:
         self.loop.run_until_complete(self._open())
         self.ready.set()
         self.loop.run_forever()
+        self.loop.close()
 
     async def _open(self):
         self.feeds = itertools.count(1)

@@ -72,6 +72,14 @@ NATS = {
         }""",
 }
 
+HOST_FIREWALL = """
+    table ip guard {
+        chain input {
+            type filter hook input priority 0
+            iifname "eth*" meta l4proto udp udp dport != 5353 ct state new drop
+        }
+    }"""
+
 
 def missing():
     """Why networks cannot be built here; None when they can."""
@@ -159,6 +167,10 @@ class Host(Namespace):
             self.run("ip", "route", "add", "default", "via", gateway, "dev", inner)
         self.address = address
         return self
+
+    def guard(self, on=True):
+        """A firewall of the host's own: UDP comes in where the host has written to first, and multicast DNS. All else as before."""
+        self.run("nft", "-f", "-", input="flush ruleset\n" + (HOST_FIREWALL if on else ""))
 
     def unplug(self):
         """The interface is gone, with its addresses and routes."""

@@ -24,7 +24,7 @@ def missing():
 
 
 class Bed:
-    """alice is at home, bob in the office; both are behind a NAT."""
+    """alice and dave are at home, bob is in the office; both places are behind a NAT."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="rtcast-reach-")
@@ -37,7 +37,9 @@ class Bed:
             self.home = self.network.site("home")
             self.office = self.network.site("office")
             self.alice = self.home.host("alice")
+            self.dave = self.home.host("dave")
             self.bob = self.office.host("bob")
+            self.carol = self.network.server("carol", 30)   # has no NAT before her
             self.authority = Authority(self.folder, self.turn_host.address)
         except BaseException:
             self.close()
@@ -80,6 +82,7 @@ class Bed:
         for browser in self.browsers.values():
             browser.get("about:blank")
         self.home.forwards = []
+        self.alice.guard(False)
         if self.alice.address != ALICE:
             self.alice.unplug()
             self.home.plug(self.alice, ALICE)
@@ -114,7 +117,8 @@ class Page(Viewer):
         return self.script("return (window.wrappedJSObject ?? window).rtcast?.state ?? null")
 
     def wait_live(self, timeout=20):
-        self.until("document.querySelector('video')?.videoWidth > 0", timeout, "live video")
+        # Chromium gives a track of which nothing has come two by two black pixels.
+        self.until("document.querySelector('video')?.videoWidth > 2", timeout, "live video")
         return self
 
     def pair(self):
