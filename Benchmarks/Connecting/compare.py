@@ -153,8 +153,8 @@ class Ours:
 
     def __init__(self, board, hosts, servers, policy):
         self.board, self.hosts = board, hosts
-        self.common = ["--server", f"http://{board.host.address}:{board.port}/", "--json", "--no-window", "--test", "--size", "320x180", "--fps", "15",
-                       "--audio", "none"]
+        self.common = ["--server", f"http://{board.host.address}:{board.port}/", "--json", "--no-window", "--test", "--size", "320x180",
+                       "--fps", "15", "--audio", "none"]
         for server in servers:
             credentials = f",{server['username']},{server['credential']}" if "username" in server else ""
             self.common += ["--ice-server", server["urls"][0] + credentials]

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from harness import janus, reach
+from harness.coturn import PASSWORD, USER
 from harness.page_peer import PagePeer
 from harness.reach import Bed, Recorder, assert_moving
 
@@ -33,10 +34,10 @@ def start(bed):
     """Starts Janus; another time in its place."""
     started = []
 
-    def start(lite=False):
+    def start(**options):
         while started:
             started.pop().stop()
-        started.append(janus.Janus(bed.janus_host, lite))
+        started.append(janus.Janus(bed.janus_host, **options))
         return started[-1]
 
     yield start
@@ -92,6 +93,17 @@ def test_a_publication_goes_on_from_another_network(bed, cast, server):
     notes.wait_moving_after(moved + 0.5)
     assert notes.longest_gap(moved) <= 2
     assert "restart" in {how for how, _ in server.patches}
+
+
+@pytest.mark.feature("S1.5")
+def test_links_of_the_server_lead_around_a_firewall(bed, cast, start):
+    """The relay is known only from the answer, in LiveKit's spelling; its candidate reaches the server by PATCH."""
+    relay = f'<turn:{bed.turn().host.address}%3Ftransport=tcp>; rel="ice-server"; username="{USER}"; credential="{PASSWORD}"'
+    server = start(links=[relay])
+    bed.nats("udp-blocked", "port-restricted")
+    publish(bed, cast, server)
+    assert_moving(watch(bed, server, 1))
+    assert any("typ relay" in fragment for _, fragment in server.patches)
 
 
 def test_a_publication_returns_to_a_server_that_was_restarted(bed, cast, start):

@@ -1,11 +1,13 @@
 """Peers behind NATs and firewalls, in networks of namespaces: each connects in the only way that the network leaves it, and is seen."""
 
 import socket
+import time
 
 import pytest
 
 from harness import reach
-from harness.coturn import PASSWORD, USER
+from harness.coturn import PASSWORD, SECRET, USER
+from harness.hub_page import HubPage
 from harness.netns import NATS
 from harness.page_peer import PagePeer, connect
 from harness.reach import HUB_PORT, PAGE_PORT, Bed, Page, assert_moving, option, recorded
@@ -157,6 +159,36 @@ def test_two_rtcasts_call_each_other_from_behind_nats(bed, way, hub, cast, tmp_p
     assert bob.wait() == 0
     numbers = recorded(copy)
     assert len(numbers) > 20 and None not in numbers and numbers == sorted(numbers), numbers
+
+
+@pytest.mark.feature("S0.48", "S1.5")
+def test_by_relays_only_is_by_relays_only(bed, cast):
+    """`--ice-policy relay` where there are shorter ways: nobody learns the cast's address."""
+    turn = bed.turn()
+    with bed.alice:
+        ours = cast("test", *CLOCK, "--listen", f"{bed.alice.address}:{PAGE_PORT}", "--token", "sesame", *option(turn.url()), "--ice-policy", "relay")
+    viewer = watched(bed, "chromium", ours.url()).wait_live()
+    assert_moving(viewer)
+    assert viewer.pair()[1] == "relay"
+    told = viewer.script("return window.rtcast.pc.remoteDescription.sdp")
+    assert bed.turn_host.address in told and bed.alice.address not in told and bed.home.address not in told, told
+
+
+@pytest.mark.feature("S1.5", "S3.4")
+def test_the_hub_hands_out_credentials_of_the_relay(bed, hub, cast):
+    """They are good for a time; neither the browser nor rtcast is told anything by its user."""
+    turn = bed.turn(secret=True)
+    bed.nats("symmetric", "symmetric")
+    url = hub("--turn-url", turn.url(), "--turn-secret", SECRET)
+    page = HubPage(bed.browser("chromium", bed.bob), url, "bob")
+    page.join()
+    with bed.alice:
+        alice = cast("test", "--to", "bob", "--server", url, "--name", "alice", "--no-window", *CLOCK)
+    page.accept()
+    page.wait(state="call").wait_tiles(1).wait_moving()
+    alice.wait_event("track", where=lambda e: e["kind"] == "video")
+    users = {line.split("username=<")[1].split(">")[0] for line in turn.lines("new", "username=<")}
+    assert users and all(int(user.split(":")[0]) > time.time() for user in users), users
 
 
 @pytest.mark.parametrize("kind", ["chromium", "firefox"])

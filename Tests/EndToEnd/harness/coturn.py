@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-USER, PASSWORD, REALM, SECRET = "ada", "lovelace", "reach.test", "between us"
+USER, PASSWORD, REALM, SECRET = "ada", "lovelace", "reach.test", "between-us"
 
 
 def missing():

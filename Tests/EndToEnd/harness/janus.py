@@ -28,10 +28,11 @@ def missing():
 
 
 class Janus:
-    """`lite`: it is an ICE-lite peer."""
+    """`lite`: it is an ICE-lite peer. `links`: the gateway tells of these ICE servers, as `Link` headers have them."""
 
-    def __init__(self, host, lite=False):
+    def __init__(self, host, lite=False, links=()):
         self.host = host
+        self.links = links
         self.folder = Path(tempfile.mkdtemp(prefix="rtcast-janus-"))
         self.url = f"http://{host.address}:{WHIP_PORT}/whip"
         self._configure(lite)
@@ -141,8 +142,9 @@ class Janus:
         handle = await Handle.attach(self)
         event = await handle.ask({"request": "joinandconfigure", "ptype": "publisher", "room": ROOM, "id": feed}, {"type": "offer", "sdp": offer})
         self.resources[feed] = [handle, offer, 1]
-        return web.Response(status=201, text=event["jsep"]["sdp"], content_type="application/sdp",
-                            headers={"Location": f"/resource/{feed}", "ETag": f'"{feed}-1"', "Accept-Patch": "application/trickle-ice-sdpfrag"})
+        headers = [("Location", f"/resource/{feed}"), ("ETag", f'"{feed}-1"'), ("Accept-Patch", "application/trickle-ice-sdpfrag"),
+                   *(("Link", link) for link in self.links)]
+        return web.Response(status=201, text=event["jsep"]["sdp"], content_type="application/sdp", headers=headers)
 
     async def _patch(self, request):
         feed = int(request.match_info["feed"])
@@ -160,7 +162,8 @@ class Janus:
         candidates = re.findall(r"^a=(candidate:.*?)\r?$", fragment, re.M)
         if not restarts:
             for candidate in candidates:
-                await handle.say({"janus": "trickle", "candidate": {"candidate": candidate, "sdpMid": value("mid", fragment) or "0", "sdpMLineIndex": 0}})
+                one = {"candidate": candidate, "sdpMid": value("mid", fragment) or "0", "sdpMLineIndex": 0}
+                await handle.say({"janus": "trickle", "candidate": one})
             if "a=end-of-candidates" in fragment:
                 await handle.say({"janus": "trickle", "candidate": {"completed": True}})
             return web.Response(status=204)
@@ -178,8 +181,9 @@ class Janus:
         event = await handle.ask({"request": "configure"}, {"type": "offer", "sdp": offer})
         self.resources[feed] = [handle, offer, version + 1]
         answer = event["jsep"]["sdp"]
-        lines = [f"a=ice-ufrag:{value('ice-ufrag', answer)}", f"a=ice-pwd:{value('ice-pwd', answer)}", *re.findall(r"^m=.*?(?=\r?$)", answer, re.M)[:1],
-                 f"a=mid:{value('mid', answer)}", *(f"a={each}" for each in dict.fromkeys(re.findall(r"^a=(candidate:.*?)\r?$", answer, re.M)))]
+        theirs = dict.fromkeys(re.findall(r"^a=(candidate:.*?)\r?$", answer, re.M))
+        lines = [f"a=ice-ufrag:{value('ice-ufrag', answer)}", f"a=ice-pwd:{value('ice-pwd', answer)}",
+                 *re.findall(r"^m=.*?(?=\r?$)", answer, re.M)[:1], f"a=mid:{value('mid', answer)}", *(f"a={each}" for each in theirs)]
         return web.Response(status=200, text="\r\n".join(lines) + "\r\n", content_type="application/trickle-ice-sdpfrag",
                             headers={"ETag": f'"{feed}-{version + 1}"'})
 
