@@ -29,6 +29,9 @@ package struct RTPSession: ~Copyable {
     reporter.roundTripTime ?? transport.roundTripTime
   }
 
+  /// Everything goes another way, whose round trip ICE has just measured.
+  package mutating func routeChanged() { reporter.routeChanged() }
+
   // MARK: - Agreement and life
 
   /// Puts to work what two descriptions have agreed on.
