@@ -389,7 +389,14 @@ struct CastRunner {
       logger.warning("The sound is gone: \(sentence)")
     case .ended(.finished): return .sourceFinished
     case .ended(.lost(let sentence)): return .sourceLost(sentence)
+    case .publishInterrupted(let sentence, let wait):
+      logger.warning("\(sentence) Publishing anew\(wait > .zero ? " in \(max(1, wait.milliseconds / 1_000)) s" : "").")
+      output.publicationChanged(options.destination.to?.text ?? "", "interrupted")
+    case .publishResumed:
+      logger.info("Published again.")
+      output.publicationChanged(options.destination.to?.text ?? "", "resumed")
     case .publishEnded(let reason): return .publicationEnded(reason)
+    case .publishFailed(let failure): return .publicationRefused(CastFailure(failure))
     }
     return nil
   }
