@@ -93,7 +93,8 @@ extension X11Connection {
       let count = Int(xcb_get_property_value_length(reply.pointer))
       guard count > 0, reply.pointer.pointee.format == 8 else { return nil }
       let bytes = UnsafeRawBufferPointer(start: xcb_get_property_value(reply.pointer), count: count)
-      return atoms.text(Array(bytes), of: reply.pointer.pointee.type)
+      let isCut = reply.pointer.pointee.bytes_after > 0
+      return atoms.text(Array(bytes), of: reply.pointer.pointee.type, isCut: isCut)
     }
     return titles[0] ?? titles[1]
   }

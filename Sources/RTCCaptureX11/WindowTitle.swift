@@ -16,17 +16,18 @@ struct WindowTitleAtoms {
   ///
   /// Many clients put UTF-8 where the type promises Latin 1: what is valid UTF-8 is taken for it, since Latin 1 with
   /// accents is hardly ever valid UTF-8 by chance.
-  func text(_ bytes: [UInt8], of type: xcb_atom_t) -> String {
+  /// - Parameter isCut: the value goes on behind the bytes.
+  func text(_ bytes: [UInt8], of type: xcb_atom_t, isCut: Bool) -> String {
     if type != 0, type == compoundText {
       var text = CompoundText()
       return text.decode(bytes)
     }
-    let whole = Self.withoutCutCharacter(bytes)
+    let whole = isCut ? Self.withoutCutCharacter(bytes) : bytes[...]
     if let text = String(validating: whole, as: UTF8.self) { return text }
     return type == utf8 ? String(decoding: whole, as: UTF8.self) : LegacyText.latin1(bytes)
   }
 
-  /// A long title is read up to some length, which may lie within a character.
+  /// What is read of a long title may end within a character.
   private static func withoutCutCharacter(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
     guard let lead = bytes.lastIndex(where: { $0 & 0xC0 != 0x80 }), bytes[lead] >= 0xC0 else { return bytes[...] }
     let length = bytes[lead] >= 0xF0 ? 4 : bytes[lead] >= 0xE0 ? 3 : 2
