@@ -214,6 +214,7 @@ public actor PeerConnection {
       continuation.yield(.audioTargetBitrateChanged(rate, id))
     case .localCandidateGathered(let candidate): continuation.yield(.localCandidate(candidate))
     case .connectivityChanged(let connectivity): continuation.yield(.connectivityChanged(connectivity))
+    case .candidateNameNeedsResolving(let name): _ = try? perform(.resolvedCandidate(name, nil))
     case .usernameFragmentAdded: break  // the table's
     }
   }

@@ -42,6 +42,10 @@ package enum Command: Sendable {
   /// Our candidates as they are now: those that are new are checked and told of (`Event.localCandidateGathered`), those
   /// that are gone are given up.
   case setLocalCandidates([ICECandidate], isComplete: Bool)
+  /// The answer to `Event.candidateNameNeedsResolving`; nil: the name cannot be resolved.
+  case resolvedCandidate(String, IPAddress?)
+  /// The system refuses to send this way, or the TCP connection that carried it was closed: it counts as silent at once.
+  case routeRefused(Route)
   /// Until `commitConfiguration`, `.negotiationNeeded` is held back.
   case startConfiguration
   /// What was changed since `startConfiguration` is told now, in one `.negotiationNeeded`.
@@ -80,7 +84,9 @@ package enum Command: Sendable {
   /// False for commands that a peer that has ended passes over.
   var expectsResult: Bool {
     switch self {
-    case .setBitrateLimits, .requestKeyFrame, .setMuted, .startConfiguration, .commitConfiguration, .close: false
+    case .setBitrateLimits, .requestKeyFrame, .setMuted, .startConfiguration, .commitConfiguration, .close,
+      .setLocalCandidates, .resolvedCandidate, .routeRefused:
+      false
     default: true
     }
   }

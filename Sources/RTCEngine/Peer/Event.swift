@@ -16,7 +16,10 @@ package enum Event: Sendable {
   case usernameFragmentAdded(String)
   /// A candidate of ours that no description has had; the empty one comes behind the last (RFC 8838 §13).
   case localCandidateGathered(ICECandidateInit)
-  /// How the way to the remote peer is.
+  /// A candidate of the remote peer is known by this name of multicast DNS (`….local`): answer with
+  /// `Command.resolvedCandidate`.
+  case candidateNameNeedsResolving(String)
+  /// How the way to the remote peer is; told of changes once there was a good one.
   case connectivityChanged(Connectivity)
   /// The remote peer sends a track, or is about to.
   case trackAdded(RemoteTrackDescription)

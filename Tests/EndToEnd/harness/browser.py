@@ -2,6 +2,7 @@
 
 import base64
 import io
+import subprocess
 import time
 
 import numpy as np
@@ -9,13 +10,15 @@ from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
+from .netns import Forwarder
 
+DRIVER = "/usr/bin/chromedriver"
 # A camera and a microphone that are always there and never ask, and a screen: the page's own tab.
 FAKE_DEVICES = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", "--auto-accept-this-tab-capture")
 
 
-def chromium(size=(1400, 900), autoplay="no-user-gesture-required", flags=()):
-    """`autoplay` "document-user-activation-required" is what people have: no sound before they touch the page."""
+def chromium(size=(1400, 900), autoplay="no-user-gesture-required", flags=(), host=None):
+    """`autoplay` "document-user-activation-required" is what people have: no sound before they touch the page. `host`: one of `netns`."""
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
     for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio",
@@ -24,9 +27,30 @@ def chromium(size=(1400, 900), autoplay="no-user-gesture-required", flags=()):
                  "--disable-backgrounding-occluded-windows",
                  f"--window-size={size[0]},{size[1]}", *flags):
         options.add_argument(flag)
-    driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+    driver = ChromiumOn(host, options) if host else webdriver.Chrome(options=options, service=Service(DRIVER))
     driver.set_script_timeout(30)
     return driver
+
+
+class ChromiumOn(webdriver.Remote):
+    """Browser and driver live on a host of a test network; what is said to them is brought there."""
+
+    def __init__(self, host, options):
+        with host:
+            self.driver_process = subprocess.Popen([DRIVER, "--port=0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        told = next((line for line in self.driver_process.stdout if "was started successfully on port" in line), None)
+        assert told, f"chromedriver ended with {self.driver_process.wait()}"
+        self.forwarder = Forwarder(host, int(told.rstrip(".\n").rsplit(" ", 1)[1]))
+        super().__init__(f"http://127.0.0.1:{self.forwarder.port}", options=options)
+
+    def quit(self):
+        try:
+            super().quit()
+        finally:
+            self.driver_process.terminate()
+            self.driver_process.wait()
+            self.driver_process.stdout.close()
+            self.forwarder.close()
 
 
 def drawn(script, video="video"):

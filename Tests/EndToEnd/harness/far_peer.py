@@ -2,7 +2,8 @@
 
 The process reads commands and writes events, a JSON object a line:
 
-    start {caller}              a connection with a picture and a 660 Hz tone; the caller's has a data channel "chat" too
+    start {caller, iceServers?, iceTransportPolicy?}
+                                a connection with a picture and a 660 Hz tone; the caller's has a data channel "chat" too
     offer, description {type, sdp}, candidate {candidate, sdpMid, sdpMLineIndex}
     add-video                   another picture, to be offered next
     say {text}, close

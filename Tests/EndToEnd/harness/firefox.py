@@ -99,6 +99,9 @@ class Firefox:
     def execute_async_script(self, code, *arguments):
         return self._command("WebDriver:ExecuteAsyncScript", {"script": code, "args": list(arguments), "sandbox": None})
 
+    def set_script_timeout(self, seconds):
+        self._command("WebDriver:SetTimeouts", {"script": int(seconds * 1000)})
+
     def run_in_page(self, code):
         """As a script of the page's own: what `execute_script` runs sees the document, but not the page's classes and constants."""
         self.execute_script("const script = document.createElement('script'); script.textContent = `{${arguments[0]}}`;"

@@ -33,16 +33,21 @@ def build(folder):
     return program
 
 
+def media(folder):
+    """What it sends: picture.ivf and tone.ogg."""
+    quiet = ["ffmpeg", "-y", "-loglevel", "error", "-f", "lavfi"]
+    subprocess.run([*quiet, "-i", "testsrc2=size=320x180:rate=15", "-t", "4", "-c:v", "libvpx", "-deadline", "realtime",
+                    "-cpu-used", "8", "-b:v", "300k", "-g", "15", str(folder / "picture.ivf")], check=True)
+    subprocess.run([*quiet, "-i", f"sine=frequency={SOUND}:sample_rate=48000", "-t", "4", "-c:a", "libopus",
+                    "-page_duration", "20000", str(folder / "tone.ogg")], check=True)
+
+
 class Pion(FarPeer):
     """Decodes nothing itself: what it has received is decoded here from the files it keeps."""
 
     def __init__(self, program, folder, hub, name):
         self.folder = Path(folder)
-        quiet = ["ffmpeg", "-y", "-loglevel", "error", "-f", "lavfi"]
-        subprocess.run([*quiet, "-i", "testsrc2=size=320x180:rate=15", "-t", "4", "-c:v", "libvpx", "-deadline", "realtime",
-                        "-cpu-used", "8", "-b:v", "300k", "-g", "15", str(self.folder / "picture.ivf")], check=True)
-        subprocess.run([*quiet, "-i", f"sine=frequency={SOUND}:sample_rate=48000", "-t", "4", "-c:a", "libopus",
-                        "-page_duration", "20000", str(self.folder / "tone.ogg")], check=True)
+        media(self.folder)
         super().__init__([str(program), str(self.folder / "picture.ivf"), str(self.folder / "tone.ogg"), str(self.folder)], hub, name)
 
     def wait_moving(self, count=1):

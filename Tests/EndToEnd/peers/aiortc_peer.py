@@ -7,7 +7,7 @@ import sys
 import time
 
 import numpy as np
-from aiortc import MediaStreamTrack, RTCPeerConnection, RTCSessionDescription
+from aiortc import MediaStreamTrack, RTCConfiguration, RTCIceServer, RTCPeerConnection, RTCSessionDescription
 from aiortc.sdp import candidate_from_sdp
 from av import AudioFrame, VideoFrame
 
@@ -72,8 +72,9 @@ class Peer:
         self.wave = np.zeros(0)
         self.tasks = set()
 
-    def start(self, caller):
-        self.connection = connection = RTCPeerConnection()
+    def start(self, caller, servers):
+        self.videos, self.audio, self.wave = [], 0, np.zeros(0)
+        self.connection = connection = RTCPeerConnection(RTCConfiguration([RTCIceServer(**server) for server in servers]))
         connection.on("connectionstatechange", lambda: tell("state", state=connection.connectionState))
         connection.on("track", lambda track: self.keep(self.watch(track) if track.kind == "video" else self.listen(track)))
         connection.on("datachannel", self.talk)
@@ -130,7 +131,7 @@ class Peer:
     async def obey(self, command):
         match command:
             case {"do": "start", "caller": caller}:
-                self.start(caller)
+                self.start(caller, command.get("iceServers", []))
             case {"do": "offer"}:
                 await self.describe(await self.connection.createOffer())
             case {"do": "description", "type": kind, "sdp": sdp}:

@@ -46,8 +46,12 @@ type peer struct {
 	audio            int64
 }
 
-func (p *peer) start(caller bool) error {
-	connection, err := webrtc.NewPeerConnection(webrtc.Configuration{})
+func (p *peer) start(c command) error {
+	configuration := webrtc.Configuration{ICETransportPolicy: webrtc.NewICETransportPolicy(c.Policy)}
+	for _, server := range c.ICEServers {
+		configuration.ICEServers = append(configuration.ICEServers, webrtc.ICEServer{URLs: server.URLs, Username: server.Username, Credential: server.Credential})
+	}
+	connection, err := webrtc.NewPeerConnection(configuration)
 	if err != nil {
 		return err
 	}
@@ -72,7 +76,7 @@ func (p *peer) start(caller bool) error {
 	if err := p.send(webrtc.MimeTypeVP8, "video", p.playPicture); err != nil {
 		return err
 	}
-	if !caller {
+	if !c.Caller {
 		return nil
 	}
 	channel, err := connection.CreateDataChannel("chat", nil)
@@ -238,12 +242,18 @@ type command struct {
 	Candidate     string  `json:"candidate"`
 	SDPMid        *string `json:"sdpMid"`
 	SDPMLineIndex *uint16 `json:"sdpMLineIndex"`
+	Policy        string  `json:"iceTransportPolicy"`
+	ICEServers    []struct {
+		URLs       []string `json:"urls"`
+		Username   string   `json:"username"`
+		Credential string   `json:"credential"`
+	} `json:"iceServers"`
 }
 
 func (p *peer) obey(c command) error {
 	switch c.Do {
 	case "start":
-		return p.start(c.Caller)
+		return p.start(c)
 	case "offer":
 		offer, err := p.connection.CreateOffer(nil)
 		if err != nil {

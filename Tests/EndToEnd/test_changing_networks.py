@@ -1,0 +1,138 @@
+"""Calls and publications go on while the network changes below them: pictures come again, soon."""
+
+import signal
+import time
+
+import pytest
+
+from harness import reach
+from harness.coturn import credentials
+from harness.hub_page import HubPage
+from harness.reach import HUB_PORT, Bed, Page, Recorder, assert_moving, option
+
+CLOCK = ["--pattern", "clock", "--size", "640x360", "--fps", "15"]
+TILE = "#grid .tile video"
+
+
+@pytest.fixture(scope="module")
+def built():
+    if why := reach.missing():
+        pytest.skip(why)
+    bed = Bed()
+    bed.cafe = bed.network.site("cafe")
+    yield bed
+    bed.close()
+
+
+@pytest.fixture
+def bed(built):
+    yield built
+    built.reset()
+
+
+@pytest.fixture
+def hub(bed, cast):
+    def start(*options):
+        with bed.hub_host:
+            return cast("serve", "--listen", f"{bed.hub_host.address}:{HUB_PORT}", *options).url()
+    return start
+
+
+@pytest.fixture
+def calling(bed, hub, cast):
+    """alice's clock in a call with bob, whose browser is on the hub's page: what notes the pictures that he sees."""
+    def call(*options):
+        url = hub()
+        page = HubPage(bed.browser("chromium", bed.bob), url, "bob")
+        page.join()
+        with bed.alice:
+            alice = cast("test", "--to", "bob", "--server", url, "--name", "alice", "--no-window", *CLOCK, *options)
+        page.accept()
+        page.wait(state="call").wait_tiles(1).wait_moving()
+        return alice, seen(page, TILE)
+    return call
+
+
+def seen(page, video="video"):
+    """Notes of the pictures from here on."""
+    notes = Recorder(page, video)
+    notes.wait_moving_after(notes.mark())
+    return notes
+
+
+@pytest.mark.feature("S0.48", "S3.49")
+def test_a_call_goes_on_over_another_network(bed, calling):
+    """Cable to Wi-Fi: the interface is replaced, with another address behind another NAT."""
+    _, notes = calling(*option(bed.turn().url("stun")))
+    moved = notes.mark()
+    bed.move(bed.alice, bed.cafe)
+    notes.wait_moving_after(moved + 0.5)
+    assert notes.longest_gap(moved) <= 2
+
+
+@pytest.mark.feature("S0.48", "S1.5")
+def test_a_call_outlives_the_relay_that_carried_it(bed, calling):
+    """coturn is killed and started again; it knows of no allocation."""
+    turn = bed.turn()
+    bed.nats("symmetric", "symmetric")
+    _, notes = calling(*option(turn.url()))
+    killed = notes.mark()
+    turn.kill()
+    time.sleep(1)
+    turn.start()
+    notes.wait_moving_after(killed + 1, timeout=30)
+
+
+@pytest.mark.feature("S0.48", "S1.5")
+@pytest.mark.parametrize("kind,url", [("port-restricted", lambda turn: turn.url("stun")), ("symmetric", lambda turn: turn.url())],
+                         ids=["direct", "relayed"])
+def test_a_nat_that_forgets_costs_a_moment(bed, calling, kind, url):
+    """Both routers lose all they know; a symmetric one maps to other ports from then on."""
+    bed.nats(kind, kind)
+    _, notes = calling(*option(url(bed.turn())))
+    forgotten = notes.mark()
+    bed.home.forget()
+    bed.office.forget()
+    notes.wait_moving_after(forgotten + 0.5, timeout=30)
+
+
+def test_a_laptop_that_sleeps_and_wakes_is_in_its_call_again(bed, calling):
+    """Longer than the other side calls a moment."""
+    alice, notes = calling(*option(bed.turn().url("stun")))
+    asleep = notes.mark()
+    alice.process.send_signal(signal.SIGSTOP)
+    time.sleep(7)
+    alice.process.send_signal(signal.SIGCONT)
+    notes.wait_moving_after(asleep + 7)
+
+
+@pytest.mark.feature("S0.30", "S0.31")
+def test_credentials_that_expire_end_no_call(bed, calling):
+    """The nonce is renewed, allocations are refreshed, and the user's time is over: what there is goes on."""
+    turn = bed.turn(secret=True, options=["--stale-nonce=2", "--max-allocate-lifetime=6"])
+    bed.nats("symmetric", "symmetric")
+    _, notes = calling(*option(turn.url(), *credentials(5)))
+    start = notes.mark()
+    notes.wait_moving_after(start + 10, timeout=15)
+    assert notes.longest_gap(start) < 1
+    assert turn.lines("refreshed") or turn.lines("REFRESH processed, success"), turn.log.read_text()[-3000:]
+
+
+@pytest.mark.feature("S0.48")
+def test_two_publications_to_one_port_are_kept_apart_and_one_moves(bed, hub, cast):
+    """Both go from one host to the one port of `rtcast serve`; then the host goes to another network."""
+    url = hub("--ice-server", bed.turn().url("stun"))
+    with bed.alice:
+        for name, pattern in (("one", "clock"), ("two", "bars")):
+            each = cast("test", *CLOCK[2:], "--pattern", pattern, "--to", f"{url}whip/{name}")
+            each.wait_event("peer", where=lambda e: e["state"] == "published")
+    bars = Page(bed.browser("chromium", bed.bob), f"{url}watch?stream=two").wait_live()
+    white, black = bars.picture()[60, [40, 600]].mean(axis=1)
+    assert white > 230 and black < 25
+    page = Page(bed.browser("chromium", bed.bob), f"{url}watch?stream=one").wait_live()
+    assert_moving(page)
+    notes = seen(page)
+    moved = notes.mark()
+    bed.move(bed.alice, bed.cafe)
+    notes.wait_moving_after(moved + 0.5)
+    assert notes.longest_gap(moved) <= 2
