@@ -53,6 +53,9 @@ public actor Watching {
     options.videoDecoders = codecs.videoDecoders
     options.audioDecoder = codecs.audioDecoder
     options.connectTimeout = configuration.connectionTimeout
+    options.iceServers = configuration.iceServers
+    options.iceTransportPolicy = configuration.iceTransportPolicy
+    options.ownsPort = true
     (self.peers, self.options) = (peers, options)
     (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(1_024))
   }
