@@ -129,6 +129,11 @@ struct MacroblockMap {
     for index in active.indices { active[index] = 1 }
   }
 
+  /// Makes nothing active.
+  mutating func selectNone() {
+    for index in active.indices { active[index] = 0 }
+  }
+
   /// Makes the changed macroblocks active and no others.
   mutating func selectChanged() {
     for index in active.indices { active[index] = quality[index] == Self.changed ? 1 : 0 }

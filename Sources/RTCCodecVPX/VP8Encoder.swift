@@ -34,6 +34,9 @@ package final class VP8Encoder: VideoEncoder {
   private var movingQuality = 63
   /// When changes were coded last, large or small.
   private var lastChange: Timestamp?
+  /// When the newest frame was made, unless it repeats the one before: some receivers show a frame only when the next
+  /// begins (aiortc).
+  private var unfollowed: Timestamp?
 
   /// A change of more macroblocks than this counts as large: a movement or a new picture, not typing.
   private static let largeChange = 400
@@ -118,20 +121,23 @@ package final class VP8Encoder: VideoEncoder {
     } else if let lastChange, !isAtRest(now), map.quality.contains(where: { $0 > limits.finest }) {
       return lastChange + Self.restTime  // what changes now may rest then
     } else {
-      return nil
+      return unfollowed.map { max(now, $0 + Self.restTime) }
     }
     let affordable = max(current.time(of: bytes, now: now), leftOut.count > 0 ? now : heldUntil)
     return max(affordable, lastAttempt.map { $0 + Self.refinementInterval } ?? now)
   }
 
-  /// Improves a part of the picture, or codes changes that were left out; nil when nothing can be done yet.
+  /// Improves a part of the picture, or codes changes that were left out, or repeats the picture once when nothing is left
+  /// to improve; nil when nothing can be done yet.
   package func refine(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
     budget.refill(now: now)
     lastAttempt = now
     if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
     if map.extent(above: 63).count > 0 { return try encodeChanges(captureTime: now, now: now) }
     map.chooseRefinable(allRests: isAtRest(now))
-    guard let stage = refinementStage() else { return try correctColours(now: now) }
+    guard let stage = refinementStage() else {
+      return map.hasTinted ? try correctColours(now: now) : try repeatPicture(now: now)
+    }
     guard budget.credit >= min(stage.bytes, passBytes) * 0.99 else { return nil }
     let allowed = max(passBytes, min(budget.credit / 2, stage.bytes))
     var predicted = 0.0
@@ -146,10 +152,20 @@ package final class VP8Encoder: VideoEncoder {
 
   /// Plain grounds show a colour that is off by two or three levels, which letters hide; so they alone are coded finer.
   private func correctColours(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
-    guard map.hasTinted, budget.credit >= 1200 * 0.99 else { return nil }
+    guard budget.credit >= 1200 * 0.99 else { return nil }
     let weight = map.selectTinted(most: Self.refinementPass)
     let predicted = model.refinementBytes(weight: weight, from: UInt8(limits.finest), to: limits.plain)
     return try code(.refinement, quantizer: limits.plain, predicted: predicted, captureTime: now, now: now)
+  }
+
+  /// A frame in which nothing is coded, some 60 bytes, behind the last one before a rest.
+  private func repeatPicture(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
+    guard let unfollowed, now >= unfollowed + Self.restTime else { return nil }
+    map.selectNone()
+    let output = try codePlanes(quantizer: limits.finest, keyFrame: false, filter: .off)
+    budget.spend(output.data.count)
+    self.unfollowed = nil
+    return frame(output, captureTime: now, now: now)
   }
 
   // MARK: - Choosing
@@ -290,6 +306,11 @@ package final class VP8Encoder: VideoEncoder {
     learn(kind, quantizer: quantizer, bytes: output.data.count, predicted: predicted)
     needsKeyFrame = false
     if kind == .refinement || kind == .key { lastAttempt = now }
+    unfollowed = now
+    return frame(output, captureTime: captureTime, now: now)
+  }
+
+  private func frame(_ output: VP8Context.Output, captureTime: Timestamp, now: Timestamp) -> EncodedFrame {
     defer { frameCount += 1 }
     return EncodedFrame(
       codec: codec, data: output.data, isKeyFrame: output.isKeyFrame, size: settings.size, captureTime: captureTime,

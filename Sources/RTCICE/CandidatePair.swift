@@ -1,16 +1,20 @@
 import RTCPrimitives
 
+/// RFC 8445 §6.1.2.6. No pair is ever frozen: there is one component, and `Checklist.nextToCheck` sees to it that no sort of
+/// pairs holds up another.
+package enum CandidatePairState: Hashable, Sendable {
+  /// It is to be checked when its turn comes, or if it is ever needed.
+  case waiting
+  /// A check is under way.
+  case inProgress
+  /// A check was answered.
+  case succeeded
+  /// No check was answered, or one was refused.
+  case failed
+}
+
 /// A local and a remote candidate (RFC 8445 §6.1.2), with what came of checking them.
 struct CandidatePair {
-  /// RFC 8445 §6.1.2.6.
-  enum State: Hashable {
-    case frozen
-    case waiting
-    case inProgress
-    case succeeded
-    case failed
-  }
-
   enum Nomination: Hashable {
     case none
     /// Controlled: USE-CANDIDATE came before our own check succeeded.
@@ -25,18 +29,23 @@ struct CandidatePair {
   /// With the scopes that the socket needs.
   let route: Route
   var priority: UInt64 = 0
-  var state: State = .frozen
+  var state = CandidatePairState.waiting
   var nomination: Nomination = .none
+  /// When it was last checked.
+  var checkedAt = Timestamp(nanoseconds: .min)
   /// When an authentic request or response last came this way.
   var heardAt = Timestamp(nanoseconds: .min)
-  /// From the first answered check that was sent once.
+  /// From the latest answered check that was sent once.
   var roundTripTime: TimeDelta?
+  /// Checks sent, repetitions included.
+  var requestsSent = 0
+  /// Success responses.
+  var responsesReceived = 0
 
   var isBetweenHosts: Bool { local.kind == .host && remote.kind != .serverReflexive && remote.kind != .relayed }
 
-  func hasFoundation(of other: CandidatePair) -> Bool {
-    local.foundation == other.local.foundation && remote.foundation == other.remote.foundation
-  }
+  /// What sort of way it is.
+  var kind: CandidatePairKind { CandidatePairKind(local: local, remote: remote) }
 
   /// RFC 8445 §6.1.2.3.
   static func priority(local: UInt32, remote: UInt32, role: ICERole) -> UInt64 {

@@ -1,19 +1,36 @@
 import RTCPrimitives
 
 /// The pairs of one session, highest priority first, and the queue of triggered checks (RFC 8445 §6.1.2, §6.1.4.1).
+///
+/// Ordinary checks go by turns between the sorts of pairs, so that a relay or a family is not starved by hundreds of host
+/// pairs; within a sort first to candidates that were tried least, then by priority. Pairs beyond the limit wait in a
+/// reserve and take the places of those that were checked longest ago.
 struct Checklist {
   enum Insertion {
     case added(Int)
     case known(Int)
-    case full
+    /// It waits in the reserve, or there was no room at all.
+    case full(isKept: Bool)
+  }
+
+  /// What to check next.
+  enum Choice: Hashable {
+    case pair(Int)
+    case reserved(Int)
   }
 
   private(set) var pairs: [CandidatePair] = []
   private var triggered: [Int] = []
+  private var reserve: [CandidatePair] = []
   private var nextID = 0
   private let limit: Int
+  private let reserveLimit: Int
+  private var turns = CheckTurns()
 
-  init(limit: Int) { self.limit = limit }
+  init(limit: Int, reserve: Int) {
+    self.limit = limit
+    reserveLimit = reserve
+  }
 
   subscript(index: Int) -> CandidatePair {
     get { pairs[index] }
@@ -31,7 +48,7 @@ struct Checklist {
 
   /// Nothing is left to try: each pair works or does not.
   var isExhausted: Bool {
-    triggered.isEmpty
+    triggered.isEmpty && reserve.isEmpty
       && pairs.allSatisfy { $0.state == .failed || $0.state == .succeeded && $0.nomination != .underWay }
   }
 
@@ -41,9 +58,19 @@ struct Checklist {
   /// Checks under way or about to be, for the retransmission time (RFC 8445 §14.3).
   var activeCount: Int { pairs.count { $0.state == .waiting || $0.state == .inProgress } }
 
+  /// The pairs so far by sort, those in the reserve included.
+  var counts: [CandidatePairKind: Int] {
+    (pairs + reserve).reduce(into: [:]) { $0[$1.kind, default: 0] += 1 }
+  }
+
+  // MARK: - Pairs
+
   /// Adds a pair in the order of priorities. A pair of the same route is not added again, but takes the better knowledge
-  /// of its remote candidate. When the list is full, the least useful pair gives way to a better one.
-  mutating func insert(local: ICECandidate, remote: ICECandidate, route: Route, role: ICERole) -> Insertion {
+  /// of its remote candidate.
+  /// - Parameter isLearned: the remote peer uses it, so that one of which nothing is known gives way.
+  mutating func insert(
+    local: ICECandidate, remote: ICECandidate, route: Route, role: ICERole, isLearned: Bool = false
+  ) -> Insertion {
     if let index = index(route: route) {
       guard pairs[index].remote.kind == .peerReflexive, remote.kind != .peerReflexive else { return .known(index) }
       pairs[index].remote = remote
@@ -51,20 +78,60 @@ struct Checklist {
       reprioritize(role: role)
       return .known(self.index(id: id)!)
     }
+    let key = route.key
+    if let known = reserve.firstIndex(where: { $0.route.key == key }) {
+      return isLearned ? .added(admit(known)!) : .full(isKept: true)
+    }
     var pair = CandidatePair(id: nextID, local: local, remote: remote, route: route)
     pair.priority = CandidatePair.priority(local: local.priority, remote: remote.priority, role: role)
-    if pairs.count >= limit {
-      guard let victim = leastUseful(below: pair.priority) else { return .full }
-      let id = pairs.remove(at: victim).id
-      triggered.removeAll { $0 == id }
-    }
-    if !pairs.contains(where: { $0.hasFoundation(of: pair) && $0.state != .succeeded && $0.state != .failed }) {
-      pair.state = .waiting
-    }
     nextID += 1
+    guard pairs.count < limit || makeRoom(isLearned: isLearned) else {
+      guard reserve.count < reserveLimit else { return .full(isKept: false) }
+      reserve.append(pair)
+      return .full(isKept: true)
+    }
+    return .added(place(pair))
+  }
+
+  private mutating func place(_ pair: CandidatePair) -> Int {
     let position = pairs.firstIndex { $0.priority < pair.priority } ?? pairs.count
     pairs.insert(pair, at: position)
-    return .added(position)
+    return position
+  }
+
+  /// Takes a failed pair out, or for a pair that the remote peer uses one that waits.
+  private mutating func makeRoom(isLearned: Bool) -> Bool {
+    if let failed = pairs.lastIndex(where: { $0.state == .failed }) {
+      _ = removePair(failed)
+      return true
+    }
+    guard isLearned, let waiting = pairs.lastIndex(where: { $0.state == .waiting && !triggered.contains($0.id) }) else {
+      return false
+    }
+    keep(removePair(waiting))
+    return true
+  }
+
+  private mutating func keep(_ pair: CandidatePair) {
+    guard reserve.count < reserveLimit else { return }
+    var pair = pair
+    pair.state = .waiting
+    pair.nomination = .none
+    reserve.append(pair)
+  }
+
+  private mutating func removePair(_ index: Int) -> CandidatePair {
+    let pair = pairs.remove(at: index)
+    triggered.removeAll { $0 == pair.id }
+    return pair
+  }
+
+  /// Takes the pairs out that `isGone`, those in the reserve too.
+  mutating func removeAll(where isGone: (CandidatePair) -> Bool) {
+    let gone = Set(pairs.filter(isGone).map(\.id))
+    pairs.removeAll { gone.contains($0.id) }
+    triggered.removeAll { gone.contains($0) }
+    reserve.removeAll(where: isGone)
   }
 
   /// Works out priorities anew and sorts, after a change of role.
@@ -73,8 +140,14 @@ struct Checklist {
       pairs[i].priority = CandidatePair.priority(
         local: pairs[i].local.priority, remote: pairs[i].remote.priority, role: role)
     }
+    for i in reserve.indices {
+      reserve[i].priority = CandidatePair.priority(
+        local: reserve[i].local.priority, remote: reserve[i].remote.priority, role: role)
+    }
     pairs.sort { ($0.priority, $1.id) > ($1.priority, $0.id) }
   }
+
+  // MARK: - Checks
 
   /// Puts a pair into the triggered-check queue (RFC 8445 §7.3.1.4), ahead of the others when `first`.
   mutating func trigger(_ index: Int, first: Bool = false) {
@@ -84,31 +157,54 @@ struct Checklist {
     triggered.insert(id, at: first ? 0 : triggered.count)
   }
 
-  /// The pair to check next (RFC 8445 §6.1.4.2): triggered ones, then waiting ones, then a frozen one whose
-  /// foundation is not being checked.
-  /// - Parameter triggeredOnly: once a pair is selected, the rest of the list rests.
-  func nextToCheck(triggeredOnly: Bool) -> Int? {
-    if let id = triggered.first { return index(id: id) }
-    guard !triggeredOnly else { return nil }
-    if let index = pairs.firstIndex(where: { $0.state == .waiting }) { return index }
-    return pairs.indices.first { i in
-      pairs[i].state == .frozen && !pairs.contains { $0.state == .inProgress && $0.hasFoundation(of: pairs[i]) }
+  /// What to check next (RFC 8445 §6.1.4.2): triggered pairs, then waiting ones.
+  /// - Parameter floor: once a pair is selected, only better ones are still tried.
+  func nextToCheck(above floor: UInt64?) -> Choice? {
+    if let id = triggered.first { return index(id: id).map { .pair($0) } }
+    var best: (choice: Choice, turn: CheckTurns.Turn)?
+    func consider(_ pair: CandidatePair, _ choice: Choice) {
+      if let floor, pair.priority <= floor { return }
+      let turn = turns.turn(of: pair)
+      if best.map({ turn < $0.turn }) ?? true { best = (choice, turn) }
     }
+    for (index, pair) in pairs.enumerated() where pair.state == .waiting { consider(pair, .pair(index)) }
+    for (index, pair) in reserve.enumerated() { consider(pair, .reserved(index)) }
+    return best?.choice
+  }
+
+  /// How the pair that is chosen is to be paced.
+  func isBetweenHosts(_ choice: Choice) -> Bool {
+    switch choice {
+    case .pair(let index): pairs[index].isBetweenHosts
+    case .reserved(let index): reserve[index].isBetweenHosts
+    }
+  }
+
+  /// Gives a pair of the reserve a place: that of one which failed, which waits, or which was checked longest ago.
+  /// - Returns: where it is; nil when all places are taken by pairs that work.
+  mutating func admit(_ index: Int) -> Int? {
+    let pair = reserve.remove(at: index)
+    if pairs.count >= limit, !makeRoom(isLearned: true) {
+      let tried = pairs.indices.filter { pairs[$0].state == .inProgress && pairs[$0].nomination == .none }
+      guard let oldest = tried.min(by: { pairs[$0].checkedAt < pairs[$1].checkedAt }) else { return nil }
+      let old = removePair(oldest)
+      if old.requestsSent < CheckTurns.mostTries { keep(old) }
+    }
+    return place(pair)
   }
 
   /// The check of a pair goes out.
-  mutating func start(_ index: Int) {
+  mutating func start(_ index: Int, now: Timestamp) {
     let id = pairs[index].id
     triggered.removeAll { $0 == id }
     if pairs[index].state != .succeeded { pairs[index].state = .inProgress }
+    pairs[index].checkedAt = now
+    turns.take(pairs[index])
   }
 
-  /// A check succeeded: pairs of the same foundation are likely to work too (RFC 8445 §7.2.5.3.3).
   mutating func succeed(_ index: Int) {
     pairs[index].state = .succeeded
-    for i in pairs.indices where pairs[i].state == .frozen && pairs[i].hasFoundation(of: pairs[index]) {
-      pairs[i].state = .waiting
-    }
+    pairs[index].responsesReceived += 1
   }
 
   mutating func fail(_ index: Int) {
@@ -118,8 +214,21 @@ struct Checklist {
     pairs[index].nomination = .none
   }
 
-  private func leastUseful(below priority: UInt64) -> Int? {
-    if let failed = pairs.lastIndex(where: { $0.state == .failed }) { return failed }
-    return pairs.lastIndex { ($0.state == .frozen || $0.state == .waiting) && $0.priority < priority }
+  /// What was learned of the pairs except `spared` counts no longer: each is to be checked anew.
+  mutating func doubt(except spared: Int?) {
+    for i in pairs.indices where pairs[i].id != spared {
+      pairs[i].state = .waiting
+      pairs[i].nomination = .none
+    }
+  }
+
+  /// The same of one pair.
+  mutating func doubt(only id: Int) {
+    if let index = index(id: id) { pairs[index].state = .waiting }
+  }
+
+  /// Checks of these are given up; they are tried again if they are ever needed.
+  mutating func rest(below floor: UInt64) {
+    for i in pairs.indices where pairs[i].state == .inProgress && pairs[i].priority < floor { pairs[i].state = .waiting }
   }
 }

@@ -15,6 +15,9 @@ struct ConsentMonitor {
   }
 
   private static let probeInterval = TimeDelta.milliseconds(500)
+  /// The same while there is a reason to doubt the route, and how long a doubt lasts at least without an answer.
+  private static let doubtfulProbeInterval = TimeDelta.milliseconds(100)
+  private static let doubtTime = TimeDelta.milliseconds(300)
   /// An unanswered check must be this old before silence is believed.
   private static let probingTime = TimeDelta.milliseconds(2_500)
   private static let maximumOutstanding = 8
@@ -23,6 +26,7 @@ struct ConsentMonitor {
   private var consentedAt: Timestamp
   private var heardAt: Timestamp
   private var unansweredSince: Timestamp?
+  private var doubtedSince: Timestamp?
   private var nextCheckAt: Timestamp
   private var outstanding: [(id: STUNTransactionID, sentAt: Timestamp)] = []
   /// Smoothed as in RFC 6298 §2.
@@ -44,6 +48,7 @@ struct ConsentMonitor {
   var deadline: Timestamp {
     var time = min(nextCheckAt, consentedAt + configuration.consentLifetime)
     if let silentAt, silentAt > lastLookedAt { time = min(time, silentAt) }
+    if let doubtfulAt, doubtfulAt > lastLookedAt { time = min(time, doubtfulAt) }
     return time
   }
   private var lastLookedAt = Timestamp(nanoseconds: .min)
@@ -61,7 +66,8 @@ struct ConsentMonitor {
     outstanding.append((id, now))
     unansweredSince = unansweredSince ?? now
     // A slow path is given time to answer.
-    nextCheckAt = now + max(Self.probeInterval, (roundTripTime ?? .zero) * 2)
+    let interval = doubtedSince == nil ? Self.probeInterval : Self.doubtfulProbeInterval
+    nextCheckAt = now + max(interval, (roundTripTime ?? .zero) * 2)
   }
 
   func awaits(_ id: STUNTransactionID) -> Bool { outstanding.contains { $0.id == id } }
@@ -72,6 +78,7 @@ struct ConsentMonitor {
     addRoundTrip(now - check.sentAt)
     outstanding.removeAll(keepingCapacity: true)
     unansweredSince = nil
+    doubtedSince = nil
     consentedAt = now
     heardAt = max(heardAt, now)
     scheduleCheck(now: now, random: &random)
@@ -79,6 +86,34 @@ struct ConsentMonitor {
 
   /// Something authenticated came from the peer.
   mutating func heard(at time: Timestamp) { heardAt = max(heardAt, time) }
+
+  /// Nothing was heard since `time`.
+  func hasHeardNothing(since time: Timestamp) -> Bool { heardAt < time }
+
+  /// The peer has shown another way, perhaps because this one is gone: it is asked at once.
+  mutating func doubt(now: Timestamp) {
+    guard doubtedSince == nil else { return }
+    doubtedSince = now
+    nextCheckAt = now
+  }
+
+  /// Since when the doubt is unanswered for long enough to act on it; nil while there is none.
+  func doubted(at now: Timestamp) -> Timestamp? {
+    guard let doubtfulAt, doubtfulAt <= now, let doubtedSince, heardAt <= doubtedSince else { return nil }
+    return doubtedSince
+  }
+
+  private var doubtfulAt: Timestamp? {
+    doubtedSince.map { $0 + max(Self.doubtTime, (roundTripTime ?? .zero) * 3) }
+  }
+
+  /// The system refuses to send this way: what could only be guessed from silence is known.
+  mutating func refused(now: Timestamp) {
+    guard !isSilent(at: now) else { return }
+    heardAt = min(heardAt, now - configuration.disconnectedAfter)
+    unansweredSince = min(unansweredSince ?? now, now - Self.probingTime)
+    nextCheckAt = min(nextCheckAt, now + Self.probeInterval)
+  }
 
   private var silentAt: Timestamp? {
     guard let unansweredSince else { return nil }

@@ -18,16 +18,30 @@ extension ICEAgent {
   /// RFC 8445 §6.1.2.2. Reflexive local candidates are checked from their bases, which are candidates themselves.
   mutating func formPair(_ local: ICECandidate, _ remote: ICECandidate) {
     let (here, there) = (local.address.ip, remote.address.ip)
-    guard local.kind == .host || local.kind == .relayed, here.isV4 == there.isV4,
-      here.isV4 || here.isLinkLocal == there.isLinkLocal, !here.isLoopback || there.isLoopback
+    guard isUsable(local), Self.canReach(local, remote), here.isV4 == there.isV4,
+      here.isV4 || here.isLinkLocal == there.isLinkLocal, here.isLoopback == there.isLoopback
     else { return }
     var target = remote.address
     if case .v6(_, _, let scope) = here, case .v6(let high, let low, _) = there, there.isLinkLocal {
       target.ip = .v6(high: high, low: low, scope: scope)
     }
-    let route = Route(local: local.address, remote: target)
-    if case .full = session.checklist.insert(local: local, remote: remote, route: route, role: role) {
+    let route = Route(local: local.address, remote: target, kind: local.carrier)
+    if case .full(isKept: false) = session.checklist.insert(local: local, remote: remote, route: route, role: role) {
       statistics.count(.limitReached)
+    }
+  }
+
+  /// A base that the policy allows.
+  private func isUsable(_ local: ICECandidate) -> Bool {
+    local.isBase && (configuration.transportPolicy == .all || local.kind == .relayed)
+  }
+
+  /// UDP to UDP; over TCP only along the connection that is open (RFC 6544 §6.2). A passive candidate waits to be connected to.
+  private static func canReach(_ local: ICECandidate, _ remote: ICECandidate) -> Bool {
+    switch local.tcpType {
+    case nil: remote.tcpType == nil
+    case .active: remote.tcpType == .passive && remote.address == local.relatedAddress
+    case .passive, .simultaneousOpen: false
     }
   }
 
@@ -48,20 +62,70 @@ extension ICEAgent {
 
   private mutating func pair(on route: Route, priority: UInt32) -> Int? {
     if let index = session.checklist.index(route: route) { return index }
-    let key = route.key
-    let local =
-      localCandidates.first { $0.address.withoutScope == key.local && $0.kind == .host }
-      ?? ICECandidate(
-        address: route.local, priority: ICECandidate.priority(kind: .host, localPreference: 0), kind: .host,
-        foundation: ICECandidate.foundation(kind: .host, base: route.local.ip))
+    guard CandidatePolicy.refusal(of: route.remote, isLearned: true) == nil else { return nil }
     let remote =
-      session.remoteCandidates.first { $0.address.withoutScope == key.remote }
+      session.remoteCandidates.first { $0.address.withoutScope == route.key.remote && $0.tcpType == nil }
       ?? ICECandidate(
         address: route.remote, priority: priority, kind: .peerReflexive,
         foundation: "p\(route.remote.ip.withoutScope)")
-    switch session.checklist.insert(local: local, remote: remote, route: route, role: role) {
+    let insertion = session.checklist.insert(
+      local: base(of: route), remote: remote, route: route, role: role, isLearned: true)
+    switch insertion {
     case .added(let index), .known(let index): return index
     case .full: return nil
+    }
+  }
+
+  /// The candidate of ours by which something came: the relay's or the passive one of its carrier, the host candidate of its
+  /// address, or one that nobody was told of.
+  private func base(of route: Route) -> ICECandidate {
+    let local = route.key.local
+    let known = localCandidates.first { candidate in
+      switch route.kind {
+      case .udp: candidate.kind == .host && candidate.tcpType == nil && candidate.address.withoutScope == local
+      case .relay: candidate.kind == .relayed && candidate.carrier == route.kind
+      case .stream:
+        candidate.carrier == route.kind || candidate.tcpType == .passive && candidate.address.withoutScope == local
+      }
+    }
+    if let known { return known }
+    let isRelay = if case .relay = route.kind { true } else { false }
+    let kind: ICECandidateKind = isRelay ? .relayed : .host
+    var new = ICECandidate(
+      address: route.local, priority: ICECandidate.priority(kind: kind, localPreference: 0), kind: kind,
+      foundation: ICECandidate.foundation(kind: kind, base: route.local.ip), carrier: route.kind)
+    if case .stream = route.kind { new.tcpType = .passive }
+    return new
+  }
+
+  // MARK: - Candidates that go
+
+  /// These candidates of ours are gone.
+  mutating func drop(_ candidates: [ICECandidate], now: Timestamp) {
+    guard !candidates.isEmpty else { return }
+    session.checklist.removeAll { pair in candidates.contains { $0.isSame(as: pair.local) } }
+    losePath(now: now) { path in candidates.contains { $0.isBase && $0.isSame(as: path.local) } }
+  }
+
+  /// The pairs of these routes are gone.
+  mutating func dropPairs(now: Timestamp, where isGone: (Route) -> Bool) {
+    session.checklist.removeAll { isGone($0.route) }
+    losePath(now: now) { isGone($0.route) }
+  }
+
+  /// Where the path in use is gone, the best other pair that works takes its place; else everything is tried again.
+  private mutating func losePath(now: Timestamp, if isGone: (SelectedPath) -> Bool) {
+    session.transactions.removeAll { session.checklist.index(id: $0.pair) == nil }
+    guard let lost = path, isGone(lost) else { return }
+    path = nil
+    // A former session's path: the present one is looking for its own.
+    guard session.selectedPair != nil else { return }
+    if let best = session.checklist.bestValid {
+      select(best, now: now)
+    } else {
+      session.phase = .checking(since: now)
+      session.selectionLostAt = now
+      session.checklist.doubt(except: nil)
     }
   }
 
@@ -83,22 +147,29 @@ extension ICEAgent {
 
   // MARK: - Sending
 
+  /// Once a pair is selected and answers, only better ones are still tried.
+  private var floor: UInt64? {
+    guard state != .disconnected, let id = session.selectedPair, let index = session.checklist.index(id: id) else {
+      return nil
+    }
+    return session.checklist[index].priority
+  }
+
   /// When the next new check may go out; nil when there is none to send.
   var nextCheckTime: Timestamp? {
-    guard session.remote != nil, session.phase != .failed,
-      let index = session.checklist.nextToCheck(triggeredOnly: session.selectedPair != nil)
+    guard session.remote != nil, session.phase != .failed, let choice = session.checklist.nextToCheck(above: floor)
     else { return nil }
     guard lastCheckAt.nanoseconds != .min else { return .zero }
-    let pair = session.checklist[index]
-    return lastCheckAt + (pair.isBetweenHosts ? configuration.hostCheckInterval : configuration.checkInterval)
+    return lastCheckAt
+      + (session.checklist.isBetweenHosts(choice) ? configuration.hostCheckInterval : configuration.checkInterval)
   }
 
   /// Sends the next check when the pace allows it (RFC 8445 §6.1.4.2).
   mutating func sendDueCheck(now: Timestamp, into batch: inout DatagramBatch) {
     guard let time = nextCheckTime, time <= now, let remote = session.remote,
-      let index = session.checklist.nextToCheck(triggeredOnly: session.selectedPair != nil)
+      let index = takeNextCheck()
     else { return }
-    session.checklist.start(index)
+    session.checklist.start(index, now: now)
     lastCheckAt = now
     let pair = session.checklist[index]
     let active = Int64(session.checklist.activeCount)
@@ -113,7 +184,15 @@ extension ICEAgent {
       session.transactions.remove(at: session.transactions.firstIndex(where: \.isCancelled) ?? 0)
     }
     session.transactions.append(check)
-    send(check, on: pair, remote: remote, into: &batch)
+    send(check, on: index, remote: remote, now: now, into: &batch)
+  }
+
+  private mutating func takeNextCheck() -> Int? {
+    switch session.checklist.nextToCheck(above: floor) {
+    case .pair(let index): return index
+    case .reserved(let index): return session.checklist.admit(index)
+    case nil: return nil
+    }
   }
 
   /// Repeats checks whose answers are late and gives up those sent often enough (RFC 8489 §6.2.1).
@@ -137,14 +216,21 @@ extension ICEAgent {
       }
       session.transactions[i].advance(configuration, now: now)
       statistics.retransmissions += 1
-      send(check, on: session.checklist[index], remote: remote, into: &batch)
+      send(check, on: index, remote: remote, now: now, into: &batch)
       i += 1
     }
   }
 
+  /// An address that has never answered is sent so many requests and no more, however many ports somebody says it has.
   private mutating func send(
-    _ check: CheckTransaction, on pair: CandidatePair, remote: RemoteIdentity, into batch: inout DatagramBatch
+    _ check: CheckTransaction, on index: Int, remote: RemoteIdentity, now: Timestamp, into batch: inout DatagramBatch
   ) {
+    let pair = session.checklist[index]
+    guard session.mayAsk(pair.route.remote.ip, limit: configuration.maximumUnansweredRequests) else {
+      statistics.count(.limitReached)
+      return checkFailed(index, now: now)
+    }
+    session.checklist[index].requestsSent += 1
     statistics.requestsSent += 1
     let request = ICERequest(
       id: check.id, username: remote.username, role: check.role,
@@ -159,15 +245,19 @@ extension ICEAgent {
     let id = check.pair
     if check.transmissions == 1 { session.checklist[index].roundTripTime = now - check.sentAt }
     session.checklist[index].heardAt = now
+    let isNew = session.checklist[index].responsesReceived == 0
     session.checklist.succeed(index)
+    session.answered(session.checklist[index].route.remote.ip)
     session.cancelTransactions(of: id, sparingNomination: !check.nominates)
     if role == .controlled, session.checklist[index].nomination == .requested {
       session.checklist[index].nomination = .none
       acceptNomination(index, now: now)
     } else if role == .controlling, check.nominates {
+      let isWanted = session.checklist[index].nomination == .underWay
       session.checklist[index].nomination = .none
-      if session.selectedPair == nil || path?.consent.isSilent(at: now) == true { select(index, now: now) }
+      if isWanted || session.selectedPair == nil { select(index, now: now) }
     } else {
+      if isNew { doubtSelected(now: now) }
       evaluateNomination(now: now)
     }
   }

@@ -22,6 +22,10 @@ extension ICEAgent {
     _ request: STUNMessage, route: Route, now: Timestamp, into batch: inout DatagramBatch, events: inout [ICEEvent]
   ) {
     statistics.requestsReceived += 1
+    // Who wants to stay behind a relay says nothing elsewhere, not even no.
+    if configuration.transportPolicy == .relay {
+      guard case .relay = route.kind else { return statistics.count(.forbiddenRoute) }
+    }
     guard request.hasMessageIntegrity, let receiver = request.receiverFragment, let sender = request.senderFragment
     else {
       return refuse(request, .badRequest, .incompleteRequest, key: nil, route: route, into: &batch)
@@ -161,6 +165,7 @@ extension ICEAgent {
     if response.header.class == .success {
       statistics.consentResponsesReceived += 1
       self.path?.consent.answered(response.header.transactionID, now: now, random: &random)
+      session.confirmSelected()
     } else if response.errorCode == .roleConflict {
       yieldRole(of: stunRole, now: now, events: &events)
     }

@@ -15,6 +15,7 @@ package struct ICEAgent: ~Copyable {
   package internal(set) var selectedRoute: Route?
   /// The candidates of this side, in the order they were added; a restart keeps them.
   package internal(set) var localCandidates: [ICECandidate] = []
+  var localGathering = ICEGathering.complete
   /// Counters since the agent was made; a restart does not reset them.
   package internal(set) var statistics = ICEStatistics()
 
@@ -23,8 +24,12 @@ package struct ICEAgent: ~Copyable {
   var random: SeededGenerator
   var session: ICESession
   var path: SelectedPath?
-  /// The credentials before the restart: the peer may check the old path until it has a new one.
+  /// The latest credentials before the restart that the peer has used: it may check the old path until it has a new one.
   var former: LocalIdentity?
+  /// The peer's credentials before the restart.
+  package internal(set) var formerRemoteCredentials: ICECredentials?
+  /// The peer was known once: the roles are settled between us, and a restart keeps them (RFC 8445 §9).
+  var isRoleSettled = false
   var lastCheckAt = Timestamp(nanoseconds: .min)
   var deadlines = ICEDeadlines()
 
@@ -45,19 +50,40 @@ package struct ICEAgent: ~Copyable {
 
   // MARK: - Descriptions and candidates
 
-  /// Takes the role the description exchange gives, as after a rollback. Ignored once the peer's credentials are known.
+  /// Takes the role the description exchange gives, as after a rollback. Ignored once the peer's credentials are known, and
+  /// in restarts.
   package mutating func setRole(_ role: ICERole) {
-    guard session.remote == nil, role != self.role else { return }
+    guard !isRoleSettled, role != self.role else { return }
     self.role = role
     session.checklist.reprioritize(role: role)
   }
 
   /// Candidates of this agent, at any time; those of an address already known are ignored.
   package mutating func addLocalCandidates(_ candidates: [ICECandidate], now: Timestamp) {
-    for candidate in candidates where !localCandidates.contains(where: { $0.address == candidate.address }) {
+    for candidate in candidates where !localCandidates.contains(where: { $0.isSame(as: candidate) }) {
       localCandidates.append(candidate)
       for remote in session.remoteCandidates { formPair(candidate, remote) }
     }
+    rearm(now: now)
+  }
+
+  /// The candidates of this agent as they are now. New ones are paired and checked, also while another pair is selected. Those
+  /// that are gone take their pairs with them; if the selected one is among these, the best other pair that works takes its
+  /// place at once, and the peer is told by a check.
+  /// - Parameter isComplete: no more are being gathered, so that checking may fail when nothing is left to check.
+  package mutating func setLocalCandidates(_ candidates: [ICECandidate], isComplete: Bool, now: Timestamp) {
+    localGathering = isComplete ? .complete : .underWay
+    let gone = localCandidates.filter { old in !candidates.contains { $0.isSame(as: old) } }
+    localCandidates = localCandidates.compactMap { old in candidates.first { $0.isSame(as: old) } }
+    drop(gone, now: now)
+    addLocalCandidates(candidates, now: now)
+  }
+
+  /// The system refuses to send this way, or what carries it is gone: a connection of ICE-TCP was closed. The way counts as
+  /// silent at once, and others are tried.
+  package mutating func refuse(_ route: Route, now: Timestamp) {
+    if case .stream = route.kind { dropPairs(now: now) { $0.kind == route.kind } }
+    if path?.route.key == route.key { path?.consent.refused(now: now) }
     rearm(now: now)
   }
 
@@ -75,6 +101,7 @@ package struct ICEAgent: ~Copyable {
     }
     let remote = RemoteIdentity(credentials, local: session.local)
     session.remote = remote
+    isRoleSettled = true
     session.phase = .checking(since: now)
     let early = session.earlyChecks
     session.earlyChecks = []
@@ -93,18 +120,28 @@ package struct ICEAgent: ~Copyable {
   package mutating func addRemoteCandidate(
     _ candidate: ICECandidate, usernameFragment: String? = nil, now: Timestamp
   ) {
-    if let usernameFragment, let remote = session.remote, remote.credentials.usernameFragment != usernameFragment {
-      return statistics.count(.unusableCandidate)
+    if let usernameFragment {
+      let current = session.remote?.credentials.usernameFragment
+      let isFormer = current == nil && formerRemoteCredentials?.usernameFragment == usernameFragment
+      if isFormer || current != nil && current != usernameFragment { return statistics.count(.unusableCandidate) }
     }
-    guard candidate.isReachableInPrinciple else { return statistics.count(.unusableCandidate) }
-    guard session.phase != .failed, !session.remoteCandidates.contains(where: { $0.address == candidate.address })
+    // Who opens connections has no port where one could be opened to him (RFC 6544 §4.5).
+    if candidate.tcpType == .active { return }
+    guard CandidatePolicy.refusal(of: candidate.address) == nil else { return statistics.count(.unusableCandidate) }
+    guard session.phase != .failed, !session.remoteCandidates.contains(where: { $0.isSame(as: candidate) })
     else { return }
-    guard session.remoteCandidates.count < configuration.maximumRemoteCandidates else {
-      return statistics.count(.limitReached)
-    }
+    guard hasRoom(for: candidate) else { return statistics.count(.limitReached) }
     session.remoteCandidates.append(candidate)
     for local in localCandidates { formPair(local, candidate) }
     rearm(now: now)
+  }
+
+  /// When all places are taken, those whose pairs have all failed give way.
+  private mutating func hasRoom(for candidate: ICECandidate) -> Bool {
+    if session.remoteCandidates.count >= configuration.maximumRemoteCandidates { session.forgetFailedCandidates() }
+    let sameAddress = session.remoteCandidates.count { $0.address.ip == candidate.address.ip }
+    return session.remoteCandidates.count < configuration.maximumRemoteCandidates
+      && sameAddress < configuration.maximumCandidatesOfOneAddress
   }
 
   /// The peer says that it has no more candidates for this session (RFC 8838 §14). The agent that made the offer, whose
@@ -156,10 +193,16 @@ package struct ICEAgent: ~Copyable {
     settle(now: now, events: &events)
   }
 
-  /// Tells of authenticated traffic on the selected route (an SRTCP report, say), at most a few times a second: it keeps the
+  /// Tells of authenticated traffic (an SRTCP report, say), at most a few times a second: on the selected route it keeps the
   /// state from turning `disconnected`. Consent is another matter and needs answers to its own checks (RFC 7675 §5.1).
-  package mutating func noteAuthenticatedTraffic(at time: Timestamp) {
-    path?.consent.heard(at: time)
+  /// - Parameter route: the way it came; nil: the selected one. When it is another, the peer may have moved there.
+  package mutating func noteAuthenticatedTraffic(at time: Timestamp, on route: Route? = nil) {
+    if let route, let selected = path?.route, route.key != selected.key {
+      follow(route, now: time)
+      rearm(now: time)
+    } else {
+      path?.consent.heard(at: time)
+    }
     if state == .disconnected { deadlines[.report] = time }
   }
 
@@ -182,15 +225,28 @@ package struct ICEAgent: ~Copyable {
     return (session.checklist[index].local, session.checklist[index].remote)
   }
 
-  /// The number of pairs kept at this moment.
+  /// The number of pairs that are checked or were, at this moment.
   package var pairCount: Int { session.checklist.pairs.count }
+
+  /// The number of pairs of each sort in this session.
+  package var pairCounts: [CandidatePairKind: Int] { session.checklist.counts }
+
+  /// The candidates of the remote peer in this session, as signaled.
+  package var remoteCandidates: [ICECandidate] { session.remoteCandidates }
+
+  /// True after a `restart` until the peer's new credentials are there.
+  package var isAwaitingRestart: Bool { session.remote == nil && formerRemoteCredentials != nil }
 }
 
 // MARK: - Settling
 
 extension ICEAgent {
   private mutating func begin(_ new: ICESession) {
-    if new.local.fragment != session.local.fragment { former = session.local }
+    if let remote = session.remote {
+      formerRemoteCredentials = remote.credentials
+      // Credentials of a restart that the peer never answered are known to nobody.
+      if new.local.fragment != session.local.fragment { former = session.local }
+    }
     session = new
   }
 
@@ -204,6 +260,7 @@ extension ICEAgent {
     }
     let newState = stateNow(now)
     if newState != state {
+      if newState == .disconnected { tryOthers() }
       state = newState
       events.append(.stateChanged(newState))
     }
@@ -214,15 +271,17 @@ extension ICEAgent {
   /// that the peer never nominates is no hope any more when nothing was heard on it for the life of a consent; without this
   /// end media would go there for ever (RFC 7675 §5.1).
   private var checkingEnd: Timestamp? {
-    guard case .checking(let since) = session.phase, session.checklist.isExhausted else { return nil }
+    guard case .checking(let since) = session.phase else { return nil }
+    if let lostAt = session.selectionLostAt { return lostAt + configuration.consentLifetime }
+    guard session.checklist.isExhausted else { return nil }
     let end = since + patience
     return session.checklist.lastHeardOnValid.map { max(end, $0 + configuration.consentLifetime) } ?? end
   }
 
   private var patience: TimeDelta {
-    switch (role, session.remoteGathering) {
-    case (.controlling, .complete): configuration.completePatience
-    case (.controlling, .underWay), (.controlled, _): configuration.patience
+    switch (role, session.remoteGathering, localGathering) {
+    case (.controlling, .complete, .complete): configuration.completePatience
+    default: configuration.patience
     }
   }
 
@@ -235,6 +294,7 @@ extension ICEAgent {
     if let path { return path.consent.isSilent(at: now) ? .disconnected : .connected }
     switch session.phase {
     case .awaitingRemote: return .new
+    case .checking where session.selectionLostAt != nil: return .disconnected
     case .checking, .completed: return .checking
     case .failed: return .failed
     }

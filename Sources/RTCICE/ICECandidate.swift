@@ -13,7 +13,7 @@ extension ICECandidateKind {
   }
 }
 
-/// A UDP candidate for the one component (RTP and RTCP multiplexed), of either side.
+/// A candidate for the one component (RTP and RTCP multiplexed), of either side: for UDP, or for TCP (RFC 6544).
 package struct ICECandidate: Hashable, Sendable {
   /// The transport address that datagrams are sent to.
   package var address: SocketAddress
@@ -25,26 +25,42 @@ package struct ICECandidate: Hashable, Sendable {
   package var foundation: String
   /// The base of a reflexive candidate or the mapped address of a relayed one, for diagnostics.
   package var relatedAddress: SocketAddress?
+  /// What carries the datagrams of a candidate of ours on this machine; of no meaning for the remote peer's.
+  package var carrier: Route.Kind
+  /// Who opens the TCP connection (RFC 6544 §4.5); nil for UDP. A passive one of ours stands for all connections that the
+  /// remote peer opens to its address; an active one is a connection that is open, to `relatedAddress`.
+  package var tcpType: CandidateDescription.TCPType?
 
   /// Takes all values as they are; nothing is checked.
   package init(
     address: SocketAddress, priority: UInt32, kind: ICECandidateKind, foundation: String,
-    relatedAddress: SocketAddress? = nil
+    relatedAddress: SocketAddress? = nil, carrier: Route.Kind = .udp(port: 0),
+    tcpType: CandidateDescription.TCPType? = nil
   ) {
     self.address = address
     self.priority = priority
     self.kind = kind
     self.foundation = foundation
     self.relatedAddress = relatedAddress
+    self.carrier = carrier
+    self.tcpType = tcpType
   }
 
-  /// From a candidate attribute (RFC 8839 §5.1). Nil, and rightly ignored, when the candidate is not for UDP or not for
-  /// component 1, or when its address is a name (`.local` or FQDN).
+  /// From a candidate attribute (RFC 8839 §5.1). Nil, and rightly ignored, when the candidate is not for component 1, or
+  /// when its address is a name, which must be resolved first.
   package init?(_ text: CandidateDescription) {
-    guard text.component == 1, case .udp = text.transport, case .ip(let ip) = text.address else { return nil }
+    guard case .ip(let ip) = text.address else { return nil }
+    self.init(text, at: ip)
+  }
+
+  /// From a candidate attribute whose address was resolved. Nil when the candidate is not for component 1.
+  package init?(_ text: CandidateDescription, at ip: IPAddress) {
+    guard text.component == 1 else { return nil }
+    var tcpType: CandidateDescription.TCPType?
+    if case .tcp(let type) = text.transport { tcpType = type }
     self.init(
       address: SocketAddress(ip: ip, port: text.port), priority: text.priority, kind: text.kind,
-      foundation: text.foundation)
+      foundation: text.foundation, tcpType: tcpType)
   }
 
   /// Candidate priority (RFC 8445 §5.1.2.1) for component 1.
@@ -55,14 +71,13 @@ package struct ICECandidate: Hashable, Sendable {
   /// The local preference inside `priority`.
   var localPreference: UInt16 { UInt16(truncatingIfNeeded: priority >> 8) }
 
-  /// A datagram may be sent there: an address of one host with a port.
-  var isReachableInPrinciple: Bool {
-    guard address.port != 0, !address.ip.isUnspecified else { return false }
-    switch address.ip {
-    case .v4(let value): return value >> 28 < 0xE && value >> 24 != 0
-    case .v6(let high, _, _): return high >> 56 != 0xFF
-    }
+  /// Reached by the same means at the same place.
+  func isSame(as other: ICECandidate) -> Bool {
+    address == other.address && carrier == other.carrier && tcpType == other.tcpType
   }
+
+  /// Checks are sent from it: the others of ours are other views of such a one (RFC 8445 §6.1.2.2).
+  var isBase: Bool { kind == .host || kind == .relayed }
 }
 
 extension ICECandidate {
@@ -118,8 +133,16 @@ extension CandidateDescription {
   /// The attribute by which a candidate of ours is signalled.
   package init(_ candidate: ICECandidate) {
     self.init(
-      foundation: candidate.foundation, priority: candidate.priority, address: .ip(candidate.address.ip),
-      port: candidate.address.port, kind: candidate.kind)
+      foundation: candidate.foundation, transport: candidate.tcpType.map { .tcp($0) } ?? .udp,
+      priority: candidate.priority, address: .ip(candidate.address.ip.withoutScope), port: candidate.address.port,
+      kind: candidate.kind)
+    // RFC 8839 §5.1 wants one of all but host candidates; this one says that it is kept back.
+    let hidden = SocketAddress(
+      ip: candidate.address.ip.isV4 ? .v4(0) : .v6(high: 0, low: 0, scope: 0), port: 9)
+    if candidate.kind != .host {
+      let related = candidate.relatedAddress ?? hidden
+      self.related = Related(address: .ip(related.ip.withoutScope), port: related.port)
+    }
   }
 }
 

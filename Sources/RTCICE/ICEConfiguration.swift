@@ -32,10 +32,18 @@ package struct ICEConfiguration: Sendable {
   /// nothing is left to check: a check from an address that the remote peer does not know itself may be on its way. It comes
   /// within seconds or not at all.
   package var completePatience: TimeDelta = .seconds(5)
-  /// Pairs kept at most (RFC 8445 §6.1.2.5); more are dropped, lowest priority first.
+  /// Which candidates of ours are used.
+  package var transportPolicy = ICETransportPolicy.all
+  /// Pairs that are checked at a time at most (RFC 8445 §6.1.2.5).
   package var maximumPairs = 100
+  /// Further pairs that wait for a place among those.
+  package var maximumReservedPairs = 1_000
   /// Remote candidates kept at most, signalled and peer-reflexive.
   package var maximumRemoteCandidates = 50
+  /// Of those, at most so many of one IP address: relays and NATs have several, and nobody has a port scan done for him.
+  package var maximumCandidatesOfOneAddress = 16
+  /// Requests, repetitions included, that one IP address is sent without an answer, of one session.
+  package var maximumUnansweredRequests = 500
   /// Checks remembered at most from a peer whose description has not come yet.
   package var maximumEarlyChecks = 16
 
@@ -95,10 +103,12 @@ package enum ICEDropReason: Int, CaseIterable, Sendable {
   case unknownTransaction
   /// A response that came another way than its request went.
   case asymmetricResponse
-  /// A remote candidate of an impossible address, or of another username fragment.
+  /// A remote candidate that `CandidatePolicy` forbids, or of another username fragment.
   case unusableCandidate
   /// A candidate, pair or early check beyond the limits.
   case limitReached
+  /// A request that came another way than by a relay, where only relays may be used.
+  case forbiddenRoute
 }
 
 /// Counters since the agent was made.
@@ -121,7 +131,7 @@ package struct ICEStatistics: Sendable {
   package internal(set) var consentResponsesReceived = 0
   /// ICE restarts begun on this side.
   package internal(set) var restarts = 0
-  private var drops = InlineArray<11, Int>(repeating: 0)
+  private var drops = InlineArray<12, Int>(repeating: 0)
 
   /// How often something was dropped for `reason`.
   package func drops(_ reason: ICEDropReason) -> Int { drops[reason.rawValue] }

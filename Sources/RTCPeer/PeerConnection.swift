@@ -36,6 +36,13 @@ public actor PeerConnection {
     public var videoDecoders: [VideoCodec: VideoDecoderFactory] = [:]
     /// What makes a decoder of the remote peer's sound; nil: it can be handed on and recorded, but not heard.
     public var audioDecoder: AudioDecoderFactory?
+    /// STUN and TURN servers, beside the loop's.
+    public var iceServers: [ICEServer] = []
+    /// Which candidates are offered and used.
+    public var iceTransportPolicy = ICETransportPolicy.all
+    /// A UDP port of its own: needed where we are the client, as two connections to one server's port could not be told
+    /// apart.
+    public var ownsPort = false
     /// Time from the first description to a finished handshake; then the connection ends by itself.
     public var connectTimeout = TimeDelta.seconds(15)
 
@@ -205,6 +212,9 @@ public actor PeerConnection {
     case .audioTargetBitrateChanged(let rate, let id):
       bitrateChanged(rate, of: id)
       continuation.yield(.audioTargetBitrateChanged(rate, id))
+    case .localCandidateGathered(let candidate): continuation.yield(.localCandidate(candidate))
+    case .connectivityChanged(let connectivity): continuation.yield(.connectivityChanged(connectivity))
+    case .candidateNameNeedsResolving(let name): _ = try? perform(.resolvedCandidate(name, nil))
     case .usernameFragmentAdded: break  // the table's
     }
   }

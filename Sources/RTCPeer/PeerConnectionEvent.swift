@@ -9,6 +9,10 @@ public enum PeerConnectionEvent: Sendable {
   case signalingStateChanged(SignalingState)
   /// An offer is due. Comes once until the next agreement; `PerfectNegotiation` sees to it by itself.
   case negotiationNeeded
+  /// A candidate of ours that no description has had; the empty one comes behind the last.
+  case localCandidate(ICECandidateInit)
+  /// How the way to the remote peer is: unless it is good, an ICE restart may help.
+  case connectivityChanged(Connectivity)
   /// The remote peer sends a track, or is about to: set its receiver, or show it.
   case trackAdded(RemoteTrack)
   /// It sends it no longer; the track has ended.

@@ -10,6 +10,14 @@ public final class PeerLoop: Sendable {
   public struct Options: Sendable {
     /// UDP port for all peers; 0 picks a free one.
     public var port: UInt16 = 0
+    /// STUN and TURN servers for all peers.
+    public var iceServers: [ICEServer] = []
+    /// Which candidates are offered and used, of all peers.
+    public var iceTransportPolicy = ICETransportPolicy.all
+    /// UDP ports to choose a free one from; nil: any. Of no meaning where `port` is set.
+    public var portRange: ClosedRange<UInt16>?
+    /// Interfaces whose addresses are offered, by name; nil: all of them.
+    public var interfaces: InterfaceFilter?
     /// Offer loopback addresses even when the machine has others. For tests and for peers in the same namespace.
     public var includesLoopback = false
     /// At most this many peers at a time, unconnected ones included.

@@ -32,7 +32,7 @@ public struct DatagramBatch: ~Copyable {
   public var isEmpty: Bool { entries.isEmpty }
   /// The number of datagrams.
   public var count: Int { entries.count }
-  /// The sum of the datagrams' lengths.
+  /// The bytes of memory in use: the datagrams, and what is free in front of them.
   public var byteCount: Int { used }
 
   /// Appends one datagram of at most `capacity` bytes. `body` writes it and returns its length;
@@ -42,7 +42,7 @@ public struct DatagramBatch: ~Copyable {
   public mutating func append(
     to route: Route, capacity: Int = maximumDatagramSize, _ body: (inout MutableSpan<UInt8>) -> Int
   ) -> Int {
-    let start = used
+    let start = used + route.kind.headroom
     if storage.count - start < capacity { grow(for: start + capacity) }
     var count = 0
     do {
@@ -53,8 +53,18 @@ public struct DatagramBatch: ~Copyable {
     precondition(count >= 0 && count <= capacity, "DatagramBatch: the writer claims more bytes than it was given")
     guard count > 0 else { return 0 }
     entries.append(Entry(route: route, offset: start, count: count))
-    used += count
+    used = start + count
     return count
+  }
+
+  /// Puts `header` in front of a datagram whose route leaves room for it, and sends it another way. Datagrams that lay
+  /// next to each other do so with their headers.
+  public mutating func encapsulate(_ index: Int, header: UInt32, to route: Route) {
+    let entry = entries[index]
+    precondition(entry.route.kind.headroom == 4, "DatagramBatch: this datagram has no room for a header")
+    let start = entry.offset - 4
+    for byte in 0..<4 { storage[start + byte] = UInt8(truncatingIfNeeded: header >> UInt32(24 - 8 * byte)) }
+    entries[index] = Entry(route: route, offset: start, count: entry.count + 4)
   }
 
   /// Appends a copy of `bytes`.
@@ -84,7 +94,7 @@ public struct DatagramBatch: ~Copyable {
     for index in first..<entries.count {
       var entry = entries[index]
       guard !body(datagram(index), entry.route) else { continue }
-      let end = kept == 0 ? 0 : entries[kept - 1].offset + entries[kept - 1].count
+      let end = (kept == 0 ? 0 : entries[kept - 1].offset + entries[kept - 1].count) + entry.route.kind.headroom
       if entry.offset != end {
         for byte in 0..<entry.count { storage[end + byte] = storage[entry.offset + byte] }
         entry.offset = end

@@ -1,10 +1,19 @@
 /// The two ends of a datagram's way: which local address it leaves from (or came to), and the remote one; and what
 /// carries it on this machine.
 public struct Route: Hashable, Sendable, BitwiseCopyable {
-  /// What carries a datagram on this machine. Relays (RFC 8656) and streams (RFC 6544) would be further kinds.
+  /// What carries a datagram on this machine.
   public enum Kind: Hashable, Sendable, BitwiseCopyable {
-    /// A UDP port of the event loop, in the order they were added.
-    case udp(port: UInt8)
+    /// A UDP port of the event loop, by its number there.
+    case udp(port: UInt16)
+    /// An allocation at a TURN server (RFC 8656), by its number in the loop. The route's local address is the relayed one.
+    case relay(UInt16)
+    /// A TCP connection, by its number in the loop: to a remote peer (RFC 6544), or to a STUN or TURN server.
+    case stream(UInt16)
+
+    /// The bytes that a batch leaves free in front of each datagram, for what the way adds: the header of ChannelData
+    /// (RFC 8656 §12.4).
+    @inlinable
+    public var headroom: Int { if case .relay = self { 4 } else { 0 } }
   }
 
   /// The address on this machine.

@@ -1,23 +1,24 @@
 import RTCPrimitives
 
 /// Deliveries in order of time, first in first out within one moment (a binary heap).
-struct DeliveryQueue {
+struct DeliveryQueue<Delivery> {
   private struct Entry {
+    let time: Timestamp
     let serial: Int
-    let delivery: NetworkEmulator.Delivery
+    let delivery: Delivery
 
-    func isBefore(_ other: Entry) -> Bool {
-      (delivery.time, serial) < (other.delivery.time, other.serial)
-    }
+    func isBefore(_ other: Entry) -> Bool { (time, serial) < (other.time, other.serial) }
   }
 
   private var heap: [Entry] = []
   private var nextSerial = 0
 
-  var first: NetworkEmulator.Delivery? { heap.first?.delivery }
+  var first: Delivery? { heap.first?.delivery }
+  /// When `first` is due.
+  var firstTime: Timestamp? { heap.first?.time }
 
-  mutating func insert(_ delivery: NetworkEmulator.Delivery) {
-    heap.append(Entry(serial: nextSerial, delivery: delivery))
+  mutating func insert(_ delivery: Delivery, at time: Timestamp) {
+    heap.append(Entry(time: time, serial: nextSerial, delivery: delivery))
     nextSerial += 1
     var child = heap.count - 1
     while child > 0 {
@@ -28,7 +29,7 @@ struct DeliveryQueue {
     }
   }
 
-  mutating func removeFirst() -> NetworkEmulator.Delivery {
+  mutating func removeFirst() -> Delivery {
     heap.swapAt(0, heap.count - 1)
     let removed = heap.removeLast()
     var parent = 0

@@ -42,7 +42,7 @@ package struct NetworkEmulator {
 
   private var links: [NetworkLink]
   private var random: SeededGenerator
-  private var inFlight = DeliveryQueue()
+  private var inFlight = DeliveryQueue<Delivery>()
 
   /// Both directions alike.
   package init(seed: UInt64, conditions: NetworkConditions = NetworkConditions()) {
@@ -77,7 +77,7 @@ package struct NetworkEmulator {
     let copy = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
     let arrived = Route(local: route.remote, remote: route.local)
     for time in arrivals {
-      inFlight.insert(Delivery(time: time, direction: direction, route: arrived, bytes: copy))
+      inFlight.insert(Delivery(time: time, direction: direction, route: arrived, bytes: copy), at: time)
     }
   }
 
@@ -89,7 +89,7 @@ package struct NetworkEmulator {
   }
 
   /// When the next delivery is due.
-  package var nextDeadline: Timestamp? { inFlight.first?.time }
+  package var nextDeadline: Timestamp? { inFlight.firstTime }
 
   /// The next delivery due by `now`, in order of time and, within one moment, of sending.
   package mutating func nextDelivery(by now: Timestamp) -> Delivery? {

@@ -90,6 +90,21 @@ package final class PeerEnd {
     events.compactMap { if case .stateChanged(let state) = $0.event { ($0.time, state) } else { nil } }
   }
 
+  /// How the way to the other peer was, in order, with when that began.
+  package var connectivity: [(time: Timestamp, value: Connectivity)] {
+    events.compactMap { if case .connectivityChanged(let value) = $0.event { ($0.time, value) } else { nil } }
+  }
+
+  /// The candidates of its own that it told of one by one, in order.
+  package var gatheredCandidates: [ICECandidateInit] {
+    events.compactMap { if case .localCandidateGathered(let candidate) = $0.event { candidate } else { nil } }
+  }
+
+  /// The fragments it made, in order.
+  package var fragments: [String] {
+    results.compactMap { if case .success(.fragment(let text)) = $0 { text } else { nil } }
+  }
+
   /// When its sources were asked for key frames.
   package var keyFrameRequests: [Timestamp] {
     events.compactMap { if case .keyFrameRequested = $0.event { $0.time } else { nil } }

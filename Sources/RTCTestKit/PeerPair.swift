@@ -35,6 +35,8 @@ package final class PeerPair {
       .offerer: SocketAddress(ip: .v4(0x0A00_0001), port: 5_000),
       .answerer: SocketAddress(ip: .v4(0x0A00_0002), port: 6_000),
     ]
+    /// What carries the datagrams of an address, where that is not a UDP port.
+    package var carriers: [SocketAddress: Route.Kind] = [:]
     /// Changes a description on its way to the other side; named is the side that made it.
     package var rewrite: (Side, String) -> String = { _, description in description }
 
@@ -241,7 +243,9 @@ package final class PeerPair {
       let side: Side = delivery.direction == .aToB ? .answerer : .offerer
       guard self[side].isAlive, filter?(side.other, PacketKind(delivery.bytes.span)) ?? true else { continue }
       var bytes = delivery.bytes
-      step(side, .datagram(bytes.mutableSpan, delivery.route))
+      var route = delivery.route
+      route.kind = options.carriers[route.local] ?? route.kind
+      step(side, .datagram(bytes.mutableSpan, route))
     }
   }
 

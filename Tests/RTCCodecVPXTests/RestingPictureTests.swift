@@ -19,6 +19,27 @@ import Testing
     #expect(try loop.encode(changed: []) == nil)
   }
 
+  /// Some receivers show a frame only when the next begins.
+  @Test func `the last frame before a rest is followed by one small frame that changes no pixel`() throws {
+    let page = Page(size: size)
+    var loop = try Loop(VideoEncoderSettings(size: size, targetBitrate: .megabitsPerSecond(4)))
+    page.draw(into: loop.encoder.picture)
+    _ = try loop.encode(changed: nil)
+    var sizes: [Int] = []
+    var shown = try #require(loop.shown).lumaBytes()
+    var isUnchanged = false
+    while let due = loop.encoder.refinementTime(now: loop.now), sizes.count < 1_000 {
+      loop.now = max(due, loop.now + .milliseconds(1))
+      guard let frame = try loop.encoder.refine(now: loop.now) else { continue }
+      let next = try #require(try loop.decoder.decode(frame.data)).lumaBytes()
+      isUnchanged = next == shown
+      shown = next
+      sizes.append(frame.data.count)
+    }
+    #expect(sizes.count > 1 && isUnchanged)
+    #expect(try #require(sizes.last) < 100)
+  }
+
   @Test func `refinement keeps to the rate`() throws {
     let page = Page(size: size)
     var loop = try Loop(VideoEncoderSettings(size: size, targetBitrate: .kilobitsPerSecond(200)))

@@ -28,6 +28,8 @@ struct AgentPair: ~Copyable {
   var isBAlive = true
   /// B's port as A sees it: a NAT in front of B whose mapping changes with this. Old mappings are dead.
   var publicPortOfB: UInt16 = 5000
+  /// What carries the datagrams of an address, where that is not a UDP port.
+  var carriers: [SocketAddress: Route.Kind] = [:]
   private var batch = DatagramBatch(capacity: 16 * 1024)
 
   static let addressA = IPAddress("10.0.0.1")!
@@ -102,13 +104,16 @@ struct AgentPair: ~Copyable {
     switch delivery.direction {
     case .bToA:
       var route = delivery.route
-      route.remote.port = publicPortOfB
+      if route.remote.port == 5000 { route.remote.port = publicPortOfB }
+      route.kind = carriers[route.local] ?? route.kind
       a.agent.receive(bytes.span, route: route, now: now, into: &batch, events: &a.events)
       flush(.aToB)
     case .aToB:
-      guard isBAlive, delivery.route.local.port == publicPortOfB else { return }
       var route = delivery.route
-      route.local.port = 5000
+      let isMapped = route.local.port == publicPortOfB
+      guard isBAlive, isMapped || route.local.port != 5000 && route.local.port != 6000 else { return }
+      if isMapped { route.local.port = 5000 }
+      route.kind = carriers[route.local] ?? route.kind
       b.agent.receive(bytes.span, route: route, now: now, into: &batch, events: &b.events)
       flush(.bToA)
     }

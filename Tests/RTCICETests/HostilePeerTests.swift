@@ -88,7 +88,7 @@ import Testing
     var side = Side(role: .controlled, seed: 1)
     side.agent.addLocalCandidates(AgentPair.hosts(["10.0.0.1", "10.0.1.1", "10.0.2.1", "10.0.3.1"]), now: .zero)
     for i in 1...1_000 as ClosedRange<UInt32> {
-      let address = SocketAddress(ip: .v4(0x0B00_0000 + i), port: 7)
+      let address = SocketAddress(ip: .v4(0x0B00_0000 + i), port: 7_000)
       side.agent.addRemoteCandidate(
         ICECandidate(address: address, priority: i, kind: .host, foundation: "\(i)"), now: .zero)
     }

@@ -34,4 +34,24 @@ import Testing
     batch.append([7].span, to: route)
     #expect(batch.datagram(0)[0] == 7)
   }
+
+  @Test func `datagrams to a relay get their headers in place and stay one run`() {
+    let relay = Route(local: route.local, remote: route.remote, kind: .relay(3))
+    let server = Route(local: route.remote, remote: route.local)
+    var batch = DatagramBatch(capacity: 16)
+    for value in [UInt8(1), 2] { batch.append([value, value].span, to: relay) }
+    #expect(batch.entries.map(\.offset) == [4, 10])
+    for index in 0..<2 { batch.encapsulate(index, header: 0x4001_0002, to: server) }
+    #expect(batch.entries.map(\.offset) == [0, 6] && batch.entries.allSatisfy { $0.count == 6 && $0.route == server })
+    #expect([UInt8](copying: batch.datagram(1)) == [0x40, 1, 0, 2, 2, 2])
+  }
+
+  @Test func `the room for a header stays when datagrams are taken out`() {
+    let relay = Route(local: route.local, remote: route.remote, kind: .relay(0))
+    var batch = DatagramBatch(capacity: 64)
+    for value in [UInt8(1), 2, 3] { batch.append([value].span, to: relay) }
+    batch.remove(from: 0) { bytes, _ in bytes[0] == 1 }
+    #expect(batch.entries.map(\.offset) == [4, 9])
+    #expect([UInt8](copying: batch.datagram(1)) == [3])
+  }
 }

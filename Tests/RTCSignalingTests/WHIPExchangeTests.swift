@@ -1,3 +1,4 @@
+import RTCPrimitives
 import RTCSignaling
 import Testing
 
@@ -23,7 +24,7 @@ import Testing
     guard case .published(let publication) = step else { Issue.record("another outcome"); return }
     #expect(publication.resource.description == "https://sfu.example/session/7")
     #expect(publication.etag == "\"e\"")
-    #expect(publication.iceServers == [ICEServerLink(uri: "stun:s")])
+    #expect(publication.iceServers == [try ICEServer(parsing: ["stun:s"])])
     #expect(publication.authorization == "Bearer sesame")
   }
 

@@ -86,9 +86,38 @@ private struct ICEModel: ~Copyable {
     case 10: agent.setRole((reader.readUInt8() ?? 0) & 1 == 0 ? .controlling : .controlled)
     case 11: pass(.milliseconds(Int64(reader.readUInt8() ?? 1)))
     case 12: pass(.milliseconds(Int64(reader.readUInt8() ?? 1) * 100))
-    default: agent.noteAuthenticatedTraffic(at: now)
+    default: change(kind / 14, &reader)
     }
     check()
+  }
+
+  /// What happens to our own addresses, and traffic.
+  private mutating func change(_ kind: UInt8, _ reader: inout ByteReader) {
+    switch kind {
+    case 0...5: agent.noteAuthenticatedTraffic(at: now)
+    case 6...8: agent.noteAuthenticatedTraffic(at: now, on: takeRoute(&reader))
+    case 9...11:
+      var route = takeRoute(&reader)
+      if kind == 11 { route.kind = .stream(1) }
+      agent.refuse(route, now: now)
+    default:
+      // Any of the hosts, a relay, and connections over TCP.
+      let choice = reader.readUInt8() ?? 0
+      var candidates = Self.locals.indices.filter { choice >> UInt8($0) & 1 == 1 }.map {
+        Self.candidate(Self.locals[$0], .host, 900 - UInt32($0))
+      }
+      if choice & 0x10 != 0 {
+        var relay = Self.candidate(SocketAddress(ip: .v4(0x0C00_0001), port: 7_000), .relayed, 5)
+        relay.carrier = .relay(1)
+        candidates.append(relay)
+      }
+      if choice & 0x20 != 0 {
+        var passive = Self.candidate(Self.locals[0], .host, 400)
+        (passive.carrier, passive.tcpType) = (.stream(0), .passive)
+        candidates.append(passive)
+      }
+      agent.setLocalCandidates(candidates, isComplete: choice & 0x80 == 0, now: now)
+    }
   }
 
   mutating func describe(_ peer: Int, isLite: Bool) {
@@ -213,7 +242,7 @@ private struct ICEModel: ~Copyable {
       guard case .v6(let high, let low, _) = address.ip else { return address }
       return SocketAddress(ip: .v6(high: high, low: low, scope: 0), port: address.port)
     }
-    return Route(local: bare(route.local), remote: bare(route.remote))
+    return Route(local: bare(route.local), remote: bare(route.remote), kind: route.kind)
   }
 
   // MARK: Input
@@ -225,7 +254,10 @@ private struct ICEModel: ~Copyable {
 
   private func takeRoute(_ reader: inout ByteReader) -> Route {
     let choice = reader.readUInt8() ?? 0
-    return Route(local: Self.locals[Int(choice & 3)], remote: Self.remotes[Int(choice >> 2 & 7)])
+    let kind: [Route.Kind] = [.udp(port: 0), .relay(1), .stream(1)]
+    return Route(
+      local: Self.locals[Int(choice & 3)], remote: Self.remotes[Int(choice >> 2 & 7)],
+      kind: choice >> 5 < 6 ? kind[0] : kind[Int(choice >> 5) - 5])
   }
 
   /// At most 255 bytes, as many as the first one says.

@@ -20,10 +20,7 @@ struct LocalSection {
       kind: line.kind, proto: proto, formats: payloads.map { "\($0.payloadType.value)" })
     section.connection = "IN IP4 0.0.0.0"
     section.rtcp = "9 IN IP4 0.0.0.0"
-    section.transport.credentials = credentials
-    section.transport.iceOptions = ["trickle"]
-    section.transport.fingerprints = [CertificateFingerprint(algorithm: "sha-256", bytes: fingerprint)]
-    section.transport.setup = setup
+    section.transport = Self.transport(credentials, fingerprint, setup)
     section.mid = line.saysMid ? line.mid : nil
     section.direction = direction
     section.usesRTCPMux = true
@@ -48,12 +45,30 @@ struct LocalSection {
     }
   }
 
+  static func transport(_ credentials: ICECredentials, _ fingerprint: [UInt8], _ setup: SetupRole) -> TransportAttributes
+  {
+    var transport = TransportAttributes()
+    transport.credentials = credentials
+    transport.iceOptions = ["trickle"]
+    transport.fingerprints = [CertificateFingerprint(algorithm: "sha-256", bytes: fingerprint)]
+    transport.setup = setup
+    return transport
+  }
+
   /// A turned-off m-section; it repeats the formats because the grammar wants at least one.
-  static func rejected(_ line: MediaLine, proto: String, formats: [String]) -> MediaDescription {
+  /// - Parameter transport: in answers that of the others, with rtcp-mux: Chromium writes it there too, and aiortc takes no
+  ///   answer without.
+  static func rejected(
+    _ line: MediaLine, proto: String, formats: [String], transport: TransportAttributes? = nil
+  ) -> MediaDescription {
     var section = MediaDescription(kind: line.kind, port: 0, proto: proto, formats: formats)
     section.connection = "IN IP4 0.0.0.0"
     section.mid = line.saysMid ? line.mid : nil
     section.direction = .inactive
+    if let transport {
+      section.transport = transport
+      section.usesRTCPMux = MediaKind(line.kind) != nil
+    }
     return section
   }
 }

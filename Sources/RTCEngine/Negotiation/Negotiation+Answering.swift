@@ -97,32 +97,33 @@ extension Negotiation {
     let offer = taken.description
     let plan = AnswerPlan(offer: taken, before: before?.lines ?? [], negotiation: self)
     let agreed = try agreedTransport(offer, plan, before?.session.transport)
+    let setup: SetupRole = agreed.dtlsRole == .server ? .passive : .active
     var description = newDescription()
     for (index, line) in plan.lines.enumerated() {
       let section = offer.media[index]
       if line.use == .dataChannels {
         description.media.append(
-          dataChannelSection(
-            line, answering: section, credentials: agreed.localCredentials,
-            setup: agreed.dtlsRole == .server ? .passive : .active))
+          dataChannelSection(line, answering: section, credentials: agreed.localCredentials, setup: setup))
         continue
       }
       guard let id = line.transceiver, let media = plan.media.first(where: { $0.transceiver == id }) else {
-        description.media.append(LocalSection.rejected(line, proto: section.proto, formats: section.formats))
+        description.media.append(
+          LocalSection.rejected(
+            line, proto: section.proto, formats: section.formats,
+            transport: LocalSection.transport(agreed.localCredentials, transport.fingerprint, setup)))
         continue
       }
       description.media.append(
         LocalSection(
           line: line, media: transceivers[id.index].media, direction: media.direction, proto: section.proto,
           credentials: agreed.localCredentials, fingerprint: transport.fingerprint,
-          setup: agreed.dtlsRole == .server ? .passive : .active, cname: cname,
+          setup: setup, cname: cname,
           allowsMixedHeaderExtensions: section.allowsMixedHeaderExtensions,
           allowsReducedSizeRTCP: section.allowsReducedSizeRTCP
         ).description)
     }
     if !plan.accepted.isEmpty {
-      description.media[agreed.tag.index].transport.candidates = transport.candidates
-      description.media[agreed.tag.index].transport.endOfCandidates = transport.endOfCandidates
+      description.media[agreed.tag.index].setCandidates(of: transport)
     }
     // Only the peer's own group is answered, without the members that were turned off (RFC 8843 §7.3.1).
     let bundled = plan.bundle.filter { mid in plan.accepted.contains { $0.mid == mid } }

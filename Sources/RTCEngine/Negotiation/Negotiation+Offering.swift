@@ -35,8 +35,7 @@ extension Negotiation {
     let used = lines.indices.filter { lines[$0].use != .rejected }
     if !used.isEmpty { description.bundles = [used.map { lines[$0].mid }] }
     if let tag = used.first {
-      description.media[tag].transport.candidates = transport.candidates
-      description.media[tag].transport.endOfCandidates = transport.endOfCandidates
+      description.media[tag].setCandidates(of: transport)
     }
     state = .haveLocalOffer(
       LocalOffer(description: description, lines: lines, credentials: transport.credentials), before: before)
@@ -150,6 +149,12 @@ extension Negotiation {
     }
     let remote = try RemoteTransport(answer, accepted: accepted.map(\.index))
     try remote.checkFingerprints(before)
+    // A lite agent may keep its own all its life, and never checks ours against what it knew before.
+    if let before, offer.credentials != before.localCredentials, remote.credentials == before.remoteCredentials,
+      !answer.isICELite
+    {
+      throw .peer(.restartIgnored, remote.tag)
+    }
     var agreed = remote.agreed(
       role: try remote.roleWhenAnswered(before: before), localCredentials: offer.credentials, offered: true,
       remoteIsLite: answer.isICELite, before: before)

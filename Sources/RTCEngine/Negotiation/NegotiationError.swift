@@ -26,6 +26,8 @@ package enum NegotiationError: Error, Hashable, Sendable {
     case fingerprintChanged
     /// `holdconn`, or `actpass` in an answer.
     case invalidSetup
+    /// The answer to our ICE restart has the credentials of before (RFC 8839 §4.4.2).
+    case restartIgnored
     /// Another DTLS role on the same DTLS association (RFC 8842 §5.5).
     case dtlsRoleChanged
     case missingRTCPMux
@@ -108,6 +110,7 @@ extension NegotiationError.Fault: CustomStringConvertible {
     case .missingFingerprint: "no certificate fingerprint"
     case .unsupportedFingerprint: "no SHA-256 certificate fingerprint"
     case .fingerprintChanged: "another certificate fingerprint than this session began with; open a new session"
+    case .restartIgnored: "our ICE restart is answered with the credentials of before"
     case .invalidSetup: "a=setup has a value that is not allowed here"
     case .dtlsRoleChanged: "a=setup swaps the roles of a live DTLS association"
     case .missingRTCPMux: "no a=rtcp-mux"

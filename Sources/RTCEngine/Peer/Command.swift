@@ -1,3 +1,4 @@
+package import RTCICE
 package import RTCPrimitives
 package import RTCSCTP
 package import RTCWire
@@ -38,6 +39,13 @@ package enum Command: Sendable {
   case restartICE(ICECredentials)
   /// A candidate of the remote peer; kept until its description is there.
   case addRemoteCandidate(ICECandidateInit)
+  /// Our candidates as they are now: those that are new are checked and told of (`Event.localCandidateGathered`), those
+  /// that are gone are given up.
+  case setLocalCandidates([ICECandidate], isComplete: Bool)
+  /// The answer to `Event.candidateNameNeedsResolving`; nil: the name cannot be resolved.
+  case resolvedCandidate(String, IPAddress?)
+  /// The system refuses to send this way, or the TCP connection that carried it was closed: it counts as silent at once.
+  case routeRefused(Route)
   /// Until `commitConfiguration`, `.negotiationNeeded` is held back.
   case startConfiguration
   /// What was changed since `startConfiguration` is told now, in one `.negotiationNeeded`.
@@ -54,6 +62,15 @@ package enum Command: Sendable {
   case acceptAnswer(String)
   /// Remote candidates that came later (RFC 8840 fragment).
   case addRemoteCandidates(String)
+  /// A fragment of the client's: candidates, or with new credentials a restart of ICE (RFC 9725 §4.3.3), for which ours
+  /// are given, fresh from a cryptographic source → `CommandResult.fragment` with our own when ICE restarted.
+  case applyFragment(String, ICECredentials)
+  /// Begins a restart of ICE by fragment, with fresh credentials → `CommandResult.fragment`, to be sent to the server.
+  case restartFragment(ICECredentials)
+  /// Applies the server's fragment, the answer to ours.
+  case acceptFragment(String)
+  /// → `CommandResult.fragment` with all candidates of ours so far.
+  case localFragment
 
   // MARK: Media and life
 
@@ -67,7 +84,9 @@ package enum Command: Sendable {
   /// False for commands that a peer that has ended passes over.
   var expectsResult: Bool {
     switch self {
-    case .setBitrateLimits, .requestKeyFrame, .setMuted, .startConfiguration, .commitConfiguration, .close: false
+    case .setBitrateLimits, .requestKeyFrame, .setMuted, .startConfiguration, .commitConfiguration, .close,
+      .setLocalCandidates, .resolvedCandidate, .routeRefused:
+      false
     default: true
     }
   }
@@ -80,6 +99,8 @@ package enum CommandResult: Hashable, Sendable {
   case transceiver(TransceiverID)
   /// Our description, ready to be signaled.
   case description(Description)
+  /// Our fragment (RFC 8840), ready to be signaled.
+  case fragment(String)
   /// Both sides had offered, and we are the impolite one: the remote peer will drop its offer and answer ours.
   case offerIgnored
 }

@@ -14,6 +14,13 @@ package enum Event: Sendable {
   case negotiationNeeded
   /// STUN requests for this peer may carry this user name fragment from now on, beside those before.
   case usernameFragmentAdded(String)
+  /// A candidate of ours that no description has had; the empty one comes behind the last (RFC 8838 §13).
+  case localCandidateGathered(ICECandidateInit)
+  /// A candidate of the remote peer is known by this name of multicast DNS (`….local`): answer with
+  /// `Command.resolvedCandidate`.
+  case candidateNameNeedsResolving(String)
+  /// How the way to the remote peer is; told of changes once there was a good one.
+  case connectivityChanged(Connectivity)
   /// The remote peer sends a track, or is about to.
   case trackAdded(RemoteTrackDescription)
   /// The remote peer sends it no longer, or its offer was rolled back.
@@ -49,6 +56,16 @@ package enum Event: Sendable {
 
   /// What happened to the data channels.
   case dataChannel(DataChannelEvent)
+}
+
+/// How the way to the remote peer is, beside the peer's state.
+public enum Connectivity: Hashable, Sendable {
+  /// Checks are answered.
+  case good
+  /// Nothing was heard for some seconds, or the system refuses to send: an ICE restart may help.
+  case silent
+  /// Consent is over (RFC 7675): nothing but an ICE restart helps.
+  case lost
 }
 
 /// One moment on a remote sender's two clocks (RFC 3550 §6.4.1): how sound and picture are brought together.

@@ -48,7 +48,15 @@ extension Peer {
       avoidSources(of: offer)
       return try makeAnswer(now: now, into: &outbox)
     case .acceptAnswer(let sdp): try acceptAnswer(sdp, now: now, into: &outbox)
-    case .addRemoteCandidates(let fragment): try transport.addRemoteCandidates(fragment, now: now)
+    case .addRemoteCandidates(let fragment): try addRemoteCandidates(fragment, now: now)
+    case .setLocalCandidates(let candidates, let isComplete):
+      setLocalCandidates(candidates, isComplete: isComplete, now: now, into: &outbox)
+    case .resolvedCandidate(let name, let ip): transport.resolve(name, ip, now: now)
+    case .routeRefused(let route): transport.refuse(route, now: now)
+    case .applyFragment(let text, let fresh): return try applyFragment(text, fresh, now: now, into: &outbox)
+    case .restartFragment(let fresh): return try restartFragment(fresh, now: now, into: &outbox)
+    case .acceptFragment(let text): try acceptFragment(text, now: now)
+    case .localFragment: return try describeFragment()
     case .setBitrateLimits(let limits):
       media.setLimits(limits)
       media.allocateBitrate(isSecured: transport.isSecured, into: &outbox)
@@ -68,6 +76,7 @@ extension Peer {
       if negotiation.signalingState == .stable { negotiationNeeded.reset() }
     }
     announceRemoteTracks(into: &outbox)
+    announceNames(into: &outbox)
     media.update(for: negotiation, over: &transport, into: &outbox)
     announceNegotiationNeed(into: &outbox)
   }
@@ -175,6 +184,7 @@ extension Peer {
     if negotiation.session == nil { transport.offerFirst() }
     if state == .new { transport.limitConnecting(now) }
     announceUsernameFragment(negotiation.transport.credentials, into: &outbox)
+    toldCandidates.describe(negotiation.transport)
     return .description(Description(kind: .offer, sdp: offer.description))
   }
 
@@ -206,6 +216,7 @@ extension Peer {
   ) throws(NegotiationFailure) -> CommandResult {
     let answer = try NegotiationFailure.translating { () throws(NegotiationError) in try negotiation.createAnswer() }
     if let session = negotiation.session { try apply(session, now: now, into: &outbox) }
+    toldCandidates.describe(negotiation.transport)
     return .description(Description(kind: .answer, sdp: answer.description))
   }
 
@@ -256,7 +267,7 @@ extension Peer {
   }
 
   /// Whoever finds peers by the user name in STUN requests must know all of this one's names.
-  private func announceUsernameFragment(_ credentials: ICECredentials, into outbox: inout Outbox) {
+  func announceUsernameFragment(_ credentials: ICECredentials, into outbox: inout Outbox) {
     guard credentials.usernameFragment != configuration.iceCredentials.usernameFragment else { return }
     outbox.events.append(.usernameFragmentAdded(credentials.usernameFragment))
   }

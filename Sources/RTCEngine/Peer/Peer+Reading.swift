@@ -73,6 +73,7 @@ extension Peer {
     result.targetBitrate = media.rate.target
     result.loss = media.rate.loss
     result.selectedRoute = transport.selectedRoute
+    result.selectedPair = transport.selectedPair
     result.videoFormats = video?.format?.codecs.map(\.format) ?? []
     result.supportsColorSpace = video?.format?.supportsColorSpace ?? false
     result.srtpProfile = transport.profileName

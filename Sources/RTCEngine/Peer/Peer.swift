@@ -18,6 +18,8 @@ package struct Peer: ~Copyable {
   // Negotiation.
   var negotiation: Negotiation
   var negotiationNeeded = NegotiationNeededFlag()
+  /// Our candidates that were told of.
+  var toldCandidates = ToldCandidates()
   /// The remote peer's tracks that were told of.
   var remoteTracks: [RemoteTrackDescription] = []
 
@@ -34,8 +36,11 @@ package struct Peer: ~Copyable {
     self.configuration = configuration
     var random = SeededGenerator(seed: configuration.seed)
     let primary = SendStreamIdentity(using: &random)
-    let candidates = ICECandidate.hosts(
-      addresses: configuration.localAddresses.map { ($0.ip, 0) }, port: configuration.localAddresses.first?.port ?? 0)
+    let candidates =
+      configuration.localCandidates
+      ?? ICECandidate.hosts(
+        addresses: configuration.localAddresses.map { ($0.ip, 0) },
+        port: configuration.localAddresses.first?.port ?? 0)
     negotiation = Negotiation(
       configuration, cname: primary.cname, sessionID: random.next() >> 2, candidates: candidates)
     let (tieBreaker, seed) = (random.next(), random.next())
@@ -180,6 +185,7 @@ package struct Peer: ~Copyable {
         media.updateSending(now, over: &transport, into: &outbox)
       case .disconnected: if state == .connected { change(to: .disconnected, into: &outbox) }
       case .reconnected: if state == .disconnected { change(to: .connected, into: &outbox) }
+      case .connectivityChanged(let connectivity): outbox.events.append(.connectivityChanged(connectivity))
       case .data(let packet): channels.receive(packet, now: now, over: &transport, into: &outbox)
       case .ended(let reason): end(reason, now: now, into: &outbox)
       }

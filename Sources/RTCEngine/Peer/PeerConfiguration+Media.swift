@@ -4,6 +4,17 @@ import RTCWire
 
 /// What a configuration comes to in descriptions.
 extension PeerConfiguration {
+  /// The candidates that the remote peer is told of. Who wants to stay behind relays does not say what is behind them.
+  func described(_ candidates: [ICECandidate]) -> [CandidateDescription] {
+    candidates.compactMap { candidate in
+      // Connections that are open already are ours to use; the remote peer sees where they come from.
+      guard candidate.tcpType != .active, iceTransportPolicy == .all || candidate.kind == .relayed else { return nil }
+      var shown = candidate
+      if iceTransportPolicy == .relay { shown.relatedAddress = nil }
+      return CandidateDescription(shown)
+    }
+  }
+
   /// A new transceiver, with all that we can send and receive; receiving only.
   func template(_ kind: MediaKind) -> LocalTransceiver {
     switch kind {
@@ -58,7 +69,7 @@ extension Negotiation {
       sessionID: sessionID, cname: cname,
       transport: LocalTransport(
         credentials: configuration.iceCredentials, fingerprint: configuration.certificate.fingerprint.bytes,
-        candidates: candidates.map(CandidateDescription.init), endOfCandidates: true))
+        candidates: configuration.described(candidates), endOfCandidates: configuration.isGatheringComplete))
     dataChannels = configuration.dataChannels.map {
       LocalDataChannels(maximumMessageSize: UInt64($0.maximumMessageSize))
     }

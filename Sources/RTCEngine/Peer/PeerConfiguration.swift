@@ -1,5 +1,5 @@
 public import RTCDTLS
-import RTCICE
+package import RTCICE
 public import RTCPrimitives
 public import RTCSCTP
 public import RTCWire
@@ -19,8 +19,16 @@ public struct PeerConfiguration: Sendable {
     public init() {}
   }
 
-  /// Where the remote peer may reach us: one entry per usable address, all with the shared port.
+  /// Where the remote peer may reach us: one entry per usable address, all with the shared port. Of no meaning where
+  /// `localCandidates` is set.
   public var localAddresses: [SocketAddress]
+  /// Our candidates as gathered so far; nil: host candidates of `localAddresses`. `Command.setLocalCandidates` changes
+  /// them.
+  package var localCandidates: [ICECandidate]?
+  /// No more candidates of ours will come: our descriptions end with `a=end-of-candidates`.
+  package var isGatheringComplete = true
+  /// Which candidates may be offered and used.
+  public var iceTransportPolicy = ICETransportPolicy.all
   /// Shown in the DTLS handshake; its fingerprint is in our descriptions.
   public var certificate: DTLSCertificate
   /// From a cryptographic source (RFC 8445 §5.3): at least 24 bits of ufrag and 128 bits of password.

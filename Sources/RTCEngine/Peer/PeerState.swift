@@ -17,8 +17,9 @@ public enum EndReason: Hashable, Sendable {
   case closedLocally
   /// The remote peer said goodbye.
   case closedRemotely
-  /// No path was found, or it fell silent for thirty seconds (RFC 7675).
-  case unreachable
+  /// No path was found; or consent to send on the one in use ran out (RFC 7675), and no restart of ICE found another
+  /// within `PeerConfiguration.connectTimeout`.
+  case unreachable(PathsTried)
   /// The DTLS certificate is not the one in the description: somebody is in between, or the signaling is wrong.
   case fingerprintMismatch
   /// The DTLS handshake failed.

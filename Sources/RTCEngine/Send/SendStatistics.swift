@@ -51,6 +51,8 @@ public struct PeerStatistics: Sendable {
   public var loss = 0.0
   /// The addresses that packets go between; nil while ICE has chosen none.
   public var selectedRoute: Route?
+  /// The candidates that packets go between; nil while ICE has nominated none.
+  public var selectedPair: SelectedCandidatePair?
   /// The agreed SRTP profile, such as `AEAD_AES_128_GCM` (RFC 7714); nil before the DTLS handshake is done.
   public var srtpProfile: String?
   /// What the first video may be sent as, the best first; empty until it is agreed.

@@ -18,6 +18,8 @@ package struct Transport: ~Copyable {
     case disconnected
     /// Something was heard again.
     case reconnected
+    /// How the way to the remote peer is, once there was one.
+    case connectivityChanged(Connectivity)
     /// One message of application data in DTLS (SCTP).
     case data([UInt8])
     /// The transport is of no more use.
@@ -41,7 +43,7 @@ package struct Transport: ~Copyable {
 
   private let certificate: DTLSCertificate
   private let connectTimeout: TimeDelta
-  private var ice: ICEAgent
+  var ice: ICEAgent
   private var dtls: DTLSTransport?
   /// When DTLS sends its last flight again.
   private var handshakeDeadline = Timestamp.distantFuture
@@ -52,10 +54,16 @@ package struct Transport: ~Copyable {
   private var profile: SRTPProfile?
   /// When connecting takes too long.
   private var connectDeadline = Timestamp.distantFuture
-  /// When authenticated traffic was last told to ICE.
-  private var authenticated = Timestamp(nanoseconds: .min / 2)
+  /// How the way is; nil while there has been none.
+  private var connectivity: Connectivity?
+  /// When it is given up that a restart finds a way again.
+  private var lossDeadline = Timestamp.distantFuture
+  /// When authenticated traffic was last told to ICE, and which way it came.
+  private var authenticated = (at: Timestamp(nanoseconds: .min / 2), on: Route?.none)
   /// The remote peer's candidates whose description is not there yet.
   private var earlyCandidates: [ICECandidateInit] = []
+  /// Those whose names are not resolved yet.
+  var names = CandidateNames()
   private var isEnded = false
   private var dropCounts = DropCounts()
 
@@ -67,10 +75,11 @@ package struct Transport: ~Copyable {
     var options = ICEConfiguration()
     // A little under RFC 7675's thirty seconds, so that a viewer that vanished is gone within them.
     options.consentLifetime = .milliseconds(25_000)
+    options.transportPolicy = configuration.iceTransportPolicy
     ice = ICEAgent(
       role: .controlled, configuration: options, localCredentials: configuration.iceCredentials,
       tieBreaker: tieBreaker, seed: seed)
-    ice.addLocalCandidates(candidates, now: .zero)
+    ice.setLocalCandidates(candidates, isComplete: configuration.isGatheringComplete, now: .zero)
   }
 
   // MARK: - State
@@ -100,7 +109,7 @@ package struct Transport: ~Copyable {
     guard !isEnded else { return .distantFuture }
     // Without a path DTLS has nowhere to send again what was lost.
     let handshake = ice.selectedRoute == nil ? .distantFuture : handshakeDeadline
-    return min(ice.nextDeadline ?? .distantFuture, min(handshake, connectDeadline))
+    return min(ice.nextDeadline ?? .distantFuture, min(handshake, min(connectDeadline, lossDeadline)))
   }
 
   // MARK: - Descriptions and candidates
@@ -130,11 +139,9 @@ package struct Transport: ~Copyable {
     ice.setRole(agreed.isControlling ? .controlling : .controlled)
     ice.setRemote(credentials: agreed.remoteCredentials, isLite: agreed.remoteIsLite, now: now)
     for candidate in agreed.remoteCandidates {
-      if let usable = ICECandidate(candidate) { ice.addRemoteCandidate(usable, now: now) }
+      add(candidate, usernameFragment: agreed.remoteCredentials.usernameFragment, now: now)
     }
-    let early = earlyCandidates
-    earlyCandidates = []
-    for candidate in early { try? addRemoteCandidate(candidate, isStable: true, now: now) }
+    addEarlyCandidates(now)
     if agreed.remoteEndOfCandidates { ice.endRemoteCandidates(now: now) }
   }
 
@@ -146,6 +153,40 @@ package struct Transport: ~Copyable {
       throw NegotiationFailure(kind: .unsupported, sentence: "No DTLS association could be made: \(error).")
     }
     limitConnecting(now)
+  }
+
+  // MARK: - Candidates
+
+  /// Our candidates as they are now.
+  package mutating func setLocalCandidates(_ candidates: [ICECandidate], isComplete: Bool, now: Timestamp) {
+    ice.setLocalCandidates(candidates, isComplete: isComplete, now: now)
+  }
+
+  /// The system refuses to send this way, or the connection that carried it was closed.
+  package mutating func refuse(_ route: Route, now: Timestamp) { ice.refuse(route, now: now) }
+
+  /// Takes the candidates that came before the description they belong to.
+  mutating func addEarlyCandidates(_ now: Timestamp) {
+    let early = earlyCandidates
+    earlyCandidates = []
+    for candidate in early { try? addRemoteCandidate(candidate, isStable: true, now: now) }
+  }
+
+  /// Takes a candidate for the present session, or has its name resolved first.
+  mutating func add(_ candidate: CandidateDescription, usernameFragment: String?, now: Timestamp) {
+    if case .name = candidate.address {
+      names.add(candidate, usernameFragment: usernameFragment ?? ice.remoteCredentials?.usernameFragment)
+    } else if let usable = ICECandidate(candidate) {
+      ice.addRemoteCandidate(usable, usernameFragment: usernameFragment, now: now)
+    }
+  }
+
+  /// The candidates of this name are at `ip`; nil: nowhere.
+  package mutating func resolve(_ name: String, _ ip: IPAddress?, now: Timestamp) {
+    for waiting in names.remove(name) {
+      guard let ip, let usable = ICECandidate(waiting.candidate, at: ip) else { continue }
+      ice.addRemoteCandidate(usable, usernameFragment: waiting.usernameFragment, now: now)
+    }
   }
 
   // MARK: - Trickled candidates
@@ -169,31 +210,8 @@ package struct Transport: ~Copyable {
       earlyCandidates.append(candidate)
       return
     }
-    if let usable = description.flatMap({ ICECandidate($0) }) {
-      ice.addRemoteCandidate(usable, usernameFragment: fragment, now: now)
-    }
+    if let description { add(description, usernameFragment: fragment, now: now) }
     if isEnd { ice.endRemoteCandidates(now: now) }
-  }
-
-  /// Takes the candidates of an RFC 8840 fragment.
-  /// - Throws: when it cannot be read, or is for another session than the present one.
-  package mutating func addRemoteCandidates(_ text: String, now: Timestamp) throws(NegotiationFailure) {
-    let fragment: TrickleFragment
-    do throws(SDPError) {
-      fragment = try TrickleFragment(parsing: text)
-    } catch {
-      throw NegotiationFailure(kind: .malformed, sentence: "The candidates cannot be read: \(error).")
-    }
-    let ufrag = fragment.effectiveCredentials?.usernameFragment
-    if let ufrag, let known = ice.remoteCredentials?.usernameFragment, ufrag != known {
-      throw NegotiationFailure(
-        kind: .unsupported, sentence: "An ICE restart by fragment is not possible here; open a new session.")
-    }
-    for candidate in fragment.candidates {
-      guard let usable = ICECandidate(candidate) else { continue }
-      ice.addRemoteCandidate(usable, usernameFragment: candidate.usernameFragment ?? ufrag, now: now)
-    }
-    if fragment.isComplete { ice.endRemoteCandidates(now: now) }
   }
 
   // MARK: - What comes in
@@ -211,8 +229,8 @@ package struct Transport: ~Copyable {
       ice.receive(bytes.span, route: route, now: now, into: &batch, events: &changes)
       apply(changes, now: now, into: &batch, events: &events)
     case .dtls: receiveDTLS(bytes.span, now: now, into: &batch, events: &events)
-    case .rtp: return unprotect(&bytes, isRTCP: false, now: now).map { .rtp(count: $0) }
-    case .rtcp: return unprotect(&bytes, isRTCP: true, now: now).map { .rtcp(count: $0) }
+    case .rtp: return unprotect(&bytes, isRTCP: false, route: route, now: now).map { .rtp(count: $0) }
+    case .rtcp: return unprotect(&bytes, isRTCP: true, route: route, now: now).map { .rtcp(count: $0) }
     case .turnChannel, nil: dropCounts[.unknownKind] += 1
     }
     return nil
@@ -237,14 +255,16 @@ package struct Transport: ~Copyable {
 
   /// Decrypts in place; nil (and counted) when the packet is not genuine.
   @_lifetime(bytes: copy bytes)
-  private mutating func unprotect(_ bytes: inout MutableSpan<UInt8>, isRTCP: Bool, now: Timestamp) -> Int? {
+  private mutating func unprotect(
+    _ bytes: inout MutableSpan<UInt8>, isRTCP: Bool, route: Route, now: Timestamp
+  ) -> Int? {
     guard isSecured else {
       dropCounts[.noKeys] += 1
       return nil
     }
     do throws(SRTPError) {
       let count = isRTCP ? try srtp!.unprotectRTCP(&bytes) : try srtp!.unprotectRTP(&bytes)
-      authenticate(now)
+      authenticate(route, now)
       return count
     } catch {
       switch error {
@@ -257,10 +277,10 @@ package struct Transport: ~Copyable {
   }
 
   /// Genuine media and reports show that the remote peer lives, when a lossy network eats consent checks.
-  private mutating func authenticate(_ now: Timestamp) {
-    guard now - authenticated >= Self.authenticationInterval else { return }
-    authenticated = now
-    ice.noteAuthenticatedTraffic(at: now)
+  private mutating func authenticate(_ route: Route, _ now: Timestamp) {
+    guard now - authenticated.at >= Self.authenticationInterval || route != authenticated.on else { return }
+    authenticated = (now, route)
+    ice.noteAuthenticatedTraffic(at: now, on: route)
   }
 
   /// Does what is due at `now`; harmless when nothing is.
@@ -277,6 +297,10 @@ package struct Transport: ~Copyable {
       connectDeadline = .distantFuture
       events.append(.ended(.timedOut))
     }
+    if lossDeadline <= now {
+      lossDeadline = .distantFuture
+      events.append(.ended(.unreachable(pathsTried)))
+    }
   }
 
   // MARK: - What follows
@@ -287,12 +311,41 @@ package struct Transport: ~Copyable {
     for change in changes {
       switch change {
       case .selectedRouteChanged(let route): startHandshake(on: route, now: now, into: &batch, events: &events)
-      case .stateChanged(.disconnected): events.append(.disconnected)
-      case .stateChanged(.connected): events.append(.reconnected)
-      case .stateChanged(.failed): events.append(.ended(.unreachable))
-      case .stateChanged, .roleChanged: break
+      case .stateChanged(let state): follow(state, now: now, &events)
+      case .roleChanged: break
       }
     }
+  }
+
+  /// Before there was a way, ICE's failure is the end; later a restart may help, for which there is some time.
+  private mutating func follow(_ state: ICEState, now: Timestamp, _ events: inout [Event]) {
+    let before = connectivity
+    switch state {
+    case .connected:
+      connectivity = .good
+      lossDeadline = .distantFuture
+      events.append(.reconnected)
+    case .disconnected:
+      connectivity = .silent
+      events.append(.disconnected)
+    case .new, .checking, .failed:
+      if before == nil {
+        if state == .failed { events.append(.ended(.unreachable(pathsTried))) }
+      } else if before != .lost {
+        connectivity = .lost
+        lossDeadline = min(lossDeadline, now + connectTimeout)
+        events.append(.disconnected)
+      }
+    }
+    if let before, let connectivity, connectivity != before { events.append(.connectivityChanged(connectivity)) }
+  }
+
+  private var pathsTried: PathsTried {
+    let counts = ice.pairCounts
+    return PathsTried(
+      host: counts[.host] ?? 0, reflexive: counts[.reflexive] ?? 0, relay: counts[.relay] ?? 0, tcp: counts[.tcp] ?? 0,
+      hasLocalCandidates: !ice.localCandidates.isEmpty, hasRemoteCandidates: !ice.remoteCandidates.isEmpty,
+      wasConnected: connectivity != nil)
   }
 
   private mutating func startHandshake(
@@ -369,6 +422,7 @@ package struct Transport: ~Copyable {
     isEnded = true
     earlyHandshake = EarlyHandshake()
     earlyCandidates = []
+    names = CandidateNames()
     srtp = nil
     dtls = nil
   }

@@ -115,13 +115,13 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
       throw SystemError(errno: EMFILE, call: "epoll_ctl", subject: "Another UDP port")
     }
     try watch(port)
-    return .udp(port: UInt8(ports.count - 1))
+    return .udp(port: UInt16(ports.count - 1))
   }
 
   /// Sends all datagrams of `batch`, each by the port of its route; see `UDPPort.send`. Only on the loop.
   package func send(_ batch: borrowing DatagramBatch) {
     assertOnLoop()
-    for index in ports.indices { ports[index].send(batch, kind: .udp(port: UInt8(index))) }
+    for index in ports.indices { ports[index].send(batch, kind: .udp(port: UInt16(index))) }
   }
 
   /// What all ports have done so far. Only on the loop.
@@ -165,7 +165,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
       case .socket(let sockets, let index):
         ports[index].receive(sockets, batches: Self.batchesPerTurn) { bytes, route in
           var route = route
-          route.kind = .udp(port: UInt8(index))
+          route.kind = .udp(port: UInt16(index))
           handler.datagram(&bytes, route: route, now: now)
         }
       }

@@ -64,10 +64,10 @@ public struct HubConfiguration: Sendable, Equatable {
   /// Who is let in.
   public var access: HubAccess
   /// Told to every client of the native dialect that registers.
-  public var iceServers: [ICEServerLink]
+  public var iceServers: [ICEServer]
 
   /// See the properties.
-  public init(limits: HubLimits = HubLimits(), access: HubAccess = HubAccess(), iceServers: [ICEServerLink] = []) {
+  public init(limits: HubLimits = HubLimits(), access: HubAccess = HubAccess(), iceServers: [ICEServer] = []) {
     self.limits = limits
     self.access = access
     self.iceServers = iceServers

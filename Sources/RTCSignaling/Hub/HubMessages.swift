@@ -73,7 +73,7 @@ struct HubRelay {
 
 /// What a client is told, whatever its dialect.
 enum HubNotice {
-  case registered(name: String, secret: String, iceServers: [ICEServerLink], rooms: [String], isResumed: Bool)
+  case registered(name: String, secret: String, iceServers: [ICEServer], rooms: [String], isResumed: Bool)
   case relayed(from: String, to: String, HubRelay)
   /// Who is in the room already, in the order they came; for the newcomer, who calls them.
   case peers(room: String, [String], you: String)

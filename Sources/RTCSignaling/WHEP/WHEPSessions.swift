@@ -1,3 +1,5 @@
+public import RTCPrimitives
+
 /// Sessions that begin with an offer by HTTP, and are amended and closed: of viewers (WHEP) and of publishers (WHIP).
 ///
 /// Descriptions are opaque text here. Calls come from any task, several at once.
@@ -13,8 +15,16 @@ public protocol OfferSessions: Sendable {
   /// - Parameter etag: the entity tag of `If-Match` without its quotes, `*` as it is; nil when the viewer sent none.
   func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult
 
+  /// STUN and TURN servers that clients should use, told in `Link` headers (RFC 9725 §4.6).
+  var iceServers: [ICEServer] { get }
+
   /// Ends a session. False when there is none of that name.
   func close(id: String) async -> Bool
+}
+
+extension OfferSessions {
+  /// None.
+  public var iceServers: [ICEServer] { [] }
 }
 
 /// What a signaling server needs of the program that casts: sessions that viewers open, amend and close (WHEP).

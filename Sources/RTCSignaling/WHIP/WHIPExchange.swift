@@ -1,3 +1,5 @@
+package import RTCPrimitives
+
 /// The client's side of a WHIP publication (RFC 9725 §4.2) as a machine: tells which request to send, and what the
 /// answer to it means. No input or output.
 package struct WHIPExchange: Sendable {
@@ -77,7 +79,7 @@ package struct WHIPExchange: Sendable {
     guard let location = header("location").first else { throw .badLocation(nil) }
     guard let resource = target.resolving(location) else { throw .badLocation(location) }
     return WHIPPublication(
-      answer: body, resource: resource, etag: header("etag").first, iceServers: ICEServerLink.parse(header("link")),
+      answer: body, resource: resource, etag: header("etag").first, iceServers: ICEServer.parse(links: header("link")),
       authorization: authorization(for: resource))
   }
 
@@ -102,13 +104,13 @@ package struct WHIPPublication: Sendable, Equatable {
   /// Entity tag of the ICE generation as the server sent it, quotes included.
   package var etag: String?
   /// From `Link` headers (RFC 9725 §4.6).
-  package var iceServers: [ICEServerLink]
+  package var iceServers: [ICEServer]
   /// The `Authorization` header for `resource`; nil without a token or when the resource is at another origin.
   package var authorization: String?
 
   /// See the properties.
   package init(
-    answer: String, resource: WebAddress, etag: String?, iceServers: [ICEServerLink], authorization: String?
+    answer: String, resource: WebAddress, etag: String?, iceServers: [ICEServer], authorization: String?
   ) {
     self.answer = answer
     self.resource = resource

@@ -21,10 +21,26 @@ public struct STUNAttributeType: Hashable, Sendable, BitwiseCopyable {
   public static let errorCode = STUNAttributeType(0x0009)
   /// UNKNOWN-ATTRIBUTES (RFC 8489 §14.13).
   public static let unknownAttributes = STUNAttributeType(0x000A)
+  /// CHANNEL-NUMBER (RFC 8656 §18.1).
+  public static let channelNumber = STUNAttributeType(0x000C)
+  /// LIFETIME (RFC 8656 §18.2).
+  public static let lifetime = STUNAttributeType(0x000D)
+  /// XOR-PEER-ADDRESS (RFC 8656 §18.3).
+  public static let xorPeerAddress = STUNAttributeType(0x0012)
+  /// DATA (RFC 8656 §18.4).
+  public static let data = STUNAttributeType(0x0013)
   /// REALM (RFC 8489 §14.9).
   public static let realm = STUNAttributeType(0x0014)
   /// NONCE (RFC 8489 §14.10).
   public static let nonce = STUNAttributeType(0x0015)
+  /// XOR-RELAYED-ADDRESS (RFC 8656 §18.5).
+  public static let xorRelayedAddress = STUNAttributeType(0x0016)
+  /// REQUESTED-ADDRESS-FAMILY (RFC 8656 §18.6).
+  public static let requestedAddressFamily = STUNAttributeType(0x0017)
+  /// REQUESTED-TRANSPORT (RFC 8656 §18.7).
+  public static let requestedTransport = STUNAttributeType(0x0019)
+  /// DONT-FRAGMENT (RFC 8656 §18.8).
+  public static let dontFragment = STUNAttributeType(0x001A)
   /// MESSAGE-INTEGRITY-SHA256 (RFC 8489 §14.6).
   public static let messageIntegritySHA256 = STUNAttributeType(0x001C)
   /// XOR-MAPPED-ADDRESS (RFC 8489 §14.2).
@@ -33,8 +49,12 @@ public struct STUNAttributeType: Hashable, Sendable, BitwiseCopyable {
   public static let priority = STUNAttributeType(0x0024)
   /// RFC 8445 §16.1.
   public static let useCandidate = STUNAttributeType(0x0025)
+  /// ADDITIONAL-ADDRESS-FAMILY (RFC 8656 §18.11).
+  public static let additionalAddressFamily = STUNAttributeType(0x8000)
   /// SOFTWARE (RFC 8489 §14.14).
   public static let software = STUNAttributeType(0x8022)
+  /// ALTERNATE-SERVER (RFC 8489 §14.15).
+  public static let alternateServer = STUNAttributeType(0x8023)
   /// FINGERPRINT (RFC 8489 §14.7).
   public static let fingerprint = STUNAttributeType(0x8028)
   /// RFC 8445 §16.1.

@@ -1,6 +1,6 @@
 public import RTCPrimitives
 
-/// The value of ERROR-CODE (RFC 8489 §14.8). The reason phrase is for people and is not kept.
+/// The value of ERROR-CODE (RFC 8489 §14.8). The reason phrase is for people and is not kept; `STUNMessage.errorReason` has it.
 ///
 ///      0                   1                   2                   3
 ///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -17,14 +17,34 @@ public struct STUNErrorCode: Hashable, Sendable, BitwiseCopyable {
   @inlinable
   public init(_ code: UInt16) { self.code = code }
 
+  /// 300: another server is to be asked (ALTERNATE-SERVER).
+  public static let tryAlternate = STUNErrorCode(300)
   /// 400: the request is malformed.
   public static let badRequest = STUNErrorCode(400)
   /// 401: the request lacks valid credentials.
   public static let unauthenticated = STUNErrorCode(401)
+  /// 403: the server's rules forbid it (RFC 8656 §19).
+  public static let forbidden = STUNErrorCode(403)
   /// 420: the request has a required attribute that the receiver does not know.
   public static let unknownAttribute = STUNErrorCode(420)
+  /// 437: there is no allocation for the request, or there is one already (RFC 8656 §19).
+  public static let allocationMismatch = STUNErrorCode(437)
+  /// 438: the nonce has expired (RFC 8489 §14.8).
+  public static let staleNonce = STUNErrorCode(438)
+  /// 440: the server has no relayed address of the family (RFC 8656 §19).
+  public static let addressFamilyNotSupported = STUNErrorCode(440)
+  /// 441: the allocation was made with other credentials (RFC 8656 §19).
+  public static let wrongCredentials = STUNErrorCode(441)
+  /// 442: the server does not relay by the transport (RFC 8656 §19).
+  public static let unsupportedTransport = STUNErrorCode(442)
+  /// 443: the peer's address is of another family than the relayed one (RFC 8656 §19).
+  public static let peerAddressFamilyMismatch = STUNErrorCode(443)
+  /// 486: the user has as many allocations as the server allows (RFC 8656 §19).
+  public static let allocationQuotaReached = STUNErrorCode(486)
   /// RFC 8445 §7.3.1.1.
   public static let roleConflict = STUNErrorCode(487)
+  /// 508: the server has no more relayed addresses or ports (RFC 8656 §19).
+  public static let insufficientCapacity = STUNErrorCode(508)
 
   /// Throws `truncated` for fewer than four bytes and `badAttribute` for a code outside 300…699.
   public init(parsing value: Span<UInt8>) throws(STUNParseError) {

@@ -18,6 +18,18 @@ public struct STUNMethod: Hashable, Sendable, BitwiseCopyable {
 
   /// Binding, the one method that ICE uses (RFC 8489 §3).
   public static let binding = STUNMethod(1)
+  /// Allocate (RFC 8656 §7).
+  public static let allocate = STUNMethod(3)
+  /// Refresh (RFC 8656 §8).
+  public static let refresh = STUNMethod(4)
+  /// Send, an indication from the client (RFC 8656 §11.1).
+  public static let send = STUNMethod(6)
+  /// Data, an indication from the server (RFC 8656 §11.3).
+  public static let data = STUNMethod(7)
+  /// CreatePermission (RFC 8656 §10).
+  public static let createPermission = STUNMethod(8)
+  /// ChannelBind (RFC 8656 §12.1).
+  public static let channelBind = STUNMethod(9)
 }
 
 /// The 96 bits that tie a response to its request (RFC 8489 §5).

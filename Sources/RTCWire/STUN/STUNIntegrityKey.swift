@@ -10,6 +10,18 @@ public struct STUNIntegrityKey: Sendable {
     self.init(bytes.span)
   }
 
+  /// From a long-term credential: the MD5 of `username:realm:password` (RFC 8489 §9.2.2), each taken as it is.
+  public init(username: Span<UInt8>, realm: Span<UInt8>, password: Span<UInt8>) {
+    var hash = MD5()
+    hash.update(username)
+    hash.update(UInt8(ascii: ":"))
+    hash.update(realm)
+    hash.update(UInt8(ascii: ":"))
+    hash.update(password)
+    let digest = hash.finish()
+    self.init(digest.span)
+  }
+
   /// From raw key bytes.
   public init(_ key: Span<UInt8>) {
     var block = InlineArray<64, UInt8>(repeating: 0)

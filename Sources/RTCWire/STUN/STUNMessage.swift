@@ -76,6 +76,9 @@ public struct STUNMessage: ~Escapable {
     return equalInConstantTime(expected.span, bytes.extracting(offset + 4..<offset + 24))
   }
 
+  /// True when FINGERPRINT is there; says nothing about whether it is right.
+  public var hasFingerprint: Bool { fingerprintOffset != nil }
+
   /// True when FINGERPRINT is there and right (RFC 8489 §14.7).
   public var hasValidFingerprint: Bool {
     guard let offset = fingerprintOffset else { return false }

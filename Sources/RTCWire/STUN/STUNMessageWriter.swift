@@ -52,9 +52,27 @@ public struct STUNMessageWriter: ~Copyable, ~Escapable {
   /// XOR-MAPPED-ADDRESS, masked by this message's transaction ID (RFC 8489 §14.2).
   @_lifetime(self: copy self)
   public mutating func writeXorMappedAddress(_ address: SocketAddress) {
-    let value = STUNAddress(address).masked(by: transactionID)
-    writeHead(.xorMappedAddress, length: value.size)
+    writeXorAddress(.xorMappedAddress, address)
+  }
+
+  /// An address masked by this message's transaction ID, such as XOR-PEER-ADDRESS (RFC 8656 §18.3).
+  @_lifetime(self: copy self)
+  public mutating func writeXorAddress(_ type: STUNAttributeType, _ address: SocketAddress) {
+    writeAddress(type, STUNAddress(address).masked(by: transactionID).address)
+  }
+
+  /// An address as it is, such as ALTERNATE-SERVER (RFC 8489 §14.15).
+  @_lifetime(self: copy self)
+  public mutating func writeAddress(_ type: STUNAttributeType, _ address: SocketAddress) {
+    let value = STUNAddress(address)
+    writeHead(type, length: value.size)
     value.write(into: &writer)
+  }
+
+  /// REQUESTED-ADDRESS-FAMILY or ADDITIONAL-ADDRESS-FAMILY (RFC 8656 §18.6, §18.11).
+  @_lifetime(self: copy self)
+  public mutating func write(_ type: STUNAttributeType, _ family: TURNAddressFamily) {
+    write(type, UInt32(family.rawValue) << 24)
   }
 
   /// ERROR-CODE with an empty reason phrase (RFC 8489 §14.8).
@@ -73,12 +91,17 @@ public struct STUNMessageWriter: ~Copyable, ~Escapable {
   }
 
   /// Ends the message: MESSAGE-INTEGRITY when there is a key, then FINGERPRINT.
+  /// - Parameter hasFingerprint: false for STUN and TURN servers, which need nothing to tell STUN from other protocols.
   /// - Returns: the message's length in bytes.
-  public consuming func finish(key: STUNIntegrityKey?) -> Int {
+  public consuming func finish(key: STUNIntegrityKey?, hasFingerprint: Bool = true) -> Int {
     if let key {
       let digest = key.authenticate(message: writer.written, upTo: writer.offset)
       writeHead(.messageIntegrity, length: 20)
       writer.write(digest.span)
+    }
+    guard hasFingerprint else {
+      writer.overwrite(UInt16(writer.offset - STUNHeader.size), at: 2)
+      return writer.offset
     }
     writer.overwrite(UInt16(writer.offset - STUNHeader.size + 8), at: 2)
     let checksum = CRC32.checksum(writer.written) ^ STUNFingerprint.mask

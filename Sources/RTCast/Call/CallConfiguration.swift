@@ -5,7 +5,7 @@ public import RTCPrimitives
 /// How calls are made (docs/features.md S0.28–S0.47). All of it may come from a JSON file, see `presets/README.md`.
 public struct CallConfiguration: Sendable {
   /// STUN and TURN servers; read now, used when reach beyond the local network is worked on.
-  public var iceServers: [Preset.ICEServer] = []
+  public var iceServers: [ICEServer] = []
   /// From the acceptance of a call to its media connection; then it is given up.
   public var connectionTimeout = TimeDelta.seconds(30)
   /// How long it rings there before the caller gives up.

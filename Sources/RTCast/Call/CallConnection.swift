@@ -231,7 +231,7 @@ extension EndReason {
     switch self {
     case .closedLocally: "it was closed here."
     case .closedRemotely: "the remote peer closed it."
-    case .unreachable: "no way there was found, or nothing was heard for 30 s; check the network between."
+    case .unreachable(let tried): "no way there was found (\(tried)); check the network between."
     case .fingerprintMismatch: "the remote peer's certificate is not the one it named; somebody may be in between."
     case .handshakeFailed(let why): "the secure handshake failed (\(why))."
     case .timedOut: "no connection came about in time; does a firewall block UDP?"

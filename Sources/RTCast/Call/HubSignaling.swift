@@ -1,3 +1,4 @@
+public import RTCPrimitives
 public import RTCSignaling
 public import RTCSignalingNIO
 
@@ -9,7 +10,7 @@ public actor HubSignaling: SignalingServerConnection {
   private var link = Link.fresh
   private var reading: Task<Void, Never>?
   /// STUN and TURN servers that the hub recommends.
-  public private(set) var iceServers: [ICEServerLink] = []
+  public private(set) var iceServers: [ICEServer] = []
 
   private enum Link {
     case fresh, open, broken, closed

@@ -7,23 +7,6 @@ import RTCSignaling
 ///
 /// `presets/README.md` describes every key of the file.
 public struct Preset: Hashable, Sendable {
-  /// A STUN or TURN server.
-  public struct ICEServer: Hashable, Sendable {
-    /// `stun:host:port`, `turn:host:port?transport=tcp` …
-    public var urls: [String]
-    /// For TURN.
-    public var username: String?
-    /// For TURN.
-    public var credential: String?
-
-    /// See the properties.
-    public init(urls: [String], username: String? = nil, credential: String? = nil) {
-      self.urls = urls
-      self.username = username
-      self.credential = credential
-    }
-  }
-
   /// For people.
   public var title: String?
   /// For people.

@@ -51,29 +51,22 @@ struct PresetReader {
     return PixelSize(width: width, height: height)
   }
 
-  private func iceServer(_ server: PresetObject) throws(PresetError) -> Preset.ICEServer {
+  private func iceServer(_ server: PresetObject) throws(PresetError) -> ICEServer {
     let urls = try server.texts("urlStrings", upTo: 20)
     guard !urls.isEmpty else {
       throw server.refusal("urlStrings", "must be there and name one server at least, such as \"stun:host:3478\"")
     }
-    for (index, url) in urls.enumerated() where !Self.isServer(url) {
-      throw server.refusal(
-        "urlStrings[\(index)]", "must be stun:HOST:PORT, turn:HOST:PORT, stuns: or turns:, not \"\(url)\"")
+    var parsed: [ICEServerURL] = []
+    for (index, url) in urls.enumerated() {
+      do throws(ICEServerError) { parsed.append(try ICEServerURL(parsing: url)) } catch {
+        throw server.refusal("urlStrings[\(index)]", "must be a STUN or TURN server. \(error)")
+      }
     }
     let (username, credential) = (try server.text("username", upTo: 512), try server.text("credential", upTo: 512))
-    if username == nil || credential == nil, urls.contains(where: { $0.hasPrefix("turn") }) {
+    if username == nil || credential == nil, parsed.contains(where: \.scheme.isRelay) {
       throw server.refusal(username == nil ? "username" : "credential", "must be there for a TURN server")
     }
-    return Preset.ICEServer(urls: urls, username: username, credential: credential)
-  }
-
-  /// Roughly RFC 7064 and 7065; what resolves the name knows best.
-  private static func isServer(_ url: String) -> Bool {
-    guard let colon = url.firstIndex(of: ":"), ["stun", "stuns", "turn", "turns"].contains(url[..<colon]) else {
-      return false
-    }
-    let rest = url[url.index(after: colon)...]
-    return !rest.isEmpty && !rest.hasPrefix("//") && rest.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    return ICEServer(parsed, username: username, credential: credential)
   }
 
   private func bitrates(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import RTCPrimitives
 import RTCSignaling
 
 struct ServeCommand: AsyncParsableCommand {
@@ -65,7 +66,7 @@ struct ServeCommand: AsyncParsableCommand {
       "STUN or TURN server to announce to clients: URI, or URI,USER,PASSWORD; may be given several times.",
       valueName: "server"),
     transform: { try Self.iceServer($0) })
-  var iceServer: [ICEServerLink] = []
+  var iceServer: [ICEServer] = []
 
   @OptionGroup var limits: ServeLimits
 
@@ -106,13 +107,14 @@ struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  private static func iceServer(_ text: String) throws -> ICEServerLink {
+  private static func iceServer(_ text: String) throws -> ICEServer {
     let parts = text.split(separator: ",", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
-    guard ["stun:", "stuns:", "turn:", "turns:"].contains(where: { text.hasPrefix($0) }), parts.count != 2 else {
-      throw ValidationError("--ice-server takes stun:HOST, or turn:HOST,USER,PASSWORD; not '\(text)'.")
+    do throws(ICEServerError) {
+      return try ICEServer(
+        parsing: [parts[0]], username: parts.count == 3 ? parts[1] : nil, credential: parts.count == 3 ? parts[2] : nil)
+    } catch {
+      throw ValidationError("--ice-server takes stun:HOST, or turn:HOST,USER,PASSWORD. \(error)")
     }
-    return ICEServerLink(
-      uri: parts[0], username: parts.count == 3 ? parts[1] : nil, credential: parts.count == 3 ? parts[2] : nil)
   }
 }
 

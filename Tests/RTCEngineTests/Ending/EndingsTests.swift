@@ -43,18 +43,25 @@ import Testing
     #expect(pair.offerer.state == .ended(.timedOut))
   }
 
-  @Test func `a viewer that vanishes is disconnected in seconds, and gone within thirty`() throws {
+  @Test func `a viewer that vanishes is disconnected in seconds, lost within thirty, and then has time for a restart`()
+    throws
+  {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)
     pair.sender.source = SyntheticVideo(from: pair.now)
     pair.run(for: .seconds(5))
     pair.network.setConditions(.broken)
     let cut = pair.now
-    pair.run(for: .seconds(40))
+    pair.run(for: .seconds(60))
     let states = pair.sender.states
-    #expect(states.map(\.state) == [.connecting, .connected, .disconnected, .ended(.unreachable)])
+    let tried = PathsTried(host: 1, wasConnected: true)
+    #expect(states.map(\.state) == [.connecting, .connected, .disconnected, .ended(.unreachable(tried))])
     #expect(states[2].time - cut < .seconds(12))
-    #expect(states[3].time - cut <= .seconds(30))
+    let connectivity = pair.sender.connectivity
+    #expect(connectivity.map(\.value) == [.silent, .lost])
+    #expect(connectivity[1].time - cut <= .seconds(30))
+    #expect(states[3].time - connectivity[1].time == .seconds(15))
+    #expect("\(tried)" == "the way in use fell silent, and no other was found; 1 pair failed: 1 host")
     #expect(pair.sender.outbox.nextDeadline == .distantFuture)
     #expect(pair.sender.peer.statistics.video.framesSent > 0)  // the account outlives the connection
   }

@@ -155,7 +155,8 @@ import Testing
       ]
       pair.perform(.offerer, .addRemoteCandidates(lines.map { "a=\($0)\r\n" }.joined()))
     }
-    pair.run(for: .seconds(30)) { $0.offerer.state == .ended(.unreachable) }
+    let nothing = EndReason.unreachable(PathsTried(hasRemoteCandidates: false))
+    pair.run(for: .seconds(30)) { $0.offerer.state == .ended(nothing) }
     #expect(pair.offerer.failures.isEmpty && pair.now - start == .seconds(5))
     #expect(pair.answerer.state == .connecting)
   }

@@ -13,7 +13,7 @@ import Testing
     SignalingServerConfiguration(
       listen: ListenAddress(host: HostName("127.0.0.1"), port: port),
       hub: HubConfiguration(
-        access: HubAccess(shared: token.flatMap { AccessToken($0) }), iceServers: [ICEServerLink(uri: "stun:s.example")]
+        access: HubAccess(shared: token.flatMap { AccessToken($0) }), iceServers: [ICEServer([ICEServerURL(scheme: .stun, host: "s.example")])]
       ))
   }
 
@@ -35,7 +35,7 @@ import Testing
       let address = try Self.address(bench.server)
       let (alice, bob) = (HubClient(address: address), HubClient(address: address))
       let registration = try await alice.connect(as: "alice")
-      #expect(registration == HubRegistration(id: "alice", iceServers: [ICEServerLink(uri: "stun:s.example")]))
+      #expect(registration == HubRegistration(id: "alice", iceServers: [try ICEServer(parsing: ["stun:s.example"])]))
       #expect(try await bob.connect(as: nil).id.utf8.count == 36)
       var (hers, his) = (alice.events.makeAsyncIterator(), bob.events.makeAsyncIterator())
       #expect(await hers.next() == .registered(registration))

@@ -59,7 +59,7 @@ import Testing
         let publication = try result.get()
         #expect(publication.answer == "v=0\r\ns=answer\r\n")
         #expect(publication.resource.description == server.url("/resource/1"))
-        #expect(publication.iceServers.map(\.uri) == ["stun:stun.example", "turn:turn.example"])
+        #expect(publication.iceServers.flatMap(\.urls).map(\.description) == ["stun:stun.example", "turn:turn.example"])
         #expect(try await client.trickle("a=candidate:1", to: publication) == .taken)
         #expect(
           try await client.trickle("a=restart", to: publication)

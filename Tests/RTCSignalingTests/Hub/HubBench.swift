@@ -13,7 +13,7 @@ struct HubBench {
   var stuck: Set<Int> = []
 
   init(
-    access: HubAccess = HubAccess(), iceServers: [ICEServerLink] = [],
+    access: HubAccess = HubAccess(), iceServers: [ICEServer] = [],
     _ change: (inout HubLimits) -> Void = { _ in }
   ) {
     var limits = HubLimits()

@@ -3,8 +3,8 @@ import RTCSignaling
 import Testing
 
 @Suite struct RegistrationTests {
-  @Test func `a client gets its name, a secret and the ICE servers`() {
-    var bench = HubBench(iceServers: [ICEServerLink(uri: "turn:t.example", username: "u", credential: "c")])
+  @Test func `a client gets its name, a secret and the ICE servers`() throws {
+    var bench = HubBench(iceServers: [try ICEServer(parsing: ["turn:t.example"], username: "u", credential: "c")])
     bench.open(1)
     bench.say(1, #"{"type":"register","id":"alice"}"#)
     #expect(

@@ -2,7 +2,7 @@ import RTCPrimitives
 import RTCWire
 import Testing
 
-/// RFC 3174 §7.3, RFC 2202 §3, and the CRC catalogue's check value.
+/// RFC 3174 §7.3, RFC 2202 §3, RFC 1321 §A.5, and the CRC catalogue's check value.
 @Suite struct STUNHashTests {
   private func sha1(_ text: String, times: Int = 1) -> String {
     var hash = SHA1()
@@ -43,6 +43,24 @@ import Testing
     #expect(
       hmac(bytes(0xAA, 80), text("Test Using Larger Than Block-Size Key and Larger Than One Block-Size Data"))
         == "e8e99d0f45237d786d6bbaa7965c7808bbff1a91")
+  }
+
+  @Test func `hashes the vectors of RFC 1321`() {
+    func md5(_ text: String) -> String {
+      var hash = MD5()
+      let bytes = Array(text.utf8)
+      hash.update(bytes.span)
+      let digest = hash.finish()
+      return hexText(digest.span)
+    }
+    #expect(md5("") == "d41d8cd98f00b204e9800998ecf8427e")
+    #expect(md5("a") == "0cc175b9c0f1b6a831c399e269772661")
+    #expect(md5("abc") == "900150983cd24fb0d6963f7d28e17f72")
+    #expect(md5("message digest") == "f96b697d7cb7938d525a2f31aaf161d0")
+    #expect(md5("abcdefghijklmnopqrstuvwxyz") == "c3fcd3d76192e4007dfb496cca67e13b")
+    #expect(
+      md5("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == "d174ab98d277d9f5a5611c2c9f419d9f")
+    #expect(md5(String(repeating: "1234567890", count: 8)) == "57edf4a22be3c955ac49da2e2107b67a")
   }
 
   @Test func `sums the check string of CRC-32`() {

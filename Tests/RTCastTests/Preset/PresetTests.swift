@@ -39,9 +39,9 @@ private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(j
     #expect(preset.connectionTimeout == .seconds(30))
     #expect(preset.iceServers.count == 2)
     #expect(
-      preset.iceServers.last
-        == Preset.ICEServer(
-          urls: ["turn:turn.example:3478?transport=tcp", "turns:t.example"], username: "u", credential: "c"))
+      try preset.iceServers.last
+        == ICEServer(
+          parsing: ["turn:turn.example:3478?transport=tcp", "turns:t.example"], username: "u", credential: "c"))
     var limits = BitrateLimits()
     limits.minimum = .kilobitsPerSecond(200)
     limits.maximum = .megabitsPerSecond(3)
@@ -115,7 +115,7 @@ private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(j
       ("{\"video\": {\"highPacketLossThreshold\": 0.2}}", "video.highPacketLossThreshold must not lie above"),
       ("{\"iceServers\": {}}", "iceServers must be a list [ … ], not an object"),
       ("{\"iceServers\": [{}]}", "iceServers[0].urlStrings must be there"),
-      ("{\"iceServers\": [{\"urlStrings\": [\"http://x\"]}]}", "iceServers[0].urlStrings[0] must be stun:HOST:PORT"),
+      ("{\"iceServers\": [{\"urlStrings\": [\"http://x\"]}]}", "iceServers[0].urlStrings[0] must be a STUN or TURN server"),
       ("{\"iceServers\": [{\"urlStrings\": [\"turn:x\"]}]}", "iceServers[0].username must be there for a TURN server"),
       ("[1, 2]", "the whole must be an object { … }, not a list"),
     ]) func `what is wrong is named: file, line, key and what is allowed`(json: String, words: String)

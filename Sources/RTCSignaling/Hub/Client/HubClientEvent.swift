@@ -39,10 +39,10 @@ public struct HubRegistration: Sendable, Hashable {
   /// The rooms that the name is in already.
   public var rooms: [String]
   /// STUN and TURN servers that the hub recommends.
-  public var iceServers: [ICEServerLink]
+  public var iceServers: [ICEServer]
 
   /// See the properties.
-  public init(id: String, isResumed: Bool = false, rooms: [String] = [], iceServers: [ICEServerLink] = []) {
+  public init(id: String, isResumed: Bool = false, rooms: [String] = [], iceServers: [ICEServer] = []) {
     self.id = id
     self.isResumed = isResumed
     self.rooms = rooms

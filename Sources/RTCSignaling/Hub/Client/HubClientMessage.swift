@@ -1,3 +1,5 @@
+import RTCPrimitives
+
 /// What the hub says to a client of the native dialect.
 enum HubClientMessage {
   case registered(HubRegistration)
@@ -53,10 +55,11 @@ enum HubClientMessage {
   }
 
   /// `urls` is one text or a list of them.
-  private static func iceServers(_ server: HubMessageReader) -> [ICEServerLink] {
+  private static func iceServers(_ server: HubMessageReader) -> [ICEServer] {
     let urls = (try? server.text("urls")).map { [$0] } ?? server.texts("urls")
     let username = (try? server.optionalText("username", longest: 1024)) ?? nil
     let credential = (try? server.optionalText("credential", longest: 1024)) ?? nil
-    return urls.map { ICEServerLink(uri: $0, username: username, credential: credential) }
+    let usable = urls.compactMap { try? ICEServer(parsing: [$0], username: username, credential: credential) }
+    return usable.isEmpty ? [] : [ICEServer(usable.flatMap(\.urls), username: username, credential: credential)]
   }
 }

@@ -1,3 +1,5 @@
+import RTCPrimitives
+
 /// The hub's own language. Each message is an object whose `type` says what it is.
 ///
 /// | from a client | |
@@ -92,8 +94,9 @@ enum NativeDialect {
     JSONValue.object([("type", .string(type))] + members).text
   }
 
-  private static func iceServer(_ server: ICEServerLink) -> JSONValue {
-    var members: [(String, JSONValue)] = [("urls", .string(server.uri))]
+  private static func iceServer(_ server: ICEServer) -> JSONValue {
+    let urls = server.urls.map { JSONValue.string($0.description) }
+    var members: [(String, JSONValue)] = [("urls", urls.count == 1 ? urls[0] : .array(urls))]
     if let username = server.username { members.append(("username", .string(username))) }
     if let credential = server.credential { members.append(("credential", .string(credential))) }
     return .object(members)

@@ -114,8 +114,9 @@ private struct SessionBench {
           HubRegistration(
             id: "alice",
             iceServers: [
-              ICEServerLink(uri: "stun:a", username: "u", credential: "c"),
-              ICEServerLink(uri: "turn:b", username: "u", credential: "c"),
+              ICEServer(
+                [ICEServerURL(scheme: .stun, host: "a"), ICEServerURL(scheme: .turn, host: "b")], username: "u",
+                credential: "c")
             ]))
       ])
   }

@@ -1,35 +1,22 @@
-/// A STUN or TURN server that an answer names in a `Link` header with `rel="ice-server"` (RFC 9725 §4.6).
-public struct ICEServerLink: Hashable, Sendable {
-  /// `stun:`, `stuns:`, `turn:` or `turns:` URI.
-  public var uri: String
-  /// For TURN.
-  public var username: String?
-  /// For TURN.
-  public var credential: String?
+public import RTCPrimitives
 
-  /// See the properties.
-  public init(uri: String, username: String? = nil, credential: String? = nil) {
-    self.uri = uri
-    self.username = username
-    self.credential = credential
-  }
-
+/// Servers that an answer names in `Link` headers with `rel="ice-server"` (RFC 9725 §4.6).
+extension ICEServer {
   /// Reads the values of all `Link` headers; links of other relations and broken ones are left out. At most 32.
-  public static func parse(_ values: [String]) -> [ICEServerLink] {
-    var found: [ICEServerLink] = []
+  public static func parse(links values: [String]) -> [ICEServer] {
+    var found: [ICEServer] = []
     for value in values {
       for link in separate(value[...], at: ",") where found.count < 32 {
-        if let server = ICEServerLink(link) { found.append(server) }
+        if let server = ICEServer(link: link) { found.append(server) }
       }
     }
     return found
   }
 
-  private init?(_ link: Substring) {
+  private init?(link: Substring) {
     let link = link.trimmingBlanks()
     guard link.hasPrefix("<"), let close = link.firstIndex(of: ">") else { return nil }
     let uri = link[link.index(after: link.startIndex)..<close]
-    guard ["stun:", "stuns:", "turn:", "turns:"].contains(where: { uri.lowercased().hasPrefix($0) }) else { return nil }
     var parameters: [String: String] = [:]
     for parameter in Self.separate(link[link.index(after: close)...], at: ";") {
       let name = parameter.prefix { $0 != "=" }
@@ -38,7 +25,11 @@ public struct ICEServerLink: Hashable, Sendable {
     }
     let relations = parameters["rel"]?.lowercased().split(separator: " ") ?? []
     guard relations.contains("ice-server") else { return nil }
-    self.init(uri: String(uri), username: parameters["username"], credential: parameters["credential"])
+    guard
+      let server = try? ICEServer(
+        parsing: [PercentEncoding.decode(uri) ?? String(uri)], username: parameters["username"], credential: parameters["credential"])
+    else { return nil }
+    self = server
   }
 
   /// Cuts at a separator that stands outside of `<…>` and quotes.

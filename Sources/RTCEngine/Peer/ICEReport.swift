@@ -1,0 +1,59 @@
+package import RTCICE
+public import RTCPrimitives
+public import RTCWire
+
+/// The two candidates that media goes between.
+public struct SelectedCandidatePair: Hashable, Sendable {
+  /// What carries the datagrams between them.
+  public enum TransportProtocol: String, Hashable, Sendable {
+    case udp, tcp
+  }
+
+  /// What ours is.
+  public var localKind: ICECandidateKind
+  /// What the remote peer's is.
+  public var remoteKind: ICECandidateKind
+  /// Where ours is reached.
+  public var localAddress: SocketAddress
+  /// Where the remote peer's is reached.
+  public var remoteAddress: SocketAddress
+  /// Between the two; how we reach a relay of ours is another matter.
+  public var transportProtocol: TransportProtocol
+}
+
+/// All that ICE has and has tried, for diagnosis.
+package struct ICEReport: Sendable {
+  /// Who nominates.
+  package var role: ICERole
+  /// How the agent stands.
+  package var state: ICEState
+  /// Ours.
+  package var localCandidates: [ICECandidate]
+  /// The remote peer's, as signaled.
+  package var remoteCandidates: [ICECandidate]
+  /// The pairs, the highest priority first.
+  package var pairs: [CandidatePairReport]
+  /// Counters since the peer was made.
+  package var statistics: ICEStatistics
+}
+
+extension Peer {
+  /// All that ICE has and has tried.
+  package var iceReport: ICEReport { transport.iceReport }
+}
+
+extension Transport {
+  var iceReport: ICEReport {
+    ICEReport(
+      role: ice.role, state: ice.state, localCandidates: ice.localCandidates, remoteCandidates: ice.remoteCandidates,
+      pairs: ice.pairReports, statistics: ice.statistics)
+  }
+
+  /// Nil while no pair is nominated.
+  var selectedPair: SelectedCandidatePair? {
+    guard let pair = ice.selectedPair else { return nil }
+    return SelectedCandidatePair(
+      localKind: pair.local.kind, remoteKind: pair.remote.kind, localAddress: pair.local.address,
+      remoteAddress: pair.remote.address, transportProtocol: pair.local.tcpType == nil ? .udp : .tcp)
+  }
+}

@@ -1,0 +1,48 @@
+import RTCWire
+
+/// Candidates of the remote peer that are known by name, until somebody has resolved it. Browsers hide their host addresses
+/// so from pages that may not use the camera: the names are resolved by multicast DNS alone.
+struct CandidateNames {
+  struct Waiting {
+    let candidate: CandidateDescription
+    let usernameFragment: String?
+  }
+
+  private static let maximumWaiting = 16
+
+  private var waiting: [(name: String, candidate: Waiting)] = []
+  private var asked: Set<String> = []
+  /// Names of which nobody has been asked yet.
+  private(set) var unasked: [String] = []
+
+  mutating func add(_ candidate: CandidateDescription, usernameFragment: String?) {
+    guard case .name(let text) = candidate.address, Self.isMDNSName(text), waiting.count < Self.maximumWaiting else {
+      return
+    }
+    let name = text.lowercased()
+    waiting.append((name, Waiting(candidate: candidate, usernameFragment: usernameFragment)))
+    if asked.insert(name).inserted { unasked.append(name) }
+  }
+
+  /// - Returns: the names to ask for now, each once.
+  mutating func takeUnasked() -> [String] {
+    defer { unasked = [] }
+    return unasked
+  }
+
+  /// The answer is there.
+  /// - Returns: the candidates of that name.
+  mutating func remove(_ name: String) -> [Waiting] {
+    let name = name.lowercased()
+    let found = waiting.filter { $0.name == name }.map(\.candidate)
+    waiting.removeAll { $0.name == name }
+    asked.remove(name)
+    return found
+  }
+
+  /// One label and `.local`. Other names would have us ask a DNS server for whatever a stranger likes.
+  private static func isMDNSName(_ name: String) -> Bool {
+    let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+    return labels.count == 2 && labels[1].lowercased() == "local"
+  }
+}

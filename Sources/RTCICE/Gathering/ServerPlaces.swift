@@ -1,0 +1,62 @@
+import RTCPrimitives
+
+/// Finds the server that a datagram came from by its route.
+struct ServerPlaces {
+  /// A STUN and a TURN server may have one address: coturn is both.
+  struct Place {
+    var query: Int?
+    var allocation: Int?
+  }
+
+  /// The parts of a route that tell servers apart: of a stream its number, of UDP the server's address, and ours where it is
+  /// said.
+  private struct Key: Hashable {
+    let kind: Route.Kind
+    let local: SocketAddress?
+    let remote: SocketAddress?
+
+    init(_ route: Route, withLocal: Bool) {
+      kind = route.kind
+      switch route.kind {
+      case .udp:
+        local = withLocal ? route.local.withoutScope : nil
+        remote = route.remote.withoutScope
+      case .stream, .relay:
+        local = nil
+        remote = nil
+      }
+    }
+  }
+
+  private var places: [Key: Place] = [:]
+  private var haveLocals = false
+
+  init() {}
+
+  init(queries: [STUNServerQuery], allocations: [TURNAllocation]) {
+    for (index, query) in queries.enumerated() { self[query.link.route].query = index }
+    for (index, allocation) in allocations.enumerated() { self[allocation.link.route].allocation = index }
+  }
+
+  func find(_ route: Route) -> Place? {
+    guard !places.isEmpty else { return nil }
+    if let place = places[Key(route, withLocal: false)] { return place }
+    return haveLocals ? places[Key(route, withLocal: true)] : nil
+  }
+
+  /// Another server of the same role is there already.
+  func contains(_ server: CandidateGatherer.Server) -> Bool {
+    let place = places[Key(server.route, withLocal: Self.hasLocal(server.route))]
+    return (server.isRelay ? place?.allocation : place?.query) != nil
+  }
+
+  private subscript(route: Route) -> Place {
+    get { places[Key(route, withLocal: Self.hasLocal(route))] ?? Place() }
+    set {
+      haveLocals = haveLocals || Self.hasLocal(route)
+      places[Key(route, withLocal: Self.hasLocal(route))] = newValue
+    }
+  }
+
+  private static func hasLocal(_ route: Route) -> Bool { !route.local.ip.isUnspecified }
+}
