@@ -20,6 +20,9 @@ public final class PeerLoop: Sendable {
     public var interfaces: InterfaceFilter?
     /// Offer loopback addresses even when the machine has others. For tests and for peers in the same namespace.
     public var includesLoopback = false
+    /// Offer a TCP port too, for remote peers whose UDP is blocked (RFC 6544): the number of the UDP port where that is
+    /// free.
+    public var servesTCP = false
     /// PEM with the certificates that vouch for TURN servers over TLS; nil: those that this machine trusts.
     package var trustedCertificates: String?
     /// At most this many peers at a time, unconnected ones included.

@@ -65,7 +65,8 @@ import Testing
     let candidate = try #require(told)
     #expect(candidate.candidate.contains("typ relay"))
     try await pair.callee.addRemoteCandidate(candidate)
-    #expect(await first(of: pair.caller.events) { if case .stateChanged(.connected) = $0 { true } else { nil } } == true)
+    #expect(
+      await first(of: pair.caller.events) { if case .stateChanged(.connected) = $0 { true } else { nil } } == true)
     await pair.close()
   }
 
