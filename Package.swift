@@ -125,7 +125,7 @@ let package = Package(
     .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: safe),
 
     // Signaling.
-    .target(name: "RTCSignaling", dependencies: ["RTCPrimitives"], swiftSettings: safe),
+    .target(name: "RTCSignaling", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
     .target(
       name: "RTCSignalingNIO",
       dependencies: [
@@ -304,8 +304,7 @@ let package = Package(
     .testTarget(
       name: "RTCastCLITests",
       dependencies: [
-        "RTCPrimitives",
-        "rtcast-cli", "RTCMedia", "RTCSignaling",
+        "RTCPrimitives", "rtcast-cli", "RTCMedia", "RTCPeer", "RTCSignaling",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),

@@ -40,6 +40,8 @@ public actor PeerConnection {
     public var iceServers: [ICEServer] = []
     /// Which candidates are offered and used.
     public var iceTransportPolicy = ICETransportPolicy.all
+    /// The first key-frame request of each rest is let pass; see `PeerConfiguration.ignoresRedundantPLI`.
+    public var ignoresRedundantPLI = true
     /// A UDP port of its own: needed where we are the client, as two connections to one server's port could not be told
     /// apart.
     public var ownsPort = false
@@ -164,6 +166,7 @@ public actor PeerConnection {
     peer.dataChannels = configuration.dataChannels
     peer.bitrates = configuration.bitrates
     peer.audioBitrates = configuration.audioBitrates
+    peer.ignoresRedundantPLI = configuration.ignoresRedundantPLI
     peer.connectTimeout = configuration.connectTimeout
     peer.wallClockOffset = TimeDelta(nanoseconds: WallClock.now() - MonotonicClock.now().nanoseconds)
     return peer

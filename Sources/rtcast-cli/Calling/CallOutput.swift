@@ -31,6 +31,7 @@ struct CallOutput: Sendable {
     case .ringing(let party, .caller): "Calling \(party.peer.printable) …"
     case .ringing(let party, .callee): "\(party.peer.printable) is calling."
     case .connected(let party, _): "Connected with \(party.peer.printable)."
+    case .reconnecting(let party, _): "The connection to \(party.peer.printable) is interrupted; reconnecting …"
     case .ended(let party, let end): end.sentence(about: party.peer.printable)
     case .idle, .connecting: nil
     }
@@ -150,6 +151,7 @@ extension CallState {
     case .ringing: "ringing"
     case .connecting: "connecting"
     case .connected: "connected"
+    case .reconnecting: "reconnecting"
     case .ended: "ended"
     }
   }
@@ -157,7 +159,7 @@ extension CallState {
   var role: CallRole? {
     switch self {
     case .idle, .ended: nil
-    case .ringing(_, let role), .connecting(_, let role), .connected(_, let role): role
+    case .ringing(_, let role), .connecting(_, let role), .connected(_, let role), .reconnecting(_, let role): role
     }
   }
 }
