@@ -43,7 +43,7 @@ final class PeerTable: LoopHandler {
   var relayNumbers = NumberPool()
   let multicastNames: MulticastNames
   private let network: NetworkFollower
-  private let environment = ProcessInfo.processInfo.environment
+  private let environment: [String: String]
   /// By the UDP port, the loop's first among them.
   private var sockets: [Route.Kind: ICESockets] = [:]
   private var peerStreams: PeerStreams?
@@ -61,6 +61,7 @@ final class PeerTable: LoopHandler {
     self.loop = loop
     self.options = options
     tls = ClientTLS(trusting: options.trustedCertificates)
+    environment = options.environment ?? ProcessInfo.processInfo.environment
     let network = NetworkFollower(loop)
     self.network = network
     multicastNames = MulticastNames(loop) {
