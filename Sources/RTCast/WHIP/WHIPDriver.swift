@@ -62,7 +62,8 @@ actor WHIPDriver {
     self.owner = owner
   }
 
-  /// Returns when the server's first answer is applied; call it once.
+  /// Returns when the server's first answer is applied, or when its own offer, answered by us, has led to a connection; call
+  /// it once.
   /// - Throws: why that came to nothing: `WHIPError`, or what the connection thinks of the answer.
   func begin() async throws {
     let fault = await withCheckedContinuation { continuation in
@@ -89,7 +90,9 @@ actor WHIPDriver {
     case .connectivityChanged(.good): handle(.path(.good))
     case .connectivityChanged(.silent): handle(.path(.silent))
     case .connectivityChanged(.lost): handle(.path(.lost))
-    case .stateChanged(.connected): handle(.connected)
+    case .stateChanged(.connected):
+      hasBegun(nil)
+      handle(.connected)
     case .stateChanged(.ended(.closedLocally)): handle(.leave)
     case .stateChanged(.ended(let reason)):
       lastEnd = reason
@@ -185,7 +188,6 @@ actor WHIPDriver {
     guard let connection else { return }
     do {
       handle(.described(try await body(connection)))
-      hasBegun(nil)
     } catch {
       answerFault = error
       handle(.undescribed)
@@ -205,7 +207,9 @@ actor WHIPDriver {
     let ending = ending(end)
     switch (stage, ending) {
     case (.beginning, .failed(let error)): hasBegun(error)
-    case (.beginning, _): hasBegun(CancellationError())
+    case (.beginning, .disconnected(let reason)):
+      hasBegun(WHIPError.brokenAnswer("no connection came of it: \(reason.sentence)"))
+    case (.beginning, .left): hasBegun(CancellationError())
     default: owner.whenEnded(ending)
     }
     stage = .ended
