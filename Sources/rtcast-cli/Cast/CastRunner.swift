@@ -87,7 +87,10 @@ struct CastRunner {
   private func cast(_ source: Source, _ token: Secret?) async throws(CastFailure) {
     let peers = try openPeers()
     defer { peers.stop() }
-    let broadcast = Broadcast(source.media, options: broadcastOptions(source), peers: peers)
+    var broadcastOptions = broadcastOptions(source)
+    // Who watches needs them as much as this side.
+    broadcastOptions.iceServers = try iceServers()
+    let broadcast = Broadcast(source.media, options: broadcastOptions, peers: peers)
     if let ending = try await begin(broadcast, source) { return output.ended(ending, after: 0) }
 
     let server: SignalingServer?
@@ -147,6 +150,10 @@ struct CastRunner {
       }
     }
     return nil
+  }
+
+  private func iceServers() throws(CastFailure) -> [ICEServer] {
+    try options.network.peerOptions(preset: options.media.preset?.iceServers ?? [], isTold: true).iceServers
   }
 
   private func openPeers() throws(CastFailure) -> PeerLoop {
