@@ -225,7 +225,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCPeerTests",
-      dependencies: ["RTCPeer", "RTCEngine", "RTCSCTP", "RTCMedia", "RTCTestKit", "RTCPrimitives"],
+      dependencies: [
+        "RTCPeer", "RTCEngine", "RTCNet", "RTCSCTP", "RTCMedia", "RTCTestKit", "RTCPrimitives", "ProcessKit",
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "DataChannelProbe", dependencies: ["RTCPeer", "RTCEngine", "RTCSCTP"], path: "Tests/DataChannelProbe",

@@ -229,6 +229,8 @@ struct Checklist {
 
   /// Checks of these are given up; they are tried again if they are ever needed.
   mutating func rest(below floor: UInt64) {
-    for i in pairs.indices where pairs[i].state == .inProgress && pairs[i].priority < floor { pairs[i].state = .waiting }
+    for i in pairs.indices where pairs[i].state == .inProgress && pairs[i].priority < floor {
+      pairs[i].state = .waiting
+    }
   }
 }

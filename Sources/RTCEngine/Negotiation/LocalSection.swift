@@ -45,7 +45,8 @@ struct LocalSection {
     }
   }
 
-  static func transport(_ credentials: ICECredentials, _ fingerprint: [UInt8], _ setup: SetupRole) -> TransportAttributes
+  static func transport(_ credentials: ICECredentials, _ fingerprint: [UInt8], _ setup: SetupRole)
+    -> TransportAttributes
   {
     var transport = TransportAttributes()
     transport.credentials = credentials

@@ -58,16 +58,6 @@ package enum Event: Sendable {
   case dataChannel(DataChannelEvent)
 }
 
-/// How the way to the remote peer is, beside the peer's state.
-public enum Connectivity: Hashable, Sendable {
-  /// Checks are answered.
-  case good
-  /// Nothing was heard for some seconds, or the system refuses to send: an ICE restart may help.
-  case silent
-  /// Consent is over (RFC 7675): nothing but an ICE restart helps.
-  case lost
-}
-
 /// One moment on a remote sender's two clocks (RFC 3550 §6.4.1): how sound and picture are brought together.
 public struct SenderClock: Hashable, Sendable {
   /// On the wall clock, which all of the remote peer's tracks share.

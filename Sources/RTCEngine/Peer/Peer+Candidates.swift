@@ -72,7 +72,8 @@ extension Peer {
     switch try transport.effect(of: fragment) {
     case .candidates where transport.isAwaitingRestart:
       throw NegotiationFailure(
-        kind: .malformed, sentence: "The answer to the ICE restart has no ice-ufrag and ice-pwd; the former session goes on.")
+        kind: .malformed,
+        sentence: "The answer to the ICE restart has no ice-ufrag and ice-pwd; the former session goes on.")
     case .candidates: transport.addCandidates(of: fragment, now: now)
     case .restart(let remote):
       guard transport.isAwaitingRestart else {

@@ -22,6 +22,8 @@ package struct RTCPReporter {
   package mutating func start(_ now: Timestamp) { nextDeadline = now + .milliseconds(500) }
   package mutating func reportsSent(_ now: Timestamp) { nextDeadline = now + Self.interval }
   package mutating func end() { nextDeadline = .distantFuture }
+  /// What the reports said was of another way.
+  package mutating func routeChanged() { roundTripTime = nil }
 
   /// The wall-clock time of `now` as NTP.
   package func ntpTime(_ now: Timestamp) -> NTPTimestamp {

@@ -18,6 +18,8 @@ package struct Transport: ~Copyable {
     case disconnected
     /// Something was heard again.
     case reconnected
+    /// Everything goes another way than before.
+    case routeChanged
     /// How the way to the remote peer is, once there was one.
     case connectivityChanged(Connectivity)
     /// One message of application data in DTLS (SCTP).
@@ -310,7 +312,9 @@ package struct Transport: ~Copyable {
   ) {
     for change in changes {
       switch change {
-      case .selectedRouteChanged(let route): startHandshake(on: route, now: now, into: &batch, events: &events)
+      case .selectedRouteChanged(let route):
+        if isSecured { events.append(.routeChanged) }
+        startHandshake(on: route, now: now, into: &batch, events: &events)
       case .stateChanged(let state): follow(state, now: now, &events)
       case .roleChanged: break
       }

@@ -10,6 +10,8 @@ enum CastEnding: Sendable {
   case sourceLost(String)
   /// The WHIP service's connection ended.
   case publicationEnded(EndReason)
+  /// The WHIP service refuses to go on after an interruption.
+  case publicationRefused(CastFailure)
 
   /// As `reason` in the `ended` event.
   var word: String {
@@ -19,7 +21,7 @@ enum CastEnding: Sendable {
     case .durationOver: "duration over"
     case .sourceFinished: "source finished"
     case .sourceLost: "source lost"
-    case .publicationEnded: "publication ended"
+    case .publicationEnded, .publicationRefused: "publication ended"
     }
   }
 
@@ -28,6 +30,7 @@ enum CastEnding: Sendable {
     switch self {
     case .signal, .durationOver, .sourceFinished, .publicationEnded(.closedLocally): nil
     case .sourceLost(let sentence): CastFailure(.unavailable, sentence)
+    case .publicationRefused(let failure): failure
     case .publicationEnded(.closedRemotely):
       CastFailure(.unavailable, "The WHIP service ended the publication; publish again, or see its log.")
     case .publicationEnded(.unreachable(let tried)):

@@ -87,7 +87,9 @@ struct CastRunner {
   private func cast(_ source: Source, _ token: Secret?) async throws(CastFailure) {
     let peers = try openPeers()
     defer { peers.stop() }
-    let broadcast = Broadcast(source.media, options: broadcastOptions(source), peers: peers)
+    var settings = broadcastOptions(source)
+    settings.iceServers = try options.network.servers(preset: options.media.preset?.iceServers ?? [])
+    let broadcast = Broadcast(source.media, options: settings, peers: peers)
     if let ending = try await begin(broadcast, source) { return output.ended(ending, after: 0) }
 
     let server: SignalingServer?
@@ -391,7 +393,14 @@ struct CastRunner {
       logger.warning("The sound is gone: \(sentence)")
     case .ended(.finished): return .sourceFinished
     case .ended(.lost(let sentence)): return .sourceLost(sentence)
+    case .publishInterrupted(let sentence, let wait):
+      logger.warning("\(sentence) Publishing anew\(wait > .zero ? " in \(max(1, wait.milliseconds / 1_000)) s" : "").")
+      output.publicationChanged(options.destination.to?.text ?? "", "interrupted")
+    case .publishResumed:
+      logger.info("Published again.")
+      output.publicationChanged(options.destination.to?.text ?? "", "resumed")
     case .publishEnded(let reason): return .publicationEnded(reason)
+    case .publishFailed(let failure): return .publicationRefused(CastFailure(failure))
     }
     return nil
   }

@@ -56,6 +56,30 @@ import Testing
     #expect(pair.offerer.failures.isEmpty && pair.answerer.failures.isEmpty)
   }
 
+  @Test func `a restart that is answered with the credentials of before is refused, and the call goes on`() throws {
+    let pair = try Reach.connected()
+    let answer = try #require(pair.answerer.localDescription)
+    let frames = pair.receiver.frames.count
+    pair.perform(.offerer, .restartICE(pair.freshCredentials()))
+    pair.perform(.offerer, .createOffer)
+    pair.perform(.offerer, .acceptAnswer(answer))
+    let failure = try #require(pair.offerer.failures.last)
+    #expect(failure.sentence.contains("answered with the credentials of before"))
+    pair.perform(.offerer, .rollback)
+    pair.run(for: .seconds(100))
+    #expect(pair.areConnected && pair.receiver.frames.count > frames + 2_000)
+  }
+
+  @Test func `an answer that restarts ICE while our offer did not is followed`() throws {
+    let pair = try Reach.connected()
+    let frames = pair.receiver.frames.count
+    pair.perform(.answerer, .restartFragment(pair.freshCredentials()))
+    pair.exchangeDescriptions()
+    pair.run(for: .seconds(30))
+    #expect(pair.offerer.failures.isEmpty && pair.answerer.failures.isEmpty)
+    #expect(pair.areConnected && pair.receiver.frames.count > frames + 600)
+  }
+
   private func fragments(_ pair: PeerPair) throws -> [String] {
     try [pair.offerer, pair.answerer].map { end in
       let description = try SessionDescription(parsing: #require(end.localDescription))

@@ -30,7 +30,9 @@ import Testing
   }
 
   @Test(arguments: [PeerPair.Side.offerer, .answerer])
-  func `RFC 7675: when consent is over nothing is sent, and a restart by description brings it back`(_ side: PeerPair.Side)
+  func `RFC 7675: when consent is over nothing is sent, and a restart by description brings it back`(
+    _ side: PeerPair.Side
+  )
     throws
   {
     let pair = try PeerPair.inCall()

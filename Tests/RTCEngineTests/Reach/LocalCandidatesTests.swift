@@ -75,7 +75,9 @@ import Testing
   }
 
   @Test(arguments: [PeerPair.Side.offerer, .answerer])
-  func `an interface that is replaced in a call costs no second of pictures and no restart`(_ side: PeerPair.Side) throws {
+  func `an interface that is replaced in a call costs no second of pictures and no restart`(_ side: PeerPair.Side)
+    throws
+  {
     let pair = try Reach.connected()
     let states = pair[side].states.count
     let old = try #require(pair.options.addresses[side])
@@ -95,10 +97,30 @@ import Testing
     #expect(pair[side].states.count <= states + 2)
   }
 
+  @Test func `the round trip is that of the new way as soon as the way has changed`() throws {
+    let pair = try Reach.connected()
+    pair.network.setConditions(.delayed(.milliseconds(200)))
+    pair.run(for: .seconds(12))
+    let slow = try #require(pair.offerer.peer.statistics.roundTripTime)
+    #expect(slow > .milliseconds(300))
+    pair.network.setConditions(.delayed(.milliseconds(5)))
+    pair.network.blockedAddresses = [try #require(pair.options.addresses[.offerer])]
+    pair.perform(.offerer, .setLocalCandidates(Reach.hosts(.offerer, [77]), isComplete: true))
+    let new = Reach.hosts(.offerer, [77])[0].address
+    pair.run(for: .seconds(3)) { $0.offerer.peer.statistics.selectedRoute?.local == new && $0.areConnected }
+    #expect(try #require(pair.offerer.peer.statistics.roundTripTime) <= .milliseconds(10))
+    let selected = try #require(pair.offerer.peer.statistics.selectedPair)
+    #expect(selected.localKind == .host && selected.localAddress == new && selected.transportProtocol == .udp)
+    let report = pair.offerer.peer.iceReport
+    #expect(report.pairs.count { $0.isSelected } == 1 && report.localCandidates.count == 1)
+    #expect(report.pairs[0].state == .succeeded && report.pairs[0].responsesReceived > 0)
+  }
+
   @Test func `with policy relay nothing but relayed candidates is described, told of, and used`() throws {
     let relay = SocketAddress(ip: .v4(0xC000_0209), port: 50_000)
     let relayed = ICECandidate(
-      address: relay, priority: 255, kind: .relayed, foundation: "r", relatedAddress: Reach.hosts(.offerer, [1])[0].address,
+      address: relay, priority: 255, kind: .relayed, foundation: "r",
+      relatedAddress: Reach.hosts(.offerer, [1])[0].address,
       carrier: .relay(4))
     var options = PeerPair.Options()
     options.carriers[relay] = .relay(4)
@@ -166,7 +188,8 @@ import Testing
     let pair = try bare()
     pair.exchangeDescriptions()
     for name in ["example.org", "a.b.local", "local", "x.local.example"] {
-      pair.perform(.answerer, .addRemoteCandidate(ICECandidateInit(candidate: "candidate:1 1 udp 5 \(name) 5000 typ host")))
+      pair.perform(
+        .answerer, .addRemoteCandidate(ICECandidateInit(candidate: "candidate:1 1 udp 5 \(name) 5000 typ host")))
     }
     for number in 0..<100 {
       pair.perform(

@@ -22,7 +22,7 @@ struct ICEDoctor {
     if !isJSON, Terminal.isInteractive, servers > 0 {
       Terminal.showLive("Asking \(Figures.count(servers, "server")) …")
     }
-    let report = await gather(loop)
+    guard let report = await gather(loop) else { throw CastFailure(.software, "Gathering has ended too early.") }
     Terminal.showLive("")
     let isFixed = options.port != 0 || options.portRange != nil
     let findings = ICEFindings(report, port: loop.port, isPortFixed: isFixed)
@@ -34,9 +34,9 @@ struct ICEDoctor {
     return !checks.contains { $0.verdict == .fails }
   }
 
-  private func gather(_ loop: PeerLoop) async -> GatheringReport {
+  private func gather(_ loop: PeerLoop) async -> GatheringReport? {
     for _ in 0..<Self.patience * 10 {
-      let report = await loop.gatheringReport()
+      guard let report = await loop.gatheringReport() else { return nil }
       if report.isComplete { return report }
       guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { break }
     }
