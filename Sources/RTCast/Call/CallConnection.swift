@@ -176,9 +176,15 @@ final class CallConnection: Sendable {
 
   // MARK: - When the way breaks
 
-  /// The network or the hub is back.
-  func hurry() {
-    restarts.withLock { $0.hurry(now: MonotonicClock.now()) }
+  /// This machine has other addresses than before.
+  func networkChanged() {
+    restarts.withLock { $0.networkChanged(now: MonotonicClock.now()) }
+    setAlarm()
+  }
+
+  /// The hub is back.
+  func signalingReturned() {
+    restarts.withLock { $0.signalingReturned(now: MonotonicClock.now()) }
     setAlarm()
   }
 
@@ -274,7 +280,7 @@ final class CallConnection: Sendable {
       default: break
       }
     }
-    restarts.withLock { $0.restored() }
+    restarts.withLock { $0.end() }
     setAlarm()
     wordSink.finish()
   }

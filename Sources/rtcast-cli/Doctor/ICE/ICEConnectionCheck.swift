@@ -66,7 +66,7 @@ struct ICEConnectionCheck: Sendable {
       try await first.accept(answer: answer)
       async let far: Failure? = Self.follow(second, telling: first)
       let near = await Self.follow(first, telling: second)
-      if let failure = await near ?? far { throw failure }
+      for failure in [near, await far] { if let failure { throw failure } }
       let route = await first.statistics().selectedRoute?.remote.description
       result = .success(Outcome(time: MonotonicClock.now() - start, route: route))
     } catch let failure as Failure {

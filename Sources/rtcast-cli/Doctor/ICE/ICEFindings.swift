@@ -183,7 +183,7 @@ package struct ICEFindings: Sendable {
   /// As seen by those that are asked by UDP on IPv4, where the NATs are.
   package var mapping: Mapping {
     let asked = servers.filter { $0.url.transport == .udp }
-    let seen = asked.filter { $0.hasAnswered && $0.mapped?.isV4 == true }
+    let seen = asked.filter { $0.hasAnswered && $0.mapped?.ip.isV4 == true }
     guard !seen.isEmpty else {
       let isBlocked = !asked.isEmpty && servers.contains { $0.url.transport == .tcp && $0.hasAnswered }
       return isBlocked ? .blocked : .unknown
@@ -193,7 +193,7 @@ package struct ICEFindings: Sendable {
     return Set(seen.compactMap(\.address)).count > 1 ? .endpointIndependent : .some
   }
 
-  private var mappedText: String { servers.lazy.compactMap(\.mapped).first { $0.isV4 }?.description ?? "" }
+  private var mappedText: String { servers.lazy.compactMap(\.mapped).first { $0.ip.isV4 }?.description ?? "" }
 
   /// What the NAT does, and what follows.
   package var mappingCheck: Check {

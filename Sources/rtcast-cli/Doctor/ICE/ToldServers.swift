@@ -9,7 +9,28 @@ enum ToldServers {
     if url.hasPrefix("ws:") || url.hasPrefix("wss:"), let hub = HubAddress(url) {
       return try await ask(hub, token: token)
     }
-    throw CastFailure(.usage, "--ice takes a hub's address such as wss://host; not '\(url)'.")
+    if url.hasPrefix("http:") || url.hasPrefix("https:"), let service = WebAddress(url) {
+      return try await ask(service, token: token)
+    }
+    throw CastFailure(.usage, "--ice takes a hub's address, such as wss://host, or a service's URL, not '\(url)'.")
+  }
+
+  /// By `Link` headers, which RFC 9725 §4.6 has in the answer to OPTIONS too.
+  private static func ask(_ service: WebAddress, token: String?) async throws(CastFailure) -> [ICEServer] {
+    let client = WHIPClient()
+    let request = WHIPRequest(id: 0, .options, service, authorization: token.map { "Bearer \($0)" })
+    let answer: Result<WHIPResponse, WHIPError>
+    do throws(WHIPError) { answer = .success(try await client.send(request)) } catch { answer = .failure(error) }
+    await client.shutdown()
+    switch answer {
+    case .failure(let error): throw CastFailure(.unavailable, error.description)
+    case .success(let response):
+      guard (200...299).contains(response.status) else {
+        throw CastFailure(.protocolError, "\(service) answers \(response.status) to the question for its servers.")
+      }
+      let links = response.headers.filter { $0.name.lowercased() == "link" }.map(\.value)
+      return ICEServer.parse(links: links)
+    }
   }
 
   private static func ask(_ hub: HubAddress, token: String?) async throws(CastFailure) -> [ICEServer] {
