@@ -53,6 +53,8 @@ final class CallConnection: Sendable {
   private let lastOffer = Mutex<Description?>(nil)
   private let restarts: Mutex<RestartSchedule>
   private let alarm = Mutex<Task<Void, Never>?>(nil)
+  /// It has been connected once.
+  private let isEstablished = Atomic(false)
 
   private enum Hold {
     /// What is there to be sent is being added.
@@ -178,6 +180,8 @@ final class CallConnection: Sendable {
 
   /// This machine has other addresses than before.
   func networkChanged() {
+    // What is still being made takes candidates as they come.
+    guard isEstablished.load(ordering: .relaxed) else { return }
     restarts.withLock { $0.networkChanged(now: MonotonicClock.now()) }
     setAlarm()
   }
@@ -302,6 +306,7 @@ final class CallConnection: Sendable {
     if stage == .connecting { guard case .stateChanged = event else { return } }
     guard stage != .connected else { return }
     stage = .connected
+    isEstablished.store(true, ordering: .relaxed)
     restarts.withLock { $0.restored() }
     setAlarm()
     await report(.connected)

@@ -35,7 +35,8 @@ enum CastEnding: Sendable {
       CastFailure(.unavailable, "The WHIP service ended the publication; publish again, or see its log.")
     case .publicationEnded(.unreachable(let tried)):
       CastFailure(
-        .unavailable, "There is no way to the WHIP service (\(tried)); check the network, or run `rtcast doctor --ice`.")
+        .unavailable, "There is no way to the WHIP service (\(tried)); check the network, or run `rtcast doctor --ice`."
+      )
     case .publicationEnded(.timedOut):
       CastFailure(
         .unavailable,
