@@ -87,10 +87,10 @@ struct CastRunner {
   private func cast(_ source: Source, _ token: Secret?) async throws(CastFailure) {
     let peers = try openPeers()
     defer { peers.stop() }
-    var broadcastOptions = broadcastOptions(source)
+    var settings = broadcastOptions(source)
     // Who watches needs them as much as this side.
-    broadcastOptions.iceServers = try iceServers()
-    let broadcast = Broadcast(source.media, options: broadcastOptions, peers: peers)
+    settings.iceServers = try options.network.servers(preset: options.media.preset?.iceServers ?? [])
+    let broadcast = Broadcast(source.media, options: settings, peers: peers)
     if let ending = try await begin(broadcast, source) { return output.ended(ending, after: 0) }
 
     let server: SignalingServer?
