@@ -319,7 +319,7 @@ def main():
         asyncio.run(measure(options, bed, results))
     finally:
         bed.close()
-    report(results)
+        report(results)
 
 
 main()
