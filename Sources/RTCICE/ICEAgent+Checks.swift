@@ -166,11 +166,10 @@ extension ICEAgent {
 
   /// Sends the next check when the pace allows it (RFC 8445 §6.1.4.2).
   mutating func sendDueCheck(now: Timestamp, into batch: inout DatagramBatch) {
-    guard let time = nextCheckTime, time <= now, let remote = session.remote,
-      let index = takeNextCheck()
-    else { return }
-    session.checklist.start(index, now: now)
+    guard let time = nextCheckTime, time <= now, let remote = session.remote else { return }
     lastCheckAt = now
+    guard let index = takeNextCheck() else { return }
+    session.checklist.start(index, now: now)
     let pair = session.checklist[index]
     let active = Int64(session.checklist.activeCount)
     let wait =

@@ -14,9 +14,10 @@ extension ICEAgent {
   mutating func evaluateNomination(now: Timestamp) {
     guard role == .controlling else { return }
     if case .completed(let selected) = session.phase, let consent = path?.consent {
-      if consent.isSilent(at: now) { return nominateInstead(of: selected, heardSince: nil) }
-      if let since = consent.doubted(at: now) {
-        return nominateInstead(of: selected, heardSince: since - Self.recently)
+      let (isSilent, doubtedSince) = (consent.isSilent(at: now), consent.doubted(at: now))
+      if isSilent || doubtedSince != nil {
+        session.nominationAt = nil
+        return nominateInstead(of: selected, heardSince: isSilent ? nil : doubtedSince.map { $0 - Self.recently })
       }
     }
     guard !session.checklist.pairs.contains(where: { $0.nomination == .underWay }) else { return }
@@ -31,7 +32,7 @@ extension ICEAgent {
       } else {
         session.nominationAt = nil
       }
-    case .awaitingRemote, .failed: break
+    case .awaitingRemote, .failed: session.nominationAt = nil
     }
   }
 
@@ -39,7 +40,10 @@ extension ICEAgent {
   /// wait from the first success. A better one that works later, such as a direct way after a relay, is nominated then; the
   /// RFC wants a restart for it, but browsers move and accept moves like this.
   private mutating func nominateBest(now: Timestamp) {
-    guard let best = session.checklist.bestValid else { return }
+    guard let best = session.checklist.bestValid else {
+      session.nominationAt = nil
+      return
+    }
     let hasRival = session.checklist.pairs[..<best].contains { $0.state != .failed }
     if hasRival {
       let deadline = session.nominationAt ?? now + configuration.nominationDelay

@@ -80,10 +80,14 @@ package struct ICEAgent: ~Copyable {
   }
 
   /// The system refuses to send this way, or what carries it is gone: a connection of ICE-TCP was closed. The way counts as
-  /// silent at once, and others are tried.
+  /// silent at once, and others are tried; a check that was under way has failed.
   package mutating func refuse(_ route: Route, now: Timestamp) {
     if case .stream = route.kind { dropPairs(now: now) { $0.kind == route.kind } }
-    if path?.route.key == route.key { path?.consent.refused(now: now) }
+    if path?.route.key == route.key {
+      path?.consent.refused(now: now)
+    } else if let index = session.checklist.index(route: route), session.checklist[index].state == .inProgress {
+      checkFailed(index, now: now)
+    }
     rearm(now: now)
   }
 

@@ -140,6 +140,7 @@ package struct Transport: ~Copyable {
     }
     ice.setRole(agreed.isControlling ? .controlling : .controlled)
     ice.setRemote(credentials: agreed.remoteCredentials, isLite: agreed.remoteIsLite, now: now)
+    names.forget(except: agreed.remoteCredentials.usernameFragment)
     for candidate in agreed.remoteCandidates {
       add(candidate, usernameFragment: agreed.remoteCredentials.usernameFragment, now: now)
     }
