@@ -125,7 +125,7 @@ let package = Package(
     .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: safe),
 
     // Signaling.
-    .target(name: "RTCSignaling", dependencies: ["RTCPrimitives"], swiftSettings: safe),
+    .target(name: "RTCSignaling", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
     .target(
       name: "RTCSignalingNIO",
       dependencies: [
@@ -225,7 +225,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCPeerTests",
-      dependencies: ["RTCPeer", "RTCEngine", "RTCSCTP", "RTCMedia", "RTCTestKit", "RTCPrimitives"],
+      dependencies: [
+        "RTCPeer", "RTCEngine", "RTCNet", "RTCSCTP", "RTCMedia", "RTCTestKit", "RTCPrimitives", "ProcessKit",
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "DataChannelProbe", dependencies: ["RTCPeer", "RTCEngine", "RTCSCTP"], path: "Tests/DataChannelProbe",
@@ -302,8 +304,7 @@ let package = Package(
     .testTarget(
       name: "RTCastCLITests",
       dependencies: [
-        "RTCPrimitives",
-        "rtcast-cli", "RTCMedia", "RTCSignaling",
+        "RTCPrimitives", "rtcast-cli", "RTCMedia", "RTCPeer", "RTCSignaling",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -328,7 +329,7 @@ if Context.environment["RTCAST_FUZZ"] != nil {
   ].map { fuzzer("Fuzz\($0)") }
   package.targets += [
     fuzzer("FuzzVideo", body: "FuzzVideoBody"), fuzzer("FuzzSCTP", body: "FuzzSCTPBody"),
-    fuzzer("FuzzICE", body: "FuzzPeerBodies"), fuzzer("FuzzFarPeer", body: "FuzzPeerBodies"),
+    fuzzer("FuzzICE", body: "FuzzPeerBodies"), fuzzer("FuzzGatherer", body: "FuzzPeerBodies"), fuzzer("FuzzFarPeer", body: "FuzzPeerBodies"),
     fuzzer("FuzzNegotiation", body: "FuzzPeerBodies"),
   ]
 }

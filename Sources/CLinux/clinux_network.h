@@ -6,12 +6,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// A socket that is readable when a link or an address of this machine has changed.
+/// A socket that is readable when a link, an address or a route of this machine has changed.
 static inline int clinux_network_watch_open(void) {
   int file = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
   if (file < 0) return -errno;
   struct sockaddr_nl address = {
-      .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR};
+      .nl_family = AF_NETLINK,
+      .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE};
   if (bind(file, (struct sockaddr *)&address, sizeof address) == 0) return file;
   int error = errno;
   close(file);

@@ -21,7 +21,18 @@
 #define IPV6_PKTINFO 50
 #endif
 
-/// A non-blocking UDP socket that reports each datagram's local address and the kernel's drops.
+// As <linux/in.h> and <linux/in6.h> have them, for both IP versions: never fragment, and let larger datagrams than the
+// kernel believes the path to bear out all the same.
+enum { clinux_mtu_discover_v4 = 10, clinux_mtu_discover_v6 = 23, clinux_mtu_want = 1, clinux_mtu_probe = 3 };
+
+/// Whether the kernel may cut datagrams that are longer than an interface bears into fragments.
+static inline void clinux_udp_set_fragments(int fd, int is_v6, int may) {
+  int mode = may ? clinux_mtu_want : clinux_mtu_probe;
+  if (is_v6) setsockopt(fd, IPPROTO_IPV6, clinux_mtu_discover_v6, &mode, sizeof mode);
+  else setsockopt(fd, IPPROTO_IP, clinux_mtu_discover_v4, &mode, sizeof mode);
+}
+
+/// A non-blocking UDP socket that fragments nothing and reports each datagram's local address and the kernel's drops.
 static inline int clinux_udp_open(int is_v6) {
   int fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return -errno;
@@ -35,6 +46,7 @@ static inline int clinux_udp_open(int is_v6) {
     return -error;
   }
   setsockopt(fd, SOL_SOCKET, SO_RXQ_OVFL, &one, sizeof one);
+  clinux_udp_set_fragments(fd, is_v6, 0);
   return fd;
 }
 
@@ -58,4 +70,15 @@ static inline int clinux_udp_bound(int fd, struct clinux_address *address) {
   socklen_t length = sizeof name;
   if (getsockname(fd, (struct sockaddr *)&name, &length) < 0) return -errno;
   return clinux_address_read(&name, address) ? 0 : -EAFNOSUPPORT;
+}
+
+/// The local address that the kernel would send from to `remote`; -ENETUNREACH and the like when there is no way.
+static inline int clinux_udp_source(const struct clinux_address *remote, struct clinux_address *source) {
+  struct sockaddr_in6 name;
+  socklen_t length = clinux_address_write(remote, &name);
+  int fd = socket(remote->is_v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -errno;
+  int result = connect(fd, (const struct sockaddr *)&name, length) < 0 ? -errno : clinux_udp_bound(fd, source);
+  close(fd);
+  return result;
 }

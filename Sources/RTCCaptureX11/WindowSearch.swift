@@ -4,12 +4,12 @@ import RTCMedia
 extension X11Connection {
   /// Every window that has a title, outermost first.
   func titledWindows() -> [X11Window] {
-    let netName = atom("_NET_WM_NAME")
+    let atoms = WindowTitleAtoms(self)
     var found: [X11Window] = []
     var level = children(of: [root])
     while !level.isEmpty {
       for window in level {
-        guard let title = title(of: window, netName), let described = describe(window, title) else { continue }
+        guard let title = title(of: window, atoms), let described = describe(window, title) else { continue }
         found.append(described)
       }
       level = children(of: level)
@@ -21,7 +21,7 @@ extension X11Connection {
   /// a title that is exactly the text wins, and one that is shown wins over one that is not).
   func window(_ wanted: String) throws(CaptureError) -> X11Window {
     if let number = Self.number(wanted) {
-      guard let window = describe(number, title(of: number, atom("_NET_WM_NAME")) ?? "") else {
+      guard let window = describe(number, title(of: number, WindowTitleAtoms(self)) ?? "") else {
         throw .noSuchSource("There is no window \(wanted) on the X display \(displayName).")
       }
       return window
@@ -83,17 +83,18 @@ extension X11Connection {
       isMapped: Int32(attributes.map_state) == Int32(XCB_MAP_STATE_VIEWABLE.rawValue))
   }
 
-  private func title(of window: xcb_window_t, _ netName: xcb_atom_t) -> String? {
-    // Any type is asked for: clients put UTF-8 where Latin 1 is promised.
-    let cookies = [netName, xcb_atom_t(XCB_ATOM_WM_NAME.rawValue)].map {
+  private func title(of window: xcb_window_t, _ atoms: WindowTitleAtoms) -> String? {
+    // Both questions first, then both answers.
+    let cookies = [atoms.netName, xcb_atom_t(XCB_ATOM_WM_NAME.rawValue)].map {
       xcb_get_property(raw, 0, window, $0, 0, 0, 256)
     }
     let titles = cookies.map { cookie -> String? in
       guard let reply = X11Reply(xcb_get_property_reply(raw, cookie, nil)) else { return nil }
       let count = Int(xcb_get_property_value_length(reply.pointer))
-      guard count > 0 else { return nil }
-      return String(
-        decoding: UnsafeRawBufferPointer(start: xcb_get_property_value(reply.pointer), count: count), as: UTF8.self)
+      guard count > 0, reply.pointer.pointee.format == 8 else { return nil }
+      let bytes = UnsafeRawBufferPointer(start: xcb_get_property_value(reply.pointer), count: count)
+      let isCut = reply.pointer.pointee.bytes_after > 0
+      return atoms.text(Array(bytes), of: reply.pointer.pointee.type, isCut: isCut)
     }
     return titles[0] ?? titles[1]
   }

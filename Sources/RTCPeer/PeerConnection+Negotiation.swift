@@ -54,6 +54,28 @@ extension PeerConnection {
   /// Adds remote candidates that came later, as an RFC 8840 fragment.
   public func addRemoteCandidates(_ fragment: String) throws { try perform(.addRemoteCandidates(fragment)) }
 
+  /// Takes a client's fragment (RFC 8840): candidates, or with new credentials a restart of ICE (RFC 9725 §4.3.3).
+  /// - Returns: our own fragment when ICE restarted.
+  /// - Throws: `NegotiationFailure`; everything goes on as before then.
+  package func apply(fragment: String) throws -> String? {
+    if case .fragment(let ours) = try perform(.applyFragment(fragment, Self.freshCredentials())) { ours } else { nil }
+  }
+
+  /// Begins a restart of ICE; the present path carries on. Called again, it begins anew.
+  /// - Returns: our fragment, to be sent to the server.
+  package func restartFragment() throws -> String { try fragment(after: .restartFragment(Self.freshCredentials())) }
+
+  /// Applies the server's fragment, the answer to ours: the restart is agreed.
+  package func accept(fragment: String) throws { try perform(.acceptFragment(fragment)) }
+
+  /// All candidates so far, as a fragment.
+  package func localFragment() throws -> String { try fragment(after: .localFragment) }
+
+  private func fragment(after command: Command) throws -> String {
+    if case .fragment(let fragment) = try perform(command) { return fragment }
+    throw APIMisuse("This connection has ended; make a new one.")
+  }
+
   // MARK: - On the loop
 
   private func localDescription(after command: Command) throws -> Description {

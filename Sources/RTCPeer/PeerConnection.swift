@@ -36,10 +36,12 @@ public actor PeerConnection {
     public var videoDecoders: [VideoCodec: VideoDecoderFactory] = [:]
     /// What makes a decoder of the remote peer's sound; nil: it can be handed on and recorded, but not heard.
     public var audioDecoder: AudioDecoderFactory?
-    /// STUN and TURN servers, beside the loop's.
+    /// STUN and TURN servers, beside the loop's. Connections of one port share them: one allocation serves all.
     public var iceServers: [ICEServer] = []
     /// Which candidates are offered and used.
     public var iceTransportPolicy = ICETransportPolicy.all
+    /// The first key-frame request of each rest is let pass; see `PeerConfiguration.ignoresRedundantPLI`.
+    public var ignoresRedundantPLI = true
     /// A UDP port of its own: needed where we are the client, as two connections to one server's port could not be told
     /// apart.
     public var ownsPort = false
@@ -61,7 +63,10 @@ public actor PeerConnection {
   public nonisolated let events: AsyncStream<PeerConnectionEvent>
 
   let loop: PeerLoop
-  private let configuration: Configuration
+  let configuration: Configuration
+  /// STUN and TURN servers beside the loop's.
+  var iceServers: [ICEServer]
+  var gatheringWaiters: [GatheringWaiter] = []
   private let credentials: ICECredentials
   private let continuation: AsyncStream<PeerConnectionEvent>.Continuation
   private(set) var slot: PeerSlot?
@@ -80,6 +85,7 @@ public actor PeerConnection {
   public init(on loop: PeerLoop, configuration: Configuration = Configuration()) {
     self.loop = loop
     self.configuration = configuration
+    iceServers = configuration.iceServers
     var random = SystemRandomNumberGenerator()
     credentials = ICECredentials(using: &random)
     id = [random.next(), random.next()].map { String($0, radix: 36) }.joined()
@@ -114,14 +120,16 @@ public actor PeerConnection {
     if let slot { return slot }
     let table = loop.table
     guard !table.isFull else { throw TooManyPeers(limit: loop.options.maximumPeers) }
-    let configured = peerConfiguration()
+    let sockets = configuration.ownsPort ? try table.makeSockets(now: MonotonicClock.now()) : table.sharedSockets
     let new = PeerSlot(
-      peer: Peer(configured), ufrag: credentials.usernameFragment, table: table,
+      peer: Peer(peerConfiguration(sockets)), ufrag: credentials.usernameFragment, sockets: sockets, table: table,
       onEvent: { [weak self] event in
         // Events come out of a step, which runs on this actor's own executor.
         self?.assumeIsolated { $0.handle(event) }
       })
-    table.insert(new, reachedAt: configured.localAddresses)
+    new.onCandidates = { [weak self] in self?.assumeIsolated { $0.wakeWhenGathered() } }
+    table.insert(new)
+    if !iceServers.isEmpty { table.setICEServers(iceServers, of: new) }
     for transceiver in new.peer.transceivers {
       switch transceiver.kind {
       case .video: outgoing[transceiver.id] = configuration.video.map { .video($0) }
@@ -132,10 +140,13 @@ public actor PeerConnection {
     return new
   }
 
-  private func peerConfiguration() -> PeerConfiguration {
+  private func peerConfiguration(_ sockets: ICESockets) -> PeerConfiguration {
     var peer = PeerConfiguration(
-      localAddresses: loop.hostAddresses(), certificate: loop.certificate, iceCredentials: credentials,
+      localAddresses: [], certificate: loop.certificate, iceCredentials: credentials,
       seed: UInt64.random(in: .min ... .max))
+    peer.localCandidates = sockets.candidates
+    peer.isGatheringComplete = sockets.isComplete
+    peer.iceTransportPolicy = loop.options.iceTransportPolicy == .relay ? .relay : configuration.iceTransportPolicy
     if let track = configuration.video {
       var video = PeerConfiguration.OutgoingVideo()
       (video.streamID, video.trackID) = (track.name.streamID, track.name.trackID)
@@ -155,6 +166,7 @@ public actor PeerConnection {
     peer.dataChannels = configuration.dataChannels
     peer.bitrates = configuration.bitrates
     peer.audioBitrates = configuration.audioBitrates
+    peer.ignoresRedundantPLI = configuration.ignoresRedundantPLI
     peer.connectTimeout = configuration.connectTimeout
     peer.wallClockOffset = TimeDelta(nanoseconds: WallClock.now() - MonotonicClock.now().nanoseconds)
     return peer
@@ -213,8 +225,13 @@ public actor PeerConnection {
       bitrateChanged(rate, of: id)
       continuation.yield(.audioTargetBitrateChanged(rate, id))
     case .localCandidateGathered(let candidate): continuation.yield(.localCandidate(candidate))
-    case .connectivityChanged(let connectivity): continuation.yield(.connectivityChanged(connectivity))
-    case .candidateNameNeedsResolving(let name): _ = try? perform(.resolvedCandidate(name, nil))
+    case .connectivityChanged(let connectivity):
+      continuation.yield(.connectivityChanged(connectivity))
+      if connectivity != .good, negotiator != nil { restartICE() }
+    case .candidateNameNeedsResolving(let name):
+      loop.table.multicastNames.resolve(name, now: MonotonicClock.now()) { [weak self] address in
+        self?.assumeIsolated { _ = try? $0.perform(.resolvedCandidate(name, address)) }
+      }
     case .usernameFragmentAdded: break  // the table's
     }
   }
@@ -268,6 +285,7 @@ public actor PeerConnection {
     }
     for track in remoteTracks.values { track.end() }
     remoteTracks = [:]
+    wakeWhenGathered(isOver: true)
     negotiator?.end()
     negotiator = nil
   }

@@ -1,7 +1,7 @@
 public import RTCDTLS
 public import RTCEngine
 public import RTCMedia
-import RTCNet
+package import RTCNet
 public import RTCPrimitives
 
 /// The media plane of one process: a thread, a UDP port, a certificate, and all peers that share them.
@@ -20,6 +20,13 @@ public final class PeerLoop: Sendable {
     public var interfaces: InterfaceFilter?
     /// Offer loopback addresses even when the machine has others. For tests and for peers in the same namespace.
     public var includesLoopback = false
+    /// Offer a TCP port too, for remote peers whose UDP is blocked (RFC 6544): the number of the UDP port where that is
+    /// free.
+    public var servesTCP = false
+    /// PEM with the certificates that vouch for TURN servers over TLS; nil: those that this machine trusts.
+    package var trustedCertificates: String?
+    /// Where the proxy is found, if there is one; nil: the process's own.
+    package var environment: [String: String]?
     /// At most this many peers at a time, unconnected ones included.
     public var maximumPeers = 2_048
 
@@ -37,12 +44,13 @@ public final class PeerLoop: Sendable {
   public init(_ options: Options = Options()) throws {
     self.options = options
     certificate = try DTLSCertificate()
-    events = try EventLoop(port: UDPPort(UDPPort.Options(port: options.port)))
-    let limit = options.maximumPeers
+    var udp = UDPPort.Options(port: options.port)
+    udp.portRange = options.portRange
+    events = try EventLoop(port: UDPPort(udp))
     let holder = holder
     try events.start { loop in
       Peer.prepare()
-      let table = PeerTable(loop: loop, maximumPeers: limit)
+      let table = PeerTable(loop: loop, options: options, now: MonotonicClock.now())
       holder.table = table
       return table
     }
@@ -60,9 +68,35 @@ public final class PeerLoop: Sendable {
   /// Where peers may reach us now: every usable interface address, with the shared port.
   public func hostAddresses() -> [SocketAddress] {
     let all = (try? NetworkInterfaces.addresses()) ?? []
-    return NetworkInterfaces.hostCandidates(from: all, includeLoopback: options.includesLoopback)
-      .filter { $0.isV4 ? events.hasIPv4 : events.hasIPv6 }
-      .map { SocketAddress(ip: $0, port: events.port) }
+    return NetworkInterfaces.hostAddresses(
+      from: all.filter { options.interfaces?.admits($0.name) ?? true }, includeLoopback: options.includesLoopback
+    )
+    .map(\.address).filter { $0.isV4 ? events.hasIPv4 : events.hasIPv6 }
+    .map { SocketAddress(ip: $0, port: events.port) }
+  }
+
+  /// Asks these STUN and TURN servers from now on, for all peers; allocations at servers that stay go on.
+  public func setICEServers(_ servers: [ICEServer]) {
+    let holder = holder
+    events.post { holder.table?.iceServers = servers }
+  }
+
+  /// How far this machine can be reached, as found so far.
+  public func gatheringReport() async -> GatheringReport? {
+    let holder = holder
+    return await withCheckedContinuation { continuation in
+      let isPosted = events.post { continuation.resume(returning: holder.table?.sharedSockets.report) }
+      if !isPosted { continuation.resume(returning: nil) }
+    }
+  }
+
+  /// What all UDP ports have done so far; nil once the loop has ended.
+  package func networkCounters() async -> NetCounters? {
+    let events = events
+    return await withCheckedContinuation { continuation in
+      let isPosted = events.post { continuation.resume(returning: events.counters) }
+      if !isPosted { continuation.resume(returning: nil) }
+    }
   }
 
   /// A video that any number of peers may send: encoded once, fanned out on the loop.

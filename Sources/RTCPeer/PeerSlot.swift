@@ -8,8 +8,12 @@ final class PeerSlot: Hashable, DeadlineHolder, @unchecked Sendable {
   /// Changed by the table's steps alone.
   var peer: Peer
   var heapIndex: Int?
-  /// Where this peer's datagrams come from, the latest last.
-  var remotes: [SocketAddress] = []
+  /// Where this peer's datagrams come from, and by what, the latest last.
+  var remotes: [RemoteEnd] = []
+  /// What its candidates are gathered from.
+  let sockets: ICESockets
+  /// STUN and TURN servers that its connection names, beside the loop's.
+  var iceServers: [ICEServer] = []
   /// Some of its remote peer's addresses are this loop's own.
   var reachesOwn = false
   /// The peer of this loop that it sends to, if its remote peer is one.
@@ -20,10 +24,15 @@ final class PeerSlot: Hashable, DeadlineHolder, @unchecked Sendable {
   var ufrags: [String] = []
   private unowned let table: PeerTable
   private let onEvent: (Event) -> Void
+  /// Called when other candidates were gathered.
+  var onCandidates: () -> Void = {}
 
-  init(peer: consuming Peer, ufrag: String, table: PeerTable, onEvent: @escaping (Event) -> Void) {
+  init(
+    peer: consuming Peer, ufrag: String, sockets: ICESockets, table: PeerTable, onEvent: @escaping (Event) -> Void
+  ) {
     self.peer = peer
     self.ufrag = ufrag
+    self.sockets = sockets
     self.table = table
     self.onEvent = onEvent
   }
@@ -49,6 +58,15 @@ final class PeerSlot: Hashable, DeadlineHolder, @unchecked Sendable {
   }
 
   func deliver(_ event: Event) { onEvent(event) }
+
+  // MARK: - Candidates
+
+  /// Its sockets have gathered other candidates.
+  func candidatesChanged(_ now: Timestamp) {
+    // A peer that has ended takes none.
+    _ = try? perform(.setLocalCandidates(sockets.candidates, isComplete: sockets.isComplete), now: now)
+    onCandidates()
+  }
 
   static func == (a: PeerSlot, b: PeerSlot) -> Bool { a === b }
   func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }

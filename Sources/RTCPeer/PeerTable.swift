@@ -1,3 +1,4 @@
+import Foundation
 import RTCEngine
 import RTCICE
 import RTCNet
@@ -7,11 +8,11 @@ import RTCWire
 /// All peers of a loop: finds the peer a datagram is for, keeps their deadlines, and sends what they leave.
 /// Lives on the loop's thread.
 final class PeerTable: LoopHandler {
-  private let loop: EventLoop
-  private let maximumPeers: Int
+  let loop: EventLoop
+  let options: PeerLoop.Options
   private var slots: Set<PeerSlot> = []
   private var byUfrag: [String: PeerSlot] = [:]
-  private var byRemote: [SocketAddress: PeerSlot] = [:]
+  private var byRemote: [RemoteEnd: PeerSlot] = [:]
   /// The one outbox of the loop: every step of every peer appends to it; `endOfBatch` sends it.
   private var outbox = Outbox()
   private var deadlines = DeadlineHeap<PeerSlot>()
@@ -20,8 +21,8 @@ final class PeerTable: LoopHandler {
   private var spareEvents: [Event] = []
   /// Datagrams that no peer claimed.
   private(set) var unclaimed = 0
-  /// Where this loop is reached: what a peer sends there is for another peer of the loop.
-  private var own: Set<SocketAddress> = []
+  /// Where this loop is reached, and what carries that: what a peer sends there is for another peer of the loop.
+  private var own: [SocketAddress: Route.Kind] = [:]
   /// From peers of the loop to peers of the loop.
   private var inward: [Passed] = []
   /// As many datagrams may be under way within the loop as a socket's buffer would hold of them.
@@ -34,28 +35,162 @@ final class PeerTable: LoopHandler {
     var route: Route
   }
 
-  init(loop: EventLoop, maximumPeers: Int) {
+  // MARK: - What candidates are gathered from
+
+  let resolver = NameResolver()
+  let tls: ClientTLS
+  var streams = StreamTable()
+  var relayNumbers = NumberPool()
+  let multicastNames: MulticastNames
+  private let network: NetworkFollower
+  private let environment: [String: String]
+  /// By the UDP port, the loop's first among them.
+  private var sockets: [Route.Kind: ICESockets] = [:]
+  private var peerStreams: PeerStreams?
+  /// The addresses of admitted interfaces; nil: all are.
+  private var admitted: Set<IPAddress>?
+  private var socketDeadlines = DeadlineHeap<ICESockets>()
+  private var dueSockets: [ICESockets] = []
+  /// Ports and streams to be closed once what is in the outbox was sent.
+  private var closing: [Route.Kind] = []
+  private var refusals: [SendRefusal] = []
+  /// Peers of the shared port whose connections name servers, the latest last.
+  private var naming: [PeerSlot] = []
+
+  init(loop: EventLoop, options: PeerLoop.Options, now: Timestamp) {
     self.loop = loop
-    self.maximumPeers = maximumPeers
+    self.options = options
+    tls = ClientTLS(trusting: options.trustedCertificates)
+    environment = options.environment ?? ProcessInfo.processInfo.environment
+    let network = NetworkFollower(loop)
+    self.network = network
+    multicastNames = MulticastNames(loop) {
+      let admitted = network.addresses.filter { options.interfaces?.admits($0.name) ?? true }
+      return Array(Set(admitted.filter { $0.isUp && (!$0.isLoopback || options.includesLoopback) }.map(\.index)))
+    }
+    iceServers = options.iceServers
+    let first = ICESockets(
+      .udp(port: 0), port: loop.port, hasIPv4: loop.hasIPv4, hasIPv6: loop.hasIPv6, table: self)
+    admit()
+    if options.servesTCP {
+      peerStreams = try? PeerStreams(self, port: loop.port, hasIPv4: loop.hasIPv4, hasIPv6: loop.hasIPv6)
+      if let peerStreams { first.serve(peerStreams) }
+    }
+    begin(first, iceServers, now)
+  }
+
+  private func admit() {
+    guard let filter = options.interfaces else { return }
+    admitted = Set(network.addresses.filter { filter.admits($0.name) }.map(\.address.withoutScope))
+  }
+
+  /// What comes to this address may reach a peer: its interface is not refused.
+  func admits(_ ip: IPAddress) -> Bool { admitted?.contains(ip.withoutScope) ?? true }
+
+  /// Some peer sends by this route.
+  func knows(_ route: Route) -> Bool { byRemote[RemoteEnd(route)] != nil }
+
+  /// For all peers, those with a port of their own that are yet to come among them.
+  var iceServers: [ICEServer] { didSet { setServers() } }
+
+  /// The servers that a peer's connection names beside those. They are asked for all peers of its port: however many
+  /// connections name one server, one allocation is made. The credentials that were named last are used.
+  func setICEServers(_ servers: [ICEServer], of slot: PeerSlot) {
+    slot.iceServers = servers
+    if slot.sockets === sharedSockets {
+      naming.removeAll { $0 === slot }
+      if !servers.isEmpty { naming.append(slot) }
+      setServers()
+    } else {
+      slot.sockets.setServers(servers + iceServers, now: MonotonicClock.now())
+    }
+  }
+
+  private func setServers() {
+    let named = naming.reversed().flatMap(\.iceServers)
+    sharedSockets.setServers(named + iceServers, now: MonotonicClock.now())
+  }
+
+  /// Those of the loop's first port.
+  var sharedSockets: ICESockets { sockets[.udp(port: 0)]! }  // made with the table
+
+  private func begin(_ new: ICESockets, _ servers: [ICEServer], _ now: Timestamp) {
+    sockets[new.carrier] = new
+    new.setAddresses(network.addresses, now: now)
+    new.setServers(servers, now: now)
+  }
+
+  /// A UDP port of its own for one connection.
+  func makeSockets(now: Timestamp) throws(SystemError) -> ICESockets {
+    var udp = UDPPort.Options()
+    udp.portRange = options.portRange
+    // One connection's, not a broadcast's.
+    (udp.receiveBufferSize, udp.sendBufferSize) = (1 << 20, 1 << 20)
+    let port = try UDPPort(udp)
+    let (number, hasIPv4, hasIPv6) = (port.number, port.hasIPv4, port.hasIPv6)
+    let new = ICESockets(try loop.add(port), port: number, hasIPv4: hasIPv4, hasIPv6: hasIPv6, table: self)
+    begin(new, iceServers, now)
+    return new
+  }
+
+  /// Gives `body` the outbox to write into.
+  func write(_ body: (inout DatagramBatch) -> Void) { body(&outbox.datagrams) }
+
+  func setDeadline(_ deadline: Timestamp, of sockets: ICESockets) { socketDeadlines.set(deadline, of: sockets) }
+
+  /// The proxy for connections to `host`, as the environment has it.
+  func proxy(for host: String) -> HTTPProxy? { HTTPProxy(for: host, environment: environment) }
+
+  /// Other candidates are there: this loop is reached elsewhere.
+  func candidatesChanged(of _: ICESockets) {
+    own.removeAll(keepingCapacity: true)
+    for sockets in sockets.values {
+      // What a NAT made of an address is the NAT's.
+      for candidate in sockets.candidates where candidate.tcpType == nil {
+        if candidate.kind == .host || candidate.kind == .relayed { own[candidate.address] = candidate.carrier }
+      }
+    }
+  }
+
+  private func closeSockets(of slot: PeerSlot, now: Timestamp) {
+    let used = slot.sockets
+    used.unfollow(slot)
+    if used === sharedSockets {
+      if naming.contains(where: { $0 === slot }) { setICEServers([], of: slot) }
+    } else {
+      used.close(now)
+      sockets[used.carrier] = nil
+      closing.append(used.carrier)
+    }
+  }
+
+  private func look() {
+    let change = network.look()
+    admit()
+    let now = MonotonicClock.now()
+    for sockets in sockets.values { sockets.networkChanged(change.addresses, hasSlept: change.hasSlept, now: now) }
   }
 
   // MARK: - Peers
 
-  var isFull: Bool { slots.count >= maximumPeers }
+  var isFull: Bool { slots.count >= options.maximumPeers }
   var count: Int { slots.count }
 
-  /// - Parameter addresses: what its description says of where it is reached.
-  func insert(_ slot: PeerSlot, reachedAt addresses: [SocketAddress]) {
+  func insert(_ slot: PeerSlot) {
     slots.insert(slot)
-    own.formUnion(addresses)
+    slot.sockets.follow(slot)
     name(slot, slot.ufrag)
   }
 
   private func remove(_ slot: PeerSlot) {
     guard slots.remove(slot) != nil else { return }
+    closeSockets(of: slot, now: MonotonicClock.now())
     deadlines.set(.distantFuture, of: slot)
     for ufrag in slot.ufrags { byUfrag[ufrag] = nil }
-    for remote in slot.remotes where byRemote[remote] === slot { byRemote[remote] = nil }
+    for remote in slot.remotes where byRemote[remote] === slot {
+      byRemote[remote] = nil
+      if case .stream = remote.kind { closing.append(remote.kind) }
+    }
   }
 
   /// STUN requests with this user name are for `slot` too: the remote peer may use the one before for a while.
@@ -95,6 +230,7 @@ final class PeerTable: LoopHandler {
       switch event {
       case .stateChanged(.ended): remove(slot)
       case .usernameFragmentAdded(let ufrag): if slots.contains(slot) { name(slot, ufrag) }
+      case .connectivityChanged(.silent), .connectivityChanged(.lost): slot.sockets.probe(MonotonicClock.now())
       default: break
       }
       slot.deliver(event)
@@ -106,9 +242,9 @@ final class PeerTable: LoopHandler {
   /// Whoever a peer writes to may answer it: responses to our checks come from there.
   private func learnRemotes(of slot: PeerSlot, from first: Int) {
     for index in first..<outbox.datagrams.count {
-      let remote = outbox.datagrams.entries[index].route.remote
+      let remote = RemoteEnd(outbox.datagrams.entries[index].route)
       guard remote != slot.remotes.last, slots.contains(slot) else { continue }
-      if own.contains(remote) {
+      if own[remote.address] != nil {
         slot.reachesOwn = true
         continue
       }
@@ -121,6 +257,10 @@ final class PeerTable: LoopHandler {
   /// Ends every peer: whoever follows one hears so, and their tracks let go of them.
   func closeAll(now: Timestamp) {
     for slot in slots { _ = try? slot.perform(.close, now: now) }
+    for sockets in sockets.values { sockets.close(now) }
+    network.close()
+    multicastNames.close()
+    peerStreams?.close()
   }
 
   // MARK: - Within the loop
@@ -130,14 +270,16 @@ final class PeerTable: LoopHandler {
   /// everything else goes to whom the sender last sent a request.
   private func passOn(from slot: PeerSlot, _ first: Int) {
     outbox.datagrams.remove(from: first) { bytes, route in
-      guard own.contains(route.remote) else { return false }
+      guard let kind = own[route.remote] else { return false }
       if PacketKind(bytes) == .stun, let ufrag = ICEDemultiplexer.localUsernameFragment(of: bytes) {
         slot.neighbour = byUfrag[ufrag]
       }
       guard let target = slot.neighbour, slots.contains(target) else { return false }
       guard inward.count < Self.maximumInward else { return true }
       inward.append(
-        Passed(target: target, bytes: [UInt8](copying: bytes), route: Route(local: route.remote, remote: route.local)))
+        Passed(
+          target: target, bytes: [UInt8](copying: bytes),
+          route: Route(local: route.remote, remote: route.local, kind: kind)))
       return true
     }
   }
@@ -155,15 +297,37 @@ final class PeerTable: LoopHandler {
   // MARK: - LoopHandler
 
   func datagram(_ bytes: inout MutableSpan<UInt8>, route: Route, now: Timestamp) {
+    guard admits(route.local.ip) else { return unclaimed += 1 }
+    guard let sockets = sockets(expecting: route) else { return dispatch(&bytes, route, now) }
+    let relayed = sockets.receive(bytes.span, route, now: now, into: &outbox.datagrams)
+    sockets.settle(now)
+    guard let relayed else { return }
+    var inner = bytes._mutatingExtracting(relayed.range)
+    dispatch(&inner, relayed.route, now)
+  }
+
+  /// Whose server sends by this route; nil: it is no server's.
+  private func sockets(expecting route: Route) -> ICESockets? {
+    let owner: ICESockets?
+    switch route.kind {
+    case .udp: owner = sockets[route.kind]
+    case .stream(let number): owner = streams.owner(of: number)
+    case .relay: owner = nil
+    }
+    return owner?.expects(route) == true ? owner : nil
+  }
+
+  /// Hands a remote peer's datagram to the peer it is for.
+  private func dispatch(_ bytes: inout MutableSpan<UInt8>, _ route: Route, _ now: Timestamp) {
     if PacketKind(bytes.span) == .stun, let message = try? STUNMessage(parsing: bytes.span) {
       // A request names its peer; everything else is known by where it comes from.
       let named = ICEDemultiplexer.localUsernameFragment(of: message)
-      guard let slot = named.map({ byUfrag[$0] }) ?? byRemote[route.remote] else {
+      guard let slot = named.map({ byUfrag[$0] }) ?? byRemote[RemoteEnd(route)] else {
         unclaimed += 1
         return
       }
       step(slot, .stun(message, route), now: now)
-    } else if let slot = byRemote[route.remote] {
+    } else if let slot = byRemote[RemoteEnd(route)] {
       step(slot, .datagram(bytes._mutatingExtracting(0..<bytes.count), route), now: now)
     } else {
       unclaimed += 1
@@ -171,10 +335,17 @@ final class PeerTable: LoopHandler {
   }
 
   /// What two peers of the loop send each other is delivered at once.
-  var nextDeadline: Timestamp { inward.isEmpty ? deadlines.earliest : .zero }
+  var nextDeadline: Timestamp {
+    guard inward.isEmpty, outbox.datagrams.isEmpty else { return .zero }
+    let names = min(multicastNames.nextDeadline, peerStreams?.nextDeadline ?? .distantFuture)
+    return min(min(deadlines.earliest, socketDeadlines.earliest), min(network.nextDeadline, names))
+  }
 
   func deadlineReached(now: Timestamp) {
     if !inward.isEmpty { deliverInward(now: now) }
+    if network.nextDeadline <= now { look() }
+    if multicastNames.nextDeadline <= now { multicastNames.deadlineReached(now) }
+    if let peerStreams, peerStreams.nextDeadline <= now { peerStreams.deadlineReached(now) }
     var due = due
     self.due = []
     deadlines.removeDue(now, into: &due)
@@ -182,11 +353,46 @@ final class PeerTable: LoopHandler {
     for slot in due where slots.contains(slot) { step(slot, .deadline, now: now) }
     due.removeAll(keepingCapacity: true)
     self.due = due
+    socketDeadlines.removeDue(now, into: &dueSockets)
+    while let sockets = dueSockets.popLast() { sockets.deadlineReached(now) }
   }
 
   func endOfBatch(now: Timestamp) {
-    guard !outbox.datagrams.isEmpty else { return }
+    network.noteTurn(now)
+    guard !outbox.datagrams.isEmpty else { return closePorts() }
+    if !relayNumbers.isEmpty {
+      for sockets in sockets.values where sockets.relays {
+        sockets.encapsulate(&outbox.datagrams, now: now)
+        sockets.settle(now)
+      }
+    }
     loop.send(outbox.datagrams)
+    if !streams.isEmpty { streams.send(outbox.datagrams) }
     outbox.datagrams.removeAll()
+    closePorts()
+    tellRefusals(now)
+  }
+
+  /// Peers hear at once that the kernel sends nothing by a route of theirs.
+  private func tellRefusals(_ now: Timestamp) {
+    loop.takeRefusals(into: &refusals)
+    guard !refusals.isEmpty else { return }
+    let told = refusals
+    refusals.removeAll(keepingCapacity: true)
+    for refusal in told { refused(refusal.route, now) }
+  }
+
+  /// Nothing can be sent by this route.
+  func refused(_ route: Route, _ now: Timestamp) {
+    guard let slot = byRemote[RemoteEnd(route)] else { return }
+    _ = try? slot.perform(.routeRefused(route), now: now)
+  }
+
+  private func closePorts() {
+    for carrier in closing {
+      loop.remove(carrier)
+      peerStreams?.close(carrier)
+    }
+    closing.removeAll()
   }
 }

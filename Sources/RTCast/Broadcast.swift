@@ -38,6 +38,8 @@ public final class Broadcast: Sendable {
     /// Whether viewers are offered sound. A broadcast without it stays without, whatever source comes later; one with it
     /// sends none while its source has none. Nil: as the first source has it.
     public var offersAudio: Bool?
+    /// STUN and TURN servers that viewers are told to use, credentials and all. This side's own are the loop's.
+    public var iceServers: [ICEServer] = []
     /// Viewers at a time, those that have only knocked included.
     public var maximumViewers = 1_024
 
@@ -53,6 +55,7 @@ public final class Broadcast: Sendable {
 
   let options: Options
   let viewers: ViewerRegistry
+  let publications = Publications()
   let report: @Sendable (BroadcastEvent) -> Void
   private let media: OutgoingMedia
   /// The source to begin with.
@@ -83,15 +86,20 @@ public final class Broadcast: Sendable {
     viewers = ViewerRegistry(
       ViewerRegistry.Stream(
         maximumViewers: options.maximumViewers,
-        makeConnection: { PeerConnection(on: peers, configuration: Self.configuration(of: media, options)) },
-        codecs: { options.codec.rawValue }, isLive: { media.isLive }), report: report)
+        makeConnection: { change in
+          var configuration = Self.configuration(of: media, options)
+          change(&configuration)
+          return PeerConnection(on: peers, configuration: configuration)
+        },
+        codecs: { options.codec.rawValue }, isLive: { media.isLive }, iceServers: options.iceServers), report: report)
   }
 
   deinit {
     guard !isStopped.load(ordering: .relaxed) else { return }
     // Not here: whoever let go may be in the middle of one of the source's frames, and stopping waits for that.
-    let (viewers, media, continuation) = (viewers, media, continuation)
+    let (viewers, publications, media, continuation) = (viewers, publications, media, continuation)
     Task {
+      await publications.leaveAll()
       await viewers.closeAll()
       media.stop()
       continuation.finish()
@@ -117,6 +125,7 @@ public final class Broadcast: Sendable {
   /// Says goodbye to every viewer and stops the source. Calling it again does nothing.
   public func stop() async {
     isStopped.store(true, ordering: .relaxed)
+    await publications.leaveAll()
     await viewers.closeAll()
     media.stop()
     source.stop()  // one that is still starting is not known to it yet
@@ -253,8 +262,15 @@ public enum BroadcastEvent: Sendable {
   case audioLost(String)
   /// The source ended by itself.
   case ended(CaptureEnd)
-  /// The connection to the service we publish to ended.
+  /// The service that we publish to is gone, or does not want us at the moment; the sentence says why. Another attempt comes
+  /// after this time.
+  case publishInterrupted(sentence: String, retryIn: TimeDelta)
+  /// Published again after an interruption.
+  case publishResumed
+  /// The connection to the service we publish to ended, and none takes its place.
   case publishEnded(EndReason)
+  /// The service that we publish to refuses to go on after an interruption.
+  case publishFailed(PublishFailure)
   /// The encoder refused; the sentence says why. The source goes on.
   case encoderFailed(String)
 }

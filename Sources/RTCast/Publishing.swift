@@ -1,29 +1,58 @@
 import RTCEngine
 import RTCPeer
+import RTCPrimitives
 import RTCSignaling
 import RTCSignalingNIO
 
 extension Broadcast {
-  /// Publishes to a WHIP service (RFC 9725) and returns when its answer is applied. The end of the connection comes as
-  /// `BroadcastEvent.publishEnded`; the resource is deleted when the broadcast stops.
+  /// Publishes to a WHIP service (RFC 9725) and returns when its answer is applied. From then on it is published anew
+  /// whenever the connection or the service is gone, until the broadcast stops or the service refuses for good; see
+  /// `BroadcastEvent.publishInterrupted`, `publishResumed`, `publishEnded` and `publishFailed`. The resource is deleted when
+  /// the broadcast stops.
   public func publish(to url: String, token: String?) async throws(PublishFailure) {
-    let client = WHIPClient()
-    let connection = viewers.makeConnection()
     do {
-      let offer = try await connection.createOffer()
-      let publication = try await client.publish(to: url, token: token, offer: offer)
-      try await connection.accept(answer: publication.answer)
-      viewers.follow(connection) { [report] reason in
-        report(.publishEnded(reason))
-      } cleanUp: {
-        try? await client.delete(publication)
-        await client.shutdown()
+      let driver = try WHIPDriver(url, token: token, owner: publisher(url))
+      publications.add(driver)
+      do { try await driver.begin() } catch {
+        publications.remove(driver)
+        throw error
       }
     } catch {
-      await connection.close()
-      await client.shutdown()
       throw PublishFailure(error, url: url)
     }
+  }
+
+  /// Without a reference to this broadcast, which goes on for as long as somebody else holds it.
+  private func publisher(_ url: String) -> WHIPDriver.Owner {
+    let (viewers, report) = (viewers, report)
+    return WHIPDriver.Owner(
+      makeConnection: { servers in
+        viewers.makeConnection { configuration in
+          configuration.iceServers = servers
+          // Two publications to one server's port could not be told apart.
+          configuration.ownsPort = true
+          // Behind a service a request after a rest comes from a viewer who has just joined.
+          configuration.ignoresRedundantPLI = false
+        }
+      },
+      follow: { connection, driver in
+        viewers.follow(connection, onEvent: { event in await driver.hear(event, of: connection) })
+      },
+      report: { news in
+        switch news {
+        case .interrupted(let loss, let pause): report(.publishInterrupted(sentence: loss.sentence, retryIn: pause))
+        case .refused(let error, let pause): report(.publishInterrupted(sentence: "\(error)", retryIn: pause))
+        case .resumed: report(.publishResumed)
+        case .restarted: break
+        }
+      },
+      whenEnded: { ending in
+        switch ending {
+        case .left: report(.publishEnded(.closedLocally))
+        case .disconnected(let reason): report(.publishEnded(reason))
+        case .failed(let error): report(.publishFailed(PublishFailure(error, url: url)))
+        }
+      })
   }
 }
 
@@ -37,7 +66,7 @@ extension Broadcast {
     let connection = viewers.makeConnection()
     do {
       try await connection.accept(answer: try await exchange(try await connection.createOffer()))
-      viewers.follow(connection) { [report] reason in report(.publishEnded(reason)) }
+      viewers.follow(connection, onEnd: { [report] reason in report(.publishEnded(reason)) })
     } catch {
       await connection.close()
       throw PublishFailure(error, url: "the remote peer")

@@ -1,5 +1,6 @@
 import RTCEngine
 import RTCPeer
+import RTCPrimitives
 import RTCSignaling
 import Synchronization
 
@@ -8,17 +9,22 @@ final class ViewerRegistry: WHEPSessions {
   /// What is particular to the stream.
   struct Stream: Sendable {
     var maximumViewers: Int
-    /// Makes a viewer's connection.
-    var makeConnection: @Sendable () -> PeerConnection
+    /// Makes a viewer's connection, configured as for all with these changes.
+    var makeConnection: @Sendable (_ change: Change) -> PeerConnection
     /// Looks at what was agreed, and may refuse the viewer.
     var inspect: @Sendable (PeerConnection, _ offer: String) async throws(WHEPRefusal) -> Void = { _, _ in }
     /// The video codecs that would have done, for whoever is refused.
     var codecs: @Sendable () -> String
     var isLive: @Sendable () -> Bool = { true }
+    /// What viewers are told to use.
+    var iceServers: [ICEServer] = []
   }
+
+  typealias Change = (inout PeerConnection.Configuration) -> Void
 
   private struct Viewer {
     var connection: PeerConnection
+    var generation = ICEGeneration()
     var isConnected = false
     /// Follows the connection's events to their end.
     var task: Task<Void, Never>?
@@ -40,25 +46,64 @@ final class ViewerRegistry: WHEPSessions {
 
   // MARK: - WHEP
 
+  var iceServers: [ICEServer] { stream.iceServers }
+
   func open(stream name: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
-    if let name { throw .noSuchStream(name) }
-    guard !isOver.load(ordering: .acquiring) else { throw .streamNotNamed([]) }
-    guard count < stream.maximumViewers else { throw .tooManyViewers(limit: stream.maximumViewers) }
-    let connection = stream.makeConnection()
+    let connection = try admit(name)
     do {
       let answer = try await connection.answer(to: offer)
       try await stream.inspect(connection, offer)
-      follow(connection, onEnd: { [report] in report(.viewerLeft(id: connection.id, $0)) })
-      return WHEPAnswer(id: connection.id, answer: answer, etag: "1")
+      return enter(connection, answer, ICEGeneration(offer))
     } catch {
-      await connection.close()
-      throw error as? WHEPRefusal ?? WHEPRefusal(error, codecs: stream.codecs())
+      throw await refuse(connection, error)
+    }
+  }
+
+  func offer(stream name: String?, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
+    let connection = try admit(name)
+    do {
+      return enter(connection, try await connection.createOffer(), ICEGeneration())
+    } catch {
+      throw await refuse(connection, error)
+    }
+  }
+
+  private func admit(_ name: String?) throws(WHEPRefusal) -> PeerConnection {
+    if let name { throw .noSuchStream(name) }
+    guard !isOver.load(ordering: .acquiring) else { throw .streamNotNamed([]) }
+    guard count < stream.maximumViewers else { throw .tooManyViewers(limit: stream.maximumViewers) }
+    return makeConnection()
+  }
+
+  private func enter(_ connection: PeerConnection, _ description: String, _ generation: ICEGeneration) -> WHEPAnswer {
+    follow(connection, generation, onEnd: { [report] in report(.viewerLeft(id: connection.id, $0)) })
+    return WHEPAnswer(id: connection.id, answer: description, etag: generation.etag)
+  }
+
+  private func refuse(_ connection: PeerConnection, _ error: any Error) async -> WHEPRefusal {
+    await connection.close()
+    return error as? WHEPRefusal ?? WHEPRefusal(error, codecs: stream.codecs())
+  }
+
+  func accept(id: String, answer: String) async throws(WHEPRefusal) {
+    let viewer = try viewer(id)
+    try await viewer.connection.take(answer: answer, viewer.generation)
+    do throws(WHEPRefusal) { try await stream.inspect(viewer.connection, answer) } catch {
+      await viewer.connection.close()
+      throw error
     }
   }
 
   func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult {
-    guard let connection = viewers.withLock({ $0[id]?.connection }) else { throw .noSuchSession }
-    return try await connection.patch(fragment)
+    let viewer = try viewer(id)
+    return try await viewer.connection.patch(fragment, etag: etag, viewer.generation)
+  }
+
+  func etag(of id: String) async -> String? { viewers.withLock { $0[id] }?.generation.etag }
+
+  private func viewer(_ id: String) throws(WHEPRefusal) -> Viewer {
+    guard let viewer = viewers.withLock({ $0[id] }) else { throw .noSuchSession }
+    return viewer
   }
 
   func close(id: String) async -> Bool {
@@ -75,23 +120,25 @@ final class ViewerRegistry: WHEPSessions {
 
   // MARK: - Connections
 
-  func makeConnection() -> PeerConnection { stream.makeConnection() }
+  func makeConnection(_ change: Change = { _ in }) -> PeerConnection { stream.makeConnection(change) }
 
   /// Counts `connection` among the viewers and follows it to its end.
   /// - Parameters:
   ///   - onEnd: called at the end of a connection that was made.
-  ///   - cleanUp: runs at the end in any case; `closeAll` waits for it.
+  ///   - onEvent: is handed every event first.
   func follow(
-    _ connection: PeerConnection, onEnd: @escaping @Sendable (EndReason) -> Void,
-    cleanUp: @escaping @Sendable () async -> Void = {}
+    _ connection: PeerConnection, _ generation: ICEGeneration = ICEGeneration(),
+    onEnd: @escaping @Sendable (EndReason) -> Void = { _ in },
+    onEvent: @escaping @Sendable (PeerConnectionEvent) async -> Void = { _ in }
   ) {
-    viewers.withLock { $0[connection.id] = Viewer(connection: connection) }
+    viewers.withLock { $0[connection.id] = Viewer(connection: connection, generation: generation) }
     let task = Task {
       // The end of the stream overtook who was on the way in.
       if isOver.load(ordering: .acquiring) { await connection.close() }
       var wasConnected = false
       var reason = EndReason.closedLocally
       for await event in connection.events {
+        await onEvent(event)
         switch event {
         case .stateChanged(.connected):
           if !wasConnected { report(.viewerJoined(id: connection.id)) }
@@ -104,7 +151,6 @@ final class ViewerRegistry: WHEPSessions {
       }
       remove(connection.id)
       if wasConnected { onEnd(reason) }
-      await cleanUp()
     }
     viewers.withLock { $0[connection.id]?.task = task }
   }

@@ -114,3 +114,61 @@ def test_a_terminal_shows_the_link_as_text_and_as_a_qr_code():
     code = np.kron(np.where(rows, 0, 255).astype(np.uint8), np.ones((6, 6), np.uint8))
     code = np.pad(code, 24, constant_values=255)
     assert cv2.QRCodeDetector().detectAndDecode(code)[0] == link
+
+
+
+WATCH_PATCHES = """
+    window.patches = [];
+    const plain = window.fetch;
+    window.fetch = async (url, options) => {
+      const response = await plain(url, options);
+      if (options?.method && options.method !== "GET") patches.push([options.method, response.status]);
+      return response;
+    };"""
+
+
+def test_the_page_restarts_ice_in_its_session_and_the_picture_goes_on(cast, browser):
+    url = cast("test", "--pattern", "clock", "--fps", "10", "--size", "640x360").url()
+    viewer = Viewer(browser, url).wait_live()
+    viewer.script(WATCH_PATCHES)
+    first = viewer.script("return [session.resource, session.etag]")
+    for count in (1, 2):
+        viewer.script("session.restart()")
+        viewer.until(f"session.restarts == {count} && session.phase == 'connected'", what="restarted")
+        viewer.until("session.pc.connectionState == 'connected' && session.pc.signalingState == 'stable'")
+        before = viewer.frames()
+        viewer.until(f"document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames > {before + 5}")
+    assert viewer.script("return session.resource") == first[0] and viewer.script("return session.etag") != first[1]
+    answers = viewer.script("return patches")
+    assert answers.count(["PATCH", 200]) == 2 and {status for _, status in answers} <= {200, 204}, answers
+    assert viewer.state() == "live"
+
+
+def test_a_page_that_slept_longer_than_its_session_opens_another(cast, browser):
+    """The session is gone, and the page finds out when it wakes."""
+    rtcast = cast("test", "--pattern", "clock", "--fps", "10", "--size", "640x360")
+    viewer = Viewer(browser, rtcast.url()).wait_live()
+    viewer.script(WATCH_PATCHES)
+    gone = viewer.script("return session.resource")
+    # As if the server had let go of it without a word that reached the page.
+    viewer.asynchronous("""
+        const done = arguments[0];
+        session.pc.getReceivers().forEach((receiver) => { receiver.transport.onstatechange = null; });
+        session.pc.onconnectionstatechange = null;
+        fetch(session.resource, {method: 'DELETE'}).then((response) => done(response.status));""")
+    viewer.script("dispatchEvent(new Event('online'))")
+    viewer.until("session.resource && session.resource != " + repr(gone) + " && session.phase == 'connected'", what="another session")
+    viewer.wait_live()
+    viewer.until("rtcast.state == 'live'")
+
+
+def test_the_page_uses_the_servers_that_the_cast_names(cast, browser):
+    """They come before the page gathers, and again with the answer."""
+    url = cast("test", "--fps", "5", "--size", "320x180", "--ice-server", "stun:127.0.0.1:9",
+               "--ice-server", "turn:127.0.0.1:9?transport=tcp,user,pass").url()
+    viewer = Viewer(browser, url).wait_live()
+    assert viewer.script("return session.pc.getConfiguration().iceServers.map(s => [[s.urls].flat()[0], s.username, s.credential])") == [
+        ["stun:127.0.0.1:9", None, None], ["turn:127.0.0.1:9?transport=tcp", "user", "pass"]]
+    kinds = viewer.script("""return Session.parseLinks('<turn:h%3Ftransport=tcp>; rel="ice-server"; username="a, b"; credential="q\\"x;", '
+        + '<stun:s>;rel=ice-server, <https://x>; rel="next", rubbish, <turn:broken; rel="ice-server"')""")
+    assert kinds == [{"urls": "turn:h?transport=tcp", "username": "a, b", "credential": 'q"x;'}, {"urls": "stun:s"}]

@@ -71,7 +71,6 @@ def test_an_offer_is_answered(url):
 
 
 BAD_BODIES = [
-    ("empty", b"", {400}),
     ("not sdp", b"hello, world", {400}),
     ("random bytes", bytes(random.Random(1).randrange(256) for _ in range(4000)), {400}),
     ("no codec in common", OFFER.replace("VP8/90000", "XYZ/90000").encode(), {406, 422, 488}),
@@ -101,7 +100,8 @@ def test_bad_bodies_are_refused_with_a_status_and_a_sentence(url, name):
 
 def test_other_doors(url):
     _, address, whep = url
-    assert request(whep, "GET", None)[0] == 405
+    assert request(whep, "PUT", b"v=0")[0] == 405
+    assert request(whep, "GET", None)[0] == 204
     assert request(whep, body=OFFER.encode(), content_type="text/plain")[0] == 415
     assert request(whep + "/session/none", "DELETE")[0] == 404
     assert request(address + "nothing", "GET", None)[0] == 404
@@ -174,3 +174,50 @@ def test_a_wrong_fingerprint_gets_no_media(url, browser):
           done([pc.connectionState, stats ? stats.packetsReceived : 0]);
         })().catch(e => done(['error', String(e)]));""", whep)
     assert answer[0] != "connected" and answer[1] == 0, answer
+
+
+def test_a_restart_by_patch_needs_the_tag_and_changes_it(url):
+    _, _, whep = url
+    _, headers, answer = request(whep, body=OFFER.encode())
+    session, tag = urljoin(whep, headers["Location"]), headers["ETag"]
+    fragment = b"a=ice-ufrag:wxyz\r\na=ice-pwd:zyxwvutsrqponmlkjihgfedc\r\nm=video 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\n"
+
+    def patch(match):
+        return request(session, "PATCH", fragment, "application/trickle-ice-sdpfrag", {"If-Match": match} if match else {})
+
+    assert patch(None)[0] == 428
+    assert patch('"77"')[0] == 412
+    status, headers, ours = patch("*")
+    assert status == 200 and headers["ETag"] != tag and headers["Content-Type"] == "application/trickle-ice-sdpfrag"
+    for name in ("ice-ufrag", "ice-pwd"):
+        assert re.search(f"a={name}:(\\S+)", ours).group(1) != re.search(f"a={name}:(\\S+)", answer).group(1)
+    assert "a=candidate:" in ours
+    assert patch(tag)[0] == 412, "the former generation is over"
+    status, found, _ = request(session, "HEAD", None)
+    assert status == 204 and found["ETag"] == headers["ETag"]
+    assert request(session, "DELETE")[0] == 200
+    assert request(session, "HEAD", None)[0] == 404
+
+
+def test_a_browser_that_sends_no_offer_is_offered_the_cast(url, browser):
+    _, address, whep = url
+    browser.get(address.rstrip("/") + "/health")
+    size, statuses = browser.execute_async_script("""
+        const done = arguments[1], url = arguments[0];
+        (async () => {
+          const offered = await fetch(url, {method: 'POST'});
+          const pc = new RTCPeerConnection(), video = document.createElement('video');
+          pc.ontrack = ({track}) => {
+            if (track.kind == 'video') Object.assign(video, {muted: true, srcObject: new MediaStream([track])}).play();
+          };
+          await pc.setRemoteDescription({type: 'offer', sdp: await offered.text()});
+          await pc.setLocalDescription();
+          await new Promise(done => pc.onicegatheringstatechange = () => pc.iceGatheringState == 'complete' && done());
+          const taken = await fetch(offered.headers.get('Location'),
+            {method: 'PATCH', headers: {'Content-Type': 'application/sdp'}, body: pc.localDescription.sdp});
+          const again = await fetch(offered.headers.get('Location'),
+            {method: 'PATCH', headers: {'Content-Type': 'application/sdp'}, body: pc.localDescription.sdp});
+          while (!video.videoWidth) await new Promise(next => setTimeout(next, 50));
+          done([[video.videoWidth, video.videoHeight], [offered.status, taken.status, again.status]]);
+        })().catch(error => done([String(error), []]));""", whep)
+    assert (size, statuses) == ([640, 360], [201, 204, 409])

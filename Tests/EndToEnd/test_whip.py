@@ -7,40 +7,8 @@ import pytest
 from aiohttp import web
 from aiortc import RTCPeerConnection, RTCSessionDescription
 
+from harness.http_server import HTTPServer
 from harness.rtcast import run
-
-
-class Server:
-    """aiohttp on its own thread."""
-
-    def __init__(self, handler):
-        self.handler = handler
-        self.loop = asyncio.new_event_loop()
-        self.ready = threading.Event()
-        self.thread = threading.Thread(target=self._run, daemon=True)
-        self.thread.start()
-        assert self.ready.wait(10)
-
-    def _run(self):
-        asyncio.set_event_loop(self.loop)
-        self.loop.run_until_complete(self._start())
-        self.ready.set()
-        self.loop.run_forever()
-
-    async def _start(self):
-        app = web.Application()
-        app.router.add_route("*", "/{path:.*}", self.handler)
-        self.runner = web.AppRunner(app, shutdown_timeout=0.2)
-        await self.runner.setup()
-        site = web.TCPSite(self.runner, "127.0.0.1", 0)
-        await site.start()
-        self.port = site._server.sockets[0].getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}/whip"
-
-    def stop(self):
-        asyncio.run_coroutine_threadsafe(self.runner.cleanup(), self.loop).result(10)
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join(10)
 
 
 @pytest.fixture
@@ -48,7 +16,7 @@ def serve():
     servers = []
 
     def start(handler):
-        servers.append(Server(handler))
+        servers.append(HTTPServer(handler))
         return servers[-1]
 
     yield start
@@ -90,21 +58,21 @@ def test_aiortc_receives_what_we_publish(cast, serve):
                             headers={"Location": "/resource/1", "ETag": '"1"'})
 
     server = serve(handler)
-    rtcast = cast("test", "--pattern", "clock", "--fps", "10", "--size", "320x240", "--to", server.url, "--token", "s3cret")
+    rtcast = cast("test", "--pattern", "clock", "--fps", "10", "--size", "320x240", "--to", server.url + "/whip", "--token", "s3cret")
     assert seen.wait(20), f"frames: {len(sizes)}"
     assert sizes[0] == (320, 240)
     assert tokens == ["Bearer s3cret"]
     rtcast.interrupt()
     assert rtcast.wait() == 0
     assert deleted.wait(5), "the resource is deleted on the way out"
-    asyncio.run_coroutine_threadsafe(peers[0].close(), server.loop).result(10)
+    server.run(peers[0].close())
 
 
 @pytest.mark.parametrize("status,code", [(401, 77), (403, 77), (404, 69), (405, 69), (500, 69), (503, 69)])
 def test_a_server_that_refuses(serve, status, code):
     async def handler(message):
         return web.Response(status=status, text="no")
-    exit_code, _, err = run("test", "--to", serve(handler).url, timeout=30)
+    exit_code, _, err = run("test", "--to", serve(handler).url + "/whip", timeout=30)
     assert exit_code == code, err
     assert str(status) in err
 
@@ -112,7 +80,7 @@ def test_a_server_that_refuses(serve, status, code):
 def test_redirects_are_followed_but_not_forever(serve):
     async def loop(message):
         return web.Response(status=307, headers={"Location": "/again"})
-    code, _, err = run("test", "--to", serve(loop).url, timeout=30)
+    code, _, err = run("test", "--to", serve(loop).url + "/whip", timeout=30)
     assert code == 76 and "redirect" in err.lower()
 
 
@@ -120,7 +88,7 @@ def test_redirects_are_followed_but_not_forever(serve):
 def test_a_server_that_answers_rubbish(serve, body):
     async def handler(message):
         return web.Response(status=201, text=body, content_type="application/sdp", headers={"Location": "/r"})
-    code, _, err = run("test", "--to", serve(handler).url, timeout=30)
+    code, _, err = run("test", "--to", serve(handler).url + "/whip", timeout=30)
     assert code == 76, err
 
 
@@ -128,7 +96,7 @@ def test_a_server_that_never_answers(serve):
     async def handler(message):
         await asyncio.sleep(60)
         return web.Response(status=500)
-    code, _, err = run("test", "--to", serve(handler).url, timeout=40)
+    code, _, err = run("test", "--to", serve(handler).url + "/whip", timeout=40)
     assert code == 69 and "answer" in err.lower()
 
 

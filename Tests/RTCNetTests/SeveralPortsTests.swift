@@ -1,3 +1,4 @@
+import Glibc
 import RTCNet
 import RTCPrimitives
 import Testing
@@ -31,5 +32,55 @@ import Testing
     #expect(Set(echoes.map(\.route.remote.port)) == [near.loop.port, second.number])
     #expect(echoes.allSatisfy { $0.bytes == [254, 253, 252] })
     #expect(near.counters.receivedDatagrams == 2 && near.counters.sentDatagrams == 2)
+  }
+
+  @Test func `a hundred ports are added and removed, and what is sent by a port that is gone is left out`() throws {
+    let near = try LoopFixture()
+    let far = try LoopFixture()
+    let results = Inbox<[Route.Kind]>()
+    near.loop.post { [loop = near.loop] in
+      let kinds = (0..<100).compactMap { _ in try? loop.add(UDPPort(UDPPort.Options(address: .loopbackV4))) }
+      for kind in kinds[50...] { loop.remove(kind) }
+      let more = try? loop.add(UDPPort(UDPPort.Options(address: .loopbackV4)))
+      results.append(kinds + (more.map { [$0] } ?? []))
+    }
+    let kinds = results.wait(for: 1)[0]
+    // No number is given twice.
+    #expect(Set(kinds).count == 101)
+    near.send(
+      kinds.map { kind in
+        var route = near.route(to: far, .loopbackV4, from: .v4(0))
+        route.kind = kind
+        return Datagram(bytes: [9], route: route)
+      })
+    #expect(Set(far.inbox.wait(for: 51).map(\.route.remote.port)).count == 51)
+    #expect(near.counters.sentDatagrams == 51)
+    // What is sent to them arrives.
+    let ports = Set(far.inbox.all.map(\.route.remote.port))
+    far.send(
+      ports.map { port in
+        Datagram(
+          bytes: [1],
+          route: Route(local: far.address(.loopbackV4), remote: SocketAddress(ip: .loopbackV4, port: port)))
+      })
+    #expect(Set(near.inbox.wait(for: 51).map(\.route.kind)) == Set(kinds[..<50] + kinds[100...]))
+  }
+
+  @Test func `a route that the kernel refuses is told once, with the reason`() throws {
+    let near = try LoopFixture()
+    let notOurs = Route(
+      local: near.address(.v4(0xCB00_7109)), remote: SocketAddress(ip: .loopbackV4, port: 9))
+    near.send(numbered(5, size: 100, to: notOurs) + numbered(3, size: 20, to: notOurs))
+    let refusals = Inbox<[SendRefusal]>()
+    for _ in 0..<2 {
+      near.loop.post { [loop = near.loop] in
+        var taken: [SendRefusal] = []
+        loop.takeRefusals(into: &taken)
+        refusals.append(taken)
+      }
+    }
+    let taken = refusals.wait(for: 2)
+    #expect(taken[0].map(\.route) == [notOurs] && [EINVAL, ENETUNREACH].contains(taken[0].first?.errno), "\(taken)")
+    #expect(taken[1].isEmpty)
   }
 }

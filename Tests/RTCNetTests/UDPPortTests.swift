@@ -35,4 +35,18 @@ import Testing
     let number = try { try UDPPort().number }()
     #expect(try UDPPort(.init(port: number)).number == number)
   }
+
+  @Test func `a port of a range is one that is free, and a full range is refused`() throws {
+    let first = try UDPPort(.init(address: .loopbackV4)).number
+    try #require(first < 65_000)
+    var options = UDPPort.Options(address: .loopbackV4)
+    options.portRange = first...first + 3
+    var ports: [UDPPort] = []
+    while let port = try? UDPPort(options) { ports.append(port) }
+    #expect(!ports.isEmpty && ports.allSatisfy { (first...first + 3).contains($0.number) })
+    #expect(Set(ports.map(\.number)).count == ports.count)
+    let error = #expect(throws: SystemError.self) { try UDPPort(options) }
+    #expect(error?.errno == EADDRINUSE)
+    #expect(error?.description.hasPrefix("A UDP port of \(first)–\(first + 3): ") == true)
+  }
 }

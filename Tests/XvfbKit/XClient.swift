@@ -36,6 +36,16 @@ package final class XClient {
     return id
   }
 
+  /// Sets a property by which windows tell their titles.
+  /// - Parameters:
+  ///   - property: `WM_NAME` or `_NET_WM_NAME`.
+  ///   - type: `STRING`, `COMPOUND_TEXT`, `UTF8_STRING` …
+  package func setTitle(_ bytes: [UInt8], property: String = "WM_NAME", type: String, of window: UInt32) {
+    xcb_change_property(
+      raw, UInt8(XCB_PROP_MODE_REPLACE.rawValue), window, atom(property), atom(type), 8, UInt32(bytes.count), bytes)
+    sync()
+  }
+
   package func map(_ window: UInt32) {
     xcb_map_window(raw, window)
     sync()

@@ -1,7 +1,7 @@
 import COpenSSL
 
-/// What the TLS connections of one client or one server share: versions, cipher suites, certificates. TLS 1.2 or 1.3 with
-/// `http/1.1` as application protocol (RFC 7301), every connection with a handshake of its own.
+/// What the TLS connections of one client or one server share: versions, cipher suites, certificates. TLS 1.2 or 1.3, with
+/// `http/1.1` as application protocol (RFC 7301) unless a client wants none; every connection has a handshake of its own.
 ///
 /// `@unchecked Sendable`: all stored properties are set once in `init`; OpenSSL never changes the context after its
 /// set-up here, locks its trust store, and counts references atomically, so any thread may open connections on it.
@@ -13,21 +13,31 @@ import COpenSSL
     case file(String)
   }
 
+  /// What is spoken over TLS (RFC 7301).
+  package enum ApplicationProtocol: Hashable, Sendable {
+    /// `http/1.1`.
+    case http
+  }
+
   private enum Role { case client, server }
 
   private let context: OpaquePointer
   private let role: Role
 
   /// For clients, which check a server's chain of certificates, its dates and its host.
-  package init(trusting roots: TrustRoots) throws(TLSConfigurationError) {
+  /// - Parameter applicationProtocol: what is to be spoken; nil: that is not said.
+  package init(
+    trusting roots: TrustRoots, applicationProtocol: ApplicationProtocol? = .http
+  ) throws(TLSConfigurationError) {
     role = .client
     unsafe context = try Self.make(TLS_client_method())
     unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
     unsafe SSL_CTX_set_cert_verify_callback(context, judgeServerCertificate, nil)
-    let protocols = applicationProtocol
-    // 0 is success here.
-    guard unsafe SSL_CTX_set_alpn_protos(context, protocols, UInt32(protocols.count)) == 0 else {
-      throw .unavailable(.take())
+    if case .http = applicationProtocol {
+      // 0 is success here.
+      guard unsafe SSL_CTX_set_alpn_protos(context, httpProtocol, UInt32(httpProtocol.count)) == 0 else {
+        throw .unavailable(.take())
+      }
     }
     switch roots {
     case .system:
@@ -124,7 +134,7 @@ import COpenSSL
 }
 
 /// One protocol, its length in front.
-private let applicationProtocol = [8] + Array("http/1.1".utf8)
+private let httpProtocol = [8] + Array("http/1.1".utf8)
 
 /// `http/1.1` where the client offers it; one that offers others alone is refused (RFC 7301 §3.2).
 private func selectProtocol(
@@ -137,7 +147,7 @@ private func selectProtocol(
   while start < list.count {
     let end = start + 1 + Int(unsafe list[start])
     guard end <= list.count else { break }
-    if unsafe list[start..<end].elementsEqual(applicationProtocol) {
+    if unsafe list[start..<end].elementsEqual(httpProtocol) {
       // The answer must outlive this call: it is the client's own text, as OpenSSL's manual permits.
       unsafe selected?.pointee = unsafe offered.map { unsafe $0 + start + 1 }
       unsafe selectedCount?.pointee = UInt8(end - start - 1)

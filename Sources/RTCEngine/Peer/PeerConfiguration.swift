@@ -55,6 +55,9 @@ public struct PeerConfiguration: Sendable {
   public var bitrates = BitrateLimits()
   /// Of each sound we send.
   public var audioBitrates = BitrateLimits.audio
+  /// Lets the first key-frame request of each rest pass, which libwebrtc sends whether it misses anything or not. Wrong
+  /// behind a media server: there it comes from a viewer who has just joined.
+  public var ignoresRedundantPLI = true
   /// Makes the estimator of what the path bears.
   package var makeEstimator: @Sendable (BitrateLimits) -> any BandwidthEstimator = { LossBasedBitrate(limits: $0) }
   /// Time from the first description to a finished handshake.

@@ -178,7 +178,7 @@ extension RTPSession {
     case .pictureLossIndication:
       guard let request = PictureLossIndication(parsing: packet), let index = sentVideo(request.media) else { return }
       let isMeant = transceivers.video[index].sender.receivePLI(
-        now, history: rate.history, roundTrip: sendingRoundTrip(transport))
+        now, history: rate.history, roundTrip: sendingRoundTrip(transport), ignoresRedundant: ignoresRedundantPLI)
       if isMeant { requestKeyFrame(index, into: &outbox) }
     case .fullIntraRequest:
       guard let request = FullIntraRequest(parsing: packet) else { return }

@@ -16,12 +16,14 @@ package struct RTPSession: ~Copyable {
   package internal(set) var drops = DropCounts()
   /// Memory for frames on their way out, empty in between.
   var frames: [ReceivedFrame] = []
+  let ignoresRedundantPLI: Bool
 
   /// - Parameter random: drawn from on. `primary` was drawn from it.
   package init(_ configuration: PeerConfiguration, primary: SendStreamIdentity, random: SeededGenerator) {
     transceivers = Transceivers(primary: primary, audioBitrates: configuration.audioBitrates, random: random)
     rate = RateControl(estimator: configuration.makeEstimator(configuration.bitrates))
     reporter = RTCPReporter(wallClockOffset: configuration.wallClockOffset)
+    ignoresRedundantPLI = configuration.ignoresRedundantPLI
   }
 
   /// By the remote peer's reports, else by ICE; nil before the first of either.

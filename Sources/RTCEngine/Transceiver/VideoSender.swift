@@ -226,11 +226,13 @@ package struct VideoSender {
     keyFrames.request(now, lastSent: stream?.keyFrameSent, roundTrip: roundTrip)
   }
 
+  /// - Parameter ignoresRedundant: the first request of a rest is let pass.
   /// - Returns: true when the source is to be asked for a key frame.
-  package mutating func receivePLI(_ now: Timestamp, history: borrowing SentPacketHistory, roundTrip: TimeDelta) -> Bool
-  {
+  package mutating func receivePLI(
+    _ now: Timestamp, history: borrowing SentPacketHistory, roundTrip: TimeDelta, ignoresRedundant: Bool
+  ) -> Bool {
     stream?.countKeyFrameRequest(isFIR: false)
-    if isRedundantPLI(now, history) {
+    if ignoresRedundant, isRedundantPLI(now, history) {
       redundantPLI = lastSent
       return false
     }

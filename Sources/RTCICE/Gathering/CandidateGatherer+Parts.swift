@@ -57,5 +57,10 @@ extension CandidateGatherer {
     /// True of a TURN server.
     package var isRelay: Bool { relayNumber != nil }
     var relay: UInt16 { relayNumber ?? 0 }
+
+    /// All but the credentials is equal.
+    func isSamePlace(as other: Server) -> Bool {
+      id == other.id && route == other.route && transport == other.transport && relayNumber == other.relayNumber
+    }
   }
 }

@@ -3,7 +3,7 @@ package import RTCPrimitives
 extension CandidateGatherer {
   /// Wraps the datagrams of the batch, from `first` on, that go by a relay: as ChannelData in their places where the peer has a
   /// channel, else as Send indications at the batch's end. Asks for permissions and channels that are missing. Datagrams of
-  /// allocations that are gone are dropped. The others are left as they are.
+  /// other gatherers' allocations are left as they are, like all that go by no relay.
   ///
   /// With a channel a datagram costs one look-up, a run to one peer only one for all, and nothing is allocated.
   package mutating func encapsulate(_ batch: inout DatagramBatch, from first: Int, now: Timestamp) {
@@ -38,9 +38,10 @@ extension CandidateGatherer {
 
   /// Relays what has no channel.
   private mutating func indicate(_ batch: inout DatagramBatch, from first: Int, now: Timestamp) {
+    let numbers = allocations.map(\.relayNumber)
     var datagrams: [(route: Route, bytes: [UInt8])] = []
     batch.remove(from: first) { bytes, route in
-      guard case .relay = route.kind else { return false }
+      guard case .relay(let number) = route.kind, numbers.contains(number) else { return false }
       datagrams.append((route, [UInt8](copying: bytes)))
       return true
     }

@@ -59,12 +59,19 @@ package struct CandidateGatherer: ~Copyable {
     settle(now: now, events: &events)
   }
 
-  /// A server to be asked, beginning at once. One of the same `id` gives way. Two servers may differ in the STUN and TURN role
-  /// alone; a second one of the same role, address and transport is refused.
+  /// A server to be asked, beginning at once. One of the same `id` gives way; where only the credentials differ, an
+  /// allocation that works goes on with the old ones (others would be refused, RFC 8656 §5), and the next one is made with the
+  /// new. Two servers may differ in the STUN and TURN role alone; a second one of the same role, address and transport is
+  /// refused.
   package mutating func add(
     _ server: Server, now: Timestamp, into batch: inout DatagramBatch, events: inout [Event]
   ) {
+    if let index = allocations.firstIndex(where: { $0.link.server.isSamePlace(as: server) }) {
+      allocations[index].renew(server, now: now, into: &batch)
+      return settle(now: now, events: &events)
+    }
     withdraw(server.id, now: now, into: &batch)
+    locate()
     if places.contains(server) {
       events.append(.serverFailed(id: server.id, .duplicate))
     } else if server.isRelay {

@@ -20,7 +20,7 @@ struct ServerLink {
   /// The longest request without user name, realm and nonce.
   private static let plainMessageCapacity = 640
 
-  let server: CandidateGatherer.Server
+  private(set) var server: CandidateGatherer.Server
   /// Where requests go; a redirection changes it.
   private(set) var route: Route
   private(set) var credential: LongTermCredential
@@ -30,6 +30,8 @@ struct ServerLink {
   /// The address on this machine that the server's latest answer came to.
   private(set) var localAddress: SocketAddress?
   private var visited: [SocketAddress]
+  /// Newer credentials wait for the next allocation.
+  private(set) var hasRenewed = false
   private var random: SeededGenerator
 
   init(_ server: CandidateGatherer.Server, seed: UInt64) {
@@ -46,6 +48,19 @@ struct ServerLink {
 
   /// A number from 0 up to 1.
   mutating func nextUnit() -> Double { random.nextUnit() }
+
+  /// Other credentials for the same server, which count from `takeRenewed` on.
+  mutating func renew(_ server: CandidateGatherer.Server) {
+    hasRenewed = server.username != self.server.username || server.credential != self.server.credential
+    self.server = server
+  }
+
+  /// Uses the latest credentials from now on.
+  mutating func takeRenewed() {
+    guard hasRenewed else { return }
+    hasRenewed = false
+    credential = LongTermCredential(username: server.username, password: server.credential)
+  }
 
   // MARK: - Sending
 

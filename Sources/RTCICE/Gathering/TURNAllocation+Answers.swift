@@ -194,7 +194,7 @@ extension TURNAllocation {
     guard case .allocated(let lease) = phase else { return }
     clear()
     events.append(.serverFailed(id: link.server.id, failure))
-    guard failure.mayPass, canRetry || failure == .allocationLost else {
+    guard failure.mayPass && canRetry || failure == .allocationLost || link.hasRenewed else {
       return phase = .waiting(until: .distantFuture)
     }
     hasReleasedEarlier = false

@@ -73,7 +73,11 @@ struct TURNAllocation {
 
   /// Asks for an allocation.
   mutating func allocate(now: Timestamp, into batch: inout DatagramBatch) {
-    if case .allocating = phase {} else { phase = .allocating(since: now) }
+    if case .allocating = phase {
+    } else {
+      phase = .allocating(since: now)
+      link.takeRenewed()
+    }
     send(.allocate, now: now, into: &batch)
   }
 
@@ -96,6 +100,13 @@ struct TURNAllocation {
     }
   }
 
+  /// Other credentials: for the next allocation, and for the present attempt or one that was given up.
+  mutating func renew(_ server: CandidateGatherer.Server, now: Timestamp, into batch: inout DatagramBatch) {
+    guard server.username != link.server.username || server.credential != link.server.credential else { return }
+    link.renew(server)
+    if lease == nil { startAnew(now: now, into: &batch) }
+  }
+
   /// Asks whether the allocation is still there: after silence, a sleep, or a change of the network.
   mutating func probe(now: Timestamp, into batch: inout DatagramBatch) {
     switch phase {
@@ -111,6 +122,7 @@ struct TURNAllocation {
     clear()
     backoff.reset()
     hasReleasedEarlier = false
+    phase = .waiting(until: now)
     allocate(now: now, into: &batch)
   }
 

@@ -52,6 +52,13 @@ package enum NetworkInterfaces {
   package static func hostCandidates(
     from addresses: [InterfaceAddress], includeLoopback: Bool = false
   ) -> [IPAddress] {
+    hostAddresses(from: addresses, includeLoopback: includeLoopback).map(\.address)
+  }
+
+  /// The same with their interfaces, each address once.
+  package static func hostAddresses(
+    from addresses: [InterfaceAddress], includeLoopback: Bool = false
+  ) -> [InterfaceAddress] {
     let up = addresses.filter { $0.isUp && !$0.address.isUnspecified }
     let outward = up.filter { candidate in
       guard !candidate.isLoopback, !candidate.address.isLoopback else { return false }
@@ -61,11 +68,19 @@ package enum NetworkInterfaces {
       }
     }
     let loopback = up.filter { $0.address.isLoopback }
-    var chosen: [IPAddress] = []
+    var chosen: [InterfaceAddress] = []
     for entry in outward + (includeLoopback || outward.isEmpty ? loopback : [])
-    where !chosen.contains(entry.address) {
-      chosen.append(entry.address)
+    where !chosen.contains(where: { $0.address == entry.address }) {
+      chosen.append(entry)
     }
     return chosen
+  }
+
+  /// The address of this machine that the kernel would send from to `remote`; nil when it knows no way. Any thread; takes a few
+  /// microseconds and sends nothing.
+  package static func source(towards remote: SocketAddress) -> IPAddress? {
+    var target = clinux_address(remote)
+    var source = clinux_address(high: 0, low: 0, scope: 0, port: 0, is_v6: 0)
+    return unsafe clinux_udp_source(&target, &source) == 0 ? source.ip : nil
   }
 }

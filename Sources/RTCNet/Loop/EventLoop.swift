@@ -3,16 +3,17 @@ import Glibc
 package import RTCPrimitives
 import Synchronization
 
-/// One thread that owns one UDP port or several, and everything its handler holds: it sleeps until a datagram, posted work or a
-/// deadline is there, and uses no processor time while nothing is.
+/// One thread that owns one UDP port or several, and everything its handler holds: it sleeps until a datagram, posted work, a
+/// deadline or a source of the handler's is there, and uses no processor time while nothing is.
 ///
 /// An actor may live on it by returning it as its `unownedExecutor`. A started loop lives until `stop()`.
 package final class EventLoop: SerialExecutor, @unchecked Sendable {
-  // Why unchecked: `ports`, `sources` and `poller` are touched by `init` and afterwards by the loop's thread alone;
-  // everything else is safe to share.
-  private var ports: [UDPPort] = []
-  /// What the poller's tokens stand for, by token.
-  private var sources: [Source] = []
+  // Why unchecked: `ports`, `slots`, `sources` and `poller` are touched by `init` and afterwards by the loop's thread
+  // alone; everything else is safe to share.
+  private var ports: UDPPorts
+  /// What all ports receive into.
+  private var slots = ReceiveSlots()
+  private var sources = LoopSources()
   private let poller: Poller
   private let name: String
   private let wake: WakeEvent
@@ -29,13 +30,6 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
   /// The first UDP port has an IPv6 socket.
   package let hasIPv6: Bool
 
-  /// What wakes the loop.
-  private enum Source {
-    case wake
-    case socket(UDPPort.SocketSet, port: Int)
-  }
-  /// The poller has no more tokens.
-  private static let maximumSources = 64
   /// Batches taken from a socket before other work gets its turn.
   private static let batchesPerTurn = 4
 
@@ -46,20 +40,15 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     hasIPv6 = udp.hasIPv6
     wake = try WakeEvent()
     poller = try Poller()
+    ports = UDPPorts(udp)
     self.name = name
-    try watch(wake.descriptor, .wake)
-    try watch(udp)
+    try poller.add(wake.descriptor, token: sources.add(.wake))
+    try watch(udp, number: 0)
   }
 
-  private func watch(_ file: Int32, _ source: Source) throws(SystemError) {
-    try poller.add(file, token: sources.count)
-    sources.append(source)
-  }
-
-  private func watch(_ port: UDPPort) throws(SystemError) {
-    if let v4 = port.v4 { try watch(v4.number, .socket(.v4, port: ports.count)) }
-    if let v6 = port.v6 { try watch(v6.number, .socket(.v6, port: ports.count)) }
-    ports.append(port)
+  private func watch(_ port: UDPPort, number: UInt16) throws(SystemError) {
+    if let v4 = port.v4 { try poller.add(v4.number, token: sources.add(.socket(.v4, port: number))) }
+    if let v6 = port.v6 { try poller.add(v6.number, token: sources.add(.socket(.v6, port: number))) }
   }
 
   // MARK: - Life
@@ -106,30 +95,85 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
   // MARK: - On the loop
 
-  /// Takes in another UDP port, which lives as long as the loop. Only on the loop.
+  /// Takes in another UDP port. Only on the loop.
   /// - Returns: the kind of the routes by which its datagrams come and go.
-  /// - Throws: `SystemError` when it cannot be watched, or the loop has too many.
+  /// - Throws: `SystemError` when it cannot be watched, or the loop has 65,536.
   package func add(_ port: sending UDPPort) throws(SystemError) -> Route.Kind {
     assertOnLoop()
-    guard sources.count + 2 <= Self.maximumSources else {
-      throw SystemError(errno: EMFILE, call: "epoll_ctl", subject: "Another UDP port")
+    let port = port
+    let number = try ports.add(port)
+    do throws(SystemError) { try watch(port, number: number) } catch {
+      removePort(number)
+      throw error
     }
-    try watch(port)
-    return .udp(port: UInt16(ports.count - 1))
+    return .udp(port: number)
   }
 
-  /// Sends all datagrams of `batch`, each by the port of its route; see `UDPPort.send`. Only on the loop.
+  /// Closes a UDP port that was added; datagrams with its routes are left out from now on. Only on the loop.
+  package func remove(_ kind: Route.Kind) {
+    assertOnLoop()
+    if case .udp(let number) = kind { removePort(number) }
+  }
+
+  private func removePort(_ number: UInt16) {
+    guard let port = ports.remove(number) else { return }
+    for file in port.descriptors { poller.remove(file) }
+    sources.removeAll { if case .socket(_, number) = $0 { true } else { false } }
+  }
+
+  /// The local number of an added UDP port, and which IP versions it has; nil when it is gone. Only on the loop.
+  package func port(of kind: Route.Kind) -> UDPPort? {
+    assertOnLoop()
+    guard case .udp(let number) = kind else { return nil }
+    return ports[number]
+  }
+
+  /// Calls `source` from now on when its descriptor is ready. Only on the loop.
+  /// - Returns: what to name it by.
+  package func watch(
+    _ source: any LoopSource, for interest: Poller.Readiness = .readable
+  ) throws(SystemError) -> LoopSourceToken {
+    assertOnLoop()
+    let token = sources.add(.other(source))
+    do throws(SystemError) { try poller.add(source.descriptor, token: token, for: interest) } catch {
+      sources.remove(token)
+      throw error
+    }
+    return LoopSourceToken(number: token)
+  }
+
+  /// Watches a source for something else. Only on the loop.
+  package func change(_ token: LoopSourceToken, for interest: Poller.Readiness) {
+    assertOnLoop()
+    guard case .other(let source)? = sources[token.number] else { return }
+    // It is watched already, which takes no memory that could be wanting.
+    try? poller.change(source.descriptor, token: token.number, for: interest)
+  }
+
+  /// Lets go of a source, whose descriptor is still open; it is not called any more. Only on the loop.
+  package func unwatch(_ token: LoopSourceToken) {
+    assertOnLoop()
+    guard case .other(let source)? = sources[token.number] else { return }
+    poller.remove(source.descriptor)
+    sources.remove(token.number)
+  }
+
+  /// Sends those datagrams of `batch` that a UDP port carries; see `UDPPort.send`. Only on the loop.
   package func send(_ batch: borrowing DatagramBatch) {
     assertOnLoop()
-    for index in ports.indices { ports[index].send(batch, kind: .udp(port: UInt16(index))) }
+    ports.send(batch)
   }
 
-  /// What all ports have done so far. Only on the loop.
+  /// Appends the routes that the kernel has refused since the last call. Only on the loop.
+  package func takeRefusals(into taken: inout [SendRefusal]) {
+    assertOnLoop()
+    ports.takeRefusals(into: &taken)
+  }
+
+  /// What all ports have done so far, those included that are gone. Only on the loop.
   package var counters: NetCounters {
     assertOnLoop()
-    var sum = NetCounters()
-    for port in ports { sum.add(port.counters) }
-    return sum
+    return ports.counters
   }
 
   private func run(_ makeHandler: (EventLoop) -> some LoopHandler) {
@@ -159,17 +203,22 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
   private func serve(_ ready: Poller.Ready, _ handler: some LoopHandler) {
     let now = MonotonicClock.now()
-    for token in sources.indices where ready.contains(token) {
+    for index in 0..<ready.count {
+      let (token, readiness) = ready[index]
+      // Nil: one that was served before it has removed this one.
       switch sources[token] {
       case .wake: wake.clear()
-      case .socket(let sockets, let index):
-        ports[index].receive(sockets, batches: Self.batchesPerTurn) { bytes, route in
+      case .socket(let sockets, let number):
+        ports[number]?.receive(sockets, batches: Self.batchesPerTurn, &slots) { bytes, route in
           var route = route
-          route.kind = .udp(port: UInt16(index))
+          route.kind = .udp(port: number)
           handler.datagram(&bytes, route: route, now: now)
         }
+      case .other(let source): source.ready(readiness, now: now)
+      case nil: break
       }
     }
+    sources.reuseTokens()
   }
 
   private func runJobs(_ jobs: inout [Mailbox.Job]) {

@@ -13,3 +13,9 @@ package enum WallClock {
   /// Nanoseconds since 1970-01-01 00:00 UTC.
   package static func now() -> Int64 { clinux_realtime_nanoseconds() }
 }
+
+/// The clock that goes on while the machine sleeps (`CLOCK_BOOTTIME`). Any thread.
+package enum BootClock {
+  /// The present moment; as far from `MonotonicClock`'s as the machine has slept since it was started.
+  package static func now() -> Timestamp { Timestamp(nanoseconds: clinux_boottime_nanoseconds()) }
+}

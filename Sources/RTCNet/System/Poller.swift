@@ -3,15 +3,36 @@ import Glibc
 package import RTCPrimitives
 import Synchronization
 
-/// Sleeps until a file descriptor is readable or a moment has come (epoll). Owned by one thread.
+/// Sleeps until a file descriptor is ready or a moment has come (epoll). Owned by one thread.
 package struct Poller: ~Copyable, Sendable {
-  /// The tokens of the descriptors that are readable.
+  /// What a descriptor is watched for, and what it is ready for. An error or a hang-up counts as both.
+  package struct Readiness: OptionSet, Hashable, Sendable, BitwiseCopyable {
+    /// Some of the bits of epoll.
+    package let rawValue: UInt32
+    /// Takes bits of epoll.
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+    /// A read does not wait.
+    package static let readable = Readiness(rawValue: UInt32(clinux_poll_readable))
+    /// A write does not wait.
+    package static let writable = Readiness(rawValue: UInt32(clinux_poll_writable))
+  }
+
+  /// The descriptors that are ready, by token; those that did not fit are told by the next wait.
   package struct Ready: Sendable {
-    var bits: UInt64 = 0
-    /// True when no watched descriptor is readable.
-    package var isEmpty: Bool { bits == 0 }
-    /// True when the descriptor watched under this token, 0…63, is readable.
-    package func contains(_ token: Int) -> Bool { bits & 1 << UInt64(token) != 0 }
+    fileprivate var events = InlineArray<32, UInt64>(repeating: 0)
+    /// How many there are.
+    package fileprivate(set) var count = 0
+
+    /// True when no watched descriptor is ready.
+    package var isEmpty: Bool { count == 0 }
+    /// What is ready, in 0..<count.
+    package subscript(index: Int) -> (token: UInt32, readiness: Readiness) {
+      precondition(index < count)
+      let event = events[index]
+      return (UInt32(truncatingIfNeeded: event), Readiness(rawValue: UInt32(event >> 32)))
+    }
+    /// True when the descriptor watched under this token is ready.
+    package func contains(_ token: UInt32) -> Bool { (0..<count).contains { self[$0].token == token } }
   }
 
   private let descriptor: FileDescriptor
@@ -27,34 +48,49 @@ package struct Poller: ~Copyable, Sendable {
     hasNanoseconds = Atomic(nanoseconds)
   }
 
-  /// Readable when a watched descriptor is.
+  /// Readable when a watched descriptor is ready.
   package var number: Int32 { descriptor.number }
 
-  /// Watches `file`, which must stay open until it is removed, under a `token` in 0...63.
-  package func add(_ file: Int32, token: Int) throws(SystemError) {
-    precondition((0..<64).contains(token), "Poller: tokens are 0...63")
+  /// Watches `file`, which must stay open until it is removed.
+  package func add(_ file: Int32, token: UInt32, for interest: Readiness = .readable) throws(SystemError) {
     try SystemError.check(
-      clinux_epoll_add(descriptor.number, file, UInt32(token)), call: "epoll_ctl", subject: "Watching a file descriptor"
-    )
+      clinux_epoll_add(descriptor.number, file, token, interest.rawValue), call: "epoll_ctl",
+      subject: "Watching a file descriptor")
+  }
+
+  /// Watches `file` for something else from now on.
+  package func change(_ file: Int32, token: UInt32, for interest: Readiness) throws(SystemError) {
+    try SystemError.check(
+      clinux_epoll_change(descriptor.number, file, token, interest.rawValue), call: "epoll_ctl",
+      subject: "Watching a file descriptor")
   }
 
   /// Watches `file` no longer.
   package func remove(_ file: Int32) { _ = clinux_epoll_remove(descriptor.number, file) }
 
-  /// Sleeps until a watched descriptor is readable, `deadline` has come, or a signal has interrupted the wait.
+  /// Sleeps until a watched descriptor is ready, `deadline` has come, or a signal has interrupted the wait.
   /// `distantFuture` waits for ever, a moment past only looks.
   package func wait(until deadline: Timestamp) -> Ready {
     var ready = Ready()
     let forever = deadline == .distantFuture
     let time = forever ? -1 : deadline == .zero ? 0 : max(0, (deadline - MonotonicClock.now()).nanoseconds)
+    var events = ready.events.mutableSpan
     if hasNanoseconds.load(ordering: .relaxed) {
-      let result = unsafe clinux_epoll_wait_ns(descriptor.number, time, &ready.bits)
-      guard result == -ENOSYS else { return ready }
+      let result = unsafe events.withUnsafeMutableBufferPointer {
+        unsafe clinux_epoll_wait_ns(descriptor.number, time, $0.baseAddress)
+      }
+      if result != -ENOSYS {
+        ready.count = Int(max(0, result))
+        return ready
+      }
       hasNanoseconds.store(false, ordering: .relaxed)
     }
     // Rounded up, so as not to wake before the deadline.
     let milliseconds = forever ? -1 : Int32(clamping: time / 1_000_000 + (time % 1_000_000 == 0 ? 0 : 1))
-    _ = unsafe clinux_epoll_wait_ms(descriptor.number, milliseconds, &ready.bits)
+    let result = unsafe events.withUnsafeMutableBufferPointer {
+      unsafe clinux_epoll_wait_ms(descriptor.number, milliseconds, $0.baseAddress)
+    }
+    ready.count = Int(max(0, result))
     return ready
   }
 }

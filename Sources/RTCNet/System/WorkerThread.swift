@@ -37,8 +37,8 @@ package final class WorkerThread: Sendable {
 /// One run of a worker thread: how the thread learns that it is to stop or look again.
 package final class WorkerRun: Sendable {
   private enum Token {
-    static let wake = 0
-    static let watched = 1
+    static let wake: UInt32 = 0
+    static let watched: UInt32 = 1
   }
 
   private let poller: Poller

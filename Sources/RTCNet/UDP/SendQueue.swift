@@ -48,10 +48,11 @@ struct SendQueue: ~Copyable {
     count += 1
   }
 
-  /// Hands the runs from `first` on to the kernel: how many it took (at least one), or the first one's negated errno.
-  func send(on descriptor: Int32, from first: Int) -> Int {
+  /// Hands the runs from `first` on to the kernel, `limit` of them at most: how many it took (at least one), or the first
+  /// one's negated errno.
+  func send(on descriptor: Int32, from first: Int, limit: Int = capacity) -> Int {
     precondition(first < count)
-    return Int(unsafe clinux_batch_send(descriptor, headers + first, UInt32(count - first)))
+    return Int(unsafe clinux_batch_send(descriptor, headers + first, UInt32(min(limit, count - first))))
   }
 
   mutating func removeAll() { count = 0 }

@@ -7,6 +7,8 @@ package final class UDPPort {
   package struct Options: Sendable {
     /// The port number; 0 picks a free one.
     package var port: UInt16 = 0
+    /// With `port` 0: a free one of these, tried from a random one on.
+    package var portRange: ClosedRange<UInt16>?
     /// Binds to this one address only; nil means every address of both IP versions.
     package var address: IPAddress?
     /// Bytes of kernel buffer asked for receiving, of each IP version.
@@ -27,15 +29,15 @@ package final class UDPPort {
   let v6: UDPSocket?
   /// What the port has done since it was opened, on both IP versions.
   package private(set) var counters = NetCounters()
+  /// The owner's note: something is queued here.
+  var isQueued = false
 
   /// Opens the port. A machine with one IP version switched off gets the other one.
   package init(_ options: Options = Options()) throws(SystemError) {
-    if let address = options.address {
-      let socket = try UDPSocket(SocketAddress(ip: address, port: options.port), options)
-      v4 = address.isV4 ? socket : nil
-      v6 = address.isV4 ? nil : socket
+    if options.port == 0, let range = options.portRange {
+      (v4, v6) = try Self.open(options, in: range)
     } else {
-      (v4, v6) = try Self.openBoth(options)
+      (v4, v6) = try Self.open(options)
     }
   }
 
@@ -48,6 +50,28 @@ package final class UDPPort {
 
   /// The sockets' file descriptors, for setting further options.
   package var descriptors: [Int32] { [v4, v6].compactMap { $0?.number } }
+
+  private static func open(_ options: Options) throws(SystemError) -> (UDPSocket?, UDPSocket?) {
+    guard let address = options.address else { return try openBoth(options) }
+    let socket = try UDPSocket(SocketAddress(ip: address, port: options.port), options)
+    return address.isV4 ? (socket, nil) : (nil, socket)
+  }
+
+  /// The range is gone through once.
+  private static func open(
+    _ options: Options, in range: ClosedRange<UInt16>
+  ) throws(SystemError) -> (UDPSocket?, UDPSocket?) {
+    var options = options
+    let start = Int.random(in: 0..<range.count)
+    for step in 0..<range.count {
+      options.port = range.lowerBound + UInt16((start + step) % range.count)
+      // 0 would be any port at all.
+      guard options.port != 0 else { continue }
+      do throws(SystemError) { return try open(options) } catch  where error.errno == EADDRINUSE { continue }
+    }
+    throw SystemError(
+      errno: EADDRINUSE, call: "bind", subject: "A UDP port of \(range.lowerBound)–\(range.upperBound)")
+  }
 
   private static func openBoth(_ options: Options) throws(SystemError) -> (UDPSocket?, UDPSocket?) {
     var attempts = 16  // a port that is free on IPv4 may be taken on IPv6
@@ -79,31 +103,45 @@ package final class UDPPort {
 
   /// Sends all datagrams of `batch`, in order per IP version, each from its route's local address (an unspecified one
   /// lets the kernel choose). Never blocks and never fails: what cannot be sent is dropped and counted.
-  /// - Parameter kind: only datagrams whose route is of this kind.
-  package func send(_ batch: borrowing DatagramBatch, kind: Route.Kind = .udp(port: 0)) {
+  package func send(_ batch: borrowing DatagramBatch) {
     let entries = batch.entries
     guard !entries.isEmpty else { return }
     let bytes = batch.bytes
     unsafe bytes.withUnsafeBytes { buffer in
       var next = 0
-      while next < entries.count {
-        let route = entries[next].route
-        guard route.kind == kind else {
-          next += 1
-          continue
-        }
-        guard let socket = socket(for: route) else {
-          counters.droppedRefused += 1
-          next += 1
-          continue
-        }
-        let run = SendRun(in: entries, from: next, limit: socket.runLimit(to: route.remote.ip))
-        next += run.count
-        unsafe socket.send(run, in: buffer, &counters)
-      }
-      unsafe v4?.flush(buffer, &counters)
-      unsafe v6?.flush(buffer, &counters)
+      while next < entries.count { next = unsafe enqueue(entries, from: next, in: buffer) }
+      unsafe flush(buffer)
     }
+  }
+
+  /// Queues the run that begins with `entries[next]`, whose bytes lie in `buffer`, and sends when a queue is full.
+  /// - Returns: the place after the run.
+  @unsafe
+  func enqueue(_ entries: [DatagramBatch.Entry], from next: Int, in buffer: UnsafeRawBufferPointer) -> Int {
+    let route = entries[next].route
+    guard let socket = socket(for: route) else {
+      counters.droppedRefused += 1
+      return next + 1
+    }
+    let run = SendRun(in: entries, from: next, limit: socket.runLimit(to: route.remote.ip))
+    unsafe socket.send(run, in: buffer, &counters)
+    return next + run.count
+  }
+
+  /// Sends what is queued.
+  @unsafe
+  func flush(_ buffer: UnsafeRawBufferPointer) {
+    unsafe v4?.flush(buffer, &counters)
+    unsafe v6?.flush(buffer, &counters)
+  }
+
+  /// The kernel has refused a route since they were last taken.
+  var hasRefusals: Bool { v4?.refusals.isEmpty == false || v6?.refusals.isEmpty == false }
+
+  /// Appends the routes that the kernel has refused since the last call.
+  package func takeRefusals(into taken: inout [SendRefusal]) {
+    v4?.takeRefusals(into: &taken)
+    v6?.takeRefusals(into: &taken)
   }
 
   private func socket(for route: Route) -> UDPSocket? {
@@ -113,13 +151,13 @@ package final class UDPPort {
 
   /// Hands up to `batches` × 64 waiting datagrams of each of `sockets` to `body`, which may change them in place.
   func receive(
-    _ sockets: SocketSet, batches: Int, _ body: (inout MutableSpan<UInt8>, Route) -> Void
+    _ sockets: SocketSet, batches: Int, _ slots: inout ReceiveSlots, _ body: (inout MutableSpan<UInt8>, Route) -> Void
   ) {
     if let v4, sockets.contains(.v4) {
-      for _ in 0..<batches where !v4.receive(&counters, body) { break }
+      for _ in 0..<batches where !v4.receive(&slots, &counters, body) { break }
     }
     if let v6, sockets.contains(.v6) {
-      for _ in 0..<batches where !v6.receive(&counters, body) { break }
+      for _ in 0..<batches where !v6.receive(&slots, &counters, body) { break }
     }
   }
 

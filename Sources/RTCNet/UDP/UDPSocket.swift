@@ -6,21 +6,25 @@ import RTCPrimitives
 final class UDPSocket {
   private let descriptor: FileDescriptor
   let port: UInt16
+  private let isV6: Bool
   private var queue = SendQueue()
+  /// For runs that the kernel would not cut.
   private var singles = SendQueue()
-  private var slots = ReceiveSlots()
   private var queueDrops: UInt32 = 0
   /// Remote addresses on whose way the kernel refused a segmented send that worked one by one, mostly because
   /// datagrams are longer than the path's MTU.
   private var unsegmented: Set<IPAddress> = []
   private var segments: Bool
+  /// Routes by which the kernel sends nothing, since they were last taken; each once, and a few of them.
+  private(set) var refusals: [SendRefusal] = []
+  private static let maximumRefusals = 64
 
   init(_ address: SocketAddress, _ options: UDPPort.Options) throws(SystemError) {
     let port = address.port == 0 ? "A free UDP port" : "UDP port \(address.port)"
     let subject = "\(port) on \(address.ip)"
-    let isV6: Int32 = address.ip.isV4 ? 0 : 1
+    isV6 = !address.ip.isV4
     descriptor = FileDescriptor(
-      owning: try SystemError.check(clinux_udp_open(isV6), call: "socket", subject: subject))
+      owning: try SystemError.check(clinux_udp_open(isV6 ? 1 : 0), call: "socket", subject: subject))
     clinux_udp_set_buffers(
       descriptor.number, Int32(clamping: options.receiveBufferSize), Int32(clamping: options.sendBufferSize))
     var name = clinux_address(address)
@@ -65,7 +69,7 @@ final class UDPSocket {
         if unsafe sendSingly(run, in: buffer, &counters) { remember(refusal: Int32(-result), of: run) }
         next += 1
       } else {
-        next += Self.drop(queue, from: next, errno: -result, &counters)
+        next += giveUp(queue, from: next, errno: Int32(-result), &counters)
       }
     }
     queue.removeAll()
@@ -85,7 +89,7 @@ final class UDPSocket {
         next += result
         sent += result
       } else {
-        next += Self.drop(singles, from: next, errno: -result, &counters)
+        next += giveUp(singles, from: next, errno: Int32(-result), &counters)
       }
     }
     singles.removeAll()
@@ -102,18 +106,40 @@ final class UDPSocket {
   }
 
   /// Counts what `errno` costs: the runs up to the returned number of them are given up.
-  private static func drop(
-    _ queue: borrowing SendQueue, from next: Int, errno: Int, _ counters: inout NetCounters
+  private func giveUp(
+    _ queue: borrowing SendQueue, from next: Int, errno: Int32, _ counters: inout NetCounters
   ) -> Int {
-    switch Int32(errno) {
+    switch errno {
     case EINTR: return 0
     case EAGAIN:  // the socket's buffer is full, for everyone
       for i in next..<queue.count { counters.droppedFull += queue.run(i).count }
       return queue.count - next
     case ENOBUFS, ENOMEM: counters.droppedFull += queue.run(next).count
-    default: counters.droppedRefused += queue.run(next).count
+    case EMSGSIZE where queue.run(next).count == 1:
+      // The interface bears less than the 1,280 bytes that everything we send fits: better in fragments than not at all.
+      clinux_udp_set_fragments(number, isV6 ? 1 : 0, 1)
+      let result = queue.send(on: number, from: next, limit: 1)
+      clinux_udp_set_fragments(number, isV6 ? 1 : 0, 0)
+      if result > 0 { counters.countSent(queue.run(next)) } else { counters.droppedRefused += 1 }
+    default:
+      counters.droppedRefused += queue.run(next).count
+      note(SendRefusal(route: queue.run(next).route, errno: errno))
     }
     return 1
+  }
+
+  private func note(_ refusal: SendRefusal) {
+    guard refusals.count < Self.maximumRefusals, !refusals.contains(where: { $0.route == refusal.route }) else {
+      return
+    }
+    refusals.append(refusal)
+  }
+
+  /// Appends the routes that were refused, and forgets them.
+  func takeRefusals(into taken: inout [SendRefusal]) {
+    guard !refusals.isEmpty else { return }
+    taken += refusals
+    refusals.removeAll(keepingCapacity: true)
   }
 
   private static func refusesSegmentation(_ errno: Int) -> Bool {
@@ -127,7 +153,9 @@ final class UDPSocket {
 
   /// Takes one batch of waiting datagrams.
   /// - Returns: true when more may be waiting.
-  func receive(_ counters: inout NetCounters, _ body: (inout MutableSpan<UInt8>, Route) -> Void) -> Bool {
+  func receive(
+    _ slots: inout ReceiveSlots, _ counters: inout NetCounters, _ body: (inout MutableSpan<UInt8>, Route) -> Void
+  ) -> Bool {
     let count = slots.receive(on: number)
     counters.receiveCalls += 1
     guard count > 0 else {

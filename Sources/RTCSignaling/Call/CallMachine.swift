@@ -40,8 +40,10 @@ package struct CallMachine: Sendable {
     /// There will be no signaling any more; the sentence says why.
     case signalingEnded(String)
     // From the media connection.
-    /// ICE and DTLS are done.
+    /// ICE and DTLS are done, or ICE has found another way.
     case connected
+    /// Nothing gets through for now.
+    case connectionInterrupted
     /// The remote peer closed it.
     case connectionClosed
     /// It was there and is gone; the sentence says how.
@@ -78,6 +80,7 @@ package struct CallMachine: Sendable {
     case rung(CallParty, until: Timestamp, held: HeldWords)
     case connecting(CallParty, CallRole, until: Timestamp)
     case connected(CallParty, CallRole)
+    case reconnecting(CallParty, CallRole)
     case ended(CallParty, CallEnd)
   }
 
@@ -105,6 +108,7 @@ package struct CallMachine: Sendable {
     case .rung(let party, _, _): .ringing(party, .callee)
     case .connecting(let party, let role, _): .connecting(party, role)
     case .connected(let party, let role): .connected(party, role)
+    case .reconnecting(let party, let role): .reconnecting(party, role)
     case .ended(let party, let end): .ended(party, end)
     }
   }
@@ -112,7 +116,7 @@ package struct CallMachine: Sendable {
   /// When `handle(.deadline, …)` is wanted; nil: not before something else happens.
   package var deadline: Timestamp? {
     switch stage {
-    case .idle, .connected, .ended: nil
+    case .idle, .connected, .reconnecting, .ended: nil
     case .calling(_, let until), .rung(_, let until, _), .connecting(_, _, let until): until
     }
   }
@@ -130,6 +134,8 @@ package struct CallMachine: Sendable {
     case .left(let peer): if state.party?.peer == peer { end(.vanished) }
     case .signalingEnded(let why): signalingEnded(why)
     case .connected: connected()
+    case .connectionInterrupted:
+      if case .connected(let party, let role) = stage { move(to: .reconnecting(party, role)) }
     case .connectionClosed: mediaEnded(.hungUpRemotely)
     case .connectionLost(let how): mediaEnded(.connectionLost(how))
     case .connectionFailed(let why): mediaEnded(.failed(why))
@@ -150,7 +156,7 @@ package struct CallMachine: Sendable {
       actions.append(.send(CallSignal(call: id, .ring(media: media, room: room)), to: peer))
     // Who calls the one that rings wants to talk.
     case .rung(let party, _, _) where party.peer == peer: answer(true, now)
-    case .calling, .rung, .connecting, .connected: actions.append(.misuse(.inCall))
+    case .calling, .rung, .connecting, .connected, .reconnecting: actions.append(.misuse(.inCall))
     }
   }
 
@@ -197,7 +203,7 @@ package struct CallMachine: Sendable {
     case .streams: receive(.streams(signal.streams), from: peer, call: signal.call)
     case .mute(let kind, let isMuted):
       switch stage {
-      case .connecting, .connected: actions.append(.muted(kind: kind, isMuted))
+      case .connecting, .connected, .reconnecting: actions.append(.muted(kind: kind, isMuted))
       case .idle, .calling, .rung, .ended: break
       }
     case .end: end(.hungUpRemotely)
@@ -211,7 +217,7 @@ package struct CallMachine: Sendable {
     case .rung(let party, let until, var held):
       held.append(word)
       stage = .rung(party, until: until, held: held)
-    case .connecting, .connected: actions.append(.pass(word))
+    case .connecting, .connected, .reconnecting: actions.append(.pass(word))
     }
   }
 
@@ -229,7 +235,7 @@ package struct CallMachine: Sendable {
       guard old.call != party.call else { return }
       end(.hungUpRemotely)
       ring(party, now)
-    case .connecting(let old, _, _), .connected(let old, _):
+    case .connecting(let old, _, _), .connected(let old, _), .reconnecting(let old, _):
       guard old.peer == party.peer else { return refuse(party) }
       guard old.call != party.call else { return }
       // Who rings anew has given up the call before, maybe without a word.
@@ -277,25 +283,27 @@ package struct CallMachine: Sendable {
     case .calling(let party, _) where party.peer == peer: end(code == "incompatible" ? .unsupported : .unknownPeer)
     case .connecting(let party, _, _) where party.peer == peer: end(code == "incompatible" ? .unsupported : .vanished)
     // What stands needs no hub.
-    case .idle, .calling, .rung, .connecting, .connected, .ended: break
+    case .idle, .calling, .rung, .connecting, .connected, .reconnecting, .ended: break
     }
   }
 
   private mutating func signalingEnded(_ why: String) {
     switch stage {
     case .calling, .rung, .connecting: end(.signalingLost(why))
-    case .idle, .connected, .ended: break
+    case .idle, .connected, .reconnecting, .ended: break
     }
   }
 
   private mutating func connected() {
-    guard case .connecting(let party, let role, _) = stage else { return }
-    move(to: .connected(party, role))
+    switch stage {
+    case .connecting(let party, let role, _), .reconnecting(let party, let role): move(to: .connected(party, role))
+    case .idle, .calling, .rung, .connected, .ended: break
+    }
   }
 
   private mutating func mediaEnded(_ end: CallEnd) {
     switch stage {
-    case .connecting, .connected: self.end(end, tellingFar: true)
+    case .connecting, .connected, .reconnecting: self.end(end, tellingFar: true)
     case .idle, .calling, .rung, .ended: break
     }
   }
@@ -305,7 +313,7 @@ package struct CallMachine: Sendable {
     case .calling: end(.noAnswer, tellingFar: true)
     case .rung: end(.missed, tellingFar: true)
     case .connecting: end(.connectTimeout, tellingFar: true)
-    case .idle, .connected, .ended: break
+    case .idle, .connected, .reconnecting, .ended: break
     }
   }
 
@@ -313,7 +321,7 @@ package struct CallMachine: Sendable {
     guard state.isActive, let party = state.party else { return }
     if tellingFar { actions.append(.hangUp(to: party.peer, call: party.call)) }
     switch stage {
-    case .connecting, .connected: actions.append(.close)
+    case .connecting, .connected, .reconnecting: actions.append(.close)
     case .idle, .calling, .rung, .ended: break
     }
     move(to: .ended(party, end))

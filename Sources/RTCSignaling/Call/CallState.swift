@@ -33,6 +33,8 @@ public enum CallState: Sendable, Hashable {
   case connecting(CallParty, CallRole)
   /// Media flows.
   case connected(CallParty, CallRole)
+  /// Media flowed, and nothing gets through now; another way is looked for.
+  case reconnecting(CallParty, CallRole)
   /// It is over; the place is free for another call.
   case ended(CallParty, CallEnd)
 
@@ -40,7 +42,17 @@ public enum CallState: Sendable, Hashable {
   public var party: CallParty? {
     switch self {
     case .idle: nil
-    case .ringing(let party, _), .connecting(let party, _), .connected(let party, _), .ended(let party, _): party
+    case .ringing(let party, _), .connecting(let party, _), .connected(let party, _), .reconnecting(let party, _),
+      .ended(let party, _):
+      party
+    }
+  }
+
+  /// The media connection stands, maybe interrupted: the call needs no hub.
+  package var isEstablished: Bool {
+    switch self {
+    case .connected, .reconnecting: true
+    case .idle, .ringing, .connecting, .ended: false
     }
   }
 
@@ -48,7 +60,7 @@ public enum CallState: Sendable, Hashable {
   public var isActive: Bool {
     switch self {
     case .idle, .ended: false
-    case .ringing, .connecting, .connected: true
+    case .ringing, .connecting, .connected, .reconnecting: true
     }
   }
 }

@@ -45,6 +45,8 @@ package struct Switchboard: Sendable {
     // From a media connection.
     /// ICE and DTLS of that call are done.
     case connected(Line)
+    /// Nothing gets through for now.
+    case connectionInterrupted(Line)
     /// The remote peer closed it.
     case connectionClosed(Line)
     /// It was there and is gone.
@@ -134,6 +136,7 @@ package struct Switchboard: Sendable {
     case .peerLeft(let room, let peer): left(room, peer, now)
     case .signalingEnded(let why): for line in allLines { step(line, .signalingEnded(why), now) }
     case .connected(let line): step(line, .connected, now)
+    case .connectionInterrupted(let line): step(line, .connectionInterrupted, now)
     case .connectionClosed(let line): step(line, .connectionClosed, now)
     case .connectionLost(let line, let how): step(line, .connectionLost(how), now)
     case .connectionFailed(let line, let why): step(line, .connectionFailed(why), now)
@@ -230,7 +233,7 @@ package struct Switchboard: Sendable {
     guard rooms[room] != nil else { return }
     for gone in rooms[room]?.peers ?? [] where !peers.contains(gone) {
       // A call that stands goes on without the hub.
-      if case .connected = rooms[room]?.lines[gone]?.state { continue }
+      if rooms[room]?.lines[gone]?.state.isEstablished == true { continue }
       left(room, gone, now)
     }
     for peer in peers.prefix(Self.mostPeers) where peer != me {

@@ -1,3 +1,5 @@
+package import RTCPrimitives
+
 /// A whole HTTP answer. `Content-Length`, `Date` and `Connection` are left to whoever sends it.
 package struct HTTPReply: Sendable, Equatable {
   /// One header field (RFC 9110 §6.3).
@@ -64,18 +66,34 @@ extension HTTPReply {
   package static func refusal(_ refusal: WHEPRefusal) -> HTTPReply {
     var reply = HTTPReply(status: refusal.status, sentence: refusal.sentence)
     if let seconds = refusal.retryAfter { reply.add("Retry-After", String(seconds)) }
-    if refusal == .trickleUnsupported { reply.add("Allow", "DELETE, OPTIONS") }
+    if refusal == .trickleUnsupported { reply.add("Allow", "DELETE, GET, HEAD, OPTIONS") }
     return reply
   }
 
-  /// 201 with the answer, `Location` and `ETag` (RFC 9725 §4.2).
-  package static func opened(_ answer: WHEPAnswer, at door: SignalingDoor) -> HTTPReply {
+  /// 201 with the answer, `Location`, `ETag` and `Link`s (RFC 9725 §4.2).
+  package static func opened(
+    _ answer: WHEPAnswer, at door: SignalingDoor, iceServers: [ICEServer] = []
+  ) -> HTTPReply {
     HTTPReply(
       status: 201,
       headers: [
         "Content-Type": "application/sdp", "Location": door.sessionPrefix + answer.id,
         "ETag": "\"\(answer.etag)\"", "Accept-Patch": RequestRouter.fragmentType,
-      ], body: Array(answer.answer.utf8))
+      ], body: Array(answer.answer.utf8)
+    ).linking(iceServers)
+  }
+
+  /// The same with a `Link` for each way to each server (RFC 9725 §4.6).
+  package func linking(_ servers: [ICEServer]) -> HTTPReply {
+    var reply = self
+    for link in servers.flatMap(\.links) { reply.add("Link", link) }
+    return reply
+  }
+
+  /// 204 for a session that is there, else 404.
+  package static func found(etag: String?) -> HTTPReply {
+    guard let etag else { return .refusal(.noSuchSession) }
+    return HTTPReply(status: 204, headers: ["ETag": "\"\(etag)\"", "Accept-Patch": RequestRouter.fragmentType])
   }
 
   /// What a PATCH of candidates led to (RFC 9725 §4.3).

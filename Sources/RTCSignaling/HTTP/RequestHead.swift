@@ -20,12 +20,14 @@ package struct RequestHead: Sendable, Equatable {
   package var expectsContinue: Bool
   /// The protocol that `Upgrade` names.
   package var upgrade: String?
+  /// `Access-Control-Request-Method`: a browser asks on behalf of a page of another origin (CORS preflight).
+  package var requestedMethod: String?
 
   /// See the properties.
   package init(
     method: String, target: String, host: String? = nil, origin: String? = nil, authorization: String? = nil,
     contentType: String? = nil, contentLength: Int? = nil, ifMatch: String? = nil, expectsContinue: Bool = false,
-    upgrade: String? = nil
+    upgrade: String? = nil, requestedMethod: String? = nil
   ) {
     self.method = method
     self.target = target
@@ -37,6 +39,7 @@ package struct RequestHead: Sendable, Equatable {
     self.ifMatch = ifMatch
     self.expectsContinue = expectsContinue
     self.upgrade = upgrade
+    self.requestedMethod = requestedMethod
   }
 
   /// The target's path without its query.

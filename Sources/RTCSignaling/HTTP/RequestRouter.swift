@@ -12,8 +12,14 @@ package struct RequestRouter: Sendable {
     case health(detail: Bool)
     /// An offer, for the stream named.
     case open(SignalingDoor, stream: String?)
-    /// Candidates for a session.
+    /// Candidates for a session, or a restart of ICE.
     case patch(SignalingDoor, id: String, etag: String?)
+    /// The answer to an offer of ours.
+    case accept(SignalingDoor, id: String)
+    /// Whether a session is there.
+    case find(SignalingDoor, id: String)
+    /// This reply, and the STUN and TURN servers of the door.
+    case servers(SignalingDoor, HTTPReply)
     /// The end of a session.
     case close(SignalingDoor, id: String)
     /// Figures for Prometheus.
@@ -28,13 +34,14 @@ package struct RequestRouter: Sendable {
     /// Whether the body matters.
     package var readsBody: Bool {
       switch self {
-      case .open, .patch: true
-      case .reply, .page, .viewer, .health, .close, .metrics, .freeName, .peerNames, .hub: false
+      case .open, .patch, .accept: true
+      case .reply, .page, .viewer, .health, .find, .servers, .close, .metrics, .freeName, .peerNames, .hub: false
       }
     }
   }
 
   static let fragmentType = "application/trickle-ice-sdpfrag"
+  static let descriptionType = "application/sdp"
 
   private let token: AccessToken?
   private let isLoopback: Bool
@@ -69,12 +76,12 @@ package struct RequestRouter: Sendable {
       return .reply(
         HTTPReply(status: 404, sentence: "There is nothing at this path; viewers go to /, WHEP is at /whep."))
     }
-    if head.method == "OPTIONS" { return .reply(options(route)) }
+    let isAdmitted = token.map { $0.admits(authorization: head.authorization) } ?? true
+    if head.method == "OPTIONS" { return options(route, head, isAdmitted: isAdmitted) }
     guard route.methods.contains(head.method) else {
       let allowed = route.methods.joined(separator: ", ")
       return .reply(HTTPReply(status: 405, sentence: "This path takes \(allowed).", headers: ["Allow": allowed]))
     }
-    let isAdmitted = token.map { $0.admits(authorization: head.authorization) } ?? true
     if route.isGuarded, !isAdmitted {
       return .reply(
         HTTPReply(
@@ -90,10 +97,19 @@ package struct RequestRouter: Sendable {
     case .viewer: return .viewer
     case .health: return .health(detail: isAdmitted)
     case .endpoint(let door, let stream):
-      return wrongType(head, expected: "application/sdp") ?? .open(door, stream: stream)
-    case .session(let door, let id) where head.method == "PATCH":
-      return wrongType(head, expected: Self.fragmentType) ?? .patch(door, id: id, etag: head.entityTag)
-    case .session(let door, let id): return .close(door, id: id)
+      guard head.method == "POST" else {
+        return .servers(door, HTTPReply(status: 204, headers: ["Accept-Post": Self.descriptionType]))
+      }
+      // A viewer that sends nothing asks for our offer; of nothing there is no type to say.
+      if door == .whep, head.mediaType == nil, head.contentLength == 0 { return .open(door, stream: stream) }
+      return wrongType(head, expected: Self.descriptionType) ?? .open(door, stream: stream)
+    case .session(let door, let id):
+      switch head.method {
+      case "PATCH" where door == .whep && head.mediaType == Self.descriptionType: return .accept(door, id: id)
+      case "PATCH": return wrongType(head, expected: Self.fragmentType) ?? .patch(door, id: id, etag: head.entityTag)
+      case "DELETE": return .close(door, id: id)
+      default: return .find(door, id: id)
+      }
     case .metrics: return .metrics
     case .freeName: return .freeName
     case .peerNames(let key): return .peerNames(key: key)
@@ -161,7 +177,9 @@ package struct RequestRouter: Sendable {
       HTTPReply(status: 415, sentence: "The body must be \(expected).", headers: ["Accept": expected]))
   }
 
-  private func options(_ route: SignalingRoute) -> HTTPReply {
+  /// Servers with their credentials are for those who may come in, and not for preflights, which say nothing of who asks
+  /// (RFC 9725 §4.6).
+  private func options(_ route: SignalingRoute, _ head: RequestHead, isAdmitted: Bool) -> Verdict {
     let methods = route.methods.joined(separator: ", ")
     var reply = HTTPReply(
       status: 204,
@@ -170,10 +188,12 @@ package struct RequestRouter: Sendable {
         "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match", "Access-Control-Max-Age": "86400",
       ])
     switch route {
-    case .endpoint: reply.add("Accept-Post", "application/sdp")
+    case .endpoint(let door, _):
+      reply.add("Accept-Post", Self.descriptionType)
+      if isAdmitted, head.requestedMethod == nil { return .servers(door, reply) }
     case .session: reply.add("Accept-Patch", Self.fragmentType)
     case .page, .viewer, .health, .metrics, .freeName, .peerNames, .hub: break
     }
-    return reply
+    return .reply(reply)
   }
 }

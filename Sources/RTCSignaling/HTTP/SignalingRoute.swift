@@ -80,8 +80,9 @@ package enum SignalingRoute: Sendable, Equatable {
     switch self {
     case .page, .viewer, .health, .metrics, .freeName, .peerNames: ["GET", "HEAD", "OPTIONS"]
     case .hub: ["GET", "OPTIONS"]
-    case .endpoint: ["POST", "OPTIONS"]
-    case .session: ["PATCH", "DELETE", "OPTIONS"]
+    // GET and HEAD are answered without content (RFC 9725 §4.1).
+    case .endpoint: ["POST", "GET", "HEAD", "OPTIONS"]
+    case .session: ["PATCH", "DELETE", "GET", "HEAD", "OPTIONS"]
     }
   }
 

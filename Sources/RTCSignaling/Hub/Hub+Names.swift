@@ -58,10 +58,12 @@ extension Hub {
     _ name: String, _ id: HubConnectionID, secret: String, isResumed: Bool, _ now: Timestamp
   ) {
     connections[id]?.stage = .named(name)
+    let due = nextCredentials(now)
+    connections[id]?.credentialsDue = due
     let entered = peers[name]?.rooms ?? []
     send(
       .registered(
-        name: name, secret: secret, iceServers: configuration.iceServers, rooms: entered, isResumed: isResumed),
+        name: name, secret: secret, iceServers: iceServers(for: name), rooms: entered, isResumed: isResumed),
       to: id)
     for room in entered { send(.peers(room: room, members(of: room, without: name), you: name), to: id) }
     for message in takeHeld(for: name) {

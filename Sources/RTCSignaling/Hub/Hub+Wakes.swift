@@ -29,6 +29,7 @@ extension Hub {
       actions.append(.ping(id))
       next = now + limits.pingInterval
     }
+    if let due = refreshCredentials(of: id, now) { next = min(next, due) }
     wakes.insert(.connection(id), at: min(next, gone))
   }
 }

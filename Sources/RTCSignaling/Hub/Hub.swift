@@ -21,6 +21,8 @@ package struct Hub: Sendable {
     var queuedBytes = 0
     let opened: Timestamp
     var heard: Timestamp
+    /// When it is told of TURN credentials again.
+    var credentialsDue: Timestamp?
   }
 
   struct Peer {
@@ -68,6 +70,8 @@ package struct Hub: Sendable {
   /// Connections that have overflowed while something else was going on.
   var overflowed: [HubConnectionID] = []
   var figures = HubCounters()
+  /// Now, in seconds since 1970.
+  private(set) var unixTime: Int64 = 0
   /// When the first input came.
   private(set) var began: Timestamp?
   /// Others are on their way back to this hub, which has been restarted and does not know them yet, until then.
@@ -90,8 +94,10 @@ package struct Hub: Sendable {
   }
 
   /// The only input. Inputs about connections that the hub has closed are ignored. `now` never goes back.
-  package mutating func handle(_ input: HubInput, now: Timestamp) -> [HubAction] {
+  /// - Parameter unixTime: the time of day in seconds since 1970, for TURN credentials.
+  package mutating func handle(_ input: HubInput, now: Timestamp, unixTime: Int64 = 0) -> [HubAction] {
     began = began ?? now
+    self.unixTime = unixTime
     switch input {
     case .opened(let id, let opening): open(id, opening, now)
     case .received(let id, let bytes): receive(bytes, from: id, now)

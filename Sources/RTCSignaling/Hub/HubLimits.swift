@@ -65,11 +65,17 @@ public struct HubConfiguration: Sendable, Equatable {
   public var access: HubAccess
   /// Told to every client of the native dialect that registers.
   public var iceServers: [ICEServer]
+  /// The same with credentials of each client's own, told again before they end.
+  public var turn: TURNService?
 
   /// See the properties.
-  public init(limits: HubLimits = HubLimits(), access: HubAccess = HubAccess(), iceServers: [ICEServer] = []) {
+  public init(
+    limits: HubLimits = HubLimits(), access: HubAccess = HubAccess(), iceServers: [ICEServer] = [],
+    turn: TURNService? = nil
+  ) {
     self.limits = limits
     self.access = access
     self.iceServers = iceServers
+    self.turn = turn
   }
 }

@@ -75,6 +75,8 @@ struct HubRelay {
 enum HubNotice {
   case registered(name: String, secret: String, iceServers: [ICEServer], rooms: [String], isResumed: Bool)
   case relayed(from: String, to: String, HubRelay)
+  /// Fresh credentials.
+  case iceServers([ICEServer])
   /// Who is in the room already, in the order they came; for the newcomer, who calls them.
   case peers(room: String, [String], you: String)
   case joined(room: String, peer: String)

@@ -1,3 +1,4 @@
+public import RTCPrimitives
 import Synchronization
 
 /// Several casts behind one server, each under its name: `/whep/NAME` leads to the one, `/whep` to the only one.
@@ -5,9 +6,14 @@ import Synchronization
 /// May be changed and asked from any thread.
 public final class StreamDirectory: WHEPSessions {
   private let streams = Mutex<[String: any WHEPSessions]>([:])
+  private let servers: @Sendable () -> [ICEServer]
 
   /// Without streams.
-  public init() {}
+  /// - Parameter iceServers: what viewers are told to use; asked for each of them, so that credentials may be fresh.
+  public init(iceServers: @escaping @Sendable () -> [ICEServer] = { [] }) { servers = iceServers }
+
+  /// See `OfferSessions`.
+  public var iceServers: [ICEServer] { servers() }
 
   /// False when the name is taken.
   @discardableResult
@@ -28,26 +34,44 @@ public final class StreamDirectory: WHEPSessions {
   /// Hands the offer to the stream of that name.
   /// - Throws: `WHEPRefusal.noSuchStream`, or what that stream refuses.
   public func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
+    try await sessions(of: stream).open(stream: nil, offer: offer, remote: remote)
+  }
+
+  /// Asks the stream of that name for an offer.
+  /// - Throws: `WHEPRefusal.noSuchStream`, or what that stream refuses.
+  public func offer(stream: String?, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
+    try await sessions(of: stream).offer(stream: nil, remote: remote)
+  }
+
+  private func sessions(of stream: String?) throws(WHEPRefusal) -> any WHEPSessions {
     let sessions = streams.withLock { streams in
       if let stream { streams[stream] } else { streams.count == 1 ? streams.first?.value : nil }
     }
-    guard let sessions else {
-      if let stream { throw .noSuchStream(stream) }
-      throw .streamNotNamed(names)
-    }
-    return try await sessions.open(stream: nil, offer: offer, remote: remote)
+    if let sessions { return sessions }
+    if let stream { throw .noSuchStream(stream) }
+    throw .streamNotNamed(names)
   }
 
-  /// Hands candidates to the session.
+  /// Hands candidates, or a restart, to the session.
   /// - Throws: `WHEPRefusal.noSuchSession`, or what the session refuses.
   public func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult {
-    for sessions in all {
-      do throws(WHEPRefusal) {
-        return try await sessions.patch(id: id, fragment: fragment, etag: etag)
-      } catch .noSuchSession {
-        continue
-      }
-    }
+    try await sessions(with: id).patch(id: id, fragment: fragment, etag: etag)
+  }
+
+  /// Hands the answer to the session.
+  /// - Throws: `WHEPRefusal.noSuchSession`, or what the session refuses.
+  public func accept(id: String, answer: String) async throws(WHEPRefusal) {
+    try await sessions(with: id).accept(id: id, answer: answer)
+  }
+
+  /// See `OfferSessions`.
+  public func etag(of id: String) async -> String? {
+    for sessions in all { if let etag = await sessions.etag(of: id) { return etag } }
+    return nil
+  }
+
+  private func sessions(with id: String) async throws(WHEPRefusal) -> any WHEPSessions {
+    for sessions in all where await sessions.etag(of: id) != nil { return sessions }
     throw .noSuchSession
   }
 

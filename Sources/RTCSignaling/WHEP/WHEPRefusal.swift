@@ -18,6 +18,10 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
   case noCommonCodec(offered: String)
   /// Well-formed but impossible to answer (no video section, no DTLS fingerprint, …); why.
   case unusableOffer(String)
+  /// The body is not an SDP answer that can be used; what is wrong with it.
+  case unusableAnswer(String)
+  /// An answer, where this side has not offered.
+  case noOffer
   /// An ICE restart without `If-Match`.
   case etagRequired
   /// `If-Match` names another ICE generation.
@@ -38,9 +42,9 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
     case .noSuchStream, .streamNotNamed, .noSuchSession: 404
     case .trickleUnsupported: 405
     case .noCommonCodec: 406
-    case .streamTaken: 409
+    case .streamTaken, .noOffer: 409
     case .etagMismatch: 412
-    case .unusableOffer: 422
+    case .unusableOffer, .unusableAnswer: 422
     case .etagRequired: 428
     case .failed: 500
     case .tooManyViewers, .tooManyStreams, .notReady: 503
@@ -60,6 +64,8 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
     case .noSuchSession: "There is no such session; it may have expired."
     case .noCommonCodec(let codecs): "The offer has no video codec in common with this cast, which can send \(codecs)."
     case .unusableOffer(let why): "The offer cannot be answered: \(why)."
+    case .unusableAnswer(let why): "The answer cannot be used: \(why)."
+    case .noOffer: "There is no offer of this server's here that an answer could be for."
     case .etagRequired: "An ICE restart needs an If-Match header with the session's ETag, or *."
     case .etagMismatch: "The If-Match header does not name the session's present ETag."
     case .trickleUnsupported: "This session takes no trickled candidates."

@@ -11,6 +11,17 @@ public protocol OfferSessions: Sendable {
   ///   - remote: the IP address the request came from, without a port.
   func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer
 
+  /// Opens a session in which this side offers, for a client that has sent no offer (draft-ietf-wish-whep); its answer comes
+  /// by `accept`.
+  /// - Returns: our offer in the place of an answer.
+  func offer(stream: String?, remote: String) async throws(WHEPRefusal) -> WHEPAnswer
+
+  /// Applies the client's answer to our offer, or to none: then it is refused.
+  func accept(id: String, answer: String) async throws(WHEPRefusal)
+
+  /// The entity tag of a session's present ICE generation, without quotes; nil when there is no such session.
+  func etag(of id: String) async -> String?
+
   /// Applies a `trickle-ice-sdpfrag` (RFC 8840): more candidates, or an ICE restart.
   /// - Parameter etag: the entity tag of `If-Match` without its quotes, `*` as it is; nil when the viewer sent none.
   func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult
@@ -25,6 +36,14 @@ public protocol OfferSessions: Sendable {
 extension OfferSessions {
   /// None.
   public var iceServers: [ICEServer] { [] }
+
+  /// Refuses: clients are to offer.
+  public func offer(stream: String?, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
+    throw .malformedOffer("it is empty")
+  }
+
+  /// Refuses: there was no offer.
+  public func accept(id: String, answer: String) async throws(WHEPRefusal) { throw .noOffer }
 }
 
 /// What a signaling server needs of the program that casts: sessions that viewers open, amend and close (WHEP).

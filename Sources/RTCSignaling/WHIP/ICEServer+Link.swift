@@ -13,6 +13,25 @@ extension ICEServer {
     return found
   }
 
+  /// A `Link` header's value for each way to the server.
+  var links: [String] {
+    let credentials = [("username", username), ("credential", credential)].compactMap { name, value in
+      value.map { "; \(name)=\(Self.quoted($0))" }
+    }
+    let type = credential == nil ? [] : ["; credential-type=\"password\""]
+    return urls.map { "<\($0)>; rel=\"ice-server\"" + (credentials + type).joined() }
+  }
+
+  /// RFC 9110 §5.6.4. What no header can carry is left out.
+  private static func quoted(_ text: String) -> String {
+    var out = "\""
+    for scalar in text.unicodeScalars where scalar.value >= 32 && scalar.value != 127 {
+      if scalar == "\"" || scalar == "\\" { out += "\\" }
+      out.unicodeScalars.append(scalar)
+    }
+    return out + "\""
+  }
+
   private init?(link: Substring) {
     let link = link.trimmingBlanks()
     guard link.hasPrefix("<"), let close = link.firstIndex(of: ">") else { return nil }
@@ -26,8 +45,10 @@ extension ICEServer {
     let relations = parameters["rel"]?.lowercased().split(separator: " ") ?? []
     guard relations.contains("ice-server") else { return nil }
     guard
+      // LiveKit encodes the whole URI.
       let server = try? ICEServer(
-        parsing: [PercentEncoding.decode(uri) ?? String(uri)], username: parameters["username"], credential: parameters["credential"])
+        parsing: [PercentEncoding.decode(uri) ?? String(uri)], username: parameters["username"],
+        credential: parameters["credential"])
     else { return nil }
     self = server
   }

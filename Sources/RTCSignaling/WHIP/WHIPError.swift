@@ -38,6 +38,20 @@ package enum WHIPError: Error, Sendable, Equatable {
   /// The answer cannot be applied; the text says why.
   case brokenAnswer(String)
 
+  /// The server says "not now".
+  package var isBusy: Bool {
+    if case .httpStatus(let status, _, _) = self { status == 429 || status == 503 } else { false }
+  }
+
+  /// The server knows the offer and does not want it, now or later.
+  package var isFinal: Bool {
+    switch self {
+    case .unauthorized: true
+    case .httpStatus(let status, _, _): (400...499).contains(status) && ![408, 409, 425, 429].contains(status)
+    default: false
+    }
+  }
+
   /// Whose fault it is.
   package var fault: SignalingFault {
     switch self {

@@ -9,6 +9,8 @@ package struct WHIPExchange: Sendable {
     case follow
     /// The server has answered.
     case published(WHIPPublication)
+    /// The server has made an offer of its own, which is to be answered by PATCH (draft-ietf-wish-whep §4.3.2).
+    case countered(WHIPPublication)
   }
 
   /// Redirects that are followed.
@@ -16,39 +18,37 @@ package struct WHIPExchange: Sendable {
 
   /// Where the next POST goes.
   package private(set) var target: WebAddress
-  private let home: WebAddress
-  private let token: AccessToken?
+  let credentials: WHIPCredentials
   private var visited: Set<WebAddress>
 
   /// - Throws: `WHIPError.badURL` or `badToken` for what cannot be used.
   package init(endpoint: String, token: String?) throws(WHIPError) {
     guard let address = WebAddress(endpoint) else { throw .badURL(endpoint) }
-    if let token {
-      guard let token = AccessToken(token) else { throw .badToken }
-      self.token = token
-    } else {
-      self.token = nil
-    }
+    let secret = token.flatMap { AccessToken($0) }
+    guard secret != nil || token == nil else { throw .badToken }
+    credentials = WHIPCredentials(secret, home: address)
     target = address
-    home = address
     visited = [address]
   }
 
   /// The `Authorization` header for the next POST. A token never follows a redirect to another origin.
-  package var authorization: String? { authorization(for: target) }
+  package var authorization: String? { credentials.authorization(for: target) }
 
   /// Takes the answer to the POST.
-  /// - Parameter header: the values of a header by its name in lower case.
-  package mutating func receive(
-    status: Int, header: (String) -> [String], body: String
-  ) throws(WHIPError) -> Step {
-    switch status {
-    case 201: return .published(try publication(header: header, body: body))
+  package mutating func receive(_ response: WHIPResponse) throws(WHIPError) -> Step {
+    let location = response.values("location").first
+    switch response.status {
+    case 201: return .published(try publication(response))
+    // WHEP: the server would rather offer itself.
+    case 406 where response.mediaType == "application/sdp" && location != nil:
+      return .countered(try publication(response))
     case 307, 308:
-      try follow(header("location").first, status: status)
+      try follow(location, status: response.status)
       return .follow
-    case 300...399: throw .badRedirect(status: status, location: header("location").first)
-    default: throw Self.error(status: status, method: "POST", body: body, hadToken: authorization != nil)
+    case 300...399: throw .badRedirect(status: response.status, location: location)
+    default:
+      throw Self.error(
+        status: response.status, method: "POST", body: response.body, hadToken: authorization != nil)
     }
   }
 
@@ -69,22 +69,18 @@ package struct WHIPExchange: Sendable {
     target = next
   }
 
-  private func publication(header: (String) -> [String], body: String) throws(WHIPError) -> WHIPPublication {
-    let type = header("content-type").first
-    let mediaType = type?.prefix { $0 != ";" }.trimmingBlanks().lowercased()
+  private func publication(_ response: WHIPResponse) throws(WHIPError) -> WHIPPublication {
     // Some servers leave the type out; the body then has to speak for itself.
-    guard mediaType == "application/sdp" || (mediaType == nil && body.hasPrefix("v=0")), body.hasPrefix("v=") else {
-      throw .notSDP(contentType: type)
+    let (type, body) = (response.mediaType, response.body)
+    guard type == "application/sdp" || (type == nil && body.hasPrefix("v=0")), body.hasPrefix("v=") else {
+      throw .notSDP(contentType: response.values("content-type").first)
     }
-    guard let location = header("location").first else { throw .badLocation(nil) }
+    guard let location = response.values("location").first else { throw .badLocation(nil) }
     guard let resource = target.resolving(location) else { throw .badLocation(location) }
     return WHIPPublication(
-      answer: body, resource: resource, etag: header("etag").first, iceServers: ICEServer.parse(links: header("link")),
-      authorization: authorization(for: resource))
-  }
-
-  private func authorization(for address: WebAddress) -> String? {
-    address.hasSameOrigin(as: home) ? token?.authorization : nil
+      answer: body, resource: resource, etag: response.values("etag").first,
+      iceServers: ICEServer.parse(links: response.values("link")),
+      authorization: credentials.authorization(for: resource))
   }
 
   /// The first line of a plain-text explanation, short enough for a message; markup is not worth repeating.
@@ -97,7 +93,7 @@ package struct WHIPExchange: Sendable {
 
 /// A publication that a WHIP server accepted.
 package struct WHIPPublication: Sendable, Equatable {
-  /// The SDP answer.
+  /// The SDP answer; of a server's own offer that offer.
   package var answer: String
   /// Amend and end the publication here.
   package var resource: WebAddress

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import RTCPrimitives
 import RTCSignaling
@@ -52,7 +53,7 @@ final class HubHost {
   }
 
   func handle(_ input: HubInput) {
-    for action in hub.handle(input, now: DeadlineTimer.now) {
+    for action in hub.handle(input, now: DeadlineTimer.now, unixTime: Int64(time(nil))) {
       switch action {
       case .send(let id, let text): connections[id]?.send(text)
       case .ping(let id): connections[id]?.ping()

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOWebSocket
+import RTCPrimitives
 import RTCSignaling
 
 /// One client's connection: takes one request at a time and sees to it that each phase has an end. Lives on the server's
@@ -151,23 +152,28 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         exchange)
     case .open(let door, let stream):
       guard let text else { return answer(.refusal(.malformedOffer("it is not UTF-8 text")), exchange) }
-      guard !text.isEmpty else { return answer(.refusal(.malformedOffer("it is empty")), exchange) }
       open(door, stream, offer: text, exchange)
+    case .accept(let door, let id):
+      guard let text, !text.isEmpty else {
+        return answer(.refusal(.unusableAnswer("it is empty or no text")), exchange)
+      }
+      amend(door, exchange) { sessions throws(WHEPRefusal) in
+        try await sessions.accept(id: id, answer: text)
+        return .patched(.noContent)
+      }
+    case .find(let door, let id):
+      amend(door, exchange) { sessions throws(WHEPRefusal) in .found(etag: await sessions.etag(of: id)) }
+    case .servers(let door, let reply):
+      amend(door, exchange) { sessions throws(WHEPRefusal) in reply.linking(sessions.iceServers) }
     case .patch(let door, let id, let etag):
       guard let text, !text.isEmpty else {
         return answer(.refusal(.malformedFragment(text == nil ? "it is not UTF-8 text" : "it is empty")), exchange)
       }
-      guard let sessions = registry.sessions(at: door) else { return }
-      ask(exchange) {
-        do throws(WHEPRefusal) {
-          return .reply(.patched(try await sessions.patch(id: id, fragment: text, etag: etag)))
-        } catch {
-          return .reply(.refusal(error))
-        }
+      amend(door, exchange) { sessions throws(WHEPRefusal) in
+        .patched(try await sessions.patch(id: id, fragment: text, etag: etag))
       }
     case .close(let door, let id):
-      guard let sessions = registry.sessions(at: door) else { return }
-      ask(exchange) { .reply(.closed(await sessions.close(id: id))) }
+      amend(door, exchange) { sessions throws(WHEPRefusal) in .closed(await sessions.close(id: id)) }
     }
   }
 
@@ -175,7 +181,18 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
   private enum Outcome: Sendable {
     case reply(HTTPReply)
-    case opened(WHEPAnswer, SignalingDoor)
+    case opened(WHEPAnswer, SignalingDoor, [ICEServer])
+  }
+
+  /// Everything but offers: what is to become of it decides the reply.
+  private func amend(
+    _ door: SignalingDoor, _ exchange: Exchange,
+    _ question: @escaping @Sendable (any OfferSessions) async throws(WHEPRefusal) -> HTTPReply
+  ) {
+    guard let sessions = registry.sessions(at: door) else { return }
+    ask(exchange) {
+      do throws(WHEPRefusal) { return .reply(try await question(sessions)) } catch { return .reply(.refusal(error)) }
+    }
   }
 
   private func open(_ door: SignalingDoor, _ stream: String?, offer: String, _ exchange: Exchange) {
@@ -184,7 +201,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     let remote = remoteText
     ask(exchange, isOffer: true) {
       do throws(WHEPRefusal) {
-        return .opened(try await sessions.open(stream: stream, offer: offer, remote: remote), door)
+        let opened =
+          offer.isEmpty
+          ? try await sessions.offer(stream: stream, remote: remote)
+          : try await sessions.open(stream: stream, offer: offer, remote: remote)
+        return .opened(opened, door, sessions.iceServers)
       } catch {
         return .reply(.refusal(error))
       }
@@ -217,14 +238,14 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     registry.endQuestion(isOffer: isOffer)
     guard case .waiting(let exchange, number) = phase else {
       // Nobody is there any more to learn of the session.
-      if case .opened(let answer, let door) = outcome, let sessions = registry.sessions(at: door) {
+      if case .opened(let answer, let door, _) = outcome, let sessions = registry.sessions(at: door) {
         Task { await sessions.close(id: answer.id) }
       }
       return
     }
     switch outcome {
     case .reply(let reply): answer(reply, exchange)
-    case .opened(let opened, let door): answer(.opened(opened, at: door), exchange)
+    case .opened(let opened, let door, let servers): answer(.opened(opened, at: door, iceServers: servers), exchange)
     }
   }
 
@@ -331,6 +352,7 @@ extension RequestHead {
       contentLength: headers.first(name: "Content-Length").flatMap { Int($0) },
       ifMatch: headers.first(name: "If-Match"),
       expectsContinue: headers.first(name: "Expect")?.lowercased() == "100-continue",
-      upgrade: headers.first(name: "Upgrade"))
+      upgrade: headers.first(name: "Upgrade"),
+      requestedMethod: headers.first(name: "Access-Control-Request-Method"))
   }
 }

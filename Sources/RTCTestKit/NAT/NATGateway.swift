@@ -39,7 +39,7 @@ package struct NATGateway {
       $0.inside == inside && $0.remoteIP == remoteIP && $0.remotePort == remotePort
     }
     if index == nil {
-      nextPort += 3
+      nextPort = nextPort >= 60_000 ? 20_000 : nextPort + 3
       mappings.append(
         Mapping(inside: inside, remoteIP: remoteIP, remotePort: remotePort, port: nextPort, usedAt: now))
       index = mappings.count - 1

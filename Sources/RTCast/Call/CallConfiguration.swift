@@ -4,8 +4,10 @@ public import RTCPrimitives
 
 /// How calls are made (docs/features.md S0.28–S0.47). All of it may come from a JSON file, see `presets/README.md`.
 public struct CallConfiguration: Sendable {
-  /// STUN and TURN servers; read now, used when reach beyond the local network is worked on.
+  /// STUN and TURN servers, beside those that the signaling server names.
   public var iceServers: [ICEServer] = []
+  /// Which ways are used: all of them, or TURN servers alone.
+  public var iceTransportPolicy = ICETransportPolicy.all
   /// From the acceptance of a call to its media connection; then it is given up.
   public var connectionTimeout = TimeDelta.seconds(30)
   /// How long it rings there before the caller gives up.

@@ -10,6 +10,8 @@ import Synchronization
 final class CallConnection: Sendable {
   enum Event: Sendable {
     case connected
+    /// Nothing gets through for now; another way is looked for.
+    case interrupted
     /// The remote peer ended it.
     case closed
     /// There is no way to the remote peer, or no longer.
@@ -36,6 +38,7 @@ final class CallConnection: Sendable {
   private let channels: [String]
   private let reception: Reception
   private let report: @Sendable (Event) async -> Void
+  private let send: @Sendable (CallWord) async -> Void
   private let words: AsyncStream<CallWord>
   private let wordSink: AsyncStream<CallWord>.Continuation
   /// Our tracks that are sent.
@@ -44,6 +47,14 @@ final class CallConnection: Sendable {
   private let holds: Mutex<Set<Hold>>
   /// When the first description went or came.
   private let begun = Mutex<Timestamp?>(nil)
+  /// Our candidates on their way to the remote peer.
+  private let trickle = Mutex(TrickleQueue())
+  /// The last that we made.
+  private let lastOffer = Mutex<Description?>(nil)
+  private let restarts: Mutex<RestartSchedule>
+  private let alarm = Mutex<Task<Void, Never>?>(nil)
+  /// It has been connected once.
+  private let isEstablished = Atomic(false)
 
   private enum Hold {
     /// What is there to be sent is being added.
@@ -54,11 +65,15 @@ final class CallConnection: Sendable {
 
   /// - Parameters:
   ///   - isHeld: whether it begins within an application's batch.
+  ///   - send: takes our descriptions and candidates to the remote peer.
   ///   - report: called in order; what it does is waited for.
   init(
     _ party: CallParty, _ role: CallRole, _ configuration: CallConfiguration, media: LocalMedia, codecs: CodecRegistry,
-    loudspeaker: Loudspeaker, peers: PeerLoop, isHeld: Bool, report: @escaping @Sendable (Event) async -> Void
+    loudspeaker: Loudspeaker, peers: PeerLoop, isHeld: Bool, send: @escaping @Sendable (CallWord) async -> Void,
+    report: @escaping @Sendable (Event) async -> Void
   ) {
+    restarts = Mutex(RestartSchedule(role: role))
+    self.send = send
     holds = Mutex(isHeld ? [.setUp, .batch] : [.setUp])
     self.party = party
     self.role = role
@@ -76,6 +91,8 @@ final class CallConnection: Sendable {
     options.bitrates = configuration.video
     options.audioBitrates = configuration.audio
     options.connectTimeout = configuration.connectionTimeout
+    options.iceServers = configuration.iceServers
+    options.iceTransportPolicy = configuration.iceTransportPolicy
     connection = PeerConnection(on: peers, configuration: options)
   }
 
@@ -88,10 +105,8 @@ final class CallConnection: Sendable {
   }
 
   /// Works until the connection ends.
-  /// - Parameters:
-  ///   - sending: what we have to send at first.
-  ///   - send: takes our descriptions to the remote peer.
-  func run(sending: Sending, send: @escaping @Sendable (Description) async -> Void) async {
+  /// - Parameter sending: what we have to send at first.
+  func run(sending: Sending) async {
     let following = Task { await self.follow() }
     do {
       // Whoever is called adds to the caller's offer instead of making one too.
@@ -102,8 +117,7 @@ final class CallConnection: Sendable {
     }
     if role == .caller { await release(.setUp) }
     let negotiation = PerfectNegotiation(connection, isPolite: role == .callee) { [self] description in
-      noteDescription()
-      await send(description)
+      await tell(description)
     }
     var isFirst = true
     for await word in words {
@@ -136,6 +150,8 @@ final class CallConnection: Sendable {
   }
 
   private func receive(_ description: Description, _ negotiation: PerfectNegotiation, isFirst: Bool) async {
+    // The second answer to an offer that was said twice.
+    if description.kind == .answer, await connection.signalingState == .stable { return }
     do { try await negotiation.receive(description) } catch {
       let sentence = (error as? NegotiationFailure)?.sentence ?? "\(error)"
       await report(isFirst ? .failed(sentence) : .warning("A change by \(party.peer) was refused: \(sentence)"))
@@ -148,6 +164,61 @@ final class CallConnection: Sendable {
   }
 
   private func noteDescription() { begun.withLock { $0 = $0 ?? MonotonicClock.now() } }
+
+  private func tell(_ description: Description) async {
+    noteDescription()
+    if description.kind == .offer { lastOffer.withLock { $0 = description } }
+    await send(.description(kind: description.kind.rawValue, sdp: description.sdp))
+    for candidate in trickle.withLock({ $0.sent(description.sdp) }) { await tell(candidate) }
+  }
+
+  private func tell(_ candidate: ICECandidateInit) async {
+    await send(.candidate(candidate.candidate.isEmpty ? nil : candidate))
+  }
+
+  // MARK: - When the way breaks
+
+  /// This machine has other addresses than before.
+  func networkChanged() {
+    // What is still being made takes candidates as they come.
+    guard isEstablished.load(ordering: .relaxed) else { return }
+    restarts.withLock { $0.networkChanged(now: MonotonicClock.now()) }
+    setAlarm()
+  }
+
+  /// The hub is back.
+  func signalingReturned() {
+    restarts.withLock { $0.signalingReturned(now: MonotonicClock.now()) }
+    setAlarm()
+  }
+
+  private func setAlarm() {
+    let deadline = restarts.withLock { $0.deadline }
+    alarm.withLock { alarm in
+      alarm?.cancel()
+      alarm = deadline.map { deadline in
+        let wait = max(0, (deadline - MonotonicClock.now()).nanoseconds)
+        return Task { [weak self] in
+          guard (try? await Task.sleep(for: .nanoseconds(wait))) != nil else { return }
+          await self?.takeStep()
+        }
+      }
+    }
+  }
+
+  private func takeStep() async {
+    let isOffering = await connection.signalingState == .haveLocalOffer
+    switch restarts.withLock({ $0.step(isOffering: isOffering, now: MonotonicClock.now()) }) {
+    case .restart: await connection.restartICE()
+    case .repeatOffer:
+      guard let offer = lastOffer.withLock({ $0 }) else { break }
+      let candidates = trickle.withLock { $0.followers }
+      await send(.description(kind: offer.kind.rawValue, sdp: offer.sdp))
+      for candidate in candidates { await tell(candidate) }
+    case nil: break
+    }
+    setAlarm()
+  }
 
   /// From the first description to the first picture decoded; nil before.
   var firstPictureDelay: TimeDelta? {
@@ -199,26 +270,55 @@ final class CallConnection: Sendable {
   // MARK: - What comes
 
   private func follow() async {
-    var wasConnected = false
+    var stage = Stage.connecting
     await reception.follow(connection) { event in
       switch event {
-      case .stateChanged(.connected):
-        if !wasConnected { await report(.connected) }
-        wasConnected = true
+      case .stateChanged(.connected), .connectivityChanged(.good): await restored(&stage, event)
+      case .stateChanged(.disconnected), .connectivityChanged(.silent), .connectivityChanged(.lost):
+        await interrupted(&stage)
       case .stateChanged(.ended(let reason)):
-        await report(end: reason, wasConnected: wasConnected)
+        await report(end: reason, wasConnected: stage != .connecting)
+      case .localCandidate(let candidate):
+        for ready in trickle.withLock({ $0.found(candidate) }) { await tell(ready) }
       case .dataChannelOpened(let channel): await report(.dataChannel(channel))
       default: break
       }
     }
+    restarts.withLock { $0.end() }
+    setAlarm()
     wordSink.finish()
+  }
+
+  private enum Stage {
+    case connecting, connected, interrupted
+  }
+
+  private func interrupted(_ stage: inout Stage) async {
+    guard stage == .connected else { return }
+    stage = .interrupted
+    await report(.interrupted)
+    restarts.withLock { $0.interrupted(now: MonotonicClock.now()) }
+    setAlarm()
+  }
+
+  private func restored(_ stage: inout Stage, _ event: PeerConnectionEvent) async {
+    // Checks are answered before the handshake is done.
+    if stage == .connecting { guard case .stateChanged = event else { return } }
+    guard stage != .connected else { return }
+    stage = .connected
+    isEstablished.store(true, ordering: .relaxed)
+    restarts.withLock { $0.restored() }
+    setAlarm()
+    await report(.connected)
   }
 
   private func report(end reason: EndReason, wasConnected: Bool) async {
     switch reason {
     case .closedLocally: break
     case .closedRemotely: await report(.closed)
-    case .unreachable, .timedOut: await report(.lost(reason.sentence))
+    case .unreachable: await report(.lost(reason.sentence))
+    // The call's own patience ends at the same moment.
+    case .timedOut: break
     case .fingerprintMismatch, .handshakeFailed:
       await report(wasConnected ? .lost(reason.sentence) : .failed(reason.sentence))
     }

@@ -40,6 +40,10 @@ public actor CallManager: SignalingServerDelegate {
   var isConfiguring = false
   /// Connections that are saying goodbye.
   private var closing: Task<Void, Never>?
+  /// STUN and TURN servers that the signaling server names.
+  private var toldServers: [ICEServer] = []
+  /// The call outside rooms had started before it broke.
+  private var isReconnecting = false
   /// The media plane is ours alone.
   private let ownsPeers: Bool
   private var alarm: Task<Void, Never>?
@@ -51,6 +55,7 @@ public actor CallManager: SignalingServerDelegate {
 
   enum Outgoing: Sendable {
     case signal(CallSignal, to: PeerID)
+    case candidate(CandidateSignal, to: PeerID)
     case end(String, to: PeerID)
     case join(String)
     case leave(String)
@@ -108,6 +113,7 @@ public actor CallManager: SignalingServerDelegate {
   private static func send(_ message: Outgoing, by signaling: any SignalingServerConnection) async {
     switch message {
     case .signal(let signal, let peer): await signaling.sendSignal(Array(signal.json.utf8), to: peer)
+    case .candidate(let candidate, let peer): await signaling.sendICECandidate(Array(candidate.json.utf8), to: peer)
     case .end(let call, let peer): await signaling.sendEndCall(call, to: peer)
     case .join(let room): await signaling.join(room: room)
     case .leave(let room): await signaling.leave(room: room)
@@ -126,6 +132,8 @@ public actor CallManager: SignalingServerDelegate {
   public func setupConnection() async throws(CallManagerError) -> PeerID {
     guard board == nil else { throw .misuse("The connection is set up already.") }
     await signaling.setDelegate(self)
+    // The first offer lists what can be decoded, and libraries that take long to load say so: not while a call begins.
+    Task.detached { [codecs] in _ = codecs.receivableFormats }
     let me: PeerID
     do { me = try await signaling.connect() } catch {
       throw .signaling("\(error)", (error as? HubClientError).map { .init($0.fault) } ?? .unreachable)
@@ -152,8 +160,25 @@ public actor CallManager: SignalingServerDelegate {
   package func note(_ change: NetworkChange) async {
     switch change {
     case .lost: await signaling.onConnectionUnsatisfied()
-    case .returned, .changed: await signaling.onConnectionSatisfied()
+    case .returned, .changed:
+      await signaling.onConnectionSatisfied()
+      for connection in connections.values { connection.networkChanged() }
     }
+  }
+
+  /// The signaling server names STUN and TURN servers, or fresh credentials for them.
+  private func use(_ servers: [ICEServer]) async {
+    toldServers = servers
+    for connection in connections.values {
+      await connection.connection.setICEServers(connectionConfiguration.iceServers)
+    }
+  }
+
+  /// What connections are made with.
+  private var connectionConfiguration: CallConfiguration {
+    var whole = configuration
+    whole.iceServers += toldServers
+    return whole
   }
 
   /// Our name at the signaling server; nil before `setupConnection`.
@@ -199,6 +224,7 @@ public actor CallManager: SignalingServerDelegate {
       guard let signal = CandidateSignal(json: bytes) else { return }
       _ = await step(.candidate(signal.candidate, from: peer, call: signal.call))
     case .endCall(let peer, let call): _ = await step(.bye(from: peer, call: call))
+    case .iceServers(let servers): await use(servers)
     case .refused(let refusal): _ = await step(.refused(refusal))
     case .peers(let room, let peers): _ = await step(.peers(room: room, peers))
     case .peerJoined(let room, let peer): _ = await step(.peerJoined(room: room, peer: peer))
@@ -207,7 +233,9 @@ public actor CallManager: SignalingServerDelegate {
     case .arrived(let peer): continuation.yield(.peerArrived(peer))
     case .gone(let peer): continuation.yield(.peerGone(peer))
     case .interrupted(let sentence): continuation.yield(.signalingInterrupted(sentence: sentence))
-    case .resumed: continuation.yield(.signalingResumed)
+    case .resumed:
+      continuation.yield(.signalingResumed)
+      for connection in connections.values { connection.signalingReturned() }
     case .ended(let sentence):
       continuation.yield(.signalingEnded(sentence: sentence))
       _ = await step(.signalingEnded(sentence))
@@ -331,8 +359,12 @@ public actor CallManager: SignalingServerDelegate {
     tell(.callChanged(state), room: nil)
     switch state {
     case .ringing(let party, .callee): delegate?.didReceiveIncomingCall(from: party.peer)
-    case .connected: delegate?.callDidStart()
+    case .connected:
+      if !isReconnecting { delegate?.callDidStart() }
+      isReconnecting = false
+    case .reconnecting: isReconnecting = true
     case .ended(let party, let end):
+      isReconnecting = false
       delegate?.callDidEnd(withError: end.isRegular ? nil : .callEnded(end, peer: party.peer))
     case .idle, .ringing, .connecting: break
     }
@@ -341,18 +373,24 @@ public actor CallManager: SignalingServerDelegate {
   // MARK: - Media connections
 
   private func open(_ line: Switchboard.Line, _ party: CallParty, _ role: CallRole) {
+    let (outgoing, media) = (outgoing, media)
     let connection = CallConnection(
-      party, role, configuration, media: media, codecs: codecs, loudspeaker: loudspeaker, peers: peers,
-      isHeld: isConfiguring
-    ) { [weak self] event in await self?.hear(event, from: party, on: line) }
+      party, role, connectionConfiguration, media: media, codecs: codecs, loudspeaker: loudspeaker, peers: peers,
+      isHeld: isConfiguring,
+      send: { word in
+        switch word {
+        case .description(let kind, let sdp):
+          let signal = CallSignal(call: party.call, .description(kind: kind, sdp: sdp), streams: media.streams)
+          outgoing.yield(.signal(signal, to: party.peer))
+        case .candidate(let candidate):
+          outgoing.yield(.candidate(CandidateSignal(call: party.call, candidate: candidate), to: party.peer))
+        case .streams: break  // with descriptions, and by `tellStreams`
+        }
+      },
+      report: { [weak self] event in await self?.hear(event, from: party, on: line) })
     connections[line] = connection
-    let (sending, outgoing, media) = (recorded, outgoing, media)
-    Task {
-      await connection.run(sending: sending) { description in
-        let body = CallSignal.Body.description(kind: description.kind.rawValue, sdp: description.sdp)
-        outgoing.yield(.signal(CallSignal(call: party.call, body, streams: media.streams), to: party.peer))
-      }
-    }
+    let sending = recorded
+    Task { await connection.run(sending: sending) }
   }
 
   private var recorded: CallConnection.Sending {
@@ -366,6 +404,7 @@ public actor CallManager: SignalingServerDelegate {
     let isCurrent = connections[line]?.party == party
     switch event {
     case .connected: if isCurrent { _ = await step(.connected(line)) }
+    case .interrupted: if isCurrent { _ = await step(.connectionInterrupted(line)) }
     case .closed: if isCurrent { _ = await step(.connectionClosed(line)) }
     case .lost(let how): if isCurrent { _ = await step(.connectionLost(line, how)) }
     case .failed(let why): if isCurrent { _ = await step(.connectionFailed(line, why)) }

@@ -9,7 +9,7 @@ public actor HubSignaling: SignalingServerConnection {
   private weak var delegate: (any SignalingServerDelegate)?
   private var link = Link.fresh
   private var reading: Task<Void, Never>?
-  /// STUN and TURN servers that the hub recommends.
+  /// STUN and TURN servers that the hub recommends, with credentials that end; the delegate is told of fresh ones.
   public private(set) var iceServers: [ICEServer] = []
 
   private enum Link {
@@ -39,7 +39,7 @@ public actor HubSignaling: SignalingServerConnection {
   public func connect() async throws -> PeerID {
     let registration = try await client.connect(as: name)
     link = .open
-    iceServers = registration.iceServers
+    await told(registration.iceServers)
     let events = client.events
     reading = Task { [weak self] in
       for await event in events { await self?.hear(event) }
@@ -85,8 +85,9 @@ public actor HubSignaling: SignalingServerConnection {
     case .registered(let registration):
       let isReturn = link == .broken
       link = .open
-      iceServers = registration.iceServers
+      await told(registration.iceServers)
       if isReturn { await tell(.resumed) }
+    case .iceServers(let servers): await told(servers)
     case .signal(let peer, let data, _): await tell(.signal(Array(data.utf8), from: peer))
     case .candidate(let peer, let candidate, let call):
       await tell(.candidate(Array(CandidateSignal(call: call, candidate: candidate).json.utf8), from: peer))
@@ -106,6 +107,12 @@ public actor HubSignaling: SignalingServerConnection {
       link = .closed
       if !wasClosed { await tell(.ended(error.map { "\($0)" } ?? "The connection to the hub was closed.")) }
     }
+  }
+
+  private func told(_ servers: [ICEServer]) async {
+    guard servers != iceServers else { return }
+    iceServers = servers
+    await tell(.iceServers(servers))
   }
 
   private func tell(_ event: SignalingEvent) async { await delegate?.signalingServer(event) }

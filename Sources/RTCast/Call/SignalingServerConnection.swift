@@ -1,3 +1,4 @@
+public import RTCPrimitives
 public import RTCSignaling
 
 /// What a peer is called at the signaling server.
@@ -33,8 +34,8 @@ public protocol SignalingServerConnection: AnyObject, Sendable {
   /// Sends a JSON text (see `CallSignal`) to a peer. Returns when it is on its way; a failure is told to the delegate.
   func sendSignal(_ signal: [UInt8], to peer: PeerID) async
 
-  /// Sends a candidate (see `CandidateSignal`) to a peer, in the same order as signals. Not called yet: descriptions
-  /// carry all candidates. Those of other implementations come as `SignalingEvent.candidate`.
+  /// Sends a candidate (see `CandidateSignal`) to a peer, in the same order as signals: one that was found after the
+  /// description that it belongs to had gone. The remote peer's come as `SignalingEvent.candidate`.
   func sendICECandidate(_ candidate: [UInt8], to peer: PeerID) async
 
   /// Tells a peer that a call is over.
@@ -82,6 +83,9 @@ public protocol SignalingServerDelegate: AnyObject, Sendable {
 public enum SignalingEvent: Sendable {
   /// A JSON text, as it was given to `sendSignal`.
   case signal([UInt8], from: PeerID)
+  /// STUN and TURN servers to use from now on, beside those of the configuration; they replace those told before. Comes
+  /// with the connection, and again before credentials end.
+  case iceServers([ICEServer])
   /// As it was given to `sendICECandidate`.
   case candidate([UInt8], from: PeerID)
   /// The call named, or all of them.

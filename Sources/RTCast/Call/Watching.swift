@@ -29,10 +29,14 @@ public actor Watching {
   /// What happens, in order. One reader.
   public nonisolated let events: AsyncStream<Event>
   private let continuation: AsyncStream<Event>.Continuation
-  private let connection: PeerConnection
+  private let peers: PeerLoop
+  private let options: PeerConnection.Configuration
   private let loudspeaker: Loudspeaker
-  private var following: Task<Void, Never>?
-  private var cleanUp: (@Sendable () async -> Void)?
+  /// Of descriptions that travel any other way.
+  private var connection: PeerConnection?
+  /// To a service.
+  private var driver: WHIPDriver?
+  private var following: [Task<Void, Never>] = []
 
   /// - Parameters:
   ///   - peers: the media plane.
@@ -49,38 +53,75 @@ public actor Watching {
     options.videoDecoders = codecs.videoDecoders
     options.audioDecoder = codecs.audioDecoder
     options.connectTimeout = configuration.connectionTimeout
-    connection = PeerConnection(on: peers, configuration: options)
+    options.iceServers = configuration.iceServers
+    options.iceTransportPolicy = configuration.iceTransportPolicy
+    options.ownsPort = true
+    (self.peers, self.options) = (peers, options)
     (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(1_024))
   }
 
-  /// Watches what a WHEP service has. The resource is deleted by `close`.
+  /// Watches what a WHEP service has, and returns when its answer is applied. When the connection is lost, it is made anew
+  /// for a while; the service's goodbye is the end. The resource is deleted by `close`.
   /// - Parameter url: of the service, or of a page that `rtcast` serves (then `/whep` there).
   public func watch(_ url: String, token: String?) async throws(PublishFailure) {
     var endpoint = url
     if let address = WebAddress(url), address.target == "/", let service = address.resolving("/whep") {
       endpoint = service.description
     }
-    let client = WHIPClient()
     do {
       // WHEP's exchange is WHIP's, with the media going the other way.
-      let publication = try await client.publish(to: endpoint, token: token, offer: try await connection.createOffer())
-      follow()
-      cleanUp = {
-        try? await client.delete(publication)
-        await client.shutdown()
-      }
-      try await connection.accept(answer: publication.answer)
+      var session = WHIPSession.Options()
+      (session.endsAtGoodbye, session.persistence) = (true, .seconds(30))
+      let driver = try WHIPDriver(endpoint, token: token, options: session, owner: viewer())
+      self.driver = driver
+      try await driver.begin()
     } catch {
-      await client.shutdown()
       await close()
       throw PublishFailure(error, url: url)
     }
   }
 
+  private func viewer() -> WHIPDriver.Owner {
+    let (peers, options, continuation) = (peers, options, continuation)
+    return WHIPDriver.Owner(
+      iceServers: options.iceServers,
+      makeConnection: { servers in
+        var options = options
+        options.iceServers = servers
+        options.ownsPort = true
+        return PeerConnection(on: peers, configuration: options)
+      },
+      follow: { [weak self] connection, driver in
+        await self?.follow(connection) { event in await driver.hear(event, of: connection) }
+      },
+      report: { news in
+        switch news {
+        case .interrupted(let loss, _): continuation.yield(.warning(loss.sentence + " It is made anew."))
+        case .refused(let error, _): continuation.yield(.warning("\(error)"))
+        case .resumed, .restarted: break
+        }
+      },
+      whenEnded: { ending in
+        switch ending {
+        case .left, .disconnected(.closedLocally), .disconnected(.closedRemotely):
+          continuation.yield(.ended(sentence: nil))
+        case .disconnected(let reason): continuation.yield(.ended(sentence: "The connection ended: \(reason.sentence)"))
+        case .failed(let error): continuation.yield(.ended(sentence: "\(error)"))
+        }
+      })
+  }
+
   /// Answers the offer of a remote peer that is reached any other way.
   /// - Returns: our answer, to be taken there.
   public func answer(to offer: String) async throws(PublishFailure) -> String {
-    follow()
+    let connection = PeerConnection(on: peers, configuration: options)
+    self.connection = connection
+    let continuation = continuation
+    follow(connection) { event in
+      guard case .stateChanged(.ended(let reason)) = event else { return }
+      let isRegular = reason == .closedLocally || reason == .closedRemotely
+      continuation.yield(.ended(sentence: isRegular ? nil : "The connection ended: \(reason.sentence)"))
+    }
     do { return try await connection.answer(to: offer) } catch {
       await close()
       throw PublishFailure(error, url: "the remote peer")
@@ -89,17 +130,18 @@ public actor Watching {
 
   /// Says goodbye. Returns when that is out; may be called again.
   public func close() async {
-    await connection.close()
-    await following?.value
-    await cleanUp?()
-    cleanUp = nil
+    await driver?.leave()
+    await connection?.close()
+    for task in following { await task.value }
     loudspeaker.stop()
     continuation.finish()
   }
 
-  private func follow() {
-    guard following == nil else { return }
-    let (connection, continuation) = (connection, continuation)
+  /// - Parameter hear: is told of every event that is no track's.
+  private func follow(
+    _ connection: PeerConnection, _ hear: @escaping @Sendable (PeerConnectionEvent) async -> Void
+  ) {
+    let continuation = continuation
     let reception = Reception(loudspeaker: loudspeaker) { event in
       switch event {
       case .videoAdded(let track): continuation.yield(.videoAdded(track))
@@ -110,18 +152,12 @@ public actor Watching {
       case .warning(let sentence): continuation.yield(.warning(sentence))
       }
     }
-    following = Task {
-      var end: EndReason?
-      await reception.follow(connection) { event in
-        switch event {
-        case .stateChanged(.connected): continuation.yield(.connected)
-        case .stateChanged(.ended(let reason)): end = reason
-        default: break
+    following.append(
+      Task {
+        await reception.follow(connection) { event in
+          if case .stateChanged(.connected) = event { continuation.yield(.connected) }
+          await hear(event)
         }
-      }
-      guard let end else { return }
-      let isRegular = end == .closedLocally || end == .closedRemotely
-      continuation.yield(.ended(sentence: isRegular ? nil : "The connection ended: \(end.sentence)"))
-    }
+      })
   }
 }

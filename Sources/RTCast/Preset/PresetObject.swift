@@ -37,7 +37,8 @@ struct PresetObject {
     let shown = String(
       String.UnicodeScalarView(whole.unicodeScalars.prefix(100).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 }))
     let subject = shown.isEmpty ? "the whole" : shown
-    return PresetError(kind: .malformed, sentence: "In the preset \(file), line \(line): \(subject) \(problem).")
+    let end = problem.hasSuffix(".") || problem.hasSuffix("?") ? "" : "."
+    return PresetError(kind: .malformed, sentence: "In the preset \(file), line \(line): \(subject) \(problem)\(end)")
   }
 
   func text(_ key: String, upTo longest: Int) throws(PresetError) -> String? {
@@ -55,9 +56,14 @@ struct PresetObject {
     return text
   }
 
-  /// Empty when the key is missing.
+  func has(_ key: String) -> Bool { members[key] != nil }
+
+  func isText(_ key: String) -> Bool { if case .string? = members[key]?.value { true } else { false } }
+
+  /// The texts of a list, or the one text that stands in its place; empty when the key is missing.
   func texts(_ key: String, upTo most: Int) throws(PresetError) -> [String] {
-    try list(key, upTo: most).enumerated().map { element throws(PresetError) in
+    if isText(key) { return try text(key, upTo: 500).map { [$0] } ?? [] }
+    return try list(key, upTo: most).enumerated().map { element throws(PresetError) in
       try text(element.element, "\(key)[\(element.offset)]", 500)
     }
   }

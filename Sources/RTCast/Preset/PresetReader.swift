@@ -17,7 +17,7 @@ struct PresetReader {
     preset.codec = try top.choice("codec", VideoCodec.allCases) { $0.rawValue }
     preset.size = try size(top)
     preset.audioSource = try top.text("audioSource", upTo: 200)
-    preset.iceServers = try top.objects("iceServers", upTo: 20, keys: ["urlStrings", "username", "credential"])
+    preset.iceServers = try top.objects("iceServers", upTo: 20, keys: Self.urlKeys + ["username", "credential"])
       .map { server throws(PresetError) in try iceServer(server) }
     preset.connectionTimeout = try top.whole("connectionTimeout", 1...3_600, unit: "seconds").map { .seconds($0) }
     preset.video = try top.object("video", keys: BitrateKey.names).map { limits throws(PresetError) in
@@ -51,15 +51,21 @@ struct PresetReader {
     return PixelSize(width: width, height: height)
   }
 
+  /// As W3C has it, as Apple's WebRTC has it, and as W3C had it first.
+  private static let urlKeys = ["urls", "urlStrings", "url"]
+
   private func iceServer(_ server: PresetObject) throws(PresetError) -> ICEServer {
-    let urls = try server.texts("urlStrings", upTo: 20)
+    let keys = Self.urlKeys.filter { server.has($0) }
+    let key = keys.first ?? "urls"
+    guard keys.count <= 1 else { throw server.refusal(keys[1], "says the same as \(key); leave one of them out") }
+    let urls = try server.texts(key, upTo: 20)
     guard !urls.isEmpty else {
-      throw server.refusal("urlStrings", "must be there and name one server at least, such as \"stun:host:3478\"")
+      throw server.refusal(key, "must be there and name one server at least, such as \"stun:host:3478\"")
     }
     var parsed: [ICEServerURL] = []
     for (index, url) in urls.enumerated() {
       do throws(ICEServerError) { parsed.append(try ICEServerURL(parsing: url)) } catch {
-        throw server.refusal("urlStrings[\(index)]", "must be a STUN or TURN server. \(error)")
+        throw server.refusal(server.isText(key) ? key : "\(key)[\(index)]", "is refused: \(error)")
       }
     }
     let (username, credential) = (try server.text("username", upTo: 512), try server.text("credential", upTo: 512))

@@ -75,8 +75,9 @@ final class RelayedStream: WHEPSessions {
     viewers = ViewerRegistry(
       ViewerRegistry.Stream(
         maximumViewers: maximumViewers,
-        makeConnection: {
-          let configuration = Self.configuration(video, audio, present: source.format)
+        makeConnection: { change in
+          var configuration = Self.configuration(video, audio, present: source.format)
+          change(&configuration)
           return PeerConnection(on: peers, configuration: configuration)
         },
         inspect: { connection, offer throws(WHEPRefusal) in
@@ -140,6 +141,16 @@ final class RelayedStream: WHEPSessions {
   func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult {
     try await viewers.patch(id: id, fragment: fragment, etag: etag)
   }
+
+  func offer(stream: String?, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
+    try await viewers.offer(stream: nil, remote: remote)
+  }
+
+  func accept(id: String, answer: String) async throws(WHEPRefusal) {
+    try await viewers.accept(id: id, answer: answer)
+  }
+
+  func etag(of id: String) async -> String? { await viewers.etag(of: id) }
 
   func close(id: String) async -> Bool { await viewers.close(id: id) }
 

@@ -1,5 +1,6 @@
 import RTCEngine
 public import RTCPeer
+public import RTCPrimitives
 public import RTCSignaling
 import Synchronization
 
@@ -30,6 +31,7 @@ public final class StreamRelay: OfferSessions {
   private struct Publication {
     var name: String
     var connection: PeerConnection
+    var generation: ICEGeneration
     var task: Task<Void, Never>?
   }
 
@@ -76,8 +78,9 @@ public final class StreamRelay: OfferSessions {
     let connection = PeerConnection(on: peers, configuration: configuration)
     do {
       let answer = try await connection.answer(to: offer)
-      follow(connection, as: name, into: relayed)
-      return WHEPAnswer(id: connection.id, answer: answer, etag: "1")
+      let generation = ICEGeneration(offer)
+      follow(connection, generation, as: name, into: relayed)
+      return WHEPAnswer(id: connection.id, answer: answer, etag: generation.etag)
     } catch {
       directory.remove(name)
       await connection.close()
@@ -87,9 +90,15 @@ public final class StreamRelay: OfferSessions {
 
   /// See `WHEPSessions`.
   public func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult {
-    guard let connection = state.withLock({ $0.publications[id]?.connection }) else { throw .noSuchSession }
-    return try await connection.patch(fragment)
+    guard let publication = state.withLock({ $0.publications[id] }) else { throw .noSuchSession }
+    return try await publication.connection.patch(fragment, etag: etag, publication.generation)
   }
+
+  /// See `OfferSessions`.
+  public func etag(of id: String) async -> String? { state.withLock { $0.publications[id] }?.generation.etag }
+
+  /// Those of the directory: publishers and viewers use the same.
+  public var iceServers: [ICEServer] { directory.iceServers }
 
   /// See `WHEPSessions`.
   public func close(id: String) async -> Bool {
@@ -125,8 +134,12 @@ public final class StreamRelay: OfferSessions {
     return try result.get()
   }
 
-  private func follow(_ connection: PeerConnection, as name: String, into relayed: RelayedStream) {
-    state.withLock { $0.publications[connection.id] = Publication(name: name, connection: connection) }
+  private func follow(
+    _ connection: PeerConnection, _ generation: ICEGeneration, as name: String, into relayed: RelayedStream
+  ) {
+    state.withLock { state in
+      state.publications[connection.id] = Publication(name: name, connection: connection, generation: generation)
+    }
     let task = Task {
       var wasConnected = false
       for await event in connection.events {

@@ -20,15 +20,35 @@ extension WHEPRefusal {
 }
 
 extension PeerConnection {
-  /// Takes a trickled fragment.
-  func patch(_ fragment: String) async throws(WHEPRefusal) -> WHEPPatchResult {
+  /// Takes a fragment: candidates, or a restart of ICE. In one step on the loop, so that no two restarts cross.
+  func patch(
+    _ fragment: String, etag: String?, _ generation: ICEGeneration
+  ) throws(WHEPRefusal) -> WHEPPatchResult {
+    let restarts = try generation.restarts(with: fragment, etag: etag)
     do {
-      try addRemoteCandidates(fragment)
-      return .noContent
+      guard restarts, let ours = try apply(fragment: fragment) else {
+        try addRemoteCandidates(fragment)
+        return .noContent
+      }
+      generation.advance(to: fragment)
+      return .restarted(fragment: ours, etag: generation.etag)
     } catch let failure as NegotiationFailure where failure.kind == .malformed {
       throw .malformedFragment(failure.sentence)
     } catch let failure as NegotiationFailure where failure.kind == .unsupported {
       throw .unusableOffer(failure.sentence)
+    } catch {
+      throw .noSuchSession
+    }
+  }
+
+  /// Takes the answer to our offer.
+  func take(answer: String, _ generation: ICEGeneration) throws(WHEPRefusal) {
+    guard signalingState == .haveLocalOffer else { throw .noOffer }
+    do {
+      try accept(answer: answer)
+      generation.note(answer: answer)
+    } catch let failure as NegotiationFailure {
+      throw .unusableAnswer(failure.sentence)
     } catch {
       throw .noSuchSession
     }

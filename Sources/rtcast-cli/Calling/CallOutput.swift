@@ -23,7 +23,14 @@ struct CallOutput: Sendable {
     if let role = state.role { members.append(("direction", role == .caller ? "out" : "in")) }
     if let room { members.append(("room", .string(room))) }
     if case .ended(_, let end) = state { members.append(("reason", .string(end.word))) }
+    if !isJSON, Terminal.isInteractive, room == nil { Terminal.showLive(Self.liveLine(for: state)) }
     say(.peer, members) { Self.sentence(for: state) }
+  }
+
+  /// Stays below what is printed, for as long as the state lasts.
+  private static func liveLine(for state: CallState) -> String {
+    guard case .reconnecting(let party, _) = state else { return "" }
+    return String("○ reconnecting with \(party.peer.printable)".prefix(Terminal.size.columns - 1))
   }
 
   private static func sentence(for state: CallState) -> String? {
@@ -31,6 +38,7 @@ struct CallOutput: Sendable {
     case .ringing(let party, .caller): "Calling \(party.peer.printable) …"
     case .ringing(let party, .callee): "\(party.peer.printable) is calling."
     case .connected(let party, _): "Connected with \(party.peer.printable)."
+    case .reconnecting(let party, _): "The connection to \(party.peer.printable) is interrupted; reconnecting …"
     case .ended(let party, let end): end.sentence(about: party.peer.printable)
     case .idle, .connecting: nil
     }
@@ -150,6 +158,7 @@ extension CallState {
     case .ringing: "ringing"
     case .connecting: "connecting"
     case .connected: "connected"
+    case .reconnecting: "reconnecting"
     case .ended: "ended"
     }
   }
@@ -157,7 +166,7 @@ extension CallState {
   var role: CallRole? {
     switch self {
     case .idle, .ended: nil
-    case .ringing(_, let role), .connecting(_, let role), .connected(_, let role): role
+    case .ringing(_, let role), .connecting(_, let role), .connected(_, let role), .reconnecting(_, let role): role
     }
   }
 }

@@ -18,6 +18,8 @@ struct CallPlan: Sendable {
   /// What we send, sound included; empty: nothing.
   var media = MediaSource(video: nil)
   var configuration = CallConfiguration()
+  /// Servers of a preset are in `configuration`.
+  var network = NetworkOptions()
   var answer = AnswerChoice.reject
   var showsWindow: Bool
   var record: String?

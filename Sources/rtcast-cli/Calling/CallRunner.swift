@@ -2,6 +2,7 @@ import Glibc
 import Logging
 import RTCAudio
 import RTCMedia
+import RTCPeer
 import RTCSignaling
 import RTCWindow
 import RTCast
@@ -55,7 +56,9 @@ struct CallRunner {
     let show = try CallShow(
       title: title, showsWindow: plan.showsWindow, record: plan.record, output: output, logger: logger
     ) { report.yield(.window($0)) }
-    let calls = try makeManager()
+    let peers = try plan.network.openPeers(servers: plan.configuration.iceServers, isTold: true, logger)
+    defer { peers.stop() }
+    let calls = try makeManager(peers)
     let ending: Ending
     do throws(CallManagerError) {
       let name = try await calls.setupConnection()
@@ -83,15 +86,16 @@ struct CallRunner {
     }
   }
 
-  private func makeManager() throws(CastFailure) -> CallManager {
+  private func makeManager(_ peers: PeerLoop) throws(CastFailure) -> CallManager {
     let logger = logger
     let device = PulseAudioDevice(onNotice: { logger.warning("\($0)") })
     var configuration = plan.configuration
     configuration.dataChannels = [CallChat.label]
+    configuration.iceServers = []  // the media plane has them
     let signaling = HubSignaling(plan.hub, name: plan.name, token: plan.token)
     do {
       return try CallManager.initialize(
-        signalingServer: signaling, config: configuration, audioDevice: device)
+        signalingServer: signaling, config: configuration, audioDevice: device, peers: peers)
     } catch {
       throw CastFailure(.unavailable, "\(error)")
     }
@@ -187,7 +191,10 @@ struct CallRunner {
     case .signalingResumed: output.signaling("resumed", sentence: nil)
     case .signalingEnded(let sentence):
       output.signaling("ended", sentence: sentence)
-      if case .connected = await calls.state { return nil }
+      switch await calls.state {
+      case .connected, .reconnecting: return nil
+      case .idle, .ringing, .connecting, .ended: break
+      }
       return .failed(CastFailure(.unavailable, sentence))
     }
     return nil
@@ -204,7 +211,7 @@ struct CallRunner {
       }
       if let failure = CastFailure(end, peer: party.peer) { return .failed(failure) }
       return .done(end.word)
-    case .idle, .ringing, .connecting, .connected: break
+    case .idle, .ringing, .connecting, .connected, .reconnecting: break
     }
     return nil
   }

@@ -46,8 +46,8 @@ struct WatchRunner {
       title: "rtcast", showsWindow: !command.connection.hub.hidesWindow, record: command.output.recording.record,
       output: output, logger: logger
     ) { report.yield(.window($0)) }
-    let peers: PeerLoop
-    do { peers = try PeerLoop() } catch { throw CastFailure(.unavailable, "\(error)") }
+    let isTold = if case .service = source { true } else { false }
+    let peers = try command.network.openPeers(preset: command.connection.preset, isTold: isTold, logger)
     defer { peers.stop() }
     let watching = Watching(
       peers: peers, configuration: command.connection.preset.map { CallConfiguration($0) } ?? CallConfiguration(),

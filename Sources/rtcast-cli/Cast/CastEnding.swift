@@ -10,6 +10,8 @@ enum CastEnding: Sendable {
   case sourceLost(String)
   /// The WHIP service's connection ended.
   case publicationEnded(EndReason)
+  /// The WHIP service refuses to go on after an interruption.
+  case publicationRefused(CastFailure)
 
   /// As `reason` in the `ended` event.
   var word: String {
@@ -19,7 +21,7 @@ enum CastEnding: Sendable {
     case .durationOver: "duration over"
     case .sourceFinished: "source finished"
     case .sourceLost: "source lost"
-    case .publicationEnded: "publication ended"
+    case .publicationEnded, .publicationRefused: "publication ended"
     }
   }
 
@@ -28,10 +30,13 @@ enum CastEnding: Sendable {
     switch self {
     case .signal, .durationOver, .sourceFinished, .publicationEnded(.closedLocally): nil
     case .sourceLost(let sentence): CastFailure(.unavailable, sentence)
+    case .publicationRefused(let failure): failure
     case .publicationEnded(.closedRemotely):
       CastFailure(.unavailable, "The WHIP service ended the publication; publish again, or see its log.")
-    case .publicationEnded(.unreachable):
-      CastFailure(.unavailable, "The WHIP service has not answered for 30 s; check the network between here and there.")
+    case .publicationEnded(.unreachable(let tried)):
+      CastFailure(
+        .unavailable, "There is no way to the WHIP service (\(tried)); check the network, or run `rtcast doctor --ice`."
+      )
     case .publicationEnded(.timedOut):
       CastFailure(
         .unavailable,

@@ -83,6 +83,12 @@ struct CastOutput: Sendable {
     }
   }
 
+  /// - Parameter state: `interrupted` or `resumed`.
+  func publicationChanged(_ url: String, _ state: String) {
+    guard case .json = style else { return }
+    OutputEvent(.peer, [("id", .string(url)), ("state", .string(state))]).print()
+  }
+
   func answer(_ reply: ControlReply) {
     switch style {
     case .json: reply.event.print()

@@ -87,7 +87,10 @@ struct CastRunner {
   private func cast(_ source: Source, _ token: Secret?) async throws(CastFailure) {
     let peers = try openPeers()
     defer { peers.stop() }
-    let broadcast = Broadcast(source.media, options: broadcastOptions(source), peers: peers)
+    var settings = broadcastOptions(source)
+    // Who watches needs them as much as this side.
+    settings.iceServers = try options.network.servers(preset: options.media.preset?.iceServers ?? [])
+    let broadcast = Broadcast(source.media, options: settings, peers: peers)
     if let ending = try await begin(broadcast, source) { return output.ended(ending, after: 0) }
 
     let server: SignalingServer?
@@ -149,8 +152,13 @@ struct CastRunner {
     return nil
   }
 
+  private func iceServers() throws(CastFailure) -> [ICEServer] {
+    try options.network.peerOptions(preset: options.media.preset?.iceServers ?? [], isTold: true).iceServers
+  }
+
   private func openPeers() throws(CastFailure) -> PeerLoop {
-    do { return try PeerLoop() } catch { throw CastFailure(.unavailable, "\(error)") }
+    let isTold = if case .whip? = options.destination.to { true } else { false }
+    return try options.network.openPeers(preset: options.media.preset, isTold: isTold, logger)
   }
 
   private func broadcastOptions(_ source: Source) -> Broadcast.Options {
@@ -262,6 +270,7 @@ struct CastRunner {
       target: .place(target.place), hub: try hub.hub(for: target), hub, token: token, options.output.run)
     plan.media = source.media
     plan.configuration = options.media.callConfiguration(for: source)
+    plan.network = options.network
     plan.record = options.output.recording.record
     plan.takesControl = takesControl
     return plan
@@ -389,7 +398,14 @@ struct CastRunner {
       logger.warning("The sound is gone: \(sentence)")
     case .ended(.finished): return .sourceFinished
     case .ended(.lost(let sentence)): return .sourceLost(sentence)
+    case .publishInterrupted(let sentence, let wait):
+      logger.warning("\(sentence) Publishing anew\(wait > .zero ? " in \(max(1, wait.milliseconds / 1_000)) s" : "").")
+      output.publicationChanged(options.destination.to?.text ?? "", "interrupted")
+    case .publishResumed:
+      logger.info("Published again.")
+      output.publicationChanged(options.destination.to?.text ?? "", "resumed")
     case .publishEnded(let reason): return .publicationEnded(reason)
+    case .publishFailed(let failure): return .publicationRefused(CastFailure(failure))
     }
     return nil
   }

@@ -41,6 +41,7 @@ struct CallCommand: AsyncParsableCommand {
   @OptionGroup(title: "Video source") var show: CallSourceOptions
   @OptionGroup(title: "What is sent") var media: MediaOptions
   @OptionGroup(title: "Hub") var connection: CallConnectionOptions
+  @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "While it runs") var output: CallOutputOptions
 
   func run() async throws {
@@ -61,6 +62,7 @@ struct CallCommand: AsyncParsableCommand {
       target: who.map { .place($0.place) } ?? .anybody, hub: try connection.hub.hub(for: who), connection.hub,
       token: try connection.token.secret(), output.run)
     plan.configuration = media.callConfiguration(for: source)
+    plan.network = network
     plan.answer = who == nil ? connection.answer : .reject
     plan.record = output.recording.record
     plan.takesControl = output.control.takesControl

@@ -27,7 +27,8 @@ enum HubPeers {
       case .refused(let refusal):
         return .failure(CastFailure(.protocolError, "The hub does not say who is there: \(refusal.message)"))
       case .disconnected(let error, _), .ended(let error?): return .failure(CastFailure(error))
-      case .registered, .signal, .candidate, .bye, .peers, .peerJoined, .peerLeft, .peerArrived, .peerGone, .ended(nil):
+      case .registered, .iceServers, .signal, .candidate, .bye, .peers, .peerJoined, .peerLeft, .peerArrived, .peerGone,
+        .ended(nil):
         continue
       }
     }

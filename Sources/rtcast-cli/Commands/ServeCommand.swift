@@ -1,6 +1,5 @@
 import ArgumentParser
 import Glibc
-import RTCPrimitives
 import RTCSignaling
 
 struct ServeCommand: AsyncParsableCommand {
@@ -20,8 +19,12 @@ struct ServeCommand: AsyncParsableCommand {
         rtcast serve --tls
         rtcast serve --listen 0.0.0.0:3000 --token-file /etc/rtcast/token
         rtcast serve --listen 127.0.0.1:8080 --tokens /etc/rtcast/tokens
+        rtcast serve --tls --ice-server stun:stun.example --turn-url turn:turn.example --turn-secret-file turn-secret
         PORT=3000 rtcast serve
         rtcast screen --to http://localhost:8080/whip/mine
+
+      The servers of --ice-server, and those of --turn-url with credentials for each client, are told to pages, to rtcast, \
+      and to clients of WHIP and WHEP. PeerJS and SkyRTC have no words for that: their clients bring their own.
 
       A file for --tokens has a name and its token on each line; # starts a comment. With a common token as well, all \
       other names use that one; without it, other names are refused.
@@ -61,12 +64,8 @@ struct ServeCommand: AsyncParsableCommand {
       valueName: "origin"))
   var allowOrigin: [String] = []
 
-  @Option(
-    help: ArgumentHelp(
-      "STUN or TURN server to announce to clients: URI, or URI,USER,PASSWORD; may be given several times.",
-      valueName: "server"),
-    transform: { try Self.iceServer($0) })
-  var iceServer: [ICEServer] = []
+  @OptionGroup(title: "Network") var network: NetworkOptions
+  @OptionGroup(title: "TURN service") var turn: TURNOptions
 
   @OptionGroup var limits: ServeLimits
 
@@ -104,16 +103,6 @@ struct ServeCommand: AsyncParsableCommand {
         port = number
       }
       return ListenAddress(host: HostName("0.0.0.0"), port: port)
-    }
-  }
-
-  private static func iceServer(_ text: String) throws -> ICEServer {
-    let parts = text.split(separator: ",", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
-    do throws(ICEServerError) {
-      return try ICEServer(
-        parsing: [parts[0]], username: parts.count == 3 ? parts[1] : nil, credential: parts.count == 3 ? parts[2] : nil)
-    } catch {
-      throw ValidationError("--ice-server takes stun:HOST, or turn:HOST,USER,PASSWORD. \(error)")
     }
   }
 }

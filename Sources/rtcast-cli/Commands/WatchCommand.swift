@@ -22,6 +22,7 @@ struct WatchCommand: AsyncParsableCommand {
   var what: String
 
   @OptionGroup(title: "Connection") var connection: WatchConnectionOptions
+  @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "While it runs") var output: WatchOutputOptions
 
   func validate() throws { _ = try CastTarget(parsing: what) }
@@ -52,6 +53,7 @@ struct WatchCommand: AsyncParsableCommand {
       target: .place(target.place), hub: try connection.hub.hub(for: target), connection.hub,
       token: try connection.token.secret(), output.run)
     if let preset = connection.preset { plan.configuration = CallConfiguration(preset) }
+    plan.network = network
     plan.record = output.recording.record
     return plan
   }
@@ -71,7 +73,7 @@ struct WatchConnectionOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Preset, of which only connectionTimeout counts here: \(Preset.builtInNames.joined(separator: ", ")), or the path of "
+      "Preset, of which connectionTimeout and iceServers count here: \(Preset.builtInNames.joined(separator: ", ")), or the path of "
         + "a JSON file.", valueName: "name|path"),
     transform: { try MediaOptions.preset($0) })
   var preset: Preset?

@@ -9,6 +9,7 @@ package struct CastOptions: ParsableArguments {
   @OptionGroup(title: "What is sent") var media: MediaOptions
   @OptionGroup(title: "Viewers") var viewers: ViewerOptions
   @OptionGroup(title: "Sending elsewhere") var destination: DestinationOptions
+  @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "While it runs") var output: CastOutputOptions
 
   package func validate() throws {

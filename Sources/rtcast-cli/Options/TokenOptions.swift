@@ -31,7 +31,7 @@ package struct TokenOptions: ParsableArguments {
     link: String? = nil, environment: String? = getenv("RTCAST_TOKEN").map { String(cString: $0) }
   ) throws(CastFailure) -> Secret? {
     if let token { return token }
-    if let tokenFile { return try Secret(file: tokenFile) }
+    if let tokenFile { return try Secret(file: tokenFile, what: "token file") }
     if let link { return try Secret.checked(link, from: "The link's token") }
     guard let environment, !environment.isEmpty else { return nil }
     return try Secret.checked(environment, from: "RTCAST_TOKEN")
@@ -52,18 +52,19 @@ package struct Secret: Hashable, Sendable {
     self.token = token
   }
 
-  fileprivate static func checked(_ text: String, from origin: String) throws(CastFailure) -> Secret {
+  static func checked(_ text: String, from origin: String) throws(CastFailure) -> Secret {
     do throws(ValidationError) { return try Secret(text, from: origin) } catch {
       throw CastFailure(.usage, error.message)
     }
   }
 
   /// The first line of a file, without the blanks around it.
-  fileprivate init(file path: String) throws(CastFailure) {
-    let bytes = try WholeFile.read(path, limit: 64 * 1_024, what: "The token file")
+  /// - Parameter what: what sentences call the file.
+  init(file path: String, what: String) throws(CastFailure) {
+    let bytes = try WholeFile.read(path, limit: 64 * 1_024, what: "The \(what)")
     let blanks: [UInt8] = [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r")]
     var line = bytes.prefix { $0 != UInt8(ascii: "\n") }.drop { blanks.contains($0) }
     while let last = line.last, blanks.contains(last) { line.removeLast() }
-    self = try Self.checked(String(decoding: line, as: UTF8.self), from: "The first line of the token file \(path)")
+    self = try Self.checked(String(decoding: line, as: UTF8.self), from: "The first line of the \(what) \(path)")
   }
 }

@@ -2,6 +2,7 @@ import Glibc
 import Logging
 import RTCDTLS
 import RTCNet
+import RTCPeer
 import RTCPrimitives
 import RTCSignaling
 import RTCSignalingNIO
@@ -47,8 +48,17 @@ struct ServeRunner {
     let access = HubAccess(shared: token, perPeer: try command.tokens.map(TokenFile.read) ?? [:])
     let certificate = try certificate()
     let report = report
-    let relay = StreamRelay(into: StreamDirectory(), report: { report.yield(.stream($0)) })
-    var configuration = configuration(listen, certificate, access, token)
+    let network = try command.network.peerOptions(isTold: false)
+    let turn = try command.turn.service()
+    // Who publishes and who watches is told of the same servers as peers of the hub, each with credentials of their own.
+    let directory = StreamDirectory {
+      network.iceServers + (turn.map { [$0.server(for: "stream", unixTime: Int64(time(nil)))] } ?? [])
+    }
+    let relay = StreamRelay(
+      into: directory, makePeers: { try PeerLoop(network) }, report: { report.yield(.stream($0)) })
+    var configuration = configuration(listen, certificate, token)
+    configuration.hub = HubConfiguration(
+      limits: hubLimits, access: access, iceServers: network.iceServers, turn: turn)
     configuration.publications = relay
     let server: SignalingServer
     do throws(SignalingServerError) {
@@ -99,21 +109,13 @@ struct ServeRunner {
   // MARK: - Configuration
 
   private func configuration(
-    _ listen: ListenAddress, _ certificate: ServeCertificate?, _ access: HubAccess, _ token: AccessToken?
+    _ listen: ListenAddress, _ certificate: ServeCertificate?, _ token: AccessToken?
   ) -> SignalingServerConfiguration {
-    var limits = HubLimits()
-    limits.connections = command.limits.maxConnections
-    limits.peers = command.limits.maxPeers
-    limits.rooms = command.limits.maxRooms
-    limits.messageBytes = command.limits.maxMessage
-    limits.messagesPerSecond = command.limits.maxRate
-    limits.messageBurst = max(limits.messageBurst, command.limits.maxRate * 2)
     var server = ServerLimits()
     server.connections = command.limits.maxConnections
     let report = report
     var configuration = SignalingServerConfiguration(
-      listen: listen, token: token, hostNames: command.hostName, limits: server,
-      hub: HubConfiguration(limits: limits, access: access, iceServers: command.iceServer))
+      listen: listen, token: token, hostNames: command.hostName, limits: server)
     configuration.frontPage = .hub(HubPage.html)
     configuration.origins = command.allowOrigin
     configuration.tls = certificate?.identity
@@ -121,6 +123,17 @@ struct ServeRunner {
     configuration.isOpenByIntent = true
     configuration.whenHubChanges = { report.yield(.hub($0)) }
     return configuration
+  }
+
+  private var hubLimits: HubLimits {
+    var limits = HubLimits()
+    limits.connections = command.limits.maxConnections
+    limits.peers = command.limits.maxPeers
+    limits.rooms = command.limits.maxRooms
+    limits.messageBytes = command.limits.maxMessage
+    limits.messagesPerSecond = command.limits.maxRate
+    limits.messageBurst = max(limits.messageBurst, command.limits.maxRate * 2)
+    return limits
   }
 
   private func certificate() throws(CastFailure) -> ServeCertificate? {

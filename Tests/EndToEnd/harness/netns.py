@@ -9,6 +9,7 @@ What is started within `with host:` lives in the host's namespace, and so do the
 is in none of these networks: a `Forwarder` brings it to a port of a host. Names are unique for each process; `close` removes everything.
 """
 
+import atexit
 import ctypes
 import os
 import socket
@@ -143,8 +144,11 @@ class Namespace:
         _set_namespace(home)
         os.close(home)
 
-    def remove(self):
-        subprocess.run(["ip", "netns", "del", self.name], capture_output=True)
+    def swallow(self):
+        """What has nowhere to go is lost without a word, as on the internet; coturn ends a session to which the kernel says no."""
+        self.run("ip", "link", "add", "hole", "type", "bridge")
+        self.run("ip", "link", "set", "hole", "arp", "off", "up")
+        self.run("ip", "route", "add", "default", "dev", "hole")
 
 
 class Host(Namespace):
@@ -196,6 +200,7 @@ class Site(Namespace):
         network.internet.run("ip", "link", "set", outer, "master", "lan", "up")
         self.run("ip", "address", "add", f"{self.address}/24", "dev", "wan")
         self.run("ip", "link", "set", "wan", "up")
+        self.swallow()
         self.set_nat(nat)
 
     def host(self, name):
@@ -235,6 +240,7 @@ class Network:
     def __init__(self):
         self.spaces = []
         self.sites = 0
+        atexit.register(self.close)
         self.prefix = f"rt{os.getpid()}"
         try:
             self.internet = self.add(Namespace, "net")
@@ -251,7 +257,9 @@ class Network:
 
     def server(self, name, number):
         """A host that everybody reaches at 203.0.113.`number`."""
-        return self.add(Host, name).plug(self.internet, f"203.0.113.{number}")
+        host = self.add(Host, name).plug(self.internet, f"203.0.113.{number}")
+        host.swallow()
+        return host
 
     def site(self, name, nat="port-restricted"):
         self.sites += 1

@@ -60,6 +60,21 @@ import Testing
     #expect(pair.sender.keyFrameRequests.count == before + 1)
   }
 
+  @Test func `behind a media server the first request of a rest is served too`() throws {
+    var options = PeerPair.Options()
+    options.configure = { _, configuration in configuration.ignoresRedundantPLI = false }
+    let pair = try PeerPair(options)
+    try #require(pair.connect() != nil)
+    pair.sender.source = SyntheticVideo(from: pair.now)
+    pair.run(for: .seconds(1))
+    pair.sender.source = nil
+    pair.run(for: .seconds(3))
+    let before = pair.sender.keyFrameRequests.count
+    pair.perform(pair.options.sender.other, .requestKeyFrame(nil))
+    pair.run(for: .seconds(1))
+    #expect(pair.sender.keyFrameRequests.count == before + 1)
+  }
+
   @Test func `a frame left out by the source is answered by a request, and nothing undecodable leaves`() throws {
     let pair = try PeerPair()
     try #require(pair.connect() != nil)

@@ -163,15 +163,27 @@ import Testing
     #expect(world.servers[0].emulator.requests[.createPermission] ?? 0 < 5_300)
   }
 
-  @Test func `datagrams of an allocation that is gone are dropped`() throws {
+  @Test func `datagrams of another gatherer's allocations are left alone`() throws {
     let (world, host, routes) = try world()
-    host.remove(server: 100)
-    host.send(media, by: routes[0])
-    var stray = routes[0]
-    stray.kind = .relay(77)
-    host.send(media, by: stray)
+    defer { withExtendedLifetime(world) {} }
+    var foreign = routes[0]
+    foreign.kind = .relay(77)
+    var batch = DatagramBatch()
+    for route in [foreign, routes[0], foreign] { batch.append(media.span, to: route) }
+    host.encapsulate(&batch)
+    #expect(batch.entries.prefix(2).map(\.route) == [foreign, foreign])
+    #expect(batch.entries.dropFirst(2).allSatisfy { $0.route.remote == world.servers[0].address })
+  }
+
+  @Test func `datagrams of an allocation that is lost are dropped`() throws {
+    let (world, host, routes) = try world()
+    world.servers[0].emulator.options.allocationError = .forbidden
+    world.servers[0].emulator.restart()
+    host.probe()
     world.run(for: .seconds(1))
-    #expect(world.hosts[1].received.isEmpty == true)
+    host.send(media, by: routes[0])
+    world.run(for: .seconds(1))
+    #expect(world.hosts[1].received.isEmpty && host.candidates(.relayed).isEmpty)
   }
 
   @Test func `a peer of the other family is not sent to`() throws {

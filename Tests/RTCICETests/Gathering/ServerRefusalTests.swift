@@ -77,6 +77,26 @@ import Testing
     #expect(host.failures == [.credentialsExpired, .credentialsExpired] && host.candidates(.relayed).isEmpty)
   }
 
+  @Test func `newer credentials serve the next allocation and leave this one alone`() {
+    let world = world({ $0.users = ["old": "a", "new": "b"] }, username: "old", credential: "a")
+    let host = world.hosts[0]
+    world.run(for: .seconds(120))
+    let relayed = host.candidates(.relayed)
+    host.addTURN(username: "new", credential: "b")
+    world.servers[0].emulator.options.users = ["new": "b"]
+    world.run(for: .seconds(70))
+    #expect(relayed.count == 1 && host.candidates(.relayed) == relayed && host.failures == [.credentialsExpired])
+    world.run(for: .seconds(600))
+    #expect(host.candidates(.relayed).count == 1 && host.candidates(.relayed) != relayed)
+    #expect(world.servers[0].emulator.allocationCount(at: world.now) == 1)
+
+    let refused = self.world({ _ in }, credential: "wrong")
+    refused.run(for: .seconds(120))
+    refused.hosts[0].addTURN()
+    refused.run(for: .seconds(1))
+    #expect(refused.hosts[0].candidates(.relayed).count == 1)
+  }
+
   @Test(
     arguments: [STUNRefusal.quota, .capacity]) func `a full server is asked again later`(
       refusal: STUNRefusal

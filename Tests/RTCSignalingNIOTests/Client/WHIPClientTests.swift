@@ -43,54 +43,33 @@ import Testing
     if case .failure(let error) = result { error } else { nil }
   }
 
-  @Test func `a publication is made amended and ended`() async throws {
-    try await publish(
-      token: "sesame",
-      { request in
-        switch request.method {
-        case "POST": Self.accepted
-        case "PATCH" where request.body.contains("restart"):
-          .reply(200, [("ETag", "\"e2\"")], body: "a=ice-ufrag:x")
-        case "PATCH": .reply(204)
-        default: .reply(200)
-        }
-      },
-      then: { result, client, server in
-        let publication = try result.get()
-        #expect(publication.answer == "v=0\r\ns=answer\r\n")
-        #expect(publication.resource.description == server.url("/resource/1"))
-        #expect(publication.iceServers.flatMap(\.urls).map(\.description) == ["stun:stun.example", "turn:turn.example"])
-        #expect(try await client.trickle("a=candidate:1", to: publication) == .taken)
-        #expect(
-          try await client.trickle("a=restart", to: publication)
-            == .restarted(fragment: "a=ice-ufrag:x", etag: "\"e2\""))
-        try await client.delete(publication)
-        let requests = server.requests
-        #expect(requests.map(\.method) == ["POST", "PATCH", "PATCH", "DELETE"])
-        #expect(requests.map(\.path) == ["/whip", "/resource/1", "/resource/1", "/resource/1"])
-        #expect(requests.allSatisfy { $0.headers.first(name: "Authorization") == "Bearer sesame" })
-        #expect(requests[0].headers.first(name: "Content-Type") == "application/sdp")
-        #expect(requests[0].body == Self.offer)
-        #expect(requests[1].headers.first(name: "If-Match") == "\"e1\"")
-        #expect(requests[1].headers.first(name: "Content-Type") == "application/trickle-ice-sdpfrag")
-      })
-  }
-
-  @Test(arguments: [405, 415, 501] as [UInt]) func `a server without trickle is left in peace`(status: UInt)
-    async throws
-  {
-    try await publish(
-      { $0.method == "POST" ? Self.accepted : .reply(status) },
-      then: { result, client, _ in
-        let publication = try result.get()
-        #expect(try await client.trickle("a=candidate:1", to: publication) == .unsupported)
-      })
-  }
-
-  @Test func `a publication that the server forgot counts as ended`() async throws {
-    try await publish(
-      { $0.method == "POST" ? Self.accepted : .reply(404) },
-      then: { result, client, _ in try await client.delete(try result.get()) })
+  @Test func `requests and answers are what they are on the wire`() async throws {
+    let server = try await ScriptedServer { request in
+      request.method == "POST"
+        ? Self.accepted
+        : .reply(200, [("ETag", "\"e2\""), ("Link", "<stun:a>"), ("Link", "<stun:b>")], body: "a=x\r\n")
+    }
+    let client = WHIPClient()
+    let target = try #require(WebAddress(server.url("/resource/1")))
+    let response = try await client.send(
+      WHIPRequest(
+        id: 1, .patch, target, authorization: "Bearer sesame", contentType: "application/trickle-ice-sdpfrag",
+        ifMatch: "W/\"e1\"", body: "a=candidate:1"))
+    #expect(response.status == 200 && response.body == "a=x\r\n")
+    #expect(response.values("etag") == ["\"e2\""])
+    #expect(response.values("Link") == ["<stun:a>", "<stun:b>"])
+    _ = try await client.send(WHIPRequest(id: 2, .options, target))
+    _ = try await client.send(WHIPRequest(id: 3, .delete, target))
+    let requests = server.requests
+    #expect(requests.map(\.method) == ["PATCH", "OPTIONS", "DELETE"])
+    #expect(requests.map(\.path) == ["/resource/1", "/resource/1", "/resource/1"])
+    #expect(requests[0].headers.first(name: "Authorization") == "Bearer sesame")
+    #expect(requests[0].headers.first(name: "If-Match") == "W/\"e1\"")
+    #expect(requests[0].headers.first(name: "Content-Type") == "application/trickle-ice-sdpfrag")
+    #expect(requests[0].body == "a=candidate:1")
+    #expect(!requests[2].headers.contains(name: "Authorization") && !requests[2].headers.contains(name: "If-Match"))
+    await client.shutdown()
+    await server.close()
   }
 
   @Test func `redirects are followed and the token stays at home`() async throws {
@@ -224,7 +203,7 @@ import Testing
       (result, client, server) async throws in
       let publication = try result.get()
       #expect(publication.resource.scheme == .https)
-      try await client.delete(publication)
+      _ = try await client.send(WHIPRequest(id: 9, .delete, publication.resource))
       #expect(server.requests.map(\.method) == ["POST", "DELETE"])
     }
   }
@@ -308,6 +287,21 @@ import Testing
         try await client.publish(to: bench.server.link, token: nil, offer: Self.offer)
       }
       await client.shutdown()
+    }
+  }
+}
+
+extension WHIPClient {
+  /// Sends an offer, and follows where it is redirected to.
+  fileprivate func publish(
+    to endpoint: String, token: String?, offer: String
+  ) async throws(WHIPError) -> WHIPPublication {
+    var exchange = try WHIPExchange(endpoint: endpoint, token: token)
+    while true {
+      let request = WHIPRequest(
+        id: 1, .post, exchange.target, authorization: exchange.authorization, contentType: "application/sdp",
+        body: offer)
+      if case .published(let publication) = try exchange.receive(try await send(request)) { return publication }
     }
   }
 }

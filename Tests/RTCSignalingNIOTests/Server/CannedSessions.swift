@@ -1,3 +1,4 @@
+import RTCPrimitives
 import RTCSignaling
 import Synchronization
 
@@ -8,6 +9,7 @@ final class CannedSessions: WHEPSessions {
     var remotes: [String] = []
     var streams: [String?] = []
     var fragments: [String] = []
+    var answers: [String] = []
     var etags: [String?] = []
     var open: Set<String> = []
     var closed: [String] = []
@@ -54,6 +56,26 @@ final class CannedSessions: WHEPSessions {
     if let etag, etag != "1", etag != "*" { throw .etagMismatch }
     return fragment.contains("ice-ufrag:new") ? .restarted(fragment: "a=ice-ufrag:ours\r\n", etag: "2") : .noContent
   }
+
+  func etag(of id: String) async -> String? { seen.open.contains(id) ? "1" : nil }
+
+  func offer(stream: String?, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
+    let id = record.withLock { record in
+      record.offers.append("")
+      record.open.insert("session-\(record.offers.count)")
+      return "session-\(record.offers.count)"
+    }
+    return WHEPAnswer(id: id, answer: "v=0\r\ns=our offer\r\n", etag: "1")
+  }
+
+  func accept(id: String, answer: String) async throws(WHEPRefusal) {
+    guard record.withLock({ $0.open.contains(id) }) else { throw .noSuchSession }
+    guard answer.hasPrefix("v=0") else { throw .unusableAnswer("it does not begin with v=0") }
+    record.withLock { $0.answers.append(answer) }
+  }
+
+  let servers = Mutex<[ICEServer]>([])
+  var iceServers: [ICEServer] { servers.withLock { $0 } }
 
   func close(id: String) async -> Bool {
     defer { closings.add() }

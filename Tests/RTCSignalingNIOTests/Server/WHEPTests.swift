@@ -1,3 +1,4 @@
+import RTCPrimitives
 import RTCSignaling
 import RTCSignalingNIO
 import Testing
@@ -34,6 +35,52 @@ import Testing
     }
   }
 
+  @Test func `a viewer that offers nothing is offered the cast`() async throws {
+    try await Bench.run { bench in
+      let opened = try await bench.ask("POST", "/whep", headers: [], body: "")
+      #expect(opened.status == 201)
+      #expect(opened.body == "v=0\r\ns=our offer\r\n")
+      let resource = try #require(opened["location"])
+      let type = "Content-Type: application/sdp"
+      #expect(try await bench.ask("PATCH", resource, headers: [type], body: "rubbish").status == 422)
+      #expect(try await bench.ask("PATCH", resource, headers: [type], body: "v=0\r\ns=answer\r\n").status == 204)
+      #expect(bench.sessions.seen.answers == ["v=0\r\ns=answer\r\n"])
+      #expect(try await bench.ask("PATCH", "/whep/session/none", headers: [type], body: "v=0\r\n").status == 404)
+    }
+  }
+
+  @Test func `a session that is there can be seen to be there`() async throws {
+    try await Bench.run { bench in
+      let resource = try #require(try await bench.post(CannedSessions.plain)["location"])
+      for method in ["GET", "HEAD"] {
+        let found = try await bench.ask(method, resource, toHead: true)
+        #expect(found.status == 204 && found["etag"] == "\"1\"")
+        #expect(found["accept-patch"] == "application/trickle-ice-sdpfrag")
+        #expect(try await bench.ask(method, "/whep/session/none", toHead: true).status == 404)
+        let endpoint = try await bench.ask(method, "/whep", toHead: true)
+        #expect(endpoint.status == 204 && endpoint["accept-post"] == "application/sdp")
+      }
+    }
+  }
+
+  @Test func `STUN and TURN servers are told to whoever may come in`() async throws {
+    let link =
+      #"<turn:t.example?transport=tcp>; rel="ice-server"; username="u"; credential="p\"w"; credential-type="password""#
+    try await Bench.run(SignalingServerConfiguration(token: AccessToken("sesame"))) { bench in
+      let server = try ICEServer(parsing: ["turn:t.example?transport=tcp"], username: "u", credential: "p\"w")
+      bench.sessions.servers.withLock { $0 = [server, ICEServer([try! ICEServerURL(parsing: "stun:s.example")])] }
+      let right = "Authorization: Bearer sesame"
+      let links = [link, #"<stun:s.example>; rel="ice-server""#]
+      func told(_ answer: Wire.Answer) -> [String] { answer.headers.filter { $0.0 == "link" }.map(\.1) }
+      #expect(told(try await bench.post(CannedSessions.plain, headers: [right])) == links)
+      #expect(told(try await bench.ask("OPTIONS", "/whep", headers: [right])) == links)
+      #expect(told(try await bench.ask("OPTIONS", "/whep")).isEmpty, "nobody without the token")
+      let preflight = ["Access-Control-Request-Method: POST", "Origin: https://a.example", right]
+      #expect(told(try await bench.ask("OPTIONS", "/whep", headers: preflight)).isEmpty)
+      #expect(ICEServer.parse(links: links).first == server, "as our own client reads it")
+    }
+  }
+
   @Test func `a stream is named by its path`() async throws {
     try await Bench.run { bench in
       let known = try await bench.post(CannedSessions.plain, to: "/whep/main")
@@ -50,9 +97,8 @@ import Testing
       #expect(refused.status == 406)
       #expect(refused.body.contains("VP8"))
       #expect(try await bench.post("hello").status == 400)
-      #expect(try await bench.post("").status == 400)
       #expect(try await bench.ask("POST", "/whep", body: "v=0").status == 415)
-      #expect(try await bench.ask("GET", "/whep")["allow"] == "POST, OPTIONS")
+      #expect(try await bench.ask("PUT", "/whep")["allow"] == "POST, GET, HEAD, OPTIONS")
       #expect(try await bench.ask("GET", "/nothing").status == 404)
     }
   }

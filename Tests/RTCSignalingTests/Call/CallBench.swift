@@ -11,7 +11,7 @@ struct CallBench {
   static let connect = Timestamp.zero + CallMachine.Options().connectTimeout
 
   enum Start: String, CaseIterable {
-    case idle, calling, rung, connectingOut, connectingIn, connected, ended
+    case idle, calling, rung, connectingOut, connectingIn, connected, reconnecting, ended
   }
 
   init(_ start: Start = .idle, me: String = "me", room: String? = nil) {
@@ -31,6 +31,7 @@ struct CallBench {
     case .connectingOut: [call, accepted]
     case .connectingIn: [ring, .answer(accept: true)]
     case .connected: [call, accepted, .connected]
+    case .reconnecting: [call, accepted, .connected, .connectionInterrupted]
     case .ended: [call, .hangUp]
     }
   }
@@ -70,6 +71,7 @@ struct CallBench {
     case .ringing(let party, let role): "ringing \(party.call) as \(role)"
     case .connecting(let party, _): "connecting \(party.call)"
     case .connected(let party, _): "connected \(party.call)"
+    case .reconnecting(let party, _): "reconnecting \(party.call)"
     case .ended(let party, let end): "ended \(party.call): \(end.word)"
     }
   }

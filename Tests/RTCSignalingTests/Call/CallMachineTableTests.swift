@@ -54,6 +54,7 @@ import Testing
     ("another leaves", .left("carol"), .zero),
     ("no hub", .signalingEnded("it is gone"), .zero),
     ("media connects", .connected, .zero),
+    ("media is interrupted", .connectionInterrupted, .zero),
     ("media is closed", .connectionClosed, .zero),
     ("media is lost", .connectionLost("silence"), .zero),
     ("media fails", .connectionFailed("no codec"), .zero),
@@ -71,7 +72,8 @@ import Testing
     .rung: rung,
     .connectingOut: connecting,
     .connectingIn: connecting,
-    .connected: connected,
+    .connected: connected.merging(["media is interrupted": ["reconnecting c"]]) { _, new in new },
+    .reconnecting: connected.merging(["media connects": ["connected c"]]) { _, new in new },
   ]
 
   private static let oneself = ["misuse: \(CallMisuse.callingOneself)"]

@@ -9,20 +9,22 @@ struct HubBench {
   private(set) var closings: [Int: UInt16] = [:]
   private(set) var pings: [Int] = []
   private(set) var news: [HubNews] = []
+  /// Unix time at `now` zero.
+  static let start: Int64 = 1_700_000_000
   /// Clients that take nothing off their connection.
   var stuck: Set<Int> = []
 
   init(
-    access: HubAccess = HubAccess(), iceServers: [ICEServer] = [],
+    access: HubAccess = HubAccess(), iceServers: [ICEServer] = [], turn: TURNService? = nil,
     _ change: (inout HubLimits) -> Void = { _ in }
   ) {
     var limits = HubLimits()
     change(&limits)
-    hub = Hub(HubConfiguration(limits: limits, access: access, iceServers: iceServers))
+    hub = Hub(HubConfiguration(limits: limits, access: access, iceServers: iceServers, turn: turn))
   }
 
   mutating func handle(_ input: HubInput) {
-    for action in hub.handle(input, now: now) {
+    for action in hub.handle(input, now: now, unixTime: Self.start + Int64((now - Timestamp.zero).seconds)) {
       switch action {
       case .send(let id, let text):
         let client = Int(id.rawValue)

@@ -84,7 +84,8 @@ private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(j
         "{\n\n\"video\": {\n\"maxBitrat\": 5}}", "line 4: video.maxBitrat is unknown; the keys of video are minBitrate,"
       ),
       (
-        "{\"iceServers\": [{\"urls\": []}]}", "iceServers[0].urls is unknown; the keys of iceServers[0] are urlStrings,"
+        "{\"iceServers\": [{\"uri\": []}]}",
+        "iceServers[0].uri is unknown; the keys of iceServers[0] are urls, urlStrings,"
       ),
       ("{\"fps\": 100000}", "fps must be a number from 0.1 to 240 frames a second, not 100000"),
       ("{\"fps\": \"many\"}", "fps must be a number from 0.1 to 240 frames a second, not a text"),
@@ -114,8 +115,14 @@ private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(j
       ("{\"video\": {\"lowPacketLossThreshold\": 0.06}}", "video.lowPacketLossThreshold must not lie above"),
       ("{\"video\": {\"highPacketLossThreshold\": 0.2}}", "video.highPacketLossThreshold must not lie above"),
       ("{\"iceServers\": {}}", "iceServers must be a list [ … ], not an object"),
-      ("{\"iceServers\": [{}]}", "iceServers[0].urlStrings must be there"),
-      ("{\"iceServers\": [{\"urlStrings\": [\"http://x\"]}]}", "iceServers[0].urlStrings[0] must be a STUN or TURN server"),
+      ("{\"iceServers\": [{}]}", "iceServers[0].urls must be there"),
+      (
+        "{\"iceServers\": [{\"urlStrings\": [\"http://x\"]}]}",
+        "iceServers[0].urlStrings[0] is refused: \"http://x\" is no"
+      ),
+      ("{\"iceServers\": [{\"urls\": \"trun:x\"}]}", "iceServers[0].urls is refused: "),
+      ("{\"iceServers\": [{\"urls\": \"trun:x\"}]}", "Did you mean turn:x?"),
+      ("{\"iceServers\": [{\"url\": \"stun:x\", \"urls\": []}]}", "iceServers[0].url says the same as urls; leave"),
       ("{\"iceServers\": [{\"urlStrings\": [\"turn:x\"]}]}", "iceServers[0].username must be there for a TURN server"),
       ("[1, 2]", "the whole must be an object { … }, not a list"),
     ]) func `what is wrong is named: file, line, key and what is allowed`(json: String, words: String)
@@ -124,6 +131,24 @@ private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(j
     #expect(error?.kind == .malformed)
     #expect(error?.sentence.hasPrefix("In the preset mine.json, line ") == true)
     #expect(error?.sentence.contains(words) == true, "\(error?.sentence ?? "")")
+  }
+
+  @Test(
+    .feature("S0.29"),
+    arguments: [
+      #""urlStrings": ["turn:t.example", "turns:t.example"]"#, #""urls": ["turn:t.example", "turns:t.example:5349"]"#,
+      #""url": ["TURN:t.example:3478", "turns:t.example?transport=tcp"]"#,
+    ]) func `addresses of a server are read under each of their names`(urls: String) throws
+  {
+    let preset = try preset(#"{"iceServers": [{\#(urls), "username": "u", "credential": "c"}]}"#)
+    let both = [ICEServerURL(scheme: .turn, host: "t.example"), ICEServerURL(scheme: .turns, host: "t.example")]
+    #expect(preset.iceServers == [ICEServer(both, username: "u", credential: "c")])
+  }
+
+  @Test(.feature("S0.29"), arguments: ["url", "urls", "urlStrings"])
+  func `one address may stand for itself`(key: String) throws {
+    let preset = try preset(#"{"iceServers": [{"\#(key)": "stun:s.example:19302"}]}"#)
+    #expect(preset.iceServers == [ICEServer([ICEServerURL(scheme: .stun, host: "s.example", port: 19_302)])])
   }
 
   @Test func `what is no JSON says where`() {

@@ -4,6 +4,8 @@ public import RTCPrimitives
 public enum HubClientEvent: Sendable, Hashable {
   /// The hub knows this client: at first, and each time the connection came back.
   case registered(HubRegistration)
+  /// STUN and TURN servers with fresh credentials, before those of the registration end.
+  case iceServers([ICEServer])
   /// The data is JSON, as `CallSignal(json:)` takes it. Older clients name the call beside the data.
   case signal(from: String, data: String, call: String?)
   /// Nil after the last.

@@ -16,6 +16,7 @@ enum HubClientMessage {
   private static func read(_ type: String, _ message: HubMessageReader) throws(HubFault) -> HubClientMessage? {
     switch type {
     case "registered": return .registered(try registration(message))
+    case "ice-servers": return .event(.iceServers(message.objects("iceServers").flatMap(iceServers)))
     case "signal":
       guard let data = message.verbatim("data") else { return nil }
       return .event(

@@ -15,6 +15,7 @@ import RTCPrimitives
 /// | from the hub | |
 /// |---|---|
 /// | `registered` | `id`, `secret`, `resumed`, `rooms`, `iceServers` (as `RTCIceServer`) |
+/// | `ice-servers` | `iceServers`: as in `registered`, with fresh credentials, before the old ones end |
 /// | `signal`, `candidate`, `bye` | as above, with `from` instead of `to` |
 /// | `peers` | `room`, `peers`: who was there before; the newcomer calls them |
 /// | `peer-joined`, `peer-left` | `room`, `peer` |
@@ -58,6 +59,7 @@ enum NativeDialect {
           ("id", .string(name)), ("secret", .string(secret)), ("resumed", .bool(isResumed)),
           ("rooms", .array(rooms.map { .string($0) })), ("iceServers", .array(iceServers.map(iceServer))),
         ])
+    case .iceServers(let servers): return object("ice-servers", [("iceServers", .array(servers.map(iceServer)))])
     case .relayed(let from, _, let relay): return text(relay, from: from)
     case .peers(let room, let peers, _):
       return object("peers", [("room", .string(room)), ("peers", .array(peers.map { .string($0) }))])

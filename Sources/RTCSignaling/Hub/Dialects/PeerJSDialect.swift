@@ -57,7 +57,7 @@ enum PeerJSDialect {
       } else {
         object("ERROR", [("payload", .object([("msg", .string(fault.message))]))])
       }
-    case .peers, .joined, .left, .present, .arrived, .gone, .pong: nil
+    case .iceServers, .peers, .joined, .left, .present, .arrived, .gone, .pong: nil
     }
   }
 

@@ -61,7 +61,7 @@ enum SkyRTCDialect {
     case .relayed(let from, _, let relay): text(relay, from: from)
     case .fault(let fault, _):
       event("_error", [("code", .string(fault.code)), ("message", .string(fault.message))])
-    case .registered, .present, .arrived, .gone, .pong: nil
+    case .registered, .iceServers, .present, .arrived, .gone, .pong: nil
     }
   }
 

@@ -10,6 +10,8 @@ class Switchboard {
     this.onended = () => {};       // (call)
     this.onfault = () => {};       // ({ code, message })
     line.onmessage = (message) => this.receive(message);
+    line.onservers = () => { for (const call of this.calls.values()) call.serve(); };
+    line.onwake = () => this.wake();
   }
 
   get active() { return [...this.calls.values()].filter((call) => call.state !== "ringing"); }
@@ -61,6 +63,9 @@ class Switchboard {
     for (const { chat } of this.calls.values()) if (chat?.readyState === "open") { chat.send(text); heard++; }
     return heard;
   }
+
+  /// What broke may be mended now.
+  wake() { for (const call of this.calls.values()) call.wake(); }
 
   add(call) {
     this.calls.set(call.id, call);

@@ -48,6 +48,8 @@ class Call {
     pc.ontrack = () => this.board.onmedia(this);
     pc.onsignalingstatechange = () => {
       if (pc.signalingState !== "stable") return;
+      clearTimeout(this.timers.restart);
+      if (this.troubled) this.restart(8000);
       this.watch(pc.sctp?.transport ?? pc.getReceivers().find((receiver) => receiver.transport)?.transport);
       this.tune();
       this.board.onmedia(this);
@@ -148,7 +150,7 @@ class Call {
       if (this.ignoring || (description.type === "answer" && pc.signalingState === "stable")) return;
       this.settling = description.type === "answer";
       try { await pc.setRemoteDescription({ type: description.type, sdp: description.sdp }); } finally { this.settling = false; }
-      for (const candidate of this.early.splice(0)) await pc.addIceCandidate(candidate).catch(() => {});
+      for (const candidate of this.early.splice(0)) await this.add(candidate).catch(() => {});
       if (description.type === "offer") {
         await pc.setLocalDescription();
         this.sendDescription();
@@ -158,13 +160,23 @@ class Call {
   }
 
   candidate(candidate) {
+    if (this.over) return;
+    if (!this.pc) { if (this.early.length < 128) this.early.push(candidate); return; }   // it still rings here
     this.inOrder(async () => {
-      if (typeof candidate === "string") candidate = { candidate, sdpMLineIndex: 0 };
-      if (candidate && candidate.sdpMid == null && candidate.sdpMLineIndex == null) candidate.sdpMLineIndex = 0;
       if (!this.pc.remoteDescription) { this.early.push(candidate); return; }
-      try { await this.pc.addIceCandidate(candidate ?? undefined); } catch (error) { if (!this.ignoring) this.puzzled(error); }
+      try { await this.add(candidate); } catch (error) { if (!this.ignoring) this.puzzled(error); }
     });
   }
+
+  /// Older protocols write bare lines, and leave out which section they mean.
+  add(candidate) {
+    if (typeof candidate === "string") candidate = { candidate, sdpMLineIndex: 0 };
+    if (candidate && candidate.sdpMid == null && candidate.sdpMLineIndex == null) candidate.sdpMLineIndex = 0;
+    return this.pc.addIceCandidate(candidate ?? undefined);
+  }
+
+  /// Other STUN and TURN servers, or fresh credentials: for the next restart.
+  serve() { try { this.pc?.setConfiguration({ ...this.pc.getConfiguration(), iceServers: this.board.line.iceServers }); } catch (error) { this.puzzled(error); } }
 
   /// One after the other; what one of them throws is not the next one's business.
   inOrder(step) {
@@ -197,13 +209,24 @@ class Call {
     }
   }
 
-  /// New candidates, new checks. The caller begins; the other side helps where that leads nowhere.
-  restart(delay) {
+  get troubled() { return !!this.pc && !this.over && this.since > 0 && this.pc.connectionState !== "connected"; }
+
+  /// New candidates, new checks. The caller begins; the other side helps where that leads nowhere. Where signaling was
+  /// interrupted too, an offer or its answer may be lost: it is said again.
+  restart(delay, hurried = false) {
+    clearTimeout(this.timers.restart);
     this.timers.restart = setTimeout(() => {
       if (this.over || this.pc.connectionState === "connected") return;
-      if (this.offering && this.pc.signalingState === "stable") this.pc.restartIce();
+      if (this.pc.signalingState === "have-local-offer") this.sendDescription();
+      else if (this.offering && this.pc.signalingState === "stable") this.pc.restartIce();
       this.restart(8000);
-    }, delay + (this.polite ? 4000 : 0));
+    }, delay + (this.polite && !hurried ? 4000 : 0));
+  }
+
+  /// The network or the hub is back, or the machine has slept. The connection may not know yet that it is broken.
+  wake() {
+    if (this.troubled) this.restart(0, true);
+    else if (this.isLive) this.timers.wake = setTimeout(() => { if (this.troubled) this.restart(0, true); }, 2500);
   }
 
   /// A remote peer that closes says so on the connection itself, hub or no hub.

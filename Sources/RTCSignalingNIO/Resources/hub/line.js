@@ -14,14 +14,28 @@ class HubLine {
     this.retryAt = 0;
     this.onstate = () => {};
     this.onmessage = () => {};
+    this.onservers = () => {};   // iceServers are others than before
+    this.onwake = () => {};      // the network is back or another, or the machine slept
     this.socket = null;
     this.queue = [];             // for peers, while there is no line
     this.tries = 0;
     this.wasOnline = false;
     this.heard = 0;
-    addEventListener("online", () => { if (this.state === "lost") this.connect(); else this.ask(4000); });
+    addEventListener("online", () => this.wake());
     addEventListener("offline", () => { if (this.state === "online") this.ask(1500); });
+    document.addEventListener("resume", () => this.wake());
+    navigator.connection?.addEventListener?.("change", () => this.wake());
+    // A clock that has jumped has slept, and the hub and the peers may have given up meanwhile. Hidden pages are woken once a
+    // minute at least.
+    let ticked = Date.now();
+    setInterval(() => { const gap = Date.now() - ticked; ticked += gap; if (gap > 75000) this.wake(); }, 5000);
     setInterval(() => this.ask(12000), 20000);
+  }
+
+  /// What did not work before may work now.
+  wake() {
+    if (this.state === "lost") { this.tries = 0; this.connect(); } else this.ask(4000);
+    this.onwake();
   }
 
   open(name, token) {
@@ -68,20 +82,27 @@ class HubLine {
     try { message = JSON.parse(text); } catch { return; }
     if (message === null || typeof message !== "object") return;
     if (message.type === "registered") this.registered(message);
+    else if (message.type === "ice-servers") this.use(message.iceServers);
     else if (message.type === "error" && this.refuses(message)) return;
     else this.onmessage(message);
   }
 
   registered(message) {
     clearTimeout(this.patience);
-    Object.assign(this, { name: message.id, fault: null, tries: 0, wasOnline: true,
-      iceServers: Array.isArray(message.iceServers) ? message.iceServers : [] });
+    Object.assign(this, { name: message.id, fault: null, tries: 0, wasOnline: true });
+    this.use(message.iceServers);
     const entered = new Set(message.rooms ?? []), followed = this.following;
     this.enter("online");
     for (const room of this.rooms) if (!entered.has(room)) this.send({ type: "join", room });
     for (const room of entered) if (!this.rooms.has(room)) this.send({ type: "leave", room });
     if (followed) this.send({ type: "list", follow: true });
     for (const { message, due } of this.queue.splice(0)) if (due > performance.now()) this.send(message);
+  }
+
+  /// Credentials for TURN servers end; the hub tells fresh ones before.
+  use(servers) {
+    this.iceServers = Array.isArray(servers) ? servers : [];
+    this.onservers();
   }
 
   /// Whether the error is about this line rather than about something that was asked for on it.

@@ -75,6 +75,7 @@ tiles.onblocked = () => { $("tap").hidden = !tiles.blocked; root.dataset.sound =
 line.onstate = (now) => {
   root.dataset.hub = now;
   if (now === "online") {
+    board.wake();
     root.dataset.name = line.name;
     if (!page.joined) {
       page.joined = true;
@@ -431,6 +432,7 @@ $("keys-on").onchange = () => remember("keys", $("keys-on").checked ? "on" : "of
 document.addEventListener("pointerdown", () => { if (page.joined) ringer.wake(); if (tiles.blocked) tiles.unblock(); });
 addEventListener("hashchange", followFragment);
 addEventListener("pagehide", () => { for (const call of board.calls.values()) call.end("left-here"); line.close(); });
+document.addEventListener("visibilitychange", () => { if (!document.hidden) board.wake(); });
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 setInterval(() => { if (!document.hidden) tiles.listen(); }, 300);
 setInterval(() => { if (!document.hidden) tiles.measure(); }, 1000);

@@ -121,6 +121,14 @@ private struct SessionBench {
       ])
   }
 
+  @Test func `fresh credentials are told as they come`() {
+    var bench = SessionBench()
+    bench.begin()
+    bench.hear(#"{"type":"ice-servers","iceServers":[{"urls":"turn:t","username":"9:alice","credential":"c"}]}"#)
+    let server = ICEServer([ICEServerURL(scheme: .turn, host: "t")], username: "9:alice", credential: "c")
+    #expect(bench.told == [.iceServers([server])])
+  }
+
   @Test(.feature("S3.21")) func `a hub that does not answer within ten seconds ends the first attempt`() throws {
     var bench = SessionBench()
     bench.handle(.start)

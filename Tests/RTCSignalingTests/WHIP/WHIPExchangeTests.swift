@@ -10,7 +10,9 @@ import Testing
   func receive(
     _ exchange: inout WHIPExchange, _ status: Int, _ headers: [String: String] = [:], body: String = ""
   ) throws(WHIPError) -> WHIPExchange.Step {
-    try exchange.receive(status: status, header: { headers[$0].map { [$0] } ?? [] }, body: body)
+    try exchange.receive(
+      WHIPResponse(
+        status: status, headers: headers.map { WHIPResponse.Header(name: $0.key, value: $0.value) }, body: body))
   }
 
   @Test func `an accepted offer is a publication`() throws {
@@ -26,6 +28,17 @@ import Testing
     #expect(publication.etag == "\"e\"")
     #expect(publication.iceServers == [try ICEServer(parsing: ["stun:s"])])
     #expect(publication.authorization == "Bearer sesame")
+  }
+
+  @Test func `a server's own offer is told from a refusal`() throws {
+    var exchange = try exchange()
+    let step = try receive(
+      &exchange, 406, ["content-type": "application/sdp", "location": "session/7"], body: "v=0\r\n")
+    guard case .countered(let publication) = step else { Issue.record("another outcome"); return }
+    #expect(publication.resource.description == "https://sfu.example/session/7")
+    #expect(throws: WHIPError.httpStatus(406, method: "POST", sentence: "no codec")) {
+      try receive(&exchange, 406, ["content-type": "text/plain"], body: "no codec")
+    }
   }
 
   @Test func `a redirect is followed and keeps the token at its origin`() throws {

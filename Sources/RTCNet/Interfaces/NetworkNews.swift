@@ -1,0 +1,37 @@
+import CLinux
+package import RTCPrimitives
+
+/// Tells a loop that interfaces, addresses or routes of this machine may have changed; what has is for the listener to find
+/// out. Lives on the loop's thread, and is kept by the loop until `close` is called.
+package final class NetworkNews: LoopSource {
+  private let number: Int32
+  /// Nil when it is closed.
+  private var file: FileDescriptor?
+  private unowned let loop: EventLoop
+  private var token: LoopSourceToken?
+  private let onNews: (Timestamp) -> Void
+
+  /// - Throws: `SystemError` when the kernel refuses to tell.
+  package init(on loop: EventLoop, onNews: @escaping (Timestamp) -> Void) throws(SystemError) {
+    number = try SystemError.check(
+      clinux_network_watch_open(), call: "socket", subject: "Watching the network interfaces")
+    file = FileDescriptor(owning: number)
+    self.loop = loop
+    self.onNews = onNews
+    token = try loop.watch(self)
+  }
+
+  package var descriptor: Int32 { number }
+
+  /// Tells nothing more.
+  package func close() {
+    if let token { loop.unwatch(token) }
+    token = nil
+    file = nil
+  }
+
+  package func ready(_ readiness: Poller.Readiness, now: Timestamp) {
+    clinux_network_watch_clear(number)
+    onNews(now)
+  }
+}

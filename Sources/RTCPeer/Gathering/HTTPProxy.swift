@@ -1,0 +1,60 @@
+import RTCPrimitives
+
+/// The proxy through which connections out of this network must go (HTTP CONNECT, RFC 9110 §9.3.6), as the environment has it.
+struct HTTPProxy: Hashable, Sendable {
+  var host: String
+  var port: UInt16
+  /// `user:password`, if the proxy wants any.
+  var credentials: String?
+
+  /// The proxy for connections to `host`; nil: none. `https_proxy` and `no_proxy`, in small letters or capitals, mean what they
+  /// mean to curl. Loopback addresses need no proxy.
+  init?(for host: String, environment: [String: String]) {
+    guard let text = environment["https_proxy"] ?? environment["HTTPS_PROXY"], !text.isEmpty,
+      !Self.isExempt(host, from: environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")
+    else { return nil }
+    self.init(text)
+  }
+
+  /// Reads `[http://][user:password@]host[:port]`; nil for what is none, such as a proxy that is itself reached by TLS.
+  init?(_ text: String) {
+    var rest = Substring(text)
+    if let scheme = rest.firstRange(of: "://") {
+      guard rest[..<scheme.lowerBound].lowercased() == "http" else { return nil }
+      rest = rest[scheme.upperBound...]
+    }
+    rest = rest.prefix { $0 != "/" }
+    if let at = rest.lastIndex(of: "@") {
+      credentials = Self.decodePercent(rest[..<at])
+      rest = rest[rest.index(after: at)...]
+    }
+    // Any scheme does: host and port are read alike.
+    guard let url = try? ICEServerURL(parsing: "stun:\(rest)") else { return nil }
+    host = url.host
+    port = rest.hasSuffix(":\(url.port)") ? url.port : 1_080
+  }
+
+  /// Names with or without a dot in front exempt what is below them too; `*` exempts all.
+  private static func isExempt(_ host: String, from list: String) -> Bool {
+    let host = host.lowercased()
+    if host == "localhost" || IPAddress(host)?.isLoopback == true { return true }
+    return list.lowercased().split { $0 == "," || $0 == " " }.contains { entry in
+      let name = entry.drop { $0 == "." }
+      return entry == "*" || host == name || (!name.isEmpty && host.hasSuffix(".\(name)"))
+    }
+  }
+
+  private static func decodePercent(_ text: Substring) -> String {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let first = rest.popFirst() {
+      if first == UInt8(ascii: "%"), let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(first)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

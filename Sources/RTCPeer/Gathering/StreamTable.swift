@@ -1,0 +1,39 @@
+import RTCPrimitives
+
+/// What carries messages over TCP.
+protocol DatagramStream: AnyObject {
+  /// Sends one message; what does not fit into the queue is dropped, as a datagram would be.
+  func send(_ message: Span<UInt8>)
+}
+
+/// The streams of a loop, by the numbers that routes have for them. Lives on the loop's thread.
+struct StreamTable {
+  private var numbers = NumberPool()
+  private var streams: [UInt16: (stream: any DatagramStream, owner: ICESockets?)] = [:]
+
+  /// A number for a stream that is about to be opened; nil when there are too many.
+  mutating func reserve() -> UInt16? { numbers.take() }
+
+  /// - Parameter owner: whose server the stream leads to; nil: it leads to a remote peer.
+  mutating func insert(_ stream: any DatagramStream, _ number: UInt16, of owner: ICESockets? = nil) {
+    streams[number] = (stream, owner)
+  }
+
+  mutating func remove(_ number: UInt16) {
+    streams[number] = nil
+    numbers.giveBack(number)
+  }
+
+  /// Whose server the stream leads to.
+  func owner(of number: UInt16) -> ICESockets? { streams[number]?.owner }
+
+  var isEmpty: Bool { streams.isEmpty }
+
+  /// Sends those datagrams of `batch` that a stream carries.
+  func send(_ batch: borrowing DatagramBatch) {
+    for index in 0..<batch.count {
+      guard case .stream(let number) = batch.entries[index].route.kind else { continue }
+      streams[number]?.stream.send(batch.datagram(index))
+    }
+  }
+}

@@ -1,0 +1,72 @@
+public import RTCPrimitives
+import RTCWire
+
+/// A TURN server that shares a secret with us: user names and passwords for it are made here, each good for a limited time
+/// (draft-uberti-behave-turn-rest-00, which coturn calls `use-auth-secret`).
+///
+/// The user name is the second of its end in Unix time, a colon, and whom it was made for; the password is the HMAC-SHA1
+/// of the user name with the secret, in Base64. The server needs no list of users for that.
+public struct TURNService: Sendable, Hashable {
+  /// The ways to the server.
+  public var urls: [ICEServerURL]
+  /// How long credentials are good for.
+  ///
+  /// They are made anew at half of it. Half a day leaves whoever loses the hub six hours to restart a call by the old
+  /// ones, and lets what was stolen or shared go stale within a night.
+  public var lifetime: TimeDelta
+  private let secret: [UInt8]
+
+  /// - Parameter secret: as the server has it (`static-auth-secret` of coturn).
+  public init(urls: [ICEServerURL], secret: String, lifetime: TimeDelta = usualLifetime) {
+    self.urls = urls
+    self.secret = Array(secret.utf8)
+    self.lifetime = lifetime
+  }
+
+  /// 12 hours.
+  public static let usualLifetime = TimeDelta.seconds(12 * 3_600)
+
+  /// The server with fresh credentials.
+  /// - Parameters:
+  ///   - name: whom they are for; shows up in the server's log.
+  ///   - unixTime: now, in seconds since 1970.
+  public func server(for name: String, unixTime: Int64) -> ICEServer {
+    let end = unixTime + Int64(lifetime.seconds)
+    let username = "\(end):\(Self.plain(name))"
+    let bytes = Array(username.utf8)
+    let digest = STUNIntegrityKey(secret.span).authenticate(bytes.span)
+    return ICEServer(urls, username: username, credential: Self.base64(digest.indices.map { digest[$0] }))
+  }
+
+  /// TURN servers refuse quotes, blanks and backslashes in user names, and may log what cannot be seen.
+  private static func plain(_ name: String) -> String {
+    let digits = Array("0123456789ABCDEF")
+    return name.utf8.reduce(into: "") { text, byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      default: text += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+      }
+    }
+  }
+
+  /// RFC 4648 §4.
+  private static func base64(_ bytes: [UInt8]) -> String {
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+    var text = ""
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let group = bytes[start..<min(start + 3, bytes.count)]
+      let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+      for place in 0..<4 { text.append(place <= group.count ? letters[bits >> (18 - 6 * place) & 63] : "=") }
+    }
+    return text
+  }
+}
+
+extension TURNService: CustomStringConvertible, CustomDebugStringConvertible {
+  /// Without the secret.
+  public var description: String { urls.map(\.description).joined(separator: ", ") }
+  /// Without the secret.
+  public var debugDescription: String { description }
+}

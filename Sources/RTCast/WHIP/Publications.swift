@@ -1,0 +1,21 @@
+import Synchronization
+
+/// The services that a broadcast is published to. Any thread.
+final class Publications: Sendable {
+  private let drivers = Mutex<[ObjectIdentifier: WHIPDriver]>([:])
+
+  func add(_ driver: WHIPDriver) { drivers.withLock { $0[ObjectIdentifier(driver)] = driver } }
+
+  func remove(_ driver: WHIPDriver) { drivers.withLock { $0[ObjectIdentifier(driver)] = nil } }
+
+  /// Says goodbye to all at once, and waits until they are told or have taken too long.
+  func leaveAll() async {
+    let all = drivers.withLock { drivers in
+      defer { drivers = [:] }
+      return Array(drivers.values)
+    }
+    await withTaskGroup(of: Void.self) { group in
+      for driver in all { group.addTask { await driver.leave() } }
+    }
+  }
+}

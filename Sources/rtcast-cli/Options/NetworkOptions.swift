@@ -1,0 +1,125 @@
+public import ArgumentParser
+import Glibc
+import Logging
+import RTCNet
+package import RTCPeer
+public import RTCPrimitives
+import RTCast
+
+/// How connections find their way: the same options for every command that makes some.
+package struct NetworkOptions: ParsableArguments {
+  package init() {}
+
+  @Option(
+    name: .customLong("ice-server"),
+    help: ArgumentHelp(
+      "STUN or TURN server to ask: URI, or URI,USER,PASSWORD, such as stun:stun.example or "
+        + "turn:turn.example:3478?transport=tcp,me,secret; may be given several times. Other users see passwords in the "
+        + "list of processes; --ice-server-file and RTCAST_ICE_SERVERS keep them from them. (default: the preset's, else "
+        + "$RTCAST_ICE_SERVERS)", valueName: "server"),
+    transform: { try ICEServer(option: $0) })
+  var iceServers: [ICEServer] = []
+
+  @Option(
+    name: .customLong("ice-server-file"),
+    help: ArgumentHelp("Read more STUN and TURN servers from this file, one on each line.", valueName: "path"))
+  var iceServerFile: String?
+
+  @Option(
+    name: .customLong("ice-policy"),
+    help: ArgumentHelp(
+      "Ways to use: all of them (all), or TURN servers alone (relay), which hides this machine's addresses from remote "
+        + "peers. (default: all)", valueName: "policy"))
+  var icePolicy: ICETransportPolicy?
+
+  @Option(
+    name: .customLong("udp-port"),
+    help: ArgumentHelp(
+      "UDP port for media, or a range of ports to choose a free one from, such as 5000 or 5000-5100. (default: any)",
+      valueName: "n|a-b"),
+    transform: { try UDPPortChoice(parsing: $0) })
+  var udpPort: UDPPortChoice?
+
+  @Option(
+    name: .customLong("interface"),
+    help: ArgumentHelp(
+      "Network interfaces whose addresses are offered, such as eth0,wg0; with ! those that are not, such as '!docker0'. "
+        + "(default: all)", valueName: "names"),
+    transform: { text in
+      guard let filter = InterfaceFilter(text) else {
+        throw ValidationError("--interface takes names such as eth0,wg0 or '!docker0', not '\(text)'.")
+      }
+      return filter
+    })
+  var interfaces: InterfaceFilter?
+
+  /// Something was said.
+  var isGiven: Bool {
+    !iceServers.isEmpty || iceServerFile != nil || icePolicy != nil || udpPort != nil || interfaces != nil
+  }
+
+  /// The value of `RTCAST_ICE_SERVERS`.
+  package static var environment: String? { getenv("RTCAST_ICE_SERVERS").map { String(cString: $0) } }
+
+  /// What the media plane is made with.
+  /// - Parameters:
+  ///   - preset: whose servers count unless options name some.
+  ///   - isTold: whether a hub or a service may name servers later.
+  ///   - environment: the value of `RTCAST_ICE_SERVERS`.
+  package func peerOptions(
+    preset: [ICEServer] = [], isTold: Bool,
+    environment: String? = NetworkOptions.environment
+  ) throws(CastFailure) -> PeerLoop.Options {
+    var options = PeerLoop.Options()
+    options.iceServers = try servers(preset: preset, environment: environment)
+    options.iceTransportPolicy = icePolicy ?? .all
+    switch udpPort {
+    case .one(let port): options.port = port
+    case .range(let ports): options.portRange = ports
+    case nil: break
+    }
+    options.interfaces = interfaces
+    let hasRelay = options.iceServers.contains { $0.urls.contains(where: \.scheme.isRelay) }
+    if options.iceTransportPolicy == .relay, !hasRelay, !isTold {
+      throw CastFailure(
+        .usage, "--ice-policy relay needs a TURN server; name one with --ice-server turn:HOST,USER,PASSWORD.")
+    }
+    return options
+  }
+
+  /// Opens the media plane.
+  func openPeers(preset: Preset?, isTold: Bool, _ logger: Logger) throws(CastFailure) -> PeerLoop {
+    try openPeers(servers: preset?.iceServers ?? [], isTold: isTold, logger)
+  }
+
+  /// - Parameter servers: the preset's.
+  func openPeers(servers: [ICEServer], isTold: Bool, _ logger: Logger) throws(CastFailure) -> PeerLoop {
+    let options = try peerOptions(preset: servers, isTold: isTold)
+    if let absent = missingInterfaces { logger.warning("\(absent)") }
+    do { return try PeerLoop(options) } catch { throw CastFailure(.unavailable, "\(error)") }
+  }
+
+  /// A sentence when none of the interfaces that are asked for is there; they may come later.
+  private var missingInterfaces: String? {
+    guard let wanted = interfaces?.allowed, !wanted.isEmpty, let all = try? NetworkInterfaces.addresses() else {
+      return nil
+    }
+    let present = Set(all.map(\.name))
+    guard wanted.isDisjoint(with: present) else { return nil }
+    return "There is no interface \(wanted.sorted().joined(separator: ", ")) now; there are "
+      + present.sorted().joined(separator: ", ") + "."
+  }
+
+  /// Options count before the preset, the preset before the environment.
+  func servers(
+    preset: [ICEServer], environment: String? = NetworkOptions.environment
+  ) throws(CastFailure) -> [ICEServer] {
+    var named = iceServers
+    if let iceServerFile { named += try ICEServerList.read(iceServerFile) }
+    if !named.isEmpty { return named }
+    guard preset.isEmpty, let environment else { return preset }
+    return try ICEServerList.parse(environment)
+  }
+}
+
+extension ICETransportPolicy: ExpressibleByArgument {}

@@ -1,0 +1,91 @@
+import ArgumentParser
+import Glibc
+import RTCPrimitives
+package import RTCSignaling
+
+/// A TURN server that shares a secret with the hub.
+package struct TURNOptions: ParsableArguments {
+  package init() {}
+
+  @Option(
+    name: .customLong("turn-url"),
+    help: ArgumentHelp(
+      "TURN server that shares a secret with this hub (coturn's use-auth-secret), such as turn:turn.example or "
+        + "turns:turn.example:443; clients are given credentials of their own that end by themselves. May be given several "
+        + "times.", valueName: "uri"),
+    transform: { try Self.url($0) })
+  var urls: [ICEServerURL] = []
+
+  @Option(
+    name: .customLong("turn-secret"),
+    help: ArgumentHelp(
+      "The secret, as the TURN server has it (coturn's static-auth-secret). Other users see it in the list of processes; "
+        + "--turn-secret-file and RTCAST_TURN_SECRET keep it from them. (default: $RTCAST_TURN_SECRET)",
+      valueName: "secret"),
+    transform: { try Secret($0, from: "--turn-secret") })
+  var secret: Secret?
+
+  @Option(
+    name: .customLong("turn-secret-file"),
+    help: ArgumentHelp("Read the secret from the first line of this file.", valueName: "path"))
+  var secretFile: String?
+
+  @Option(
+    name: .customLong("turn-lifetime"),
+    help: ArgumentHelp(
+      "How long such credentials are good for: 30m, 12h, 1d. Clients are given new ones at half of it. (default: 12h)",
+      valueName: "time"),
+    transform: { try Self.lifetime($0) })
+  var lifetime: TimeDelta?
+
+  package func validate() throws {
+    if secret != nil, secretFile != nil {
+      throw ValidationError("--turn-secret and --turn-secret-file cannot be combined; give one of them.")
+    }
+    if urls.isEmpty, secret != nil || secretFile != nil || lifetime != nil {
+      throw ValidationError("--turn-secret and --turn-lifetime need --turn-url, the address of the TURN server.")
+    }
+  }
+
+  /// Nil: no such server was named.
+  /// - Parameter environment: the value of `RTCAST_TURN_SECRET`.
+  package func service(
+    environment: String? = getenv("RTCAST_TURN_SECRET").map { String(cString: $0) }
+  ) throws(CastFailure) -> TURNService? {
+    guard !urls.isEmpty else { return nil }
+    let shared: Secret
+    if let secret {
+      shared = secret
+    } else if let secretFile {
+      shared = try Secret(file: secretFile, what: "file of the TURN secret")
+    } else if let environment, !environment.isEmpty {
+      shared = try Secret.checked(environment, from: "RTCAST_TURN_SECRET")
+    } else {
+      throw CastFailure(
+        .usage,
+        "--turn-url needs the secret that the TURN server has: give --turn-secret-file, or set RTCAST_TURN_SECRET.")
+    }
+    return TURNService(urls: urls, secret: shared.text, lifetime: lifetime ?? TURNService.usualLifetime)
+  }
+
+  private static func url(_ text: String) throws -> ICEServerURL {
+    let url: ICEServerURL
+    do throws(ICEServerError) { url = try ICEServerURL(parsing: text) } catch {
+      throw ValidationError("--turn-url takes turn:HOST or turns:HOST. \(error)")
+    }
+    guard url.scheme.isRelay else {
+      throw ValidationError("--turn-url takes turn:HOST or turns:HOST; STUN servers go to --ice-server.")
+    }
+    return url
+  }
+
+  /// 5 minutes to 30 days: shorter ones end before a call is set up, longer ones are passwords.
+  private static func lifetime(_ text: String) throws -> TimeDelta {
+    let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+    let unit = text.last.flatMap { units[$0] }
+    guard let value = Int64(unit == nil ? text[...] : text.dropLast()), value > 0, value <= 1 << 32,
+      case let seconds = value * (unit ?? 1), (300...2_592_000).contains(seconds)
+    else { throw ValidationError("--turn-lifetime takes 5m to 30d, such as 12h, not '\(text)'.") }
+    return .seconds(seconds)
+  }
+}
