@@ -193,6 +193,7 @@ package struct ICEAgent: ~Copyable {
     repeatDueChecks(now: now, into: &batch)
     evaluateNomination(now: now)
     watchConsent(now: now, into: &batch)
+    watchValid(now: now)
     sendDueCheck(now: now, into: &batch)
     settle(now: now, events: &events)
   }
@@ -204,8 +205,10 @@ package struct ICEAgent: ~Copyable {
     if let route, let selected = path?.route, route.key != selected.key {
       follow(route, now: time)
       rearm(now: time)
-    } else {
+    } else if path != nil {
       path?.consent.heard(at: time)
+    } else if let route, let index = session.checklist.index(route: route) {
+      session.checklist[index].heardAt = max(session.checklist[index].heardAt, time)
     }
     if state == .disconnected { deadlines[.report] = time }
   }
@@ -308,7 +311,7 @@ extension ICEAgent {
     deadlines[.check] = nextCheckTime ?? .distantFuture
     deadlines[.retransmission] = session.transactions.reduce(.distantFuture) { min($0, $1.dueAt) }
     deadlines[.nomination] = session.nominationAt ?? .distantFuture
-    deadlines[.consent] = path?.consent.deadline ?? .distantFuture
+    deadlines[.consent] = path?.consent.deadline ?? validDeadline ?? .distantFuture
     deadlines[.report] = stateNow(now) == state ? .distantFuture : now
     deadlines[.patience] = .distantFuture
     if case .checking(let since) = session.phase {
