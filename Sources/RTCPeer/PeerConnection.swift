@@ -66,6 +66,7 @@ public actor PeerConnection {
   let configuration: Configuration
   /// STUN and TURN servers beside the loop's.
   var iceServers: [ICEServer]
+  private var restartedAt = Timestamp.zero
   var gatheringWaiters: [GatheringWaiter] = []
   private let credentials: ICECredentials
   private let continuation: AsyncStream<PeerConnectionEvent>.Continuation
@@ -227,13 +228,21 @@ public actor PeerConnection {
     case .localCandidateGathered(let candidate): continuation.yield(.localCandidate(candidate))
     case .connectivityChanged(let connectivity):
       continuation.yield(.connectivityChanged(connectivity))
-      if connectivity != .good, negotiator != nil { restartICE() }
+      if connectivity != .good { restartIfDue() }
     case .candidateNameNeedsResolving(let name):
       loop.table.multicastNames.resolve(name, now: MonotonicClock.now()) { [weak self] address in
         self?.assumeIsolated { _ = try? $0.perform(.resolvedCandidate(name, address)) }
       }
     case .usernameFragmentAdded: break  // the table's
     }
+  }
+
+  /// A restart that has just begun finds whatever way there is; another one would only begin it anew.
+  private func restartIfDue() {
+    let now = MonotonicClock.now()
+    guard negotiator != nil, now - restartedAt >= .seconds(5) else { return }
+    restartedAt = now
+    restartICE()
   }
 
   private func bitrateChanged(_ rate: BitRate, of id: TransceiverID) {

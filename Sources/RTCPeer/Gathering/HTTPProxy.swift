@@ -7,6 +7,9 @@ struct HTTPProxy: Hashable, Sendable {
   /// `user:password`, if the proxy wants any.
   var credentials: String?
 
+  /// What in the environment says so.
+  static let variables = ["https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"]
+
   /// The proxy for connections to `host`; nil: none. `https_proxy` and `no_proxy`, in small letters or capitals, mean what they
   /// mean to curl. Loopback addresses need no proxy.
   init?(for host: String, environment: [String: String]) {

@@ -1,7 +1,7 @@
 import RTCDTLS
 package import RTCEngine
-package import RTCICE
-package import RTCMedia
+import RTCICE
+import RTCMedia
 package import RTCPrimitives
 import RTCWire
 
