@@ -44,9 +44,10 @@ package struct Rtcast: AsyncParsableCommand {
         rtcast list
             show what can be cast
         rtcast doctor
-            check what works on this machine
+            check what works on this machine; --ice checks ways through NATs and firewalls
 
       Environment: DISPLAY the X display; RTCAST_TOKEN default for --token; RTCAST_SERVER default for --server; \
+      RTCAST_ICE_SERVERS default for --ice-server, separated by blanks; RTCAST_TURN_SECRET default for --turn-secret; \
       RTCAST_PRESET_PATH and RTCAST_PLUGIN_PATH folders of presets and plugins, separated by colons; PULSE_SERVER the sound \
       server; PORT default port of `rtcast serve`.
 

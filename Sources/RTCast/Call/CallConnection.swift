@@ -53,6 +53,8 @@ final class CallConnection: Sendable {
   private let lastOffer = Mutex<Description?>(nil)
   private let restarts: Mutex<RestartSchedule>
   private let alarm = Mutex<Task<Void, Never>?>(nil)
+  /// It has been connected once.
+  private let isEstablished = Atomic(false)
 
   private enum Hold {
     /// What is there to be sent is being added.
@@ -176,9 +178,17 @@ final class CallConnection: Sendable {
 
   // MARK: - When the way breaks
 
-  /// The network or the hub is back.
-  func hurry() {
-    restarts.withLock { $0.hurry(now: MonotonicClock.now()) }
+  /// This machine has other addresses than before.
+  func networkChanged() {
+    // What is still being made takes candidates as they come.
+    guard isEstablished.load(ordering: .relaxed) else { return }
+    restarts.withLock { $0.networkChanged(now: MonotonicClock.now()) }
+    setAlarm()
+  }
+
+  /// The hub is back.
+  func signalingReturned() {
+    restarts.withLock { $0.signalingReturned(now: MonotonicClock.now()) }
     setAlarm()
   }
 
@@ -274,7 +284,7 @@ final class CallConnection: Sendable {
       default: break
       }
     }
-    restarts.withLock { $0.restored() }
+    restarts.withLock { $0.end() }
     setAlarm()
     wordSink.finish()
   }
@@ -296,6 +306,7 @@ final class CallConnection: Sendable {
     if stage == .connecting { guard case .stateChanged = event else { return } }
     guard stage != .connected else { return }
     stage = .connected
+    isEstablished.store(true, ordering: .relaxed)
     restarts.withLock { $0.restored() }
     setAlarm()
     await report(.connected)

@@ -162,7 +162,7 @@ public actor CallManager: SignalingServerDelegate {
     case .lost: await signaling.onConnectionUnsatisfied()
     case .returned, .changed:
       await signaling.onConnectionSatisfied()
-      for connection in connections.values { connection.hurry() }
+      for connection in connections.values { connection.networkChanged() }
     }
   }
 
@@ -235,7 +235,7 @@ public actor CallManager: SignalingServerDelegate {
     case .interrupted(let sentence): continuation.yield(.signalingInterrupted(sentence: sentence))
     case .resumed:
       continuation.yield(.signalingResumed)
-      for connection in connections.values { connection.hurry() }
+      for connection in connections.values { connection.signalingReturned() }
     case .ended(let sentence):
       continuation.yield(.signalingEnded(sentence: sentence))
       _ = await step(.signalingEnded(sentence))

@@ -23,7 +23,14 @@ struct CallOutput: Sendable {
     if let role = state.role { members.append(("direction", role == .caller ? "out" : "in")) }
     if let room { members.append(("room", .string(room))) }
     if case .ended(_, let end) = state { members.append(("reason", .string(end.word))) }
+    if !isJSON, Terminal.isInteractive, room == nil { Terminal.showLive(Self.liveLine(for: state)) }
     say(.peer, members) { Self.sentence(for: state) }
+  }
+
+  /// Stays below what is printed, for as long as the state lasts.
+  private static func liveLine(for state: CallState) -> String {
+    guard case .reconnecting(let party, _) = state else { return "" }
+    return String("○ reconnecting with \(party.peer.printable)".prefix(Terminal.size.columns - 1))
   }
 
   private static func sentence(for state: CallState) -> String? {

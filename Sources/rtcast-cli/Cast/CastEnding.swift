@@ -33,8 +33,10 @@ enum CastEnding: Sendable {
     case .publicationRefused(let failure): failure
     case .publicationEnded(.closedRemotely):
       CastFailure(.unavailable, "The WHIP service ended the publication; publish again, or see its log.")
-    case .publicationEnded(.unreachable):
-      CastFailure(.unavailable, "The WHIP service has not answered for 30 s; check the network between here and there.")
+    case .publicationEnded(.unreachable(let tried)):
+      CastFailure(
+        .unavailable, "There is no way to the WHIP service (\(tried)); check the network, or run `rtcast doctor --ice`."
+      )
     case .publicationEnded(.timedOut):
       CastFailure(
         .unavailable,

@@ -1,25 +1,56 @@
 import ArgumentParser
+import Logging
+import RTCast
 
-struct DoctorCommand: ParsableCommand {
+struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
     abstract: "Check this machine for what casting needs, and say how to fix what is missing.",
     discussion: """
       ✓ works; ! works with a limitation; ✗ `rtcast screen` cannot work. Exit status: 0, or 69 if there is a ✗.
 
+      With --ice it checks how far this machine is reached instead: its addresses, each STUN and TURN server of --ice-server, \
+      of --preset, of the environment, and of the hub or service at URL; the kind of NAT; connections by each way. ✗ is a \
+      server or a way that does not work.
+
       Examples:
         rtcast doctor
         rtcast doctor --display :1
         rtcast doctor --json
+        rtcast doctor --ice --ice-server stun:stun.example --ice-server turn:turn.example,me,secret
+        rtcast doctor --ice wss://hub.example --token-file ~/.rtcast-token
       """)
 
   @Option(help: ArgumentHelp("X display. (default: $DISPLAY)", valueName: "name"))
   var display: String?
 
+  @Option(
+    defaultAsFlag: "",
+    help: ArgumentHelp(
+      "Check ways through NATs and firewalls; also those of the servers that this hub (wss://HOST) or WHIP or WHEP service "
+        + "(https://HOST/PATH) names.", valueName: "url"))
+  var ice: String? = nil
+
+  @Option(
+    help: ArgumentHelp("Preset whose iceServers are checked, with --ice.", valueName: "name|path"),
+    transform: { try MediaOptions.preset($0) })
+  var preset: Preset?
+
+  @OptionGroup var token: TokenOptions
+
+  @OptionGroup(title: "Network") var network: NetworkOptions
+
   @Flag(help: "Print one JSON object per line on standard output, one for each check; docs/json.md describes it.")
   var json = false
 
-  func run() throws {
+  func validate() throws {
+    if ice == nil, network.isGiven || preset != nil {
+      throw ValidationError("--ice-server, --preset and the like are for `rtcast doctor --ice`.")
+    }
+  }
+
+  func run() async throws {
+    if let ice { return try await check(ice) }
     let checks =
       DisplayChecks(display: display).run() + SoundChecks.run() + CodecChecks.run() + NetworkChecks.run()
       + MachineChecks.run()
@@ -27,12 +58,24 @@ struct DoctorCommand: ParsableCommand {
     if json {
       for check in checks { Terminal.print(check.object.text) }
     } else {
-      for check in checks { Terminal.print(check.lines) }
+      for check in checks { Terminal.print(check.lines()) }
       Terminal.print(
         works
           ? "\n`rtcast screen` works on this machine."
           : "\n`rtcast screen` cannot work yet; see the lines marked ✗.")
     }
     if !works { throw ExitStatus.unavailable.code }
+  }
+
+  private func check(_ url: String) async throws {
+    do throws(CastFailure) {
+      var options = try network.peerOptions(preset: preset?.iceServers ?? [], isTold: true)
+      if !url.isEmpty { options.iceServers += try await ToldServers.ask(url, token: try token.secret()?.text) }
+      let works = try await ICEDoctor(options: options, isJSON: json).run()
+      if !works { throw CastFailure(.unavailable, "Something above does not work; see the lines marked ✗.") }
+    } catch {
+      Terminal.complain(error.sentence)
+      throw error.status.code
+    }
   }
 }

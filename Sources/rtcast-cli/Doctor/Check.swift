@@ -1,8 +1,8 @@
-import RTCSignaling
+package import RTCSignaling
 
 /// One thing that a cast needs or is better with.
-struct Check: Sendable {
-  enum Verdict: String, Sendable {
+package struct Check: Sendable {
+  package enum Verdict: String, Sendable {
     case works
     /// Casting goes on without it, at a price.
     case lacks
@@ -18,12 +18,14 @@ struct Check: Sendable {
     }
   }
 
-  var name: String
-  var verdict: Verdict
+  package var name: String
+  package var verdict: Verdict
   /// What was found.
-  var finding: String
+  package var finding: String
   /// What to install or do; nil when there is nothing to do.
-  var advice: String?
+  package var advice: String?
+  /// Further fields of the JSON object.
+  package var details: [(String, JSONValue)] = []
 
   static func works(_ name: String, _ finding: String) -> Check { Check(name: name, verdict: .works, finding: finding) }
 
@@ -35,16 +37,17 @@ struct Check: Sendable {
     Check(name: name, verdict: .fails, finding: finding, advice: advice)
   }
 
-  var lines: String {
-    let column = 17
+  /// - Parameter column: where findings begin.
+  package func lines(column: Int = 17) -> String {
     let head = "\(verdict.mark) \(name)" + String(repeating: " ", count: max(1, column - name.count)) + finding
     return advice.map { head + "\n" + String(repeating: " ", count: column + 2) + "→ \($0)" } ?? head
   }
 
-  var object: JSONValue {
-    [
-      "check": .string(name), "verdict": .string(verdict.rawValue), "finding": .string(finding),
-      "advice": .optional(advice),
-    ]
+  package var object: JSONValue {
+    .object(
+      [
+        ("check", .string(name)), ("verdict", .string(verdict.rawValue)), ("finding", .string(finding)),
+        ("advice", .optional(advice)),
+      ] + details)
   }
 }

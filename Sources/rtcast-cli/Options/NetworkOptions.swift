@@ -58,6 +58,9 @@ package struct NetworkOptions: ParsableArguments {
     !iceServers.isEmpty || iceServerFile != nil || icePolicy != nil || udpPort != nil || interfaces != nil
   }
 
+  /// The value of `RTCAST_ICE_SERVERS`.
+  package static var environment: String? { getenv("RTCAST_ICE_SERVERS").map { String(cString: $0) } }
+
   /// What the media plane is made with.
   /// - Parameters:
   ///   - preset: whose servers count unless options name some.
@@ -65,7 +68,7 @@ package struct NetworkOptions: ParsableArguments {
   ///   - environment: the value of `RTCAST_ICE_SERVERS`.
   package func peerOptions(
     preset: [ICEServer] = [], isTold: Bool,
-    environment: String? = getenv("RTCAST_ICE_SERVERS").map { String(cString: $0) }
+    environment: String? = NetworkOptions.environment
   ) throws(CastFailure) -> PeerLoop.Options {
     var options = PeerLoop.Options()
     options.iceServers = try servers(preset: preset, environment: environment)
@@ -108,30 +111,14 @@ package struct NetworkOptions: ParsableArguments {
   }
 
   /// Options count before the preset, the preset before the environment.
-  func servers(preset: [ICEServer] = [], environment: String?) throws(CastFailure) -> [ICEServer] {
+  func servers(
+    preset: [ICEServer], environment: String? = NetworkOptions.environment
+  ) throws(CastFailure) -> [ICEServer] {
     var named = iceServers
     if let iceServerFile { named += try ICEServerList.read(iceServerFile) }
     if !named.isEmpty { return named }
     guard preset.isEmpty, let environment else { return preset }
     return try ICEServerList.parse(environment)
-  }
-}
-
-/// `--udp-port`.
-package enum UDPPortChoice: Hashable, Sendable {
-  case one(UInt16)
-  case range(ClosedRange<UInt16>)
-
-  package init(parsing text: String) throws {
-    let ports = text.split(separator: "-", omittingEmptySubsequences: false).map { UInt16($0) }
-    switch (ports.count, ports.first ?? nil, ports.last ?? nil) {
-    case (1, let port?, _) where port > 0: self = .one(port)
-    case (2, let first?, let last?) where first > 0 && first <= last:
-      self = first == last ? .one(first) : .range(first...last)
-    default:
-      throw ValidationError(
-        "--udp-port takes a port from 1 to 65535, or a range such as 5000-5100, not '\(text)'.")
-    }
   }
 }
 

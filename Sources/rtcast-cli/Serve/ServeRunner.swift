@@ -49,11 +49,16 @@ struct ServeRunner {
     let certificate = try certificate()
     let report = report
     let network = try command.network.peerOptions(isTold: false)
+    let turn = try command.turn.service()
+    // Who publishes and who watches is told of the same servers as peers of the hub, each with credentials of their own.
+    let directory = StreamDirectory {
+      network.iceServers + (turn.map { [$0.server(for: "stream", unixTime: Int64(time(nil)))] } ?? [])
+    }
     let relay = StreamRelay(
-      into: StreamDirectory(), makePeers: { try PeerLoop(network) }, report: { report.yield(.stream($0)) })
+      into: directory, makePeers: { try PeerLoop(network) }, report: { report.yield(.stream($0)) })
     var configuration = configuration(listen, certificate, token)
     configuration.hub = HubConfiguration(
-      limits: hubLimits, access: access, iceServers: network.iceServers, turn: try command.turn.service())
+      limits: hubLimits, access: access, iceServers: network.iceServers, turn: turn)
     configuration.publications = relay
     let server: SignalingServer
     do throws(SignalingServerError) {

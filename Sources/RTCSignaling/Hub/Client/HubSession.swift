@@ -19,6 +19,9 @@ public struct HubSession: Sendable {
     public var pingInterval = TimeDelta.seconds(15)
     /// … for which it has this long.
     public var pongTimeout = TimeDelta.seconds(10)
+    /// The same when the network is another: a connection from an address that is gone stays silent for ever, and a call
+    /// that the change has broken too waits for it.
+    public var hurriedPongTimeout = TimeDelta.seconds(1)
     /// What waits for the connection at most; beyond that the oldest messages are dropped.
     public var queuedMessages = 256
     /// Bytes of messages kept for the time after an interruption.
@@ -97,6 +100,8 @@ public struct HubSession: Sendable {
   private var attempts = 0
   private var heard = Timestamp.zero
   private var pinged: Timestamp?
+  /// For the answer to that.
+  private var patience = TimeDelta.zero
   /// Rooms that the application is in, in the order it joined.
   private var rooms: [String] = []
   private var isFollowing = false
@@ -127,7 +132,7 @@ public struct HubSession: Sendable {
     switch stage {
     case .fresh, .ended: nil
     case .connecting(let until), .registering(let until), .pausing(let until): until
-    case .registered: pinged.map { $0 + options.pongTimeout } ?? heard + options.pingInterval
+    case .registered: pinged.map { $0 + patience } ?? heard + options.pingInterval
     }
   }
 
@@ -209,13 +214,12 @@ public struct HubSession: Sendable {
       lose(.timeout(address, seconds: max(1, options.timeout.milliseconds / 1000)), now)
     case .pausing: connect(now)
     case .registered:
-      if pinged == nil {
-        pinged = now
-        actions.append(.ping)
-      } else {
-        actions.append(.disconnect)
-        lose(.connectionLost(reason: "the hub has gone silent"), now)
-      }
+      guard pinged != nil else { return ask(options.pongTimeout, now) }
+      let isHurried = patience < options.pongTimeout
+      actions.append(.disconnect)
+      lose(.connectionLost(reason: "the hub has gone silent"), now)
+      // The network is there: no reason to wait.
+      if isHurried { hurry(now) }
     }
   }
 
@@ -225,11 +229,22 @@ public struct HubSession: Sendable {
       attempts = 0
       connect(now)
     case .registered:
-      guard pinged == nil else { return }
-      pinged = now
-      actions.append(.ping)
-    case .fresh, .connecting, .registering, .ended: return
+      guard pinged.map({ $0 + patience > now + options.hurriedPongTimeout }) ?? true else { return }
+      ask(options.hurriedPongTimeout, now)
+    case .connecting, .registering:
+      // An attempt from an address that may be gone.
+      guard wasRegistered else { return }
+      actions.append(.disconnect)
+      connect(now)
+    case .fresh, .ended: return
     }
+  }
+
+  /// For a sign of life.
+  private mutating func ask(_ patience: TimeDelta, _ now: Timestamp) {
+    pinged = now
+    self.patience = patience
+    actions.append(.ping)
   }
 
   private mutating func sawLife(_ now: Timestamp) {

@@ -41,10 +41,31 @@ import Testing
     register(.zero)
     #expect(session.handle(.networkReturned, now: .zero) == [.ping])
     #expect(session.handle(.networkReturned, now: .zero) == [])
-    #expect(session.deadline == .zero + .seconds(10))
-    let given = session.handle(.deadline, now: .zero + .seconds(10))
-    #expect(given.first == .disconnect && session.deadline != nil)
+    #expect(session.deadline == .zero + .seconds(1))
+    let given = session.handle(.deadline, now: .zero + .seconds(1))
+    #expect(given.first == .disconnect && given.last == .connect)
     _ = session.handle(.close, now: .zero + .seconds(10))
     #expect(session.handle(.networkReturned, now: .zero + .seconds(11)) == [])
+  }
+
+  @Test mutating func `whoever was asked patiently is asked anew when the network is another`() {
+    _ = session.handle(.start, now: .zero)
+    register(.zero)
+    let asked = session.deadline ?? .zero
+    #expect(session.handle(.deadline, now: asked) == [.ping])
+    #expect(session.deadline == asked + .seconds(10))
+    #expect(session.handle(.networkReturned, now: asked + .seconds(1)) == [.ping])
+    #expect(session.deadline == asked + .seconds(2))
+  }
+
+  @Test mutating func `an attempt to come back begins anew when the network is another, the first one does not`() {
+    _ = session.handle(.start, now: .zero)
+    #expect(session.handle(.networkReturned, now: .zero) == [])
+    register(.zero)
+    _ = session.handle(.closed(code: nil), now: .zero)
+    let now = session.deadline ?? .zero
+    #expect(session.handle(.deadline, now: now).contains(.connect))
+    #expect(session.handle(.networkReturned, now: now + .seconds(2)) == [.disconnect, .connect])
+    #expect(session.deadline == now + .seconds(12))
   }
 }
