@@ -128,7 +128,7 @@ public actor PeerConnection {
         // Events come out of a step, which runs on this actor's own executor.
         self?.assumeIsolated { $0.handle(event) }
       })
-    new.onCandidates = { [weak self] in self?.assumeIsolated { $0.wakeWhenGathered() } }
+    new.onCandidates = { [weak self] hasLost in self?.assumeIsolated { $0.candidatesChanged(hasLost: hasLost) } }
     table.insert(new)
     if !iceServers.isEmpty { table.setICEServers(iceServers, of: new) }
     for transceiver in new.peer.transceivers {
@@ -235,6 +235,12 @@ public actor PeerConnection {
       }
     case .usernameFragmentAdded: break  // the table's
     }
+  }
+
+  /// Browsers follow to another pair only where that is better, or by a restart.
+  private func candidatesChanged(hasLost: Bool) {
+    wakeWhenGathered()
+    if hasLost, slot?.peer.statistics.selectedRoute != nil { restartIfDue() }
   }
 
   /// A restart that has just begun finds whatever way there is; another one would only begin it anew.
