@@ -80,7 +80,10 @@ package struct ICEFindings: Sendable {
   /// One for each interface, in the system's order.
   package var interfaceChecks: [Check] {
     var names: [String] = []
-    for address in addresses where !names.contains(address.interface) { names.append(address.interface) }
+    // Loopback is of interest only where there is nothing else.
+    for address in addresses where address.isOffered || !address.ip.isLoopback {
+      if !names.contains(address.interface) { names.append(address.interface) }
+    }
     return names.map { name in
       let own = addresses.filter { $0.interface == name }
       let offered = own.filter(\.isOffered).map(\.ip.description)
@@ -158,8 +161,10 @@ package struct ICEFindings: Sendable {
   }
 
   private static func advice(_ server: Server) -> String {
+    if server.address == nil { return "Check the host's name, and this machine's name resolution." }
+    if server.failure?.contains("credential") == true { return "Check user name and password, and when they end." }
     let transport = server.url.transport == .udp ? "UDP" : "TCP"
-    return "Check address and password, and let \(transport) out to port \(server.url.port) of \(server.url.host)."
+    return "Is it running, and does a firewall let \(transport) out to port \(server.url.port) of \(server.url.host)?"
   }
 
   // MARK: - NAT and firewall
