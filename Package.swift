@@ -329,7 +329,7 @@ if Context.environment["RTCAST_FUZZ"] != nil {
   ].map { fuzzer("Fuzz\($0)") }
   package.targets += [
     fuzzer("FuzzVideo", body: "FuzzVideoBody"), fuzzer("FuzzSCTP", body: "FuzzSCTPBody"),
-    fuzzer("FuzzICE", body: "FuzzPeerBodies"), fuzzer("FuzzFarPeer", body: "FuzzPeerBodies"),
+    fuzzer("FuzzICE", body: "FuzzPeerBodies"), fuzzer("FuzzGatherer", body: "FuzzPeerBodies"), fuzzer("FuzzFarPeer", body: "FuzzPeerBodies"),
     fuzzer("FuzzNegotiation", body: "FuzzPeerBodies"),
   ]
 }

@@ -148,7 +148,7 @@ extension CandidateDescription {
 
 extension IPAddress {
   /// The same address without its scope: what signalling and STUN carry.
-  var withoutScope: IPAddress {
+  package var withoutScope: IPAddress {
     guard case .v6(let high, let low, _) = self else { return self }
     return .v6(high: high, low: low, scope: 0)
   }

@@ -1,7 +1,7 @@
 public import RTCDTLS
 public import RTCEngine
 public import RTCMedia
-import RTCNet
+package import RTCNet
 public import RTCPrimitives
 
 /// The media plane of one process: a thread, a UDP port, a certificate, and all peers that share them.
@@ -20,8 +20,13 @@ public final class PeerLoop: Sendable {
     public var interfaces: InterfaceFilter?
     /// Offer loopback addresses even when the machine has others. For tests and for peers in the same namespace.
     public var includesLoopback = false
+    /// Offer a TCP port too, for remote peers whose UDP is blocked (RFC 6544): the number of the UDP port where that is
+    /// free.
+    public var servesTCP = false
     /// PEM with the certificates that vouch for TURN servers over TLS; nil: those that this machine trusts.
     package var trustedCertificates: String?
+    /// Where the proxy is found, if there is one; nil: the process's own.
+    package var environment: [String: String]?
     /// At most this many peers at a time, unconnected ones included.
     public var maximumPeers = 2_048
 
@@ -81,6 +86,15 @@ public final class PeerLoop: Sendable {
     let holder = holder
     return await withCheckedContinuation { continuation in
       let isPosted = events.post { continuation.resume(returning: holder.table?.sharedSockets.report) }
+      if !isPosted { continuation.resume(returning: nil) }
+    }
+  }
+
+  /// What all UDP ports have done so far; nil once the loop has ended.
+  package func networkCounters() async -> NetCounters? {
+    let events = events
+    return await withCheckedContinuation { continuation in
+      let isPosted = events.post { continuation.resume(returning: events.counters) }
       if !isPosted { continuation.resume(returning: nil) }
     }
   }

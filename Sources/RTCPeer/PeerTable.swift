@@ -43,12 +43,15 @@ final class PeerTable: LoopHandler {
   var relayNumbers = NumberPool()
   let multicastNames: MulticastNames
   private let network: NetworkFollower
-  private let environment = ProcessInfo.processInfo.environment
+  private let environment: [String: String]
   /// By the UDP port, the loop's first among them.
   private var sockets: [Route.Kind: ICESockets] = [:]
+  private var peerStreams: PeerStreams?
+  /// The addresses of admitted interfaces; nil: all are.
+  private var admitted: Set<IPAddress>?
   private var socketDeadlines = DeadlineHeap<ICESockets>()
   private var dueSockets: [ICESockets] = []
-  /// Ports to be closed once what is in the outbox was sent.
+  /// Ports and streams to be closed once what is in the outbox was sent.
   private var closing: [Route.Kind] = []
   private var refusals: [SendRefusal] = []
   /// Peers of the shared port whose connections name servers, the latest last.
@@ -58,6 +61,7 @@ final class PeerTable: LoopHandler {
     self.loop = loop
     self.options = options
     tls = ClientTLS(trusting: options.trustedCertificates)
+    environment = options.environment ?? ProcessInfo.processInfo.environment
     let network = NetworkFollower(loop)
     self.network = network
     multicastNames = MulticastNames(loop) {
@@ -67,8 +71,24 @@ final class PeerTable: LoopHandler {
     iceServers = options.iceServers
     let first = ICESockets(
       .udp(port: 0), port: loop.port, hasIPv4: loop.hasIPv4, hasIPv6: loop.hasIPv6, table: self)
+    admit()
+    if options.servesTCP {
+      peerStreams = try? PeerStreams(self, port: loop.port, hasIPv4: loop.hasIPv4, hasIPv6: loop.hasIPv6)
+      if let peerStreams { first.serve(peerStreams) }
+    }
     begin(first, iceServers, now)
   }
+
+  private func admit() {
+    guard let filter = options.interfaces else { return }
+    admitted = Set(network.addresses.filter { filter.admits($0.name) }.map(\.address.withoutScope))
+  }
+
+  /// What comes to this address may reach a peer: its interface is not refused.
+  func admits(_ ip: IPAddress) -> Bool { admitted?.contains(ip.withoutScope) ?? true }
+
+  /// Some peer sends by this route.
+  func knows(_ route: Route) -> Bool { byRemote[RemoteEnd(route)] != nil }
 
   /// For all peers, those with a port of their own that are yet to come among them.
   var iceServers: [ICEServer] { didSet { setServers() } }
@@ -126,8 +146,8 @@ final class PeerTable: LoopHandler {
     own.removeAll(keepingCapacity: true)
     for sockets in sockets.values {
       // What a NAT made of an address is the NAT's.
-      for candidate in sockets.candidates where candidate.kind == .host || candidate.kind == .relayed {
-        own[candidate.address] = candidate.carrier
+      for candidate in sockets.candidates where candidate.tcpType == nil {
+        if candidate.kind == .host || candidate.kind == .relayed { own[candidate.address] = candidate.carrier }
       }
     }
   }
@@ -146,6 +166,7 @@ final class PeerTable: LoopHandler {
 
   private func look() {
     let change = network.look()
+    admit()
     let now = MonotonicClock.now()
     for sockets in sockets.values { sockets.networkChanged(change.addresses, hasSlept: change.hasSlept, now: now) }
   }
@@ -166,7 +187,10 @@ final class PeerTable: LoopHandler {
     closeSockets(of: slot, now: MonotonicClock.now())
     deadlines.set(.distantFuture, of: slot)
     for ufrag in slot.ufrags { byUfrag[ufrag] = nil }
-    for remote in slot.remotes where byRemote[remote] === slot { byRemote[remote] = nil }
+    for remote in slot.remotes where byRemote[remote] === slot {
+      byRemote[remote] = nil
+      if case .stream = remote.kind { closing.append(remote.kind) }
+    }
   }
 
   /// STUN requests with this user name are for `slot` too: the remote peer may use the one before for a while.
@@ -236,6 +260,7 @@ final class PeerTable: LoopHandler {
     for sockets in sockets.values { sockets.close(now) }
     network.close()
     multicastNames.close()
+    peerStreams?.close()
   }
 
   // MARK: - Within the loop
@@ -272,6 +297,7 @@ final class PeerTable: LoopHandler {
   // MARK: - LoopHandler
 
   func datagram(_ bytes: inout MutableSpan<UInt8>, route: Route, now: Timestamp) {
+    guard admits(route.local.ip) else { return unclaimed += 1 }
     guard let sockets = sockets(expecting: route) else { return dispatch(&bytes, route, now) }
     let relayed = sockets.receive(bytes.span, route, now: now, into: &outbox.datagrams)
     sockets.settle(now)
@@ -311,14 +337,15 @@ final class PeerTable: LoopHandler {
   /// What two peers of the loop send each other is delivered at once.
   var nextDeadline: Timestamp {
     guard inward.isEmpty, outbox.datagrams.isEmpty else { return .zero }
-    return min(
-      min(deadlines.earliest, socketDeadlines.earliest), min(network.nextDeadline, multicastNames.nextDeadline))
+    let names = min(multicastNames.nextDeadline, peerStreams?.nextDeadline ?? .distantFuture)
+    return min(min(deadlines.earliest, socketDeadlines.earliest), min(network.nextDeadline, names))
   }
 
   func deadlineReached(now: Timestamp) {
     if !inward.isEmpty { deliverInward(now: now) }
     if network.nextDeadline <= now { look() }
     if multicastNames.nextDeadline <= now { multicastNames.deadlineReached(now) }
+    if let peerStreams, peerStreams.nextDeadline <= now { peerStreams.deadlineReached(now) }
     var due = due
     self.due = []
     deadlines.removeDue(now, into: &due)
@@ -352,14 +379,20 @@ final class PeerTable: LoopHandler {
     guard !refusals.isEmpty else { return }
     let told = refusals
     refusals.removeAll(keepingCapacity: true)
-    for refusal in told {
-      guard let slot = byRemote[RemoteEnd(refusal.route)] else { continue }
-      _ = try? slot.perform(.routeRefused(refusal.route), now: now)
-    }
+    for refusal in told { refused(refusal.route, now) }
+  }
+
+  /// Nothing can be sent by this route.
+  func refused(_ route: Route, _ now: Timestamp) {
+    guard let slot = byRemote[RemoteEnd(route)] else { return }
+    _ = try? slot.perform(.routeRefused(route), now: now)
   }
 
   private func closePorts() {
-    for carrier in closing { loop.remove(carrier) }
+    for carrier in closing {
+      loop.remove(carrier)
+      peerStreams?.close(carrier)
+    }
     closing.removeAll()
   }
 }

@@ -28,7 +28,7 @@ extension Broadcast {
     return WHIPDriver.Owner(
       makeConnection: { servers in
         viewers.makeConnection { configuration in
-          configuration.iceServers += servers
+          configuration.iceServers = servers
           // Two publications to one server's port could not be told apart.
           configuration.ownsPort = true
           // Behind a service a request after a rest comes from a viewer who has just joined.

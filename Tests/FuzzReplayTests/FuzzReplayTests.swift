@@ -28,6 +28,7 @@ import Testing
     "AV1File": fuzzAV1File,
     "SCTP": fuzzSCTP,
     "ICE": fuzzICE,
+    "Gatherer": fuzzGatherer,
     "Negotiation": fuzzNegotiation,
     "FarPeer": fuzzFarPeer,
   ]

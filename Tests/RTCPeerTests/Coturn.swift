@@ -16,8 +16,8 @@ final class Coturn: Sendable {
   private let folder: String
   private let process: TestProcess
 
-  /// - Parameter options: further ones of the command.
-  init(_ options: [String] = []) throws {
+  /// - Parameter former: takes its place, on the same ports.
+  init(after former: Coturn? = nil) throws {
     folder = NSTemporaryDirectory() + "rtcast-coturn-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     certificate = folder + "/certificate.pem"
@@ -25,8 +25,8 @@ final class Coturn: Sendable {
       "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=turn",
       "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2", "-keyout", folder + "/key.pem", "-out", certificate,
     ])
-    port = try Self.freePort()
-    tlsPort = try Self.freePort()
+    port = try former?.port ?? Self.freePort()
+    tlsPort = try former?.tlsPort ?? Self.freePort()
     process = try TestProcess(
       [
         "turnserver", "-n", "-v", "--no-cli", "--listening-ip=127.0.0.1", "--relay-ip=127.0.0.1", "--realm=rtcast.test",
@@ -34,7 +34,7 @@ final class Coturn: Sendable {
         "--user=\(Self.username):\(Self.password)", "--cert=\(certificate)", "--pkey=\(folder)/key.pem", "--no-dtls",
         "--fingerprint", "--log-file=stdout", "--simple-log", "--userdb=\(folder)/db", "--pidfile=\(folder)/pid",
         "--no-rfc5780",
-      ] + options, errors: .withOutput)
+      ], errors: .withOutput)
     guard process.says("IPv4. UDP listener opened") else { throw NotStarted(description: "coturn: \(process.output)") }
   }
 
@@ -45,9 +45,6 @@ final class Coturn: Sendable {
 
   /// As a machine that loses its power.
   func kill() { process.end(SIGKILL) }
-
-  /// A line of its log has this.
-  func says(_ text: String) -> Bool { process.says(text) }
 
   func server(_ url: String, password: String = Coturn.password) throws -> ICEServer {
     try ICEServer(parsing: [url], username: Self.username, credential: password)

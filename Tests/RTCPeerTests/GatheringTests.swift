@@ -1,4 +1,5 @@
-import FeatureKit
+import Foundation
+import ProcessKit
 import RTCEngine
 import RTCPeer
 import RTCPrimitives
@@ -7,10 +8,13 @@ import Testing
 /// Which candidates a loop gathers, and what it tells of servers.
 @Suite(.timeLimit(.minutes(1)), .serialized) struct GatheringTests {
   /// What a loop with these servers has found.
-  private func report(_ servers: [ICEServer], trusting certificate: String? = nil) async throws -> GatheringReport {
+  private func report(
+    _ servers: [ICEServer], trusting certificate: String? = nil, environment: [String: String]? = nil
+  ) async throws -> GatheringReport {
     var options = TwoConnections.options
     options.iceServers = servers
     options.trustedCertificates = certificate
+    options.environment = environment
     let loop = try PeerLoop(options)
     defer { loop.stop() }
     await PeerConnection(on: loop).gathered(within: .seconds(15))
@@ -77,4 +81,35 @@ import Testing
     #expect(report.servers[0].failure?.hasPrefix("Its name was not found") == true)
     #expect(report.servers[1].failure == nil && report.servers[1].mapped?.ip == .loopbackV4)
   }
+
+  @Test func `a server is asked through a proxy, which finds its name`() async throws {
+    let coturn = try Coturn()
+    let proxy = try TestProcess(["python3", "-c", Self.proxy, "\(coturn.port)"])
+    #expect(proxy.says("listens"))
+    let port = try #require(proxy.output.split(separator: " ").last).trimmingCharacters(in: .whitespacesAndNewlines)
+    let report = try await report(
+      [try coturn.server("turn:relay.invalid:3478?transport=tcp")],
+      environment: ["https_proxy": "http://ada:lovelace@127.0.0.1:\(port)"])
+    #expect(report.servers.first?.failure == nil && report.servers.first?.relayed != nil)
+    #expect(proxy.says("CONNECT relay.invalid:3478 HTTP/1.1"))
+    #expect(proxy.says("Basic YWRhOmxvdmVsYWNl"))
+    proxy.end()
+  }
+
+  /// Makes one tunnel, to the port of its argument.
+  private static let proxy = """
+    import socket, sys, threading
+    listener = socket.create_server(("127.0.0.1", 0))
+    print("listens", listener.getsockname()[1], flush=True)
+    near, _ = listener.accept()
+    request = b""
+    while b"\\r\\n\\r\\n" not in request: request += near.recv(4096)
+    print(request.decode(), flush=True)
+    far = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    near.sendall(b"HTTP/1.1 200 Connection established\\r\\n\\r\\n")
+    def copy(a, b):
+        while part := a.recv(4096): b.sendall(part)
+    threading.Thread(target=copy, args=(far, near), daemon=True).start()
+    copy(near, far)
+    """
 }

@@ -233,7 +233,7 @@ extension ICESockets {
     guard let number = table.streams.reserve() else { return fail(server, "There are too many streams.", now) }
     do throws(SystemError) {
       let stream = try ServerStream(number, to: target, on: table.loop, delegate: self)
-      table.streams.insert(stream, of: self)
+      table.streams.insert(stream, number, of: self)
       server.phase = .connecting(stream, until: now + Self.connectingTimeout)
     } catch {
       table.streams.remove(number)

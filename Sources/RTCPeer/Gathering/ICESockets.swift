@@ -23,6 +23,7 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
   private var addresses: [InterfaceAddress] = []
   /// Whose peers offer these candidates.
   private var followers: Set<PeerSlot> = []
+  private var peerStreams: PeerStreams?
   private var probedAt = Timestamp.zero
   /// What was published last.
   private var published: (candidates: [ICECandidate], isComplete: Bool) = ([], true)
@@ -36,8 +37,15 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
 
   // MARK: - Candidates
 
-  /// All there are now, the best first.
-  var candidates: [ICECandidate] { gatherer.candidates }
+  /// All there are now, the best first; those over TCP last.
+  var candidates: [ICECandidate] {
+    let gathered = gatherer.candidates
+    guard let peerStreams else { return gathered }
+    return gathered + peerStreams.candidates(beside: gathered.filter { $0.kind == .host })
+  }
+
+  /// Takes remote peers' connections over TCP from now on.
+  func serve(_ streams: PeerStreams) { peerStreams = streams }
 
   /// Every server has answered, failed, or had its time.
   var isComplete: Bool { gatherer.isComplete && !servers.contains(where: \.isBeginning) }

@@ -4,7 +4,7 @@ import RTCPrimitives
 
 /// A TCP connection to a TURN server, by TLS and through a proxy where that is wanted, that carries STUN messages and ChannelData
 /// (RFC 8656 §2.1). Lives on the loop's thread.
-final class ServerStream: TCPConnectionDelegate {
+final class ServerStream: DatagramStream, TCPConnectionDelegate {
   /// Who hears of it, on the loop's thread.
   protocol Delegate: AnyObject {
     /// Messages may be sent from now on.
@@ -64,7 +64,6 @@ final class ServerStream: TCPConnectionDelegate {
   /// The address on this machine; nil before there is a connection.
   var local: SocketAddress? { connection?.local }
 
-  /// Sends one message; what does not fit into the queue is dropped, as a datagram would be.
   func send(_ message: Span<UInt8>) {
     guard case .open = phase, let connection else { return }
     var frame = self.frame

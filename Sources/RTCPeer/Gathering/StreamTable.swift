@@ -1,14 +1,23 @@
 import RTCPrimitives
 
+/// What carries messages over TCP.
+protocol DatagramStream: AnyObject {
+  /// Sends one message; what does not fit into the queue is dropped, as a datagram would be.
+  func send(_ message: Span<UInt8>)
+}
+
 /// The streams of a loop, by the numbers that routes have for them. Lives on the loop's thread.
 struct StreamTable {
   private var numbers = NumberPool()
-  private var streams: [UInt16: (stream: ServerStream, owner: ICESockets)] = [:]
+  private var streams: [UInt16: (stream: any DatagramStream, owner: ICESockets?)] = [:]
 
   /// A number for a stream that is about to be opened; nil when there are too many.
   mutating func reserve() -> UInt16? { numbers.take() }
 
-  mutating func insert(_ stream: ServerStream, of owner: ICESockets) { streams[stream.number] = (stream, owner) }
+  /// - Parameter owner: whose server the stream leads to; nil: it leads to a remote peer.
+  mutating func insert(_ stream: any DatagramStream, _ number: UInt16, of owner: ICESockets? = nil) {
+    streams[number] = (stream, owner)
+  }
 
   mutating func remove(_ number: UInt16) {
     streams[number] = nil

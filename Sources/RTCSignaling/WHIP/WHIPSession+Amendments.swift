@@ -68,9 +68,14 @@ extension WHIPSession {
     }
   }
 
+  /// What is lost without a restart is begun anew; what is silent has a moment more.
   mutating func restartImpossible(_ now: Timestamp) {
     amendments.wantsRestart = false
-    if path == .lost { replace(.unreachable, now) }
+    switch path {
+    case .good: break
+    case .silent: amendments.silenceEnds = amendments.silenceEnds ?? now + options.silence
+    case .lost: replace(.unreachable, now)
+    }
   }
 
   mutating func pauseAmendments(_ seconds: Int?, _ now: Timestamp) {
@@ -90,15 +95,13 @@ extension WHIPSession {
     self.path = path
     switch path {
     case .good:
+      amendments.silenceEnds = nil
       // One that is under way goes on: the server may have restarted already.
       if amendments.underway?.patch != .restart, amendments.describing != .restart { amendments.wantsRestart = false }
     case .silent, .lost:
-      if resource.restarts {
-        amendments.wantsRestart = true
-        amendments.pauseEnds = nil
-      } else if path == .lost {
-        replace(.unreachable, now)
-      }
+      guard resource.restarts else { return restartImpossible(now) }
+      amendments.wantsRestart = true
+      amendments.pauseEnds = nil
     }
   }
 

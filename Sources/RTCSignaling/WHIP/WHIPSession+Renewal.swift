@@ -60,7 +60,9 @@ extension WHIPSession {
 
   mutating func deadlineReached(_ now: Timestamp) {
     switch phase {
-    case .open: if let ends = amendments.pauseEnds, ends <= now { amendments.pauseEnds = nil }
+    case .open:
+      if let ends = amendments.pauseEnds, ends <= now { amendments.pauseEnds = nil }
+      if let ends = amendments.silenceEnds, ends <= now { replace(.unreachable, now) }
     case .replacing(let id, let until) where until <= now:
       actions.append(.cancel(id))
       beginAnew(now)

@@ -16,6 +16,8 @@ package struct WHIPSession: Sendable {
     package var longestPause = TimeDelta.seconds(30)
     /// The longest pause between two attempts to restart ICE while the connection is still there.
     package var longestRestartPause = TimeDelta.seconds(4)
+    /// A server that cannot restart ICE is offered anew when its connection has been silent for this much longer.
+    package var silence = TimeDelta.seconds(3)
     /// A first offer that the server is too busy for waits at most this long for the time that the server names.
     package var patience = TimeDelta.seconds(10)
     /// For the server to answer the last request.
@@ -170,6 +172,8 @@ package struct WHIPSession: Sendable {
     var failures = 0
     /// Nothing is sent before.
     var pauseEnds: Timestamp?
+    /// Unless the path is good until then, the session is replaced.
+    var silenceEnds: Timestamp?
   }
 
   let exchange: WHIPExchange
@@ -206,7 +210,7 @@ package struct WHIPSession: Sendable {
   package var deadline: Timestamp? {
     switch phase {
     case .fresh, .connecting, .offering, .ended: nil
-    case .open: amendments.pauseEnds
+    case .open: [amendments.pauseEnds, amendments.silenceEnds].compactMap { $0 }.min()
     case .replacing(_, let until), .pausing(let until), .leaving(_, _, _, let until): until
     }
   }

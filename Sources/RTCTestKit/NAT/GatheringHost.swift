@@ -14,6 +14,8 @@ package final class GatheringHost {
   package private(set) var events: [(time: Timestamp, event: CandidateGatherer.Event)] = []
   /// Takes the datagrams that are not the gatherer's, unwrapped; kept in `received` when there is no taker.
   package var taker: (([UInt8], Route) -> Void)?
+  /// Called when the gatherer's candidates have changed.
+  package var candidatesChanged: (() -> Void)?
   /// What came and had no taker.
   package private(set) var received: [(bytes: [UInt8], route: Route)] = []
   private unowned let world: NATWorld
@@ -136,10 +138,12 @@ package final class GatheringHost {
   }
 
   private func finishStep() {
-    events += newEvents.map { (world.now, $0) }
+    let news = newEvents
     newEvents = []
+    events += news.map { (world.now, $0) }
     world.send(batch, from: self)
     batch.removeAll()
+    if news.contains(.candidatesChanged) { candidatesChanged?() }
   }
 
   private func route(to server: Int) -> Route {

@@ -84,9 +84,10 @@ public actor Watching {
   private func viewer() -> WHIPDriver.Owner {
     let (peers, options, continuation) = (peers, options, continuation)
     return WHIPDriver.Owner(
+      iceServers: options.iceServers,
       makeConnection: { servers in
         var options = options
-        options.iceServers += servers
+        options.iceServers = servers
         options.ownsPort = true
         return PeerConnection(on: peers, configuration: options)
       },

@@ -9,6 +9,8 @@ import RTCSignalingNIO
 actor WHIPDriver {
   /// Whoever publishes or watches.
   struct Owner: Sendable {
+    /// STUN and TURN servers that were configured for these connections.
+    var iceServers: [ICEServer] = []
     /// Makes a connection that may use these servers.
     var makeConnection: @Sendable ([ICEServer]) -> PeerConnection
     /// Follows a connection that was made to its end, and hands its events to `hear`.
@@ -32,7 +34,8 @@ actor WHIPDriver {
   private let client: WHIPClient
   private var session: WHIPSession
   private var connection: PeerConnection?
-  private var servers: [ICEServer] = []
+  /// The configured ones, and those that the server has told of.
+  private var servers: [ICEServer]
   private var requests: [Int: Task<Void, Never>] = [:]
   private var timer: Task<Void, Never>?
   /// What is to be done, in order; one at a time, as some of it waits for the connection.
@@ -60,9 +63,11 @@ actor WHIPDriver {
       endpoint: endpoint, token: token, options: options, seed: UInt64.random(in: .min ... .max))
     client = WHIPClient()
     self.owner = owner
+    servers = owner.iceServers
   }
 
-  /// Returns when the server's first answer is applied; call it once.
+  /// Returns when the server's first answer is applied, or when its own offer, answered by us, has led to a connection; call
+  /// it once.
   /// - Throws: why that came to nothing: `WHIPError`, or what the connection thinks of the answer.
   func begin() async throws {
     let fault = await withCheckedContinuation { continuation in
@@ -89,7 +94,9 @@ actor WHIPDriver {
     case .connectivityChanged(.good): handle(.path(.good))
     case .connectivityChanged(.silent): handle(.path(.silent))
     case .connectivityChanged(.lost): handle(.path(.lost))
-    case .stateChanged(.connected): handle(.connected)
+    case .stateChanged(.connected):
+      hasBegun(nil)
+      handle(.connected)
     case .stateChanged(.ended(.closedLocally)): handle(.leave)
     case .stateChanged(.ended(let reason)):
       lastEnd = reason
@@ -129,7 +136,9 @@ actor WHIPDriver {
     case .connect: await connect()
     case .send(let request): send(request)
     case .cancel(let id): requests.removeValue(forKey: id)?.cancel()
-    case .use(let servers): self.servers = servers
+    case .use(let told):
+      servers = owner.iceServers + told
+      await connection?.setICEServers(servers)
     case .accept(let answer): await accept(answer)
     case .answer(let offer): await describe { try await $0.answer(instead: offer) }
     case .describeCandidates: await describe { try await $0.localFragment() }
@@ -185,7 +194,6 @@ actor WHIPDriver {
     guard let connection else { return }
     do {
       handle(.described(try await body(connection)))
-      hasBegun(nil)
     } catch {
       answerFault = error
       handle(.undescribed)
@@ -205,7 +213,9 @@ actor WHIPDriver {
     let ending = ending(end)
     switch (stage, ending) {
     case (.beginning, .failed(let error)): hasBegun(error)
-    case (.beginning, _): hasBegun(CancellationError())
+    case (.beginning, .disconnected(let reason)):
+      hasBegun(WHIPError.brokenAnswer("no connection came of it: \(reason.sentence)"))
+    case (.beginning, .left): hasBegun(CancellationError())
     default: owner.whenEnded(ending)
     }
     stage = .ended

@@ -88,6 +88,7 @@ struct CastRunner {
     let peers = try openPeers()
     defer { peers.stop() }
     var settings = broadcastOptions(source)
+    // Who watches needs them as much as this side.
     settings.iceServers = try options.network.servers(preset: options.media.preset?.iceServers ?? [])
     let broadcast = Broadcast(source.media, options: settings, peers: peers)
     if let ending = try await begin(broadcast, source) { return output.ended(ending, after: 0) }
@@ -149,6 +150,10 @@ struct CastRunner {
       }
     }
     return nil
+  }
+
+  private func iceServers() throws(CastFailure) -> [ICEServer] {
+    try options.network.peerOptions(preset: options.media.preset?.iceServers ?? [], isTold: true).iceServers
   }
 
   private func openPeers() throws(CastFailure) -> PeerLoop {

@@ -50,6 +50,7 @@ struct ServeRunner {
     let report = report
     let network = try command.network.peerOptions(isTold: false)
     let turn = try command.turn.service()
+    // Who publishes and who watches is told of the same servers as peers of the hub, each with credentials of their own.
     let directory = StreamDirectory {
       network.iceServers + (turn.map { [$0.server(for: "stream", unixTime: Int64(time(nil)))] } ?? [])
     }

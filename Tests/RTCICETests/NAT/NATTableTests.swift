@@ -1,3 +1,4 @@
+import Foundation
 import RTCICE
 import RTCPrimitives
 import RTCTestKit
@@ -5,6 +6,9 @@ import Testing
 
 /// Every pair of NAT kinds connects by the path that theory allows, and in time.
 @Suite struct NATTableTests {
+  /// Seeds of loss and reordering: fifty, or as many as the environment says.
+  private static let seeds = ProcessInfo.processInfo.environment["RTCAST_NAT_SEEDS"].flatMap { UInt64($0) } ?? 50
+
   /// No NAT, all nine kinds, and no UDP.
   static let kinds: [NATKind?] = [nil] + NATKind.all + [.blockingUDP]
 
@@ -16,10 +20,31 @@ import Testing
       let time = pair.connect()
       let name = "\(a.map { "\($0)" } ?? "none") to \(b.map { "\($0)" } ?? "none")"
       #expect(pair.areConnected, "\(name)")
+      // Media may begin by a way that was found sooner.
+      pair.world.run(for: .seconds(3)) { pair.path == expected(a, b) }
       #expect(pair.path == expected(a, b), "\(name)")
       #expect(time <= .milliseconds(1_000), "\(name) took \(time.milliseconds) ms")
       pair.exchangeMedia()
       #expect(pair.media == [[0x80, 1], [0x80, 0]], "\(name)")
+    }
+  }
+
+  @Test func `each seed of loss and reordering connects two NATs by the best path`() {
+    for seed in 1...Self.seeds {
+      var random = SeededGenerator(seed: seed)
+      let (a, b) = (Self.kinds.randomElement(using: &random)!, Self.kinds.randomElement(using: &random)!)
+      var conditions = NetworkConditions.lossy(
+        0.15 * random.nextUnit(), delay: .milliseconds(5 + Int64(random.next() % 60)))
+      conditions.jitter = .milliseconds(Int64(random.next() % 50))
+      conditions.reorders = true
+      conditions.duplication = 0.02
+      let pair = NATAgentPair(.init(a: a, b: b), seed: seed, conditions: conditions)
+      let time = pair.connect(within: .seconds(20))
+      let name = "seed \(seed): \(a.map { "\($0)" } ?? "none") to \(b.map { "\($0)" } ?? "none")"
+      #expect(pair.areConnected, "\(name)")
+      #expect(time <= .seconds(10), "\(name) took \(time.milliseconds) ms")
+      pair.world.run(for: .seconds(30)) { pair.path == expected(a, b) }
+      #expect(pair.path == expected(a, b), "\(name)")
     }
   }
 
@@ -51,6 +76,7 @@ import Testing
       let pair = NATAgentPair(.init(a: kind, b: kind, site: .isolated))
       let time = pair.connect()
       let isTranslated = hairpins && NATPath.best(from: kind, to: kind, isHairpin: true) == .translated
+      pair.world.run(for: .seconds(3)) { pair.path == .translated }
       #expect(
         pair.areConnected && pair.path == (isTranslated ? .translated : .relayed), "\(kind), hairpin: \(hairpins)")
       #expect(time <= .milliseconds(1_500), "\(kind), hairpin: \(hairpins), took \(time.milliseconds) ms")
