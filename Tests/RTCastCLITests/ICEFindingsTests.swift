@@ -74,8 +74,11 @@ import rtcast_cli
     let refused = ICEFindings.Server(
       url, address: Self.address("198.51.100.1:3478"),
       failure: "It refuses the user name or the credential (401).")
-    let advice = Self.findings(unknown, refused).serverChecks.map(\.advice)
+    let checks = Self.findings(unknown, refused, ICEFindings.Server(url)).serverChecks
+    let advice = checks.map(\.advice)
     #expect(advice[0]?.contains("name resolution") == true && advice[1]?.contains("password") == true)
+    #expect(checks[2].verdict == .fails && checks[2].finding == "It does not answer.")
+    #expect(advice[2]?.contains("a firewall let UDP out to port 3478") == true)
   }
 
   @Test func `interfaces show what is offered and what is not`() {
