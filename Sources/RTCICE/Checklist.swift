@@ -26,6 +26,11 @@ struct Checklist {
   private let limit: Int
   private let reserveLimit: Int
   private var turns = CheckTurns()
+  /// The last check was a triggered one: the next is an ordinary one, if there is any.
+  private var hasJustTriggered = false
+  /// Peer-reflexive candidates of one IP address that are tried at a time from one base. A NAT that gives each destination
+  /// another port shows a new one with each check, without end, and none of them works.
+  private static let mostReflexions = 8
 
   init(limit: Int, reserve: Int) {
     self.limit = limit
@@ -80,11 +85,13 @@ struct Checklist {
     }
     let key = route.key
     if let known = reserve.firstIndex(where: { $0.route.key == key }) {
-      return isLearned ? .added(admit(known)!) : .full(isKept: true)
+      guard isLearned else { return .full(isKept: true) }
+      return admit(known).map { .added($0) } ?? .full(isKept: false)
     }
     var pair = CandidatePair(id: nextID, local: local, remote: remote, route: route)
     pair.priority = CandidatePair.priority(local: local.priority, remote: remote.priority, role: role)
     nextID += 1
+    if remote.kind == .peerReflexive { forgetReflexion(before: pair) }
     guard pairs.count < limit || makeRoom(isLearned: isLearned) else {
       guard reserve.count < reserveLimit else { return .full(isKept: false) }
       reserve.append(pair)
@@ -110,6 +117,17 @@ struct Checklist {
     }
     keep(removePair(waiting))
     return true
+  }
+
+  private mutating func forgetReflexion(before new: CandidatePair) {
+    let alike = pairs.indices.filter { i in
+      pairs[i].remote.kind == .peerReflexive && pairs[i].state != .succeeded && pairs[i].nomination != .underWay
+        && pairs[i].route.remote.ip == new.route.remote.ip && pairs[i].local.isSame(as: new.local)
+    }
+    guard alike.count >= Self.mostReflexions, let oldest = alike.min(by: { pairs[$0].id < pairs[$1].id }) else {
+      return
+    }
+    _ = removePair(oldest)
   }
 
   private mutating func keep(_ pair: CandidatePair) {
@@ -157,17 +175,28 @@ struct Checklist {
     triggered.insert(id, at: first ? 0 : triggered.count)
   }
 
-  /// What to check next (RFC 8445 §6.1.4.2): triggered pairs, then waiting ones.
+  /// A check of the pair waits for its turn ahead of the ordinary ones.
+  func isTriggered(_ index: Int) -> Bool { triggered.contains(pairs[index].id) }
+
+  /// What to check next (RFC 8445 §6.1.4.2): a nomination, else triggered pairs and waiting ones by turns. The RFC puts all
+  /// triggered ones first; where each of them triggers another one at the remote peer, the others would never be checked.
   /// - Parameter floor: once a pair is selected, only better ones are still tried.
   func nextToCheck(above floor: UInt64?) -> Choice? {
-    if let id = triggered.first { return index(id: id).map { .pair($0) } }
+    let first = triggered.lazy.compactMap { index(id: $0) }.first
+    if let first, pairs[first].nomination == .underWay || !hasJustTriggered { return .pair(first) }
+    return nextOrdinary(above: floor) ?? first.map { .pair($0) }
+  }
+
+  private func nextOrdinary(above floor: UInt64?) -> Choice? {
     var best: (choice: Choice, turn: CheckTurns.Turn)?
     func consider(_ pair: CandidatePair, _ choice: Choice) {
       if let floor, pair.priority <= floor { return }
       let turn = turns.turn(of: pair)
       if best.map({ turn < $0.turn }) ?? true { best = (choice, turn) }
     }
-    for (index, pair) in pairs.enumerated() where pair.state == .waiting { consider(pair, .pair(index)) }
+    for (index, pair) in pairs.enumerated() where pair.state == .waiting && !triggered.contains(pair.id) {
+      consider(pair, .pair(index))
+    }
     for (index, pair) in reserve.enumerated() { consider(pair, .reserved(index)) }
     return best?.choice
   }
@@ -196,6 +225,7 @@ struct Checklist {
   /// The check of a pair goes out.
   mutating func start(_ index: Int, now: Timestamp) {
     let id = pairs[index].id
+    hasJustTriggered = triggered.contains(id)
     triggered.removeAll { $0 == id }
     if pairs[index].state != .succeeded { pairs[index].state = .inProgress }
     pairs[index].checkedAt = now

@@ -66,7 +66,8 @@ struct ConsentMonitor {
     outstanding.append((id, now))
     unansweredSince = unansweredSince ?? now
     // A slow path is given time to answer.
-    let interval = doubtedSince == nil ? Self.probeInterval : Self.doubtfulProbeInterval
+    let isDoubted = doubtedSince.map { now - $0 < Self.doubtTime * 2 } ?? false
+    let interval = isDoubted ? Self.doubtfulProbeInterval : Self.probeInterval
     nextCheckAt = now + max(interval, (roundTripTime ?? .zero) * 2)
   }
 

@@ -166,11 +166,10 @@ extension ICEAgent {
 
   /// Sends the next check when the pace allows it (RFC 8445 §6.1.4.2).
   mutating func sendDueCheck(now: Timestamp, into batch: inout DatagramBatch) {
-    guard let time = nextCheckTime, time <= now, let remote = session.remote,
-      let index = takeNextCheck()
-    else { return }
-    session.checklist.start(index, now: now)
+    guard let time = nextCheckTime, time <= now, let remote = session.remote else { return }
     lastCheckAt = now
+    guard let index = takeNextCheck() else { return }
+    session.checklist.start(index, now: now)
     let pair = session.checklist[index]
     let active = Int64(session.checklist.activeCount)
     let wait =
@@ -245,6 +244,7 @@ extension ICEAgent {
     let id = check.pair
     if check.transmissions == 1 { session.checklist[index].roundTripTime = now - check.sentAt }
     session.checklist[index].heardAt = now
+    session.selectionLostAt = nil
     let isNew = session.checklist[index].responsesReceived == 0
     session.checklist.succeed(index)
     session.answered(session.checklist[index].route.remote.ip)

@@ -14,9 +14,10 @@ extension ICEAgent {
   mutating func evaluateNomination(now: Timestamp) {
     guard role == .controlling else { return }
     if case .completed(let selected) = session.phase, let consent = path?.consent {
-      if consent.isSilent(at: now) { return nominateInstead(of: selected, heardSince: nil) }
-      if let since = consent.doubted(at: now) {
-        return nominateInstead(of: selected, heardSince: since - Self.recently)
+      let (isSilent, doubtedSince) = (consent.isSilent(at: now), consent.doubted(at: now))
+      if isSilent || doubtedSince != nil {
+        session.nominationAt = nil
+        return nominateInstead(of: selected, heardSince: isSilent ? nil : doubtedSince.map { $0 - Self.recently })
       }
     }
     guard !session.checklist.pairs.contains(where: { $0.nomination == .underWay }) else { return }
@@ -31,7 +32,7 @@ extension ICEAgent {
       } else {
         session.nominationAt = nil
       }
-    case .awaitingRemote, .failed: break
+    case .awaitingRemote, .failed: session.nominationAt = nil
     }
   }
 
@@ -39,7 +40,10 @@ extension ICEAgent {
   /// wait from the first success. A better one that works later, such as a direct way after a relay, is nominated then; the
   /// RFC wants a restart for it, but browsers move and accept moves like this.
   private mutating func nominateBest(now: Timestamp) {
-    guard let best = session.checklist.bestValid else { return }
+    guard let best = session.checklist.bestValid else {
+      session.nominationAt = nil
+      return
+    }
     let hasRival = session.checklist.pairs[..<best].contains { $0.state != .failed }
     if hasRival {
       let deadline = session.nominationAt ?? now + configuration.nominationDelay
@@ -138,6 +142,32 @@ extension ICEAgent {
       route: pair.route, local: pair.local, remote: remote,
       priority: ICECandidate.priority(kind: .peerReflexive, localPreference: pair.local.localPreference),
       consent: consent)
+  }
+
+  /// When `watchValid` has something to do; nil when no way is in use that is not nominated yet.
+  var validDeadline: Timestamp? {
+    guard path == nil, case .checking = session.phase, let index = session.checklist.bestValid,
+      !session.checklist.isTriggered(index)
+    else { return nil }
+    let pair = session.checklist[index]
+    let half = configuration.disconnectedAfter / 2
+    guard pair.checkedAt > pair.heardAt else { return pair.heardAt + half }
+    return max(
+      (session.checklist.lastHeardOnValid ?? pair.heardAt) + configuration.disconnectedAfter, pair.checkedAt + half)
+  }
+
+  /// Media may go a way that works before it is nominated (RFC 8445 §12.1). Nobody asks for consent there, so that it is
+  /// checked again when nothing was heard for a while. When that is not answered, the way is lost like a selected one, and
+  /// all are tried anew.
+  mutating func watchValid(now: Timestamp) {
+    guard let deadline = validDeadline, deadline <= now, let index = session.checklist.bestValid else { return }
+    if session.checklist[index].checkedAt > session.checklist[index].heardAt {
+      session.selectionLostAt = now
+      session.nominationAt = nil
+      session.checklist.doubt(except: nil)
+    } else {
+      session.checklist.trigger(index)
+    }
   }
 
   /// Consent checks (RFC 7675 §5.1). At its end nothing may be sent on the route any more. The controlling agent's confirm

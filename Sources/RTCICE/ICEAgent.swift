@@ -80,10 +80,14 @@ package struct ICEAgent: ~Copyable {
   }
 
   /// The system refuses to send this way, or what carries it is gone: a connection of ICE-TCP was closed. The way counts as
-  /// silent at once, and others are tried.
+  /// silent at once, and others are tried; a check that was under way has failed.
   package mutating func refuse(_ route: Route, now: Timestamp) {
     if case .stream = route.kind { dropPairs(now: now) { $0.kind == route.kind } }
-    if path?.route.key == route.key { path?.consent.refused(now: now) }
+    if path?.route.key == route.key {
+      path?.consent.refused(now: now)
+    } else if let index = session.checklist.index(route: route), session.checklist[index].state == .inProgress {
+      checkFailed(index, now: now)
+    }
     rearm(now: now)
   }
 
@@ -189,6 +193,7 @@ package struct ICEAgent: ~Copyable {
     repeatDueChecks(now: now, into: &batch)
     evaluateNomination(now: now)
     watchConsent(now: now, into: &batch)
+    watchValid(now: now)
     sendDueCheck(now: now, into: &batch)
     settle(now: now, events: &events)
   }
@@ -200,8 +205,10 @@ package struct ICEAgent: ~Copyable {
     if let route, let selected = path?.route, route.key != selected.key {
       follow(route, now: time)
       rearm(now: time)
-    } else {
+    } else if path != nil {
       path?.consent.heard(at: time)
+    } else if let route, let index = session.checklist.index(route: route) {
+      session.checklist[index].heardAt = max(session.checklist[index].heardAt, time)
     }
     if state == .disconnected { deadlines[.report] = time }
   }
@@ -304,7 +311,7 @@ extension ICEAgent {
     deadlines[.check] = nextCheckTime ?? .distantFuture
     deadlines[.retransmission] = session.transactions.reduce(.distantFuture) { min($0, $1.dueAt) }
     deadlines[.nomination] = session.nominationAt ?? .distantFuture
-    deadlines[.consent] = path?.consent.deadline ?? .distantFuture
+    deadlines[.consent] = path?.consent.deadline ?? validDeadline ?? .distantFuture
     deadlines[.report] = stateNow(now) == state ? .distantFuture : now
     deadlines[.patience] = .distantFuture
     if case .checking(let since) = session.phase {

@@ -30,6 +30,8 @@ package struct ICECandidate: Hashable, Sendable {
   /// Who opens the TCP connection (RFC 6544 §4.5); nil for UDP. A passive one of ours stands for all connections that the
   /// remote peer opens to its address; an active one is a connection that is open, to `relatedAddress`.
   package var tcpType: CandidateDescription.TCPType?
+  /// What the remote peer is told in place of the IP address: a name of multicast DNS, which hides it.
+  package var signaledName: String?
 
   /// Takes all values as they are; nothing is checked.
   package init(
@@ -134,8 +136,9 @@ extension CandidateDescription {
   package init(_ candidate: ICECandidate) {
     self.init(
       foundation: candidate.foundation, transport: candidate.tcpType.map { .tcp($0) } ?? .udp,
-      priority: candidate.priority, address: .ip(candidate.address.ip.withoutScope), port: candidate.address.port,
-      kind: candidate.kind)
+      priority: candidate.priority,
+      address: candidate.signaledName.map { .name($0) } ?? .ip(candidate.address.ip.withoutScope),
+      port: candidate.address.port, kind: candidate.kind)
     // RFC 8839 §5.1 wants one of all but host candidates; this one says that it is kept back.
     let hidden = SocketAddress(
       ip: candidate.address.ip.isV4 ? .v4(0) : .v6(high: 0, low: 0, scope: 0), port: 9)

@@ -66,6 +66,7 @@ public actor PeerConnection {
   let configuration: Configuration
   /// STUN and TURN servers beside the loop's.
   var iceServers: [ICEServer]
+  private var restartedAt = Timestamp.zero
   var gatheringWaiters: [GatheringWaiter] = []
   private let credentials: ICECredentials
   private let continuation: AsyncStream<PeerConnectionEvent>.Continuation
@@ -127,7 +128,7 @@ public actor PeerConnection {
         // Events come out of a step, which runs on this actor's own executor.
         self?.assumeIsolated { $0.handle(event) }
       })
-    new.onCandidates = { [weak self] in self?.assumeIsolated { $0.wakeWhenGathered() } }
+    new.onCandidates = { [weak self] hasLost in self?.assumeIsolated { $0.candidatesChanged(hasLost: hasLost) } }
     table.insert(new)
     if !iceServers.isEmpty { table.setICEServers(iceServers, of: new) }
     for transceiver in new.peer.transceivers {
@@ -227,13 +228,27 @@ public actor PeerConnection {
     case .localCandidateGathered(let candidate): continuation.yield(.localCandidate(candidate))
     case .connectivityChanged(let connectivity):
       continuation.yield(.connectivityChanged(connectivity))
-      if connectivity != .good, negotiator != nil { restartICE() }
+      if connectivity != .good { restartIfDue() }
     case .candidateNameNeedsResolving(let name):
       loop.table.multicastNames.resolve(name, now: MonotonicClock.now()) { [weak self] address in
         self?.assumeIsolated { _ = try? $0.perform(.resolvedCandidate(name, address)) }
       }
     case .usernameFragmentAdded: break  // the table's
     }
+  }
+
+  /// Browsers follow to another pair only where that is better, or by a restart.
+  private func candidatesChanged(hasLost: Bool) {
+    wakeWhenGathered()
+    if hasLost, slot?.peer.statistics.selectedRoute != nil { restartIfDue() }
+  }
+
+  /// A restart that has just begun finds whatever way there is; another one would only begin it anew.
+  private func restartIfDue() {
+    let now = MonotonicClock.now()
+    guard negotiator != nil, now - restartedAt >= .seconds(5) else { return }
+    restartedAt = now
+    restartICE()
   }
 
   private func bitrateChanged(_ rate: BitRate, of id: TransceiverID) {

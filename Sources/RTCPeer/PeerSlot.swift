@@ -1,4 +1,5 @@
 import RTCEngine
+import RTCICE
 import RTCPrimitives
 import RTCSCTP
 
@@ -24,8 +25,10 @@ final class PeerSlot: Hashable, DeadlineHolder, @unchecked Sendable {
   var ufrags: [String] = []
   private unowned let table: PeerTable
   private let onEvent: (Event) -> Void
-  /// Called when other candidates were gathered.
-  var onCandidates: () -> Void = {}
+  /// Called when its candidates have changed, or when there will be no more; true: some are gone.
+  var onCandidates: (_ hasLost: Bool) -> Void = { _ in }
+  /// Where its candidates are, as last told.
+  private var reachedAt: Set<SocketAddress>
 
   init(
     peer: consuming Peer, ufrag: String, sockets: ICESockets, table: PeerTable, onEvent: @escaping (Event) -> Void
@@ -33,6 +36,7 @@ final class PeerSlot: Hashable, DeadlineHolder, @unchecked Sendable {
     self.peer = peer
     self.ufrag = ufrag
     self.sockets = sockets
+    reachedAt = Set(sockets.candidates.map(\.address))
     self.table = table
     self.onEvent = onEvent
   }
@@ -65,7 +69,9 @@ final class PeerSlot: Hashable, DeadlineHolder, @unchecked Sendable {
   func candidatesChanged(_ now: Timestamp) {
     // A peer that has ended takes none.
     _ = try? perform(.setLocalCandidates(sockets.candidates, isComplete: sockets.isComplete), now: now)
-    onCandidates()
+    let former = reachedAt
+    reachedAt = Set(sockets.candidates.map(\.address))
+    onCandidates(!former.isSubset(of: reachedAt))
   }
 
   static func == (a: PeerSlot, b: PeerSlot) -> Bool { a === b }

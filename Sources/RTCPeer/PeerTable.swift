@@ -1,4 +1,3 @@
-import Foundation
 import RTCEngine
 import RTCICE
 import RTCNet
@@ -61,7 +60,7 @@ final class PeerTable: LoopHandler {
     self.loop = loop
     self.options = options
     tls = ClientTLS(trusting: options.trustedCertificates)
-    environment = options.environment ?? ProcessInfo.processInfo.environment
+    environment = options.environment ?? Environment.values(HTTPProxy.variables)
     let network = NetworkFollower(loop)
     self.network = network
     multicastNames = MulticastNames(loop) {
@@ -165,7 +164,7 @@ final class PeerTable: LoopHandler {
   }
 
   private func look() {
-    let change = network.look()
+    guard let change = network.look() else { return }
     admit()
     let now = MonotonicClock.now()
     for sockets in sockets.values { sockets.networkChanged(change.addresses, hasSlept: change.hasSlept, now: now) }

@@ -14,7 +14,8 @@ public struct DatagramBatch: ~Copyable {
     public var count: Int
   }
 
-  /// The largest UDP payload the engine ever writes: within 1280-byte IPv6 minimum MTU plus room to spare on Ethernet.
+  /// The room that a writer is given. Video, RTCP, DTLS and data channels fill 1,200 bytes at most, which an MTU of 1,280 bears
+  /// with the headers of ChannelData, UDP and IPv6; only packets of sound may be larger, above some 150 kbit/s in 60 ms each.
   public static let maximumDatagramSize = 1500
 
   /// The datagrams in the order they were appended.

@@ -76,7 +76,8 @@ def test_the_servers_of_a_hub_and_of_a_service_are_asked(bed, cast):
     turn = bed.turn(secret=True)
     with bed.hub_host:
         hub = cast("serve", "--listen", f"{bed.hub_host.address}:{HUB_PORT}", "--turn-url", turn.url(), "--turn-secret", coturn.SECRET)
-    for url in (hub.url().replace("http", "ws"), hub.url() + "whip/x"):
+    page = hub.url()
+    for url in (page.replace("http", "ws"), page + "whip/x"):
         _, checks, err = doctor(bed.alice, url)
         assert one(checks, turn.url())["verdict"] == "works", (url, checks, err)
 

@@ -15,6 +15,8 @@ import Testing
     "H264": fuzzH264,
     "AV1": fuzzAV1,
     "STUN": fuzzSTUN,
+    "MDNS": fuzzMDNS,
+    "Streams": fuzzStreams,
     "SDP": fuzzSDP,
     "Y4M": fuzzY4M,
     "Jitter": fuzzJitter,

@@ -37,6 +37,18 @@ import Testing
     #expect(candidate("192.0.2.1", kind: "weird") == nil)
   }
 
+  @Test func `a candidate is described with its related address, or with one that says it is kept back`() {
+    var candidate = ICECandidate(
+      address: SocketAddress(ip: IPAddress("192.0.2.1")!, port: 7_000), priority: 5, kind: .serverReflexive,
+      foundation: "s", relatedAddress: SocketAddress(ip: IPAddress("10.0.0.1")!, port: 5_000))
+    func text() -> String { CandidateDescription(candidate).description }
+    #expect(text() == "candidate:s 1 udp 5 192.0.2.1 7000 typ srflx raddr 10.0.0.1 rport 5000")
+    candidate.relatedAddress = nil
+    #expect(text() == "candidate:s 1 udp 5 192.0.2.1 7000 typ srflx raddr 0.0.0.0 rport 9")
+    (candidate.kind, candidate.signaledName) = (.host, "0a5e-7.local")
+    #expect(text() == "candidate:s 1 udp 5 0a5e-7.local 7000 typ host")
+  }
+
   @Test func `credentials are long enough and checked`() {
     var generator = SeededGenerator(seed: 3)
     let credentials = ICECredentials(using: &generator)

@@ -38,6 +38,44 @@ import Testing
     #expect(pair.a.events.count { if case .selectedRouteChanged = $0 { true } else { false } } == routes)
   }
 
+  @Test(arguments: [0.0, 0.2], 1...5 as ClosedRange<UInt64>)
+  func `another way that the peer shows is no reason to leave one that answers`(loss: Double, seed: UInt64) {
+    var pair = AgentPair(seed: seed, conditions: .lossy(loss))
+    pair.exchange(["fd00::1"], ["fd00::2"])
+    pair.run(for: .seconds(20)) { $0.areConnected }
+    pair.run(for: .seconds(5))
+    let route = pair.a.agent.selectedRoute
+    for side in 0..<2 {
+      let hosts = side == 0 ? AgentPair.hosts(["fd00::1", "10.0.0.1"]) : AgentPair.hosts(["fd00::2", "10.0.0.2"])
+      if side == 0 {
+        pair.a.agent.setLocalCandidates(hosts, isComplete: true, now: pair.now)
+        pair.b.agent.addRemoteCandidate(hosts[1], now: pair.now)
+      } else {
+        pair.b.agent.setLocalCandidates(hosts, isComplete: true, now: pair.now)
+        pair.a.agent.addRemoteCandidate(hosts[1], now: pair.now)
+      }
+    }
+    // B has a reason to try the others, which is over at once.
+    pair.b.agent.refuse(pair.b.agent.selectedRoute!, now: pair.now)
+    pair.run(for: .seconds(120))
+    #expect(pair.areConnected && pair.routesAgree)
+    if loss == 0 { #expect(pair.a.agent.selectedRoute == route && pair.a.agent.pairReports[1].state == .succeeded) }
+    #expect(!pair.a.events.contains(.stateChanged(.disconnected)))
+  }
+
+  @Test func `a check that the system refuses has failed, and the end comes as soon as nothing is left`() {
+    var pair = AgentPair(conditions: .broken)
+    pair.exchange()
+    pair.a.agent.endRemoteCandidates(now: pair.now)
+    pair.run(for: .milliseconds(50))
+    let route = Route(
+      local: SocketAddress(ip: AgentPair.addressA, port: 5_000),
+      remote: SocketAddress(ip: AgentPair.addressB, port: 5_000))
+    pair.a.agent.refuse(route, now: pair.now)
+    let time = pair.run(for: .seconds(30)) { $0.a.agent.state == .failed }
+    #expect(time < .seconds(5))
+  }
+
   @Test(arguments: 1...10 as ClosedRange<UInt64>)
   func `roles in conflict and restarts at the same moment settle`(seed: UInt64) {
     for role in [ICERole.controlling, .controlled] {

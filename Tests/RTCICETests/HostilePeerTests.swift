@@ -107,12 +107,43 @@ import Testing
         &side, check, route: Route(local: route.local, remote: SocketAddress(ip: AgentPair.addressB, port: port)))
     }
     side.agent.setRemote(credentials: peer, now: .zero)
-    #expect(side.agent.pairCount == 16)
+    // Of one address few are tried at a time.
+    #expect(side.agent.pairCount == 8)
     for port in 1...500 as ClosedRange<UInt16> {
       _ = answer(
         &side, check, route: Route(local: route.local, remote: SocketAddress(ip: AgentPair.addressB, port: port)))
     }
+    #expect(side.agent.pairCount == 8)
+    for number in 1...500 as ClosedRange<UInt32> {
+      let elsewhere = SocketAddress(ip: .v4(0x0B00_0000 + number), port: 5_000)
+      _ = answer(&side, check, route: Route(local: route.local, remote: elsewhere))
+    }
     #expect(side.agent.pairCount == 100)
+  }
+
+  @Test func `checks that come from ever new ports do not keep the others from their turn`() {
+    var side = Side(role: .controlled, seed: 1)
+    let own = side.agent.localCredentials
+    var generator = SeededGenerator(seed: 9)
+    let peer = ICECredentials(using: &generator)
+    side.agent.addLocalCandidates(AgentPair.hosts(["10.0.0.1"]) + [LocalCandidatesTests.relay()], now: .zero)
+    side.agent.setRemote(credentials: peer, now: .zero)
+    side.agent.addRemoteCandidate(AgentPair.hosts(["10.0.0.2"])[0], now: .zero)
+    let check = request(username: own.usernameFragment + ":" + peer.usernameFragment, password: own.password)
+    var batch = DatagramBatch(capacity: 4_096)
+    var now = Timestamp.zero
+    var kinds: Set<Route.Kind> = []
+    for port in 10_000..<10_100 as Range<UInt16> {
+      now += .milliseconds(10)
+      let reflexion = Route(local: route.local, remote: SocketAddress(ip: IPAddress("1.2.3.4")!, port: port))
+      side.agent.receive(check.span, route: reflexion, now: now, into: &batch, events: &side.events)
+      while let next = side.agent.nextDeadline, next <= now {
+        side.agent.deadlineReached(now: now, into: &batch, events: &side.events)
+      }
+      for entry in batch.entries { kinds.insert(entry.route.kind) }
+      batch.removeAll()
+    }
+    #expect(kinds.contains(.relay(3)) && side.agent.pairCount <= 10)
   }
 
   @Test func `impossible addresses are not checked`() {

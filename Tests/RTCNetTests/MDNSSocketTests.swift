@@ -17,6 +17,7 @@ import Testing
   {
     let (near, far) = (try LoopFixture(), try LoopFixture())
     let answers = Inbox<String>()
+    let listening = Inbox<Bool>()
     let ends = Ends()
     let links = Self.links
     far.loop.post { [loop = far.loop] in
@@ -25,7 +26,9 @@ import Testing
         guard message.count > 12 + 20, message[2] & 0x80 == 0, message[13] == UInt8(ascii: "r") else { return }
         ends.far?.send(Ends.answer.span)
       }
+      listening.append(ends.far != nil)
     }
+    #expect(listening.wait(for: 1) == [true])
     near.loop.post { [loop = near.loop] in
       ends.near = try? MDNSSocket(isV6: false, interfaces: links, on: loop) { message, _ in
         for (name, address) in MDNSMessage.addresses(in: message) where name.hasPrefix("rtcast-test") {

@@ -82,6 +82,41 @@ import Testing
     #expect(report.servers[1].failure == nil && report.servers[1].mapped?.ip == .loopbackV4)
   }
 
+  @Test func `addresses of interfaces that are refused are not offered`() async throws {
+    var options = TwoConnections.options
+    options.interfaces = InterfaceFilter("lo")
+    let loop = try PeerLoop(options)
+    let report = try #require(await loop.gatheringReport())
+    #expect(report.addresses.allSatisfy { $0.isOffered == ($0.interface == "lo") })
+    #expect(report.candidates.allSatisfy { $0.contains(" 127.0.0.1 ") || $0.contains(" ::1 ") })
+    #expect(!report.candidates.isEmpty)
+    #expect(loop.hostAddresses().allSatisfy { $0.ip.isLoopback })
+    loop.stop()
+  }
+
+  @Test func `a server that several connections name has one allocation, and other credentials change nothing`()
+    async throws
+  {
+    let coturn = try Coturn()
+    let loop = try PeerLoop(TwoConnections.options)
+    var connections: [PeerConnection] = []
+    for password in [Coturn.password, Coturn.password, "byron"] {
+      var configuration = PeerConnection.Configuration()
+      configuration.iceServers = [try coturn.server("turn:127.0.0.1:\(coturn.port)", password: password)]
+      let connection = PeerConnection(on: loop, configuration: configuration)
+      await connection.gathered(within: .seconds(15))
+      connections.append(connection)
+    }
+    let report = try #require(await loop.gatheringReport())
+    #expect(report.servers.count == 1 && report.servers.first?.failure == nil)
+    let relayed = report.candidates.filter { $0.contains("typ relay") }
+    #expect(relayed.count == 1)
+    // Nobody names it any more.
+    for connection in connections { await connection.close() }
+    #expect(await loop.gatheringReport()?.servers.isEmpty == true)
+    loop.stop()
+  }
+
   @Test func `a server is asked through a proxy, which finds its name`() async throws {
     let coturn = try Coturn()
     let proxy = try TestProcess(["python3", "-c", Self.proxy, "\(coturn.port)"])

@@ -13,10 +13,11 @@ import rtcast_cli
     _ number: Int, seen mapped: String?, _ transport: ICEServerURL.Transport = .udp, relayed: String? = nil
   ) -> ICEFindings.Server {
     let url = ICEServerURL(scheme: relayed == nil ? .stun : .turn, host: "s\(number).example", transport: transport)
-    guard let mapped else { return ICEFindings.Server(url, failure: "It does not answer.") }
+    let address = Self.address("198.51.100.\(number):3478")
+    guard let mapped else { return ICEFindings.Server(url, address: address, failure: "It does not answer.") }
     return ICEFindings.Server(
-      url, address: address("198.51.100.\(number):3478"), answeredAfter: .milliseconds(23), mapped: address(mapped),
-      relayed: relayed.map(address))
+      url, address: address, answeredAfter: .milliseconds(23), mapped: Self.address(mapped),
+      relayed: relayed.map(Self.address))
   }
 
   private static func findings(_ servers: ICEFindings.Server...) -> ICEFindings {
@@ -59,7 +60,7 @@ import rtcast_cli
         "sees us as 203.0.113.5:1, after 23 ms", "relays by 198.51.100.2:50000, after 23 ms", "It does not answer.",
       ])
     #expect(checks.map(\.verdict) == [.works, .works, .fails])
-    #expect(checks[2].advice == "Check address and password, and let UDP out to port 3478 of s3.example.")
+    #expect(checks[2].advice == "Is it running, and does a firewall let UDP out to port 3478 of s3.example?")
     #expect(
       checks[1].object.text
         == #"{"check":"turn:s2.example","verdict":"works","finding":"relays by 198.51.100.2:50000, after 23 ms","#
@@ -67,8 +68,24 @@ import rtcast_cli
         + #""mapped":"203.0.113.5:2","relayed":"198.51.100.2:50000","failure":null}"#)
   }
 
+  @Test func `advice fits what failed`() {
+    let url = ICEServerURL(scheme: .turn, host: "t.example")
+    let unknown = ICEFindings.Server(url, failure: "Its name was not found.")
+    let refused = ICEFindings.Server(
+      url, address: Self.address("198.51.100.1:3478"),
+      failure: "It refuses the user name or the credential (401).")
+    let checks = Self.findings(unknown, refused, ICEFindings.Server(url)).serverChecks
+    let advice = checks.map(\.advice)
+    #expect(advice[0]?.contains("name resolution") == true && advice[1]?.contains("password") == true)
+    #expect(checks[2].verdict == .fails && checks[2].finding == "It does not answer.")
+    #expect(advice[2]?.contains("a firewall let UDP out to port 3478") == true)
+  }
+
   @Test func `interfaces show what is offered and what is not`() {
-    let addresses = [("eth0", "192.0.2.7", true), ("eth0", "2001:db8::7", true), ("docker0", "172.17.0.1", false)]
+    let addresses = [
+      ("lo", "127.0.0.1", false), ("eth0", "192.0.2.7", true), ("eth0", "2001:db8::7", true),
+      ("docker0", "172.17.0.1", false),
+    ]
     let findings = ICEFindings(
       addresses: addresses.map { ICEFindings.Address(interface: $0.0, ip: IPAddress($0.1)!, isOffered: $0.2) },
       servers: [])

@@ -45,6 +45,7 @@ private struct GathererModel: ~Copyable {
   private var batch = DatagramBatch(capacity: 64 * 1024)
   private var events: [CandidateGatherer.Event] = []
   private var requests: [Request] = []
+  private var hasRelay = true
   private let route: Route
   private let key: STUNIntegrityKey
 
@@ -116,8 +117,10 @@ private struct GathererModel: ~Copyable {
 
   private mutating func addOrRemove(_ choice: UInt8) {
     if choice & 1 == 0 {
+      if choice >> 1 & 1 == 0 { hasRelay = false }
       gatherer.remove(server: 1 + Int(choice >> 1 & 1), now: now, into: &batch, events: &events)
     } else {
+      hasRelay = true
       gatherer.add(
         .turn(
           id: 1, route: route, transport: route.kind == .stream(3) ? .tcp : .udp, relay: 4, username: "user",
@@ -138,6 +141,10 @@ private struct GathererModel: ~Copyable {
       batch.append(datagram.span, to: Route(local: Self.addresses[0], remote: peer, kind: .relay(4)))
     }
     gatherer.encapsulate(&batch, from: 0, now: now)
+    guard hasRelay else {
+      precondition(batch.count == count, "another gatherer's datagrams are left alone")
+      return batch.removeAll()
+    }
     for index in 0..<batch.count { precondition(batch.entries[index].route.kind == route.kind) }
     take(limit: count + 2)
   }

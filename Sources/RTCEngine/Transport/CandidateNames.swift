@@ -40,6 +40,13 @@ struct CandidateNames {
     return found
   }
 
+  /// A session begins that only candidates with this user name fragment are for.
+  mutating func forget(except usernameFragment: String) {
+    waiting.removeAll { $0.candidate.usernameFragment.map { $0 != usernameFragment } ?? false }
+    asked.formIntersection(waiting.map(\.name))
+    unasked.removeAll { !asked.contains($0) }
+  }
+
   /// One label and `.local`. Other names would have us ask a DNS server for whatever a stranger likes.
   private static func isMDNSName(_ name: String) -> Bool {
     let labels = name.split(separator: ".", omittingEmptySubsequences: false)

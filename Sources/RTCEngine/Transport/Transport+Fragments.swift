@@ -53,6 +53,7 @@ extension Transport {
   /// The remote peer's side of an ICE restart.
   package mutating func setRemote(_ credentials: ICECredentials, isLite: Bool, now: Timestamp) {
     ice.setRemote(credentials: credentials, isLite: isLite, now: now)
+    names.forget(except: credentials.usernameFragment)
     addEarlyCandidates(now)
   }
 

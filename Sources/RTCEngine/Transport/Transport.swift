@@ -140,6 +140,7 @@ package struct Transport: ~Copyable {
     }
     ice.setRole(agreed.isControlling ? .controlling : .controlled)
     ice.setRemote(credentials: agreed.remoteCredentials, isLite: agreed.remoteIsLite, now: now)
+    names.forget(except: agreed.remoteCredentials.usernameFragment)
     for candidate in agreed.remoteCandidates {
       add(candidate, usernameFragment: agreed.remoteCredentials.usernameFragment, now: now)
     }
@@ -321,14 +322,13 @@ package struct Transport: ~Copyable {
     }
   }
 
-  /// Before there was a way, ICE's failure is the end; later a restart may help, for which there is some time.
+  /// Before there was a way, ICE's failure is the end; later a restart may help, for which there is some time. A way that works
+  /// and is not nominated yet is as good as one that is.
   private mutating func follow(_ state: ICEState, now: Timestamp, _ events: inout [Event]) {
     let before = connectivity
     switch state {
-    case .connected:
-      connectivity = .good
-      lossDeadline = .distantFuture
-      events.append(.reconnected)
+    case .connected: noteReachable(&events)
+    case .checking where before != nil && ice.selectedRoute != nil: noteReachable(&events)
     case .disconnected:
       connectivity = .silent
       events.append(.disconnected)
@@ -341,7 +341,13 @@ package struct Transport: ~Copyable {
         events.append(.disconnected)
       }
     }
-    if let before, let connectivity, connectivity != before { events.append(.connectivityChanged(connectivity)) }
+    if let connectivity, connectivity != before ?? .good { events.append(.connectivityChanged(connectivity)) }
+  }
+
+  private mutating func noteReachable(_ events: inout [Event]) {
+    connectivity = .good
+    lossDeadline = .distantFuture
+    events.append(.reconnected)
   }
 
   private var pathsTried: PathsTried {

@@ -71,7 +71,11 @@ struct LongTermCredential {
         return .failed(wereAccepted ? .credentialsExpired : .unauthorized)
       }
     }
-    guard refusals <= Self.maximumRefusals else { return .failed(.staleNonces) }
+    guard refusals <= Self.maximumRefusals else {
+      // A later attempt begins with a nonce that is stale for good reason.
+      refusals = 0
+      return .failed(.staleNonces)
+    }
     let key =
       challenge?.key
       ?? STUNIntegrityKey(username: username.span, realm: realm.span, password: password.span)

@@ -46,6 +46,8 @@ struct TURNAllocation {
   var wantsBothFamilies = true
   /// The server has no IPv4 addresses.
   var wantsV6Only = false
+  /// Counts what `clear` has forgotten.
+  private var generation = 0
   /// An earlier allocation of our address and port was given back in this attempt.
   var hasReleasedEarlier = false
 
@@ -84,7 +86,9 @@ struct TURNAllocation {
   mutating func deadlineReached(
     now: Timestamp, into batch: inout DatagramBatch, events: inout [CandidateGatherer.Event]
   ) {
-    for (request, failure) in link.repeatDue(now: now, into: &batch) {
+    let generation = generation
+    // A lost allocation takes its other requests with it.
+    for (request, failure) in link.repeatDue(now: now, into: &batch) where generation == self.generation {
       gaveUp(request, failure, now: now, into: &batch, events: &events)
     }
     switch phase {
@@ -135,6 +139,7 @@ struct TURNAllocation {
 
   /// Forgets what belongs to a lease.
   mutating func clear() {
+    generation += 1
     link.cancelAll()
     permissions.removeAll()
     channels.removeAll()

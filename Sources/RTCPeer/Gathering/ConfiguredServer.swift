@@ -18,7 +18,8 @@ final class ConfiguredServer {
 
   /// A way to it that the gatherer has.
   struct Asked {
-    var address: SocketAddress
+    var route: Route
+    var transport: CandidateGatherer.Server.Transport
     var relay: UInt16?
     /// The address that the kernel sends from to the server.
     var source: IPAddress?
@@ -34,6 +35,8 @@ final class ConfiguredServer {
   var alternatives: [SocketAddress] = []
   /// How a stream to an address of it is opened; nil before its name was found.
   var targets: ((SocketAddress) -> ServerStream.Target)?
+  /// When it had last forgotten an allocation of ours.
+  var lostAt = Timestamp.zero
   /// Answers of the resolver to another attempt than this are too late.
   var attempt = 0
   private var delay = ConfiguredServer.shortestDelay
@@ -74,7 +77,7 @@ final class ConfiguredServer {
 
   func noteAnswer(after time: TimeDelta, mapped: SocketAddress?, relayed: SocketAddress?, of id: Int) {
     delay = Self.shortestDelay
-    outcome.address = asked[id]?.address
+    outcome.address = asked[id]?.route.remote
     outcome.answeredAfter = time
     outcome.mapped = mapped
     outcome.relayed = relayed

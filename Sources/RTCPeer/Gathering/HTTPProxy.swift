@@ -1,15 +1,20 @@
 import RTCPrimitives
 
 /// The proxy through which connections out of this network must go (HTTP CONNECT, RFC 9110 §9.3.6), as the environment has it.
-struct HTTPProxy: Hashable, Sendable {
-  var host: String
-  var port: UInt16
+package struct HTTPProxy: Hashable, Sendable {
+  /// A name or an address.
+  package var host: String
+  /// 1080 unless the environment says otherwise.
+  package var port: UInt16
   /// `user:password`, if the proxy wants any.
-  var credentials: String?
+  package var credentials: String?
+
+  /// What in the environment says so.
+  static let variables = ["https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"]
 
   /// The proxy for connections to `host`; nil: none. `https_proxy` and `no_proxy`, in small letters or capitals, mean what they
   /// mean to curl. Loopback addresses need no proxy.
-  init?(for host: String, environment: [String: String]) {
+  package init?(for host: String, environment: [String: String]) {
     guard let text = environment["https_proxy"] ?? environment["HTTPS_PROXY"], !text.isEmpty,
       !Self.isExempt(host, from: environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")
     else { return nil }
@@ -17,7 +22,7 @@ struct HTTPProxy: Hashable, Sendable {
   }
 
   /// Reads `[http://][user:password@]host[:port]`; nil for what is none, such as a proxy that is itself reached by TLS.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     var rest = Substring(text)
     if let scheme = rest.firstRange(of: "://") {
       guard rest[..<scheme.lowerBound].lowercased() == "http" else { return nil }

@@ -21,12 +21,21 @@ extension ICESockets {
         servers.append(server)
         guard server.username != username || server.credential != credential else { continue }
         (server.username, server.credential) = (username, credential)
-        if !server.isHealthy { new.append(server) }
+        if server.isHealthy { tellCredentials(of: server, now) } else { new.append(server) }
       }
     }
     for server in former { withdraw(server, now) }
     for server in new { begin(server, now) }
+    isUnsettled = true
     settle(now)
+  }
+
+  /// The allocation that stands goes on; the next one takes these.
+  private func tellCredentials(of server: ConfiguredServer, _ now: Timestamp) {
+    for (id, asked) in server.asked {
+      let entry = entry(server, id, asked)
+      table.write { batch in gatherer.add(entry, now: now, into: &batch, events: &events) }
+    }
   }
 
   /// The network is another one: what had failed is tried again, and streams that have lost their address are opened anew.
@@ -47,13 +56,14 @@ extension ICESockets {
     }
     // A server that is reached from another address has no allocation for it: its answer says so.
     if isWayNew { use(now) { gatherer, batch, _ in gatherer.probe(now: now, into: &batch) } }
+    settle(now)
   }
 
   /// - Returns: true when the kernel sends from another address than before.
   private func updateSources(of server: ConfiguredServer) -> Bool {
     var isOther = false
     for (id, asked) in server.asked {
-      let source = NetworkInterfaces.source(towards: asked.address)
+      let source = NetworkInterfaces.source(towards: asked.route.remote)
       guard source != asked.source else { continue }
       server.asked[id]?.source = source
       isOther = isOther || source != nil
@@ -65,6 +75,7 @@ extension ICESockets {
 
   /// Asks the server from the beginning.
   func begin(_ server: ConfiguredServer, _ now: Timestamp) {
+    isUnsettled = true
     withdraw(server, now)
     server.attempt += 1
     guard server.url.scheme.isRelay || server.url.transport == .udp else {
@@ -104,6 +115,7 @@ extension ICESockets {
   private func fail(_ server: ConfiguredServer, _ sentence: String, at address: SocketAddress? = nil, _ now: Timestamp)
   {
     withdraw(server, now)
+    isUnsettled = true
     server.noteFailure(sentence, at: address)
     server.phase = .waiting(until: now + server.takeDelay())
   }
@@ -137,6 +149,7 @@ extension ICESockets {
     let reachable = addresses.filter { $0.ip.isV4 ? hasIPv4 : hasIPv6 }
     guard !reachable.isEmpty else { return fail(server, "This port has not the IP version of its address.", now) }
     server.phase = .asked(nil)
+    isUnsettled = true
     // The best of each version at once, the others when it fails.
     let first = [reachable.first { $0.ip.isV4 }, reachable.first { !$0.ip.isV4 }].compactMap { $0 }
     server.alternatives = reachable.filter { !first.contains($0) }
@@ -151,26 +164,31 @@ extension ICESockets {
   private func ask(
     _ server: ConfiguredServer, _ route: Route, _ transport: CandidateGatherer.Server.Transport, _ now: Timestamp
   ) {
-    var asked = ConfiguredServer.Asked(address: route.remote, source: NetworkInterfaces.source(towards: route.remote))
-    let id = nextServerID
-    nextServerID += 1
-    let entry: CandidateGatherer.Server
+    var asked = ConfiguredServer.Asked(
+      route: route, transport: transport, source: NetworkInterfaces.source(towards: route.remote))
     if server.url.scheme.isRelay {
       guard let relay = table.relayNumbers.take() else { return fail(server, "There are too many relays.", now) }
       asked.relay = relay
-      entry = .turn(
-        id: id, route: route, transport: transport, relay: relay, username: server.username,
-        credential: server.credential)
-    } else {
-      entry = .stun(id: id, route: route, transport: transport)
     }
+    let id = nextServerID
+    nextServerID += 1
     server.asked[id] = asked
+    let entry = entry(server, id, asked)
     table.write { batch in gatherer.add(entry, now: now, into: &batch, events: &events) }
+  }
+
+  private func entry(
+    _ server: ConfiguredServer, _ id: Int, _ asked: ConfiguredServer.Asked
+  ) -> CandidateGatherer.Server {
+    guard let relay = asked.relay else { return .stun(id: id, route: asked.route, transport: asked.transport) }
+    return .turn(
+      id: id, route: asked.route, transport: asked.transport, relay: relay, username: server.username,
+      credential: server.credential)
   }
 
   /// What the gatherer says of a server.
   func failed(_ server: ConfiguredServer, _ id: Int, _ failure: ICEServerFailure, _ now: Timestamp) {
-    let address = server.asked[id]?.address
+    let address = server.asked[id]?.route.remote
     server.noteFailure(failure.description, at: address)
     if case .asked(let stream?) = server.phase {
       if case .redirected(let other) = failure {
@@ -189,7 +207,12 @@ extension ICESockets {
       let unspecified: IPAddress = other.ip.isV4 ? .v4(0) : .v6(high: 0, low: 0, scope: 0)
       ask(server, Route(local: SocketAddress(ip: unspecified, port: port), remote: other, kind: carrier), .udp, now)
     }
-    // Else the gatherer tries again by itself where that makes sense.
+    // Else the gatherer tries again by itself where that makes sense. A server that has forgotten us is there, and is asked
+    // at once.
+    if case .allocationLost = failure, now - server.lostAt >= Self.forgettingInterval {
+      server.lostAt = now
+      table.write { batch in gatherer.probe(now: now, into: &batch) }
+    }
   }
 
   /// The gatherer no longer has the server, and its stream is closed.
@@ -217,6 +240,7 @@ extension ICESockets {
   }
 
   private static let resolvingTimeout = TimeDelta.seconds(5)
+  private static let forgettingInterval = TimeDelta.seconds(10)
   private static let connectingTimeout = TimeDelta.seconds(5)
 
   // MARK: - Streams
@@ -234,6 +258,7 @@ extension ICESockets {
     do throws(SystemError) {
       let stream = try ServerStream(number, to: target, on: table.loop, delegate: self)
       table.streams.insert(stream, number, of: self)
+      isUnsettled = true
       server.phase = .connecting(stream, until: now + Self.connectingTimeout)
     } catch {
       table.streams.remove(number)
@@ -248,6 +273,7 @@ extension ICESockets: ServerStream.Delegate {
   func opened(_ stream: ServerStream, now: Timestamp) {
     guard let server = server(of: stream) else { return }
     server.phase = .asked(stream)
+    isUnsettled = true
     ask(server, stream.route, server.url.scheme.isSecure ? .tls : .tcp, now)
     settle(now)
   }

@@ -25,6 +25,9 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
   private var followers: Set<PeerSlot> = []
   private var peerStreams: PeerStreams?
   private var probedAt = Timestamp.zero
+  /// Something else than the gatherer has changed.
+  var isUnsettled = false
+  private var settledDeadline = Timestamp.distantFuture
   /// What was published last.
   private var published: (candidates: [ICECandidate], isComplete: Bool) = ([], true)
 
@@ -62,6 +65,7 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
       CandidateGatherer.Base(
         address: SocketAddress(ip: $0.address, port: port), interfaceIndex: $0.index, carrier: carrier)
     }
+    isUnsettled = true
     use(now) { gatherer, batch, events in gatherer.setBases(bases, now: now, into: &batch, events: &events) }
   }
 
@@ -126,18 +130,25 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
       use(now) { gatherer, batch, events in gatherer.deadlineReached(now: now, into: &batch, events: &events) }
     }
     for server in servers where server.nextDeadline <= now { timeOut(server, now) }
+    // The heap has let go of these sockets.
+    isUnsettled = true
     settle(now)
   }
 
   /// Tells what a step of the gatherer has come to, and sets the next deadline.
   func settle(_ now: Timestamp) {
+    let isQuiet = events.isEmpty && !isUnsettled
+    isUnsettled = false
     while !events.isEmpty {
       let due = events
       events = []
       for event in due { handle(event, now) }
     }
+    // What a relay has carried changes neither: this runs for every packet of it.
+    if isQuiet, gatherer.nextDeadline == settledDeadline { return }
+    settledDeadline = gatherer.nextDeadline
     table.setDeadline(servers.reduce(gatherer.nextDeadline) { min($0, $1.nextDeadline) }, of: self)
-    publish(now)
+    if !isQuiet { publish(now) }
   }
 
   private func handle(_ event: CandidateGatherer.Event, _ now: Timestamp) {

@@ -3,7 +3,22 @@ import RTCPrimitives
 
 /// Follows the machine's addresses, routes and sleep. Lives on the loop's thread.
 final class NetworkFollower {
-  /// What has changed.
+  /// By which of its addresses the machine reaches others.
+  private struct State: Hashable {
+    var addresses: [InterfaceAddress] = []
+    /// What the kernel sends from where no other way is known; documentation's addresses stand for all (RFC 5737, RFC 3849).
+    var sources: [IPAddress?] = []
+
+    static func now() -> State? {
+      guard let addresses = try? NetworkInterfaces.addresses() else { return nil }
+      let outward = [IPAddress.v4(0xC000_0201), .v6(high: 0x2001_0DB8_0000_0000, low: 1, scope: 0)]
+      return State(
+        addresses: addresses,
+        sources: outward.map { NetworkInterfaces.source(towards: SocketAddress(ip: $0, port: 9)) })
+    }
+  }
+
+  /// The machine's addresses now, and whether it has slept.
   struct Change {
     var addresses: [InterfaceAddress]
     var hasSlept: Bool
@@ -12,7 +27,8 @@ final class NetworkFollower {
   private var news: NetworkNews?
   private var sleep = SleepWatch(monotonic: MonotonicClock.now(), boot: BootClock.now())
   private var hasSlept = false
-  private(set) var addresses: [InterfaceAddress]
+  private var state: State
+  var addresses: [InterfaceAddress] { state.addresses }
   /// When to look; `.distantFuture`: there is no news.
   private(set) var nextDeadline = Timestamp.distantFuture
 
@@ -20,7 +36,7 @@ final class NetworkFollower {
   private static let patience = TimeDelta.milliseconds(100)
 
   init(_ loop: EventLoop) {
-    addresses = (try? NetworkInterfaces.addresses()) ?? []
+    state = State.now() ?? State()
     // Where the kernel does not tell, addresses stay as they are now.
     news = try? NetworkNews(on: loop) { [unowned self] now in lookSoon(now) }
   }
@@ -34,11 +50,14 @@ final class NetworkFollower {
 
   private func lookSoon(_ now: Timestamp) { nextDeadline = min(nextDeadline, now + Self.patience) }
 
-  /// Looks at what is there now. The kernel's choice of source addresses may have changed even where the addresses have not.
-  func look() -> Change {
+  /// Looks at what is there now.
+  /// - Returns: nil when the news was none: routes are renewed every few seconds in some networks.
+  func look() -> Change? {
     nextDeadline = .distantFuture
+    let former = state
+    state = State.now() ?? state
+    guard hasSlept || state != former else { return nil }
     defer { hasSlept = false }
-    if let now = try? NetworkInterfaces.addresses() { addresses = now }
     return Change(addresses: addresses, hasSlept: hasSlept)
   }
 

@@ -152,10 +152,6 @@ struct CastRunner {
     return nil
   }
 
-  private func iceServers() throws(CastFailure) -> [ICEServer] {
-    try options.network.peerOptions(preset: options.media.preset?.iceServers ?? [], isTold: true).iceServers
-  }
-
   private func openPeers() throws(CastFailure) -> PeerLoop {
     let isTold = if case .whip? = options.destination.to { true } else { false }
     return try options.network.openPeers(preset: options.media.preset, isTold: isTold, logger)

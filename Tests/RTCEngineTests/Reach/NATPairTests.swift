@@ -1,3 +1,4 @@
+import Foundation
 import RTCEngine
 import RTCICE
 import RTCPrimitives
@@ -27,6 +28,23 @@ import Testing
       pair[.offerer].source = SyntheticVideo(from: pair.world.now)
       pair.world.run(for: .seconds(3))
       #expect(pair[.answerer].frames.count > 60, "\(name(a, b))")
+    }
+  }
+
+  /// Fifty seeds, or as many as the environment says.
+  private static let seeds = ProcessInfo.processInfo.environment["RTCAST_NAT_SEEDS"].flatMap { UInt64($0) } ?? 50
+
+  @Test func `each seed of loss and reordering connects two peers`() throws {
+    for seed in 1...Self.seeds {
+      var random = SeededGenerator(seed: seed)
+      var options = options(Self.kinds.randomElement(using: &random)!, Self.kinds.randomElement(using: &random)!)
+      options.seed = seed
+      options.conditions = .delayed(.milliseconds(5 + Int64(random.next() % 60)))
+      options.conditions.loss = 0.1 * random.nextUnit()
+      options.conditions.jitter = .milliseconds(Int64(random.next() % 40))
+      options.conditions.reorders = true
+      let pair = try NATPair(options)
+      #expect(pair.connect(within: .seconds(14)) != nil, "seed \(seed)")
     }
   }
 

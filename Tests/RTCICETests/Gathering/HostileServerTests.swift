@@ -88,6 +88,36 @@ import Testing
     #expect(host.gatherer.candidates == candidates && host.failures.isEmpty)
   }
 
+  @Test func `the right answer from another server's address is ignored`() throws {
+    var gatherer = CandidateGatherer(seed: 3)
+    var batch = DatagramBatch(capacity: 4_096)
+    var events: [CandidateGatherer.Event] = []
+    let own = SocketAddress(ip: IPAddress("10.0.0.2")!, port: 5_000)
+    let routes = ["198.51.100.1", "198.51.100.2"].map {
+      Route(local: own, remote: SocketAddress(ip: IPAddress($0)!, port: 3_478))
+    }
+    gatherer.setBases([.init(address: own)], now: .zero, into: &batch, events: &events)
+    for (id, route) in routes.enumerated() {
+      gatherer.add(.stun(id: id, route: route), now: .zero, into: &batch, events: &events)
+    }
+    let request = try STUNMessage(parsing: batch.datagram(0)).header
+    var answer = [UInt8](repeating: 0, count: 64)
+    var span = answer.mutableSpan
+    var writer = STUNMessageWriter(
+      .success, transactionID: request.transactionID, into: span._mutatingExtracting(0..<64))
+    writer.writeXorMappedAddress(SocketAddress(ip: IPAddress("203.0.113.9")!, port: 9))
+    let count = writer.finish(key: nil)
+    answer.removeLast(64 - count)
+    var wrongPort = routes[0]
+    wrongPort.remote.port = 3_479
+    for route in [routes[1], wrongPort, routes[0]] {
+      let before = gatherer.candidates.count
+      _ = gatherer.receive(answer.span, route: route, now: .zero + .milliseconds(5), into: &batch, events: &events)
+      let added = gatherer.candidates.count - before
+      #expect(added == (route == routes[0] ? 1 : 0))
+    }
+  }
+
   @Test func `random bytes and flipped bits do no harm`() {
     var random = SeededGenerator(seed: 3)
     for seed in 1...20 as ClosedRange<UInt64> {

@@ -50,6 +50,9 @@ import Testing
     #expect(other.hosts[0].failures == [.staleNonces] && requests(other) == 5)
     other.run(for: .seconds(3_600))
     #expect(requests(other) < 100)
+    other.servers[0].emulator.options.isNeverContent = false
+    other.run(for: .seconds(400))
+    #expect(other.hosts[0].candidates(.relayed).count == 1)
   }
 
   @Test func `another realm than the first one is a lie`() {

@@ -9,10 +9,10 @@ import Testing
   ) -> [(at: Int64, what: RestartSchedule.Step)] {
     var schedule = RestartSchedule(role: role)
     schedule.interrupted(now: .zero)
-    var found: [(Int64, RestartSchedule.Step)] = []
+    var found: [(at: Int64, what: RestartSchedule.Step)] = []
     while let due = schedule.deadline, due <= Timestamp.zero + .seconds(60) {
       guard let step = schedule.step(isOffering: isOffering(found.count), now: due) else { break }
-      found.append(((due - Timestamp.zero).milliseconds, step))
+      found.append((at: (due - Timestamp.zero).milliseconds, what: step))
     }
     return found
   }

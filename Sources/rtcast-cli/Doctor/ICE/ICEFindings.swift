@@ -30,6 +30,9 @@ package struct ICEFindings: Sendable {
     }
 
     var hasAnswered: Bool { answeredAfter != nil && failure == nil }
+
+    /// Nil: it is of use. One that is silent has not failed yet for who gathers: it is asked on.
+    var fault: String? { failure ?? (answeredAfter == nil ? "It does not answer." : nil) }
   }
 
   /// An address of this machine.
@@ -80,7 +83,10 @@ package struct ICEFindings: Sendable {
   /// One for each interface, in the system's order.
   package var interfaceChecks: [Check] {
     var names: [String] = []
-    for address in addresses where !names.contains(address.interface) { names.append(address.interface) }
+    // Loopback is of interest only where there is nothing else.
+    for address in addresses where address.isOffered || !address.ip.isLoopback {
+      if !names.contains(address.interface) { names.append(address.interface) }
+    }
     return names.map { name in
       let own = addresses.filter { $0.interface == name }
       let offered = own.filter(\.isOffered).map(\.ip.description)
@@ -142,14 +148,13 @@ package struct ICEFindings: Sendable {
       ("url", .string(server.url.description)), ("address", .optional(server.address?.description)),
       ("answered_ms", .optional(server.answeredAfter?.inMilliseconds)),
       ("mapped", .optional(server.mapped?.description)), ("relayed", .optional(server.relayed?.description)),
-      ("failure", .optional(server.failure)),
+      ("failure", .optional(server.fault)),
     ]
     return check
   }
 
   private static func finding(_ server: Server) -> String {
-    if let failure = server.failure { return failure }
-    guard let time = server.answeredAfter else { return "no answer yet" }
+    guard server.fault == nil, let time = server.answeredAfter else { return server.fault ?? "" }
     let gain =
       if let relayed = server.relayed { "relays by \(relayed)" } else if let mapped = server.mapped {
         "sees us as \(mapped)"
@@ -158,8 +163,12 @@ package struct ICEFindings: Sendable {
   }
 
   private static func advice(_ server: Server) -> String {
+    if server.failure != nil, server.address == nil {
+      return "Check the host's name, and this machine's name resolution."
+    }
+    if server.failure?.contains("credential") == true { return "Check user name and password, and when they end." }
     let transport = server.url.transport == .udp ? "UDP" : "TCP"
-    return "Check address and password, and let \(transport) out to port \(server.url.port) of \(server.url.host)."
+    return "Is it running, and does a firewall let \(transport) out to port \(server.url.port) of \(server.url.host)?"
   }
 
   // MARK: - NAT and firewall
