@@ -175,9 +175,6 @@ struct Checklist {
     triggered.insert(id, at: first ? 0 : triggered.count)
   }
 
-  /// A check of the pair waits for its turn ahead of the ordinary ones.
-  func isTriggered(_ index: Int) -> Bool { triggered.contains(pairs[index].id) }
-
   /// What to check next (RFC 8445 §6.1.4.2): a nomination, else triggered pairs and waiting ones by turns. The RFC puts all
   /// triggered ones first; where each of them triggers another one at the remote peer, the others would never be checked.
   /// - Parameter floor: once a pair is selected, only better ones are still tried.

@@ -244,7 +244,6 @@ extension ICEAgent {
     let id = check.pair
     if check.transmissions == 1 { session.checklist[index].roundTripTime = now - check.sentAt }
     session.checklist[index].heardAt = now
-    session.selectionLostAt = nil
     let isNew = session.checklist[index].responsesReceived == 0
     session.checklist.succeed(index)
     session.answered(session.checklist[index].route.remote.ip)

@@ -144,32 +144,6 @@ extension ICEAgent {
       consent: consent)
   }
 
-  /// When `watchValid` has something to do; nil when no way is in use that is not nominated yet.
-  var validDeadline: Timestamp? {
-    guard path == nil, case .checking = session.phase, let index = session.checklist.bestValid,
-      !session.checklist.isTriggered(index)
-    else { return nil }
-    let pair = session.checklist[index]
-    let half = configuration.disconnectedAfter / 2
-    guard pair.checkedAt > pair.heardAt else { return pair.heardAt + half }
-    return max(
-      (session.checklist.lastHeardOnValid ?? pair.heardAt) + configuration.disconnectedAfter, pair.checkedAt + half)
-  }
-
-  /// Media may go a way that works before it is nominated (RFC 8445 §12.1). Nobody asks for consent there, so that it is
-  /// checked again when nothing was heard for a while. When that is not answered, the way is lost like a selected one, and
-  /// all are tried anew.
-  mutating func watchValid(now: Timestamp) {
-    guard let deadline = validDeadline, deadline <= now, let index = session.checklist.bestValid else { return }
-    if session.checklist[index].checkedAt > session.checklist[index].heardAt {
-      session.selectionLostAt = now
-      session.nominationAt = nil
-      session.checklist.doubt(except: nil)
-    } else {
-      session.checklist.trigger(index)
-    }
-  }
-
   /// Consent checks (RFC 7675 §5.1). At its end nothing may be sent on the route any more. The controlling agent's confirm
   /// the nomination, as browsers' do: after a change of its address at a NAT, the peer so learns which way to use.
   mutating func watchConsent(now: Timestamp, into batch: inout DatagramBatch) {

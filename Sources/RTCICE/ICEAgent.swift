@@ -193,7 +193,6 @@ package struct ICEAgent: ~Copyable {
     repeatDueChecks(now: now, into: &batch)
     evaluateNomination(now: now)
     watchConsent(now: now, into: &batch)
-    watchValid(now: now)
     sendDueCheck(now: now, into: &batch)
     settle(now: now, events: &events)
   }
@@ -205,10 +204,8 @@ package struct ICEAgent: ~Copyable {
     if let route, let selected = path?.route, route.key != selected.key {
       follow(route, now: time)
       rearm(now: time)
-    } else if path != nil {
+    } else {
       path?.consent.heard(at: time)
-    } else if let route, let index = session.checklist.index(route: route) {
-      session.checklist[index].heardAt = max(session.checklist[index].heardAt, time)
     }
     if state == .disconnected { deadlines[.report] = time }
   }
@@ -311,7 +308,7 @@ extension ICEAgent {
     deadlines[.check] = nextCheckTime ?? .distantFuture
     deadlines[.retransmission] = session.transactions.reduce(.distantFuture) { min($0, $1.dueAt) }
     deadlines[.nomination] = session.nominationAt ?? .distantFuture
-    deadlines[.consent] = path?.consent.deadline ?? validDeadline ?? .distantFuture
+    deadlines[.consent] = path?.consent.deadline ?? .distantFuture
     deadlines[.report] = stateNow(now) == state ? .distantFuture : now
     deadlines[.patience] = .distantFuture
     if case .checking(let since) = session.phase {

@@ -147,7 +147,7 @@ enum ICETimer: Int, CaseIterable, Sendable {
   case retransmission
   /// The wait for a better pair is over.
   case nomination
-  /// The next consent check, silence, or consent's end; before a pair is nominated, the watch over the one in use.
+  /// The next consent check, silence, or consent's end.
   case consent
   /// Checking may fail now.
   case patience

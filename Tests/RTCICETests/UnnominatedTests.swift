@@ -19,25 +19,10 @@ import Testing
     pair.run(for: .seconds(5)) { $0.a.agent.selectedRoute != nil }
     #expect(pair.a.agent.selectedRoute?.local.ip == AgentPair.addressA)
     #expect(pair.a.agent.state == .checking)
-    pair.run(for: .seconds(60))
-    #expect(pair.a.agent.state == .checking && pair.a.agent.selectedRoute != nil)
     pair.isBAlive = false
-    let silence = pair.run(for: .seconds(20)) { $0.a.agent.state == .disconnected }
-    #expect(silence <= .seconds(8) && pair.a.agent.selectedRoute == nil)
     pair.run(for: .seconds(120))
     #expect(pair.a.agent.state == .failed)
     #expect(pair.a.agent.selectedRoute == nil && pair.a.agent.nextDeadline == nil)
-  }
-
-  @Test func `an outage before the nomination shows, and heals`() {
-    var pair = pair(nominatingAfter: .seconds(1_000))
-    pair.run(for: .seconds(5)) { $0.a.agent.selectedRoute != nil }
-    pair.network.setConditions(.broken)
-    pair.run(for: .seconds(12))
-    #expect(pair.a.agent.state == .disconnected)
-    pair.network.setConditions(.delayed(.milliseconds(10)))
-    pair.run(for: .seconds(5)) { $0.a.agent.selectedRoute != nil }
-    #expect(pair.a.agent.state == .checking && pair.a.agent.selectedRoute != nil)
   }
 
   @Test func `RFC 8863: a peer that takes its time to nominate is waited for`() {

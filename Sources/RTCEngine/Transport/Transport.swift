@@ -322,13 +322,14 @@ package struct Transport: ~Copyable {
     }
   }
 
-  /// Before there was a way, ICE's failure is the end; later a restart may help, for which there is some time. A way that works
-  /// and is not nominated yet is as good as one that is.
+  /// Before there was a way, ICE's failure is the end; later a restart may help, for which there is some time.
   private mutating func follow(_ state: ICEState, now: Timestamp, _ events: inout [Event]) {
     let before = connectivity
     switch state {
-    case .connected: noteReachable(&events)
-    case .checking where before != nil && ice.selectedRoute != nil: noteReachable(&events)
+    case .connected:
+      connectivity = .good
+      lossDeadline = .distantFuture
+      events.append(.reconnected)
     case .disconnected:
       connectivity = .silent
       events.append(.disconnected)
@@ -341,13 +342,7 @@ package struct Transport: ~Copyable {
         events.append(.disconnected)
       }
     }
-    if let connectivity, connectivity != before ?? .good { events.append(.connectivityChanged(connectivity)) }
-  }
-
-  private mutating func noteReachable(_ events: inout [Event]) {
-    connectivity = .good
-    lossDeadline = .distantFuture
-    events.append(.reconnected)
+    if let before, let connectivity, connectivity != before { events.append(.connectivityChanged(connectivity)) }
   }
 
   private var pathsTried: PathsTried {
