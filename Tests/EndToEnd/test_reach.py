@@ -192,6 +192,16 @@ def test_the_hub_hands_out_credentials_of_the_relay(bed, hub, cast):
     assert users and all(int(user.split(":")[0]) > time.time() for user in users), users
 
 
+@pytest.mark.parametrize("kind", ["chromium", "firefox"])
+def test_a_viewer_who_has_no_udp_connects_over_tcp(bed, cast, kind):
+    """ICE-TCP (RFC 6544): there is no relay, and the cast listens on TCP too."""
+    bed.nats("port-restricted", "udp-blocked")
+    with bed.carol:
+        ours = cast("test", *CLOCK, "--listen", f"{bed.carol.address}:{PAGE_PORT}", "--token", "sesame", "--ice-tcp")
+    viewer = Page(bed.browser(kind, bed.bob), ours.url()).wait_live()
+    assert_moving(viewer)
+
+
 def test_a_viewer_on_the_lan_is_found_by_the_name_that_hides_its_address(bed, cast):
     """The cast's machine lets nobody in who was not written to first; of the viewer it knows an mDNS name (RFC 6762)."""
     bed.alice.guard()

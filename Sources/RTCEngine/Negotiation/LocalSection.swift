@@ -57,15 +57,19 @@ struct LocalSection {
   }
 
   /// A turned-off m-section; it repeats the formats because the grammar wants at least one.
-  /// - Parameter transport: in answers that of the others, with rtcp-mux: Chromium writes it there too, and aiortc takes no
-  ///   answer without.
+  /// - Parameters:
+  ///   - payloads: in answers those of the offer: aiortc takes no answer in which it finds none of its codecs.
+  ///   - transport: in answers that of the others, with rtcp-mux: Chromium writes it there too, and aiortc takes no
+  ///     answer without.
   static func rejected(
-    _ line: MediaLine, proto: String, formats: [String], transport: TransportAttributes? = nil
+    _ line: MediaLine, proto: String, formats: [String], payloads: [PayloadFormat] = [],
+    transport: TransportAttributes? = nil
   ) -> MediaDescription {
     var section = MediaDescription(kind: line.kind, port: 0, proto: proto, formats: formats)
     section.connection = "IN IP4 0.0.0.0"
     section.mid = line.saysMid ? line.mid : nil
     section.direction = .inactive
+    section.payloads = payloads
     if let transport {
       section.transport = transport
       section.usesRTCPMux = MediaKind(line.kind) != nil

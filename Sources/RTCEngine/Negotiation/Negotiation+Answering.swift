@@ -109,7 +109,7 @@ extension Negotiation {
       guard let id = line.transceiver, let media = plan.media.first(where: { $0.transceiver == id }) else {
         description.media.append(
           LocalSection.rejected(
-            line, proto: section.proto, formats: section.formats,
+            line, proto: section.proto, formats: section.formats, payloads: section.payloads,
             transport: LocalSection.transport(agreed.localCredentials, transport.fingerprint, setup)))
         continue
       }

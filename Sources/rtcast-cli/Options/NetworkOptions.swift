@@ -40,6 +40,12 @@ package struct NetworkOptions: ParsableArguments {
     transform: { try UDPPortChoice(parsing: $0) })
   var udpPort: UDPPortChoice?
 
+  @Flag(
+    name: .customLong("ice-tcp"),
+    help: ArgumentHelp(
+      "Also take connections over TCP, on the port of the same number, from remote peers whose network blocks UDP."))
+  var servesTCP = false
+
   @Option(
     name: .customLong("interface"),
     help: ArgumentHelp(
@@ -56,6 +62,7 @@ package struct NetworkOptions: ParsableArguments {
   /// Something was said.
   var isGiven: Bool {
     !iceServers.isEmpty || iceServerFile != nil || icePolicy != nil || udpPort != nil || interfaces != nil
+      || servesTCP
   }
 
   /// The value of `RTCAST_ICE_SERVERS`.
@@ -79,6 +86,7 @@ package struct NetworkOptions: ParsableArguments {
     case nil: break
     }
     options.interfaces = interfaces
+    options.servesTCP = servesTCP
     let hasRelay = options.iceServers.contains { $0.urls.contains(where: \.scheme.isRelay) }
     if options.iceTransportPolicy == .relay, !hasRelay, !isTold {
       throw CastFailure(

@@ -32,6 +32,7 @@ import Testing
     // aiortc takes no answer in which a section lacks these, be it rejected.
     #expect(audio.transport.credentials == video.transport.credentials && audio.transport.setup == .passive)
     #expect(audio.transport.fingerprints == video.transport.fingerprints && audio.usesRTCPMux)
+    #expect(audio.payloads.contains { $0.name.lowercased() == "opus" })
     #expect(audio.transport.candidates.isEmpty)
     #expect(answer.description.contains("a=msid-semantic: WMS *\r\n"))
 
