@@ -175,7 +175,8 @@ let package = Package(
     .target(
       name: "FuzzBodies",
       dependencies: [
-        "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCMedia", "RTCNet", "RTCPlayout", "RTCPrimitives", "RTCSignaling",
+        "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCMedia", "RTCNet", "RTCPlayout", "RTCPrimitives",
+        "RTCSignaling",
         "RTCWire",
       ],
       path: "Fuzz/Sources/FuzzBodies", swiftSettings: strict),
@@ -324,7 +325,8 @@ func fuzzer(_ name: String, body: Target.Dependency = "FuzzBodies") -> Target {
 if Context.environment["RTCAST_FUZZ"] != nil {
   package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Fuzz/Sources/CLibFuzzer"))
   package.targets += [
-    "RTP", "RTCP", "VP8", "Opus", "VP9", "H264", "AV1", "STUN", "MDNS", "Streams", "SDP", "Y4M", "Jitter", "Hub", "HubClient", "PeerJS",
+    "RTP", "RTCP", "VP8", "Opus", "VP9", "H264", "AV1", "STUN", "MDNS", "Streams", "SDP", "Y4M", "Jitter", "Hub",
+    "HubClient", "PeerJS",
     "SkyRTC", "H264File", "VP9File", "AV1File",
   ].map { fuzzer("Fuzz\($0)") }
   package.targets += [

@@ -3,14 +3,17 @@ import RTCPrimitives
 import Testing
 
 @Suite struct ICEServerTests {
-  @Test(.feature("S0.29"), arguments: [
-    ("stun:s.example", ICEServerURL(scheme: .stun, host: "s.example", port: 3_478, transport: .udp)),
-    ("STUN:s.example:19302", ICEServerURL(scheme: .stun, host: "s.example", port: 19_302)),
-    ("stuns:s.example", ICEServerURL(scheme: .stuns, host: "s.example", port: 5_349, transport: .tcp)),
-    ("turn:192.0.2.1?transport=tcp", ICEServerURL(scheme: .turn, host: "192.0.2.1", transport: .tcp)),
-    ("turns:t.example:443?transport=tcp", ICEServerURL(scheme: .turns, host: "t.example", port: 443)),
-    ("turn:[2001:db8::1]:3479", ICEServerURL(scheme: .turn, host: "2001:db8::1", port: 3_479)),
-  ]) func `a server's URI is read`(text: String, url: ICEServerURL) throws {
+  @Test(
+    .feature("S0.29"),
+    arguments: [
+      ("stun:s.example", ICEServerURL(scheme: .stun, host: "s.example", port: 3_478, transport: .udp)),
+      ("STUN:s.example:19302", ICEServerURL(scheme: .stun, host: "s.example", port: 19_302)),
+      ("stuns:s.example", ICEServerURL(scheme: .stuns, host: "s.example", port: 5_349, transport: .tcp)),
+      ("turn:192.0.2.1?transport=tcp", ICEServerURL(scheme: .turn, host: "192.0.2.1", transport: .tcp)),
+      ("turns:t.example:443?transport=tcp", ICEServerURL(scheme: .turns, host: "t.example", port: 443)),
+      ("turn:[2001:db8::1]:3479", ICEServerURL(scheme: .turn, host: "2001:db8::1", port: 3_479)),
+    ]) func `a server's URI is read`(text: String, url: ICEServerURL) throws
+  {
     #expect(try ICEServerURL(parsing: text) == url)
     #expect(try ICEServerURL(parsing: url.description) == url)
   }

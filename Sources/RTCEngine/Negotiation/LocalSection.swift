@@ -56,6 +56,16 @@ struct LocalSection {
     return transport
   }
 
+  /// The same where nobody will be: aiortc looks for a way there before it does for the media behind, until it hears that no
+  /// candidates come.
+  static func closedTransport(
+    _ credentials: ICECredentials, _ fingerprint: [UInt8], _ setup: SetupRole
+  ) -> TransportAttributes {
+    var transport = transport(credentials, fingerprint, setup)
+    transport.endOfCandidates = true
+    return transport
+  }
+
   /// A turned-off m-section; it repeats the formats because the grammar wants at least one.
   /// - Parameters:
   ///   - payloads: in answers those of the offer: aiortc takes no answer in which it finds none of its codecs.

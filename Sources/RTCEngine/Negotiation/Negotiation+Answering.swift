@@ -110,7 +110,7 @@ extension Negotiation {
         description.media.append(
           LocalSection.rejected(
             line, proto: section.proto, formats: section.formats, payloads: section.payloads,
-            transport: LocalSection.transport(agreed.localCredentials, transport.fingerprint, setup)))
+            transport: LocalSection.closedTransport(agreed.localCredentials, transport.fingerprint, setup)))
         continue
       }
       description.media.append(

@@ -13,7 +13,8 @@ import Testing
     SignalingServerConfiguration(
       listen: ListenAddress(host: HostName("127.0.0.1"), port: port),
       hub: HubConfiguration(
-        access: HubAccess(shared: token.flatMap { AccessToken($0) }), iceServers: [ICEServer([ICEServerURL(scheme: .stun, host: "s.example")])]
+        access: HubAccess(shared: token.flatMap { AccessToken($0) }),
+        iceServers: [ICEServer([ICEServerURL(scheme: .stun, host: "s.example")])]
       ))
   }
 
