@@ -167,8 +167,9 @@ def test_the_page_uses_the_servers_that_the_cast_names(cast, browser):
     url = cast("test", "--fps", "5", "--size", "320x180", "--ice-server", "stun:127.0.0.1:9",
                "--ice-server", "turn:127.0.0.1:9?transport=tcp,user,pass").url()
     viewer = Viewer(browser, url).wait_live()
-    assert viewer.script("return session.pc.getConfiguration().iceServers.map(s => [[s.urls].flat()[0], s.username, s.credential])") == [
+    assert viewer.script("return session.pc.getConfiguration().iceServers"
+                         ".map(s => [[s.urls].flat()[0], s.username || null, s.credential || null])") == [
         ["stun:127.0.0.1:9", None, None], ["turn:127.0.0.1:9?transport=tcp", "user", "pass"]]
-    kinds = viewer.script("""return Session.parseLinks('<turn:h%3Ftransport=tcp>; rel="ice-server"; username="a, b"; credential="q\\"x;", '
+    kinds = viewer.script("""return Session.parseLinks('<turn:h%3Ftransport=tcp>; rel="ice-server"; username="a, b"; credential="q\\\\"x;", '
         + '<stun:s>;rel=ice-server, <https://x>; rel="next", rubbish, <turn:broken; rel="ice-server"')""")
     assert kinds == [{"urls": "turn:h?transport=tcp", "username": "a, b", "credential": 'q"x;'}, {"urls": "stun:s"}]
