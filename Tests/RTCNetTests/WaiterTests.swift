@@ -31,4 +31,18 @@ import Testing
     #expect(done.wait(until: nil) { $0 ? true : nil } == true)
     thread.join()
   }
+
+  @Test func `a ring for a moment has a longer wait end then and not before`() throws {
+    let (waiter, end) = (Waiter(), Monitor<Timestamp?>(nil))
+    let thread = try NamedThread(name: "sleeper") {
+      waiter.wait(until: MonotonicClock.now() + .seconds(50))
+      end.change { $0 = MonotonicClock.now() }
+    }
+    // Until it sleeps a ring counts at once.
+    while !waiter.isAsleep {}
+    let moment = MonotonicClock.now() + .milliseconds(5)
+    waiter.ring(ifAsleepAfter: moment)
+    #expect(end.wait(until: nil) { $0 }! >= moment)
+    thread.join()
+  }
 }

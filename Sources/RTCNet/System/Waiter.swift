@@ -15,21 +15,27 @@ package final class Waiter: @unchecked Sendable {
   package func wait(until deadline: Timestamp?) {
     condition.withLock {
       sleepsUntil = deadline ?? .distantFuture
-      while !isRung, condition.wait(until: deadline) {}
+      while !isRung, condition.wait(until: sleepsUntil) {}
       isRung = false
       sleepsUntil = nil
     }
   }
 
+  /// Some thread sleeps now.
+  package var isAsleep: Bool { condition.withLock { sleepsUntil != nil } }
+
   /// Wakes the sleeper, or makes its next wait return at once.
   package func ring() { ring(ifAsleepAfter: nil) }
 
-  /// Wakes a sleeper that would sleep beyond `moment` (nil = any); one that is awake finds out by itself.
+  /// Has a sleeper that would sleep beyond `moment` return then (nil = now); one that is awake returns at once the next time.
   package func ring(ifAsleepAfter moment: Timestamp?) {
     condition.withLock {
-      // Otherwise it wakes early enough.
-      if let moment, let sleepsUntil, sleepsUntil <= moment { return }
-      isRung = true
+      if let moment, let end = sleepsUntil {
+        guard moment < end else { return }
+        sleepsUntil = moment
+      } else {
+        isRung = true
+      }
       condition.broadcast()
     }
   }
