@@ -83,28 +83,36 @@ package struct ICECandidate: Hashable, Sendable {
 }
 
 extension ICECandidate {
-  /// Host candidates for the given interface addresses on one port, with priorities and foundations.
-  ///
-  /// The order given is the order of preference within a family; the families alternate, IPv6 first, so that one
-  /// broken family delays nothing (RFC 8421 §4). Link-local addresses come after global ones, loopback last.
-  /// - Parameter addresses: unspecified addresses and repeats are left out. Link-local IPv6 addresses get
-  ///   `interfaceIndex` as their scope.
+  /// Host candidates for the given interface addresses on one port, as for `hosts(_:)`.
   package static func hosts(
     addresses: [(address: IPAddress, interfaceIndex: UInt32)], port: UInt16
   ) -> [ICECandidate] {
-    var seen: Set<IPAddress> = []
-    var tiers: [[IPAddress]] = [[], [], []]
-    for (address, index) in addresses {
-      let ip = scoped(address, interfaceIndex: index)
-      guard !ip.isUnspecified, seen.insert(ip).inserted else { continue }
-      tiers[ip.isLoopback ? 2 : ip.isLinkLocal ? 1 : 0].append(ip)
+    hosts(
+      addresses.map {
+        CandidateGatherer.Base(
+          address: SocketAddress(ip: $0.address, port: port), interfaceIndex: $0.interfaceIndex)
+      })
+  }
+
+  /// Host candidates for the addresses of our sockets, with priorities and foundations.
+  ///
+  /// The order given is the order of preference within a family; the families alternate, IPv6 first, so that one
+  /// broken family delays nothing (RFC 8421 §4). Link-local addresses come after global ones, loopback last.
+  /// Unspecified addresses and repeats are left out. Link-local IPv6 addresses get the interface's index as their scope.
+  static func hosts(_ bases: [CandidateGatherer.Base]) -> [ICECandidate] {
+    var seen: Set<SocketAddress> = []
+    var tiers: [[CandidateGatherer.Base]] = [[], [], []]
+    for var base in bases {
+      let ip = scoped(base.address.ip, interfaceIndex: base.interfaceIndex)
+      base.address.ip = ip
+      guard !ip.isUnspecified, seen.insert(base.address).inserted else { continue }
+      tiers[ip.isLoopback ? 2 : ip.isLinkLocal ? 1 : 0].append(base)
     }
-    let ordered = tiers.flatMap(alternatingFamilies)
-    return ordered.enumerated().map { rank, ip in
+    return tiers.flatMap(alternatingFamilies).enumerated().map { rank, base in
       ICECandidate(
-        address: SocketAddress(ip: ip, port: port),
+        address: base.address,
         priority: priority(kind: .host, localPreference: UInt16(max(0, 65_535 - 256 * rank))), kind: .host,
-        foundation: foundation(kind: .host, base: ip))
+        foundation: foundation(kind: .host, base: base.address.ip), carrier: base.carrier)
     }
   }
 
@@ -119,10 +127,10 @@ extension ICECandidate {
     return .v6(high: high, low: low, scope: ip.isLinkLocal ? interfaceIndex : 0)
   }
 
-  private static func alternatingFamilies(_ addresses: [IPAddress]) -> [IPAddress] {
-    let six = addresses.filter { !$0.isV4 }
-    let four = addresses.filter(\.isV4)
-    var result: [IPAddress] = []
+  private static func alternatingFamilies(_ bases: [CandidateGatherer.Base]) -> [CandidateGatherer.Base] {
+    let six = bases.filter { !$0.address.ip.isV4 }
+    let four = bases.filter(\.address.ip.isV4)
+    var result: [CandidateGatherer.Base] = []
     for i in 0..<max(six.count, four.count) {
       if i < six.count { result.append(six[i]) }
       if i < four.count { result.append(four[i]) }

@@ -32,11 +32,19 @@ public final class PeerLoop: Sendable {
 
     /// A free port on every address of this machine.
     public init() {}
+
+    /// Those of the machine's addresses at which a port of these IP versions may be reached.
+    func offered(of all: [InterfaceAddress], hasIPv4: Bool, hasIPv6: Bool) -> [InterfaceAddress] {
+      NetworkInterfaces.hostAddresses(
+        from: all.filter { interfaces?.admits($0.name) ?? true }, includeLoopback: includesLoopback
+      ).filter { $0.address.isV4 ? hasIPv4 : hasIPv6 }
+    }
   }
 
   let events: EventLoop
   private let holder = TableHolder()
-  let options: Options
+  /// What the loop was made with.
+  package let options: Options
   /// Identifies this process to every peer; made anew at each start.
   public let certificate: DTLSCertificate
 
@@ -68,11 +76,8 @@ public final class PeerLoop: Sendable {
   /// Where peers may reach us now: every usable interface address, with the shared port.
   public func hostAddresses() -> [SocketAddress] {
     let all = (try? NetworkInterfaces.addresses()) ?? []
-    return NetworkInterfaces.hostAddresses(
-      from: all.filter { options.interfaces?.admits($0.name) ?? true }, includeLoopback: options.includesLoopback
-    )
-    .map(\.address).filter { $0.isV4 ? events.hasIPv4 : events.hasIPv6 }
-    .map { SocketAddress(ip: $0, port: events.port) }
+    return options.offered(of: all, hasIPv4: events.hasIPv4, hasIPv6: events.hasIPv6)
+      .map { SocketAddress(ip: $0.address, port: events.port) }
   }
 
   /// Asks these STUN and TURN servers from now on, for all peers; allocations at servers that stay go on.

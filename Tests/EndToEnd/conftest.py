@@ -6,7 +6,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from harness import sound  # noqa: E402
+from harness import reach, sound  # noqa: E402
 from harness.browser import FAKE_DEVICES, chromium  # noqa: E402
 from harness.clips import Clips  # noqa: E402
 from harness.hub_page import HubPage  # noqa: E402
@@ -137,3 +137,30 @@ def cast():
     yield start
     for process in started:
         process.stop()
+
+
+@pytest.fixture(scope="module")
+def built(request):
+    """Networks of namespaces, for all tests of a file; its `furnish(bed)`, if it has one, adds what they alone need."""
+    if why := reach.missing():
+        pytest.skip(why)
+    bed = reach.Bed()
+    try:
+        getattr(request.module, "furnish", lambda bed: None)(bed)
+        yield bed
+    finally:
+        bed.close()
+
+
+@pytest.fixture
+def bed(built):
+    yield built
+    built.reset()
+
+
+@pytest.fixture
+def hub(bed, cast):
+    def start(*options):
+        with bed.hub_host:
+            return cast("serve", "--listen", f"{bed.hub_host.address}:{reach.HUB_PORT}", *options).url()
+    return start

@@ -5,37 +5,16 @@ import time
 
 import pytest
 
-from harness import reach
 from harness.coturn import credentials
 from harness.hub_page import HubPage
-from harness.reach import HUB_PORT, Bed, Page, Recorder, assert_moving, option
+from harness.reach import Page, Recorder, assert_moving, option
 
 CLOCK = ["--pattern", "clock", "--size", "640x360", "--fps", "15"]
 TILE = "#grid .tile video"
 
 
-@pytest.fixture(scope="module")
-def built():
-    if why := reach.missing():
-        pytest.skip(why)
-    bed = Bed()
+def furnish(bed):
     bed.cafe = bed.network.site("cafe")
-    yield bed
-    bed.close()
-
-
-@pytest.fixture
-def bed(built):
-    yield built
-    built.reset()
-
-
-@pytest.fixture
-def hub(bed, cast):
-    def start(*options):
-        with bed.hub_host:
-            return cast("serve", "--listen", f"{bed.hub_host.address}:{HUB_PORT}", *options).url()
-    return start
 
 
 @pytest.fixture

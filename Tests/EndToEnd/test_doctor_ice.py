@@ -4,25 +4,10 @@ import json
 
 import pytest
 
-from harness import coturn, json_page, reach
+from harness import coturn, json_page
 from harness.coturn import PASSWORD, USER
-from harness.reach import HUB_PORT, Bed
+from harness.reach import HUB_PORT
 from harness.rtcast import run
-
-
-@pytest.fixture(scope="module")
-def built():
-    if why := reach.missing() or coturn.missing():
-        pytest.skip(why)
-    bed = Bed()
-    yield bed
-    bed.close()
-
-
-@pytest.fixture
-def bed(built):
-    yield built
-    built.reset()
 
 
 def doctor(host, *arguments, **options):

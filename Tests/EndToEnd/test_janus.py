@@ -4,29 +4,19 @@ import time
 
 import pytest
 
-from harness import janus, reach
+from harness import janus
 from harness.coturn import PASSWORD, USER
 from harness.page_peer import PagePeer
-from harness.reach import Bed, assert_moving
+from harness.reach import assert_moving
 
 CLOCK = ["--pattern", "clock", "--size", "640x360", "--fps", "15"]
 
 
-@pytest.fixture(scope="module")
-def built():
-    if why := reach.missing() or janus.missing():
+def furnish(bed):
+    if why := janus.missing():
         pytest.skip(why)
-    bed = Bed()
     bed.cafe = bed.network.site("cafe")
     bed.janus_host = bed.network.server("janus", 40)
-    yield bed
-    bed.close()
-
-
-@pytest.fixture
-def bed(built):
-    yield built
-    built.reset()
 
 
 @pytest.fixture

@@ -5,12 +5,11 @@ import time
 
 import pytest
 
-from harness import reach
 from harness.coturn import PASSWORD, SECRET, USER
 from harness.hub_page import HubPage
 from harness.netns import NATS
 from harness.page_peer import PagePeer, connect
-from harness.reach import HUB_PORT, PAGE_PORT, Bed, Page, assert_moving, option, recorded
+from harness.reach import PAGE_PORT, Page, assert_moving, option, recorded
 
 CLOCK = ["--pattern", "clock", "--size", "640x360", "--fps", "15"]
 
@@ -23,29 +22,6 @@ WAYS = {
     "turn-tcp": ("udp-blocked", "symmetric", lambda turn: [turn.url(transport="tcp")]),
     "turns-443": ("https-only", "symmetric", lambda turn: [turn.url("turns", port=443), turn.url("stun")]),
 }
-
-
-@pytest.fixture(scope="module")
-def built():
-    if why := reach.missing():
-        pytest.skip(why)
-    bed = Bed()
-    yield bed
-    bed.close()
-
-
-@pytest.fixture
-def bed(built):
-    yield built
-    built.reset()
-
-
-@pytest.fixture
-def hub(bed, cast):
-    def start(*options):
-        with bed.hub_host:
-            return cast("serve", "--listen", f"{bed.hub_host.address}:{HUB_PORT}", *options).url()
-    return start
 
 
 @pytest.fixture(params=WAYS)

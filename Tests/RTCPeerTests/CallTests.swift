@@ -19,15 +19,7 @@ import Testing
     #expect(audio.streamIDs == ["rtcast"] && audio.id == sound.name.trackID && video.id == "page")
     #expect(video.streamIDs == ["slides"])
 
-    let (packets, packetFeed) = AsyncStream.makeStream(of: ReceivedAudio.self)
-    let (frames, frameFeed) = AsyncStream.makeStream(of: ReceivedFrame.self)
-    audio.setReceiver { packetFeed.yield($0) }
-    video.setReceiver { frameFeed.yield($0) }
-    var (sounds, pictures) = (SyntheticAudio(), SyntheticVideo())
-    sound.send(sounds.next())
-    picture.send(pictures.next(.zero + .seconds(1)))
-    let packet = await first(of: packets) { $0 }
-    let frame = await first(of: frames) { $0 }
+    let (packet, frame) = await pair.carry(sound, to: audio, picture, to: video)
     #expect(SyntheticAudio.number(of: try #require(packet).payload) != nil)
     let seen = try #require(frame)
     #expect(SyntheticVideo.number(of: seen.data, isKeyFrame: seen.isKeyFrame) != nil)

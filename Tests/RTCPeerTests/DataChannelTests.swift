@@ -39,11 +39,6 @@ import Testing
     }
   }
 
-  private func isOpen(_ channel: DataChannel) async -> Bool {
-    for await event in channel.events where event == .stateChanged(.open) { return true }
-    return false
-  }
-
   @Test(.feature("S0.22", "S0.67")) func `what one side creates the other is given, and messages go both ways`()
     async throws
   {

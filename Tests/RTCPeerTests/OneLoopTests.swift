@@ -13,23 +13,12 @@ import Testing
     let pair = TwoConnections(loop, loop)
     let (sound, picture) = (loop.makeAudioTrack(), loop.makeVideoTrack(onKeyFrameRequest: {}))
     let (audio, video) = try await pair.cross(sound, picture)
-    let (packets, packetFeed) = AsyncStream.makeStream(of: ReceivedAudio.self)
-    let (frames, frameFeed) = AsyncStream.makeStream(of: ReceivedFrame.self)
-    audio.setReceiver { packetFeed.yield($0) }
-    video.setReceiver { frameFeed.yield($0) }
-    var (sounds, pictures) = (SyntheticAudio(), SyntheticVideo())
-    sound.send(sounds.next())
-    picture.send(pictures.next(.zero + .seconds(1)))
-    #expect(await first(of: packets) { $0 } != nil)
-    #expect(await first(of: frames) { $0 } != nil)
+    let (packet, frame) = await pair.carry(sound, to: audio, picture, to: video)
+    #expect(packet != nil)
+    #expect(frame != nil)
     let messages = try await pair.caller.createDataChannel("chat")
     #expect(await isOpen(messages))
     await pair.close()
-  }
-
-  private func isOpen(_ channel: DataChannel) async -> Bool {
-    for await event in channel.events where event == .stateChanged(.open) { return true }
-    return false
   }
 
   @Test func `pairs of peers of one loop are not mistaken for each other`() async throws {

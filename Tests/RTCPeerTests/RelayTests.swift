@@ -32,15 +32,9 @@ import Testing
       pair.loop.makeAudioTrack(), pair.calleeLoop.makeVideoTrack(onKeyFrameRequest: {})
     )
     let (audio, video) = try await pair.cross(sound, picture)
-    let (packets, packetFeed) = AsyncStream.makeStream(of: ReceivedAudio.self)
-    let (frames, frameFeed) = AsyncStream.makeStream(of: ReceivedFrame.self)
-    audio.setReceiver { packetFeed.yield($0) }
-    video.setReceiver { frameFeed.yield($0) }
-    var (sounds, pictures) = (SyntheticAudio(), SyntheticVideo())
-    sound.send(sounds.next())
-    picture.send(pictures.next(.zero + .seconds(1)))
-    #expect(await first(of: packets) { $0 } != nil)
-    #expect(await first(of: frames) { $0 } != nil)
+    let (packet, frame) = await pair.carry(sound, to: audio, picture, to: video)
+    #expect(packet != nil)
+    #expect(frame != nil)
     let channel = try await pair.caller.createDataChannel("chat")
     #expect(await isOpen(channel))
     for end in [pair.caller, pair.callee] {
@@ -125,10 +119,5 @@ import Testing
     await pair.close()
     for task in trickling { await task.value }
     _ = other
-  }
-
-  private func isOpen(_ channel: DataChannel) async -> Bool {
-    for await event in channel.events where event == .stateChanged(.open) { return true }
-    return false
   }
 }

@@ -72,6 +72,21 @@ final class TwoConnections: Sendable {
     return (audio, video)
   }
 
+  /// Sends a packet of the sound and a picture.
+  /// - Returns: what arrives of each; nil when the track ends before.
+  func carry(
+    _ sound: OutgoingAudioTrack, to audio: RemoteAudioTrack, _ picture: OutgoingVideoTrack, to video: RemoteVideoTrack
+  ) async -> (packet: ReceivedAudio?, frame: ReceivedFrame?) {
+    let (packets, packetFeed) = AsyncStream.makeStream(of: ReceivedAudio.self)
+    let (frames, frameFeed) = AsyncStream.makeStream(of: ReceivedFrame.self)
+    audio.setReceiver { packetFeed.yield($0) }
+    video.setReceiver { frameFeed.yield($0) }
+    var (sounds, pictures) = (SyntheticAudio(), SyntheticVideo())
+    sound.send(sounds.next())
+    picture.send(pictures.next(.zero + .seconds(1)))
+    return (await first(of: packets) { $0 }, await first(of: frames) { $0 })
+  }
+
   struct OtherTracks: Error {
     var caller: [RemoteTrack]
     var callee: [RemoteTrack]
@@ -92,4 +107,10 @@ func first<Element: Sendable, Value: Sendable>(
 ) async -> Value? {
   for await element in stream { if let value = match(element) { return value } }
   return nil
+}
+
+/// Waits until the channel is open; false when it ends before.
+func isOpen(_ channel: DataChannel) async -> Bool {
+  for await event in channel.events where event == .stateChanged(.open) { return true }
+  return false
 }

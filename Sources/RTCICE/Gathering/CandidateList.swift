@@ -2,12 +2,10 @@ import RTCPrimitives
 
 /// The candidates that bases and servers come to, with their priorities and foundations (RFC 8445 §5.1.1–§5.1.3).
 struct CandidateList {
-  private typealias HostBase = (address: SocketAddress, carrier: Route.Kind)
-
   private(set) var candidates: [ICECandidate] = []
 
   init(bases: [CandidateGatherer.Base], queries: [STUNServerQuery], allocations: [TURNAllocation]) {
-    let hosts = Self.hosts(bases)
+    let hosts = ICECandidate.hosts(bases)
     candidates = hosts
     for query in queries {
       if let mapped = query.mappedAddress { addReflexive(mapped, link: query.link, hosts: hosts) }
@@ -20,41 +18,6 @@ struct CandidateList {
       for relayed in lease.relayed { addRelayed(relayed, lease: lease, allocation: allocation) }
     }
     candidates.sort { ($0.priority, "\($1.address)") > ($1.priority, "\($0.address)") }
-  }
-
-  // MARK: - Hosts
-
-  /// In the order of preference: the families alternate, IPv6 first (RFC 8421 §4); link-local addresses come after global
-  /// ones, loopback last.
-  private static func hosts(_ bases: [CandidateGatherer.Base]) -> [ICECandidate] {
-    var seen: Set<SocketAddress> = []
-    var tiers: [[HostBase]] = [[], [], []]
-    for base in bases {
-      var address = base.address
-      if case .v6(let high, let low, _) = address.ip {
-        address.ip = .v6(high: high, low: low, scope: address.ip.isLinkLocal ? base.interfaceIndex : 0)
-      }
-      guard !address.ip.isUnspecified, seen.insert(address).inserted else { continue }
-      tiers[address.ip.isLoopback ? 2 : address.ip.isLinkLocal ? 1 : 0].append((address, base.carrier))
-    }
-    let ordered: [HostBase] = tiers.flatMap(alternatingFamilies)
-    return ordered.enumerated().map { rank, base in
-      ICECandidate(
-        address: base.address,
-        priority: ICECandidate.priority(kind: .host, localPreference: UInt16(max(0, 65_535 - 256 * rank))), kind: .host,
-        foundation: ICECandidate.foundation(kind: .host, base: base.address.ip), carrier: base.carrier)
-    }
-  }
-
-  private static func alternatingFamilies(_ bases: [HostBase]) -> [HostBase] {
-    let six = bases.filter { !$0.address.ip.isV4 }
-    let four = bases.filter(\.address.ip.isV4)
-    var result: [HostBase] = []
-    for i in 0..<max(six.count, four.count) {
-      if i < six.count { result.append(six[i]) }
-      if i < four.count { result.append(four[i]) }
-    }
-    return result
   }
 
   // MARK: - From servers

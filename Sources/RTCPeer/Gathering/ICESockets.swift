@@ -70,10 +70,7 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
   }
 
   private func offered(of all: [InterfaceAddress]) -> [InterfaceAddress] {
-    NetworkInterfaces.hostAddresses(
-      from: all.filter { table.options.interfaces?.admits($0.name) ?? true },
-      includeLoopback: table.options.includesLoopback
-    ).filter { $0.address.isV4 ? hasIPv4 : hasIPv6 }
+    table.options.offered(of: all, hasIPv4: hasIPv4, hasIPv6: hasIPv6)
   }
 
   /// Where the host candidates are.

@@ -1,6 +1,6 @@
 /// MD5 (RFC 1321), incremental. Only for the key of STUN's long-term credentials (RFC 8489 §9.2.2): written for memory
 /// safety, not for speed.
-package struct MD5: Sendable {
+package struct MD5: BlockHash, Sendable {
   package typealias Digest = InlineArray<16, UInt8>
 
   private static let shifts: InlineArray<16, UInt32> = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
@@ -17,40 +17,21 @@ package struct MD5: Sendable {
   ]
 
   private var state: InlineArray<4, UInt32> = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476]
-  private var block = InlineArray<64, UInt8>(repeating: 0)
-  private var filled = 0
-  private var length: UInt64 = 0
+  package var input = HashInput()
 
   package init() {}
 
-  package mutating func update(_ bytes: Span<UInt8>) {
-    for i in bytes.indices { update(bytes[i]) }
-  }
-
-  package mutating func update(_ byte: UInt8) {
-    block[filled] = byte
-    filled += 1
-    length &+= 1
-    if filled == 64 {
-      compress()
-      filled = 0
-    }
-  }
-
   /// The digest of everything fed in so far.
   package consuming func finish() -> Digest {
-    let bits = length &* 8
-    update(0x80)
-    while filled != 56 { update(0) }
-    for shift in stride(from: 0, to: 64, by: 8) { update(UInt8(truncatingIfNeeded: bits >> UInt64(shift))) }
+    pad(stride(from: 0, to: 64, by: 8))
     var digest = Digest(repeating: 0)
     for i in 0..<16 { digest[i] = UInt8(truncatingIfNeeded: state[i / 4] >> UInt32(8 * (i % 4))) }
     return digest
   }
 
-  private mutating func compress() {
+  package mutating func compress() {
     var words = InlineArray<16, UInt32>(repeating: 0)
-    for i in 0..<64 { words[i / 4] |= UInt32(block[i]) << UInt32(8 * (i % 4)) }
+    for i in 0..<64 { words[i / 4] |= UInt32(input.block[i]) << UInt32(8 * (i % 4)) }
     var (a, b, c, d) = (state[0], state[1], state[2], state[3])
     for i in 0..<64 {
       let mixed: UInt32

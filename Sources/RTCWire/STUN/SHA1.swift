@@ -1,45 +1,26 @@
 /// SHA-1 (RFC 3174), incremental. Only for STUN's MESSAGE-INTEGRITY, a few messages a second: written for memory safety,
 /// not for speed.
-package struct SHA1: Sendable {
+package struct SHA1: BlockHash, Sendable {
   package typealias Digest = InlineArray<20, UInt8>
 
   private var state: InlineArray<5, UInt32> = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
-  private var block = InlineArray<64, UInt8>(repeating: 0)
-  private var filled = 0
-  private var length: UInt64 = 0
+  package var input = HashInput()
 
   package init() {}
 
-  package mutating func update(_ bytes: Span<UInt8>) {
-    for i in bytes.indices { update(bytes[i]) }
-  }
-
-  package mutating func update(_ byte: UInt8) {
-    block[filled] = byte
-    filled += 1
-    length &+= 1
-    if filled == 64 {
-      compress()
-      filled = 0
-    }
-  }
-
   /// The digest of everything fed in so far.
   package consuming func finish() -> Digest {
-    let bits = length &* 8
-    update(0x80)
-    while filled != 56 { update(0) }
-    for shift in stride(from: 56, through: 0, by: -8) { update(UInt8(truncatingIfNeeded: bits >> UInt64(shift))) }
+    pad(stride(from: 56, through: 0, by: -8))
     var digest = Digest(repeating: 0)
     for i in 0..<20 { digest[i] = UInt8(truncatingIfNeeded: state[i / 4] >> UInt32(24 - 8 * (i % 4))) }
     return digest
   }
 
-  private mutating func compress() {
+  package mutating func compress() {
     var w = InlineArray<80, UInt32>(repeating: 0)
     for t in 0..<16 {
-      let high = UInt32(block[4 * t]) << 24 | UInt32(block[4 * t + 1]) << 16
-      w[t] = high | UInt32(block[4 * t + 2]) << 8 | UInt32(block[4 * t + 3])
+      let high = UInt32(input.block[4 * t]) << 24 | UInt32(input.block[4 * t + 1]) << 16
+      w[t] = high | UInt32(input.block[4 * t + 2]) << 8 | UInt32(input.block[4 * t + 3])
     }
     for t in 16..<80 { w[t] = Self.rotate(w[t - 3] ^ w[t - 8] ^ w[t - 14] ^ w[t - 16], 1) }
     var (a, b, c, d, e) = (state[0], state[1], state[2], state[3], state[4])

@@ -89,7 +89,7 @@ struct CastRunner {
     defer { peers.stop() }
     var settings = broadcastOptions(source)
     // Who watches needs them as much as this side.
-    settings.iceServers = try options.network.servers(preset: options.media.preset?.iceServers ?? [])
+    settings.iceServers = peers.options.iceServers
     let broadcast = Broadcast(source.media, options: settings, peers: peers)
     if let ending = try await begin(broadcast, source) { return output.ended(ending, after: 0) }
 
