@@ -59,7 +59,7 @@ public final class OutgoingVideoTrack: @unchecked Sendable {
         let now = MonotonicClock.now()
         for outlet in self.outlets {
           outlet.tell(isMuted: !newValue, now: now)
-          if newValue { self.keyFrameRequested(by: outlet) }
+          if newValue { self.keyFrameRequested(by: outlet, .begin) }
         }
       }
     }
@@ -128,7 +128,7 @@ public final class OutgoingVideoTrack: @unchecked Sendable {
     announceDemand()
   }
 
-  func keyFrameRequested(by outlet: TrackSender) {
+  func keyFrameRequested(by outlet: TrackSender, _ reason: KeyFrameReason) {
     loop.assertOnLoop()
     guard let rendition = router.keyFrameNeeded(by: outlet) else { return }
     if let other = router.take(onKeyFrameRequest(rendition), of: rendition, for: outlet) {

@@ -87,7 +87,7 @@ extension PeerConnection {
     track.attach(outlet)
     switch track {
     // Its viewer has a picture of the track before.
-    case .video(let video): video.keyFrameRequested(by: outlet)
+    case .video(let video): video.keyFrameRequested(by: outlet, .begin)
     case .audio(let audio): audio.preferencesChanged(slot.peer.opusPreferences(of: id), of: outlet)
     }
   }

@@ -186,9 +186,9 @@ public actor PeerConnection {
         continuation.yield(.dataChannelOpened(channel))
       }
     case .senderClockChanged(let clock, let id): remoteTracks[id]?.note(clock)
-    case .keyFrameRequested(let id):
+    case .keyFrameRequested(let reason, let id):
       if case .video(let track)? = outgoing[id], let slot {
-        track.keyFrameRequested(by: TrackSender(slot: slot, transceiver: id))
+        track.keyFrameRequested(by: TrackSender(slot: slot, transceiver: id), reason)
       }
     case .audioLossReported(let loss, let id):
       if case .audio(let track)? = outgoing[id], let slot {

@@ -162,7 +162,7 @@ package final class PeerEnd {
     for event in outbox.events {
       events.append((now, event))
       switch event {
-      case .keyFrameRequested(let id) where answersKeyFrameRequests: sources[id]?.needsKeyFrame = true
+      case .keyFrameRequested(_, let id) where answersKeyFrameRequests: sources[id]?.needsKeyFrame = true
       case .targetBitrateChanged(let rate, let id): lastBitrates[id] = rate
       case .stateChanged(let state): self.state = state
       case .frameReceived(let frame, let id): arrivals.append((id, frame))

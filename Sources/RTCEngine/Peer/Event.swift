@@ -31,8 +31,8 @@ package enum Event: Sendable {
   /// What this transceiver is given to send leaves from now on.
   case sendingStarted(TransceiverID)
   case sendingStopped(TransceiverID)
-  /// The remote peer cannot decode without a key frame (PLI, FIR, or it has just joined).
-  case keyFrameRequested(TransceiverID)
+  /// The remote peer cannot decode without a key frame.
+  case keyFrameRequested(KeyFrameReason, TransceiverID)
   /// This video's share of what the network bears from now on.
   case targetBitrateChanged(BitRate, TransceiverID)
   /// The listener's reports allow the sound this much from now on.
@@ -70,4 +70,16 @@ public struct SenderClock: Hashable, Sendable {
     self.ntpTime = ntpTime
     self.rtpTime = rtpTime
   }
+}
+
+/// Why a remote peer needs a key frame.
+package enum KeyFrameReason: String, Hashable, Sendable {
+  /// It has no picture yet, or what it is sent is coded otherwise from now on.
+  case begin
+  /// It asked for one (PLI, FIR).
+  case request
+  /// Frames were left out because its network did not keep up; what waited has left by now.
+  case backlog
+  /// Too much was lost: repair would take longer than a key frame.
+  case loss
 }

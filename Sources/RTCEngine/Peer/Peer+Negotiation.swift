@@ -18,10 +18,10 @@ extension Peer {
     case .setTrack(let track, let id):
       try checkRuns(id)
       media.transceivers.setTrack(track, of: id)
-      media.allocateBitrate(isSecured: transport.isSecured, into: &outbox)
+      media.allocateBitrate(now, isSecured: transport.isSecured, into: &outbox)
     case .setMuted(let isMuted, let id):
       media.setMuted(isMuted, of: id)
-      media.allocateBitrate(isSecured: transport.isSecured, into: &outbox)
+      media.allocateBitrate(now, isSecured: transport.isSecured, into: &outbox)
     case .stop(let id):
       try checkRuns(id)
       stop(id, into: &outbox)
@@ -58,8 +58,8 @@ extension Peer {
     case .acceptFragment(let text): try acceptFragment(text, now: now)
     case .localFragment: return try describeFragment()
     case .setBitrateLimits(let limits):
-      media.setLimits(limits)
-      media.allocateBitrate(isSecured: transport.isSecured, into: &outbox)
+      media.setLimits(limits, now: now)
+      media.allocateBitrate(now, isSecured: transport.isSecured, into: &outbox)
     case .requestKeyFrame(let id): media.requestKeyFrames(of: id, now: now, over: &transport, into: &outbox)
     case .close: close(now: now, into: &outbox)
     }

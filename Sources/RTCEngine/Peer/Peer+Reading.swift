@@ -70,8 +70,9 @@ extension Peer {
     result.video = video?.statistics ?? SendStatistics()
     result.audio = (audios.first { $0.sender.hasSent } ?? audios.first)?.sender.statistics ?? AudioSendStatistics()
     result.roundTripTime = media.roundTripTime(transport)
-    result.targetBitrate = media.rate.target
-    result.loss = media.rate.loss
+    result.targetBitrate = media.rate.estimate.target
+    result.loss = media.rate.estimate.loss
+    result.network = media.rate.estimate
     result.selectedRoute = transport.selectedRoute
     result.selectedPair = transport.selectedPair
     result.videoFormats = video?.format?.codecs.map(\.format) ?? []

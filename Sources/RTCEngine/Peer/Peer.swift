@@ -185,7 +185,7 @@ package struct Peer: ~Copyable {
         media.updateSending(now, over: &transport, into: &outbox)
       case .disconnected: if state == .connected { change(to: .disconnected, into: &outbox) }
       case .reconnected: if state == .disconnected { change(to: .connected, into: &outbox) }
-      case .routeChanged: media.routeChanged()
+      case .routeChanged: media.routeChanged(now)
       case .connectivityChanged(let connectivity): outbox.events.append(.connectivityChanged(connectivity))
       case .data(let packet): channels.receive(packet, now: now, over: &transport, into: &outbox)
       case .ended(let reason): end(reason, now: now, into: &outbox)

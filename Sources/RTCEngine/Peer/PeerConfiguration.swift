@@ -59,7 +59,10 @@ public struct PeerConfiguration: Sendable {
   /// behind a media server: there it comes from a viewer who has just joined.
   public var ignoresRedundantPLI = true
   /// Makes the estimator of what the path bears.
-  package var makeEstimator: @Sendable (BitrateLimits) -> any BandwidthEstimator = { LossBasedBitrate(limits: $0) }
+  package var makeEstimator: @Sendable (BitrateLimits) -> any BandwidthEstimator =
+    RateControlAlgorithm.stepped.makeEstimator
+  /// Takes every feedback and every decision about the bitrate.
+  package var rateLog: RateLogEntry.Sink?
   /// Time from the first description to a finished handshake.
   public var connectTimeout = TimeDelta.seconds(15)
   /// Wall clock minus monotonic clock, nanoseconds since 1970: for the NTP times of sender reports (RFC 3550 §6.4.1).

@@ -5,55 +5,189 @@ package import RTCWire
 /// and the pacer.
 package struct RateControl {
   package private(set) var history = SentPacketHistory()
-  package private(set) var pacer = Pacer()
+  package private(set) var pacer: Pacer
   private var estimator: any BandwidthEstimator
+  private let log: RateLogEntry.Sink?
+  private var loggedEstimate: NetworkEstimate?
   /// What the feedback at hand says; kept for its memory.
   private var results: [PacketResult] = []
+  private var activity = SendActivity()
+  private var lastFeedback = Timestamp.zero
+  private var lastRoundTrip: TimeDelta?
+  /// Rates of what has no rate of its own: repair, sound, data. They are taken off what video gets.
+  private var others = RateMeter()
 
-  package init(estimator: any BandwidthEstimator) { self.estimator = estimator }
+  package init(estimator: any BandwidthEstimator, log: RateLogEntry.Sink? = nil) {
+    self.estimator = estimator
+    self.log = log
+    pacer = Pacer(estimator.estimate)
+  }
 
   /// When `deadlineReached` must be called. The pacer's deadline is `pacer.nextDeadline`.
   package var nextDeadline: Timestamp { estimator.nextDeadline }
-  /// What all video together may be encoded at.
-  package var target: BitRate { estimator.target }
-  /// Packet loss of the last whole second, 0…1.
-  package var loss: Double { estimator.loss }
+  package var estimate: NetworkEstimate { estimator.estimate }
   package var minimum: BitRate { estimator.limits.minimum }
 
-  package mutating func start(_ now: Timestamp) { estimator.start(now) }
-  package mutating func setLimits(_ limits: BitrateLimits) { estimator.setLimits(limits) }
-  package mutating func setRemoteMaximum(_ rate: BitRate) { estimator.setRemoteMaximum(rate) }
-  package mutating func deadlineReached(_ now: Timestamp) { estimator.deadlineReached(now) }
+  /// What all video together may be encoded at: what sound, data and repair leave of the target.
+  package func videoTarget(_ now: Timestamp) -> BitRate {
+    let target = estimator.estimate.target
+    return max(minimum, BitRate(bitsPerSecond: target.bitsPerSecond - others.rate(now).bitsPerSecond))
+  }
+
+  // MARK: - What is known of the network
+
+  package mutating func start(_ now: Timestamp) {
+    log?(.started(estimator.limits), now)
+    estimator.start(now)
+    estimateChanged(now)
+  }
+
+  package mutating func setLimits(_ limits: BitrateLimits, now: Timestamp) {
+    log?(.limits(limits), now)
+    estimator.setLimits(limits, now: now)
+    estimateChanged(now)
+  }
+
+  package mutating func setRemoteMaximum(_ rate: BitRate, now: Timestamp) {
+    log?(.remoteMaximum(rate), now)
+    estimator.setRemoteMaximum(rate, now: now)
+    estimateChanged(now)
+  }
+
+  package mutating func setRoundTrip(_ roundTrip: TimeDelta, now: Timestamp) {
+    guard roundTrip != lastRoundTrip else { return }
+    lastRoundTrip = roundTrip
+    log?(.roundTrip(roundTrip), now)
+    estimator.setRoundTrip(roundTrip, now: now)
+    estimateChanged(now)
+  }
+
+  package mutating func routeChanged(_ now: Timestamp) {
+    lastRoundTrip = nil
+    log?(.routeChanged, now)
+    estimator.routeChanged(now)
+    estimateChanged(now)
+  }
+
+  package mutating func deadlineReached(_ now: Timestamp) {
+    guard estimator.nextDeadline <= now else { return }
+    let activity = currentActivity
+    log?(.deadline(activity), now)
+    estimator.deadlineReached(now, activity)
+    estimateChanged(now)
+  }
 
   package mutating func receive(_ feedback: consuming TransportFeedback, now: Timestamp) {
     results.removeAll(keepingCapacity: true)
     history.receive(feedback, into: &results)
-    if !results.isEmpty { estimator.receive(results, now: now) }
+    lastFeedback = now
+    guard !results.isEmpty else { return }
+    let activity = currentActivity
+    log?(.feedback(results, activity), now)
+    estimator.receive(results, activity, now: now)
+    estimateChanged(now)
   }
 
   package mutating func receiveLoss(_ loss: ReportedLoss.Interval, now: Timestamp) {
+    log?(.loss(expected: loss.expected, lost: loss.lost), now)
     estimator.receiveLoss(expected: loss.expected, lost: loss.lost, now: now)
+    estimateChanged(now)
   }
 
-  /// Paces by the present estimate from now on.
-  package mutating func updatePacing() { pacer.update(target: estimator.target, isNarrow: estimator.isNarrow) }
+  private var currentActivity: SendActivity {
+    var activity = activity
+    activity.inFlight = history.bytesInFlight
+    return activity
+  }
+
+  private mutating func estimateChanged(_ now: Timestamp) {
+    let estimate = estimator.estimate
+    pacer.update(estimate)
+    while let probe = estimator.takeProbe() {
+      log?(.probe(probe), now)
+      pacer.add(probe)
+    }
+    guard let log, estimate != loggedEstimate else { return }
+    loggedEstimate = estimate
+    log(.estimate(estimate), now)
+  }
+
+  // MARK: - What leaves
+
+  /// Bytes that wait for the pacer, for the estimator to know of.
+  package mutating func setQueued(_ bytes: Int) { activity.queued = bytes }
 
   /// True when the pacer lets a packet leave now; else its deadline is set.
   package mutating func maySend(_ now: Timestamp) -> Bool {
+    if let opens = windowDeadline, opens > now {
+      pacer.hold(until: opens)
+      return false
+    }
     if pacer.maySend(now) { return true }
     pacer.hold()
     return false
   }
 
+  /// When something may leave although too much is on its way: feedback that does not come for so long was lost. Nil while
+  /// no more is on its way than may be.
+  private var windowDeadline: Timestamp? {
+    guard history.hasFeedback, let window = estimator.estimate.window, history.bytesInFlight >= window else { return nil }
+    return max(lastFeedback, history.oldestInFlight ?? lastFeedback) + Self.feedbackPatience
+      + (lastRoundTrip ?? .zero)
+  }
+  private static let feedbackPatience = TimeDelta.milliseconds(300)
+
   /// Nothing waits for the pacer, or something has begun to leave again.
   package mutating func releasePacer() { pacer.release() }
+
+  /// Padding should leave now, as a probe has begun and nothing else waits.
+  package func wantsPadding(_ now: Timestamp) -> Bool { pacer.isProbing }
 
   /// Counts a packet that went past the pacer or through it.
   /// - Parameters:
   ///   - kind: nil for a packet without a transport-wide number of its own.
   ///   - size: bytes of the UDP payload.
   package mutating func sent(_ kind: SentPacket.Kind?, size: Int, now: Timestamp) {
-    if let kind { history.add(kind, size: size, now: now) }
-    if kind != .audio { pacer.sent(bytes: size, now: now) }
+    let isPaced = kind != .audio
+    let probe = isPaced ? pacer.sent(bytes: size, now: now) : nil
+    if let kind {
+      history.add(kind, size: size, now: now, probe: probe)
+      activity.sentBytes += UInt64(size)
+      activity.lastSent = now
+    }
+    if kind != .video, kind != .padding { others.add(size, now) }
+  }
+
+  /// Counts bytes of data channels, which have no transport-wide numbers.
+  package mutating func sentData(bytes: Int, now: Timestamp) { others.add(bytes, now) }
+}
+
+/// Bytes over the last second, in tenths.
+struct RateMeter {
+  private static let slots = 10
+  private static let slotTime = TimeDelta.milliseconds(100)
+  private var bytes = [Int](repeating: 0, count: Self.slots)
+  /// The number of the newest slot, counted from time zero.
+  private var newest: Int64 = 0
+
+  mutating func add(_ count: Int, _ now: Timestamp) {
+    advance(to: now)
+    bytes[Int(newest % Int64(Self.slots))] += count
+  }
+
+  private mutating func advance(to now: Timestamp) {
+    let slot = now.nanoseconds / Self.slotTime.nanoseconds
+    guard slot > newest else { return }
+    for number in max(newest + 1, slot - Int64(Self.slots) + 1)...slot { bytes[Int(number % Int64(Self.slots))] = 0 }
+    newest = slot
+  }
+
+  func rate(_ now: Timestamp) -> BitRate {
+    let first = now.nanoseconds / Self.slotTime.nanoseconds - Int64(Self.slots) + 1
+    var sum = 0
+    for number in max(0, newest - Int64(Self.slots) + 1)...newest where number >= first {
+      sum += bytes[Int(number % Int64(Self.slots))]
+    }
+    return BitRate(bitsPerSecond: Int64(sum) * 8)
   }
 }

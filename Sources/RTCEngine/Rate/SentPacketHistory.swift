@@ -14,6 +14,8 @@ package struct SentPacketHistory {
     var fate = Fate.unknown
     var probe: UInt16 = 0
     var isProbe = false
+    /// All bytes that left before it.
+    var before: UInt64 = 0
   }
 
   private enum Fate: UInt8 { case unknown, lost, arrived }
@@ -32,6 +34,8 @@ package struct SentPacketHistory {
   private var ring: [Entry] = []
   /// The first number that is still in the ring.
   private var oldest: Int64 = 0
+  /// All bytes that left.
+  private var total: UInt64 = 0
 
   package init() {}
 
@@ -39,12 +43,26 @@ package struct SentPacketHistory {
   /// The number of the packet that leaves next.
   package var nextNumber: TransportSequenceNumber { next.low }
 
+  /// Bytes that no feedback has spoken of, nor of a later packet.
+  package var bytesInFlight: Int {
+    let first = max(reported.value, oldest)
+    return first < next.value ? Int(total - ring[slot(first)].before) : 0
+  }
+
+  /// When the first of them left; nil when there are none.
+  package var oldestInFlight: Timestamp? {
+    let first = max(reported.value, oldest)
+    return first < next.value ? ring[slot(first)].sendTime : nil
+  }
+
   /// Keeps the packet that left as `nextNumber`.
   /// - Parameter size: bytes of the UDP payload.
   package mutating func add(_ kind: SentPacket.Kind, size: Int, now: Timestamp, probe: UInt16? = nil) {
     makeRoom(now)
     ring[slot(next.value)] = Entry(
-      sendTime: now, size: UInt16(clamping: size), kind: kind, probe: probe ?? 0, isProbe: probe != nil)
+      sendTime: now, size: UInt16(clamping: size), kind: kind, probe: probe ?? 0, isProbe: probe != nil,
+      before: total)
+    total += UInt64(size)
     next = Number(next.value + 1)
   }
 

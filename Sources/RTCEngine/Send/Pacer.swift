@@ -1,36 +1,55 @@
 package import RTCPrimitives
 
-/// Spreads packets so that a large frame does not arrive as one burst that overflows a queue on the way.
+/// Spreads packets so that a large frame does not arrive as one burst that overflows a queue on the way, and sends probes
+/// at their own rate.
 ///
 /// A small frame leaves whole and at once: up to a burst's worth is sent without a gap, because a viewer that sees gaps
 /// inside a frame holds it back.
 package struct Pacer {
-  /// What the pacer may use while nothing says that the network is narrow; large first pictures then appear at once.
-  package static let freeRate = BitRate.megabitsPerSecond(25)
-  /// Pacing rate over target rate on a narrow network.
-  package static let narrowFactor = 2.5
-  /// What may leave at once after a pause: this long at the pacing rate …
-  package static let burst = TimeDelta.milliseconds(10)
-  /// … and at least this many bytes, about the ten packets that any connection may begin with (RFC 6928).
-  package static let minimumBurst = 12_000
   /// Packets of a large frame leave in groups that are this far apart, so that a group can be sent by one call.
   static let quantum = TimeDelta.milliseconds(2)
+  /// A probe that found nothing to send for so long is given up.
+  private static let probePatience = TimeDelta.seconds(1)
 
-  package private(set) var rate = Pacer.freeRate
-  private var burst = Pacer.burst
+  package private(set) var rate: BitRate
+  private var burst: TimeDelta
   /// When the bytes sent so far have drained at the pacing rate.
   private var drained = Timestamp.zero
+  private var probe: Probe?
+  private var waiting: [ProbeCluster] = []
 
-  package init() {}
+  /// A probe on its way out.
+  private struct Probe {
+    var cluster: ProbeCluster
+    var packets = 0
+    var bytes = 0
+    /// When the first packet left; nil before.
+    var begun: Timestamp?
 
-  /// - Parameters:
-  ///   - target: what the network is thought to bear.
-  ///   - isNarrow: packets were lost lately, or `target` has had to fall: no more than a multiple of it may leave.
-  package mutating func update(target: BitRate, isNarrow: Bool) {
-    let paced = target.scaled(by: Self.narrowFactor)
-    rate = isNarrow ? paced : max(paced, Self.freeRate)
-    burst = max(Self.burst, rate.time(forBytes: Self.minimumBurst))
+    var isOver: Bool { packets >= cluster.minimumPackets && bytes >= cluster.minimumBytes }
   }
+
+  package init(_ estimate: NetworkEstimate) {
+    rate = estimate.pacingRate
+    burst = rate.time(forBytes: estimate.burst)
+  }
+
+  /// Paces by this estimate from now on.
+  package mutating func update(_ estimate: NetworkEstimate) {
+    rate = estimate.pacingRate
+    burst = rate.time(forBytes: estimate.burst)
+  }
+
+  // MARK: - Probes
+
+  /// Sends this probe after those before it, from the next packet on.
+  package mutating func add(_ cluster: ProbeCluster) {
+    if probe == nil { probe = Probe(cluster: cluster) } else { waiting.append(cluster) }
+  }
+
+  package var isProbing: Bool { probe != nil }
+
+  // MARK: - Packets
 
   /// When something that waits may leave; `.distantFuture` while nothing waits for the pacer.
   package private(set) var nextDeadline = Timestamp.distantFuture
@@ -38,15 +57,36 @@ package struct Pacer {
   /// Something waits that may not leave yet.
   package mutating func hold() { nextDeadline = nextSend() }
 
+  package mutating func hold(until time: Timestamp) { nextDeadline = time }
+
   /// Nothing waits, or something has begun to leave again.
   package mutating func release() { nextDeadline = .distantFuture }
 
-  package func maySend(_ now: Timestamp) -> Bool { drained - burst <= now }
+  package func maySend(_ now: Timestamp) -> Bool {
+    if let probe { return probeDue(probe) <= now }
+    return drained - burst <= now
+  }
 
   /// When the next group of packets may leave.
-  package func nextSend() -> Timestamp { drained - burst + Self.quantum }
+  package func nextSend() -> Timestamp {
+    if let probe { return probeDue(probe) }
+    return drained - burst + Self.quantum
+  }
 
-  package mutating func sent(bytes: Int, now: Timestamp) {
+  private func probeDue(_ probe: Probe) -> Timestamp {
+    probe.begun.map { $0 + probe.cluster.rate.time(forBytes: probe.bytes) } ?? .zero
+  }
+
+  /// Counts a packet that left.
+  /// - Returns: the probe that it belongs to.
+  package mutating func sent(bytes: Int, now: Timestamp) -> UInt16? {
     drained = max(drained, now) + rate.time(forBytes: bytes)
+    guard var probe else { return nil }
+    if probe.begun == nil { probe.begun = now }
+    probe.packets += 1
+    probe.bytes += bytes
+    self.probe = probe.isOver ? nil : probe
+    if self.probe == nil, !waiting.isEmpty { self.probe = Probe(cluster: waiting.removeFirst()) }
+    return probe.cluster.id
   }
 }

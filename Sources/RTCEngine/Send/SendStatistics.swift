@@ -49,6 +49,8 @@ public struct PeerStatistics: Sendable {
   public var targetBitrate = BitRate.zero
   /// Loss of the last whole second, 0…1.
   public var loss = 0.0
+  /// What the path is held to bear; nil before anything was sent.
+  public var network: NetworkEstimate?
   /// The addresses that packets go between; nil while ICE has chosen none.
   public var selectedRoute: Route?
   /// The candidates that packets go between; nil while ICE has nominated none.

@@ -18,7 +18,7 @@ package struct AudioSender {
   /// There since it was first agreed to send; keeps the numbers going over pauses.
   private var stream: AudioSendStream?
   /// Steps by what the listener reports lost.
-  private var bitrate: LossBasedBitrate
+  private var bitrate: SteppedBitrate
   private var announcedBitrate = BitRate.zero
   private var reportedLoss = ReportedLoss()
   /// What was sent in a life that has ended.
@@ -28,7 +28,7 @@ package struct AudioSender {
     self.id = id
     self.identity = identity
     self.track = track
-    bitrate = LossBasedBitrate(limits: bitrates)
+    bitrate = SteppedBitrate(limits: bitrates)
   }
 
   // MARK: - State

@@ -31,8 +31,11 @@ package struct RTCPReporter {
   }
 
   /// Takes what a report says of something we send.
-  package mutating func receive(_ block: ReportBlock, now: Timestamp) {
-    if let roundTrip = block.roundTripTime(arrival: ntpTime(now)) { roundTripTime = roundTrip }
+  /// - Returns: the round trip that it tells of.
+  package mutating func receive(_ block: ReportBlock, now: Timestamp) -> TimeDelta? {
+    guard let roundTrip = block.roundTripTime(arrival: ntpTime(now)) else { return nil }
+    roundTripTime = roundTrip
+    return roundTrip
   }
 
   /// Sends a sender report for each stream (or a receiver report, when we send nothing) with our name, in compound packets

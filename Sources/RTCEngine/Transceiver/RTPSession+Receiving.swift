@@ -179,7 +179,7 @@ extension RTPSession {
       guard let request = PictureLossIndication(parsing: packet), let index = sentVideo(request.media) else { return }
       let isMeant = transceivers.video[index].sender.receivePLI(
         now, history: rate.history, roundTrip: sendingRoundTrip(transport), ignoresRedundant: ignoresRedundantPLI)
-      if isMeant { requestKeyFrame(index, into: &outbox) }
+      if isMeant { requestKeyFrame(index, .request, into: &outbox) }
     case .fullIntraRequest:
       guard let request = FullIntraRequest(parsing: packet) else { return }
       for number in 0..<request.count {
@@ -187,14 +187,16 @@ extension RTPSession {
         guard let index = sentVideo(entry.media) else { continue }
         let isNew = transceivers.video[index].sender.receiveFIR(
           entry.commandSequenceNumber, now, roundTrip: sendingRoundTrip(transport))
-        if isNew { requestKeyFrame(index, into: &outbox) }
+        if isNew { requestKeyFrame(index, .request, into: &outbox) }
       }
     case .transportFeedback:
-      if let feedback = TransportFeedback(parsing: packet) { rate.receive(feedback, now: now) }
+      guard let feedback = TransportFeedback(parsing: packet) else { return }
+      rate.receive(feedback, now: now)
+      allocateBitrate(now, isSecured: transport.isSecured, into: &outbox)
     case .applicationLayerFeedback:
       guard let estimate = ReceiverEstimatedMaximumBitRate(parsing: packet) else { return }
-      rate.setRemoteMaximum(estimate.bitRate)
-      allocateBitrate(isSecured: transport.isSecured, into: &outbox)
+      rate.setRemoteMaximum(estimate.bitRate, now: now)
+      allocateBitrate(now, isSecured: transport.isSecured, into: &outbox)
     case .goodbye, .sourceDescription, .extendedReport, .other: break
     }
   }
@@ -245,7 +247,7 @@ extension RTPSession {
       } else {
         continue
       }
-      reporter.receive(block, now: now)
+      if let roundTrip = reporter.receive(block, now: now) { rate.setRoundTrip(roundTrip, now: now) }
     }
   }
 }

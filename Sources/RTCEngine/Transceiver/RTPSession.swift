@@ -21,7 +21,8 @@ package struct RTPSession: ~Copyable {
   /// - Parameter random: drawn from on. `primary` was drawn from it.
   package init(_ configuration: PeerConfiguration, primary: SendStreamIdentity, random: SeededGenerator) {
     transceivers = Transceivers(primary: primary, audioBitrates: configuration.audioBitrates, random: random)
-    rate = RateControl(estimator: configuration.makeEstimator(configuration.bitrates))
+    rate = RateControl(
+      estimator: configuration.makeEstimator(configuration.bitrates), log: configuration.rateLog)
     reporter = RTCPReporter(wallClockOffset: configuration.wallClockOffset)
     ignoresRedundantPLI = configuration.ignoresRedundantPLI
   }
@@ -32,7 +33,10 @@ package struct RTPSession: ~Copyable {
   }
 
   /// Everything goes another way, whose round trip ICE has just measured.
-  package mutating func routeChanged() { reporter.routeChanged() }
+  package mutating func routeChanged(_ now: Timestamp) {
+    reporter.routeChanged()
+    rate.routeChanged(now)
+  }
 
   // MARK: - Agreement and life
 
@@ -85,7 +89,7 @@ package struct RTPSession: ~Copyable {
   }
 
   /// New bounds for the bitrate of all video together.
-  package mutating func setLimits(_ limits: BitrateLimits) { rate.setLimits(limits) }
+  package mutating func setLimits(_ limits: BitrateLimits, now: Timestamp) { rate.setLimits(limits, now: now) }
 
   /// The transport is secured: media may flow.
   package mutating func start(_ now: Timestamp) {
@@ -143,7 +147,7 @@ package struct RTPSession: ~Copyable {
     case .reports: sendReports(now, over: &transport, into: &outbox)
     case .rate:
       rate.deadlineReached(now)
-      allocateBitrate(isSecured: transport.isSecured, into: &outbox)
+      allocateBitrate(now, isSecured: transport.isSecured, into: &outbox)
     case .audioSender:
       for index in transceivers.audio.indices where transceivers.audio[index].sender.nextDeadline <= now {
         guard let rate = transceivers.audio[index].sender.deadlineReached(now) else { continue }
@@ -171,7 +175,7 @@ extension RTPSession {
     let needsKeyFrame = transceivers.video[index].sender.send(
       frame, now: now, rate: pacingShare, roundTrip: sendingRoundTrip(transport))
     if needsKeyFrame {
-      requestKeyFrame(index, into: &outbox)
+      requestKeyFrame(index, .backlog, into: &outbox)
     } else {
       sendPaced(now, over: &transport, into: &outbox)
     }
@@ -214,7 +218,7 @@ extension RTPSession {
     for index in transceivers.video.indices {
       let needsKeyFrame = transceivers.video[index].sender.queueDrained(
         now, history: rate.history, roundTrip: sendingRoundTrip(transport))
-      if needsKeyFrame { requestKeyFrame(index, into: &outbox) }
+      if needsKeyFrame { requestKeyFrame(index, .backlog, into: &outbox) }
     }
   }
 
@@ -246,12 +250,12 @@ extension RTPSession {
         transceivers.video[index].sender.probeSent(
           now, attempt: attempt, history: rate.history, roundTrip: sendingRoundTrip(transport))
       }
-      if outcome.requestsKeyFrame { requestKeyFrame(index, into: &outbox) }
+      if outcome.requestsKeyFrame { requestKeyFrame(index, .request, into: &outbox) }
     }
   }
 
-  func requestKeyFrame(_ index: Int, into outbox: inout Outbox) {
-    outbox.events.append(.keyFrameRequested(transceivers.video[index].id))
+  func requestKeyFrame(_ index: Int, _ reason: KeyFrameReason, into outbox: inout Outbox) {
+    outbox.events.append(.keyFrameRequested(reason, transceivers.video[index].id))
   }
 
   /// Begins and ends sending where what was agreed, or the state of the connection, says so.
@@ -270,23 +274,22 @@ extension RTPSession {
         outbox.events.append(.opusPreferencesChanged(preferences, id))
       }
     }
-    allocateBitrate(isSecured: transport.isSecured, into: &outbox)
+    allocateBitrate(now, isSecured: transport.isSecured, into: &outbox)
     // What begins, or goes on under other numbers, begins with a key frame.
     for index in transceivers.video.indices where transceivers.video[index].sender.needsKeyFrame {
       if transceivers.video[index].sender.requestKeyFrame(now, roundTrip: sendingRoundTrip(transport)) {
-        requestKeyFrame(index, into: &outbox)
+        requestKeyFrame(index, .begin, into: &outbox)
       }
     }
   }
 
   /// Shares the target bitrate out among the videos. Sound comes first: it has its own rate, and never waits for the
   /// pacer.
-  mutating func allocateBitrate(isSecured: Bool, into outbox: inout Outbox) {
+  mutating func allocateBitrate(_ now: Timestamp, isSecured: Bool, into outbox: inout Outbox) {
     guard isSecured else { return }
-    rate.updatePacing()
     let active = transceivers.video.indices.filter { transceivers.video[$0].sender.isActive }
     let shares = BitrateAllocator.shares(
-      of: rate.target, ceilings: active.map { transceivers.video[$0].sender.ceiling }, minimum: rate.minimum)
+      of: rate.videoTarget(now), ceilings: active.map { transceivers.video[$0].sender.ceiling }, minimum: rate.minimum)
     for (index, share) in zip(active, shares) where transceivers.video[index].sender.allocate(share) {
       outbox.events.append(.targetBitrateChanged(share, transceivers.video[index].id))
     }

@@ -9,10 +9,11 @@ import Testing
   /// Targets what has lately arrived and half as much again.
   private struct ArrivalRateEstimator: BandwidthEstimator {
     private(set) var limits: BitrateLimits
-    private(set) var target: BitRate
-    private(set) var loss = 0.0
+    private var target: BitRate
     private(set) var nextDeadline = Timestamp.distantFuture
-    let isNarrow = true
+    var estimate: NetworkEstimate {
+      NetworkEstimate(target: target, pacingRate: target.scaled(by: 2.5), burst: 12_000)
+    }
     private var arrived = 0
     let log: ResultLog
 
@@ -24,16 +25,19 @@ import Testing
 
     mutating func start(_ now: Timestamp) { nextDeadline = now + .seconds(1) }
 
-    mutating func receive(_ results: [PacketResult], now: Timestamp) {
+    mutating func receive(_ results: [PacketResult], _ activity: SendActivity, now: Timestamp) {
       log.results.withLock { $0 += results }
       arrived += results.reduce(0) { $0 + ($1.arrival == nil ? 0 : $1.packet.size) }
     }
 
     mutating func receiveLoss(expected: Int, lost: Int, now: Timestamp) {}
-    mutating func setRemoteMaximum(_ rate: BitRate?) {}
-    mutating func setLimits(_ limits: BitrateLimits) { self.limits = limits }
+    mutating func setRoundTrip(_ roundTrip: TimeDelta, now: Timestamp) {}
+    mutating func setRemoteMaximum(_ rate: BitRate?, now: Timestamp) {}
+    mutating func setLimits(_ limits: BitrateLimits, now: Timestamp) { self.limits = limits }
+    mutating func routeChanged(_ now: Timestamp) {}
+    mutating func takeProbe() -> ProbeCluster? { nil }
 
-    mutating func deadlineReached(_ now: Timestamp) {
+    mutating func deadlineReached(_ now: Timestamp, _ activity: SendActivity) {
       guard nextDeadline <= now else { return }
       target = max(limits.minimum, min(limits.maximum, .bitsPerSecond(Int64(arrived * 12))))
       arrived = 0

@@ -2,7 +2,7 @@ package import RTCPrimitives
 
 /// Steps the target bitrate by the packet loss the receiver reports: each second against the last second's loss, every
 /// five seconds against that of the last ten.
-package struct LossBasedBitrate: BandwidthEstimator {
+package struct SteppedBitrate: BandwidthEstimator {
   package private(set) var limits: BitrateLimits
   package private(set) var nextDeadline = Timestamp.distantFuture
   /// The packet loss over the last second reported about, 0…1.
@@ -11,6 +11,7 @@ package struct LossBasedBitrate: BandwidthEstimator {
   private var rate: BitRate
   /// Receiver's own ceiling (REMB), if it sends one.
   private var remoteMaximum: BitRate?
+  private var roundTripTime: TimeDelta?
 
   /// Packets expected and lost in each of the last ten seconds, the current one last.
   private var seconds: [(expected: Int, lost: Int)] = [(0, 0)]
@@ -28,7 +29,7 @@ package struct LossBasedBitrate: BandwidthEstimator {
   package mutating func start(_ now: Timestamp) { nextDeadline = now + Self.tick }
 
   /// Audio says little of what the network bears and is left out. A packet that is late is not taken back from the lost.
-  package mutating func receive(_ results: [PacketResult], now: Timestamp) {
+  package mutating func receive(_ results: [PacketResult], _ activity: SendActivity, now: Timestamp) {
     var (expected, lost) = (0, 0)
     for result in results where result.packet.kind != .audio && !result.wasReportedLost {
       expected += 1
@@ -46,14 +47,41 @@ package struct LossBasedBitrate: BandwidthEstimator {
     seconds[seconds.count - 1].lost += min(max(0, lost), expected)
   }
 
-  package mutating func setRemoteMaximum(_ rate: BitRate?) { remoteMaximum = rate }
+  package mutating func setRoundTrip(_ roundTrip: TimeDelta, now: Timestamp) { roundTripTime = roundTrip }
 
-  package mutating func setLimits(_ limits: BitrateLimits) {
+  package mutating func setRemoteMaximum(_ rate: BitRate?, now: Timestamp) { remoteMaximum = rate }
+
+  package mutating func setLimits(_ limits: BitrateLimits, now: Timestamp) {
     self.limits = limits
     rate = limits.clamp(rate)
   }
 
+  /// Loss on another way says nothing of this one.
+  package mutating func routeChanged(_ now: Timestamp) { seconds = [(0, 0)] }
+
+  package mutating func takeProbe() -> ProbeCluster? { nil }
+
   // MARK: - What follows from it
+
+  package var estimate: NetworkEstimate {
+    let paced = target.scaled(by: Self.narrowFactor)
+    let pacingRate = isNarrow ? paced : max(paced, Self.freeRate)
+    var estimate = NetworkEstimate(
+      target: target, pacingRate: pacingRate,
+      burst: max(Self.minimumBurst, pacingRate.bytes(in: .milliseconds(10))))
+    estimate.loss = loss
+    estimate.lossBased = rate
+    estimate.remoteMaximum = remoteMaximum
+    estimate.roundTripTime = roundTripTime
+    return estimate
+  }
+
+  /// What may leave while nothing says that the network is narrow; large first pictures then appear at once.
+  package static let freeRate = BitRate.megabitsPerSecond(25)
+  /// Pacing rate over target rate on a narrow network.
+  package static let narrowFactor = 2.5
+  /// About the ten packets that any connection may begin with (RFC 6928).
+  package static let minimumBurst = 12_000
 
   package var target: BitRate { remoteMaximum.map { max(limits.minimum, min(rate, $0)) } ?? rate }
 
@@ -71,6 +99,9 @@ package struct LossBasedBitrate: BandwidthEstimator {
     return Double(seconds.reduce(0) { $0 + $1.lost }) / Double(expected)
   }
 
+  package mutating func deadlineReached(_ now: Timestamp, _ activity: SendActivity) { deadlineReached(now) }
+
+  /// Closes a second that is over.
   package mutating func deadlineReached(_ now: Timestamp) {
     guard nextDeadline <= now else { return }
     closeSecond()

@@ -3,16 +3,16 @@ import RTCEngine
 import RTCPrimitives
 import Testing
 
-@Suite struct LossBasedBitrateTests {
+@Suite struct SteppedBitrateTests {
   @Test func `nothing sent teaches nothing`() {
-    var bitrate = LossBasedBitrate(limits: BitrateLimits())
+    var bitrate = SteppedBitrate(limits: BitrateLimits())
     for _ in 0..<100 { bitrate.closeSecond() }
     #expect(bitrate.target == .megabitsPerSecond(1))
     #expect(!bitrate.isNarrow)
   }
 
   @Test(.feature("S0.40", "S0.41", "S0.44")) func `critical loss steps down each second`() {
-    var bitrate = LossBasedBitrate(limits: BitrateLimits())
+    var bitrate = SteppedBitrate(limits: BitrateLimits())
     bitrate.report(expected: 100, lost: 15)
     bitrate.closeSecond()
     #expect(bitrate.target == .kilobitsPerSecond(750))
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(.feature("S0.39", "S0.42", "S0.45")) func `high loss steps down every five seconds`() {
-    var bitrate = LossBasedBitrate(limits: BitrateLimits())
+    var bitrate = SteppedBitrate(limits: BitrateLimits())
     for second in 1...10 {
       bitrate.report(expected: 100, lost: 6)
       bitrate.closeSecond()
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(.feature("S0.36", "S0.38", "S0.43", "S0.46")) func `no loss steps up every five seconds to the ceiling`() {
-    var bitrate = LossBasedBitrate(limits: BitrateLimits(maximum: .kilobitsPerSecond(1_200)))
+    var bitrate = SteppedBitrate(limits: BitrateLimits(maximum: .kilobitsPerSecond(1_200)))
     var rates: [Int64] = []
     for _ in 0..<15 {
       bitrate.report(expected: 100, lost: 0)
@@ -49,7 +49,7 @@ import Testing
 
   /// A rate after each second's loss, in percent.
   private func rates(_ losses: [Int]) -> [Int64] {
-    var bitrate = LossBasedBitrate(limits: BitrateLimits())
+    var bitrate = SteppedBitrate(limits: BitrateLimits())
     return losses.map { loss in
       bitrate.report(expected: 100, lost: loss)
       bitrate.closeSecond()
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test func `between the thresholds it stays`() {
-    var bitrate = LossBasedBitrate(limits: BitrateLimits())
+    var bitrate = SteppedBitrate(limits: BitrateLimits())
     for _ in 0..<20 {
       bitrate.report(expected: 100, lost: 3)
       bitrate.closeSecond()
@@ -87,17 +87,17 @@ import Testing
   }
 
   @Test func `the receiver's own ceiling counts`() {
-    var bitrate = LossBasedBitrate(limits: BitrateLimits())
-    bitrate.setRemoteMaximum(.kilobitsPerSecond(300))
+    var bitrate = SteppedBitrate(limits: BitrateLimits())
+    bitrate.setRemoteMaximum(.kilobitsPerSecond(300), now: .zero)
     #expect(bitrate.target == .kilobitsPerSecond(300) && bitrate.isNarrow)
-    bitrate.setRemoteMaximum(.kilobitsPerSecond(1))
+    bitrate.setRemoteMaximum(.kilobitsPerSecond(1), now: .zero)
     #expect(bitrate.target == .kilobitsPerSecond(100))  // never below the floor
-    bitrate.setRemoteMaximum(.megabitsPerSecond(50))
+    bitrate.setRemoteMaximum(.megabitsPerSecond(50), now: .zero)
     #expect(bitrate.target == .megabitsPerSecond(1))
   }
 
   @Test func `more lost than expected is all lost`() {
-    var bitrate = LossBasedBitrate(limits: BitrateLimits())
+    var bitrate = SteppedBitrate(limits: BitrateLimits())
     bitrate.report(expected: 10, lost: 50)
     bitrate.report(expected: 0, lost: 3)
     bitrate.report(expected: 10, lost: -4)
@@ -106,13 +106,13 @@ import Testing
   }
 
   @Test func `narrower limits count at once`() {
-    var bitrate = LossBasedBitrate(limits: BitrateLimits())
-    bitrate.setLimits(BitrateLimits(maximum: .kilobitsPerSecond(500)))
+    var bitrate = SteppedBitrate(limits: BitrateLimits())
+    bitrate.setLimits(BitrateLimits(maximum: .kilobitsPerSecond(500)), now: .zero)
     #expect(bitrate.target == .kilobitsPerSecond(500) && !bitrate.isNarrow)
   }
 
   @Test func `sound and what was merely late do not count`() {
-    var bitrate = LossBasedBitrate(limits: BitrateLimits())
+    var bitrate = SteppedBitrate(limits: BitrateLimits())
     func result(_ number: Int64, _ kind: SentPacket.Kind, arrived: Bool, late: Bool = false) -> PacketResult {
       PacketResult(
         packet: SentPacket(number: number, sendTime: .zero, size: 1_000, kind: kind),
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test func `seconds are closed at its deadlines`() {
-    var bitrate = LossBasedBitrate(limits: BitrateLimits())
+    var bitrate = SteppedBitrate(limits: BitrateLimits())
     #expect(bitrate.nextDeadline == .distantFuture)
     bitrate.start(.zero)
     bitrate.receiveLoss(expected: 100, lost: 50, now: .zero)
