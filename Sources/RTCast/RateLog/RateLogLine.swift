@@ -135,6 +135,7 @@ extension SentPacket.Kind {
     case .repair: "repair"
     case .padding: "padding"
     case .data: "data"
+    case .fec: "fec"
     }
   }
 }
