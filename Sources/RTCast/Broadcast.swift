@@ -256,6 +256,8 @@ public enum BroadcastEvent: Sendable {
   case viewerJoined(id: String)
   /// A viewer's connection ended, for this reason.
   case viewerLeft(id: String, EndReason)
+  /// Something gives way now because bits or time are short; nil: nothing any more.
+  case qualityLimited(QualityLimitation?)
   /// The source changed its size; viewers follow by themselves.
   case formatChanged(PixelSize)
   /// A viewer needs a key frame and waits for the source's next.

@@ -136,6 +136,7 @@ extension SentPacket.Kind {
     case .padding: "padding"
     case .fec: "fec"
     case .data: "data"
+    case .fec: "fec"
     }
   }
 }

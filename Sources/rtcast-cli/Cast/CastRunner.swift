@@ -281,12 +281,18 @@ struct CastRunner {
     let player = source.player
     var usage = ProcessUsage()
     var last: StatisticsReport?
+    var limitation: QualityLimitation?
     for await happening in happenings {
       switch happening {
+      case .broadcast(.qualityLimited(let change)):
+        limitation = change
+        output.limited(change)
+        logger.info("\(change.map { "Less is sent: \($0.sentence)." } ?? "Everything is sent again.")")
       case .broadcast(let event): if let ending = handle(event) { return .success(ending) }
       case .second:
         let report = StatisticsReport(
-          broadcast: await broadcast.statistics(), process: usage.read(), progress: player.map(ProgressBar.init))
+          broadcast: await broadcast.statistics(), process: usage.read(), progress: player.map(ProgressBar.init),
+          limitation: limitation)
         output.statistics(report)
         last = report
       case .key(let key):
@@ -386,6 +392,7 @@ struct CastRunner {
     case .viewerLeft(let id, let reason):
       logger.info("A viewer left.", metadata: ["id": "\(id)", "reason": "\(reason.word)"])
       output.viewerLeft(id, reason)
+    case .qualityLimited: break  // taken before
     case .formatChanged(let size):
       logger.info("The picture is now \(size).")
     case .encoderFailed(let sentence):

@@ -9,6 +9,11 @@ package struct RateChart {
     package struct Step: Hashable, Sendable {
       package var time: Double
       package var rate: Double
+
+      package init(time: Double, rate: Double) {
+        self.time = time
+        self.rate = rate
+      }
     }
 
     package var steps: [Step]
