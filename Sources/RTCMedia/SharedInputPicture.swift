@@ -25,9 +25,10 @@ extension InputPicture {
     for index in 0..<format.planeCount {
       let (to, from) = unsafe (unsafePlane(index), buffer.unsafePlane(index))
       // Both planes have the same extent, as format and size are the same, and both owners are held.
-      for row in 0..<to.rows {
+      let (rows, bytes) = unsafe (to.rows, to.rowBytes)
+      for row in 0..<rows {
         unsafe UnsafeMutableRawPointer(to.base + row * to.stride)
-          .copyMemory(from: from.base + row * from.stride, byteCount: to.rowBytes)
+          .copyMemory(from: from.base + row * from.stride, byteCount: bytes)
       }
     }
     return true
