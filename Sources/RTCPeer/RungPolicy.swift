@@ -1,6 +1,6 @@
-package import RTCEngine
+import RTCEngine
 package import RTCMedia
-package import RTCPrimitives
+import RTCPrimitives
 
 /// The two rungs of a track.
 package struct Rungs: Hashable, Sendable {
