@@ -62,8 +62,6 @@ package struct EncodeStage: ~Copyable {
   private var encodedCount: UInt64 = 0
   private var events: [EncoderEvent] = []
 
-  /// Between two key frames that viewers ask for, as libwebrtc has it: each serves all who ask meanwhile.
-  package static let keyFrameInterval = TimeDelta.milliseconds(300)
   /// Between two key frames of a film that are made for a handover.
   private static let handoverInterval = TimeDelta.seconds(30)
   /// So long somebody must have waited for the latter: who has just come has just had a key frame.
@@ -204,7 +202,7 @@ package struct EncodeStage: ~Copyable {
 
   // MARK: - Deadlines
 
-  private var keyFrameTime: Timestamp { lastKeyFrame.map { $0 + Self.keyFrameInterval } ?? .zero }
+  private var keyFrameTime: Timestamp { lastKeyFrame.map { $0 + settings.keyFrameInterval } ?? .zero }
 
   private func isKeyFrameDue(_ now: Timestamp) -> Bool { controls.wantsKeyFrame && now >= keyFrameTime }
 

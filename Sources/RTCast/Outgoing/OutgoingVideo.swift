@@ -86,7 +86,7 @@ package final class OutgoingVideo: Sendable {
 
   // MARK: - What is wanted
 
-  /// Asks for a key frame of every encoder: it comes at once, or `EncodeStage.keyFrameInterval` after the last. All
+  /// Asks for a key frame of every encoder: it comes at once, or `EncodingSettings.keyFrameInterval` after the last. All
   /// requests until then are served by it.
   package func requestKeyFrame() {
     changeAtOnce { state in
