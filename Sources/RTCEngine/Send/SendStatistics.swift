@@ -65,6 +65,10 @@ public struct PeerStatistics: Sendable {
   public var videoFormats: [VideoPayloadFormat] = []
   /// The remote peer understands what `EncodedFrame.colorSpace` says; without it VP8 must be BT.601.
   public var supportsColorSpace = false
+  /// The rung of the first video that is sent, 0 the main rung and 1 the side rung; nil where there are none.
+  public var rung: Int?
+  /// Why it is that one.
+  public var rungReason: RungReason?
   /// Whole pictures received, on all transceivers.
   public var framesReceived = 0
   /// RTP packets of video received, on all transceivers, since each remote sender last began anew.
