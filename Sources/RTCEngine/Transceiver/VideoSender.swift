@@ -68,9 +68,10 @@ package struct VideoSender {
   package mutating func setMuted(_ isMuted: Bool) { self.isMuted = isMuted }
 
   /// Other numbers, for a sender that has not begun.
-  package mutating func setSources(ssrc: SSRC, rtxSSRC: SSRC) {
+  package mutating func setSources(ssrc: SSRC, rtxSSRC: SSRC, fecSSRC: SSRC) {
     identity.ssrc = ssrc
     identity.rtxSSRC = rtxSSRC
+    identity.fecSSRC = fecSSRC
   }
 
   /// Puts to work what was agreed; nil: the m-section is gone.
@@ -148,7 +149,18 @@ package struct VideoSender {
       guard protected > 0 else { return (0, nil) }
       if sentPackets != nil { sentPackets!.keep(number, datagram.span.extracting(0..<protected)) }
       return sent(protected, isRepair ? .repair : .video, moment.now)
+    case .forwardErrorCorrection(let count, let number):
+      let protected = transport.protectRTP(&datagram, count: count)
+      guard protected > 0 else { return (0, nil) }
+      if let number, sentPackets != nil { sentPackets!.keep(number, datagram.span.extracting(0..<protected)) }
+      return sent(protected, .fec, moment.now)
     }
+  }
+
+  /// Takes what is known of the path, by which frames are protected.
+  /// - Parameter loss: packet loss lately, 0…1.
+  package mutating func networkChanged(loss: Double, roundTrip: TimeDelta, now: Timestamp) {
+    stream?.networkChanged(loss: loss, roundTrip: roundTrip, now: now)
   }
 
   private mutating func sent(
