@@ -48,6 +48,9 @@ extension Peer {
   /// The longest message the remote peer takes, in bytes; meaningful once the association stands.
   package var maximumOutgoingMessageSize: Int { channels.maximumOutgoingMessageSize }
 
+  /// How long what is sent now waits before it gets on its way, here and in the network, by what is known of it.
+  package func sendBacklog(_ now: Timestamp) -> TimeDelta { media.backlog(now) }
+
   /// Packets kept for being sent again.
   package var retainedPackets: Int { media.transceivers.video.reduce(0) { $0 + $1.sender.retainedPackets } }
 

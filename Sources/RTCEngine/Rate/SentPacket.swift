@@ -9,7 +9,7 @@ package struct SentPacket: Hashable, Sendable {
     case audio
     /// Video sent again (RFC 4588).
     case repair
-    /// Repair packets of forward error correction.
+    /// Forward error correction (RFC 5109).
     case fec
     /// Nothing but weight, sent to probe the path.
     case padding

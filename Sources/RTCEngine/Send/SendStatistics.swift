@@ -16,6 +16,10 @@ public struct SendStatistics: Sendable {
   public var framesSkipped: UInt64 = 0
   /// Packets sent again: those asked for by NACK, and the last ones when nothing is heard of them.
   public var packetsRetransmitted: UInt64 = 0
+  /// Bytes of datagrams that carried something again.
+  public var bytesRetransmitted: UInt64 = 0
+  /// Times that a key frame took the place of too much repair.
+  public var repairsAbandoned: UInt64 = 0
   /// Repair packets of forward error correction sent (W3C `fecPacketsSent`).
   public var fecPacketsSent: UInt64 = 0
   /// Bytes of their RTP packets.

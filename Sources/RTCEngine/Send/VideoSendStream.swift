@@ -72,6 +72,10 @@ package struct VideoSendStream {
   private var protection: FrameProtection
   private var nextPictureID: UInt16
   private var decodable = Decodable.keyFrameOnly
+  /// Small frames whose packets are to be sent once more, the oldest first.
+  private var copies = CopyQueue()
+  /// Packets of the frame on its way out that have left.
+  private var framePackets = 0
   /// The numbers of the frames since the last key frame.
   private var payloadTypes: CodecPayloadTypes?
 
@@ -96,6 +100,14 @@ package struct VideoSendStream {
   /// When the frames that wait need longer than this, the network does not keep up: they are left out, and a key frame
   /// later serves better. A key frame on its way out is not counted: it is what the viewer waits for.
   package static let maximumQueueTime = TimeDelta.milliseconds(600)
+  /// When repair needs longer than this, a key frame is there sooner.
+  static let maximumRepairTime = TimeDelta.milliseconds(300)
+  /// Bytes of repair that are never too many: about the smallest key frame of a screen.
+  static let leastRepair = 12_000
+  /// Frames of so many packets at most are sent twice where packets are lost …
+  static let maximumCopied = 3
+  /// … so far apart, as what loses the one may lose the next as well.
+  static let copyDelay = TimeDelta.milliseconds(10)
   /// After this long without a frame, what was sent will not be asked for any more.
   static let historyTime = TimeDelta.seconds(5)
   /// As much is sent again at most because nothing was heard of it.
@@ -202,6 +214,11 @@ package struct VideoSendStream {
     return Self.maximumPacketSize - Self.srtpOverhead - header.size(map: format.extensionMap) - overhead
   }
 
+  /// Bytes that wait, repair included.
+  package var queuedBytes: Int {
+    pending.reduce(cache.queuedBytes) { $0 + $1.split.remainingBytes(of: $1.frame) }
+  }
+
   /// Bytes of the frames that wait, key frames aside.
   private var waitingBytes: Int {
     pending.reduce(0) { $1.frame.isKeyFrame ? $0 : $0 + $1.split.remainingBytes(of: $1.frame) }
@@ -226,8 +243,7 @@ package struct VideoSendStream {
   mutating func rest() {
     statistics.framesSkipped += UInt64(pending.count)
     pending.removeAll(keepingCapacity: true)
-    cache = RetransmissionCache()
-    protection.cancel()
+    forgetSent()
     decodable = .keyFrameOnly
   }
 
@@ -235,6 +251,12 @@ package struct VideoSendStream {
   /// - Parameter loss: packet loss lately, 0…1.
   package mutating func networkChanged(loss: Double, roundTrip: TimeDelta, now: Timestamp) {
     protection.controller.update(loss: loss, roundTrip: roundTrip, now: now)
+  }
+
+  private mutating func forgetSent() {
+    cache = RetransmissionCache()
+    copies = CopyQueue()
+    protection.cancel()
   }
 
   // MARK: - Packets out
@@ -261,7 +283,13 @@ package struct VideoSendStream {
   }
 
   /// Counts a protected datagram that left.
-  package mutating func countSent(bytes: Int) { statistics.bytesSent += UInt64(bytes) }
+  package mutating func countSent(bytes: Int, isRepair: Bool) {
+    statistics.bytesSent += UInt64(bytes)
+    if isRepair { statistics.bytesRetransmitted += UInt64(bytes) }
+  }
+
+  /// Packets of what is sent now are sent again by RTX.
+  var hasRTX: Bool { payloadTypes?.rtx != nil }
 
   private mutating func nextMediaPacket(_ moment: DepartureFields) -> RetransmissionCache.Packet? {
     guard let payload = pending[0].split.next(in: pending[0].frame) else {
@@ -273,7 +301,12 @@ package struct VideoSendStream {
       number: nextSequence, timestamp: pending[0].timestamp, payload: payload, payloadTypes: pending[0].payloadTypes,
       sent: moment.now, transportNumber: moment.transportNumber, frame: pending[0].frame)
     nextSequence = nextSequence.advanced(by: 1)
+    framePackets += 1
     if payload.isLast {
+      if framePackets <= Self.maximumCopied {
+        copies.add(last: packet.number, count: framePackets, due: moment.now + Self.copyDelay)
+      }
+      framePackets = 0
       statistics.sendDelay = statistics.sendDelay + (moment.now - pending[0].queued)
       statistics.framesSent += 1
       if packet.frame.isKeyFrame {
@@ -289,18 +322,18 @@ package struct VideoSendStream {
 
   @_lifetime(datagram: copy datagram)
   private mutating func write(
-    _ packet: RetransmissionCache.Packet, rtx: PayloadType?, into datagram: inout MutableSpan<UInt8>,
-    at moment: DepartureFields
+    _ packet: RetransmissionCache.Packet, rtx: PayloadType?, renumbers: Bool = true,
+    into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields
   ) -> Int {
     let header = RTPOutgoingHeader(
-      payloadType: rtx ?? protection.red ?? packet.payloadTypes.media, sequenceNumber: rtx == nil ? packet.number : nextRTXSequence,
-      timestamp: packet.timestamp, ssrc: rtx == nil ? identity.ssrc : identity.rtxSSRC, marker: packet.payload.isLast,
+      payloadType: rtx ?? protection.red ?? packet.payloadTypes.media,
+      sequenceNumber: rtx == nil ? packet.number : nextRTXSequence, timestamp: packet.timestamp, ssrc: rtx == nil ? identity.ssrc : identity.rtxSSRC, marker: packet.payload.isLast,
       extensions: extensions(for: packet.frame))
     var writer = ByteWriter(datagram._mutatingExtracting(0..<datagram.count))
     let late = header.write(into: &writer, map: format.extensionMap)
     if rtx != nil {
       nextRTXSequence = nextRTXSequence.advanced(by: 1)
-      cache.renumber(packet.number, moment.transportNumber)
+      if renumbers { cache.renumber(packet.number, moment.transportNumber) }
       RTXPayloadHeader(originalSequenceNumber: packet.number).write(into: &writer)
     }
     let payload = writer.offset
@@ -328,8 +361,9 @@ package struct VideoSendStream {
     case .ulpfec(_, let red):
       header = repairHeader(red, nextSequence, protection.encoder.blockTimestamp)
       number = nextSequence
-      noteRepair(nextSequence, red, moment)
+      noteRepair(nextSequence, moment)
       nextSequence = nextSequence.advanced(by: 1)
+      statistics.packetsSent += 1
     }
     var writer = ByteWriter(datagram._mutatingExtracting(0..<datagram.count))
     let late = header.write(into: &writer, map: format.extensionMap)
@@ -343,13 +377,13 @@ package struct VideoSendStream {
 
   /// A repair packet in the media's numbers that is lost is missed as media is: it is sent again as padding, which says that
   /// nothing is missing.
-  private mutating func noteRepair(_ number: SequenceNumber, _ red: PayloadType, _ moment: DepartureFields) {
+  private mutating func noteRepair(_ number: SequenceNumber, _ moment: DepartureFields) {
     guard let frame = protection.frame else { return }
     cache.insert(
       RetransmissionCache.Packet(
         number: number, timestamp: protection.encoder.blockTimestamp,
         payload: PayloadPiece(prefix: PayloadPrefix(), range: 0..<0, isLast: false), payloadTypes: frame.payloadTypes,
-        sent: moment.now, transportNumber: moment.transportNumber, frame: frame.bytes))
+        sent: moment.now, transportNumber: moment.transportNumber, frame: frame.bytes), isMedia: false)
   }
 
   /// Of a packet that belongs to no m-section by itself: its source is known by the media, or by our description.
@@ -378,12 +412,62 @@ package struct VideoSendStream {
     return extensions
   }
 
+  /// Writes the latest packet once more, as nothing but weight, at the start of `datagram`; to a remote peer that takes
+  /// RTX.
+  /// - Returns: its length, unprotected; nil when there is nothing to repeat.
+  @_lifetime(datagram: copy datagram)
+  package mutating func writePadding(into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields) -> Int? {
+    guard let packet = cache.newestPacket, let rtx = packet.payloadTypes.rtx else { return nil }
+    return write(packet, rtx: rtx, renumbers: false, into: &datagram, at: moment)
+  }
+
+  // MARK: - Small frames, twice
+
+  /// When small frames are to be sent once more; `.distantFuture` when there are none.
+  package var nextCopy: Timestamp { copies.nextDeadline }
+
+  /// Queues the packets of small frames whose time has come, where packets are lost; drops them where none are.
+  /// - Returns: true when something waits now.
+  package mutating func queueCopies(_ now: Timestamp, isLossy: Bool) -> Bool {
+    var hasQueued = false
+    while let copy = copies.next(now) {
+      guard isLossy else { continue }
+      for back in (0..<copy.count).reversed() {
+        let number = copy.last.advanced(by: -back)
+        hasQueued = cache.request(number, now: now, interval: .seconds(1)) || hasQueued
+      }
+    }
+    return hasQueued
+  }
+
   // MARK: - Feedback
 
   /// Queues the packet a NACK asks for, unless it waits already, was sent again less than `interval` ago, or is forgotten.
   package mutating func repair(_ number: SequenceNumber, now: Timestamp, interval: TimeDelta) {
     statistics.nackedPackets += 1
     cache.request(number, now: now, interval: interval)
+  }
+
+  /// Gives up the frames that were sent, where their repair would take longer than a key frame.
+  /// - Parameter rate: what the path bears.
+  /// - Returns: true when a key frame is needed now.
+  package mutating func abandonLateRepair(rate: BitRate) -> Bool {
+    guard cache.queuedCount > 8 else { return false }
+    let bytes = cache.queuedBytes
+    guard bytes > Self.leastRepair, rate.time(forBytes: bytes) > Self.maximumRepairTime else { return false }
+    if pending.contains(where: { $0.frame.isKeyFrame }) {
+      // It is on its way already: what came before it is not needed any more.
+      guard pending.first?.frame.isKeyFrame == true, !pending[0].isBegun else { return false }
+      forgetSent()
+      return false
+    }
+    statistics.framesSkipped += UInt64(pending.count)
+    statistics.repairsAbandoned += 1
+    pending.removeAll(keepingCapacity: true)
+    framePackets = 0
+    forgetSent()
+    decodable = .keyFrameOnly
+    return true
   }
 
   /// Queues the latest packets again, as far back as nothing was heard of them.
@@ -418,6 +502,34 @@ package struct VideoSendStream {
   /// The RTP timestamp of a moment on the monotonic clock: what is captured then, and what a sender report then says.
   package func rtpTimestamp(_ time: Timestamp) -> RTPTimestamp {
     RTPTimestamp(UInt32(truncatingIfNeeded: time.nanoseconds / 1_000 * 9 / 100) &+ identity.timestampOffset.value)
+  }
+}
+
+/// Small frames that are to be sent once more: their packets' numbers and when.
+struct CopyQueue {
+  struct Copy {
+    var last: SequenceNumber
+    var count: Int
+    var due: Timestamp
+  }
+
+  /// At a hundred frames a second and 10 ms one waits; more are not kept.
+  private static let capacity = 8
+  private var waiting: [Copy] = []
+
+  init() { waiting.reserveCapacity(Self.capacity) }
+
+  var nextDeadline: Timestamp { waiting.first?.due ?? .distantFuture }
+
+  mutating func add(last: SequenceNumber, count: Int, due: Timestamp) {
+    guard waiting.count < Self.capacity else { return }
+    waiting.append(Copy(last: last, count: count, due: due))
+  }
+
+  mutating func next(_ now: Timestamp) -> Copy? {
+    guard let first = waiting.first, first.due <= now else { return nil }
+    waiting.removeFirst()
+    return first
   }
 }
 

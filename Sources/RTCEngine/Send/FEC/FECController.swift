@@ -17,7 +17,7 @@ package struct FECController {
   /// Frames of so few packets are sent twice instead.
   package static let smallFrame = 3
   /// Loss that grows is followed within this time, loss that shrinks within the other: it comes and goes.
-  private static let riseTime = TimeDelta.milliseconds(500)
+  private static let riseTime = TimeDelta.milliseconds(1_500)
   private static let fallTime = TimeDelta.seconds(5)
   /// At this round trip one frame in twenty may need a retransmission; fewer at longer ones, more at shorter.
   private static let referenceRoundTrip = TimeDelta.milliseconds(50)
