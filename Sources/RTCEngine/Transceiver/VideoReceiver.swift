@@ -168,13 +168,13 @@ package struct VideoReceiver {
     isRepair: Bool, now: Timestamp, roundTrip: TimeDelta, frames: inout [ReceivedFrame]
   ) -> DropReason? {
     let isEmpty = payload.isEmpty || payload[0] == agreement.ulpfec?.value
-    guard let codec = isEmpty ? stream?.codec ?? .vp8 : agreement.codec(of: PayloadType(payload[0] & 0x7F)) else {
-      return .malformed
-    }
-    // Several blocks are of no use in video.
-    guard isEmpty || payload[0] & 0x80 == 0 else { return .malformed }
+    // Several blocks are of no use in video. Padding has no codec.
+    guard isEmpty || payload[0] & 0x80 == 0,
+      let codec = isEmpty ? .vp8 : agreement.codec(of: PayloadType(payload[0] & 0x7F))
+    else { return .malformed }
     var fields = VideoReceiveStream.Header(incoming, codec)
     fields.number = number
+    if isEmpty { fields.marker = false }
     return receive(
       fields, payload: payload.extracting(isEmpty ? 0..<0 : 1..<payload.count), isRepair: isRepair, now: now,
       roundTrip: roundTrip, frames: &frames)

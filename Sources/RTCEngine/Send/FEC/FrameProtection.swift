@@ -1,4 +1,4 @@
-package import RTCPrimitives
+import RTCPrimitives
 import RTCWire
 
 /// Forward error correction of one video that is sent: cuts frames into blocks of equal length, and holds the repair packets
