@@ -1,5 +1,5 @@
 import RTCMedia
-import RTCPrimitives
+package import RTCPrimitives
 package import RTCSCTP
 import RTCWire
 

@@ -63,7 +63,7 @@ public struct PeerConfiguration: Sendable {
   public var usesForwardErrorCorrection = true
   /// Makes the estimator of what the path bears.
   package var makeEstimator: @Sendable (BitrateLimits) -> any BandwidthEstimator =
-    RateControlAlgorithm.stepped.makeEstimator
+    RateControlAlgorithm.gcc.makeEstimator
   /// Takes every feedback and every decision about the bitrate.
   package var rateLog: RateLogEntry.Sink?
   /// Time from the first description to a finished handshake.

@@ -87,7 +87,10 @@ struct CastRunner {
   private func cast(_ source: Source, _ token: Secret?) async throws(CastFailure) {
     let peers = try openPeers()
     defer { peers.stop() }
+    let rateLog = try options.output.rateLog.path.map { path throws(CastFailure) in try RateLogFile(path, logger) }
+    defer { rateLog?.close() }
     var settings = broadcastOptions(source)
+    settings.rateLog = rateLog?.log
     // Who watches needs them as much as this side.
     settings.iceServers = peers.options.iceServers
     let broadcast = Broadcast(source.media, options: settings, peers: peers)
@@ -165,6 +168,7 @@ struct CastRunner {
     broadcast.codec = options.media.codec
     broadcast.contentHint = options.media.contentHint
     broadcast.bitrates = options.media.bitrateLimits
+    broadcast.rateControl = options.media.rateControl
     if let limits = options.media.preset?.audio { broadcast.audioBitrates = limits }
     // What comes by --control may have sound even when this source has none.
     broadcast.offersAudio = takesControl ? options.media.audio != .silence : nil
@@ -268,6 +272,7 @@ struct CastRunner {
     plan.configuration = options.media.callConfiguration(for: source)
     plan.network = options.network
     plan.record = options.output.recording.record
+    plan.rateLog = options.output.rateLog.path
     plan.takesControl = takesControl
     return plan
   }
