@@ -29,6 +29,13 @@ public struct REDBlock: Hashable, Sendable {
   /// Where the block's bytes lie in the payload.
   public var range: Range<Int>
 
+  /// A block of these fields.
+  public init(payloadType: PayloadType, timestampOffset: UInt32, range: Range<Int>) {
+    self.payloadType = payloadType
+    self.timestampOffset = timestampOffset
+    self.range = range
+  }
+
   /// Writes the header of a redundant block of `count` bytes, at most `maximumRedundantSize`.
   @_lifetime(writer: copy writer)
   public static func writeRedundantHeader(
