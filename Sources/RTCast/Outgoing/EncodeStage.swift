@@ -10,8 +10,8 @@ package struct EncoderControls: Hashable, Sendable {
   package var contentHint: ContentHint
   package var isActive: Bool
   package var wantsKeyFrame = false
-  /// How long what was encoded before and not sent yet will take to be sent.
-  package var sendBacklog = TimeDelta.zero
+  /// When what was encoded before has been sent.
+  package var drained = Timestamp.zero
   /// Viewers of the side rung wait for a key frame: it is made where it costs those who watch next to nothing.
   package var awaitsHandover = false
   /// Every viewer can be told of another matrix than BT.601, so that such pictures need no conversion.
@@ -90,7 +90,6 @@ package struct EncodeStage: ~Copyable {
     controls = new
     controls.wantsKeyFrame = new.isActive && (new.wantsKeyFrame || pending || !wasActive)
     controls.bitrate = min(max(new.bitrate, new.bitrates.lowerBound), new.bitrates.upperBound)
-    encoder?.setSendBacklog(new.sendBacklog)
     // A viewer's first picture shows everything, whatever was told to the encoder before, and comes at once.
     if !wasActive && new.isActive { (untold, lastKeyFrame) = (nil, nil) }
   }
@@ -106,6 +105,7 @@ package struct EncodeStage: ~Copyable {
   /// so that whoever comes sees the newest picture without the source's help.
   /// - Parameter isShared: it is another stage's picture, by `share`, and is read in place where it can be.
   package mutating func take(_ frame: VideoFrame, isShared: Bool = false, now: Timestamp) {
+    encoder?.setSendBacklog(max(.zero, controls.drained - now))
     lastFrame = now
     statistics.framesCaptured += 1
     statistics.captureTime = statistics.captureTime + (now - frame.captureTime)
@@ -174,6 +174,7 @@ package struct EncodeStage: ~Copyable {
 
   /// Does what is due while the source rests: key frames that were asked for, and refinement.
   package mutating func serve(now: Timestamp) -> EncodedFrame? {
+    encoder?.setSendBacklog(max(.zero, controls.drained - now))
     guard controls.isActive, statistics.size != nil, let encoder else { return nil }
     if isKeyFrameDue(now) { return encode(encoder, captureTime: now, keyFrame: true, now: now) }
     guard let due = refinementTime(now), due <= now else { return nil }

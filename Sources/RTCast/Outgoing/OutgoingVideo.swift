@@ -614,6 +614,7 @@ extension OutgoingVideo {
         controls[index].isActive = isWanted
         controls[index].awaitsHandover = index == main && demand.awaitsHandover
         controls[index].keepsColorSpace = !demand.withoutColorSpace.contains(rendition)
+        controls[index].drained = demand.drained[rendition] ?? .zero
         controls[index].bitrate = demand.bitrates[rendition] ?? encoding.settings.startBitrate
       }
       return isUrgent

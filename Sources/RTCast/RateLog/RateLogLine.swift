@@ -136,7 +136,6 @@ extension SentPacket.Kind {
     case .padding: "padding"
     case .fec: "fec"
     case .data: "data"
-    case .fec: "fec"
     }
   }
 }
