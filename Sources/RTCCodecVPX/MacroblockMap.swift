@@ -113,15 +113,54 @@ struct MacroblockMap {
     return Double(sum) / 255
   }
 
-  /// How many macroblocks satisfy `quality > limit`, and their weight together in units of a fully detailed one.
-  func extent(above limit: UInt8) -> (count: Int, weight: Double) {
+  /// How many macroblocks were not coded since they changed, and their weight together in units of a fully detailed one.
+  var changedExtent: (count: Int, weight: Double) {
     var count = 0
     var sum = 0
-    for index in quality.indices where quality[index] > limit {
+    for index in quality.indices where quality[index] == Self.changed {
       count += 1
       sum += Int(weight[index])
     }
     return (count, Double(sum) / 255)
+  }
+
+  /// The smallest rectangle of whole macroblocks around all that changed; nil when nothing did.
+  var changedBounds: PixelRect? {
+    var (left, top, right, bottom) = (columns, rows, -1, -1)
+    for row in 0..<rows {
+      for column in 0..<columns where quality[row * columns + column] == Self.changed {
+        (left, right) = (min(left, column), max(right, column))
+        (top, bottom) = (min(top, row), row)
+      }
+    }
+    guard right >= 0 else { return nil }
+    let bounds = PixelRect(x: left * 16, y: top * 16, width: (right + 1 - left) * 16, height: (bottom + 1 - top) * 16)
+    return bounds.intersection(PixelRect(size))
+  }
+
+  /// The smallest rectangle of whole macroblocks around all that viewers have without detail, and its coarsest level; nil
+  /// when there is none.
+  var blurredBounds: (rect: PixelRect, level: Int)? {
+    var (left, top, right, bottom, level) = (columns, rows, -1, -1, 0)
+    for row in 0..<rows {
+      for column in 0..<columns {
+        let quality = Int(quality[row * columns + column])
+        guard quality > CodingLevel.coarsestSharp, quality <= CodingLevel.coarsest else { continue }
+        (left, right) = (min(left, column), max(right, column))
+        (top, bottom) = (min(top, row), row)
+        level = max(level, quality)
+      }
+    }
+    guard right >= 0 else { return nil }
+    return (PixelRect(x: left * 16, y: top * 16, width: (right + 1 - left) * 16, height: (bottom + 1 - top) * 16), level)
+  }
+
+  /// The weight of the refinable macroblocks by quality, in units of a fully detailed one. All that refinement asks
+  /// follows from it.
+  var refinableWeights: [Double] {
+    var sums = [Int](repeating: 0, count: 256)
+    for index in quality.indices where changeNumber[index] <= refinable { sums[Int(quality[index])] += Int(weight[index]) }
+    return sums.map { Double($0) / 255 }
   }
 
   /// Makes everything active.
@@ -157,10 +196,13 @@ struct MacroblockMap {
 
   /// Records that the active macroblocks were coded with `quantizer`.
   ///
-  /// - Parameter smeared: the loop filter ran, and so changed the edges of those left of and above coded ones.
-  mutating func recordCoded(quantizer: UInt8, smeared: Bool) {
+  /// - Parameters:
+  ///   - smeared: the loop filter ran, and so changed the edges of those left of and above coded ones.
+  ///   - blurred: the lines of the picture that were coded without detail, and how.
+  mutating func recordCoded(quantizer: UInt8, smeared: Bool, blurred: (lines: Range<Int>, level: Int)? = nil) {
+    let blurredRows = blurred.map { $0.lines.lowerBound / 16..<($0.lines.upperBound + 15) / 16 } ?? 0..<0
     for index in active.indices where active[index] == 1 {
-      quality[index] = quantizer
+      quality[index] = blurredRows.contains(index / columns) ? UInt8(blurred?.level ?? 0) : quantizer
       if !tinted.isEmpty { tinted.remove(index) }
       guard smeared else { continue }
       if index % columns > 0, active[index - 1] == 0 { worsen(index - 1, quantizer) }
