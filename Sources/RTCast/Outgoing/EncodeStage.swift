@@ -10,8 +10,8 @@ package struct EncoderControls: Hashable, Sendable {
   package var contentHint: ContentHint
   package var isActive: Bool
   package var wantsKeyFrame = false
-  /// How long what was encoded before and not sent yet will take to be sent.
-  package var sendBacklog = TimeDelta.zero
+  /// When all that was encoded before will have been sent, at the present rate.
+  package var drained = Timestamp.zero
   /// Every viewer can be told of another matrix than BT.601, so that such pictures need no conversion.
   package var keepsColorSpace = false
 
@@ -73,7 +73,7 @@ package struct EncodeStage: ~Copyable {
     controls = new
     controls.wantsKeyFrame = new.isActive && (new.wantsKeyFrame || pending || !wasActive)
     controls.bitrate = min(max(new.bitrate, new.bitrates.lowerBound), new.bitrates.upperBound)
-    encoder?.setSendBacklog(new.sendBacklog)
+    encoder?.setSendQueue(drained: new.drained)
     // A viewer's first picture shows everything, whatever was told to the encoder before.
     if !wasActive && new.isActive { untold = nil }
   }
