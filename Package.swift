@@ -306,7 +306,7 @@ let package = Package(
     .testTarget(
       name: "RTCastCLITests",
       dependencies: [
-        "RTCPrimitives", "rtcast-cli", "RTCMedia", "RTCPeer", "RTCSignaling",
+        "RTCPrimitives", "rtcast-cli", "RTCMedia", "RTCEngine", "RTCPeer", "RTCSignaling", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),

@@ -73,7 +73,7 @@ package final class PeerPair {
   /// Switches the log of departures on.
   package var recordsDepartures = false
   /// The log, while `recordsDepartures` is set.
-  package private(set) var departures: [Departure] = []
+  package var departures: [Departure] = []
   /// Takes descriptions from one side to the other, where `negotiatePerfectly` was called.
   var signaling: Signaling?
 

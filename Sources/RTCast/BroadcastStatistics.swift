@@ -26,6 +26,12 @@ public struct BroadcastStatistics: Sendable {
   public var audioBitrate = BitRate.zero
   /// What the encoder aims at.
   public var target = BitRate.zero
+  /// What the network of the viewer worst off is held to bear, and why; nil without viewers.
+  public var estimate: NetworkEstimate?
+  /// How much later than they can packets come, of the viewer worst off; nil while nobody knows.
+  public var queueingDelay: TimeDelta?
+  /// The share of repair in all bytes of video sent: packets sent again and forward error correction, 0…1.
+  public var repairShare = 0.0
   /// Of the viewer worst off; nil without viewers.
   public var roundTripTime: TimeDelta?
   /// 0…1, of the viewer worst off, over the last second.
@@ -52,8 +58,31 @@ public struct BroadcastStatistics: Sendable {
   public var codec = VideoCodec.vp8
   /// What the encoder preserves when bandwidth is short.
   public var contentHint = ContentHint.detail
+  /// The main rung, and the side rung if there is one.
+  public var rungs: [Rung] = []
+  /// Moves from the side rung to the main rung, in all.
+  public var handovers: UInt64 = 0
+  /// Moves off the main rung, by reason, in all.
+  public var moves: [RungReason: UInt64] = [:]
+  /// Key frames that viewers needed, by reason (`begin`, `request`, `backlog`, `loss`), in all.
+  public var keyFrameWishes: [String: UInt64] = [:]
   /// Each viewer's figures.
   public var peers: [Viewer] = []
+
+  /// What one of the two encoders makes: the main rung serves whoever's network bears it, the side rung those who join,
+  /// lose too much or are slow.
+  public struct Rung: Sendable {
+    /// Viewers that are on it.
+    public var viewers = 0
+    /// What its encoder aims at; nil while nobody is on it, and nothing is encoded.
+    public var target: BitRate?
+    /// A second, over the last interval.
+    public var framesEncoded = 0.0
+    /// Over the last interval.
+    public var bitrate = BitRate.zero
+    /// In all.
+    public var keyFrames: UInt64 = 0
+  }
 
   /// One viewer's network figures over the last interval.
   public struct Viewer: Sendable {
@@ -71,6 +100,12 @@ public struct BroadcastStatistics: Sendable {
     public var audioBitrate = BitRate.zero
     /// The video bitrate that the network is held to bear.
     public var target = BitRate.zero
+    /// What the network is held to bear, its parts and its reason; nil before anything was sent.
+    public var network: NetworkEstimate?
+    /// Bytes of video sent, repair included, over the last interval.
+    public var videoBytes: UInt64 = 0
+    /// Those of them that were sent again, or protect others.
+    public var repairBytes: UInt64 = 0
     /// By RTCP; nil before the first report.
     public var roundTripTime: TimeDelta?
     /// Of video packets, 0…1.
@@ -83,6 +118,13 @@ public struct BroadcastStatistics: Sendable {
     public var pliCount: UInt64 = 0
     /// The mean, from the encoder to the socket.
     public var sendDelay = TimeDelta.zero
+    /// 0: the main rung, 1: the side rung; nil where there are none.
+    public var rung: Int?
+    /// Why it is on that one.
+    public var rungReason: RungReason?
+
+    /// The share of repair in the bytes of video, 0…1.
+    public var repairShare: Double { videoBytes == 0 ? 0 : Double(repairBytes) / Double(videoBytes) }
 
     /// A viewer without figures.
     public init(id: String, state: PeerState) {

@@ -1,5 +1,5 @@
 import RTCMedia
-import RTCPrimitives
+package import RTCPrimitives
 package import RTCSCTP
 import RTCWire
 
@@ -47,6 +47,9 @@ extension Peer {
   package func bufferedAmount(of handle: DataChannelHandle) -> Int { channels.bufferedAmount(of: handle) }
   /// The longest message the remote peer takes, in bytes; meaningful once the association stands.
   package var maximumOutgoingMessageSize: Int { channels.maximumOutgoingMessageSize }
+
+  /// How long what is sent now waits before it gets on its way, here and in the network, by what is known of it.
+  package func sendBacklog(_ now: Timestamp) -> TimeDelta { media.backlog(now) }
 
   /// Packets kept for being sent again.
   package var retainedPackets: Int { media.transceivers.video.reduce(0) { $0 + $1.sender.retainedPackets } }

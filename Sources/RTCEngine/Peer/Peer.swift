@@ -142,6 +142,8 @@ package struct Peer: ~Copyable {
 
   /// Does all that is due. Bounded: a deadline that is always past would otherwise never end.
   private mutating func finishStep(_ now: Timestamp, into outbox: inout Outbox) {
+    let data = channels.takeSentBytes()
+    if data > 0 { media.countData(bytes: data, now: now) }
     var turns = 0
     var next = nextDeadline
     while turns < 64, next.time <= now, let timer = next.timer {

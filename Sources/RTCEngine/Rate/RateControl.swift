@@ -14,6 +14,10 @@ package struct RateControl {
   private var activity = SendActivity()
   private var lastFeedback = Timestamp.zero
   private var lastRoundTrip: TimeDelta?
+  /// What was shared out last.
+  private var allocated = BitRate.zero
+  /// Loss of single packets, smoothed over about the last fifty, those that came late not counted, 0…1.
+  package private(set) var smoothedLoss = 0.0
   /// Rates of what has no rate of its own: repair, sound, data. They are taken off what video gets.
   private var others = RateMeter()
 
@@ -32,6 +36,31 @@ package struct RateControl {
   package func videoTarget(_ now: Timestamp) -> BitRate {
     let target = estimator.estimate.target
     return max(minimum, BitRate(bitsPerSecond: target.bitsPerSecond - others.rate(now).bitsPerSecond))
+  }
+
+  /// Changes of less than this share are not told.
+  private static let hysteresis = 0.05
+
+  /// What all video together may be encoded at, when it is worth telling: at once when forced, else when it is another by
+  /// more than a little.
+  package mutating func newVideoTarget(_ now: Timestamp, isForced: Bool) -> BitRate? {
+    let target = videoTarget(now)
+    let change = Double(abs(target.bitsPerSecond - allocated.bitsPerSecond))
+    let isBound = target != allocated && (target == minimum || target == estimator.limits.maximum)
+    guard isForced || isBound || change >= Self.hysteresis * Double(allocated.bitsPerSecond) else { return nil }
+    allocated = target
+    return target
+  }
+
+  /// How long it takes until what is sent now begins to arrive, beyond the way itself: what waits here, and what waits in
+  /// the network by what is known of it.
+  package func backlog(_ now: Timestamp) -> TimeDelta {
+    let estimate = estimator.estimate
+    guard history.hasFeedback, let opens = windowDeadline, opens > now else {
+      return estimate.target.time(forBytes: activity.queued)
+    }
+    let excess = max(0, history.bytesInFlight - estimate.target.bytes(in: lastRoundTrip ?? .zero))
+    return estimate.target.time(forBytes: activity.queued + excess)
   }
 
   // MARK: - What is known of the network
@@ -82,6 +111,7 @@ package struct RateControl {
     history.receive(feedback, into: &results)
     lastFeedback = now
     guard !results.isEmpty else { return }
+    smoothLoss()
     let activity = currentActivity
     log?(.feedback(results, activity), now)
     estimator.receive(results, activity, now: now)
@@ -94,6 +124,21 @@ package struct RateControl {
     estimateChanged(now)
   }
 
+  private mutating func smoothLoss() {
+    for result in results {
+      if result.wasReportedLost {
+        smoothedLoss = max(0, smoothedLoss - Self.lossGain)
+      } else {
+        smoothedLoss += ((result.arrival == nil ? 1 : 0) - smoothedLoss) * Self.lossGain
+      }
+    }
+  }
+  private static let lossGain = 1.0 / 48
+
+  /// True while feedback on single packets comes, which says more of loss than receiver reports.
+  package func hasFeedback(_ now: Timestamp) -> Bool { history.hasFeedback && now - lastFeedback < Self.feedbackAge }
+  private static let feedbackAge = TimeDelta.seconds(5)
+
   private var currentActivity: SendActivity {
     var activity = activity
     activity.inFlight = history.bytesInFlight
@@ -105,7 +150,7 @@ package struct RateControl {
     pacer.update(estimate)
     while let probe = estimator.takeProbe() {
       log?(.probe(probe), now)
-      pacer.add(probe)
+      pacer.add(probe, now)
     }
     guard let log, estimate != loggedEstimate else { return }
     loggedEstimate = estimate
@@ -140,8 +185,11 @@ package struct RateControl {
   /// Nothing waits for the pacer, or something has begun to leave again.
   package mutating func releasePacer() { pacer.release() }
 
-  /// Padding should leave now, as a probe has begun and nothing else waits.
-  package func wantsPadding(_ now: Timestamp) -> Bool { pacer.isProbing }
+  /// Packets are wanted for a probe, whatever is in them.
+  package var isProbing: Bool { pacer.isProbing }
+
+  /// There is nothing to probe with.
+  package mutating func dropProbes() { pacer.dropProbes() }
 
   /// Counts a packet that went past the pacer or through it.
   /// - Parameters:

@@ -9,6 +9,8 @@ package struct SentPacket: Hashable, Sendable {
     case audio
     /// Video sent again (RFC 4588).
     case repair
+    /// Forward error correction (RFC 5109).
+    case fec
     /// Nothing but weight, sent to probe the path.
     case padding
     /// Messages of data channels.

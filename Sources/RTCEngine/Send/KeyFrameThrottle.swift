@@ -2,8 +2,8 @@ package import RTCPrimitives
 
 /// Decides when a source is asked for a key frame, so that an impatient viewer does not ask for one per packet.
 package struct KeyFrameThrottle {
-  /// The least time between two requests to a source.
-  private static let interval = TimeDelta.milliseconds(100)
+  /// The least time between two requests to a source, as libwebrtc has it.
+  private static let interval = TimeDelta.milliseconds(300)
 
   private var last = Timestamp(nanoseconds: .min / 2)
   /// When a viewer who has lost the last key frame may get another.

@@ -8,7 +8,7 @@ package import RTCPrimitives
 package struct Pacer {
   /// Packets of a large frame leave in groups that are this far apart, so that a group can be sent by one call.
   static let quantum = TimeDelta.milliseconds(2)
-  /// A probe that found nothing to send for so long is given up.
+  /// A probe that has not left after so long is given up.
   private static let probePatience = TimeDelta.seconds(1)
 
   package private(set) var rate: BitRate
@@ -21,6 +21,8 @@ package struct Pacer {
   /// A probe on its way out.
   private struct Probe {
     var cluster: ProbeCluster
+    /// Since when it might have left.
+    var added: Timestamp
     var packets = 0
     var bytes = 0
     /// When the first packet left; nil before.
@@ -43,11 +45,18 @@ package struct Pacer {
   // MARK: - Probes
 
   /// Sends this probe after those before it, from the next packet on.
-  package mutating func add(_ cluster: ProbeCluster) {
-    if probe == nil { probe = Probe(cluster: cluster) } else { waiting.append(cluster) }
+  package mutating func add(_ cluster: ProbeCluster, _ now: Timestamp) {
+    if probe == nil { probe = Probe(cluster: cluster, added: now) } else { waiting.append(cluster) }
   }
 
+  /// True while packets are wanted for a probe.
   package var isProbing: Bool { probe != nil }
+
+  /// Gives up probes that found nothing to send.
+  package mutating func dropProbes() {
+    probe = nil
+    waiting.removeAll(keepingCapacity: true)
+  }
 
   // MARK: - Packets
 
@@ -62,7 +71,8 @@ package struct Pacer {
   /// Nothing waits, or something has begun to leave again.
   package mutating func release() { nextDeadline = .distantFuture }
 
-  package func maySend(_ now: Timestamp) -> Bool {
+  package mutating func maySend(_ now: Timestamp) -> Bool {
+    if let probe, now - (probe.begun ?? probe.added) > Self.probePatience { dropProbes() }
     if let probe { return probeDue(probe) <= now }
     return drained - burst <= now
   }
@@ -86,7 +96,7 @@ package struct Pacer {
     probe.packets += 1
     probe.bytes += bytes
     self.probe = probe.isOver ? nil : probe
-    if self.probe == nil, !waiting.isEmpty { self.probe = Probe(cluster: waiting.removeFirst()) }
+    if self.probe == nil, !waiting.isEmpty { self.probe = Probe(cluster: waiting.removeFirst(), added: now) }
     return probe.cluster.id
   }
 }

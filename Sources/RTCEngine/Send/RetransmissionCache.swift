@@ -38,6 +38,8 @@ package struct RetransmissionCache {
 
   /// At 1.1 kB a packet about 1.1 MB of history: more than two seconds at 4 Mbit/s.
   package static let capacity = 1024
+  /// What is asked for later than this, or than three round trips, is of no use any more.
+  private static let usefulTime = TimeDelta.seconds(2)
 
   /// Empty until the first packet: a peer that never connects needs none of it.
   private var packets: [Packet?] = []
@@ -52,7 +54,8 @@ package struct RetransmissionCache {
   /// Packets held.
   package var count: Int { packets.count { $0 != nil } }
 
-  package mutating func insert(_ packet: Packet) {
+  /// - Parameter isMedia: false for what is no part of any frame: nobody waits for it at the end.
+  package mutating func insert(_ packet: Packet, isMedia: Bool = true) {
     if packets.isEmpty {
       packets = Array(repeating: nil, count: Self.capacity)
       queue = Array(repeating: SequenceNumber(0), count: Self.capacity)
@@ -60,7 +63,7 @@ package struct RetransmissionCache {
     let index = slot(packet.number)
     if case .queued = packets[index]?.repair { removeFromQueue(packets[index]!.number) }
     packets[index] = packet
-    newest = packet.number
+    if isMedia { newest = packet.number }
   }
 
   /// Queues the packet to be sent again, unless it is forgotten, already queued, or was sent again less than `interval`
@@ -73,6 +76,7 @@ package struct RetransmissionCache {
     switch packet.repair {
     case .queued: return false
     case .sent(let last) where now - last < interval: return false
+    case .none where now - packet.sent > max(Self.usefulTime, interval * 3): return false
     case .none, .sent: break
     }
     packets[index]!.repair = .queued
@@ -80,6 +84,18 @@ package struct RetransmissionCache {
     queuedCount += 1
     return true
   }
+
+  /// Bytes of payload that wait to be sent again.
+  package var queuedBytes: Int {
+    var sum = 0
+    for offset in 0..<queuedCount {
+      sum += packets[slot(queue[(head + offset) % Self.capacity])]?.payload.count ?? 0
+    }
+    return sum
+  }
+
+  /// The latest packet that is kept, to be sent once more as padding.
+  package var newestPacket: Packet? { newest.flatMap { packets[slot($0)] } }
 
   /// The latest packet's transport-wide number, nil when that packet is forgotten.
   package var newestTransportNumber: TransportSequenceNumber? {

@@ -6,17 +6,20 @@ package import RTCWire
 package struct SendStreamIdentity: Sendable {
   package var ssrc: SSRC
   package var rtxSSRC: SSRC
+  /// Of repair packets, where they are a stream of their own (FlexFEC).
+  package var fecSSRC: SSRC
   package var cname: String
   package var firstSequenceNumber: SequenceNumber
   package var timestampOffset: RTPTimestamp
   package var firstPictureID: UInt16
 
   package init(
-    ssrc: SSRC, rtxSSRC: SSRC, cname: String, firstSequenceNumber: SequenceNumber, timestampOffset: RTPTimestamp,
-    firstPictureID: UInt16
+    ssrc: SSRC, rtxSSRC: SSRC, fecSSRC: SSRC, cname: String, firstSequenceNumber: SequenceNumber,
+    timestampOffset: RTPTimestamp, firstPictureID: UInt16
   ) {
     self.ssrc = ssrc
     self.rtxSSRC = rtxSSRC
+    self.fecSSRC = fecSSRC
     self.cname = cname
     self.firstSequenceNumber = firstSequenceNumber
     self.timestampOffset = timestampOffset
@@ -41,6 +44,8 @@ package enum OutgoingPacket: Hashable {
   case written(count: Int, number: SequenceNumber, isRepair: Bool)
   /// The packet of this number leaves once more exactly as it was.
   case again(SequenceNumber)
+  /// A repair packet, still to be protected; its number is nil where it is in a stream of its own.
+  case forwardErrorCorrection(count: Int, number: SequenceNumber?)
 }
 
 /// Sends one video: splits frames into packets, remembers them for repair, and sends again what is asked for.
@@ -50,6 +55,8 @@ package struct VideoSendStream {
   private struct Pending {
     var frame: FrameBytes
     var split: Packetizer
+    /// Its packets, about.
+    var packets: Int
     var isBegun = false
     var payloadTypes: CodecPayloadTypes
     var timestamp: RTPTimestamp
@@ -62,8 +69,13 @@ package struct VideoSendStream {
   private var cache = RetransmissionCache()
   private var nextSequence: SequenceNumber
   private var nextRTXSequence: SequenceNumber
+  private var protection: FrameProtection
   private var nextPictureID: UInt16
   private var decodable = Decodable.keyFrameOnly
+  /// Small frames whose packets are to be sent once more, the oldest first.
+  private var copies = CopyQueue()
+  /// Packets of the frame on its way out that have left.
+  private var framePackets = 0
   /// The numbers of the frames since the last key frame.
   private var payloadTypes: CodecPayloadTypes?
 
@@ -88,6 +100,14 @@ package struct VideoSendStream {
   /// When the frames that wait need longer than this, the network does not keep up: they are left out, and a key frame
   /// later serves better. A key frame on its way out is not counted: it is what the viewer waits for.
   package static let maximumQueueTime = TimeDelta.milliseconds(600)
+  /// When repair needs longer than this, a key frame is there sooner.
+  static let maximumRepairTime = TimeDelta.milliseconds(300)
+  /// Bytes of repair that are never too many: about the smallest key frame of a screen.
+  static let leastRepair = 12_000
+  /// Frames of so many packets at most are sent twice where packets are lost …
+  static let maximumCopied = 3
+  /// … so far apart, as what loses the one may lose the next as well.
+  static let copyDelay = TimeDelta.milliseconds(10)
   /// After this long without a frame, what was sent will not be asked for any more.
   static let historyTime = TimeDelta.seconds(5)
   /// As much is sent again at most because nothing was heard of it.
@@ -98,12 +118,13 @@ package struct VideoSendStream {
     self.format = format
     nextSequence = identity.firstSequenceNumber
     nextRTXSequence = identity.firstSequenceNumber.advanced(by: 0x2000)
+    protection = FrameProtection(firstSequenceNumber: identity.firstSequenceNumber.advanced(by: 0x4000))
     nextPictureID = identity.firstPictureID & 0x7FFF
     pending.reserveCapacity(16)
   }
 
   /// True when a packet waits for the pacer.
-  package var hasPending: Bool { cache.queuedCount > 0 || !pending.isEmpty }
+  package var hasPending: Bool { cache.queuedCount > 0 || protection.hasPending || !pending.isEmpty }
 
   /// Packets kept for being sent again, and those that wait.
   package var retainedPackets: Int {
@@ -144,7 +165,8 @@ package struct VideoSendStream {
     // Without bytes: an encoder's word for "as before".
     guard !frame.data.isEmpty, let payloadTypes else { return true }
     let bytes = FrameBytes(frame)
-    let split = Packetizer(frame, pictureID: nextPictureID, room: maximumPayload(of: bytes, payloadTypes))
+    let room = maximumPayload(of: bytes, payloadTypes)
+    let split = Packetizer(frame, pictureID: nextPictureID, room: room)
     guard !split.isAtEnd else {  // no frame of its codec
       decodable = .keyFrameOnly
       statistics.framesSkipped += 1
@@ -152,7 +174,8 @@ package struct VideoSendStream {
     }
     pending.append(
       Pending(
-        frame: bytes, split: split, payloadTypes: payloadTypes, timestamp: rtpTimestamp(frame.captureTime), queued: now)
+        frame: bytes, split: split, packets: (bytes.data.count + room - 1) / room, payloadTypes: payloadTypes,
+        timestamp: rtpTimestamp(frame.captureTime), queued: now)
     )
     nextPictureID = (nextPictureID + 1) & 0x7FFF
     return true
@@ -182,7 +205,18 @@ package struct VideoSendStream {
     let header = RTPOutgoingHeader(
       payloadType: payloadTypes.media, sequenceNumber: nextSequence, timestamp: RTPTimestamp(0), ssrc: identity.ssrc,
       extensions: extensions(for: frame))
-    return Self.maximumPacketSize - Self.srtpOverhead - header.size(map: format.extensionMap) - RTXPayloadHeader.size
+    var overhead = RTXPayloadHeader.size
+    if let fec = format.fec {
+      // A repair packet is longer than those it protects by this, and what the receiver is told of itself.
+      let own = repairHeader(payloadTypes.media, nextSequence, RTPTimestamp(0)).size(map: format.extensionMap)
+      overhead = max(overhead, fec.overhead + own - RTPHeader.fixedSize)
+    }
+    return Self.maximumPacketSize - Self.srtpOverhead - header.size(map: format.extensionMap) - overhead
+  }
+
+  /// Bytes that wait, repair included.
+  package var queuedBytes: Int {
+    pending.reduce(cache.queuedBytes) { $0 + $1.split.remainingBytes(of: $1.frame) }
   }
 
   /// Bytes of the frames that wait, key frames aside.
@@ -200,6 +234,7 @@ package struct VideoSendStream {
   /// Goes on under other numbers, or for other codecs: what comes next must be a key frame.
   mutating func setFormat(_ new: SendStreamFormat) {
     format = new
+    protection.cancel()
     payloadTypes = nil
     decodable = .keyFrameOnly
   }
@@ -208,8 +243,20 @@ package struct VideoSendStream {
   mutating func rest() {
     statistics.framesSkipped += UInt64(pending.count)
     pending.removeAll(keepingCapacity: true)
-    cache = RetransmissionCache()
+    forgetSent()
     decodable = .keyFrameOnly
+  }
+
+  /// Takes what is known of the path, by which frames are protected.
+  /// - Parameter loss: packet loss lately, 0…1.
+  package mutating func networkChanged(loss: Double, roundTrip: TimeDelta, now: Timestamp) {
+    protection.controller.update(loss: loss, roundTrip: roundTrip, now: now)
+  }
+
+  private mutating func forgetSent() {
+    cache = RetransmissionCache()
+    copies = CopyQueue()
+    protection.cancel()
   }
 
   // MARK: - Packets out
@@ -226,6 +273,7 @@ package struct VideoSendStream {
       return .written(
         count: write(packet, rtx: rtx, into: &datagram, at: moment), number: packet.number, isRepair: true)
     }
+    if protection.hasPending { return writeProtection(into: &datagram, at: moment) }
     guard !pending.isEmpty, let packet = nextMediaPacket(moment) else { return nil }
     cache.insert(packet)
     statistics.packetsSent += 1
@@ -235,18 +283,30 @@ package struct VideoSendStream {
   }
 
   /// Counts a protected datagram that left.
-  package mutating func countSent(bytes: Int) { statistics.bytesSent += UInt64(bytes) }
+  package mutating func countSent(bytes: Int, isRepair: Bool) {
+    statistics.bytesSent += UInt64(bytes)
+    if isRepair { statistics.bytesRetransmitted += UInt64(bytes) }
+  }
+
+  /// Packets of what is sent now are sent again by RTX.
+  var hasRTX: Bool { payloadTypes?.rtx != nil }
 
   private mutating func nextMediaPacket(_ moment: DepartureFields) -> RetransmissionCache.Packet? {
     guard let payload = pending[0].split.next(in: pending[0].frame) else {
       pending.removeFirst()
       return nil
     }
+    if !pending[0].isBegun { protection.begin(packets: pending[0].packets, format.fec) }
     let packet = RetransmissionCache.Packet(
       number: nextSequence, timestamp: pending[0].timestamp, payload: payload, payloadTypes: pending[0].payloadTypes,
       sent: moment.now, transportNumber: moment.transportNumber, frame: pending[0].frame)
     nextSequence = nextSequence.advanced(by: 1)
+    framePackets += 1
     if payload.isLast {
+      if framePackets <= Self.maximumCopied {
+        copies.add(last: packet.number, count: framePackets, due: moment.now + Self.copyDelay)
+      }
+      framePackets = 0
       statistics.sendDelay = statistics.sendDelay + (moment.now - pending[0].queued)
       statistics.framesSent += 1
       if packet.frame.isKeyFrame {
@@ -262,25 +322,79 @@ package struct VideoSendStream {
 
   @_lifetime(datagram: copy datagram)
   private mutating func write(
-    _ packet: RetransmissionCache.Packet, rtx: PayloadType?, into datagram: inout MutableSpan<UInt8>,
-    at moment: DepartureFields
+    _ packet: RetransmissionCache.Packet, rtx: PayloadType?, renumbers: Bool = true,
+    into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields
   ) -> Int {
     let header = RTPOutgoingHeader(
-      payloadType: rtx ?? packet.payloadTypes.media, sequenceNumber: rtx == nil ? packet.number : nextRTXSequence,
-      timestamp: packet.timestamp, ssrc: rtx == nil ? identity.ssrc : identity.rtxSSRC, marker: packet.payload.isLast,
+      payloadType: rtx ?? protection.red ?? packet.payloadTypes.media,
+      sequenceNumber: rtx == nil ? packet.number : nextRTXSequence, timestamp: packet.timestamp, ssrc: rtx == nil ? identity.ssrc : identity.rtxSSRC, marker: packet.payload.isLast,
       extensions: extensions(for: packet.frame))
     var writer = ByteWriter(datagram._mutatingExtracting(0..<datagram.count))
     let late = header.write(into: &writer, map: format.extensionMap)
     if rtx != nil {
       nextRTXSequence = nextRTXSequence.advanced(by: 1)
-      cache.renumber(packet.number, moment.transportNumber)
+      if renumbers { cache.renumber(packet.number, moment.transportNumber) }
       RTXPayloadHeader(originalSequenceNumber: packet.number).write(into: &writer)
     }
+    let payload = writer.offset
+    if rtx == nil, protection.red != nil { REDBlock.writePrimaryHeader(packet.payloadTypes.media, into: &writer) }
     packet.payload.prefix.write(into: &writer)
     writer.write(packet.frame.data.span.extracting(packet.payload.range))
     let count = writer.offset
+    if rtx == nil { protection.add(datagram.span.extracting(0..<count), packet, payload: payload) }
     late.patch(&datagram, absSendTime: AbsoluteSendTime(moment.now), transportSequenceNumber: moment.transportNumber)
     return count
+  }
+
+  /// Writes the next repair packet.
+  @_lifetime(datagram: copy datagram)
+  private mutating func writeProtection(
+    into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields
+  ) -> OutgoingPacket? {
+    guard let fec = format.fec else { return nil }
+    var number: SequenceNumber?
+    var header: RTPOutgoingHeader
+    switch fec {
+    case .flexFEC(let payloadType):
+      header = repairHeader(payloadType, protection.takeSequenceNumber(), protection.encoder.blockTimestamp)
+      header.ssrc = identity.fecSSRC
+    case .ulpfec(_, let red):
+      header = repairHeader(red, nextSequence, protection.encoder.blockTimestamp)
+      number = nextSequence
+      noteRepair(nextSequence, moment)
+      nextSequence = nextSequence.advanced(by: 1)
+      statistics.packetsSent += 1
+    }
+    var writer = ByteWriter(datagram._mutatingExtracting(0..<datagram.count))
+    let late = header.write(into: &writer, map: format.extensionMap)
+    protection.encoder.writeNext(fec, ssrc: identity.ssrc, into: &writer)
+    let count = writer.offset
+    late.patch(&datagram, absSendTime: AbsoluteSendTime(moment.now), transportSequenceNumber: moment.transportNumber)
+    statistics.fecPacketsSent += 1
+    statistics.fecBytesSent += UInt64(count)
+    return .forwardErrorCorrection(count: count, number: number)
+  }
+
+  /// A repair packet in the media's numbers that is lost is missed as media is: it is sent again as padding, which says that
+  /// nothing is missing.
+  private mutating func noteRepair(_ number: SequenceNumber, _ moment: DepartureFields) {
+    guard let frame = protection.frame else { return }
+    cache.insert(
+      RetransmissionCache.Packet(
+        number: number, timestamp: protection.encoder.blockTimestamp,
+        payload: PayloadPiece(prefix: PayloadPrefix(), range: 0..<0, isLast: false), payloadTypes: frame.payloadTypes,
+        sent: moment.now, transportNumber: moment.transportNumber, frame: frame.bytes), isMedia: false)
+  }
+
+  /// Of a packet that belongs to no m-section by itself: its source is known by the media, or by our description.
+  private func repairHeader(
+    _ payloadType: PayloadType, _ number: SequenceNumber, _ timestamp: RTPTimestamp
+  ) -> RTPOutgoingHeader {
+    var extensions = RTPOutgoingExtensions()
+    extensions.absSendTime = .placeholder
+    extensions.transportSequenceNumber = .placeholder
+    return RTPOutgoingHeader(
+      payloadType: payloadType, sequenceNumber: number, timestamp: timestamp, ssrc: identity.ssrc, extensions: extensions)
   }
 
   /// The same extensions on all packets of a frame: equal headers make equal packet sizes, which leave in one send.
@@ -298,12 +412,62 @@ package struct VideoSendStream {
     return extensions
   }
 
+  /// Writes the latest packet once more, as nothing but weight, at the start of `datagram`; to a remote peer that takes
+  /// RTX.
+  /// - Returns: its length, unprotected; nil when there is nothing to repeat.
+  @_lifetime(datagram: copy datagram)
+  package mutating func writePadding(into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields) -> Int? {
+    guard let packet = cache.newestPacket, let rtx = packet.payloadTypes.rtx else { return nil }
+    return write(packet, rtx: rtx, renumbers: false, into: &datagram, at: moment)
+  }
+
+  // MARK: - Small frames, twice
+
+  /// When small frames are to be sent once more; `.distantFuture` when there are none.
+  package var nextCopy: Timestamp { copies.nextDeadline }
+
+  /// Queues the packets of small frames whose time has come, where packets are lost; drops them where none are.
+  /// - Returns: true when something waits now.
+  package mutating func queueCopies(_ now: Timestamp, isLossy: Bool) -> Bool {
+    var hasQueued = false
+    while let copy = copies.next(now) {
+      guard isLossy else { continue }
+      for back in (0..<copy.count).reversed() {
+        let number = copy.last.advanced(by: -back)
+        hasQueued = cache.request(number, now: now, interval: .seconds(1)) || hasQueued
+      }
+    }
+    return hasQueued
+  }
+
   // MARK: - Feedback
 
   /// Queues the packet a NACK asks for, unless it waits already, was sent again less than `interval` ago, or is forgotten.
   package mutating func repair(_ number: SequenceNumber, now: Timestamp, interval: TimeDelta) {
     statistics.nackedPackets += 1
     cache.request(number, now: now, interval: interval)
+  }
+
+  /// Gives up the frames that were sent, where their repair would take longer than a key frame.
+  /// - Parameter rate: what the path bears.
+  /// - Returns: true when a key frame is needed now.
+  package mutating func abandonLateRepair(rate: BitRate) -> Bool {
+    guard cache.queuedCount > 8 else { return false }
+    let bytes = cache.queuedBytes
+    guard bytes > Self.leastRepair, rate.time(forBytes: bytes) > Self.maximumRepairTime else { return false }
+    if pending.contains(where: { $0.frame.isKeyFrame }) {
+      // It is on its way already: what came before it is not needed any more.
+      guard pending.first?.frame.isKeyFrame == true, !pending[0].isBegun else { return false }
+      forgetSent()
+      return false
+    }
+    statistics.framesSkipped += UInt64(pending.count)
+    statistics.repairsAbandoned += 1
+    pending.removeAll(keepingCapacity: true)
+    framePackets = 0
+    forgetSent()
+    decodable = .keyFrameOnly
+    return true
   }
 
   /// Queues the latest packets again, as far back as nothing was heard of them.
@@ -315,6 +479,9 @@ package struct VideoSendStream {
   package func hasTailArrived(_ history: SentPacketHistory) -> Bool {
     cache.newestTransportNumber.map { history.hasArrived($0) } ?? true
   }
+
+  /// Frames are protected by repair packets.
+  package var isProtecting: Bool { format.fec != nil && protection.controller.isOn }
 
   package mutating func countNACK() { statistics.nackCount += 1 }
 
@@ -335,6 +502,34 @@ package struct VideoSendStream {
   /// The RTP timestamp of a moment on the monotonic clock: what is captured then, and what a sender report then says.
   package func rtpTimestamp(_ time: Timestamp) -> RTPTimestamp {
     RTPTimestamp(UInt32(truncatingIfNeeded: time.nanoseconds / 1_000 * 9 / 100) &+ identity.timestampOffset.value)
+  }
+}
+
+/// Small frames that are to be sent once more: their packets' numbers and when.
+struct CopyQueue {
+  struct Copy {
+    var last: SequenceNumber
+    var count: Int
+    var due: Timestamp
+  }
+
+  /// At a hundred frames a second and 10 ms one waits; more are not kept.
+  private static let capacity = 8
+  private var waiting: [Copy] = []
+
+  init() { waiting.reserveCapacity(Self.capacity) }
+
+  var nextDeadline: Timestamp { waiting.first?.due ?? .distantFuture }
+
+  mutating func add(last: SequenceNumber, count: Int, due: Timestamp) {
+    guard waiting.count < Self.capacity else { return }
+    waiting.append(Copy(last: last, count: count, due: due))
+  }
+
+  mutating func next(_ now: Timestamp) -> Copy? {
+    guard let first = waiting.first, first.due <= now else { return nil }
+    waiting.removeFirst()
+    return first
   }
 }
 

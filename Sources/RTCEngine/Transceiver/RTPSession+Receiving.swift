@@ -174,7 +174,9 @@ extension RTPSession {
     case .genericNACK:
       guard let nack = GenericNACK(parsing: packet), let index = sentVideo(nack.media) else { return }
       let interval = max(roundTripTime(transport) ?? .milliseconds(20), .milliseconds(5))
-      transceivers.video[index].sender.receive(nack, now: now, interval: interval)
+      let needsKeyFrame = transceivers.video[index].sender.receive(
+        nack, now: now, interval: interval, rate: targetShare, roundTrip: sendingRoundTrip(transport))
+      if needsKeyFrame { requestKeyFrame(index, .loss, into: &outbox) }
     case .pictureLossIndication:
       guard let request = PictureLossIndication(parsing: packet), let index = sentVideo(request.media) else { return }
       let isMeant = transceivers.video[index].sender.receivePLI(
@@ -192,7 +194,7 @@ extension RTPSession {
     case .transportFeedback:
       guard let feedback = TransportFeedback(parsing: packet) else { return }
       rate.receive(feedback, now: now)
-      allocateBitrate(now, isSecured: transport.isSecured, into: &outbox)
+      allocateBitrate(now, isSecured: transport.isSecured, isForced: false, into: &outbox)
     case .applicationLayerFeedback:
       guard let estimate = ReceiverEstimatedMaximumBitRate(parsing: packet) else { return }
       rate.setRemoteMaximum(estimate.bitRate, now: now)
@@ -238,7 +240,7 @@ extension RTPSession {
     for number in 0..<blocks.count {
       let block = blocks[number]
       if let index = sentVideo(block.source) {
-        let loss = transceivers.video[index].sender.receive(block, countsLoss: !rate.history.hasFeedback)
+        let loss = transceivers.video[index].sender.receive(block, countsLoss: !rate.hasFeedback(now))
         if let loss { rate.receiveLoss(loss, now: now) }
       } else if let index = sentAudio(block.source) {
         if let loss = transceivers.audio[index].sender.receive(block) {

@@ -147,7 +147,8 @@ package struct RTPSession: ~Copyable {
     case .reports: sendReports(now, over: &transport, into: &outbox)
     case .rate:
       rate.deadlineReached(now)
-      allocateBitrate(now, isSecured: transport.isSecured, into: &outbox)
+      allocateBitrate(now, isSecured: transport.isSecured, isForced: false, into: &outbox)
+      sendPaced(now, over: &transport, into: &outbox)
     case .audioSender:
       for index in transceivers.audio.indices where transceivers.audio[index].sender.nextDeadline <= now {
         guard let rate = transceivers.audio[index].sender.deadlineReached(now) else { continue }
@@ -172,6 +173,8 @@ extension RTPSession {
     into outbox: inout Outbox
   ) {
     guard case .video(let index) = transceivers.place(of: id) else { return }
+    transceivers.video[index].sender.networkChanged(
+      loss: rate.smoothedLoss, roundTrip: sendingRoundTrip(transport), now: now)
     let needsKeyFrame = transceivers.video[index].sender.send(
       frame, now: now, rate: pacingShare, roundTrip: sendingRoundTrip(transport))
     if needsKeyFrame {
@@ -182,11 +185,22 @@ extension RTPSession {
   }
 
   /// What the pacer lets out of one video while all have something to send.
-  private var pacingShare: BitRate {
+  private var pacingShare: BitRate { share(of: rate.pacer.rate) }
+
+  /// What the path bears of one video while all have something to send.
+  var targetShare: BitRate { share(of: rate.estimate.target) }
+
+  private func share(of all: BitRate) -> BitRate {
     var count = 0
     for index in transceivers.video.indices where transceivers.video[index].sender.isActive { count += 1 }
-    return count > 1 ? rate.pacer.rate.scaled(by: 1 / Double(count)) : rate.pacer.rate
+    return count > 1 ? all.scaled(by: 1 / Double(count)) : all
   }
+
+  /// How long what is sent now waits before it gets on its way, here and in the network.
+  package func backlog(_ now: Timestamp) -> TimeDelta { rate.backlog(now) }
+
+  /// Bytes of data channels left.
+  package mutating func countData(bytes: Int, now: Timestamp) { rate.sentData(bytes: bytes, now: now) }
 
   /// Sends `frame` at once: sound is little, and a listener hears a gap sooner than a viewer sees one. Whatever waits for
   /// the pacer waits on.
@@ -208,17 +222,41 @@ extension RTPSession {
   /// Sends what waits, as fast as the pacer allows.
   mutating func sendPaced(_ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox) {
     rate.releasePacer()
-    guard transport.isSecured, let route = transport.selectedRoute, var index = nextSender() else { return }
+    guard transport.isSecured, let route = transport.selectedRoute, var index = nextSender() else {
+      return sendPadding(now, over: &transport, into: &outbox)
+    }
     while true {
-      guard rate.maySend(now) else { return }
+      guard rate.maySend(now) else { return noteQueue() }
       sendPacket(of: index, to: route, now: now, over: &transport, into: &outbox)
       guard let next = nextSender() else { break }
       index = next
     }
+    rate.setQueued(0)
     for index in transceivers.video.indices {
       let needsKeyFrame = transceivers.video[index].sender.queueDrained(
         now, history: rate.history, roundTrip: sendingRoundTrip(transport))
       if needsKeyFrame { requestKeyFrame(index, .backlog, into: &outbox) }
+    }
+    sendPadding(now, over: &transport, into: &outbox)
+  }
+
+  private mutating func noteQueue() {
+    rate.setQueued(transceivers.video.reduce(0) { $0 + $1.sender.queuedBytes })
+  }
+
+  /// Fills a probe with packets that were sent already, when nothing else waits.
+  private mutating func sendPadding(_ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox) {
+    guard rate.isProbing, transport.isSecured, let route = transport.selectedRoute else { return }
+    guard let index = transceivers.video.firstIndex(where: { $0.sender.isSending && $0.sender.hasSent }) else {
+      return rate.dropProbes()
+    }
+    while rate.isProbing, rate.maySend(now) {
+      let moment = DepartureFields(now: now, transportNumber: rate.history.nextNumber)
+      let count = outbox.datagrams.append(to: route) { datagram in
+        transceivers.video[index].sender.writePadding(into: &datagram, at: moment, over: &transport)
+      }
+      guard count > 0 else { return rate.dropProbes() }
+      rate.sent(.padding, size: count, now: now)
     }
   }
 
@@ -244,9 +282,9 @@ extension RTPSession {
     for index in transceivers.video.indices where transceivers.video[index].sender.nextDeadline <= now {
       let attempt = transceivers.video[index].sender.probeAttempts + 1
       let outcome = transceivers.video[index].sender.deadlineReached(
-        now, history: rate.history, roundTrip: sendingRoundTrip(transport))
+        now, history: rate.history, roundTrip: sendingRoundTrip(transport), loss: rate.smoothedLoss)
+      if outcome.queuesProbe || outcome.queuesCopies { sendPaced(now, over: &transport, into: &outbox) }
       if outcome.queuesProbe {
-        sendPaced(now, over: &transport, into: &outbox)
         transceivers.video[index].sender.probeSent(
           now, attempt: attempt, history: rate.history, roundTrip: sendingRoundTrip(transport))
       }
@@ -285,11 +323,14 @@ extension RTPSession {
 
   /// Shares the target bitrate out among the videos. Sound comes first: it has its own rate, and never waits for the
   /// pacer.
-  mutating func allocateBitrate(_ now: Timestamp, isSecured: Bool, into outbox: inout Outbox) {
-    guard isSecured else { return }
+  /// - Parameter isForced: what takes a share has changed; otherwise a little more or less is not told.
+  mutating func allocateBitrate(
+    _ now: Timestamp, isSecured: Bool, isForced: Bool = true, into outbox: inout Outbox
+  ) {
+    guard isSecured, let target = rate.newVideoTarget(now, isForced: isForced) else { return }
     let active = transceivers.video.indices.filter { transceivers.video[$0].sender.isActive }
     let shares = BitrateAllocator.shares(
-      of: rate.videoTarget(now), ceilings: active.map { transceivers.video[$0].sender.ceiling }, minimum: rate.minimum)
+      of: target, ceilings: active.map { transceivers.video[$0].sender.ceiling }, minimum: rate.minimum)
     for (index, share) in zip(active, shares) where transceivers.video[index].sender.allocate(share) {
       outbox.events.append(.targetBitrateChanged(share, transceivers.video[index].id))
     }

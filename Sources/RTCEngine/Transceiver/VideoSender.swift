@@ -7,6 +7,8 @@ package struct VideoSender {
   /// After this long without a packet the picture rests.
   private static let rest = TimeDelta.milliseconds(2_500)
   private static let forgettingInterval = TimeDelta.seconds(1)
+  /// Where so much is lost, small frames are sent twice.
+  private static let lossToCopyAt = 0.01
 
   package let id: TransceiverID
   package private(set) var identity: SendStreamIdentity
@@ -48,7 +50,9 @@ package struct VideoSender {
   // MARK: - State
 
   /// When `deadlineReached` must be called.
-  package var nextDeadline: Timestamp { min(probe.nextDeadline, min(keyFrames.nextDeadline, forgetDeadline)) }
+  package var nextDeadline: Timestamp {
+    min(min(probe.nextDeadline, keyFrames.nextDeadline), min(forgetDeadline, stream?.nextCopy ?? .distantFuture))
+  }
   /// Takes a share of the bitrate.
   package var isActive: Bool { isSending && track != nil && !isMuted }
   /// Has been agreed to send at least once: its numbers are fixed.
@@ -59,6 +63,8 @@ package struct VideoSender {
   package var format: SendStreamFormat? { stream?.format }
   /// A packet waits for the pacer.
   package var hasPending: Bool { isSending && stream!.hasPending }
+  /// Bytes that wait for the pacer.
+  package var queuedBytes: Int { isSending ? stream!.queuedBytes : 0 }
   /// The viewer has nothing to decode from.
   package var needsKeyFrame: Bool { isSending && stream!.needsKeyFrame }
   /// Packets kept for being sent again.
@@ -68,9 +74,10 @@ package struct VideoSender {
   package mutating func setMuted(_ isMuted: Bool) { self.isMuted = isMuted }
 
   /// Other numbers, for a sender that has not begun.
-  package mutating func setSources(ssrc: SSRC, rtxSSRC: SSRC) {
+  package mutating func setSources(ssrc: SSRC, rtxSSRC: SSRC, fecSSRC: SSRC) {
     identity.ssrc = ssrc
     identity.rtxSSRC = rtxSSRC
+    identity.fecSSRC = fecSSRC
   }
 
   /// Puts to work what was agreed; nil: the m-section is gone.
@@ -88,8 +95,6 @@ package struct VideoSender {
     } else if stream!.format != format {
       stream!.setFormat(format)
     }
-    let repeatsItself = media.sendCodecs.contains { $0.rtxPayloadType == nil }
-    sentPackets = repeatsItself ? sentPackets ?? SentPacketCache() : nil
   }
 
   /// Begins or ends sending where what was agreed, or the state of the transport, says so.
@@ -142,13 +147,43 @@ package struct VideoSender {
   ) -> (count: Int, kind: SentPacket.Kind?) {
     switch stream!.writeNext(into: &datagram, at: moment) {
     case nil: return (0, nil)
-    case .again(let number): return sent(sentPackets?.write(number, into: &datagram) ?? 0, nil, moment.now)
+    case .again(let number):
+      return sent(sentPackets?.write(number, into: &datagram) ?? 0, nil, moment.now)
     case .written(let count, let number, let isRepair):
       let protected = transport.protectRTP(&datagram, count: count)
       guard protected > 0 else { return (0, nil) }
-      if sentPackets != nil { sentPackets!.keep(number, datagram.span.extracting(0..<protected)) }
+      if !stream!.hasRTX { keep(number, datagram.span.extracting(0..<protected)) }
       return sent(protected, isRepair ? .repair : .video, moment.now)
+    case .forwardErrorCorrection(let count, let number):
+      let protected = transport.protectRTP(&datagram, count: count)
+      guard protected > 0 else { return (0, nil) }
+      if let number, !stream!.hasRTX { keep(number, datagram.span.extracting(0..<protected)) }
+      return sent(protected, .fec, moment.now)
     }
+  }
+
+  /// Takes what is known of the path, by which frames are protected.
+  /// - Parameter loss: packet loss lately, 0…1.
+  package mutating func networkChanged(loss: Double, roundTrip: TimeDelta, now: Timestamp) {
+    stream?.networkChanged(loss: loss, roundTrip: roundTrip, now: now)
+  }
+
+  /// The bytes as they left: needed of codecs without RTX alone.
+  private mutating func keep(_ number: SequenceNumber, _ packet: Span<UInt8>) {
+    if sentPackets == nil { sentPackets = SentPacketCache() }
+    sentPackets!.keep(number, packet)
+  }
+
+  /// Writes a packet of nothing but weight at the start of `datagram`, protected.
+  /// - Returns: its length, 0 when there is nothing to make it of.
+  @_lifetime(datagram: copy datagram)
+  package mutating func writePadding(
+    into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields, over transport: inout Transport
+  ) -> Int {
+    guard isSending, let count = stream!.writePadding(into: &datagram, at: moment) else { return 0 }
+    let protected = transport.protectRTP(&datagram, count: count)
+    stream!.countSent(bytes: protected, isRepair: false)
+    return protected
   }
 
   private mutating func sent(
@@ -156,7 +191,7 @@ package struct VideoSender {
   ) -> (count: Int, kind: SentPacket.Kind?) {
     guard count > 0 else { return (0, nil) }
     lastSent = now
-    stream!.countSent(bytes: count)
+    stream!.countSent(bytes: count, isRepair: kind == .repair || kind == nil)
     if forgetDeadline == .distantFuture { forgetDeadline = now + Self.forgettingInterval }
     return (count, kind)
   }
@@ -183,13 +218,19 @@ package struct VideoSender {
     package var requestsKeyFrame = false
     /// The last packets wait to be sent again; `probeSent` is to be called when the pacer has been asked.
     package var queuesProbe = false
+    /// Small frames wait to be sent a second time.
+    package var queuesCopies = false
   }
 
   /// Does what is due at `now`; harmless when nothing is.
+  /// - Parameter loss: of packets lately, 0…1.
   package mutating func deadlineReached(
-    _ now: Timestamp, history: borrowing SentPacketHistory, roundTrip: TimeDelta
+    _ now: Timestamp, history: borrowing SentPacketHistory, roundTrip: TimeDelta, loss: Double
   ) -> DeadlineOutcome {
     var outcome = DeadlineOutcome()
+    if let stream, stream.nextCopy <= now {
+      outcome.queuesCopies = self.stream!.queueCopies(now, isLossy: loss >= Self.lossToCopyAt)
+    }
     if probe.nextDeadline <= now {
       probe.disarm()
       if isSending, !stream!.hasTailArrived(history) {
@@ -259,9 +300,15 @@ package struct VideoSender {
 
   /// Queues what is asked for again.
   /// - Parameter interval: a packet that was sent again less than this ago is not sent once more.
-  package mutating func receive(_ nack: consuming GenericNACK, now: Timestamp, interval: TimeDelta) {
-    stream?.countNACK()
-    while let number = nack.next() { stream?.repair(number, now: now, interval: interval) }
+  /// - Parameter rate: what the path bears.
+  /// - Returns: true when that would take so long that the source is to be asked for a key frame instead.
+  package mutating func receive(
+    _ nack: consuming GenericNACK, now: Timestamp, interval: TimeDelta, rate: BitRate, roundTrip: TimeDelta
+  ) -> Bool {
+    guard stream != nil else { return false }
+    stream!.countNACK()
+    while let number = nack.next() { stream!.repair(number, now: now, interval: interval) }
+    return stream!.abandonLateRepair(rate: rate) && requestKeyFrame(now, roundTrip: roundTrip)
   }
 
   /// Takes what a receiver report says of this video.

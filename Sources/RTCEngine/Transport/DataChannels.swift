@@ -8,6 +8,8 @@ package struct DataChannels: ~Copyable {
   private let options: DataChannelOptions?
   private let seed: UInt64
   private var association: DataChannelTransport
+  /// Bytes that were sent since they were last asked about.
+  private var sentBytes = 0
   /// What a step of the association left; empty between steps.
   private var left = DataChannelOutbox()
 
@@ -20,6 +22,12 @@ package struct DataChannels: ~Copyable {
 
   /// When `deadlineReached` must be called.
   package var nextDeadline: Timestamp { association.nextDeadline }
+
+  /// Bytes of SCTP packets that left since the last call.
+  package mutating func takeSentBytes() -> Int {
+    defer { sentBytes = 0 }
+    return sentBytes
+  }
 
   // MARK: - The association
 
@@ -92,7 +100,10 @@ package struct DataChannels: ~Copyable {
 
   /// Sends and tells what the last step of the association left.
   private mutating func flush(over transport: inout Transport, into outbox: inout Outbox) {
-    for index in 0..<left.packets.count { transport.sendData(left.packets.packet(index), into: &outbox.datagrams) }
+    for index in 0..<left.packets.count {
+      sentBytes += left.packets.packet(index).count
+      transport.sendData(left.packets.packet(index), into: &outbox.datagrams)
+    }
     for event in left.events { outbox.events.append(.dataChannel(event)) }
     left.removeAll()
   }

@@ -54,7 +54,7 @@ import Testing
 
   @Test func `a probe leaves at its own rate and its packets are known`() {
     var pacer = Pacer(paced(.megabitsPerSecond(1), burst: 2_000))
-    pacer.add(ProbeCluster(id: 7, rate: .megabitsPerSecond(8)))  // 15,000 bytes, 1 ms each thousand
+    pacer.add(ProbeCluster(id: 7, rate: .megabitsPerSecond(8)), start)  // 15,000 bytes, 1 ms each thousand
     var (now, sent) = (start, 0)
     while pacer.isProbing {
       #expect(pacer.maySend(now))

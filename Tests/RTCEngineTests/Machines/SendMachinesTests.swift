@@ -94,9 +94,10 @@ import Testing
   // MARK: - Pacer
 
   @Test func `the pacers deadline stands only while something waits`() {
-    var pacer = Pacer()
+    let rate = BitRate.megabitsPerSecond(25)
+    var pacer = Pacer(NetworkEstimate(target: rate, pacingRate: rate, burst: 12_000))
     #expect(pacer.nextDeadline == .distantFuture)
-    while pacer.maySend(at(0)) { pacer.sent(bytes: 1_000, now: at(0)) }
+    while pacer.maySend(at(0)) { _ = pacer.sent(bytes: 1_000, now: at(0)) }
     pacer.hold()
     #expect(pacer.nextDeadline > at(0) && pacer.nextDeadline < at(10))
     pacer.release()

@@ -123,7 +123,7 @@ import Testing
         result(0, .video, arrived: true), result(1, .audio, arrived: false), result(2, .repair, arrived: false),
         result(3, .video, arrived: true, late: true), result(4, .audio, arrived: true),
         result(5, .video, arrived: true), result(6, .video, arrived: true),
-      ], now: .zero)
+      ], SendActivity(), now: .zero)
     bitrate.closeSecond()
     #expect(bitrate.loss == 0.25)
   }
