@@ -85,16 +85,22 @@ import Testing
           settings: EncodingSettings(startBitrate: .megabitsPerSecond(2)),
           makeEncoder: { settings throws(VideoEncoderError) in try VP8Encoder(settings) })
       }
-      (main, side, decoder) = (stage(), stage(), try VP8Decoder())
+      main = stage()
+      side = stage()
+      decoder = try VP8Decoder()
     }
 
     func consume(_ frame: VideoFrame, isNext: Bool = true) throws {
       now += .milliseconds(100)
       main.take(frame, now: now)
       _ = main.encode(now: now)
-      let shared = try #require(main.share(isNext: isNext))
-      side.take(shared, isShared: true, now: now)
+      try shareMain(isNext: isNext)
       try show(side.encode(now: now))
+    }
+
+    func shareMain(isNext: Bool) throws {
+      let picture = main.share(isNext: isNext)
+      side.take(try #require(picture), isShared: true, now: now)
     }
 
     func rest(_ length: TimeDelta) throws {
@@ -153,7 +159,7 @@ import Testing
     try pair.consume(try desktop.frame(damage: nil, at: .zero), isNext: false)
     pair.side.release()
     #expect(!pair.side.isPrepared && pair.side.nextDeadline(now: pair.now) == nil)
-    pair.side.take(try #require(pair.main.share(isNext: false)), isShared: true, now: pair.now)
+    try pair.shareMain(isNext: false)
     try pair.show(pair.side.encode(now: pair.now))
     #expect(pair.frames.last?.isKeyFrame == true && pair.frames.count == 2)
     #expect(pair.frames.map(\.number) == [0, 1])
