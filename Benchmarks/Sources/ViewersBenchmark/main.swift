@@ -5,6 +5,7 @@
 // After SECONDS of warming up it counts for SECONDS and prints one line of JSON: packets and frames a second of all viewers
 // together, key frames, and the latency of frames in milliseconds, from the encoder's taking of a picture to the arrival of
 // its last packet, by the sender's own clock (RTCP sender reports), which is this machine's.
+import Glibc
 import RTCEngine
 import RTCMedia
 import RTCNet
@@ -58,6 +59,12 @@ func connect(_ endpoint: WebAddress, on peers: PeerLoop, by client: WHIPClient, 
   return connection
 }
 
+/// At once, for whoever measures meanwhile.
+func say(_ line: String) {
+  var line = line + "\n"
+  line.withUTF8 { _ = write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+}
+
 func packets(_ viewers: [PeerConnection]) async -> Int {
   var sum = 0
   for viewer in viewers { sum += await viewer.statistics().packetsReceived }
@@ -77,19 +84,19 @@ for _ in 0..<count { viewers.append(try await connect(endpoint, on: peers, by: c
 try await Task.sleep(for: .seconds(seconds))
 let before = await packets(viewers)
 account.state.withLock { $0.counts = true }
-print("begin")
+say("begin")
 try await Task.sleep(for: .seconds(seconds))
 let result = account.state.withLock { state in
   state.counts = false
   return state
 }
 let received = await packets(viewers) - before
-print("end")
+say("end")
 let sorted = result.latencies.sorted()
 func percentile(_ part: Double) -> Double {
   sorted.isEmpty ? 0 : (sorted[Int(Double(sorted.count - 1) * part)] * 10).rounded() / 10
 }
-print(
+say(
   """
   {"viewers": \(count), "packets": \(received / Int(seconds)), "frames": \(result.frames / Int(seconds)), \
   "key_frames": \(result.keyFrames), "p50_ms": \(percentile(0.5)), "p95_ms": \(percentile(0.95))}
