@@ -359,6 +359,9 @@ if Context.environment["RTCAST_BENCHMARKS"] != nil {
       ["Metering", "RTCEngine", "RTCMedia", "RTCPrimitives", "RTCSRTP", "RTCTestKit", "RTCWire"]),
     benchmark("DataChannelBenchmark", ["RTCEngine", "RTCPeer", "RTCSCTP"]),
     benchmark(
+      "ViewersBenchmark",
+      ["RTCEngine", "RTCMedia", "RTCNet", "RTCPeer", "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO"]),
+    benchmark(
       "SoundBenchmark",
       ["RTCAudio", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPlayout", "RTCPrimitives"]),
     benchmark("EncoderBenchmark", ["RTCast", "RTCCodecVPX", "RTCMedia", "RTCPrimitives"]),
