@@ -361,6 +361,7 @@ if Context.environment["RTCAST_BENCHMARKS"] != nil {
     benchmark(
       "SoundBenchmark",
       ["RTCAudio", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPlayout", "RTCPrimitives"]),
+    benchmark("EncoderBenchmark", ["RTCast", "RTCCodecVPX", "RTCMedia", "RTCPrimitives"]),
     benchmark("PictureBenchmark", ["RTCCapture", "RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPrimitives"]),
   ]
 }

@@ -27,7 +27,11 @@ struct BitModel {
     return a.cost + (b.cost - a.cost) * Double(level - a.level) / Double(b.level - a.level)
   }
   /// Bytes of a fully detailed macroblock at quantiser 8, by kind.
-  private var scale: [Double] = [180, 180, 20, 150, 120, 180]
+  private var scale: [Double] = [180, 180, 20, 150, 200, 180]
+
+  /// What a difference of quantisers costs relative to what it costs in new content. Content that was sharp before is sharper
+  /// than the quantiser that moved it last.
+  private var upgrade = 1.0
 
   /// - Parameter level: a quantiser (0…63) or a level of `CodingLevel`.
   static func cost(_ level: Int) -> Double { costs[level] }
@@ -50,7 +54,7 @@ struct BitModel {
 
   /// What it costs to show moved content at quantiser `to` when it was at `from`.
   func upgradeBytes(weight: Double, from: Int, to: Int) -> Double {
-    1.3 * scale[Kind.fresh.rawValue] * weight * max(0, Self.cost(to) - Self.cost(from))
+    upgrade * scale[Kind.fresh.rawValue] * weight * max(0, Self.cost(to) - Self.cost(from))
   }
 
   /// The finest quantiser of `range` at which the frame fits into `budget`; nil when none does.
@@ -76,6 +80,12 @@ struct BitModel {
       scale[Kind.fresh.rawValue] = scale[Kind.key.rawValue]
     case .moving, .small, .refinement, .blurred: break
     }
+  }
+
+  /// Learns from a frame of moved content that was also made finer: `predicted` of `bytes` were for that.
+  mutating func learnUpgrade(bytes: Double, predicted: Double) {
+    let observed = upgrade * min(4, max(0.25, bytes / max(1, predicted)))
+    upgrade = min(1.5, max(0.2, upgrade * 0.5 + observed * 0.5))
   }
 
   private static func bounded(_ scale: Double) -> Double { min(400, max(1, scale)) }

@@ -50,7 +50,7 @@ struct ScrollSearch {
       if difference < best.difference { best = (difference, shift) }
     }
     // In quarters of a level, per line and band.
-    guard best.difference < 12, best.difference * 3 < max(1, still) else { return nil }
+    guard best.difference < 60, best.difference * 9 < max(1, still) * 5 else { return nil }
     return best.lines
   }
 

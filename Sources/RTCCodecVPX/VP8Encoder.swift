@@ -37,6 +37,10 @@ package final class VP8Encoder: VideoEncoder {
   /// When the newest frame was made, unless it repeats the one before: some receivers show a frame only when the next
   /// begins (aiortc).
   private var unfollowed: Timestamp?
+  /// The weight of the changes that were coded last.
+  private var codedWeight = 0.0
+  /// By how many lines the last frame scrolled; libvpx begins its search there.
+  private var lastDistance = 0
   /// What viewers have without detail, and its level.
   private var blurredArea: (rect: PixelRect, level: Int)?
   /// Where a picture loses its detail before it is coded; made when it is first needed.
@@ -48,8 +52,8 @@ package final class VP8Encoder: VideoEncoder {
   private static let refinementPass = 900
   /// Steps of a movement that are further apart go farther than libvpx finds at its usual speed.
   private static let longStep = TimeDelta.milliseconds(150)
-  /// Lines that a scrolled page may have moved for libvpx to find it at its usual speed.
-  private static let usualReach = 44
+  /// Lines by which a page may scroll more or less than in the frame before for libvpx to find it at its usual speed.
+  private static let usualReach = 30
   /// Between refinements, so that they neither flood the receiver nor keep the processor busy.
   private static let refinementInterval = TimeDelta.milliseconds(60)
 
@@ -245,14 +249,19 @@ package final class VP8Encoder: VideoEncoder {
     let (count, weight) = map.changedExtent
     guard count > 0, budget.clearTime <= now else { return nil }
     let isLarge = count > Self.largeChange
-    let step = isLarge ? movement(now: now) : nil
+    var step = isLarge ? movement(now: now) : nil
     let kind: BitModel.Kind = !isLarge ? .small : step != nil ? .moving : .fresh
-    guard let quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
+    guard var quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
+    if step?.blurred != nil {
+      guard sharpen(&step, quantizer: &quantizer, weight: weight, now: now) else { return nil }
+    }
     if isLarge { movementInterval = isMoving(now) ? lastLargeChange.map { now - $0 } : nil }
     map.selectChanged()
     lastChange = now
     if isLarge { holdRefinement(now: now, isBroad: count > map.count / 4) }
     let predicted = predictedBytes(kind, weight: weight, quantizer: quantizer)
+    codedWeight = weight
+    defer { lastDistance = step?.distance ?? 0 }
     return try code(
       kind, quantizer: quantizer, speed: step?.speed ?? .usual, blurred: step?.blurred, predicted: predicted,
       captureTime: captureTime, now: now)
@@ -264,6 +273,8 @@ package final class VP8Encoder: VideoEncoder {
   private struct Movement {
     /// How hard libvpx is to search.
     var speed: VP8Context.Speed
+    /// By how many lines it scrolled.
+    var distance = 0
     /// Lines that viewers have without detail, where they are now; they are coded so again, since nothing else would be
     /// found in what viewers have.
     var blurred: (lines: Range<Int>, level: Int)?
@@ -272,18 +283,37 @@ package final class VP8Encoder: VideoEncoder {
   /// Nil when all is new.
   private func movement(now: Timestamp) -> Movement? {
     let isMoving = isMoving(now)
-    guard budget.isSlow, let bounds = map.changedBounds else { return isMoving ? Movement(speed: .usual) : nil }
     let sinceLast = lastLargeChange.map { now - $0 } ?? .zero
+    guard budget.isSlow || sinceLast > Self.longestGap, let bounds = map.changedBounds else {
+      return isMoving ? Movement(speed: .usual) : nil
+    }
     let area = blurredArea.map { ($0.rect.intersection(bounds), $0.level) }.flatMap { $0.0.isEmpty ? nil : $0 }
     if let distance = scrollDistance(bounds, blurredBy: CodingLevel.reduction(area?.1 ?? 0)) {
-      let speed: VP8Context.Speed = abs(distance) <= Self.usualReach ? .usual : .thorough
-      guard let (rect, level) = area else { return Movement(speed: speed) }
+      let speed: VP8Context.Speed = abs(distance - lastDistance) <= Self.usualReach ? .usual : .thorough
+      guard let (rect, level) = area else { return Movement(speed: speed, distance: distance) }
       let lines = rect.y + distance..<rect.maxY + distance
-      return Movement(speed: speed, blurred: (lines.clamped(to: bounds.y..<bounds.maxY), level))
+      return Movement(
+        speed: speed, distance: distance, blurred: (lines.clamped(to: bounds.y..<bounds.maxY), level))
     }
     // Something else may move, as long as it did a moment ago.
     guard area == nil, isMoving, movementInterval.map({ sinceLast < $0 * 2 + Self.longStep }) ?? true else { return nil }
     return Movement(speed: sinceLast < Self.longStep ? .usual : .thorough)
+  }
+
+  /// Gives some of the lines without detail their detail back, as many as the savings bear; what scrolls in has it anyway.
+  /// - Returns: false when the frame had better wait for more savings.
+  private func sharpen(_ step: inout Movement?, quantizer: inout Int, weight: Double, now: Timestamp) -> Bool {
+    guard let movement = step, let (lines, level) = movement.blurred, let bounds = map.changedBounds else { return true }
+    let gap = lastChange.map { now - $0 } ?? Self.longStep
+    guard budget.credit >= budget.capacity * 0.6 || gap >= Self.longStep else { return false }
+    quantizer = max(quantizer, min(limits.coarsestFirst, 50))
+    let spare = budget.credit * 0.9 - model.bytes(.moving, weight: weight, quantizer: quantizer)
+    let line = model.bytes(.fresh, weight: weight, quantizer: quantizer) / Double(bounds.height)
+    let count = min(lines.count, max(0, Int(spare / line)))
+    // Those that stay in view longest.
+    let left = movement.distance < 0 ? lines.dropLast(count) : lines.dropFirst(count)
+    step?.blurred = left.isEmpty ? nil : (left, level)
+    return true
   }
 
   /// By how many lines what changed was scrolled; nil when it was not.
@@ -292,9 +322,8 @@ package final class VP8Encoder: VideoEncoder {
     let source = unsafe sourcePlanes()
     guard let old = unsafe context.withReconstruction({ unsafe ScrollSearch.profile($0[0], bounds) }) else { return nil }
     let new = unsafe ScrollSearch.profile(source[0], bounds)
-    let window = reduction > 1 ? reduction * 2 : 1
     return ScrollSearch.distance(
-      from: ScrollSearch.smoothed(old, over: window), to: ScrollSearch.smoothed(new, over: window))
+      from: ScrollSearch.smoothed(old, over: reduction), to: ScrollSearch.smoothed(new, over: reduction))
   }
 
   /// libvpx looks for a movement where the frame before found it. A refinement in between finds everything at rest, and
@@ -315,7 +344,7 @@ package final class VP8Encoder: VideoEncoder {
   /// follow quickly, they are coded coarsely by turns with a fine one instead.
   private func predictedBytes(_ kind: BitModel.Kind, weight: Double, quantizer: Int) -> Double {
     let bytes = model.bytes(kind, weight: weight, quantizer: quantizer)
-    guard kind == .moving, isSlowMovement, quantizer < movingQuality else { return bytes }
+    guard kind == .moving, isSlowMovement || budget.isSlow, quantizer < movingQuality else { return bytes }
     return bytes + model.upgradeBytes(weight: weight, from: movingQuality, to: quantizer)
   }
 
@@ -333,7 +362,7 @@ package final class VP8Encoder: VideoEncoder {
     let range = finest...max(finest, coarsest)
     let fitting = range.first { predictedBytes(kind, weight: weight, quantizer: $0) <= allowed }
     if let fitting { return fitting }
-    let least = model.bytes(kind, weight: weight, quantizer: coarsest)
+    let least = predictedBytes(kind, weight: weight, quantizer: coarsest)
     // A picture dearer than all that can ever be saved goes out when the savings are full.
     if least <= max(budget.credit, share) { return coarsest }
     if settings.contentHint == .motion { return budget.credit > -budget.capacity / 2 ? coarsest : nil }
@@ -392,6 +421,7 @@ package final class VP8Encoder: VideoEncoder {
     budget.spend(output.data.count, now: now)
     learn(kind, quantizer: quantizer, bytes: output.data.count, predicted: predicted)
     needsKeyFrame = false
+    lastDistance = 0
     if kind == .refinement || kind == .key { lastAttempt = now }
     unfollowed = now
     return frame(output, captureTime: captureTime, now: now)
@@ -406,7 +436,12 @@ package final class VP8Encoder: VideoEncoder {
   }
 
   private func learn(_ kind: BitModel.Kind, quantizer: Int, bytes: Int, predicted: Double) {
-    model.learn(kind, quantizer: quantizer, bytes: bytes, predicted: predicted)
+    let upgrade = kind == .moving ? predicted - model.bytes(.moving, weight: codedWeight, quantizer: quantizer) : 0
+    if upgrade > 1 {
+      model.learnUpgrade(bytes: Double(bytes) - (predicted - upgrade), predicted: upgrade)
+    } else {
+      model.learn(kind, quantizer: quantizer, bytes: bytes, predicted: predicted)
+    }
     switch kind {
     case .key, .fresh: movingQuality = min(quantizer, CodingLevel.coarsestSharp)
     // What is found moves on as it was; only what is not found becomes coarser.

@@ -5,12 +5,15 @@ import RTCPrimitives
 import Synchronization
 
 /// One video on its way to every attached peer, in one or several renditions. Each viewer is on one of them at a time.
-public final class OutgoingVideoTrack: @unchecked Sendable {
-  // Why unchecked: `outlets`, `router`, `due`, `demand` and the handlers are touched on the loop's thread alone; the rest
-  // is constant or atomic.
+public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
+  // Why unchecked: `outlets`, `router`, `due`, `demand`, `heapIndex` and the handlers are touched on the loop's thread
+  // alone; the rest is constant or atomic.
   /// What descriptions call it, and the stream it is in.
   public let name: TrackName
   private let loop: EventLoop
+  /// Sets the moment at which `deadlineReached` is called.
+  private let setDeadline: @Sendable (Timestamp, OutgoingVideoTrack) -> Void
+  package var heapIndex: Int?
   private let enabled = Atomic(true)
   private var router: RenditionRouter<TrackSender>
   /// All that are attached.
@@ -18,13 +21,19 @@ public final class OutgoingVideoTrack: @unchecked Sendable {
   /// Whom the frame at hand goes to; kept for its memory.
   private var due: [TrackSender] = []
   private var demand = RenditionDemand()
+  /// When nothing waits of each rendition any more.
+  private var drained: [Rendition: Timestamp] = [:]
   private var onKeyFrameRequest: @Sendable (Rendition) -> KeyFrameAnswer = { _ in .coming }
   private var onDemandChanged: @Sendable (RenditionDemand) -> Void = { _ in }
 
-  init(loop: EventLoop, name: TrackName, renditions: [RenditionFormat], preferred: Rendition?) {
+  init(
+    loop: EventLoop, name: TrackName, renditions: [RenditionFormat], preferred: Rendition?, side: Rendition? = nil,
+    setDeadline: @escaping @Sendable (Timestamp, OutgoingVideoTrack) -> Void
+  ) {
     self.loop = loop
     self.name = name
-    router = RenditionRouter(renditions: renditions, preferred: preferred)
+    self.setDeadline = setDeadline
+    router = RenditionRouter(renditions: renditions, preferred: preferred, side: side)
   }
 
   /// Says who makes the frames, in the place of whoever was said before. All that viewers need comes by these two, on the
@@ -57,10 +66,9 @@ public final class OutgoingVideoTrack: @unchecked Sendable {
       guard enabled.exchange(newValue, ordering: .relaxed) != newValue else { return }
       loop.post {
         let now = MonotonicClock.now()
-        for outlet in self.outlets {
-          outlet.tell(isMuted: !newValue, now: now)
-          if newValue { self.keyFrameRequested(by: outlet, .begin) }
-        }
+        for outlet in self.outlets { outlet.tell(isMuted: !newValue, now: now) }
+        // Nobody can decode what comes next: nobody is to be spared.
+        if newValue { for rendition in self.demand.renditions { _ = self.onKeyFrameRequest(rendition) } }
       }
     }
   }
@@ -69,13 +77,20 @@ public final class OutgoingVideoTrack: @unchecked Sendable {
   /// same thread sends. Viewers of one that is no more go over to another at its next key frame.
   /// - Parameter preferred: where every viewer goes, and comes back to, at the next key frame of it, if it can take its
   ///   format; nil: viewers stay where they are.
-  public func setRenditions(_ renditions: [RenditionFormat], preferred: Rendition?) {
+  /// - Parameter side: which of them is the side rung to the first, the main rung; nil: there are no rungs. The side rung
+  ///   serves viewers who join, lose too much or are slow, so that their key frames cost nobody on the main rung anything.
+  public func setRenditions(_ renditions: [RenditionFormat], preferred: Rendition?, side: Rendition? = nil) {
     loop.post {
-      for rendition in self.router.setRenditions(renditions, preferred: preferred) {
+      for rendition in self.router.setRenditions(renditions, preferred: preferred, side: side) {
         _ = self.onKeyFrameRequest(rendition)
       }
       self.announceDemand()
     }
+  }
+
+  /// Says whether the rungs may change places when nobody is left on the main rung, which is so at first. Any thread.
+  package func setSwapsRungs(_ swaps: Bool) {
+    loop.post { self.router.swapsRungs = swaps }
   }
 
   private func fanOut(_ frame: EncodedFrame) {
@@ -83,17 +98,33 @@ public final class OutgoingVideoTrack: @unchecked Sendable {
     let now = MonotonicClock.now()
     var due = due
     self.due = []
-    if router.route(frame, into: &due) { announceDemand() }
+    if router.route(frame, now: now, into: &due) { announceDemand(now) }
     for outlet in due { outlet.slot.handle(.frame(frame, outlet.transceiver), now: now) }
+    noteBacklog(of: frame.rendition, due, now)
     due.removeAll(keepingCapacity: true)
     self.due = due
   }
 
-  private func announceDemand() {
-    let now = router.demand
-    guard now != demand else { return }
-    demand = now
-    onDemandChanged(now)
+  /// Tells how long what was sent waits, for the viewer who waits the least: one slow viewer holds nobody else up.
+  private func noteBacklog(of rendition: Rendition, _ viewers: [TrackSender], _ now: Timestamp) {
+    guard let least = viewers.lazy.map({ $0.slot.peer.sendBacklog(now) }).min() else { return }
+    let (before, new) = (max(drained[rendition] ?? now, now), now + least)
+    guard max(before - new, new - before) >= Self.backlogStep else { return }
+    drained[rendition] = new
+    announceDemand(now)
+  }
+  /// Less is not told.
+  private static let backlogStep = TimeDelta.milliseconds(20)
+
+  /// Asks and tells what has become needed.
+  private func announceDemand(_ now: Timestamp = MonotonicClock.now()) {
+    if let rendition = router.takeKeyFrameRequest() { _ = onKeyFrameRequest(rendition) }
+    var new = router.demand(now: now)
+    new.drained = drained
+    setDeadline(router.nextDeadline(now: now), self)
+    guard new != demand else { return }
+    demand = new
+    onDemandChanged(new)
   }
 
   // MARK: - On the loop
@@ -130,10 +161,31 @@ public final class OutgoingVideoTrack: @unchecked Sendable {
 
   func keyFrameRequested(by outlet: TrackSender, _ reason: KeyFrameReason) {
     loop.assertOnLoop()
-    guard let rendition = router.keyFrameNeeded(by: outlet) else { return }
-    if let other = router.take(onKeyFrameRequest(rendition), of: rendition, for: outlet) {
+    let now = MonotonicClock.now()
+    if let rendition = router.keyFrameNeeded(by: outlet, reason, now: now),
+      let other = router.take(onKeyFrameRequest(rendition), of: rendition, for: outlet)
+    {
       _ = onKeyFrameRequest(other)
     }
-    announceDemand()
+    announceDemand(now)
+  }
+
+  func deadlineReached(_ now: Timestamp) {
+    router.deadlineReached(now)
+    announceDemand(now)
+  }
+
+  /// The rung that the viewer is on, 0 the main rung, and why; nil without rungs.
+  func rung(of outlet: TrackSender) -> (number: Int, reason: RungReason)? {
+    loop.assertOnLoop()
+    return router.rung(of: outlet)
+  }
+
+  /// What viewers came to with rungs.
+  package func rungCounts() async -> RungCounts {
+    await withCheckedContinuation { continuation in
+      let isPosted = loop.post { continuation.resume(returning: self.router.counts) }
+      if !isPosted { continuation.resume(returning: RungCounts()) }
+    }
   }
 }

@@ -112,7 +112,17 @@ public actor PeerConnection {
   public func close() { _ = try? perform(.close) }
 
   /// What was sent, received and lost so far; zeros once closed.
-  public func statistics() -> PeerStatistics { slot?.peer.statistics ?? PeerStatistics() }
+  public func statistics() -> PeerStatistics {
+    guard let slot else { return PeerStatistics() }
+    var statistics = slot.peer.statistics
+    for transceiver in slot.peer.transceivers {
+      guard case .video(let track)? = outgoing[transceiver.id] else { continue }
+      let rung = track.rung(of: TrackSender(slot: slot, transceiver: transceiver.id))
+      (statistics.rung, statistics.rungReason) = (rung?.number, rung?.reason)
+      break
+    }
+    return statistics
+  }
 
   // MARK: - On the loop
 

@@ -126,11 +126,14 @@ public final class PeerLoop: Sendable {
   ///   - renditions: what there is, the best first; `OutgoingVideoTrack.setRenditions` changes it.
   ///   - preferred: the rendition that every viewer belongs on whose remote peer can take it; viewers begin there, and
   ///     come back with each key frame of it.
+  ///   - side: which of them is the side rung to the first; see `OutgoingVideoTrack.setRenditions`.
   public func makeVideoTrack(
-    name: TrackName? = nil, renditions: [RenditionFormat], preferred: Rendition? = nil
+    name: TrackName? = nil, renditions: [RenditionFormat], preferred: Rendition? = nil, side: Rendition? = nil
   ) -> OutgoingVideoTrack {
-    OutgoingVideoTrack(
-      loop: events, name: name ?? Self.makeName("video"), renditions: renditions, preferred: preferred)
+    let holder = holder
+    return OutgoingVideoTrack(
+      loop: events, name: name ?? Self.makeName("video"), renditions: renditions, preferred: preferred, side: side,
+      setDeadline: { holder.table?.setDeadline($0, of: $1) })
   }
 
   /// A sound that any number of peers may send: encoded once, fanned out on the loop. Whoever makes the packets hears

@@ -50,6 +50,8 @@ final class PeerTable: LoopHandler {
   private var admitted: Set<IPAddress>?
   private var socketDeadlines = DeadlineHeap<ICESockets>()
   private var dueSockets: [ICESockets] = []
+  private var trackDeadlines = DeadlineHeap<OutgoingVideoTrack>()
+  private var dueTracks: [OutgoingVideoTrack] = []
   /// Ports and streams to be closed once what is in the outbox was sent.
   private var closing: [Route.Kind] = []
   private var refusals: [SendRefusal] = []
@@ -136,6 +138,8 @@ final class PeerTable: LoopHandler {
   func write(_ body: (inout DatagramBatch) -> Void) { body(&outbox.datagrams) }
 
   func setDeadline(_ deadline: Timestamp, of sockets: ICESockets) { socketDeadlines.set(deadline, of: sockets) }
+
+  func setDeadline(_ deadline: Timestamp, of track: OutgoingVideoTrack) { trackDeadlines.set(deadline, of: track) }
 
   /// The proxy for connections to `host`, as the environment has it.
   func proxy(for host: String) -> HTTPProxy? { HTTPProxy(for: host, environment: environment) }
@@ -337,7 +341,8 @@ final class PeerTable: LoopHandler {
   var nextDeadline: Timestamp {
     guard inward.isEmpty, outbox.datagrams.isEmpty else { return .zero }
     let names = min(multicastNames.nextDeadline, peerStreams?.nextDeadline ?? .distantFuture)
-    return min(min(deadlines.earliest, socketDeadlines.earliest), min(network.nextDeadline, names))
+    let own = min(deadlines.earliest, min(socketDeadlines.earliest, trackDeadlines.earliest))
+    return min(own, min(network.nextDeadline, names))
   }
 
   func deadlineReached(now: Timestamp) {
@@ -354,6 +359,8 @@ final class PeerTable: LoopHandler {
     self.due = due
     socketDeadlines.removeDue(now, into: &dueSockets)
     while let sockets = dueSockets.popLast() { sockets.deadlineReached(now) }
+    trackDeadlines.removeDue(now, into: &dueTracks)
+    while let track = dueTracks.popLast() { track.deadlineReached(now) }
   }
 
   func endOfBatch(now: Timestamp) {

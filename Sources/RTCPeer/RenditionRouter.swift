@@ -28,18 +28,31 @@ public struct RenditionFormat: Hashable, Sendable {
 public struct RenditionDemand: Hashable, Sendable {
   /// Those with a viewer on it or on the way to it, whose network answers.
   public var renditions: Set<Rendition> = []
-  /// What the best network among the viewers of each rendition bears; absent until one of them is known.
+  /// What each rendition is to be made with; absent until that is known of one of its viewers. Without rungs, what the
+  /// best network among the viewers bears; of the main rung, the smallest that is near the best; of the side rung, the
+  /// smallest.
   public var bitrates: [Rendition: BitRate] = [:]
+  /// When what was sent of each has left and stands in no queue of the network any more, of the viewer for whom that is
+  /// soonest; absent where nothing waits.
+  public var drained: [Rendition: Timestamp] = [:]
   /// Those of them with a viewer that does not understand `EncodedFrame.colorSpace`.
   public var withoutColorSpace: Set<Rendition> = []
   /// Viewers that can take none of the renditions there are.
   public var unservedViewers = 0
+  /// The main rung; nil without rungs. The two change places when nobody is left on it.
+  public var main: Rendition?
+  /// Viewers of the side rung would go over at a key frame of the main rung: it is to be made where it costs next to
+  /// nothing.
+  public var awaitsHandover = false
 
   /// On no rendition yet.
   public init() {}
 }
 
 /// Decides which viewer gets which rendition of a track: each is on one at a time and changes at key frames.
+///
+/// Of a track with two rungs each viewer belongs on the main rung or on the side rung, by the rules of `RungPolicy`: a
+/// key frame that one viewer needs must not cost those on the main rung anything.
 package struct RenditionRouter<Viewer: Hashable> {
   /// Where one viewer stands.
   private struct Place {
@@ -54,6 +67,10 @@ package struct RenditionRouter<Viewer: Hashable> {
     var bitrate: BitRate?
     /// False while nothing is heard of it.
     var isReachable = true
+    var standing = RungStanding()
+
+    /// Where it is, or is about to be.
+    var place: Rendition? { target ?? current }
 
     func takes(_ format: VideoPayloadFormat) -> Bool { formats.contains { $0.takes(format) } }
   }
@@ -63,25 +80,42 @@ package struct RenditionRouter<Viewer: Hashable> {
   /// Where every viewer that can take it belongs.
   private var preferred: Rendition?
   private var places: [Place] = []
+  private var rungs: Rungs?
+  /// What the main rung's content came to lately.
+  private var output = OutputMeter()
+  /// Viewers were moved to the side rung, which is to be asked for a key frame for them.
+  private var wantsSideKeyFrame = false
+  /// Of each rung, as last told.
+  private var told: [Rendition: BitRate] = [:]
+  /// The side rung takes the main rung's place when nobody is left on that.
+  package var swapsRungs = true
+  package private(set) var counts = RungCounts()
 
-  package init(renditions: [RenditionFormat] = [], preferred: Rendition? = nil) {
+  package init(renditions: [RenditionFormat] = [], preferred: Rendition? = nil, side: Rendition? = nil) {
     self.renditions = renditions
     self.preferred = preferred
+    rungs = Self.rungs(renditions, side)
   }
 
-  package var demand: RenditionDemand {
+  private static func rungs(_ renditions: [RenditionFormat], _ side: Rendition?) -> Rungs? {
+    guard let side, let main = renditions.first?.rendition, main != side else { return nil }
+    return Rungs(main: main, side: side)
+  }
+
+  /// What is needed from now on.
+  package mutating func demand(now: Timestamp) -> RenditionDemand {
     var demand = RenditionDemand()
     for place in places {
-      let wanted = [place.current, place.target].compactMap(\.self)
-      if wanted.isEmpty { demand.unservedViewers += 1 }
+      if place.place == nil { demand.unservedViewers += 1 }
       guard place.isReachable else { continue }
-      for rendition in wanted {
+      for rendition in [place.current, place.target].compactMap(\.self) {
         demand.renditions.insert(rendition)
         if !place.understandsColorSpace { demand.withoutColorSpace.insert(rendition) }
-        guard let bitrate = place.bitrate else { continue }
+        guard rungs == nil, let bitrate = place.bitrate else { continue }
         demand.bitrates[rendition] = max(bitrate, demand.bitrates[rendition] ?? bitrate)
       }
     }
+    if let rungs { addRungs(rungs, to: &demand, now) }
     return demand
   }
 
@@ -91,11 +125,20 @@ package struct RenditionRouter<Viewer: Hashable> {
   package mutating func add(_ viewer: Viewer, formats: [VideoPayloadFormat], understandsColorSpace: Bool) {
     guard index(viewer) == nil else { return }
     var place = Place(viewer: viewer, formats: formats, understandsColorSpace: understandsColorSpace)
-    place.current = beginning(place)
+    if let rungs, canTake(rungs.main, place), canTake(rungs.side, place) {
+      // It has no picture yet: frames that refer to others are nothing to it.
+      place.target = hasPicture(of: rungs.main) ? rungs.side : rungs.main
+      if place.target == rungs.side { place.standing.join() }
+    } else {
+      place.current = beginning(place)
+    }
     places.append(place)
   }
 
-  package mutating func remove(_ viewer: Viewer) { places.removeAll { $0.viewer == viewer } }
+  package mutating func remove(_ viewer: Viewer) {
+    places.removeAll { $0.viewer == viewer }
+    swapIfDeserted()
+  }
 
   /// Takes in what the network of `viewer` bears.
   package mutating func setBitrate(_ bitrate: BitRate, of viewer: Viewer) {
@@ -104,18 +147,26 @@ package struct RenditionRouter<Viewer: Hashable> {
 
   /// Says whether `viewer` is heard of. One that is not keeps its place; nothing is made for it alone.
   package mutating func setReachable(_ isReachable: Bool, _ viewer: Viewer) {
-    if let index = index(viewer) { places[index].isReachable = isReachable }
+    guard let index = index(viewer) else { return }
+    places[index].isReachable = isReachable
+    swapIfDeserted()
   }
 
   // MARK: - Renditions
 
   /// Takes the place of all earlier ones. Viewers of a rendition that is no more, or that they cannot take, go over.
+  /// - Parameter side: of the renditions, the side rung to the first; nil: there are no rungs.
   /// - Returns: renditions to be asked for a key frame.
-  package mutating func setRenditions(_ new: [RenditionFormat], preferred: Rendition?) -> Set<Rendition> {
+  package mutating func setRenditions(
+    _ new: [RenditionFormat], preferred: Rendition?, side: Rendition? = nil
+  ) -> Set<Rendition> {
     renditions = new
     self.preferred = preferred
+    rungs = Self.rungs(new, side)
     var asked: Set<Rendition> = []
     for index in places.indices {
+      places[index].standing = RungStanding()
+      if places[index].current != nil, places[index].current == side { places[index].standing.join() }
       if let current = places[index].current, canTake(current, places[index]) {
         if let target = places[index].target, !canTake(target, places[index]) { places[index].target = nil }
         continue
@@ -128,33 +179,58 @@ package struct RenditionRouter<Viewer: Hashable> {
   }
 
   /// Appends those to `receivers` who get `frame`, and moves those for whom it is the beginning of another rendition.
-  /// - Returns: true when somebody moved.
-  package mutating func route(_ frame: EncodedFrame, into receivers: inout [Viewer]) -> Bool {
+  /// - Returns: true when what is needed may have changed.
+  package mutating func route(_ frame: EncodedFrame, now: Timestamp, into receivers: inout [Viewer]) -> Bool {
     var moved = false
     for index in places.indices {
       if places[index].current == frame.rendition {
-        // What it was to go over for has come where it is.
-        if frame.isKeyFrame, places[index].target != nil {
-          places[index].target = nil
-          moved = true
-        }
-      } else if frame.isKeyFrame, belongs(places[index], on: frame.rendition) {
+        if frame.isKeyFrame, settle(index, on: frame.rendition, now) { moved = true }
+      } else if frame.isKeyFrame, belongs(places[index], on: frame.rendition, now) {
         places[index].current = frame.rendition
-        places[index].target = nil
+        _ = settle(index, on: frame.rendition, now, isNew: true)
         moved = true
       } else {
         continue
       }
       receivers.append(places[index].viewer)
     }
+    if let rungs, frame.rendition == rungs.main {
+      output.add(frame.data.count, now: now)
+      if moveSlow(rungs, now) { moved = true }
+    }
+    if moved { swapIfDeserted() }
     return moved
+  }
+
+  /// A key frame has come where the viewer is: what it was to go over for it has got, unless its network is too slow.
+  private mutating func settle(_ index: Int, on rendition: Rendition, _ now: Timestamp, isNew: Bool = false) -> Bool {
+    places[index].standing.keyFrameCame()
+    if rendition == rungs?.main {
+      guard isNew || places[index].target == nil || places[index].standing.reason != .slow else { return false }
+      if isNew, places[index].standing.reason != .main { counts.handovers += 1 }
+      if isNew || places[index].target != nil { places[index].standing.comeToMain(now: now) }
+    }
+    defer { places[index].target = nil }
+    return places[index].target != nil
   }
 
   // MARK: - Key frames
 
-  /// The rendition to ask for a key frame for `viewer`; nil when there is none it could take.
-  package func keyFrameNeeded(by viewer: Viewer) -> Rendition? {
-    index(viewer).flatMap { places[$0].target ?? places[$0].current }
+  /// Takes in that `viewer` needs a key frame, and sends it to the side rung where that serves it without cost to others.
+  /// - Returns: the rendition to ask for it; nil when there is none it could take, or when it is due later.
+  package mutating func keyFrameNeeded(by viewer: Viewer, _ reason: KeyFrameReason, now: Timestamp) -> Rendition? {
+    guard let index = index(viewer), let place = places[index].place else { return nil }
+    guard let rungs else { return place }
+    counts.wishes[reason, default: 0] += 1
+    if place == rungs.main {
+      guard hasPicture(of: rungs.main, besides: viewer), canTake(rungs.side, places[index]) else { return place }
+      moveOff(index, RungReason(reason), to: rungs.side, now)
+      _ = places[index].standing.wish(reason, isShared: false, now: now)
+      return rungs.side
+    }
+    guard place == rungs.side else { return place }
+    let isShared = hasPicture(of: rungs.side, besides: viewer)
+    return places[index].standing.wish(reason, isShared: isShared, now: now) ? place : nil
   }
 
   /// Takes the answer of a source that was asked for `viewer`.
@@ -167,6 +243,46 @@ package struct RenditionRouter<Viewer: Hashable> {
     guard let other else { return nil }
     places[index].target = other == places[index].current ? nil : other
     return other
+  }
+
+  // MARK: - Time
+
+  /// When `deadlineReached` has something to do: a viewer may be handed over, or a wish that was put off is due.
+  package func nextDeadline(now: Timestamp) -> Timestamp {
+    guard let rungs else { return .distantFuture }
+    let main = told[rungs.main]
+    var next = Timestamp.distantFuture
+    for place in places where place.isReachable && place.current == rungs.side {
+      if let due = place.standing.wishDue { next = min(next, due) }
+      if let handover = place.standing.handoverTime(place.bitrate, main: main), handover > now {
+        next = min(next, handover)
+      }
+    }
+    return next
+  }
+
+  /// Does what is due.
+  package mutating func deadlineReached(_ now: Timestamp) {
+    for index in places.indices {
+      guard let due = places[index].standing.wishDue, due <= now else { continue }
+      places[index].standing.wishMade(now: now)
+      wantsSideKeyFrame = true
+    }
+  }
+
+  /// The rung that is to be asked for a key frame, once; nil: none.
+  package mutating func takeKeyFrameRequest() -> Rendition? {
+    defer { wantsSideKeyFrame = false }
+    return wantsSideKeyFrame ? rungs?.side : nil
+  }
+
+  // MARK: - Reading
+
+  /// The rung that `viewer` is on, 0 the main rung, and why; nil without rungs.
+  package func rung(of viewer: Viewer) -> (number: Int, reason: RungReason)? {
+    guard let rungs, let index = index(viewer), let place = places[index].place else { return nil }
+    guard place == rungs.side else { return (0, .main) }
+    return (1, places[index].standing.reason)
   }
 
   // MARK: - Rules
@@ -185,7 +301,110 @@ package struct RenditionRouter<Viewer: Hashable> {
     return renditions.first { place.takes($0.format) }?.rendition
   }
 
-  private func belongs(_ place: Place, on rendition: Rendition) -> Bool {
-    rendition == place.target || (rendition == preferred && canTake(rendition, place))
+  private func belongs(_ place: Place, on rendition: Rendition, _ now: Timestamp) -> Bool {
+    if rendition == place.target { return true }
+    if let rungs, rendition == rungs.main {
+      return place.place == rungs.side && isReadyForMain(place, told[rungs.main], now)
+    }
+    return rendition == preferred && canTake(rendition, place)
+  }
+}
+
+// MARK: - Rungs
+
+extension RenditionRouter {
+  /// Somebody who is heard of sees this rendition.
+  private func hasPicture(of rendition: Rendition, besides viewer: Viewer? = nil) -> Bool {
+    places.contains { $0.isReachable && $0.current == rendition && $0.viewer != viewer }
+  }
+
+  private func isReadyForMain(_ place: Place, _ main: BitRate?, _ now: Timestamp) -> Bool {
+    place.standing.handoverTime(place.bitrate, main: main).map { $0 <= now } ?? false
+  }
+
+  private mutating func moveOff(_ index: Int, _ why: RungReason, to side: Rendition, _ now: Timestamp) {
+    places[index].standing.moveOff(why, now: now)
+    places[index].target = side
+    counts.moves[why, default: 0] += 1
+  }
+
+  /// Moves those off the main rung for whom its content has been too much.
+  /// - Returns: true when somebody goes.
+  private mutating func moveSlow(_ rungs: Rungs, _ now: Timestamp) -> Bool {
+    let members = places.lazy.filter { $0.isReachable && $0.place == rungs.main }
+    guard let best = members.compactMap(\.bitrate).max() else { return false }
+    let need = output.rate(now: now)
+    var moved = false
+    for index in places.indices where places[index].place == rungs.main && places[index].current == rungs.main {
+      guard places[index].standing.isTooSlow(places[index].bitrate, best: best, need: need, now: now),
+        canTake(rungs.side, places[index])
+      else { continue }
+      moveOff(index, .slow, to: rungs.side, now)
+      (wantsSideKeyFrame, moved) = (true, true)
+    }
+    return moved
+  }
+
+  /// Nobody is on the main rung, and somebody on the side rung: that is the main rung from now on, and nobody notices.
+  private mutating func swapIfDeserted() {
+    guard swapsRungs, let rungs, !places.contains(where: { $0.isReachable && $0.place == rungs.main }),
+      hasPicture(of: rungs.side)
+    else { return }
+    self.rungs = Rungs(main: rungs.side, side: rungs.main)
+    output = OutputMeter()
+    for index in places.indices {
+      places[index].standing = RungStanding()
+      if places[index].place == rungs.main { places[index].standing.join() }
+    }
+  }
+
+  private mutating func addRungs(_ rungs: Rungs, to demand: inout RenditionDemand, _ now: Timestamp) {
+    demand.main = rungs.main
+    let present = places.lazy.filter(\.isReachable)
+    let main = tell(
+      RungPolicy.mainRate(present.filter { $0.place == rungs.main }.compactMap(\.bitrate)), of: rungs.main)
+    var side = present.filter { $0.place == rungs.side }.compactMap(\.bitrate).min()
+    if let main, present.contains(where: { $0.place == rungs.side && $0.standing.isMovedOff }) {
+      side = side.map { min($0, main.scaled(by: RungPolicy.sideShare)) }
+    }
+    demand.bitrates[rungs.main] = main
+    demand.bitrates[rungs.side] = tell(side, of: rungs.side)
+    for index in places.indices where places[index].place == rungs.side {
+      places[index].standing.note(places[index].bitrate, main: main, now: now)
+      if places[index].isReachable, places[index].current == rungs.side, isReadyForMain(places[index], main, now) {
+        demand.awaitsHandover = true
+      }
+    }
+  }
+
+  /// The rate that is told of a rung: the one before where the new one is about the same.
+  private mutating func tell(_ rate: BitRate?, of rung: Rendition) -> BitRate? {
+    if let rate, let before = told[rung] {
+      let difference = abs(Double(rate.bitsPerSecond - before.bitsPerSecond))
+      if difference < Double(before.bitsPerSecond) * RungPolicy.tellingShare { return before }
+    }
+    told[rung] = rate
+    return rate
+  }
+}
+
+/// What the viewers of a track with rungs came to, since it was made.
+package struct RungCounts: Hashable, Sendable {
+  /// Key frames that viewers needed, by reason.
+  package var wishes: [KeyFrameReason: UInt64] = [:]
+  /// Moves off the main rung, by reason.
+  package var moves: [RungReason: UInt64] = [:]
+  /// Moves to the main rung.
+  package var handovers: UInt64 = 0
+}
+
+extension RungReason {
+  init(_ reason: KeyFrameReason) {
+    switch reason {
+    case .begin: self = .joined
+    case .request: self = .request
+    case .backlog: self = .backlog
+    case .loss: self = .loss
+    }
   }
 }

@@ -201,10 +201,12 @@ public final class Broadcast: Sendable {
     let encoding = media.video.statistics()
     let sessions = viewers.count
     let passed = media.video.passed
+    let rungs = media.video.rungs()
+    let counts = await media.video.track.rungCounts()
     return meter.withLock {
       $0.measure(
         now: MonotonicClock.now(), encoding: encoding, peers: peers, sessions: sessions, codec: options.codec,
-        passed: passed)
+        passed: passed, rungs: rungs, counts: counts)
     }
   }
 

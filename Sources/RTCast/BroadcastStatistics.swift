@@ -58,8 +58,31 @@ public struct BroadcastStatistics: Sendable {
   public var codec = VideoCodec.vp8
   /// What the encoder preserves when bandwidth is short.
   public var contentHint = ContentHint.detail
+  /// The main rung, and the side rung if there is one.
+  public var rungs: [Rung] = []
+  /// Moves from the side rung to the main rung, in all.
+  public var handovers: UInt64 = 0
+  /// Moves off the main rung, by reason, in all.
+  public var moves: [RungReason: UInt64] = [:]
+  /// Key frames that viewers needed, by reason (`begin`, `request`, `backlog`, `loss`), in all.
+  public var keyFrameWishes: [String: UInt64] = [:]
   /// Each viewer's figures.
   public var peers: [Viewer] = []
+
+  /// What one of the two encoders makes: the main rung serves whoever's network bears it, the side rung those who join,
+  /// lose too much or are slow.
+  public struct Rung: Sendable {
+    /// Viewers that are on it.
+    public var viewers = 0
+    /// What its encoder aims at; nil while nobody is on it, and nothing is encoded.
+    public var target: BitRate?
+    /// A second, over the last interval.
+    public var framesEncoded = 0.0
+    /// Over the last interval.
+    public var bitrate = BitRate.zero
+    /// In all.
+    public var keyFrames: UInt64 = 0
+  }
 
   /// One viewer's network figures over the last interval.
   public struct Viewer: Sendable {
@@ -95,6 +118,10 @@ public struct BroadcastStatistics: Sendable {
     public var pliCount: UInt64 = 0
     /// The mean, from the encoder to the socket.
     public var sendDelay = TimeDelta.zero
+    /// 0: the main rung, 1: the side rung; nil where there are none.
+    public var rung: Int?
+    /// Why it is on that one.
+    public var rungReason: RungReason?
 
     /// The share of repair in the bytes of video, 0…1.
     public var repairShare: Double { videoBytes == 0 ? 0 : Double(repairBytes) / Double(videoBytes) }

@@ -1,5 +1,6 @@
 import RTCEngine
 import RTCMedia
+import RTCPeer
 import RTCPrimitives
 
 /// Turns running totals into figures per second, over the time since it was last asked.
@@ -9,6 +10,7 @@ struct StatisticsMeter {
   private var encoding = EncodingStatistics()
   private var peers: [String: PeerStatistics] = [:]
   private var passedFrames: UInt64 = 0
+  private var rungs: [EncodingStatistics] = []
   /// NACK and PLI counts of viewers that are gone.
   private var departed: (nacks: UInt64, plis: UInt64) = (0, 0)
 
@@ -19,7 +21,8 @@ struct StatisticsMeter {
 
   mutating func measure(
     now: Timestamp, encoding new: EncodingStatistics, peers viewers: [(id: String, statistics: PeerStatistics)],
-    sessions: Int, codec: VideoCodec, passed: PassedPictures?
+    sessions: Int, codec: VideoCodec, passed: PassedPictures?,
+    rungs: [(statistics: EncodingStatistics, target: BitRate?)], counts: RungCounts
   ) -> BroadcastStatistics {
     let interval = max((now - measured).seconds, 1e-3)
     var result = BroadcastStatistics()
@@ -31,9 +34,34 @@ struct StatisticsMeter {
     passedFrames = passed?.frames ?? 0
     for viewer in viewers { result.peers.append(measure(viewer.id, viewer.statistics, interval: interval)) }
     summarize(viewers, into: &result)
+    measure(rungs, counts, interval: interval, into: &result)
     measured = now
     encoding = new
     return result
+  }
+
+  /// Adds what the rungs came to since the last call.
+  private mutating func measure(
+    _ new: [(statistics: EncodingStatistics, target: BitRate?)], _ counts: RungCounts, interval: Double,
+    into result: inout BroadcastStatistics
+  ) {
+    for (index, rung) in new.enumerated() {
+      let before = index < rungs.count ? rungs[index] : EncodingStatistics()
+      var measured = BroadcastStatistics.Rung()
+      measured.viewers = result.peers.count { $0.rung == index }
+      measured.target = rung.target
+      // The encoders change places with their rungs.
+      let frames = rung.statistics.framesEncoded - min(rung.statistics.framesEncoded, before.framesEncoded)
+      let bytes = rung.statistics.bytesEncoded - min(rung.statistics.bytesEncoded, before.bytesEncoded)
+      measured.framesEncoded = Double(frames) / interval
+      measured.bitrate = BitRate(bitsPerSecond: Int64(Double(bytes) * 8 / interval))
+      measured.keyFrames = rung.statistics.keyFrames
+      result.rungs.append(measured)
+    }
+    rungs = new.map(\.statistics)
+    result.handovers = counts.handovers
+    result.moves = counts.moves
+    for (reason, count) in counts.wishes { result.keyFrameWishes[reason.rawValue] = count }
   }
 
   private func measureEncoding(
@@ -82,6 +110,7 @@ struct StatisticsMeter {
     viewer.nackCount = new.nackCount
     viewer.pliCount = new.pliCount
     if frames > 0 { viewer.sendDelay = (new.sendDelay - before.sendDelay) / frames }
+    (viewer.rung, viewer.rungReason) = (peer.rung, peer.rungReason)
     return viewer
   }
 

@@ -24,7 +24,7 @@ extension PeerConfiguration {
       ]
       return LocalTransceiver(
         kind: .video, direction: .recvonly,
-        codecs: VideoPayloadFormat.capabilities(sendableVideo + receivableVideo),
+        codecs: videoCapabilities(sendableVideo + receivableVideo),
         headerExtensions: extensions.map { HeaderExtensionCapability(uri: $0.rawValue) })
     case .audio:
       let extensions: [RTPHeaderExtensionURI] = [.mid, .absSendTime, .transportSequenceNumber, .audioLevel]
@@ -34,13 +34,17 @@ extension PeerConfiguration {
     }
   }
 
+  private func videoCapabilities(_ formats: [VideoPayloadFormat]) -> [CodecCapability] {
+    VideoPayloadFormat.capabilities(formats) + (usesForwardErrorCorrection ? CodecCapability.videoRepair : [])
+  }
+
   /// The transceivers to begin with, and what they send.
   var initialTransceivers: [(media: LocalTransceiver, track: TrackName?)] {
     var result: [(media: LocalTransceiver, track: TrackName?)] = []
     if sendsVideo != nil || receivesVideo {
       var media = template(.video)
       media.direction = MediaDirection(sends: sendsVideo != nil, receives: receivesVideo)
-      media.codecs = VideoPayloadFormat.capabilities(
+      media.codecs = videoCapabilities(
         (sendsVideo?.codecs ?? []) + (receivesVideo ? receivableVideo : []))
       result.append((media, sendsVideo.map { TrackName(streamID: $0.streamID, trackID: $0.trackID) }))
     }

@@ -229,11 +229,12 @@ package struct GoogleCongestionControl: BandwidthEstimator {
 
   private mutating func take(_ probe: ProbeEstimator.Result, _ now: Timestamp) {
     let before = target
-    let unconfirmed = lastCongestion.map { now - $0 < .seconds(5) } ?? false
-    probes.take(probe, target: before, maximum: min(maximum, 2 * provable), now: now)
+    probes.take(probe, maximum: min(maximum, 2 * provable), now: now)
+    let isRecent = lastCongestion.map { now - $0 < .seconds(10) } ?? false
+    let unconfirmed = isRecent && probes.metInARow < 2
     if !standing.isDraining, probe.rate > before {
       var rate = min(probe.rate, max(provable, before))
-      if probe.isSaturated || unconfirmed { rate = before + (rate - before) / 2 }
+      if probe.isSaturated || unconfirmed { rate = min(rate, before * 1.1 + 50_000) }
       losses.raise(to: rate)
       if rate > aimd.rate {
         if aimd.capacity.isBelow(rate) { aimd.forgetCapacity() }

@@ -20,6 +20,10 @@ public struct SendStatistics: Sendable {
   public var bytesRetransmitted: UInt64 = 0
   /// Times that a key frame took the place of too much repair.
   public var repairsAbandoned: UInt64 = 0
+  /// Repair packets of forward error correction sent (W3C `fecPacketsSent`).
+  public var fecPacketsSent: UInt64 = 0
+  /// Bytes of their RTP packets.
+  public var fecBytesSent: UInt64 = 0
   /// Packets asked for by NACK.
   public var nackedPackets: UInt64 = 0
   /// NACK messages received (RFC 4585 §6.2.1).
@@ -65,6 +69,10 @@ public struct PeerStatistics: Sendable {
   public var videoFormats: [VideoPayloadFormat] = []
   /// The remote peer understands what `EncodedFrame.colorSpace` says; without it VP8 must be BT.601.
   public var supportsColorSpace = false
+  /// The rung of the first video that is sent, 0 the main rung and 1 the side rung; nil where there are none.
+  public var rung: Int?
+  /// Why it is that one.
+  public var rungReason: RungReason?
   /// Whole pictures received, on all transceivers.
   public var framesReceived = 0
   /// RTP packets of video received, on all transceivers, since each remote sender last began anew.
@@ -106,6 +114,10 @@ public struct StreamStatistics: Sendable {
     public var jitter: UInt32 = 0
     /// Whole pictures; 0 for sound.
     public var framesReceived = 0
+    /// Repair packets of forward error correction received (W3C `fecPacketsReceived`); 0 for sound.
+    public var fecPacketsReceived = 0
+    /// Packets that they restored before they came otherwise; 0 for sound.
+    public var packetsRecovered = 0
     /// How loud the newest packet's sound is, 0 (silence)…1 as W3C's `audioLevel` counts; nil for video and where the
     /// sender does not say (RFC 6464).
     public var audioLevel: Double?

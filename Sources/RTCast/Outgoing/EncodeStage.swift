@@ -10,8 +10,10 @@ package struct EncoderControls: Hashable, Sendable {
   package var contentHint: ContentHint
   package var isActive: Bool
   package var wantsKeyFrame = false
-  /// How long what was encoded before and not sent yet will take to be sent.
-  package var sendBacklog = TimeDelta.zero
+  /// When what was encoded before has been sent.
+  package var drained = Timestamp.zero
+  /// Viewers of the side rung wait for a key frame: it is made where it costs those who watch next to nothing.
+  package var awaitsHandover = false
   /// Every viewer can be told of another matrix than BT.601, so that such pictures need no conversion.
   package var keepsColorSpace = false
 
@@ -53,8 +55,23 @@ package struct EncodeStage: ~Copyable {
   /// The newest time given to an encoded frame; those of another source may begin before it.
   private var lastCapture = Timestamp.zero
   private var lastKeyFrame: Timestamp?
+  /// When nearly the whole picture changed last.
+  private var lastBroadChange: Timestamp?
+  /// Since when a key frame is awaited.
+  private var awaitedSince: Timestamp?
+  /// What the last picture changed in the encoder's; nil = everything.
+  private var lastChange: [PixelRect]?
   private var encodedCount: UInt64 = 0
   private var events: [EncoderEvent] = []
+
+  /// Between two key frames of a film that are made for a handover.
+  private static let handoverInterval = TimeDelta.seconds(30)
+  /// So long somebody must have waited for the latter: who has just come has just had a key frame.
+  private static let handoverPatience = TimeDelta.seconds(5)
+  /// Of the picture: what must be new for a key frame to cost about as much as any other frame.
+  private static let broadShare = 0.85
+  /// Broad changes closer to each other than this are a movement, which is much cheaper without a key frame.
+  private static let movementGap = TimeDelta.milliseconds(600)
 
   package init(
     settings: EncodingSettings, rendition: Rendition = .encoded, makeEncoder: @escaping VideoEncoderFactory
@@ -73,9 +90,8 @@ package struct EncodeStage: ~Copyable {
     controls = new
     controls.wantsKeyFrame = new.isActive && (new.wantsKeyFrame || pending || !wasActive)
     controls.bitrate = min(max(new.bitrate, new.bitrates.lowerBound), new.bitrates.upperBound)
-    encoder?.setSendBacklog(new.sendBacklog)
-    // A viewer's first picture shows everything, whatever was told to the encoder before.
-    if !wasActive && new.isActive { untold = nil }
+    // A viewer's first picture shows everything, whatever was told to the encoder before, and comes at once.
+    if !wasActive && new.isActive { (untold, lastKeyFrame) = (nil, nil) }
   }
 
   /// The next frame comes from another source.
@@ -87,15 +103,54 @@ package struct EncodeStage: ~Copyable {
 
   /// Converts a captured frame to where the encoder reads it; `encode` follows. It is converted even while nobody watches,
   /// so that whoever comes sees the newest picture without the source's help.
-  package mutating func take(_ frame: VideoFrame, now: Timestamp) {
+  /// - Parameter isShared: it is another stage's picture, by `share`, and is read in place where it can be.
+  package mutating func take(_ frame: VideoFrame, isShared: Bool = false, now: Timestamp) {
+    encoder?.setSendBacklog(max(.zero, controls.drained - now))
     lastFrame = now
     statistics.framesCaptured += 1
     statistics.captureTime = statistics.captureTime + (now - frame.captureTime)
     rotation = frame.rotation
     frameHint = frame.contentHint
-    guard let encoder = preparedEncoder(for: frame.size), takePixels(of: frame, encoder) else { return }
+    guard let encoder = preparedEncoder(for: frame.size), takePixels(of: frame, encoder, isShared: isShared) else {
+      return
+    }
     unencoded = frame.captureTime
   }
+
+  /// The picture of `take`, as the encoder reads it, for another stage to read in place; nil before the first. Its memory
+  /// changes with the next `take`, after which the reader is to be handed the new one before it does anything else.
+  /// - Parameter isNext: the reader was handed the one before this.
+  package func share(isNext: Bool) -> VideoFrame? {
+    if case .frame(let frame) = source { return frame }
+    guard pictureIsCurrent, let picture = encoder?.picture, let buffer = picture.share() else { return nil }
+    return VideoFrame(
+      buffer: buffer, captureTime: lastFrame ?? .zero, rotation: rotation, damage: isNext ? lastChange : nil,
+      colorSpace: colorSpace, contentHint: frameHint)
+  }
+
+  /// The picture is another stage's, which will not keep it up to date any longer: keeps it as its own.
+  package mutating func adopt() {
+    guard case .frame(let frame) = source, let encoder, encoder.picture.copy(frame.buffer) else { return }
+    source = .inputPicture
+    pictureIsCurrent = true
+  }
+
+  /// Lets go of the encoder and of all memory, until the next `take`.
+  package mutating func release() {
+    encoder = nil
+    converter = FrameConverter()
+    source = .inputPicture
+    (pictureIsCurrent, untold, unencoded) = (false, nil, nil)
+  }
+
+  /// There is an encoder.
+  package var isPrepared: Bool { encoder != nil }
+
+  /// Frames from now on are newer than this, which viewers may have been sent of another encoder.
+  package mutating func follow(_ captureTime: Timestamp) { lastCapture = max(lastCapture, captureTime) }
+
+  /// When the newest frame was taken.
+  package var newestCapture: Timestamp { lastCapture }
 
   /// Pictures that a newer one replaced before they were taken here; their changes came with it.
   package mutating func noteReplaced(_ count: UInt64) {
@@ -108,7 +163,7 @@ package struct EncodeStage: ~Copyable {
     guard let captureTime = unencoded else { return nil }
     unencoded = nil
     guard controls.isActive, let encoder else { return nil }
-    let wantsKeyFrame = isNewSource || isKeyFrameDue(now)
+    let wantsKeyFrame = isNewSource || isKeyFrameDue(now) || isHandoverCheap(encoder, now)
     isNewSource = false
     let hasChanged = untold?.isEmpty != true
     guard hasChanged || wantsKeyFrame else { return nil }
@@ -119,6 +174,7 @@ package struct EncodeStage: ~Copyable {
 
   /// Does what is due while the source rests: key frames that were asked for, and refinement.
   package mutating func serve(now: Timestamp) -> EncodedFrame? {
+    encoder?.setSendBacklog(max(.zero, controls.drained - now))
     guard controls.isActive, statistics.size != nil, let encoder else { return nil }
     if isKeyFrameDue(now) { return encode(encoder, captureTime: now, keyFrame: true, now: now) }
     guard let due = refinementTime(now), due <= now else { return nil }
@@ -150,12 +206,27 @@ package struct EncodeStage: ~Copyable {
 
   // MARK: - Deadlines
 
-  private var keyFrameTime: Timestamp {
-    guard let lastKeyFrame else { return .zero }
-    return lastKeyFrame + .seconds(1 / max(1, controls.maxFrameRate))
-  }
+  private var keyFrameTime: Timestamp { lastKeyFrame.map { $0 + settings.keyFrameInterval } ?? .zero }
 
   private func isKeyFrameDue(_ now: Timestamp) -> Bool { controls.wantsKeyFrame && now >= keyFrameTime }
+
+  /// Whether the next frame had better be a key frame, for those who wait for one: nearly the whole picture is new, and not
+  /// moving. A film has no such moments that its damage would tell of, and never rests.
+  private mutating func isHandoverCheap(_ encoder: any VideoEncoder, _ now: Timestamp) -> Bool {
+    let area = untold?.reduce(0) { $0 + $1.width * $1.height }
+    let size = encoder.settings.size
+    let isBroad = area.map { Double($0) >= Double(size.width * size.height) * Self.broadShare } ?? true
+    let isMoving = isBroad && lastBroadChange.map { now - $0 < Self.movementGap } ?? false
+    if isBroad { lastBroadChange = now }
+    guard controls.awaitsHandover else {
+      awaitedSince = nil
+      return false
+    }
+    awaitedSince = awaitedSince ?? now
+    guard encoder.settings.contentHint == .motion else { return isBroad && !isMoving }
+    let sinceKeyFrame = lastKeyFrame.map { now - $0 } ?? Self.handoverInterval
+    return sinceKeyFrame >= Self.handoverInterval && now - awaitedSince! >= Self.handoverPatience
+  }
 
   private func refinementTime(_ now: Timestamp) -> Timestamp? {
     guard let due = encoder?.refinementTime(now: now) else { return nil }
@@ -202,17 +273,17 @@ package struct EncodeStage: ~Copyable {
   }
 
   /// Brings the pixels to where the encoder reads them.
-  private mutating func takePixels(of frame: VideoFrame, _ encoder: any VideoEncoder) -> Bool {
+  private mutating func takePixels(of frame: VideoFrame, _ encoder: any VideoEncoder, isShared: Bool) -> Bool {
     // Limited range is what decoders expect of a codec that cannot say so; another matrix can be said beside it.
     let isReadable =
       frame.buffer.format == encoder.picture.format && frame.size == encoder.settings.size
       && frame.colorSpace.range == .limited && (frame.colorSpace.matrix == .bt601 || controls.keepsColorSpace)
-    let byReference = frame.damage == nil && isReadable
+    let byReference = isReadable && (isShared || frame.damage == nil)
     codeIn(byReference ? frame.colorSpace : .bt601Limited)
     if byReference {
       source = .frame(frame)
       pictureIsCurrent = false
-      untold = nil
+      note(changed: frame.damage)
       return true
     }
     do {
@@ -221,12 +292,7 @@ package struct EncodeStage: ~Copyable {
       source = .inputPicture
       pictureIsCurrent = true
       statistics.rawCopies = converter.extraPasses
-      guard let changed, let before = untold else {
-        untold = nil
-        return true
-      }
-      // While nobody watches the list would only grow.
-      untold = before.count + changed.count > 256 ? nil : before + changed
+      note(changed: changed)
       return true
     } catch {
       pictureIsCurrent = false
@@ -234,6 +300,13 @@ package struct EncodeStage: ~Copyable {
       events.append(.conversionFailed(status: status))
       return false
     }
+  }
+
+  private mutating func note(changed: [PixelRect]?) {
+    lastChange = changed
+    guard let changed, let before = untold else { return untold = nil }
+    // While nobody watches the list would only grow.
+    untold = before.count + changed.count > 256 ? nil : before + changed
   }
 
   private mutating func codeIn(_ new: ColorSpace) {

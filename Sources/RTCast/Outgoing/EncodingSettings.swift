@@ -5,7 +5,7 @@ package import RTCPrimitives
 package struct EncodingSettings: Hashable, Sendable {
   /// What to preserve when bandwidth is short.
   package var contentHint: ContentHint
-  /// The most frames a second the source delivers; also how often key frames are made at most.
+  /// The most frames a second the source delivers.
   package var maxFrameRate: Double
   /// The rate to begin with.
   package var startBitrate: BitRate
@@ -17,13 +17,16 @@ package struct EncodingSettings: Hashable, Sendable {
   package var encoderThreads: Int
   /// How long nothing must have come before a coarse picture is improved.
   package var restDelay: TimeDelta
+  /// Between two key frames that viewers ask for, as libwebrtc has it: each serves all who ask meanwhile.
+  package var keyFrameInterval: TimeDelta
   /// Whether somebody watches from the start.
   package var isActive: Bool
 
   package init(
     contentHint: ContentHint = .detail, maxFrameRate: Double = 30, startBitrate: BitRate = .megabitsPerSecond(1),
     bitrates: ClosedRange<BitRate> = .kilobitsPerSecond(100)...(.megabitsPerSecond(6)), sizeLimit: PixelSize? = nil,
-    encoderThreads: Int = 2, restDelay: TimeDelta = .milliseconds(100), isActive: Bool = true
+    encoderThreads: Int = 2, restDelay: TimeDelta = .milliseconds(100),
+    keyFrameInterval: TimeDelta = .milliseconds(300), isActive: Bool = true
   ) {
     self.contentHint = contentHint
     self.maxFrameRate = maxFrameRate
@@ -32,6 +35,7 @@ package struct EncodingSettings: Hashable, Sendable {
     self.sizeLimit = sizeLimit
     self.encoderThreads = encoderThreads
     self.restDelay = restDelay
+    self.keyFrameInterval = keyFrameInterval
     self.isActive = isActive
   }
 

@@ -63,11 +63,14 @@ final class OutgoingMedia: Sendable {
     let settings = EncodingSettings(
       contentHint: contentHint, maxFrameRate: options.frameRate, startBitrate: limits.start,
       bitrates: limits.minimum...limits.maximum, sizeLimit: options.maximumSize, isActive: false)
-    // One encoder for all viewers; others may stand beside it, each a rendition.
-    let encoding = VideoEncoding(
-      format: VideoPayloadFormat(codec: options.codec), settings: settings,
-      makeEncoder: codecs.factory(for: options.codec))
-    video = OutgoingVideo([encoding], peers: peers, sinks: sinks, previews: previews, report: report)
+    // Two rungs: one encoder for all viewers, and one for who joins, loses too much or is slow, while there is somebody.
+    let makeEncoder = codecs.factory(for: options.codec)
+    let encodings = [Rendition.encoded, Rendition(1)].map { rendition in
+      VideoEncoding(
+        rendition: rendition, format: VideoPayloadFormat(codec: options.codec), settings: settings,
+        makeEncoder: makeEncoder)
+    }
+    video = OutgoingVideo(encodings, peers: peers, sinks: sinks, previews: previews, report: report)
     audio =
       sendsAudio
       ? codecs.audioFactory.map { [sinks] in
@@ -97,7 +100,7 @@ final class OutgoingMedia: Sendable {
     sinks.add(sink)
     video.setRecorded(true)
     audio?.setRecorded(true)
-    video.requestKeyFrame()
+    video.requestRecordedKeyFrame()
   }
 
   // MARK: - Sources

@@ -46,19 +46,22 @@ package final class OutgoingVideo: Sendable {
   private static let keyFramePatience = TimeDelta.seconds(2)
 
   /// - Parameters:
-  ///   - encodings: the encoders, the one that is recorded first; not empty.
-  ///   - sinks: get the frames of one rendition: the source's own, else the first encoder's.
+  ///   - encodings: the encoders: the main rung and, if there is another, the side rung. The two change places when nobody
+  ///     is left on the main rung.
+  ///   - sinks: get the frames of one rendition: the source's own, else those of the main rung.
   package init(
     _ encodings: [VideoEncoding], peers: PeerLoop, sinks: EncodedMediaSinks, previews: PreviewSinks? = nil,
     report: @escaping @Sendable (BroadcastEvent) -> Void
   ) {
-    precondition(!encodings.isEmpty, "OutgoingVideo: no encoder")
+    precondition(1...2 ~= encodings.count, "OutgoingVideo: one encoder or two")
     self.encodings = encodings
     self.sinks = sinks
     self.previews = previews
     self.report = report
     state = Mutex(State(encodings))
-    track = peers.makeVideoTrack(renditions: encodings.map { RenditionFormat($0.rendition, $0.format) })
+    track = peers.makeVideoTrack(
+      renditions: encodings.map { RenditionFormat($0.rendition, $0.format) },
+      side: encodings.count > 1 ? encodings[1].rendition : nil)
     track.setSource(
       onKeyFrameRequest: { [weak self] in self?.keyFrameRequested(of: $0) ?? .coming },
       onDemandChanged: { [weak self] in self?.demandChanged($0) })
@@ -83,12 +86,17 @@ package final class OutgoingVideo: Sendable {
 
   // MARK: - What is wanted
 
-  /// Asks for a key frame of every encoder: it comes at once, or one frame interval after the last. All requests until
-  /// then are served by it.
+  /// Asks for a key frame of every encoder: it comes at once, or `EncodingSettings.keyFrameInterval` after the last. All
+  /// requests until then are served by it.
   package func requestKeyFrame() {
     changeAtOnce { state in
       for index in state.controls.indices { state.controls[index].wantsKeyFrame = true }
     }
+  }
+
+  /// The same of what is recorded.
+  func requestRecordedKeyFrame() {
+    changeAtOnce { $0.controls[$0.main].wantsKeyFrame = true }
   }
 
   /// Changes what gives way first; holds from the next captured frame on.
@@ -102,14 +110,23 @@ package final class OutgoingVideo: Sendable {
 
   /// Says whether the sinks want frames, whoever watches.
   package func setRecorded(_ isRecorded: Bool) {
+    // What is recorded goes on as the rendition that it began as.
+    track.setSwapsRungs(!isRecorded)
     changeAtOnce { state in
       state.isRecorded = isRecorded
       state.updateControls()
     }
   }
 
-  /// Totals of the first encoder up to now.
-  package func statistics() -> EncodingStatistics { state.withLock { $0.statistics[0] } }
+  /// Totals of the main rung's encoder up to now.
+  package func statistics() -> EncodingStatistics { state.withLock { $0.statistics[$0.main] } }
+
+  /// Of each rung, the main rung first: what its encoder came to, and what it aims at while somebody needs it.
+  package func rungs() -> [(statistics: EncodingStatistics, target: BitRate?)] {
+    state.withLock { state in
+      state.inOrder.map { (state.statistics[$0], state.controls[$0].isActive ? state.controls[$0].bitrate : nil) }
+    }
+  }
 
   /// Nil while all pictures are encoded here.
   var passed: PassedPictures? { state.withLock { $0.passed } }
@@ -156,7 +173,7 @@ package final class OutgoingVideo: Sendable {
       return .coming
     }
     report(.transcoding(nextKeyFrame: wait))
-    return .move(to: encodings[0].rendition)
+    return .move(to: encodings[state.withLock(\.main)].rendition)
   }
 
   // MARK: - Source
@@ -191,8 +208,9 @@ package final class OutgoingVideo: Sendable {
       return (new, state.setPassthrough(new))
     }
     old?.end()
+    // Those who cannot take it share one encoder.
     track.setRenditions(
-      [RenditionFormat(passthrough.rendition, VideoPayloadFormat(format))] + encoderFormats,
+      [RenditionFormat(passthrough.rendition, VideoPayloadFormat(format)), rungFormats[0]],
       preferred: passthrough.rendition)
     changeAtOnce { $0.updateControls() }
     passthrough.begin()
@@ -201,11 +219,15 @@ package final class OutgoingVideo: Sendable {
   private func endPassthrough() {
     guard let old = state.withLock({ $0.setPassthrough(nil) }) else { return }
     old.end()
-    track.setRenditions(encoderFormats, preferred: nil)
+    let formats = rungFormats
+    track.setRenditions(formats, preferred: nil, side: formats.count > 1 ? formats[1].rendition : nil)
     changeAtOnce { $0.updateControls() }
   }
 
-  private var encoderFormats: [RenditionFormat] { encodings.map { RenditionFormat($0.rendition, $0.format) } }
+  /// The main rung first.
+  private var rungFormats: [RenditionFormat] {
+    state.withLock(\.inOrder).map { RenditionFormat(encodings[$0].rendition, encodings[$0].format) }
+  }
 
   /// The source found pictures that cannot be passed on; on its thread.
   private func passthroughEnded(_ rendition: Rendition) {
@@ -249,39 +271,68 @@ package final class OutgoingVideo: Sendable {
     }
   }
 
+  /// The main rung first: what the side rung needs is done when the main rung's frame was sent.
   private func encode(_ turn: borrowing State.Turn) -> Timestamp? {
-    turn.bench.apply(turn.decoding, released: turn.released)
+    let bench = turn.bench
+    bench.apply(turn.decoding, released: turn.released)
     guard turn.isOpen else { return nil }
-    var deadline: Timestamp?
-    for index in encodings.indices {
-      let due = encode(turn, by: index)
-      deadline = [deadline, due].compactMap(\.self).min()
+    bench.setMain(turn.main)
+    let main = encode(turn, by: turn.main) { _ in turn.picture.map { ($0.frame, false) } }
+    guard let side = bench.side else { return main.deadline }
+    let isNew = turn.picture != nil
+    let encoder = bench.encoders[side]
+    guard turn.controls[side].isActive else {
+      encoder.stage.apply(turn.controls[side])
+      bench.load.rest()
+      return [main.deadline, encoder.rest(main.end, isNew: isNew)].compactMap(\.self).min()
     }
-    return deadline
+    encoder.share(from: bench.encoders[turn.main].stage, isNew: isNew, now: main.end)
+    let interval = TimeDelta.seconds(1 / max(1, turn.controls[side].maxFrameRate))
+    let spacing = bench.load.isHalved ? interval * 3 / 2 : nil
+    let work = encode(turn, by: side) { encoder.takeShared(now: $0, spacing: spacing).map { ($0, true) } }
+    if isNew {
+      bench.load.note(main: main.time, side: work.hasPicture ? work.time : nil, interval: interval, now: work.end)
+    }
+    return [main.deadline, work.deadline, encoder.sharedTime(spacing: spacing)].compactMap(\.self).min()
   }
 
-  private func encode(_ turn: borrowing State.Turn, by index: Int) -> Timestamp? {
-    let encoder = turn.bench.encoders[index]
+  /// What one encoder did in a turn.
+  private struct Work {
+    var time = TimeDelta.zero
+    var end: Timestamp
+    var hasPicture = false
+    /// When it has something to do next.
+    var deadline: Timestamp?
+  }
+
+  /// - Parameter picture: what is to be encoded, and whether it is another encoder's; nil: what is due otherwise.
+  private func encode(
+    _ turn: borrowing State.Turn, by index: Int, _ picture: (Timestamp) -> (frame: VideoFrame, isShared: Bool)?
+  ) -> Work {
+    let (bench, encoder) = (turn.bench, turn.bench.encoders[index])
     encoder.stage.apply(turn.controls[index])
     if turn.isNewSource { encoder.stage.sourceChanged() }
+    encoder.stage.follow(bench.newestCapture)
     let start = MonotonicClock.now()
-    var end = start
+    var work = Work(end: start)
     var frame: EncodedFrame?
-    if let (picture, replaced) = turn.picture {
-      encoder.stage.noteReplaced(replaced)
-      encoder.stage.take(picture, now: start)
+    if let (picture, isShared) = picture(start) {
+      if !isShared { encoder.stage.noteReplaced(turn.picture?.replaced ?? 0) }
+      encoder.stage.take(picture, isShared: isShared, now: start)
       let converted = MonotonicClock.now()
       frame = encoder.stage.encode(now: converted)
-      end = MonotonicClock.now()
-      encoder.stage.noteWork(converting: converted - start, encoding: end - converted)
+      work = Work(end: MonotonicClock.now(), hasPicture: true)
+      encoder.stage.noteWork(converting: converted - start, encoding: work.end - converted)
     } else {
       frame = encoder.stage.serve(now: start)
       if frame != nil {
-        end = MonotonicClock.now()
-        encoder.stage.noteWork(encoding: end - start)
+        work.end = MonotonicClock.now()
+        encoder.stage.noteWork(encoding: work.end - start)
       }
     }
-    frame?.encodedTime = end
+    work.time = work.end - start
+    frame?.encodedTime = work.end
+    bench.newestCapture = encoder.stage.newestCapture
     // First, so that whoever has a frame finds it counted.
     let isKeyFrame = frame?.isKeyFrame ?? false
     let isRecorded = state.withLock { $0.note(encoder.stage.statistics, of: index, isKeyFrame: isKeyFrame) }
@@ -289,13 +340,14 @@ package final class OutgoingVideo: Sendable {
       track.send(frame)
       if isRecorded { sinks.send(frame) }
     }
-    for event in encoder.stage.takeEvents() { tell(event, of: index) }
-    return encoder.stage.nextDeadline(now: end)
+    for event in encoder.stage.takeEvents() { tell(event, isMain: index == turn.main) }
+    work.deadline = encoder.stage.nextDeadline(now: work.end)
+    return work
   }
 
-  private func tell(_ event: EncoderEvent, of index: Int) {
+  private func tell(_ event: EncoderEvent, isMain: Bool) {
     switch event {
-    case .sizeChanged(let size): if index == 0 { report(.formatChanged(size)) }
+    case .sizeChanged(let size): if isMain { report(.formatChanged(size)) }
     case .encoderFailed(let error): report(.encoderFailed("The encoder refused a frame: \(error)."))
     case .conversionFailed(let status):
       report(.encoderFailed("A frame could not be converted (libyuv status \(status))."))
@@ -310,17 +362,88 @@ private final class EncoderBench: @unchecked Sendable {
   // Why unchecked: touched by one thread at a time, the one that took it out of `State.bench`.
   final class Encoder {
     var stage: EncodeStage
+    /// The main rung's picture, still to be encoded for the side rung.
+    private var waiting = PictureMailbox()
+    /// It was not handed every picture.
+    private var hasMissed = true
+    private var lastShared: Timestamp?
+    /// Since when nobody needs it.
+    private var idleSince: Timestamp?
+
+    /// After this long without need the memory is let go of. Who comes and goes costs no new encoder each time.
+    private static let idleTime = TimeDelta.seconds(3)
+
     init(_ encoding: VideoEncoding) {
       stage = EncodeStage(
         settings: encoding.settings, rendition: encoding.rendition, makeEncoder: encoding.makeEncoder)
     }
+
+    /// Nobody is on the side rung: it costs nothing.
+    /// - Returns: when to look again.
+    func rest(_ now: Timestamp, isNew: Bool) -> Timestamp? {
+      if isNew { hasMissed = true }
+      waiting.clear()
+      guard stage.isPrepared else { return nil }
+      let since = idleSince ?? now
+      idleSince = since
+      guard now - since >= Self.idleTime else { return since + Self.idleTime }
+      stage.release()
+      (hasMissed, idleSince) = (true, nil)
+      return nil
+    }
+
+    /// Takes in the main rung's picture, in the place of one that was not encoded yet.
+    func share(from main: borrowing EncodeStage, isNew: Bool, now: Timestamp) {
+      idleSince = nil
+      guard isNew || hasMissed, var picture = main.share(isNext: !hasMissed) else { return }
+      // One that rests is shown now; when it was taken says nothing.
+      if !isNew { picture.captureTime = now }
+      hasMissed = false
+      waiting.post(picture)
+    }
+
+    /// The picture to encode, unless it is to wait.
+    /// - Parameter spacing: between two pictures; nil: each is encoded.
+    func takeShared(now: Timestamp, spacing: TimeDelta?) -> VideoFrame? {
+      if let due = sharedTime(spacing: spacing), due > now { return nil }
+      guard let picture = waiting.take() else { return nil }
+      lastShared = now
+      return picture.frame
+    }
+
+    /// When the picture that waits is to be encoded; nil: none waits.
+    func sharedTime(spacing: TimeDelta?) -> Timestamp? {
+      guard !waiting.isEmpty else { return nil }
+      guard let spacing, let lastShared else { return .zero }
+      return lastShared + spacing
+    }
+
+    /// Is the main rung from now on.
+    func becomeMain() {
+      stage.adopt()
+      waiting.clear()
+      (hasMissed, idleSince, lastShared) = (true, nil, nil)
+    }
   }
 
   let encoders: [Encoder]
+  /// The main rung; the other, if there is one, is the side rung.
+  private var main = 0
+  var side: Int? { encoders.count > 1 ? 1 - main : nil }
+  var load = EncodingLoad()
+  /// Of all encoders: whoever goes over to another finds no older picture there.
+  var newestCapture = Timestamp.zero
   /// What was last said to a source of encoded pictures; decoding is wanted at first.
   private var decoding: Decoding?
 
   init(_ encodings: [VideoEncoding]) { encoders = encodings.map { Encoder($0) } }
+
+  func setMain(_ new: Int) {
+    guard new != main else { return }
+    main = new
+    encoders[new].becomeMain()
+    load.rest()
+  }
 
   /// Says to the source whether decoded pictures are wanted of it, and to those before that they are again.
   func apply(_ wanted: Decoding?, released: [Passthrough]) {
@@ -347,6 +470,8 @@ extension OutgoingVideo {
     /// What one turn of work is about.
     struct Turn {
       let bench: EncoderBench
+      /// The encoder of the main rung.
+      var main: Int
       var picture: (frame: VideoFrame, replaced: UInt64)?
       var isNewSource: Bool
       var controls: [EncoderControls]
@@ -369,6 +494,8 @@ extension OutgoingVideo {
     private(set) var isOpen = true
     /// One for each encoder.
     var controls: [EncoderControls]
+    /// The encoder of the main rung.
+    private(set) var main = 0
     private(set) var statistics: [EncodingStatistics]
     private let encodings: [VideoEncoding]
     var demand = RenditionDemand()
@@ -408,7 +535,7 @@ extension OutgoingVideo {
     private mutating func turn(with bench: EncoderBench) -> Turn {
       let picture = waiting.take()
       let turn = Turn(
-        bench: bench, picture: picture, isNewSource: isNewSource && picture != nil, controls: controls,
+        bench: bench, main: main, picture: picture, isNewSource: isNewSource && picture != nil, controls: controls,
         decoding: passthrough.map { Decoding(passthrough: $0, isWanted: controls.contains { $0.isActive }) },
         released: released, isOpen: isOpen)
       if picture != nil { isNewSource = false }
@@ -424,7 +551,7 @@ extension OutgoingVideo {
       statistics[index] = new
       // It leaves after every request that has come until now, and serves whoever made one while it was in the making.
       if isKeyFrame { controls[index].wantsKeyFrame = false }
-      return index == 0 && passthrough == nil
+      return index == main && passthrough == nil
     }
 
     // MARK: Source
@@ -470,19 +597,24 @@ extension OutgoingVideo {
 
     // MARK: Demand
 
-    /// Encodes while somebody takes the result, for the viewer with the best network: those with a worse one get fewer
-    /// frames, so that one slow viewer does not blur the picture of all.
+    /// The encoders, the main rung's first.
+    var inOrder: [Int] { [main] + encodings.indices.filter { $0 != main } }
+
+    /// Encodes while somebody takes the result, with the bitrate that the track's rules allow.
     /// - Returns: true when something is to be done at once.
     @discardableResult
     mutating func updateControls() -> Bool {
       var isUrgent = false
+      if let wanted = demand.main, let index = encodings.firstIndex(where: { $0.rendition == wanted }) { main = index }
       for (index, encoding) in encodings.enumerated() {
         let rendition = encoding.rendition
         let isWanted =
-          demand.renditions.contains(rendition) || (isRecorded && index == 0 && passthrough == nil)
+          demand.renditions.contains(rendition) || (isRecorded && index == main && passthrough == nil)
         isUrgent = isUrgent || isWanted != controls[index].isActive
         controls[index].isActive = isWanted
+        controls[index].awaitsHandover = index == main && demand.awaitsHandover
         controls[index].keepsColorSpace = !demand.withoutColorSpace.contains(rendition)
+        controls[index].drained = demand.drained[rendition] ?? .zero
         controls[index].bitrate = demand.bitrates[rendition] ?? encoding.settings.startBitrate
       }
       return isUrgent

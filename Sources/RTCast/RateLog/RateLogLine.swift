@@ -134,8 +134,8 @@ extension SentPacket.Kind {
     case .audio: "audio"
     case .repair: "repair"
     case .padding: "padding"
-    case .data: "data"
     case .fec: "fec"
+    case .data: "data"
     }
   }
 }

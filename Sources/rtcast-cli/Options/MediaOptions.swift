@@ -114,7 +114,8 @@ extension MediaOptions {
     var limits = preset?.video ?? .defaultForVideo
     limits.minimum = min(limits.minimum, bitrate)
     limits.maximum = bitrate
-    limits.start = bitrate  // who names a rate knows the network
+    // Steps of fifteen percent would take minutes to get there; who names a rate knows the network.
+    limits.start = rateControl == .stepped ? bitrate : min(limits.start, bitrate)
     return limits
   }
 

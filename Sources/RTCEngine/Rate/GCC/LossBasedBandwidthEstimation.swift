@@ -17,9 +17,10 @@ struct LossBasedBandwidthEstimation {
   /// Loss beyond the path's own that is no event yet.
   private static let margin = 0.05
   /// Of how many standard deviations a chance may be.
-  private static let deviations = 3.0
+  private static let deviations = 4.0
   /// More is never the path's own.
   private static let maximumInherent = 0.3
+  private static let smoothing = 0.05
   private static let testShare = 0.85
   private static let congestionShare = 0.95
   private static let increase = 1.02
@@ -52,6 +53,8 @@ struct LossBasedBandwidthEstimation {
   private(set) var limit: Double?
   /// The path's own loss, 0…1.
   private(set) var inherent = 0.0
+  /// The most of it, as a test showed: it does not creep beyond.
+  private var established = 0.0
   /// Of the last observation.
   private(set) var loss = 0.0
   private var current: Observation?
@@ -137,7 +140,7 @@ struct LossBasedBandwidthEstimation {
       limit = input.target * max(Self.testShare, 1 - observation.loss)
       return (.decreased, nil)
     }
-    if observation.loss < inherent { inherent += 0.1 * (observation.loss - inherent) }
+    inherent = min(established, inherent + Self.smoothing * (observation.loss - inherent))
     grow(input)
     return (.none, nil)
   }
@@ -156,6 +159,7 @@ struct LossBasedBandwidthEstimation {
     let isInherent = observation.loss > 0.5 * (test.loss + inherent) && observation.loss <= Self.maximumInherent
     guard isInherent else { return (decrease(to: limit ?? input.target, input), nil) }
     inherent = min(Self.maximumInherent, (test.loss + observation.loss) / 2)
+    established = inherent
     limit = nil
     return (.restored, test.rate)
   }

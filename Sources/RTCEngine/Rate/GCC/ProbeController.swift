@@ -9,6 +9,7 @@ struct ProbeController {
   private static let nextFactor = 2.0
   /// The regular probe is gentler and longer: as long as a picture's interval, so that it meets the packets of others too.
   private static let regularFactor = 1.5
+  private static let confirmingFactor = 1.33
   private static let (shortTime, regularTime) = (TimeDelta.milliseconds(15), TimeDelta.milliseconds(30))
   /// A probe that showed so much of its rate is followed by another.
   private static let met = 0.7
@@ -24,11 +25,14 @@ struct ProbeController {
   private var nextRegular = Timestamp.zero
   private var interval = Self.interval
   private var lastRequested = 0.0
+  /// Probes that the path bore, one after another.
+  private(set) var metInARow = 0
   private var lastProbeBytes = 0
 
   /// Probes from the beginning of a path.
   mutating func start(rate: Double, maximum: Double, now: Timestamp) {
     waiting.removeAll(keepingCapacity: true)
+    metInARow = 1
     var last = rate
     for factor in Self.startFactors where last < maximum {
       last = min(rate * factor, maximum)
@@ -57,15 +61,20 @@ struct ProbeController {
     nextRegular = input.now + (input.isApplicationLimited ? Self.applicationLimitedInterval : interval)
   }
 
-  /// Takes what a probe showed.
-  mutating func take(_ result: ProbeEstimator.Result, target: Double, maximum: Double, now: Timestamp) {
+  /// Takes what a probe showed. Of several that are met in a row each leads to the next.
+  mutating func take(_ result: ProbeEstimator.Result, maximum: Double, now: Timestamp) {
     let wanted = Double(result.cluster.rate.bitsPerSecond)
-    if result.rate >= Self.met * wanted {
-      interval = Self.interval
-      let next = min(result.rate * Self.nextFactor, maximum)
-      if wanted >= lastRequested, next >= result.rate * Self.leastGain, !result.isSaturated { request(next, now: now) }
-    } else {
+    guard result.rate >= Self.met * wanted else {
       interval = min(interval * 3 / 2, Self.longestInterval)
+      metInARow = 0
+      return
+    }
+    interval = Self.interval
+    guard wanted >= lastRequested, !result.isSaturated else { return }
+    metInARow += 1
+    let next = min(result.rate * (metInARow > 1 ? Self.nextFactor : Self.confirmingFactor), maximum)
+    if next >= result.rate * Self.leastGain {
+      request(next, metInARow > 1 ? Self.shortTime : Self.regularTime, now: now)
     }
   }
 
@@ -73,6 +82,7 @@ struct ProbeController {
   mutating func pause(_ now: Timestamp) {
     waiting.removeAll(keepingCapacity: true)
     lastRequested = 0
+    metInARow = 0
     nextRegular = max(nextRegular, now + interval)
   }
 
@@ -81,7 +91,7 @@ struct ProbeController {
     waiting.append(probe)
     lastProbeBytes = max(probe.minimumBytes, probe.minimumPackets * 1_200)
     nextID &+= 1
-    lastRequested = rate
+    lastRequested = Double(probe.rate.bitsPerSecond)
     nextRegular = max(nextRegular, now + interval)
   }
 
