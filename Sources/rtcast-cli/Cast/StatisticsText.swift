@@ -137,7 +137,10 @@ extension QualityLimitation {
   /// Such as `the network bears 400 kbit/s: 5 fps`.
   package var sentence: String {
     var effects: [String] = []
-    if let frameRate { effects.append(Figures.fixed(frameRate, frameRate < 9.95 && frameRate != frameRate.rounded() ? 1 : 0) + " fps") }
+    if let frameRate {
+      let isWhole = frameRate > 9.95 || frameRate == frameRate.rounded()
+      effects.append(Figures.fixed(frameRate, isWhole ? 0 : 1) + " fps")
+    }
     if let size { effects.append("\(size.width)×\(size.height)") }
     if isCoarse { effects.append("coarse") }
     let cause =
