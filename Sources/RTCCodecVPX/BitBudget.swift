@@ -18,10 +18,8 @@ struct BitBudget {
   private var recent: [(time: Timestamp, bytes: Int)] = []
   /// The rate fell since the last refill.
   private var hasFallen = false
-  /// When the owner's queue has drained, as it was last reported.
-  private var drained = Timestamp.zero
-  /// Reported since the last refill.
-  private var reportedBacklog: TimeDelta?
+  /// When all that was made before has left, as the owner last said.
+  var drained = Timestamp.zero
 
   init(rate: BitRate) {
     self.rate = rate
@@ -67,14 +65,9 @@ struct BitBudget {
     credit = min(credit, capacity)
   }
 
-  /// How long what was handed out before takes to be sent; holds from the next refill on.
-  mutating func setBacklog(_ backlog: TimeDelta) { reportedBacklog = backlog }
-
   mutating func refill(now: Timestamp) {
     if let updated, now > updated { credit = min(capacity, credit + Double(rate.bytes(in: now - updated))) }
     updated = max(now, updated ?? now)
-    if let reportedBacklog { drained = now + reportedBacklog }
-    reportedBacklog = nil
     guard hasFallen else { return }
     hasFallen = false
     let spent = recent.reduce(0) { $0 + ($1.time > now - Self.recentSpan ? $1.bytes : 0) }
@@ -88,13 +81,12 @@ struct BitBudget {
     recent.append((now, bytes))
   }
 
-  /// Until when frames are held back for what waits unsent.
+  /// Until when changes are held back for what waits unsent; refinement waits until `drained`.
   var clearTime: Timestamp { drained - Self.toleratedBacklog }
 
   /// When `bytes` will be there if nothing is spent; never before `now`. More than the capacity is never waited for.
   func time(of bytes: Double, now: Timestamp) -> Timestamp {
     let missing = min(bytes, capacity * 0.9) - credit
-    let paid = missing <= 0 ? now : now + rate.time(forBytes: Int(missing.rounded(.up)))
-    return max(paid, reportedBacklog.map { now + $0 - Self.toleratedBacklog } ?? clearTime)
+    return missing <= 0 ? now : now + rate.time(forBytes: Int(missing.rounded(.up)))
   }
 }

@@ -37,12 +37,12 @@ package final class VP8Encoder: VideoEncoder {
   /// When the newest frame was made, unless it repeats the one before: some receivers show a frame only when the next
   /// begins (aiortc).
   private var unfollowed: Timestamp?
+  /// Changes were left out since the last frame because what was made before had not left: the rate is not what it was.
+  private var isHeld = false
   /// The weight of the changes that were coded last.
   private var codedWeight = 0.0
   /// By how many lines the last frame scrolled; libvpx begins its search there.
   private var lastDistance = 0
-  /// What viewers have without detail, and its level.
-  private var blurredArea: (rect: PixelRect, level: Int)?
   /// Where a picture loses its detail before it is coded; made when it is first needed.
   private var blurred: BlurredPicture?
 
@@ -86,7 +86,6 @@ package final class VP8Encoder: VideoEncoder {
       map = MacroblockMap(size: new.size)
       source = .inputPicture
       blurred = nil
-      blurredArea = nil
     }
     settings = new
     limits = QuantizerLimits(new)
@@ -99,8 +98,9 @@ package final class VP8Encoder: VideoEncoder {
     budget.setRate(rate)
   }
 
-  /// Says how long what was made before takes to be sent; frames are left out while it is more than about 120 ms.
-  package func setSendBacklog(_ backlog: TimeDelta) { budget.setBacklog(backlog) }
+  /// Says when all that was made before will have left: changes are left out while that is more than about 120 ms away, and
+  /// nothing is refined before.
+  package func setSendQueue(drained: Timestamp) { budget.drained = drained }
 
   /// Codes what changed, as far as the bitrate allows; nil when no frame is made, then the changes come with a later
   /// one; throws `unsuitableFrame` for a frame given by reference that is not of the picture's format and size.
@@ -140,7 +140,8 @@ package final class VP8Encoder: VideoEncoder {
     } else {
       return unfollowed.map { max(now, $0 + Self.restTime) }
     }
-    let affordable = max(current.time(of: bytes, now: now), leftOut.count > 0 ? now : heldUntil)
+    let affordable = max(
+      current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : max(heldUntil, budget.drained))
     return max(affordable, lastAttempt.map { $0 + Self.refinementInterval } ?? now)
   }
 
@@ -150,8 +151,8 @@ package final class VP8Encoder: VideoEncoder {
     budget.refill(now: now)
     lastAttempt = now
     if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
-    guard budget.clearTime <= now else { return nil }
     if map.changedExtent.count > 0 { return try encodeChanges(captureTime: now, now: now) }
+    guard budget.drained <= now else { return nil }
     map.chooseRefinable(allRests: isAtRest(now))
     guard let stage = refinementStage() else {
       return map.hasTinted ? try correctColours(now: now) : try repeatPicture(now: now)
@@ -247,7 +248,11 @@ package final class VP8Encoder: VideoEncoder {
 
   private func encodeChanges(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
     let (count, weight) = map.changedExtent
-    guard count > 0, budget.clearTime <= now else { return nil }
+    guard count > 0 else { return nil }
+    guard budget.clearTime <= now else {
+      isHeld = true
+      return nil
+    }
     let isLarge = count > Self.largeChange
     var step = isLarge ? movement(now: now) : nil
     let kind: BitModel.Kind = !isLarge ? .small : step != nil ? .moving : .fresh
@@ -257,14 +262,26 @@ package final class VP8Encoder: VideoEncoder {
     }
     if isLarge { movementInterval = isMoving(now) ? lastLargeChange.map { now - $0 } : nil }
     map.selectChanged()
+    let predicted = predictedBytes(kind, weight: weight, quantizer: quantizer)
+    let filled = kind == .moving ? fillIn(quantizer: quantizer, predicted: predicted) : 0
     lastChange = now
     if isLarge { holdRefinement(now: now, isBroad: count > map.count / 4) }
-    let predicted = predictedBytes(kind, weight: weight, quantizer: quantizer)
     codedWeight = weight
     defer { lastDistance = step?.distance ?? 0 }
     return try code(
       kind, quantizer: quantizer, speed: step?.speed ?? .usual, blurred: step?.blurred, predicted: predicted,
-      captureTime: captureTime, now: now)
+      filled: filled, captureTime: captureTime, now: now)
+  }
+
+  /// Makes what stands coarsely beside a movement part of its frame, as refinement waits for its end; a tenth of what is
+  /// saved at a time.
+  /// - Returns: the bytes that this takes.
+  private func fillIn(quantizer: Int, predicted: Double) -> Double {
+    let spare = min(budget.credit * 0.9 - predicted, budget.capacity / 10)
+    guard spare > 0, lastChange.map({ heldUntil > $0 }) ?? false else { return 0 }
+    return map.addCoarse(above: max(quantizer, limits.readable) + 10, bytes: spare) { quality, weight in
+      model.refinementBytes(weight: weight, from: quality, to: quantizer)
+    }
   }
 
   private func isMoving(_ now: Timestamp) -> Bool { lastLargeChange.map { now - $0 < Self.movementGap } ?? false }
@@ -287,16 +304,15 @@ package final class VP8Encoder: VideoEncoder {
     guard budget.isSlow || sinceLast > Self.longestGap, let bounds = map.changedBounds else {
       return isMoving ? Movement(speed: .usual) : nil
     }
-    let area = blurredArea.map { ($0.rect.intersection(bounds), $0.level) }.flatMap { $0.0.isEmpty ? nil : $0 }
-    if let distance = scrollDistance(bounds, blurredBy: CodingLevel.reduction(area?.1 ?? 0)) {
+    let blurred = map.blurredLines(in: bounds)
+    if let distance = scrollDistance(bounds, blurredBy: CodingLevel.reduction(blurred?.level ?? 0)) {
       let speed: VP8Context.Speed = abs(distance - lastDistance) <= Self.usualReach ? .usual : .thorough
-      guard let (rect, level) = area else { return Movement(speed: speed, distance: distance) }
-      let lines = rect.y + distance..<rect.maxY + distance
-      return Movement(
-        speed: speed, distance: distance, blurred: (lines.clamped(to: bounds.y..<bounds.maxY), level))
+      guard let (old, level) = blurred else { return Movement(speed: speed, distance: distance) }
+      let lines = (old.lowerBound + distance..<old.upperBound + distance).clamped(to: bounds.y..<bounds.maxY)
+      return Movement(speed: speed, distance: distance, blurred: lines.isEmpty ? nil : (lines, level))
     }
     // Something else may move, as long as it did a moment ago.
-    guard area == nil, isMoving, movementInterval.map({ sinceLast < $0 * 2 + Self.longStep }) ?? true else { return nil }
+    guard blurred == nil, isMoving, movementInterval.map({ sinceLast < $0 * 2 + Self.longStep }) ?? true else { return nil }
     return Movement(speed: sinceLast < Self.longStep ? .usual : .thorough)
   }
 
@@ -357,7 +373,8 @@ package final class VP8Encoder: VideoEncoder {
     let part = kind != .moving ? 0.9 : hasCoarseRest ? 0.25 : 0.5
     let spendable = budget.credit * part
     let allowed = max(spendable, share / 2, 1200)
-    let finest = kind == .moving ? limits.finestMoving(isSlow: isSlowMovement) : limits.finest
+    let finest =
+      kind != .moving ? limits.finest : isHeld ? limits.coarsest : limits.finestMoving(isSlow: isSlowMovement)
     let coarsest = kind == .fresh ? limits.coarsestFirst : limits.coarsest
     let range = finest...max(finest, coarsest)
     let fitting = range.first { predictedBytes(kind, weight: weight, quantizer: $0) <= allowed }
@@ -409,18 +426,19 @@ package final class VP8Encoder: VideoEncoder {
 
   private func code(
     _ kind: BitModel.Kind, quantizer: Int, speed: VP8Context.Speed = .usual,
-    blurred: (lines: Range<Int>, level: Int)? = nil, predicted: Double, captureTime: Timestamp, now: Timestamp
+    blurred: (lines: Range<Int>, level: Int)? = nil, predicted: Double, filled: Double = 0, captureTime: Timestamp,
+    now: Timestamp
   ) throws(VideoEncoderError) -> EncodedFrame {
     let isFine = quantizer <= limits.readable && kind != .key
     let output = try codePlanes(
       quantizer: quantizer, keyFrame: kind == .key, filter: isFine ? .off : .coded, speed: speed,
       blurred: blurred)
     map.recordCoded(quantizer: UInt8(quantizer), smeared: !isFine, blurred: blurred)
-    if quantizer > CodingLevel.coarsestSharp || blurredArea != nil { blurredArea = map.blurredBounds }
     if quantizer <= limits.finest, quantizer > limits.plain { findTinted() }
     budget.spend(output.data.count, now: now)
-    learn(kind, quantizer: quantizer, bytes: output.data.count, predicted: predicted)
+    learn(kind, quantizer: quantizer, bytes: max(0, output.data.count - Int(filled)), predicted: predicted)
     needsKeyFrame = false
+    isHeld = false
     lastDistance = 0
     if kind == .refinement || kind == .key { lastAttempt = now }
     unfollowed = now

@@ -93,9 +93,9 @@ public protocol VideoEncoder: AnyObject {
   /// Changes the rate to stay within; cheap, may be called at any time between frames.
   func setTargetBitrate(_ rate: BitRate)
 
-  /// Says how long what was encoded before, and not sent yet, takes to be sent. An encoder that follows leaves frames out while it
-  /// is more than some 100 ms, rather than let pictures wait behind each other.
-  func setSendBacklog(_ backlog: TimeDelta)
+  /// Says when all that was encoded before will have been sent. An encoder that follows leaves frames out while that is more
+  /// than some 100 ms away, rather than let pictures wait behind each other.
+  func setSendQueue(drained: Timestamp)
 
   /// Codes what changed. Nil: nothing changed, or the bitrate does not allow it and the content hint drops frames first; a change left
   /// out is remembered and comes with a later frame.
@@ -111,7 +111,7 @@ public protocol VideoEncoder: AnyObject {
 
 extension VideoEncoder {
   /// Does nothing: frames wait in the queue, and the target bitrate alone bounds it.
-  public func setSendBacklog(_ backlog: TimeDelta) {}
+  public func setSendQueue(drained: Timestamp) {}
 }
 
 /// Makes an encoder; the registry's entry for a codec.

@@ -112,7 +112,7 @@ final class Run {
       // What the sender believes of the link: 95 % of it, and late.
       let believed = phases[phase(at: now < .zero + lag ? .zero : now - lag).index].rate
       controls.bitrate = BitRate.kilobitsPerSecond(believed).scaled(by: 0.95)
-      controls.sendBacklog = rate.time(forBytes: Int(link.queuedBytes))
+      controls.drained = now + rate.time(forBytes: Int(link.queuedBytes))
       stage.apply(controls)
       if now >= nextCapture {
         nextCapture += .microseconds(33_333)

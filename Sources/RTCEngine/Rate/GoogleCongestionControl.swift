@@ -60,6 +60,8 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   private static let pacingFactor = (free: 2.5, queued: 1.1)
   private static let burstTime = TimeDelta.milliseconds(40)
   private static let bursts = 3_000...12_000
+  /// The first step after a probe near the path's capacity: bits per second, and of the rate.
+  private static let (leastProbeStep, probeStep) = (60_000.0, 0.03)
   private static let leastWindow = 6_000
 
   package init(limits: BitrateLimits) {
@@ -149,7 +151,8 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   /// Lets each part say what the feedback means for the rate.
   private mutating func control(newestSent: Timestamp, _ now: Timestamp) {
     let base = queueing.base(now)
-    let newest = arrivals.newest(over: StandingQueueGuard.measuringTime)
+    let newest = arrivals.newest(
+      over: StandingQueueGuard.measuringTime, packets: StandingQueueGuard.measuredPackets)
     if let base, newest.packets > 0 {
       queue = TimeDelta(nanoseconds: max(0, newest.minimumTransit &- base))
     }
@@ -176,7 +179,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     case .drained(let capacity):
       lastCongestion = now
       aimd.setCapacity(capacity)
-      set(capacity * 0.95, .queue)
+      set(capacity * 0.9, .queue)
     case .acceptDelay:
       let newest = arrivals.newest(over: .milliseconds(500))
       queueing.setBase(newest.minimumTransit, now: now)
@@ -192,7 +195,8 @@ package struct GoogleCongestionControl: BandwidthEstimator {
       AIMDRateControl.Input(
         usage: usage, acknowledged: acknowledged.rate,
         mayIncrease: isCalm && !isApplicationLimited && !losses.isLimiting(aimd.rate) && aimd.rate < maximum,
-        isApplicationLimited: isApplicationLimited, roundTrip: roundTrip, now: now))
+        isApplicationLimited: isApplicationLimited, isNearCapacity: isRecentlyCongested(now), roundTrip: roundTrip,
+        now: now))
     if usage == .overuse {
       lastCongestion = now
       probes.pause(now)
@@ -222,26 +226,42 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     self.reason = reason
   }
 
+  private func isRecentlyCongested(_ now: Timestamp) -> Bool {
+    lastCongestion.map { now - $0 < .seconds(10) } ?? false
+  }
+
   // MARK: - Probes
 
   /// The most that growth may lead to: what the rate was at the start, or twice what was lately delivered.
   private var provable: Double { max(Double(limits.start.bitsPerSecond), 2 * acknowledged.proved) }
 
+  /// Goes where a probe has shown the way: at once where nothing is known of the path, in growing steps, each confirmed
+  /// by the next probe, where it was full lately. There a single probe may just have met a gap in the packets of others.
   private mutating func take(_ probe: ProbeEstimator.Result, _ now: Timestamp) {
+    probeResults.finish(probe.cluster.id)
     let before = target
-    probes.take(probe, maximum: min(maximum, 2 * provable), now: now)
-    let isRecent = lastCongestion.map { now - $0 < .seconds(10) } ?? false
-    let unconfirmed = isRecent && probes.metInARow < 2
+    let isNear = isRecentlyCongested(now)
+    probes.count(showsRoom: ProbeController.showsRoom(probe, over: before) && !standing.isDraining)
+    if probe.isSaturated { aimd.setCapacity(probe.rate) }
     if !standing.isDraining, probe.rate > before {
       var rate = min(probe.rate, max(provable, before))
-      if probe.isSaturated || unconfirmed { rate = min(rate, before * 1.1 + 50_000) }
+      if isNear { rate = min(rate, before + probeStep(before)) }
       losses.raise(to: rate)
       if rate > aimd.rate {
         if aimd.capacity.isBelow(rate) { aimd.forgetCapacity() }
         set(rate, .probe)
       }
     }
-    if probe.isSaturated { aimd.setCapacity(probe.rate) }
+    probes.take(
+      ProbeController.Outcome(
+        result: probe, before: before, after: max(before, min(aimd.rate, losses.limit ?? .infinity)),
+        maximum: min(maximum, 2 * provable), isNearCapacity: isNear, now: now))
+  }
+
+  /// Doubles with each probe in a row that showed room.
+  private func probeStep(_ rate: Double) -> Double {
+    // The first two are alike: two gaps in a row are rare.
+    max(Self.leastProbeStep, Self.probeStep * rate) * Double(1 << max(0, min(10, probes.roomInARow - 2)))
   }
 
   private mutating func requestProbes(_ activity: SendActivity, _ now: Timestamp) {

@@ -90,6 +90,7 @@ package struct EncodeStage: ~Copyable {
     controls = new
     controls.wantsKeyFrame = new.isActive && (new.wantsKeyFrame || pending || !wasActive)
     controls.bitrate = min(max(new.bitrate, new.bitrates.lowerBound), new.bitrates.upperBound)
+    encoder?.setSendQueue(drained: new.drained)
     // A viewer's first picture shows everything, whatever was told to the encoder before, and comes at once.
     if !wasActive && new.isActive { (untold, lastKeyFrame) = (nil, nil) }
   }
@@ -105,7 +106,6 @@ package struct EncodeStage: ~Copyable {
   /// so that whoever comes sees the newest picture without the source's help.
   /// - Parameter isShared: it is another stage's picture, by `share`, and is read in place where it can be.
   package mutating func take(_ frame: VideoFrame, isShared: Bool = false, now: Timestamp) {
-    encoder?.setSendBacklog(max(.zero, controls.drained - now))
     lastFrame = now
     statistics.framesCaptured += 1
     statistics.captureTime = statistics.captureTime + (now - frame.captureTime)
@@ -174,7 +174,6 @@ package struct EncodeStage: ~Copyable {
 
   /// Does what is due while the source rests: key frames that were asked for, and refinement.
   package mutating func serve(now: Timestamp) -> EncodedFrame? {
-    encoder?.setSendBacklog(max(.zero, controls.drained - now))
     guard controls.isActive, statistics.size != nil, let encoder else { return nil }
     if isKeyFrameDue(now) { return encode(encoder, captureTime: now, keyFrame: true, now: now) }
     guard let due = refinementTime(now), due <= now else { return nil }

@@ -24,8 +24,9 @@ import Testing
     var options = PeerPair.Options()
     options.seed = 5
     options.conditions = .delayed(.milliseconds(25))
-    options.bitrates = BitrateLimits(
-      minimum: .megabitsPerSecond(10), start: .megabitsPerSecond(10), maximum: .megabitsPerSecond(10))
+    options.bitrates = BitrateLimits(maximum: .megabitsPerSecond(10))
+    options.bitrates.minimum = .megabitsPerSecond(10)
+    options.bitrates.start = .megabitsPerSecond(10)
     options.configure = { _, configuration in
       configuration.usesForwardErrorCorrection = scheme != .none
       configuration.receivableVideo = [VideoPayloadFormat(codec: codec)]

@@ -1,7 +1,7 @@
 import RTCPrimitives
 
 /// Raises the rate while nothing speaks against it and cuts it when packets come later and later
-/// (draft-ietf-rmcat-gcc-02 §5.5): by a share far from the path's known capacity, by a packet a round trip near it.
+/// (draft-ietf-rmcat-gcc-02 §5.5): by a share far from the path's known capacity, by some packets a second near it.
 struct AIMDRateControl {
   /// What one update did.
   enum Change { case none, increased, decreased }
@@ -13,7 +13,9 @@ struct AIMDRateControl {
   /// The rate does not grow beyond what arrives times this: nobody has shown that it would.
   static let headroom = 1.5
   private static let headroomOffset = 10_000.0
-  private static let packetBits = 9_600.0
+  /// Growth a second near the capacity: a packet each 200 ms, whatever the round trip, so that near peers and far ones
+  /// come to the same share.
+  private static let additiveIncrease = 48_000.0
   /// A full round of sending, arrival and feedback takes this beside the round trip.
   private static let responseTime = TimeDelta.milliseconds(100)
 
@@ -34,6 +36,8 @@ struct AIMDRateControl {
     var mayIncrease: Bool
     /// Less was sent than the rate: what arrives does not say what the path bears.
     var isApplicationLimited: Bool
+    /// The path was full lately.
+    var isNearCapacity: Bool
     var roundTrip: TimeDelta
     var now: Timestamp
   }
@@ -65,8 +69,8 @@ struct AIMDRateControl {
   private mutating func increase(_ input: Input, _ elapsed: Double) -> Change {
     guard let acknowledged = input.acknowledged else { return .none }
     let step =
-      capacity.mean == nil
-      ? max(rate * Self.increase, 1_000) : Self.packetBits / (input.roundTrip + Self.responseTime).seconds
+      capacity.mean == nil && !input.isNearCapacity
+      ? max(rate * Self.increase, 1_000) : Self.additiveIncrease
     let limit = acknowledged * Self.headroom + Self.headroomOffset
     let new = max(rate, min(rate + step * elapsed, limit))
     defer { rate = new }

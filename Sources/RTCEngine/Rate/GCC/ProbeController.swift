@@ -9,16 +9,13 @@ struct ProbeController {
   private static let nextFactor = 2.0
   /// The regular probe is gentler and longer: as long as a picture's interval, so that it meets the packets of others too.
   private static let regularFactor = 1.5
-  private static let confirmingFactor = 1.33
   private static let (shortTime, regularTime) = (TimeDelta.milliseconds(15), TimeDelta.milliseconds(30))
-  /// A probe that showed so much of its rate is followed by another.
-  private static let met = 0.7
   private static let interval = TimeDelta.milliseconds(1_000)
   /// After probes that were not met, the next wait longer, up to this.
   private static let longestInterval = TimeDelta.milliseconds(2_000)
   private static let applicationLimitedInterval = TimeDelta.seconds(5)
   /// Less than this is not worth a probe, of the target.
-  private static let leastGain = 1.1
+  private static let leastGain = 1.15
 
   private var nextID: UInt16 = 0
   private var waiting: [ProbeCluster] = []
@@ -26,13 +23,13 @@ struct ProbeController {
   private var interval = Self.interval
   private var lastRequested = 0.0
   /// Probes that the path bore, one after another.
-  private(set) var metInARow = 0
+  private(set) var roomInARow = 0
   private var lastProbeBytes = 0
 
   /// Probes from the beginning of a path.
   mutating func start(rate: Double, maximum: Double, now: Timestamp) {
     waiting.removeAll(keepingCapacity: true)
-    metInARow = 1
+    roomInARow = 1
     var last = rate
     for factor in Self.startFactors where last < maximum {
       last = min(rate * factor, maximum)
@@ -61,28 +58,45 @@ struct ProbeController {
     nextRegular = input.now + (input.isApplicationLimited ? Self.applicationLimitedInterval : interval)
   }
 
-  /// Takes what a probe showed. Of several that are met in a row each leads to the next.
-  mutating func take(_ result: ProbeEstimator.Result, maximum: Double, now: Timestamp) {
-    let wanted = Double(result.cluster.rate.bitsPerSecond)
-    guard result.rate >= Self.met * wanted else {
+  /// What a probe came to.
+  struct Outcome {
+    var result: ProbeEstimator.Result
+    /// Bits per second, before the probe and because of it.
+    var before: Double
+    var after: Double
+    var maximum: Double
+    /// The path was full lately.
+    var isNearCapacity: Bool
+    var now: Timestamp
+  }
+
+  /// True when a probe has shown that the path bears clearly more.
+  static func showsRoom(_ result: ProbeEstimator.Result, over rate: Double) -> Bool {
+    result.rate >= Self.leastGain * rate
+  }
+
+  /// Counts a probe that showed room, before its outcome is known.
+  mutating func count(showsRoom: Bool) { roomInARow = showsRoom ? roomInARow + 1 : 0 }
+
+  /// Takes what a probe came to: one that showed room leads to the next.
+  mutating func take(_ outcome: Outcome) {
+    guard roomInARow > 0 else {
       interval = min(interval * 3 / 2, Self.longestInterval)
-      metInARow = 0
       return
     }
     interval = Self.interval
-    guard wanted >= lastRequested, !result.isSaturated else { return }
-    metInARow += 1
-    let next = min(result.rate * (metInARow > 1 ? Self.nextFactor : Self.confirmingFactor), maximum)
-    if next >= result.rate * Self.leastGain {
-      request(next, metInARow > 1 ? Self.shortTime : Self.regularTime, now: now)
-    }
+    guard Double(outcome.result.cluster.rate.bitsPerSecond) >= lastRequested else { return }
+    var next = min((outcome.isNearCapacity ? outcome.after : outcome.result.rate) * Self.nextFactor, outcome.maximum)
+    if outcome.result.isSaturated { next = min(next, outcome.result.rate) }
+    guard next >= Self.leastGain * outcome.after else { return }
+    request(next, outcome.isNearCapacity ? Self.regularTime : Self.shortTime, now: outcome.now)
   }
 
   /// The path is full: no probes for a while.
   mutating func pause(_ now: Timestamp) {
     waiting.removeAll(keepingCapacity: true)
     lastRequested = 0
-    metInARow = 0
+    roomInARow = 0
     nextRegular = max(nextRegular, now + interval)
   }
 

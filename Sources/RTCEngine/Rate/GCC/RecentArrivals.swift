@@ -24,8 +24,6 @@ struct RecentArrivals {
     var sendSpan = TimeDelta.zero
     /// The shortest time under way, nanoseconds.
     var minimumTransit = Int64.max
-    /// The run begins with the oldest packet that is known, or with the end of a rest: it might have been longer.
-    var isCutShort = true
 
     /// Bits per second at which the packets came. A receiver can forge it.
     var arrivalRate: Double { Self.rate(bytes, arrivalSpan) }
@@ -56,8 +54,10 @@ struct RecentArrivals {
   mutating func removeAll() { count = 0 }
 
   /// The newest arrivals that together took at least `span`.
-  /// - Parameter transit: the run ends before the first packet that was no longer on its way than this.
-  func newest(over span: TimeDelta, above transit: Int64 = .min) -> Run {
+  /// - Parameters:
+  ///   - packets: at least so many, unless those alone took three times `span`.
+  ///   - transit: the run ends before the first packet that was no longer on its way than this.
+  func newest(over span: TimeDelta, packets: Int = 0, above transit: Int64 = .min) -> Run {
     var run = Run()
     guard count > 0 else { return run }
     var last = ring[(count - 1) & (Self.capacity - 1)]
@@ -73,10 +73,8 @@ struct RecentArrivals {
       (firstSent, lastSent) = (min(firstSent, arrival.sent), max(lastSent, arrival.sent))
       (firstArrived, lastArrived) = (min(firstArrived, arrival.arrived), max(lastArrived, arrival.arrived))
       last = arrival
-      if lastArrived &- firstArrived >= span.nanoseconds {
-        run.isCutShort = false
-        break
-      }
+      let time = TimeDelta(nanoseconds: lastArrived &- firstArrived)
+      if time >= span, run.packets >= packets || time >= span * 3 { break }
     }
     run.bytes -= sizeOfFirst
     run.arrivalSpan = TimeDelta(nanoseconds: lastArrived &- firstArrived)

@@ -16,11 +16,14 @@ struct StandingQueueGuard {
   }
 
   /// A queue of more than this is acted upon.
-  static let threshold = TimeDelta.milliseconds(50)
+  static let threshold = TimeDelta.milliseconds(40)
   /// A queue of less is none.
   static let drainedBelow = TimeDelta.milliseconds(15)
   /// The rate of arrival is measured over at least this.
   static let measuringTime = TimeDelta.milliseconds(80)
+  /// A queue stands when none of so many packets found it empty: with fewer, one who sends little would take the peaks that
+  /// others cause for a queue that stands.
+  static let measuredPackets = 8
   /// A packet that waited for longer came right behind the one before it: between them the path was never idle.
   static let busyAbove = TimeDelta.milliseconds(15)
   /// How long draining should take.
