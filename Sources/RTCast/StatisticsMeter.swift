@@ -144,6 +144,6 @@ struct StatisticsMeter {
 }
 
 extension SendStatistics {
-  /// Bytes that were sent again.
-  fileprivate var repairBytes: UInt64 { bytesRetransmitted }
+  /// Bytes that were sent again, or protect others.
+  fileprivate var repairBytes: UInt64 { bytesRetransmitted + fecBytesSent }
 }

@@ -118,6 +118,7 @@ def test_the_rate_follows_a_link_that_shrinks_and_grows(link, desk, watched):
     narrow = span(5)
     assert sight.gap(*narrow) < 3, "the picture stands"
     assert late(sight.ages(desk, *narrow)) < 3
+    process.drain()
     told = process.wait_event("stats", where=lambda e: e["estimate_bps"] is not None and e["estimate_bps"] < 1_000_000)
     assert told["peers"][0]["network"]["estimate_bps"] == told["estimate_bps"]
     link.set("forth", rate=3e6)

@@ -56,6 +56,7 @@ struct StatisticsReport: Sendable {
       ("raw_copies", JSONValue.count(s.rawCopies)), ("cpu_pct", JSONValue.number(process.cpuPercent)),
       ("rss_bytes", JSONValue.count(process.residentBytes)), ("codec", JSONValue.string(s.codec.rawValue)),
       ("content_hint", JSONValue.string(s.contentHint.rawValue)),
+      ("rungs", JSONValue.array(s.rungs.map(Self.event))), ("handovers", JSONValue.count(s.handovers)),
       ("peers", JSONValue.array(s.peers.map(Self.event))),
     ]
   }
@@ -73,6 +74,16 @@ struct StatisticsReport: Sendable {
       ("rtt_ms", JSONValue.optional(viewer.roundTripTime?.inMilliseconds)), ("loss", JSONValue.number(viewer.loss)),
       ("nack", JSONValue.count(viewer.nackCount)), ("pli", JSONValue.count(viewer.pliCount)),
       ("send_delay_ms", JSONValue.number(viewer.sendDelay.inMilliseconds)),
+      ("rung", viewer.rung.map { $0 == 0 ? "main" : "side" } ?? .null),
+      ("rung_reason", .optional(viewer.rungReason?.rawValue)),
+    ])
+  }
+
+  private static func event(_ rung: BroadcastStatistics.Rung) -> JSONValue {
+    .object([
+      ("viewers", .count(rung.viewers)), ("target_bps", rung.target.map { .count($0.bitsPerSecond) } ?? .null),
+      ("fps_encoded", .number(rung.framesEncoded)), ("bitrate_bps", .count(rung.bitrate.bitsPerSecond)),
+      ("key_frames", .count(rung.keyFrames)),
     ])
   }
 
@@ -126,7 +137,10 @@ extension QualityLimitation {
   /// Such as `the network bears 400 kbit/s: 5 fps`.
   package var sentence: String {
     var effects: [String] = []
-    if let frameRate { effects.append(Figures.fixed(frameRate, frameRate < 9.95 ? 1 : 0) + " fps") }
+    if let frameRate {
+      let isWhole = frameRate > 9.95 || frameRate == frameRate.rounded()
+      effects.append(Figures.fixed(frameRate, isWhole ? 0 : 1) + " fps")
+    }
     if let size { effects.append("\(size.width)×\(size.height)") }
     if isCoarse { effects.append("coarse") }
     let cause =
