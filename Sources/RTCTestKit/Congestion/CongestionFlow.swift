@@ -120,7 +120,7 @@ package struct CongestionFlow {
     waiting.removeAll(keepingCapacity: true)
     firstWaiting = 0
     guard options.pads, isStarted else { return }
-    while rate.wantsPadding(now) {
+    while rate.isProbing {
       guard rate.maySend(now) else { return }
       leave(.padding, Self.packetSize, now)
     }
