@@ -395,7 +395,8 @@ private final class EncoderBench: @unchecked Sendable {
     /// Takes in the main rung's picture, in the place of one that was not encoded yet.
     func share(from main: borrowing EncodeStage, isNew: Bool, now: Timestamp) {
       idleSince = nil
-      guard isNew || hasMissed, var picture = main.share(isNext: !hasMissed) else { return }
+      guard isNew || hasMissed else { return }
+      guard var picture = main.share(isNext: !hasMissed) else { return hasMissed = true }
       // One that rests is shown now; when it was taken says nothing.
       if !isNew { picture.captureTime = now }
       hasMissed = false
