@@ -1,4 +1,4 @@
-public import RTCMedia
+import RTCMedia
 public import RTCPrimitives
 
 /// What gives way, and why: what W3C's `qualityLimitationReason` and its neighbours say of a sender.
