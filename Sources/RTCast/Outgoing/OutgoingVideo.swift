@@ -348,6 +348,7 @@ package final class OutgoingVideo: Sendable {
   private func tell(_ event: EncoderEvent, isMain: Bool) {
     switch event {
     case .sizeChanged(let size): if isMain { report(.formatChanged(size)) }
+    case .limited(let limitation): if isMain { report(.qualityLimited(limitation)) }
     case .encoderFailed(let error): report(.encoderFailed("The encoder refused a frame: \(error)."))
     case .conversionFailed(let status):
       report(.encoderFailed("A frame could not be converted (libyuv status \(status))."))
