@@ -134,6 +134,7 @@ extension SentPacket.Kind {
     case .audio: "audio"
     case .repair: "repair"
     case .padding: "padding"
+    case .fec: "fec"
     case .data: "data"
     }
   }
