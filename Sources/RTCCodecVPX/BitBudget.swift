@@ -10,6 +10,9 @@ struct BitBudget {
   /// More than this of the rate, unsent, holds the next frames back.
   private static let toleratedBacklog = TimeDelta.milliseconds(120)
 
+  /// A new rate below this share of the old says that the network bears less.
+  private static let realFall = 0.8
+
   private(set) var rate: BitRate
   /// Bytes that may be spent; negative after a frame that cost more.
   private(set) var credit: Double
@@ -59,7 +62,8 @@ struct BitBudget {
     guard new != rate else { return }
     if new < rate {
       if credit > 0 { credit *= Double(new.bitsPerSecond) / Double(max(1, rate.bitsPerSecond)) }
-      hasFallen = true
+      // An estimate wavers; savings are not to be lost to that.
+      if Double(new.bitsPerSecond) < Self.realFall * Double(rate.bitsPerSecond) { hasFallen = true }
     }
     rate = new
     credit = min(credit, capacity)
