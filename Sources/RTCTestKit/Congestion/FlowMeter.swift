@@ -116,7 +116,7 @@ package struct FlowMeter {
 }
 
 /// Jain's fairness index: 1 when all have the same.
-package func fairness(_ rates: [Double]) -> Double {
+package func jainFairness(_ rates: [Double]) -> Double {
   let squares = rates.reduce(0) { $0 + $1 * $1 }
   let sum = rates.reduce(0, +)
   return squares > 0 ? sum * sum / (Double(rates.count) * squares) : 1

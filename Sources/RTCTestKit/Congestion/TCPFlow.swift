@@ -54,6 +54,7 @@ package struct TCPFlow {
     if inFlight > 0, now - lastProgress >= .seconds(1) {  // time-out
       threshold = max(2, window / 2)
       window = 1
+      if left != .max { left += inFlight * Self.segmentSize }
       inFlight = 0
       acknowledgedUpTo = next
       lastProgress = now
