@@ -34,6 +34,28 @@ import Testing
     #expect(encoder.frames.last?.isKeyFrame == true)
   }
 
+  @Test func `a new page that is drawn in steps is a key frame when the last of it is there`() throws {
+    let encoder = try waiting()
+    let desktop = Desktop(size: size)
+    var keyFrames: [Bool] = []
+    for step in 0..<4 {
+      let part = PixelRect(x: 0, y: step * 68, width: size.width, height: 68)
+      encoder.now += .milliseconds(33)
+      let before = encoder.statistics.keyFrames
+      try encoder.consume(desktop.frame(damage: [part], at: encoder.now))
+      keyFrames.append(encoder.statistics.keyFrames > before)
+    }
+    #expect(keyFrames == [false, false, false, true])
+    // Slowly, they are changes of parts.
+    encoder.now += .seconds(Int64(5))
+    for step in 0..<4 {
+      encoder.now += .milliseconds(400)
+      let part = PixelRect(x: 0, y: step * 68, width: size.width, height: 68)
+      try encoder.consume(desktop.frame(damage: [part], at: encoder.now))
+    }
+    #expect(encoder.statistics.keyFrames == 2)
+  }
+
   @Test func `a new page is no key frame when nobody waits`() throws {
     let encoder = try waiting()
     encoder.apply(EncoderControls(EncodingSettings(startBitrate: .megabitsPerSecond(2))))
