@@ -119,7 +119,8 @@ let package = Package(
     .target(
       name: "RTCCodecFFmpeg", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "CFFmpeg"], swiftSettings: strict),
     .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
-    .target(name: "RTCCodecVPX", dependencies: ["RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
+    .target(
+      name: "RTCCodecVPX", dependencies: ["RTCMedia", "RTCPrimitives", "CVPX", "CYUV"], swiftSettings: safe),
     .target(
       name: "RTCResample", dependencies: ["RTCMedia", "RTCPrimitives", "CSpeexDSP"], swiftSettings: strict),
     .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: safe),
@@ -305,7 +306,7 @@ let package = Package(
     .testTarget(
       name: "RTCastCLITests",
       dependencies: [
-        "RTCPrimitives", "rtcast-cli", "RTCMedia", "RTCPeer", "RTCSignaling",
+        "RTCPrimitives", "rtcast-cli", "RTCMedia", "RTCEngine", "RTCPeer", "RTCSignaling", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -326,7 +327,7 @@ if Context.environment["RTCAST_FUZZ"] != nil {
   package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Fuzz/Sources/CLibFuzzer"))
   package.targets += [
     "RTP", "RTCP", "VP8", "Opus", "VP9", "H264", "AV1", "STUN", "MDNS", "Streams", "SDP", "Y4M", "Jitter", "Hub",
-    "HubClient", "PeerJS",
+    "HubClient", "PeerJS", "FEC",
     "SkyRTC", "H264File", "VP9File", "AV1File",
   ].map { fuzzer("Fuzz\($0)") }
   package.targets += [
@@ -363,6 +364,7 @@ if Context.environment["RTCAST_BENCHMARKS"] != nil {
     benchmark(
       "SoundBenchmark",
       ["RTCAudio", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPlayout", "RTCPrimitives"]),
+    benchmark("EncoderBenchmark", ["RTCast", "RTCCodecVPX", "RTCMedia", "RTCPrimitives"]),
     benchmark("PictureBenchmark", ["RTCCapture", "RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPrimitives"]),
   ]
 }

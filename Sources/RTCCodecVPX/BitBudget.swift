@@ -1,24 +1,66 @@
 import RTCPrimitives
 
 /// A leaky bucket: bits come in at the target rate, frames take them out; what is saved is bounded, and so is the debt.
+///
+/// All bounds are times at the target rate, and follow it at once. On slow links they are short: what is saved would
+/// otherwise leave as a burst that waits in the network, with everything behind it.
 struct BitBudget {
-  /// Savings and debts at most, as time at the target rate.
-  static let depth = TimeDelta.milliseconds(500)
-  static let debtDepth = TimeDelta.milliseconds(1500)
+  /// What was spent so long ago still lies in the network's queue when the rate falls.
+  private static let recentSpan = TimeDelta.milliseconds(300)
+  /// More than this of the rate, unsent, holds the next frames back.
+  private static let toleratedBacklog = TimeDelta.milliseconds(120)
 
   private(set) var rate: BitRate
   /// Bytes that may be spent; negative after a frame that cost more.
   private(set) var credit: Double
   private var updated: Timestamp?
+  /// What was spent within `recentSpan` of the last spending.
+  private var recent: [(time: Timestamp, bytes: Int)] = []
+  /// The rate fell since the last refill.
+  private var hasFallen = false
+  /// When all that was made before has left, as the owner last said.
+  var drained = Timestamp.zero
 
   init(rate: BitRate) {
     self.rate = rate
-    credit = Double(rate.bytes(in: Self.depth))
+    credit = 0
+    credit = capacity
   }
 
-  var capacity: Double { Double(rate.bytes(in: Self.depth)) }
+  /// The most that can be saved, in bytes.
+  var capacity: Double { Double(rate.bytes(in: Self.between(rate, slow: .milliseconds(150), fast: .milliseconds(500)))) }
 
+  /// What the first picture of something new may take, in bytes: less than the savings and 200 ms of a slow link, 400 ms of
+  /// a fast one.
+  var firstPicture: Double {
+    let time = Self.between(rate, slow: .milliseconds(200), fast: .milliseconds(400))
+    // Whatever is owed or waits comes before it.
+    return max(Double(rate.bytes(in: time)) + min(0, credit), Double(rate.bytes(in: .milliseconds(80))))
+  }
+
+  /// Nothing is held back for longer than this for a debt: 400 ms, and at rates below 500 kbit/s, where even the coarsest
+  /// picture takes longer, up to 1 s.
+  private var debtLimit: Double {
+    Double(rate.bytes(in: .milliseconds(max(400, min(1000, 200_000_000 / max(1, rate.bitsPerSecond))))))
+  }
+
+  /// True on links where one sharp picture takes so long that a coarse one has to come first.
+  var isSlow: Bool { rate < .kilobitsPerSecond(4500) }
+
+  /// `slow` up to 3 Mbit/s, `fast` from 6 Mbit/s on, and evenly between.
+  private static func between(_ rate: BitRate, slow: TimeDelta, fast: TimeDelta) -> TimeDelta {
+    let position = max(0, min(1, (Double(rate.bitsPerSecond) / 1e6 - 3) / 3))
+    return slow + .seconds((fast - slow).seconds * position)
+  }
+
+  /// Follows a fall at once: savings shrink with the rate, and at the next refill what was lately spent beyond the new
+  /// rate becomes a debt.
   mutating func setRate(_ new: BitRate) {
+    guard new != rate else { return }
+    if new < rate {
+      if credit > 0 { credit *= Double(new.bitsPerSecond) / Double(max(1, rate.bitsPerSecond)) }
+      hasFallen = true
+    }
     rate = new
     credit = min(credit, capacity)
   }
@@ -26,11 +68,21 @@ struct BitBudget {
   mutating func refill(now: Timestamp) {
     if let updated, now > updated { credit = min(capacity, credit + Double(rate.bytes(in: now - updated))) }
     updated = max(now, updated ?? now)
+    guard hasFallen else { return }
+    hasFallen = false
+    let spent = recent.reduce(0) { $0 + ($1.time > now - Self.recentSpan ? $1.bytes : 0) }
+    let excess = Double(spent - rate.bytes(in: Self.recentSpan))
+    credit = max(min(credit, -excess), -debtLimit)
   }
 
-  mutating func spend(_ bytes: Int) {
-    credit = max(credit - Double(bytes), -Double(rate.bytes(in: Self.debtDepth)))
+  mutating func spend(_ bytes: Int, now: Timestamp) {
+    credit = max(credit - Double(bytes), -debtLimit)
+    recent.removeAll { $0.time <= now - Self.recentSpan }
+    recent.append((now, bytes))
   }
+
+  /// Until when changes are held back for what waits unsent; refinement waits until `drained`.
+  var clearTime: Timestamp { drained - Self.toleratedBacklog }
 
   /// When `bytes` will be there if nothing is spent; never before `now`. More than the capacity is never waited for.
   func time(of bytes: Double, now: Timestamp) -> Timestamp {

@@ -13,6 +13,10 @@ struct MacroblockMap {
   let rows: Int
   /// The quantiser (0…63) each macroblock was last coded with, or `changed`.
   private(set) var quality: [UInt8]
+  /// The same of what viewers have, changed or not.
+  private var shown: [UInt8]
+  /// Viewers may have something without detail.
+  private var hasBlurred = false
   /// The detail in each macroblock, 1…255: what it costs to code, relative to others.
   private(set) var weight: [UInt8]
   /// 1 where the coming frame is to code, 0 where it keeps what the last one showed.
@@ -30,6 +34,7 @@ struct MacroblockMap {
     columns = (size.width + 15) / 16
     rows = (size.height + 15) / 16
     quality = Array(repeating: Self.changed, count: columns * rows)
+    shown = quality
     weight = Array(repeating: 64, count: columns * rows)
     active = Array(repeating: 1, count: columns * rows)
     changeNumber = Array(repeating: 0, count: columns * rows)
@@ -113,15 +118,53 @@ struct MacroblockMap {
     return Double(sum) / 255
   }
 
-  /// How many macroblocks satisfy `quality > limit`, and their weight together in units of a fully detailed one.
-  func extent(above limit: UInt8) -> (count: Int, weight: Double) {
+  /// How many macroblocks were not coded since they changed, and their weight together in units of a fully detailed one.
+  var changedExtent: (count: Int, weight: Double) {
     var count = 0
     var sum = 0
-    for index in quality.indices where quality[index] > limit {
+    for index in quality.indices where quality[index] == Self.changed {
       count += 1
       sum += Int(weight[index])
     }
     return (count, Double(sum) / 255)
+  }
+
+  /// The smallest rectangle of whole macroblocks around all that changed; nil when nothing did.
+  var changedBounds: PixelRect? {
+    var (left, top, right, bottom) = (columns, rows, -1, -1)
+    for row in 0..<rows {
+      for column in 0..<columns where quality[row * columns + column] == Self.changed {
+        (left, right) = (min(left, column), max(right, column))
+        (top, bottom) = (min(top, row), row)
+      }
+    }
+    guard right >= 0 else { return nil }
+    let bounds = PixelRect(x: left * 16, y: top * 16, width: (right + 1 - left) * 16, height: (bottom + 1 - top) * 16)
+    return bounds.intersection(PixelRect(size))
+  }
+
+  /// The lines of `rect` in which viewers have something without detail, and its coarsest level; nil when there are none.
+  func blurredLines(in rect: PixelRect) -> (lines: Range<Int>, level: Int)? {
+    guard hasBlurred, !rect.isEmpty else { return nil }
+    var (top, bottom, level) = (rows, -1, 0)
+    for row in rect.y / 16...(rect.maxY - 1) / 16 {
+      for index in row * columns + rect.x / 16...row * columns + (rect.maxX - 1) / 16 {
+        let quality = Int(shown[index])
+        guard quality > CodingLevel.coarsestSharp, quality <= CodingLevel.coarsest else { continue }
+        (top, bottom) = (min(top, row), row)
+        level = max(level, quality)
+      }
+    }
+    guard bottom >= 0 else { return nil }
+    return ((top * 16..<(bottom + 1) * 16).clamped(to: rect.y..<rect.maxY), level)
+  }
+
+  /// The weight of the refinable macroblocks by quality, in units of a fully detailed one. All that refinement asks
+  /// follows from it.
+  var refinableWeights: [Double] {
+    var sums = [Int](repeating: 0, count: 256)
+    for index in quality.indices where changeNumber[index] <= refinable { sums[Int(quality[index])] += Int(weight[index]) }
+    return sums.map { Double($0) / 255 }
   }
 
   /// Makes everything active.
@@ -155,12 +198,29 @@ struct MacroblockMap {
     }
   }
 
+  /// Makes macroblocks that did not change and have `quality > limit` active as well, from the top, as long as their `cost` sums
+  /// up to less than `bytes`; returns the sum.
+  mutating func addCoarse(above limit: Int, bytes: Double, cost: (UInt8, Double) -> Double) -> Double {
+    var sum = 0.0
+    for index in active.indices where quality[index] != Self.changed && Int(quality[index]) > limit {
+      guard sum < bytes else { break }
+      active[index] = 1
+      sum += cost(quality[index], Double(weight[index]) / 255)
+    }
+    return sum
+  }
+
   /// Records that the active macroblocks were coded with `quantizer`.
   ///
-  /// - Parameter smeared: the loop filter ran, and so changed the edges of those left of and above coded ones.
-  mutating func recordCoded(quantizer: UInt8, smeared: Bool) {
+  /// - Parameters:
+  ///   - smeared: the loop filter ran, and so changed the edges of those left of and above coded ones.
+  ///   - blurred: the lines of the picture that were coded without detail, and how.
+  mutating func recordCoded(quantizer: UInt8, smeared: Bool, blurred: (lines: Range<Int>, level: Int)? = nil) {
+    hasBlurred = hasBlurred || blurred != nil || Int(quantizer) > CodingLevel.coarsestSharp
+    let blurredRows = blurred.map { $0.lines.lowerBound / 16..<($0.lines.upperBound + 15) / 16 } ?? 0..<0
     for index in active.indices where active[index] == 1 {
-      quality[index] = quantizer
+      quality[index] = blurredRows.contains(index / columns) ? UInt8(blurred?.level ?? 0) : quantizer
+      shown[index] = quality[index]
       if !tinted.isEmpty { tinted.remove(index) }
       guard smeared else { continue }
       if index % columns > 0, active[index - 1] == 0 { worsen(index - 1, quantizer) }

@@ -37,11 +37,23 @@ package final class VP8Encoder: VideoEncoder {
   /// When the newest frame was made, unless it repeats the one before: some receivers show a frame only when the next
   /// begins (aiortc).
   private var unfollowed: Timestamp?
+  /// Changes were left out since the last frame because what was made before had not left: the rate is not what it was.
+  private var isHeld = false
+  /// The weight of the changes that were coded last.
+  private var codedWeight = 0.0
+  /// By how many lines the last frame scrolled; libvpx begins its search there.
+  private var lastDistance = 0
+  /// Where a picture loses its detail before it is coded; made when it is first needed.
+  private var blurred: BlurredPicture?
 
   /// A change of more macroblocks than this counts as large: a movement or a new picture, not typing.
   private static let largeChange = 400
   /// Macroblocks a refinement may code: about 8 ms of work, after which a fresh change can be served.
   private static let refinementPass = 900
+  /// Steps of a movement that are further apart go farther than libvpx finds at its usual speed.
+  private static let longStep = TimeDelta.milliseconds(150)
+  /// Lines by which a page may scroll more or less than in the frame before for libvpx to find it at its usual speed.
+  private static let usualReach = 30
   /// Between refinements, so that they neither flood the receiver nor keep the processor busy.
   private static let refinementInterval = TimeDelta.milliseconds(60)
 
@@ -73,6 +85,7 @@ package final class VP8Encoder: VideoEncoder {
       picture = InputPicture(size: new.size)
       map = MacroblockMap(size: new.size)
       source = .inputPicture
+      blurred = nil
     }
     settings = new
     limits = QuantizerLimits(new)
@@ -84,6 +97,10 @@ package final class VP8Encoder: VideoEncoder {
     settings.targetBitrate = rate
     budget.setRate(rate)
   }
+
+  /// Says when all that was made before will have left: changes are left out while that is more than about 120 ms away, and
+  /// nothing is refined before.
+  package func setSendQueue(drained: Timestamp) { budget.drained = drained }
 
   /// Codes what changed, as far as the bitrate allows; nil when no frame is made, then the changes come with a later
   /// one; throws `unsuitableFrame` for a frame given by reference that is not of the picture's format and size.
@@ -109,7 +126,7 @@ package final class VP8Encoder: VideoEncoder {
     map.chooseRefinable(allRests: isAtRest(now))
     var current = budget
     current.refill(now: now)
-    let leftOut = map.extent(above: 63)
+    let leftOut = map.changedExtent
     let bytes: Double
     if leftOut.count > 0 {
       let kind: BitModel.Kind = leftOut.count > Self.largeChange ? .fresh : .small
@@ -119,11 +136,12 @@ package final class VP8Encoder: VideoEncoder {
     } else if map.hasTinted {
       bytes = 1200
     } else if let lastChange, !isAtRest(now), map.quality.contains(where: { $0 > limits.finest }) {
-      return lastChange + Self.restTime  // what changes now may rest then
+      return lastChange + restTime  // what changes now may rest then
     } else {
       return unfollowed.map { max(now, $0 + Self.restTime) }
     }
-    let affordable = max(current.time(of: bytes, now: now), leftOut.count > 0 ? now : heldUntil)
+    let affordable = max(
+      current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : max(heldUntil, budget.drained))
     return max(affordable, lastAttempt.map { $0 + Self.refinementInterval } ?? now)
   }
 
@@ -133,7 +151,8 @@ package final class VP8Encoder: VideoEncoder {
     budget.refill(now: now)
     lastAttempt = now
     if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
-    if map.extent(above: 63).count > 0 { return try encodeChanges(captureTime: now, now: now) }
+    if map.changedExtent.count > 0 { return try encodeChanges(captureTime: now, now: now) }
+    guard budget.drained <= now else { return nil }
     map.chooseRefinable(allRests: isAtRest(now))
     guard let stage = refinementStage() else {
       return map.hasTinted ? try correctColours(now: now) : try repeatPicture(now: now)
@@ -141,13 +160,14 @@ package final class VP8Encoder: VideoEncoder {
     guard budget.credit >= min(stage.bytes, passBytes) * 0.99 else { return nil }
     let allowed = max(passBytes, min(budget.credit / 2, stage.bytes))
     var predicted = 0.0
-    map.select(above: UInt8(stage.quantizer), most: Self.refinementPass, bytes: allowed) { quality, weight in
+    map.select(above: UInt8(stage.limit), most: Self.refinementPass, bytes: allowed) { quality, weight in
       let bytes = model.refinementBytes(weight: weight, from: quality, to: stage.quantizer)
       predicted += bytes
       return bytes
     }
     return try code(
-      .refinement, quantizer: stage.quantizer, predicted: predicted, captureTime: now, now: now)
+      .refinement, quantizer: stage.quantizer, speed: budget.isSlow ? .thorough : .usual, predicted: predicted,
+      captureTime: now, now: now)
   }
 
   /// Plain grounds show a colour that is off by two or three levels, which letters hide; so they alone are coded finer.
@@ -162,8 +182,8 @@ package final class VP8Encoder: VideoEncoder {
   private func repeatPicture(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
     guard let unfollowed, now >= unfollowed + Self.restTime else { return nil }
     map.selectNone()
-    let output = try codePlanes(quantizer: limits.finest, keyFrame: false, filter: .off)
-    budget.spend(output.data.count)
+    let output = try codePlanes(quantizer: limits.finest, keyFrame: false, filter: .off, speed: .usual)
+    budget.spend(output.data.count, now: now)
     self.unfollowed = nil
     return frame(output, captureTime: now, now: now)
   }
@@ -173,60 +193,153 @@ package final class VP8Encoder: VideoEncoder {
   /// Bytes that one refinement waits for: a share of the rate small enough to keep what the viewer sees moving.
   private var passBytes: Double { max(1200, Double(budget.rate.bytes(in: .milliseconds(80)))) }
 
-  /// What to bring the coarse macroblocks to next, and the bytes for all of it; nil when nothing is left.
-  private func refinementStage() -> (quantizer: Int, bytes: Double)? {
-    let target = limits.finest
-    guard map.quality.indices.contains(where: { map.needsRefinement($0, above: target) }) else { return nil }
-    let all = refinementBytes(to: target)
-    // Far to go: make everything readable before anything becomes perfect.
-    if limits.readable > target, all > budget.capacity / 2,
-      map.quality.indices.contains(where: { map.needsRefinement($0, above: limits.readable) })
-    {
-      return (limits.readable, refinementBytes(to: limits.readable))
+  /// One step in which the resting picture is improved.
+  private struct RefinementStage {
+    /// Macroblocks coarser than this take part.
+    var limit: Int
+    /// What they are brought to.
+    var quantizer: Int
+    /// What all of them take.
+    var bytes: Double
+  }
+
+  /// What to bring the coarse macroblocks to next; nil when nothing is left.
+  private func refinementStage() -> RefinementStage? {
+    let weights = map.refinableWeights
+    func stage(above limit: Int, to quantizer: Int) -> RefinementStage? {
+      guard weights[(limit + 1)...].contains(where: { $0 > 0 }) else { return nil }
+      var bytes = 0.0
+      for quality in limit + 1...Int(MacroblockMap.changed) where weights[quality] > 0 {
+        bytes += model.refinementBytes(weight: weights[quality], from: UInt8(quality), to: quantizer)
+      }
+      return RefinementStage(limit: limit, quantizer: quantizer, bytes: bytes)
     }
-    return (target, all)
+    guard let all = stage(above: limits.finest, to: limits.finest) else { return nil }
+    // Far to go: make everything readable before anything becomes perfect.
+    guard limits.readable > limits.finest, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
+      let readable = stage(above: limits.readable, to: limits.readable)
+    else { return all }
+    guard budget.isSlow, readable.bytes > Double(budget.rate.bytes(in: .milliseconds(500))) else { return readable }
+    return stage(above: max(limits.coarsest, limits.legible), to: limits.legible) ?? readable
   }
 
   /// True when no change came for longer than those of a movement are apart.
-  private func isAtRest(_ now: Timestamp) -> Bool { lastChange.map { now - $0 >= Self.restTime } ?? true }
+  private func isAtRest(_ now: Timestamp) -> Bool { lastChange.map { now - $0 >= restTime } ?? true }
+
+  /// A change of much that follows no other is rather a new picture than a movement: its refinement need not wait.
+  private var restTime: TimeDelta {
+    let isSingle = lastChange != nil && lastChange == lastLargeChange && movementInterval == nil
+    return isSingle ? .milliseconds(80) : Self.restTime
+  }
 
   private static let restTime = TimeDelta.milliseconds(250)
-
-  private func refinementBytes(to target: Int) -> Double {
-    var sum = 0.0
-    for index in map.quality.indices where map.needsRefinement(index, above: target) {
-      sum += model.refinementBytes(weight: Double(map.weight[index]) / 255, from: map.quality[index], to: target)
-    }
-    return sum
-  }
 
   private func encodeKeyFrame(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
     map.markChanged(nil)
     map.selectAll()
-    let weight = map.extent(above: 63).weight
-    // The first picture must not wait for a perfect one: about 0.4 s of the rate, a little more when the rate is low.
-    let affordable = max(
-      budget.rate.bytes(in: .milliseconds(400)), min(100_000, budget.rate.bytes(in: .milliseconds(800))))
-    let range = limits.finest...limits.coarsestFirst
+    let weight = map.changedExtent.weight
+    // The first picture must not wait for a perfect one.
+    let range = limits.finest...max(limits.finest, limits.coarsestBlurred)
     let quantizer =
-      model.quantizer(.key, weight: weight, budget: Double(affordable), in: range) ?? limits.coarsestFirst
+      model.quantizer(.key, weight: weight, budget: budget.firstPicture, in: range) ?? limits.coarsestBlurred
     let predicted = model.bytes(.key, weight: weight, quantizer: quantizer)
     return try code(.key, quantizer: quantizer, predicted: predicted, captureTime: captureTime, now: now)
   }
 
   private func encodeChanges(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
-    let (count, weight) = map.extent(above: 63)
+    let (count, weight) = map.changedExtent
     guard count > 0 else { return nil }
+    guard budget.clearTime <= now else {
+      isHeld = true
+      return nil
+    }
     let isLarge = count > Self.largeChange
-    let isMoving = lastLargeChange.map { now - $0 < Self.movementGap } ?? false
-    if isLarge { movementInterval = isMoving ? lastLargeChange.map { now - $0 } : nil }
-    let kind: BitModel.Kind = !isLarge ? .small : isMoving ? .moving : .fresh
-    guard let quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
+    var step = isLarge ? movement(now: now) : nil
+    let kind: BitModel.Kind = !isLarge ? .small : step != nil ? .moving : .fresh
+    guard var quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
+    if step?.blurred != nil {
+      guard sharpen(&step, quantizer: &quantizer, weight: weight, now: now) else { return nil }
+    }
+    if isLarge { movementInterval = isMoving(now) ? lastLargeChange.map { now - $0 } : nil }
     map.selectChanged()
+    let predicted = predictedBytes(kind, weight: weight, quantizer: quantizer)
+    let filled = kind == .moving ? fillIn(quantizer: quantizer, predicted: predicted) : 0
     lastChange = now
     if isLarge { holdRefinement(now: now, isBroad: count > map.count / 4) }
-    let predicted = predictedBytes(kind, weight: weight, quantizer: quantizer)
-    return try code(kind, quantizer: quantizer, predicted: predicted, captureTime: captureTime, now: now)
+    codedWeight = weight
+    defer { lastDistance = step?.distance ?? 0 }
+    return try code(
+      kind, quantizer: quantizer, speed: step?.speed ?? .usual, blurred: step?.blurred, predicted: predicted,
+      filled: filled, captureTime: captureTime, now: now)
+  }
+
+  /// Makes what stands coarsely beside a movement part of its frame, as refinement waits for its end; a tenth of what is
+  /// saved at a time.
+  /// - Returns: the bytes that this takes.
+  private func fillIn(quantizer: Int, predicted: Double) -> Double {
+    let spare = min(budget.credit * 0.9 - predicted, budget.capacity / 10)
+    guard spare > 0, lastChange.map({ heldUntil > $0 }) ?? false else { return 0 }
+    return map.addCoarse(above: max(quantizer, limits.readable) + 10, bytes: spare) { quality, weight in
+      model.refinementBytes(weight: weight, from: quality, to: quantizer)
+    }
+  }
+
+  private func isMoving(_ now: Timestamp) -> Bool { lastLargeChange.map { now - $0 < Self.movementGap } ?? false }
+
+  /// How a large change is coded that moved what viewers have already.
+  private struct Movement {
+    /// How hard libvpx is to search.
+    var speed: VP8Context.Speed
+    /// By how many lines it scrolled.
+    var distance = 0
+    /// Lines that viewers have without detail, where they are now; they are coded so again, since nothing else would be
+    /// found in what viewers have.
+    var blurred: (lines: Range<Int>, level: Int)?
+  }
+
+  /// Nil when all is new.
+  private func movement(now: Timestamp) -> Movement? {
+    let isMoving = isMoving(now)
+    let sinceLast = lastLargeChange.map { now - $0 } ?? .zero
+    guard budget.isSlow || sinceLast > Self.longestGap, let bounds = map.changedBounds else {
+      return isMoving ? Movement(speed: .usual) : nil
+    }
+    let blurred = map.blurredLines(in: bounds)
+    if let distance = scrollDistance(bounds, blurredBy: CodingLevel.reduction(blurred?.level ?? 0)) {
+      let speed: VP8Context.Speed = abs(distance - lastDistance) <= Self.usualReach ? .usual : .thorough
+      guard let (old, level) = blurred else { return Movement(speed: speed, distance: distance) }
+      let lines = (old.lowerBound + distance..<old.upperBound + distance).clamped(to: bounds.y..<bounds.maxY)
+      return Movement(speed: speed, distance: distance, blurred: lines.isEmpty ? nil : (lines, level))
+    }
+    // Something else may move, as long as it did a moment ago.
+    guard blurred == nil, isMoving, movementInterval.map({ sinceLast < $0 * 2 + Self.longStep }) ?? true else { return nil }
+    return Movement(speed: sinceLast < Self.longStep ? .usual : .thorough)
+  }
+
+  /// Gives some of the lines without detail their detail back, as many as the savings bear; what scrolls in has it anyway.
+  /// - Returns: false when the frame had better wait for more savings.
+  private func sharpen(_ step: inout Movement?, quantizer: inout Int, weight: Double, now: Timestamp) -> Bool {
+    guard let movement = step, let (lines, level) = movement.blurred, let bounds = map.changedBounds else { return true }
+    let gap = lastChange.map { now - $0 } ?? Self.longStep
+    guard budget.credit >= budget.capacity * 0.6 || gap >= Self.longStep else { return false }
+    quantizer = max(quantizer, min(limits.coarsestFirst, 50))
+    let spare = budget.credit * 0.9 - model.bytes(.moving, weight: weight, quantizer: quantizer)
+    let line = model.bytes(.fresh, weight: weight, quantizer: quantizer) / Double(bounds.height)
+    let count = min(lines.count, max(0, Int(spare / line)))
+    // Those that stay in view longest.
+    let left = movement.distance < 0 ? lines.dropLast(count) : lines.dropFirst(count)
+    step?.blurred = left.isEmpty ? nil : (left, level)
+    return true
+  }
+
+  /// By how many lines what changed was scrolled; nil when it was not.
+  private func scrollDistance(_ bounds: PixelRect, blurredBy reduction: Int) -> Int? {
+    guard bounds.width >= 64, bounds.height >= 64 else { return nil }
+    let source = unsafe sourcePlanes()
+    guard let old = unsafe context.withReconstruction({ unsafe ScrollSearch.profile($0[0], bounds) }) else { return nil }
+    let new = unsafe ScrollSearch.profile(source[0], bounds)
+    return ScrollSearch.distance(
+      from: ScrollSearch.smoothed(old, over: reduction), to: ScrollSearch.smoothed(new, over: reduction))
   }
 
   /// libvpx looks for a movement where the frame before found it. A refinement in between finds everything at rest, and
@@ -247,40 +360,56 @@ package final class VP8Encoder: VideoEncoder {
   /// follow quickly, they are coded coarsely by turns with a fine one instead.
   private func predictedBytes(_ kind: BitModel.Kind, weight: Double, quantizer: Int) -> Double {
     let bytes = model.bytes(kind, weight: weight, quantizer: quantizer)
-    guard kind == .moving, isSlowMovement, quantizer < movingQuality else { return bytes }
+    guard kind == .moving, isSlowMovement || budget.isSlow, quantizer < movingQuality else { return bytes }
     return bytes + model.upgradeBytes(weight: weight, from: movingQuality, to: quantizer)
   }
 
   /// Nil when the frame had better be left out.
   private func chooseQuantizer(_ kind: BitModel.Kind, weight: Double, now: Timestamp) -> Int? {
+    if kind == .fresh, budget.isSlow { return chooseFirstQuantizer(weight: weight, now: now) }
     let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
     // A part of what is left: a movement that goes on settles at exactly its share of the rate. The smaller part leaves
     // enough at a time to sharpen what stands still beside it.
     let part = kind != .moving ? 0.9 : hasCoarseRest ? 0.25 : 0.5
     let spendable = budget.credit * part
     let allowed = max(spendable, share / 2, 1200)
-    let finest = kind == .moving ? limits.finestMoving(isSlow: isSlowMovement) : limits.finest
+    let finest =
+      kind != .moving ? limits.finest : isHeld ? limits.coarsest : limits.finestMoving(isSlow: isSlowMovement)
     let coarsest = kind == .fresh ? limits.coarsestFirst : limits.coarsest
     let range = finest...max(finest, coarsest)
     let fitting = range.first { predictedBytes(kind, weight: weight, quantizer: $0) <= allowed }
     if let fitting { return fitting }
-    let least = model.bytes(kind, weight: weight, quantizer: coarsest)
+    let least = predictedBytes(kind, weight: weight, quantizer: coarsest)
     // A picture dearer than all that can ever be saved goes out when the savings are full.
     if least <= max(budget.credit, share) { return coarsest }
-    if budget.credit >= budget.capacity * 0.8 { return limits.coarsestFirst }
     if settings.contentHint == .motion { return budget.credit > -budget.capacity / 2 ? coarsest : nil }
     // Leaving out more of a movement makes the rest of it dearer, as each step grows: rather go on coarser.
-    let isOverdue = lastChange.map { now - $0 >= Self.longestGap } ?? true
-    let lean = model.bytes(kind, weight: weight, quantizer: limits.coarsestFirst)
-    let reach = budget.credit + Double(budget.rate.bytes(in: .milliseconds(200)))
-    return isOverdue && lean <= reach ? limits.coarsestFirst : nil
+    let gap = lastChange.map { now - $0 } ?? Self.longestGap
+    guard gap >= Self.longestGap || budget.credit >= budget.capacity * 0.8 else { return nil }
+    let reach = budget.credit + Double(budget.rate.bytes(in: gap < Self.longestGap * 3 ? .milliseconds(100) : .milliseconds(200)))
+    let lean = limits.coarsestFirst...max(limits.coarsestFirst, coarsestSharp)
+    if let found = lean.first(where: { model.bytes(kind, weight: weight, quantizer: $0) <= reach }) { return found }
+    return budget.credit >= budget.capacity * 0.8 ? lean.upperBound : nil
   }
+
+  /// The first picture of something new on a slow link: as much as leaves within 200 ms, be it without detail.
+  private func chooseFirstQuantizer(weight: Double, now: Timestamp) -> Int? {
+    let isSaved = budget.credit >= budget.capacity * 0.8
+    // When much is new again and again, fewer and better pictures.
+    guard isSaved || !isMoving(now) || budget.credit >= budget.capacity / 2 else { return nil }
+    let allowed = isSaved ? budget.firstPicture : budget.credit * 0.9
+    let range = limits.finest...max(limits.finest, limits.coarsestBlurred)
+    let fitting = model.quantizer(.fresh, weight: weight, budget: allowed, in: range)
+    return fitting ?? (isSaved ? range.upperBound : nil)
+  }
+
+  private var coarsestSharp: Int { min(limits.coarsestBlurred, CodingLevel.coarsestSharp) }
 
   /// True when something that does not move is still coarse, and the movement leaves room to mend it.
   private var hasCoarseRest: Bool {
     guard settings.contentHint != .motion, lastChange.map({ heldUntil <= $0 }) ?? true else { return false }
     map.chooseRefinable(allRests: false)
-    return map.quality.indices.contains { map.needsRefinement($0, above: limits.readable) }
+    return map.refinableWeights[(limits.readable + 1)...].contains { $0 > 0 }
   }
 
   // MARK: - Coding
@@ -296,15 +425,21 @@ package final class VP8Encoder: VideoEncoder {
   }
 
   private func code(
-    _ kind: BitModel.Kind, quantizer: Int, predicted: Double, captureTime: Timestamp, now: Timestamp
+    _ kind: BitModel.Kind, quantizer: Int, speed: VP8Context.Speed = .usual,
+    blurred: (lines: Range<Int>, level: Int)? = nil, predicted: Double, filled: Double = 0, captureTime: Timestamp,
+    now: Timestamp
   ) throws(VideoEncoderError) -> EncodedFrame {
     let isFine = quantizer <= limits.readable && kind != .key
-    let output = try codePlanes(quantizer: quantizer, keyFrame: kind == .key, filter: isFine ? .off : .coded)
-    map.recordCoded(quantizer: UInt8(quantizer), smeared: !isFine)
+    let output = try codePlanes(
+      quantizer: quantizer, keyFrame: kind == .key, filter: isFine ? .off : .coded, speed: speed,
+      blurred: blurred)
+    map.recordCoded(quantizer: UInt8(quantizer), smeared: !isFine, blurred: blurred)
     if quantizer <= limits.finest, quantizer > limits.plain { findTinted() }
-    budget.spend(output.data.count)
-    learn(kind, quantizer: quantizer, bytes: output.data.count, predicted: predicted)
+    budget.spend(output.data.count, now: now)
+    learn(kind, quantizer: quantizer, bytes: max(0, output.data.count - Int(filled)), predicted: predicted)
     needsKeyFrame = false
+    isHeld = false
+    lastDistance = 0
     if kind == .refinement || kind == .key { lastAttempt = now }
     unfollowed = now
     return frame(output, captureTime: captureTime, now: now)
@@ -319,24 +454,37 @@ package final class VP8Encoder: VideoEncoder {
   }
 
   private func learn(_ kind: BitModel.Kind, quantizer: Int, bytes: Int, predicted: Double) {
-    model.learn(kind, bytes: bytes, predicted: predicted)
+    let upgrade = kind == .moving ? predicted - model.bytes(.moving, weight: codedWeight, quantizer: quantizer) : 0
+    if upgrade > 1 {
+      model.learnUpgrade(bytes: Double(bytes) - (predicted - upgrade), predicted: upgrade)
+    } else {
+      model.learn(kind, quantizer: quantizer, bytes: bytes, predicted: predicted)
+    }
     switch kind {
-    case .key, .fresh: movingQuality = quantizer
+    case .key, .fresh: movingQuality = min(quantizer, CodingLevel.coarsestSharp)
     // What is found moves on as it was; only what is not found becomes coarser.
     case .moving: movingQuality = min(quantizer, movingQuality + (max(0, quantizer - movingQuality) + 7) / 8)
-    case .small, .refinement: break
+    case .small, .refinement, .blurred: break
     }
   }
 
   private func codePlanes(
-    quantizer: Int, keyFrame: Bool, filter: VP8Context.LoopFilter
+    quantizer: Int, keyFrame: Bool, filter: VP8Context.LoopFilter, speed: VP8Context.Speed,
+    blurred lines: (lines: Range<Int>, level: Int)? = nil
   ) throws(VideoEncoderError) -> VP8Context.Output {
-    let planes = unsafe sourcePlanes()
-    // The planes belong to `picture` or `source`, which this encoder holds.
+    var planes = unsafe sourcePlanes()
+    let reduction = CodingLevel.reduction(max(quantizer, lines?.level ?? 0))
+    if reduction > 1 {
+      let picture = blurred ?? BlurredPicture(size: settings.size)
+      blurred = picture
+      unsafe planes = picture.take(
+        planes, reduction: reduction, lines: lines?.lines ?? 0..<settings.size.height)
+    }
+    // The planes belong to `picture`, `source` or `blurred`, which this encoder holds.
     return try unsafe context.encode(
       planes: (planes[0].base, planes[1].base, planes[2].base),
-      strides: (planes[0].stride, planes[1].stride, planes[2].stride), quantizer: quantizer, active: map.active,
-      keyFrame: keyFrame, filter: filter)
+      strides: (planes[0].stride, planes[1].stride, planes[2].stride),
+      quantizer: CodingLevel.quantizer(quantizer), active: map.active, keyFrame: keyFrame, filter: filter, speed: speed)
   }
 
   @unsafe
@@ -383,47 +531,5 @@ extension VP8Context.Plane {
       for index in 0..<width { sum += Int(unsafe a[index]) - Int(unsafe b[index]) }
     }
     return abs(sum) * 2 > width * height
-  }
-}
-
-/// Quantisers (0…63) between which frames are coded, by content hint.
-struct QuantizerLimits {
-  /// Visually lossless: about 44 dB of luma on text.
-  var finest: Int
-  /// What plain grounds get whose colour is off: no error is left.
-  var plain: Int { min(2, finest) }
-  /// What a movement gets at best; more would be lost on the eye and cost time.
-  var finestMoving: Int
-  /// Where letters can be read without effort; large pictures are brought there before they become perfect.
-  var readable: Int
-  /// What a movement gets at worst; beyond it frames are left out (but for `motion`).
-  var coarsest: Int
-  /// What the first picture after a large change gets at worst; it is improved at once.
-  var coarsestFirst: Int
-
-  /// Slow steps leave bits and time, and the eye time to read.
-  func finestMoving(isSlow: Bool) -> Int { isSlow ? min(finestMoving, finest + 8) : finestMoving }
-
-  init(_ settings: VideoEncoderSettings) {
-    switch settings.contentHint {
-    case .detail: self.init(finest: 8, finestMoving: 24, readable: 30, coarsest: 48, coarsestFirst: 57)
-    case .text: self.init(finest: 6, finestMoving: 20, readable: 26, coarsest: 44, coarsestFirst: 55)
-    case .motion: self.init(finest: 16, finestMoving: 20, readable: 36, coarsest: 63, coarsestFirst: 63)
-    }
-    guard let range = settings.quantizerRange else { return }
-    let lower = min(63, max(0, range.lowerBound * 63 / 100))
-    let upper = min(63, max(0, range.upperBound * 63 / 100))
-    func limit(_ value: Int) -> Int { min(upper, max(lower, value)) }
-    self.init(
-      finest: lower, finestMoving: limit(finestMoving), readable: limit(readable), coarsest: upper,
-      coarsestFirst: upper)
-  }
-
-  private init(finest: Int, finestMoving: Int, readable: Int, coarsest: Int, coarsestFirst: Int) {
-    self.finest = finest
-    self.finestMoving = finestMoving
-    self.readable = readable
-    self.coarsest = coarsest
-    self.coarsestFirst = coarsestFirst
   }
 }

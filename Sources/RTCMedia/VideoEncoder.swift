@@ -93,6 +93,10 @@ public protocol VideoEncoder: AnyObject {
   /// Changes the rate to stay within; cheap, may be called at any time between frames.
   func setTargetBitrate(_ rate: BitRate)
 
+  /// Says when all that was encoded before will have been sent. An encoder that follows leaves frames out while that is more
+  /// than some 100 ms away, rather than let pictures wait behind each other.
+  func setSendQueue(drained: Timestamp)
+
   /// Codes what changed. Nil: nothing changed, or the bitrate does not allow it and the content hint drops frames first; a change left
   /// out is remembered and comes with a later frame.
   func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame?
@@ -103,6 +107,11 @@ public protocol VideoEncoder: AnyObject {
 
   /// Improves a part of the present picture, a few milliseconds of work at most; nil when nothing could be done yet.
   func refine(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame?
+}
+
+extension VideoEncoder {
+  /// Does nothing: frames wait in the queue, and the target bitrate alone bounds it.
+  public func setSendQueue(drained: Timestamp) {}
 }
 
 /// Makes an encoder; the registry's entry for a codec.

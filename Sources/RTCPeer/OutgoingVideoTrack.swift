@@ -21,6 +21,8 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
   /// Whom the frame at hand goes to; kept for its memory.
   private var due: [TrackSender] = []
   private var demand = RenditionDemand()
+  /// When nothing waits of each rendition any more.
+  private var drained: [Rendition: Timestamp] = [:]
   private var onKeyFrameRequest: @Sendable (Rendition) -> KeyFrameAnswer = { _ in .coming }
   private var onDemandChanged: @Sendable (RenditionDemand) -> Void = { _ in }
 
@@ -98,14 +100,27 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
     self.due = []
     if router.route(frame, now: now, into: &due) { announceDemand(now) }
     for outlet in due { outlet.slot.handle(.frame(frame, outlet.transceiver), now: now) }
+    noteBacklog(of: frame.rendition, due, now)
     due.removeAll(keepingCapacity: true)
     self.due = due
   }
 
+  /// Tells how long what was sent waits, for the viewer who waits the least: one slow viewer holds nobody else up.
+  private func noteBacklog(of rendition: Rendition, _ viewers: [TrackSender], _ now: Timestamp) {
+    guard let least = viewers.lazy.map({ $0.slot.peer.sendBacklog(now) }).min() else { return }
+    let (before, new) = (max(drained[rendition] ?? now, now), now + least)
+    guard max(before - new, new - before) >= Self.backlogStep else { return }
+    drained[rendition] = new
+    announceDemand(now)
+  }
+  /// Less is not told.
+  private static let backlogStep = TimeDelta.milliseconds(20)
+
   /// Asks and tells what has become needed.
   private func announceDemand(_ now: Timestamp = MonotonicClock.now()) {
     if let rendition = router.takeKeyFrameRequest() { _ = onKeyFrameRequest(rendition) }
-    let new = router.demand(now: now)
+    var new = router.demand(now: now)
+    new.drained = drained
     setDeadline(router.nextDeadline(now: now), self)
     guard new != demand else { return }
     demand = new

@@ -30,6 +30,11 @@ public actor PeerConnection {
     public var bitrates = BitrateLimits()
     /// Of each sound we send.
     public var audioBitrates = BitrateLimits.audio
+    /// How the bitrate follows the network.
+    public var rateControl = RateControlAlgorithm.gcc
+    /// Makes what takes every feedback and every decision about the bitrate; see `PeerConfiguration.rateLog`. Called once, on
+    /// the loop's thread.
+    package var rateLog: (@Sendable (_ connection: String) -> RateLogEntry.Sink)?
     /// What the application calls the remote peer; its tracks carry the name.
     public var remotePeer = ""
     /// What makes a decoder for each codec of the remote peer's video that is to be shown.
@@ -177,6 +182,8 @@ public actor PeerConnection {
     peer.dataChannels = configuration.dataChannels
     peer.bitrates = configuration.bitrates
     peer.audioBitrates = configuration.audioBitrates
+    peer.makeEstimator = configuration.rateControl.makeEstimator
+    peer.rateLog = configuration.rateLog?(id)
     peer.ignoresRedundantPLI = configuration.ignoresRedundantPLI
     peer.connectTimeout = configuration.connectTimeout
     peer.wallClockOffset = TimeDelta(nanoseconds: WallClock.now() - MonotonicClock.now().nanoseconds)

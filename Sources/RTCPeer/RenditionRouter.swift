@@ -32,6 +32,9 @@ public struct RenditionDemand: Hashable, Sendable {
   /// best network among the viewers bears; of the main rung, the smallest that is near the best; of the side rung, the
   /// smallest.
   public var bitrates: [Rendition: BitRate] = [:]
+  /// When what was sent of each has left and stands in no queue of the network any more, of the viewer for whom that is
+  /// soonest; absent where nothing waits.
+  public var drained: [Rendition: Timestamp] = [:]
   /// Those of them with a viewer that does not understand `EncodedFrame.colorSpace`.
   public var withoutColorSpace: Set<Rendition> = []
   /// Viewers that can take none of the renditions there are.

@@ -35,6 +35,10 @@ public final class Broadcast: Sendable {
     public var audio = AudioEncoderSettings()
     /// Bounds and steps of the audio bitrate for each viewer.
     public var audioBitrates = BitrateLimits.audio
+    /// How each viewer's bitrate follows the network.
+    public var rateControl = RateControlAlgorithm.gcc
+    /// Takes down what the bitrates of all viewers come from; nil: nobody does. The application closes it.
+    public var rateLog: RateLog?
     /// Whether viewers are offered sound. A broadcast without it stays without, whatever source comes later; one with it
     /// sends none while its source has none. Nil: as the first source has it.
     public var offersAudio: Bool?
@@ -214,6 +218,7 @@ public final class Broadcast: Sendable {
     configuration.videoFormats = media.videoFormats
     configuration.bitrates = options.bitrates
     configuration.audioBitrates = options.audioBitrates
+    configuration.record(options.rateControl, in: options.rateLog)
     configuration.opus.isStereo = options.audio.channels == 2
     configuration.opus.usesDiscontinuousTransmission = options.audio.usesDiscontinuousTransmission
     configuration.opus.usesForwardErrorCorrection = options.audio.usesForwardErrorCorrection
@@ -253,6 +258,8 @@ public enum BroadcastEvent: Sendable {
   case viewerJoined(id: String)
   /// A viewer's connection ended, for this reason.
   case viewerLeft(id: String, EndReason)
+  /// Something gives way now because bits or time are short; nil: nothing any more.
+  case qualityLimited(QualityLimitation?)
   /// The source changed its size; viewers follow by themselves.
   case formatChanged(PixelSize)
   /// A viewer needs a key frame and waits for the source's next.

@@ -26,6 +26,12 @@ public struct BroadcastStatistics: Sendable {
   public var audioBitrate = BitRate.zero
   /// What the encoder aims at.
   public var target = BitRate.zero
+  /// What the network of the viewer worst off is held to bear, and why; nil without viewers.
+  public var estimate: NetworkEstimate?
+  /// How much later than they can packets come, of the viewer worst off; nil while nobody knows.
+  public var queueingDelay: TimeDelta?
+  /// The share of repair in all bytes of video sent: packets sent again and forward error correction, 0…1.
+  public var repairShare = 0.0
   /// Of the viewer worst off; nil without viewers.
   public var roundTripTime: TimeDelta?
   /// 0…1, of the viewer worst off, over the last second.
@@ -94,6 +100,12 @@ public struct BroadcastStatistics: Sendable {
     public var audioBitrate = BitRate.zero
     /// The video bitrate that the network is held to bear.
     public var target = BitRate.zero
+    /// What the network is held to bear, its parts and its reason; nil before anything was sent.
+    public var network: NetworkEstimate?
+    /// Bytes of video sent, repair included, over the last interval.
+    public var videoBytes: UInt64 = 0
+    /// Those of them that were sent again, or protect others.
+    public var repairBytes: UInt64 = 0
     /// By RTCP; nil before the first report.
     public var roundTripTime: TimeDelta?
     /// Of video packets, 0…1.
@@ -110,6 +122,9 @@ public struct BroadcastStatistics: Sendable {
     public var rung: Int?
     /// Why it is on that one.
     public var rungReason: RungReason?
+
+    /// The share of repair in the bytes of video, 0…1.
+    public var repairShare: Double { videoBytes == 0 ? 0 : Double(repairBytes) / Double(videoBytes) }
 
     /// A viewer without figures.
     public init(id: String, state: PeerState) {

@@ -102,6 +102,9 @@ struct StatisticsMeter {
     viewer.bitrate = BitRate(bitsPerSecond: Int64(Double(new.bytesSent - before.bytesSent + sound) * 8 / interval))
     viewer.audioLoss = peer.audio.fractionLost
     viewer.target = peer.targetBitrate
+    viewer.network = peer.network
+    viewer.videoBytes = new.bytesSent - before.bytesSent
+    viewer.repairBytes = new.repairBytes - before.repairBytes
     viewer.roundTripTime = peer.roundTripTime
     viewer.loss = peer.loss
     viewer.nackCount = new.nackCount
@@ -120,6 +123,12 @@ struct StatisticsMeter {
     result.audioBitrate = BitRate(bitsPerSecond: result.peers.reduce(0) { $0 + $1.audioBitrate.bitsPerSecond })
     result.audioLoss = result.peers.map(\.audioLoss).max() ?? 0
     result.target = result.peers.map(\.target).max() ?? .zero
+    result.estimate = result.peers.compactMap(\.network).min { $0.target < $1.target }
+    result.queueingDelay = result.peers.compactMap { $0.network?.queueingDelay }.max()
+    let videoBytes = result.peers.reduce(0) { $0 + $1.videoBytes }
+    if videoBytes > 0 {
+      result.repairShare = Double(result.peers.reduce(0) { $0 + $1.repairBytes }) / Double(videoBytes)
+    }
     result.roundTripTime = result.peers.compactMap(\.roundTripTime).max()
     result.loss = result.peers.map(\.loss).max() ?? 0
     result.sendDelay = result.peers.map(\.sendDelay).max() ?? .zero
@@ -132,4 +141,9 @@ struct StatisticsMeter {
     result.nackCount = departed.nacks + present.values.reduce(0) { $0 + $1.video.nackCount }
     result.pliCount = departed.plis + present.values.reduce(0) { $0 + $1.video.pliCount }
   }
+}
+
+extension SendStatistics {
+  /// Bytes that were sent again, or protect others.
+  fileprivate var repairBytes: UInt64 { bytesRetransmitted + fecBytesSent }
 }

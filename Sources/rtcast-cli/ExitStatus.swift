@@ -7,6 +7,7 @@ import RTCast
 /// The sysexits this program uses.
 package enum ExitStatus: Int32, Sendable {
   case usage = 64
+  case badData = 65
   case noInput = 66
   case unavailable = 69
   case software = 70

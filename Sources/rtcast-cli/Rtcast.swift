@@ -45,13 +45,15 @@ package struct Rtcast: AsyncParsableCommand {
             show what can be cast
         rtcast doctor
             check what works on this machine; --ice checks ways through NATs and firewalls
+        rtcast rtc-log cast.jsonl
+            draw how the bitrate followed the network, from a cast with --rtc-log cast.jsonl
 
       Environment: DISPLAY the X display; RTCAST_TOKEN default for --token; RTCAST_SERVER default for --server; \
       RTCAST_ICE_SERVERS default for --ice-server, separated by blanks; RTCAST_TURN_SECRET default for --turn-secret; \
       RTCAST_PRESET_PATH and RTCAST_PLUGIN_PATH folders of presets and plugins, separated by colons; PULSE_SERVER the sound \
       server; PORT default port of `rtcast serve`.
 
-      Exit status: 0 finished or stopped by Ctrl-C; 64 wrong usage; 66 no such source; 69 display, port, server or peer \
+      Exit status: 0 finished or stopped by Ctrl-C; 64 wrong usage; 65 a rate log that is none or replays otherwise; 66 no such source or file; 69 display, port, server or peer \
       unavailable; 70 internal error; 73 the recording cannot be created; 76 protocol error of a remote peer or server; \
       77 not permitted.
 
@@ -67,7 +69,7 @@ package struct Rtcast: AsyncParsableCommand {
           TestCommand.self,
         ]),
       CommandGroup(name: "Calls", subcommands: [CallCommand.self, WatchCommand.self, ServeCommand.self]),
-      CommandGroup(name: "This machine", subcommands: [ListCommand.self, DoctorCommand.self]),
+      CommandGroup(name: "This machine", subcommands: [ListCommand.self, DoctorCommand.self, RTCLogCommand.self]),
     ])
 
   package init() {}

@@ -94,7 +94,7 @@ def test_help_is_worth_reading():
     assert "  rtcast screen\n" in run("--help")[1]
 
 
-COMMANDS = ["screen", "file", "camera", "pipe", "plugin", "test", "call", "watch", "serve", "list", "doctor"]
+COMMANDS = ["screen", "file", "camera", "pipe", "plugin", "test", "call", "watch", "serve", "list", "doctor", "rtc-log"]
 
 
 def options(command):

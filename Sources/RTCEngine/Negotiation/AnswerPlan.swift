@@ -141,7 +141,9 @@ struct AnswerPlan {
           parameters: codec.answerParameters(to: format),
           feedback: codec.feedback.intersection(FeedbackMechanisms(format.feedback))))
     }
-    return bindings
+    bindings.describeRedundancy()
+    // Repair alone is nothing to agree on.
+    return bindings.allSatisfy(\.capability.isRepair) ? [] : bindings
   }
 
   private mutating func accept(
@@ -165,10 +167,10 @@ struct AnswerPlan {
     }
     var accepted = NegotiatedMedia(
       transceiver: id, reference: reference, kind: local.kind, direction: direction,
-      sendCodecs: direction.sends ? send : [], receiveCodecs: direction.receives ? codecs : [],
-      headerExtensions: line.headerExtensions, allowsMixedHeaderExtensions: section.allowsMixedHeaderExtensions,
+      sendCodecs: [], receiveCodecs: [], headerExtensions: line.headerExtensions, allowsMixedHeaderExtensions: section.allowsMixedHeaderExtensions,
       allowsReducedSizeRTCP: section.allowsReducedSizeRTCP, remoteSources: [], remoteSourceGroups: [],
       remoteStreamIdentifiers: [])
+    accepted.setCodecs(send: send, receive: codecs)
     accepted.adopt(section)
     media.append(accepted)
   }

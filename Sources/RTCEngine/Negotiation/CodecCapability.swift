@@ -63,6 +63,25 @@ package struct CodecCapability: Hashable, Sendable {
     self.preferredPayloadType = preferredPayloadType
   }
 
+  /// How packets are repaired, and no codec of media: named beside codecs, agreed on as they are.
+  package var isRepair: Bool { Self.repairNames.contains(name.lowercased()) }
+
+  private static let repairNames = ["red", "ulpfec", "flexfec-03"]
+
+  /// Repair packets for video: FlexFEC, and ULPFEC in RED for remote peers without it. RED comes by RTX where media does:
+  /// libwebrtc sends nothing again of a format that has no RTX.
+  static let videoRepair = [
+    CodecCapability(name: "red", clockRate: 90_000, retransmits: true, preferredPayloadType: PayloadType(118)),
+    CodecCapability(name: "ulpfec", clockRate: 90_000, preferredPayloadType: PayloadType(120)),
+    CodecCapability(
+      name: "flexfec-03", clockRate: 90_000, parameters: FormatParameters("repair-window=10000000"),
+      feedback: [.transportCC, .remb], preferredPayloadType: PayloadType(49)),
+  ]
+
+  /// Sound with what earlier packets brought (RFC 2198).
+  static let audioRedundancy = CodecCapability(
+    name: "red", clockRate: 48_000, channels: 2, preferredPayloadType: PayloadType(63))
+
   /// True when a stream in the described format is one of this codec (each codec's RFC says which parameters count).
   package func matches(_ format: PayloadFormat) -> Bool {
     guard format.isNamed(name), format.clockRate == clockRate, format.channels == channels else { return false }

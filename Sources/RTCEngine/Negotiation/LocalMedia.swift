@@ -62,13 +62,18 @@ package struct LocalTrack: Hashable, Sendable {
   package var ssrc: SSRC
   /// Carries retransmissions (RFC 4588); used only when the peer takes `rtx`.
   package var rtxSSRC: SSRC?
+  /// Carries repair packets of FlexFEC; used only when the peer takes them.
+  package var fecSSRC: SSRC?
 
-  /// A track in no stream and without retransmissions, unless they are given.
-  package init(streamID: String = "-", trackID: String, ssrc: SSRC, rtxSSRC: SSRC? = nil) {
+  /// A track in no stream and without repair, unless they are given.
+  package init(
+    streamID: String = "-", trackID: String, ssrc: SSRC, rtxSSRC: SSRC? = nil, fecSSRC: SSRC? = nil
+  ) {
     self.streamID = streamID
     self.trackID = trackID
     self.ssrc = ssrc
     self.rtxSSRC = rtxSSRC
+    self.fecSSRC = fecSSRC
   }
 }
 

@@ -43,6 +43,10 @@ struct LocalSection {
       section.sources.append(MediaSource(ssrc: rtx, cname: cname, streamIdentifier: identifier))
       section.sourceGroups = [MediaSourceGroup(semantics: "FID", sources: [track.ssrc, rtx])]
     }
+    if let fec = track.fecSSRC, line.bindings.contains(where: { $0.capability.name == "flexfec-03" }) {
+      section.sources.append(MediaSource(ssrc: fec, cname: cname, streamIdentifier: identifier))
+      section.sourceGroups.append(MediaSourceGroup(semantics: "FEC-FR", sources: [track.ssrc, fec]))
+    }
   }
 
   static func transport(_ credentials: ICECredentials, _ fingerprint: [UInt8], _ setup: SetupRole)

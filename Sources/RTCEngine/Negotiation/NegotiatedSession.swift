@@ -81,6 +81,10 @@ package struct NegotiatedMedia: Hashable, Sendable {
   package var sendCodecs: [NegotiatedCodec]
   /// What may arrive, by our payload types; empty when we do not receive.
   package var receiveCodecs: [NegotiatedCodec]
+  /// How what we send may be repaired, by the remote peer's payload types; empty when we may not send.
+  package var sendRepairs: [NegotiatedCodec] = []
+  /// How what arrives may be repaired, by our payload types; empty when we do not receive.
+  package var receiveRepairs: [NegotiatedCodec] = []
   /// Those that both sides know.
   package var headerExtensions: [NegotiatedHeaderExtension]
   /// One- and two-byte header extensions may be mixed (RFC 8285 §4.1.2).
@@ -103,6 +107,18 @@ package struct NegotiatedMedia: Hashable, Sendable {
   /// The source that carries retransmissions of `ssrc`, where the peer says so (`a=ssrc-group:FID`).
   package func remoteRetransmissionSource(of ssrc: SSRC) -> SSRC? {
     remoteSourceGroups.first { $0.semantics == "FID" && $0.sources.count == 2 && $0.sources[0] == ssrc }?.sources[1]
+  }
+
+  /// Sorts what was agreed on by the direction it is for, codecs apart from repair.
+  mutating func setCodecs(send: [NegotiatedCodec], receive: [NegotiatedCodec]) {
+    if direction.sends {
+      sendCodecs = send.filter { !$0.capability.isRepair }
+      sendRepairs = send.filter(\.capability.isRepair)
+    }
+    if direction.receives {
+      receiveCodecs = receive.filter { !$0.capability.isRepair }
+      receiveRepairs = receive.filter(\.capability.isRepair)
+    }
   }
 }
 

@@ -82,6 +82,7 @@ extension Negotiation {
           return binding
         }
       }
+      lines[index].bindings.describeRedundancy()
       lines[index].headerExtensions = media.headerExtensions.compactMap { wanted in
         numbers.headerExtensionID(wanted.uri).map {
           NegotiatedHeaderExtension(id: $0, uri: wanted.uri, direction: wanted.direction)
@@ -180,7 +181,7 @@ extension Negotiation {
     guard section.usesRTCPMux else { throw .peer(.missingRTCPMux, reference) }
     guard let kind = MediaKind(line.kind) else { throw .peer(.sectionChanged, reference) }
     let (send, receive) = codecs(section, line.bindings)
-    guard !send.isEmpty else { throw .peer(.noCommonCodec, reference) }
+    guard !send.allSatisfy(\.capability.isRepair) else { throw .peer(.noCommonCodec, reference) }
     line.headerExtensions = line.headerExtensions.compactMap { item in
       guard let theirs = section.headerExtensions.first(where: { $0.uri == item.uri && $0.id == item.id }) else {
         return nil
@@ -191,10 +192,10 @@ extension Negotiation {
     let direction = offered.direction.intersection(section.direction.reversed)
     var media = NegotiatedMedia(
       transceiver: transceiver, reference: reference, kind: kind, direction: direction,
-      sendCodecs: direction.sends ? send : [], receiveCodecs: direction.receives ? receive : [],
-      headerExtensions: line.headerExtensions, allowsMixedHeaderExtensions: section.allowsMixedHeaderExtensions,
+      sendCodecs: [], receiveCodecs: [], headerExtensions: line.headerExtensions, allowsMixedHeaderExtensions: section.allowsMixedHeaderExtensions,
       allowsReducedSizeRTCP: section.allowsReducedSizeRTCP, remoteSources: [], remoteSourceGroups: [],
       remoteStreamIdentifiers: [])
+    media.setCodecs(send: send, receive: receive)
     media.adopt(section)
     return media
   }

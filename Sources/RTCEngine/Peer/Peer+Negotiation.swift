@@ -164,6 +164,7 @@ extension Peer {
     for item in media.transceivers.video {
       negotiation[item.id].track?.ssrc = item.sender.identity.ssrc
       negotiation[item.id].track?.rtxSSRC = item.sender.identity.rtxSSRC
+      negotiation[item.id].track?.fecSSRC = item.sender.identity.fecSSRC
     }
     for item in media.transceivers.audio { negotiation[item.id].track?.ssrc = item.sender.identity.ssrc }
   }

@@ -24,14 +24,22 @@ extension PeerConfiguration {
       ]
       return LocalTransceiver(
         kind: .video, direction: .recvonly,
-        codecs: VideoPayloadFormat.capabilities(sendableVideo + receivableVideo),
+        codecs: videoCapabilities(sendableVideo + receivableVideo),
         headerExtensions: extensions.map { HeaderExtensionCapability(uri: $0.rawValue) })
     case .audio:
       let extensions: [RTPHeaderExtensionURI] = [.mid, .absSendTime, .transportSequenceNumber, .audioLevel]
       return LocalTransceiver(
-        kind: .audio, direction: .recvonly, codecs: [opus.capability],
+        kind: .audio, direction: .recvonly, codecs: audioCapabilities(opus),
         headerExtensions: extensions.map { HeaderExtensionCapability(uri: $0.rawValue) })
     }
+  }
+
+  private func videoCapabilities(_ formats: [VideoPayloadFormat]) -> [CodecCapability] {
+    VideoPayloadFormat.capabilities(formats) + (usesForwardErrorCorrection ? CodecCapability.videoRepair : [])
+  }
+
+  private func audioCapabilities(_ opus: OpusParameters) -> [CodecCapability] {
+    [opus.capability] + (usesForwardErrorCorrection ? [.audioRedundancy] : [])
   }
 
   /// The transceivers to begin with, and what they send.
@@ -40,14 +48,14 @@ extension PeerConfiguration {
     if sendsVideo != nil || receivesVideo {
       var media = template(.video)
       media.direction = MediaDirection(sends: sendsVideo != nil, receives: receivesVideo)
-      media.codecs = VideoPayloadFormat.capabilities(
+      media.codecs = videoCapabilities(
         (sendsVideo?.codecs ?? []) + (receivesVideo ? receivableVideo : []))
       result.append((media, sendsVideo.map { TrackName(streamID: $0.streamID, trackID: $0.trackID) }))
     }
     if sendsAudio != nil || receivesAudio {
       var media = template(.audio)
       media.direction = MediaDirection(sends: sendsAudio != nil, receives: receivesAudio)
-      media.codecs = [(sendsAudio?.opus ?? OpusParameters()).capability]
+      media.codecs = audioCapabilities(sendsAudio?.opus ?? OpusParameters())
       result.append((media, sendsAudio.map { TrackName(streamID: $0.streamID, trackID: $0.trackID) }))
     }
     return result

@@ -58,9 +58,12 @@ public struct PeerConfiguration: Sendable {
   /// Lets the first key-frame request of each rest pass, which libwebrtc sends whether it misses anything or not. Wrong
   /// behind a media server: there it comes from a viewer who has just joined.
   public var ignoresRedundantPLI = true
+  /// Repair packets are offered and taken for video (FlexFEC, RED with ULPFEC), redundant blocks for sound (RED); what is
+  /// sent of them follows from the network.
+  public var usesForwardErrorCorrection = true
   /// Makes the estimator of what the path bears.
   package var makeEstimator: @Sendable (BitrateLimits) -> any BandwidthEstimator =
-    RateControlAlgorithm.stepped.makeEstimator
+    RateControlAlgorithm.gcc.makeEstimator
   /// Takes every feedback and every decision about the bitrate.
   package var rateLog: RateLogEntry.Sink?
   /// Time from the first description to a finished handshake.

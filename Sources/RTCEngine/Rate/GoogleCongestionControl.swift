@@ -2,24 +2,414 @@ package import RTCPrimitives
 
 /// Follows the network by the delay and the loss of single packets, with probes (draft-ietf-rmcat-gcc, and what libwebrtc
 /// made of it), and holds on to what was proved while a screen rests.
+///
+/// Each part is a file of `GCC/`. The rate has one owner, `aimd`: it grows there, by trends (`TrendlineEstimator`); a queue
+/// that stands (`StandingQueueGuard`), a probe, missing feedback and the end of a test of loss set it. What loss allows, what
+/// the remote peer allows and the limits bound the target beside it.
+///
+/// A screen that rests sends nothing. What was learned stays as it was, and nothing wakes; the first packets after it leave
+/// no faster than twice what was lately delivered, until feedback on them has come.
 package struct GoogleCongestionControl: BandwidthEstimator {
   package private(set) var limits: BitrateLimits
   package private(set) var nextDeadline = Timestamp.distantFuture
   package private(set) var estimate: NetworkEstimate
 
+  // MARK: Parts
+
+  private var clocks = ClockOrigins()
+  private var arrivals = RecentArrivals()
+  private var groups = InterArrival()
+  private var trendline = TrendlineEstimator()
+  private var queueing = QueueingDelay()
+  private var expected = ExpectedDelay()
+  private var standing = StandingQueueGuard()
+  private var aimd: AIMDRateControl
+  private var losses = LossBasedBandwidthEstimation()
+  private var acknowledged = AcknowledgedBitrate()
+  private var sendRate = SendRate()
+  private var probes = ProbeController()
+  private var probeResults = ProbeEstimator()
+  private var watch = FeedbackWatch()
+  private var remote = RemoteMaximum()
+  private var reported = ReportedLossRate()
+
+  // MARK: What is known now
+
+  /// Packets left from here on; nil before.
+  private var started: Timestamp?
+  private var reason = NetworkEstimate.Reason.start
+  /// By RTCP or ICE.
+  private var measuredRoundTrip: TimeDelta?
+  private var feedbackTimes = FeedbackTimes()
+  /// What stands, as no packet of the last moments was faster.
+  private var queue: TimeDelta?
+  /// The same without what pictures make by themselves, and are rid of.
+  private var unexpectedQueue: TimeDelta?
+  private var lastCongestion: Timestamp?
+  private var isApplicationLimited = false
+  /// The last packet before a rest; nil while none is over or on.
+  private var restedSince: Timestamp?
+  private var lastSilence = Timestamp.zero
+
+  private static let tick = TimeDelta.milliseconds(100)
+  /// A sender that has sent nothing for so long rests.
+  private static let rest = TimeDelta.seconds(1)
+  /// Less than this share of the target is sent: more would teach nothing.
+  private static let usedShare = 0.7
+  /// No growth and no probes above this queue.
+  private static let calmQueue = TimeDelta.milliseconds(20)
+  /// A trend without a queue of so much is jitter.
+  private static let leastQueue = TimeDelta.milliseconds(8)
+  private static let calmTime = TimeDelta.milliseconds(600)
+  private static let pacingFactor = (free: 2.5, queued: 1.1)
+  private static let burstTime = TimeDelta.milliseconds(40)
+  private static let bursts = 3_000...12_000
+  /// The first step after a probe near the path's capacity: bits per second, and of the rate.
+  private static let (leastProbeStep, probeStep) = (60_000.0, 0.03)
+  private static let leastWindow = 6_000
+
   package init(limits: BitrateLimits) {
     self.limits = limits
-    estimate = NetworkEstimate(
-      target: limits.clamp(limits.start), pacingRate: limits.clamp(limits.start).scaled(by: 2.5), burst: 12_000)
+    let start = limits.clamp(limits.start)
+    aimd = AIMDRateControl(rate: Double(start.bitsPerSecond))
+    estimate = NetworkEstimate(target: start, pacingRate: start, burst: Self.bursts.upperBound)
+    updateEstimate(.zero)
   }
 
-  package mutating func start(_ now: Timestamp) {}
-  package mutating func receive(_ results: [PacketResult], _ activity: SendActivity, now: Timestamp) {}
-  package mutating func receiveLoss(expected: Int, lost: Int, now: Timestamp) {}
-  package mutating func setRoundTrip(_ roundTrip: TimeDelta, now: Timestamp) { estimate.roundTripTime = roundTrip }
-  package mutating func setRemoteMaximum(_ rate: BitRate?, now: Timestamp) {}
-  package mutating func setLimits(_ limits: BitrateLimits, now: Timestamp) { self.limits = limits }
-  package mutating func routeChanged(_ now: Timestamp) {}
-  package mutating func deadlineReached(_ now: Timestamp, _ activity: SendActivity) {}
-  package mutating func takeProbe() -> ProbeCluster? { nil }
+  package mutating func start(_ now: Timestamp) {
+    started = now
+    probes.start(rate: target, maximum: maximum, now: now)
+    nextDeadline = now + Self.tick
+    updateEstimate(now)
+  }
+
+  // MARK: - Feedback on single packets
+
+  package mutating func receive(_ results: [PacketResult], _ activity: SendActivity, now: Timestamp) {
+    guard let last = results.last else { return }
+    feedbackReceived(results, last, activity, now)
+    var probe: ProbeEstimator.Result?
+    for result in results {
+      losses.add(result)
+      guard let arrival = arrivalOf(result, now) else { continue }
+      if let id = result.packet.probe, let shown = probeResults.add(arrival, of: id) { probe = shown }
+    }
+    acknowledged.update(arrivals, now)
+    sendRate.add(activity, now)
+    updateUse(activity, now)
+    control(newestSent: last.packet.sendTime, now)
+    if let probe { take(probe, now) }
+    requestProbes(activity, now)
+    scheduleTick(activity, now)
+    updateEstimate(now)
+  }
+
+  private mutating func feedbackReceived(
+    _ results: [PacketResult], _ last: PacketResult, _ activity: SendActivity, _ now: Timestamp
+  ) {
+    feedbackTimes.add(oldest: results[0].packet.sendTime, newest: last.packet.sendTime, now)
+    if let rate = watch.feedbackReceived(inFlight: activity.inFlight, now), rate > aimd.rate {
+      set(rate, .feedback)
+    }
+    if let restedSince, last.packet.sendTime > restedSince { self.restedSince = nil }
+  }
+
+  /// Counts a packet that arrived; nil for a lost one.
+  private mutating func arrivalOf(_ result: PacketResult, _ now: Timestamp) -> RecentArrivals.Arrival? {
+    let sent = result.packet.sendTime
+    let waits = result.wasReportedLost ? 0 : expected.add(size: result.packet.size, sent: sent)
+    guard let arrived = result.arrival else { return nil }
+    if !clocks.isPlausible(sent: sent, arrived: arrived) {
+      clocks.begin(sent: sent, arrived: arrived)
+      forgetDelays()
+    }
+    let arrival = clocks.arrival(sent: sent, arrived: arrived, size: result.packet.size, expected: waits)
+    arrivals.add(arrival)
+    queueing.add(arrival, now: now)
+    guard !result.wasReportedLost else { return arrival }
+    if sent - lastSilence > Self.rest {
+      groups.reset()
+      trendline.reset()
+    }
+    lastSilence = sent
+    if let delta = groups.add(arrival) { trendline.add(delta) }
+    return arrival
+  }
+
+  /// The clocks or the path are others.
+  private mutating func forgetDelays() {
+    arrivals.removeAll()
+    groups.reset()
+    trendline.reset()
+    queueing.reset()
+    standing.reset()
+    queue = nil
+    unexpectedQueue = nil
+  }
+
+  private mutating func updateUse(_ activity: SendActivity, _ now: Timestamp) {
+    guard let rate = sendRate.rate(activity, now) else { return }
+    isApplicationLimited = rate < Self.usedShare * target && activity.queued == 0
+  }
+
+  // MARK: - Control
+
+  /// Lets each part say what the feedback means for the rate.
+  private mutating func control(newestSent: Timestamp, _ now: Timestamp) {
+    let base = queueing.base(now)
+    let newest = arrivals.newest(
+      over: StandingQueueGuard.measuringTime, packets: StandingQueueGuard.measuredPackets)
+    if let base, newest.packets > 0 {
+      queue = TimeDelta(nanoseconds: max(0, newest.minimumTransit &- base))
+      unexpectedQueue = TimeDelta(nanoseconds: max(0, newest.minimumUnexpected &- base))
+    }
+    if let base, let unexpectedQueue {
+      guardQueue(unexpectedQueue, base: base, newestSent: newestSent, now)
+    }
+    if !standing.isDraining { followTrend(now) }
+    followLoss(newestSent: newestSent, now)
+  }
+
+  private mutating func guardQueue(_ queue: TimeDelta, base: Int64, newestSent: Timestamp, _ now: Timestamp) {
+    let busy = arrivals.newest(
+      over: StandingQueueGuard.measuringTime, above: base &+ StandingQueueGuard.busyAbove.nanoseconds)
+    let action = standing.update(
+      StandingQueueGuard.Input(
+        queue: queue, busy: busy, newestSent: newestSent, rate: aimd.rate,
+        isApplicationLimited: isApplicationLimited, roundTrip: roundTrip, now: now))
+    switch action {
+    case .none: break
+    case .drain(let rate):
+      lastCongestion = now
+      probes.pause(now)
+      set(rate, .queue)
+    case .drained(let capacity):
+      lastCongestion = now
+      aimd.setCapacity(capacity)
+      set(capacity * 0.9, .queue)
+    case .acceptDelay:
+      let newest = arrivals.newest(over: .milliseconds(500))
+      queueing.setBase(newest.minimumTransit, now: now)
+      trendline.reset()
+    }
+  }
+
+  private mutating func followTrend(_ now: Timestamp) {
+    var usage = trendline.usage
+    if usage == .overuse, let unexpectedQueue, unexpectedQueue < Self.leastQueue { usage = .normal }
+    let isCalm = (unexpectedQueue ?? .zero) < Self.calmQueue
+    let change = aimd.update(
+      AIMDRateControl.Input(
+        usage: usage, acknowledged: acknowledged.rate,
+        mayIncrease: isCalm && !isApplicationLimited && !losses.isLimiting(aimd.rate) && aimd.rate < maximum,
+        isApplicationLimited: isApplicationLimited, isNearCapacity: isRecentlyCongested(now), roundTrip: roundTrip,
+        now: now))
+    if usage == .overuse {
+      lastCongestion = now
+      probes.pause(now)
+    }
+    switch change {
+    case .none: if reason == .increase { reason = .hold }
+    case .increased: reason = .increase
+    case .decreased: reason = .overuse
+    }
+  }
+
+  private mutating func followLoss(newestSent: Timestamp, _ now: Timestamp) {
+    let isCongested = standing.isDraining || (unexpectedQueue ?? .zero) > Self.calmQueue || trendline.usage == .overuse
+    let (change, restored) = losses.update(
+      LossBasedBandwidthEstimation.Input(
+        isCongested: isCongested, isDraining: standing.isDraining, target: target, acknowledged: acknowledged.rate,
+        newestSent: newestSent, now: now))
+    switch change {
+    case .none: break
+    case .decreased: reason = .loss
+    case .restored: if let restored { set(max(restored, aimd.rate), .loss) }
+    }
+  }
+
+  private mutating func set(_ rate: Double, _ reason: NetworkEstimate.Reason) {
+    aimd.set(max(minimum, min(rate, maximum)))
+    self.reason = reason
+  }
+
+  private func isRecentlyCongested(_ now: Timestamp) -> Bool {
+    lastCongestion.map { now - $0 < .seconds(10) } ?? false
+  }
+
+  // MARK: - Probes
+
+  /// The most that growth may lead to: what the rate was at the start, or twice what was lately delivered.
+  private var provable: Double { max(Double(limits.start.bitsPerSecond), 2 * acknowledged.proved) }
+
+  /// Goes where a probe has shown the way: at once where nothing is known of the path, in growing steps, each confirmed
+  /// by the next probe, where it was full lately. There a single probe may just have met a gap in the packets of others.
+  private mutating func take(_ probe: ProbeEstimator.Result, _ now: Timestamp) {
+    probeResults.finish(probe.cluster.id)
+    let before = target
+    let isNear = isRecentlyCongested(now)
+    probes.count(showsRoom: ProbeController.showsRoom(probe, over: before) && !standing.isDraining)
+    if probe.isSaturated { aimd.setCapacity(probe.rate) }
+    if !standing.isDraining, probe.rate > before {
+      var rate = min(probe.rate, max(provable, before))
+      if isNear { rate = min(rate, before + probeStep(before)) }
+      losses.raise(to: rate)
+      if rate > aimd.rate {
+        if aimd.capacity.isBelow(rate) { aimd.forgetCapacity() }
+        set(rate, .probe)
+      }
+    }
+    probes.take(
+      ProbeController.Outcome(
+        result: probe, before: before, after: max(before, min(aimd.rate, losses.limit ?? .infinity)),
+        maximum: min(maximum, 2 * provable), isNearCapacity: isNear, now: now))
+  }
+
+  /// Doubles with each probe in a row that showed room.
+  private func probeStep(_ rate: Double) -> Double {
+    // The first two are alike: two gaps in a row are rare.
+    max(Self.leastProbeStep, Self.probeStep * rate) * Double(1 << max(0, min(10, probes.roomInARow - 2)))
+  }
+
+  private mutating func requestProbes(_ activity: SendActivity, _ now: Timestamp) {
+    probeResults.forget(before: roundTrip, now)
+    let isQuiet = lastCongestion.map { now - $0 > Self.calmTime } ?? true
+    let isSending = now - activity.lastSent < .milliseconds(250)
+    let isCalm =
+      isQuiet && isSending && (unexpectedQueue ?? .zero) < Self.calmQueue && !losses.isHolding(now)
+      && !probeResults.isProbing && started != nil
+    probes.update(
+      ProbeController.Input(
+        target: target, maximum: min(maximum, provable), isCalm: isCalm, isApplicationLimited: isApplicationLimited,
+        now: now))
+  }
+
+  package mutating func takeProbe() -> ProbeCluster? {
+    guard let probe = probes.take() else { return nil }
+    probeResults.add(probe, now: feedbackTimes.last)
+    return probe
+  }
+
+  // MARK: - What else is known
+
+  package mutating func receiveLoss(expected: Int, lost: Int, now: Timestamp) {
+    guard !feedbackTimes.hasFeedback else { return }
+    guard let rate = reported.add(expected: expected, lost: lost, rate: aimd.rate, now) else { return }
+    set(rate, rate < aimd.rate ? .loss : .increase)
+    updateEstimate(now)
+  }
+
+  package mutating func setRoundTrip(_ roundTrip: TimeDelta, now: Timestamp) {
+    measuredRoundTrip = max(.zero, roundTrip)
+    updateEstimate(now)
+  }
+
+  package mutating func setRemoteMaximum(_ rate: BitRate?, now: Timestamp) {
+    remote.set(rate, now)
+    if let rate, !feedbackTimes.hasFeedback { set(Double(rate.bitsPerSecond), .remote) }
+    updateEstimate(now)
+  }
+
+  package mutating func setLimits(_ limits: BitrateLimits, now: Timestamp) {
+    self.limits = limits
+    set(aimd.rate, .limits)
+    updateEstimate(now)
+  }
+
+  package mutating func routeChanged(_ now: Timestamp) {
+    let rate = min(aimd.rate, Double(limits.clamp(limits.start).bitsPerSecond))
+    clocks = ClockOrigins()
+    forgetDelays()
+    acknowledged.reset()
+    losses.reset()
+    watch.reset()
+    feedbackTimes.reset()
+    probeResults.reset()
+    sendRate.reset()
+    remote.set(nil, now)
+    measuredRoundTrip = nil
+    lastCongestion = nil
+    aimd = AIMDRateControl(rate: rate)
+    reason = .start
+    if started != nil { probes.start(rate: rate, maximum: maximum, now: now) }
+    updateEstimate(now)
+  }
+
+  // MARK: - Time
+
+  package mutating func deadlineReached(_ now: Timestamp, _ activity: SendActivity) {
+    guard nextDeadline <= now else { return }
+    sendRate.add(activity, now)
+    updateUse(activity, now)
+    if feedbackTimes.hasFeedback,
+      let rate = watch.check(activity, rate: aimd.rate, roundTrip: roundTrip, now)
+    {
+      set(rate, .feedback)
+    }
+    if let rate = watch.check(roundTrip: measuredRoundTrip, rate: aimd.rate, now) { set(rate, .roundTrip) }
+    requestProbes(activity, now)
+    scheduleTick(activity, now)
+    updateEstimate(now)
+  }
+
+  private mutating func scheduleTick(_ activity: SendActivity, _ now: Timestamp) {
+    guard now - activity.lastSent < Self.rest else {
+      restedSince = activity.lastSent
+      nextDeadline = .distantFuture
+      return
+    }
+    nextDeadline = now + Self.tick
+  }
+
+  // MARK: - The estimate
+
+  private var minimum: Double { max(0, min(Double(limits.minimum.bitsPerSecond), BitRate.reckonable)) }
+  private var maximum: Double { max(minimum, min(Double(limits.maximum.bitsPerSecond), BitRate.reckonable)) }
+  private var target: Double { Double(estimate.target.bitsPerSecond) }
+  private var roundTrip: TimeDelta {
+    min(measuredRoundTrip ?? feedbackTimes.roundTrip ?? .milliseconds(100), .seconds(5))
+  }
+
+  private mutating func updateEstimate(_ now: Timestamp) {
+    var rate = aimd.rate
+    var bound: NetworkEstimate.Reason?
+    if let limit = losses.limit, limit < rate { (rate, bound) = (limit, .loss) }
+    let remoteMaximum = remote.rate(now)
+    if let remoteMaximum, Double(remoteMaximum.bitsPerSecond) < rate {
+      (rate, bound) = (Double(remoteMaximum.bitsPerSecond), .remote)
+    }
+    if rate > maximum || rate < minimum { bound = .limits }
+    rate = max(minimum, min(rate, maximum))
+    estimate.target = BitRate(rate)
+    estimate.reason = bound ?? reason
+    expected.setTarget(rate, now)
+    estimate.delayBased = BitRate(aimd.rate)
+    estimate.lossBased = BitRate(min(losses.limit ?? maximum, maximum))
+    estimate.acknowledged = acknowledged.rate.map { BitRate($0) }
+    estimate.remoteMaximum = remoteMaximum
+    estimate.queueingDelay = queue
+    estimate.loss = losses.loss
+    estimate.roundTripTime = measuredRoundTrip ?? feedbackTimes.roundTrip
+    updatePacing(rate)
+  }
+
+  private mutating func updatePacing(_ rate: Double) {
+    let isQueued = standing.isDraining || (unexpectedQueue ?? .zero) > StandingQueueGuard.threshold
+    var pacing = rate * (isQueued ? Self.pacingFactor.queued : Self.pacingFactor.free)
+    if restedSince != nil, acknowledged.proved > 0 { pacing = max(minimum, min(rate, 2 * acknowledged.proved)) }
+    estimate.pacingRate = BitRate(pacing)
+    let burst = estimate.target.bytes(in: Self.burstTime)
+    estimate.burst = max(Self.bursts.lowerBound, min(Self.bursts.upperBound, burst))
+    estimate.window = feedbackTimes.responseTime.map {
+      max(Self.leastWindow, estimate.target.bytes(in: $0 + .milliseconds(50)) + probes.window)
+    }
+  }
+}
+
+extension BitRate {
+  /// Rounded down, and within what can be reckoned with: 0…1 Tbit/s.
+  init(_ bitsPerSecond: Double) {
+    self.init(bitsPerSecond: Int64(max(0, min(bitsPerSecond, Self.reckonable))))
+  }
+  static var reckonable: Double { 1e12 }
 }

@@ -2,7 +2,7 @@ package import RTCPrimitives
 
 /// One thing that happened to an estimator, or that it decided. The inputs of a log, given to a new estimator, lead to the
 /// same decisions.
-package enum RateLogEntry: Sendable {
+package enum RateLogEntry: Hashable, Sendable {
   case started(BitrateLimits)
   case feedback([PacketResult], SendActivity)
   case loss(expected: Int, lost: Int)

@@ -21,6 +21,7 @@ struct PacketBuffer {
     /// Nothing can be made of it; nor, then, of its frame.
     var isDamaged = false
     var dependency = FrameDependency.unsaid
+    var picture: PictureNumber?
     var extensions = VideoExtensions()
     var codec: VideoCodec
     /// Bytes of what `Depacketizer` takes, at most `slotSize`; 0 for padding.

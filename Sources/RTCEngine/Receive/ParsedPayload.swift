@@ -14,6 +14,8 @@ struct ParsedPayload {
   var hasParameters = false
   /// What it says of the frames that its own needs; of use in a frame's first packet.
   var dependency = FrameDependency.unsaid
+  /// Counts frames, where the format has a place for that (RFC 7741 §4.2, RFC 9628 §4.2).
+  var picture: PictureNumber?
   /// What `Depacketizer` takes.
   var data: Range<Int>
 
@@ -29,6 +31,7 @@ struct ParsedPayload {
       isKeyFrame = mayStartFrame && VP8FrameHeader(parsing: payload.extracting(data))?.isKeyFrame ?? false
       startsKeyFrame = isKeyFrame
       dependency = FrameDependency(descriptor)
+      picture = descriptor.pictureID.map { PictureNumber(value: $0.value) }
     case .vp9:
       var reader = ByteReader(payload)
       guard let descriptor = VP9PayloadDescriptor(parsing: &reader), !reader.isAtEnd else { return nil }
@@ -37,6 +40,7 @@ struct ParsedPayload {
       isKeyFrame = descriptor.startsKeyFrame
       startsKeyFrame = isKeyFrame
       dependency = FrameDependency(descriptor)
+      picture = descriptor.pictureID.map { PictureNumber(value: $0.value) }
     case .h264:
       guard let said = H264Payload(parsing: payload) else { return nil }
       mayStartFrame = said.startsUnit
@@ -49,5 +53,15 @@ struct ParsedPayload {
       isKeyFrame = said.header.startsSequence
       startsKeyFrame = isKeyFrame
     }
+  }
+}
+
+/// A frame's number in its stream, of 7 or 15 bits.
+struct PictureNumber: Hashable, BitwiseCopyable {
+  var value: UInt16
+
+  /// True when no frame lies between `other` and this one.
+  func follows(_ other: PictureNumber) -> Bool {
+    value == other.value + 1 || value == 0 && (other.value == 0x7F || other.value == 0x7FFF)
   }
 }

@@ -8,11 +8,39 @@ struct VideoAgreement {
   private var formats: [(codec: VideoCodec, payloadTypes: CodecPayloadTypes)] = []
   /// What both sides use of RTCP feedback, whatever the codec.
   let feedback: FeedbackMechanisms
+  /// What the numbers of header extensions mean.
+  let extensionMap: RTPHeaderExtensionMap
+  /// Of packets that wrap others (RFC 2198), with that of their retransmissions.
+  private var red: CodecPayloadTypes?
+  /// Of repair packets within RED (RFC 5109).
+  private(set) var ulpfec: PayloadType?
+  /// Of repair packets in a stream of their own.
+  private var flexFEC: PayloadType?
+
+  /// What a payload type says of a packet.
+  enum Meaning: Hashable {
+    case media(VideoCodec)
+    /// A retransmission (RFC 4588).
+    case rtx(VideoCodec)
+    /// A block of media or of repair data.
+    case red
+    /// A retransmission of such.
+    case redRTX
+    case flexFEC
+  }
 
   /// Nil when nothing is received.
   init?(_ media: NegotiatedMedia) {
     guard let first = media.receiveCodecs.first else { return nil }
     feedback = media.receiveCodecs.reduce(first.feedback) { $0.intersection($1.feedback) }
+    extensionMap = media.extensionMap
+    for codec in media.receiveRepairs {
+      switch codec.capability.name {
+      case "red": red = CodecPayloadTypes(media: codec.payloadType, rtx: codec.rtxPayloadType)
+      case "ulpfec": ulpfec = codec.payloadType
+      default: flexFEC = codec.payloadType
+      }
+    }
     for codec in media.receiveCodecs {
       guard let format = VideoPayloadFormat(codec.capability) else { continue }
       formats.append((format.codec, CodecPayloadTypes(media: codec.payloadType, rtx: codec.rtxPayloadType)))
@@ -25,14 +53,22 @@ struct VideoAgreement {
   /// What may come, retransmissions included.
   var payloadTypes: [PayloadType] {
     formats.flatMap { [$0.payloadTypes.media, $0.payloadTypes.rtx].compactMap(\.self) }
+      + [red?.media, red?.rtx, flexFEC].compactMap(\.self)
   }
 
   /// Nil for payload types that were not agreed.
-  func meaning(of payloadType: PayloadType) -> (codec: VideoCodec, isRTX: Bool)? {
+  func meaning(of payloadType: PayloadType) -> Meaning? {
     for format in formats {
-      if format.payloadTypes.media == payloadType { return (format.codec, false) }
-      if format.payloadTypes.rtx == payloadType { return (format.codec, true) }
+      if format.payloadTypes.media == payloadType { return .media(format.codec) }
+      if format.payloadTypes.rtx == payloadType { return .rtx(format.codec) }
     }
-    return nil
+    if payloadType == flexFEC { return .flexFEC }
+    if payloadType == red?.media { return .red }
+    return payloadType == red?.rtx ? .redRTX : nil
+  }
+
+  /// The codec of media packets of this payload type; nil for all others.
+  func codec(of payloadType: PayloadType) -> VideoCodec? {
+    if case .media(let codec) = meaning(of: payloadType) { codec } else { nil }
   }
 }

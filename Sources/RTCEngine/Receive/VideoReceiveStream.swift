@@ -55,6 +55,8 @@ package struct VideoReceiveStream {
   private var buffer = PacketBuffer()
   private var progress: Progress
   private var dependencies = DependencyTracker()
+  /// The number of the frame that was handed over last; nil when it has none.
+  private var lastPicture: PictureNumber?
   /// Where key frames begin that are not whole yet, oldest first.
   private var keyFrames: [Extended<SequenceNumber>] = []
   /// What came before anything was handed over begins here.
@@ -206,6 +208,7 @@ package struct VideoReceiveStream {
         packet.isKeyFrame = said.isKeyFrame
         packet.hasParameters = said.hasParameters
         packet.dependency = said.dependency
+        packet.picture = said.picture
         startsKeyFrame = said.startsKeyFrame
         data = said.data
       } else {
@@ -254,11 +257,28 @@ package struct VideoReceiveStream {
       let start = buffer.afterPadding(next)
       switch buffer.prospect(at: start) {
       case .whole(let last) where canDecode(start, through: last): return (start, last)
-      case .incomplete: return wholeKeyFrame()
+      case .incomplete: guard bridge(start) else { return wholeKeyFrame() }
       case .whole, .broken: if !skip(start, now) { progress = .awaitingKeyFrame(since: now - Self.keyFramePatience) }
       }
     }
     return wholeKeyFrame()
+  }
+
+  /// Goes on behind packets that are missing between two frames of which the one follows the other: they were no media. Repair
+  /// packets of ULPFEC, which libwebrtc never sends again, are numbered as media is.
+  /// - Returns: false when it is not known that no frame is missing.
+  private mutating func bridge(_ start: Extended<SequenceNumber>) -> Bool {
+    guard let lastPicture, buffer[start] == nil else { return false }
+    var number = start
+    while number <= newest {
+      number = buffer.afterPadding(number.next)
+      guard let packet = buffer[number] else { continue }
+      guard packet.isFirst, let picture = packet.picture, picture.follows(lastPicture) else { return false }
+      progress = .next(number)
+      missing.removeAll(before: number)
+      return true
+    }
+    return false
   }
 
   private func canDecode(_ start: Extended<SequenceNumber>, through last: Extended<SequenceNumber>) -> Bool {
@@ -298,6 +318,7 @@ package struct VideoReceiveStream {
     let first = buffer[start]
     let codec = first?.codec ?? .vp8
     let isKeyFrame = buffer.isKeyFrame(start.value...last.value)
+    lastPicture = first?.picture
     dependencies.handOver(first?.dependency ?? .unsaid, codec: codec, isKeyFrame: isKeyFrame)
     // A colour space holds from one key frame to the next.
     if isKeyFrame { extensions.colorSpace = nil }

@@ -54,7 +54,8 @@ package struct RetransmissionCache {
   /// Packets held.
   package var count: Int { packets.count { $0 != nil } }
 
-  package mutating func insert(_ packet: Packet) {
+  /// - Parameter isMedia: false for what is no part of any frame: nobody waits for it at the end.
+  package mutating func insert(_ packet: Packet, isMedia: Bool = true) {
     if packets.isEmpty {
       packets = Array(repeating: nil, count: Self.capacity)
       queue = Array(repeating: SequenceNumber(0), count: Self.capacity)
@@ -62,7 +63,7 @@ package struct RetransmissionCache {
     let index = slot(packet.number)
     if case .queued = packets[index]?.repair { removeFromQueue(packets[index]!.number) }
     packets[index] = packet
-    newest = packet.number
+    if isMedia { newest = packet.number }
   }
 
   /// Queues the packet to be sent again, unless it is forgotten, already queued, or was sent again less than `interval`

@@ -20,6 +20,10 @@ public struct SendStatistics: Sendable {
   public var bytesRetransmitted: UInt64 = 0
   /// Times that a key frame took the place of too much repair.
   public var repairsAbandoned: UInt64 = 0
+  /// Repair packets of forward error correction sent (W3C `fecPacketsSent`).
+  public var fecPacketsSent: UInt64 = 0
+  /// Bytes of their RTP packets.
+  public var fecBytesSent: UInt64 = 0
   /// Packets asked for by NACK.
   public var nackedPackets: UInt64 = 0
   /// NACK messages received (RFC 4585 §6.2.1).
@@ -110,6 +114,10 @@ public struct StreamStatistics: Sendable {
     public var jitter: UInt32 = 0
     /// Whole pictures; 0 for sound.
     public var framesReceived = 0
+    /// Repair packets of forward error correction received (W3C `fecPacketsReceived`); 0 for sound.
+    public var fecPacketsReceived = 0
+    /// Packets that they restored; of sound those that a later packet brought once more (RFC 2198).
+    public var packetsRecovered = 0
     /// How loud the newest packet's sound is, 0 (silence)…1 as W3C's `audioLevel` counts; nil for video and where the
     /// sender does not say (RFC 6464).
     public var audioLevel: Double?

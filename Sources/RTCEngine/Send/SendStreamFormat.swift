@@ -21,14 +21,17 @@ package struct SendStreamFormat: Sendable {
   /// What the remote peer takes, the best first.
   package var codecs: [(format: VideoPayloadFormat, payloadTypes: CodecPayloadTypes)]
   package var extensionMap: RTPHeaderExtensionMap
+  /// Nil when the remote peer takes no repair packets.
+  package var fec: FECFormat?
 
   package init(
     mid: RTPStreamID?, codecs: [(format: VideoPayloadFormat, payloadTypes: CodecPayloadTypes)],
-    extensionMap: RTPHeaderExtensionMap
+    extensionMap: RTPHeaderExtensionMap, fec: FECFormat? = nil
   ) {
     self.mid = mid
     self.codecs = codecs
     self.extensionMap = extensionMap
+    self.fec = fec
   }
 
   /// Nothing of a codec that we do not know can be in it: it is one of our own.
@@ -40,10 +43,11 @@ package struct SendStreamFormat: Sendable {
       }
     }
     extensionMap = media.extensionMap
+    fec = FECFormat(media.sendRepairs)
   }
 
   static func != (a: Self, b: Self) -> Bool {
-    a.mid != b.mid || a.extensionMap != b.extensionMap
+    a.mid != b.mid || a.extensionMap != b.extensionMap || a.fec != b.fec
       || !a.codecs.elementsEqual(b.codecs) { $0.format == $1.format && $0.payloadTypes == $1.payloadTypes }
   }
 

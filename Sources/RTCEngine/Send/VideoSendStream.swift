@@ -6,17 +6,20 @@ package import RTCWire
 package struct SendStreamIdentity: Sendable {
   package var ssrc: SSRC
   package var rtxSSRC: SSRC
+  /// Of repair packets, where they are a stream of their own (FlexFEC).
+  package var fecSSRC: SSRC
   package var cname: String
   package var firstSequenceNumber: SequenceNumber
   package var timestampOffset: RTPTimestamp
   package var firstPictureID: UInt16
 
   package init(
-    ssrc: SSRC, rtxSSRC: SSRC, cname: String, firstSequenceNumber: SequenceNumber, timestampOffset: RTPTimestamp,
-    firstPictureID: UInt16
+    ssrc: SSRC, rtxSSRC: SSRC, fecSSRC: SSRC, cname: String, firstSequenceNumber: SequenceNumber,
+    timestampOffset: RTPTimestamp, firstPictureID: UInt16
   ) {
     self.ssrc = ssrc
     self.rtxSSRC = rtxSSRC
+    self.fecSSRC = fecSSRC
     self.cname = cname
     self.firstSequenceNumber = firstSequenceNumber
     self.timestampOffset = timestampOffset
@@ -41,6 +44,8 @@ package enum OutgoingPacket: Hashable {
   case written(count: Int, number: SequenceNumber, isRepair: Bool)
   /// The packet of this number leaves once more exactly as it was.
   case again(SequenceNumber)
+  /// A repair packet, still to be protected; its number is nil where it is in a stream of its own.
+  case forwardErrorCorrection(count: Int, number: SequenceNumber?)
 }
 
 /// Sends one video: splits frames into packets, remembers them for repair, and sends again what is asked for.
@@ -50,6 +55,8 @@ package struct VideoSendStream {
   private struct Pending {
     var frame: FrameBytes
     var split: Packetizer
+    /// Its packets, about.
+    var packets: Int
     var isBegun = false
     var payloadTypes: CodecPayloadTypes
     var timestamp: RTPTimestamp
@@ -62,6 +69,7 @@ package struct VideoSendStream {
   private var cache = RetransmissionCache()
   private var nextSequence: SequenceNumber
   private var nextRTXSequence: SequenceNumber
+  private var protection: FrameProtection
   private var nextPictureID: UInt16
   private var decodable = Decodable.keyFrameOnly
   /// Small frames whose packets are to be sent once more, the oldest first.
@@ -110,12 +118,13 @@ package struct VideoSendStream {
     self.format = format
     nextSequence = identity.firstSequenceNumber
     nextRTXSequence = identity.firstSequenceNumber.advanced(by: 0x2000)
+    protection = FrameProtection(firstSequenceNumber: identity.firstSequenceNumber.advanced(by: 0x4000))
     nextPictureID = identity.firstPictureID & 0x7FFF
     pending.reserveCapacity(16)
   }
 
   /// True when a packet waits for the pacer.
-  package var hasPending: Bool { cache.queuedCount > 0 || !pending.isEmpty }
+  package var hasPending: Bool { cache.queuedCount > 0 || protection.hasPending || !pending.isEmpty }
 
   /// Packets kept for being sent again, and those that wait.
   package var retainedPackets: Int {
@@ -156,7 +165,8 @@ package struct VideoSendStream {
     // Without bytes: an encoder's word for "as before".
     guard !frame.data.isEmpty, let payloadTypes else { return true }
     let bytes = FrameBytes(frame)
-    let split = Packetizer(frame, pictureID: nextPictureID, room: maximumPayload(of: bytes, payloadTypes))
+    let room = maximumPayload(of: bytes, payloadTypes)
+    let split = Packetizer(frame, pictureID: nextPictureID, room: room)
     guard !split.isAtEnd else {  // no frame of its codec
       decodable = .keyFrameOnly
       statistics.framesSkipped += 1
@@ -164,7 +174,8 @@ package struct VideoSendStream {
     }
     pending.append(
       Pending(
-        frame: bytes, split: split, payloadTypes: payloadTypes, timestamp: rtpTimestamp(frame.captureTime), queued: now)
+        frame: bytes, split: split, packets: (bytes.data.count + room - 1) / room, payloadTypes: payloadTypes,
+        timestamp: rtpTimestamp(frame.captureTime), queued: now)
     )
     nextPictureID = (nextPictureID + 1) & 0x7FFF
     return true
@@ -194,7 +205,13 @@ package struct VideoSendStream {
     let header = RTPOutgoingHeader(
       payloadType: payloadTypes.media, sequenceNumber: nextSequence, timestamp: RTPTimestamp(0), ssrc: identity.ssrc,
       extensions: extensions(for: frame))
-    return Self.maximumPacketSize - Self.srtpOverhead - header.size(map: format.extensionMap) - RTXPayloadHeader.size
+    var overhead = RTXPayloadHeader.size
+    if let fec = format.fec {
+      // A repair packet is longer than those it protects by this, and what the receiver is told of itself.
+      let own = repairHeader(payloadTypes.media, nextSequence, RTPTimestamp(0)).size(map: format.extensionMap)
+      overhead = max(overhead, fec.overhead + own - RTPHeader.fixedSize)
+    }
+    return Self.maximumPacketSize - Self.srtpOverhead - header.size(map: format.extensionMap) - overhead
   }
 
   /// Bytes that wait, repair included.
@@ -217,6 +234,7 @@ package struct VideoSendStream {
   /// Goes on under other numbers, or for other codecs: what comes next must be a key frame.
   mutating func setFormat(_ new: SendStreamFormat) {
     format = new
+    protection.cancel()
     payloadTypes = nil
     decodable = .keyFrameOnly
   }
@@ -229,9 +247,16 @@ package struct VideoSendStream {
     decodable = .keyFrameOnly
   }
 
+  /// Takes what is known of the path, by which frames are protected.
+  /// - Parameter loss: packet loss lately, 0…1.
+  package mutating func networkChanged(loss: Double, roundTrip: TimeDelta, now: Timestamp) {
+    protection.controller.update(loss: loss, roundTrip: roundTrip, now: now)
+  }
+
   private mutating func forgetSent() {
     cache = RetransmissionCache()
     copies = CopyQueue()
+    protection.cancel()
   }
 
   // MARK: - Packets out
@@ -248,6 +273,7 @@ package struct VideoSendStream {
       return .written(
         count: write(packet, rtx: rtx, into: &datagram, at: moment), number: packet.number, isRepair: true)
     }
+    if protection.hasPending { return writeProtection(into: &datagram, at: moment) }
     guard !pending.isEmpty, let packet = nextMediaPacket(moment) else { return nil }
     cache.insert(packet)
     statistics.packetsSent += 1
@@ -270,6 +296,7 @@ package struct VideoSendStream {
       pending.removeFirst()
       return nil
     }
+    if !pending[0].isBegun { protection.begin(packets: pending[0].packets, format.fec) }
     let packet = RetransmissionCache.Packet(
       number: nextSequence, timestamp: pending[0].timestamp, payload: payload, payloadTypes: pending[0].payloadTypes,
       sent: moment.now, transportNumber: moment.transportNumber, frame: pending[0].frame)
@@ -299,8 +326,8 @@ package struct VideoSendStream {
     into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields
   ) -> Int {
     let header = RTPOutgoingHeader(
-      payloadType: rtx ?? packet.payloadTypes.media, sequenceNumber: rtx == nil ? packet.number : nextRTXSequence,
-      timestamp: packet.timestamp, ssrc: rtx == nil ? identity.ssrc : identity.rtxSSRC, marker: packet.payload.isLast,
+      payloadType: rtx ?? protection.red ?? packet.payloadTypes.media,
+      sequenceNumber: rtx == nil ? packet.number : nextRTXSequence, timestamp: packet.timestamp, ssrc: rtx == nil ? identity.ssrc : identity.rtxSSRC, marker: packet.payload.isLast,
       extensions: extensions(for: packet.frame))
     var writer = ByteWriter(datagram._mutatingExtracting(0..<datagram.count))
     let late = header.write(into: &writer, map: format.extensionMap)
@@ -309,11 +336,65 @@ package struct VideoSendStream {
       if renumbers { cache.renumber(packet.number, moment.transportNumber) }
       RTXPayloadHeader(originalSequenceNumber: packet.number).write(into: &writer)
     }
+    let payload = writer.offset
+    if rtx == nil, protection.red != nil { REDBlock.writePrimaryHeader(packet.payloadTypes.media, into: &writer) }
     packet.payload.prefix.write(into: &writer)
     writer.write(packet.frame.data.span.extracting(packet.payload.range))
     let count = writer.offset
+    if rtx == nil { protection.add(datagram.span.extracting(0..<count), packet, payload: payload) }
     late.patch(&datagram, absSendTime: AbsoluteSendTime(moment.now), transportSequenceNumber: moment.transportNumber)
     return count
+  }
+
+  /// Writes the next repair packet.
+  @_lifetime(datagram: copy datagram)
+  private mutating func writeProtection(
+    into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields
+  ) -> OutgoingPacket? {
+    guard let fec = format.fec else { return nil }
+    var number: SequenceNumber?
+    var header: RTPOutgoingHeader
+    switch fec {
+    case .flexFEC(let payloadType):
+      header = repairHeader(payloadType, protection.takeSequenceNumber(), protection.encoder.blockTimestamp)
+      header.ssrc = identity.fecSSRC
+    case .ulpfec(_, let red):
+      header = repairHeader(red, nextSequence, protection.encoder.blockTimestamp)
+      number = nextSequence
+      noteRepair(nextSequence, moment)
+      nextSequence = nextSequence.advanced(by: 1)
+      statistics.packetsSent += 1
+    }
+    var writer = ByteWriter(datagram._mutatingExtracting(0..<datagram.count))
+    let late = header.write(into: &writer, map: format.extensionMap)
+    protection.encoder.writeNext(fec, ssrc: identity.ssrc, into: &writer)
+    let count = writer.offset
+    late.patch(&datagram, absSendTime: AbsoluteSendTime(moment.now), transportSequenceNumber: moment.transportNumber)
+    statistics.fecPacketsSent += 1
+    statistics.fecBytesSent += UInt64(count)
+    return .forwardErrorCorrection(count: count, number: number)
+  }
+
+  /// A repair packet in the media's numbers that is lost is missed as media is: it is sent again as padding, which says that
+  /// nothing is missing.
+  private mutating func noteRepair(_ number: SequenceNumber, _ moment: DepartureFields) {
+    guard let frame = protection.frame else { return }
+    cache.insert(
+      RetransmissionCache.Packet(
+        number: number, timestamp: protection.encoder.blockTimestamp,
+        payload: PayloadPiece(prefix: PayloadPrefix(), range: 0..<0, isLast: false), payloadTypes: frame.payloadTypes,
+        sent: moment.now, transportNumber: moment.transportNumber, frame: frame.bytes), isMedia: false)
+  }
+
+  /// Of a packet that belongs to no m-section by itself: its source is known by the media, or by our description.
+  private func repairHeader(
+    _ payloadType: PayloadType, _ number: SequenceNumber, _ timestamp: RTPTimestamp
+  ) -> RTPOutgoingHeader {
+    var extensions = RTPOutgoingExtensions()
+    extensions.absSendTime = .placeholder
+    extensions.transportSequenceNumber = .placeholder
+    return RTPOutgoingHeader(
+      payloadType: payloadType, sequenceNumber: number, timestamp: timestamp, ssrc: identity.ssrc, extensions: extensions)
   }
 
   /// The same extensions on all packets of a frame: equal headers make equal packet sizes, which leave in one send.
@@ -398,6 +479,9 @@ package struct VideoSendStream {
   package func hasTailArrived(_ history: SentPacketHistory) -> Bool {
     cache.newestTransportNumber.map { history.hasArrived($0) } ?? true
   }
+
+  /// Frames are protected by repair packets.
+  package var isProtecting: Bool { format.fec != nil && protection.controller.isOn }
 
   package mutating func countNACK() { statistics.nackCount += 1 }
 

@@ -173,6 +173,8 @@ extension RTPSession {
     into outbox: inout Outbox
   ) {
     guard case .video(let index) = transceivers.place(of: id) else { return }
+    transceivers.video[index].sender.networkChanged(
+      loss: rate.smoothedLoss, roundTrip: sendingRoundTrip(transport), now: now)
     let needsKeyFrame = transceivers.video[index].sender.send(
       frame, now: now, rate: pacingShare, roundTrip: sendingRoundTrip(transport))
     if needsKeyFrame {

@@ -169,7 +169,8 @@ package struct Transceivers {
     case .video(let index):
       let identity = video[index].sender.identity
       return LocalTrack(
-        streamID: name.streamID, trackID: name.trackID, ssrc: identity.ssrc, rtxSSRC: identity.rtxSSRC)
+        streamID: name.streamID, trackID: name.trackID, ssrc: identity.ssrc, rtxSSRC: identity.rtxSSRC,
+        fecSSRC: identity.fecSSRC)
     case .audio(let index):
       return LocalTrack(
         streamID: name.streamID, trackID: name.trackID, ssrc: audio[index].sender.identity.ssrc)
@@ -188,9 +189,8 @@ package struct Transceivers {
   private mutating func drawVideoIdentity(_ isTaken: (SSRC) -> Bool) -> SendStreamIdentity {
     var identity = SendStreamIdentity(using: &random)
     identity.ssrc = drawSource(identity.ssrc, isTaken)
-    repeat {
-      identity.rtxSSRC = drawSource(identity.rtxSSRC, isTaken)
-    } while identity.rtxSSRC == identity.ssrc
+    identity.rtxSSRC = drawSource(identity.rtxSSRC) { isTaken($0) || $0 == identity.ssrc }
+    identity.fecSSRC = drawSource(identity.fecSSRC) { isTaken($0) || $0 == identity.ssrc || $0 == identity.rtxSSRC }
     identity.cname = primary.cname
     return identity
   }
@@ -210,8 +210,7 @@ package struct Transceivers {
   }
 
   private func isOurs(_ source: SSRC) -> Bool {
-    source == primary.ssrc || source == primary.rtxSSRC
-      || video.contains { $0.sender.identity.ssrc == source || $0.sender.identity.rtxSSRC == source }
+    primary.sources.contains(source) || video.contains { $0.sender.identity.sources.contains(source) }
       || audio.contains { $0.sender.identity.ssrc == source }
   }
 
@@ -227,9 +226,11 @@ package struct Transceivers {
     }
     for index in video.indices where !video[index].sender.hasBegun {
       let identity = video[index].sender.identity
-      guard theirs.contains(identity.ssrc) || theirs.contains(identity.rtxSSRC) else { continue }
+      guard identity.sources.contains(where: theirs.contains) else { continue }
       let ssrc = drawFreeSource(isUsed)
-      video[index].sender.setSources(ssrc: ssrc, rtxSSRC: drawFreeSource { isUsed($0) || $0 == ssrc })
+      let rtx = drawFreeSource { isUsed($0) || $0 == ssrc }
+      video[index].sender.setSources(
+        ssrc: ssrc, rtxSSRC: rtx, fecSSRC: drawFreeSource { isUsed($0) || $0 == ssrc || $0 == rtx })
     }
     for index in audio.indices where !audio[index].sender.hasBegun {
       if theirs.contains(audio[index].sender.identity.ssrc) { audio[index].sender.setSource(drawFreeSource(isUsed)) }
@@ -242,11 +243,14 @@ package struct Transceivers {
 }
 
 extension SendStreamIdentity {
+  /// All that it sends under.
+  fileprivate var sources: [SSRC] { [ssrc, rtxSSRC, fecSSRC] }
+
   /// The first of a peer, with its name.
   init(using random: inout SeededGenerator) {
     self.init(
       ssrc: SSRC(UInt32(truncatingIfNeeded: random.next())), rtxSSRC: SSRC(UInt32(truncatingIfNeeded: random.next())),
-      cname: String(random.next(), radix: 36),
+      fecSSRC: SSRC(UInt32(truncatingIfNeeded: random.next())), cname: String(random.next(), radix: 36),
       firstSequenceNumber: SequenceNumber(UInt16(truncatingIfNeeded: random.next()) & 0x7FFF),
       timestampOffset: RTPTimestamp(UInt32(truncatingIfNeeded: random.next())),
       firstPictureID: UInt16(truncatingIfNeeded: random.next()) & 0x7FFF)

@@ -9,6 +9,8 @@ package struct VideoReceiver {
   /// How it is numbered, once that is agreed.
   private var agreement: VideoAgreement?
   private var stream: VideoReceiveStream?
+  /// There since the first repair packet, or packet that is protected with repair packets in its stream.
+  private var decoder: FECDecoder?
   private var ssrcGuard = SSRCSwitchGuard()
   /// The compact NTP time of the remote sender's last report, and when it came (RFC 3550 §6.4.1, LSR and DLSR).
   private var lastSenderReport: (time: CompactNTPTimestamp, arrival: Timestamp)?
@@ -39,7 +41,8 @@ package struct VideoReceiver {
     stream.map {
       StreamStatistics.Reception(
         ssrc: $0.ssrc, packetsReceived: $0.statistics.received, packetsLost: $0.statistics.cumulativeLost,
-        jitter: $0.statistics.jitter, framesReceived: $0.framesReceived)
+        jitter: $0.statistics.jitter, framesReceived: $0.framesReceived,
+        fecPacketsReceived: decoder?.repairPacketsReceived ?? 0, packetsRecovered: decoder?.packetsRecovered ?? 0)
     }
   }
 
@@ -67,6 +70,7 @@ package struct VideoReceiver {
 
   private mutating func endStream() {
     stream = nil
+    decoder = nil
     nextDeadline = .distantFuture
   }
 
@@ -81,24 +85,47 @@ package struct VideoReceiver {
     frames: inout [ReceivedFrame]
   ) -> DropReason? {
     let header = incoming.header
-    guard let agreement, let (codec, isRTX) = agreement.meaning(of: header.payloadType) else { return .unknownStream }
+    guard let agreement, let meaning = agreement.meaning(of: header.payloadType) else { return .unknownStream }
     if agreement.needsRateEstimate { rate.add(packet.count, timestamp: header.timestamp, now: now) }
-    var fields = VideoReceiveStream.Header(
-      number: header.sequenceNumber, timestamp: header.timestamp, marker: header.marker, codec: codec,
-      extensions: incoming.video)
     let payload = packet.extracting(header.payload)
-    guard isRTX else {
+    switch meaning {
+    case .media(let codec):
       guard accepts(header, now: now) else { return .sourceCollision }
-      return receive(fields, payload: payload, isRepair: false, now: now, roundTrip: roundTrip, frames: &frames)
+      decoder?.addMedia(header, in: packet, map: agreement.extensionMap, isRED: false)
+      let drop = receive(
+        VideoReceiveStream.Header(incoming, codec), payload: payload, isRepair: false, now: now, roundTrip: roundTrip,
+        frames: &frames)
+      takeRestored(agreement, now: now, roundTrip: roundTrip, frames: &frames)
+      return drop
+    case .rtx(let codec):
+      // RFC 4588: the original sequence number stands before the payload.
+      guard let rtx = RTXPayloadHeader(parsing: payload), repairsStream(header.ssrc) else { return nil }
+      var fields = VideoReceiveStream.Header(incoming, codec)
+      fields.number = rtx.originalSequenceNumber
+      return receive(
+        fields, payload: payload.extracting(RTXPayloadHeader.size..<payload.count), isRepair: true, now: now,
+        roundTrip: roundTrip, frames: &frames)
+    case .red:
+      guard accepts(header, now: now) else { return .sourceCollision }
+      return receiveRED(incoming, in: packet, agreement, now: now, roundTrip: roundTrip, frames: &frames)
+    case .redRTX:
+      guard let rtx = RTXPayloadHeader(parsing: payload), repairsStream(header.ssrc) else { return nil }
+      return receive(
+        redBlock: payload.extracting(RTXPayloadHeader.size..<payload.count), number: rtx.originalSequenceNumber, of: incoming,
+        agreement, isRepair: true, now: now, roundTrip: roundTrip, frames: &frames)
+    case .flexFEC:
+      guard let ssrc else { return nil }
+      if decoder == nil { decoder = FECDecoder(ssrc: ssrc) }
+      guard decoder!.addFlexFEC(payload) else { return .malformed }
+      takeRestored(agreement, now: now, roundTrip: roundTrip, frames: &frames)
+      return nil
     }
-    // RFC 4588: the original sequence number stands before the payload.
-    guard let rtx = RTXPayloadHeader(parsing: payload), let ssrc,
-      repairs.allSatisfy({ $0.repair != header.ssrc || $0.media == ssrc })
-    else { return nil }
-    fields.number = rtx.originalSequenceNumber
-    return receive(
-      fields, payload: payload.extracting(RTXPayloadHeader.size..<payload.count), isRepair: true, now: now,
-      roundTrip: roundTrip, frames: &frames)
+  }
+
+  /// True when retransmissions from `source` are of the stream.
+  private func repairsStream(_ source: SSRC) -> Bool {
+    guard let ssrc else { return false }
+    return repairs.allSatisfy { $0.repair != source || $0.media == ssrc }
   }
 
   private mutating func receive(
@@ -113,12 +140,68 @@ package struct VideoReceiver {
     return nil
   }
 
+  // MARK: - Forward error correction
+
+  /// Takes a packet whose payload is a block of media or of repair data.
+  private mutating func receiveRED(
+    _ incoming: IncomingPacket, in packet: Span<UInt8>, _ agreement: VideoAgreement, now: Timestamp,
+    roundTrip: TimeDelta, frames: inout [ReceivedFrame]
+  ) -> DropReason? {
+    let header = incoming.header
+    let payload = packet.extracting(header.payload)
+    if decoder == nil { decoder = FECDecoder(ssrc: header.ssrc) }
+    if !payload.isEmpty, payload[0] == agreement.ulpfec?.value {
+      guard decoder!.addULPFEC(payload.extracting(1..<payload.count)) else { return .malformed }
+    } else if !payload.isEmpty {
+      decoder!.addMedia(header, in: packet, map: agreement.extensionMap, isRED: true)
+    }
+    let drop = receive(
+      redBlock: payload, number: header.sequenceNumber, of: incoming, agreement, isRepair: false, now: now,
+      roundTrip: roundTrip, frames: &frames)
+    takeRestored(agreement, now: now, roundTrip: roundTrip, frames: &frames)
+    return drop
+  }
+
+  /// Takes the one block of a packet of RED. To the stream of media repair data is padding.
+  private mutating func receive(
+    redBlock payload: Span<UInt8>, number: SequenceNumber, of incoming: IncomingPacket, _ agreement: VideoAgreement,
+    isRepair: Bool, now: Timestamp, roundTrip: TimeDelta, frames: inout [ReceivedFrame]
+  ) -> DropReason? {
+    let isEmpty = payload.isEmpty || payload[0] == agreement.ulpfec?.value
+    // Several blocks are of no use in video. Padding has no codec.
+    guard isEmpty || payload[0] & 0x80 == 0,
+      let codec = isEmpty ? .vp8 : agreement.codec(of: PayloadType(payload[0] & 0x7F))
+    else { return .malformed }
+    var fields = VideoReceiveStream.Header(incoming, codec)
+    fields.number = number
+    if isEmpty { fields.marker = false }
+    return receive(
+      fields, payload: payload.extracting(isEmpty ? 0..<0 : 1..<payload.count), isRepair: isRepair, now: now,
+      roundTrip: roundTrip, frames: &frames)
+  }
+
+  /// Takes the packets that repair packets have restored.
+  private mutating func takeRestored(
+    _ agreement: VideoAgreement, now: Timestamp, roundTrip: TimeDelta, frames: inout [ReceivedFrame]
+  ) {
+    while let number = decoder?.takeRestored() {
+      let held = decoder!  // the reference: `self` is taken while its memory is read
+      let packet = held.packet(number)
+      guard let header = RTPHeader(parsing: packet), let codec = agreement.codec(of: header.payloadType) else { continue }
+      let incoming = IncomingPacket(header, in: packet, map: agreement.extensionMap)
+      _ = receive(
+        VideoReceiveStream.Header(incoming, codec), payload: packet.extracting(header.payload), isRepair: true, now: now,
+        roundTrip: roundTrip, frames: &frames)
+    }
+  }
+
   /// Begins anew where the remote sender has: another source under the same m-section.
   /// - Returns: false for a packet that is not of the stream.
   private mutating func accepts(_ header: RTPHeader, now: Timestamp) -> Bool {
     if stream?.ssrc != header.ssrc {
       guard ssrcGuard.accepts(header.ssrc, after: stream?.ssrc, now: now) else { return false }
       stream = VideoReceiveStream(ssrc: header.ssrc, first: header.sequenceNumber, now: now)
+      decoder = nil
       lastSenderReport = nil
     }
     ssrcGuard.hear(now)
@@ -197,6 +280,14 @@ package struct VideoReceiver {
   package mutating func makeRateEstimate(_ block: ReportBlock, now: Timestamp) -> BitRate? {
     guard agreement?.needsRateEstimate ?? false, block.source == stream?.ssrc else { return nil }
     return rate.update(now, fractionLost: Double(block.fractionLost) / 256)
+  }
+}
+
+extension VideoReceiveStream.Header {
+  fileprivate init(_ packet: IncomingPacket, _ codec: VideoCodec) {
+    self.init(
+      number: packet.header.sequenceNumber, timestamp: packet.header.timestamp, marker: packet.header.marker,
+      codec: codec, extensions: packet.video)
   }
 }
 

@@ -74,9 +74,10 @@ package struct VideoSender {
   package mutating func setMuted(_ isMuted: Bool) { self.isMuted = isMuted }
 
   /// Other numbers, for a sender that has not begun.
-  package mutating func setSources(ssrc: SSRC, rtxSSRC: SSRC) {
+  package mutating func setSources(ssrc: SSRC, rtxSSRC: SSRC, fecSSRC: SSRC) {
     identity.ssrc = ssrc
     identity.rtxSSRC = rtxSSRC
+    identity.fecSSRC = fecSSRC
   }
 
   /// Puts to work what was agreed; nil: the m-section is gone.
@@ -153,7 +154,18 @@ package struct VideoSender {
       guard protected > 0 else { return (0, nil) }
       if !stream!.hasRTX { keep(number, datagram.span.extracting(0..<protected)) }
       return sent(protected, isRepair ? .repair : .video, moment.now)
+    case .forwardErrorCorrection(let count, let number):
+      let protected = transport.protectRTP(&datagram, count: count)
+      guard protected > 0 else { return (0, nil) }
+      if let number, !stream!.hasRTX { keep(number, datagram.span.extracting(0..<protected)) }
+      return sent(protected, .fec, moment.now)
     }
+  }
+
+  /// Takes what is known of the path, by which frames are protected.
+  /// - Parameter loss: packet loss lately, 0…1.
+  package mutating func networkChanged(loss: Double, roundTrip: TimeDelta, now: Timestamp) {
+    stream?.networkChanged(loss: loss, roundTrip: roundTrip, now: now)
   }
 
   /// The bytes as they left: needed of codecs without RTX alone.
@@ -179,7 +191,7 @@ package struct VideoSender {
   ) -> (count: Int, kind: SentPacket.Kind?) {
     guard count > 0 else { return (0, nil) }
     lastSent = now
-    stream!.countSent(bytes: count, isRepair: kind != .video)
+    stream!.countSent(bytes: count, isRepair: kind == .repair || kind == nil)
     if forgetDeadline == .distantFuture { forgetDeadline = now + Self.forgettingInterval }
     return (count, kind)
   }

@@ -16,6 +16,10 @@ public struct CallConfiguration: Sendable {
   public var video = BitrateLimits.defaultForVideo
   /// Of each remote peer's audio.
   public var audio = BitrateLimits.defaultForAudio
+  /// How the bitrate follows the network.
+  public var rateControl = RateControlAlgorithm.gcc
+  /// Takes down what the bitrates of all connections come from; nil: nobody does. The application closes it.
+  public var rateLog: RateLog?
   /// What pictures are encoded with.
   public var codec = VideoCodec.vp8
   /// The most pictures a second.
@@ -38,6 +42,7 @@ public struct CallConfiguration: Sendable {
     if let timeout = preset.connectionTimeout { connectionTimeout = timeout }
     if let limits = preset.video { video = limits }
     if let limits = preset.audio { audio = limits }
+    if let algorithm = preset.rateControl { rateControl = algorithm }
     if let codec = preset.codec { self.codec = codec }
     if let rate = preset.frameRate { frameRate = rate }
     maximumSize = preset.size
@@ -62,6 +67,8 @@ public struct CallConfiguration: Sendable {
     options.contentHint = contentHint
     options.bitrates = video
     options.audioBitrates = audio
+    options.rateControl = rateControl
+    options.rateLog = rateLog
     return options
   }
 }

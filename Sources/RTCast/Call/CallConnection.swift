@@ -90,6 +90,7 @@ final class CallConnection: Sendable {
     options.audioDecoder = codecs.audioDecoder
     options.bitrates = configuration.video
     options.audioBitrates = configuration.audio
+    options.record(configuration.rateControl, in: configuration.rateLog)
     options.connectTimeout = configuration.connectionTimeout
     options.iceServers = configuration.iceServers
     options.iceTransportPolicy = configuration.iceTransportPolicy

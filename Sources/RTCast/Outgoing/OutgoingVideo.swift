@@ -348,6 +348,7 @@ package final class OutgoingVideo: Sendable {
   private func tell(_ event: EncoderEvent, isMain: Bool) {
     switch event {
     case .sizeChanged(let size): if isMain { report(.formatChanged(size)) }
+    case .limited(let limitation): if isMain { report(.qualityLimited(limitation)) }
     case .encoderFailed(let error): report(.encoderFailed("The encoder refused a frame: \(error)."))
     case .conversionFailed(let status):
       report(.encoderFailed("A frame could not be converted (libyuv status \(status))."))
@@ -615,6 +616,7 @@ extension OutgoingVideo {
         controls[index].isActive = isWanted
         controls[index].awaitsHandover = index == main && demand.awaitsHandover
         controls[index].keepsColorSpace = !demand.withoutColorSpace.contains(rendition)
+        controls[index].drained = demand.drained[rendition] ?? .zero
         controls[index].bitrate = demand.bitrates[rendition] ?? encoding.settings.startBitrate
       }
       return isUrgent

@@ -25,6 +25,8 @@ public struct Preset: Hashable, Sendable {
   public var iceServers: [ICEServer] = []
   /// How long a connection may take to come about, 1…3600 s.
   public var connectionTimeout: TimeDelta?
+  /// How the bitrate follows the network; nil: the default.
+  public var rateControl: RateControlAlgorithm?
   /// Of each viewer's picture.
   public var video: BitrateLimits?
   /// Bounds of the audio bitrate; nil: the defaults.

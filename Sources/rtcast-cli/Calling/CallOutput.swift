@@ -83,6 +83,7 @@ struct CallOutput: Sendable {
       [
         ("id", .string(call.peer)), ("rtt_ms", .optional(connection.roundTripTime?.inMilliseconds)),
         ("target_bps", .count(connection.targetBitrate.bitsPerSecond)), ("loss", .number(connection.loss)),
+        ("network", connection.network.map(StatisticsReport.event) ?? .null),
         ("first_picture_ms", .optional(call.firstPictureDelay?.inMilliseconds)),
         ("streams", .array(connection.streams.map(Self.stream))),
       ])

@@ -23,6 +23,8 @@ struct CallPlan: Sendable {
   var answer = AnswerChoice.reject
   var showsWindow: Bool
   var record: String?
+  /// Where a rate log goes, if one is wanted.
+  var rateLog: String?
   var duration: Double?
   var isJSON: Bool
   /// Commands come on standard input.

@@ -58,7 +58,9 @@ struct CallRunner {
     ) { report.yield(.window($0)) }
     let peers = try plan.network.openPeers(servers: plan.configuration.iceServers, isTold: true, logger)
     defer { peers.stop() }
-    let calls = try makeManager(peers)
+    let rateLog = try plan.rateLog.map { path throws(CastFailure) in try RateLogFile(path, logger) }
+    defer { rateLog?.close() }
+    let calls = try makeManager(peers, rateLog?.log)
     let ending: Ending
     do throws(CallManagerError) {
       let name = try await calls.setupConnection()
@@ -86,11 +88,12 @@ struct CallRunner {
     }
   }
 
-  private func makeManager(_ peers: PeerLoop) throws(CastFailure) -> CallManager {
+  private func makeManager(_ peers: PeerLoop, _ rateLog: RateLog?) throws(CastFailure) -> CallManager {
     let logger = logger
     let device = PulseAudioDevice(onNotice: { logger.warning("\($0)") })
     var configuration = plan.configuration
     configuration.dataChannels = [CallChat.label]
+    configuration.rateLog = rateLog
     configuration.iceServers = []  // the media plane has them
     let signaling = HubSignaling(plan.hub, name: plan.name, token: plan.token)
     do {

@@ -106,6 +106,22 @@ struct CastOutput: Sendable {
     OutputEvent(.peer, [("id", .string(id)), ("state", "left"), ("reason", .string(reason.word))]).print()
   }
 
+  /// - Parameter limitation: what gives way from now on; nil: nothing any more.
+  func limited(_ limitation: QualityLimitation?) {
+    guard case .json = style else { return }
+    let size = limitation?.size
+    OutputEvent(
+      .limitation,
+      [
+        ("reason", .string(limitation?.reason.rawValue ?? "none")),
+        ("rate_bps", limitation.map { .count($0.rate.bitsPerSecond) } ?? .null),
+        ("fps", .optional(limitation?.frameRate)), ("width", size.map { .count($0.width) } ?? .null),
+        ("height", size.map { .count($0.height) } ?? .null), ("coarse", .bool(limitation?.isCoarse ?? false)),
+        ("message", .optional(limitation?.sentence)),
+      ]
+    ).print()
+  }
+
   func statistics(_ report: StatisticsReport) {
     switch style {
     case .json: report.event.print()

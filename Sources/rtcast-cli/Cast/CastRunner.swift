@@ -87,7 +87,10 @@ struct CastRunner {
   private func cast(_ source: Source, _ token: Secret?) async throws(CastFailure) {
     let peers = try openPeers()
     defer { peers.stop() }
+    let rateLog = try options.output.rateLog.path.map { path throws(CastFailure) in try RateLogFile(path, logger) }
+    defer { rateLog?.close() }
     var settings = broadcastOptions(source)
+    settings.rateLog = rateLog?.log
     // Who watches needs them as much as this side.
     settings.iceServers = peers.options.iceServers
     let broadcast = Broadcast(source.media, options: settings, peers: peers)
@@ -165,6 +168,7 @@ struct CastRunner {
     broadcast.codec = options.media.codec
     broadcast.contentHint = options.media.contentHint
     broadcast.bitrates = options.media.bitrateLimits
+    broadcast.rateControl = options.media.rateControl
     if let limits = options.media.preset?.audio { broadcast.audioBitrates = limits }
     // What comes by --control may have sound even when this source has none.
     broadcast.offersAudio = takesControl ? options.media.audio != .silence : nil
@@ -268,6 +272,7 @@ struct CastRunner {
     plan.configuration = options.media.callConfiguration(for: source)
     plan.network = options.network
     plan.record = options.output.recording.record
+    plan.rateLog = options.output.rateLog.path
     plan.takesControl = takesControl
     return plan
   }
@@ -276,12 +281,18 @@ struct CastRunner {
     let player = source.player
     var usage = ProcessUsage()
     var last: StatisticsReport?
+    var limitation: QualityLimitation?
     for await happening in happenings {
       switch happening {
+      case .broadcast(.qualityLimited(let change)):
+        limitation = change
+        output.limited(change)
+        logger.info("\(change.map { "Less is sent: \($0.sentence)." } ?? "Everything is sent again.")")
       case .broadcast(let event): if let ending = handle(event) { return .success(ending) }
       case .second:
         let report = StatisticsReport(
-          broadcast: await broadcast.statistics(), process: usage.read(), progress: player.map(ProgressBar.init))
+          broadcast: await broadcast.statistics(), process: usage.read(), progress: player.map(ProgressBar.init),
+          limitation: limitation)
         output.statistics(report)
         last = report
       case .key(let key):
@@ -381,6 +392,7 @@ struct CastRunner {
     case .viewerLeft(let id, let reason):
       logger.info("A viewer left.", metadata: ["id": "\(id)", "reason": "\(reason.word)"])
       output.viewerLeft(id, reason)
+    case .qualityLimited: break  // taken before
     case .formatChanged(let size):
       logger.info("The picture is now \(size).")
     case .encoderFailed(let sentence):

@@ -10,6 +10,8 @@ struct StatisticsReport: Sendable {
   var process: ProcessUsage.Reading
   /// Of a file.
   var progress: ProgressBar?
+  /// What gives way now.
+  var limitation: QualityLimitation?
 
   var event: OutputEvent { OutputEvent(.stats, pictureFigures + networkFigures + processFigures) }
 
@@ -33,6 +35,10 @@ struct StatisticsReport: Sendable {
     return [
       ("bitrate_bps", JSONValue.count(s.bitrate.bitsPerSecond)),
       ("target_bps", JSONValue.count(s.target.bitsPerSecond)),
+      ("estimate_bps", s.estimate.map { .count($0.target.bitsPerSecond) } ?? .null),
+      ("estimate_reason", .optional(s.estimate?.reason.rawValue)),
+      ("queueing_delay_ms", .optional(s.queueingDelay?.inMilliseconds)), ("repair", .number(s.repairShare)),
+      ("limitation", .optional(limitation?.sentence)),
       ("audio_bps", JSONValue.count(s.audioBitrate.bitsPerSecond)), ("audio_loss", JSONValue.number(s.audioLoss)),
       ("rtt_ms", JSONValue.optional(s.roundTripTime?.inMilliseconds)), ("loss", JSONValue.number(s.loss)),
       ("nack", JSONValue.count(s.nackCount)), ("pli", JSONValue.count(s.pliCount)),
@@ -50,6 +56,7 @@ struct StatisticsReport: Sendable {
       ("raw_copies", JSONValue.count(s.rawCopies)), ("cpu_pct", JSONValue.number(process.cpuPercent)),
       ("rss_bytes", JSONValue.count(process.residentBytes)), ("codec", JSONValue.string(s.codec.rawValue)),
       ("content_hint", JSONValue.string(s.contentHint.rawValue)),
+      ("rungs", JSONValue.array(s.rungs.map(Self.event))), ("handovers", JSONValue.count(s.handovers)),
       ("peers", JSONValue.array(s.peers.map(Self.event))),
     ]
   }
@@ -63,9 +70,32 @@ struct StatisticsReport: Sendable {
       ("audio_bps", JSONValue.count(viewer.audioBitrate.bitsPerSecond)),
       ("audio_loss", JSONValue.number(viewer.audioLoss)),
       ("target_bps", JSONValue.count(viewer.target.bitsPerSecond)),
+      ("network", viewer.network.map(event) ?? .null), ("repair", .number(viewer.repairShare)),
       ("rtt_ms", JSONValue.optional(viewer.roundTripTime?.inMilliseconds)), ("loss", JSONValue.number(viewer.loss)),
       ("nack", JSONValue.count(viewer.nackCount)), ("pli", JSONValue.count(viewer.pliCount)),
       ("send_delay_ms", JSONValue.number(viewer.sendDelay.inMilliseconds)),
+      ("rung", viewer.rung.map { $0 == 0 ? "main" : "side" } ?? .null),
+      ("rung_reason", .optional(viewer.rungReason?.rawValue)),
+    ])
+  }
+
+  private static func event(_ rung: BroadcastStatistics.Rung) -> JSONValue {
+    .object([
+      ("viewers", .count(rung.viewers)), ("target_bps", rung.target.map { .count($0.bitsPerSecond) } ?? .null),
+      ("fps_encoded", .number(rung.framesEncoded)), ("bitrate_bps", .count(rung.bitrate.bitsPerSecond)),
+      ("key_frames", .count(rung.keyFrames)),
+    ])
+  }
+
+  /// An estimate and its parts.
+  static func event(_ estimate: NetworkEstimate) -> JSONValue {
+    func part(_ rate: BitRate?) -> JSONValue { rate.map { .count($0.bitsPerSecond) } ?? .null }
+    return .object([
+      ("estimate_bps", .count(estimate.target.bitsPerSecond)), ("reason", .string(estimate.reason.rawValue)),
+      ("delay_based_bps", part(estimate.delayBased)), ("loss_based_bps", part(estimate.lossBased)),
+      ("acknowledged_bps", part(estimate.acknowledged)), ("remote_maximum_bps", part(estimate.remoteMaximum)),
+      ("pacing_bps", .count(estimate.pacingRate.bitsPerSecond)),
+      ("queueing_delay_ms", .optional(estimate.queueingDelay?.inMilliseconds)), ("loss", .number(estimate.loss)),
     ])
   }
 
@@ -82,14 +112,43 @@ struct StatisticsReport: Sendable {
     if isLive {
       pieces += [
         StatusLine.Piece(Figures.fixed(s.framesSent, 1) + " fps", rank: 2),
-        StatusLine.Piece(Figures.rate(bitsPerSecond: s.bitrate.bitsPerSecond), rank: 2),
+        StatusLine.Piece(Figures.rate(bitsPerSecond: s.bitrate.bitsPerSecond) + estimate, rank: 2),
         StatusLine.Piece("rtt " + (s.roundTripTime.map { Figures.milliseconds($0.inMilliseconds) } ?? "–"), rank: 4),
         StatusLine.Piece("loss \(Figures.fixed(100 * s.loss, 1)) %", rank: 4),
-        StatusLine.Piece("encode \(Figures.milliseconds(s.encodeTime.inMilliseconds))", rank: 6),
+        StatusLine.Piece("queue " + (s.queueingDelay.map { Figures.milliseconds($0.inMilliseconds) } ?? "–"), rank: 5),
+        StatusLine.Piece("repair \(Figures.fixed(100 * s.repairShare, 1)) %", rank: 5),
+        StatusLine.Piece("encode \(Figures.milliseconds(s.encodeTime.inMilliseconds))", rank: 7),
       ]
     }
-    pieces.append(StatusLine.Piece("cpu \(Figures.fixed(process.cpuPercent, 1)) %", rank: 5))
+    pieces.append(StatusLine.Piece("cpu \(Figures.fixed(process.cpuPercent, 1)) %", rank: 6))
+    if isLive, let limitation { pieces.append(StatusLine.Piece("· " + limitation.sentence, rank: 1)) }
     return StatusLine(pieces)
+  }
+}
+
+extension StatisticsReport {
+  /// What the network of the viewer worst off bears, behind what is sent.
+  private var estimate: String {
+    broadcast.estimate.map { " of " + Figures.rate(bitsPerSecond: $0.target.bitsPerSecond) } ?? ""
+  }
+}
+
+extension QualityLimitation {
+  /// Such as `the network bears 400 kbit/s: 5 fps`.
+  package var sentence: String {
+    var effects: [String] = []
+    if let frameRate {
+      let isWhole = frameRate > 9.95 || frameRate == frameRate.rounded()
+      effects.append(Figures.fixed(frameRate, isWhole ? 0 : 1) + " fps")
+    }
+    if let size { effects.append("\(size.width)×\(size.height)") }
+    if isCoarse { effects.append("coarse") }
+    let cause =
+      switch reason {
+      case .bandwidth: "the network bears \(Figures.rate(bitsPerSecond: rate.bitsPerSecond))"
+      case .cpu: "this machine is too slow"
+      }
+    return effects.isEmpty ? cause : cause + ": " + effects.joined(separator: ", ")
   }
 }
 

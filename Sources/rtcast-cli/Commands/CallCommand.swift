@@ -65,6 +65,7 @@ struct CallCommand: AsyncParsableCommand {
     plan.network = network
     plan.answer = who == nil ? connection.answer : .reject
     plan.record = output.recording.record
+    plan.rateLog = output.rateLog.path
     plan.takesControl = output.control.takesControl
     plan.media = source?.media ?? MediaSource(video: nil)
     let choice = media.audio ?? (show.file == nil ? .microphone : .own)
@@ -140,5 +141,6 @@ enum AnswerChoice: String, ExpressibleByArgument, CaseIterable {
 struct CallOutputOptions: ParsableArguments {
   @OptionGroup var recording: RecordOptions
   @OptionGroup var control: ControlOptions
+  @OptionGroup var rateLog: RateLogOptions
   @OptionGroup var run: RunOptions
 }

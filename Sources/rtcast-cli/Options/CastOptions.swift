@@ -64,6 +64,7 @@ struct CastOutputOptions: ParsableArguments {
   @Flag(help: "Print a line of statistics every second even if standard output is not a terminal.")
   var stats = false
 
+  @OptionGroup var rateLog: RateLogOptions
   @OptionGroup var run: RunOptions
 }
 

@@ -1,6 +1,6 @@
 public import ArgumentParser
 import Logging
-import RTCEngine
+public import RTCEngine
 public import RTCMedia
 import RTCPrimitives
 import RTCast
@@ -30,6 +30,13 @@ package struct MediaOptions: ParsableArguments {
       valueName: "rate"),
     transform: { try BitRate(option: $0) })
   var bitrate: BitRate?
+
+  @Option(
+    name: .customLong("rate-control"),
+    help: ArgumentHelp(
+      "How the bitrate follows the network: gcc (by delay and loss, with probes) or stepped (by loss alone, in the steps "
+        + "of a preset). (default: gcc)", valueName: "algorithm"))
+  var rateControlOption: RateControlAlgorithm?
 
   @Option(
     name: .customLong("content-hint"),
@@ -82,6 +89,8 @@ package struct MediaOptions: ParsableArguments {
 extension MediaOptions {
   var codec: VideoCodec { codecOption ?? preset?.codec ?? .vp8 }
 
+  var rateControl: RateControlAlgorithm { rateControlOption ?? preset?.rateControl ?? .gcc }
+
   var contentHint: ContentHint? { contentHintOption ?? preset?.contentHint }
 
   /// A preset's choice was parsed when the preset was taken.
@@ -105,7 +114,8 @@ extension MediaOptions {
     var limits = preset?.video ?? .defaultForVideo
     limits.minimum = min(limits.minimum, bitrate)
     limits.maximum = bitrate
-    limits.start = bitrate  // who names a rate knows the network
+    // Steps of fifteen percent would take minutes to get there; who names a rate knows the network.
+    limits.start = rateControl == .stepped ? bitrate : min(limits.start, bitrate)
     return limits
   }
 
@@ -117,6 +127,7 @@ extension MediaOptions {
     configuration.maximumSize = source.map(\.maximumSize) ?? maximumSize
     configuration.codec = codec
     configuration.contentHint = contentHint
+    configuration.rateControl = rateControl
     configuration.video = bitrateLimits
     return configuration
   }
@@ -131,6 +142,8 @@ extension BitRate {
     self = rate
   }
 }
+
+extension RateControlAlgorithm: ExpressibleByArgument {}
 
 extension ContentHint: ExpressibleByArgument {}
 

@@ -30,6 +30,16 @@ struct RecordOptions: ParsableArguments {
   var record: String?
 }
 
+/// `--rtc-log`, which casts and calls share.
+struct RateLogOptions: ParsableArguments {
+  @Option(
+    name: .customLong("rtc-log"),
+    help: ArgumentHelp(
+      "Write what the bitrate of each viewer comes from into this file, as JSON lines: every feedback and every decision. "
+        + "`rtcast rtc-log` draws it.", valueName: "file"))
+  var path: String?
+}
+
 /// `--control`, which casts and calls share.
 struct ControlOptions: ParsableArguments {
   @Flag(

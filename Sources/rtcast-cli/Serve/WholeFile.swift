@@ -28,20 +28,25 @@ enum WholeFile {
     let draft = "\(path).\(getpid())"
     let file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw failure("\(path) cannot be written", errno) }
+    if let reason = write(bytes, to: file) {
+      close(file)
+      unlink(draft)
+      throw failure("\(path) cannot be written", reason)
+    }
+    let isDone = fchmod(file, 0o600) == 0 && fsync(file) == 0 && close(file) == 0 && rename(draft, path) == 0
+    guard isDone else { throw failure("\(path) cannot be written", errno) }
+  }
+
+  /// - Returns: the error number when not all of it could be written.
+  static func write(_ bytes: [UInt8], to file: Int32) -> Int32? {
     var start = 0
     while start < bytes.count {
       let count = bytes[start...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else {
-        let reason = errno
-        close(file)
-        unlink(draft)
-        throw failure("\(path) cannot be written", reason)
-      }
+      guard count > 0 else { return count == 0 ? EIO : errno }
       start += count
     }
-    let isDone = fchmod(file, 0o600) == 0 && fsync(file) == 0 && close(file) == 0 && rename(draft, path) == 0
-    guard isDone else { throw failure("\(path) cannot be written", errno) }
+    return nil
   }
 
   /// The folder and those above it; those that are made are for this user alone.

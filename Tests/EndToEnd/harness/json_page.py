@@ -41,10 +41,20 @@ def fault(name, object):
                  and not any(isinstance(value, TYPES[each]) and (each == "boolean" or not isinstance(value, bool))
                              for each in table[field][0].split(" or "))]
         if not (unknown or missing or wrong):
-            inner = [f"{name}.{field}" for field in object if f"{name}.{field}" in PAGES]
-            return next((each for field in inner for item in object[field.split(".")[1]] if (each := fault(field, item))), None)
+            return next((each for field, value in object.items() if (inner := page_of(name, field)) for item in parts(value)
+                         if (each := fault(inner, item))), None)
         faults.append(f"unknown {sorted(unknown)}, missing {sorted(missing)}, of another type {sorted(wrong)}")
     return f"docs/json.md and the event differ: {name}: {faults or 'no such event there'}: {object}"
+
+
+def page_of(name, field):
+    """The name of the tables of what is nested in a field: of the event's section, however deep it is nested; None when there are none."""
+    nested = f"{name.split('.')[0]}.{field}"
+    return nested if nested in PAGES else None
+
+
+def parts(value):
+    return value if isinstance(value, list) else [value] if isinstance(value, dict) else []
 
 
 def check(event, name=None):

@@ -1,0 +1,105 @@
+import Glibc
+import RTCMedia
+
+/// A desktop of 1920x1080 with a page of text in it, as BGRA; the page can scroll, letters can be typed, all can change.
+@MainActor
+struct Screen {
+  static let size = PixelSize(width: 1920, height: 1080)
+  static let area = size.width * size.height
+  /// Where the page lies.
+  static let page = PixelRect(x: 40, y: 110, width: 1180, height: 900)
+
+  /// What it shows now.
+  let pixels = Screen.memory(Screen.area)
+  /// The pages that fill all of it, by name.
+  private(set) var wholePages: [(name: String, pixels: UnsafeMutablePointer<UInt32>)] = []
+  private let tallPage: UnsafeMutablePointer<UInt32>
+  private let tallRows: Int
+
+  /// - Parameter folder: has `base.bgra` (the desktop) and `page.bgra` (1180 pixels wide, at least 900 high, what scrolls)
+  ///   and may have `white.bgra`, `dark.bgra` and `colour.bgra` (1920x1080); nil: pages of strokes are drawn.
+  init(folder: String?) {
+    if let folder {
+      let tall = Self.read(folder + "/page.bgra")!
+      (tallPage, tallRows) = (tall.pixels, tall.count / Self.page.width)
+      for name in ["base", "white", "dark", "colour"] {
+        if let whole = Self.read(folder + "/\(name).bgra") { wholePages.append((name, whole.pixels)) }
+      }
+    } else {
+      tallRows = 5400
+      tallPage = Self.memory(Self.page.width * tallRows)
+      Self.write(tallPage, width: Self.page.width, height: tallRows, seed: 3, density: 8)
+      for (name, density) in [("sparse", 2), ("full", 8)] {
+        let whole = Self.memory(Self.area)
+        Self.write(whole, width: Self.size.width, height: Self.size.height, seed: 7, density: density)
+        wholePages.append((name, whole))
+      }
+    }
+    show(wholePage: 0)
+  }
+
+  func show(wholePage index: Int) {
+    pixels.update(from: wholePages[index].pixels, count: Self.area)
+  }
+
+  /// Shows the page from `row` on.
+  func scroll(to row: Int) {
+    for y in 0..<Self.page.height {
+      let target = pixels + (Self.page.y + y) * Self.size.width + Self.page.x
+      target.update(from: tallPage + (row + y) % tallRows * Self.page.width, count: Self.page.width)
+    }
+  }
+
+  /// Writes one letter's worth of strokes; returns where.
+  func type(_ number: Int) -> PixelRect {
+    let rect = PixelRect(x: 1300 + number % 60 * 9, y: 200 + number / 60 * 18, width: 9, height: 16)
+    for y in 2..<14 { for x in [1, 4 + number % 4] { pixels[(rect.y + y) * Self.size.width + rect.x + x] = 0xd0d0d0 } }
+    return rect
+  }
+
+  func frame(damage: [PixelRect]?, at time: Timestamp) -> VideoFrame {
+    let buffer = PixelBuffer(
+      format: .bgra, size: Self.size, planes: [(UnsafeRawPointer(pixels), Self.size.width * 4)], release: {})!
+    return VideoFrame(buffer: buffer, captureTime: time, damage: damage, colorSpace: .sRGB)
+  }
+
+  private static func memory(_ count: Int) -> UnsafeMutablePointer<UInt32> {
+    let memory = UnsafeMutablePointer<UInt32>.allocate(capacity: count)
+    memory.initialize(repeating: 0xffffff, count: count)
+    return memory
+  }
+
+  private static func read(_ path: String) -> (pixels: UnsafeMutablePointer<UInt32>, count: Int)? {
+    guard let file = fopen(path, "rb") else { return nil }
+    defer { fclose(file) }
+    fseek(file, 0, SEEK_END)
+    let count = ftell(file) / 4
+    rewind(file)
+    let pixels = memory(count)
+    return fread(pixels, 4, count, file) == count ? (pixels, count) : nil
+  }
+
+  /// Small dark strokes on white; `density` of eight places in a line hold a letter.
+  private static func write(
+    _ pixels: UnsafeMutablePointer<UInt32>, width: Int, height: Int, seed: UInt64, density: Int
+  ) {
+    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+    func random(_ bound: Int) -> Int {
+      state ^= state << 13
+      state ^= state >> 7
+      state ^= state << 17
+      return Int(state % UInt64(bound))
+    }
+    for top in stride(from: 4, to: height - 12, by: 17) {
+      for left in stride(from: 8, to: width * density / 8 - 16, by: 8) where random(7) > 0 {
+        for _ in 0..<3 {
+          let ink = UInt32(30 + random(60)) * 0x01_0101
+          let (x, y, isUpright) = (left + random(6), top + random(11), random(2) == 0)
+          for step in 0..<(isUpright ? 11 : 6) {
+            pixels[(isUpright ? top + step : y) * width + (isUpright ? x : left + step)] = ink
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,275 @@
+// What a viewer on a slow or changing link gets of the VP8 encoder: real encodes of a 1080p desktop on virtual time over a
+// simulated link. One line a phase: frames a second, gaps, delays, the queue, the rate over windows, luma PSNR.
+//
+// EncoderBenchmark SCENARIO… [--pictures FOLDER] [--lag MS] [--frames] [--hint detail|text|motion]
+
+import Glibc
+import RTCCodecVPX
+import RTCMedia
+import RTCast
+
+/// Milliseconds of processor time this process has used.
+func processorTime() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+  return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
+}
+
+func option(_ name: String) -> String? {
+  CommandLine.arguments.firstIndex(of: name).map { CommandLine.arguments[$0 + 1] }
+}
+
+func fixed(_ value: Double, _ digits: Int = 1) -> String {
+  let scale = pow(10.0, Double(digits))
+  let scaled = Int((value * scale).rounded())
+  guard digits > 0 else { return "\(scaled)" }
+  let fraction = "\(abs(scaled) % Int(scale))"
+  return "\(scaled < 0 ? "-" : "")\(abs(scaled) / Int(scale))."
+    + String(repeating: "0", count: digits - fraction.count) + fraction
+}
+
+enum Content { case scroll, rest, typing, change(Int) }
+
+struct Phase {
+  var length: TimeDelta
+  var rate: Int64
+  var content: Content
+}
+
+func phase(_ seconds: Double, _ kilobits: Int64, _ content: Content) -> Phase {
+  Phase(length: .seconds(seconds), rate: kilobits, content: content)
+}
+
+let scenarios: [String: [Phase]] = [
+  "drop": [phase(5, 5000, .scroll), phase(10, 600, .scroll), phase(10, 3000, .scroll)],
+  "scroll-2500": [phase(1, 2500, .rest), phase(10, 2500, .scroll)],
+  "scroll-5000": [phase(1, 5000, .rest), phase(10, 5000, .scroll)],
+  "scroll-600": [phase(1, 600, .rest), phase(15, 600, .scroll), phase(6, 600, .rest)],
+  "scroll-300": [phase(1, 300, .rest), phase(15, 300, .scroll), phase(6, 300, .rest)],
+  "scroll-100": [phase(1, 100, .rest), phase(20, 100, .scroll), phase(10, 100, .rest)],
+  "change-1000": [phase(30, 1000, .rest), phase(5, 1000, .change(1)), phase(5, 1000, .change(0))],
+  "change-600": [phase(40, 600, .rest), phase(8, 600, .change(1))],
+  "change-6000": [phase(5, 6000, .rest), phase(5, 6000, .change(1))],
+  "start-600": [phase(10, 600, .rest)], "start-6000": [phase(3, 6000, .rest)],
+  "typing-600": [phase(30, 600, .rest), phase(5, 600, .typing)],
+]
+
+@MainActor
+final class Run {
+  struct Coded {
+    var time: Timestamp
+    var bytes: Int
+    var quantizer: Int
+    var psnr: Double
+    var milliseconds: Double
+    var isCaptured: Bool
+  }
+
+  let screen: Screen
+  let phases: [Phase]
+  let lag: TimeDelta
+  let decoder: VP8Decoder
+  var stage: EncodeStage
+  var controls: EncoderControls
+  var link = Link(propagation: .milliseconds(25))
+  var coded: [Coded] = []
+  var now = Timestamp.zero
+  var row = 0
+  var queueMilliseconds: [(time: Timestamp, queue: Double)] = []
+  private let truth = InputPicture(size: Screen.size)
+
+  init(_ phases: [Phase], screen: Screen, lag: TimeDelta, hint: ContentHint) throws {
+    self.phases = phases
+    self.screen = screen
+    self.lag = lag
+    decoder = try VP8Decoder()
+    var settings = EncodingSettings(
+      contentHint: hint, startBitrate: .kilobitsPerSecond(phases[0].rate),
+      bitrates: .kilobitsPerSecond(50)...(.megabitsPerSecond(20)))
+    settings.encoderThreads = 1
+    stage = EncodeStage(settings: settings, makeEncoder: { settings throws(VideoEncoderError) in try VP8Encoder(settings) })
+    controls = EncoderControls(settings)
+  }
+
+  func phase(at time: Timestamp) -> (index: Int, start: Timestamp) {
+    var start = Timestamp.zero
+    for (index, phase) in phases.enumerated() {
+      if time < start + phase.length || index == phases.count - 1 { return (index, start) }
+      start += phase.length
+    }
+    return (0, .zero)
+  }
+
+  func run() throws {
+    let end = Timestamp.zero + phases.reduce(TimeDelta.zero) { $0 + $1.length }
+    var nextCapture = Timestamp.zero
+    var frameNumber = 0
+    var shownPhase = -1
+    screen.show(wholePage: 0)
+    while now < end {
+      let index = phase(at: now).index
+      let rate = BitRate.kilobitsPerSecond(phases[index].rate)
+      // What the sender believes of the link: 95 % of it, and late.
+      let believed = phases[phase(at: now < .zero + lag ? .zero : now - lag).index].rate
+      controls.bitrate = BitRate.kilobitsPerSecond(believed).scaled(by: 0.95)
+      controls.drained = now + rate.time(forBytes: Int(link.queuedBytes))
+      stage.apply(controls)
+      if now >= nextCapture {
+        nextCapture += .microseconds(33_333)
+        let damage = draw(phases[index].content, isNew: shownPhase != index, number: frameNumber)
+        shownPhase = index
+        frameNumber += 1
+        if frameNumber == 1 || !damage.isEmpty {
+          try take(screen.frame(damage: frameNumber == 1 ? nil : damage, at: now))
+        }
+      }
+      if let due = stage.nextDeadline(now: now), due <= now {
+        let start = processorTime()
+        let frame = stage.serve(now: now)
+        try send(frame, milliseconds: processorTime() - start, isCaptured: false)
+      }
+      now += .milliseconds(1)
+      link.step(rate, now: now)
+      queueMilliseconds.append((now, rate.time(forBytes: Int(link.queuedBytes)).seconds * 1000))
+    }
+  }
+
+  private func draw(_ content: Content, isNew: Bool, number: Int) -> [PixelRect] {
+    switch content {
+    case .rest: return []
+    case .scroll:
+      row += 6
+      screen.scroll(to: row)
+      return [Screen.page]
+    case .typing: return number % 6 == 0 ? [screen.type(number / 6)] : []
+    case .change(let page):
+      guard isNew else { return [] }
+      screen.show(wholePage: page)
+      return [PixelRect(Screen.size)]
+    }
+  }
+
+  private func take(_ frame: VideoFrame) throws {
+    stage.take(frame, now: now)
+    let start = processorTime()
+    let coded = stage.encode(now: now)
+    try send(coded, milliseconds: processorTime() - start, isCaptured: true)
+  }
+
+  private func send(_ frame: EncodedFrame?, milliseconds: Double, isCaptured: Bool) throws {
+    guard let frame else { return }
+    link.send(bytes: frame.data.count, index: coded.count, captureTime: now)
+    // While something moves, every frame shows a part of it, whoever asked for the frame.
+    let isCaptured = if case .scroll = phases[phase(at: now).index].content { true } else { isCaptured }
+    let shown = try decoder.decode(frame.data)
+    coded.append(
+      Coded(
+        time: now, bytes: frame.data.count, quantizer: frame.quantizer, psnr: shown.map { psnr($0) } ?? 0,
+        milliseconds: milliseconds, isCaptured: isCaptured))
+  }
+
+  /// Luma of what viewers see against the screen.
+  private func psnr(_ shown: PixelBuffer) -> Double {
+    let bytes = shown.bytes(ofPlane: 0)
+    let stride = shown.stride(ofPlane: 0)
+    var sum = 0
+    for y in 0..<Screen.size.height {
+      let line = screen.pixels + y * Screen.size.width
+      var lineSum: Int32 = 0
+      for x in 0..<Screen.size.width {
+        let pixel = line[x]
+        let luma: Int32 = ((66 * Int32(pixel >> 16 & 255) + 129 * Int32(pixel >> 8 & 255) + 25 * Int32(pixel & 255) + 128) >> 8) + 16
+        let difference = Int32(bytes[y * stride + x]) - luma
+        lineSum += difference * difference
+      }
+      sum += Int(lineSum)
+    }
+    return sum == 0 ? 99 : 10 * log10(65_025 * Double(Screen.area) / Double(sum))
+  }
+
+  // MARK: - Report
+
+  func report(_ name: String, frames: Bool) {
+    if frames { reportFrames() }
+    var start = Timestamp.zero
+    for (index, phase) in phases.enumerated() {
+      report("\(name).\(index)", phase, from: start)
+      if case .change = phase.content { reportChange(from: start) }
+      if index == 0, name.hasPrefix("start") { reportChange(from: start) }
+      start += phase.length
+    }
+  }
+
+  private func report(_ name: String, _ phase: Phase, from start: Timestamp) {
+    let end = start + phase.length
+    // A change of the rate has 1.5 s.
+    let settled = start + .milliseconds(1500)
+    let arrivals = link.arrivals.filter { $0.time >= start && $0.time < end && coded[$0.index].isCaptured }
+    let delays = arrivals.filter { $0.captureTime >= settled }.map { $0.delay.seconds * 1000 }.sorted()
+    func percentile(_ part: Double) -> String {
+      delays.isEmpty ? "–" : fixed(delays[min(delays.count - 1, Int(Double(delays.count) * part))], 0)
+    }
+    let times = [start] + arrivals.map(\.time)
+    let gap = zip(times, times.dropFirst()).map { ($1 - $0).seconds * 1000 }.max() ?? 0
+    let own = coded.filter { $0.time >= start && $0.time < end }
+    let moving = own.filter(\.isCaptured)
+    func mean(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.reduce(0, +) / Double(values.count) }
+    let queue = queueMilliseconds.filter { $0.time >= settled && $0.time < end }.map(\.queue).max() ?? 0
+    let queueFirst = queueMilliseconds.filter { $0.time >= start && $0.time < settled }.map(\.queue).max() ?? 0
+    print(
+      "\(name) at \(phase.rate) kbit/s: \(fixed(Double(moving.count) / phase.length.seconds)) fps, gap \(fixed(gap, 0)) ms,",
+      "delay p50/p95/max \(percentile(0.5))/\(percentile(0.95))/\(percentile(1)) ms,",
+      "queue \(fixed(queue, 0)) ms (\(fixed(queueFirst, 0)) at first),",
+      "\(fixed(Double(own.reduce(0) { $0 + $1.bytes }) * 8 / phase.length.seconds / 1000, 0)) kbit/s,",
+      "over 300 ms \(fixed(peak(.milliseconds(300), from: settled, to: end, phase), 2)),",
+      "1 s \(fixed(peak(.seconds(Int64(1)), from: settled, to: end, phase), 2)),",
+      "q \(fixed(mean(moving.map { Double($0.quantizer) }), 0)),",
+      "PSNR \(fixed(mean(moving.map(\.psnr)))) (end \(fixed(own.last?.psnr ?? 0))),",
+      "\(fixed(mean(moving.map(\.milliseconds)))) ms a frame, refinements \(own.count - moving.count)")
+  }
+
+  /// The most that was coded in any window, relative to the link's rate.
+  private func peak(_ window: TimeDelta, from start: Timestamp, to end: Timestamp, _ phase: Phase) -> Double {
+    let own = coded.filter { $0.time >= start && $0.time < end }
+    let allowed = Double(BitRate.kilobitsPerSecond(phase.rate).bytes(in: window))
+    return own.indices.map { first in
+      var sum = 0
+      for next in own[first...] where next.time < own[first].time + window { sum += next.bytes }
+      return Double(sum) / allowed
+    }.max() ?? 0
+  }
+
+  /// What the viewer sees how long after a change of everything.
+  private func reportChange(from start: Timestamp) {
+    var line = "  after the change:"
+    var done = false
+    for mark in [100, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000] {
+      let last = link.arrivals.last { $0.time <= start + .milliseconds(Int64(mark)) && $0.captureTime >= start }
+      line += " \(mark) ms \(last.map { fixed(coded[$0.index].psnr) } ?? "–"),"
+    }
+    for arrival in link.arrivals where arrival.captureTime >= start && coded[arrival.index].psnr >= 32 && !done {
+      done = true
+      line += " 32 dB at \((arrival.time - start).milliseconds) ms"
+    }
+    print(line)
+  }
+
+  private func reportFrames() {
+    for arrival in link.arrivals {
+      let frame = coded[arrival.index]
+      print(
+        frame.time.milliseconds, frame.isCaptured ? "captured" : "refined", frame.bytes, "bytes, q", frame.quantizer,
+        fixed(frame.psnr), "dB, arrives after", arrival.delay.milliseconds, "ms, coded in", fixed(frame.milliseconds))
+    }
+  }
+}
+
+let names = CommandLine.arguments.dropFirst().filter { scenarios[$0] != nil }
+let screen = Screen(folder: option("--pictures"))
+let lag = TimeDelta.milliseconds(Int64(option("--lag") ?? "400")!)
+let hint = ContentHint(rawValue: option("--hint") ?? "detail")!
+for name in names.isEmpty ? scenarios.keys.sorted() : Array(names) {
+  let run = try Run(scenarios[name]!, screen: screen, lag: lag, hint: hint)
+  try run.run()
+  run.report(name, frames: CommandLine.arguments.contains("--frames"))
+}

@@ -1,0 +1,34 @@
+import RTCPrimitives
+
+/// The moments from which the times of departure and arrival are counted: those of one packet.
+struct ClockOrigins {
+  /// Transit times do not change by more than this from one packet to the next, unless the remote peer's clock was set
+  /// anew, its times wrapped, or somebody makes them up.
+  private static let largestStep: UInt64 = 10_000_000_000
+
+  private var sent = Timestamp.zero
+  private var arrived = TimeDelta.zero
+  private var lastTransit: Int64?
+
+  /// False for the first packet, and when the clocks cannot be those of the packet before.
+  func isPlausible(sent: Timestamp, arrived: TimeDelta) -> Bool {
+    guard let lastTransit else { return false }
+    return (transit(sent, arrived) &- lastTransit).magnitude < Self.largestStep
+  }
+
+  mutating func begin(sent: Timestamp, arrived: TimeDelta) {
+    (self.sent, self.arrived) = (sent, arrived)
+    lastTransit = 0
+  }
+
+  mutating func arrival(sent: Timestamp, arrived: TimeDelta, size: Int, expected: Int64) -> RecentArrivals.Arrival {
+    lastTransit = transit(sent, arrived)
+    return RecentArrivals.Arrival(
+      sent: (sent - self.sent).nanoseconds, arrived: (arrived - self.arrived).nanoseconds, size: size,
+      expected: expected)
+  }
+
+  private func transit(_ sent: Timestamp, _ arrived: TimeDelta) -> Int64 {
+    (arrived - self.arrived).nanoseconds &- (sent - self.sent).nanoseconds
+  }
+}

@@ -1,0 +1,101 @@
+import RTCPrimitives
+
+/// What probes showed: how fast each was sent, and how fast it arrived.
+struct ProbeEstimator {
+  /// What one probe showed.
+  struct Result {
+    var cluster: ProbeCluster
+    /// Bits per second that the path bears at least, or at most when the probe came slower than it left.
+    var rate: Double
+    /// It came slower than it left: the path bears no more.
+    var isSaturated: Bool
+  }
+
+  fileprivate struct Cluster {
+    var probe: ProbeCluster
+    var handedOut: Timestamp
+    var packets = 0
+    var bytes = 0
+    var firstSent = Int64.max
+    var lastSent = Int64.min
+    var sizeOfLastSent = 0
+    var firstArrived = Int64.max
+    var lastArrived = Int64.min
+    var sizeOfFirstArrived = 0
+  }
+
+  /// So much of a probe must have arrived before it says anything.
+  private static let neededShare = 0.8
+  /// Packets that arrive faster than they left, by more than this, were held up together on the way.
+  fileprivate static let largestCompression = 2.0
+  /// Slower than this share of its rate, and the probe filled the path.
+  fileprivate static let saturation = 0.9
+  /// What to go to then, of what arrived.
+  fileprivate static let saturatedShare = 0.95
+  private static let longest = TimeDelta.seconds(1)
+  private static let maximumCount = 4
+
+  private var clusters: [Cluster] = []
+
+  /// This probe leaves soon.
+  mutating func add(_ probe: ProbeCluster, now: Timestamp) {
+    if clusters.count >= Self.maximumCount { clusters.removeFirst() }
+    clusters.append(Cluster(probe: probe, handedOut: now))
+  }
+
+  /// True while a probe is on its way.
+  var isProbing: Bool { !clusters.isEmpty }
+
+  /// Gives up probes of which nothing is heard.
+  mutating func forget(before roundTrip: TimeDelta, _ now: Timestamp) {
+    clusters.removeAll { now - $0.handedOut > roundTrip + Self.longest }
+  }
+
+  /// Takes a packet of a probe that arrived.
+  /// - Returns: what the probe showed, once enough of it has come; each further packet makes it truer.
+  mutating func add(_ arrival: RecentArrivals.Arrival, of id: UInt16) -> Result? {
+    guard let index = clusters.firstIndex(where: { $0.probe.id == id }) else { return nil }
+    clusters[index].add(arrival)
+    let cluster = clusters[index]
+    guard Double(cluster.packets) >= Double(cluster.probe.minimumPackets) * Self.neededShare,
+      Double(cluster.bytes) >= Double(cluster.probe.minimumBytes) * Self.neededShare
+    else { return nil }
+    return cluster.result
+  }
+
+  /// Nothing more is awaited of a probe.
+  mutating func finish(_ id: UInt16) { clusters.removeAll { $0.probe.id == id } }
+
+  mutating func reset() { clusters.removeAll(keepingCapacity: true) }
+}
+
+extension ProbeEstimator.Cluster {
+  mutating func add(_ arrival: RecentArrivals.Arrival) {
+    packets += 1
+    bytes += arrival.size
+    firstSent = min(firstSent, arrival.sent)
+    if arrival.sent >= lastSent {
+      lastSent = arrival.sent
+      sizeOfLastSent = arrival.size
+    }
+    if arrival.arrived < firstArrived {
+      firstArrived = arrival.arrived
+      sizeOfFirstArrived = arrival.size
+    }
+    lastArrived = max(lastArrived, arrival.arrived)
+  }
+
+  /// Nil when the times cannot be: packets that left or came in one moment, or came much faster than they left.
+  var result: ProbeEstimator.Result? {
+    let sentTime = Double(lastSent &- firstSent) / 1e9
+    let arrivedTime = Double(lastArrived &- firstArrived) / 1e9
+    guard sentTime > 0, arrivedTime > 0, sentTime < 1, arrivedTime < 1 else { return nil }
+    let sendRate = Double(bytes - sizeOfLastSent) * 8 / sentTime
+    let arrivalRate = Double(bytes - sizeOfFirstArrived) * 8 / arrivedTime
+    guard arrivalRate <= ProbeEstimator.largestCompression * sendRate else { return nil }
+    let wanted = Double(probe.rate.bitsPerSecond)
+    let isSaturated = arrivalRate < ProbeEstimator.saturation * sendRate
+    let rate = isSaturated ? arrivalRate * ProbeEstimator.saturatedShare : min(sendRate, arrivalRate)
+    return ProbeEstimator.Result(cluster: probe, rate: min(rate, wanted), isSaturated: isSaturated)
+  }
+}

@@ -1,0 +1,89 @@
+import RTCPrimitives
+
+/// The packets that arrived last, as feedback told of them: how fast they came, and how long they were on their way.
+///
+/// The clocks of the two peers have nothing in common. The first packet is the origin of both, so that a transit time is
+/// right but for a constant; only differences between transit times mean anything.
+struct RecentArrivals {
+  /// One packet; times in nanoseconds since the first packet left, or arrived.
+  struct Arrival {
+    var sent: Int64 = 0
+    var arrived: Int64 = 0
+    var size = 0
+    /// What the packet would have waited for those before it on a line at our target rate: no sign of congestion.
+    var expected: Int64 = 0
+
+    /// The time under way, less that of the first packet.
+    var transit: Int64 { arrived &- sent }
+  }
+
+  /// What a run of the newest arrivals says.
+  struct Run {
+    var packets = 0
+    /// Without those of the first packet, whose own time lies before the run.
+    var bytes = 0
+    var arrivalSpan = TimeDelta.zero
+    var sendSpan = TimeDelta.zero
+    /// The shortest time under way, nanoseconds.
+    var minimumTransit = Int64.max
+    /// The same without what each packet was expected to wait.
+    var minimumUnexpected = Int64.max
+
+    /// Bits per second at which the packets came. A receiver can forge it.
+    var arrivalRate: Double { Self.rate(bytes, arrivalSpan) }
+    /// Bits per second at which they left.
+    var sendRate: Double { Self.rate(bytes, sendSpan) }
+    /// Bits per second that were delivered: no more than was sent, whatever the arrival times say.
+    var deliveryRate: Double { Self.rate(bytes, max(arrivalSpan, sendSpan)) }
+
+    private static func rate(_ bytes: Int, _ span: TimeDelta) -> Double {
+      Double(bytes) * 8 / max(span.seconds, 1e-4)
+    }
+  }
+
+  /// Enough for half a second at 12 Mbit/s.
+  private static let capacity = 1_024
+  /// A pause of more than this ends a run: nothing was to be sent.
+  private static let rest = TimeDelta.seconds(2)
+  private var ring: [Arrival] = []
+  /// All arrivals so far; the newest is at `count - 1`.
+  private var count = 0
+
+  mutating func add(_ arrival: Arrival) {
+    if ring.isEmpty { ring = [Arrival](repeating: Arrival(), count: Self.capacity) }
+    ring[count & (Self.capacity - 1)] = arrival
+    count += 1
+  }
+
+  mutating func removeAll() { count = 0 }
+
+  /// The newest arrivals that together took at least `span`.
+  /// - Parameters:
+  ///   - packets: at least so many, unless those alone took three times `span`.
+  ///   - transit: the run ends before the first packet that was no longer on its way than this.
+  func newest(over span: TimeDelta, packets: Int = 0, above transit: Int64 = .min) -> Run {
+    var run = Run()
+    guard count > 0 else { return run }
+    var last = ring[(count - 1) & (Self.capacity - 1)]
+    var (firstSent, lastSent, firstArrived, lastArrived) = (last.sent, last.sent, last.arrived, last.arrived)
+    var sizeOfFirst = 0
+    for index in stride(from: count - 1, through: max(0, count - Self.capacity), by: -1) {
+      let arrival = ring[index & (Self.capacity - 1)]
+      guard arrival.transit > transit, last.arrived &- arrival.arrived < Self.rest.nanoseconds else { break }
+      run.packets += 1
+      run.bytes += arrival.size
+      run.minimumTransit = min(run.minimumTransit, arrival.transit)
+      run.minimumUnexpected = min(run.minimumUnexpected, arrival.transit &- arrival.expected)
+      if arrival.arrived <= firstArrived { sizeOfFirst = arrival.size }
+      (firstSent, lastSent) = (min(firstSent, arrival.sent), max(lastSent, arrival.sent))
+      (firstArrived, lastArrived) = (min(firstArrived, arrival.arrived), max(lastArrived, arrival.arrived))
+      last = arrival
+      let time = TimeDelta(nanoseconds: lastArrived &- firstArrived)
+      if time >= span, run.packets >= packets || time >= span * 3 { break }
+    }
+    run.bytes -= sizeOfFirst
+    run.arrivalSpan = TimeDelta(nanoseconds: lastArrived &- firstArrived)
+    run.sendSpan = TimeDelta(nanoseconds: lastSent &- firstSent)
+    return run
+  }
+}

@@ -1,0 +1,89 @@
+import RTCPrimitives
+import RTCWire
+
+/// Forward error correction of one video that is sent: cuts frames into blocks of equal length, and holds the repair packets
+/// that are to leave behind each.
+package struct FrameProtection {
+  /// The frame that the repair packets belong to.
+  struct Frame {
+    var payloadTypes: CodecPayloadTypes
+    var bytes: FrameBytes
+  }
+
+  package var controller = FECController()
+  var encoder = FECEncoder()
+  /// The payload type that packets of the present frame leave under; nil: their own.
+  private(set) var red: PayloadType?
+  /// Nil while nothing is protected.
+  private(set) var frame: Frame?
+  /// Packets of each block of the frame.
+  private var blockSize = 0
+  /// Packets that the block still lacks.
+  private var lacking = 0
+  private var nextSequence: SequenceNumber
+
+  /// - Parameter firstSequenceNumber: of repair packets in a stream of their own.
+  init(firstSequenceNumber: SequenceNumber) { nextSequence = firstSequenceNumber }
+
+  /// Repair packets are to leave.
+  var hasPending: Bool { encoder.readyCount > 0 }
+
+  /// A frame of about so many packets begins to leave.
+  mutating func begin(packets: Int, _ format: FECFormat?) {
+    encoder.cancel()
+    // As libwebrtc does, everything is wrapped from the first packet on: its receivers lose the picture where that begins
+    // in the middle of a stream.
+    (red, frame, blockSize) = (format?.red, nil, 0)
+    let blocks = (packets + FECEncoder.maximumBlock - 1) / FECEncoder.maximumBlock
+    guard format != nil, blocks > 0 else { return }
+    let size = (packets + blocks - 1) / blocks
+    guard controller.repairPackets(for: size) > 0 else { return }
+    blockSize = size
+    beginBlock()
+  }
+
+  private mutating func beginBlock() {
+    lacking = blockSize
+    encoder.begin(repairPackets: controller.repairPackets(for: blockSize))
+  }
+
+  /// A packet of the frame was written.
+  /// - Parameters:
+  ///   - bytes: before what is filled in as it leaves.
+  ///   - payload: where its payload begins, with a RED header where `red` is set.
+  mutating func add(_ bytes: Span<UInt8>, _ packet: RetransmissionCache.Packet, payload: Int) {
+    guard blockSize > 0 else { return }
+    // A frame may have more packets than was reckoned, in a block of its own.
+    if !encoder.isOpen { beginBlock() }
+    frame = Frame(payloadTypes: packet.payloadTypes, bytes: packet.frame)
+    encoder.add(bytes, number: packet.number, timestamp: packet.timestamp, red: red == nil ? nil : payload)
+    lacking -= 1
+    if lacking == 0 || packet.payload.isLast { encoder.finish() }
+  }
+
+  /// The number of the next repair packet in a stream of its own.
+  mutating func takeSequenceNumber() -> SequenceNumber {
+    defer { nextSequence = nextSequence.advanced(by: 1) }
+    return nextSequence
+  }
+
+  /// Lets go of all that was to leave.
+  mutating func cancel() {
+    encoder.cancel()
+    (red, frame, blockSize) = (nil, nil, 0)
+  }
+}
+
+extension FECFormat {
+  /// The best of what the remote peer takes; nil when that is nothing that we send.
+  init?(_ agreed: [NegotiatedCodec]) {
+    func number(_ name: String) -> PayloadType? { agreed.first { $0.capability.name == name }?.payloadType }
+    if let payloadType = number("flexfec-03") {
+      self = .flexFEC(payloadType)
+    } else if let payloadType = number("ulpfec"), let red = number("red") {
+      self = .ulpfec(payloadType, red: red)
+    } else {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import Glibc
+import Logging
+import RTCast
+import Synchronization
+
+/// The file of `--rtc-log`. What cannot be written is told of once.
+final class RateLogFile: Sendable {
+  let log: RateLog
+
+  /// Makes the file, or empties the one that is there. Others than this user cannot read it: it names who watches.
+  init(_ path: String, _ logger: Logger) throws(CastFailure) {
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw Self.failure(path, errno) }
+    let output = Output(file)
+    do {
+      log = try RateLog { lines in
+        guard let reason = output.write(lines) else { return }
+        logger.warning("\(Self.failure(path, reason).sentence) Nothing more is logged there.")
+      }
+    } catch {
+      throw CastFailure(.unavailable, "\(error)")
+    }
+  }
+
+  /// Returns when all is in the file.
+  func close() { log.close() }
+
+  private static func failure(_ path: String, _ reason: Int32) -> CastFailure {
+    let isForbidden = reason == EACCES || reason == EPERM || reason == EROFS
+    return CastFailure(
+      isForbidden ? .notPermitted : .cannotCreate,
+      "The rate log \(path) cannot be written: \(String(cString: strerror(reason))).")
+  }
+
+  private final class Output: Sendable {
+    private let file: Int32
+    private let hasFailed = Atomic(false)
+
+    init(_ file: Int32) { self.file = file }
+    deinit { Glibc.close(file) }
+
+    /// - Returns: why it failed, the first time.
+    func write(_ text: String) -> Int32? {
+      guard !hasFailed.load(ordering: .relaxed) else { return nil }
+      guard let reason = WholeFile.write(Array(text.utf8), to: file) else { return nil }
+      hasFailed.store(true, ordering: .relaxed)
+      return reason
+    }
+  }
+}
