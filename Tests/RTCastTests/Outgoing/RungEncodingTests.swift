@@ -12,7 +12,9 @@ import Testing
   // MARK: - Handover
 
   /// An encoder that has been at rest, while viewers of the side rung wait.
-  private func waiting(_ hint: ContentHint = .detail, for length: TimeDelta = .seconds(Int64(10))) throws -> VirtualEncoder {
+  private func waiting(_ hint: ContentHint = .detail, for length: TimeDelta = .seconds(Int64(10))) throws
+    -> VirtualEncoder
+  {
     let settings = EncodingSettings(contentHint: hint, startBitrate: .megabitsPerSecond(2))
     let encoder = try VirtualEncoder(settings)
     try encoder.consume(try Desktop(size: size).frame(damage: nil, at: .zero))
