@@ -1,7 +1,7 @@
 extension InputPicture {
-  /// The memory of this picture, for another encoder to read in place. Unlike that of other buffers it changes, with the
-  /// next picture: who reads it and who writes it must be on one thread at a time, and the reader is to be told of every
-  /// change before it reads again.
+  /// The memory of this picture, for another encoder to read in place. Unlike that of other buffers it changes, with
+  /// the next picture: who reads it and who writes it must be on one thread at a time, and the reader is to be told of
+  /// every change before it reads again.
   package func share() -> PixelBuffer? {
     let planes = unsafe (0..<format.planeCount).map { index in
       let plane = unsafe unsafePlane(index)

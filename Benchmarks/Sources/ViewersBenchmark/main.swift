@@ -2,9 +2,9 @@
 //
 //     ViewersBenchmark URL VIEWERS SECONDS
 //
-// After SECONDS of warming up it counts for SECONDS and prints one line of JSON: packets and frames a second of all viewers
-// together, key frames, and the latency of frames in milliseconds, from the encoder's taking of a picture to the arrival of
-// its last packet, by the sender's own clock (RTCP sender reports), which is this machine's.
+// After SECONDS of warming up it counts for SECONDS and prints one line of JSON: packets and frames a second of all
+// viewers together, key frames, and the latency of frames in milliseconds, from the taking of a picture to the arrival
+// of its last packet, by the sender's own clock (RTCP sender reports), which is this machine's.
 import Glibc
 import RTCEngine
 import RTCMedia
@@ -29,7 +29,8 @@ final class Account: Sendable {
     guard let clock else { return }
     // Both in seconds: the sender's wall clock when the picture was taken, and ours when its last packet came.
     let sinceReport = Double(Int32(bitPattern: frame.timestamp.value &- clock.rtpTime.value)) / 90_000
-    let taken = Double(clock.ntpTime.value >> 32) + Double(clock.ntpTime.value & 0xFFFF_FFFF) / 4_294_967_296 + sinceReport
+    let taken =
+      Double(clock.ntpTime.value >> 32) + Double(clock.ntpTime.value & 0xFFFF_FFFF) / 4_294_967_296 + sinceReport
     let age = MonotonicClock.now() - frame.received
     let arrived = Double(WallClock.now() - age.nanoseconds) / 1e9 + 2_208_988_800
     state.withLock { state in
@@ -41,7 +42,9 @@ final class Account: Sendable {
   }
 }
 
-func connect(_ endpoint: WebAddress, on peers: PeerLoop, by client: WHIPClient, _ account: Account) async throws -> PeerConnection {
+func connect(_ endpoint: WebAddress, on peers: PeerLoop, by client: WHIPClient, _ account: Account) async throws
+  -> PeerConnection
+{
   var configuration = PeerConnection.Configuration()
   configuration.receivesVideo = true
   configuration.ownsPort = true

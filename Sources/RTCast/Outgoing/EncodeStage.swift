@@ -55,6 +55,7 @@ package struct EncodeStage: ~Copyable {
   /// The newest time given to an encoded frame; those of another source may begin before it.
   private var lastCapture = Timestamp.zero
   private var lastKeyFrame: Timestamp?
+  private var coverage = ChangeCoverage()
   /// When nearly the whole picture changed last.
   private var lastBroadChange: Timestamp?
   /// Since when a key frame is awaited.
@@ -73,8 +74,6 @@ package struct EncodeStage: ~Copyable {
   private static let handoverInterval = TimeDelta.seconds(30)
   /// So long somebody must have waited for the latter: who has just come has just had a key frame.
   private static let handoverPatience = TimeDelta.seconds(5)
-  /// Of the picture: what must be new for a key frame to cost about as much as any other frame.
-  private static let broadShare = 0.85
   /// Broad changes closer to each other than this are a movement, which is much cheaper without a key frame.
   private static let movementGap = TimeDelta.milliseconds(600)
 
@@ -221,9 +220,7 @@ package struct EncodeStage: ~Copyable {
   /// Whether the next frame had better be a key frame, for those who wait for one: nearly the whole picture is new, and not
   /// moving. A film has no such moments that its damage would tell of, and never rests.
   private mutating func isHandoverCheap(_ encoder: any VideoEncoder, _ now: Timestamp) -> Bool {
-    let area = untold?.reduce(0) { $0 + $1.width * $1.height }
-    let size = encoder.settings.size
-    let isBroad = area.map { Double($0) >= Double(size.width * size.height) * Self.broadShare } ?? true
+    let isBroad = coverage.isBroad(adding: untold, of: encoder.settings.size, now: now)
     let isMoving = isBroad && lastBroadChange.map { now - $0 < Self.movementGap } ?? false
     if isBroad { lastBroadChange = now }
     guard controls.awaitsHandover else {

@@ -12,7 +12,9 @@ import Testing
   // MARK: - Handover
 
   /// An encoder that has been at rest, while viewers of the side rung wait.
-  private func waiting(_ hint: ContentHint = .detail, for length: TimeDelta = .seconds(Int64(10))) throws -> VirtualEncoder {
+  private func waiting(_ hint: ContentHint = .detail, for length: TimeDelta = .seconds(Int64(10))) throws
+    -> VirtualEncoder
+  {
     let settings = EncodingSettings(contentHint: hint, startBitrate: .megabitsPerSecond(2))
     let encoder = try VirtualEncoder(settings)
     try encoder.consume(try Desktop(size: size).frame(damage: nil, at: .zero))
@@ -32,6 +34,28 @@ import Testing
     _ = try encoder.rest(.seconds(Int64(1)))
     try encoder.consume(desktop.frame(damage: nil, at: encoder.now))
     #expect(encoder.frames.last?.isKeyFrame == true)
+  }
+
+  @Test func `a new page that is drawn in steps is a key frame when the last of it is there`() throws {
+    let encoder = try waiting()
+    let desktop = Desktop(size: size)
+    var keyFrames: [Bool] = []
+    for step in 0..<4 {
+      let part = PixelRect(x: 0, y: step * 68, width: size.width, height: 68)
+      encoder.now += .milliseconds(33)
+      let before = encoder.statistics.keyFrames
+      try encoder.consume(desktop.frame(damage: [part], at: encoder.now))
+      keyFrames.append(encoder.statistics.keyFrames > before)
+    }
+    #expect(keyFrames == [false, false, false, true])
+    // Slowly, they are changes of parts.
+    encoder.now += .seconds(Int64(5))
+    for step in 0..<4 {
+      encoder.now += .milliseconds(400)
+      let part = PixelRect(x: 0, y: step * 68, width: size.width, height: 68)
+      try encoder.consume(desktop.frame(damage: [part], at: encoder.now))
+    }
+    #expect(encoder.statistics.keyFrames == 2)
   }
 
   @Test func `a new page is no key frame when nobody waits`() throws {
