@@ -327,7 +327,7 @@ if Context.environment["RTCAST_FUZZ"] != nil {
   package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Fuzz/Sources/CLibFuzzer"))
   package.targets += [
     "RTP", "RTCP", "VP8", "Opus", "VP9", "H264", "AV1", "STUN", "MDNS", "Streams", "SDP", "Y4M", "Jitter", "Hub",
-    "HubClient", "PeerJS",
+    "HubClient", "PeerJS", "FEC",
     "SkyRTC", "H264File", "VP9File", "AV1File",
   ].map { fuzzer("Fuzz\($0)") }
   package.targets += [
@@ -358,6 +358,9 @@ if Context.environment["RTCAST_BENCHMARKS"] != nil {
       "ReceivePathBenchmark",
       ["Metering", "RTCEngine", "RTCMedia", "RTCPrimitives", "RTCSRTP", "RTCTestKit", "RTCWire"]),
     benchmark("DataChannelBenchmark", ["RTCEngine", "RTCPeer", "RTCSCTP"]),
+    benchmark(
+      "ViewersBenchmark",
+      ["RTCEngine", "RTCMedia", "RTCNet", "RTCPeer", "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO"]),
     benchmark(
       "SoundBenchmark",
       ["RTCAudio", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPlayout", "RTCPrimitives"]),

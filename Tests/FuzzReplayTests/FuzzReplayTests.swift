@@ -9,6 +9,7 @@ import Testing
   static let bodies: [String: @Sendable (Span<UInt8>) -> Void] = [
     "RTP": fuzzRTP,
     "RTCP": fuzzRTCP,
+    "FEC": fuzzFEC,
     "VP8": fuzzVP8,
     "Opus": fuzzOpus,
     "VP9": fuzzVP9,

@@ -6,6 +6,8 @@ import RTCPrimitives
 struct Page {
   let size: PixelSize
   private(set) var luma: [UInt8]
+  /// Blank lines at the bottom.
+  private var scrolled = 0
 
   init(size: PixelSize, seed: UInt64 = 1) {
     self.size = size
@@ -37,11 +39,19 @@ struct Page {
     }
   }
 
-  /// Moves everything up, as scrolling does; what comes in below is blank.
-  mutating func scroll(by lines: Int) {
+  /// Moves everything up, as scrolling does; what comes in below is the top of other pages, a line of letters in a time.
+  mutating func scroll(by lines: Int, seed: UInt64) {
+    scrolled += lines
     luma.removeFirst(lines * size.width)
     luma.append(contentsOf: repeatElement(235, count: lines * size.width))
+    guard scrolled >= 18 else { return }
+    let line = PixelRect(x: 0, y: size.height - scrolled / 18 * 18 - 16, width: size.width, height: scrolled / 18 * 18 + 16)
+    write(in: line, seed: seed)
+    scrolled %= 18
   }
+
+  /// Leaves the ground alone.
+  mutating func clear() { fill(PixelRect(size), 235) }
 
   private mutating func fill(_ rect: PixelRect, _ value: UInt8) {
     let inside = rect.intersection(PixelRect(size))
@@ -120,6 +130,8 @@ struct Loop {
     now = max(now, end)
     return (frames, bytes)
   }
+
+  mutating func refine() throws -> EncodedFrame? { try show(encoder.refine(now: now)) }
 
   private mutating func show(_ frame: EncodedFrame?) throws -> EncodedFrame? {
     if let frame { shown = try decoder.decode(frame.data) }

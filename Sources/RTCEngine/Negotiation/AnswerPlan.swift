@@ -141,6 +141,7 @@ struct AnswerPlan {
           parameters: codec.answerParameters(to: format),
           feedback: codec.feedback.intersection(FeedbackMechanisms(format.feedback))))
     }
+    bindings.describeRedundancy()
     // Repair alone is nothing to agree on.
     return bindings.allSatisfy(\.capability.isRepair) ? [] : bindings
   }

@@ -78,6 +78,10 @@ package struct CodecCapability: Hashable, Sendable {
       feedback: [.transportCC, .remb], preferredPayloadType: PayloadType(49)),
   ]
 
+  /// Sound with what earlier packets brought (RFC 2198).
+  static let audioRedundancy = CodecCapability(
+    name: "red", clockRate: 48_000, channels: 2, preferredPayloadType: PayloadType(63))
+
   /// True when a stream in the described format is one of this codec (each codec's RFC says which parameters count).
   package func matches(_ format: PayloadFormat) -> Bool {
     guard format.isNamed(name), format.clockRate == clockRate, format.channels == channels else { return false }

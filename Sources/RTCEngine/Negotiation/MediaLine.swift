@@ -47,6 +47,16 @@ struct PayloadBinding: Hashable, Sendable {
   }
 }
 
+extension [PayloadBinding] {
+  /// Says what blocks of sound are (RFC 2198 §4): the sound of the packet itself, and once more the one before.
+  mutating func describeRedundancy() {
+    guard let sound = first(where: { !$0.capability.isRepair && $0.capability.channels == 2 }),
+      let index = firstIndex(where: { $0.capability == .audioRedundancy })
+    else { return }
+    self[index].parameters = FormatParameters("\(sound.payloadType.value)/\(sound.payloadType.value)")
+  }
+}
+
 /// The numbers taken in a session, so that an offer gives new things new numbers and old things their old ones.
 struct NumberAllocation {
   private var formats: [PayloadType: CodecCapability] = [:]

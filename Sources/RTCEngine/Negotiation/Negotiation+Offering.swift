@@ -82,6 +82,7 @@ extension Negotiation {
           return binding
         }
       }
+      lines[index].bindings.describeRedundancy()
       lines[index].headerExtensions = media.headerExtensions.compactMap { wanted in
         numbers.headerExtensionID(wanted.uri).map {
           NegotiatedHeaderExtension(id: $0, uri: wanted.uri, direction: wanted.direction)

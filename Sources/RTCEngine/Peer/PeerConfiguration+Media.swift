@@ -29,13 +29,17 @@ extension PeerConfiguration {
     case .audio:
       let extensions: [RTPHeaderExtensionURI] = [.mid, .absSendTime, .transportSequenceNumber, .audioLevel]
       return LocalTransceiver(
-        kind: .audio, direction: .recvonly, codecs: [opus.capability],
+        kind: .audio, direction: .recvonly, codecs: audioCapabilities(opus),
         headerExtensions: extensions.map { HeaderExtensionCapability(uri: $0.rawValue) })
     }
   }
 
   private func videoCapabilities(_ formats: [VideoPayloadFormat]) -> [CodecCapability] {
     VideoPayloadFormat.capabilities(formats) + (usesForwardErrorCorrection ? CodecCapability.videoRepair : [])
+  }
+
+  private func audioCapabilities(_ opus: OpusParameters) -> [CodecCapability] {
+    [opus.capability] + (usesForwardErrorCorrection ? [.audioRedundancy] : [])
   }
 
   /// The transceivers to begin with, and what they send.
@@ -51,7 +55,7 @@ extension PeerConfiguration {
     if sendsAudio != nil || receivesAudio {
       var media = template(.audio)
       media.direction = MediaDirection(sends: sendsAudio != nil, receives: receivesAudio)
-      media.codecs = [(sendsAudio?.opus ?? OpusParameters()).capability]
+      media.codecs = audioCapabilities(sendsAudio?.opus ?? OpusParameters())
       result.append((media, sendsAudio.map { TrackName(streamID: $0.streamID, trackID: $0.trackID) }))
     }
     return result

@@ -21,6 +21,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   private var groups = InterArrival()
   private var trendline = TrendlineEstimator()
   private var queueing = QueueingDelay()
+  private var expected = ExpectedDelay()
   private var standing = StandingQueueGuard()
   private var aimd: AIMDRateControl
   private var losses = LossBasedBandwidthEstimation()
@@ -40,7 +41,10 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   /// By RTCP or ICE.
   private var measuredRoundTrip: TimeDelta?
   private var feedbackTimes = FeedbackTimes()
+  /// What stands, as no packet of the last moments was faster.
   private var queue: TimeDelta?
+  /// The same without what pictures make by themselves, and are rid of.
+  private var unexpectedQueue: TimeDelta?
   private var lastCongestion: Timestamp?
   private var isApplicationLimited = false
   /// The last packet before a rest; nil while none is over or on.
@@ -112,13 +116,14 @@ package struct GoogleCongestionControl: BandwidthEstimator {
 
   /// Counts a packet that arrived; nil for a lost one.
   private mutating func arrivalOf(_ result: PacketResult, _ now: Timestamp) -> RecentArrivals.Arrival? {
-    guard let arrived = result.arrival else { return nil }
     let sent = result.packet.sendTime
+    let waits = result.wasReportedLost ? 0 : expected.add(size: result.packet.size, sent: sent)
+    guard let arrived = result.arrival else { return nil }
     if !clocks.isPlausible(sent: sent, arrived: arrived) {
       clocks.begin(sent: sent, arrived: arrived)
       forgetDelays()
     }
-    let arrival = clocks.arrival(sent: sent, arrived: arrived, size: result.packet.size)
+    let arrival = clocks.arrival(sent: sent, arrived: arrived, size: result.packet.size, expected: waits)
     arrivals.add(arrival)
     queueing.add(arrival, now: now)
     guard !result.wasReportedLost else { return arrival }
@@ -139,6 +144,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     queueing.reset()
     standing.reset()
     queue = nil
+    unexpectedQueue = nil
   }
 
   private mutating func updateUse(_ activity: SendActivity, _ now: Timestamp) {
@@ -155,9 +161,10 @@ package struct GoogleCongestionControl: BandwidthEstimator {
       over: StandingQueueGuard.measuringTime, packets: StandingQueueGuard.measuredPackets)
     if let base, newest.packets > 0 {
       queue = TimeDelta(nanoseconds: max(0, newest.minimumTransit &- base))
+      unexpectedQueue = TimeDelta(nanoseconds: max(0, newest.minimumUnexpected &- base))
     }
-    if let base, let queue {
-      guardQueue(queue, base: base, newestSent: newestSent, now)
+    if let base, let unexpectedQueue {
+      guardQueue(unexpectedQueue, base: base, newestSent: newestSent, now)
     }
     if !standing.isDraining { followTrend(now) }
     followLoss(newestSent: newestSent, now)
@@ -189,8 +196,8 @@ package struct GoogleCongestionControl: BandwidthEstimator {
 
   private mutating func followTrend(_ now: Timestamp) {
     var usage = trendline.usage
-    if usage == .overuse, let queue, queue < Self.leastQueue { usage = .normal }
-    let isCalm = (queue ?? .zero) < Self.calmQueue
+    if usage == .overuse, let unexpectedQueue, unexpectedQueue < Self.leastQueue { usage = .normal }
+    let isCalm = (unexpectedQueue ?? .zero) < Self.calmQueue
     let change = aimd.update(
       AIMDRateControl.Input(
         usage: usage, acknowledged: acknowledged.rate,
@@ -209,7 +216,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   }
 
   private mutating func followLoss(newestSent: Timestamp, _ now: Timestamp) {
-    let isCongested = standing.isDraining || (queue ?? .zero) > Self.calmQueue || trendline.usage == .overuse
+    let isCongested = standing.isDraining || (unexpectedQueue ?? .zero) > Self.calmQueue || trendline.usage == .overuse
     let (change, restored) = losses.update(
       LossBasedBandwidthEstimation.Input(
         isCongested: isCongested, isDraining: standing.isDraining, target: target, acknowledged: acknowledged.rate,
@@ -269,7 +276,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     let isQuiet = lastCongestion.map { now - $0 > Self.calmTime } ?? true
     let isSending = now - activity.lastSent < .milliseconds(250)
     let isCalm =
-      isQuiet && isSending && (queue ?? .zero) < Self.calmQueue && !losses.isHolding(now)
+      isQuiet && isSending && (unexpectedQueue ?? .zero) < Self.calmQueue && !losses.isHolding(now)
       && !probeResults.isProbing && started != nil
     probes.update(
       ProbeController.Input(
@@ -375,6 +382,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     rate = max(minimum, min(rate, maximum))
     estimate.target = BitRate(rate)
     estimate.reason = bound ?? reason
+    expected.setTarget(rate, now)
     estimate.delayBased = BitRate(aimd.rate)
     estimate.lossBased = BitRate(min(losses.limit ?? maximum, maximum))
     estimate.acknowledged = acknowledged.rate.map { BitRate($0) }
@@ -386,7 +394,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   }
 
   private mutating func updatePacing(_ rate: Double) {
-    let isQueued = standing.isDraining || (queue ?? .zero) > StandingQueueGuard.threshold
+    let isQueued = standing.isDraining || (unexpectedQueue ?? .zero) > StandingQueueGuard.threshold
     var pacing = rate * (isQueued ? Self.pacingFactor.queued : Self.pacingFactor.free)
     if restedSince != nil, acknowledged.proved > 0 { pacing = max(minimum, min(rate, 2 * acknowledged.proved)) }
     estimate.pacingRate = BitRate(pacing)

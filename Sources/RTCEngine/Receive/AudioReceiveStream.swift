@@ -11,6 +11,10 @@ package struct AudioReceiveStream {
   package let ssrc: SSRC
   /// The highest number so far.
   private var newest: Extended<SequenceNumber>
+  /// Which of the 64 packets up to the newest came or were restored: the lowest bit is the newest.
+  private var present: UInt64 = 0
+  /// Packets that later ones brought once more.
+  package private(set) var packetsRecovered = 0
   package private(set) var statistics: ReceptionStatistics
   /// What the newest packet says of its sound; nil when it says nothing.
   package private(set) var level: AudioLevel?
@@ -45,9 +49,59 @@ package struct AudioReceiveStream {
     let number = newest.nearest(header.sequenceNumber)
     statistics.count(number, timestamp: header.timestamp, arrival: now)
     if number >= newest { self.level = level }
-    newest = max(newest, number)
+    note(number)
     return ReceivedAudio(
       payload: unsafe payload.withUnsafeBytes { unsafe [UInt8]($0) }, number: number.value,
       timestamp: header.timestamp, marker: header.marker, received: now, level: level)
+  }
+
+  /// Takes one packet of several blocks: the sound of the packet itself, and that of packets before it.
+  /// - Parameter codec: the payload type of blocks of sound.
+  /// - Returns: what the packet itself brings, and the earlier packets that had not come; nil when it brings nothing.
+  package mutating func receive(
+    _ header: RTPHeader, _ blocks: REDBlocks, in payload: Span<UInt8>, codec: PayloadType, level: AudioLevel? = nil,
+    now: Timestamp
+  ) -> (primary: ReceivedAudio, restored: [ReceivedAudio])? {
+    var count = 0
+    var primary: REDBlock?
+    var walk = blocks
+    while let block = walk.next(in: payload) {
+      count += 1
+      primary = block
+    }
+    guard let primary, primary.payloadType == codec, !primary.range.isEmpty else { return nil }
+    let packet = receive(header, payload: payload.extracting(primary.range), level: level, now: now)
+    var restored: [ReceivedAudio] = []
+    walk = blocks
+    // Each block before it is of the packet before.
+    for back in (1..<count).reversed() {
+      guard let block = walk.next(in: payload) else { break }
+      let number = Extended<SequenceNumber>(packet.number - Int64(back))
+      guard block.payloadType == codec, !block.range.isEmpty, block.timestampOffset > 0, isMissing(number) else { continue }
+      note(number)
+      packetsRecovered += 1
+      restored.append(
+        ReceivedAudio(
+          payload: [UInt8](copying: payload.extracting(block.range)), number: number.value,
+          timestamp: RTPTimestamp(header.timestamp.value &- block.timestampOffset), marker: false, received: now,
+          level: level))
+    }
+    return (packet, restored)
+  }
+
+  private mutating func note(_ number: Extended<SequenceNumber>) {
+    let distance = number.value - newest.value
+    if distance > 0 {
+      present = distance < 64 ? present << UInt64(distance) | 1 : 1
+      newest = number
+    } else if distance > -64 {
+      present |= 1 << UInt64(-distance)
+    }
+  }
+
+  /// True for one of the last packets that did not come, since the first that did.
+  private func isMissing(_ number: Extended<SequenceNumber>) -> Bool {
+    let age = newest.value - number.value
+    return (0..<64).contains(age) && present >> UInt64(age) & 1 == 0 && present >> UInt64(age) != 0
   }
 }

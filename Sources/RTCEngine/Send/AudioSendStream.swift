@@ -26,22 +26,31 @@ package struct AudioSendFormat: Sendable {
   package var mid: RTPStreamID?
   package var payloadType: PayloadType
   package var extensionMap: RTPHeaderExtensionMap
+  /// Of packets that bring the one before once more (RFC 2198); nil when the remote peer takes none.
+  package var red: PayloadType?
 
-  package init(mid: RTPStreamID?, payloadType: PayloadType, extensionMap: RTPHeaderExtensionMap) {
+  package init(
+    mid: RTPStreamID?, payloadType: PayloadType, extensionMap: RTPHeaderExtensionMap, red: PayloadType? = nil
+  ) {
     self.mid = mid
     self.payloadType = payloadType
     self.extensionMap = extensionMap
+    self.red = red
   }
 }
 
-/// Sends one sound: each Opus packet in one RTP packet (RFC 7587), at once. Nothing is kept: a packet that is asked for
-/// again would come too late, and Opus brings its own repair.
+/// Sends one sound: each Opus packet in one RTP packet (RFC 7587), at once. A packet that is asked for again would come too
+/// late: Opus brings its own repair, and where much is lost each packet brings the one before once more (RFC 2198).
 package struct AudioSendStream {
   let identity: AudioSendIdentity
   private var format: AudioSendFormat
   private var nextSequence: SequenceNumber
   /// Where the newest packet stands in the sound, and when that was heard.
   private var newest: (position: Int64, captureTime: Timestamp)?
+  /// The packet before, while packets are sent twice.
+  private var previous: EncodedAudioFrame?
+  /// Each packet is to bring the one before, where the remote peer takes that.
+  package private(set) var isRedundant = false
   package private(set) var statistics = AudioSendStatistics()
 
   /// The largest UDP payload: an Opus packet cannot be split (RFC 7587 §4.2), so it may fill what Ethernet carries over
@@ -59,6 +68,12 @@ package struct AudioSendStream {
   /// Goes on under other numbers from the next packet on.
   package mutating func setFormat(_ format: AudioSendFormat) { self.format = format }
 
+  /// From the next packet on.
+  package mutating func setRedundant(_ isRedundant: Bool) {
+    self.isRedundant = isRedundant
+    if !isRedundant { previous = nil }
+  }
+
   /// True when what leaves carries a transport-wide number.
   package var usesTransportNumbers: Bool { format.extensionMap[.transportSequenceNumber] != nil }
 
@@ -68,10 +83,11 @@ package struct AudioSendStream {
   package mutating func write(
     _ frame: EncodedAudioFrame, into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields
   ) -> Int {
+    let copy = copiedBefore(frame)
     let header = RTPOutgoingHeader(
-      payloadType: format.payloadType, sequenceNumber: nextSequence, timestamp: rtpTimestamp(position: frame.position),
-      ssrc: identity.ssrc, marker: frame.startsTalkSpurt || statistics.packetsSent == 0,
-      extensions: extensions(frame.level))
+      payloadType: copy == nil ? format.payloadType : format.red ?? format.payloadType, sequenceNumber: nextSequence,
+      timestamp: rtpTimestamp(position: frame.position), ssrc: identity.ssrc,
+      marker: frame.startsTalkSpurt || statistics.packetsSent == 0, extensions: extensions(frame.level))
     let size = header.size(map: format.extensionMap) + frame.data.count
     guard !frame.data.isEmpty, size + VideoSendStream.srtpOverhead <= Self.maximumPacketSize else {
       statistics.framesUnfit += 1
@@ -79,15 +95,38 @@ package struct AudioSendStream {
     }
     var writer = ByteWriter(datagram._mutatingExtracting(0..<datagram.count))
     let late = header.write(into: &writer, map: format.extensionMap)
+    if let copy {
+      REDBlock.writeRedundantHeader(
+        format.payloadType, timestampOffset: UInt32(frame.position - copy.position), count: copy.data.count,
+        into: &writer)
+      REDBlock.writePrimaryHeader(format.payloadType, into: &writer)
+      writer.write(copy.data.span)
+      statistics.redundantPacketsSent += 1
+    }
     writer.write(frame.data.span)
     let count = writer.offset
     late.patch(&datagram, absSendTime: AbsoluteSendTime(moment.now), transportSequenceNumber: moment.transportNumber)
     nextSequence = nextSequence.advanced(by: 1)
     newest = (frame.position, frame.captureTime)
+    if isRedundant, format.red != nil { previous = frame }
     statistics.packetsSent += 1
     statistics.payloadBytesSent += UInt64(frame.data.count)
     return count
   }
+
+  /// The packet before, where it is to be brought once more with `frame` and can be: it must not lie too far back, and both
+  /// must fit.
+  private func copiedBefore(_ frame: EncodedAudioFrame) -> EncodedAudioFrame? {
+    guard isRedundant, format.red != nil, let previous else { return nil }
+    let distance = frame.position - previous.position
+    guard (1...Int64(REDBlock.maximumTimestampOffset)).contains(distance),
+      previous.data.count <= REDBlock.maximumRedundantSize,
+      previous.data.count + frame.data.count <= Self.maximumRedundantPayload
+    else { return nil }
+    return previous
+  }
+  /// Both blocks of a packet together: what is left of 1,200 bytes.
+  private static let maximumRedundantPayload = 1_100
 
   /// Counts a protected datagram that left.
   package mutating func countSent(bytes: Int) { statistics.bytesSent += UInt64(bytes) }

@@ -116,7 +116,7 @@ public struct StreamStatistics: Sendable {
     public var framesReceived = 0
     /// Repair packets of forward error correction received (W3C `fecPacketsReceived`); 0 for sound.
     public var fecPacketsReceived = 0
-    /// Packets that they restored before they came otherwise; 0 for sound.
+    /// Packets that they restored; of sound those that a later packet brought once more (RFC 2198).
     public var packetsRecovered = 0
     /// How loud the newest packet's sound is, 0 (silence)…1 as W3C's `audioLevel` counts; nil for video and where the
     /// sender does not say (RFC 6464).

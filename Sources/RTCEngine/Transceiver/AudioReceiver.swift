@@ -8,6 +8,8 @@ package struct AudioReceiver {
   /// What offer and answer came to for the sound we receive.
   private struct Agreement {
     var payloadType: PayloadType
+    /// Of packets that bring earlier ones once more (RFC 2198); nil when none may come.
+    var red: PayloadType?
     /// What both sides use of RTCP feedback.
     var feedback: FeedbackMechanisms
   }
@@ -28,7 +30,7 @@ package struct AudioReceiver {
   /// What both sides use of RTCP feedback; nil while nothing is to be received.
   package var feedback: FeedbackMechanisms? { agreement?.feedback }
   /// What may come.
-  package var payloadTypes: [PayloadType] { agreement.map { [$0.payloadType] } ?? [] }
+  package var payloadTypes: [PayloadType] { agreement.map { [$0.payloadType, $0.red].compactMap(\.self) } ?? [] }
   package var packetsReceived: Int { stream?.statistics.received ?? 0 }
   package var senderClock: SenderClock? { lastSenderReport?.clock }
   /// What was received since the remote sender last began anew; nil while nothing is.
@@ -36,13 +38,17 @@ package struct AudioReceiver {
     stream.map {
       StreamStatistics.Reception(
         ssrc: $0.ssrc, packetsReceived: $0.statistics.received, packetsLost: $0.statistics.cumulativeLost,
-        jitter: $0.statistics.jitter, audioLevel: $0.level?.linear)
+        jitter: $0.statistics.jitter, packetsRecovered: $0.packetsRecovered, audioLevel: $0.level?.linear)
     }
   }
 
   /// Puts to work what was agreed; nil: the m-section is gone.
   package mutating func configure(_ media: NegotiatedMedia?) {
-    agreement = media?.receiveCodecs.first.map { Agreement(payloadType: $0.payloadType, feedback: $0.feedback) }
+    agreement = media?.receiveCodecs.first.map { codec in
+      Agreement(
+        payloadType: codec.payloadType,
+        red: media?.receiveRepairs.first { $0.capability.name == "red" }?.payloadType, feedback: codec.feedback)
+    }
     if agreement == nil { stream = nil }
   }
 
@@ -61,14 +67,15 @@ package struct AudioReceiver {
 
   /// What became of a packet.
   package enum Outcome: Sendable {
-    case received(ReceivedAudio)
+    /// - Parameter restored: earlier packets that it brought once more and that had not come.
+    case received(ReceivedAudio, restored: [ReceivedAudio])
     case dropped(DropReason)
   }
 
   /// Takes one packet, the one that `incoming` was parsed from.
   package mutating func receive(_ incoming: IncomingPacket, in packet: Span<UInt8>, now: Timestamp) -> Outcome {
     let header = incoming.header
-    guard header.payloadType == agreement?.payloadType else { return .dropped(.unknownStream) }
+    guard let agreement, payloadTypes.contains(header.payloadType) else { return .dropped(.unknownStream) }
     if stream?.ssrc != header.ssrc {
       guard ssrcGuard.accepts(header.ssrc, after: stream?.ssrc, now: now) else { return .dropped(.sourceCollision) }
       stream = AudioReceiveStream(
@@ -76,7 +83,16 @@ package struct AudioReceiver {
     }
     ssrcGuard.hear(now)
     let level = incoming.audioLevel?.level
-    return .received(stream!.receive(header, payload: packet.extracting(header.payload), level: level, now: now))
+    let payload = packet.extracting(header.payload)
+    guard header.payloadType == agreement.red else {
+      return .received(stream!.receive(header, payload: payload, level: level, now: now), restored: [])
+    }
+    guard let blocks = REDBlocks(parsing: payload) else { return .dropped(.malformed) }
+    guard
+      let (primary, restored) = stream!.receive(
+        header, blocks, in: payload, codec: agreement.payloadType, level: level, now: now)
+    else { return .dropped(.malformed) }
+    return .received(primary, restored: restored)
   }
 
   // MARK: - Reports

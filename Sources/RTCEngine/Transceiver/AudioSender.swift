@@ -21,6 +21,8 @@ package struct AudioSender {
   private var bitrate: SteppedBitrate
   private var announcedBitrate = BitRate.zero
   private var reportedLoss = ReportedLoss()
+  /// Packet loss by the last reports, 0…1.
+  private var loss = 0.0
   /// What was sent in a life that has ended.
   private var final = AudioSendStatistics()
 
@@ -52,7 +54,7 @@ package struct AudioSender {
     preferences = OpusPreferences(codec.parameters)
     let format = AudioSendFormat(
       mid: media.reference.mid.flatMap { RTPStreamID($0) }, payloadType: codec.payloadType,
-      extensionMap: media.extensionMap)
+      extensionMap: media.extensionMap, red: media.sendRepairs.first { $0.capability.name == "red" }?.payloadType)
     if stream == nil {
       stream = AudioSendStream(identity: identity, format: format)
     } else {
@@ -107,9 +109,24 @@ package struct AudioSender {
   /// Takes what a receiver report says of this sound.
   /// - Returns: the fraction lost when it is another than before, 0…1.
   package mutating func receive(_ block: ReportBlock) -> Double? {
-    if let loss = reportedLoss.interval(to: block) { bitrate.report(expected: loss.expected, lost: loss.lost) }
+    if let loss = reportedLoss.interval(to: block) {
+      bitrate.report(expected: loss.expected, lost: loss.lost)
+      noteLoss(Double(max(0, loss.lost)) / Double(loss.expected))
+    }
     return stream?.report(fractionLost: Double(block.fractionLost) / 256, jitter: block.jitter) ?? nil
   }
+
+  /// Packets are sent twice from the one loss on, until the other is reached.
+  private mutating func noteLoss(_ latest: Double) {
+    loss += (latest - loss) * Self.lossGain
+    guard let stream, loss >= Self.redundancyOnset || loss < Self.redundancyEnd else { return }
+    let isRedundant = loss >= Self.redundancyOnset
+    if isRedundant != stream.isRedundant { self.stream!.setRedundant(isRedundant) }
+  }
+  private static let redundancyOnset = 0.03
+  private static let redundancyEnd = 0.01
+  /// Reports come about once in five seconds from a peer that receives sound alone, and each counts few packets.
+  private static let lossGain = 0.5
 
   /// Does what is due at `now`.
   /// - Returns: the rate to encode at when it is another than before.

@@ -67,7 +67,9 @@ extension RTPSession {
   ) {
     recordArrival(incoming, transceivers.audio[index].receiver.feedback, now: now)
     switch transceivers.audio[index].receiver.receive(incoming, in: packet, now: now) {
-    case .received(let audio): outbox.events.append(.audioReceived(audio, transceivers.audio[index].id))
+    case .received(let audio, let restored):
+      for earlier in restored { outbox.events.append(.audioReceived(earlier, transceivers.audio[index].id)) }
+      outbox.events.append(.audioReceived(audio, transceivers.audio[index].id))
     case .dropped(let reason): drops[reason] += 1
     }
   }

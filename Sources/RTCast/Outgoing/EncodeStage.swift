@@ -63,6 +63,11 @@ package struct EncodeStage: ~Copyable {
   private var lastChange: [PixelRect]?
   private var encodedCount: UInt64 = 0
   private var events: [EncoderEvent] = []
+  /// What gives way.
+  private var policy = DegradationPolicy()
+  private var toldDecision = DegradationPolicy.Decision()
+  /// The size pictures have while nothing gives way.
+  private var unscaledSize = PixelSize(width: 0, height: 0)
 
   /// Between two key frames of a film that are made for a handover.
   private static let handoverInterval = TimeDelta.seconds(30)
@@ -167,6 +172,8 @@ package struct EncodeStage: ~Copyable {
     isNewSource = false
     let hasChanged = untold?.isEmpty != true
     guard hasChanged || wantsKeyFrame else { return nil }
+    policy.captured(encoder.settings.contentHint, now: now)
+    tellDecision()
     let encoded = encode(encoder, captureTime: captureTime, keyFrame: wantsKeyFrame, now: now)
     if encoded == nil { statistics.framesDropped += 1 }
     return encoded
@@ -175,6 +182,8 @@ package struct EncodeStage: ~Copyable {
   /// Does what is due while the source rests: key frames that were asked for, and refinement.
   package mutating func serve(now: Timestamp) -> EncodedFrame? {
     guard controls.isActive, statistics.size != nil, let encoder else { return nil }
+    policy.advance(encoder.settings.contentHint, now: now)
+    tellDecision()
     if isKeyFrameDue(now) { return encode(encoder, captureTime: now, keyFrame: true, now: now) }
     guard let due = refinementTime(now), due <= now else { return nil }
     let refined = attempt(encoder, now: now) { encoder throws(VideoEncoderError) in try encoder.refine(now: now) }
@@ -185,7 +194,7 @@ package struct EncodeStage: ~Copyable {
   /// When `serve` has something to do next; nil = not before something else happens.
   package func nextDeadline(now: Timestamp) -> Timestamp? {
     guard controls.isActive, statistics.size != nil else { return nil }
-    let refinement = refinementTime(now)
+    let refinement = [refinementTime(now), policy.deadline].compactMap(\.self).min()
     guard controls.wantsKeyFrame else { return refinement }
     return min(keyFrameTime, refinement ?? .distantFuture)
   }
@@ -239,9 +248,23 @@ package struct EncodeStage: ~Copyable {
 
   // MARK: - Work
 
+  /// Says what gives way when that has changed. A new size is coded from the next picture on.
+  private mutating func tellDecision() {
+    let decision = policy.decision
+    guard decision != toldDecision else { return }
+    toldDecision = decision
+    guard decision.isLimited else { return events.append(.limited(nil)) }
+    var limitation = QualityLimitation(reason: .bandwidth, rate: controls.bitrate)
+    limitation.frameRate = decision.frameRate
+    limitation.isCoarse = decision.isCoarse
+    if decision.scale != .full { limitation.size = decision.scale.applied(to: unscaledSize) }
+    events.append(.limited(limitation))
+  }
+
   private mutating func preparedEncoder(for source: PixelSize) -> (any VideoEncoder)? {
+    unscaledSize = settings.codedSize(of: source)
     var wanted = VideoEncoderSettings(
-      size: settings.codedSize(of: source), contentHint: frameHint ?? controls.contentHint,
+      size: policy.decision.scale.applied(to: unscaledSize), contentHint: frameHint ?? controls.contentHint,
       maxFrameRate: controls.maxFrameRate, targetBitrate: controls.bitrate)
     wanted.threads = settings.encoderThreads
     do {
@@ -352,9 +375,21 @@ package struct EncodeStage: ~Copyable {
     statistics.framesEncoded += 1
     statistics.bytesEncoded += UInt64(frame.data.count)
     statistics.quantizer = frame.quantizer
+    policy.coded(coarseness: Double(frame.quantizer) / frame.codec.coarsestQuantizer)
     guard frame.isKeyFrame else { return }
     statistics.keyFrames += 1
     lastKeyFrame = time
     controls.wantsKeyFrame = false
+  }
+}
+
+extension VideoCodec {
+  /// The end of the scale in which the codec's frames say their quantiser.
+  fileprivate var coarsestQuantizer: Double {
+    switch self {
+    case .vp8: 127
+    case .h264: 51
+    default: 255
+    }
   }
 }

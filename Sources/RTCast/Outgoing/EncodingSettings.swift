@@ -57,6 +57,8 @@ package struct EncodingSettings: Hashable, Sendable {
 package enum EncoderEvent: Sendable {
   /// Frames from now on are coded at this size.
   case sizeChanged(PixelSize)
+  /// Something gives way for lack of rate, or nothing does any more (nil).
+  case limited(QualityLimitation?)
   /// A frame was lost to the encoder; the next may work again.
   case encoderFailed(VideoEncoderError)
   /// A frame was lost to the converter.

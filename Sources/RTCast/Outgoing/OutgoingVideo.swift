@@ -348,6 +348,7 @@ package final class OutgoingVideo: Sendable {
   private func tell(_ event: EncoderEvent, isMain: Bool) {
     switch event {
     case .sizeChanged(let size): if isMain { report(.formatChanged(size)) }
+    case .limited(let limitation): if isMain { report(.qualityLimited(limitation)) }
     case .encoderFailed(let error): report(.encoderFailed("The encoder refused a frame: \(error)."))
     case .conversionFailed(let status):
       report(.encoderFailed("A frame could not be converted (libyuv status \(status))."))
@@ -395,7 +396,8 @@ private final class EncoderBench: @unchecked Sendable {
     /// Takes in the main rung's picture, in the place of one that was not encoded yet.
     func share(from main: borrowing EncodeStage, isNew: Bool, now: Timestamp) {
       idleSince = nil
-      guard isNew || hasMissed, var picture = main.share(isNext: !hasMissed) else { return }
+      guard isNew || hasMissed else { return }
+      guard var picture = main.share(isNext: !hasMissed) else { return hasMissed = true }
       // One that rests is shown now; when it was taken says nothing.
       if !isNew { picture.captureTime = now }
       hasMissed = false

@@ -90,7 +90,7 @@ import Testing
     #expect(recovered(pair) > 3_000 && FrameChain(pair.receiver.frames).isSound)
   }
 
-  @Test func `without loss no repair packets are sent, and media is not wrapped`() throws {
+  @Test func `without loss no repair packets are sent`() throws {
     for scheme in [Scheme.flexFEC, .ulpfec] {
       let pair = try pair(scheme, loss: 0)
       #expect(pair.sender.peer.statistics.video.fecPacketsSent == 0 && recovered(pair) == 0)

@@ -98,6 +98,9 @@ import Testing
   }
 
   private func lossyPair(_ options: PeerPair.Options) throws -> PeerPair {
+    var options = options
+    // Retransmission alone.
+    options.configure = { _, configuration in configuration.usesForwardErrorCorrection = false }
     let pair = try PeerPair(options)
     try #require(pair.connect() != nil)
     pair.network[pair.mediaDirection].loss = 0.05

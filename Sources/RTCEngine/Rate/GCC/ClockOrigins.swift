@@ -21,10 +21,11 @@ struct ClockOrigins {
     lastTransit = 0
   }
 
-  mutating func arrival(sent: Timestamp, arrived: TimeDelta, size: Int) -> RecentArrivals.Arrival {
+  mutating func arrival(sent: Timestamp, arrived: TimeDelta, size: Int, expected: Int64) -> RecentArrivals.Arrival {
     lastTransit = transit(sent, arrived)
     return RecentArrivals.Arrival(
-      sent: (sent - self.sent).nanoseconds, arrived: (arrived - self.arrived).nanoseconds, size: size)
+      sent: (sent - self.sent).nanoseconds, arrived: (arrived - self.arrived).nanoseconds, size: size,
+      expected: expected)
   }
 
   private func transit(_ sent: Timestamp, _ arrived: TimeDelta) -> Int64 {

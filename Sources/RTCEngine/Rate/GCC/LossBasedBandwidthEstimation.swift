@@ -12,15 +12,21 @@ struct LossBasedBandwidthEstimation {
 
   private static let observationTime = TimeDelta.milliseconds(250)
   private static let leastPackets = 20
+  /// What a test says must not be chance.
+  private static let testedPackets = 60
   /// Feedback speaks of packets as lost that come late; so long is waited for them.
   static let lateness = TimeDelta.milliseconds(100)
   /// Loss beyond the path's own that is no event yet.
   private static let margin = 0.05
   /// Of how many standard deviations a chance may be.
   private static let deviations = 4.0
+  /// Loss that stays after less is sent, of what was beyond the path's own before: then it is the path's own.
+  private static let remaining = 0.35
   /// More is never the path's own.
   private static let maximumInherent = 0.3
   private static let smoothing = 0.05
+  /// So many packets lost one after another are a gap.
+  private static let gap = 6
   private static let testShare = 0.85
   private static let congestionShare = 0.95
   private static let increase = 1.02
@@ -39,7 +45,25 @@ struct LossBasedBandwidthEstimation {
     /// A queue was being drained meanwhile.
     var wasDrained = false
 
+    /// Packets lost one after another, until now and at most.
+    var run = 0
+    var longestRun = 0
+
     var loss: Double { packets > 0 ? Double(max(0, lost)) / Double(packets) : 0 }
+
+    /// The same without one gap, in which the path was away for a moment: that says nothing of its rate.
+    var lossBesideGap: Double {
+      guard longestRun >= LossBasedBandwidthEstimation.gap, packets > longestRun else { return loss }
+      return Double(max(0, lost - longestRun)) / Double(packets - longestRun)
+    }
+
+    mutating func add(sent: Timestamp, isLost: Bool) {
+      end = max(end, sent)
+      packets += 1
+      lost += isLost ? 1 : 0
+      run = isLost ? run + 1 : 0
+      longestRun = max(longestRun, run)
+    }
   }
 
   private struct Test {
@@ -60,6 +84,7 @@ struct LossBasedBandwidthEstimation {
   private var current: Observation?
   private var finished: Observation?
   private var test: Test?
+  private var excessiveInARow = 0
   private var hold = Self.holdTimes.first
   private var heldUntil = Timestamp.zero
 
@@ -73,15 +98,13 @@ struct LossBasedBandwidthEstimation {
       return
     }
     if let observation = current, sent - observation.start >= Self.observationTime,
-      observation.packets >= Self.leastPackets, finished == nil
+      observation.packets >= (test == nil ? Self.leastPackets : Self.testedPackets), finished == nil
     {
       finished = observation
       current = nil
     }
     var observation = current ?? Observation(start: sent, end: sent)
-    observation.end = max(observation.end, sent)
-    observation.packets += 1
-    if result.arrival == nil { observation.lost += 1 }
+    observation.add(sent: sent, isLost: result.arrival == nil)
     current = observation
   }
 
@@ -130,17 +153,19 @@ struct LossBasedBandwidthEstimation {
       if observation.isCongested { self.test = nil } else if observation.start < test.began { return (.none, nil) }
       else { return conclude(test, observation, input) }
     }
-    let isExcessive = observation.loss > inherent + excess(observation)
+    let isExcessive = observation.lossBesideGap > inherent + excess(observation)
     if isExcessive, observation.isCongested {
       if input.isDraining || observation.wasDrained { return (.none, nil) }
       return (decrease(to: min(input.target, (input.acknowledged ?? input.target) * Self.congestionShare), input), nil)
     }
+    excessiveInARow = isExcessive ? excessiveInARow + 1 : 0
     if isExcessive {
-      test = Test(rate: input.target, loss: observation.loss, began: input.now)
-      limit = input.target * max(Self.testShare, 1 - observation.loss)
+      guard excessiveInARow > 1 else { return (.none, nil) }
+      test = Test(rate: input.target, loss: observation.lossBesideGap, began: input.now)
+      limit = input.target * max(Self.testShare, 1 - observation.lossBesideGap)
       return (.decreased, nil)
     }
-    inherent = min(established, inherent + Self.smoothing * (observation.loss - inherent))
+    inherent = min(established, inherent + Self.smoothing * (observation.lossBesideGap - inherent))
     grow(input)
     return (.none, nil)
   }
@@ -156,7 +181,8 @@ struct LossBasedBandwidthEstimation {
     _ test: Test, _ observation: Observation, _ input: Input
   ) -> (change: Change, restored: Double?) {
     self.test = nil
-    let isInherent = observation.loss > 0.5 * (test.loss + inherent) && observation.loss <= Self.maximumInherent
+    let isInherent = observation.lossBesideGap > inherent + Self.remaining * (test.loss - inherent)
+      && observation.loss <= Self.maximumInherent
     guard isInherent else { return (decrease(to: limit ?? input.target, input), nil) }
     inherent = min(Self.maximumInherent, (test.loss + observation.loss) / 2)
     established = inherent

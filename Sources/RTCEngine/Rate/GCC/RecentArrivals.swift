@@ -10,6 +10,8 @@ struct RecentArrivals {
     var sent: Int64 = 0
     var arrived: Int64 = 0
     var size = 0
+    /// What the packet would have waited for those before it on a line at our target rate: no sign of congestion.
+    var expected: Int64 = 0
 
     /// The time under way, less that of the first packet.
     var transit: Int64 { arrived &- sent }
@@ -24,6 +26,8 @@ struct RecentArrivals {
     var sendSpan = TimeDelta.zero
     /// The shortest time under way, nanoseconds.
     var minimumTransit = Int64.max
+    /// The same without what each packet was expected to wait.
+    var minimumUnexpected = Int64.max
 
     /// Bits per second at which the packets came. A receiver can forge it.
     var arrivalRate: Double { Self.rate(bytes, arrivalSpan) }
@@ -69,6 +73,7 @@ struct RecentArrivals {
       run.packets += 1
       run.bytes += arrival.size
       run.minimumTransit = min(run.minimumTransit, arrival.transit)
+      run.minimumUnexpected = min(run.minimumUnexpected, arrival.transit &- arrival.expected)
       if arrival.arrived <= firstArrived { sizeOfFirst = arrival.size }
       (firstSent, lastSent) = (min(firstSent, arrival.sent), max(lastSent, arrival.sent))
       (firstArrived, lastArrived) = (min(firstArrived, arrival.arrived), max(lastArrived, arrival.arrived))

@@ -16,7 +16,7 @@ struct StandingQueueGuard {
   }
 
   /// A queue of more than this is acted upon.
-  static let threshold = TimeDelta.milliseconds(40)
+  static let threshold = TimeDelta.milliseconds(32)
   /// A queue of less is none.
   static let drainedBelow = TimeDelta.milliseconds(15)
   /// The rate of arrival is measured over at least this.
@@ -29,7 +29,7 @@ struct StandingQueueGuard {
   /// How long draining should take.
   private static let drainTime = 0.4
   /// Bounds of what is sent meanwhile, of what is delivered.
-  private static let share = 0.25...0.8
+  private static let share = 0.45...0.8
   private static let patience = TimeDelta.milliseconds(500)
 
   private struct Drain {
@@ -87,7 +87,7 @@ struct StandingQueueGuard {
     let isSlower = busy.arrivalRate < 0.9 * busy.sendRate
     if input.isApplicationLimited, !isSlower {
       // All that was sent came as it was sent: it only says that somebody fills the queue.
-      capacity = max(capacity, 0.7 * input.rate)
+      capacity = max(capacity, 0.85 * input.rate)
     }
     let queue = input.queue.seconds
     let time = TimeDelta.seconds(2 * queue / (1 - share(input.queue)))

@@ -31,12 +31,13 @@ package struct FrameProtection {
   /// A frame of about so many packets begins to leave.
   mutating func begin(packets: Int, _ format: FECFormat?) {
     encoder.cancel()
-    (red, frame, blockSize) = (nil, nil, 0)
+    // As libwebrtc does, everything is wrapped from the first packet on: its receivers lose the picture where that begins
+    // in the middle of a stream.
+    (red, frame, blockSize) = (format?.red, nil, 0)
     let blocks = (packets + FECEncoder.maximumBlock - 1) / FECEncoder.maximumBlock
-    guard let format, blocks > 0 else { return }
+    guard format != nil, blocks > 0 else { return }
     let size = (packets + blocks - 1) / blocks
     guard controller.repairPackets(for: size) > 0 else { return }
-    red = format.red
     blockSize = size
     beginBlock()
   }

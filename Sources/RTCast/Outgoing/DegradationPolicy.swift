@@ -1,0 +1,141 @@
+package import RTCMedia
+package import RTCPrimitives
+
+/// Judges each second whether the rate suffices for what is captured, and decides what gives way, by content hint.
+///
+/// `detail` and `text` keep size and sharpness: the encoder leaves pictures out, and goes to its coarsest quantiser when that
+/// is not enough; the policy only tells it. `motion` keeps the frame rate: the size goes down in steps. A machine without
+/// clock; seconds in which next to nothing changes count for nothing.
+package struct DegradationPolicy: Sendable {
+  /// The size pictures are coded at, relative to what they would be; each change costs a key frame.
+  package enum Scale: Int, Comparable, Sendable {
+    case half = 2
+    case threeQuarters = 3
+    case full = 4
+
+    package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+
+    /// Even, as chroma is halved.
+    package func applied(to size: PixelSize) -> PixelSize {
+      guard self != .full else { return size }
+      return PixelSize(width: max(2, size.width * rawValue / 8 * 2), height: max(2, size.height * rawValue / 8 * 2))
+    }
+  }
+
+  /// What gives way now.
+  package struct Decision: Hashable, Sendable {
+    package var scale: Scale
+    /// Pictures a second that are left; nil: all of them.
+    package var frameRate: Double?
+    /// Pictures are about as coarse as they may get.
+    package var isCoarse: Bool
+
+    package init(scale: Scale = .full, frameRate: Double? = nil, isCoarse: Bool = false) {
+      self.scale = scale
+      self.frameRate = frameRate
+      self.isCoarse = isCoarse
+    }
+
+    package var isLimited: Bool { scale != .full || frameRate != nil || isCoarse }
+  }
+
+  /// What one second was like.
+  private struct Tally {
+    var captured = 0
+    var coded = 0
+    var coarse = 0
+    var coarseness = 0.0
+
+    /// Too little changed to judge by.
+    var isRest: Bool { captured < 4 }
+    var leavesOut: Bool { Double(coded) < 0.75 * Double(captured) }
+    var isCoarse: Bool { coarse * 2 > coded }
+    /// The next larger size, of about twice the pixels, would fit as well.
+    var hasRoom: Bool { Double(coded) >= 0.9 * Double(captured) && coarseness < 0.45 * Double(coded) }
+  }
+
+  /// A size that sufficed no longer than this is tried again later each time.
+  private static let trial = 10
+  private static let longestPatience = 80
+
+  package private(set) var decision = Decision()
+  private var tally = Tally()
+  private var tallyEnd: Timestamp?
+  /// A captured change was not coded yet.
+  private var isOutstanding = false
+  /// Seconds in a row in which the rate did not suffice, or had room for more, or was enough.
+  private var shortSeconds = 0
+  private var roomySeconds = 0
+  private var goodSeconds = 0
+  /// Seconds of room before the size goes up.
+  private var patience = Self.trial
+  /// Seconds since the size went up.
+  private var sinceRise = Int.max
+
+  package init() {}
+
+  /// When the second at hand ends, while something gives way; nil otherwise.
+  package var deadline: Timestamp? { decision.isLimited ? tallyEnd : nil }
+
+  /// A picture with changes was captured.
+  package mutating func captured(_ hint: ContentHint, now: Timestamp) {
+    advance(hint, now: now)
+    tally.captured += 1
+    isOutstanding = true
+  }
+
+  /// A frame was made.
+  ///
+  /// - Parameter coarseness: its quantiser relative to the coarsest of the codec, 0…1.
+  package mutating func coded(coarseness: Double) {
+    guard isOutstanding else { return }
+    isOutstanding = false
+    tally.coded += 1
+    tally.coarseness += coarseness
+    if coarseness >= 0.85 { tally.coarse += 1 }
+  }
+
+  /// Judges the second at hand when it is over.
+  package mutating func advance(_ hint: ContentHint, now: Timestamp) {
+    guard let end = tallyEnd else { return tallyEnd = now + .seconds(Int64(1)) }
+    guard now >= end else { return }
+    judge(tally, hint)
+    // What comes after a rest begins a second of its own.
+    let rested = min(60, (now - end).nanoseconds / 1_000_000_000)
+    for _ in 0..<rested { judge(Tally(), hint) }
+    tally = Tally()
+    tallyEnd = rested > 0 ? now + .seconds(Int64(1)) : end + .seconds(Int64(1))
+  }
+
+  private mutating func judge(_ second: Tally, _ hint: ContentHint) {
+    if sinceRise < Int.max { sinceRise += 1 }
+    let isShort = !second.isRest && (second.leavesOut || second.isCoarse)
+    (shortSeconds, goodSeconds) = isShort ? (shortSeconds + 1, 0) : (0, goodSeconds + 1)
+    if !second.isRest { roomySeconds = second.hasRoom ? roomySeconds + 1 : 0 }
+    if shortSeconds >= 2 {
+      let rate = second.leavesOut ? Double(max(1, second.coded)) : nil
+      // Only what is worth a word.
+      let isNews = (rate == nil) != (decision.frameRate == nil)
+      let factor = (rate ?? 1) / (decision.frameRate ?? 1)
+      if isNews || factor < 0.67 || factor > 1.5 { decision.frameRate = rate }
+      decision.isCoarse = second.isCoarse
+    } else if goodSeconds >= 3 {
+      (decision.frameRate, decision.isCoarse) = (nil, false)
+    }
+    decision.scale = hint == .motion ? scale() : .full
+  }
+
+  private mutating func scale() -> Scale {
+    if shortSeconds >= 3, let smaller = Scale(rawValue: decision.scale.rawValue - 1) {
+      // A size that did not last is not tried again soon.
+      patience = sinceRise < Self.trial ? min(Self.longestPatience, patience * 2) : Self.trial
+      shortSeconds = 0
+      return smaller
+    }
+    if roomySeconds >= patience, let larger = Scale(rawValue: decision.scale.rawValue + 1) {
+      (roomySeconds, sinceRise) = (0, 0)
+      return larger
+    }
+    return decision.scale
+  }
+}

@@ -1,0 +1,76 @@
+"""On a path that loses packets, browsers get repair packets that they can use, each in the form that it offers."""
+
+import re
+import time
+import urllib.request
+
+import pytest
+
+from harness.lossy_path import LossyPath
+
+PAGE = """
+    const done = arguments[0];
+    window.pc = new RTCPeerConnection();
+    const video = document.createElement('video');
+    video.muted = video.autoplay = true;
+    document.body.append(video);
+    pc.addTransceiver('video', {direction: 'recvonly'});
+    pc.addTransceiver('audio', {direction: 'recvonly'});
+    pc.ontrack = event => { if (event.track.kind === 'video') video.srcObject = new MediaStream([event.track]); };
+    pc.createOffer().then(offer => pc.setLocalDescription(offer)).then(() => done(pc.localDescription.sdp));"""
+ACCEPT = """
+    const done = arguments[1];
+    pc.setRemoteDescription({type: 'answer', sdp: arguments[0]}).then(() => done(null), error => done(String(error)));"""
+RECEIVED = """
+    const done = arguments[0];
+    pc.getStats().then(stats => done([...stats.values()].find(s => s.type === 'inbound-rtp' && s.kind === 'video')));"""
+
+
+def watch(driver, url, change=lambda offer: offer):
+    """The page watches over a path of its own: neither side knows another way to the other."""
+    driver.get("about:blank")
+    offer = change(driver.execute_async_script(PAGE))
+    offer = "".join(line for line in offer.splitlines(True) if "candidate" not in line)
+    request = urllib.request.Request(url + "whep", data=offer.encode(), headers={"Content-Type": "application/sdp"})
+    with urllib.request.urlopen(request, timeout=10) as reply:
+        answer = reply.read().decode()
+    host, port = re.search(r"a=candidate:\S+ 1 udp \d+ (\d+\.\d+\.\d+\.\d+) (\d+) typ host", answer).groups()
+    path = LossyPath((host, int(port)))
+    kept = [line for line in answer.split("\r\n") if not line.startswith("a=candidate")]
+    place = next(index for index, line in enumerate(kept) if line.startswith("a=ice-ufrag"))
+    kept.insert(place, f"a=candidate:1 1 udp 2122260223 127.0.0.1 {path.port} typ host")
+    assert driver.execute_async_script(ACCEPT, "\r\n".join(kept)) is None
+    return path, answer
+
+
+def received(driver):
+    return driver.execute_async_script(RECEIVED) or {}
+
+
+def without_flexfec(offer):
+    return offer.replace("flexfec-03/90000", "unknown-03/90000")
+
+
+@pytest.mark.parametrize("form", ["flexfec", "ulpfec"])
+def test_a_browser_gets_repair_packets_where_packets_are_lost_and_frames_go_on(form, cast, browser):
+    rtcast = cast("test", "--pattern", "noise", "--fps", "15", "--size", "640x360", "--listen", "127.0.0.1:0", "--bitrate", "2M")
+    path, answer = watch(browser, rtcast.url(), without_flexfec if form == "ulpfec" else lambda offer: offer)
+    try:
+        assert ("flexfec-03" in answer) == ("FEC-FR" in answer) == (form == "flexfec")
+        deadline = time.monotonic() + 20
+        while received(browser).get("framesDecoded", 0) < 20:
+            assert time.monotonic() < deadline, received(browser)
+            time.sleep(0.2)
+        assert received(browser).get("fecPacketsReceived", 0) == 0
+        path.loss = 0.08
+        while received(browser).get("fecPacketsReceived", 0) < 50:
+            assert time.monotonic() < deadline + 20, received(browser)
+            time.sleep(0.5)
+        before, lost = received(browser), path.lost
+        time.sleep(5)
+        after = received(browser)
+        assert path.lost > lost
+        assert after["fecPacketsReceived"] > before["fecPacketsReceived"]
+        assert after["framesDecoded"] - before["framesDecoded"] > 25 and after["pliCount"] <= before["pliCount"] + 1
+    finally:
+        path.close()
