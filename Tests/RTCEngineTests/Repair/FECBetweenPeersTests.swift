@@ -24,8 +24,8 @@ import Testing
     var options = PeerPair.Options()
     options.seed = 5
     options.conditions = .delayed(.milliseconds(25))
-    options.bitrates = BitrateLimits(
-      minimum: .megabitsPerSecond(10), start: .megabitsPerSecond(10), maximum: .megabitsPerSecond(10))
+    let rate = BitRate(bitsPerSecond: 10_000_000)
+    (options.bitrates.minimum, options.bitrates.start, options.bitrates.maximum) = (rate, rate, rate)
     options.configure = { _, configuration in
       configuration.usesForwardErrorCorrection = scheme != .none
       configuration.receivableVideo = [VideoPayloadFormat(codec: codec)]

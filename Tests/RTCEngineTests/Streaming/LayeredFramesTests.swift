@@ -12,7 +12,7 @@ import Testing
   private func stream() -> VideoSendStream {
     VideoSendStream(
       identity: SendStreamIdentity(
-        ssrc: SSRC(1), rtxSSRC: SSRC(2), cname: "c", firstSequenceNumber: SequenceNumber(1),
+        ssrc: SSRC(1), rtxSSRC: SSRC(2), fecSSRC: SSRC(3), cname: "c", firstSequenceNumber: SequenceNumber(1),
         timestampOffset: RTPTimestamp(0), firstPictureID: 0),
       format: SendStreamFormat(
         mid: nil, codecs: [(.vp8, CodecPayloadTypes(media: PayloadType(96), rtx: nil))],
