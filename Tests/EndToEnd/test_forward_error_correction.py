@@ -1,5 +1,6 @@
 """On a path that loses packets, browsers get repair packets that they can use, each in the form that it offers."""
 
+import json
 import re
 import time
 import urllib.request
@@ -51,9 +52,22 @@ def without_flexfec(offer):
     return offer.replace("flexfec-03/90000", "unknown-03/90000")
 
 
+def repairs_sent(log):
+    """Repair packets of which feedback has told, by the cast's own log."""
+    count = 0
+    for line in log.read_text().splitlines():
+        try:
+            count += sum(1 for packet in json.loads(line).get("packets") or [] if "fec" in packet)
+        except json.JSONDecodeError:
+            pass   # the last line may not be whole yet
+    return count
+
+
 @pytest.mark.parametrize("form", ["flexfec", "ulpfec"])
-def test_a_browser_gets_repair_packets_where_packets_are_lost_and_frames_go_on(form, cast, browser):
-    rtcast = cast("test", "--pattern", "noise", "--fps", "15", "--size", "640x360", "--listen", "127.0.0.1:0", "--bitrate", "2M")
+def test_a_browser_gets_repair_packets_where_packets_are_lost_and_frames_go_on(form, cast, browser, tmp_path):
+    log = tmp_path / "rate.jsonl"
+    rtcast = cast("test", "--pattern", "noise", "--fps", "15", "--size", "640x360", "--listen", "127.0.0.1:0", "--bitrate", "2M",
+                  "--rtc-log", str(log))
     path, answer = watch(browser, rtcast.url(), without_flexfec if form == "ulpfec" else lambda offer: offer)
     try:
         assert ("flexfec-03" in answer) == ("FEC-FR" in answer) == (form == "flexfec")
@@ -61,16 +75,17 @@ def test_a_browser_gets_repair_packets_where_packets_are_lost_and_frames_go_on(f
         while received(browser).get("framesDecoded", 0) < 20:
             assert time.monotonic() < deadline, received(browser)
             time.sleep(0.2)
-        assert received(browser).get("fecPacketsReceived", 0) == 0
+        assert repairs_sent(log) == 0
         path.loss = 0.08
-        while received(browser).get("fecPacketsReceived", 0) < 50:
+        while repairs_sent(log) < 50:
             assert time.monotonic() < deadline + 20, received(browser)
             time.sleep(0.5)
-        before, lost = received(browser), path.lost
-        time.sleep(5)
+        before = received(browser)
+        time.sleep(10)
         after = received(browser)
-        assert path.lost > lost
-        assert after["fecPacketsReceived"] > before["fecPacketsReceived"]
-        assert after["framesDecoded"] - before["framesDecoded"] > 25 and after["pliCount"] <= before["pliCount"] + 1
+        assert repairs_sent(log) > 100
+        if form == "flexfec":   # Chromium counts no repair packets of ULPFEC
+            assert after["fecPacketsReceived"] > before["fecPacketsReceived"] > 0
+        assert after["framesDecoded"] - before["framesDecoded"] > 100 and after["pliCount"] == before["pliCount"]
     finally:
         path.close()

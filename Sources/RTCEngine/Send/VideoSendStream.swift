@@ -174,7 +174,7 @@ package struct VideoSendStream {
     }
     pending.append(
       Pending(
-        frame: bytes, split: split, packets: (bytes.data.count + room - 1) / room, payloadTypes: payloadTypes,
+        frame: bytes, split: split, packets: Self.packetCount(of: bytes, room: room), payloadTypes: payloadTypes,
         timestamp: rtpTimestamp(frame.captureTime), queued: now)
     )
     nextPictureID = (nextPictureID + 1) & 0x7FFF
@@ -212,6 +212,11 @@ package struct VideoSendStream {
       overhead = max(overhead, fec.overhead + own - RTPHeader.fixedSize)
     }
     return Self.maximumPacketSize - Self.srtpOverhead - header.size(map: format.extensionMap) - overhead
+  }
+
+  /// Packets of a frame, about: exactly so in VP8, whose packets each begin with four bytes of their own.
+  private static func packetCount(of frame: FrameBytes, room: Int) -> Int {
+    (frame.data.count + room - 5) / (room - 4)
   }
 
   /// Bytes that wait, repair included.

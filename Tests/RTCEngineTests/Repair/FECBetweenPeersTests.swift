@@ -24,9 +24,8 @@ import Testing
     var options = PeerPair.Options()
     options.seed = 5
     options.conditions = .delayed(.milliseconds(25))
-    options.bitrates = BitrateLimits(maximum: .megabitsPerSecond(10))
-    options.bitrates.minimum = .megabitsPerSecond(10)
-    options.bitrates.start = .megabitsPerSecond(10)
+    let rate = BitRate(bitsPerSecond: 10_000_000)
+    (options.bitrates.minimum, options.bitrates.start, options.bitrates.maximum) = (rate, rate, rate)
     options.configure = { _, configuration in
       configuration.usesForwardErrorCorrection = scheme != .none
       configuration.receivableVideo = [VideoPayloadFormat(codec: codec)]
@@ -112,5 +111,31 @@ import Testing
     let sources = Dictionary(grouping: media.compactMap(\.header), by: \.ssrc)
     #expect(sources.count == 3)
     for packets in sources.values { #expect(Set(packets.map(\.sequenceNumber)).count == packets.count) }
+  }
+
+  @Test func `no repair packet of ULPFEC has its number inside a frame`() throws {
+    var options = PeerPair.Options()
+    options.conditions = .delayed(.milliseconds(25))
+    options.rewrite = { side, description in side == .offerer ? Scheme.ulpfec.rewrite(description) : description }
+    let pair = try PeerPair(options)
+    try #require(pair.connect() != nil)
+    // Sizes at which the packets of a frame are easily miscounted, and one that is larger than a block.
+    for size in [4_400, 11_110, 16_695, 16_720, 60_000] {
+      pair.sender.source = SyntheticVideo(interval: .milliseconds(33), frameSize: size, from: pair.now)
+      pair.network[pair.mediaDirection].loss = 0.1
+      pair.recordsDepartures = true
+      pair.run(for: .seconds(2))
+    }
+    let primary = pair.departures.compactMap(\.header).first?.ssrc
+    let media = pair.departures.compactMap(\.header).filter { $0.ssrc == primary }
+      .sorted { $1.sequenceNumber.isNewer(than: $0.sequenceNumber) }
+    // Packets of one timestamp: media up to the marker, and nothing but repair packets behind it.
+    for frame in Dictionary(grouping: media, by: \.timestamp).values where frame.contains(where: \.marker) {
+      let numbers = frame.map(\.sequenceNumber)
+      guard let last = frame.first(where: \.marker)?.sequenceNumber, let first = numbers.first else { continue }
+      #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0.advanced(by: 1) })
+      #expect(!first.isNewer(than: last))
+    }
+    #expect(pair.sender.peer.statistics.video.fecPacketsSent > 50)
   }
 }

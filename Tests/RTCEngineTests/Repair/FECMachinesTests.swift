@@ -135,7 +135,8 @@ import Testing
     encoder.finish()
     let payload = written { encoder.writeNext(Self.flexFEC, ssrc: SSRC(8), into: &$0) }
     var decoder = FECDecoder(ssrc: Self.ssrc)
-    #expect(!decoder.addFlexFEC(payload.span) && decoder.repairPacketsReceived == 0)
+    let isTaken = decoder.addFlexFEC(payload.span)
+    #expect(!isTaken && decoder.repairPacketsReceived == 0)
   }
 
   // MARK: - How much

@@ -58,6 +58,8 @@ package struct FECEncoder {
 
   /// Repair packets that are ready to be written.
   package var readyCount: Int { next.map { rowCount - $0 } ?? 0 }
+  /// No more packets fit into the block.
+  package var isFull: Bool { packets >= Self.maximumBlock }
   /// Media packets are to be added.
   package var isOpen: Bool { rowCount > 0 && next == nil }
 

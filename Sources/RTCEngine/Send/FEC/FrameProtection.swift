@@ -18,7 +18,9 @@ package struct FrameProtection {
   private(set) var frame: Frame?
   /// Packets of each block of the frame.
   private var blockSize = 0
-  /// Packets that the block still lacks.
+  /// Blocks that are to follow the present one.
+  private var blocksLeft = 0
+  /// Packets that the block still lacks, as reckoned.
   private var lacking = 0
   private var nextSequence: SequenceNumber
 
@@ -31,18 +33,21 @@ package struct FrameProtection {
   /// A frame of about so many packets begins to leave.
   mutating func begin(packets: Int, _ format: FECFormat?) {
     encoder.cancel()
-    // As libwebrtc does, everything is wrapped from the first packet on: its receivers lose the picture where that begins
-    // in the middle of a stream.
+    // As libwebrtc does, everything is wrapped from the first packet on.
     (red, frame, blockSize) = (format?.red, nil, 0)
     let blocks = (packets + FECEncoder.maximumBlock - 1) / FECEncoder.maximumBlock
-    guard format != nil, blocks > 0 else { return }
+    // Repair packets among the media's numbers must not come between packets of one frame: libwebrtc's receivers would
+    // never find it whole.
+    guard format != nil, blocks > 0, blocks == 1 || red == nil else { return }
     let size = (packets + blocks - 1) / blocks
     guard controller.repairPackets(for: size) > 0 else { return }
     blockSize = size
+    blocksLeft = blocks
     beginBlock()
   }
 
   private mutating func beginBlock() {
+    blocksLeft -= 1
     lacking = blockSize
     encoder.begin(repairPackets: controller.repairPackets(for: blockSize))
   }
@@ -53,12 +58,13 @@ package struct FrameProtection {
   ///   - payload: where its payload begins, with a RED header where `red` is set.
   mutating func add(_ bytes: Span<UInt8>, _ packet: RetransmissionCache.Packet, payload: Int) {
     guard blockSize > 0 else { return }
-    // A frame may have more packets than was reckoned, in a block of its own.
     if !encoder.isOpen { beginBlock() }
     frame = Frame(payloadTypes: packet.payloadTypes, bytes: packet.frame)
     encoder.add(bytes, number: packet.number, timestamp: packet.timestamp, red: red == nil ? nil : payload)
     lacking -= 1
-    if lacking == 0 || packet.payload.isLast { encoder.finish() }
+    // A frame may have more packets than was reckoned: they belong to its last block, as long as there is room.
+    let isWhole = red == nil && (lacking <= 0 && blocksLeft > 0 || encoder.isFull)
+    if packet.payload.isLast || isWhole { encoder.finish() }
   }
 
   /// The number of the next repair packet in a stream of its own.
