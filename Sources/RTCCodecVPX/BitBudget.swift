@@ -31,18 +31,20 @@ struct BitBudget {
   }
 
   /// The most that can be saved, in bytes.
-  var capacity: Double { Double(rate.bytes(in: Self.between(rate, slow: .milliseconds(150), fast: .milliseconds(500)))) }
+  var capacity: Double {
+    Double(rate.bytes(in: Self.between(rate, slow: .milliseconds(150), fast: .milliseconds(500))))
+  }
 
-  /// What the first picture of something new may take, in bytes: less than the savings and 200 ms of a slow link, 400 ms of
-  /// a fast one.
+  /// What the first picture of something new may take, in bytes: less than the savings and 200 ms of a slow link, 400
+  /// ms of a fast one.
   var firstPicture: Double {
     let time = Self.between(rate, slow: .milliseconds(200), fast: .milliseconds(400))
     // Whatever is owed or waits comes before it.
     return max(Double(rate.bytes(in: time)) + min(0, credit), Double(rate.bytes(in: .milliseconds(80))))
   }
 
-  /// Nothing is held back for longer than this for a debt: 400 ms, and at rates below 500 kbit/s, where even the coarsest
-  /// picture takes longer, up to 1 s.
+  /// Nothing is held back for longer than this for a debt: 400 ms, and at rates below 500 kbit/s, where even the
+  /// coarsest picture takes longer, up to 1 s.
   private var debtLimit: Double {
     Double(rate.bytes(in: .milliseconds(max(400, min(1000, 200_000_000 / max(1, rate.bitsPerSecond))))))
   }

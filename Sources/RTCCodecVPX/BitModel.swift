@@ -29,8 +29,8 @@ struct BitModel {
   /// Bytes of a fully detailed macroblock at quantiser 8, by kind.
   private var scale: [Double] = [180, 180, 20, 150, 200, 180]
 
-  /// What a difference of quantisers costs relative to what it costs in new content. Content that was sharp before is sharper
-  /// than the quantiser that moved it last.
+  /// What a difference of quantisers costs relative to what it costs in new content. Content that was sharp before is
+  /// sharper than the quantiser that moved it last.
   private var upgrade = 1.0
 
   /// - Parameter level: a quantiser (0…63) or a level of `CodingLevel`.

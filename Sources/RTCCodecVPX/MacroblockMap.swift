@@ -118,7 +118,8 @@ struct MacroblockMap {
     return Double(sum) / 255
   }
 
-  /// How many macroblocks were not coded since they changed, and their weight together in units of a fully detailed one.
+  /// How many macroblocks were not coded since they changed, and their weight together in units of a fully detailed
+  /// one.
   var changedExtent: (count: Int, weight: Double) {
     var count = 0
     var sum = 0
@@ -129,21 +130,26 @@ struct MacroblockMap {
     return (count, Double(sum) / 255)
   }
 
-  /// The smallest rectangle of whole macroblocks around all that changed; nil when nothing did.
+  /// The smallest rectangle of whole macroblocks around the main part of what changed: the rows in which more than 60 %
+  /// changed of what did in the fullest, without a clock in a corner, say. Nil when nothing changed.
   var changedBounds: PixelRect? {
+    let counts = (0..<rows).map { row in
+      quality[row * columns..<(row + 1) * columns].reduce(0) { $0 + ($1 == Self.changed ? 1 : 0) }
+    }
+    guard let most = counts.max(), most > 0 else { return nil }
     var (left, top, right, bottom) = (columns, rows, -1, -1)
-    for row in 0..<rows {
+    for row in 0..<rows where counts[row] * 5 > most * 3 {
+      (top, bottom) = (min(top, row), row)
       for column in 0..<columns where quality[row * columns + column] == Self.changed {
         (left, right) = (min(left, column), max(right, column))
-        (top, bottom) = (min(top, row), row)
       }
     }
-    guard right >= 0 else { return nil }
     let bounds = PixelRect(x: left * 16, y: top * 16, width: (right + 1 - left) * 16, height: (bottom + 1 - top) * 16)
     return bounds.intersection(PixelRect(size))
   }
 
-  /// The lines of `rect` in which viewers have something without detail, and its coarsest level; nil when there are none.
+  /// The lines of `rect` in which viewers have something without detail, and its coarsest level; nil when there are
+  /// none.
   func blurredLines(in rect: PixelRect) -> (lines: Range<Int>, level: Int)? {
     guard hasBlurred, !rect.isEmpty else { return nil }
     var (top, bottom, level) = (rows, -1, 0)
@@ -163,7 +169,9 @@ struct MacroblockMap {
   /// follows from it.
   var refinableWeights: [Double] {
     var sums = [Int](repeating: 0, count: 256)
-    for index in quality.indices where changeNumber[index] <= refinable { sums[Int(quality[index])] += Int(weight[index]) }
+    for index in quality.indices where changeNumber[index] <= refinable {
+      sums[Int(quality[index])] += Int(weight[index])
+    }
     return sums.map { Double($0) / 255 }
   }
 
@@ -182,8 +190,8 @@ struct MacroblockMap {
     for index in active.indices { active[index] = quality[index] == Self.changed ? 1 : 0 }
   }
 
-  /// Makes refinable macroblocks with `quality > limit` active, from the top, as long as there are fewer than `most` and `cost`,
-  /// called with quality and weight of each, sums up to less than `bytes`.
+  /// Makes refinable macroblocks with `quality > limit` active, from the top, as long as there are fewer than `most`
+  /// and `cost`, called with quality and weight of each, sums up to less than `bytes`.
   mutating func select(above limit: UInt8, most: Int, bytes: Double, cost: (UInt8, Double) -> Double) {
     var left = most
     var budget = bytes
@@ -198,8 +206,8 @@ struct MacroblockMap {
     }
   }
 
-  /// Makes macroblocks that did not change and have `quality > limit` active as well, from the top, as long as their `cost` sums
-  /// up to less than `bytes`; returns the sum.
+  /// Makes macroblocks that did not change and have `quality > limit` active as well, from the top, as long as their
+  /// `cost` sums up to less than `bytes`; returns the sum.
   mutating func addCoarse(above limit: Int, bytes: Double, cost: (UInt8, Double) -> Double) -> Double {
     var sum = 0.0
     for index in active.indices where quality[index] != Self.changed && Int(quality[index]) > limit {

@@ -35,8 +35,8 @@ final class VP8Context {
   enum Speed {
     /// Finds what moved about as far as in the frame before, and up to some 48 pixels more.
     case usual
-    /// Four to six times slower for each macroblock. Finds what moved by up to 180 pixels (a page of text that scrolled by
-    /// 90 takes 12 kB, not 84) and gives a tenth fewer bytes and 1 dB more for new text.
+    /// Four to six times slower for each macroblock. Finds what moved by up to 180 pixels (a page of text that
+    /// scrolled by 90 takes 12 kB, not 84) and gives a tenth fewer bytes and 1 dB more for new text.
     case thorough
   }
 
@@ -58,8 +58,9 @@ final class VP8Context {
     rows = (size.height + 15) / 16
     unsafe config = vpx_codec_enc_cfg_t()
     unsafe vpx_codec_enc_config_default(vpx_codec_vp8_cx(), &config, 0)
-    // A second thread shortens a whole 1080p frame by a third but makes every frame, the smallest too, cost half as much
-    // again, as it waits by spinning, and on a busy machine five times as much. Up to 1080p one is fast enough for films.
+    // A second thread shortens a whole 1080p frame by a third but makes every frame, the smallest too, cost half as
+    // much again, as it waits by spinning, and on a busy machine five times as much. Up to 1080p one is fast enough
+    // for films.
     let threads = columns * rows >= 8704 ? max(1, min(settings.threads, 4)) : 1
     unsafe config.g_w = UInt32(size.width)
     unsafe config.g_h = UInt32(size.height)

@@ -98,8 +98,8 @@ package final class VP8Encoder: VideoEncoder {
     budget.setRate(rate)
   }
 
-  /// Says when all that was made before will have left: changes are left out while that is more than about 120 ms away, and
-  /// nothing is refined before.
+  /// Says when all that was made before will have left: changes are left out while that is more than about 120 ms
+  /// away, and nothing is refined before.
   package func setSendQueue(drained: Timestamp) { budget.drained = drained }
 
   /// Codes what changed, as far as the bitrate allows; nil when no frame is made, then the changes come with a later
@@ -145,8 +145,8 @@ package final class VP8Encoder: VideoEncoder {
     return max(affordable, lastAttempt.map { $0 + Self.refinementInterval } ?? now)
   }
 
-  /// Improves a part of the picture, or codes changes that were left out, or repeats the picture once when nothing is left
-  /// to improve; nil when nothing can be done yet.
+  /// Improves a part of the picture, or codes changes that were left out, or repeats the picture once when nothing is
+  /// left to improve; nil when nothing can be done yet.
   package func refine(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
     budget.refill(now: now)
     lastAttempt = now
@@ -226,11 +226,14 @@ package final class VP8Encoder: VideoEncoder {
   /// True when no change came for longer than those of a movement are apart.
   private func isAtRest(_ now: Timestamp) -> Bool { lastChange.map { now - $0 >= restTime } ?? true }
 
-  /// A change of much that follows no other is rather a new picture than a movement: its refinement need not wait.
+  /// A change of much that follows no other is rather a new picture than a movement: its refinement waits no longer
+  /// than the next step of a movement would take to come.
   private var restTime: TimeDelta {
     let isSingle = lastChange != nil && lastChange == lastLargeChange && movementInterval == nil
-    return isSingle ? .milliseconds(80) : Self.restTime
+    return isSingle ? frameInterval + .milliseconds(budget.isSlow ? 5 : 50) : Self.restTime
   }
+
+  private var frameInterval: TimeDelta { .seconds(1 / max(1, settings.maxFrameRate)) }
 
   private static let restTime = TimeDelta.milliseconds(250)
 
@@ -240,14 +243,13 @@ package final class VP8Encoder: VideoEncoder {
     let weight = map.changedExtent.weight
     // The first picture must not wait for a perfect one.
     let range = limits.finest...max(limits.finest, limits.coarsestBlurred)
-    let quantizer =
-      model.quantizer(.key, weight: weight, budget: budget.firstPicture, in: range) ?? limits.coarsestBlurred
+    let quantizer = firstQuantizer(.key, weight: weight, budget: budget.firstPicture, in: range) ?? range.upperBound
     let predicted = model.bytes(.key, weight: weight, quantizer: quantizer)
     return try code(.key, quantizer: quantizer, predicted: predicted, captureTime: captureTime, now: now)
   }
 
   private func encodeChanges(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
-    let (count, weight) = map.changedExtent
+    let (count, newWeight) = map.changedExtent
     guard count > 0 else { return nil }
     guard budget.clearTime <= now else {
       isHeld = true
@@ -255,10 +257,18 @@ package final class VP8Encoder: VideoEncoder {
     }
     let isLarge = count > Self.largeChange
     var step = isLarge ? movement(now: now) : nil
+    // Far steps leave more to code anew.
+    var weight = newWeight * (step.map { 1 + Double(max(0, abs($0.distance) - 20)) / 50 } ?? 1)
+    if let movement = step, movement.blurred == nil, budget.rate < .kilobitsPerSecond(250),
+      model.bytes(.moving, weight: weight, quantizer: coarsestSharp) > 1.5 * budget.firstPicture
+    {
+      // Too dear as it is: rather all of it without detail.
+      (step, weight) = (nil, newWeight)
+    }
     let kind: BitModel.Kind = !isLarge ? .small : step != nil ? .moving : .fresh
     guard var quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
     if step?.blurred != nil {
-      guard sharpen(&step, quantizer: &quantizer, weight: weight, now: now) else { return nil }
+      guard sharpen(&step, quantizer: &quantizer, weight: newWeight, now: now) else { return nil }
     }
     if isLarge { movementInterval = isMoving(now) ? lastLargeChange.map { now - $0 } : nil }
     map.selectChanged()
@@ -273,8 +283,8 @@ package final class VP8Encoder: VideoEncoder {
       filled: filled, captureTime: captureTime, now: now)
   }
 
-  /// Makes what stands coarsely beside a movement part of its frame, as refinement waits for its end; a tenth of what is
-  /// saved at a time.
+  /// Makes what stands coarsely beside a movement part of its frame, as refinement waits for its end; a tenth of what
+  /// is saved at a time.
   /// - Returns: the bytes that this takes.
   private func fillIn(quantizer: Int, predicted: Double) -> Double {
     let spare = min(budget.credit * 0.9 - predicted, budget.capacity / 10)
@@ -312,14 +322,19 @@ package final class VP8Encoder: VideoEncoder {
       return Movement(speed: speed, distance: distance, blurred: lines.isEmpty ? nil : (lines, level))
     }
     // Something else may move, as long as it did a moment ago.
-    guard blurred == nil, isMoving, movementInterval.map({ sinceLast < $0 * 2 + Self.longStep }) ?? true else { return nil }
+    guard blurred == nil, isMoving, movementInterval.map({ sinceLast < $0 * 2 + Self.longStep }) ?? true else {
+      return nil
+    }
     return Movement(speed: sinceLast < Self.longStep ? .usual : .thorough)
   }
 
-  /// Gives some of the lines without detail their detail back, as many as the savings bear; what scrolls in has it anyway.
+  /// Gives some of the lines without detail their detail back, as many as the savings bear; what scrolls in has it
+  /// anyway.
   /// - Returns: false when the frame had better wait for more savings.
   private func sharpen(_ step: inout Movement?, quantizer: inout Int, weight: Double, now: Timestamp) -> Bool {
-    guard let movement = step, let (lines, level) = movement.blurred, let bounds = map.changedBounds else { return true }
+    guard let movement = step, let (lines, level) = movement.blurred, let bounds = map.changedBounds else {
+      return true
+    }
     let gap = lastChange.map { now - $0 } ?? Self.longStep
     guard budget.credit >= budget.capacity * 0.6 || gap >= Self.longStep else { return false }
     quantizer = max(quantizer, min(limits.coarsestFirst, 50))
@@ -336,7 +351,9 @@ package final class VP8Encoder: VideoEncoder {
   private func scrollDistance(_ bounds: PixelRect, blurredBy reduction: Int) -> Int? {
     guard bounds.width >= 64, bounds.height >= 64 else { return nil }
     let source = unsafe sourcePlanes()
-    guard let old = unsafe context.withReconstruction({ unsafe ScrollSearch.profile($0[0], bounds) }) else { return nil }
+    guard let old = unsafe context.withReconstruction({ unsafe ScrollSearch.profile($0[0], bounds) }) else {
+      return nil
+    }
     let new = unsafe ScrollSearch.profile(source[0], bounds)
     return ScrollSearch.distance(
       from: ScrollSearch.smoothed(old, over: reduction), to: ScrollSearch.smoothed(new, over: reduction))
@@ -348,9 +365,8 @@ package final class VP8Encoder: VideoEncoder {
   private func holdRefinement(now: Timestamp, isBroad: Bool) {
     lastLargeChange = now
     guard isBroad else { return }
-    let frame = TimeDelta.seconds(1 / max(1, settings.maxFrameRate))
-    let expected = max((movementInterval ?? .zero) * 2, frame)
-    heldUntil = now + min(expected + .milliseconds(50), .milliseconds(500))
+    guard let movementInterval else { return heldUntil = now + restTime }
+    heldUntil = now + min(max(movementInterval * 2, frameInterval) + .milliseconds(50), .milliseconds(500))
   }
 
   /// Whether the steps of a movement are few enough to think about each.
@@ -386,7 +402,8 @@ package final class VP8Encoder: VideoEncoder {
     // Leaving out more of a movement makes the rest of it dearer, as each step grows: rather go on coarser.
     let gap = lastChange.map { now - $0 } ?? Self.longestGap
     guard gap >= Self.longestGap || budget.credit >= budget.capacity * 0.8 else { return nil }
-    let reach = budget.credit + Double(budget.rate.bytes(in: gap < Self.longestGap * 3 ? .milliseconds(100) : .milliseconds(200)))
+    let reach =
+      budget.credit + Double(budget.rate.bytes(in: gap < Self.longestGap * 3 ? .milliseconds(100) : .milliseconds(200)))
     let lean = limits.coarsestFirst...max(limits.coarsestFirst, coarsestSharp)
     if let found = lean.first(where: { model.bytes(kind, weight: weight, quantizer: $0) <= reach }) { return found }
     return budget.credit >= budget.capacity * 0.8 ? lean.upperBound : nil
@@ -399,8 +416,18 @@ package final class VP8Encoder: VideoEncoder {
     guard isSaved || !isMoving(now) || budget.credit >= budget.capacity / 2 else { return nil }
     let allowed = isSaved ? budget.firstPicture : budget.credit * 0.9
     let range = limits.finest...max(limits.finest, limits.coarsestBlurred)
-    let fitting = model.quantizer(.fresh, weight: weight, budget: allowed, in: range)
+    let fitting = firstQuantizer(.fresh, weight: weight, budget: allowed, in: range)
     return fitting ?? (isSaved ? range.upperBound : nil)
+  }
+
+  /// The finest that fits into `budget`. Rather than without detail, the picture may take half as much again: what
+  /// moves next is not found in a picture without detail.
+  private func firstQuantizer(
+    _ kind: BitModel.Kind, weight: Double, budget: Double, in range: ClosedRange<Int>
+  ) -> Int? {
+    let found = model.quantizer(kind, weight: weight, budget: budget, in: range)
+    guard found ?? range.upperBound > coarsestSharp else { return found }
+    return model.bytes(kind, weight: weight, quantizer: coarsestSharp) <= 1.5 * budget ? coarsestSharp : found
   }
 
   private var coarsestSharp: Int { min(limits.coarsestBlurred, CodingLevel.coarsestSharp) }

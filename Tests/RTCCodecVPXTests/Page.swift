@@ -45,7 +45,8 @@ struct Page {
     luma.removeFirst(lines * size.width)
     luma.append(contentsOf: repeatElement(235, count: lines * size.width))
     guard scrolled >= 18 else { return }
-    let line = PixelRect(x: 0, y: size.height - scrolled / 18 * 18 - 16, width: size.width, height: scrolled / 18 * 18 + 16)
+    let line = PixelRect(
+      x: 0, y: size.height - scrolled / 18 * 18 - 16, width: size.width, height: scrolled / 18 * 18 + 16)
     write(in: line, seed: seed)
     scrolled %= 18
   }

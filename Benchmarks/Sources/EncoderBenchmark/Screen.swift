@@ -1,7 +1,8 @@
 import Glibc
 import RTCMedia
 
-/// A desktop of 1920x1080 with a page of text in it, as BGRA; the page can scroll, letters can be typed, all can change.
+/// A desktop of 1920x1080 with a page of text in it, as BGRA; the page can scroll, letters can be typed, all can
+/// change.
 @MainActor
 struct Screen {
   static let size = PixelSize(width: 1920, height: 1080)
@@ -42,8 +43,17 @@ struct Screen {
     pixels.update(from: wholePages[index].pixels, count: Self.area)
   }
 
-  /// Shows the page from `row` on.
+  /// Where a counter changes with each step of the page.
+  static let counter = PixelRect(x: 16, y: 16, width: 512, height: 32)
+
+  /// Shows the page from `row` on, and the counter.
   func scroll(to row: Int) {
+    for y in Self.counter.y..<Self.counter.maxY {
+      for x in 0..<Self.counter.width {
+        let isSet = row * 2_654_435_761 >> (x / 16 + (y - Self.counter.y) / 16) & 1 == 1
+        pixels[y * Self.size.width + Self.counter.x + x] = isSet ? 0xffffff : 0
+      }
+    }
     for y in 0..<Self.page.height {
       let target = pixels + (Self.page.y + y) * Self.size.width + Self.page.x
       target.update(from: tallPage + (row + y) % tallRows * Self.page.width, count: Self.page.width)

@@ -1,5 +1,5 @@
-// What a viewer on a slow or changing link gets of the VP8 encoder: real encodes of a 1080p desktop on virtual time over a
-// simulated link. One line a phase: frames a second, gaps, delays, the queue, the rate over windows, luma PSNR.
+// What a viewer on a slow or changing link gets of the VP8 encoder: real encodes of a 1080p desktop on virtual time
+// over a simulated link. One line a phase: frames a second, gaps, delays, the queue, the rate over windows, luma PSNR.
 //
 // EncoderBenchmark SCENARIO… [--pictures FOLDER] [--lag MS] [--frames] [--hint detail|text|motion]
 
@@ -87,7 +87,8 @@ final class Run {
       contentHint: hint, startBitrate: .kilobitsPerSecond(phases[0].rate),
       bitrates: .kilobitsPerSecond(50)...(.megabitsPerSecond(20)))
     settings.encoderThreads = 1
-    stage = EncodeStage(settings: settings, makeEncoder: { settings throws(VideoEncoderError) in try VP8Encoder(settings) })
+    stage = EncodeStage(
+      settings: settings, makeEncoder: { settings throws(VideoEncoderError) in try VP8Encoder(settings) })
     controls = EncoderControls(settings)
   }
 
@@ -140,7 +141,7 @@ final class Run {
     case .scroll:
       row += 6
       screen.scroll(to: row)
-      return [Screen.page]
+      return [Screen.page, Screen.counter]
     case .typing: return number % 6 == 0 ? [screen.type(number / 6)] : []
     case .change(let page):
       guard isNew else { return [] }
@@ -178,7 +179,8 @@ final class Run {
       var lineSum: Int32 = 0
       for x in 0..<Screen.size.width {
         let pixel = line[x]
-        let luma: Int32 = ((66 * Int32(pixel >> 16 & 255) + 129 * Int32(pixel >> 8 & 255) + 25 * Int32(pixel & 255) + 128) >> 8) + 16
+        let luma: Int32 =
+          ((66 * Int32(pixel >> 16 & 255) + 129 * Int32(pixel >> 8 & 255) + 25 * Int32(pixel & 255) + 128) >> 8) + 16
         let difference = Int32(bytes[y * stride + x]) - luma
         lineSum += difference * difference
       }

@@ -3,9 +3,9 @@ package import RTCPrimitives
 
 /// Judges each second whether the rate suffices for what is captured, and decides what gives way, by content hint.
 ///
-/// `detail` and `text` keep size and sharpness: the encoder leaves pictures out, and goes to its coarsest quantiser when that
-/// is not enough; the policy only tells it. `motion` keeps the frame rate: the size goes down in steps. A machine without
-/// clock; seconds in which next to nothing changes count for nothing.
+/// `detail` and `text` keep size and sharpness: the encoder leaves pictures out, and goes to its coarsest quantiser
+/// when that is not enough; the policy only tells it. `motion` keeps the frame rate: the size goes down in steps. A
+/// machine without clock; seconds in which next to nothing changes count for nothing.
 package struct DegradationPolicy: Sendable {
   /// The size pictures are coded at, relative to what they would be; each change costs a key frame.
   package enum Scale: Int, Comparable, Sendable {

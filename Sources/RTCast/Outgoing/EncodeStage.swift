@@ -193,7 +193,7 @@ package struct EncodeStage: ~Copyable {
   /// When `serve` has something to do next; nil = not before something else happens.
   package func nextDeadline(now: Timestamp) -> Timestamp? {
     guard controls.isActive, statistics.size != nil else { return nil }
-    let refinement = [refinementTime(now), policy.deadline].compactMap(\.self).min()
+    let refinement = [refinementTime(now), isPrepared ? policy.deadline : nil].compactMap(\.self).min()
     guard controls.wantsKeyFrame else { return refinement }
     return min(keyFrameTime, refinement ?? .distantFuture)
   }
