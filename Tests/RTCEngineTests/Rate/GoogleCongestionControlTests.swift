@@ -16,6 +16,18 @@ import Testing
     #expect(path.target == 1_000_000)
   }
 
+  @Test func `packets that come later and later lower the rate`() {
+    var path = ModelPath()
+    path.run(.seconds(2), rate: 1_000_000)
+    let before = path.target
+    // A line of 0.8 Mbit/s: each packet of 9.6 ms takes 12.
+    path.run(.milliseconds(1_500), rate: 1_000_000) { .milliseconds(20) + .microseconds(Int64($0) * 2_400) }
+    #expect(path.target < before)
+    #expect([.overuse, .queue].contains(path.estimate.reason))
+    // The sender of this test does not obey: the queue stays, and the rate is the share that drains it, no less.
+    #expect((300_000...850_000).contains(path.target))
+  }
+
   @Test func `a queue that stands after a rest is acted upon at the first feedback`() {
     var path = ModelPath()
     path.run(.seconds(5), rate: 1_000_000)
@@ -56,6 +68,20 @@ import Testing
       }
     }
     #expect(path.target > 2_400_000)
+  }
+
+  @Test func `loss that goes when less is sent holds the rate down`() {
+    var random = SeededGenerator(seed: 6)
+    var path = ModelPath()
+    // A policer lets 800 kbit/s through and drops the rest, without any queue.
+    for _ in 0..<200 {
+      let rate = path.target
+      path.run(.milliseconds(50), rate: rate) { _ in
+        random.nextUnit() < max(0, 1 - 800_000 / rate) ? nil : .milliseconds(20)
+      }
+    }
+    #expect(path.target < 1_000_000)
+    #expect(path.target > 500_000)
   }
 
   @Test func `one packet lost of five is no reason`() {
@@ -165,5 +191,16 @@ import Testing
     #expect(estimator.takeProbe()?.rate == .megabitsPerSecond(3))
     #expect(estimator.takeProbe()?.rate == .megabitsPerSecond(4))
     #expect(estimator.takeProbe() == nil)
+  }
+
+  @Test func `a probe that arrives as fast as it left raises the rate at once`() {
+    var path = ModelPath()
+    let results = (0..<6).map {
+      path.leave(at: path.now + .microseconds(3_200 * Int64($0)), delay: .milliseconds(20), probe: 0)
+    }
+    path.now += .milliseconds(100)
+    path.estimator.receive(results, path.activity, now: path.now)
+    #expect((1_500_000...3_000_000).contains(path.target))
+    #expect(path.estimate.reason == .probe)
   }
 }
