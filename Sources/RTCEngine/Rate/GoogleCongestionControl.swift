@@ -251,7 +251,8 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     probes.count(showsRoom: ProbeController.showsRoom(probe, over: before) && !standing.isDraining)
     if probe.isSaturated { aimd.setCapacity(probe.rate) }
     if !standing.isDraining, probe.rate > before {
-      var rate = min(probe.rate, max(provable, before))
+      // The first probes are themselves the first proof.
+      var rate = acknowledged.rate == nil ? probe.rate : min(probe.rate, max(provable, before))
       if isNear { rate = min(rate, before + probeStep(before)) }
       losses.raise(to: rate)
       if rate > aimd.rate {

@@ -162,7 +162,7 @@ struct LossBasedBandwidthEstimation {
     if isExcessive {
       guard excessiveInARow > 1 else { return (.none, nil) }
       test = Test(rate: input.target, loss: observation.lossBesideGap, began: input.now)
-      limit = input.target * max(Self.testShare, 1 - observation.lossBesideGap)
+      limit = input.target * min(Self.testShare, 1 - observation.lossBesideGap)
       return (.decreased, nil)
     }
     inherent = min(established, inherent + Self.smoothing * (observation.lossBesideGap - inherent))

@@ -61,7 +61,7 @@ struct StandingQueueGuard {
   }
 
   mutating func update(_ input: Input) -> Action {
-    guard var drain else { return begin(input) }
+    guard var drain else { return begin(input, most: input.rate) }
     guard input.queue >= Self.drainedBelow else {
       self.drain = nil
       return .drained(capacity: drain.capacity)
@@ -75,19 +75,20 @@ struct StandingQueueGuard {
       self.drain = nil
       let isSlower = input.busy.arrivalRate < 0.9 * input.busy.sendRate
       if !isSlower, input.queue.seconds > 0.6 * drain.queue { return .acceptDelay }
-      return begin(input)
+      // Not by what was sent meanwhile: that was little on purpose.
+      return begin(input, most: drain.capacity)
     }
     return .drain(drain.capacity * share(input.queue))
   }
 
-  private mutating func begin(_ input: Input) -> Action {
+  private mutating func begin(_ input: Input, most: Double) -> Action {
     let busy = input.busy
     guard input.queue > Self.threshold, busy.arrivalSpan >= Self.measuringTime else { return .none }
-    var capacity = min(busy.arrivalRate, input.rate)
+    var capacity = min(busy.arrivalRate, most)
     let isSlower = busy.arrivalRate < 0.9 * busy.sendRate
     if input.isApplicationLimited, !isSlower {
       // All that was sent came as it was sent: it only says that somebody fills the queue.
-      capacity = max(capacity, 0.85 * input.rate)
+      capacity = max(capacity, 0.85 * most)
     }
     let queue = input.queue.seconds
     let time = TimeDelta.seconds(2 * queue / (1 - share(input.queue)))
