@@ -77,6 +77,9 @@ import Testing
     guard case .video(let video)? = tracks.first else { throw TwoConnections.OtherTracks(caller: [], callee: tracks) }
     let (frames, feed) = AsyncStream.makeStream(of: ReceivedFrame.self)
     video.setReceiver { feed.yield($0) }
+    var limits = BitrateLimits(maximum: .megabitsPerSecond(40))
+    limits.minimum = limits.maximum
+    await pair.caller.setBitrates(limits)
     var pictures = SyntheticVideo(interval: .milliseconds(33), frameSize: 30_000, keyFrameSize: 30_000)
     picture.send(pictures.next(.zero + .seconds(1)))
     #expect(await first(of: frames) { $0 } != nil)

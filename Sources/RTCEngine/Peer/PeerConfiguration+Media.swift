@@ -35,7 +35,9 @@ extension PeerConfiguration {
   }
 
   private func videoCapabilities(_ formats: [VideoPayloadFormat]) -> [CodecCapability] {
-    VideoPayloadFormat.capabilities(formats) + (usesForwardErrorCorrection ? CodecCapability.videoRepair : [])
+    guard usesForwardErrorCorrection else { return VideoPayloadFormat.capabilities(formats) }
+    let repairs = CodecCapability.videoRepair.filter { usesULPFEC || $0.name == "flexfec-03" }
+    return VideoPayloadFormat.capabilities(formats) + repairs
   }
 
   private func audioCapabilities(_ opus: OpusParameters) -> [CodecCapability] {

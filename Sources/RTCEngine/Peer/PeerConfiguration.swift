@@ -58,9 +58,12 @@ public struct PeerConfiguration: Sendable {
   /// Lets the first key-frame request of each rest pass, which libwebrtc sends whether it misses anything or not. Wrong
   /// behind a media server: there it comes from a viewer who has just joined.
   public var ignoresRedundantPLI = true
-  /// Repair packets are offered and taken for video (FlexFEC, RED with ULPFEC), redundant blocks for sound (RED); what is
-  /// sent of them follows from the network.
+  /// Repair packets are offered and taken for video (FlexFEC), redundant blocks for sound (RED); what is sent of them
+  /// follows from the network.
   public var usesForwardErrorCorrection = true
+  /// RED with ULPFEC too, for remote peers without FlexFEC. Its packets have numbers of the media's stream, so that each
+  /// that is lost is asked for in vain.
+  public var usesULPFEC = false
   /// Makes the estimator of what the path bears.
   package var makeEstimator: @Sendable (BitrateLimits) -> any BandwidthEstimator =
     RateControlAlgorithm.gcc.makeEstimator

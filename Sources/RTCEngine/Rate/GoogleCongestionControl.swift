@@ -399,7 +399,8 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     var pacing = rate * (isQueued ? Self.pacingFactor.queued : Self.pacingFactor.free)
     if restedSince != nil, acknowledged.proved > 0 { pacing = max(minimum, min(rate, 2 * acknowledged.proved)) }
     estimate.pacingRate = BitRate(pacing)
-    let burst = estimate.target.bytes(in: Self.burstTime)
+    // Before anything is known: the ten packets that any connection may begin with (RFC 6928).
+    let burst = feedbackTimes.hasFeedback ? estimate.target.bytes(in: Self.burstTime) : Self.bursts.upperBound
     estimate.burst = max(Self.bursts.lowerBound, min(Self.bursts.upperBound, burst))
     estimate.window = feedbackTimes.responseTime.map {
       max(Self.leastWindow, estimate.target.bytes(in: $0 + .milliseconds(50)) + probes.window)

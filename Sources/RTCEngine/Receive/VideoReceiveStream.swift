@@ -55,6 +55,8 @@ package struct VideoReceiveStream {
   private var buffer = PacketBuffer()
   private var progress: Progress
   private var dependencies = DependencyTracker()
+  /// Packets of repair have numbers of this stream (ULPFEC).
+  var sharesNumbersWithRepair = false
   /// The number of the frame that was handed over last; nil when it has none.
   private var lastPicture: PictureNumber?
   /// Where key frames begin that are not whole yet, oldest first.
@@ -268,7 +270,7 @@ package struct VideoReceiveStream {
   /// packets of ULPFEC, which libwebrtc never sends again, are numbered as media is.
   /// - Returns: false when it is not known that no frame is missing.
   private mutating func bridge(_ start: Extended<SequenceNumber>) -> Bool {
-    guard let lastPicture, buffer[start] == nil else { return false }
+    guard sharesNumbersWithRepair, let lastPicture, buffer[start] == nil else { return false }
     var number = start
     while number <= newest {
       number = buffer.afterPadding(number.next)

@@ -149,6 +149,7 @@ package struct VideoReceiver {
   ) -> DropReason? {
     let header = incoming.header
     let payload = packet.extracting(header.payload)
+    stream?.sharesNumbersWithRepair = agreement.ulpfec != nil
     if decoder == nil { decoder = FECDecoder(ssrc: header.ssrc) }
     if !payload.isEmpty, payload[0] == agreement.ulpfec?.value {
       guard decoder!.addULPFEC(payload.extracting(1..<payload.count)) else { return .malformed }

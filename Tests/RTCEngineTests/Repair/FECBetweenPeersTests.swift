@@ -28,6 +28,7 @@ import Testing
     (options.bitrates.minimum, options.bitrates.start, options.bitrates.maximum) = (rate, rate, rate)
     options.configure = { _, configuration in
       configuration.usesForwardErrorCorrection = scheme != .none
+      configuration.usesULPFEC = scheme == .ulpfec
       configuration.receivableVideo = [VideoPayloadFormat(codec: codec)]
       configuration.sendsVideo?.codecs = [VideoPayloadFormat(codec: codec)]
     }

@@ -32,7 +32,8 @@ import Testing
     let known = numbers.compactMap { $0 }
     #expect(zip(known, known.dropFirst()).allSatisfy { $0 < $1 })
     let arrived = Double(known.count) / Double(try #require(known.last) + 1)
-    #expect(abs(arrived - (1 - loss)) < 0.03)
+    // What is lost comes again with the next packet, once the listener has said that much is lost.
+    #expect(arrived > (1 - loss) - 0.03)
     #expect(FrameChain(pair.receiver.frames).isSound)
     #expect(pair.receiver.frames.count > (loss < 0.1 ? 480 : 300))
     let statistics = pair.sender.peer.statistics

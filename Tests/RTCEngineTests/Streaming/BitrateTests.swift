@@ -58,8 +58,14 @@ import Testing
     #expect((39_000...45_000).contains(time.microseconds))
   }
 
+  /// By the stepped rule, without repair packets.
   private func connectedPair() throws -> PeerPair {
-    let pair = try PeerPair()
+    var options = PeerPair.Options()
+    options.configure = { _, configuration in
+      configuration.makeEstimator = RateControlAlgorithm.stepped.makeEstimator
+      configuration.usesForwardErrorCorrection = false
+    }
+    let pair = try PeerPair(options)
     try #require(pair.connect() != nil)
     pair.sender.source = SyntheticVideo(from: pair.now)
     return pair

@@ -96,7 +96,7 @@ import Testing
     let before = pair.sender.keyFrameRequests.count
     _ = pair.sender.source!.next(pair.now)
     pair.run(for: .seconds(1))
-    #expect((5...11).contains(pair.sender.keyFrameRequests.count - before))
+    #expect((3...4).contains(pair.sender.keyFrameRequests.count - before))
   }
 
   @Test func `an empty frame is nothing to send and breaks nothing`() throws {

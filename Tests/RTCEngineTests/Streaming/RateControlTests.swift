@@ -35,7 +35,10 @@ import Testing
   private func connectedPair(_ estimator: FixedEstimator, loss: Double = 0, seed: UInt64 = 1) throws -> PeerPair {
     var options = PeerPair.Options()
     options.seed = seed
-    options.configure = { _, configuration in configuration.makeEstimator = { _ in estimator } }
+    options.configure = { _, configuration in
+      configuration.makeEstimator = { _ in estimator }
+      configuration.usesForwardErrorCorrection = false
+    }
     let pair = try PeerPair(options)
     try #require(pair.connect() != nil)
     pair.network[pair.mediaDirection].loss = loss
