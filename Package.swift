@@ -120,7 +120,7 @@ let package = Package(
       name: "RTCCodecFFmpeg", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "CFFmpeg"], swiftSettings: strict),
     .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
     .target(
-      name: "RTCCodecVPX", dependencies: ["RTCMedia", "RTCPrimitives", "CVPX", "CYUV"], swiftSettings: safe),
+      name: "RTCCodecVPX", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
     .target(
       name: "RTCResample", dependencies: ["RTCMedia", "RTCPrimitives", "CSpeexDSP"], swiftSettings: strict),
     .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: safe),

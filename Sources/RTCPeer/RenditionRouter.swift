@@ -82,7 +82,7 @@ package struct RenditionRouter<Viewer: Hashable> {
   private var places: [Place] = []
   private var rungs: Rungs?
   /// What the main rung's content came to lately.
-  private var output = OutputMeter()
+  private var output = RateMeter()
   /// Viewers were moved to the side rung, which is to be asked for a key frame for them.
   private var wantsSideKeyFrame = false
   /// Of each rung, as last told.
@@ -195,7 +195,7 @@ package struct RenditionRouter<Viewer: Hashable> {
       receivers.append(places[index].viewer)
     }
     if let rungs, frame.rendition == rungs.main {
-      output.add(frame.data.count, now: now)
+      output.add(frame.data.count, now)
       if moveSlow(rungs, now) { moved = true }
     }
     if moved { swapIfDeserted() }
@@ -333,7 +333,7 @@ extension RenditionRouter {
   private mutating func moveSlow(_ rungs: Rungs, _ now: Timestamp) -> Bool {
     let members = places.lazy.filter { $0.isReachable && $0.place == rungs.main }
     guard let best = members.compactMap(\.bitrate).max() else { return false }
-    let need = output.rate(now: now)
+    let need = output.rate(now)
     var moved = false
     for index in places.indices where places[index].place == rungs.main && places[index].current == rungs.main {
       guard places[index].standing.isTooSlow(places[index].bitrate, best: best, need: need, now: now),
@@ -351,7 +351,7 @@ extension RenditionRouter {
       hasPicture(of: rungs.side)
     else { return }
     self.rungs = Rungs(main: rungs.side, side: rungs.main)
-    output = OutputMeter()
+    output = RateMeter()
     for index in places.indices {
       places[index].standing = RungStanding()
       if places[index].place == rungs.main { places[index].standing.join() }
@@ -386,16 +386,6 @@ extension RenditionRouter {
     told[rung] = rate
     return rate
   }
-}
-
-/// What the viewers of a track with rungs came to, since it was made.
-package struct RungCounts: Hashable, Sendable {
-  /// Key frames that viewers needed, by reason.
-  package var wishes: [KeyFrameReason: UInt64] = [:]
-  /// Moves off the main rung, by reason.
-  package var moves: [RungReason: UInt64] = [:]
-  /// Moves to the main rung.
-  package var handovers: UInt64 = 0
 }
 
 extension RungReason {

@@ -135,29 +135,3 @@ struct RungStanding {
     wishDue = nil
   }
 }
-
-/// How much was sent over the last second, in tenths of it.
-struct OutputMeter {
-  private static let bin = TimeDelta.milliseconds(100)
-  private var bytes = [Int](repeating: 0, count: 10)
-  /// The newest bin, counted from time zero.
-  private var newest: Int64 = 0
-
-  mutating func add(_ count: Int, now: Timestamp) {
-    advance(now)
-    bytes[Int(newest % 10)] += count
-  }
-
-  mutating func rate(now: Timestamp) -> BitRate {
-    advance(now)
-    return BitRate(bitsPerSecond: Int64(bytes.reduce(0, +)) * 8)
-  }
-
-  private mutating func advance(_ now: Timestamp) {
-    let present = max(newest, now.nanoseconds / Self.bin.nanoseconds)
-    for number in max(newest + 1, present - 9)...max(newest + 1, present) where number <= present {
-      bytes[Int(number % 10)] = 0
-    }
-    newest = present
-  }
-}

@@ -31,34 +31,3 @@ package protocol BandwidthEstimator: Sendable {
   /// The probe that is to be sent next; each is handed out once.
   mutating func takeProbe() -> ProbeCluster?
 }
-
-/// What was sent lately and what is about to be: whether the sender could have used more than it did.
-package struct SendActivity: Hashable, Sendable {
-  /// Bytes of all packets that left under transport-wide numbers, since the beginning.
-  package var sentBytes: UInt64 = 0
-  /// Of those: on their way, as no feedback has spoken of them nor of a later one.
-  package var inFlight = 0
-  /// Bytes that wait for the pacer.
-  package var queued = 0
-  /// When the last packet left.
-  package var lastSent = Timestamp.zero
-
-  package init() {}
-}
-
-/// A short run of packets that leaves faster than the estimate, to learn whether the path bears it. Its packets carry `id`
-/// in `SentPacket.probe`.
-package struct ProbeCluster: Hashable, Sendable {
-  package var id: UInt16
-  package var rate: BitRate
-  /// It is over when both have left.
-  package var minimumPackets: Int
-  package var minimumBytes: Int
-
-  package init(id: UInt16, rate: BitRate, minimumPackets: Int = 5, duration: TimeDelta = .milliseconds(15)) {
-    self.id = id
-    self.rate = rate
-    self.minimumPackets = minimumPackets
-    minimumBytes = rate.bytes(in: duration)
-  }
-}

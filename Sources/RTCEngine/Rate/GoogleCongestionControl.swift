@@ -61,7 +61,10 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   /// A trend without a queue of so much is jitter.
   private static let leastQueue = TimeDelta.milliseconds(8)
   private static let calmTime = TimeDelta.milliseconds(600)
-  private static let pacingFactor = (free: 2.5, queued: 1.1)
+  private static let pacingFactor = (free: 2.5, slow: 1.3, queued: 1.1)
+  /// Pictures of a screen are large: on a path as slow as the first, one that leaves at 2.5 times the rate is a queue of its
+  /// own, which says nothing of the path. Paths as fast as the second do not mind.
+  private static let slowPaths = (slow: 1e6, fast: 3e6)
   private static let burstTime = TimeDelta.milliseconds(40)
   private static let bursts = 3_000...12_000
   /// The first step after a probe near the path's capacity: bits per second, and of the rate.
@@ -394,9 +397,16 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     updatePacing(rate)
   }
 
+  /// How much faster than the rate packets may leave while no queue stands.
+  private func freePacing(_ rate: Double) -> Double {
+    guard lastCongestion != nil else { return Self.pacingFactor.free }
+    let position = max(0, min(1, (rate - Self.slowPaths.slow) / (Self.slowPaths.fast - Self.slowPaths.slow)))
+    return Self.pacingFactor.slow + (Self.pacingFactor.free - Self.pacingFactor.slow) * position
+  }
+
   private mutating func updatePacing(_ rate: Double) {
     let isQueued = standing.isDraining || (unexpectedQueue ?? .zero) > StandingQueueGuard.threshold
-    var pacing = rate * (isQueued ? Self.pacingFactor.queued : Self.pacingFactor.free)
+    var pacing = rate * (isQueued ? Self.pacingFactor.queued : freePacing(rate))
     if restedSince != nil, acknowledged.proved > 0 { pacing = max(minimum, min(rate, 2 * acknowledged.proved)) }
     estimate.pacingRate = BitRate(pacing)
     // Before anything is known: the ten packets that any connection may begin with (RFC 6928).

@@ -30,6 +30,7 @@ public struct NetworkEstimate: Hashable, Sendable {
 
   /// What everything together may be sent at, within the limits: sound, video, repair and data.
   public var target: BitRate
+  /// What decided the target.
   public var reason = Reason.start
   /// How fast packets may leave one after another.
   public var pacingRate: BitRate

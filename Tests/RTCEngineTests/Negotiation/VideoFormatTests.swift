@@ -48,7 +48,8 @@ import Testing
     #expect(video.payloads[0].parameters["profile-level-id"] == "42e028")
     #expect(video.payloads[0].parameters["level-asymmetry-allowed"] == "1")
     #expect(try answer(ChromiumOffers.receiver, [h264("4d0028")]).video.formats == ["116", "117", "49"])
-    #expect(try answer(ChromiumOffers.receiver, [.vp8, h264("42001f")]).video.formats == ["96", "97", "102", "103", "49"])
+    #expect(
+      try answer(ChromiumOffers.receiver, [.vp8, h264("42001f")]).video.formats == ["96", "97", "102", "103", "49"])
   }
 
   @Test(.feature("S4.18")) func `High goes out to viewers that offer High 4:4:4 Predictive, which contains it`() throws

@@ -61,7 +61,8 @@ import Testing
     // Of the frames that were lost the first time nine in ten come 10 ms later, with no round trip.
     let arrivals = pair.receiver.events.compactMap { event -> TimeDelta? in
       guard case .frameReceived(let frame, _) = event.event else { return nil }
-      return event.time - pair.departures.last { $0.time <= event.time && $0.header?.timestamp == frame.timestamp }!.time
+      return event.time
+        - pair.departures.last { $0.time <= event.time && $0.header?.timestamp == frame.timestamp }!.time
     }
     #expect(FrameChain(pair.receiver.frames).isSound)
     let gaps = delays(pair)
@@ -72,7 +73,9 @@ import Testing
   /// From each frame's first packet to its arrival.
   private func delays(_ pair: PeerPair) -> [TimeDelta] {
     var sent: [RTPTimestamp: Timestamp] = [:]
-    for packet in media(pair) where sent[packet.header!.timestamp] == nil { sent[packet.header!.timestamp] = packet.time }
+    for packet in media(pair) where sent[packet.header!.timestamp] == nil {
+      sent[packet.header!.timestamp] = packet.time
+    }
     return pair.receiver.events.compactMap { event in
       guard case .frameReceived(let frame, _) = event.event, let begun = sent[frame.timestamp] else { return nil }
       return event.time - begun
@@ -138,7 +141,9 @@ import Testing
     pair.sender.source = SyntheticVideo(interval: .milliseconds(500), frameSize: 900, from: pair.now)
     pair.run(for: .seconds(3))
     let statistics = pair.sender.peer.statistics.video
-    let ssrcs = Dictionary(grouping: media(pair), by: { $0.header!.ssrc }).mapValues { $0.reduce(0) { $0 + $1.bytes.count } }
+    let ssrcs = Dictionary(grouping: media(pair), by: { $0.header!.ssrc }).mapValues {
+      $0.reduce(0) { $0 + $1.bytes.count }
+    }
     #expect(ssrcs.count == 2)
     #expect(ssrcs.values.min()! >= 14_000 && ssrcs.values.min()! < 30_000)
     #expect(statistics.packetsRetransmitted == 0 && statistics.framesSent >= 5)

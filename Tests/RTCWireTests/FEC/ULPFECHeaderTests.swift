@@ -14,7 +14,8 @@ import Testing
     for (index, packet) in media.enumerated() {
       let bytes = writtenBytes { writer in
         let header = RTPOutgoingHeader(
-          payloadType: PayloadType(packet.2), sequenceNumber: SequenceNumber(packet.0), timestamp: RTPTimestamp(packet.3),
+          payloadType: PayloadType(packet.2), sequenceNumber: SequenceNumber(packet.0),
+          timestamp: RTPTimestamp(packet.3),
           ssrc: SSRC(2), marker: packet.1)
         _ = header.write(into: &writer, map: RTPHeaderExtensionMap())
         writer.write(repeating: 0, count: packet.4)
