@@ -1,7 +1,7 @@
 // What a viewer on a slow or changing link gets of the VP8 encoder: real encodes of a 1080p desktop on virtual time
 // over a simulated link. One line a phase: frames a second, gaps, delays, the queue, the rate over windows, luma PSNR.
 //
-// EncoderBenchmark SCENARIO… [--pictures FOLDER] [--lag MS] [--frames] [--hint detail|text|motion]
+// EncoderBenchmark SCENARIO… [--pictures FOLDER] [--lag MS] [--frames] [--hint detail|text|motion] [--busy FACTOR] [--wobble SHARE]
 
 import Glibc
 import RTCCodecVPX
@@ -112,7 +112,7 @@ final class Run {
       let rate = BitRate.kilobitsPerSecond(phases[index].rate)
       // What the sender believes of the link: 95 % of it, and late.
       let believed = phases[phase(at: now < .zero + lag ? .zero : now - lag).index].rate
-      controls.bitrate = BitRate.kilobitsPerSecond(believed).scaled(by: 0.95)
+      controls.bitrate = BitRate.kilobitsPerSecond(believed).scaled(by: 0.95 - wobble * (0.5 + 0.5 * sin(Double(now.nanoseconds) / 1e9 * 3)))
       controls.drained = now + rate.time(forBytes: Int(link.queuedBytes))
       stage.apply(controls)
       if now >= nextCapture {
@@ -158,6 +158,7 @@ final class Run {
   }
 
   private func send(_ frame: EncodedFrame?, milliseconds: Double, isCaptured: Bool) throws {
+    spend(milliseconds)
     guard let frame else { return }
     link.send(bytes: frame.data.count, index: coded.count, captureTime: now)
     // While something moves, every frame shows a part of it, whoever asked for the frame.
@@ -168,6 +169,17 @@ final class Run {
         time: now, bytes: frame.data.count, quantizer: frame.quantizer, psnr: shown.map { psnr($0) } ?? 0,
         milliseconds: milliseconds, isCaptured: isCaptured))
   }
+
+  /// Encoding takes its time, `--busy` times as long as on a processor of its own; what is captured meanwhile is lost.
+  private func spend(_ milliseconds: Double) {
+    let end = now + .seconds(milliseconds * busy / 1000)
+    while now < end {
+      now += .milliseconds(1)
+      link.step(.kilobitsPerSecond(phases[phase(at: now).index].rate), now: now)
+    }
+  }
+  private let busy = option("--busy").flatMap { Double($0) } ?? 0
+  private let wobble = option("--wobble").flatMap { Double($0) } ?? 0
 
   /// Luma of what viewers see against the screen.
   private func psnr(_ shown: PixelBuffer) -> Double {
