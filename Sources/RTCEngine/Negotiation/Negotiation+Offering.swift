@@ -73,6 +73,7 @@ extension Negotiation {
       let media = transceivers[id.index].media
       let known = lines[index].bindings
       lines[index].bindings = media.codecs.compactMap { codec in
+        guard offersRepair || !codec.isRepair || known.contains(where: { $0.capability == codec }) else { return nil }
         // As offered again: an answer had narrowed parameters and feedback to what the peer could do.
         let binding = known.first { $0.capability == codec } ?? numbers.bind(codec, in: lines)
         return binding.map {

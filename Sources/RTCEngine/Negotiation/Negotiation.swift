@@ -22,6 +22,8 @@ package struct Negotiation: Sendable {
   private let sessionID: UInt64
   private var version: UInt64 = 0
   let cname: String
+  /// Formats of repair are named in our offers too, not only in answers to offers that name them.
+  package var offersRepair = false
 
   /// `sessionID` is a random number below 2⁶³, `cname` a random name of this end (RFC 7022 §4.2).
   package init(sessionID: UInt64, cname: String, transport: LocalTransport) {

@@ -80,6 +80,7 @@ extension Negotiation {
       transport: LocalTransport(
         credentials: configuration.iceCredentials, fingerprint: configuration.certificate.fingerprint.bytes,
         candidates: configuration.described(candidates), endOfCandidates: configuration.isGatheringComplete))
+    offersRepair = configuration.offersForwardErrorCorrection
     dataChannels = configuration.dataChannels.map {
       LocalDataChannels(maximumMessageSize: UInt64($0.maximumMessageSize))
     }

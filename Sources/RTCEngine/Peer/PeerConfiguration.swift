@@ -61,6 +61,8 @@ public struct PeerConfiguration: Sendable {
   /// Repair packets are offered and taken for video (FlexFEC), redundant blocks for sound (RED); what is sent of them
   /// follows from the network.
   public var usesForwardErrorCorrection = true
+  /// They are named in offers too. Remote peers that know them name them in theirs; Pion 3 connects to no offer with FlexFEC.
+  public var offersForwardErrorCorrection = false
   /// RED with ULPFEC too, for remote peers without FlexFEC. Its packets have numbers of the media's stream, so that each
   /// that is lost is asked for in vain.
   public var usesULPFEC = false

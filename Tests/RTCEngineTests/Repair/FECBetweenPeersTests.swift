@@ -29,6 +29,7 @@ import Testing
     options.configure = { _, configuration in
       configuration.usesForwardErrorCorrection = scheme != .none
       configuration.usesULPFEC = scheme == .ulpfec
+      configuration.offersForwardErrorCorrection = true
       configuration.receivableVideo = [VideoPayloadFormat(codec: codec)]
       configuration.sendsVideo?.codecs = [VideoPayloadFormat(codec: codec)]
     }
