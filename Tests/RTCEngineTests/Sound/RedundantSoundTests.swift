@@ -11,6 +11,11 @@ import Testing
   private func pair(loss: Double, isAgreed: Bool = true) throws -> (PeerPair, from: Int) {
     var options = PeerPair.Options.soundAlone
     options.seed = 3
+    let configure = options.configure
+    options.configure = { side, configuration in
+      configure(side, &configuration)
+      configuration.offersForwardErrorCorrection = true
+    }
     if !isAgreed { options.rewrite = { _, description in description.replacing("red/48000", with: "unknown/48000") } }
     let pair = try PeerPair(options)
     try #require(pair.connect() != nil)

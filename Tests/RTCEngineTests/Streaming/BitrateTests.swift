@@ -10,14 +10,16 @@ import Testing
   {
     let pair = try connectedPair()
     pair.network[pair.mediaDirection].loss = 0.2
-    pair.run(for: .seconds(15))
-    let rates = pair.sender.bitrates.map(\.rate.bitsPerSecond)
+    // Of everything together: what repair takes of it is not the video's.
+    var rates: [Int64] = []
+    for _ in 0..<20 {
+      pair.run(for: .seconds(1))
+      rates.append(pair.sender.peer.statistics.targetBitrate.bitsPerSecond)
+    }
     for (before, after) in zip(rates, rates.dropFirst()).prefix(4) {
       #expect(abs(Double(after) / Double(before) - 0.75) < 0.01)
     }
     #expect(rates.min() == 100_000)
-    let times = pair.sender.bitrates.map(\.time)
-    for (before, after) in zip(times, times.dropFirst()).prefix(4) { #expect(after - before >= .seconds(1)) }
   }
 
   @Test(.feature("S0.4", "S0.46"))
