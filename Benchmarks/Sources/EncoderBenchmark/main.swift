@@ -112,7 +112,8 @@ final class Run {
       let rate = BitRate.kilobitsPerSecond(phases[index].rate)
       // What the sender believes of the link: 95 % of it, and late.
       let believed = phases[phase(at: now < .zero + lag ? .zero : now - lag).index].rate
-      controls.bitrate = BitRate.kilobitsPerSecond(believed).scaled(by: 0.95 - wobble * (0.5 + 0.5 * sin(Double(now.nanoseconds) / 1e9 * 3)))
+      controls.bitrate = BitRate.kilobitsPerSecond(believed).scaled(
+        by: 0.95 - wobble * (0.5 + 0.5 * sin(Double(now.nanoseconds) / 1e9 * 3)))
       controls.drained = now + rate.time(forBytes: Int(link.queuedBytes))
       stage.apply(controls)
       if now >= nextCapture {

@@ -167,7 +167,8 @@ struct AnswerPlan {
     }
     var accepted = NegotiatedMedia(
       transceiver: id, reference: reference, kind: local.kind, direction: direction,
-      sendCodecs: [], receiveCodecs: [], headerExtensions: line.headerExtensions, allowsMixedHeaderExtensions: section.allowsMixedHeaderExtensions,
+      sendCodecs: [], receiveCodecs: [], headerExtensions: line.headerExtensions,
+      allowsMixedHeaderExtensions: section.allowsMixedHeaderExtensions,
       allowsReducedSizeRTCP: section.allowsReducedSizeRTCP, remoteSources: [], remoteSourceGroups: [],
       remoteStreamIdentifiers: [])
     accepted.setCodecs(send: send, receive: codecs)

@@ -193,7 +193,8 @@ extension Negotiation {
     let direction = offered.direction.intersection(section.direction.reversed)
     var media = NegotiatedMedia(
       transceiver: transceiver, reference: reference, kind: kind, direction: direction,
-      sendCodecs: [], receiveCodecs: [], headerExtensions: line.headerExtensions, allowsMixedHeaderExtensions: section.allowsMixedHeaderExtensions,
+      sendCodecs: [], receiveCodecs: [], headerExtensions: line.headerExtensions,
+      allowsMixedHeaderExtensions: section.allowsMixedHeaderExtensions,
       allowsReducedSizeRTCP: section.allowsReducedSizeRTCP, remoteSources: [], remoteSourceGroups: [],
       remoteStreamIdentifiers: [])
     media.setCodecs(send: send, receive: receive)

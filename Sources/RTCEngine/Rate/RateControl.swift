@@ -176,7 +176,9 @@ package struct RateControl {
   /// When something may leave although too much is on its way: feedback that does not come for so long was lost. Nil while
   /// no more is on its way than may be.
   private var windowDeadline: Timestamp? {
-    guard history.hasFeedback, let window = estimator.estimate.window, history.bytesInFlight >= window else { return nil }
+    guard history.hasFeedback, let window = estimator.estimate.window, history.bytesInFlight >= window else {
+      return nil
+    }
     return max(lastFeedback, history.oldestInFlight ?? lastFeedback) + Self.feedbackPatience
       + (lastRoundTrip ?? .zero)
   }

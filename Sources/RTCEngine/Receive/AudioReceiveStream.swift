@@ -77,7 +77,9 @@ package struct AudioReceiveStream {
     for back in (1..<count).reversed() {
       guard let block = walk.next(in: payload) else { break }
       let number = Extended<SequenceNumber>(packet.number - Int64(back))
-      guard block.payloadType == codec, !block.range.isEmpty, block.timestampOffset > 0, isMissing(number) else { continue }
+      guard block.payloadType == codec, !block.range.isEmpty, block.timestampOffset > 0, isMissing(number) else {
+        continue
+      }
       note(number)
       packetsRecovered += 1
       restored.append(

@@ -73,7 +73,8 @@ package struct Pacer {
 
   package mutating func maySend(_ now: Timestamp) -> Bool {
     if let probe, now - (probe.begun ?? probe.added) > Self.probePatience { dropProbes() }
-    if let probe { return probeDue(probe) <= now }
+    // In groups too, so that a call sends one.
+    if let probe { return probeDue(probe) - Self.quantum < now }
     return drained - burst <= now
   }
 

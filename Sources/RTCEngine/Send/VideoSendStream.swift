@@ -332,7 +332,8 @@ package struct VideoSendStream {
   ) -> Int {
     let header = RTPOutgoingHeader(
       payloadType: rtx ?? protection.red ?? packet.payloadTypes.media,
-      sequenceNumber: rtx == nil ? packet.number : nextRTXSequence, timestamp: packet.timestamp, ssrc: rtx == nil ? identity.ssrc : identity.rtxSSRC, marker: packet.payload.isLast,
+      sequenceNumber: rtx == nil ? packet.number : nextRTXSequence, timestamp: packet.timestamp,
+      ssrc: rtx == nil ? identity.ssrc : identity.rtxSSRC, marker: packet.payload.isLast,
       extensions: extensions(for: packet.frame))
     var writer = ByteWriter(datagram._mutatingExtracting(0..<datagram.count))
     let late = header.write(into: &writer, map: format.extensionMap)
@@ -399,7 +400,8 @@ package struct VideoSendStream {
     extensions.absSendTime = .placeholder
     extensions.transportSequenceNumber = .placeholder
     return RTPOutgoingHeader(
-      payloadType: payloadType, sequenceNumber: number, timestamp: timestamp, ssrc: identity.ssrc, extensions: extensions)
+      payloadType: payloadType, sequenceNumber: number, timestamp: timestamp, ssrc: identity.ssrc,
+      extensions: extensions)
   }
 
   /// The same extensions on all packets of a frame: equal headers make equal packet sizes, which leave in one send.

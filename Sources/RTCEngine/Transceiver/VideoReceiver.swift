@@ -111,7 +111,8 @@ package struct VideoReceiver {
     case .redRTX:
       guard let rtx = RTXPayloadHeader(parsing: payload), repairsStream(header.ssrc) else { return nil }
       return receive(
-        redBlock: payload.extracting(RTXPayloadHeader.size..<payload.count), number: rtx.originalSequenceNumber, of: incoming,
+        redBlock: payload.extracting(RTXPayloadHeader.size..<payload.count), number: rtx.originalSequenceNumber,
+        of: incoming,
         agreement, isRepair: true, now: now, roundTrip: roundTrip, frames: &frames)
     case .flexFEC:
       guard let ssrc else { return nil }
@@ -188,10 +189,13 @@ package struct VideoReceiver {
     while let number = decoder?.takeRestored() {
       let held = decoder!  // the reference: `self` is taken while its memory is read
       let packet = held.packet(number)
-      guard let header = RTPHeader(parsing: packet), let codec = agreement.codec(of: header.payloadType) else { continue }
+      guard let header = RTPHeader(parsing: packet), let codec = agreement.codec(of: header.payloadType) else {
+        continue
+      }
       let incoming = IncomingPacket(header, in: packet, map: agreement.extensionMap)
       _ = receive(
-        VideoReceiveStream.Header(incoming, codec), payload: packet.extracting(header.payload), isRepair: true, now: now,
+        VideoReceiveStream.Header(incoming, codec), payload: packet.extracting(header.payload), isRepair: true,
+        now: now,
         roundTrip: roundTrip, frames: &frames)
     }
   }

@@ -40,7 +40,8 @@ package struct Bottleneck<Packet> {
   /// Goes on at another rate.
   package mutating func setRate(_ rate: BitRate?, now: Timestamp) {
     if let first = queue.indices.contains(head) ? head : nil, let old = self.rate {
-      headLeft = min(Double(queue[first].size), max(0, headLeft - Double(old.bitsPerSecond) * (now - headSince).seconds / 8))
+      headLeft = min(
+        Double(queue[first].size), max(0, headLeft - Double(old.bitsPerSecond) * (now - headSince).seconds / 8))
       headSince = now
     }
     self.rate = rate

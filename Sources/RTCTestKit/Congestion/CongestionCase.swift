@@ -9,7 +9,10 @@ package struct CongestionCase: Sendable {
   /// When all flows have the same to send and are there: fairness is judged then. Nil for single flows.
   package let shared: Range<TimeDelta>?
 
-  init(_ name: String, seconds: Int64, from start: Int64 = 5, sharedFrom: Int64? = nil, _ make: (inout CongestionBed.Options) -> Void) {
+  init(
+    _ name: String, seconds: Int64, from start: Int64 = 5, sharedFrom: Int64? = nil,
+    _ make: (inout CongestionBed.Options) -> Void
+  ) {
     var options = CongestionBed.Options()
     options.duration = .seconds(seconds)
     make(&options)

@@ -26,7 +26,8 @@ package struct CongestionFlow {
     /// How long feedback gathers.
     package var feedbackInterval = TWCCRecorder.interval
     /// Made for it.
-    package var makeEstimator: @Sendable (BitrateLimits) -> any BandwidthEstimator = RateControlAlgorithm.gcc.makeEstimator
+    package var makeEstimator: @Sendable (BitrateLimits) -> any BandwidthEstimator = RateControlAlgorithm.gcc
+      .makeEstimator
 
     package init() {}
   }

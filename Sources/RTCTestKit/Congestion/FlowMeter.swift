@@ -31,7 +31,11 @@ package struct FlowMeter {
     let index = Int((now - Timestamp.zero).nanoseconds / Self.slotTime.nanoseconds)
     while slots.count <= index {
       var slot = Slot()
-      if let last = slots.last { (slot.target, slot.reason, slot.queue, slot.acknowledged) = (last.target, last.reason, last.queue, last.acknowledged) }
+      if let last = slots.last {
+        (slot.target, slot.reason, slot.queue, slot.acknowledged) = (
+          last.target, last.reason, last.queue, last.acknowledged
+        )
+      }
       slots.append(slot)
     }
     return index

@@ -13,7 +13,8 @@ import Testing
   private func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(max(1, values.count)) }
 
   /// The goals that every case has.
-  private func judge(_ results: [CongestionResult], use: Double = 0.85, queueing: Double = 0.060, drops: Double = 0.01) {
+  private func judge(_ results: [CongestionResult], use: Double = 0.85, queueing: Double = 0.060, drops: Double = 0.01)
+  {
     #expect(mean(results.map(\.use)) >= use)
     #expect(mean(results.map(\.queueing.seconds)) <= queueing)
     #expect(mean(results.map(\.drops)) <= drops)

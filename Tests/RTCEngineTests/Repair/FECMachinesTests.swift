@@ -69,7 +69,8 @@ import Testing
       extensions.absSendTime = .placeholder
       extensions.transportSequenceNumber = .placeholder
       let header = RTPOutgoingHeader(
-        payloadType: PayloadType(isRED ? 118 : 96), sequenceNumber: number, timestamp: RTPTimestamp(UInt32(frame) &* 3_000),
+        payloadType: PayloadType(isRED ? 118 : 96), sequenceNumber: number,
+        timestamp: RTPTimestamp(UInt32(frame) &* 3_000),
         ssrc: FECMachines.ssrc, marker: isLast, extensions: extensions)
       var red: Int?
       let bytes = written { writer in

@@ -150,8 +150,13 @@ struct LossBasedBandwidthEstimation {
 
   private mutating func judge(_ observation: Observation, _ input: Input) -> (change: Change, restored: Double?) {
     if let test {
-      if observation.isCongested { self.test = nil } else if observation.start < test.began { return (.none, nil) }
-      else { return conclude(test, observation, input) }
+      if observation.isCongested {
+        self.test = nil
+      } else if observation.start < test.began {
+        return (.none, nil)
+      } else {
+        return conclude(test, observation, input)
+      }
     }
     let isExcessive = observation.lossBesideGap > inherent + excess(observation)
     if isExcessive, observation.isCongested {
@@ -181,7 +186,8 @@ struct LossBasedBandwidthEstimation {
     _ test: Test, _ observation: Observation, _ input: Input
   ) -> (change: Change, restored: Double?) {
     self.test = nil
-    let isInherent = observation.lossBesideGap > inherent + Self.remaining * (test.loss - inherent)
+    let isInherent =
+      observation.lossBesideGap > inherent + Self.remaining * (test.loss - inherent)
       && observation.loss <= Self.maximumInherent
     guard isInherent else { return (decrease(to: limit ?? input.target, input), nil) }
     inherent = min(Self.maximumInherent, (test.loss + observation.loss) / 2)
