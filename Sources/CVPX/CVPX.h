@@ -43,6 +43,12 @@ static inline vpx_codec_err_t cvpx_set_roi_map(vpx_codec_ctx_t *context, vpx_roi
   return vpx_codec_control(context, VP8E_SET_ROI_MAP, map);
 }
 
+// Replaces the frame that the next one is predicted from.
+static inline vpx_codec_err_t cvpx_set_last_frame(vpx_codec_ctx_t *context, vpx_image_t image) {
+  vpx_ref_frame_t frame = {VP8_LAST_FRAME, image};
+  return vpx_codec_control(context, VP8_SET_REFERENCE, &frame);
+}
+
 // The quantiser index (0...127) of the last frame, -1 when there is none.
 static inline int cvpx_last_quantizer(vpx_codec_ctx_t *context) {
   int quantizer = -1;

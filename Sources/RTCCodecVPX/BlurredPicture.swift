@@ -16,17 +16,14 @@ final class BlurredPicture {
 
   /// Takes in `source`, which has the size of this picture, at 1/`reduction` of its resolution; 2–3 ms at 1080p.
   ///
-  /// - Parameter lines: those that lose their detail; the others are copied.
   /// - Returns: planes that live as long as this object.
   @unsafe
-  func take(_ source: [VP8Context.Plane], reduction: Int, lines: Range<Int>) -> [VP8Context.Plane] {
+  func take(_ source: [VP8Context.Plane], reduction: Int) -> [VP8Context.Plane] {
     unsafe (0..<3).map { index in
       let (width, height) = index == 0 ? (size.width, size.height) : ((size.width + 1) / 2, (size.height + 1) / 2)
       let (target, between) = unsafe (planes.unsafePlane(index), small.unsafePlane(index))
-      let scale = index == 0 ? 1 : 2
       unsafe PlaneDetail.remove(
         (source[index].base, source[index].stride), width: width, height: height, reduction: reduction,
-        lines: lines.lowerBound / scale..<(lines.upperBound + scale - 1) / scale,
         by: PlaneDetail.Plane(base: between.base, stride: between.stride),
         into: PlaneDetail.Plane(base: target.base, stride: target.stride))
       return unsafe VP8Context.Plane(base: UnsafePointer(target.base), stride: target.stride)

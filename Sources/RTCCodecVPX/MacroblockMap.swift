@@ -13,16 +13,16 @@ struct MacroblockMap {
   let rows: Int
   /// The quantiser (0…63) each macroblock was last coded with, or `changed`.
   private(set) var quality: [UInt8]
-  /// The same of what viewers have, changed or not.
+  /// The same of what viewers have of the picture that was coded last, whatever changed since.
   private var shown: [UInt8]
-  /// Viewers may have something without detail.
-  private var hasBlurred = false
   /// The detail in each macroblock, 1…255: what it costs to code, relative to others.
   private(set) var weight: [UInt8]
   /// 1 where the coming frame is to code, 0 where it keeps what the last one showed.
   private(set) var active: [UInt8]
   /// The number of the change that last touched each macroblock.
   private var changeNumber: [UInt32]
+  /// The same of what was coded last, which movements take along.
+  private var contentNumber: [UInt32]
   private var lastChangeNumber: UInt32 = 0
   /// Macroblocks changed after this number may change again at once and are not worth refining.
   private var refinable: UInt32 = 0
@@ -38,6 +38,7 @@ struct MacroblockMap {
     weight = Array(repeating: 64, count: columns * rows)
     active = Array(repeating: 1, count: columns * rows)
     changeNumber = Array(repeating: 0, count: columns * rows)
+    contentNumber = changeNumber
   }
 
   var count: Int { quality.count }
@@ -148,23 +149,6 @@ struct MacroblockMap {
     return bounds.intersection(PixelRect(size))
   }
 
-  /// The lines of `rect` in which viewers have something without detail, and its coarsest level; nil when there are
-  /// none.
-  func blurredLines(in rect: PixelRect) -> (lines: Range<Int>, level: Int)? {
-    guard hasBlurred, !rect.isEmpty else { return nil }
-    var (top, bottom, level) = (rows, -1, 0)
-    for row in rect.y / 16...(rect.maxY - 1) / 16 {
-      for index in row * columns + rect.x / 16...row * columns + (rect.maxX - 1) / 16 {
-        let quality = Int(shown[index])
-        guard quality > CodingLevel.coarsestSharp, quality <= CodingLevel.coarsest else { continue }
-        (top, bottom) = (min(top, row), row)
-        level = max(level, quality)
-      }
-    }
-    guard bottom >= 0 else { return nil }
-    return ((top * 16..<(bottom + 1) * 16).clamped(to: rect.y..<rect.maxY), level)
-  }
-
   /// The weight of the refinable macroblocks by quality, in units of a fully detailed one. All that refinement asks
   /// follows from it.
   var refinableWeights: [Double] {
@@ -220,15 +204,12 @@ struct MacroblockMap {
 
   /// Records that the active macroblocks were coded with `quantizer`.
   ///
-  /// - Parameters:
-  ///   - smeared: the loop filter ran, and so changed the edges of those left of and above coded ones.
-  ///   - blurred: the lines of the picture that were coded without detail, and how.
-  mutating func recordCoded(quantizer: UInt8, smeared: Bool, blurred: (lines: Range<Int>, level: Int)? = nil) {
-    hasBlurred = hasBlurred || blurred != nil || Int(quantizer) > CodingLevel.coarsestSharp
-    let blurredRows = blurred.map { $0.lines.lowerBound / 16..<($0.lines.upperBound + 15) / 16 } ?? 0..<0
+  /// - Parameter smeared: the loop filter ran, and so changed the edges of those left of and above coded ones.
+  mutating func recordCoded(quantizer: UInt8, smeared: Bool) {
     for index in active.indices where active[index] == 1 {
-      quality[index] = blurredRows.contains(index / columns) ? UInt8(blurred?.level ?? 0) : quantizer
-      shown[index] = quality[index]
+      quality[index] = quantizer
+      shown[index] = quantizer
+      contentNumber[index] = changeNumber[index]
       if !tinted.isEmpty { tinted.remove(index) }
       guard smeared else { continue }
       if index % columns > 0, active[index - 1] == 0 { worsen(index - 1, quantizer) }
@@ -236,7 +217,47 @@ struct MacroblockMap {
     }
   }
 
+  /// Records that macroblocks moved: what is the same as before has the quality of where it comes from, and may be refined
+  /// as that might. What is not stays to be coded.
+  ///
+  /// - Parameter softened: the quality of what moved with softer colours, at best.
+  mutating func recordMoved(_ field: MotionField, softened: UInt8) {
+    let (lastShown, lastNumbers) = (shown, contentNumber)
+    for row in 0..<rows {
+      for column in 0..<columns where quality[row * columns + column] == Self.changed {
+        let index = row * columns + column
+        let (upper, lower) = field.sources(row, column)
+        let match = field.match(row, column)
+        let source = max(lastShown[upper], lastShown[lower])
+        quality[index] = match == .new ? Self.changed : match == .softened ? max(source, softened) : source
+        shown[index] = quality[index]
+        guard quality[index] != Self.changed, match == .exact else { continue }
+        contentNumber[index] = max(lastNumbers[upper], lastNumbers[lower])
+        changeNumber[index] = contentNumber[index]
+      }
+    }
+  }
+
+  /// The weight of the changes that a movement leaves to be coded.
+  func weight(after field: MotionField) -> Double {
+    var sum = 0
+    for row in 0..<rows {
+      for column in 0..<columns where quality[row * columns + column] == Self.changed {
+        let (upper, lower) = field.sources(row, column)
+        let isNew = field.match(row, column) == .new || max(shown[upper], shown[lower]) == Self.changed
+        if isNew { sum += Int(weight[row * columns + column]) }
+      }
+    }
+    return Double(sum) / 255
+  }
+
+  /// The rows in which something was not coded since it changed.
+  var changedRows: [Int] {
+    (0..<rows).filter { quality[$0 * columns..<($0 + 1) * columns].contains(Self.changed) }
+  }
+
   private mutating func worsen(_ index: Int, _ quantizer: UInt8) {
     quality[index] = max(quality[index], quantizer)
+    shown[index] = max(shown[index], quantizer)
   }
 }

@@ -47,6 +47,8 @@ final class VP8Context {
   private let columns: Int
   private let rows: Int
   private var frames: vpx_codec_pts_t = 0
+  /// The last frame after a movement; made when it is first needed.
+  private var moved: MovedPicture?
   private var speed = Speed.usual
 
   init(settings: VideoEncoderSettings) throws(VideoEncoderError) {
@@ -133,6 +135,29 @@ final class VP8Context {
       unsafe vpx_codec_encode(context, &image, frames, 1, vpx_enc_frame_flags_t(flags), UInt(VPX_DL_REALTIME)))
     frames += 1
     return try takeOutput()
+  }
+
+  /// Makes a frame in which macroblocks move and nothing is coded; the next is predicted from it.
+  ///
+  /// - Parameter field: of this picture's macroblocks.
+  func move(_ field: MotionField) throws(VideoEncoderError) -> Output {
+    precondition(field.columns == columns && field.rows == rows)
+    let moved = self.moved ?? MovedPicture(columns: columns, rows: rows)
+    self.moved = moved
+    // The planes of libvpx's frames are of whole macroblocks, though it tells the picture's size.
+    guard unsafe withReconstruction({ unsafe moved.take(field, from: $0) }) != nil else {
+      throw .library(status: 0, message: "libvpx has no frame to move")
+    }
+    var last = unsafe vpx_image_t()
+    let (y, u, v) = unsafe (moved.plane(0), moved.plane(1), moved.plane(2))
+    unsafe vpx_img_wrap(&last, VPX_IMG_FMT_I420, UInt32(columns * 16), UInt32(rows * 16), 1, y.base)
+    unsafe (last.planes.0, last.planes.1, last.planes.2) = (y.base, u.base, v.base)
+    unsafe (last.stride.0, last.stride.1, last.stride.2) = (Int32(y.stride), Int32(u.stride), Int32(v.stride))
+    // Copied by libvpx before it returns.
+    try check(unsafe cvpx_set_last_frame(context, last))
+    let quantizer = Int(unsafe cvpx_last_quantizer(context))
+    return Output(
+      data: MotionFrame.bytes(field, quantizerIndex: max(0, quantizer)), isKeyFrame: false, quantizerIndex: quantizer)
   }
 
   /// The picture as the viewers' decoders have it after the last frame, for as long as `body` runs; nil before the

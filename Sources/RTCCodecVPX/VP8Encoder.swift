@@ -41,8 +41,12 @@ package final class VP8Encoder: VideoEncoder {
   private var isHeld = false
   /// The weight of the changes that were coded last.
   private var codedWeight = 0.0
-  /// By how many lines the last frame scrolled; libvpx begins its search there.
-  private var lastDistance = 0
+  /// What was coded last, to find in the next picture what only moved; nil for `motion`, where next to nothing does.
+  private var lastPicture: LastPicture?
+  /// The last frame moved what viewers have; what is new in its picture is still to be coded, with this quantiser.
+  private var revealedQuantizer: Int?
+  /// What the last frame's picture was captured at.
+  private var captureTime = Timestamp.zero
   /// Where a picture loses its detail before it is coded; made when it is first needed.
   private var blurred: BlurredPicture?
 
@@ -52,8 +56,10 @@ package final class VP8Encoder: VideoEncoder {
   private static let refinementPass = 900
   /// Steps of a movement that are further apart go farther than libvpx finds at its usual speed.
   private static let longStep = TimeDelta.milliseconds(150)
-  /// Lines by which a page may scroll more or less than in the frame before for libvpx to find it at its usual speed.
-  private static let usualReach = 30
+  /// Fewer macroblocks are not worth a frame that says where they come from.
+  private static let leastMoved = 200
+  /// Bytes of such a frame, about.
+  private static let motionBytes = 700.0
   /// Between refinements, so that they neither flood the receiver nor keep the processor busy.
   private static let refinementInterval = TimeDelta.milliseconds(60)
 
@@ -86,6 +92,7 @@ package final class VP8Encoder: VideoEncoder {
       map = MacroblockMap(size: new.size)
       source = .inputPicture
       blurred = nil
+      lastPicture = nil
     }
     settings = new
     limits = QuantizerLimits(new)
@@ -112,6 +119,7 @@ package final class VP8Encoder: VideoEncoder {
     }
     source = job.source
     rotation = job.rotation
+    revealedQuantizer = nil
     budget.refill(now: job.now)
     map.markChanged(job.changed)
     weighChanges()
@@ -119,10 +127,13 @@ package final class VP8Encoder: VideoEncoder {
     return try encodeChanges(captureTime: job.captureTime, now: job.now)
   }
 
+  /// See `VideoEncoder`: what a movement brought into view is to be coded.
+  package var isUnfinished: Bool { revealedQuantizer != nil }
+
   /// When `refine` can next improve the picture within the bitrate, never before `now`; nil when nothing is left to
   /// improve.
   package func refinementTime(now: Timestamp) -> Timestamp? {
-    guard !needsKeyFrame else { return now }
+    guard !needsKeyFrame, !isUnfinished else { return now }
     map.chooseRefinable(allRests: isAtRest(now))
     var current = budget
     current.refill(now: now)
@@ -149,6 +160,7 @@ package final class VP8Encoder: VideoEncoder {
   /// left to improve; nil when nothing can be done yet.
   package func refine(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
     budget.refill(now: now)
+    if let revealedQuantizer { return try encodeRevealed(quantizer: revealedQuantizer, now: now) }
     lastAttempt = now
     if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
     if map.changedExtent.count > 0 { return try encodeChanges(captureTime: now, now: now) }
@@ -249,38 +261,90 @@ package final class VP8Encoder: VideoEncoder {
   }
 
   private func encodeChanges(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
-    let (count, newWeight) = map.changedExtent
-    guard count > 0 else { return nil }
+    guard map.changedExtent.count > 0 else { return nil }
     guard budget.clearTime <= now else {
       isHeld = true
       return nil
     }
+    if map.changedExtent.count > Self.largeChange, let field = findMotion() {
+      return try encodeMotion(field, captureTime: captureTime, now: now)
+    }
+    let (count, weight) = map.changedExtent
+    // All of it may have been the same as before.
+    guard count > 0 else { return nil }
     let isLarge = count > Self.largeChange
-    var step = isLarge ? movement(now: now) : nil
-    // Far steps leave more to code anew.
-    var weight = newWeight * (step.map { 1 + Double(max(0, abs($0.distance) - 20)) / 50 } ?? 1)
-    if let movement = step, movement.blurred == nil, budget.rate < .kilobitsPerSecond(250),
+    var speed = isLarge ? searchSpeed(now) : nil
+    if speed != nil, budget.rate < .kilobitsPerSecond(250),
       model.bytes(.moving, weight: weight, quantizer: coarsestSharp) > 1.5 * budget.firstPicture
     {
-      // Too dear as it is: rather all of it without detail.
-      (step, weight) = (nil, newWeight)
+      speed = nil  // Too dear as it is: rather all of it without detail.
     }
-    let kind: BitModel.Kind = !isLarge ? .small : step != nil ? .moving : .fresh
-    guard var quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
-    if step?.blurred != nil {
-      guard sharpen(&step, quantizer: &quantizer, weight: newWeight, now: now) else { return nil }
-    }
-    if isLarge { movementInterval = isMoving(now) ? lastLargeChange.map { now - $0 } : nil }
+    let kind: BitModel.Kind = !isLarge ? .small : speed != nil ? .moving : .fresh
+    guard let quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
+    if isLarge { noteMovement(now) }
     map.selectChanged()
     let predicted = predictedBytes(kind, weight: weight, quantizer: quantizer)
     let filled = kind == .moving ? fillIn(quantizer: quantizer, predicted: predicted) : 0
     lastChange = now
     if isLarge { holdRefinement(now: now, isBroad: count > map.count / 4) }
     codedWeight = weight
-    defer { lastDistance = step?.distance ?? 0 }
     return try code(
-      kind, quantizer: quantizer, speed: step?.speed ?? .usual, blurred: step?.blurred, predicted: predicted,
-      filled: filled, captureTime: captureTime, now: now)
+      kind, quantizer: quantizer, speed: speed ?? .usual, predicted: predicted, filled: filled,
+      captureTime: captureTime, now: now)
+  }
+
+  // MARK: - What only moved
+
+  /// Where the changes come from, when much of them scrolled. What was said to have changed and is the same is changed no
+  /// more.
+  private func findMotion() -> MotionField? {
+    guard let lastPicture else { return nil }
+    let source = unsafe sourcePlanes()
+    if let bounds = map.changedBounds, let distance = unsafe lastPicture.scrollDistance(source, in: bounds) {
+      let field = unsafe lastPicture.motion(source, distance: distance, map: map)
+      if field.movedCount >= Self.leastMoved { return field }
+    }
+    map.recordMoved(unsafe lastPicture.motion(source, distance: 0, map: map), softened: 0)
+    return nil
+  }
+
+  /// Moves what viewers have; `refine` codes what is new beside it, at once. Both wait until the rate allows them together:
+  /// a longer step costs no more than a short one.
+  private func encodeMotion(
+    _ field: MotionField, captureTime: Timestamp, now: Timestamp
+  ) throws(VideoEncoderError) -> EncodedFrame? {
+    let weight = map.weight(after: field)
+    guard let quantizer = chooseRevealedQuantizer(weight: weight, now: now) else { return nil }
+    noteMovement(now)
+    (lastChange, lastLargeChange, unfollowed) = (now, now, now)
+    let output = try context.move(field)
+    unsafe lastPicture?.copy(sourcePlanes(), rows: map.changedRows)
+    map.recordMoved(field, softened: UInt8(limits.readable))
+    budget.spend(output.data.count, now: now)
+    revealedQuantizer = map.changedExtent.count > 0 ? quantizer : nil
+    self.captureTime = captureTime
+    return frame(output, captureTime: captureTime, now: now)
+  }
+
+  /// Codes what came into view with the last movement.
+  private func encodeRevealed(quantizer: Int, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame {
+    map.selectChanged()
+    let predicted = model.bytes(.small, weight: map.changedExtent.weight, quantizer: quantizer)
+    return try code(.small, quantizer: quantizer, predicted: predicted, captureTime: captureTime, now: now)
+  }
+
+  /// As fine as half of what is saved allows, as it goes on; nil while it had better wait.
+  private func chooseRevealedQuantizer(weight: Double, now: Timestamp) -> Int? {
+    let credit = budget.credit - Self.motionBytes
+    let finest = limits.finestMoving(isSlow: isSlowMovement)
+    let range = finest...max(finest, limits.coarsest)
+    if let found = model.quantizer(.small, weight: weight, budget: credit / 2, in: range) { return found }
+    if model.bytes(.small, weight: weight, quantizer: range.upperBound) <= credit * 0.9 { return range.upperBound }
+    guard lastChange.map({ now - $0 >= Self.longStep }) ?? true else { return nil }
+    let lean = range.upperBound...max(range.upperBound, coarsestSharp)
+    let reach = max(0, credit) + Double(budget.rate.bytes(in: .milliseconds(100)))
+    return model.quantizer(.small, weight: weight, budget: reach, in: lean)
+      ?? (budget.credit >= budget.capacity * 0.8 ? lean.upperBound : nil)
   }
 
   /// Makes what stands coarsely beside a movement part of its frame, as refinement waits for its end; a tenth of what
@@ -296,67 +360,16 @@ package final class VP8Encoder: VideoEncoder {
 
   private func isMoving(_ now: Timestamp) -> Bool { lastLargeChange.map { now - $0 < Self.movementGap } ?? false }
 
-  /// How a large change is coded that moved what viewers have already.
-  private struct Movement {
-    /// How hard libvpx is to search.
-    var speed: VP8Context.Speed
-    /// By how many lines it scrolled.
-    var distance = 0
-    /// Lines that viewers have without detail, where they are now; they are coded so again, since nothing else would be
-    /// found in what viewers have.
-    var blurred: (lines: Range<Int>, level: Int)?
+  private func noteMovement(_ now: Timestamp) {
+    movementInterval = isMoving(now) ? lastLargeChange.map { now - $0 } : nil
   }
 
-  /// Nil when all is new.
-  private func movement(now: Timestamp) -> Movement? {
-    let isMoving = isMoving(now)
-    let sinceLast = lastLargeChange.map { now - $0 } ?? .zero
-    guard budget.isSlow || sinceLast > Self.longestGap, let bounds = map.changedBounds else {
-      return isMoving ? Movement(speed: .usual) : nil
-    }
-    let blurred = map.blurredLines(in: bounds)
-    if let distance = scrollDistance(bounds, blurredBy: CodingLevel.reduction(blurred?.level ?? 0)) {
-      let speed: VP8Context.Speed = abs(distance - lastDistance) <= Self.usualReach ? .usual : .thorough
-      guard let (old, level) = blurred else { return Movement(speed: speed, distance: distance) }
-      let lines = (old.lowerBound + distance..<old.upperBound + distance).clamped(to: bounds.y..<bounds.maxY)
-      return Movement(speed: speed, distance: distance, blurred: lines.isEmpty ? nil : (lines, level))
-    }
-    // Something else may move, as long as it did a moment ago.
-    guard blurred == nil, isMoving, movementInterval.map({ sinceLast < $0 * 2 + Self.longStep }) ?? true else {
-      return nil
-    }
-    return Movement(speed: sinceLast < Self.longStep ? .usual : .thorough)
-  }
-
-  /// Gives some of the lines without detail their detail back, as many as the savings bear; what scrolls in has it
-  /// anyway.
-  /// - Returns: false when the frame had better wait for more savings.
-  private func sharpen(_ step: inout Movement?, quantizer: inout Int, weight: Double, now: Timestamp) -> Bool {
-    guard let movement = step, let (lines, level) = movement.blurred, let bounds = map.changedBounds else {
-      return true
-    }
-    let gap = lastChange.map { now - $0 } ?? Self.longStep
-    guard budget.credit >= budget.capacity * 0.6 || gap >= Self.longStep else { return false }
-    quantizer = max(quantizer, min(limits.coarsestFirst, 50))
-    let spare = budget.credit * 0.9 - model.bytes(.moving, weight: weight, quantizer: quantizer)
-    let line = model.bytes(.fresh, weight: weight, quantizer: quantizer) / Double(bounds.height)
-    let count = min(lines.count, max(0, Int(spare / line)))
-    // Those that stay in view longest.
-    let left = movement.distance < 0 ? lines.dropLast(count) : lines.dropFirst(count)
-    step?.blurred = left.isEmpty ? nil : (left, level)
-    return true
-  }
-
-  /// By how many lines what changed was scrolled; nil when it was not.
-  private func scrollDistance(_ bounds: PixelRect, blurredBy reduction: Int) -> Int? {
-    guard bounds.width >= 64, bounds.height >= 64 else { return nil }
-    let source = unsafe sourcePlanes()
-    guard let old = unsafe context.withReconstruction({ unsafe ScrollSearch.profile($0[0], bounds) }) else {
-      return nil
-    }
-    let new = unsafe ScrollSearch.profile(source[0], bounds)
-    return ScrollSearch.distance(
-      from: ScrollSearch.smoothed(old, over: reduction), to: ScrollSearch.smoothed(new, over: reduction))
+  /// How hard libvpx is to search for a movement that was not found here; nil when all is new.
+  private func searchSpeed(_ now: Timestamp) -> VP8Context.Speed? {
+    guard isMoving(now), let sinceLast = lastLargeChange.map({ now - $0 }) else { return nil }
+    guard budget.isSlow || sinceLast > Self.longestGap else { return .usual }
+    guard movementInterval.map({ sinceLast < $0 * 2 + Self.longStep }) ?? true else { return nil }
+    return sinceLast < Self.longStep ? .usual : .thorough
   }
 
   /// libvpx looks for a movement where the frame before found it. A refinement in between finds everything at rest, and
@@ -453,23 +466,30 @@ package final class VP8Encoder: VideoEncoder {
 
   private func code(
     _ kind: BitModel.Kind, quantizer: Int, speed: VP8Context.Speed = .usual,
-    blurred: (lines: Range<Int>, level: Int)? = nil, predicted: Double, filled: Double = 0, captureTime: Timestamp,
-    now: Timestamp
+    predicted: Double, filled: Double = 0, captureTime: Timestamp, now: Timestamp
   ) throws(VideoEncoderError) -> EncodedFrame {
     let isFine = quantizer <= limits.readable && kind != .key
     let output = try codePlanes(
-      quantizer: quantizer, keyFrame: kind == .key, filter: isFine ? .off : .coded, speed: speed,
-      blurred: blurred)
-    map.recordCoded(quantizer: UInt8(quantizer), smeared: !isFine, blurred: blurred)
+      quantizer: quantizer, keyFrame: kind == .key, filter: isFine ? .off : .coded, speed: speed)
+    if kind != .refinement { copyChanges() }
+    map.recordCoded(quantizer: UInt8(quantizer), smeared: !isFine)
     if quantizer <= limits.finest, quantizer > limits.plain { findTinted() }
     budget.spend(output.data.count, now: now)
     learn(kind, quantizer: quantizer, bytes: max(0, output.data.count - Int(filled)), predicted: predicted)
     needsKeyFrame = false
     isHeld = false
-    lastDistance = 0
+    revealedQuantizer = nil
     if kind == .refinement || kind == .key { lastAttempt = now }
     unfollowed = now
     return frame(output, captureTime: captureTime, now: now)
+  }
+
+  /// Keeps what is coded now, for the next picture to be compared with.
+  private func copyChanges() {
+    guard settings.contentHint != .motion else { return lastPicture = nil }
+    let last = lastPicture ?? LastPicture(size: settings.size)
+    unsafe last.copy(sourcePlanes(), rows: lastPicture == nil ? Array(0..<map.rows) : map.changedRows)
+    lastPicture = last
   }
 
   private func frame(_ output: VP8Context.Output, captureTime: Timestamp, now: Timestamp) -> EncodedFrame {
@@ -496,16 +516,14 @@ package final class VP8Encoder: VideoEncoder {
   }
 
   private func codePlanes(
-    quantizer: Int, keyFrame: Bool, filter: VP8Context.LoopFilter, speed: VP8Context.Speed,
-    blurred lines: (lines: Range<Int>, level: Int)? = nil
+    quantizer: Int, keyFrame: Bool, filter: VP8Context.LoopFilter, speed: VP8Context.Speed
   ) throws(VideoEncoderError) -> VP8Context.Output {
     var planes = unsafe sourcePlanes()
-    let reduction = CodingLevel.reduction(max(quantizer, lines?.level ?? 0))
+    let reduction = CodingLevel.reduction(quantizer)
     if reduction > 1 {
       let picture = blurred ?? BlurredPicture(size: settings.size)
       blurred = picture
-      unsafe planes = picture.take(
-        planes, reduction: reduction, lines: lines?.lines ?? 0..<settings.size.height)
+      unsafe planes = picture.take(planes, reduction: reduction)
     }
     // The planes belong to `picture`, `source` or `blurred`, which this encoder holds.
     return try unsafe context.encode(

@@ -16,12 +16,10 @@ package enum PlaneDetail {
 
   /// Writes `source` at 1/`reduction` of its resolution into `target`, both of `width` times `height`; 2 ms for the luma of
   /// 1080p.
-  /// - Parameters:
-  ///   - small: room for the reduced plane.
-  ///   - lines: those that lose their detail; the others are copied.
+  /// - Parameter small: room for the reduced plane.
   @unsafe
   package static func remove(
-    _ source: (base: UnsafePointer<UInt8>, stride: Int), width: Int, height: Int, reduction: Int, lines: Range<Int>,
+    _ source: (base: UnsafePointer<UInt8>, stride: Int), width: Int, height: Int, reduction: Int,
     by small: Plane, into target: Plane
   ) {
     let (smallWidth, smallHeight) = (max(1, width / reduction), max(1, height / reduction))
@@ -32,10 +30,5 @@ package enum PlaneDetail {
     unsafe ScalePlane(
       small.base, Int32(small.stride), Int32(smallWidth), Int32(smallHeight), target.base, Int32(target.stride),
       Int32(width), Int32(height), kFilterBilinear)
-    for sharp in [0..<min(height, lines.lowerBound), min(height, lines.upperBound)..<height] where !sharp.isEmpty {
-      unsafe CopyPlane(
-        source.base + sharp.lowerBound * source.stride, Int32(source.stride),
-        target.base + sharp.lowerBound * target.stride, Int32(target.stride), Int32(width), Int32(sharp.count))
-    }
   }
 }

@@ -81,7 +81,7 @@ struct Page {
     return sum == 0 ? 99 : Self.decibels(meanSquare: Double(sum) / Double(area.area))
   }
 
-  private static func decibels(meanSquare: Double) -> Double {
+  static func decibels(meanSquare: Double) -> Double {
     // 10·log10(255² / x), the logarithm by halving: exact enough for thresholds in dB.
     var ratio = 65_025 / meanSquare
     var result = 0.0

@@ -1,0 +1,59 @@
+/// What the motion vectors around a macroblock say of its own (RFC 6386, section 16.3): in whole lines, as columns do not
+/// move here.
+struct NearVectors {
+  /// The most and the next likely one; 0 = none.
+  private(set) var nearest = 0
+  private(set) var near = 0
+  /// What a new vector is told as a difference from.
+  private(set) var best = 0
+  /// How much speaks for no movement, `nearest` and `near`.
+  private var counts = (0, 0, 0)
+
+  init(_ field: MotionField, _ row: Int, _ column: Int) {
+    // Those outside the picture do not count.
+    if row > 0 { count(field.vector(row - 1, column), 2) }
+    if column > 0 { count(field.vector(row, column - 1), 2) }
+    if row > 0, column > 0 { count(field.vector(row - 1, column - 1), 1) }
+    if third != 0, third == nearest { counts.1 += 1 }
+    if counts.2 > counts.1 { (counts.1, counts.2, nearest, near) = (counts.2, counts.1, near, nearest) }
+    if counts.1 >= counts.0 { best = nearest }
+    // A vector leads no farther than one macroblock beyond the edges.
+    let reach = -(row + 1) * 16...(field.rows - row) * 16
+    func clamp(_ vector: Int) -> Int { max(reach.lowerBound, min(vector, reach.upperBound)) }
+    (nearest, near, best) = (clamp(nearest), clamp(near), clamp(best))
+  }
+
+  /// The last of three different vectors, which has no other place.
+  private var third = 0
+
+  private mutating func count(_ vector: Int, _ weight: Int) {
+    guard vector != 0 else { return counts.0 += weight }
+    // Each is compared with the one before it alone.
+    if counts.1 == 0 {
+      nearest = vector
+      counts.1 = weight
+    } else if counts.2 == 0 {
+      guard vector != nearest else { return counts.1 += weight }
+      near = vector
+      counts.2 = weight
+    } else {
+      guard vector != near else { return counts.2 += weight }
+      third = vector
+    }
+  }
+
+  /// How likely the next question of a mode is answered by no, in 256ths: does it move, not as `nearest`, not as `near`,
+  /// in parts.
+  func probability(_ question: Int) -> UInt8 {
+    switch question {
+    case 0: Self.contexts[counts.0][0]
+    case 1: Self.contexts[counts.1][1]
+    case 2: Self.contexts[counts.2][2]
+    default: Self.contexts[0][3]  // none around is split
+    }
+  }
+
+  private static let contexts: [[UInt8]] = [
+    [7, 1, 1, 143], [14, 18, 14, 107], [135, 64, 57, 68], [60, 56, 128, 65], [159, 134, 128, 34], [234, 188, 128, 28],
+  ]
+}
