@@ -12,19 +12,50 @@ NAMES = ["text", "slides", "motion", "file", "call", "low-bandwidth", "lan"]
 CAST = ("test", "--pattern", "clock", "--size", "640x360")
 
 
+# Keys of `video`, what a rate log calls them, and their defaults (presets/README.md).
+RATES = {
+    "minBitrate": ("minimum_bps", 100_000),
+    "maxBitrate": ("maximum_bps", 6_000_000),
+    "startBitrate": ("start_bps", 1_000_000),
+    "bitrateStepUp": ("step_up", 0.15),
+    "bitrateStepDown": ("step_down", 0.15),
+    "bitrateStepCriticalDown": ("critical_step_down", 0.25),
+    "criticalPacketLossThreshold": ("critical_loss", 0.1),
+    "highPacketLossThreshold": ("high_loss", 0.05),
+    "lowPacketLossThreshold": ("low_loss", 0.01),
+}
+
+
+def of_kind(log, name):
+    return [event for event in log if event["event"] == name]
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_every_preset_casts_as_its_file_says(name, cast, browser):
+def test_every_preset_casts_as_its_file_says(name, cast, browser, tmp_path):
     preset = json.loads((ROOT / "presets" / f"{name}.json").read_text())
-    rtcast = cast("test", "--pattern", "clock", "--preset", name)
+    path = tmp_path / "cast.jsonl"
+    rtcast = cast("test", "--pattern", "clock", "--preset", name, "--rtc-log", str(path))
     Viewer(browser, rtcast.url()).wait_live()
     stats = rtcast.wait_event("stats", where=lambda event: event["viewers"] == 1 and event["target_bps"] > 0)
     assert stats["content_hint"] == preset["contentHint"]
     assert f"{stats['width']}x{stats['height']}" == preset.get("size", "1280x720")
-    # A step up, of 15 % at most, is due five seconds after the start.
-    start = preset["video"]["startBitrate"]
-    assert start * 0.99 < stats["target_bps"] < start * 1.16, stats
     rates = [rtcast.wait_event("stats")["fps_captured"] for _ in range(3)]
     assert abs(statistics.median(rates) / preset["fps"] - 1) < 0.15, rates
+
+    rtcast.interrupt()
+    assert rtcast.wait() == 0
+    log = [json.loads(line) for line in path.read_text().splitlines()]
+    # What the estimator was told.
+    video = preset["video"]
+    limits = {field: video.get(key, default) for key, (field, default) in RATES.items()}
+    [started] = of_kind(log, "started")
+    assert {field: started[field] for field in limits} == limits
+    # What came of it: it begins at the start rate, tries the network up to the maximum, and leaves the bounds at no time.
+    targets = [event["target_bps"] for event in of_kind(log, "estimate")]
+    assert targets[0] == video["startBitrate"]
+    assert max(event["rate_bps"] for event in of_kind(log, "probe")) == video["maxBitrate"]
+    assert limits["minimum_bps"] <= min(targets) and max(targets) <= video["maxBitrate"]
+    assert stats["target_bps"] in targets, "the picture's rate is what the estimator decided"
 
 
 def test_a_preset_sets_what_it_says_and_flags_win(cast):

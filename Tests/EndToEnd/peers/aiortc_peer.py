@@ -8,7 +8,8 @@ import time
 
 import numpy as np
 from aiortc import MediaStreamTrack, RTCConfiguration, RTCIceServer, RTCPeerConnection, RTCSessionDescription
-from aiortc.sdp import candidate_from_sdp
+from aiortc.codecs import HEADER_EXTENSIONS
+from aiortc.sdp import SessionDescription, candidate_from_sdp
 from av import AudioFrame, VideoFrame
 
 SOUND = 660
@@ -16,6 +17,16 @@ SOUND = 660
 
 def tell(event, **members):
     print(json.dumps({"event": event, **members}), flush=True)
+
+
+def keep_numbers(sdp):
+    """Our offers will number header extensions as this one does (RFC 8829, section 5.2.2). aiortc would number them anew, and its connection
+    ends at a packet that outruns the answer: the number it knows has another extension by then."""
+    numbers = {(media.kind, extension.uri): extension.id for media in SessionDescription.parse(sdp).media if media.kind in HEADER_EXTENSIONS
+               for extension in media.rtp.headerExtensions}
+    for kind, extensions in HEADER_EXTENSIONS.items():
+        for extension in extensions:
+            extension.id = numbers.get((kind, extension.uri), extension.id)
 
 
 class Paced(MediaStreamTrack):
@@ -137,6 +148,7 @@ class Peer:
             case {"do": "description", "type": kind, "sdp": sdp}:
                 await self.connection.setRemoteDescription(RTCSessionDescription(sdp=sdp, type=kind))
                 if kind == "offer":
+                    keep_numbers(sdp)
                     await self.describe(await self.connection.createAnswer())
             case {"do": "candidate", "candidate": text} if text:
                 candidate = candidate_from_sdp(text.removeprefix("candidate:"))
