@@ -18,6 +18,8 @@ struct MotionField {
   let rows: Int
   private var vectors: [Int16]
   private var matches: [Match]
+  /// Macroblocks that are predicted from those around them, not from the last frame.
+  private var intra: Set<Int> = []
   /// Macroblocks that come unchanged from elsewhere.
   private(set) var movedCount = 0
 
@@ -31,6 +33,14 @@ struct MotionField {
 
   /// How many lines further down (or, negative, up) its content was; with its height within the picture.
   func vector(_ row: Int, _ column: Int) -> Int { Int(vectors[row * columns + column]) }
+
+  /// The same as others are told by it; nil: it comes from nowhere.
+  func neighbour(_ row: Int, _ column: Int) -> Int? {
+    intra.contains(row * columns + column) ? nil : vector(row, column)
+  }
+
+  /// Says that it is predicted from the macroblocks around it.
+  mutating func setIntra(_ row: Int, _ column: Int) { intra.insert(row * columns + column) }
 
   /// The macroblocks in which its content was: one, or two below each other.
   func sources(_ row: Int, _ column: Int) -> (upper: Int, lower: Int) {

@@ -1,5 +1,5 @@
-/// A VP8 frame that says of each macroblock only where it comes from in the frame before (RFC 6386): for a 1080p page that
-/// scrolls, 0.5–0.8 kB, however far it scrolled.
+/// A VP8 frame (RFC 6386) that says of each macroblock where it comes from in the frame before, and codes those that are new:
+/// for a 1080p page that scrolls, 0.5 kB and what came into view, however far it scrolled.
 ///
 /// libvpx searches for movement near where it found it last, and codes anew what it does not find: 15–25 kB. Here nothing is
 /// searched, as the screen itself says what moved. The frame leaves all probabilities of the stream as they were, so that
@@ -7,10 +7,17 @@
 struct MotionFrame {
   private var output = BooleanEncoder()
   private let field: MotionField
+  private let coded: [Int: MacroblockCoder.Coded]
+  private var coefficients: CoefficientWriter
+  /// How likely a macroblock has coefficients, and is predicted from those around it.
+  private let codedProbability: UInt8
+  private let intraProbability: UInt8
 
-  /// - Parameter quantizerIndex: 0…127, for receivers that show it; nothing is coded with it.
-  static func bytes(_ field: MotionField, quantizerIndex: Int) -> [UInt8] {
-    var frame = MotionFrame(field: field)
+  /// - Parameters:
+  ///   - coded: macroblocks that are more than moved, by number.
+  ///   - quantizerIndex: what they are coded with, 0…127.
+  static func bytes(_ field: MotionField, coded: [Int: MacroblockCoder.Coded], quantizerIndex: Int) -> [UInt8] {
+    var frame = MotionFrame(field, coded)
     frame.writeHeader(quantizerIndex)
     for row in 0..<field.rows {
       for column in 0..<field.columns { frame.writeMacroblock(row, column) }
@@ -18,11 +25,17 @@ struct MotionFrame {
     let first = frame.output.finish()
     // Section 9.1: not a key frame, version 0, shown; then the size of the first partition.
     let tag = 1 | 1 << 4 | first.count << 5
-    // The second partition holds the coefficients: there are none.
-    return [UInt8(tag & 255), UInt8(tag >> 8 & 255), UInt8(tag >> 16 & 255)] + first + [0, 0]
+    return [UInt8(tag & 255), UInt8(tag >> 8 & 255), UInt8(tag >> 16 & 255)] + first + frame.coefficients.finish()
   }
 
-  private init(field: MotionField) { self.field = field }
+  private init(_ field: MotionField, _ coded: [Int: MacroblockCoder.Coded]) {
+    self.field = field
+    self.coded = coded
+    func probability(_ count: Int) -> UInt8 { UInt8(max(1, min(255, count * 256 / (field.columns * field.rows)))) }
+    codedProbability = probability(coded.values.count { !$0.isEmpty })
+    intraProbability = probability(coded.values.count { $0.intra != nil })
+    coefficients = CoefficientWriter(field, coded)
+  }
 
   // MARK: Header (section 9.2 on, 19.2)
 
@@ -36,13 +49,16 @@ struct MotionFrame {
     write(0, bits: 2 + 2 + 2 + 2)  // golden and alternate frame stay, and their signs
     write(0, bits: 1)  // the probabilities are of this frame alone
     write(1, bits: 1)  // it becomes the last frame
-    for probability in Self.coefficientUpdates { output.write(false, probability) }
-    write(1, bits: 1)  // macroblocks without coefficients say so,
-    write(Int(Self.mostlyTrue), bits: 8)  // as all do
-    write(Int(Self.mostlyTrue), bits: 8)  // all are predicted from other frames,
-    write(Int(Self.mostlyFalse), bits: 8)  // from the last one
+    coefficients.writeProbabilities(to: &output)
+    write(1, bits: 1)  // macroblocks without coefficients say so
+    write(Int(codedProbability), bits: 8)
+    write(Int(intraProbability), bits: 8)
+    write(Int(Self.mostlyFalse), bits: 8)  // others are predicted from the last frame
     write(128, bits: 8)
-    write(0, bits: 2)  // modes within the frame are not used
+    for probabilities in [Self.lumaModes, Self.colourModes] {
+      write(1, bits: 1)
+      for probability in probabilities { write(Int(probability), bits: 8) }
+    }
     writeVectorProbabilities()
   }
 
@@ -62,12 +78,14 @@ struct MotionFrame {
     for bit in (0..<bits).reversed() { output.write(value >> bit & 1 == 1, 128) }
   }
 
-  // MARK: Macroblocks (sections 9.3, 16.3, 17)
+  // MARK: Macroblocks (sections 9.3, 16, 17)
 
   private mutating func writeMacroblock(_ row: Int, _ column: Int) {
-    output.write(true, Self.mostlyTrue)  // no coefficients
-    output.write(true, Self.mostlyTrue)  // from another frame,
-    output.write(false, Self.mostlyFalse)  // the last one
+    let coded = coded[row * field.columns + column]
+    output.write(coded?.isEmpty ?? true, codedProbability)
+    output.write(coded?.intra == nil, intraProbability)
+    if let intra = coded?.intra { return writeModes(intra.luma, intra.colour) }
+    output.write(false, Self.mostlyFalse)  // from the last frame
     let vector = field.vector(row, column)
     let near = NearVectors(field, row, column)
     output.write(vector != 0, near.probability(0))
@@ -79,6 +97,22 @@ struct MotionFrame {
     output.write(false, near.probability(3))  // one new vector, not split
     writeVector(vector - near.best, Self.rowProbabilities)
     writeVector(0, Self.columnProbabilities)
+  }
+
+  private mutating func writeModes(_ luma: MacroblockCoder.IntraMode, _ colour: MacroblockCoder.IntraMode) {
+    output.write(luma != .dc, Self.lumaModes[0])
+    if luma != .dc {
+      output.write(luma == .trueMotion, Self.lumaModes[1])
+      if luma == .trueMotion {
+        output.write(false, Self.lumaModes[3])  // not each block by itself
+      } else {
+        output.write(luma == .horizontal, Self.lumaModes[2])
+      }
+    }
+    output.write(colour != .dc, Self.colourModes[0])
+    guard colour != .dc else { return }
+    output.write(colour != .vertical, Self.colourModes[1])
+    if colour != .vertical { output.write(colour == .trueMotion, Self.colourModes[2]) }
   }
 
   /// - Parameter difference: in lines; vectors are written in quarters of them.
@@ -103,7 +137,10 @@ struct MotionFrame {
 
   // MARK: Tables
 
-  private static let (mostlyTrue, mostlyFalse): (UInt8, UInt8) = (1, 255)
+  private static let mostlyFalse: UInt8 = 255
+  /// Of modes within the frame; blocks are never predicted each by itself.
+  private static let lumaModes: [UInt8] = [112, 86, 140, 255]
+  private static let colourModes: [UInt8] = [162, 101, 204]
   /// The node that follows each, by bit.
   private static let shortTree = [[1, 4], [2, 3], [0, 0], [0, 0], [5, 6], [0, 0], [0, 0]]
   /// The probabilities of a vector's two components (section 17.2) in this frame; 0: not used. Quarters of a line are rare, as
@@ -118,29 +155,5 @@ struct MotionFrame {
   ]
   private static let columnUpdates: [UInt8] = [
     231, 243, 245, 253, 254, 254, 254, 254, 254, 254, 254, 254, 254, 254, 251, 251, 254, 254, 254,
-  ]
-  /// How likely each probability of a coefficient is not updated (section 13.4).
-  private static let coefficientUpdates: [UInt8] = {
-    var all: [UInt8] = []
-    for (ones, probability) in rarelyKept { all += Array(repeating: 255, count: ones) + [probability] }
-    return all + Array(repeating: 255, count: 4 * 8 * 3 * 11 - all.count)
-  }()
-  /// Those of them that are not 255, and how many that are come before each.
-  private static let rarelyKept: [(Int, UInt8)] = [
-    (33, 176), (0, 246), (9, 223), (0, 241), (0, 252), (8, 249), (0, 253), (0, 253), (9, 244), (0, 252), (8, 234),
-    (0, 254), (0, 254), (8, 253), (11, 246), (0, 254), (8, 239), (0, 253), (0, 254), (8, 254), (1, 254), (9, 248),
-    (0, 254), (8, 251), (1, 254), (20, 253), (0, 254), (8, 251), (0, 254), (0, 254), (8, 254), (1, 254), (9, 254),
-    (0, 253), (1, 254), (6, 250), (1, 254), (1, 254), (6, 254), (43, 217), (10, 225), (0, 252), (0, 241), (0, 253),
-    (2, 254), (4, 234), (0, 250), (0, 241), (0, 250), (0, 253), (1, 253), (0, 254), (4, 254), (9, 223), (0, 254),
-    (0, 254), (8, 238), (0, 253), (0, 254), (0, 254), (8, 248), (0, 254), (8, 249), (0, 254), (21, 253), (9, 247),
-    (0, 254), (21, 253), (0, 254), (8, 252), (22, 254), (0, 254), (8, 253), (22, 254), (0, 253), (8, 250), (10, 254),
-    (43, 186), (0, 251), (0, 250), (8, 234), (0, 251), (0, 244), (0, 254), (7, 251), (0, 251), (0, 243), (0, 253),
-    (0, 254), (1, 254), (5, 253), (0, 254), (8, 236), (0, 253), (0, 254), (8, 251), (0, 253), (0, 253), (0, 254),
-    (0, 254), (7, 254), (0, 254), (8, 254), (0, 254), (0, 254), (20, 254), (9, 254), (0, 254), (9, 254), (21, 254),
-    (120, 248), (10, 250), (0, 254), (0, 252), (0, 254), (7, 248), (0, 254), (0, 249), (0, 253), (8, 253), (0, 253),
-    (8, 246), (0, 253), (0, 253), (8, 252), (0, 254), (0, 251), (0, 254), (0, 254), (7, 254), (0, 252), (8, 248),
-    (0, 254), (0, 253), (8, 253), (1, 254), (0, 254), (8, 251), (0, 254), (8, 245), (0, 251), (0, 254), (8, 253),
-    (0, 253), (0, 254), (9, 251), (0, 253), (8, 252), (0, 253), (0, 254), (9, 254), (10, 252), (9, 249), (1, 254),
-    (10, 254), (10, 253), (8, 250), (32, 254),
   ]
 }

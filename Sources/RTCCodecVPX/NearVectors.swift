@@ -11,9 +11,9 @@ struct NearVectors {
 
   init(_ field: MotionField, _ row: Int, _ column: Int) {
     // Those outside the picture do not count.
-    if row > 0 { count(field.vector(row - 1, column), 2) }
-    if column > 0 { count(field.vector(row, column - 1), 2) }
-    if row > 0, column > 0 { count(field.vector(row - 1, column - 1), 1) }
+    if row > 0 { count(field.neighbour(row - 1, column), 2) }
+    if column > 0 { count(field.neighbour(row, column - 1), 2) }
+    if row > 0, column > 0 { count(field.neighbour(row - 1, column - 1), 1) }
     if third != 0, third == nearest { counts.1 += 1 }
     if counts.2 > counts.1 { (counts.1, counts.2, nearest, near) = (counts.2, counts.1, near, nearest) }
     if counts.1 >= counts.0 { best = nearest }
@@ -26,7 +26,8 @@ struct NearVectors {
   /// The last of three different vectors, which has no other place.
   private var third = 0
 
-  private mutating func count(_ vector: Int, _ weight: Int) {
+  private mutating func count(_ vector: Int?, _ weight: Int) {
+    guard let vector else { return }
     guard vector != 0 else { return counts.0 += weight }
     // Each is compared with the one before it alone.
     if counts.1 == 0 {

@@ -47,8 +47,8 @@ final class VP8Context {
   private let columns: Int
   private let rows: Int
   private var frames: vpx_codec_pts_t = 0
-  /// The last frame after a movement; made when it is first needed.
-  private var moved: MovedPicture?
+  /// Made when it is first needed.
+  private var reference: ReferencePicture?
   private var speed = Speed.usual
 
   init(settings: VideoEncoderSettings) throws(VideoEncoderError) {
@@ -126,38 +126,61 @@ final class VP8Context {
       try check(unsafe vpx_codec_enc_config_set(context, &config))
     }
     try setMaps(active: active, keyFrame: keyFrame, filter: filter)
-    // Only the last frame serves as reference: half the search, and nothing stale can show.
+    // Only the last frame serves as reference: half the search, and nothing stale can show. The stream's probabilities
+    // stay those of the standard, which motion frames count on.
     let flags =
-      keyFrame
-      ? VPX_EFLAG_FORCE_KF
-      : VP8_EFLAG_NO_REF_GF | VP8_EFLAG_NO_REF_ARF | VP8_EFLAG_NO_UPD_GF | VP8_EFLAG_NO_UPD_ARF
+      VP8_EFLAG_NO_UPD_ENTROPY
+      | (keyFrame
+        ? VPX_EFLAG_FORCE_KF
+        : VP8_EFLAG_NO_REF_GF | VP8_EFLAG_NO_REF_ARF | VP8_EFLAG_NO_UPD_GF | VP8_EFLAG_NO_UPD_ARF)
     try check(
       unsafe vpx_codec_encode(context, &image, frames, 1, vpx_enc_frame_flags_t(flags), UInt(VPX_DL_REALTIME)))
     frames += 1
     return try takeOutput()
   }
 
-  /// Makes a frame in which macroblocks move and nothing is coded; the next is predicted from it.
+  /// Makes a frame in which macroblocks move, and codes those that are new; the next is predicted from it.
   ///
-  /// - Parameter field: of this picture's macroblocks.
-  func move(_ field: MotionField) throws(VideoEncoderError) -> Output {
-    precondition(field.columns == columns && field.rows == rows)
-    let moved = self.moved ?? MovedPicture(columns: columns, rows: rows)
-    self.moved = moved
+  /// - Parameters:
+  ///   - field: of this picture's macroblocks.
+  ///   - active: one byte a macroblock; 0 shows what was moved there.
+  ///   - source: of the picture.
+  ///   - quantizer: 0…63.
+  @unsafe
+  func move(
+    _ field: MotionField, active: [UInt8], source: [Plane], quantizer: Int
+  ) throws(VideoEncoderError) -> Output {
+    precondition(field.columns == columns && field.rows == rows && active.count == columns * rows)
+    let next = reference ?? ReferencePicture(columns: columns, rows: rows)
+    reference = next
     // The planes of libvpx's frames are of whole macroblocks, though it tells the picture's size.
-    guard unsafe withReconstruction({ unsafe moved.take(field, from: $0) }) != nil else {
+    guard unsafe withReconstruction({ unsafe next.take(field, from: $0) }) != nil else {
       throw .library(status: 0, message: "libvpx has no frame to move")
     }
+    let index = QuantizerSteps.index(ofQuantizer: quantizer)
+    let picture = unsafe SourcePicture(
+      size: PixelSize(width: Int(config.g_w), height: Int(config.g_h)), planes: source)
+    let coder = MacroblockCoder(picture, into: next, steps: QuantizerSteps(index: index))
+    var coded: [Int: MacroblockCoder.Coded] = [:]
+    var field = field
+    for place in active.indices where active[place] != 0 {
+      let macroblock = coder.code(row: place / columns, column: place % columns)
+      coded[place] = macroblock
+      if macroblock.intra != nil { field.setIntra(place / columns, place % columns) }
+    }
+    try setReference(next)
+    return Output(
+      data: MotionFrame.bytes(field, coded: coded, quantizerIndex: index), isKeyFrame: false, quantizerIndex: index)
+  }
+
+  private func setReference(_ next: ReferencePicture) throws(VideoEncoderError) {
     var last = unsafe vpx_image_t()
-    let (y, u, v) = unsafe (moved.plane(0), moved.plane(1), moved.plane(2))
+    let (y, u, v) = unsafe (next.plane(0), next.plane(1), next.plane(2))
     unsafe vpx_img_wrap(&last, VPX_IMG_FMT_I420, UInt32(columns * 16), UInt32(rows * 16), 1, y.base)
     unsafe (last.planes.0, last.planes.1, last.planes.2) = (y.base, u.base, v.base)
     unsafe (last.stride.0, last.stride.1, last.stride.2) = (Int32(y.stride), Int32(u.stride), Int32(v.stride))
     // Copied by libvpx before it returns.
     try check(unsafe cvpx_set_last_frame(context, last))
-    let quantizer = Int(unsafe cvpx_last_quantizer(context))
-    return Output(
-      data: MotionFrame.bytes(field, quantizerIndex: max(0, quantizer)), isKeyFrame: false, quantizerIndex: quantizer)
   }
 
   /// The picture as the viewers' decoders have it after the last frame, for as long as `body` runs; nil before the

@@ -43,10 +43,6 @@ package final class VP8Encoder: VideoEncoder {
   private var codedWeight = 0.0
   /// What was coded last, to find in the next picture what only moved; nil for `motion`, where next to nothing does.
   private var lastPicture: LastPicture?
-  /// The last frame moved what viewers have; what is new in its picture is still to be coded, with this quantiser.
-  private var revealedQuantizer: Int?
-  /// What the last frame's picture was captured at.
-  private var captureTime = Timestamp.zero
   /// Where a picture loses its detail before it is coded; made when it is first needed.
   private var blurred: BlurredPicture?
 
@@ -119,7 +115,6 @@ package final class VP8Encoder: VideoEncoder {
     }
     source = job.source
     rotation = job.rotation
-    revealedQuantizer = nil
     budget.refill(now: job.now)
     map.markChanged(job.changed)
     weighChanges()
@@ -127,13 +122,10 @@ package final class VP8Encoder: VideoEncoder {
     return try encodeChanges(captureTime: job.captureTime, now: job.now)
   }
 
-  /// See `VideoEncoder`: what a movement brought into view is to be coded.
-  package var isUnfinished: Bool { revealedQuantizer != nil }
-
   /// When `refine` can next improve the picture within the bitrate, never before `now`; nil when nothing is left to
   /// improve.
   package func refinementTime(now: Timestamp) -> Timestamp? {
-    guard !needsKeyFrame, !isUnfinished else { return now }
+    guard !needsKeyFrame else { return now }
     map.chooseRefinable(allRests: isAtRest(now))
     var current = budget
     current.refill(now: now)
@@ -160,7 +152,6 @@ package final class VP8Encoder: VideoEncoder {
   /// left to improve; nil when nothing can be done yet.
   package func refine(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
     budget.refill(now: now)
-    if let revealedQuantizer { return try encodeRevealed(quantizer: revealedQuantizer, now: now) }
     lastAttempt = now
     if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
     if map.changedExtent.count > 0 { return try encodeChanges(captureTime: now, now: now) }
@@ -308,8 +299,8 @@ package final class VP8Encoder: VideoEncoder {
     return nil
   }
 
-  /// Moves what viewers have; `refine` codes what is new beside it, at once. Both wait until the rate allows them together:
-  /// a longer step costs no more than a short one.
+  /// Moves what viewers have and codes what is new beside it. It waits until the rate allows both: a longer step costs no
+  /// more than a short one.
   private func encodeMotion(
     _ field: MotionField, captureTime: Timestamp, now: Timestamp
   ) throws(VideoEncoderError) -> EncodedFrame? {
@@ -317,20 +308,17 @@ package final class VP8Encoder: VideoEncoder {
     guard let quantizer = chooseRevealedQuantizer(weight: weight, now: now) else { return nil }
     noteMovement(now)
     (lastChange, lastLargeChange, unfollowed) = (now, now, now)
-    let output = try context.move(field)
-    unsafe lastPicture?.copy(sourcePlanes(), rows: map.changedRows)
+    copyChanges()
     map.recordMoved(field, softened: UInt8(limits.readable))
-    budget.spend(output.data.count, now: now)
-    revealedQuantizer = map.changedExtent.count > 0 ? quantizer : nil
-    self.captureTime = captureTime
-    return frame(output, captureTime: captureTime, now: now)
-  }
-
-  /// Codes what came into view with the last movement.
-  private func encodeRevealed(quantizer: Int, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame {
     map.selectChanged()
-    let predicted = model.bytes(.small, weight: map.changedExtent.weight, quantizer: quantizer)
-    return try code(.small, quantizer: quantizer, predicted: predicted, captureTime: captureTime, now: now)
+    let output = try unsafe context.move(field, active: map.active, source: sourcePlanes(), quantizer: quantizer)
+    map.recordCoded(quantizer: UInt8(quantizer), smeared: false)
+    let bytes = Double(output.data.count) - Self.motionBytes
+    let predicted = model.bytes(.small, weight: weight, quantizer: quantizer)
+    if weight > 1 { model.learn(.small, quantizer: quantizer, bytes: Int(max(100, bytes)), predicted: predicted) }
+    budget.spend(output.data.count, now: now)
+    isHeld = false
+    return frame(output, captureTime: captureTime, now: now)
   }
 
   /// As fine as half of what is saved allows, as it goes on; nil while it had better wait.
@@ -478,7 +466,6 @@ package final class VP8Encoder: VideoEncoder {
     learn(kind, quantizer: quantizer, bytes: max(0, output.data.count - Int(filled)), predicted: predicted)
     needsKeyFrame = false
     isHeld = false
-    revealedQuantizer = nil
     if kind == .refinement || kind == .key { lastAttempt = now }
     unfollowed = now
     return frame(output, captureTime: captureTime, now: now)

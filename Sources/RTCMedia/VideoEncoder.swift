@@ -101,9 +101,6 @@ public protocol VideoEncoder: AnyObject {
   /// out is remembered and comes with a later frame.
   func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame?
 
-  /// The last frame showed a part of what changed; `refine` codes the rest, and had better be called at once.
-  var isUnfinished: Bool { get }
-
   /// When the next improvement of the present picture can be paid for, never before `now`; nil when nothing is left to
   /// improve.
   func refinementTime(now: Timestamp) -> Timestamp?
@@ -115,9 +112,6 @@ public protocol VideoEncoder: AnyObject {
 extension VideoEncoder {
   /// Does nothing: frames wait in the queue, and the target bitrate alone bounds it.
   public func setSendQueue(drained: Timestamp) {}
-
-  /// False: each frame shows all that it is to show.
-  public var isUnfinished: Bool { false }
 }
 
 /// Makes an encoder; the registry's entry for a codec.

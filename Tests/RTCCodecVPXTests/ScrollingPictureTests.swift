@@ -22,7 +22,7 @@ import Testing
     document.draw(into: loop.encoder.picture)
     let frame = try #require(try loop.encode(changed: [document.window]))
     #expect(!frame.isKeyFrame)
-    #expect(frame.data.count < 300)
+    #expect(frame.data.count < 2_600 + abs(lines) * 200)
     // Whole macroblocks of what was in view before and is still.
     let window = document.window
     let kept = PixelRect(
@@ -30,17 +30,12 @@ import Testing
     #expect(document.psnr(try #require(loop.shown), in: kept).luma >= 42)
   }
 
-  @Test func `what a scroll brings into view follows at once`() throws {
+  @Test func `what a scroll brings into view comes with it`() throws {
     var document = Document(size: size)
     var loop = try restedLoop(document)
     document.scroll(by: 30)
     document.draw(into: loop.encoder.picture)
     _ = try #require(try loop.encode(changed: [document.window]))
-    #expect(loop.encoder.isUnfinished)
-    #expect(loop.encoder.refinementTime(now: loop.now) == loop.now)
-    #expect(document.psnr(try #require(loop.shown)).luma < 30)
-    _ = try #require(try loop.refine())
-    #expect(!loop.encoder.isUnfinished)
     #expect(document.psnr(try #require(loop.shown)).luma >= 34)
   }
 
@@ -55,8 +50,7 @@ import Testing
       document.scroll(by: Int(state >> 16) % 61 - 24)
       document.draw(into: loop.encoder.picture)
       loop.now += .milliseconds(33)
-      if let frame = try loop.encode(changed: [document.window]), frame.data.count < 300 { moves += 1 }
-      if loop.encoder.isUnfinished { _ = try loop.refine() }
+      if let frame = try loop.encode(changed: [document.window]), frame.data.count < 4_000 { moves += 1 }
     }
     #expect(moves > 20)
     _ = try loop.rest(for: .seconds(Int64(60)))
@@ -85,8 +79,9 @@ import Testing
     loop.now += .seconds(Int64(1))
     document.scroll(by: 32)
     document.draw(into: loop.encoder.picture)
-    _ = try loop.encode(changed: [document.window])
-    #expect(!loop.encoder.isUnfinished)
+    let frame = try #require(try loop.encode(changed: [document.window]))
+    // libvpx finds as much, at another quality.
+    #expect(frame.data.count > 1_000)
   }
 }
 

@@ -234,12 +234,11 @@ package struct EncodeStage: ~Copyable {
   }
 
   private func refinementTime(_ now: Timestamp) -> Timestamp? {
-    guard let encoder, let due = encoder.refinementTime(now: now) else { return nil }
-    guard !encoder.isUnfinished else { return due }
+    guard let due = encoder?.refinementTime(now: now) else { return nil }
     let interval = TimeDelta.seconds(1 / max(1, controls.maxFrameRate))
     // While frames of a screen come, a refinement fits between two of them; it takes a few milliseconds. A film is
     // refined when it rests: between its frames the next is worth more.
-    let isFilm = encoder.settings.contentHint == .motion
+    let isFilm = encoder?.settings.contentHint == .motion
     let pause = isFilm ? max(settings.restDelay, interval + interval / 2) : min(settings.restDelay, interval / 2)
     return max(due, (lastFrame ?? .zero) + pause)
   }

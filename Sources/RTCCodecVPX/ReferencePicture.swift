@@ -1,6 +1,7 @@
-/// The picture a decoder makes of a `MotionFrame`, in planes of whole macroblocks as libvpx keeps its references.
+/// The picture a decoder makes of a `MotionFrame`, which the next frame is predicted from: planes of whole macroblocks, as
+/// libvpx keeps them.
 @safe
-final class MovedPicture {
+final class ReferencePicture {
   let columns: Int
   let rows: Int
   private let memory: UnsafeMutablePointer<UInt8>
@@ -66,5 +67,36 @@ final class MovedPicture {
       let sum = unsafe outer + 77 * (Int32(c[index]) + Int32(d[index])) + 64
       unsafe target[index] = UInt8(truncatingIfNeeded: max(0, min(255, sum >> 7)))
     }
+  }
+
+  // MARK: Samples
+
+  /// Four by four samples from column `x` and line `y` of a plane on, which lie within it.
+  func block(_ index: Int, x: Int, y: Int) -> BlockTransform.Matrix {
+    let (base, stride) = unsafe plane(index)
+    let first = unsafe base + y * stride + x
+    return unsafe (
+      Self.four(first), Self.four(first + stride), Self.four(first + 2 * stride), Self.four(first + 3 * stride)
+    )
+  }
+
+  /// Sets them, to 0…255.
+  func setBlock(_ index: Int, x: Int, y: Int, _ block: BlockTransform.Matrix) {
+    let (base, stride) = unsafe plane(index)
+    for (line, samples) in [block.0, block.1, block.2, block.3].enumerated() {
+      let bounded = samples.clamped(lowerBound: SIMD4(repeating: 0), upperBound: SIMD4(repeating: 255))
+      for column in 0..<4 { unsafe base[(y + line) * stride + x + column] = UInt8(truncatingIfNeeded: bounded[column]) }
+    }
+  }
+
+  /// The sample at column `x` of line `y`.
+  func sample(_ index: Int, x: Int, y: Int) -> Int32 {
+    let (base, stride) = unsafe plane(index)
+    return Int32(unsafe base[y * stride + x])
+  }
+
+  @unsafe
+  private static func four(_ first: UnsafeMutablePointer<UInt8>) -> SIMD4<Int32> {
+    unsafe SIMD4(Int32(first[0]), Int32(first[1]), Int32(first[2]), Int32(first[3]))
   }
 }
