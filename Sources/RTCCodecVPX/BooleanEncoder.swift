@@ -16,7 +16,8 @@ struct BooleanEncoder {
     } else {
       range = split
     }
-    while range < 128 {
+    guard range < 128 else { return }
+    for _ in 0..<range.leadingZeroBitCount - 24 {
       range <<= 1
       shift()
     }

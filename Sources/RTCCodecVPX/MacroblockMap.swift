@@ -190,13 +190,14 @@ struct MacroblockMap {
     }
   }
 
-  /// Makes macroblocks that did not change and have `quality > limit` active as well, from the top, as long as their
-  /// `cost` sums up to less than `bytes`; returns the sum.
-  mutating func addCoarse(above limit: Int, bytes: Double, cost: (UInt8, Double) -> Double) -> Double {
-    var sum = 0.0
+  /// Makes at most `most` macroblocks that did not change and have `quality > limit` active as well, from the top, as long as
+  /// their `cost` sums up to less than `bytes`; returns the sum.
+  mutating func addCoarse(above limit: Int, most: Int, bytes: Double, cost: (UInt8, Double) -> Double) -> Double {
+    var (sum, left) = (0.0, most)
     for index in active.indices where quality[index] != Self.changed && Int(quality[index]) > limit {
-      guard sum < bytes else { break }
+      guard sum < bytes, left > 0 else { break }
       active[index] = 1
+      left -= 1
       sum += cost(quality[index], Double(weight[index]) / 255)
     }
     return sum

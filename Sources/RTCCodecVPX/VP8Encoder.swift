@@ -163,14 +163,16 @@ package final class VP8Encoder: VideoEncoder {
     guard budget.credit >= min(stage.bytes, passBytes) * 0.99 else { return nil }
     let allowed = max(passBytes, min(budget.credit / 2, stage.bytes))
     var predicted = 0.0
-    map.select(above: UInt8(stage.limit), most: Self.refinementPass, bytes: allowed) { quality, weight in
+    let most = isAtRest(now) ? Self.refinementPass : Self.refinementPass / 3
+    map.select(above: UInt8(stage.limit), most: most, bytes: allowed) { quality, weight in
       let bytes = model.refinementBytes(weight: weight, from: quality, to: stage.quantizer)
       predicted += bytes
       return bytes
     }
+    // While something moves, the next picture is not to wait.
+    let speed: VP8Context.Speed = budget.isSlow && isAtRest(now) ? .thorough : .usual
     return try code(
-      .refinement, quantizer: stage.quantizer, speed: budget.isSlow ? .thorough : .usual, predicted: predicted,
-      captureTime: now, now: now)
+      .refinement, quantizer: stage.quantizer, speed: speed, predicted: predicted, captureTime: now, now: now)
   }
 
   /// Plain grounds show a colour that is off by two or three levels, which letters hide; so they alone are coded finer.
@@ -311,10 +313,15 @@ package final class VP8Encoder: VideoEncoder {
     copyChanges()
     map.recordMoved(field, softened: UInt8(limits.readable))
     map.selectChanged()
+    let predicted = model.bytes(.small, weight: weight, quantizer: quantizer)
+    // What moved stays as good as it is; some of what is coarse is made better with what is left.
+    let spare = min(budget.credit * 0.9 - Self.motionBytes - predicted, budget.capacity / 10)
+    let filled = map.addCoarse(above: quantizer + 4, most: Self.largeChange, bytes: spare) { quality, weight in
+      model.refinementBytes(weight: weight, from: quality, to: quantizer)
+    }
     let output = try unsafe context.move(field, active: map.active, source: sourcePlanes(), quantizer: quantizer)
     map.recordCoded(quantizer: UInt8(quantizer), smeared: false)
-    let bytes = Double(output.data.count) - Self.motionBytes
-    let predicted = model.bytes(.small, weight: weight, quantizer: quantizer)
+    let bytes = Double(output.data.count) - Self.motionBytes - filled
     if weight > 1 { model.learn(.small, quantizer: quantizer, bytes: Int(max(100, bytes)), predicted: predicted) }
     budget.spend(output.data.count, now: now)
     isHeld = false
@@ -341,7 +348,8 @@ package final class VP8Encoder: VideoEncoder {
   private func fillIn(quantizer: Int, predicted: Double) -> Double {
     let spare = min(budget.credit * 0.9 - predicted, budget.capacity / 10)
     guard spare > 0, lastChange.map({ heldUntil > $0 }) ?? false else { return 0 }
-    return map.addCoarse(above: max(quantizer, limits.readable) + 10, bytes: spare) { quality, weight in
+    return map.addCoarse(above: max(quantizer, limits.readable) + 10, most: map.count, bytes: spare) {
+      quality, weight in
       model.refinementBytes(weight: weight, from: quality, to: quantizer)
     }
   }
