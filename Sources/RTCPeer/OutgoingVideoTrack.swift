@@ -21,8 +21,6 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
   /// Whom the frame at hand goes to; kept for its memory.
   private var due: [TrackSender] = []
   private var demand = RenditionDemand()
-  /// When nothing waits of each rendition any more.
-  private var drained: [Rendition: Timestamp] = [:]
   private var onKeyFrameRequest: @Sendable (Rendition) -> KeyFrameAnswer = { _ in .coming }
   private var onDemandChanged: @Sendable (RenditionDemand) -> Void = { _ in }
 
@@ -108,10 +106,10 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
   /// Tells how long what was sent waits, for the viewer who waits the least: one slow viewer holds nobody else up.
   private func noteBacklog(of rendition: Rendition, _ viewers: [TrackSender], _ now: Timestamp) {
     guard let least = viewers.lazy.map({ $0.slot.peer.sendBacklog(now) }).min() else { return }
-    let (before, new) = (max(drained[rendition] ?? now, now), now + least)
+    let (before, new) = (max(demand.drained[rendition] ?? now, now), now + least)
     guard max(before - new, new - before) >= Self.backlogStep else { return }
-    drained[rendition] = new
-    announceDemand(now)
+    demand.drained[rendition] = new
+    onDemandChanged(demand)
   }
   /// Less is not told.
   private static let backlogStep = TimeDelta.milliseconds(20)
@@ -120,7 +118,7 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
   private func announceDemand(_ now: Timestamp = MonotonicClock.now()) {
     if let rendition = router.takeKeyFrameRequest() { _ = onKeyFrameRequest(rendition) }
     var new = router.demand(now: now)
-    new.drained = drained
+    new.drained = demand.drained
     setDeadline(router.nextDeadline(now: now), self)
     guard new != demand else { return }
     demand = new

@@ -77,4 +77,11 @@ extension MutableSpan where Element == UInt8 {
       unsafe source.withUnsafeBytes { from in unsafe to.copyMemory(from: from) }
     }
   }
+
+  /// Makes each byte the exclusive or of itself and `other`'s, which is as long.
+  @_lifetime(self: copy self)
+  package mutating func combine(_ other: Span<UInt8>) {
+    precondition(count == other.count, "combine: the lengths differ")
+    for index in 0..<count { self[index] ^= other[index] }
+  }
 }

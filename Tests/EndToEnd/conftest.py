@@ -18,6 +18,8 @@ from harness.xserver import XServer  # noqa: E402
 def pytest_runtest_logreport(report):
     """A line for every attempt at a test, for `scripts/test` to count: outcome, name, and why it was skipped."""
     path = os.environ.get("RTCAST_OUTCOMES")
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return   # who started the workers is told of the same
     if path and (report.when == "call" or report.outcome != "passed"):
         reason = report.longrepr[2].removeprefix("Skipped: ") if report.outcome == "skipped" else ""
         with open(path, "a") as outcomes:

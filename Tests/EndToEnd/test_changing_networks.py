@@ -9,6 +9,8 @@ from harness.coturn import credentials
 from harness.hub_page import HubPage
 from harness.reach import Page, Recorder, assert_moving, option
 
+pytestmark = pytest.mark.alone
+
 CLOCK = ["--pattern", "clock", "--size", "640x360", "--fps", "15"]
 TILE = "#grid .tile video"
 

@@ -12,6 +12,8 @@ from harness.browser import Viewer
 from harness.pictures import luma
 from harness.rtcast import run
 
+pytestmark = pytest.mark.alone
+
 # name of the clip, how it is made, and the codec the viewer sees when the file's frames are passed through
 CLIPS = {
     "mp4": ("numbered.mp4", dict(codec="h264", sound="aac"), "H264"),

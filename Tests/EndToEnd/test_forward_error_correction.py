@@ -1,11 +1,14 @@
 """On a path that loses packets, browsers get repair packets that they can use, in the form that they offer."""
 
 import json
-import re
 import time
 import urllib.request
 
-from harness.lossy_path import LossyPath
+import pytest
+
+from harness.udp_relay import UDPRelay
+
+pytestmark = pytest.mark.alone
 
 PAGE = """
     const done = arguments[0];
@@ -33,12 +36,8 @@ def watch(driver, url):
     request = urllib.request.Request(url + "whep", data=offer.encode(), headers={"Content-Type": "application/sdp"})
     with urllib.request.urlopen(request, timeout=10) as reply:
         answer = reply.read().decode()
-    host, port = re.search(r"a=candidate:\S+ 1 udp \d+ (\d+\.\d+\.\d+\.\d+) (\d+) typ host", answer).groups()
-    path = LossyPath((host, int(port)))
-    kept = [line for line in answer.split("\r\n") if not line.startswith("a=candidate")]
-    place = next(index for index, line in enumerate(kept) if line.startswith("a=ice-ufrag"))
-    kept.insert(place, f"a=candidate:1 1 udp 2122260223 127.0.0.1 {path.port} typ host")
-    assert driver.execute_async_script(ACCEPT, "\r\n".join(kept)) is None
+    path = UDPRelay(delay=0.025)
+    assert driver.execute_async_script(ACCEPT, path.through(answer)) is None
     return path, answer
 
 

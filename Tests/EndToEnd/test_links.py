@@ -14,6 +14,8 @@ from harness.desk import Desk
 from harness.pictures import luma, psnr
 from harness.xserver import XServer
 
+pytestmark = pytest.mark.alone
+
 BROADBAND = {"rate": 3e6, "delay": 0.025, "queue": 0.3}
 
 

@@ -8,6 +8,8 @@ import pytest
 from harness.browser import Viewer
 from harness.rtcast import ROOT, run
 
+pytestmark = pytest.mark.alone
+
 NAMES = ["text", "slides", "motion", "file", "call", "low-bandwidth", "lan"]
 CAST = ("test", "--pattern", "clock", "--size", "640x360")
 

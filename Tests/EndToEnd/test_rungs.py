@@ -11,7 +11,9 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from harness.browser import Viewer
-from harness.slow_path import SlowPath
+from harness.udp_relay import UDPRelay
+
+pytestmark = pytest.mark.alone
 
 
 def page(size=(1280, 720), seed=1):
@@ -27,7 +29,7 @@ def page(size=(1280, 720), seed=1):
 
 
 class Peer:
-    """A viewer by aiortc, on a thread of its own; behind a `SlowPath`, if there is one."""
+    """A viewer by aiortc, on a thread of its own; behind a `UDPRelay`, if there is one."""
 
     def __init__(self, url, path=None):
         self.endpoint, self.path = url.rstrip("/") + "/whep", path
@@ -159,7 +161,7 @@ def test_the_trouble_of_one_is_nobody_elses(trouble, cast, browser, peers):
         return (after["bytesReceived"] - before["bytesReceived"]) * 8 / length, after["keyFramesDecoded"] - before["keyFramesDecoded"], \
             (after["framesDecoded"] - before["framesDecoded"]) / length
     alone, _, pace = measure()
-    path = peers(SlowPath)
+    path = peers(UDPRelay)
     peers(Peer, url, path).wait_picture()
     for name, value in TROUBLES[trouble].items():
         setattr(path, name, value)

@@ -10,6 +10,8 @@ from harness.browser import Viewer
 from harness.pictures import luma, psnr, text_page
 from harness.xserver import XServer
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture
 def page(xserver):

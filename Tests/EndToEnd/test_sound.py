@@ -13,6 +13,8 @@ from harness.browser import Viewer
 from harness.reference import Reference
 from harness.rtcast import run
 
+pytestmark = pytest.mark.alone
+
 CAST = ("test", "--pattern", "clock", "--fps", "10", "--size", "640x360")
 LOOK = """
     const v = document.querySelector('video'), shown = (id) => document.getElementById(id).checkVisibility({ visibilityProperty: true });

@@ -9,6 +9,8 @@ from harness import barcode
 from harness.browser import Viewer
 from harness.pictures import luma
 
+pytestmark = pytest.mark.alone
+
 
 def cast_of(pattern, cast, browser):
     rtcast = cast("test", "--pattern", pattern, "--fps", "10", "--size", "640x360", "--bitrate", "6M")

@@ -105,7 +105,7 @@ package struct VideoSendStream {
   /// Bytes of repair that are never too many: about the smallest key frame of a screen.
   static let leastRepair = 12_000
   /// Frames of so many packets at most are sent twice where packets are lost …
-  static let maximumCopied = 3
+  static let maximumCopied = FECController.smallFrame
   /// … so far apart, as what loses the one may lose the next as well.
   static let copyDelay = TimeDelta.milliseconds(10)
   /// After this long without a frame, what was sent will not be asked for any more.

@@ -272,7 +272,9 @@ package struct EncodeStage: ~Copyable {
         try encoder.reconfigure(wanted)
         if isResized { forgetPicture(wanted.size) }
       } else {
-        encoder = try makeEncoder(wanted)
+        let made = try makeEncoder(wanted)
+        made.setSendQueue(drained: controls.drained)
+        encoder = made
         forgetPicture(wanted.size)
       }
       statistics.contentHint = wanted.contentHint

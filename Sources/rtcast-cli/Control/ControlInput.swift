@@ -21,10 +21,13 @@ package enum ControlInput {
     return commands
   }
 
+  /// In bytes.
+  private static let longestLine = 64 * 1_024
+
   private typealias Feed = AsyncStream<Result<ControlCommand, ControlError>>.Continuation
 
   private static func read(_ descriptor: Int32, into feed: Feed) {
-    var splitter = LineSplitter()
+    var splitter = LineSplitter(longestLine: longestLine)
     var piece = [UInt8](repeating: 0, count: 4_096)
     while true {
       let count = Glibc.read(descriptor, &piece, piece.count)
@@ -57,12 +60,9 @@ package enum ControlInput {
   }
 
   private static func parse(_ line: LineSplitter.Line) -> Result<ControlCommand, ControlError> {
-    switch line {
-    case .tooLong:
-      return .failure(
-        ControlError("A control line may have \(LineSplitter.longestLine / 1_024) KiB; this one is longer."))
-    case .text(let bytes):
-      do throws(ControlError) { return .success(try ControlCommand(parsing: bytes)) } catch { return .failure(error) }
+    guard let bytes = line.bytes else {
+      return .failure(ControlError("A control line may have \(longestLine / 1_024) KiB; this one is longer."))
     }
+    do throws(ControlError) { return .success(try ControlCommand(parsing: bytes)) } catch { return .failure(error) }
   }
 }

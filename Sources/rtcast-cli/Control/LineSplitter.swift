@@ -1,26 +1,30 @@
 /// Cuts bytes into lines, however they come in pieces. Memory stays bounded: a line that is too long is told of once,
 /// where it ends, and let go.
 package struct LineSplitter: Sendable {
-  package enum Line: Hashable, Sendable {
-    case text([UInt8])
-    case tooLong
+  package struct Line: Hashable, Sendable {
+    /// From 1; blank lines count.
+    package var number: Int
+    /// Without line feed, nor a carriage return before it; nil: too long.
+    package var bytes: [UInt8]?
   }
 
-  /// In bytes, line feed left out.
-  package static let longestLine = 64 * 1_024
+  /// Lines that have ended, blank ones among them.
+  package private(set) var count = 0
 
+  private let longestLine: Int
   private var line: [UInt8] = []
   private var isTooLong = false
 
-  package init() {}
+  /// - Parameter longestLine: in bytes, line feed left out.
+  package init(longestLine: Int) { self.longestLine = longestLine }
 
-  /// The lines that `bytes` complete, blank ones left out. A carriage return before the line feed belongs to neither.
+  /// The lines that `bytes` complete, blank ones left out.
   package mutating func take(_ bytes: some Sequence<UInt8>) -> [Line] {
     var lines: [Line] = []
     for byte in bytes {
       if byte == 0x0A {
-        if let line = end() { lines.append(line) }
-      } else if line.count < Self.longestLine {
+        if let line = endLine() { lines.append(line) }
+      } else if line.count < longestLine {
         line.append(byte)
       } else {
         isTooLong = true
@@ -29,14 +33,17 @@ package struct LineSplitter: Sendable {
     return lines
   }
 
-  /// What stands after the last line feed, at the end of the input; nil when that is nothing.
-  package mutating func end() -> Line? {
+  /// What stands after the last line feed, at the end of the input; nil when that is nothing or blank.
+  package mutating func end() -> Line? { line.isEmpty ? nil : endLine() }
+
+  private mutating func endLine() -> Line? {
     defer {
       line.removeAll(keepingCapacity: true)
       isTooLong = false
     }
-    if isTooLong { return .tooLong }
+    count += 1
+    if isTooLong { return Line(number: count, bytes: nil) }
     if line.last == 0x0D { line.removeLast() }
-    return line.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? nil : .text(line)
+    return line.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? nil : Line(number: count, bytes: line)
   }
 }

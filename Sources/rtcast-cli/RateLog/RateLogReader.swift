@@ -33,42 +33,29 @@ package struct RateLogReader {
   package static let keptBadLines = 10
   private static let maximumConnections = 10_000
 
-  private var line: [UInt8] = []
-  private var isTooLong = false
+  private var splitter = LineSplitter(longestLine: longestLine)
   private var indices: [String: Int] = [:]
 
   package init() {}
 
   package mutating func take(_ bytes: some Sequence<UInt8>) {
-    for byte in bytes {
-      if byte == 0x0A {
-        endLine()
-      } else if line.count < Self.longestLine {
-        line.append(byte)
-      } else {
-        isTooLong = true
-      }
-    }
+    for line in splitter.take(bytes) { take(line) }
   }
 
   /// No more comes. A last line without a line feed was cut off when its writer died, unless it is whole.
   package mutating func end() {
-    if !line.isEmpty { endLine() }
+    if let line = splitter.end() { take(line) }
+    lineCount = splitter.count
     for index in connections.indices where connections[index].gap == nil {
       connections[index].replay.end(line: lineCount)
     }
   }
 
-  private mutating func endLine() {
-    lineCount += 1
-    defer {
-      line.removeAll(keepingCapacity: true)
-      isTooLong = false
-    }
-    guard !isTooLong else { return refuse("it is longer than \(Self.longestLine) bytes") }
-    guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { return }
+  private mutating func take(_ line: LineSplitter.Line) {
+    lineCount = line.number
+    guard let bytes = line.bytes else { return refuse("it is longer than \(Self.longestLine) bytes") }
     do throws(RateLogLineError) {
-      guard let parsed = try RateLogLine.parse(line) else { return }
+      guard let parsed = try RateLogLine.parse(bytes) else { return }
       try take(parsed)
     } catch {
       refuse(error.problem)

@@ -56,13 +56,18 @@ final class RunningVideo: Sendable {
   }
 }
 
-/// An encoder whose work somebody interrupts.
+/// An encoder whose work somebody interrupts, or who hears what it is told of the send queue.
 final class InterruptedEncoder: VideoEncoder {
   private let encoder: VP8Encoder
   private let interrupt: (EncodeJob) -> Void
+  private let drainedChanged: (Timestamp) -> Void
 
-  init(_ encoder: VP8Encoder, _ interrupt: @escaping (EncodeJob) -> Void) {
+  init(
+    _ encoder: VP8Encoder, _ interrupt: @escaping (EncodeJob) -> Void = { _ in },
+    drainedChanged: @escaping (Timestamp) -> Void = { _ in }
+  ) {
     self.encoder = encoder
+    self.drainedChanged = drainedChanged
     self.interrupt = interrupt
   }
 
@@ -71,6 +76,10 @@ final class InterruptedEncoder: VideoEncoder {
   var picture: InputPicture { encoder.picture }
   func reconfigure(_ settings: VideoEncoderSettings) throws(VideoEncoderError) { try encoder.reconfigure(settings) }
   func setTargetBitrate(_ rate: BitRate) { encoder.setTargetBitrate(rate) }
+  func setSendQueue(drained: Timestamp) {
+    drainedChanged(drained)
+    encoder.setSendQueue(drained: drained)
+  }
   func refinementTime(now: Timestamp) -> Timestamp? { encoder.refinementTime(now: now) }
   func refine(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? { try encoder.refine(now: now) }
 

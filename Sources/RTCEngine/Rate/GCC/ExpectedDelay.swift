@@ -1,7 +1,8 @@
 import RTCPrimitives
 
-/// How long packets would wait for one another on a line that is a little faster than the target rate, as a picture leaves faster than that. With few
-/// pictures a second a large one makes a queue that is gone before the next comes; it must not be taken for one that stands.
+/// How long packets would wait for one another on a line that is a little faster than the target rate, as a picture
+/// leaves faster than that. With few pictures a second a large one makes a queue that is gone before the next comes; it
+/// must not be taken for one that stands.
 struct ExpectedDelay {
   /// More is not explained by a picture: the sender does not keep to its rate.
   private static let most = 0.08

@@ -180,18 +180,25 @@ package struct FECDecoder {
     }
     let count = Int(fields.length)
     guard count <= repair.count, follow(number), !has(number) else { return nil }
-    let target = place(number) * Self.slotSize
-    write(fields, number, repair: index, count: count, at: target)
     for distance in 0..<repair.mask.span where distance != gap && repair.mask.contains(distance) {
-      let other = place(repair.base.advanced(by: distance))
-      let common = min(count, slots[other].count - RTPHeader.fixedSize)
-      combine(other * Self.slotSize + RTPHeader.fixedSize, into: target + RTPHeader.fixedSize, count: common)
+      combine(place(repair.base.advanced(by: distance)), into: index, count: count)
     }
+    write(fields, number, repair: index, count: count, at: place(number) * Self.slotSize)
     slots[place(number)] = (number, RTPHeader.fixedSize + count)
     return number
   }
 
-  /// Begins a packet in its slot: header, and the repair data.
+  /// Combines repair data, of which `count` bytes matter, with what a media packet has behind its fixed header.
+  private mutating func combine(_ slot: Int, into repair: Int, count: Int) {
+    let media = media  // the reference: `self` is taken while its memory is written
+    let common = max(0, min(count, slots[slot].count - RTPHeader.fixedSize))
+    let (source, target) = (slot * Self.slotSize + RTPHeader.fixedSize, repair * Self.slotSize)
+    var all = data.mutableSpan
+    var bytes = all._mutatingExtracting(target..<target + common)
+    bytes.combine(media.span.extracting(source..<source + common))
+  }
+
+  /// Writes a restored packet into its slot: header, and the repair data.
   private mutating func write(
     _ fields: FECRecoveryFields, _ number: SequenceNumber, repair: Int, count: Int, at target: Int
   ) {
@@ -201,16 +208,6 @@ package struct FECDecoder {
     var writer = ByteWriter(all._mutatingExtracting(target..<target + RTPHeader.fixedSize + count))
     fields.writeHeader(number: number, ssrc: ssrc, into: &writer)
     writer.write(data.span.extracting(start..<start + count))
-  }
-
-  /// Combines the bytes of one slot with those of another.
-  private mutating func combine(_ source: Int, into target: Int, count: Int) {
-    guard count > 0 else { return }
-    var all = media.mutableSpan
-    for index in 0..<count {
-      let byte = all[source + index]
-      all[target + index] ^= byte
-    }
   }
 
   private mutating func noteArrival(_ number: SequenceNumber) {

@@ -158,12 +158,3 @@ package struct FECEncoder {
     skipEmpty()
   }
 }
-
-extension MutableSpan<UInt8> {
-  /// Makes each byte the exclusive or of itself and `other`'s, which is as long.
-  @_lifetime(self: copy self)
-  mutating func combine(_ other: Span<UInt8>) {
-    precondition(count == other.count, "combine: the lengths differ")
-    for index in 0..<count { self[index] ^= other[index] }
-  }
-}
