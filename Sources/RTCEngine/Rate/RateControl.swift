@@ -20,6 +20,8 @@ package struct RateControl {
   package private(set) var smoothedLoss = 0.0
   /// Rates of what has no rate of its own: repair, sound, data. They are taken off what video gets.
   private var others = RateMeter()
+  private var video = RateMeter()
+  private var protection = RateMeter()
 
   package init(estimator: any BandwidthEstimator, log: RateLogEntry.Sink? = nil) {
     self.estimator = estimator
@@ -35,8 +37,22 @@ package struct RateControl {
   /// What all video together may be encoded at: what sound, data and repair leave of the target.
   package func videoTarget(_ now: Timestamp) -> BitRate {
     let target = estimator.estimate.target
-    return max(minimum, BitRate(bitsPerSecond: target.bitsPerSecond - others.rate(now).bitsPerSecond))
+    // Protection beyond that leaves as soon as video needs its place.
+    let needed = min(protection.rate(now), video.rate(now).scaled(by: FECController.maximumOverhead))
+    return max(
+      minimum,
+      BitRate(bitsPerSecond: target.bitsPerSecond - others.rate(now).bitsPerSecond - needed.bitsPerSecond))
   }
+
+  /// The repair packets for each packet of media that the target has room for beside all else.
+  package func protectionRoom(_ now: Timestamp) -> Double {
+    let media = Double(video.rate(now).bitsPerSecond)
+    guard media > 0 else { return 0 }
+    let target = Self.protectedShare * Double(estimator.estimate.target.bitsPerSecond)
+    return max(0, (target - Double(others.rate(now).bitsPerSecond)) / media - 1)
+  }
+  /// Protection that is not needed leaves room for pictures larger than those before.
+  private static let protectedShare = 0.85
 
   /// Changes of less than this share are not told.
   private static let hysteresis = 0.05
@@ -205,7 +221,12 @@ package struct RateControl {
       activity.sentBytes += UInt64(size)
       activity.lastSent = now
     }
-    if kind != .video, kind != .padding { others.add(size, now) }
+    switch kind {
+    case .video: video.add(size, now)
+    case .fec: protection.add(size, now)
+    case .padding: break
+    case .audio, .repair, .data, nil: others.add(size, now)
+    }
   }
 
   /// Counts bytes of data channels, which have no transport-wide numbers.

@@ -174,7 +174,7 @@ extension RTPSession {
   ) {
     guard case .video(let index) = transceivers.place(of: id) else { return }
     transceivers.video[index].sender.networkChanged(
-      loss: rate.smoothedLoss, roundTrip: sendingRoundTrip(transport), now: now)
+      loss: rate.smoothedLoss, roundTrip: sendingRoundTrip(transport), overhead: rate.protectionRoom(now), now: now)
     let needsKeyFrame = transceivers.video[index].sender.send(
       frame, now: now, rate: pacingShare, roundTrip: sendingRoundTrip(transport))
     if needsKeyFrame {

@@ -7,9 +7,6 @@ package struct VideoSender {
   /// After this long without a packet the picture rests.
   private static let rest = TimeDelta.milliseconds(2_500)
   private static let forgettingInterval = TimeDelta.seconds(1)
-  /// Where so much is lost, small frames are sent twice.
-  private static let lossToCopyAt = 0.01
-
   package let id: TransceiverID
   package private(set) var identity: SendStreamIdentity
   /// What is to be sent; nil: nothing for now.
@@ -163,9 +160,11 @@ package struct VideoSender {
   }
 
   /// Takes what is known of the path, by which frames are protected.
-  /// - Parameter loss: packet loss lately, 0…1.
-  package mutating func networkChanged(loss: Double, roundTrip: TimeDelta, now: Timestamp) {
-    stream?.networkChanged(loss: loss, roundTrip: roundTrip, now: now)
+  /// - Parameters:
+  ///   - loss: packet loss lately, 0…1.
+  ///   - overhead: the repair packets for each packet of media that there is room for.
+  package mutating func networkChanged(loss: Double, roundTrip: TimeDelta, overhead: Double, now: Timestamp) {
+    stream?.networkChanged(loss: loss, roundTrip: roundTrip, overhead: overhead, now: now)
   }
 
   /// The bytes as they left: needed of codecs without RTX alone.
@@ -229,7 +228,7 @@ package struct VideoSender {
   ) -> DeadlineOutcome {
     var outcome = DeadlineOutcome()
     if let stream, stream.nextCopy <= now {
-      outcome.queuesCopies = self.stream!.queueCopies(now, isLossy: loss >= Self.lossToCopyAt)
+      outcome.queuesCopies = self.stream!.queueCopies(now, loss: loss)
     }
     if probe.nextDeadline <= now {
       probe.disarm()
