@@ -206,6 +206,9 @@ package struct RateControl {
   /// Packets are wanted for a probe, whatever is in them.
   package var isProbing: Bool { pacer.isProbing }
 
+  /// Feedback has told of every packet that left so far.
+  package var hasHeardOfAll: Bool { history.hasFeedback && history.bytesInFlight == 0 }
+
   /// There is nothing to probe with.
   package mutating func dropProbes() { pacer.dropProbes() }
 

@@ -113,6 +113,8 @@ package struct VideoSendStream {
   static let lossToRepeatAt = 0.05
   /// After this long without a frame, what was sent will not be asked for any more.
   static let historyTime = TimeDelta.seconds(5)
+  /// As much as a packet's last byte can tell of.
+  private static let paddingSize = 255
   /// As much is sent again at most because nothing was heard of it.
   static let maximumTail = 32
 
@@ -435,8 +437,30 @@ package struct VideoSendStream {
   /// - Returns: its length, unprotected; nil when there is nothing to repeat.
   @_lifetime(datagram: copy datagram)
   package mutating func writePadding(into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields) -> Int? {
-    guard let packet = cache.newestPacket, let rtx = packet.payloadTypes.rtx else { return nil }
+    guard let packet = cache.newestPacket else { return writeEmpty(into: &datagram, at: moment) }
+    guard let rtx = packet.payloadTypes.rtx else { return nil }
     return write(packet, rtx: rtx, renumbers: false, into: &datagram, at: moment)
+  }
+
+  /// Before anything was sent, packets of RTX may leave that carry nothing but padding and a transport-wide number.
+  var mayProbeFirst: Bool { format.firstRTX != nil && format.extensionMap[.transportSequenceNumber] != nil }
+
+  /// Writes a packet of nothing but padding (RFC 3550 §5.1) into the stream of retransmissions.
+  @_lifetime(datagram: copy datagram)
+  private mutating func writeEmpty(into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields) -> Int? {
+    guard let rtx = format.firstRTX else { return nil }
+    var header = repairHeader(rtx, nextRTXSequence, rtpTimestamp(moment.now))
+    header.ssrc = identity.rtxSSRC
+    header.extensions.mid = format.mid
+    nextRTXSequence = nextRTXSequence.advanced(by: 1)
+    var writer = ByteWriter(datagram._mutatingExtracting(0..<datagram.count))
+    let late = header.write(into: &writer, map: format.extensionMap)
+    writer.write(repeating: 0, count: Self.paddingSize - 1)
+    writer.write(UInt8(Self.paddingSize))
+    let count = writer.offset
+    datagram[0] |= RTPHeader.paddingFlag
+    late.patch(&datagram, absSendTime: AbsoluteSendTime(moment.now), transportSequenceNumber: moment.transportNumber)
+    return count
   }
 
   // MARK: - What is sent twice

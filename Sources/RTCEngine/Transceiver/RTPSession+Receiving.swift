@@ -196,6 +196,7 @@ extension RTPSession {
     case .transportFeedback:
       guard let feedback = TransportFeedback(parsing: packet) else { return }
       rate.receive(feedback, now: now)
+      noteFirstFeedback(now, over: &transport, into: &outbox)
       allocateBitrate(now, isSecured: transport.isSecured, isForced: false, into: &outbox)
     case .applicationLayerFeedback:
       guard let estimate = ReceiverEstimatedMaximumBitRate(parsing: packet) else { return }

@@ -56,6 +56,12 @@ package struct VideoSender {
   package var hasBegun: Bool { stream != nil }
   package var hasSent: Bool { statistics.packetsSent > 0 }
   package var statistics: SendStatistics { stream?.statistics ?? final }
+  /// What the remote peer is sent at most as the present share of the bitrate; nil while nothing is sent.
+  package var share: BitRate? { isSending && allocated > .zero ? allocated : nil }
+  /// Packets without content can be made of what was sent.
+  package var mayPad: Bool { isSending && hasSent }
+  /// The same before anything was sent.
+  package var mayProbeFirst: Bool { maySend && (stream?.mayProbeFirst ?? false) }
   /// As agreed; nil before.
   package var format: SendStreamFormat? { stream?.format }
   /// A packet waits for the pacer.
@@ -179,7 +185,7 @@ package struct VideoSender {
   package mutating func writePadding(
     into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields, over transport: inout Transport
   ) -> Int {
-    guard isSending, let count = stream!.writePadding(into: &datagram, at: moment) else { return 0 }
+    guard maySend, let count = stream?.writePadding(into: &datagram, at: moment) else { return 0 }
     let protected = transport.protectRTP(&datagram, count: count)
     stream!.countSent(bytes: protected, isRepair: false)
     return protected
