@@ -116,6 +116,12 @@ package struct RetransmissionCache {
     return packet.transportNumber
   }
 
+  /// The transport-wide number under which the packet left last; nil when it is forgotten.
+  package func transportNumber(of number: SequenceNumber) -> TransportSequenceNumber? {
+    guard !packets.isEmpty, let packet = packets[slot(number)], packet.number == number else { return nil }
+    return packet.transportNumber
+  }
+
   /// Notes under which transport-wide number the packet was sent again.
   package mutating func renumber(_ number: SequenceNumber, _ transportNumber: TransportSequenceNumber) {
     guard !packets.isEmpty else { return }

@@ -113,6 +113,8 @@ package struct VideoSendStream {
   static let lossToRepeatAt = 0.05
   /// After this long without a frame, what was sent will not be asked for any more.
   static let historyTime = TimeDelta.seconds(5)
+  /// Feedback tells within this time of what has arrived.
+  private static let feedbackTime = TimeDelta.milliseconds(100)
   /// As much as a packet's last byte can tell of.
   private static let paddingSize = 255
   /// As much is sent again at most because nothing was heard of it.
@@ -489,9 +491,15 @@ package struct VideoSendStream {
 
   // MARK: - Feedback
 
-  /// Queues the packet a NACK asks for, unless it waits already, was sent again less than `interval` ago, or is forgotten.
-  package mutating func repair(_ number: SequenceNumber, now: Timestamp, interval: TimeDelta) {
+  /// Queues the packet a NACK asks for, unless it waits already, was sent again less than `interval` ago and may be on its
+  /// way still, or is forgotten.
+  package mutating func repair(
+    _ number: SequenceNumber, history: borrowing SentPacketHistory, now: Timestamp, interval: TimeDelta
+  ) {
     statistics.nackedPackets += 1
+    // Behind a queue that a gap has left, or many others, it takes longer than the last round trip.
+    let isOnItsWay = cache.transportNumber(of: number).map { history.isInFlight($0) } ?? false
+    let interval = isOnItsWay ? interval + Self.feedbackTime : interval
     cache.request(number, now: now, interval: interval, isNACK: true)
   }
 

@@ -176,8 +176,10 @@ extension RTPSession {
     case .genericNACK:
       guard let nack = GenericNACK(parsing: packet), let index = sentVideo(nack.media) else { return }
       let interval = max(roundTripTime(transport) ?? .milliseconds(20), .milliseconds(5))
+      rate.noteRequest(now)
       let needsKeyFrame = transceivers.video[index].sender.receive(
-        nack, now: now, interval: interval, rate: targetShare, roundTrip: sendingRoundTrip(transport))
+        nack, history: rate.history, now: now, interval: interval, rate: targetShare,
+        roundTrip: sendingRoundTrip(transport))
       if needsKeyFrame { requestKeyFrame(index, .loss, into: &outbox) }
     case .pictureLossIndication:
       guard let request = PictureLossIndication(parsing: packet), let index = sentVideo(request.media) else { return }

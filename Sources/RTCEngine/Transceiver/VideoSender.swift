@@ -308,11 +308,12 @@ package struct VideoSender {
   /// - Parameter rate: what the path bears.
   /// - Returns: true when that would take so long that the source is to be asked for a key frame instead.
   package mutating func receive(
-    _ nack: consuming GenericNACK, now: Timestamp, interval: TimeDelta, rate: BitRate, roundTrip: TimeDelta
+    _ nack: consuming GenericNACK, history: borrowing SentPacketHistory, now: Timestamp, interval: TimeDelta,
+    rate: BitRate, roundTrip: TimeDelta
   ) -> Bool {
     guard stream != nil else { return false }
     stream!.countNACK()
-    while let number = nack.next() { stream!.repair(number, now: now, interval: interval) }
+    while let number = nack.next() { stream!.repair(number, history: history, now: now, interval: interval) }
     return stream!.abandonLateRepair(rate: rate) && requestKeyFrame(now, roundTrip: roundTrip)
   }
 
