@@ -81,6 +81,7 @@ extension RTPSession {
   private mutating func recordArrival(_ packet: IncomingPacket, _ feedback: FeedbackMechanisms?, now: Timestamp) {
     guard let number = packet.transportNumber, let feedback, feedback.contains(.transportCC) else { return }
     arrivals.add(number, at: now)
+    reportedSource = packet.header.ssrc
   }
 
   /// Before anything was measured, what is common on the Internet.
@@ -123,7 +124,8 @@ extension RTPSession {
   /// Sends transport-wide feedback on what has arrived.
   mutating func sendFeedback(_ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox) {
     arrivals.postpone()
-    guard transport.canSend, let media = transceivers.receivedSource else { return }
+    // Before any media there may be padding, by which the sender probes.
+    guard transport.canSend, let media = transceivers.receivedSource ?? reportedSource else { return }
     let sender = transceivers.primary.ssrc
     transport.sendRTCP(into: &outbox.datagrams) { writer in
       _ = arrivals.writeFeedback(sender: sender, media: media, into: &writer)

@@ -13,6 +13,8 @@ package struct RTPSession: ~Copyable {
   private var roundRobin = RoundRobin()
   private var firstMeasurement: FirstMeasurement
   var reporter: RTCPReporter
+  /// Of the packet that came last and is to be told of.
+  var reportedSource: SSRC?
   /// What came in and was not used.
   package internal(set) var drops = DropCounts()
   /// Memory for frames on their way out, empty in between.

@@ -75,7 +75,7 @@ import Testing
     let share = with.sender.events.reduce(into: BitRate.zero) { last, event in
       if case .targetBitrateChanged(let rate, _) = event.event, event.time < with.now - .seconds(3) { last = rate }
     }
-    #expect(share < .bitsPerSecond(2_300_000) && share > .bitsPerSecond(1_500_000), "\(share)")
+    #expect(share < .bitsPerSecond(2_500_000) && share > .bitsPerSecond(1_500_000), "\(share)")
   }
 
   @Test(arguments: [Scheme.flexFEC])

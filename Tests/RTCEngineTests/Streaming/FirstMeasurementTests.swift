@@ -53,9 +53,9 @@ import Testing
 
   @Test func `on a long way, or where it is not wanted, nothing waits`() throws {
     let far = try beginning(pair(rate: nil, roundTrip: 200))
-    #expect(far.wait == .zero && far.share == .megabitsPerSecond(1))
+    #expect(far.wait == .zero && far.share == .megabitsPerSecond(1), "\(far)")
     let near = try beginning(pair(rate: nil, roundTrip: 2, wait: .zero))
-    #expect(near.wait == .zero && near.share == .megabitsPerSecond(1))
+    #expect(near.wait == .zero && near.share == .megabitsPerSecond(1), "\(near)")
   }
 
   @Test func `what leaves before the first picture is padding that no receiver takes for media`() throws {

