@@ -5,7 +5,7 @@ package import RTCPrimitives
 package struct FirstMeasurement {
   /// Feedback comes every 100 ms at first.
   package static let standardWait = TimeDelta.milliseconds(120)
-  /// On longer ways the answer would come too late.
+  /// Where the round trip is known to be longer the answer would come too late.
   private static let longestRoundTrip = TimeDelta.milliseconds(80)
 
   private let wait: TimeDelta

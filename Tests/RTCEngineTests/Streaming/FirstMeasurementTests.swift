@@ -51,9 +51,15 @@ import Testing
     #expect(bytes < 25_000)
   }
 
-  @Test func `on a long way, or where it is not wanted, nothing waits`() throws {
-    let far = try beginning(pair(rate: nil, roundTrip: 200))
-    #expect(far.wait == .zero && far.share == .megabitsPerSecond(1), "\(far)")
+  @Test func `on a long way nothing waits, where its round trip is known`() {
+    for (roundTrip, waits) in [(TimeDelta.milliseconds(120), false), (.milliseconds(60), true), (nil, true)] {
+      var measurement = FirstMeasurement(wait: FirstMeasurement.standardWait)
+      measurement.begin(.zero, roundTrip: roundTrip)
+      #expect(measurement.isOn == waits)
+    }
+  }
+
+  @Test func `where it is not wanted nothing waits`() throws {
     let near = try beginning(pair(rate: nil, roundTrip: 2, wait: .zero))
     #expect(near.wait == .zero && near.share == .megabitsPerSecond(1), "\(near)")
   }

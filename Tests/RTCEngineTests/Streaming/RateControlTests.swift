@@ -158,7 +158,7 @@ import Testing
     #expect(zip(later, later.dropFirst()).allSatisfy { $1 - $0 >= .milliseconds(25) })
   }
 
-  @Test func `pictures go on within two round trips of an outage, and no packet is sent again three times`() throws {
+  @Test func `pictures go on within 150 ms of an outage, and no packet is sent again three times`() throws {
     // A window of 150 ms at 2 Mbit/s.
     let pair = try connectedPair(FixedEstimator(target: .megabitsPerSecond(2), window: 37_000))
     pair.sender.source = SyntheticVideo(interval: .milliseconds(33), frameSize: 7_000, from: pair.now)
@@ -175,7 +175,7 @@ import Testing
         if case .frameReceived = event.event { event.time > over } else { false }
       }
       let wait = try #require(next).time - over
-      #expect(wait < .milliseconds(120), "\(wait) after \(length) ms")
+      #expect(wait < .milliseconds(150), "\(wait) after \(length) ms")
       let after = pair.sender.peer.statistics.video
       let lost = after.nackedPackets - before.nackedPackets
       #expect(lost < 60)
