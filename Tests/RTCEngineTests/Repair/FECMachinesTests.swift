@@ -182,7 +182,8 @@ import Testing
     }
   }
 
-  @Test func `frames of up to three packets are left to others, those a little larger get up to three repair packets`() {
+  @Test func `frames of up to three packets are left to others, those a little larger get up to three repair packets`()
+  {
     let controller = controller(loss: 0.1, roundTrip: .milliseconds(50))
     #expect((1...3).allSatisfy { controller.repairPackets(for: $0) == 0 })
     #expect((4...9).allSatisfy { controller.repairPackets(for: $0) == 3 })
