@@ -133,6 +133,8 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
     outlets.insert(outlet)
     let (formats, supportsColorSpace) = outlet.slot.peer.videoFormats(of: outlet.transceiver)
     router.add(outlet, formats: formats, understandsColorSpace: supportsColorSpace)
+    // Its first picture is made for the rate that is known by now.
+    if let bitrate = outlet.slot.peer.videoBitrate(of: outlet.transceiver) { router.setBitrate(bitrate, of: outlet) }
     announceDemand()
   }
 

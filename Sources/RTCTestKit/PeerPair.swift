@@ -96,6 +96,8 @@ package final class PeerPair {
     configuration.receivesVideo = options.sender != side
     configuration.bitrates = options.bitrates
     configuration.wallClockOffset = .seconds(1_700_000_000)
+    // Pictures leave as soon as the transport is secured, unless a test is about what comes before.
+    configuration.firstPictureWait = .zero
     options.configure(side, &configuration)
     return configuration
   }

@@ -29,6 +29,11 @@ extension Peer {
   /// True when what the transceiver is given to send leaves.
   package func isSending(_ id: TransceiverID) -> Bool { media.transceivers.isSending(id) }
 
+  /// What the network bears of this transceiver's video; nil while nothing is sent.
+  package func videoBitrate(of id: TransceiverID) -> BitRate? {
+    media.transceivers.video.first { $0.id == id }?.sender.share
+  }
+
   /// What this transceiver's video may be sent as, the best first, and whether the remote peer understands what
   /// `EncodedFrame.colorSpace` says; empty until it is agreed.
   package func videoFormats(of id: TransceiverID) -> (formats: [VideoPayloadFormat], supportsColorSpace: Bool) {

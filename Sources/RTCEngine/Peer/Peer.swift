@@ -161,7 +161,7 @@ package struct Peer: ~Copyable {
       transport.deadlineReached(now, into: &outbox.datagrams, events: &events)
       apply(events, now: now, into: &outbox)
     case .dataChannels: channels.deadlineReached(now, over: &transport, into: &outbox)
-    case .pacer, .reports, .rate, .audioSender, .videoReceiver, .feedback, .videoSender:
+    case .pacer, .firstMeasurement, .reports, .rate, .audioSender, .videoReceiver, .feedback, .videoSender:
       media.deadlineReached(timer, now: now, over: &transport, into: &outbox)
     }
   }
@@ -181,7 +181,7 @@ package struct Peer: ~Copyable {
     for event in events where !isEnded {
       switch event {
       case .secured:
-        media.start(now)
+        media.start(now, over: &transport, into: &outbox)
         change(to: .connected, into: &outbox)
         updateDataChannels(now, into: &outbox)
         media.updateSending(now, over: &transport, into: &outbox)

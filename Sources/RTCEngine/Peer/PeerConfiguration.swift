@@ -69,6 +69,8 @@ public struct PeerConfiguration: Sendable {
   /// Makes the estimator of what the path bears.
   package var makeEstimator: @Sendable (BitrateLimits) -> any BandwidthEstimator =
     RateControlAlgorithm.gcc.makeEstimator
+  /// So long the first picture waits at most for what the first probes find out; zero: they leave with it.
+  package var firstPictureWait = FirstMeasurement.standardWait
   /// Takes every feedback and every decision about the bitrate.
   package var rateLog: RateLogEntry.Sink?
   /// Time from the first description to a finished handshake.

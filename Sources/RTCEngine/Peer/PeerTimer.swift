@@ -4,6 +4,8 @@ package enum PeerTimer: CaseIterable, Hashable, Sendable {
   case transport
   /// The pacer may send its next packets.
   case pacer
+  /// The first picture has waited long enough for the first probes.
+  case firstMeasurement
   /// Sender and receiver reports.
   case reports
   /// The estimate of what the path bears.

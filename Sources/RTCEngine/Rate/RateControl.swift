@@ -7,12 +7,18 @@ package struct RateControl {
   package private(set) var history = SentPacketHistory()
   package private(set) var pacer: Pacer
   private var estimator: any BandwidthEstimator
+  /// The estimator's, kept here for each packet that leaves.
+  package private(set) var estimate: NetworkEstimate
   private let log: RateLogEntry.Sink?
   private var loggedEstimate: NetworkEstimate?
   /// What the feedback at hand says; kept for its memory.
   private var results: [PacketResult] = []
   private var activity = SendActivity()
   private var lastFeedback = Timestamp.zero
+  /// When something left last although too much was on its way.
+  private var lastBlind = Timestamp.zero
+  /// Until then the path is known to work again, though feedback on what is on its way has not come.
+  private var provenUntil = Timestamp.zero
   private var lastRoundTrip: TimeDelta?
   /// What was shared out last.
   private var allocated = BitRate.zero
@@ -20,23 +26,39 @@ package struct RateControl {
   package private(set) var smoothedLoss = 0.0
   /// Rates of what has no rate of its own: repair, sound, data. They are taken off what video gets.
   private var others = RateMeter()
+  private var video = RateMeter()
+  private var protection = RateMeter()
 
   package init(estimator: any BandwidthEstimator, log: RateLogEntry.Sink? = nil) {
     self.estimator = estimator
     self.log = log
-    pacer = Pacer(estimator.estimate)
+    estimate = estimator.estimate
+    pacer = Pacer(estimate)
   }
 
   /// When `deadlineReached` must be called. The pacer's deadline is `pacer.nextDeadline`.
   package var nextDeadline: Timestamp { estimator.nextDeadline }
-  package var estimate: NetworkEstimate { estimator.estimate }
   package var minimum: BitRate { estimator.limits.minimum }
 
   /// What all video together may be encoded at: what sound, data and repair leave of the target.
   package func videoTarget(_ now: Timestamp) -> BitRate {
-    let target = estimator.estimate.target
-    return max(minimum, BitRate(bitsPerSecond: target.bitsPerSecond - others.rate(now).bitsPerSecond))
+    let target = estimate.target
+    // Protection beyond that leaves as soon as video needs its place.
+    let needed = min(protection.rate(now), video.rate(now).scaled(by: FECController.maximumOverhead))
+    return max(
+      minimum,
+      BitRate(bitsPerSecond: target.bitsPerSecond - others.rate(now).bitsPerSecond - needed.bitsPerSecond))
   }
+
+  /// The repair packets for each packet of media that the target has room for beside all else.
+  package func protectionRoom(_ now: Timestamp) -> Double {
+    let media = Double(video.rate(now).bitsPerSecond)
+    guard media > 0 else { return 0 }
+    let target = Self.protectedShare * Double(estimate.target.bitsPerSecond)
+    return max(0, (target - Double(others.rate(now).bitsPerSecond)) / media - 1)
+  }
+  /// Protection that is not needed leaves room for pictures larger than those before.
+  private static let protectedShare = 0.85
 
   /// Changes of less than this share are not told.
   private static let hysteresis = 0.05
@@ -55,8 +77,7 @@ package struct RateControl {
   /// How long it takes until what is sent now begins to arrive, beyond the way itself: what waits here, and what waits in
   /// the network by what is known of it.
   package func backlog(_ now: Timestamp) -> TimeDelta {
-    let estimate = estimator.estimate
-    guard history.hasFeedback, let opens = windowDeadline, opens > now else {
+    guard history.hasFeedback, let opens = windowDeadline(now), opens > now else {
       return estimate.target.time(forBytes: activity.queued)
     }
     let excess = max(0, history.bytesInFlight - estimate.target.bytes(in: lastRoundTrip ?? .zero))
@@ -146,7 +167,7 @@ package struct RateControl {
   }
 
   private mutating func estimateChanged(_ now: Timestamp) {
-    let estimate = estimator.estimate
+    estimate = estimator.estimate
     pacer.update(estimate)
     while let probe = estimator.takeProbe() {
       log?(.probe(probe), now)
@@ -164,7 +185,7 @@ package struct RateControl {
 
   /// True when the pacer lets a packet leave now; else its deadline is set.
   package mutating func maySend(_ now: Timestamp) -> Bool {
-    if let opens = windowDeadline, opens > now {
+    if let opens = windowDeadline(now), opens > now {
       pacer.hold(until: opens)
       return false
     }
@@ -173,22 +194,39 @@ package struct RateControl {
     return false
   }
 
-  /// When something may leave although too much is on its way: feedback that does not come for so long was lost. Nil while
-  /// no more is on its way than may be.
-  private var windowDeadline: Timestamp? {
-    guard history.hasFeedback, let window = estimator.estimate.window, history.bytesInFlight >= window else {
-      return nil
-    }
-    return max(lastFeedback, history.oldestInFlight ?? lastFeedback) + Self.feedbackPatience
-      + (lastRoundTrip ?? .zero)
+  /// When the next packet may leave although too much is on its way; nil while no more is than may be.
+  ///
+  /// Feedback that does not come in its time was lost, or nothing gets through for a while. One packet now and then finds
+  /// out when that is over; more would only be lost as well.
+  private func windowDeadline(_ now: Timestamp) -> Timestamp? {
+    guard isWindowFull, now >= provenUntil, let window = estimate.window else { return nil }
+    let patience = max(Self.leastPatience, estimate.target.time(forBytes: window))
+    return max(
+      max(lastFeedback, history.oldestInFlight ?? lastFeedback) + patience, lastBlind + Self.blindInterval)
   }
-  private static let feedbackPatience = TimeDelta.milliseconds(300)
+  private static let leastPatience = TimeDelta.milliseconds(100)
+  private static let blindInterval = TimeDelta.milliseconds(25)
+
+  private var isWindowFull: Bool {
+    guard history.hasFeedback, let window = estimate.window else { return false }
+    return history.bytesInFlight >= window
+  }
+
+  /// The remote peer misses packets that came before another: when feedback is overdue, that says that the path works
+  /// again. What was on its way meanwhile is lost, and holds nothing up until feedback says so.
+  package mutating func noteRequest(_ now: Timestamp) {
+    if isWindowFull, lastBlind > lastFeedback { provenUntil = now + Self.provenTime }
+  }
+  private static let provenTime = TimeDelta.milliseconds(150)
 
   /// Nothing waits for the pacer, or something has begun to leave again.
   package mutating func releasePacer() { pacer.release() }
 
   /// Packets are wanted for a probe, whatever is in them.
   package var isProbing: Bool { pacer.isProbing }
+
+  /// Feedback has told of every packet that left so far.
+  package var hasHeardOfAll: Bool { history.hasFeedback && history.bytesInFlight == 0 }
 
   /// There is nothing to probe with.
   package mutating func dropProbes() { pacer.dropProbes() }
@@ -199,13 +237,19 @@ package struct RateControl {
   ///   - size: bytes of the UDP payload.
   package mutating func sent(_ kind: SentPacket.Kind?, size: Int, now: Timestamp) {
     let isPaced = kind != .audio
+    if isPaced, isWindowFull { lastBlind = now }
     let probe = isPaced ? pacer.sent(bytes: size, now: now) : nil
     if let kind {
       history.add(kind, size: size, now: now, probe: probe)
       activity.sentBytes += UInt64(size)
       activity.lastSent = now
     }
-    if kind != .video, kind != .padding { others.add(size, now) }
+    switch kind {
+    case .video: video.add(size, now)
+    case .fec: protection.add(size, now)
+    case .padding: break
+    case .audio, .repair, .data, nil: others.add(size, now)
+    }
   }
 
   /// Counts bytes of data channels, which have no transport-wide numbers.

@@ -72,6 +72,12 @@ package struct SentPacketHistory {
     return isKept(number) && ring[slot(number.value)].fate == .arrived
   }
 
+  /// True while no feedback has spoken of this packet of the last seconds, nor of a later one.
+  package func isInFlight(_ number: TransportSequenceNumber) -> Bool {
+    let number = next.nearest(number)
+    return isKept(number) && number >= reported
+  }
+
   /// Appends what `feedback` says for the first time to `results`, in the order of the numbers: of each packet that it
   /// arrived or was lost, and of each lost one that it has arrived after all.
   package mutating func receive(_ feedback: consuming TransportFeedback, into results: inout [PacketResult]) {

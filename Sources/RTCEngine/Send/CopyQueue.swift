@@ -1,26 +1,35 @@
 import RTCPrimitives
 
-/// Small frames that are to be sent once more: their packets' numbers and when.
+/// What is to be sent once more without being asked for, as it may have been lost: small frames, and packets that were
+/// asked for. Their numbers, and when.
 struct CopyQueue {
   struct Copy {
     var last: SequenceNumber
     var count: Int
     var due: Timestamp
+    /// How often it was copied.
+    var round = 0
+    /// A packet that was asked for.
+    var isRepair = false
   }
 
-  /// At a hundred frames a second and 10 ms one waits; more are not kept.
-  private static let capacity = 8
+  /// So long after what they are copies of, as what loses the one may lose the next as well.
+  static let delay = TimeDelta.milliseconds(10)
+  /// More are not kept.
+  private static let capacity = 32
   private var waiting: [Copy] = []
 
   init() { waiting.reserveCapacity(Self.capacity) }
 
   var nextDeadline: Timestamp { waiting.first?.due ?? .distantFuture }
 
-  mutating func add(last: SequenceNumber, count: Int, due: Timestamp) {
+  /// Queues a copy that is due a delay from now, after all that wait.
+  mutating func add(last: SequenceNumber, count: Int, round: Int = 0, isRepair: Bool = false, _ now: Timestamp) {
     guard waiting.count < Self.capacity else { return }
-    waiting.append(Copy(last: last, count: count, due: due))
+    waiting.append(Copy(last: last, count: count, due: now + Self.delay, round: round, isRepair: isRepair))
   }
 
+  /// Takes out the first whose time has come.
   mutating func next(_ now: Timestamp) -> Copy? {
     guard let first = waiting.first, first.due <= now else { return nil }
     waiting.removeFirst()

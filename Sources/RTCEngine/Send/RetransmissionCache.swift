@@ -13,7 +13,13 @@ package struct RetransmissionCache {
     package var sent: Timestamp
     package var transportNumber: TransportSequenceNumber
     package var frame: FrameBytes
+    /// Repair packets followed it, which may have restored it.
+    var isProtected = false
     var repair = Repair.none
+    /// It was asked for, and is not likely to come back otherwise: sent again once, it may be lost again.
+    var needsCopy = false
+    /// It was asked for before.
+    var wasRequested = false
 
     package init(
       number: SequenceNumber, timestamp: RTPTimestamp, payload: PayloadPiece, payloadTypes: CodecPayloadTypes,
@@ -68,9 +74,12 @@ package struct RetransmissionCache {
 
   /// Queues the packet to be sent again, unless it is forgotten, already queued, or was sent again less than `interval`
   /// ago, so that two requests for one loss do not cost two packets.
+  /// - Parameter isNACK: the remote peer asks for it.
   /// - Returns: true when it was queued.
   @discardableResult
-  package mutating func request(_ number: SequenceNumber, now: Timestamp, interval: TimeDelta) -> Bool {
+  package mutating func request(
+    _ number: SequenceNumber, now: Timestamp, interval: TimeDelta, isNACK: Bool = false
+  ) -> Bool {
     let index = slot(number)
     guard !packets.isEmpty, let packet = packets[index], packet.number == number else { return false }
     switch packet.repair {
@@ -80,6 +89,10 @@ package struct RetransmissionCache {
     case .none, .sent: break
     }
     packets[index]!.repair = .queued
+    if isNACK {
+      packets[index]!.needsCopy = packet.wasRequested || !packet.isProtected
+      packets[index]!.wasRequested = true
+    }
     queue[(head + queuedCount) % Self.capacity] = number
     queuedCount += 1
     return true
@@ -100,6 +113,12 @@ package struct RetransmissionCache {
   /// The latest packet's transport-wide number, nil when that packet is forgotten.
   package var newestTransportNumber: TransportSequenceNumber? {
     guard let newest, let packet = packets[slot(newest)], packet.number == newest else { return nil }
+    return packet.transportNumber
+  }
+
+  /// The transport-wide number under which the packet left last; nil when it is forgotten.
+  package func transportNumber(of number: SequenceNumber) -> TransportSequenceNumber? {
+    guard !packets.isEmpty, let packet = packets[slot(number)], packet.number == number else { return nil }
     return packet.transportNumber
   }
 
@@ -131,8 +150,10 @@ package struct RetransmissionCache {
     let index = slot(queue[head])
     head = (head + 1) % Self.capacity
     queuedCount -= 1
-    packets[index]?.repair = .sent(now)
-    return packets[index]
+    guard let packet = packets[index] else { return nil }
+    packets[index]!.repair = .sent(now)
+    packets[index]!.needsCopy = false
+    return packet
   }
 
   /// Lets go of all frames sent before `horizon` that nobody has asked for.

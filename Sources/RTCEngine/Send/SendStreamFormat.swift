@@ -53,6 +53,9 @@ package struct SendStreamFormat: Sendable {
 
   var supportsColorSpace: Bool { extensionMap[.colorSpace] != nil }
 
+  /// A number under which RTX is taken; nil: under none.
+  var firstRTX: PayloadType? { codecs.lazy.compactMap(\.payloadTypes.rtx).first }
+
   func takes(_ codec: VideoCodec) -> Bool { codecs.contains { $0.format.codec == codec } }
 
   /// The numbers for the frames that `keyFrame` begins; nil when its codec was not agreed.

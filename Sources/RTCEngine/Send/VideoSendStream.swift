@@ -104,12 +104,19 @@ package struct VideoSendStream {
   static let maximumRepairTime = TimeDelta.milliseconds(300)
   /// Bytes of repair that are never too many: about the smallest key frame of a screen.
   static let leastRepair = 12_000
-  /// Frames of so many packets at most are sent twice where packets are lost …
+  /// Frames of so many packets at most are sent twice …
   static let maximumCopied = FECController.smallFrame
-  /// … so far apart, as what loses the one may lose the next as well.
-  static let copyDelay = TimeDelta.milliseconds(10)
+  /// … where so much is lost.
+  static let lossToCopyAt = 0.01
+  /// Where so much is lost, frames of one packet are sent three times, and what nothing but a retransmission brings back
+  /// is sent again twice: another request for it would take more than a round trip.
+  static let lossToRepeatAt = 0.05
   /// After this long without a frame, what was sent will not be asked for any more.
   static let historyTime = TimeDelta.seconds(5)
+  /// Feedback tells within this time of what has arrived.
+  private static let feedbackTime = TimeDelta.milliseconds(100)
+  /// As much as a packet's last byte can tell of.
+  private static let paddingSize = 255
   /// As much is sent again at most because nothing was heard of it.
   static let maximumTail = 32
 
@@ -253,9 +260,13 @@ package struct VideoSendStream {
   }
 
   /// Takes what is known of the path, by which frames are protected.
-  /// - Parameter loss: packet loss lately, 0…1.
-  package mutating func networkChanged(loss: Double, roundTrip: TimeDelta, now: Timestamp) {
-    protection.controller.update(loss: loss, roundTrip: roundTrip, now: now)
+  /// - Parameters:
+  ///   - loss: packet loss lately, 0…1.
+  ///   - overhead: the repair packets for each packet of media that there is room for.
+  package mutating func networkChanged(
+    loss: Double, roundTrip: TimeDelta, overhead: Double = 0, now: Timestamp
+  ) {
+    protection.controller.update(loss: loss, roundTrip: roundTrip, overhead: overhead, now: now)
   }
 
   private mutating func forgetSent() {
@@ -274,6 +285,9 @@ package struct VideoSendStream {
   ) -> OutgoingPacket? {
     if let packet = cache.nextRepair(moment.now) {
       statistics.packetsRetransmitted += 1
+      if packet.needsCopy, protection.controller.loss >= Self.lossToRepeatAt {
+        copies.add(last: packet.number, count: 1, isRepair: true, moment.now)
+      }
       guard let rtx = packet.payloadTypes.rtx else { return .again(packet.number) }
       return .written(
         count: write(packet, rtx: rtx, into: &datagram, at: moment), number: packet.number, isRepair: true)
@@ -302,14 +316,15 @@ package struct VideoSendStream {
       return nil
     }
     if !pending[0].isBegun { protection.begin(packets: pending[0].packets, format.fec) }
-    let packet = RetransmissionCache.Packet(
+    var packet = RetransmissionCache.Packet(
       number: nextSequence, timestamp: pending[0].timestamp, payload: payload, payloadTypes: pending[0].payloadTypes,
       sent: moment.now, transportNumber: moment.transportNumber, frame: pending[0].frame)
+    packet.isProtected = protection.isActive
     nextSequence = nextSequence.advanced(by: 1)
     framePackets += 1
     if payload.isLast {
       if framePackets <= Self.maximumCopied {
-        copies.add(last: packet.number, count: framePackets, due: moment.now + Self.copyDelay)
+        copies.add(last: packet.number, count: framePackets, moment.now)
       }
       framePackets = 0
       statistics.sendDelay = statistics.sendDelay + (moment.now - pending[0].queued)
@@ -424,24 +439,51 @@ package struct VideoSendStream {
   /// - Returns: its length, unprotected; nil when there is nothing to repeat.
   @_lifetime(datagram: copy datagram)
   package mutating func writePadding(into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields) -> Int? {
-    guard let packet = cache.newestPacket, let rtx = packet.payloadTypes.rtx else { return nil }
+    guard let packet = cache.newestPacket else { return writeEmpty(into: &datagram, at: moment) }
+    guard let rtx = packet.payloadTypes.rtx else { return nil }
     return write(packet, rtx: rtx, renumbers: false, into: &datagram, at: moment)
   }
 
-  // MARK: - Small frames, twice
+  /// Before anything was sent, packets of RTX may leave that carry nothing but padding and a transport-wide number.
+  var mayProbeFirst: Bool { format.firstRTX != nil && format.extensionMap[.transportSequenceNumber] != nil }
 
-  /// When small frames are to be sent once more; `.distantFuture` when there are none.
+  /// Writes a packet of nothing but padding (RFC 3550 §5.1) into the stream of retransmissions.
+  @_lifetime(datagram: copy datagram)
+  private mutating func writeEmpty(into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields) -> Int? {
+    guard let rtx = format.firstRTX else { return nil }
+    var header = repairHeader(rtx, nextRTXSequence, rtpTimestamp(moment.now))
+    header.ssrc = identity.rtxSSRC
+    header.extensions.mid = format.mid
+    nextRTXSequence = nextRTXSequence.advanced(by: 1)
+    var writer = ByteWriter(datagram._mutatingExtracting(0..<datagram.count))
+    let late = header.write(into: &writer, map: format.extensionMap)
+    writer.write(repeating: 0, count: Self.paddingSize - 1)
+    writer.write(UInt8(Self.paddingSize))
+    let count = writer.offset
+    datagram[0] |= RTPHeader.paddingFlag
+    late.patch(&datagram, absSendTime: AbsoluteSendTime(moment.now), transportSequenceNumber: moment.transportNumber)
+    return count
+  }
+
+  // MARK: - What is sent twice
+
+  /// When something is to be sent once more without being asked for; `.distantFuture` when there is nothing.
   package var nextCopy: Timestamp { copies.nextDeadline }
 
-  /// Queues the packets of small frames whose time has come, where packets are lost; drops them where none are.
+  /// Queues the packets whose time has come, where packets are lost; drops them where none are.
+  /// - Parameter loss: packet loss lately, 0…1.
   /// - Returns: true when something waits now.
-  package mutating func queueCopies(_ now: Timestamp, isLossy: Bool) -> Bool {
+  package mutating func queueCopies(_ now: Timestamp, loss: Double) -> Bool {
     var hasQueued = false
     while let copy = copies.next(now) {
-      guard isLossy else { continue }
+      guard loss >= (copy.isRepair ? Self.lossToRepeatAt : Self.lossToCopyAt) else { continue }
       for back in (0..<copy.count).reversed() {
         let number = copy.last.advanced(by: -back)
-        hasQueued = cache.request(number, now: now, interval: .seconds(1)) || hasQueued
+        let interval: TimeDelta = copy.isRepair || copy.round > 0 ? .zero : .seconds(1)
+        hasQueued = cache.request(number, now: now, interval: interval) || hasQueued
+      }
+      if !copy.isRepair, copy.count == 1, copy.round == 0, loss >= Self.lossToRepeatAt {
+        copies.add(last: copy.last, count: 1, round: 1, now)
       }
     }
     return hasQueued
@@ -449,10 +491,16 @@ package struct VideoSendStream {
 
   // MARK: - Feedback
 
-  /// Queues the packet a NACK asks for, unless it waits already, was sent again less than `interval` ago, or is forgotten.
-  package mutating func repair(_ number: SequenceNumber, now: Timestamp, interval: TimeDelta) {
+  /// Queues the packet a NACK asks for, unless it waits already, was sent again less than `interval` ago and may be on its
+  /// way still, or is forgotten.
+  package mutating func repair(
+    _ number: SequenceNumber, history: borrowing SentPacketHistory, now: Timestamp, interval: TimeDelta
+  ) {
     statistics.nackedPackets += 1
-    cache.request(number, now: now, interval: interval)
+    // Behind a queue that a gap has left, or many others, it takes longer than the last round trip.
+    let isOnItsWay = cache.transportNumber(of: number).map { history.isInFlight($0) } ?? false
+    let interval = isOnItsWay ? interval + Self.feedbackTime : interval
+    cache.request(number, now: now, interval: interval, isNACK: true)
   }
 
   /// Gives up the frames that were sent, where their repair would take longer than a key frame.

@@ -81,6 +81,7 @@ extension RTPSession {
   private mutating func recordArrival(_ packet: IncomingPacket, _ feedback: FeedbackMechanisms?, now: Timestamp) {
     guard let number = packet.transportNumber, let feedback, feedback.contains(.transportCC) else { return }
     arrivals.add(number, at: now)
+    reportedSource = packet.header.ssrc
   }
 
   /// Before anything was measured, what is common on the Internet.
@@ -123,7 +124,8 @@ extension RTPSession {
   /// Sends transport-wide feedback on what has arrived.
   mutating func sendFeedback(_ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox) {
     arrivals.postpone()
-    guard transport.canSend, let media = transceivers.receivedSource else { return }
+    // Before any media there may be padding, by which the sender probes.
+    guard transport.canSend, let media = transceivers.receivedSource ?? reportedSource else { return }
     let sender = transceivers.primary.ssrc
     transport.sendRTCP(into: &outbox.datagrams) { writer in
       _ = arrivals.writeFeedback(sender: sender, media: media, into: &writer)
@@ -176,8 +178,10 @@ extension RTPSession {
     case .genericNACK:
       guard let nack = GenericNACK(parsing: packet), let index = sentVideo(nack.media) else { return }
       let interval = max(roundTripTime(transport) ?? .milliseconds(20), .milliseconds(5))
+      rate.noteRequest(now)
       let needsKeyFrame = transceivers.video[index].sender.receive(
-        nack, now: now, interval: interval, rate: targetShare, roundTrip: sendingRoundTrip(transport))
+        nack, history: rate.history, now: now, interval: interval, rate: targetShare,
+        roundTrip: sendingRoundTrip(transport))
       if needsKeyFrame { requestKeyFrame(index, .loss, into: &outbox) }
     case .pictureLossIndication:
       guard let request = PictureLossIndication(parsing: packet), let index = sentVideo(request.media) else { return }
@@ -196,6 +200,7 @@ extension RTPSession {
     case .transportFeedback:
       guard let feedback = TransportFeedback(parsing: packet) else { return }
       rate.receive(feedback, now: now)
+      noteFirstFeedback(now, over: &transport, into: &outbox)
       allocateBitrate(now, isSecured: transport.isSecured, isForced: false, into: &outbox)
     case .applicationLayerFeedback:
       guard let estimate = ReceiverEstimatedMaximumBitRate(parsing: packet) else { return }

@@ -11,7 +11,10 @@ package struct RTPSession: ~Copyable {
   var arrivals = TWCCRecorder()
   package internal(set) var rate: RateControl
   private var roundRobin = RoundRobin()
+  private var firstMeasurement: FirstMeasurement
   var reporter: RTCPReporter
+  /// Of the packet that came last and is to be told of.
+  var reportedSource: SSRC?
   /// What came in and was not used.
   package internal(set) var drops = DropCounts()
   /// Memory for frames on their way out, empty in between.
@@ -23,6 +26,7 @@ package struct RTPSession: ~Copyable {
     transceivers = Transceivers(primary: primary, audioBitrates: configuration.audioBitrates, random: random)
     rate = RateControl(
       estimator: configuration.makeEstimator(configuration.bitrates), log: configuration.rateLog)
+    firstMeasurement = FirstMeasurement(wait: configuration.firstPictureWait)
     reporter = RTCPReporter(wallClockOffset: configuration.wallClockOffset)
     ignoresRedundantPLI = configuration.ignoresRedundantPLI
   }
@@ -91,10 +95,13 @@ package struct RTPSession: ~Copyable {
   /// New bounds for the bitrate of all video together.
   package mutating func setLimits(_ limits: BitrateLimits, now: Timestamp) { rate.setLimits(limits, now: now) }
 
-  /// The transport is secured: media may flow.
-  package mutating func start(_ now: Timestamp) {
+  /// The transport is secured: media may flow. Where there are video to be sent and means to probe, probes come first.
+  package mutating func start(_ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox) {
     rate.start(now)
     reporter.start(now)
+    guard rate.isProbing, transceivers.video.contains(where: \.sender.mayProbeFirst) else { return }
+    firstMeasurement.begin(now, roundTrip: roundTripTime(transport))
+    if firstMeasurement.isOn { sendPaced(now, over: &transport, into: &outbox) }
   }
 
   /// Lets go of what a stopped transceiver has held.
@@ -124,6 +131,7 @@ package struct RTPSession: ~Copyable {
   /// Adds the deadlines of all that belongs to the session.
   package func considerDeadlines(_ next: inout EarliestDeadline<PeerTimer>) {
     next.consider(rate.pacer.nextDeadline, .pacer)
+    next.consider(firstMeasurement.deadline, .firstMeasurement)
     next.consider(reporter.nextDeadline, .reports)
     next.consider(rate.nextDeadline, .rate)
     for index in transceivers.audio.indices {
@@ -144,6 +152,7 @@ package struct RTPSession: ~Copyable {
   ) {
     switch timer {
     case .pacer: sendPaced(now, over: &transport, into: &outbox)
+    case .firstMeasurement: endFirstMeasurement(now, over: &transport, into: &outbox)
     case .reports: sendReports(now, over: &transport, into: &outbox)
     case .rate:
       rate.deadlineReached(now)
@@ -174,7 +183,7 @@ extension RTPSession {
   ) {
     guard case .video(let index) = transceivers.place(of: id) else { return }
     transceivers.video[index].sender.networkChanged(
-      loss: rate.smoothedLoss, roundTrip: sendingRoundTrip(transport), now: now)
+      loss: rate.smoothedLoss, roundTrip: sendingRoundTrip(transport), overhead: rate.protectionRoom(now), now: now)
     let needsKeyFrame = transceivers.video[index].sender.send(
       frame, now: now, rate: pacingShare, roundTrip: sendingRoundTrip(transport))
     if needsKeyFrame {
@@ -247,9 +256,9 @@ extension RTPSession {
   /// Fills a probe with packets that were sent already, when nothing else waits.
   private mutating func sendPadding(_ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox) {
     guard rate.isProbing, transport.isSecured, let route = transport.selectedRoute else { return }
-    guard let index = transceivers.video.firstIndex(where: { $0.sender.isSending && $0.sender.hasSent }) else {
-      return rate.dropProbes()
-    }
+    let isFirst = firstMeasurement.isOn
+    let mayPad = { (video: VideoTransceiver) in isFirst ? video.sender.mayProbeFirst : video.sender.mayPad }
+    guard let index = transceivers.video.firstIndex(where: mayPad) else { return rate.dropProbes() }
     while rate.isProbing, rate.maySend(now) {
       let moment = DepartureFields(now: now, transportNumber: rate.history.nextNumber)
       let count = outbox.datagrams.append(to: route) { datagram in
@@ -296,16 +305,30 @@ extension RTPSession {
     outbox.events.append(.keyFrameRequested(reason, transceivers.video[index].id))
   }
 
+  /// The first pictures may leave.
+  private mutating func endFirstMeasurement(
+    _ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox
+  ) {
+    firstMeasurement.end()
+    updateSending(now, over: &transport, into: &outbox)
+  }
+
+  /// Lets the first pictures leave when feedback has told of all probes.
+  mutating func noteFirstFeedback(_ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox) {
+    guard firstMeasurement.isOn, rate.hasHeardOfAll else { return }
+    endFirstMeasurement(now, over: &transport, into: &outbox)
+  }
+
   /// Begins and ends sending where what was agreed, or the state of the connection, says so.
   mutating func updateSending(_ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox) {
-    let isSecured = transport.isSecured
+    let isSecured = transport.isSecured && !firstMeasurement.isOn
     for index in transceivers.video.indices where transceivers.video[index].sender.updateSending(isSecured: isSecured) {
       let (id, sends) = (transceivers.video[index].id, transceivers.video[index].sender.isSending)
       outbox.events.append(sends ? .sendingStarted(id) : .sendingStopped(id))
     }
     for index in transceivers.audio.indices {
       let id = transceivers.audio[index].id
-      if transceivers.audio[index].sender.updateSending(isSecured: isSecured, now: now) {
+      if transceivers.audio[index].sender.updateSending(isSecured: transport.isSecured, now: now) {
         outbox.events.append(transceivers.audio[index].sender.isSending ? .sendingStarted(id) : .sendingStopped(id))
       }
       if let preferences = transceivers.audio[index].sender.changedPreferences() {

@@ -7,9 +7,6 @@ package struct VideoSender {
   /// After this long without a packet the picture rests.
   private static let rest = TimeDelta.milliseconds(2_500)
   private static let forgettingInterval = TimeDelta.seconds(1)
-  /// Where so much is lost, small frames are sent twice.
-  private static let lossToCopyAt = 0.01
-
   package let id: TransceiverID
   package private(set) var identity: SendStreamIdentity
   /// What is to be sent; nil: nothing for now.
@@ -59,6 +56,12 @@ package struct VideoSender {
   package var hasBegun: Bool { stream != nil }
   package var hasSent: Bool { statistics.packetsSent > 0 }
   package var statistics: SendStatistics { stream?.statistics ?? final }
+  /// What the remote peer is sent at most as the present share of the bitrate; nil while nothing is sent.
+  package var share: BitRate? { isSending && allocated > .zero ? allocated : nil }
+  /// Packets without content can be made of what was sent.
+  package var mayPad: Bool { isSending && hasSent }
+  /// The same before anything was sent.
+  package var mayProbeFirst: Bool { maySend && (stream?.mayProbeFirst ?? false) }
   /// As agreed; nil before.
   package var format: SendStreamFormat? { stream?.format }
   /// A packet waits for the pacer.
@@ -163,9 +166,11 @@ package struct VideoSender {
   }
 
   /// Takes what is known of the path, by which frames are protected.
-  /// - Parameter loss: packet loss lately, 0…1.
-  package mutating func networkChanged(loss: Double, roundTrip: TimeDelta, now: Timestamp) {
-    stream?.networkChanged(loss: loss, roundTrip: roundTrip, now: now)
+  /// - Parameters:
+  ///   - loss: packet loss lately, 0…1.
+  ///   - overhead: the repair packets for each packet of media that there is room for.
+  package mutating func networkChanged(loss: Double, roundTrip: TimeDelta, overhead: Double, now: Timestamp) {
+    stream?.networkChanged(loss: loss, roundTrip: roundTrip, overhead: overhead, now: now)
   }
 
   /// The bytes as they left: needed of codecs without RTX alone.
@@ -180,7 +185,7 @@ package struct VideoSender {
   package mutating func writePadding(
     into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields, over transport: inout Transport
   ) -> Int {
-    guard isSending, let count = stream!.writePadding(into: &datagram, at: moment) else { return 0 }
+    guard maySend, let count = stream?.writePadding(into: &datagram, at: moment) else { return 0 }
     let protected = transport.protectRTP(&datagram, count: count)
     stream!.countSent(bytes: protected, isRepair: false)
     return protected
@@ -229,7 +234,7 @@ package struct VideoSender {
   ) -> DeadlineOutcome {
     var outcome = DeadlineOutcome()
     if let stream, stream.nextCopy <= now {
-      outcome.queuesCopies = self.stream!.queueCopies(now, isLossy: loss >= Self.lossToCopyAt)
+      outcome.queuesCopies = self.stream!.queueCopies(now, loss: loss)
     }
     if probe.nextDeadline <= now {
       probe.disarm()
@@ -303,11 +308,12 @@ package struct VideoSender {
   /// - Parameter rate: what the path bears.
   /// - Returns: true when that would take so long that the source is to be asked for a key frame instead.
   package mutating func receive(
-    _ nack: consuming GenericNACK, now: Timestamp, interval: TimeDelta, rate: BitRate, roundTrip: TimeDelta
+    _ nack: consuming GenericNACK, history: borrowing SentPacketHistory, now: Timestamp, interval: TimeDelta,
+    rate: BitRate, roundTrip: TimeDelta
   ) -> Bool {
     guard stream != nil else { return false }
     stream!.countNACK()
-    while let number = nack.next() { stream!.repair(number, now: now, interval: interval) }
+    while let number = nack.next() { stream!.repair(number, history: history, now: now, interval: interval) }
     return stream!.abandonLateRepair(rate: rate) && requestKeyFrame(now, roundTrip: roundTrip)
   }
 

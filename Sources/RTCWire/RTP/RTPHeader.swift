@@ -23,6 +23,8 @@ public import RTCPrimitives
 public struct RTPHeader: Hashable, Sendable {
   /// The length of a header without contributing sources or extensions.
   public static let fixedSize = 12
+  /// P, in the first byte: the packet ends with padding, whose last byte says how long it is.
+  public static let paddingFlag: UInt8 = 0x20
 
   /// M: its meaning is the payload format's; for video, the last packet of a frame.
   public let marker: Bool
@@ -57,7 +59,7 @@ public struct RTPHeader: Hashable, Sendable {
     }
     guard offset <= packet.count else { return nil }
     var end = packet.count
-    if flags & 0x20 != 0 {
+    if flags & Self.paddingFlag != 0 {
       let padding = Int(packet[end - 1])
       guard padding > 0, padding <= end - offset else { return nil }
       end -= padding

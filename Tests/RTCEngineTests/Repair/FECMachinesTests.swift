@@ -142,11 +142,13 @@ import Testing
 
   // MARK: - How much
 
-  private func controller(loss: Double, roundTrip: TimeDelta, seconds: Int = 30) -> FECController {
+  private func controller(
+    loss: Double, roundTrip: TimeDelta, overhead: Double = 0, seconds: Int = 30
+  ) -> FECController {
     var controller = FECController()
     var now = Timestamp.zero
     for _ in 0..<seconds * 30 {
-      controller.update(loss: loss, roundTrip: roundTrip, now: now)
+      controller.update(loss: loss, roundTrip: roundTrip, overhead: overhead, now: now)
       now += .milliseconds(33)
     }
     return controller
@@ -158,22 +160,33 @@ import Testing
     #expect(controller(loss: 0.1, roundTrip: .milliseconds(50), seconds: 0).repairPackets(for: 10) == 0)
   }
 
-  @Test func `protection grows with loss and round trip, up to two packets for five`() {
+  @Test func `protection grows with loss and round trip, up to two packets for five where there is no room`() {
     func count(_ loss: Double, _ roundTrip: Int64) -> Int {
       controller(loss: loss, roundTrip: .milliseconds(roundTrip)).repairPackets(for: 10)
     }
-    #expect(count(0.02, 50) == 1 && count(0.05, 50) == 3 && count(0.1, 50) == 4)
+    #expect(count(0.02, 50) == 2 && count(0.05, 50) == 4 && count(0.1, 50) == 4)
     #expect(count(0.02, 300) > count(0.02, 50))
     #expect(count(0.4, 300) == 4)
-    for packets in 5...200 {
+    for packets in 8...200 {
       let made = controller(loss: 0.3, roundTrip: .milliseconds(200)).repairPackets(for: packets)
       #expect(Double(made) <= 0.4 * Double(packets))
     }
   }
 
-  @Test func `frames of up to three packets are left to others`() {
+  @Test func `where the path has room, one frame in a hundred is left to a retransmission`() {
+    for packets in [4, 5, 8, 10, 20] {
+      let made = controller(loss: 0.1, roundTrip: .milliseconds(50), overhead: 3).repairPackets(for: packets)
+      #expect(made <= packets)
+      let trial = Trial(Self.flexFEC, packets: packets, repair: made, loss: 0.1, frames: 4_000)
+      #expect(trial.broken < 60, "\(packets) packets, \(made) repair packets")
+    }
+  }
+
+  @Test func `frames of up to three packets are left to others, those a little larger get up to three repair packets`()
+  {
     let controller = controller(loss: 0.1, roundTrip: .milliseconds(50))
-    #expect((1...3).allSatisfy { controller.repairPackets(for: $0) == 0 } && controller.repairPackets(for: 4) == 1)
+    #expect((1...3).allSatisfy { controller.repairPackets(for: $0) == 0 })
+    #expect((4...9).allSatisfy { controller.repairPackets(for: $0) == 3 })
   }
 
   @Test func `protection that has begun ends at half the loss`() {

@@ -4,7 +4,8 @@ package import RTCPrimitives
 /// and by how many packets a frame has.
 ///
 /// Retransmission makes every frame whole in the end. Repair packets spare most frames the round trip; they are as many
-/// as leave few enough frames to it, and never more than two for five packets of media.
+/// as leave few enough frames to it. Large frames get two for five packets of media at most, small frames more, and all
+/// of them up to one for each packet where the path has room that nothing else needs.
 package struct FECController {
   /// Protection begins at this loss, and ends below the other.
   package static let onsetLoss = 0.01
@@ -12,19 +13,25 @@ package struct FECController {
   /// Retransmission alone does where it takes no longer than that; protection that has begun ends below the other.
   package static let onsetRoundTrip = TimeDelta.milliseconds(25)
   package static let endRoundTrip = TimeDelta.milliseconds(20)
-  /// The most repair packets for each packet of media.
+  /// The most repair packets for each packet of media, where video is short of rate …
   package static let maximumOverhead = 0.4
+  /// … except that so many may protect a small frame: sparse codes over few packets are weak.
+  package static let leastMaximum = 3
   /// Frames of so few packets are sent twice instead.
   package static let smallFrame = 3
   /// Loss that grows is followed within this time, loss that shrinks within the other: it comes and goes.
   private static let riseTime = TimeDelta.milliseconds(1_500)
   private static let fallTime = TimeDelta.seconds(5)
-  /// At this round trip one frame in twenty may need a retransmission; fewer at longer ones, more at shorter.
+  /// At this round trip one frame in a hundred may need a retransmission; fewer at longer ones, more at shorter. A frame
+  /// that waits for one holds up those that follow it.
   private static let referenceRoundTrip = TimeDelta.milliseconds(50)
+  private static let referenceFailure = 0.01
+  private static let failures = 0.005...0.04
 
   /// Packet loss, smoothed, 0…1.
   package private(set) var loss = 0.0
   private var roundTrip = TimeDelta.zero
+  private var overhead = Self.maximumOverhead
   private var updated: Timestamp?
   /// Frames are protected.
   package private(set) var isOn = false
@@ -35,7 +42,9 @@ package struct FECController {
   /// - Parameters:
   ///   - loss: packet loss lately, 0…1.
   ///   - roundTrip: zero while it is not known.
-  package mutating func update(loss measured: Double, roundTrip: TimeDelta, now: Timestamp) {
+  ///   - overhead: the repair packets for each packet of media that the path has room for beside all else.
+  package mutating func update(loss measured: Double, roundTrip: TimeDelta, overhead: Double = 0, now: Timestamp) {
+    self.overhead = min(1, max(Self.maximumOverhead, overhead))
     let elapsed = updated.map { now - $0 } ?? .zero
     updated = now
     let time = measured > loss ? Self.riseTime : Self.fallTime
@@ -50,7 +59,8 @@ package struct FECController {
   /// Repair packets for a block of `packets` media packets.
   package func repairPackets(for packets: Int) -> Int {
     guard isOn, packets > Self.smallFrame else { return 0 }
-    let most = max(1, min(RepairPattern.maximumRows, Int(Double(packets) * Self.maximumOverhead)))
+    let most = min(
+      RepairPattern.maximumRows, max(min(Self.leastMaximum, packets - 1), Int(Double(packets) * overhead)))
     for count in 0..<most where Self.failure(packets, count, loss) <= acceptedFailure { return count }
     return most
   }
@@ -58,7 +68,7 @@ package struct FECController {
   /// The share of frames that retransmission may be left with.
   private var acceptedFailure: Double {
     let share = Double(Self.referenceRoundTrip.nanoseconds) / Double(max(roundTrip, .milliseconds(1)).nanoseconds)
-    return min(0.08, max(0.01, 0.05 * share))
+    return min(Self.failures.upperBound, max(Self.failures.lowerBound, Self.referenceFailure * share))
   }
 
   /// The chance that a block cannot be repaired, about: with `RepairPattern` each repair packet after the first makes up for

@@ -27,6 +27,9 @@ package struct FrameProtection {
   /// - Parameter firstSequenceNumber: of repair packets in a stream of their own.
   init(firstSequenceNumber: SequenceNumber) { nextSequence = firstSequenceNumber }
 
+  /// Repair packets follow the packets that leave now.
+  var isActive: Bool { blockSize > 0 }
+
   /// Repair packets are to leave.
   var hasPending: Bool { encoder.readyCount > 0 }
 
