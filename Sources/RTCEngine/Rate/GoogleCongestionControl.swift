@@ -120,13 +120,13 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   /// Counts a packet that arrived; nil for a lost one.
   private mutating func arrivalOf(_ result: PacketResult, _ now: Timestamp) -> RecentArrivals.Arrival? {
     let sent = result.packet.sendTime
-    let waits = result.wasReportedLost ? 0 : expected.add(size: result.packet.size, sent: sent)
+    let waits = result.wasReportedLost ? ExpectedDelay.Delay() : expected.add(size: result.packet.size, sent: sent)
     guard let arrived = result.arrival else { return nil }
     if !clocks.isPlausible(sent: sent, arrived: arrived) {
       clocks.begin(sent: sent, arrived: arrived)
       forgetDelays()
     }
-    let arrival = clocks.arrival(sent: sent, arrived: arrived, size: result.packet.size, expected: waits)
+    let arrival = clocks.arrival(sent: sent, arrived: arrived, size: result.packet.size, waits)
     arrivals.add(arrival)
     queueing.add(arrival, now: now)
     guard !result.wasReportedLost else { return arrival }
@@ -163,8 +163,8 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     let newest = arrivals.newest(
       over: StandingQueueGuard.measuringTime, packets: StandingQueueGuard.measuredPackets)
     if let base, newest.packets > 0 {
-      queue = TimeDelta(nanoseconds: max(0, newest.minimumTransit &- base))
-      unexpectedQueue = TimeDelta(nanoseconds: max(0, newest.minimumUnexpected &- base))
+      queue = base.wait(newest.minimumTransit, bare: newest.minimumBare)
+      unexpectedQueue = base.wait(newest.minimumUnexpected, bare: newest.minimumBareUnexpected)
     }
     if let base, let unexpectedQueue {
       guardQueue(unexpectedQueue, base: base, newestSent: newestSent, now)
@@ -173,9 +173,9 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     followLoss(newestSent: newestSent, now)
   }
 
-  private mutating func guardQueue(_ queue: TimeDelta, base: Int64, newestSent: Timestamp, _ now: Timestamp) {
+  private mutating func guardQueue(_ queue: TimeDelta, base: QueueingDelay.Base, newestSent: Timestamp, _ now: Timestamp) {
     let busy = arrivals.newest(
-      over: StandingQueueGuard.measuringTime, above: base &+ StandingQueueGuard.busyAbove.nanoseconds)
+      over: StandingQueueGuard.measuringTime, waiting: StandingQueueGuard.busyAbove, base: base)
     let action = standing.update(
       StandingQueueGuard.Input(
         queue: queue, busy: busy, newestSent: newestSent, rate: aimd.rate,
@@ -192,7 +192,8 @@ package struct GoogleCongestionControl: BandwidthEstimator {
       set(capacity * 0.9, .queue)
     case .acceptDelay:
       let newest = arrivals.newest(over: .milliseconds(500))
-      queueing.setBase(newest.minimumTransit, now: now)
+      queueing.setBase(
+        QueueingDelay.Base(transit: newest.minimumTransit, own: newest.minimumTransit &- newest.minimumBare), now: now)
       trendline.reset()
     }
   }

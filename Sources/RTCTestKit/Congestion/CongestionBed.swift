@@ -148,7 +148,11 @@ package struct CongestionBed {
     flows[index].run(now)
     for packet in flows[index].departures {
       meters[index].sent(packet.size, now)
-      if isOut || !forward.add(.packet(packet), size: packet.size, now: now) { meters[index].dropped(now) }
+      if isOut {
+        meters[index].lost(now)
+      } else if !forward.add(.packet(packet), size: packet.size, now: now) {
+        meters[index].dropped(now)
+      }
     }
     flows[index].departures.removeAll(keepingCapacity: true)
     meters[index].note(flows[index].rate.estimate, now)

@@ -17,6 +17,8 @@ package struct CongestionFlow {
     package var mostWanted: BitRate?
     /// Each frame differs from the mean by at most this share.
     package var frameNoise = 0.2
+    /// Nil: all frames are alike but for `frameNoise`.
+    package var bursts: Bursts?
     /// One way, beside what queues add.
     package var delay = TimeDelta.milliseconds(50)
     /// The first picture after a pause is so many times the usual one.
@@ -28,6 +30,19 @@ package struct CongestionFlow {
     /// Made for it.
     package var makeEstimator: @Sendable (BitrateLimits) -> any BandwidthEstimator = RateControlAlgorithm.gcc
       .makeEstimator
+
+    package init() {}
+  }
+
+  /// Pictures of a screen: most are small, some many times as large, and now and then comes a key frame.
+  package struct Bursts: Sendable {
+    /// Of all frames.
+    package var largeShare = 0.1
+    /// Half to one and a half times so many usual frames; what they take the others leave.
+    package var largeFactor = 6.0
+    package var keyFrameInterval: TimeDelta? = .seconds(10)
+    /// Whatever the rate is: the screen does not fit into less.
+    package var keyFrameSize = 100_000
 
     package init() {}
   }
@@ -55,6 +70,7 @@ package struct CongestionFlow {
   private var queued = 0
   private(set) var nextFrame: Timestamp
   private var needsFirst = true
+  private var nextKeyFrame = Timestamp.distantFuture
   private var isStarted = false
   private var random: SeededGenerator
   private let index: Int
@@ -66,6 +82,7 @@ package struct CongestionFlow {
     random = SeededGenerator(seed: seed)
     // Sources do not tick together.
     nextFrame = .zero + options.start + .seconds(random.nextUnit() * 0.03)
+    if let interval = options.bursts?.keyFrameInterval { nextKeyFrame = nextFrame + interval }
   }
 
   /// When something is to be done.
@@ -96,15 +113,28 @@ package struct CongestionFlow {
     var target = rate.videoTarget(now)
     if let most = options.mostWanted { target = min(target, most) }
     guard queued <= target.bytes(in: Self.longestBacklog) else { return }
-    let noise = 1 + options.frameNoise * (2 * random.nextUnit() - 1)
     let usual = Double(target.bitsPerSecond) / 8 / Double(options.framesPerSecond)
-    var left = max(60, Int(usual * noise * (needsFirst ? options.firstFrameFactor : 1)))
+    var left = max(60, Int(usual * (needsFirst ? options.firstFrameFactor : frameFactor)))
     needsFirst = false
+    if let bursts = options.bursts, let interval = bursts.keyFrameInterval, now >= nextKeyFrame {
+      nextKeyFrame = now + interval
+      left = bursts.keyFrameSize
+    }
     while left > 0 {
       let size = min(left, Self.packetSize)
       waiting.append(max(60, size))
       queued += max(60, size)
       left -= size
+    }
+  }
+
+  /// How many usual frames the next one is; one in the mean.
+  private var frameFactor: Double {
+    mutating get {
+      let noise = 1 + options.frameNoise * (2 * random.nextUnit() - 1)
+      guard let bursts = options.bursts else { return noise }
+      if random.nextUnit() < bursts.largeShare { return bursts.largeFactor * (0.5 + random.nextUnit()) }
+      return noise * max(0, 1 - bursts.largeShare * bursts.largeFactor) / (1 - bursts.largeShare)
     }
   }
 
