@@ -111,6 +111,12 @@ package struct CongestionCase: Sendable {
       $0.capacity = [rate(1_200)]
       $0.queueTime = .seconds(2)
     },
+    CongestionCase("60 s of rest on 1 Mbit/s", seconds: 110, from: 80) {
+      $0.flows = [flow(oneWay: 25)]
+      $0.flows[0].pauses = [.seconds(20)..<(.seconds(80))]
+      $0.flows[0].firstFrameFactor = 6
+      $0.capacity = [rate(1_000)]
+    },
     CongestionCase("60 s of rest, then 1 Mbit/s", seconds: 110, from: 80) {
       $0.flows = [flow(oneWay: 25)]
       $0.flows[0].pauses = [.seconds(20)..<(.seconds(80))]
