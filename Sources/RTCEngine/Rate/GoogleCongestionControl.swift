@@ -194,7 +194,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     case .drained(let capacity):
       lastCongestion = now
       aimd.setCapacity(capacity)
-      set(capacity * 0.9, .queue)
+      set(min(capacity * 0.9, max(provable, aimd.rate)), .queue)
     case .acceptDelay:
       let newest = arrivals.newest(over: .milliseconds(500))
       queueing.setBase(
@@ -316,7 +316,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
 
   package mutating func setRemoteMaximum(_ rate: BitRate?, now: Timestamp) {
     remote.set(rate, now)
-    if let rate, !feedbackTimes.hasFeedback { set(Double(rate.bitsPerSecond), .remote) }
+    if !feedbackTimes.hasFeedback, let rate = remote.lead(from: aimd.rate, now) { set(rate, .remote) }
     updateEstimate(now)
   }
 
