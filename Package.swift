@@ -327,7 +327,7 @@ if Context.environment["RTCAST_FUZZ"] != nil {
   package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Fuzz/Sources/CLibFuzzer"))
   package.targets += [
     "RTP", "RTCP", "VP8", "Opus", "VP9", "H264", "AV1", "STUN", "MDNS", "Streams", "SDP", "Y4M", "Jitter", "Hub",
-    "HubClient", "PeerJS", "FEC",
+    "HubClient", "PeerJS", "FEC", "RateControl",
     "SkyRTC", "H264File", "VP9File", "AV1File",
   ].map { fuzzer("Fuzz\($0)") }
   package.targets += [
@@ -357,6 +357,7 @@ if Context.environment["RTCAST_BENCHMARKS"] != nil {
     benchmark(
       "ReceivePathBenchmark",
       ["Metering", "RTCEngine", "RTCMedia", "RTCPrimitives", "RTCSRTP", "RTCTestKit", "RTCWire"]),
+    benchmark("Congestion", ["RTCPrimitives", "RTCTestKit"]),
     benchmark("DataChannelBenchmark", ["RTCEngine", "RTCPeer", "RTCSCTP"]),
     benchmark(
       "ViewersBenchmark",

@@ -10,6 +10,7 @@ import Testing
     "RTP": fuzzRTP,
     "RTCP": fuzzRTCP,
     "FEC": fuzzFEC,
+    "RateControl": fuzzRateControl,
     "VP8": fuzzVP8,
     "Opus": fuzzOpus,
     "VP9": fuzzVP9,

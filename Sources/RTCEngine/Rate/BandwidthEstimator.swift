@@ -26,7 +26,7 @@ package protocol BandwidthEstimator: Sendable {
   mutating func setLimits(_ limits: BitrateLimits, now: Timestamp)
   /// Everything goes another way from now on, of which nothing is known.
   mutating func routeChanged(_ now: Timestamp)
-  /// Does what is due at `now`; harmless when nothing is.
+  /// Does what is due at `now`; harmless when nothing is. Is also called when the first packet after a rest has left.
   mutating func deadlineReached(_ now: Timestamp, _ activity: SendActivity)
   /// The probe that is to be sent next; each is handed out once.
   mutating func takeProbe() -> ProbeCluster?

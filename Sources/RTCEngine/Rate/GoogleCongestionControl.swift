@@ -57,7 +57,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   /// Less than this share of the target is sent: more would teach nothing.
   private static let usedShare = 0.7
   /// No growth and no probes above this queue.
-  private static let calmQueue = TimeDelta.milliseconds(20)
+  private static let calmQueue = TimeDelta.milliseconds(14)
   /// A trend without a queue of so much is jitter.
   private static let leastQueue = TimeDelta.milliseconds(8)
   private static let calmTime = TimeDelta.milliseconds(600)
@@ -120,13 +120,13 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   /// Counts a packet that arrived; nil for a lost one.
   private mutating func arrivalOf(_ result: PacketResult, _ now: Timestamp) -> RecentArrivals.Arrival? {
     let sent = result.packet.sendTime
-    let waits = result.wasReportedLost ? 0 : expected.add(size: result.packet.size, sent: sent)
+    let waits = result.wasReportedLost ? ExpectedDelay.Delay() : expected.add(size: result.packet.size, sent: sent)
     guard let arrived = result.arrival else { return nil }
     if !clocks.isPlausible(sent: sent, arrived: arrived) {
       clocks.begin(sent: sent, arrived: arrived)
       forgetDelays()
     }
-    let arrival = clocks.arrival(sent: sent, arrived: arrived, size: result.packet.size, expected: waits)
+    let arrival = clocks.arrival(sent: sent, arrived: arrived, size: result.packet.size, waits)
     arrivals.add(arrival)
     queueing.add(arrival, now: now)
     guard !result.wasReportedLost else { return arrival }
@@ -163,19 +163,24 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     let newest = arrivals.newest(
       over: StandingQueueGuard.measuringTime, packets: StandingQueueGuard.measuredPackets)
     if let base, newest.packets > 0 {
-      queue = TimeDelta(nanoseconds: max(0, newest.minimumTransit &- base))
-      unexpectedQueue = TimeDelta(nanoseconds: max(0, newest.minimumUnexpected &- base))
+      queue = base.wait(newest.minimumTransit, bare: newest.minimumBare)
+      unexpectedQueue = base.wait(newest.minimumUnexpected, bare: newest.minimumBareUnexpected)
     }
+    var busy = RecentArrivals.Run()
     if let base, let unexpectedQueue {
-      guardQueue(unexpectedQueue, base: base, newestSent: newestSent, now)
+      busy = arrivals.newest(
+        over: StandingQueueGuard.measuringTime, waiting: StandingQueueGuard.busyAbove, base: base)
+      guardQueue(unexpectedQueue, busy: busy, newestSent: newestSent, now)
     }
-    if !standing.isDraining { followTrend(now) }
+    if !standing.isDraining {
+      followTrend(busy: busy.arrivalSpan >= StandingQueueGuard.measuringTime ? busy.deliveryRate : nil, now)
+    }
     followLoss(newestSent: newestSent, now)
   }
 
-  private mutating func guardQueue(_ queue: TimeDelta, base: Int64, newestSent: Timestamp, _ now: Timestamp) {
-    let busy = arrivals.newest(
-      over: StandingQueueGuard.measuringTime, above: base &+ StandingQueueGuard.busyAbove.nanoseconds)
+  private mutating func guardQueue(
+    _ queue: TimeDelta, busy: RecentArrivals.Run, newestSent: Timestamp, _ now: Timestamp
+  ) {
     let action = standing.update(
       StandingQueueGuard.Input(
         queue: queue, busy: busy, newestSent: newestSent, rate: aimd.rate,
@@ -189,21 +194,22 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     case .drained(let capacity):
       lastCongestion = now
       aimd.setCapacity(capacity)
-      set(capacity * 0.9, .queue)
+      set(min(capacity * 0.9, max(provable, aimd.rate)), .queue)
     case .acceptDelay:
       let newest = arrivals.newest(over: .milliseconds(500))
-      queueing.setBase(newest.minimumTransit, now: now)
+      queueing.setBase(
+        QueueingDelay.Base(transit: newest.minimumTransit, own: newest.minimumTransit &- newest.minimumBare), now: now)
       trendline.reset()
     }
   }
 
-  private mutating func followTrend(_ now: Timestamp) {
+  private mutating func followTrend(busy: Double?, _ now: Timestamp) {
     var usage = trendline.usage
     if usage == .overuse, let unexpectedQueue, unexpectedQueue < Self.leastQueue { usage = .normal }
     let isCalm = (unexpectedQueue ?? .zero) < Self.calmQueue
     let change = aimd.update(
       AIMDRateControl.Input(
-        usage: usage, acknowledged: acknowledged.rate,
+        usage: usage, acknowledged: acknowledged.rate, busy: busy,
         mayIncrease: isCalm && !isApplicationLimited && !losses.isLimiting(aimd.rate) && aimd.rate < maximum,
         isApplicationLimited: isApplicationLimited, isNearCapacity: isRecentlyCongested(now), roundTrip: roundTrip,
         now: now))
@@ -310,7 +316,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
 
   package mutating func setRemoteMaximum(_ rate: BitRate?, now: Timestamp) {
     remote.set(rate, now)
-    if let rate, !feedbackTimes.hasFeedback { set(Double(rate.bitsPerSecond), .remote) }
+    if !feedbackTimes.hasFeedback, let rate = remote.lead(from: aimd.rate, now) { set(rate, .remote) }
     updateEstimate(now)
   }
 
@@ -342,7 +348,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   // MARK: - Time
 
   package mutating func deadlineReached(_ now: Timestamp, _ activity: SendActivity) {
-    guard nextDeadline <= now else { return }
+    guard nextDeadline <= now || hasResumed(activity) else { return }
     sendRate.add(activity, now)
     updateUse(activity, now)
     if feedbackTimes.hasFeedback,
@@ -354,6 +360,11 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     requestProbes(activity, now)
     scheduleTick(activity, now)
     updateEstimate(now)
+  }
+
+  /// The first packet after a rest has left: from now on feedback may be missing.
+  private func hasResumed(_ activity: SendActivity) -> Bool {
+    nextDeadline == .distantFuture && started != nil && activity.lastSent > restedSince ?? .zero
   }
 
   private mutating func scheduleTick(_ activity: SendActivity, _ now: Timestamp) {
@@ -407,6 +418,8 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   private mutating func updatePacing(_ rate: Double) {
     let isQueued = standing.isDraining || (unexpectedQueue ?? .zero) > StandingQueueGuard.threshold
     var pacing = rate * (isQueued ? Self.pacingFactor.queued : freePacing(rate))
+    // What leaves faster than the path bears waits there instead of here, and is a queue to whoever measures.
+    if let capacity = aimd.capacity.mean { pacing = max(rate, min(pacing, capacity)) }
     if restedSince != nil, acknowledged.proved > 0 { pacing = max(minimum, min(rate, 2 * acknowledged.proved)) }
     estimate.pacingRate = BitRate(pacing)
     // Before anything is known: the ten packets that any connection may begin with (RFC 6928).

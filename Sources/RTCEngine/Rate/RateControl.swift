@@ -121,6 +121,13 @@ package struct RateControl {
 
   package mutating func deadlineReached(_ now: Timestamp) {
     guard estimator.nextDeadline <= now else { return }
+    wakeEstimator(now)
+  }
+
+  /// An estimator has nothing to wait for while nothing is sent.
+  private static let rest = TimeDelta.seconds(1)
+
+  private mutating func wakeEstimator(_ now: Timestamp) {
     let activity = currentActivity
     log?(.deadline(activity), now)
     estimator.deadlineReached(now, activity)
@@ -242,7 +249,9 @@ package struct RateControl {
     if let kind {
       history.add(kind, size: size, now: now, probe: probe)
       activity.sentBytes += UInt64(size)
+      let rested = now - activity.lastSent
       activity.lastSent = now
+      if rested >= Self.rest, estimator.nextDeadline == .distantFuture { wakeEstimator(now) }
     }
     switch kind {
     case .video: video.add(size, now)

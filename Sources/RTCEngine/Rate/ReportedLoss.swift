@@ -6,6 +6,11 @@ package struct ReportedLoss {
   package struct Interval: Hashable, Sendable {
     package var expected: Int
     package var lost: Int
+
+    package init(expected: Int, lost: Int) {
+      self.expected = expected
+      self.lost = lost
+    }
   }
 
   private var last: ReportBlock?

@@ -59,9 +59,10 @@ package struct CongestionBed {
   }
 
   package let options: Options
-  package private(set) var flows: [CongestionFlow]
+  package let flows: [CongestionFlow]
   package private(set) var meters: [FlowMeter]
   package private(set) var now = Timestamp.zero
+  private let delays: [TimeDelta]
   private var tcp: [TCPFlow]
   private var forward: Bottleneck<Queued>
   private var back: Bottleneck<(bytes: [UInt8], flow: Int)>
@@ -77,6 +78,7 @@ package struct CongestionBed {
     random = SeededGenerator(seed: options.seed)
     var seeds = SeededGenerator(seed: options.seed &+ 77)
     flows = options.flows.enumerated().map { CongestionFlow($1, index: $0, seed: seeds.next()) }
+    delays = options.flows.map(\.delay)
     meters = options.flows.map { _ in FlowMeter() }
     tcp = options.tcp.map { TCPFlow($0) }
     forward = Bottleneck(rate: options.capacity[0].rate, capacity: 0)
@@ -148,7 +150,11 @@ package struct CongestionBed {
     flows[index].run(now)
     for packet in flows[index].departures {
       meters[index].sent(packet.size, now)
-      if isOut || !forward.add(.packet(packet), size: packet.size, now: now) { meters[index].dropped(now) }
+      if isOut {
+        meters[index].lost(now)
+      } else if !forward.add(.packet(packet), size: packet.size, now: now) {
+        meters[index].dropped(now)
+      }
     }
     flows[index].departures.removeAll(keepingCapacity: true)
     meters[index].note(flows[index].rate.estimate, now)
@@ -179,12 +185,12 @@ package struct CongestionBed {
       let flow = departure.packet.flow
       guard !isOut, random.nextUnit() >= options.feedbackLoss else { continue }
       deliveries.insert(
-        .feedback(departure.packet.bytes, flow), at: departure.time + flows[flow].options.delay)
+        .feedback(departure.packet.bytes, flow), at: departure.time + delays[flow])
     }
   }
 
   private mutating func arrival(of packet: CongestionFlow.Packet, _ departure: Timestamp) -> Timestamp {
-    var time = departure + flows[packet.flow].options.delay
+    var time = departure + delays[packet.flow]
     if options.jitter > .zero {
       time += .seconds(options.jitter.seconds * random.nextUnit())
       time = max(time, lastArrivals[packet.flow])
@@ -199,7 +205,7 @@ package struct CongestionBed {
       switch deliveries.removeFirst() {
       case .packet(let packet):
         meters[packet.flow].delivered(packet.size, now)
-        flows[packet.flow].recorder.add(packet.number, at: now)
+        flows[packet.flow].arrived(packet, now)
       case .feedback(let bytes, let flow): flows[flow].receive(bytes, now)
       case .segment(let flow, let segment):
         deliveries.insert(.acknowledgement(flow, segment), at: now + tcp[flow].options.delay)
@@ -212,7 +218,7 @@ package struct CongestionBed {
     nextSecond = now + .seconds(1)
     let queue = (forward.rate ?? .megabitsPerSecond(1_000)).time(forBytes: forward.backlog(now))
     for index in flows.indices where now >= .zero + flows[index].options.start {
-      flows[index].setRoundTrip(flows[index].options.delay * 2 + min(queue, .seconds(2)), now)
+      flows[index].setRoundTrip(delays[index] * 2 + min(queue, .seconds(2)), now)
     }
   }
 

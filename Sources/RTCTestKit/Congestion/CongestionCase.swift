@@ -111,6 +111,12 @@ package struct CongestionCase: Sendable {
       $0.capacity = [rate(1_200)]
       $0.queueTime = .seconds(2)
     },
+    CongestionCase("60 s of rest on 1 Mbit/s", seconds: 110, from: 80) {
+      $0.flows = [flow(oneWay: 25)]
+      $0.flows[0].pauses = [.seconds(20)..<(.seconds(80))]
+      $0.flows[0].firstFrameFactor = 6
+      $0.capacity = [rate(1_000)]
+    },
     CongestionCase("60 s of rest, then 1 Mbit/s", seconds: 110, from: 80) {
       $0.flows = [flow(oneWay: 25)]
       $0.flows[0].pauses = [.seconds(20)..<(.seconds(80))]
@@ -122,6 +128,28 @@ package struct CongestionCase: Sendable {
       $0.jitter = .milliseconds(30)
     },
   ]
+
+  /// Screens on slow links: pictures of very different size, and key frames of 100 kB that are paced out.
+  package static let bursts = [
+    bursty("bursty pictures, 5 -> 0.6 Mbit/s", kilobits: 600),
+    bursty("bursty pictures, 5 -> 0.3 Mbit/s", kilobits: 300),
+    bursty("bursty pictures, 5 -> 1.5 Mbit/s", kilobits: 1_500),
+    bursty("few pictures, 5 -> 0.6 Mbit/s", kilobits: 600) {
+      $0.framesPerSecond = 6
+      $0.bursts?.largeFactor = 3
+    },
+  ]
+
+  private static func bursty(
+    _ name: String, kilobits: Int64, _ make: (inout CongestionFlow.Options) -> Void = { _ in }
+  ) -> CongestionCase {
+    CongestionCase(name, seconds: 75, from: 15) {
+      $0.flows = [flow(oneWay: 25)]
+      $0.flows[0].bursts = CongestionFlow.Bursts()
+      make(&$0.flows[0])
+      $0.capacity = [rate(5_000), rate(kilobits, at: 10)]
+    }
+  }
 
   /// Runs the case with another seed.
   package func run(seed: UInt64) -> CongestionResult {
@@ -139,6 +167,9 @@ package struct CongestionResult: Sendable {
   package let use: Double
   /// The wait in the bottleneck's queue that 95 % of the packets do not exceed, of the flow with the longest.
   package let queueing: TimeDelta
+  /// The least of the targets, each the mean of a second, as a share of the capacity then; judged from five seconds after
+  /// each change of that. Of the flow with the lowest where there are several.
+  package let lowestTarget: Double
   /// Packets that found the queue full, of the flow with the most, 0…1.
   package let drops: Double
   /// Jain's index of what flows got that have the same to send; nil for single flows.
@@ -152,6 +183,7 @@ package struct CongestionResult: Sendable {
     let delivered = bed.meters.reduce(0) { $0 + $1.deliveredBits(test.judged) }
     use = delivered / max(1, bed.capacity(test.judged))
     queueing = bed.meters.map { $0.wait(quantile: 0.95, test.judged) }.max() ?? .zero
+    lowestTarget = bed.meters.map { $0.lowestTarget(bed.options.capacity, test.judged) }.min() ?? 0
     drops = bed.meters.map { $0.dropShare(test.judged) }.max() ?? 0
     fairness = test.shared.map { range in
       jainFairness(bed.meters.map { $0.throughput(range) })

@@ -4,7 +4,7 @@ import RTCWire
 
 /// One sender and its receiver in a `CongestionBed`: what decides and paces is the real thing, pictures and packets are
 /// sizes.
-package struct CongestionFlow {
+package final class CongestionFlow {
   /// What a flow is like.
   package struct Options: Sendable {
     /// When it begins.
@@ -17,6 +17,8 @@ package struct CongestionFlow {
     package var mostWanted: BitRate?
     /// Each frame differs from the mean by at most this share.
     package var frameNoise = 0.2
+    /// Nil: all frames are alike but for `frameNoise`.
+    package var bursts: Bursts?
     /// One way, beside what queues add.
     package var delay = TimeDelta.milliseconds(50)
     /// The first picture after a pause is so many times the usual one.
@@ -28,6 +30,19 @@ package struct CongestionFlow {
     /// Made for it.
     package var makeEstimator: @Sendable (BitrateLimits) -> any BandwidthEstimator = RateControlAlgorithm.gcc
       .makeEstimator
+
+    package init() {}
+  }
+
+  /// Pictures of a screen: most are small, some many times as large, and now and then comes a key frame.
+  package struct Bursts: Sendable {
+    /// Of all frames.
+    package var largeShare = 0.1
+    /// Half to one and a half times so many usual frames; what they take the others leave.
+    package var largeFactor = 6.0
+    package var keyFrameInterval: TimeDelta? = .seconds(10)
+    /// Whatever the rate is: the screen does not fit into less.
+    package var keyFrameSize = 100_000
 
     package init() {}
   }
@@ -47,7 +62,7 @@ package struct CongestionFlow {
 
   package let options: Options
   package private(set) var rate: RateControl
-  var recorder = TWCCRecorder()
+  private var recorder = TWCCRecorder()
   /// What has left and was not taken yet.
   var departures: [Packet] = []
   private var waiting: [Int] = []
@@ -55,6 +70,7 @@ package struct CongestionFlow {
   private var queued = 0
   private(set) var nextFrame: Timestamp
   private var needsFirst = true
+  private var nextKeyFrame = Timestamp.distantFuture
   private var isStarted = false
   private var random: SeededGenerator
   private let index: Int
@@ -66,15 +82,19 @@ package struct CongestionFlow {
     random = SeededGenerator(seed: seed)
     // Sources do not tick together.
     nextFrame = .zero + options.start + .seconds(random.nextUnit() * 0.03)
+    if let interval = options.bursts?.keyFrameInterval { nextKeyFrame = nextFrame + interval }
+    nextDeadline = nextFrame
   }
 
   /// When something is to be done.
-  var nextDeadline: Timestamp {
-    min(min(nextFrame, rate.nextDeadline), min(rate.pacer.nextDeadline, recorder.nextDeadline))
+  private(set) var nextDeadline = Timestamp.zero
+
+  private func updateDeadline() {
+    nextDeadline = min(min(nextFrame, rate.nextDeadline), min(rate.pacer.nextDeadline, recorder.nextDeadline))
   }
 
   /// Makes a frame when one is due, and puts what may leave into `departures`.
-  mutating func run(_ now: Timestamp) {
+  func run(_ now: Timestamp) {
     if !isStarted, now >= .zero + options.start {
       isStarted = true
       rate.start(now)
@@ -83,9 +103,10 @@ package struct CongestionFlow {
     rate.setQueued(queued)
     rate.deadlineReached(now)
     sendPaced(now)
+    updateDeadline()
   }
 
-  private mutating func makeFrame(_ now: Timestamp) {
+  private func makeFrame(_ now: Timestamp) {
     nextFrame = now + .seconds(1 / Double(options.framesPerSecond))
     let elapsed = now - Timestamp.zero
     if let pause = options.pauses.first(where: { $0.contains(elapsed) }) {
@@ -96,10 +117,13 @@ package struct CongestionFlow {
     var target = rate.videoTarget(now)
     if let most = options.mostWanted { target = min(target, most) }
     guard queued <= target.bytes(in: Self.longestBacklog) else { return }
-    let noise = 1 + options.frameNoise * (2 * random.nextUnit() - 1)
     let usual = Double(target.bitsPerSecond) / 8 / Double(options.framesPerSecond)
-    var left = max(60, Int(usual * noise * (needsFirst ? options.firstFrameFactor : 1)))
+    var left = max(60, Int(usual * (needsFirst ? options.firstFrameFactor : frameFactor())))
     needsFirst = false
+    if let bursts = options.bursts, let interval = bursts.keyFrameInterval, now >= nextKeyFrame {
+      nextKeyFrame = now + interval
+      left = bursts.keyFrameSize
+    }
     while left > 0 {
       let size = min(left, Self.packetSize)
       waiting.append(max(60, size))
@@ -108,7 +132,15 @@ package struct CongestionFlow {
     }
   }
 
-  private mutating func sendPaced(_ now: Timestamp) {
+  /// How many usual frames the next one is; one in the mean.
+  private func frameFactor() -> Double {
+    let noise = 1 + options.frameNoise * (2 * random.nextUnit() - 1)
+    guard let bursts = options.bursts else { return noise }
+    if random.nextUnit() < bursts.largeShare { return bursts.largeFactor * (0.5 + random.nextUnit()) }
+    return noise * max(0, 1 - bursts.largeShare * bursts.largeFactor) / (1 - bursts.largeShare)
+  }
+
+  private func sendPaced(_ now: Timestamp) {
     rate.releasePacer()
     while firstWaiting < waiting.count {
       guard rate.maySend(now) else { return }
@@ -127,7 +159,7 @@ package struct CongestionFlow {
     }
   }
 
-  private mutating func leave(_ kind: SentPacket.Kind, _ size: Int, _ now: Timestamp) {
+  private func leave(_ kind: SentPacket.Kind, _ size: Int, _ now: Timestamp) {
     let number = rate.history.nextNumber
     rate.sent(kind, size: size, now: now)
     departures.append(Packet(flow: index, number: number, size: size + Self.overhead))
@@ -135,8 +167,14 @@ package struct CongestionFlow {
 
   // MARK: - Feedback
 
+  /// The receiver has a packet.
+  func arrived(_ packet: Packet, _ now: Timestamp) {
+    recorder.add(packet.number, at: now)
+    nextDeadline = min(nextDeadline, recorder.nextDeadline)
+  }
+
   /// The receiver's feedback, when it is due.
-  mutating func takeFeedback(_ now: Timestamp) -> [UInt8]? {
+  func takeFeedback(_ now: Timestamp) -> [UInt8]? {
     guard recorder.nextDeadline <= now else { return nil }
     var length = 0
     var feedback = [UInt8](repeating: 0, count: 1_200)
@@ -149,14 +187,17 @@ package struct CongestionFlow {
     return length > 0 ? Array(feedback[0..<length]) : nil
   }
 
-  mutating func receive(_ bytes: [UInt8], _ now: Timestamp) {
+  func receive(_ bytes: [UInt8], _ now: Timestamp) {
     guard var compound = RTCPCompound(parsing: bytes.span), let packet = compound.next(),
       let feedback = TransportFeedback(parsing: packet)
     else { return }
     rate.setQueued(queued)
     rate.receive(feedback, now: now)
+    updateDeadline()
   }
 
-  mutating func setRoundTrip(_ roundTrip: TimeDelta, _ now: Timestamp) { rate.setRoundTrip(roundTrip, now: now) }
-  mutating func routeChanged(_ now: Timestamp) { rate.routeChanged(now) }
+  func setRoundTrip(_ roundTrip: TimeDelta, _ now: Timestamp) {
+    rate.setRoundTrip(roundTrip, now: now)
+    updateDeadline()
+  }
 }

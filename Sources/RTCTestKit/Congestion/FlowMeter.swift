@@ -106,6 +106,23 @@ package struct FlowMeter {
     return nil
   }
 
+  /// The least mean of a second of the target, over the capacity, from five seconds after each change of that.
+  package func lowestTarget(_ capacity: [CongestionBed.Step], _ range: Range<TimeDelta>) -> Double {
+    var lowest = Double.infinity
+    for (index, step) in capacity.enumerated() {
+      let end = index + 1 < capacity.count ? capacity[index + 1].time : range.upperBound
+      let begin = max(step.time + .seconds(5), range.lowerBound)
+      guard begin < min(end, range.upperBound) else { continue }
+      let targets = slots(in: begin..<min(end, range.upperBound)).map(\.target)
+      guard targets.count >= 10 else { continue }
+      for first in 0...(targets.count - 10) {
+        let mean = targets[first..<first + 10].reduce(0, +) / 10
+        lowest = min(lowest, mean / Double(step.rate.bitsPerSecond))
+      }
+    }
+    return lowest == .infinity ? 0 : lowest
+  }
+
   /// How long after `time` no packet waits longer than `wait` for a second; nil: never.
   package func drained(below wait: TimeDelta, after time: TimeDelta) -> TimeDelta? {
     let first = Int(time.nanoseconds / Self.slotTime.nanoseconds)

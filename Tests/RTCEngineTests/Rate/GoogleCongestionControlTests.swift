@@ -175,6 +175,19 @@ import Testing
     #expect(estimator.estimate.target == .megabitsPerSecond(2))
   }
 
+  @Test func `a remote maximum alone doubles the rate each second and no faster`() {
+    var estimator = GoogleCongestionControl(limits: BitrateLimits(maximum: .megabitsPerSecond(8)))
+    var now = Timestamp.zero + .seconds(1)
+    estimator.start(now)
+    for _ in 0..<100 { estimator.setRemoteMaximum(.megabitsPerSecond(1_000), now: now) }
+    #expect(estimator.estimate.target == .megabitsPerSecond(2))
+    now += .milliseconds(1_000)
+    for _ in 0..<100 { estimator.setRemoteMaximum(.megabitsPerSecond(1_000), now: now) }
+    #expect(estimator.estimate.target == .megabitsPerSecond(4))
+    estimator.setRemoteMaximum(.megabitsPerSecond(1), now: now)
+    #expect(estimator.estimate.target == .megabitsPerSecond(1))
+  }
+
   @Test func `another route begins anew from no more than the start`() {
     var path = ModelPath()
     for _ in 0..<200 { path.run(.milliseconds(50), rate: path.target) }

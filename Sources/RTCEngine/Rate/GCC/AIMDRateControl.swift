@@ -32,6 +32,9 @@ struct AIMDRateControl {
     var usage: TrendlineEstimator.Usage
     /// Bits per second that arrived lately; nil while too few packets have.
     var acknowledged: Double?
+    /// Bits per second at which packets came that had waited for one another: what the path gave us while it was full.
+    /// Nil while none had. A source that sends by fits has more of it than what arrived over some time.
+    var busy: Double?
     /// All of the rate is used, and no queue stands.
     var mayIncrease: Bool
     /// Less was sent than the rate: what arrives does not say what the path bears.
@@ -58,9 +61,10 @@ struct AIMDRateControl {
     lastDecrease = input.now
     var basis = rate
     if let acknowledged = input.acknowledged, !input.isApplicationLimited {
-      if capacity.isBelow(acknowledged) { capacity.reset() }
-      capacity.add(acknowledged)
-      basis = min(rate, acknowledged)
+      let delivered = max(acknowledged, min(input.busy ?? 0, rate))
+      if capacity.isBelow(delivered) { capacity.reset() }
+      capacity.add(delivered)
+      basis = min(rate, delivered)
     }
     rate = min(rate, basis * Self.decrease)
     return .decreased

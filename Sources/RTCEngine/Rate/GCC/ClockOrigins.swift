@@ -21,11 +21,13 @@ struct ClockOrigins {
     lastTransit = 0
   }
 
-  mutating func arrival(sent: Timestamp, arrived: TimeDelta, size: Int, expected: Int64) -> RecentArrivals.Arrival {
+  mutating func arrival(
+    sent: Timestamp, arrived: TimeDelta, size: Int, _ expected: ExpectedDelay.Delay
+  ) -> RecentArrivals.Arrival {
     lastTransit = transit(sent, arrived)
     return RecentArrivals.Arrival(
       sent: (sent - self.sent).nanoseconds, arrived: (arrived - self.arrived).nanoseconds, size: size,
-      expected: expected)
+      expected: expected.waiting, own: expected.own)
   }
 
   private func transit(_ sent: Timestamp, _ arrived: TimeDelta) -> Int64 {

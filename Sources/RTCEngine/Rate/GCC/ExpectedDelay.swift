@@ -4,6 +4,14 @@ import RTCPrimitives
 /// leaves faster than that. With few pictures a second a large one makes a queue that is gone before the next comes; it
 /// must not be taken for one that stands.
 struct ExpectedDelay {
+  /// Nanoseconds, for one packet.
+  struct Delay {
+    /// For those before it.
+    var waiting: Int64 = 0
+    /// For its own bits.
+    var own: Int64 = 0
+  }
+
   /// More is not explained by a picture: the sender does not keep to its rate.
   private static let most = 0.08
   /// The line is so much faster than the target that it is idle between two pictures.
@@ -25,14 +33,14 @@ struct ExpectedDelay {
   }
 
   /// Takes a packet, in the order in which they left.
-  /// - Returns: how long it would have waited, nanoseconds.
-  mutating func add(size: Int, sent: Timestamp) -> Int64 {
+  mutating func add(size: Int, sent: Timestamp) -> Delay {
     let rate = max(newer, older, 1_000) * Self.headroom
     let elapsed = lastSent.map { max(0, (sent - $0).seconds) } ?? 0
     lastSent = sent
     waiting = max(0, min(waiting, Self.most) - elapsed)
     let expected = min(waiting, Self.most)
-    waiting += Double(size) * 8 / rate
-    return Int64(expected * 1e9)
+    let own = Double(size) * 8 / rate
+    waiting += own
+    return Delay(waiting: Int64(expected * 1e9), own: Int64(min(own, Self.most) * 1e9))
   }
 }

@@ -6,11 +6,28 @@ import RTCPrimitives
 /// The fastest is looked for among the last buckets of activity. A rest fills none, so that it takes nothing away; since
 /// the two clocks drift apart meanwhile, an old minimum counts for less with its age.
 struct QueueingDelay {
+  /// The transit time of a packet that no queue held up, nanoseconds.
+  struct Base {
+    var transit: Int64
+    /// Of it: what its own bits took, as far as our rate tells.
+    var own: Int64
+
+    /// What a transit time has in queues. That packets take longer on a line that has become slower is no queue.
+    /// - Parameter bare: the same without the packet's own bits.
+    func wait(_ transit: Int64, bare: Int64) -> TimeDelta {
+      TimeDelta(nanoseconds: max(0, min(transit, bare &+ own) &- self.transit))
+    }
+  }
+
   private struct Bucket {
     var minimum = Int64.max
+    var own = Int64.max
     /// When it was seen.
     var time = Timestamp.zero
   }
+
+  /// Transit times that differ by no more are the same.
+  private static let alike: Int64 = 1_000_000
 
   private static let buckets = 10
   private static let bucketTime = TimeDelta.seconds(3)
@@ -34,7 +51,12 @@ struct QueueingDelay {
       }
     }
     lastSent = max(lastSent ?? arrival.sent, arrival.sent)
-    if arrival.transit < aged(ring[current], now) { ring[current] = Bucket(minimum: arrival.transit, time: now) }
+    let least = aged(ring[current], now)
+    let isAlike = least != .max && (arrival.transit &- least).magnitude <= Self.alike
+    if isAlike { ring[current].own = min(ring[current].own, arrival.own) }
+    guard arrival.transit < least else { return }
+    ring[current] = Bucket(
+      minimum: arrival.transit, own: isAlike ? ring[current].own : arrival.own, time: now)
   }
 
   private func aged(_ bucket: Bucket, _ now: Timestamp) -> Int64 {
@@ -43,22 +65,20 @@ struct QueueingDelay {
     return overflow ? .max : sum
   }
 
-  /// The transit time of a packet that no queue held up; nil before the first.
-  func base(_ now: Timestamp) -> Int64? {
-    var base = Int64.max
-    for bucket in ring { base = min(base, aged(bucket, now)) }
-    return base == .max ? nil : base
-  }
-
-  /// What a transit time has in queues.
-  func delay(of transit: Int64, now: Timestamp) -> TimeDelta? {
-    base(now).map { TimeDelta(nanoseconds: max(0, transit &- $0)) }
+  /// Nil before the first packet.
+  func base(_ now: Timestamp) -> Base? {
+    var base = Base(transit: .max, own: 0)
+    for bucket in ring {
+      let transit = aged(bucket, now)
+      if transit < base.transit { base = Base(transit: transit, own: bucket.own) }
+    }
+    return base.transit == .max ? nil : base
   }
 
   /// The path itself has become longer: this is the time of a packet that no queue holds up.
-  mutating func setBase(_ transit: Int64, now: Timestamp) {
+  mutating func setBase(_ base: Base, now: Timestamp) {
     reset()
-    ring[current] = Bucket(minimum: transit, time: now)
+    ring[current] = Bucket(minimum: base.transit, own: base.own, time: now)
   }
 
   mutating func reset() {

@@ -12,6 +12,8 @@ struct RecentArrivals {
     var size = 0
     /// What the packet would have waited for those before it on a line at our target rate: no sign of congestion.
     var expected: Int64 = 0
+    /// How long its own bits take on such a line: the same of every packet of its size, and no queue.
+    var own: Int64 = 0
 
     /// The time under way, less that of the first packet.
     var transit: Int64 { arrived &- sent }
@@ -26,8 +28,11 @@ struct RecentArrivals {
     var sendSpan = TimeDelta.zero
     /// The shortest time under way, nanoseconds.
     var minimumTransit = Int64.max
-    /// The same without what each packet was expected to wait.
+    /// The same without each packet's own bits.
+    var minimumBare = Int64.max
+    /// Both without what each packet was expected to wait.
     var minimumUnexpected = Int64.max
+    var minimumBareUnexpected = Int64.max
 
     /// Bits per second at which the packets came. A receiver can forge it.
     var arrivalRate: Double { Self.rate(bytes, arrivalSpan) }
@@ -60,8 +65,10 @@ struct RecentArrivals {
   /// The newest arrivals that together took at least `span`.
   /// - Parameters:
   ///   - packets: at least so many, unless those alone took three times `span`.
-  ///   - transit: the run ends before the first packet that was no longer on its way than this.
-  func newest(over span: TimeDelta, packets: Int = 0, above transit: Int64 = .min) -> Run {
+  ///   - wait: the run ends before the first packet that waited no longer than this beyond `base`.
+  func newest(over span: TimeDelta, packets: Int = 0, waiting wait: TimeDelta? = nil, base: QueueingDelay.Base? = nil)
+    -> Run
+  {
     var run = Run()
     guard count > 0 else { return run }
     var last = ring[(count - 1) & (Self.capacity - 1)]
@@ -69,11 +76,15 @@ struct RecentArrivals {
     var sizeOfFirst = 0
     for index in stride(from: count - 1, through: max(0, count - Self.capacity), by: -1) {
       let arrival = ring[index & (Self.capacity - 1)]
-      guard arrival.transit > transit, last.arrived &- arrival.arrived < Self.rest.nanoseconds else { break }
+      guard last.arrived &- arrival.arrived < Self.rest.nanoseconds else { break }
+      if let wait, let base, base.wait(arrival.transit, bare: arrival.transit &- arrival.own) <= wait { break }
       run.packets += 1
       run.bytes += arrival.size
       run.minimumTransit = min(run.minimumTransit, arrival.transit)
+      run.minimumBare = min(run.minimumBare, arrival.transit &- arrival.own)
       run.minimumUnexpected = min(run.minimumUnexpected, arrival.transit &- arrival.expected)
+      run.minimumBareUnexpected = min(
+        run.minimumBareUnexpected, arrival.transit &- arrival.expected &- arrival.own)
       if arrival.arrived <= firstArrived { sizeOfFirst = arrival.size }
       (firstSent, lastSent) = (min(firstSent, arrival.sent), max(lastSent, arrival.sent))
       (firstArrived, lastArrived) = (min(firstArrived, arrival.arrived), max(lastArrived, arrival.arrived))

@@ -16,16 +16,18 @@ struct StandingQueueGuard {
   }
 
   /// A queue of more than this is acted upon.
-  static let threshold = TimeDelta.milliseconds(32)
+  static let threshold = TimeDelta.milliseconds(23)
   /// A queue of less is none.
-  static let drainedBelow = TimeDelta.milliseconds(15)
+  static let drainedBelow = TimeDelta.milliseconds(12)
   /// The rate of arrival is measured over at least this.
   static let measuringTime = TimeDelta.milliseconds(80)
   /// A queue stands when none of so many packets found it empty: with fewer, one who sends little would take the peaks that
   /// others cause for a queue that stands.
   static let measuredPackets = 8
   /// A packet that waited for longer came right behind the one before it: between them the path was never idle.
-  static let busyAbove = TimeDelta.milliseconds(15)
+  static let busyAbove = TimeDelta.milliseconds(8)
+  /// A picture leaves faster than the rate; what then comes is the path's capacity as well, up to so many times the rate.
+  private static let largestBurst = 2.0
   /// How long draining should take.
   private static let drainTime = 0.4
   /// Bounds of what is sent meanwhile, of what is delivered.
@@ -61,7 +63,7 @@ struct StandingQueueGuard {
   }
 
   mutating func update(_ input: Input) -> Action {
-    guard var drain else { return begin(input, most: input.rate) }
+    guard var drain else { return begin(input, most: input.rate * Self.largestBurst) }
     guard input.queue >= Self.drainedBelow else {
       self.drain = nil
       return .drained(capacity: drain.capacity)
@@ -78,24 +80,24 @@ struct StandingQueueGuard {
       // Not by what was sent meanwhile: that was little on purpose.
       return begin(input, most: drain.capacity)
     }
-    return .drain(drain.capacity * share(input.queue))
+    return .drain(min(input.rate, drain.capacity * share(input.queue)))
   }
 
   private mutating func begin(_ input: Input, most: Double) -> Action {
     let busy = input.busy
     guard input.queue > Self.threshold, busy.arrivalSpan >= Self.measuringTime else { return .none }
-    var capacity = min(busy.arrivalRate, most)
+    var capacity = min(busy.deliveryRate, most)
     let isSlower = busy.arrivalRate < 0.9 * busy.sendRate
     if input.isApplicationLimited, !isSlower {
       // All that was sent came as it was sent: it only says that somebody fills the queue.
-      capacity = max(capacity, 0.85 * most)
+      capacity = max(capacity, 0.85 * min(most, input.rate))
     }
     let queue = input.queue.seconds
     let time = TimeDelta.seconds(2 * queue / (1 - share(input.queue)))
     drain = Drain(
       began: input.now, queue: queue, capacity: capacity,
       deadline: input.now + min(time, .seconds(4)) + input.roundTrip + Self.patience)
-    return .drain(capacity * share(input.queue))
+    return .drain(min(input.rate, capacity * share(input.queue)))
   }
 
   private func share(_ queue: TimeDelta) -> Double {
