@@ -232,6 +232,7 @@ extension RTPSession {
   mutating func sendPaced(_ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox) {
     rate.releasePacer()
     guard transport.isSecured, let route = transport.selectedRoute, var index = nextSender() else {
+      noteQueue()  // what waited may have been given up
       return sendPadding(now, over: &transport, into: &outbox)
     }
     while true {

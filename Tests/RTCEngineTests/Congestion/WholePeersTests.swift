@@ -23,6 +23,21 @@ import Testing
     #expect(call.longestGap <= .milliseconds(1_000))
   }
 
+  @Test func `pictures follow a link that shrinks to an eighth`() throws {
+    var call = try Call(seed: 2)
+    for kilobits: Int64 in [5_000, 600, 3_000] {
+      call.setRate(.kilobitsPerSecond(kilobits))
+      call.run(for: .seconds(20))
+    }
+    call.expectDecodable()
+    #expect(call.keyFrames <= 3)
+    #expect(call.delay(quantile: 0.95) <= .milliseconds(300))
+    #expect(call.longestGap <= .milliseconds(1_500))
+    // What waited and was given up at the drop does not count as waiting for ever.
+    #expect(call.framesReceived >= 1_000)
+    #expect(call.deliveredBits >= 0.5 * 20 * 8.6e6)
+  }
+
   /// One picture in ten is two to four usual ones, which take up to 130 ms of the rate by themselves.
   @Test(arguments: [(0.02, TimeDelta.milliseconds(180)), (0.10, .milliseconds(250))])
   func `lost packets are repaired without a key frame`(loss: Double, bound: TimeDelta) throws {
