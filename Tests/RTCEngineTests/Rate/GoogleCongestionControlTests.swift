@@ -28,6 +28,22 @@ import Testing
     #expect((300_000...850_000).contains(path.target))
   }
 
+  @Test func `packets that come later and later lower the rate below what arrives, before a queue stands`() {
+    var path = ModelPath()
+    path.run(.seconds(2), rate: 1_000_000)
+    let before = path.target
+    // Each packet waits 0.6 ms longer: 94 % of what is sent arrives.
+    var sent: Int64 = 0
+    for _ in 0..<20 where path.target >= before {
+      path.run(.milliseconds(50), rate: 1_000_000) { _ in
+        sent += 1
+        return .milliseconds(20) + .microseconds(600 * sent)
+      }
+    }
+    #expect(path.estimate.reason == .overuse)
+    #expect((700_000...900_000).contains(path.target))
+  }
+
   @Test func `a queue that stands after a rest is acted upon at the first feedback`() {
     var path = ModelPath()
     path.run(.seconds(5), rate: 1_000_000)
