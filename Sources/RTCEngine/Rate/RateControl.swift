@@ -139,10 +139,10 @@ package struct RateControl {
     history.receive(feedback, into: &results)
     lastFeedback = now
     guard !results.isEmpty else { return }
-    smoothLoss()
     let activity = currentActivity
     log?(.feedback(results, activity), now)
     estimator.receive(results, activity, now: now)
+    smoothLoss()
     estimateChanged(now)
   }
 
@@ -152,8 +152,10 @@ package struct RateControl {
     estimateChanged(now)
   }
 
+  /// What a full queue refuses says nothing of what the path loses: less that is sent mends it, and more would fill it.
   private mutating func smoothLoss() {
-    for result in results {
+    let isFull = (estimator.estimate.queueingDelay ?? .zero) > Self.fullQueue
+    for result in results where result.arrival != nil || !isFull {
       if result.wasReportedLost {
         smoothedLoss = max(0, smoothedLoss - Self.lossGain)
       } else {
@@ -162,6 +164,7 @@ package struct RateControl {
     }
   }
   private static let lossGain = 1.0 / 48
+  private static let fullQueue = TimeDelta.milliseconds(60)
 
   /// True while feedback on single packets comes, which says more of loss than receiver reports.
   package func hasFeedback(_ now: Timestamp) -> Bool { history.hasFeedback && now - lastFeedback < Self.feedbackAge }

@@ -52,6 +52,17 @@ import Testing
 
   // MARK: - Small frames
 
+  @Test func `what a full queue refuses is not protected with more packets`() throws {
+    var estimator = FixedEstimator(target: .megabitsPerSecond(2))
+    estimator.estimate.queueingDelay = .milliseconds(150)
+    let pair = try connectedPair(estimator, loss: 0.1)
+    pair.sender.source = SyntheticVideo(interval: .milliseconds(100), frameSize: 900, from: pair.now)
+    pair.run(for: .seconds(60))
+    let frames = pair.sender.peer.statistics.video.framesSent
+    // What was asked for is sent again, as ever.
+    #expect(pair.sender.peer.statistics.video.packetsRetransmitted < frames * 3 / 10)
+  }
+
   @Test func `small frames are sent twice ten milliseconds apart where packets are lost`() throws {
     let pair = try connectedPair(FixedEstimator(target: .megabitsPerSecond(2)), loss: 0.1)
     pair.sender.source = SyntheticVideo(interval: .milliseconds(100), frameSize: 900, from: pair.now)
