@@ -10,12 +10,19 @@ struct BitBudget {
   /// More than this of the rate, unsent, holds the next frames back.
   private static let toleratedBacklog = TimeDelta.milliseconds(120)
 
+  /// What waits unsent, beyond the frame that was made last, takes the place of savings: so much of it is free, and the
+  /// rest counts this many times. A queue that stands makes every frame late, and frames that are a little smaller end it.
+  private static let (freeBacklog, backlogWeight) = (TimeDelta.milliseconds(20), 2.0)
+
   /// A new rate below this share of the old says that the network bears less.
   private static let realFall = 0.8
 
   private(set) var rate: BitRate
-  /// Bytes that may be spent; negative after a frame that cost more.
-  private(set) var credit: Double
+  /// Bytes that may be spent; negative after a frame that cost more, or while too much waits unsent.
+  var credit: Double { min(saved, room) }
+  private var saved: Double
+  /// What the bytes that wait unsent leave of the capacity, at the last refill.
+  private var room = Double.infinity
   private var updated: Timestamp?
   /// What was spent within `recentSpan` of the last spending.
   private var recent: [(time: Timestamp, bytes: Int)] = []
@@ -26,8 +33,8 @@ struct BitBudget {
 
   init(rate: BitRate) {
     self.rate = rate
-    credit = 0
-    credit = capacity
+    saved = 0
+    saved = capacity
   }
 
   /// The most that can be saved, in bytes.
@@ -63,26 +70,28 @@ struct BitBudget {
   mutating func setRate(_ new: BitRate) {
     guard new != rate else { return }
     if new < rate {
-      if credit > 0 { credit *= Double(new.bitsPerSecond) / Double(max(1, rate.bitsPerSecond)) }
+      if saved > 0 { saved *= Double(new.bitsPerSecond) / Double(max(1, rate.bitsPerSecond)) }
       // An estimate wavers; savings are not to be lost to that.
       if Double(new.bitsPerSecond) < Self.realFall * Double(rate.bitsPerSecond) { hasFallen = true }
     }
     rate = new
-    credit = min(credit, capacity)
+    saved = min(saved, capacity)
   }
 
   mutating func refill(now: Timestamp) {
-    if let updated, now > updated { credit = min(capacity, credit + Double(rate.bytes(in: now - updated))) }
+    if let updated, now > updated { saved = min(capacity, saved + Double(rate.bytes(in: now - updated))) }
     updated = max(now, updated ?? now)
+    let waiting = max(.zero, drained - now - Self.freeBacklog)
+    room = waiting > .zero ? capacity - Self.backlogWeight * Double(rate.bytes(in: waiting)) : .infinity
     guard hasFallen else { return }
     hasFallen = false
     let spent = recent.reduce(0) { $0 + ($1.time > now - Self.recentSpan ? $1.bytes : 0) }
     let excess = Double(spent - rate.bytes(in: Self.recentSpan))
-    credit = max(min(credit, -excess), -debtLimit)
+    saved = max(min(saved, -excess), -debtLimit)
   }
 
   mutating func spend(_ bytes: Int, now: Timestamp) {
-    credit = max(credit - Double(bytes), -debtLimit)
+    saved = max(saved - Double(bytes), -debtLimit)
     recent.removeAll { $0.time <= now - Self.recentSpan }
     recent.append((now, bytes))
   }

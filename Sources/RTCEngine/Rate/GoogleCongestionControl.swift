@@ -102,6 +102,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     updateUse(activity, now)
     control(newestSent: last.packet.sendTime, now)
     if let probe { take(probe, now) }
+    if let probe = probeResults.takeUnreadable() { probes.repeat(probe, now: now) }
     requestProbes(activity, now)
     scheduleTick(activity, now)
     updateEstimate(now)

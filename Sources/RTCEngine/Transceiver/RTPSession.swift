@@ -314,10 +314,14 @@ extension RTPSession {
     updateSending(now, over: &transport, into: &outbox)
   }
 
-  /// Lets the first pictures leave when feedback has told of all probes.
+  /// Lets the first pictures leave when feedback has told of all probes, and one of them could be read.
   mutating func noteFirstFeedback(_ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox) {
     guard firstMeasurement.isOn, rate.hasHeardOfAll else { return }
-    endFirstMeasurement(now, over: &transport, into: &outbox)
+    guard rate.isProbing, rate.estimate.reason == .start else {
+      return endFirstMeasurement(now, over: &transport, into: &outbox)
+    }
+    firstMeasurement.extend()
+    sendPaced(now, over: &transport, into: &outbox)
   }
 
   /// Begins and ends sending where what was agreed, or the state of the connection, says so.

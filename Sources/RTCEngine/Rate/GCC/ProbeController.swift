@@ -14,6 +14,8 @@ struct ProbeController {
   /// After probes that were not met, the next wait longer, up to this.
   private static let longestInterval = TimeDelta.milliseconds(2_000)
   private static let applicationLimitedInterval = TimeDelta.seconds(5)
+  /// A probe that could not be read is sent again at once, so often in a row.
+  private static let repeats = 2
   /// Less than this is not worth a probe, of the target.
   private static let leastGain = 1.15
 
@@ -25,6 +27,7 @@ struct ProbeController {
   /// Probes that the path bore, one after another.
   private(set) var roomInARow = 0
   private var lastProbeBytes = 0
+  private var repeatsLeft = Self.repeats
 
   /// Probes from the beginning of a path.
   mutating func start(rate: Double, maximum: Double, now: Timestamp) {
@@ -78,8 +81,16 @@ struct ProbeController {
   /// Counts a probe that showed room, before its outcome is known.
   mutating func count(showsRoom: Bool) { roomInARow = showsRoom ? roomInARow + 1 : 0 }
 
+  /// Asks for a probe again that arrived in a way that says nothing.
+  mutating func `repeat`(_ probe: ProbeCluster, now: Timestamp) {
+    guard repeatsLeft > 0, waiting.isEmpty else { return }
+    repeatsLeft -= 1
+    request(Double(probe.rate.bitsPerSecond), Self.regularTime, now: now)
+  }
+
   /// Takes what a probe came to: one that showed room leads to the next.
   mutating func take(_ outcome: Outcome) {
+    repeatsLeft = Self.repeats
     guard roomInARow > 0 else {
       interval = min(interval * 3 / 2, Self.longestInterval)
       return

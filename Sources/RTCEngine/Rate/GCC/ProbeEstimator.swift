@@ -25,7 +25,7 @@ struct ProbeEstimator {
   }
 
   /// So much of a probe must have arrived before it says anything.
-  private static let neededShare = 0.8
+  fileprivate static let neededShare = 0.8
   /// Packets that arrive faster than they left, by more than this, were held up together on the way.
   fileprivate static let largestCompression = 2.0
   /// Slower than this share of its rate, and the probe filled the path.
@@ -46,6 +46,12 @@ struct ProbeEstimator {
   /// True while a probe is on its way.
   var isProbing: Bool { !clusters.isEmpty }
 
+  /// Gives up a probe that has arrived and yet says nothing: a receiver that was busy took its packets all at once.
+  mutating func takeUnreadable() -> ProbeCluster? {
+    guard let index = clusters.firstIndex(where: \.isComplete) else { return nil }
+    return clusters.remove(at: index).probe
+  }
+
   /// Gives up probes of which nothing is heard.
   mutating func forget(before roundTrip: TimeDelta, _ now: Timestamp) {
     clusters.removeAll { now - $0.handedOut > roundTrip + Self.longest }
@@ -56,11 +62,7 @@ struct ProbeEstimator {
   mutating func add(_ arrival: RecentArrivals.Arrival, of id: UInt16) -> Result? {
     guard let index = clusters.firstIndex(where: { $0.probe.id == id }) else { return nil }
     clusters[index].add(arrival)
-    let cluster = clusters[index]
-    guard Double(cluster.packets) >= Double(cluster.probe.minimumPackets) * Self.neededShare,
-      Double(cluster.bytes) >= Double(cluster.probe.minimumBytes) * Self.neededShare
-    else { return nil }
-    return cluster.result
+    return clusters[index].hasEnough ? clusters[index].result : nil
   }
 
   /// Nothing more is awaited of a probe.
@@ -70,6 +72,14 @@ struct ProbeEstimator {
 }
 
 extension ProbeEstimator.Cluster {
+  var hasEnough: Bool {
+    Double(packets) >= Double(probe.minimumPackets) * ProbeEstimator.neededShare
+      && Double(bytes) >= Double(probe.minimumBytes) * ProbeEstimator.neededShare
+  }
+
+  /// Nothing more of it comes that could make it readable.
+  var isComplete: Bool { packets >= probe.minimumPackets && bytes >= probe.minimumBytes }
+
   mutating func add(_ arrival: RecentArrivals.Arrival) {
     packets += 1
     bytes += arrival.size
