@@ -1,10 +1,10 @@
-import RTCPrimitives
+package import RTCPrimitives
 
 /// A leaky bucket: bits come in at the target rate, frames take them out; what is saved is bounded, and so is the debt.
 ///
 /// All bounds are times at the target rate, and follow it at once. On slow links they are short: what is saved would
 /// otherwise leave as a burst that waits in the network, with everything behind it.
-struct BitBudget {
+package struct BitBudget {
   /// What was spent so long ago still lies in the network's queue when the rate falls.
   private static let recentSpan = TimeDelta.milliseconds(300)
   /// More than this of the rate, unsent, holds the next frames back.
@@ -19,7 +19,7 @@ struct BitBudget {
 
   private(set) var rate: BitRate
   /// Bytes that may be spent; negative after a frame that cost more, or while too much waits unsent.
-  var credit: Double { min(saved, room) }
+  package var credit: Double { min(saved, room) }
   private var saved: Double
   /// What the bytes that wait unsent leave of the capacity, at the last refill.
   private var room = Double.infinity
@@ -29,16 +29,16 @@ struct BitBudget {
   /// The rate fell since the last refill.
   private var hasFallen = false
   /// When all that was made before has left, as the owner last said.
-  var drained = Timestamp.zero
+  package var drained = Timestamp.zero
 
-  init(rate: BitRate) {
+  package init(rate: BitRate) {
     self.rate = rate
     saved = 0
     saved = capacity
   }
 
   /// The most that can be saved, in bytes.
-  var capacity: Double {
+  package var capacity: Double {
     Double(rate.bytes(in: Self.between(rate, slow: .milliseconds(150), fast: .milliseconds(500))))
   }
 
@@ -78,7 +78,7 @@ struct BitBudget {
     saved = min(saved, capacity)
   }
 
-  mutating func refill(now: Timestamp) {
+  package mutating func refill(now: Timestamp) {
     if let updated, now > updated { saved = min(capacity, saved + Double(rate.bytes(in: now - updated))) }
     updated = max(now, updated ?? now)
     let waiting = max(.zero, drained - now - Self.freeBacklog)

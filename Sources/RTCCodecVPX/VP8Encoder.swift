@@ -309,14 +309,18 @@ package final class VP8Encoder: VideoEncoder {
     let weight = map.weight(after: field)
     guard let quantizer = chooseRevealedQuantizer(weight: weight, now: now) else { return nil }
     noteMovement(now)
-    (lastChange, lastLargeChange, unfollowed) = (now, now, now)
+    (lastChange, unfollowed) = (now, now)
+    // Once all can be read, the rest is made better in the movement's own frames.
+    let isReadable = !map.quality.contains { $0 > UInt8(limits.readable) && $0 != MacroblockMap.changed }
+    holdRefinement(now: now, isBroad: isReadable)
     copyChanges()
     map.recordMoved(field, softened: UInt8(limits.readable))
     map.selectChanged()
     let predicted = model.bytes(.small, weight: weight, quantizer: quantizer)
     // What moved stays as good as it is; some of what is coarse is made better with what is left.
-    let spare = min(budget.credit * 0.9 - Self.motionBytes - predicted, budget.capacity / 10)
-    let filled = map.addCoarse(above: quantizer + 4, most: Self.largeChange, bytes: spare) { quality, weight in
+    let spare = min(budget.credit * 0.9 - Self.motionBytes - predicted, budget.capacity / (isReadable ? 4 : 10))
+    let filled = map.addCoarse(above: quantizer + 4, most: isReadable ? map.count : Self.largeChange, bytes: spare) {
+      quality, weight in
       model.refinementBytes(weight: weight, from: quality, to: quantizer)
     }
     let output = try unsafe context.move(field, active: map.active, source: sourcePlanes(), quantizer: quantizer)
@@ -331,7 +335,8 @@ package final class VP8Encoder: VideoEncoder {
   /// As fine as half of what is saved allows, as it goes on; nil while it had better wait.
   private func chooseRevealedQuantizer(weight: Double, now: Timestamp) -> Int? {
     let credit = budget.credit - Self.motionBytes
-    let finest = limits.finestMoving(isSlow: isSlowMovement)
+    // On fast links there is room for the finest.
+    let finest = budget.isSlow ? limits.finestMoving(isSlow: isSlowMovement) : limits.finest
     let range = finest...max(finest, limits.coarsest)
     if let found = model.quantizer(.small, weight: weight, budget: credit / 2, in: range) { return found }
     if model.bytes(.small, weight: weight, quantizer: range.upperBound) <= credit * 0.9 { return range.upperBound }

@@ -1,4 +1,4 @@
-@testable import RTCCodecVPX
+import RTCCodecVPX
 import RTCPrimitives
 import Testing
 

@@ -24,6 +24,8 @@ package struct RateControl {
   private var allocated = BitRate.zero
   /// Loss of single packets, smoothed over about the last fifty, those that came late not counted, 0…1.
   package private(set) var smoothedLoss = 0.0
+  /// When a full queue was last heard of.
+  private var lastFull: Timestamp?
   /// Rates of what has no rate of its own: repair, sound, data. They are taken off what video gets.
   private var others = RateMeter()
   private var video = RateMeter()
@@ -142,7 +144,7 @@ package struct RateControl {
     let activity = currentActivity
     log?(.feedback(results, activity), now)
     estimator.receive(results, activity, now: now)
-    smoothLoss()
+    smoothLoss(now)
     estimateChanged(now)
   }
 
@@ -153,9 +155,10 @@ package struct RateControl {
   }
 
   /// What a full queue refuses says nothing of what the path loses: less that is sent mends it, and more would fill it.
-  private mutating func smoothLoss() {
-    let isFull = (estimator.estimate.queueingDelay ?? .zero) > Self.fullQueue
-    for result in results where result.arrival != nil || !isFull {
+  /// Its last packets are reported when the queue is long gone, by the first that arrive after them.
+  private mutating func smoothLoss(_ now: Timestamp) {
+    if (estimator.estimate.queueingDelay ?? .zero) > Self.fullQueue { lastFull = now }
+    for result in results where result.arrival != nil || lastFull.map({ result.packet.sendTime > $0 }) ?? true {
       if result.wasReportedLost {
         smoothedLoss = max(0, smoothedLoss - Self.lossGain)
       } else {

@@ -11,6 +11,8 @@ import Testing
     var estimate: NetworkEstimate
     var limits = BitrateLimits()
     var nextDeadline = Timestamp.distantFuture
+    /// What each feedback tells of the queue, one after another.
+    var queueingDelays: [TimeDelta] = []
     /// Handed out with the first feedback.
     var probes: [ProbeCluster] = []
     private var isHeard = false
@@ -22,7 +24,10 @@ import Testing
     }
 
     mutating func start(_ now: Timestamp) {}
-    mutating func receive(_ results: [PacketResult], _ activity: SendActivity, now: Timestamp) { isHeard = true }
+    mutating func receive(_ results: [PacketResult], _ activity: SendActivity, now: Timestamp) {
+      isHeard = true
+      if !queueingDelays.isEmpty { estimate.queueingDelay = queueingDelays.removeFirst() }
+    }
     mutating func receiveLoss(expected: Int, lost: Int, now: Timestamp) {}
     mutating func setRoundTrip(_ roundTrip: TimeDelta, now: Timestamp) {}
     mutating func setRemoteMaximum(_ rate: BitRate?, now: Timestamp) {}
@@ -61,6 +66,23 @@ import Testing
     let frames = pair.sender.peer.statistics.video.framesSent
     // What was asked for is sent again, as ever.
     #expect(pair.sender.peer.statistics.video.packetsRetransmitted < frames * 3 / 10)
+  }
+
+  @Test func `its last packets are reported when it is gone and do not count either`() {
+    var estimator = FixedEstimator(target: .megabitsPerSecond(2))
+    estimator.queueingDelays = [.milliseconds(200), .zero, .zero]
+    var control = RateControl(estimator: estimator)
+    func send(_ count: Int, at milliseconds: Int64) {
+      for _ in 0..<count { control.sent(.video, size: 1_000, now: .zero + .milliseconds(milliseconds)) }
+    }
+    send(30, at: 0)
+    reportArrivals(Array(0..<10), count: 0) { control.receive($0, now: .zero + .milliseconds(100)) }
+    send(10, at: 400)
+    reportArrivals(Array(30..<35), count: 1) { control.receive($0, now: .zero + .milliseconds(500)) }
+    #expect(control.smoothedLoss == 0)
+    send(10, at: 600)
+    reportArrivals(Array(45..<50), count: 2) { control.receive($0, now: .zero + .milliseconds(700)) }
+    #expect(control.smoothedLoss > 0.1)
   }
 
   @Test func `small frames are sent twice ten milliseconds apart where packets are lost`() throws {
