@@ -45,8 +45,6 @@ let package = Package(
     .systemLibrary(name: "CSDL2", providers: [.apt(["libsdl2-dev"])]),
     .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
     .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
-    // Not a bare module map: usrsctp's clock, random numbers and state are taken in hand there.
-    .target(name: "CUsrsctp", linkerSettings: [.linkedLibrary("usrsctp")]),
     .systemLibrary(name: "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
     .systemLibrary(
       name: "CX11", pkgConfig: "xcb-damage",
@@ -67,7 +65,7 @@ let package = Package(
     .target(name: "RTCICE", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
     .target(name: "RTCDTLS", dependencies: ["RTCPrimitives", "COpenSSL"], swiftSettings: safe),
     .target(name: "RTCSRTP", dependencies: ["RTCPrimitives", "CSRTP"], swiftSettings: safe),
-    .target(name: "RTCSCTP", dependencies: ["RTCPrimitives", "RTCWire", "CUsrsctp"], swiftSettings: safe),
+    .target(name: "RTCSCTP", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
     .target(
       name: "RTCEngine",
       dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCSRTP", "RTCSCTP"],
@@ -184,9 +182,8 @@ let package = Package(
     .target(
       name: "FuzzVideoBody", dependencies: ["RTCEngine", "RTCMedia", "RTCPrimitives"],
       path: "Fuzz/Sources/FuzzVideoBody", swiftSettings: strict),
-    // By itself: it alone needs usrsctp.
     .target(
-      name: "FuzzSCTPBody", dependencies: ["RTCPrimitives", "RTCSCTP"], path: "Fuzz/Sources/FuzzSCTPBody",
+      name: "FuzzSCTPBody", dependencies: ["RTCPrimitives", "RTCSCTP", "RTCWire"], path: "Fuzz/Sources/FuzzSCTPBody",
       swiftSettings: strict),
     // By themselves likewise: whole agents and peers, on virtual time.
     .target(
@@ -209,8 +206,14 @@ let package = Package(
       name: "RTCICETests", dependencies: ["RTCICE", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
     .testTarget(name: "RTCDTLSTests", dependencies: ["RTCDTLS", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCSRTPTests", dependencies: ["RTCSRTP", "RTCPrimitives"], swiftSettings: strict),
+    // usrsctp, Firefox's SCTP, as a peer to test ours against. Its clock, random numbers and state are taken in hand there.
+    .target(name: "CUsrsctp", path: "Tests/CUsrsctp", linkerSettings: [.linkedLibrary("usrsctp")]),
+    .target(
+      name: "UsrsctpKit", dependencies: ["CUsrsctp", "RTCPrimitives"], path: "Tests/UsrsctpKit",
+      swiftSettings: strict),
     .testTarget(
-      name: "RTCSCTPTests", dependencies: ["RTCSCTP", "RTCWire", "RTCPrimitives", "RTCTestKit", "FuzzSCTPBody"],
+      name: "RTCSCTPTests",
+      dependencies: ["RTCSCTP", "RTCWire", "RTCPrimitives", "RTCTestKit", "FuzzSCTPBody", "UsrsctpKit"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCEngineTests",
@@ -332,6 +335,7 @@ if Context.environment["RTCAST_FUZZ"] != nil {
   ].map { fuzzer("Fuzz\($0)") }
   package.targets += [
     fuzzer("FuzzVideo", body: "FuzzVideoBody"), fuzzer("FuzzSCTP", body: "FuzzSCTPBody"),
+    fuzzer("FuzzSCTPPair", body: "FuzzSCTPBody"),
     fuzzer("FuzzICE", body: "FuzzPeerBodies"), fuzzer("FuzzGatherer", body: "FuzzPeerBodies"),
     fuzzer("FuzzFarPeer", body: "FuzzPeerBodies"),
     fuzzer("FuzzNegotiation", body: "FuzzPeerBodies"),

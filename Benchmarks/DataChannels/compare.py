@@ -4,7 +4,8 @@
     RTCAST_BENCHMARKS=1 swift build -c release --product DataChannelBenchmark
     python Benchmarks/DataChannels/compare.py [--rounds 3] [--megabytes 50] [--message 65536]
 
-Both ends of each are in one process (Chromium: one page), so the figures are of both ends together. Prints medians in MB/s.
+Both ends of each are in one process (Chromium: one page), so the figures are of both ends together. Prints medians in MB/s. link.py has the same
+over a link that loses packets.
 """
 
 import argparse
@@ -50,7 +51,7 @@ def of_rtcast(options):
     program = ROOT / ".build/release/DataChannelBenchmark"
     said = subprocess.run([options.program or program, str(options.megabytes), str(options.message)], capture_output=True,
                           text=True, timeout=120, check=True).stdout
-    return float(re.search(r"(\d+) MB/s", said).group(1))
+    return float(re.search(r"([\d.]+) MB/s", said).group(1))
 
 
 def of_chromium(options):

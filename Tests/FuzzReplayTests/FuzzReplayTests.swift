@@ -31,6 +31,7 @@ import Testing
     "VP9File": fuzzVP9File,
     "AV1File": fuzzAV1File,
     "SCTP": fuzzSCTP,
+    "SCTPPair": fuzzSCTPPair,
     "ICE": fuzzICE,
     "Gatherer": fuzzGatherer,
     "Negotiation": fuzzNegotiation,

@@ -88,6 +88,34 @@ import Testing
     #expect(throws: DataChannelError.ended) { _ = try pair.open(DataChannelParameters(), on: .client) }
   }
 
+  @Test(arguments: [0.0, 0.3]) func `an end in good order sends what waits first`(loss: Double) throws {
+    var conditions = NetworkConditions.delayed(.milliseconds(20))
+    conditions.loss = loss
+    let pair = VirtualPair(seed: 6, conditions: conditions)
+    pair.start()
+    let near = try pair.open(DataChannelParameters(), on: .client)
+    pair.run(for: .seconds(60), until: { !pair.incoming(at: .server).isEmpty })
+    let far = try #require(pair.incoming(at: .server).first?.handle)
+    pair.run(for: .seconds(5))
+    for _ in 0..<10 { try pair.send(.binary([UInt8](repeating: 1, count: 30_000)), on: near, from: .client) }
+    pair.shutDown(.client)
+    #expect(throws: DataChannelError.notOpen) { try pair.send(.text("late"), on: near, from: .client) }
+    pair.run(for: .seconds(300))
+    #expect(pair.messages(on: far, at: .server).count == 10)
+    #expect(pair.events[.client]!.last == .ended(.closedHere))
+    #expect(pair.events[.server]!.last == .ended(.closedByPeer))
+  }
+
+  @Test func `both may end in good order at once`() throws {
+    let pair = VirtualPair()
+    pair.start()
+    pair.run(for: .seconds(1))
+    pair.shutDown(.client)
+    pair.shutDown(.server)
+    pair.run(for: .seconds(10))
+    for side in VirtualPair.Side.allCases { #expect(pair.events[side]!.last == .ended(.closedHere)) }
+  }
+
   @Test func `a peer that vanishes is noticed`() throws {
     let pair = VirtualPair()
     pair.start()

@@ -16,8 +16,14 @@ final class VirtualPair {
   private var outbox = DataChannelOutbox()
   private(set) var events: [Side: [DataChannelEvent]] = [.client: [], .server: []]
   private(set) var packetCount = 0
-  /// Every packet sent, for comparisons.
-  private(set) var trace: [UInt8] = []
+  /// The most packets that one call has let leave, and the bytes of the longest.
+  private(set) var largestBurst = 0
+  private(set) var longestPacket = 0
+  /// Long runs have no use for their packets.
+  var keepsPackets = true
+  /// Every packet sent, one after the other, for comparisons.
+  var trace: [UInt8] { Array(packets.joined()) }
+  private(set) var packets: [[UInt8]] = []
 
   init(
     seed: UInt64 = 1, conditions: NetworkConditions = .delayed(.milliseconds(10)),
@@ -63,6 +69,14 @@ final class VirtualPair {
     switch side {
     case .client: client.close(now: now, into: &outbox)
     case .server: server.close(now: now, into: &outbox)
+    }
+    take(side)
+  }
+
+  func shutDown(_ side: Side) {
+    switch side {
+    case .client: client.shutDown(now: now, into: &outbox)
+    case .server: server.shutDown(now: now, into: &outbox)
     }
     take(side)
   }
@@ -142,10 +156,12 @@ final class VirtualPair {
 
   private func take(_ side: Side) {
     let direction: NetworkEmulator.Direction = side == .client ? .aToB : .bToA
+    largestBurst = max(largestBurst, outbox.packets.count)
     for i in 0..<outbox.packets.count {
       let packet = outbox.packets.packet(i)
       packetCount += 1
-      for j in packet.indices { trace.append(packet[j]) }
+      longestPacket = max(longestPacket, packet.count)
+      if keepsPackets { packets.append([UInt8](copying: packet)) }
       network.send(packet, route: Self.route, direction: direction, now: now)
     }
     events[side]!.append(contentsOf: outbox.events)

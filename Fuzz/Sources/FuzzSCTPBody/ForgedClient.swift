@@ -1,14 +1,13 @@
 package import RTCPrimitives
 package import RTCSCTP
+package import RTCWire
 
 /// A connected transport whose peer has been taken over by somebody who writes the packets by hand: the right ports,
 /// verification tag and checksum, and any chunks.
 package struct ForgedClient: ~Copyable {
   package enum Chunk: UInt8 {
-    case data = 0
     case selectiveAcknowledgement = 3
     case reconfiguration = 130
-    case forwardTSN = 192
   }
 
   package static let begins: UInt8 = 2
@@ -19,6 +18,8 @@ package struct ForgedClient: ~Copyable {
   /// Everything the server has said so far.
   package private(set) var events: [DataChannelEvent] = []
   package private(set) var packetCount = 0
+  /// The bytes of the longest packet that the server has sent.
+  package private(set) var longestPacket = 0
   /// The number that the next chunk of data must bear.
   package var nextTSN: UInt32 = 0
   /// The last of the server's.
@@ -26,13 +27,18 @@ package struct ForgedClient: ~Copyable {
   /// What the server last acknowledged, all up to it included, and how many bytes more it then took.
   package private(set) var acknowledged: UInt32 = 0
   package private(set) var window = UInt32.max
+  private let isInterleaved: Bool
   private var nextResetNumber: UInt32 = 0
   private var header: [UInt8] = []
   private var outbox = DataChannelOutbox()
 
   /// Shakes hands by a client of ours, and forgets it.
-  package init(options: DataChannelOptions = DataChannelOptions()) {
-    var client = DataChannelTransport()
+  /// - Parameter interleaves: whether data goes in I-DATA chunks (RFC 8260).
+  package init(options: DataChannelOptions = DataChannelOptions(), interleaves: Bool = false) {
+    isInterleaved = interleaves
+    var clientOptions = DataChannelOptions()
+    clientOptions.interleavesMessages = interleaves
+    var client = DataChannelTransport(options: clientOptions)
     var sent = DataChannelOutbox()
     server = DataChannelTransport(options: options)
     client.start(isClient: true, remoteMaximumMessageSize: nil, seed: 1, now: now, into: &sent)
@@ -62,13 +68,14 @@ package struct ForgedClient: ~Copyable {
     swap(&said, &outbox)
     packetCount += said.packets.count
     for i in 0..<said.packets.count {
-      var reader = ByteReader(said.packets.packet(i))
-      guard reader.skip(12), let type = reader.readUInt8(), reader.skip(3), let number = reader.readUInt32() else {
-        continue
-      }
-      if type == Chunk.data.rawValue { lastServerTSN = number }
-      if type == Chunk.selectiveAcknowledgement.rawValue, let rest = reader.readUInt32() {
-        (acknowledged, window) = (number, rest)
+      longestPacket = max(longestPacket, said.packets.packet(i).count)
+      guard let packet = SCTPPacket(parsing: said.packets.packet(i)) else { fatalError("no packet") }
+      var chunks = packet.chunks
+      while let chunk = chunks.next() {
+        if let data = SCTPData(parsing: chunk) { lastServerTSN = data.tsn.value }
+        if let ack = SCTPSelectiveAck(parsing: chunk) {
+          (acknowledged, window) = (ack.cumulativeTSN.value, ack.receiverWindow)
+        }
       }
     }
     events.append(contentsOf: said.events)
@@ -83,19 +90,24 @@ package struct ForgedClient: ~Copyable {
   }
 
   /// Hands the server a packet of these chunks.
-  package mutating func send(chunks: [UInt8]) {
+  package mutating func send(chunks: [UInt8], spoilsChecksum: Bool = false) {
     var packet = header + chunks
-    let sum = CRC32C.checksum(of: packet)
+    let sum = CRC32C.checksum(packet.span) ^ (spoilsChecksum ? 1 : 0)
     for i in 0..<4 { packet[8 + i] = UInt8(truncatingIfNeeded: sum >> (8 * UInt32(i))) }
     inject(packet.span)
   }
 
   package mutating func sendData(
-    _ payload: [UInt8], flags: UInt8, stream: UInt16, number: UInt16, protocol: UInt32, tsn: UInt32? = nil
+    _ payload: [UInt8], flags: UInt8, stream: UInt16, number: UInt16, protocol: UInt32, tsn: UInt32? = nil,
+    fragment: UInt32 = 0
   ) {
-    let words = Self.words([tsn ?? nextTSN, UInt32(stream) << 16 | UInt32(number), `protocol`])
+    let data = SCTPData(
+      tsn: TSN(tsn ?? nextTSN), stream: StreamID(stream), isUnordered: flags & 4 != 0,
+      isBeginning: flags & Self.begins != 0, isEnd: flags & Self.ends != 0, isImmediate: flags & 8 != 0,
+      messageNumber: UInt32(number), fragmentNumber: fragment, payloadProtocol: `protocol`,
+      isInterleaved: isInterleaved)
     if tsn == nil { nextTSN &+= 1 }
-    send(chunks: Self.chunk(.data, flags: flags, words + payload))
+    send(chunks: Self.bytes(of: data, payload: payload))
   }
 
   /// Asks for a reset of streams to the server (RFC 6525 §4.1).
@@ -112,9 +124,48 @@ package struct ForgedClient: ~Copyable {
     send(chunks: Self.chunk(.selectiveAcknowledgement, flags: 0, Self.words([lastServerTSN, window, 0])))
   }
 
+  /// Acknowledges anything.
+  package mutating func acknowledge(
+    cumulative: UInt32, gaps: [SCTPSelectiveAck.GapBlock], duplicates: [TSN] = [], window: UInt32 = 100_000
+  ) {
+    var bytes = [UInt8](
+      repeating: 0, count: SCTPSelectiveAck.size(gapBlocks: gaps.count, duplicates: duplicates.count))
+    var writer = ByteWriter(bytes.mutableSpan)
+    SCTPSelectiveAck.write(
+      cumulativeTSN: TSN(cumulative), receiverWindow: window, gapBlocks: gaps.span, duplicates: duplicates.span,
+      into: &writer)
+    send(chunks: bytes)
+  }
+
+  /// Sends the INIT of a new association with the same ports; and echoes the cookie that comes for it.
+  package mutating func beginAnew(seed: UInt64, echoes: Bool) {
+    var options = DataChannelOptions()
+    options.interleavesMessages = isInterleaved
+    var client = DataChannelTransport(options: options)
+    var sent = DataChannelOutbox()
+    client.start(isClient: true, remoteMaximumMessageSize: nil, seed: seed, now: now, into: &sent)
+    for _ in 0..<(echoes ? 3 : 1) {
+      for i in 0..<sent.packets.count { server.handle(sent.packets.packet(i), now: now, into: &outbox) }
+      sent.removeAll()
+      for i in 0..<outbox.packets.count { client.handle(outbox.packets.packet(i), now: now, into: &sent) }
+      take()
+    }
+  }
+
+  /// Lets the server's owner take messages, or not.
+  package mutating func setReceiving(_ isOn: Bool) {
+    server.setReceiving(isOn, now: now, into: &outbox)
+    take()
+  }
+
   package mutating func forward(to tsn: UInt32, stream: UInt16, number: UInt16) {
     nextTSN = tsn &+ 1
-    send(chunks: Self.chunk(.forwardTSN, flags: 0, Self.words([tsn, UInt32(stream) << 16 | UInt32(number)])))
+    let skip = SCTPForwardTSN.Skip(stream: StreamID(stream), isUnordered: false, messageNumber: UInt32(number))
+    var bytes = [UInt8](repeating: 0, count: SCTPForwardTSN.size(skips: 1, isInterleaved: isInterleaved))
+    var writer = ByteWriter(bytes.mutableSpan)
+    SCTPForwardTSN.write(
+      newCumulativeTSN: TSN(tsn), skips: [skip].span, isInterleaved: isInterleaved, into: &writer)
+    send(chunks: bytes)
   }
 
   package mutating func pass(_ time: TimeDelta) {
@@ -152,18 +203,15 @@ package struct ForgedClient: ~Copyable {
       + padding
   }
 
+  package static func bytes(of data: SCTPData, payload: [UInt8]) -> [UInt8] {
+    let size = SCTPData.headerSize(isInterleaved: data.isInterleaved) + payload.count
+    var bytes = [UInt8](repeating: 0, count: (size + 3) & ~3)
+    var writer = ByteWriter(bytes.mutableSpan)
+    data.write(payload: payload.span, into: &writer)
+    return bytes
+  }
+
   private static func words(_ words: [UInt32]) -> [UInt8] {
     words.flatMap { word in stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt32($0)) } }
-  }
-}
-
-/// The checksum of SCTP packets (RFC 9260 appendix A).
-package enum CRC32C {
-  private static let table: [UInt32] = (0..<256).map { byte in
-    (0..<8).reduce(UInt32(byte)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0x82F6_3B78 : sum >> 1 }
-  }
-
-  package static func checksum(of bytes: [UInt8]) -> UInt32 {
-    ~bytes.reduce(~UInt32(0)) { sum, byte in table[Int(UInt8(truncatingIfNeeded: sum) ^ byte)] ^ sum >> 8 }
   }
 }

@@ -1,3 +1,6 @@
+import RTCPrimitives
+import RTCWire
+
 /// SCTP packets that one step wants sent, in order; each goes into one DTLS record (RFC 8261).
 package struct SCTPPackets: ~Copyable {
   private var bytes: [UInt8] = []
@@ -23,11 +26,31 @@ package struct SCTPPackets: ~Copyable {
     ends.removeAll(keepingCapacity: true)
   }
 
-  mutating func append(_ packet: UnsafeRawBufferPointer) {
-    unsafe bytes.append(contentsOf: packet)
+  /// The bytes of the packet that is being written.
+  var openSize: Int { bytes.count - (ends.last ?? 0) }
+
+  /// Lets `body` write `size` bytes, which are zero, at the end of the packet that is being written.
+  mutating func append(_ size: Int, _ body: (inout ByteWriter) -> Void) {
+    let start = bytes.count
+    bytes.append(contentsOf: repeatElement(0, count: size))
+    var whole = bytes.mutableSpan
+    var writer = ByteWriter(whole._mutatingExtracting(start..<start + size))
+    body(&writer)
+  }
+
+  /// Ends the packet that is being written, with its checksum if it is to have one.
+  mutating func close(withChecksum: Bool) {
+    if withChecksum {
+      let start = ends.last ?? 0
+      var whole = bytes.mutableSpan
+      let end = whole.count
+      var packet = whole._mutatingExtracting(start..<end)
+      SCTPPacket.writeChecksum(into: &packet)
+    }
     ends.append(bytes.count)
   }
 
+  /// Takes over the finished packets of `other`, in which none may be open.
   mutating func move(from other: inout SCTPPackets) {
     guard !other.isEmpty else { return }
     if isEmpty {

@@ -4,24 +4,17 @@ import RTCWire
 /// The data channels of one peer connection (RFC 8831, RFC 8832) over one SCTP association.
 ///
 /// Sans-IO: packets (contents of DTLS records) and the time come in as arguments; packets and events leave through the
-/// outbox. Its SCTP shares nothing with any other, so many may live in a process. Owned by one thread.
+/// outbox. Owned by one thread.
 package struct DataChannelTransport: ~Copyable {
   enum State {
     case idle
-    case connecting(SCTPAssociation)
-    case connected(SCTPAssociation)
+    case connecting
+    case connected
     case ended
   }
 
-  /// usrsctp does not say when its next timer is due: looked after this often while something is under way …
-  private static let busyInterval = TimeDelta.milliseconds(10)
-  /// … and this often otherwise (heartbeats every 30 s).
-  private static let restInterval = TimeDelta.seconds(1)
-  /// A delayed acknowledgement may be due for so long after a packet has come.
-  private static let settlingTime = TimeDelta.milliseconds(500)
-
   /// When `advance` must be called; `distantFuture` before the start and after the end.
-  package internal(set) var nextDeadline = Timestamp.distantFuture
+  package var nextDeadline: Timestamp { isRunning ? association.nextDeadline : .distantFuture }
   /// The limits and sizes that the transport was made with.
   package let options: DataChannelOptions
   /// What the peer did that no channel could carry: messages on streams without one, malformed control messages,
@@ -29,29 +22,34 @@ package struct DataChannelTransport: ~Copyable {
   package internal(set) var violations = 0
 
   var state = State.idle
+  var association: SCTPAssociation
   var channels: [DataChannelHandle: Channel] = [:]
   var handles: [StreamID: DataChannelHandle] = [:]
-  /// Channels with something to send, in the order of their turns.
-  var turns: [DataChannelHandle] = []
-  /// Streams whose outgoing side is to be reset as soon as SCTP takes the request.
-  var resets: [StreamID] = []
-  /// Channels that close: what waits in them is sent, or the reset of their stream is under way.
+  /// Channels that close as soon as what waits in them has been sent.
   var leaving: Set<DataChannelHandle> = []
   /// False while the owner cannot take more; SCTP then holds the peer back.
   var takesMessages = true
   /// Streams of channels that the peer may not have; no channel of ours is on them.
   var refused: Set<StreamID> = []
   var nameBytes = 0
-  var partialBytes = 0
   var usableStreams: Int
   var isClient = false
   var remoteMaximumMessageSize = 0
+  /// The end in good order is this side's wish.
+  var hasShutDown = false
   private var nextHandle: UInt64 = 0
-  private var lastInput = Timestamp.zero
 
   /// A transport that is not connected; `start` connects it.
   package init(options: DataChannelOptions = DataChannelOptions()) {
     self.options = options
+    var inner = SCTPAssociation.Options()
+    inner.streams = max(1, options.maximumStreams)
+    inner.packetSize = options.packetSize
+    inner.sendBuffer = options.sendBuffer
+    inner.receiveBuffer = options.receiveBuffer
+    inner.maximumMessageSize = options.maximumMessageSize
+    inner.offersInterleaving = options.interleavesMessages
+    association = SCTPAssociation(options: inner)
     usableStreams = Int(options.maximumStreams)
   }
 
@@ -69,35 +67,23 @@ package struct DataChannelTransport: ~Copyable {
     seed: UInt64, now: Timestamp, into outbox: inout DataChannelOutbox
   ) {
     guard case .idle = state else { return }
-    let association: SCTPAssociation
-    do throws(SCTPError) {
-      association = try SCTPAssociation(
-        SCTPAssociation.Options(
-          seed: seed, localPort: localPort, remotePort: remotePort, streams: options.maximumStreams,
-          packetSize: options.packetSize, sendBuffer: options.sendBuffer, receiveBuffer: options.receiveBuffer),
-        now: now)
-    } catch {
-      return end(.unavailable(error), into: &outbox)
-    }
     self.isClient = isClient
     self.remoteMaximumMessageSize = Int(min(remoteMaximumMessageSize ?? .max, UInt64(Int.max)))
-    state = .connecting(association)
-    guard association.connect(now: now) else { return end(.timeout, into: &outbox) }
+    state = .connecting
+    association.connect(localPort: localPort, remotePort: remotePort, seed: seed, now: now)
     finishStep(now, into: &outbox)
   }
 
   /// Takes one packet from the peer. What is not SCTP, or not of this association, is ignored.
   package mutating func handle(_ packet: Span<UInt8>, now: Timestamp, into outbox: inout DataChannelOutbox) {
-    // The common header and one chunk's, in whole words (RFC 9260 §3).
-    guard let association, packet.count >= 16, packet.count <= 65_535 else { return }
-    lastInput = now
-    association.input(packet, now: now)
+    guard isRunning else { return }
+    association.handle(packet, now: now)
     finishStep(now, into: &outbox)
   }
 
   /// Runs what is due by `now`.
   package mutating func advance(now: Timestamp, into outbox: inout DataChannelOutbox) {
-    guard let association else { return }
+    guard isRunning else { return }
     association.advance(now: now)
     finishStep(now, into: &outbox)
   }
@@ -109,11 +95,17 @@ package struct DataChannelTransport: ~Copyable {
       state = .ended
       return
     }
-    if let association {
-      association.abort(now: now)
-      outbox.packets.move(from: &association.packets)
-    }
+    association.abort()
     end(.closedHere, into: &outbox)
+  }
+
+  /// Ends the association in good order: what waits in all channels is sent first, and nothing more is taken. `ended`
+  /// follows on both sides.
+  package mutating func shutDown(now: Timestamp, into outbox: inout DataChannelOutbox) {
+    guard case .connected = state else { return close(now: now, into: &outbox) }
+    hasShutDown = true
+    association.shutDown()
+    finishStep(now, into: &outbox)
   }
 
   // MARK: Channels
@@ -130,7 +122,7 @@ package struct DataChannelTransport: ~Copyable {
     guard channels.count < usableStreams else { throw .noStream }
     let handle = add(Channel(parameters: parameters, stream: parameters.negotiatedStream))
     if case .connected = state {
-      guard begin(handle, now: now, into: &outbox) else {
+      guard begin(handle, into: &outbox) else {
         channels[handle] = nil
         throw .noStream
       }
@@ -144,18 +136,15 @@ package struct DataChannelTransport: ~Copyable {
     _ message: DataChannelMessage, on handle: DataChannelHandle, now: Timestamp, into outbox: inout DataChannelOutbox
   ) throws(DataChannelError) {
     guard let channel = channels[handle] else { throw .unknownChannel }
-    guard channel.state == .open else { throw .notOpen }
+    guard channel.state == .open, let stream = channel.stream else { throw .notOpen }
     let size = message.size
     guard size <= maximumOutgoingMessageSize else { throw .messageTooLong(limit: maximumOutgoingMessageSize) }
-    guard channel.bufferedAmount + size <= options.maximumBufferedAmount else { throw .bufferFull }
-    let (bytes, payload): ([UInt8], PayloadProtocol) =
-      switch message {
-      case .text(let text): size == 0 ? ([0], .emptyString) : (Array(text.utf8), .string)
-      case .binary(let bytes): size == 0 ? ([0], .emptyBinary) : (bytes, .binary)
-      }
-    enqueue(bytes, payload, size: size, on: handle, now: now)
+    guard association.bufferedAmount(of: stream) + size <= options.maximumBufferedAmount else { throw .bufferFull }
+    guard enqueue(message, of: channel, on: stream, now: now) else { throw .notOpen }
+    // So that a message which leaves at once is seen to have waited.
+    channels[handle]?.bufferedAmount = association.bufferedAmount(of: stream)
+    association.refillBurstIfIdle(now)
     finishStep(now, into: &outbox)
-    announceAmount(of: handle, into: &outbox)
   }
 
   /// Closes a channel once what waits has been sent (RFC 8831 §6.7); `closed` follows when both sides have.
@@ -188,8 +177,12 @@ package struct DataChannelTransport: ~Copyable {
   package func stream(of handle: DataChannelHandle) -> StreamID? { channels[handle]?.stream }
   /// What the channel was opened with; nil for a handle without a channel.
   package func parameters(of handle: DataChannelHandle) -> DataChannelParameters? { channels[handle]?.parameters }
-  /// Bytes of messages that SCTP has not taken yet; it takes up to `DataChannelOptions.sendBuffer` in all.
-  package func bufferedAmount(of handle: DataChannelHandle) -> Int { channels[handle]?.bufferedAmount ?? 0 }
+  /// Bytes of messages that have not been sent yet (W3C `bufferedAmount`).
+  package func bufferedAmount(of handle: DataChannelHandle) -> Int {
+    channels[handle]?.stream.map { association.bufferedAmount(of: $0) } ?? 0
+  }
+  /// Packets of the peer that broke a rule of SCTP, or were none.
+  package var brokenPackets: Int { association.violations }
   /// The longest message `send` takes; meaningful once started.
   package var maximumOutgoingMessageSize: Int { min(remoteMaximumMessageSize, options.sendBuffer) }
 
@@ -200,10 +193,11 @@ package struct DataChannelTransport: ~Copyable {
 
   // MARK: Procedures
 
-  var association: SCTPAssociation? {
+  /// True between the start and the end.
+  var isRunning: Bool {
     switch state {
-    case .connecting(let association), .connected(let association): association
-    case .idle, .ended: nil
+    case .connecting, .connected: true
+    case .idle, .ended: false
     }
   }
 
@@ -215,41 +209,43 @@ package struct DataChannelTransport: ~Copyable {
     return handle
   }
 
-  /// Takes in what has come, sends what waits, and says when to come again.
+  /// Takes in what has come, sends what waits, and tells of both.
   mutating func finishStep(_ now: Timestamp, into outbox: inout DataChannelOutbox) {
     receiveAll(now, into: &outbox)
-    flush(now, into: &outbox)
-    guard let association else { return }
-    outbox.packets.move(from: &association.packets)
-    nextDeadline = now + (isBusy(association, now) ? Self.busyInterval : Self.restInterval)
+    association.flush(now: now)
+    // The end may have come of the flush too.
+    receiveAll(now, into: &outbox)
+    outbox.packets.move(from: &association.builder.packets)
+    guard isRunning else { return }
+    announceAmounts(into: &outbox)
+    guard !leaving.isEmpty else { return }
+    finishDraining()
+    association.flush(now: now)
+    outbox.packets.move(from: &association.builder.packets)
   }
 
-  mutating func announceAmount(of handle: DataChannelHandle, into outbox: inout DataChannelOutbox) {
-    guard let channel = channels[handle], channel.bufferedAmount != channel.announcedAmount else { return }
-    channels[handle]?.announcedAmount = channel.bufferedAmount
-    outbox.events.append(.bufferedAmountChanged(handle, channel.bufferedAmount))
-  }
-
-  /// Whether a packet came in this very step.
-  func wasJustHeard(_ now: Timestamp) -> Bool { lastInput == now }
-
-  private func isBusy(_ association: SCTPAssociation, _ now: Timestamp) -> Bool {
-    guard case .connected = state else { return true }
-    if !turns.isEmpty || !resets.isEmpty || now < lastInput + Self.settlingTime { return true }
-    // Resets have timers of their own, which `isBusy` of the association does not show. A peer that never resets its
-    // side keeps nothing awake.
-    let waitsForReset = leaving.contains { handle in
-      if case .resetting(isOursDone: true, _) = channels[handle]?.phase { false } else { true }
+  /// Channels whose last message has been sent go on to their reset.
+  private mutating func finishDraining() {
+    for handle in leaving.sorted(by: { $0.value < $1.value }) {
+      guard let channel = channels[handle], case .draining(let peerHasReset) = channel.phase,
+        let stream = channel.stream
+      else {
+        leaving.remove(handle)
+        continue
+      }
+      guard !association.sendQueue.hasMessages(of: stream) else { continue }
+      leaving.remove(handle)
+      channels[handle]?.phase = .resetting(isOursDone: false, isTheirsDone: peerHasReset)
+      association.resetOutgoing([stream])
     }
-    return waitsForReset || association.isBusy(now: now)
   }
 
   mutating func end(_ reason: DataChannelEnd, into outbox: inout DataChannelOutbox) {
     if case .ended = state { return }
     state = .ended
-    nextDeadline = .distantFuture
+    outbox.packets.move(from: &association.builder.packets)
     for handle in channels.keys.sorted(by: { $0.value < $1.value }) { remove(handle, into: &outbox) }
-    (turns, resets, refused, leaving) = ([], [], [], [])
+    (refused, leaving) = ([], [])
     outbox.events.append(.ended(reason))
   }
 
@@ -258,7 +254,6 @@ package struct DataChannelTransport: ~Copyable {
     leaving.remove(handle)
     if let stream = channel.stream, handles[stream] == handle { handles[stream] = nil }
     if channel.isCountedName { nameBytes -= channel.parameters.nameSize }
-    if case .collecting(let bytes) = channel.partial { partialBytes -= bytes.count }
     outbox.events.append(.closed(handle))
   }
 }

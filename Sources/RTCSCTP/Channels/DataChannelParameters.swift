@@ -79,10 +79,6 @@ package enum DataChannelEnd: Hashable, Sendable {
   case closedByPeer
   /// No answer to ten transmissions in a row.
   case timeout
-  /// The peer made us hold more than it may.
-  case peerExceededLimits
-  /// There is no SCTP to be had in this process.
-  case unavailable(SCTPError)
 }
 
 /// What a step of a `DataChannelTransport` came to.
@@ -94,7 +90,7 @@ package enum DataChannelEvent: Hashable, Sendable {
   /// A channel of ours can be used.
   case opened(DataChannelHandle)
   case message(DataChannelHandle, DataChannelMessage)
-  /// So many bytes of messages wait now; not said of those that SCTP takes at once.
+  /// So many bytes of messages wait now; not said of those that are sent at once.
   case bufferedAmountChanged(DataChannelHandle, Int)
   /// `bufferedAmount` has come down to the threshold.
   case bufferedAmountLow(DataChannelHandle)
@@ -128,14 +124,16 @@ public struct DataChannelOptions: Hashable, Sendable {
   public var maximumMessageSize = 262_144
   /// What the peer may have under way to us, complete or not; should hold more than one message.
   public var receiveBuffer = 1 << 20
-  /// What SCTP takes from us before it waits for the network; also the longest message sent.
-  public var sendBuffer = 512 * 1024
-  /// What may wait in each channel beyond that, as in browsers.
+  /// What may be sent and not acknowledged; also the longest message sent.
+  public var sendBuffer = 1 << 20
+  /// What may wait in each channel, as in browsers.
   public var maximumBufferedAmount = 16 << 20
   /// Most streams, and so channels.
   public var maximumStreams: UInt16 = 1024
   /// Labels and protocols of the peer's channels together.
   public var maximumNameBytes = 1 << 20
+  /// A long message does not hold up others (RFC 8260), where the peer knows how.
+  public var interleavesMessages = true
   /// Of SCTP packets: what fits a DTLS record in a datagram of 1200 bytes, in whole words.
   public var packetSize = 1160
 
