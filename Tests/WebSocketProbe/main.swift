@@ -54,7 +54,8 @@ func run(at url: String) throws {
     fatalError("\(url) does not say how many cases it has")
   }
   for number in 1...count { _ = try visit("\(url)/runCase?case=\(number)&agent=rtcast") }
-  _ = try visit("\(url)/updateReports?agent=rtcast")
+  // The fuzzing server may end before it answers this.
+  _ = try? visit("\(url)/updateReports?agent=rtcast")
 }
 
 switch CommandLine.arguments.dropFirst() {
