@@ -104,10 +104,10 @@ class Path:
         self.setup = re.search(r"a=setup:(\w+)", sdp).group(1)
         self.ufrag, self.password = (re.search(rf"a=ice-{name}:(\S+)", sdp).group(1) for name in ("ufrag", "pwd"))
         candidates = re.findall(r"a=candidate:\S+ 1 udp \d+ (\S+) (\d+) typ host", sdp, re.I)
-        self.far = next((host, int(number)) for host, number in candidates if host == "127.0.0.1")
+        self.far = next((host, int(number)) for host, number in candidates if ":" not in host)
         self.ice, self.near = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
         for each in self.ice, self.near:
-            each.bind(("127.0.0.1", 0))
+            each.bind(("0.0.0.0", 0))
         self.port = self.near.getsockname()[1]
         self.client = None
         self.nominated = threading.Event()
