@@ -237,6 +237,9 @@ let package = Package(
     .executableTarget(
       name: "DataChannelProbe", dependencies: ["RTCPeer", "RTCEngine", "RTCSCTP"], path: "Tests/DataChannelProbe",
       swiftSettings: strict),
+    .executableTarget(
+      name: "InteropPeer", dependencies: ["RTCPeer", "RTCEngine", "RTCSCTP"], path: "Tests/InteropPeer",
+      swiftSettings: strict),
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
@@ -298,6 +301,16 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
+    .executableTarget(
+      name: "WebSocketProbe",
+      dependencies: [
+        "RTCSignaling", "RTCSignalingNIO",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
+      ],
+      path: "Tests/WebSocketProbe", swiftSettings: strict),
     .testTarget(
       name: "RTCastTests",
       dependencies: [

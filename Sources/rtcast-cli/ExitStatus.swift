@@ -12,6 +12,7 @@ package enum ExitStatus: Int32, Sendable {
   case unavailable = 69
   case software = 70
   case cannotCreate = 73
+  case outputError = 74
   case protocolError = 76
   case notPermitted = 77
 

@@ -54,7 +54,7 @@ package struct Rtcast: AsyncParsableCommand {
       server; PORT default port of `rtcast serve`.
 
       Exit status: 0 finished or stopped by Ctrl-C; 64 wrong usage; 65 a rate log that is none or replays otherwise; 66 no such source or file; 69 display, port, server or peer \
-      unavailable; 70 internal error; 73 the recording cannot be created; 76 protocol error of a remote peer or server; \
+      unavailable; 70 internal error; 73 the recording cannot be created; 74 what `list` or `doctor` prints cannot be written; 76 protocol error of a remote peer or server; \
       77 not permitted.
 
       Shell completions: rtcast --generate-completion-script bash (or zsh, fish).
@@ -77,6 +77,7 @@ package struct Rtcast: AsyncParsableCommand {
   /// Does what the command line asks for, and ends the process.
   /// - Parameter commit: what this program was built from, as Git writes it; empty when nobody knows.
   package static func start(commit: String) async {
+    Terminal.prepare()
     ProgramVersion.tell(commit: commit)
     await main()
   }

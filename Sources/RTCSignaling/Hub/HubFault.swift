@@ -4,6 +4,8 @@ package enum HubFault: Error, Hashable, Sendable {
   case malformed(String)
   /// A message has more bytes than `limit`.
   case tooLarge(limit: Int)
+  /// The connection breaks the rules of WebSocket (RFC 6455): the status to close it with, and half a sentence.
+  case brokenWebSocket(closeCode: UInt16, String)
   /// A binary WebSocket message.
   case notText
   /// More messages than the rate allows.
@@ -52,7 +54,7 @@ package enum HubFault: Error, Hashable, Sendable {
   /// As programs read it: `unknown-peer`, `too-fast` …
   package var code: String {
     switch self {
-    case .malformed: "malformed"
+    case .malformed, .brokenWebSocket: "malformed"
     case .tooLarge: "too-large"
     case .notText: "not-text"
     case .tooFast: "too-fast"
@@ -83,6 +85,7 @@ package enum HubFault: Error, Hashable, Sendable {
   package var message: String {
     switch self {
     case .malformed(let problem): "The message cannot be read: \(problem)."
+    case .brokenWebSocket(_, let problem): "The WebSocket connection breaks RFC 6455: \(problem)."
     case .tooLarge(let limit): "The message is larger than the \(limit) bytes that this hub takes."
     case .notText: "Messages are text frames with JSON; this one is binary."
     case .tooFast: "Messages come faster than this hub takes; this one was dropped. Wait a moment."
@@ -140,6 +143,7 @@ package enum HubFault: Error, Hashable, Sendable {
   /// The WebSocket status (RFC 6455 §7.4) for faults that end the connection.
   var closeCode: UInt16 {
     switch self {
+    case .brokenWebSocket(let code, _): code
     case .tooLarge: 1009
     case .notText: 1003
     case .tooManyConnections, .tooManyPeers: 1013

@@ -1,26 +1,28 @@
-import NIOCore
+package import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
 import RTCDTLS
-import RTCSignaling
+package import RTCSignaling
 
 /// How a client's connection to the hub comes to be: TCP, TLS where wanted, and the WebSocket handshake.
-enum HubDialing {
+package enum HubDialing {
   /// The server answered, but not with WebSocket.
   private struct NoUpgrade: Error {
     var status: Int
   }
 
   /// The future is the loop's.
-  static func connect(
-    to address: HubAddress, _ configuration: HubClient.Configuration, on eventLoop: any EventLoop
-  ) -> EventLoopFuture<NIOLoopBound<HubSocket>> {
+  /// - Parameter makeOwner: who is to listen on the connection, made when the handshake is done.
+  package static func connect<Owner: WebSocketOwner>(
+    to address: HubAddress, _ configuration: HubClient.Configuration, on eventLoop: any EventLoop,
+    _ makeOwner: @escaping @Sendable (any EventLoop) -> Owner
+  ) -> EventLoopFuture<NIOLoopBound<Owner>> {
     let tls: TLSContext?
     do { tls = try address.isSecure ? .client(trusting: configuration.trustRootsFile) : nil } catch {
       return eventLoop.makeFailedFuture(error)
     }
-    let promise = eventLoop.makePromise(of: NIOLoopBound<HubSocket>.self)
+    let promise = eventLoop.makePromise(of: NIOLoopBound<Owner>.self)
     ClientBootstrap(group: eventLoop)
       .connectTimeout(.nanoseconds(configuration.session.timeout.nanoseconds))
       .channelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -30,7 +32,7 @@ enum HubDialing {
             let session = try TLSSession(tls, to: TLSHost(address.web.host), judge: configuration.trustsCertificate)
             try channel.pipeline.syncOperations.addHandler(TLSHandler(session))
           }
-          try addHandshake(channel, address, configuration, promise)
+          try addHandshake(channel, address, configuration, promise, makeOwner)
         }
       }
       .connect(host: address.web.host.text, port: Int(address.port))
@@ -72,20 +74,18 @@ enum HubDialing {
 
   // MARK: - Layers
 
-  private static func addHandshake(
+  private static func addHandshake<Owner: WebSocketOwner>(
     _ channel: any Channel, _ address: HubAddress, _ configuration: HubClient.Configuration,
-    _ promise: EventLoopPromise<NIOLoopBound<HubSocket>>
+    _ promise: EventLoopPromise<NIOLoopBound<Owner>>, _ makeOwner: @escaping @Sendable (any EventLoop) -> Owner
   ) throws {
-    let upgrader = NIOTypedWebSocketClientUpgrader<NIOLoopBound<HubSocket>>(
+    let upgrader = NIOTypedWebSocketClientUpgrader<NIOLoopBound<Owner>>(
       maxFrameSize: configuration.messageBytes, enableAutomaticErrorHandling: false
     ) { channel, _ in
       channel.eventLoop.makeCompletedFuture {
-        let socket = HubSocket(eventLoop: channel.eventLoop)
-        try channel.pipeline.syncOperations.addHandlers(
-          NIOWebSocketFrameAggregator(
-            minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 1024,
-            maxAccumulatedFrameSize: configuration.messageBytes), socket)
-        return NIOLoopBound(socket, eventLoop: channel.eventLoop)
+        let owner = makeOwner(channel.eventLoop)
+        try channel.pipeline.syncOperations.addHandler(
+          WebSocketConnection(.client, messageBytes: configuration.messageBytes, owner: owner))
+        return NIOLoopBound(owner, eventLoop: channel.eventLoop)
       }
     }
     var headers = HTTPHeaders()
@@ -93,7 +93,7 @@ enum HubDialing {
     headers.add(name: "Host", value: address.web.host.inURL + port)
     headers.add(name: "User-Agent", value: "rtcast")
     let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: address.web.target, headers: headers)
-    let upgrade = NIOTypedHTTPClientUpgradeConfiguration<NIOLoopBound<HubSocket>>(
+    let upgrade = NIOTypedHTTPClientUpgradeConfiguration<NIOLoopBound<Owner>>(
       upgradeRequestHead: head, upgraders: [upgrader],
       notUpgradingCompletionHandler: {
         $0.eventLoop.makeFailedFuture(NIOHTTPClientUpgradeError.responseProtocolNotFound)

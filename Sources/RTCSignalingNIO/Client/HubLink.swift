@@ -92,7 +92,7 @@ final class HubLink {
   private func connect() {
     attempt += 1
     let number = attempt
-    let opening = HubDialing.connect(to: address, configuration, on: eventLoop)
+    let opening = HubDialing.connect(to: address, configuration, on: eventLoop) { HubSocket(eventLoop: $0) }
     opening.assumeIsolated().whenComplete { [self] result in
       guard number == attempt else {
         if case .success(let socket) = result { socket.value.goodbye() }

@@ -11,12 +11,10 @@ struct NumberedLink {
 }
 
 /// A client's end of a WebSocket connection to the hub. Lives on its channel's event loop and nowhere else.
-final class HubSocket: ChannelInboundHandler {
-  typealias InboundIn = WebSocketFrame
-  typealias OutboundOut = WebSocketFrame
-
+final class HubSocket: WebSocketOwner {
   var link: NumberedLink?
-  private let line = WebSocketLine(masksFrames: true, closeGrace: .milliseconds(500))
+  private var socket: WebSocketConnection?
+  /// What the hub said when it closed.
   private var code: UInt16?
   private let gone: EventLoopPromise<Void>
 
@@ -25,44 +23,30 @@ final class HubSocket: ChannelInboundHandler {
 
   init(eventLoop: any EventLoop) { gone = eventLoop.makePromise() }
 
-  func handlerAdded(context: ChannelHandlerContext) { line.context = context }
+  func opened(_ connection: WebSocketConnection) { socket = connection }
 
-  func handlerRemoved(context: ChannelHandlerContext) {
-    line.context = nil
-    finish()
-  }
+  func received(text: ByteBuffer) { link?.hear(.received(Array(text.readableBytesView))) }
 
-  func channelInactive(context: ChannelHandlerContext) { finish() }
+  func received(binary: ByteBuffer) { link?.hear(.heard) }
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    let frame = unwrapInboundIn(data)
-    switch frame.opcode {
-    case .text: link?.hear(.received(Array(frame.unmaskedData.readableBytesView)))
-    case .ping:
-      link?.hear(.heard)
-      line.answer(ping: frame)
-    case .connectionClose:
-      let said = WebSocketLine.code(ofClose: frame)
-      code = said.map { UInt16(webSocketErrorCode: $0) }
-      line.answerClose(said)
-    default: link?.hear(.heard)
-    }
-  }
+  func heard() { link?.hear(.heard) }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+  func broke(_ violation: WebSocketViolation) { socket?.close(violation.code, reason: violation.problem) }
 
-  func send(_ text: String) { line.send(.text, ByteBuffer(string: text)) }
+  func closing(_ code: WebSocketErrorCode?) { self.code = code.map { UInt16(webSocketErrorCode: $0) } }
 
-  func ping() { line.send(.ping, ByteBuffer()) }
-
-  /// After what was sent before.
-  func goodbye() { line.close(.normalClosure) }
-
-  private func finish() {
-    guard line.finish() else { return }
+  func ended() {
+    socket = nil
     gone.succeed(())
     let link = link
     self.link = nil
     link?.hear(.closed(code: code))
   }
+
+  func send(_ text: String) { socket?.send(.text, ByteBuffer(string: text)) }
+
+  func ping() { socket?.send(.ping, ByteBuffer()) }
+
+  /// After what was sent before.
+  func goodbye() { socket?.close(.normalClosure) }
 }

@@ -32,10 +32,9 @@ enum HubUpgrade {
           _ = pipeline.removeHandler(boundNotice.value)
           _ = pipeline.removeHandler(boundClient.value)
           try pipeline.addHandler(
-            NIOWebSocketFrameAggregator(
-              minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 1024,
-              maxAccumulatedFrameSize: host.limits.messageBytes))
-          try pipeline.addHandler(HubConnection(host: host, dialect: dialect, query: query))
+            WebSocketConnection(
+              .server, messageBytes: host.limits.messageBytes,
+              owner: HubConnection(host: host, dialect: dialect, query: query)))
         }
       })
     return (upgraders: [upgrader], completionHandler: { _ in })

@@ -349,6 +349,8 @@ package final class OutgoingVideo: Sendable {
     switch event {
     case .sizeChanged(let size): if isMain { report(.formatChanged(size)) }
     case .limited(let limitation): if isMain { report(.qualityLimited(limitation)) }
+    case .encoderFailed(.library(let status, let message)):
+      report(.encoderFailed("The encoder refused a frame: \(message) (status \(status))."))
     case .encoderFailed(let error): report(.encoderFailed("The encoder refused a frame: \(error)."))
     case .conversionFailed(let status):
       report(.encoderFailed("A frame could not be converted (libyuv status \(status))."))

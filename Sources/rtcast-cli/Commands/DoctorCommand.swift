@@ -64,6 +64,7 @@ struct DoctorCommand: AsyncParsableCommand {
           ? "\n`rtcast screen` works on this machine."
           : "\n`rtcast screen` cannot work yet; see the lines marked ✗.")
     }
+    try Terminal.finish()
     if !works { throw ExitStatus.unavailable.code }
   }
 

@@ -95,6 +95,7 @@ struct ListCommand: AsyncParsableCommand {
       let sections = parts.map { [$0.title] + finds.lines(of: $0) }
       for line in sections.joined(separator: [""]) { Terminal.print(line) }
     }
+    try Terminal.finish()
   }
 
   private static func complain(_ error: CaptureError) -> ExitCode {

@@ -35,6 +35,24 @@ enum Terminal {
     }
   }
 
+  /// Before anything is printed: a descriptor below 3 that is closed would be given to the next file or socket, and what
+  /// is printed would go there. At the end what is printed leaves before the process does.
+  static func prepare() {
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+      _ = open("/dev/null", O_RDWR)
+    }
+    atexit {
+      StandardStream.output.flush()
+      StandardStream.error.flush()
+    }
+  }
+
+  /// For commands that only print: what could not be printed was not done.
+  static func finish() throws {
+    StandardStream.output.flush()
+    if StandardStream.output.failure != nil { throw ExitStatus.outputError.code }
+  }
+
   private static let erase = "\r\u{1B}[K"
 
   private static func aboveLive(_ text: String, to descriptor: Int32) {
@@ -47,13 +65,10 @@ enum Terminal {
   }
 
   private static func write(_ text: String, to descriptor: Int32) {
-    let bytes = Array(text.utf8)
-    var start = 0
-    while start < bytes.count {
-      let count = bytes[start...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return }  // nobody reads any more
-      start += count
+    if descriptor == STDERR_FILENO {
+      _ = StandardStream.error.write(text)
+    } else if let trouble = StandardStream.output.write(text) {
+      _ = StandardStream.error.write("rtcast: \(trouble.sentence)\n")
     }
   }
 }

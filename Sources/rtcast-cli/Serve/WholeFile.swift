@@ -55,7 +55,10 @@ enum WholeFile {
     for part in path.split(separator: "/") {
       made += "/" + part
       guard mkdir(made, 0o700) == 0 || errno == EEXIST else {
-        throw failure("The folder \(made) cannot be made", errno)
+        let reason = String(cString: strerror(errno))
+        throw CastFailure(
+          .cannotCreate,
+          "The folder \(made) cannot be made: \(reason). Set XDG_STATE_HOME to a folder that can be written.")
       }
     }
   }

@@ -1,0 +1,117 @@
+import Glibc
+import RTCNet
+import Synchronization
+
+/// Standard output or standard error, which nobody waits for: what its reader does not take at once is kept up to a bound,
+/// beyond which whole lines are left out. A reader that stops reading must not stop a cast. Any thread.
+package final class StandardStream: Sendable {
+  /// Of this process.
+  static let output = StandardStream(STDOUT_FILENO)
+  static let error = StandardStream(STDERR_FILENO)
+
+  /// What a write had to say for the first time.
+  package enum Trouble: Equatable, Sendable {
+    /// The reader is behind by all that is kept; lines are left out from here on.
+    case behind
+    /// Nothing can be written any more, by the error number.
+    case failed(Int32)
+
+    /// A sentence, of standard output.
+    var sentence: String {
+      switch self {
+      case .behind: "Nobody reads standard output; what it cannot take is left out."
+      case .failed(EPIPE): "Whoever read standard output has gone; nothing more is printed there."
+      case .failed(let reason):
+        "Standard output cannot be written to: \(String(cString: strerror(reason))). Nothing more is printed there."
+      }
+    }
+  }
+
+  private struct State {
+    var backlog: [UInt8] = []
+    var isDraining = false
+    var isBehind = false
+    var failure: Int32?
+  }
+
+  private let descriptor: Int32
+  private let capacity: Int
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - descriptor: stays the caller's.
+  ///   - capacity: bytes kept for a reader that is behind.
+  package init(_ descriptor: Int32, capacity: Int = 1 << 20) {
+    self.descriptor = descriptor
+    self.capacity = capacity
+  }
+
+  /// The error number, once something could not be written.
+  package var failure: Int32? { state.withLock(\.failure) }
+
+  /// Writes it whole, now or later, or leaves it out whole.
+  /// - Returns: what somebody should be told; each trouble once, and `behind` again after the reader had caught up.
+  package func write(_ text: String) -> Trouble? {
+    let bytes = Array(text.utf8)
+    return state.withLock { state in
+      guard state.failure == nil else { return nil }
+      guard state.backlog.count + bytes.count <= capacity || state.backlog.isEmpty else {
+        defer { state.isBehind = true }
+        return state.isBehind ? nil : .behind
+      }
+      state.backlog += bytes
+      if !state.isDraining { push(&state) }
+      if let failure = state.failure { return .failed(failure) }
+      if !state.backlog.isEmpty, !state.isDraining { startDraining(&state) }
+      return nil
+    }
+  }
+
+  /// Waits until all is written, but not for a reader that takes nothing for `milliseconds`.
+  package func flush(milliseconds: Int32 = 1_000) {
+    while !state.withLock({ $0.backlog.isEmpty }), isWritable(within: milliseconds) { state.withLock { push(&$0) } }
+  }
+
+  /// What has come while nobody read leaves as it is read. Where no thread is to be had, it leaves with what is written next.
+  private func startDraining(_ state: inout State) {
+    let thread = try? NamedThread(name: "rtc-output") { [self] in
+      var isDone = false
+      while !isDone, isWritable(within: -1) {
+        isDone = self.state.withLock { state in
+          push(&state)
+          if state.backlog.isEmpty { state.isDraining = false }
+          return state.backlog.isEmpty
+        }
+      }
+    }
+    state.isDraining = thread != nil
+  }
+
+  /// As much as leaves without waiting: a pipe with room has room for PIPE_BUF bytes.
+  private func push(_ state: inout State) {
+    var start = 0
+    while start < state.backlog.count, isWritable(within: 0) {
+      let part = state.backlog[start...].prefix(Int(PIPE_BUF))
+      let count = part.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR || errno == EAGAIN { continue }
+      guard count > 0 else {
+        state.failure = count < 0 ? errno : EIO
+        state.backlog = []
+        return
+      }
+      start += count
+    }
+    state.backlog.removeFirst(start)
+    if state.backlog.isEmpty { state.isBehind = false }
+  }
+
+  /// Also true when a write would fail at once. Negative: waits for ever.
+  private func isWritable(within milliseconds: Int32) -> Bool {
+    var wish = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    while true {
+      let count = poll(&wish, 1, milliseconds)
+      if count < 0, errno == EINTR { continue }
+      return count != 0
+    }
+  }
+}
