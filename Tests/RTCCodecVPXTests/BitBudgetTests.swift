@@ -18,7 +18,7 @@ import Testing
     let full = saved(waiting: .zero)
     #expect(full.credit == full.capacity)
     #expect(saved(waiting: .milliseconds(20)).credit == full.capacity)
-    #expect(abs(saved(waiting: .milliseconds(58)).credit - full.capacity / 2) < 10)
+    #expect(abs(saved(waiting: .milliseconds(58)).credit - full.capacity / 2) < full.capacity / 50)
     #expect(saved(waiting: .milliseconds(150)).credit < 0)
   }
 
