@@ -101,5 +101,6 @@ case "receive": result = try await runReceiver(limit: Double(numbers.first ?? 20
 default: result = try await runBoth(total: (numbers.first ?? 200) * 1_000_000, size: size)
 }
 guard let result else { fatalError("the channel closed early") }
-let megabytes = Int(result / 1e4)
-print("messages of \(size) bytes: \(megabytes / 100).\(megabytes % 100 < 10 ? "0" : "")\(megabytes % 100) MB/s")
+let kilobytes = Int(result / 1e3)
+let thousandths = String(kilobytes % 1_000 + 1_000).dropFirst()
+print("messages of \(size) bytes: \(kilobytes / 1_000).\(thousandths) MB/s")
