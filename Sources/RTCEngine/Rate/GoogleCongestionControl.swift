@@ -95,7 +95,9 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     for result in results {
       losses.add(result)
       guard let arrival = arrivalOf(result, now) else { continue }
-      if let id = result.packet.probe, let shown = probeResults.add(arrival, of: id) { probe = shown }
+      if let id = result.packet.probe, let shown = probeResults.add(arrival, of: id, kind: result.packet.kind) {
+        probe = shown
+      }
     }
     acknowledged.update(arrivals, now)
     sendRate.add(activity, now)

@@ -10,6 +10,28 @@ import Testing
     #expect(path.estimate.loss == 0)
   }
 
+  @Test(arguments: [(SentPacket.Kind.padding, true), (.video, false)])
+  func `a probe of padding that a busy receiver took all at once is sent again`(kind: SentPacket.Kind, again: Bool)
+    throws
+  {
+    var limits = BitrateLimits(maximum: .megabitsPerSecond(3))
+    limits.start = .megabitsPerSecond(1)
+    var control = GoogleCongestionControl(limits: limits)
+    control.start(.zero)
+    let probe = try #require(control.takeProbe())
+    let results = (0..<20).map { number in
+      PacketResult(
+        packet: SentPacket(
+          number: number, sendTime: .zero + .milliseconds(Int64(number)), size: 300, kind: kind, probe: probe.id),
+        arrival: .seconds(100))
+    }
+    var activity = SendActivity()
+    activity.lastSent = .zero + .milliseconds(19)
+    control.receive(results, activity, now: .zero + .milliseconds(80))
+    #expect(control.takeProbe()?.rate == (again ? probe.rate : nil))
+    #expect(control.estimate.target == .megabitsPerSecond(1))
+  }
+
   @Test func `the rate does not grow while little of it is used`() {
     var path = ModelPath()
     path.run(.seconds(20), rate: 200_000)

@@ -51,21 +51,6 @@ import Testing
     #expect(bytes < 25_000)
   }
 
-  @Test func `a probe that a busy receiver took all at once is sent again before the first picture`() throws {
-    var options = PeerPair.Options()
-    options.conditions = .delayed(.milliseconds(1))
-    options.bitrates = BitrateLimits(maximum: .megabitsPerSecond(6))
-    let pair = try PeerPair(options)
-    pair.network[pair.mediaDirection].delay = .milliseconds(40)
-    pair.exchangeDescriptions()
-    pair.run(for: .seconds(10)) { $0.sender.state == .connected }
-    // The first probe has begun to leave, and what leaves from now on does not overtake it.
-    pair.network[pair.mediaDirection].delay = .milliseconds(1)
-    let (wait, share) = try beginning(pair)
-    #expect(share > .megabitsPerSecond(5))
-    #expect(wait > .milliseconds(60) && wait <= .milliseconds(200))
-  }
-
   @Test func `on a long way nothing waits, where its round trip is known`() {
     for (roundTrip, waits) in [(TimeDelta.milliseconds(120), false), (.milliseconds(60), true), (nil, true)] {
       var measurement = FirstMeasurement(wait: FirstMeasurement.standardWait)

@@ -60,9 +60,8 @@ struct AIMDRateControl {
     if let lastDecrease, input.now - lastDecrease < input.roundTrip + Self.responseTime { return .none }
     lastDecrease = input.now
     var basis = rate
-    // Where no packets waited for one another, what arrived is what was sent, and not what the path bears.
-    if let acknowledged = input.acknowledged, let busy = input.busy, !input.isApplicationLimited {
-      let delivered = max(acknowledged, min(busy, rate))
+    if let acknowledged = input.acknowledged, !input.isApplicationLimited {
+      let delivered = max(acknowledged, min(input.busy ?? 0, rate))
       if capacity.isBelow(delivered) { capacity.reset() }
       capacity.add(delivered)
       basis = min(rate, delivered)

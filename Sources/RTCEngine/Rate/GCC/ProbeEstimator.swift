@@ -16,6 +16,8 @@ struct ProbeEstimator {
     var handedOut: Timestamp
     var packets = 0
     var bytes = 0
+    /// Nothing else was in it.
+    var isPadding = true
     var firstSent = Int64.max
     var lastSent = Int64.min
     var sizeOfLastSent = 0
@@ -46,9 +48,10 @@ struct ProbeEstimator {
   /// True while a probe is on its way.
   var isProbing: Bool { !clusters.isEmpty }
 
-  /// Gives up a probe that has arrived and yet says nothing: a receiver that was busy took its packets all at once.
+  /// Gives up a probe of padding alone that has arrived and yet says nothing: a receiver that was busy took its packets
+  /// all at once.
   mutating func takeUnreadable() -> ProbeCluster? {
-    guard let index = clusters.firstIndex(where: \.isComplete) else { return nil }
+    guard let index = clusters.firstIndex(where: { $0.isPadding && $0.isComplete }) else { return nil }
     return clusters.remove(at: index).probe
   }
 
@@ -59,9 +62,10 @@ struct ProbeEstimator {
 
   /// Takes a packet of a probe that arrived.
   /// - Returns: what the probe showed, once enough of it has come; each further packet makes it truer.
-  mutating func add(_ arrival: RecentArrivals.Arrival, of id: UInt16) -> Result? {
+  mutating func add(_ arrival: RecentArrivals.Arrival, of id: UInt16, kind: SentPacket.Kind) -> Result? {
     guard let index = clusters.firstIndex(where: { $0.probe.id == id }) else { return nil }
     clusters[index].add(arrival)
+    if kind != .padding { clusters[index].isPadding = false }
     return clusters[index].hasEnough ? clusters[index].result : nil
   }
 
