@@ -29,12 +29,13 @@ import rtcast_cli
   private static let line = String(repeating: "x", count: 999) + "\n"
 
   @Test func `what its reader does not take is kept up to a bound and left out beyond, which is said once`() {
+    signal(SIGPIPE, SIG_IGN)
     let pipe = Pipe(capacity: 3_000)
     var troubles: [StandardStream.Trouble] = []
     for _ in 0..<20 { if let trouble = pipe.stream.write(Self.line) { troubles.append(trouble) } }
     #expect(troubles == [.behind])
+    // The other end stays open: what was kept is still being written to it, and its number is not for another pipe.
     close(pipe.reading)
-    close(pipe.writing)
   }
 
   @Test func `what was kept leaves as it is read, in order and whole`() {
