@@ -23,7 +23,7 @@ final class HubConnection: ChannelInboundHandler {
   func handlerAdded(context: ChannelHandlerContext) {
     line.context = context
     id = host.admit(self)
-    host.opened(id, dialect, query)
+    host.opened(id, dialect, query, from: context.clientAddress)
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {

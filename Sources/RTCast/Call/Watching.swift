@@ -64,10 +64,7 @@ public actor Watching {
   /// for a while; the service's goodbye is the end. The resource is deleted by `close`.
   /// - Parameter url: of the service, or of a page that `rtcast` serves (then `/whep` there).
   public func watch(_ url: String, token: String?) async throws(PublishFailure) {
-    var endpoint = url
-    if let address = WebAddress(url), address.target == "/", let service = address.resolving("/whep") {
-      endpoint = service.description
-    }
+    let endpoint = WebAddress(url).flatMap(Self.service)?.description ?? url
     do {
       // WHEP's exchange is WHIP's, with the media going the other way.
       var session = WHIPSession.Options()
@@ -79,6 +76,15 @@ public actor Watching {
       await close()
       throw PublishFailure(error, url: url)
     }
+  }
+
+  /// What a page that `rtcast` serves plays; nil for an address of anything else.
+  private static func service(of page: WebAddress) -> WebAddress? {
+    let path = page.target.prefix { $0 != "?" }
+    guard path == "/" || path == "/watch" || path == "/watch/" else { return nil }
+    let query = page.target.dropFirst(path.count + 1).split(separator: "&")
+    let stream = query.first { $0.hasPrefix("stream=") }.map { "/" + $0.dropFirst(7) } ?? ""
+    return page.resolving("/whep" + stream)
   }
 
   private func viewer() -> WHIPDriver.Owner {

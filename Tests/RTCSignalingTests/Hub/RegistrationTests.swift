@@ -56,9 +56,9 @@ import Testing
   }
 
   @Test func `the shared token is asked for, and a name's own goes before it`() throws {
-    let access = HubAccess(
-      shared: AccessToken("sesame"), perPeer: ["alice": try #require(AccessToken("hers"))])
-    var bench = HubBench(access: access)
+    let gate = AccessGate(
+      secret: AccessToken("sesame"), perPeer: ["alice": try #require(AccessToken("hers"))])
+    var bench = HubBench(gate: gate)
     bench.open(1)
     for line in [#"{"type":"register","id":"bob"}"#, #"{"type":"register","id":"bob","token":"sesamy"}"#] {
       bench.say(1, line)
@@ -74,14 +74,14 @@ import Testing
   }
 
   @Test func `where only names have tokens, nobody takes another name`() throws {
-    var bench = HubBench(access: HubAccess(perPeer: ["alice": try #require(AccessToken("hers"))]))
+    var bench = HubBench(gate: AccessGate(secret: nil, perPeer: ["alice": try #require(AccessToken("hers"))]))
     bench.open(1)
     bench.say(1, #"{"type":"register","id":"bob","token":"hers"}"#)
     #expect(errorCode(bench.take(1).first) == "bad-token")
   }
 
   @Test func `guessing tokens ends the connection with a word`() {
-    var bench = HubBench(access: HubAccess(shared: AccessToken("sesame")))
+    var bench = HubBench(gate: AccessGate(secret: AccessToken("sesame")))
     bench.open(1)
     for _ in 0..<6 { bench.say(1, #"{"type":"register","token":"x"}"#) }
     #expect(errorCode(bench.take(1).last) == "too-many-faults")
