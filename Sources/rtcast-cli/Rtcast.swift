@@ -71,8 +71,8 @@ package struct Rtcast: AsyncParsableCommand {
           TestCommand.self,
         ]),
       CommandGroup(
-          name: "Calls and links",
-          subcommands: [CallCommand.self, WatchCommand.self, ServeCommand.self, LinkCommand.self]),
+        name: "Calls and links",
+        subcommands: [CallCommand.self, WatchCommand.self, ServeCommand.self, LinkCommand.self]),
       CommandGroup(name: "This machine", subcommands: [ListCommand.self, DoctorCommand.self, RTCLogCommand.self]),
     ])
 

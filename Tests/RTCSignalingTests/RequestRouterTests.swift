@@ -34,7 +34,9 @@ import Testing
     #expect(open.judge(head("HEAD", "/?token=x#y")) == .page(host: "127.0.0.1:8080"))
     #expect(open.judge(head("GET", "/health")) == .health(detail: true))
     #expect(open.judge(head("POST", "/whep", type: "application/sdp")) == .open(.whep, stream: nil, by: .everybody))
-    #expect(open.judge(head("POST", "/whep/a%20b?x", type: "Application/SDP ; x=1")) == .open(.whep, stream: "a b", by: .everybody))
+    #expect(
+      open.judge(head("POST", "/whep/a%20b?x", type: "Application/SDP ; x=1"))
+        == .open(.whep, stream: "a b", by: .everybody))
     #expect(open.judge(head("DELETE", "/whep/session/a-b_9")) == .close(.whep, id: "a-b_9"))
   }
 
@@ -118,7 +120,8 @@ import Testing
     #expect(status(open.judge(head("GET", "/", host: host))) == 400)
   }
 
-  @Test func `a server for the network takes any name where a secret is asked for, else those that are its own`() throws {
+  @Test func `a server for the network takes any name where a secret is asked for, else those that are its own`() throws
+  {
     let listen = try ListenAddress(parsing: ":80")
     let request = head("GET", "/", host: "my.machine.example")
     let locked = RequestRouter(listen: listen, gate: .fresh())
@@ -143,6 +146,39 @@ import Testing
     #expect(post("https://127.0.0.1:8080") == 403)
     #expect(post("http://127.0.0.1") == 403)
     #expect(status(open.judge(head("OPTIONS", "/whep", origin: "https://evil.example"))) == 403)
+  }
+
+  @Test func `each path wants its right`() throws {
+    let secret = try #require(AccessToken("sesame"))
+    let router = RequestRouter(
+      listen: .loopback, gate: AccessGate(secret: secret), hasHub: true, takesPublications: true)
+    let paths = ["/whep", "/whip/talk", "/metrics"]
+    let rights: [AccessRight: String] = [.watch: "/whep", .publish: "/whip/talk", .metrics: "/metrics", .call: ""]
+    for (right, own) in rights {
+      let token = SignedLink(right, issued: 1_700_000_000).signed(with: secret)
+      for path in paths {
+        let method = path == "/metrics" ? "GET" : "POST"
+        let request = head(method, path, authorization: "Bearer " + token, type: "application/sdp")
+        #expect(status(router.judge(request)) == (path == own ? nil : 403), "\(right) \(path)")
+        #expect(status(router.judge(head(method, path, type: "application/sdp"))) == 401)
+      }
+    }
+  }
+
+  @Test func `a link for one stream is for no other`() throws {
+    let secret = try #require(AccessToken("sesame"))
+    let router = RequestRouter(
+      listen: .loopback, gate: AccessGate(secret: secret), hasHub: true, takesPublications: true)
+    let token = SignedLink(.watch, issued: 1_700_000_000, stream: "talk").signed(with: secret)
+    let ask = { (path: String) in
+      status(router.judge(head("POST", path, authorization: "Bearer " + token, type: "application/sdp")))
+    }
+    #expect(ask("/whep/talk") == nil && ask("/whep/other") == 403 && ask("/whep") == 403)
+  }
+
+  @Test(arguments: ["/whep/%C2%85", "/whep/%E2%80%AE", "/whep/%E2%80%8B", "/whep/%EE%80%80", "/whep/%1B"])
+  func `stream names have nothing that cannot be seen`(path: String) {
+    #expect(status(open.judge(head("POST", path, type: "application/sdp"))) == 404)
   }
 
   @Test func `with a token they may as they must know it`() {

@@ -1,4 +1,4 @@
-package import RTCPrimitives
+import RTCPrimitives
 import Synchronization
 
 /// Who is let in, and to what: one for a server, asked for every request and at every registration at its hub.
@@ -153,38 +153,5 @@ public final class AccessGate: Sendable {
       if state.ledger != before { keep(state.ledger) }
       return result
     }
-  }
-}
-
-/// Why a link cannot be revoked.
-public enum RevocationError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// It is the secret itself.
-  case ownSecret
-  /// It was signed with another secret.
-  case otherSecret
-  /// It is neither a link nor an identifier.
-  case noLink
-
-  /// What is wrong, and what to do.
-  public var description: String {
-    switch self {
-    case .ownSecret: "That is this server's own secret, not a link signed with it; start with another secret instead."
-    case .otherSecret: "That link was not signed with this server's secret, or it was altered; it lets nobody in here."
-    case .noLink: "Revoking takes a link that `rtcast link` made, its token, or its identifier."
-    }
-  }
-}
-
-/// The two clocks that access goes by.
-package struct AccessTime: Sendable, Hashable {
-  /// Seconds since 1970: for the ends of links.
-  package var unix: Int64
-  /// Never goes back: for what is slowed.
-  package var monotonic: Timestamp
-
-  /// See the properties.
-  package init(unix: Int64, monotonic: Timestamp) {
-    self.unix = unix
-    self.monotonic = monotonic
   }
 }

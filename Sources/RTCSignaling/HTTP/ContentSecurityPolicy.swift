@@ -25,7 +25,8 @@ package struct ContentSecurityPolicy: Sendable, Equatable {
   ///   origin for that origin, so it is named.
   package func text(host: String?) -> String {
     var own = "'self'"
-    if let host, let (name, port) = HostName.split(authority: host), port?.utf8.allSatisfy({ (48...57).contains($0) }) != false,
+    if let host, let (name, port) = HostName.split(authority: host),
+      port?.utf8.allSatisfy({ (48...57).contains($0) }) != false,
       name.isAddress || name.text.utf8.allSatisfy(Self.isNameByte)
     {
       let authority = name.inURL + (port.map { ":\($0)" } ?? "")

@@ -8,6 +8,12 @@ package struct HTTPReply: Sendable, Equatable {
     package var name: String
     /// Without surrounding space.
     package var value: String
+
+    /// See the properties.
+    package init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
   }
 
   /// RFC 9110 §15.

@@ -178,7 +178,8 @@ package struct RequestRouter: Sendable {
       guard host.isAddress || host.isLoopback || hostNames.contains(host) else {
         return HTTPReply(
           status: 403,
-          sentence: "This server is not known as \(host.text); open it by its IP address, or start it with --host-name.")
+          sentence: "This server is not known as \(host.text); open it by its IP address, or start it with --host-name."
+        )
       }
     }
     guard gate.isOpen, let origin = head.origin, !origins.contains("*"), !origins.contains(origin.lowercased()),

@@ -104,8 +104,8 @@ final class ConnectionRegistry {
     guard let link = grant.link else { return }
     let end = link.expires.map { expires in
       let seconds = max(0, expires - AccessTime.now.unix)
-      return eventLoop.assumeIsolated().scheduleTask(in: .seconds(min(seconds, Self.longestTimer))) { [weak self] in
-        self?.closeSession(id)
+      return eventLoop.assumeIsolated().scheduleTask(in: .seconds(min(seconds, Self.longestTimer))) {
+        self.closeSession(id)
       }
     }
     linkedSessions[id] = LinkedSession(door: door, link: link.id, end: end)
@@ -122,7 +122,9 @@ final class ConnectionRegistry {
   }
 
   private func closeSession(_ id: String) {
-    guard let session = linkedSessions.removeValue(forKey: id), let sessions = sessions(at: session.door) else { return }
+    guard let session = linkedSessions.removeValue(forKey: id), let sessions = sessions(at: session.door) else {
+      return
+    }
     session.end?.cancel()
     Task { await sessions.close(id: id) }
   }

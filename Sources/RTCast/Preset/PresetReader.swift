@@ -32,8 +32,8 @@ struct PresetReader {
   }
 
   private static let keys = [
-    "title", "description", "fps", "contentHint", "codec", "size", "audioSource", "token", "iceServers", "connectionTimeout",
-    "rateControl", "video", "audio",
+    "title", "description", "fps", "contentHint", "codec", "size", "audioSource", "token", "iceServers",
+    "connectionTimeout", "rateControl", "video", "audio",
   ]
 
   /// The nine keys of `video` and `audio`.

@@ -151,8 +151,10 @@ struct CastRunner {
   }
 
   private func openPeers() throws(CastFailure) -> PeerLoop {
-    let isTold = if case .whip? = options.destination.to { true } else { false }
-    return try options.network.openPeers(preset: options.media.preset, isTold: isTold, logger)
+    var service: String?
+    if case .whip(let url, _)? = options.destination.to { service = url }
+    return try options.network.openPeers(
+      preset: options.media.preset, isTold: service != nil, by: service.flatMap { WebAddress($0)?.host }, logger)
   }
 
   private func broadcastOptions(_ source: Source) -> Broadcast.Options {
@@ -257,7 +259,9 @@ struct CastRunner {
     let options = options.destination.hub
     let hub = try options.hub(for: target)
     var token = token
-    if let shared = hub.token, !self.options.viewers.token.isGiven { token = try Secret.checked(shared, from: "The link's token") }
+    if let shared = hub.token, !self.options.viewers.token.isGiven {
+      token = try Secret.checked(shared, from: "The link's token")
+    }
     var plan = CallPlan(
       target: .place(target.place), hub: hub.address, options, token: token, self.options.output.run)
     plan.media = source.media

@@ -1,6 +1,6 @@
-import ArgumentParser
+public import ArgumentParser
 import Glibc
-import RTCSignaling
+public import RTCSignaling
 
 struct LinkCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -31,14 +31,14 @@ struct LinkCommand: AsyncParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "The link that the cast or hub prints, or its address; - reads it from standard input. (default: the hub that runs \
-      on this machine)", valueName: "link"))
+      "The link that the cast or hub prints, or its address; - reads it from standard input. (default: the hub that runs "
+        + "on this machine)", valueName: "link"))
   var address: String?
 
   @Option(
     help: ArgumentHelp(
-      "What it allows: watch (see a cast or stream), publish (send a stream to a hub), call (take a name at a hub, and \
-      call), metrics (read a server's figures).", valueName: "role"))
+      "What it allows: watch (see a cast or stream), publish (send a stream to a hub), call (take a name at a hub, and "
+        + "call), metrics (read a server's figures).", valueName: "role"))
   var role: AccessRight
 
   @Option(
@@ -107,14 +107,16 @@ struct LinkCommand: AsyncParsableCommand {
     let kept = written == nil ? KeptSecret.address : nil
     guard let text = written ?? kept else {
       throw CastFailure(
-        .usage, "Name the cast or hub: give the link that it prints, or its address. No hub has run on this machine yet.")
+        .usage,
+        "Name the cast or hub: give the link that it prints, or its address. No hub has run on this machine yet.")
     }
     let (plain, fragment) = LinkFragment.split(text)
     guard let base = WebAddress(plain) else {
       throw CastFailure(.usage, "\"\(plain)\" is no link to a cast or hub; it must look like https://host:8080/.")
     }
-    let given = try token.secret(link: fragment.token)
-    guard let secret = try given ?? KeptSecret.find() else {
+    var found = try token.secret(link: fragment.token)
+    if found == nil { found = try KeptSecret.find() }
+    guard let secret = found else {
       throw CastFailure(
         .usage, "The secret of \(base) is needed to sign a link: give --token-file, or the whole link that it prints.")
     }

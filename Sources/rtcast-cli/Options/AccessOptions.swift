@@ -1,10 +1,8 @@
-package import ArgumentParser
+import ArgumentParser
 import RTCSignaling
 
 /// Who is let in at a server of ours, and by which names and sites: the same for casts and for the hub.
-package struct AccessOptions: ParsableArguments {
-  package init() {}
-
+struct AccessOptions: ParsableArguments {
   @Flag(
     name: .customLong("open"),
     help: "Let everybody in who can reach this server: no secret is asked for.")
@@ -32,7 +30,7 @@ package struct AccessOptions: ParsableArguments {
     transform: { try Self.site($0, option: "--frame-ancestors") })
   var frameAncestors: [String] = []
 
-  package func validate() throws {
+  func validate() throws {
     if (tlsCert == nil) != (tlsKey == nil) {
       throw ValidationError("--tls-cert and --tls-key go together; give both, or --tls for a certificate made here.")
     }
@@ -59,7 +57,8 @@ package struct AccessOptions: ParsableArguments {
   /// A web site as browsers write it in `Origin`.
   static func site(_ text: String, option: String) throws -> String {
     guard text != "*" else { return text }
-    guard let address = WebAddress(text), address.target == "/", !text.hasSuffix("/"), !text.contains(where: { ";,\'\"".contains($0) })
+    guard let address = WebAddress(text), address.target == "/", !text.hasSuffix("/"),
+      !text.contains(where: { ";,'\"".contains($0) })
     else {
       throw ValidationError("\(option) takes a site such as https://app.example, without a path, or *.")
     }

@@ -1,5 +1,5 @@
 import ArgumentParser
-package import RTCSignaling
+import RTCSignaling
 
 /// Where `--to` leads.
 package enum CastTarget: Hashable, Sendable {
@@ -82,24 +82,6 @@ package struct HubTarget: Hashable, Sendable {
     case .peer(let name): name
     case .room(let name): "room:\(name)"
     }
-  }
-}
-
-/// A hub, and the token of the link that named it.
-package struct LinkedHub: Hashable, Sendable {
-  package var address: HubAddress
-  package var token: String?
-
-  package init(address: HubAddress, token: String? = nil) {
-    self.address = address
-    self.token = token
-  }
-
-  /// Takes what `HubAddress` takes, and links as people share them.
-  init?(_ text: String) {
-    let (address, fragment) = LinkFragment.split(text)
-    guard let address = HubAddress(address) else { return nil }
-    self.init(address: address, token: fragment.token)
   }
 }
 

@@ -6,7 +6,8 @@ import RTCSignaling
 struct HubOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Hub of the peer or room, such as wss://hub.example, or a link to it. (default: $RTCAST_SERVER)", valueName: "url"),
+      "Hub of the peer or room, such as wss://hub.example, or a link to it. (default: $RTCAST_SERVER)", valueName: "url"
+    ),
     transform: { try HubChoice.address($0) })
   var server: LinkedHub?
 

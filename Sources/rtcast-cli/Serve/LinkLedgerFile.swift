@@ -12,10 +12,11 @@ final class LinkLedgerFile: Sendable {
   /// Nil: nothing can be kept; a sentence has been logged.
   init?(of secret: AccessToken, _ logger: Logger) {
     // By the secret's hash: another secret has other links. It says nothing of the secret.
-    let digest = (try? MessageAuthentication.hmacSHA256(key: Array(secret.text.utf8), Array("rtcast ledger".utf8))) ?? []
-    let name = digest.prefix(8).map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
+    let digest = try? MessageAuthentication.hmacSHA256(key: Array(secret.text.utf8), Array("rtcast ledger".utf8))
+    let name = (digest ?? []).prefix(8).map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
     guard let folder = StateFolder.path, !name.isEmpty else {
-      logger.warning("Used and revoked links are forgotten at the end: neither HOME nor XDG_STATE_HOME says where to keep them.")
+      logger.warning(
+        "Used and revoked links are forgotten at the end: neither HOME nor XDG_STATE_HOME says where to keep them.")
       return nil
     }
     path = "\(folder)/links-\(name)"

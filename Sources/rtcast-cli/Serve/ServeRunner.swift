@@ -70,7 +70,8 @@ struct ServeRunner {
     let links = ServerLinks(server, access.gate, certificate: certificate, outward: outwardAddresses, hasHub: true)
     output.listening(at: links)
     if access.isKept { KeptSecret.note(address: LinkFragment.split(links.urls[0]).address) }
-    let control = command.control.takesControl
+    let control =
+      command.control.takesControl
       ? Task { for await command in ControlInput.commands() { report.yield(.control(command)) } } : nil
     let limit = command.output.duration.map { seconds in
       Task { if (try? await Task.sleep(for: .seconds(seconds))) != nil { report.yield(.end(.durationOver)) } }

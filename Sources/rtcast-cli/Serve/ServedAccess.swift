@@ -30,7 +30,8 @@ struct ServedAccess {
   ) throws(CastFailure) -> AccessGate {
     if secret.text.utf8.count < 16 {
       logger.warning(
-        "The token is short enough to be guessed in time; make one with: head -c 15 /dev/urandom | base32, or give none.")
+        "The token is short enough to be guessed in time; make one with: head -c 15 /dev/urandom | base32, or give none."
+      )
     }
     guard let file = LinkLedgerFile(of: secret, logger) else { return AccessGate(secret: secret, perPeer: tokens) }
     return AccessGate(secret: secret, perPeer: tokens, ledger: try file.read(), keep: { file.write($0) })

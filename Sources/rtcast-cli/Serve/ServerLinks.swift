@@ -21,8 +21,8 @@ struct ServerLinks {
   let isLoopback: Bool
 
   init(
-    _ server: SignalingServer, _ gate: AccessGate, certificate: ServeCertificate?, outward: @autoclosure () -> [IPAddress],
-    hasHub: Bool
+    _ server: SignalingServer, _ gate: AccessGate, certificate: ServeCertificate?,
+    outward: @autoclosure () -> [IPAddress], hasHub: Bool
   ) {
     let address = server.address
     let base = address.link(token: nil, isSecure: server.isSecure)
@@ -94,7 +94,8 @@ struct ServerLinks {
   func audience(_ what: String) -> String {
     if token == nil {
       return isLoopback
-        ? "Everybody on this machine can use \(what)." : "Everybody who can reach this machine can use \(what): it is --open."
+        ? "Everybody on this machine can use \(what)."
+        : "Everybody who can reach this machine can use \(what): it is --open."
     }
     return "Whoever has the link can use \(what); `rtcast link` makes links that end or allow less."
   }
