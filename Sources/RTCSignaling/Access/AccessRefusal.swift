@@ -53,11 +53,11 @@ package enum AccessRefusal: Error, Sendable, Hashable {
     case .expired(let seconds):
       "This link ended \(Self.duration(seconds)) ago, by this server's clock. Ask whoever sent it for another."
     case .clock(let seconds):
-      "This link was signed \(Self.duration(seconds)) from now, by this server's clock: set the clock of the machine that "
-        + "signed it or of this one, then sign it again."
+      "This link was signed \(Self.duration(seconds)) from now, by this server's clock. Set the clock of the machine that "
+        + "signed it, or of this one, and sign it again."
     case .usedUp: "This link has been used as often as it may be. Ask whoever sent it for another."
     case .revoked: "This link has been revoked. Ask whoever sent it for another."
-    case .otherRight(let right): "This link is for \(right.gerund) only."
+    case .otherRight(let right): "This link is for \(right.gerund) only. Ask whoever sent it for another."
     case .otherName(let name): "This link is for the name \(name) only."
     case .otherStream(let name): "This link is for the stream \(name) only."
     }

@@ -46,7 +46,9 @@ package struct RequestRouter: Sendable {
   private let gate: AccessGate
   private let isSecure: Bool
   private let isLoopback: Bool
-  private let hostNames: Set<HostName>
+  /// Those of this machine, where it listens, and those of proxies.
+  private let names: Set<HostName>
+  private let proxyNames: Set<HostName>
   private let hasHub: Bool
   private let takesPublications: Bool
   /// In lower case; `*` admits all.
@@ -60,9 +62,10 @@ package struct RequestRouter: Sendable {
   ///   - hasHub: whether the paths of the hub and its figures are there.
   ///   - takesPublications: whether WHIP is there.
   ///   - origins: web sites, as `https://host`, whose pages may use this server without a token; `*` for all.
+  ///   - machineNames: what this machine is called on its network.
   package init(
     listen: ListenAddress, gate: AccessGate, isSecure: Bool = false, hostNames: [String] = [], hasHub: Bool = false,
-    takesPublications: Bool = false, origins: [String] = []
+    takesPublications: Bool = false, origins: [String] = [], machineNames: [String] = []
   ) {
     self.gate = gate
     self.isSecure = isSecure
@@ -70,7 +73,8 @@ package struct RequestRouter: Sendable {
     self.takesPublications = takesPublications
     self.origins = Set(origins.map { $0.lowercased() })
     self.isLoopback = listen.host.isLoopback
-    self.hostNames = Set(hostNames.map { HostName($0) } + [listen.host])
+    proxyNames = Set(hostNames.map { HostName($0) })
+    names = proxyNames.union(machineNames.map { HostName($0) } + [listen.host])
   }
 
   /// What to do with a request, by its head alone.
@@ -175,7 +179,7 @@ package struct RequestRouter: Sendable {
       guard let host = head.authority.flatMap({ HostName.split(authority: $0) })?.host else {
         return HTTPReply(status: 400, sentence: "The request has no usable Host header.")
       }
-      guard host.isAddress || host.isLoopback || hostNames.contains(host) else {
+      guard host.isAddress || host.isLoopback || names.contains(host) else {
         return HTTPReply(
           status: 403,
           sentence: "This server is not known as \(host.text); open it by its IP address, or start it with --host-name."
@@ -195,7 +199,7 @@ package struct RequestRouter: Sendable {
     guard let page = WebAddress(origin), page.target == "/", let authority = head.authority,
       let own = WebAddress("\(page.scheme.rawValue)://\(authority)")
     else { return false }
-    let isScheme = page.scheme == (isSecure ? .https : .http) || hostNames.contains(page.host)
+    let isScheme = page.scheme == (isSecure ? .https : .http) || proxyNames.contains(page.host)
     return isScheme && page.hasSameOrigin(as: own)
   }
 

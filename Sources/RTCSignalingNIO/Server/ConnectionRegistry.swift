@@ -54,8 +54,9 @@ final class ConnectionRegistry {
     isSecure = configuration.tls != nil
     router = RequestRouter(
       listen: configuration.listen, gate: gate, isSecure: isSecure,
-      hostNames: configuration.hostNames + [Self.hostName, Self.hostName + ".local"], hasHub: configuration.hub != nil,
-      takesPublications: configuration.publications != nil, origins: configuration.origins)
+      hostNames: configuration.hostNames, hasHub: configuration.hub != nil,
+      takesPublications: configuration.publications != nil, origins: configuration.origins,
+      machineNames: [Self.hostName, Self.hostName + ".local"])
     publications = configuration.publications
     hub = configuration.hub.map {
       HubHost($0, gate: gate, announce: configuration.whenHubChanges, eventLoop: eventLoop)

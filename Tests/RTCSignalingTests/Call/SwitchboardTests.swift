@@ -86,6 +86,7 @@ import Testing
     exchange.act("alice", .peerJoined(room: "r", peer: "bob"))
     exchange.act("bob", .peers(room: "r", ["alice"]))
     exchange.act("carol", .join("r"))
+    for name in ["alice", "bob"] { exchange.act(name, .peerJoined(room: "r", peer: "carol")) }
     exchange.act("carol", .peers(room: "r", ["alice", "bob"]))
     for name in ["alice", "bob", "carol"] {
       let states = exchange.boards[name]?.states(in: "r") ?? [:]
@@ -98,7 +99,9 @@ import Testing
   @Test(.feature("S3.17")) func `one who leaves takes nobody along`() {
     var exchange = Exchange("alice", "bob", "carol")
     for name in ["alice", "bob", "carol"] { exchange.act(name, .join("r")) }
+    exchange.act("alice", .peerJoined(room: "r", peer: "bob"))
     exchange.act("bob", .peers(room: "r", ["alice"]))
+    for name in ["alice", "bob"] { exchange.act(name, .peerJoined(room: "r", peer: "carol")) }
     exchange.act("carol", .peers(room: "r", ["alice", "bob"]))
     exchange.act("bob", .leave("r"))
     exchange.act("alice", .peerLeft(room: "r", peer: "bob"))
@@ -112,6 +115,7 @@ import Testing
     var exchange = Exchange("alice", "bob")
     exchange.act("alice", .join("r"))
     exchange.act("bob", .join("r"))
+    exchange.act("alice", .peerJoined(room: "r", peer: "bob"))
     exchange.act("bob", .peers(room: "r", ["alice"]))
     let opened = exchange.log.count
     exchange.act("bob", .peers(room: "r", ["alice"]))
