@@ -124,7 +124,7 @@ let package = Package(
     .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: safe),
 
     // Signaling.
-    .target(name: "RTCSignaling", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
+    .target(name: "RTCSignaling", dependencies: ["RTCPrimitives", "RTCWire", "RTCDTLS"], swiftSettings: safe),
     .target(
       name: "RTCSignalingNIO",
       dependencies: [

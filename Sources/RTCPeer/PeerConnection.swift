@@ -43,6 +43,9 @@ public actor PeerConnection {
     public var audioDecoder: AudioDecoderFactory?
     /// STUN and TURN servers, beside the loop's. Connections of one port share them: one allocation serves all.
     public var iceServers: [ICEServer] = []
+    /// Where the remote peer's offer came from, if it is known: addresses of interfaces that do not lead there are not
+    /// told to it; see `PeerLoop.Options.interfaces`.
+    public var remoteAddress: IPAddress?
     /// Which candidates are offered and used.
     public var iceTransportPolicy = ICETransportPolicy.all
     /// The first key-frame request of each rest is let pass; see `PeerConfiguration.ignoresRedundantPLI`.
@@ -138,7 +141,8 @@ public actor PeerConnection {
     guard !table.isFull else { throw TooManyPeers(limit: loop.options.maximumPeers) }
     let sockets = configuration.ownsPort ? try table.makeSockets(now: MonotonicClock.now()) : table.sharedSockets
     let new = PeerSlot(
-      peer: Peer(peerConfiguration(sockets)), ufrag: credentials.usernameFragment, sockets: sockets, table: table,
+      peer: Peer(peerConfiguration(sockets)), ufrag: credentials.usernameFragment, sockets: sockets,
+      remoteAddress: configuration.remoteAddress, table: table,
       onEvent: { [weak self] event in
         // Events come out of a step, which runs on this actor's own executor.
         self?.assumeIsolated { $0.handle(event) }
@@ -160,7 +164,7 @@ public actor PeerConnection {
     var peer = PeerConfiguration(
       localAddresses: [], certificate: loop.certificate, iceCredentials: credentials,
       seed: UInt64.random(in: .min ... .max))
-    peer.localCandidates = sockets.candidates
+    peer.localCandidates = sockets.candidates(towards: configuration.remoteAddress)
     peer.isGatheringComplete = sockets.isComplete
     peer.iceTransportPolicy = loop.options.iceTransportPolicy == .relay ? .relay : configuration.iceTransportPolicy
     if let track = configuration.video {

@@ -16,8 +16,11 @@ public final class PeerLoop: Sendable {
     public var iceTransportPolicy = ICETransportPolicy.all
     /// UDP ports to choose a free one from; nil: any. Of no meaning where `port` is set.
     public var portRange: ClosedRange<UInt16>?
-    /// Interfaces whose addresses are offered, by name; nil: all of them.
+    /// Interfaces whose addresses are offered, by name; nil: those that lead to the remote peer. The addresses of
+    /// containers, virtual machines and VPNs are kept back where they do not.
     public var interfaces: InterfaceFilter?
+    /// Hubs and services by which remote peers are found: what leads to them leads to the peers.
+    public var servers: [IPAddress] = []
     /// Offer loopback addresses even when the machine has others. For tests and for peers in the same namespace.
     public var includesLoopback = false
     /// Offer a TCP port too, for remote peers whose UDP is blocked (RFC 6544): the number of the UDP port where that is

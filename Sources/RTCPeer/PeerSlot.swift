@@ -13,6 +13,8 @@ final class PeerSlot: Hashable, DeadlineHolder, @unchecked Sendable {
   var remotes: [RemoteEnd] = []
   /// What its candidates are gathered from.
   let sockets: ICESockets
+  /// Where the remote peer was heard from before there was a connection; nil: not known.
+  let remoteAddress: IPAddress?
   /// STUN and TURN servers that its connection names, beside the loop's.
   var iceServers: [ICEServer] = []
   /// Some of its remote peer's addresses are this loop's own.
@@ -31,12 +33,14 @@ final class PeerSlot: Hashable, DeadlineHolder, @unchecked Sendable {
   private var reachedAt: Set<SocketAddress>
 
   init(
-    peer: consuming Peer, ufrag: String, sockets: ICESockets, table: PeerTable, onEvent: @escaping (Event) -> Void
+    peer: consuming Peer, ufrag: String, sockets: ICESockets, remoteAddress: IPAddress?, table: PeerTable,
+    onEvent: @escaping (Event) -> Void
   ) {
     self.peer = peer
     self.ufrag = ufrag
     self.sockets = sockets
-    reachedAt = Set(sockets.candidates.map(\.address))
+    self.remoteAddress = remoteAddress
+    reachedAt = Set(sockets.candidates(towards: remoteAddress).map(\.address))
     self.table = table
     self.onEvent = onEvent
   }
@@ -68,9 +72,10 @@ final class PeerSlot: Hashable, DeadlineHolder, @unchecked Sendable {
   /// Its sockets have gathered other candidates.
   func candidatesChanged(_ now: Timestamp) {
     // A peer that has ended takes none.
-    _ = try? perform(.setLocalCandidates(sockets.candidates, isComplete: sockets.isComplete), now: now)
+    let candidates = sockets.candidates(towards: remoteAddress)
+    _ = try? perform(.setLocalCandidates(candidates, isComplete: sockets.isComplete), now: now)
     let former = reachedAt
-    reachedAt = Set(sockets.candidates.map(\.address))
+    reachedAt = Set(candidates.map(\.address))
     onCandidates(!former.isSubset(of: reachedAt))
   }
 

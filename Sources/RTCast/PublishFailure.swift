@@ -39,6 +39,11 @@ extension PublishFailure.Kind {
 }
 
 extension PublishFailure {
+  /// The connection ended by itself.
+  init(_ reason: EndReason) {
+    self.init(kind: .unreachable, sentence: "The connection ended: \(reason.sentence)")
+  }
+
   init(_ error: any Error, url: String) {
     switch error {
     case let error as WHIPError:

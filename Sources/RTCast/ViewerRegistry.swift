@@ -49,7 +49,7 @@ final class ViewerRegistry: WHEPSessions {
   var iceServers: [ICEServer] { stream.iceServers }
 
   func open(stream name: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
-    let connection = try admit(name)
+    let connection = try admit(name, from: remote)
     do {
       let answer = try await connection.answer(to: offer)
       try await stream.inspect(connection, offer)
@@ -60,7 +60,7 @@ final class ViewerRegistry: WHEPSessions {
   }
 
   func offer(stream name: String?, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
-    let connection = try admit(name)
+    let connection = try admit(name, from: remote)
     do {
       return enter(connection, try await connection.createOffer(), ICEGeneration())
     } catch {
@@ -68,11 +68,11 @@ final class ViewerRegistry: WHEPSessions {
     }
   }
 
-  private func admit(_ name: String?) throws(WHEPRefusal) -> PeerConnection {
+  private func admit(_ name: String?, from remote: String) throws(WHEPRefusal) -> PeerConnection {
     if let name { throw .noSuchStream(name) }
     guard !isOver.load(ordering: .acquiring) else { throw .streamNotNamed([]) }
     guard count < stream.maximumViewers else { throw .tooManyViewers(limit: stream.maximumViewers) }
-    return makeConnection()
+    return makeConnection { $0.remoteAddress = IPAddress(remote) }
   }
 
   private func enter(_ connection: PeerConnection, _ description: String, _ generation: ICEGeneration) -> WHEPAnswer {

@@ -31,7 +31,6 @@ package struct CastFailure: Error {
         .unavailable,
         "Port \(address.port) at \(address.host.text) is in use; stop the program that uses it, or choose another port with "
           + "--listen (0 picks a free one).")
-    case .refused: self.init(.notPermitted, error.description)
     case .badCertificate: self.init(.noInput, error.description)
     case .notPermitted: self.init(.notPermitted, error.description)
     case .notThisMachine, .unknownHost, .failed: self.init(.unavailable, error.description)

@@ -17,8 +17,8 @@ package struct Rtcast: AsyncParsableCommand {
             up to 30 frames per second (a screen's default is 5)
         rtcast screen --window Terminal
             one window, even while it is covered
-        rtcast screen --listen 0.0.0.0:8080 --token-file ~/.rtcast-token
-            let viewers on other machines in
+        rtcast screen --listen 0.0.0.0:8080 --tls
+            let viewers on other machines in who have the link
         rtcast screen --to https://sfu.example/whip --token-file ~/.sfu-token
             publish to a WHIP service
         rtcast screen --to alice --server wss://hub.example
@@ -41,6 +41,8 @@ package struct Rtcast: AsyncParsableCommand {
             what another program writes
         rtcast serve --tls
             run a hub with rooms and calls
+        rtcast link --role call --expires 2h
+            a link to that hub for one meeting
         rtcast list
             show what can be cast
         rtcast doctor
@@ -68,7 +70,9 @@ package struct Rtcast: AsyncParsableCommand {
           ScreenCommand.self, FileCommand.self, CameraCommand.self, PipeCommand.self, PluginCommand.self,
           TestCommand.self,
         ]),
-      CommandGroup(name: "Calls", subcommands: [CallCommand.self, WatchCommand.self, ServeCommand.self]),
+      CommandGroup(
+        name: "Calls and links",
+        subcommands: [CallCommand.self, WatchCommand.self, ServeCommand.self, LinkCommand.self]),
       CommandGroup(name: "This machine", subcommands: [ListCommand.self, DoctorCommand.self, RTCLogCommand.self]),
     ])
 

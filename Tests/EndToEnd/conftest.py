@@ -164,5 +164,5 @@ def bed(built):
 def hub(bed, cast):
     def start(*options):
         with bed.hub_host:
-            return cast("serve", "--listen", f"{bed.hub_host.address}:{reach.HUB_PORT}", *options).url()
+            return cast("serve", "--open", "--listen", f"{bed.hub_host.address}:{reach.HUB_PORT}", *options).url()
     return start

@@ -7,8 +7,10 @@ import urllib.request
 import aiortc
 import pytest
 
+from harness.rtcast import bearer
 
-async def first_picture(endpoint, kinds):
+
+async def first_picture(listening, kinds):
     """The size of the first picture that the viewer is handed."""
     peer = aiortc.RTCPeerConnection()
     try:
@@ -16,7 +18,7 @@ async def first_picture(endpoint, kinds):
             peer.addTransceiver(kind, direction="recvonly")
         await peer.setLocalDescription(await peer.createOffer())
         request = urllib.request.Request(
-            endpoint, peer.localDescription.sdp.encode(), {"Content-Type": "application/sdp"})
+            listening["whep"], peer.localDescription.sdp.encode(), {"Content-Type": "application/sdp", **bearer(listening)})
         answer = await asyncio.to_thread(lambda: urllib.request.urlopen(request, timeout=10).read().decode())
         await peer.setRemoteDescription(aiortc.RTCSessionDescription(answer, "answer"))
         video = next(t.receiver.track for t in peer.getTransceivers() if t.kind == "video")
@@ -29,5 +31,4 @@ async def first_picture(endpoint, kinds):
 @pytest.mark.parametrize("kinds", [["video"], ["audio", "video"], ["video", "audio"]], ids="-".join)
 def test_a_resting_picture_is_shown_to_a_viewer_who_offers(xserver, cast, kinds):
     rtcast = cast("screen", "--fps", "5", display=xserver.name)
-    endpoint = rtcast.url().rstrip("/") + "/whep"
-    assert asyncio.run(first_picture(endpoint, kinds)) == (1280, 720)
+    assert asyncio.run(first_picture(rtcast.listening(), kinds)) == (1280, 720)

@@ -72,10 +72,6 @@ def test_a_port_that_is_taken():
         refused(69, "test", "--listen", f"127.0.0.1:{port}", says=[str(port), "in use"])
 
 
-def test_listening_beyond_loopback_needs_a_token():
-    refused(77, "test", "--listen", "0.0.0.0:0", says=["--token"])
-
-
 @pytest.mark.parametrize("address", ["", "nonsense:99999", "127.0.0.1", "127.0.0.1:x"])
 def test_a_listen_address_that_is_none(address):
     refused(64, "test", f"--listen={address}", says=["listen"])
@@ -94,7 +90,7 @@ def test_help_is_worth_reading():
     assert "  rtcast screen\n" in run("--help")[1]
 
 
-COMMANDS = ["screen", "file", "camera", "pipe", "plugin", "test", "call", "watch", "serve", "list", "doctor", "rtc-log"]
+COMMANDS = ["screen", "file", "camera", "pipe", "plugin", "test", "call", "watch", "serve", "link", "list", "doctor", "rtc-log"]
 
 
 def options(command):
@@ -118,13 +114,14 @@ def test_an_option_means_the_same_in_every_command():
         for name, text in options(command).items():
             meanings.setdefault(name, {}).setdefault(text.split(" (default:")[0].split(" (values:")[0], []).append(command)
     assert {"--fps", "--size", "--audio", "--record", "--token", "--window"} <= meanings.keys()
-    for name in ("--display", "--server", "--name", "--listen", "--camera", "--file", "--screen", "--json", "--preset"):
+    for name in ("--display", "--server", "--name", "--stream", "--listen", "--camera", "--file", "--screen", "--json", "--preset"):
         meanings.pop(name, None)  # what they name is the same; the sentence says what for
     assert {name: each for name, each in meanings.items() if len(each) > 1} == {}
 
 
 def test_a_screen_is_shown_by_a_call_with_the_options_of_a_cast():
-    assert options("screen").keys() - options("call").keys() == {"--to", "--listen", "--no-qr", "--stats"}
+    assert options("screen").keys() - options("call").keys() == {
+        "--to", "--listen", "--no-qr", "--stats", "--open", "--tls", "--tls-cert", "--tls-key", "--host-name", "--frame-ancestors"}
 
 
 def test_the_token_comes_by_file_and_environment_and_stays_out_of_the_process_list(cast, tmp_path):

@@ -60,7 +60,7 @@ def test_what_does_not_work_is_said_with_what_to_do(bed):
 def test_the_servers_of_a_hub_and_of_a_service_are_asked(bed, cast):
     turn = bed.turn(secret=True)
     with bed.hub_host:
-        hub = cast("serve", "--listen", f"{bed.hub_host.address}:{HUB_PORT}", "--turn-url", turn.url(), "--turn-secret", coturn.SECRET)
+        hub = cast("serve", "--open", "--listen", f"{bed.hub_host.address}:{HUB_PORT}", "--turn-url", turn.url(), "--turn-secret", coturn.SECRET)
     page = hub.url()
     for url in (page.replace("http", "ws"), page + "whip/x"):
         _, checks, err = doctor(bed.alice, url)

@@ -6,6 +6,7 @@ import urllib.request
 
 import pytest
 
+from harness.rtcast import bearer
 from harness.udp_relay import UDPRelay
 
 pytestmark = pytest.mark.alone
@@ -28,12 +29,13 @@ RECEIVED = """
     pc.getStats().then(stats => done([...stats.values()].find(s => s.type === 'inbound-rtp' && s.kind === 'video')));"""
 
 
-def watch(driver, url):
+def watch(driver, listening):
     """The page watches over a path of its own: neither side knows another way to the other."""
     driver.get("about:blank")
     offer = driver.execute_async_script(PAGE)
     offer = "".join(line for line in offer.splitlines(True) if "candidate" not in line)
-    request = urllib.request.Request(url + "whep", data=offer.encode(), headers={"Content-Type": "application/sdp"})
+    request = urllib.request.Request(
+        listening["whep"], data=offer.encode(), headers={"Content-Type": "application/sdp", **bearer(listening)})
     with urllib.request.urlopen(request, timeout=10) as reply:
         answer = reply.read().decode()
     path = UDPRelay(delay=0.025)
@@ -60,7 +62,7 @@ def test_a_browser_gets_repair_packets_where_packets_are_lost_and_frames_go_on(c
     log = tmp_path / "rate.jsonl"
     rtcast = cast("test", "--pattern", "noise", "--fps", "15", "--size", "640x360", "--listen", "127.0.0.1:0", "--bitrate", "2M",
                   "--rtc-log", str(log))
-    path, answer = watch(browser, rtcast.url())
+    path, answer = watch(browser, rtcast.listening())
     try:
         assert "flexfec-03" in answer and "FEC-FR" in answer
         deadline = time.monotonic() + 20

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from harness.browser import Viewer
+from harness.rtcast import bearer
 from harness.udp_relay import UDPRelay
 
 pytestmark = pytest.mark.alone
@@ -31,8 +32,8 @@ def page(size=(1280, 720), seed=1):
 class Peer:
     """A viewer by aiortc, on a thread of its own; behind a `UDPRelay`, if there is one."""
 
-    def __init__(self, url, path=None):
-        self.endpoint, self.path = url.rstrip("/") + "/whep", path
+    def __init__(self, listening, path=None):
+        self.listening, self.path = listening, path
         self.frames = 0
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
@@ -47,7 +48,8 @@ class Peer:
         self.peer.addTransceiver("video", direction="recvonly")
         await self.peer.setLocalDescription(await self.peer.createOffer())
         request = urllib.request.Request(
-            self.endpoint, self.peer.localDescription.sdp.encode(), {"Content-Type": "application/sdp"})
+            self.listening["whep"], self.peer.localDescription.sdp.encode(),
+            {"Content-Type": "application/sdp", **bearer(self.listening)})
         answer = await asyncio.to_thread(lambda: urllib.request.urlopen(request, timeout=10).read().decode())
         if self.path:
             answer = self.path.through(answer)
@@ -106,12 +108,13 @@ def wait_rest(viewer, seconds=2.5):
 def test_five_viewers_join_a_resting_page_and_who_was_there_receives_nothing(xserver, cast, browser, peers):
     painter = xserver.client()
     painter.put(painter.window(), page())
-    url = cast("screen", "--fps", "30", display=xserver.name).url()
+    listening = cast("screen", "--fps", "30", display=xserver.name).listening()
+    url = listening["url"]
     first = Viewer(browser, url).wait_live()
     before = wait_rest(first)
     joined = [Viewer(browser, url, new_tab=True).wait_live() for _ in range(2)]
     for _ in range(3):
-        peers(Peer, url).wait_picture()
+        peers(Peer, listening).wait_picture()
     wait_rest(joined[-1])
     after = video(first)
     assert after["bytesReceived"] - before["bytesReceived"] < 1_000
@@ -150,8 +153,8 @@ TROUBLES = {"slow": {"rate": 300_000}, "lossy": {"loss": 0.1}}
 def test_the_trouble_of_one_is_nobody_elses(trouble, cast, browser, peers):
     """Noise takes all that the main rung may have: the viewer who is there gets as much, and no key frame more, whoever else struggles."""
     rtcast = cast("test", "--pattern", "noise", "--fps", "15", "--size", "480x270", "--content-hint", "detail")
-    url = rtcast.url()
-    viewer = Viewer(browser, url).wait_live()
+    listening = rtcast.listening()
+    viewer = Viewer(browser, listening["url"]).wait_live()
     time.sleep(10)
 
     def measure(seconds=10):
@@ -162,7 +165,7 @@ def test_the_trouble_of_one_is_nobody_elses(trouble, cast, browser, peers):
             (after["framesDecoded"] - before["framesDecoded"]) / length
     alone, _, pace = measure()
     path = peers(UDPRelay)
-    peers(Peer, url, path).wait_picture()
+    peers(Peer, listening, path).wait_picture()
     for name, value in TROUBLES[trouble].items():
         setattr(path, name, value)
     beside, key_frames, pace_beside = measure(15)

@@ -81,8 +81,8 @@ def test_port_from_the_environment_and_addresses_of_the_machine(cast):
     with socket.socket() as free:
         free.bind(("0.0.0.0", 0))
         port = free.getsockname()[1]
-    event = cast("serve", env={"PORT": str(port)}).wait_event("listening")
-    assert event["url"] == f"http://127.0.0.1:{port}/"
+    event = cast("serve", "--open", env={"PORT": str(port)}).listening()
+    assert event["url"] == f"http://127.0.0.1:{port}/" and "token" not in event
     for url in event["urls"]:
         assert fetch(url + "healthz")[0] == 200
     outward = [entry.address for entries in psutil.net_if_addrs().values() for entry in entries
@@ -191,7 +191,8 @@ def test_its_tls_outlives_rubbish(secured):
     (["--tls-cert", "x"], 64), (["--tls", "--tls-cert", "x", "--tls-key", "y"], 64), (["--tls-cert", "/x", "--tls-key", "/y"], 66),
     (["--tokens", "/nothing"], 66), (["--max-peers", "0"], 64), (["--max-message", "1"], 64), (["--token", ""], 64),
     (["--allow-origin", "app"], 64), (["--ice-server", "http://x"], 64), (["--listen", "127.0.0.1"], 64),
-    (["--listen", "192.0.2.1:0"], 69),
+    (["--listen", "192.0.2.1:0"], 69), (["--open", "--token", "sesame"], 64),
+    (["--frame-ancestors", "app"], 64), (["--token", "short"], 64),
 ])
 def test_what_cannot_be_is_said(arguments, status):
     got, output, error = run("serve", *arguments)

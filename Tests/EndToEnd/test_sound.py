@@ -11,7 +11,7 @@ from selenium.webdriver.common.keys import Keys
 from harness import sound
 from harness.browser import Viewer
 from harness.reference import Reference
-from harness.rtcast import run
+from harness.rtcast import bearer, run
 
 pytestmark = pytest.mark.alone
 
@@ -232,7 +232,7 @@ def test_a_device_that_is_not_there_is_named(pulse):
 
 
 LISTEN = """
-    const [wishes, done] = arguments;
+    const [wishes, headers, done] = arguments;
     (async () => {
       const pc = new RTCPeerConnection();
       (window.listeners ||= []).push(pc);
@@ -242,7 +242,7 @@ LISTEN = """
       await pc.setLocalDescription(offer);
       await gathered;
       const body = pc.localDescription.sdp.replace(/a=fmtp:\\d+ minptime=10[^\\r]*/, '$&' + wishes);
-      const reply = await fetch('/whep', { method: 'POST', headers: { 'Content-Type': 'application/sdp' }, body });
+      const reply = await fetch('/whep', { method: 'POST', headers: { 'Content-Type': 'application/sdp', ...headers }, body });
       await pc.setRemoteDescription({ type: 'answer', sdp: await reply.text() });
     })().then(() => done(null), (error) => done(String(error)));"""
 
@@ -269,10 +269,11 @@ def wait_rate(browser, index, fits, timeout=25):
 
 
 def test_the_encoder_follows_the_most_demanding_listener(cast, browser):
-    browser.get(cast(*CAST, "--tone", "440").url() + "nothing")   # the same origin, and no viewer of its own
-    assert browser.execute_async_script(LISTEN, ";maxaveragebitrate=12000;stereo=0") is None
+    listening = cast(*CAST, "--tone", "440").listening()
+    browser.get(listening["whep"] + "/nothing")   # the same origin, and no viewer of its own
+    assert browser.execute_async_script(LISTEN, ";maxaveragebitrate=12000;stereo=0", bearer(listening)) is None
     wait_rate(browser, 0, lambda rate: rate < 20_000)
-    assert browser.execute_async_script(LISTEN, "") is None
+    assert browser.execute_async_script(LISTEN, "", bearer(listening)) is None
     wait_rate(browser, 0, lambda rate: rate > 30_000)
     browser.execute_script("window.listeners.pop().close()")
     wait_rate(browser, 0, lambda rate: rate < 20_000)

@@ -66,14 +66,15 @@ def test_the_page_comes_back_by_itself_when_the_cast_does(cast, browser):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    first = cast(*CAST, "--listen", f"127.0.0.1:{port}")
+    again = ("--listen", f"127.0.0.1:{port}", "--token", "the-same-again")
+    first = cast(*CAST, *again)
     viewer = Viewer(browser, first.url()).wait_live()
     viewer.script("window.before = rtcast.pc; window.stayed = true")
     # Without a word of goodbye.
     first.process.kill()
     first.wait()
     viewer.until("rtcast.state !== 'live'", timeout=30, what="the end of the cast noticed")
-    cast(*CAST, "--listen", f"127.0.0.1:{port}").url()
+    cast(*CAST, *again).url()
     viewer.until("rtcast.state === 'live' && rtcast.pc !== window.before", timeout=60, what="the new cast")
     assert viewer.script("return window.stayed"), "the page was not loaded anew"
     before = viewer.frames()

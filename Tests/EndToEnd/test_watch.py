@@ -80,7 +80,7 @@ def test_a_service_that_takes_no_answer_is_told_of(offering):
 def test_a_cast_that_was_killed_and_comes_back_is_watched_again(cast):
     with socket.create_server(("127.0.0.1", 0)) as free:
         listen = f"127.0.0.1:{free.getsockname()[1]}"
-    options = ["test", "--size", "320x180", "--listen", listen]
+    options = ["test", "--size", "320x180", "--listen", listen, "--token", "the-same-again"]
     killed = cast(*options)
     viewer = cast("watch", killed.url(), "--no-window")
     viewer.wait_event("peer", where=lambda event: event["state"] == "connected")

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from harness.browser import Viewer
+from harness.rtcast import bearer
 
 OFFER = """v=0
 o=- 1 2 IN IP4 127.0.0.1
@@ -39,9 +40,23 @@ a=fmtp:97 apt=96
 """.format(fingerprint=":".join(["AB"] * 32)).replace("\n", "\r\n")
 
 
+class Door(str):
+    """An address of a cast, and the header that lets in there."""
+
+    def __new__(cls, address, authorization):
+        door = super().__new__(cls, address)
+        door.authorization = authorization
+        return door
+
+    def __add__(self, more):
+        return Door(str(self) + more, self.authorization)
+
+
 def request(url, method="POST", body=b"", content_type="application/sdp", headers=None):
     """(status, headers, body), errors included."""
-    message = urllib.request.Request(url, data=body, method=method, headers={"Content-Type": content_type, **(headers or {})})
+    authorization = getattr(url, "authorization", {})
+    message = urllib.request.Request(
+        str(url), data=body, method=method, headers={"Content-Type": content_type, **authorization, **(headers or {})})
     try:
         with urllib.request.urlopen(message, timeout=10) as answer:
             return answer.status, answer.headers, answer.read().decode()
@@ -52,9 +67,12 @@ def request(url, method="POST", body=b"", content_type="application/sdp", header
 @pytest.fixture
 def url(cast):
     rtcast = cast("test", "--pattern", "clock", "--fps", "5", "--size", "640x360")
-    address = rtcast.url()
-    request_url = address.rstrip("/") + "/whep"
-    return rtcast, address, request_url
+    listening = rtcast.listening()
+    return rtcast, listening["url"], Door(listening["whep"], bearer(listening))
+
+
+def session_at(whep, location):
+    return Door(urljoin(str(whep), location), whep.authorization)
 
 
 def test_an_offer_is_answered(url):
@@ -62,7 +80,7 @@ def test_an_offer_is_answered(url):
     status, headers, body = request(whep, body=OFFER.encode())
     assert status == 201 and headers["Content-Type"] == "application/sdp" and headers["Location"]
     assert "a=setup:passive" in body and "a=sendonly" in body and "VP8/90000" in body and "a=candidate:" in body
-    session = urljoin(whep, headers["Location"])
+    session = session_at(whep, headers["Location"])
     status, _, _ = request(session, "PATCH", b"a=ice-ufrag:abcd\r\na=ice-pwd:abcdefghijklmnopqrstuvwx\r\nm=video 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\na=candidate:1 1 udp 2122260223 8d2ab7c0-1111-4222-8333-944444444444.local 50000 typ host\r\n",
                            "application/trickle-ice-sdpfrag")
     assert status == 204
@@ -104,7 +122,7 @@ def test_other_doors(url):
     assert request(whep, "GET", None)[0] == 204
     assert request(whep, body=OFFER.encode(), content_type="text/plain")[0] == 415
     assert request(whep + "/session/none", "DELETE")[0] == 404
-    assert request(address + "nothing", "GET", None)[0] == 404
+    assert request(urljoin(address, "/nothing"), "GET", None)[0] == 404
     status, headers, _ = request(whep, "OPTIONS", None)
     assert status in (200, 204) and headers["Access-Control-Allow-Origin"] == "*"
 
@@ -156,15 +174,15 @@ def test_a_thousand_posts_that_never_connect_expire_and_give_their_memory_back(u
 def test_a_wrong_fingerprint_gets_no_media(url, browser):
     """The page's offer is altered on its way, as somebody in between would have to."""
     rtcast, address, whep = url
-    browser.get(address.rstrip("/") + "/health")
+    browser.get(urljoin(address, "/health"))
     answer = browser.execute_async_script("""
-        const done = arguments[1], url = arguments[0];
+        const [url, headers, done] = arguments;
         (async () => {
           const pc = new RTCPeerConnection();
           pc.addTransceiver('video', {direction: 'recvonly'});
           await pc.setLocalDescription();
           const sdp = pc.localDescription.sdp.replace(/(a=fingerprint:sha-256 )(..)/, (_, a, b) => a + (b == '00' ? '01' : '00'));
-          const response = await fetch(url, {method: 'POST', headers: {'Content-Type': 'application/sdp'}, body: sdp});
+          const response = await fetch(url, {method: 'POST', headers: {'Content-Type': 'application/sdp', ...headers}, body: sdp});
           let frames = 0;
           await pc.setRemoteDescription({type: 'answer', sdp: await response.text()});
           const t0 = performance.now();
@@ -172,14 +190,14 @@ def test_a_wrong_fingerprint_gets_no_media(url, browser):
             await new Promise(r => setTimeout(r, 50));
           const stats = [...(await pc.getStats()).values()].find(s => s.type == 'inbound-rtp');
           done([pc.connectionState, stats ? stats.packetsReceived : 0]);
-        })().catch(e => done(['error', String(e)]));""", whep)
+        })().catch(e => done(['error', String(e)]));""", whep, whep.authorization)
     assert answer[0] != "connected" and answer[1] == 0, answer
 
 
 def test_a_restart_by_patch_needs_the_tag_and_changes_it(url):
     _, _, whep = url
     _, headers, answer = request(whep, body=OFFER.encode())
-    session, tag = urljoin(whep, headers["Location"]), headers["ETag"]
+    session, tag = session_at(whep, headers["Location"]), headers["ETag"]
     fragment = b"a=ice-ufrag:wxyz\r\na=ice-pwd:zyxwvutsrqponmlkjihgfedc\r\nm=video 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\n"
 
     def patch(match):
@@ -201,11 +219,11 @@ def test_a_restart_by_patch_needs_the_tag_and_changes_it(url):
 
 def test_a_browser_that_sends_no_offer_is_offered_the_cast(url, browser):
     _, address, whep = url
-    browser.get(address.rstrip("/") + "/health")
+    browser.get(urljoin(address, "/health"))
     size, statuses = browser.execute_async_script("""
-        const done = arguments[1], url = arguments[0];
+        const [url, headers, done] = arguments;
         (async () => {
-          const offered = await fetch(url, {method: 'POST'});
+          const offered = await fetch(url, {method: 'POST', headers});
           const pc = new RTCPeerConnection(), video = document.createElement('video');
           pc.ontrack = ({track}) => {
             if (track.kind == 'video') Object.assign(video, {muted: true, srcObject: new MediaStream([track])}).play();
@@ -214,10 +232,10 @@ def test_a_browser_that_sends_no_offer_is_offered_the_cast(url, browser):
           await pc.setLocalDescription();
           await new Promise(done => pc.onicegatheringstatechange = () => pc.iceGatheringState == 'complete' && done());
           const taken = await fetch(offered.headers.get('Location'),
-            {method: 'PATCH', headers: {'Content-Type': 'application/sdp'}, body: pc.localDescription.sdp});
+            {method: 'PATCH', headers: {'Content-Type': 'application/sdp', ...headers}, body: pc.localDescription.sdp});
           const again = await fetch(offered.headers.get('Location'),
-            {method: 'PATCH', headers: {'Content-Type': 'application/sdp'}, body: pc.localDescription.sdp});
+            {method: 'PATCH', headers: {'Content-Type': 'application/sdp', ...headers}, body: pc.localDescription.sdp});
           while (!video.videoWidth) await new Promise(next => setTimeout(next, 50));
           done([[video.videoWidth, video.videoHeight], [offered.status, taken.status, again.status]]);
-        })().catch(error => done([String(error), []]));""", whep)
+        })().catch(error => done([String(error), []]));""", whep, whep.authorization)
     assert (size, statuses) == ([640, 360], [201, 204, 409])

@@ -1,9 +1,10 @@
+import RTCPrimitives
 import RTCSignaling
 import Testing
 
 @Suite struct RequestRouterTests {
-  let open = RequestRouter(listen: .loopback, token: nil)
-  let locked = RequestRouter(listen: .loopback, token: AccessToken("sesame"))
+  let open = RequestRouter(listen: .loopback, gate: .open())
+  let locked = RequestRouter(listen: .loopback, gate: AccessGate(secret: AccessToken("sesame")))
 
   func head(
     _ method: String, _ target: String, host: String? = "127.0.0.1:8080", origin: String? = nil,
@@ -18,12 +19,24 @@ import Testing
     if case .reply(let reply) = verdict { reply.status } else { nil }
   }
 
+  @Test func `a proxy with TLS in front is no other site`() {
+    let router = RequestRouter(listen: .loopback, gate: .open(), hostNames: ["cast.example"])
+    let from = { (origin: String) in
+      status(router.judge(head("POST", "/whep", host: "cast.example", origin: origin, type: "application/sdp")))
+    }
+    #expect(from("https://cast.example") == nil)
+    #expect(from("https://cast.example:8443") == 403)
+    #expect(from("https://other.example") == 403)
+  }
+
   @Test func `each resource has its verdict`() {
-    #expect(open.judge(head("GET", "/")) == .page)
-    #expect(open.judge(head("HEAD", "/?token=x#y")) == .page)
+    #expect(open.judge(head("GET", "/")) == .page(host: "127.0.0.1:8080"))
+    #expect(open.judge(head("HEAD", "/?token=x#y")) == .page(host: "127.0.0.1:8080"))
     #expect(open.judge(head("GET", "/health")) == .health(detail: true))
-    #expect(open.judge(head("POST", "/whep", type: "application/sdp")) == .open(.whep, stream: nil))
-    #expect(open.judge(head("POST", "/whep/a%20b?x", type: "Application/SDP ; x=1")) == .open(.whep, stream: "a b"))
+    #expect(open.judge(head("POST", "/whep", type: "application/sdp")) == .open(.whep, stream: nil, by: .everybody))
+    #expect(
+      open.judge(head("POST", "/whep/a%20b?x", type: "Application/SDP ; x=1"))
+        == .open(.whep, stream: "a b", by: .everybody))
     #expect(open.judge(head("DELETE", "/whep/session/a-b_9")) == .close(.whep, id: "a-b_9"))
   }
 
@@ -62,7 +75,7 @@ import Testing
   }
 
   @Test func `a token guards the cast but not the page`() {
-    #expect(locked.judge(head("GET", "/")) == .page)
+    #expect(locked.judge(head("GET", "/")) == .page(host: "127.0.0.1:8080"))
     #expect(locked.judge(head("GET", "/health")) == .health(detail: false))
     #expect(locked.judge(head("GET", "/health", authorization: "Bearer sesame")) == .health(detail: true))
     for request in [
@@ -74,7 +87,7 @@ import Testing
       #expect(reply.first("www-authenticate")?.hasPrefix("Bearer") == true)
     }
     let right = head("POST", "/whep", authorization: "Bearer sesame", type: "application/sdp")
-    #expect(locked.judge(right) == .open(.whep, stream: nil))
+    #expect(locked.judge(right) == .open(.whep, stream: nil, by: .owner))
   }
 
   @Test func `apreflight needs no token`() {
@@ -83,15 +96,15 @@ import Testing
     }
     #expect(reply.status == 204)
     #expect(reply.first("access-control-allow-methods") == "POST, GET, HEAD, OPTIONS")
-    #expect(reply.first("access-control-allow-headers") == "Authorization, Content-Type, If-Match")
+    #expect(reply.first("access-control-allow-headers") == "Authorization, Content-Type, If-Match, RTCast-Client")
     #expect(reply.first("accept-post") == "application/sdp")
   }
 
   @Test(arguments: [
     "127.0.0.1", "127.0.0.1:80", "localhost:80", "LocalHost", "[::1]:80", "192.168.0.1:80", "cast.example:443",
   ]) func `a loopback server knows itself by address and as localhost`(host: String) {
-    let desk = RequestRouter(listen: .loopback, token: nil, hostNames: ["cast.example"])
-    #expect(desk.judge(head("GET", "/", host: host)) == .page)
+    let desk = RequestRouter(listen: .loopback, gate: .open(), hostNames: ["cast.example"])
+    #expect(desk.judge(head("GET", "/", host: host)) == .page(host: host))
   }
 
   @Test(arguments: [
@@ -107,9 +120,16 @@ import Testing
     #expect(status(open.judge(head("GET", "/", host: host))) == 400)
   }
 
-  @Test func `a server for the network takes any name`() throws {
-    let desk = RequestRouter(listen: try ListenAddress(parsing: ":80"), token: AccessToken("sesame"))
-    #expect(desk.judge(head("GET", "/", host: "my.machine.example")) == .page)
+  @Test func `a server for the network takes any name where a secret is asked for, else those that are its own`() throws
+  {
+    let listen = try ListenAddress(parsing: ":80")
+    let request = head("GET", "/", host: "my.machine.example")
+    let locked = RequestRouter(listen: listen, gate: .fresh())
+    #expect(locked.judge(request) == .page(host: "my.machine.example"))
+    let open = RequestRouter(listen: listen, gate: .open())
+    #expect(status(open.judge(request)) == 403, "whoever owns the name could point it here")
+    let named = RequestRouter(listen: listen, gate: .open(), hostNames: ["my.machine.example"])
+    #expect(named.judge(request) == .page(host: "my.machine.example"))
   }
 
   @Test func `without a token other sites cannot watch through a visitor's browser`() {
@@ -120,13 +140,57 @@ import Testing
     #expect(post("null") == 403)
     #expect(post("https://127.0.0.1.evil.example:80") == 403)
     #expect(post("http://127.0.0.1:8080") == nil)
-    #expect(post("http://localhost:3000") == nil)
+    // Scheme, host and port are one.
+    #expect(post("http://127.0.0.1:9999") == 403)
+    #expect(post("http://localhost:8080") == 403)
+    #expect(post("https://127.0.0.1:8080") == 403)
+    #expect(post("http://127.0.0.1") == 403)
     #expect(status(open.judge(head("OPTIONS", "/whep", origin: "https://evil.example"))) == 403)
+  }
+
+  @Test func `each path wants its right`() throws {
+    let secret = try #require(AccessToken("sesame"))
+    let router = RequestRouter(
+      listen: .loopback, gate: AccessGate(secret: secret), hasHub: true, takesPublications: true)
+    let paths = ["/whep", "/whip/talk", "/metrics"]
+    let rights: [AccessRight: String] = [.watch: "/whep", .publish: "/whip/talk", .metrics: "/metrics", .call: ""]
+    for (right, own) in rights {
+      let token = SignedLink(right, issued: 1_700_000_000).signed(with: secret)
+      for path in paths {
+        let method = path == "/metrics" ? "GET" : "POST"
+        let request = head(method, path, authorization: "Bearer " + token, type: "application/sdp")
+        #expect(status(router.judge(request)) == (path == own ? nil : 403), "\(right) \(path)")
+        #expect(status(router.judge(head(method, path, type: "application/sdp"))) == 401)
+      }
+    }
+  }
+
+  @Test func `a link for one stream is for no other`() throws {
+    let secret = try #require(AccessToken("sesame"))
+    let router = RequestRouter(
+      listen: .loopback, gate: AccessGate(secret: secret), hasHub: true, takesPublications: true)
+    let token = SignedLink(.watch, issued: 1_700_000_000, stream: "talk").signed(with: secret)
+    let ask = { (path: String) in
+      status(router.judge(head("POST", path, authorization: "Bearer " + token, type: "application/sdp")))
+    }
+    #expect(ask("/whep/talk") == nil && ask("/whep/other") == 403 && ask("/whep") == 403)
+  }
+
+  @Test(arguments: ["/whep/%C2%85", "/whep/%E2%80%AE", "/whep/%E2%80%8B", "/whep/%EE%80%80", "/whep/%1B"])
+  func `stream names have nothing that cannot be seen`(path: String) {
+    #expect(status(open.judge(head("POST", path, type: "application/sdp"))) == 404)
   }
 
   @Test func `with a token they may as they must know it`() {
     let request = head(
       "POST", "/whep", origin: "https://other.example", authorization: "Bearer sesame", type: "application/sdp")
-    #expect(locked.judge(request) == .open(.whep, stream: nil))
+    #expect(locked.judge(request) == .open(.whep, stream: nil, by: .owner))
+  }
+}
+
+extension RequestRouter {
+  /// By a client at an address for documentation, at an hour that does not matter.
+  func judge(_ head: RequestHead) -> Verdict {
+    judge(head, from: "192.0.2.1", now: AccessTime(unix: 1_700_000_000, monotonic: .zero))
   }
 }

@@ -16,7 +16,7 @@ import rtcast_cli
     }
     #expect(alice.place == .peer("alice") && alice.hub == nil)
     #expect(room.place == .room("r") && room.text == "room:r")
-    #expect(far.place == .peer("Jörg") && far.hub == HubAddress("wss://hub.example"))
+    #expect(far.place == .peer("Jörg") && far.hub?.address == HubAddress("wss://hub.example"))
   }
 
   @Test(arguments: [

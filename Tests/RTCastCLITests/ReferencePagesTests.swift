@@ -27,13 +27,14 @@ import rtcast_cli
     #expect(rows.flatMap { Self.words($0[0]) } == ControlCommand.names)
     for row in rows {
       let name = try #require(Self.words(row[0]).first)
-      let value = ["bitrate": #""800k""#, "fps": "5", "hint": #""text""#, "say": #""Hello""#][name]
+      let value = [
+        "bitrate": #""800k""#, "fps": "5", "hint": #""text""#, "say": #""Hello""#, "revoke": #""q9ZcT2ePk1o""#,
+      ][name]
       let argument = name == "source" ? #", "arguments": ["test"]"# : value.map { #", "value": \#($0)"# } ?? ""
       #expect((row[1] == "none") == argument.isEmpty, "\(name)")
       let command = try ControlCommand(parsing: #"{"command": "\#(name)"\#(argument)}"#.utf8)
       #expect(command.name == name)
-      let takers: [ControlCommand.Scope: String] = [.both: "casts, calls", .casts: "casts", .calls: "calls"]
-      #expect(row[2] == takers[command.scope], "\(name)")
+      #expect(row[2] == command.takers.map { "\($0.rawValue)s" }.joined(separator: ", "), "\(name)")
     }
   }
 
@@ -54,9 +55,9 @@ import rtcast_cli
 
   @Test func `a command is refused where it does not belong`() throws {
     let say = try ControlCommand(parsing: #"{"command": "say", "value": "Hello"}"#.utf8)
-    #expect(throws: ControlError("The command \"say\" is for calls; this is a cast.")) { try say.check(isCall: false) }
-    #expect(throws: Never.self) { try say.check(isCall: true) }
+    #expect(throws: ControlError("The command \"say\" is for calls; this is a cast.")) { try say.check(in: .cast) }
+    #expect(throws: Never.self) { try say.check(in: .call) }
     let hint = try ControlCommand(parsing: #"{"command": "hint", "value": "text"}"#.utf8)
-    #expect(throws: ControlError("The command \"hint\" is for casts; this is a call.")) { try hint.check(isCall: true) }
+    #expect(throws: ControlError("The command \"hint\" is for casts; this is a call.")) { try hint.check(in: .call) }
   }
 }

@@ -42,16 +42,17 @@ final class Account: Sendable {
   }
 }
 
-func connect(_ endpoint: WebAddress, on peers: PeerLoop, by client: WHIPClient, _ account: Account) async throws
-  -> PeerConnection
-{
+func connect(
+  _ endpoint: WebAddress, _ secret: String?, on peers: PeerLoop, by client: WHIPClient, _ account: Account
+) async throws -> PeerConnection {
   var configuration = PeerConnection.Configuration()
   configuration.receivesVideo = true
   configuration.ownsPort = true
   let connection = PeerConnection(on: peers, configuration: configuration)
   let offer = try await connection.createOffer()
   let answer = try await client.send(
-    WHIPRequest(id: 1, .post, endpoint, contentType: "application/sdp", body: offer))
+    WHIPRequest(
+      id: 1, .post, endpoint, authorization: secret.map { "Bearer \($0)" }, contentType: "application/sdp", body: offer))
   try await connection.accept(answer: answer.body)
   Task {
     for await event in connection.events {
@@ -76,14 +77,15 @@ func packets(_ viewers: [PeerConnection]) async -> Int {
 
 let arguments = CommandLine.arguments
 guard arguments.count == 4, let count = Int(arguments[2]), let seconds = Int64(arguments[3]),
-  let page = WebAddress(arguments[1]), let endpoint = page.resolving("/whep")
+  case let link = LinkFragment.split(arguments[1]), let page = WebAddress(link.address), let endpoint = page.resolving("/whep")
 else { fatalError("ViewersBenchmark URL VIEWERS SECONDS") }
 var options = PeerLoop.Options()
 options.includesLoopback = true
 let peers = try PeerLoop(options)
+let secret = link.fragment.token
 let (client, account) = (WHIPClient(), Account())
 var viewers: [PeerConnection] = []
-for _ in 0..<count { viewers.append(try await connect(endpoint, on: peers, by: client, account)) }
+for _ in 0..<count { viewers.append(try await connect(endpoint, secret, on: peers, by: client, account)) }
 try await Task.sleep(for: .seconds(seconds))
 let before = await packets(viewers)
 account.state.withLock { $0.counts = true }

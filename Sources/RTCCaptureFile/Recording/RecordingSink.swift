@@ -19,9 +19,10 @@ final class RecordingSink {
     self.path = path
   }
 
-  /// Creates the file. One that exists is taken only when it is empty, or no file but a device.
+  /// Creates the file, for this user alone. One that exists is taken only when it is empty, or no file but a device;
+  /// a symbolic link never, for somebody else may have put it there.
   static func create(_ path: String) throws(RecordingError) -> Int32 {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o666)
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw error(opening: path, errno) }
     var status = stat()
     if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 {
@@ -53,6 +54,8 @@ final class RecordingSink {
     case ENOENT, ENOTDIR: return .noSuchFolder("There is no folder \(folder) to record into; create it first.")
     case EACCES, EPERM, EROFS:
       return .notPermitted("\(path) may not be written (\(words(number))); record into a folder of yours.")
+    case ELOOP:
+      return .notPermitted("\(path) is a symbolic link, which recordings do not follow; name the file itself.")
     case EISDIR: return .unavailable("\(path) is a folder; name a file in it to record into.")
     default: return .unavailable("\(path) cannot be written: \(words(number)). Name another file to record into.")
     }

@@ -36,9 +36,10 @@ public struct PluginSearch: Sendable {
     }
   }
 
-  /// The library that is meant: a path where `text` has a slash or names a file, else a name that is searched for.
+  /// The library that is meant: a path where `text` has a slash, else a name that is searched for. Never a file of the
+  /// working folder, which may be somebody else's.
   public func path(of text: String) throws(CaptureError) -> String {
-    if unsafe text.contains("/") || access(text, F_OK) == 0 { return text }
+    if text.contains("/") { return text }
     if let found = plugins().first(where: { $0.name == text }) { return found.path }
     let place =
       folders.isEmpty

@@ -21,6 +21,7 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
   var nextServerID = 0
   var events: [CandidateGatherer.Event] = []
   private var addresses: [InterfaceAddress] = []
+  private var privacy = InterfacePrivacy([], outward: [])
   /// Whose peers offer these candidates.
   private var followers: Set<PeerSlot> = []
   private var peerStreams: PeerStreams?
@@ -47,6 +48,21 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
     return gathered + peerStreams.candidates(beside: gathered.filter { $0.kind == .host })
   }
 
+  /// Those that a remote peer is told: not of interfaces that do not lead to it, unless interfaces were named.
+  /// - Parameter remote: where it was heard from; nil: not known.
+  func candidates(towards remote: IPAddress?) -> [ICECandidate] {
+    guard table.options.interfaces == nil else { return candidates }
+    let hidden = privacy.hidden(from: remote, servers: table.options.servers)
+    guard !hidden.isEmpty else { return candidates }
+    return candidates.filter { candidate in
+      switch candidate.kind {
+      case .relayed: true
+      case .host: !hidden.contains(candidate.address.ip)
+      case .serverReflexive, .peerReflexive: candidate.relatedAddress.map { !hidden.contains($0.ip) } ?? true
+      }
+    }
+  }
+
   /// Takes remote peers' connections over TCP from now on.
   func serve(_ streams: PeerStreams) { peerStreams = streams }
 
@@ -61,6 +77,7 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
   /// The machine has these addresses now.
   func setAddresses(_ all: [InterfaceAddress], now: Timestamp) {
     addresses = all
+    privacy = InterfacePrivacy(offered(of: all))
     let bases = offered(of: all).map {
       CandidateGatherer.Base(
         address: SocketAddress(ip: $0.address, port: port), interfaceIndex: $0.index, carrier: carrier)
@@ -78,11 +95,12 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
 
   /// What is known so far.
   var report: GatheringReport {
-    let used = Set(offered(of: addresses))
+    let hidden = table.options.interfaces == nil ? privacy.hidden(from: nil, servers: table.options.servers) : []
+    let used = Set(offered(of: addresses).filter { !hidden.contains($0.address) })
     return GatheringReport(
       addresses: addresses.map { .init(interface: $0.name, ip: $0.address, isOffered: used.contains($0)) },
       servers: servers.map(\.outcome),
-      candidates: candidates.map { "\(CandidateDescription($0))" }, isComplete: isComplete)
+      candidates: candidates(towards: nil).map { "\(CandidateDescription($0))" }, isComplete: isComplete)
   }
 
   // MARK: - Datagrams

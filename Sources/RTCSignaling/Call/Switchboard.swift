@@ -1,3 +1,4 @@
+import RTCDTLS
 package import RTCPrimitives
 
 /// All calls of one peer at the hub: one that rings, and those of its rooms, where everybody calls everybody.
@@ -85,7 +86,9 @@ package struct Switchboard: Sendable {
   /// Our own name at the hub.
   package let me: String
   private let options: CallMachine.Options
-  private var random: SeededGenerator
+  private let seed: UInt64
+  /// That were given an identifier.
+  private var calls: UInt64 = 0
   private var phone: CallMachine
   private var rooms: [String: Room] = [:]
   private var actions: [Action] = []
@@ -98,7 +101,7 @@ package struct Switchboard: Sendable {
   package init(me: String, options: CallMachine.Options = CallMachine.Options(), seed: UInt64) {
     self.me = me
     self.options = options
-    random = SeededGenerator(seed: seed)
+    self.seed = seed
     phone = CallMachine(me: me, options: options)
   }
 
@@ -191,11 +194,11 @@ package struct Switchboard: Sendable {
 
   private mutating func rung(_ signal: CallSignal, from peer: String, in room: String, _ now: Timestamp) {
     guard peer != me else { return }
-    guard rooms[room] != nil else {
+    // Who is in a room is said by the hub, not by those who ring.
+    guard rooms[room]?.peers.contains(peer) == true else {
       return actions.append(
         .line(.phone, .send(CallSignal(call: signal.call, .reject(reason: "rejected")), to: peer)))
     }
-    note(peer, in: room)
     guard place(for: peer, in: room) else { return }
     step(.room(room, peer: peer), .signal(signal, from: peer), now)
   }
@@ -209,8 +212,13 @@ package struct Switchboard: Sendable {
     return true
   }
 
+  /// Whoever has seen one cannot tell the next: the generator's own numbers would give its state away.
   private mutating func freshID() -> String {
-    [random.next(), random.next()].map { String($0, radix: 36) }.joined()
+    let key = (0..<8).map { UInt8(truncatingIfNeeded: seed >> ($0 * 8)) }
+    calls += 1
+    let number = (0..<8).map { UInt8(truncatingIfNeeded: calls >> ($0 * 8)) }
+    let digest = (try? MessageAuthentication.hmacSHA256(key: key, Array("rtcast call\n".utf8) + number)) ?? number
+    return Base64URL.encode(Array(digest.prefix(16)))
   }
 
   // MARK: - Rooms

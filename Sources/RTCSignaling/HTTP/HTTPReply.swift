@@ -8,6 +8,12 @@ package struct HTTPReply: Sendable, Equatable {
     package var name: String
     /// Without surrounding space.
     package var value: String
+
+    /// See the properties.
+    package init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
   }
 
   /// RFC 9110 §15.
@@ -67,6 +73,14 @@ extension HTTPReply {
     var reply = HTTPReply(status: refusal.status, sentence: refusal.sentence)
     if let seconds = refusal.retryAfter { reply.add("Retry-After", String(seconds)) }
     if refusal == .trickleUnsupported { reply.add("Allow", "DELETE, GET, HEAD, OPTIONS") }
+    return reply
+  }
+
+  /// Why somebody is not let in.
+  package static func refusal(_ refusal: AccessRefusal) -> HTTPReply {
+    var reply = HTTPReply(status: refusal.status, sentence: refusal.sentence)
+    if refusal.status == 401 { reply.add("WWW-Authenticate", "Bearer realm=\"rtcast\"") }
+    if case .slowed(let seconds) = refusal { reply.add("Retry-After", String(seconds)) }
     return reply
   }
 
@@ -143,20 +157,14 @@ extension HTTPReply {
       body: Array(JSONValue.array(names.map { .string($0) }).text.utf8))
   }
 
-  /// The viewer page. It may run its own inline code and talk to its own origin, and nothing else.
-  package static func page(_ html: [UInt8]) -> HTTPReply { page(html, connect: "'self'") }
-
-  /// The hub's page. Not every browser takes WebSocket to the page's own origin for the origin itself.
-  package static func hubPage(_ html: [UInt8]) -> HTTPReply { page(html, connect: "'self' ws: wss:") }
-
-  private static func page(_ html: [UInt8], connect: String) -> HTTPReply {
+  /// A page of ours, with what it may do; see `ContentSecurityPolicy`.
+  /// - Parameter host: what the client knows the server as.
+  package static func page(_ html: [UInt8], _ policy: ContentSecurityPolicy, host: String?) -> HTTPReply {
     HTTPReply(
       status: 200,
       headers: [
         "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", "Referrer-Policy": "no-referrer",
-        "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-          + "connect-src \(connect); img-src data: blob:; media-src blob: mediastream:; base-uri 'none'; "
-          + "form-action 'none'; frame-ancestors 'none'",
+        "Cross-Origin-Opener-Policy": "same-origin", "Content-Security-Policy": policy.text(host: host),
       ], body: html)
   }
 }

@@ -38,11 +38,6 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     return port
   }
 
-  /// Refuses what would show the screen to the network without anybody being asked for a token.
-  public func checkExposure(token: AccessToken?) throws(ListenAddressError) {
-    if !host.isLoopback, token == nil { throw .exposedWithoutToken(self) }
-  }
-
   /// `HOST:PORT`, IPv6 in brackets.
   public var description: String { "\(host.isIPv6 ? "[\(host.text)]" : host.text):\(port)" }
 
@@ -67,8 +62,6 @@ public enum ListenAddressError: Error, Sendable, Equatable, CustomStringConverti
   case bareIPv6(String)
   /// Ports end at 65535.
   case portTooLarge(String)
-  /// Beyond loopback a token is needed.
-  case exposedWithoutToken(ListenAddress)
 
   /// What is wrong, and how to write it.
   public var description: String {
@@ -76,9 +69,6 @@ public enum ListenAddressError: Error, Sendable, Equatable, CustomStringConverti
     case .malformed(let text): "\"\(text)\" is not an address to listen at; write HOST:PORT, such as 127.0.0.1:8080."
     case .bareIPv6(let text): "\"\(text)\" looks like an IPv6 address; write it in brackets, such as [::1]:8080."
     case .portTooLarge(let text): "\(text) is not a port; ports go from 0 (any free one) to 65535."
-    case .exposedWithoutToken(let address):
-      "Listening at \(address) would show the cast to anybody who can reach this machine; "
-        + "add --token SECRET, or listen at 127.0.0.1."
     }
   }
 }

@@ -22,12 +22,15 @@ package struct RequestHead: Sendable, Equatable {
   package var upgrade: String?
   /// `Access-Control-Request-Method`: a browser asks on behalf of a page of another origin (CORS preflight).
   package var requestedMethod: String?
+  /// `RTCast-Client`: what a client calls itself, so that coming back is not one more use of its link. Nil for none, and for
+  /// what is not made of 16 to 64 letters, digits, `-` and `_`.
+  package var client: String?
 
   /// See the properties.
   package init(
     method: String, target: String, host: String? = nil, origin: String? = nil, authorization: String? = nil,
     contentType: String? = nil, contentLength: Int? = nil, ifMatch: String? = nil, expectsContinue: Bool = false,
-    upgrade: String? = nil, requestedMethod: String? = nil
+    upgrade: String? = nil, requestedMethod: String? = nil, client: String? = nil
   ) {
     self.method = method
     self.target = target
@@ -40,7 +43,13 @@ package struct RequestHead: Sendable, Equatable {
     self.expectsContinue = expectsContinue
     self.upgrade = upgrade
     self.requestedMethod = requestedMethod
+    self.client = client.flatMap { text in
+      (16...64).contains(text.utf8.count) && text.utf8.allSatisfy(Base64URL.isLetter) ? text : nil
+    }
   }
+
+  /// `Host` without the blanks around it.
+  var authority: String? { host.map { String($0.trimmingBlanks()) } }
 
   /// The target's path without its query.
   var path: Substring { target.prefix { $0 != "?" && $0 != "#" } }

@@ -4,14 +4,14 @@ package struct RequestRouter: Sendable {
   package enum Verdict: Sendable, Equatable {
     /// This reply, at once.
     case reply(HTTPReply)
-    /// The page at `/`.
-    case page
-    /// The viewer page.
-    case viewer
+    /// The page at `/`, for whoever knows the server as this host.
+    case page(host: String?)
+    /// The viewer page, likewise.
+    case viewer(host: String?)
     /// The figures only for those who may see the cast.
     case health(detail: Bool)
     /// An offer, for the stream named.
-    case open(SignalingDoor, stream: String?)
+    case open(SignalingDoor, stream: String?, by: AccessGrant, client: String? = nil)
     /// Candidates for a session, or a restart of ICE.
     case patch(SignalingDoor, id: String, etag: String?)
     /// The answer to an offer of ours.
@@ -43,9 +43,12 @@ package struct RequestRouter: Sendable {
   static let fragmentType = "application/trickle-ice-sdpfrag"
   static let descriptionType = "application/sdp"
 
-  private let token: AccessToken?
+  private let gate: AccessGate
+  private let isSecure: Bool
   private let isLoopback: Bool
-  private let hostNames: Set<HostName>
+  /// Those of this machine, where it listens, and those of proxies.
+  private let names: Set<HostName>
+  private let proxyNames: Set<HostName>
   private let hasHub: Bool
   private let takesPublications: Bool
   /// In lower case; `*` admits all.
@@ -53,56 +56,82 @@ package struct RequestRouter: Sendable {
 
   /// - Parameters:
   ///   - listen: where the server listens, which decides whether names in `Host` are checked.
+  ///   - gate: who is let in.
+  ///   - isSecure: whether the server speaks TLS.
   ///   - hostNames: further names under which the server is known, such as that of a proxy in front of it.
   ///   - hasHub: whether the paths of the hub and its figures are there.
   ///   - takesPublications: whether WHIP is there.
   ///   - origins: web sites, as `https://host`, whose pages may use this server without a token; `*` for all.
+  ///   - machineNames: what this machine is called on its network.
   package init(
-    listen: ListenAddress, token: AccessToken?, hostNames: [String] = [], hasHub: Bool = false,
-    takesPublications: Bool = false, origins: [String] = []
+    listen: ListenAddress, gate: AccessGate, isSecure: Bool = false, hostNames: [String] = [], hasHub: Bool = false,
+    takesPublications: Bool = false, origins: [String] = [], machineNames: [String] = []
   ) {
-    self.token = token
+    self.gate = gate
+    self.isSecure = isSecure
     self.hasHub = hasHub
     self.takesPublications = takesPublications
     self.origins = Set(origins.map { $0.lowercased() })
     self.isLoopback = listen.host.isLoopback
-    self.hostNames = Set(hostNames.map { HostName($0) } + [listen.host])
+    proxyNames = Set(hostNames.map { HostName($0) })
+    names = proxyNames.union(machineNames.map { HostName($0) } + [listen.host])
   }
 
   /// What to do with a request, by its head alone.
-  package func judge(_ head: RequestHead) -> Verdict {
+  /// - Parameter address: the client's IP address.
+  package func judge(_ head: RequestHead, from address: String, now: AccessTime) -> Verdict {
     if let refusal = refusalOfSource(head) { return .reply(refusal) }
     guard let route = route(head) else {
       return .reply(
         HTTPReply(status: 404, sentence: "There is nothing at this path; viewers go to /, WHEP is at /whep."))
     }
-    let isAdmitted = token.map { $0.admits(authorization: head.authorization) } ?? true
-    if head.method == "OPTIONS" { return options(route, head, isAdmitted: isAdmitted) }
+    let access = access(to: route, head, from: address, now)
+    if head.method == "OPTIONS" { return options(route, head, isAdmitted: (try? access.get()) != nil) }
     guard route.methods.contains(head.method) else {
       let allowed = route.methods.joined(separator: ", ")
       return .reply(HTTPReply(status: 405, sentence: "This path takes \(allowed).", headers: ["Allow": allowed]))
     }
-    if route.isGuarded, !isAdmitted {
-      return .reply(
-        HTTPReply(
-          status: 401, sentence: "This cast needs a token, sent as Authorization: Bearer TOKEN.",
-          headers: ["WWW-Authenticate": "Bearer realm=\"rtcast\""]))
+    do throws(AccessRefusal) { return verdict(route, head, by: try access.get()) } catch {
+      if route.right == nil { return verdict(route, head, by: nil) }
+      return .reply(.refusal(error))
     }
-    return verdict(route, head, isAdmitted: isAdmitted)
   }
 
-  private func verdict(_ route: SignalingRoute, _ head: RequestHead, isAdmitted: Bool) -> Verdict {
+  /// What the request is let in by. Whoever asks for what everybody may have is looked at only for what more they may have.
+  private func access(
+    to route: SignalingRoute, _ head: RequestHead, from address: String, _ now: AccessTime
+  ) -> Result<AccessGrant, AccessRefusal> {
+    var isNew = false
+    if case .endpoint = route { isNew = true }
+    let shown = AccessToken.shown(in: head.authorization)
+    do throws(AccessRefusal) {
+      // The details of /health are figures.
+      let grant = try gate.judge(
+        shown, for: route.right ?? .metrics, client: head.client, isNew: isNew, from: address, now: now)
+      try checkStream(route, grant)
+      return .success(grant)
+    } catch { return .failure(error) }
+  }
+
+  /// A link may be for one stream of a hub; a cast has only one.
+  private func checkStream(_ route: SignalingRoute, _ grant: AccessGrant) throws(AccessRefusal) {
+    guard takesPublications, let stream = grant.link?.stream, case .endpoint(_, let asked) = route else { return }
+    if asked != stream { throw .otherStream(stream) }
+  }
+
+  private func verdict(_ route: SignalingRoute, _ head: RequestHead, by grant: AccessGrant?) -> Verdict {
     switch route {
-    case .page: return .page
-    case .viewer: return .viewer
-    case .health: return .health(detail: isAdmitted)
+    case .page: return .page(host: head.authority)
+    case .viewer: return .viewer(host: head.authority)
+    case .health: return .health(detail: grant != nil)
     case .endpoint(let door, let stream):
       guard head.method == "POST" else {
         return .servers(door, HTTPReply(status: 204, headers: ["Accept-Post": Self.descriptionType]))
       }
       // A viewer that sends nothing asks for our offer; of nothing there is no type to say.
-      if door == .whep, head.mediaType == nil, head.contentLength == 0 { return .open(door, stream: stream) }
-      return wrongType(head, expected: Self.descriptionType) ?? .open(door, stream: stream)
+      let open = Verdict.open(door, stream: stream, by: grant ?? .everybody, client: head.client)
+      if door == .whep, head.mediaType == nil, head.contentLength == 0 { return open }
+      return wrongType(head, expected: Self.descriptionType) ?? open
     case .session(let door, let id):
       switch head.method {
       case "PATCH" where door == .whep && head.mediaType == Self.descriptionType: return .accept(door, id: id)
@@ -142,34 +171,37 @@ package struct RequestRouter: Sendable {
     .init(name: "X-Content-Type-Options", value: "nosniff"),
   ]
 
-  /// Two ways in which a web site elsewhere could have a visitor's browser fetch a cast that is meant for this machine
-  /// alone: a name of its own that it points at 127.0.0.1 (DNS rebinding), and a plain cross-origin request.
+  /// Two ways in which a web site elsewhere could have a visitor's browser fetch what is meant for this machine or for a
+  /// network alone: a name of its own that it points at this server's address (DNS rebinding), and a plain cross-origin
+  /// request. Where a secret is asked for, only a server on loopback minds the name, and none the origin.
   private func refusalOfSource(_ head: RequestHead) -> HTTPReply? {
-    let host = head.host.flatMap { HostName.split(authority: $0.trimmingBlanks()) }?.host
-    if isLoopback {
-      guard let host else {
+    if isLoopback || gate.isOpen {
+      guard let host = head.authority.flatMap({ HostName.split(authority: $0) })?.host else {
         return HTTPReply(status: 400, sentence: "The request has no usable Host header.")
       }
-      guard isKnown(host) else {
+      guard host.isAddress || host.isLoopback || names.contains(host) else {
         return HTTPReply(
-          status: 403, sentence: "This server is not known as \(host.text); open it as localhost or by its IP address.")
+          status: 403,
+          sentence: "This server is not known as \(host.text); open it by its IP address, or start it with --host-name."
+        )
       }
     }
-    guard token == nil, let origin = head.origin, !origins.contains("*"), !origins.contains(origin.lowercased()) else {
-      return nil
-    }
-    let source = origin.split(separator: "/").dropFirst().first.flatMap { HostName.split(authority: $0) }?.host
-    guard let source, source == host || isOwn(source) else {
-      return HTTPReply(
-        status: 403,
-        sentence: "Without a token this server can be used from its own pages only, not from \(origin).")
-    }
-    return nil
+    guard gate.isOpen, let origin = head.origin, !origins.contains("*"), !origins.contains(origin.lowercased()),
+      !isOwn(origin, head)
+    else { return nil }
+    return HTTPReply(
+      status: 403, sentence: "Without a token this server can be used from its own pages only, not from \(origin).")
   }
 
-  private func isKnown(_ host: HostName) -> Bool { host.isAddress || isOwn(host) }
-
-  private func isOwn(_ host: HostName) -> Bool { host.isLoopback || hostNames.contains(host) }
+  /// Whether a page of that origin came from here: scheme, host and port are those that the request was sent to (RFC 6454 §4).
+  /// A proxy in front of this server, known by the server's names, may speak TLS in its stead.
+  private func isOwn(_ origin: String, _ head: RequestHead) -> Bool {
+    guard let page = WebAddress(origin), page.target == "/", let authority = head.authority,
+      let own = WebAddress("\(page.scheme.rawValue)://\(authority)")
+    else { return false }
+    let isScheme = page.scheme == (isSecure ? .https : .http) || proxyNames.contains(page.host)
+    return isScheme && page.hasSameOrigin(as: own)
+  }
 
   private func wrongType(_ head: RequestHead, expected: String) -> Verdict? {
     guard head.mediaType != expected else { return nil }
@@ -185,7 +217,8 @@ package struct RequestRouter: Sendable {
       status: 204,
       headers: [
         "Allow": methods, "Access-Control-Allow-Methods": methods,
-        "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match", "Access-Control-Max-Age": "86400",
+        "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match, RTCast-Client",
+        "Access-Control-Max-Age": "86400",
       ])
     switch route {
     case .endpoint(let door, _):

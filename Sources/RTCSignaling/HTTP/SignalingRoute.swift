@@ -7,6 +7,13 @@ package enum SignalingDoor: String, Sendable, CaseIterable {
 
   var path: String { "/" + rawValue }
   var sessionPrefix: String { path + "/session/" }
+
+  var right: AccessRight {
+    switch self {
+    case .whep: .watch
+    case .whip: .publish
+    }
+  }
 }
 
 /// The resources that a signaling server has.
@@ -69,10 +76,19 @@ package enum SignalingRoute: Sendable, Equatable {
       self = .endpoint(door, stream: nil)
       return
     }
-    guard let stream = PercentEncoding.decode(name), (1...128).contains(stream.utf8.count),
-      stream.unicodeScalars.allSatisfy({ $0.value > 31 && $0 != "/" && $0.value != 127 })
-    else { return nil }
+    guard let stream = PercentEncoding.decode(name), Self.isStreamName(stream) else { return nil }
     self = .endpoint(door, stream: stream)
+  }
+
+  /// Names are shown in pages, logs and terminals: nothing in them that cannot be seen or that turns text around.
+  private static func isStreamName(_ name: String) -> Bool {
+    (1...128).contains(name.utf8.count)
+      && name.unicodeScalars.allSatisfy { scalar in
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .unassigned, .privateUse, .lineSeparator, .paragraphSeparator: false
+        default: scalar != "/"
+        }
+      }
   }
 
   /// For `Allow` and `Access-Control-Allow-Methods`.
@@ -86,12 +102,13 @@ package enum SignalingRoute: Sendable, Equatable {
     }
   }
 
-  /// Whether a configured token is asked for.
-  var isGuarded: Bool {
+  /// What is needed for it; nil: nothing.
+  var right: AccessRight? {
     switch self {
     // The hub asks for its tokens itself.
-    case .page, .viewer, .health, .hub, .freeName, .peerNames: false
-    case .endpoint, .session, .metrics: true
+    case .page, .viewer, .health, .hub, .freeName, .peerNames: nil
+    case .endpoint(let door, _), .session(let door, _): door.right
+    case .metrics: .metrics
     }
   }
 

@@ -7,26 +7,62 @@ extension Hub {
   ) throws(HubFault) {
     guard let connection = connections[id] else { return }
     if case .named(let name) = connection.stage { throw .alreadyRegistered(as: name) }
-    let name = wish ?? connection.opening.name
+    let name = wish ?? gate.name(in: token) ?? connection.opening.name
     try HubName.check(name)
-    guard configuration.access.admits(name, showing: token) else { throw .badToken }
+    // What a client proves its name by tells it from others with the same link.
+    let grant = try admit(name, token, client: secret, connection, now)
     // PeerJS clients make short secrets; theirs is the protocol's business.
     if let secret, connection.dialect == .native, !(16...128).contains(secret.utf8.count) { throw .weakSecret }
     if let owner = peers[name] {
       guard let secret, Secret.matches(secret, owner.secret) else { throw .takenName(name) }
-      return resume(name, id, now)
+      try use(grant, client: secret, now)
+      return resume(name, id, grant, now)
     }
     guard peers.count < configuration.limits.peers else { throw .tooManyPeers }
+    try use(grant, client: secret, now)
     let kept = secret ?? connection.opening.secret
     // Clients of SkyRTC can be called by those in their room alone.
     peers[name] = Peer(
       link: .present(id), dialect: connection.dialect, secret: Array(kept.utf8),
-      isListed: isListed && connection.dialect != .skyRTC)
+      isListed: isListed && connection.dialect != .skyRTC, grant: grant.link)
     figures.registrations += 1
     actions.append(.announce(.registered(name, connection.dialect)))
     if isReturning { noteReturn(now) }
     settle(name, id, secret: kept, isResumed: false, now)
     if peers[name]?.isListed == true { tellFollowers(.arrived(name), but: id) }
+  }
+
+  private func admit(
+    _ name: String, _ token: String?, client: String?, _ connection: Connection, _ now: Timestamp
+  ) throws(HubFault) -> AccessGrant {
+    do throws(AccessRefusal) {
+      return try gate.judge(
+        token, for: .call, peer: name, client: client, isNew: true, from: connection.opening.address,
+        now: AccessTime(unix: unixTime, monotonic: now))
+    } catch { throw .notAdmitted(error) }
+  }
+
+  private func use(_ grant: AccessGrant, client: String?, _ now: Timestamp) throws(HubFault) {
+    do throws(AccessRefusal) {
+      try gate.use(grant, client: client, now: AccessTime(unix: unixTime, monotonic: now))
+    } catch { throw .notAdmitted(error) }
+  }
+
+  /// A link is over: those who came by it are told and go, and their names are free.
+  mutating func endAll(of link: String, because refusal: AccessRefusal, _ now: Timestamp) {
+    for name in peers.filter({ $0.value.grant?.id == link }).keys.sorted() {
+      switch peers[name]?.link {
+      case .present(let id): end(id, because: .notAdmitted(refusal), .goodbye, now)
+      case .absent: remove(name)
+      case nil: break
+      }
+    }
+  }
+
+  /// The end of a link that a connection came by, if its time is over.
+  func overdue(_ id: HubConnectionID) -> AccessRefusal? {
+    guard let name = try? name(of: id), let end = peers[name]?.grant?.expires, end <= unixTime else { return nil }
+    return .expired(seconds: unixTime - end)
   }
 
   /// Somebody who was here before is unknown now. When this hub is young, it has been restarted: the others are on
@@ -37,7 +73,7 @@ extension Hub {
   }
 
   /// The owner of a name is back, maybe before the hub has noticed that it was gone.
-  private mutating func resume(_ name: String, _ id: HubConnectionID, _ now: Timestamp) {
+  private mutating func resume(_ name: String, _ id: HubConnectionID, _ grant: AccessGrant, _ now: Timestamp) {
     guard let peer = peers[name], let connection = connections[id] else { return }
     switch peer.link {
     case .present(let old):
@@ -46,7 +82,7 @@ extension Hub {
     case .absent: figures.absentPeers -= 1
     }
     var returned = Peer(
-      link: .present(id), dialect: connection.dialect, secret: peer.secret, isListed: peer.isListed)
+      link: .present(id), dialect: connection.dialect, secret: peer.secret, isListed: peer.isListed, grant: grant.link)
     returned.rooms = peer.rooms
     peers[name] = returned
     figures.resumptions += 1

@@ -16,8 +16,9 @@ extension Hub {
   }
 
   /// Who can be called, in the order of their names; nil for those who show the wrong token.
-  package func peerNames(showing token: String) -> [String]? {
-    guard configuration.access.admits(stranger: token) else { return nil }
+  /// - Parameter address: the client's IP address.
+  package func peerNames(showing token: String, from address: String, now: AccessTime) -> [String]? {
+    guard (try? gate.judge(token, for: .call, from: address, now: now)) != nil else { return nil }
     return peers.lazy.filter { $0.value.isListed }.map(\.key).sorted()
   }
 

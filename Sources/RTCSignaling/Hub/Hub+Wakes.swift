@@ -22,6 +22,7 @@ extension Hub {
       if end <= now { return self.end(id, because: .neverRegistered, .lost, now) }
       return wakes.insert(.connection(id), at: end)
     }
+    if let refusal = overdue(id) { return end(id, because: .notAdmitted(refusal), .goodbye, now) }
     let gone = connection.heard + limits.silenceTimeout
     if gone <= now { return end(id, because: .silent, .lost, now) }
     var next = connection.heard + limits.pingInterval

@@ -37,6 +37,8 @@ package struct Hub: Sendable {
     let secret: [UInt8]
     /// Among those that others see.
     let isListed: Bool
+    /// The link that its owner was let in by.
+    var grant: SignedLink?
     /// In the order they were entered.
     var rooms: [String] = []
   }
@@ -55,6 +57,8 @@ package struct Hub: Sendable {
   }
 
   let configuration: HubConfiguration
+  /// Who may take which name.
+  let gate: AccessGate
   var connections: [HubConnectionID: Connection] = [:]
   var peers: [String: Peer] = [:]
   /// Members in the order they came; no room is empty.
@@ -78,7 +82,10 @@ package struct Hub: Sendable {
   var returnsUntil = Timestamp.zero
 
   /// A hub without peers.
-  package init(_ configuration: HubConfiguration = HubConfiguration()) { self.configuration = configuration }
+  package init(_ configuration: HubConfiguration = HubConfiguration(), gate: AccessGate = .open()) {
+    self.configuration = configuration
+    self.gate = gate
+  }
 
   /// When `handle(.deadline, …)` is wanted; nil: not before something else happens.
   package var deadline: Timestamp? { wakes.first }
@@ -106,6 +113,7 @@ package struct Hub: Sendable {
     case .drained(let id, let bytes):
       if let queued = connections[id]?.queuedBytes { connections[id]?.queuedBytes = max(0, queued - max(0, bytes)) }
     case .closed(let id, let parting): forget(id, parting, now)
+    case .revoked(let link): endAll(of: link, because: .revoked, now)
     case .deadline: break
     case .shutdown: shutDown(now)
     }

@@ -18,8 +18,8 @@ package enum HubFault: Error, Hashable, Sendable {
   case badName(String)
   /// A name that belongs to another secret.
   case takenName(String)
-  /// No token, or a wrong one.
-  case badToken
+  /// Not let in by what was shown.
+  case notAdmitted(AccessRefusal)
   /// A secret too short to guard a name.
   case weakSecret
   /// Nobody has that name.
@@ -62,7 +62,7 @@ package enum HubFault: Error, Hashable, Sendable {
     case .alreadyRegistered: "already-registered"
     case .badName: "bad-name"
     case .takenName: "taken-name"
-    case .badToken: "bad-token"
+    case .notAdmitted(let refusal): refusal.code
     case .weakSecret: "weak-secret"
     case .unknownPeer: "unknown-peer"
     case .incompatible: "incompatible"
@@ -94,7 +94,8 @@ package enum HubFault: Error, Hashable, Sendable {
       "This connection is registered as \(name) already; open another for another name."
     case .badName(let problem): "The name cannot be used: \(problem)."
     case .takenName(let name): "The name \(name) is taken; choose another."
-    case .badToken: "The token is missing or wrong for this name."
+    case .notAdmitted(.missing), .notAdmitted(.wrong): "The token is missing or wrong for this name."
+    case .notAdmitted(let refusal): refusal.sentence
     case .weakSecret: "A secret needs 16 to 128 characters."
     case .unknownPeer(let name): "There is no peer \(name) here."
     case .incompatible(let name): "\(name) speaks a protocol that cannot express this message."
@@ -135,7 +136,7 @@ package enum HubFault: Error, Hashable, Sendable {
   var weight: Double {
     switch self {
     case .unknownPeer, .incompatible, .roomFull, .tooManyFollowers: 0
-    case .badToken, .takenName: 10
+    case .notAdmitted, .takenName: 10
     default: 1
     }
   }

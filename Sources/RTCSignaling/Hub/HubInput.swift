@@ -27,12 +27,17 @@ package struct HubOpening: Sendable, Equatable {
   package var secret: String
   /// Becomes the client's name where it does not choose one.
   package var name: String
+  /// The client's IP address; wrong tokens are counted for it.
+  package var address: String
 
   /// - Parameters:
   ///   - secretBytes: 16 bytes or more from a cryptographic source, fresh for each connection.
   ///   - nameBytes: 16 bytes, likewise.
-  package init(dialect: HubDialect, query: [String: String] = [:], secretBytes: [UInt8], nameBytes: [UInt8]) {
+  package init(
+    dialect: HubDialect, query: [String: String] = [:], address: String = "", secretBytes: [UInt8], nameBytes: [UInt8]
+  ) {
     self.dialect = dialect
+    self.address = address
     self.query = query
     self.secret = Self.hex(secretBytes)
     self.name = Self.name(from: nameBytes)
@@ -77,6 +82,8 @@ package enum HubInput: Sendable, Equatable {
   case drained(HubConnectionID, bytes: Int)
   /// The transport closes the connection, for this reason.
   case closed(HubConnectionID, HubParting)
+  /// The link of this identifier lets nobody in any more: who came by it is told and goes.
+  case revoked(String)
   /// The time that `Hub.deadline` named has come.
   case deadline
   /// The server goes: everybody is told and closed.

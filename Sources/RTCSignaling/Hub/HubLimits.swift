@@ -61,8 +61,6 @@ public struct HubLimits: Sendable, Equatable {
 public struct HubConfiguration: Sendable, Equatable {
   /// What peers may take up.
   public var limits: HubLimits
-  /// Who is let in.
-  public var access: HubAccess
   /// Told to every client of the native dialect that registers.
   public var iceServers: [ICEServer]
   /// The same with credentials of each client's own, told again before they end.
@@ -70,11 +68,9 @@ public struct HubConfiguration: Sendable, Equatable {
 
   /// See the properties.
   public init(
-    limits: HubLimits = HubLimits(), access: HubAccess = HubAccess(), iceServers: [ICEServer] = [],
-    turn: TURNService? = nil
+    limits: HubLimits = HubLimits(), iceServers: [ICEServer] = [], turn: TURNService? = nil
   ) {
     self.limits = limits
-    self.access = access
     self.iceServers = iceServers
     self.turn = turn
   }

@@ -19,8 +19,8 @@ package enum WHIPError: Error, Sendable, Equatable {
   case tls(WebAddress, reason: String)
 
   // The server's.
-  /// 401 or 403.
-  case unauthorized(status: Int, hadToken: Bool)
+  /// 401 or 403, with the server's sentence where it says more than that.
+  case unauthorized(status: Int, hadToken: Bool, sentence: String = "")
   /// Any other status that is no success, with the server's sentence.
   case httpStatus(Int, method: String, sentence: String)
   /// More than `WHIPExchange.redirectLimit` redirects.
@@ -76,8 +76,9 @@ extension WHIPError: CustomStringConvertible {
     case .unreachable(let url, let reason): "\(url) cannot be reached (\(reason)); check the network."
     case .timeout(let url, let seconds): "\(url) did not answer within \(seconds) s; try again, or check the server."
     case .tls(let url, let reason): "No secure connection to \(url): \(reason)."
-    case .unauthorized(let status, true): "The server refused the token (\(status)); check --token."
-    case .unauthorized(let status, false): "The server wants a token (\(status)); pass it with --token."
+    case .unauthorized(let status, true, ""): "The server refused the token (\(status)); check --token."
+    case .unauthorized(let status, true, let sentence): "The server refused the token (\(status)): \(sentence)"
+    case .unauthorized(let status, false, _): "The server wants a token (\(status)); pass it with --token."
     case .httpStatus(let status, let method, let sentence): Self.explain(status, method, sentence)
     case .redirectLoop(let url): "The server redirects in circles (last to \(url)); is this the WHIP URL?"
     case .insecureRedirect(let to):

@@ -55,7 +55,8 @@ package struct WHIPExchange: Sendable {
   /// What a status outside of the expected ones means.
   package static func error(status: Int, method: String, body: String, hadToken: Bool) -> WHIPError {
     switch status {
-    case 401, 403: .unauthorized(status: status, hadToken: hadToken)
+    case 401, 403:
+      .unauthorized(status: status, hadToken: hadToken, sentence: hadToken ? firstSentence(body) : "")
     default: .httpStatus(status, method: method, sentence: firstSentence(body))
     }
   }

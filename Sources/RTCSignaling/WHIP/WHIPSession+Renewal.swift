@@ -30,7 +30,9 @@ extension WHIPSession {
     if isSettled { (attempts, goodbyes) = (0, 0) }
     if saidGoodbye {
       goodbyes += 1
-      guard goodbyes <= 3, !options.endsAtGoodbye else { return end(.goodbye) }
+      guard goodbyes <= 3 else { return end(.goodbye) }
+      // The last word to the server tells whether we may still be there.
+      if options.endsAtGoodbye { return leave(.goodbye, now) }
     }
     cancelPatch()
     actions.append(.disconnect)
@@ -108,6 +110,11 @@ extension WHIPSession {
       }
     } else {
       next = nil
+      if end == .goodbye, [401, 403].contains(response.status) {
+        let refusal = WHIPExchange.error(
+          status: response.status, method: "DELETE", body: response.body, hadToken: exchange.authorization != nil)
+        return self.end(.refused(refusal))
+      }
     }
     guard let next else { return self.end(end) }
     let id = nextRequest()

@@ -23,6 +23,8 @@ package final class WHIPClient: Sendable {
 
   private let configuration: Configuration
   private let group: MultiThreadedEventLoopGroup
+  /// Chosen at random.
+  private let name = SignedLink.freshID() + SignedLink.freshID()
 
   /// A client with a thread of its own, which `shutdown()` ends.
   package init(configuration: Configuration = Configuration()) {
@@ -35,7 +37,11 @@ package final class WHIPClient: Sendable {
     var exchange = HTTPExchange(request.target)
     exchange.method = HTTPMethod(rawValue: request.method.rawValue)
     if let type = request.contentType { exchange.headers.add(name: "Content-Type", value: type) }
-    if let authorization = request.authorization { exchange.headers.add(name: "Authorization", value: authorization) }
+    if let authorization = request.authorization {
+      exchange.headers.add(name: "Authorization", value: authorization)
+      // An rtcast that counts the uses of a link knows by it who comes back.
+      exchange.headers.add(name: "RTCast-Client", value: name)
+    }
     if let tag = request.ifMatch { exchange.headers.add(name: "If-Match", value: tag) }
     exchange.body = request.body.map { ByteBuffer(string: $0) }
     exchange.timeout = .seconds(request.method == .post ? configuration.timeout : configuration.amendTimeout)

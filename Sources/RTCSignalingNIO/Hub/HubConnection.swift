@@ -20,7 +20,7 @@ final class HubConnection: WebSocketOwner {
   func opened(_ connection: WebSocketConnection) {
     socket = connection
     id = host.admit(self)
-    host.opened(id, dialect, query)
+    host.opened(id, dialect, query, from: context.clientAddress)
   }
 
   func received(text: ByteBuffer) { host.handle(.received(id, Array(text.readableBytesView))) }

@@ -18,10 +18,11 @@ final class HubHost {
   private let announce: @Sendable (HubNews) -> Void
 
   init(
-    _ configuration: HubConfiguration, announce: @escaping @Sendable (HubNews) -> Void, eventLoop: any EventLoop
+    _ configuration: HubConfiguration, gate: AccessGate, announce: @escaping @Sendable (HubNews) -> Void,
+    eventLoop: any EventLoop
   ) {
     self.announce = announce
-    hub = Hub(configuration)
+    hub = Hub(configuration, gate: gate)
     limits = configuration.limits
     self.eventLoop = eventLoop
     timer = DeadlineTimer(eventLoop: eventLoop)
@@ -38,12 +39,13 @@ final class HubHost {
     return id
   }
 
-  func opened(_ id: HubConnectionID, _ dialect: HubDialect, _ query: [String: String]) {
+  func opened(_ id: HubConnectionID, _ dialect: HubDialect, _ query: [String: String], from address: String) {
     handle(
       .opened(
         id,
         HubOpening(
-          dialect: dialect, query: query, secretBytes: Self.randomBytes(16), nameBytes: Self.randomBytes(16))))
+          dialect: dialect, query: query, address: address, secretBytes: Self.randomBytes(16),
+          nameBytes: Self.randomBytes(16))))
   }
 
   func gone(_ id: HubConnectionID, _ parting: HubParting) {
@@ -53,7 +55,7 @@ final class HubHost {
   }
 
   func handle(_ input: HubInput) {
-    for action in hub.handle(input, now: DeadlineTimer.now, unixTime: Int64(time(nil))) {
+    for action in hub.handle(input, now: DeadlineTimer.now, unixTime: AccessTime.now.unix) {
       switch action {
       case .send(let id, let text): connections[id]?.send(text)
       case .ping(let id): connections[id]?.ping()
@@ -70,12 +72,27 @@ final class HubHost {
     for connection in connections.values { connection.abort() }
   }
 
-  func peerNames(showing token: String) -> [String]? { hub.peerNames(showing: token) }
+  func peerNames(showing token: String, from address: String) -> [String]? {
+    hub.peerNames(showing: token, from: address, now: .now)
+  }
 
   static func freshName() -> String { HubOpening.name(from: randomBytes(16)) }
 
   private static func randomBytes(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+  }
+}
+
+extension AccessTime {
+  /// By the wall clock, and by the event loops' own.
+  static var now: AccessTime { AccessTime(unix: Int64(time(nil)), monotonic: DeadlineTimer.now) }
+}
+
+extension ChannelHandlerContext {
+  /// The client's IP address without the IPv6 clothes that a dual-stack socket puts on IPv4; empty when it is not known.
+  var clientAddress: String {
+    let text = remoteAddress?.ipAddress ?? ""
+    return text.hasPrefix("::ffff:") && text.contains(".") ? String(text.dropFirst(7)) : text
   }
 }

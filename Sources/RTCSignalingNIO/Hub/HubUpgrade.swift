@@ -17,7 +17,7 @@ enum HubUpgrade {
     let upgrader = NIOWebSocketServerUpgrader(
       maxFrameSize: host.limits.messageBytes, automaticErrorHandling: false,
       shouldUpgrade: { channel, head in
-        guard boundRegistry.value.isOpen, case .hub = boundRegistry.value.desk.judge(RequestHead(head)) else {
+        guard boundRegistry.value.isOpen, case .hub = boundRegistry.value.judge(RequestHead(head), from: "") else {
           return channel.eventLoop.makeSucceededFuture(nil)
         }
         return channel.eventLoop.makeSucceededFuture(HTTPHeaders())
@@ -25,7 +25,7 @@ enum HubUpgrade {
       upgradePipelineHandler: { channel, head in
         channel.eventLoop.makeCompletedFuture {
           guard let host = boundRegistry.value.hub,
-            case .hub(let dialect, let query) = boundRegistry.value.desk.judge(RequestHead(head))
+            case .hub(let dialect, let query) = boundRegistry.value.judge(RequestHead(head), from: "")
           else { return }
           boundClient.value.handOver()
           let pipeline = channel.pipeline.syncOperations

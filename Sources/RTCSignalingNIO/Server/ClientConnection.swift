@@ -105,7 +105,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   private func begin(_ head: HTTPRequestHead) {
     let request = RequestHead(head)
     let exchange = Exchange(
-      name: "\(request.method) \(request.publicPath)", verdict: registry.desk.judge(request),
+      name: "\(request.method) \(request.publicPath)",
+      verdict: registry.judge(request, from: context?.clientAddress ?? ""),
       isHead: head.method == .HEAD,
       keepsAlive: head.version == .http1_1 && head.isKeepAlive)
     body.clear()
@@ -135,24 +136,26 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     body = ByteBuffer()
     switch exchange.verdict {
     case .reply(let reply): answer(reply, exchange)
-    case .page: answer(registry.page, exchange)
-    case .viewer: answer(registry.viewer, exchange)
+    case .page(let host): answer(registry.frontPage(host: host), exchange)
+    case .viewer(let host): answer(registry.viewerPage(host: host), exchange)
     case .health(let detail):
       let counters = registry.hub?.counters
       let sessions = registry.sessions
       ask(exchange) { .reply(.health(await sessions.status(), hub: counters, detail: detail)) }
     case .metrics: answer(.metrics(registry.hub?.counters ?? HubCounters()), exchange)
     case .freeName: answer(.freeName(HubHost.freshName()), exchange)
-    case .peerNames(let key): answer(.peerNames(registry.hub?.peerNames(showing: key)), exchange)
+    case .peerNames(let key):
+      answer(
+        .peerNames(registry.hub?.peerNames(showing: key, from: context?.clientAddress ?? "")), exchange)
     case .hub:
       // Only the first request of a connection can change its protocol, and not with a malformed key or version.
       answer(
         HTTPReply(
           status: 400, sentence: "The WebSocket handshake is malformed, or not the connection's first request."),
         exchange)
-    case .open(let door, let stream):
+    case .open(let door, let stream, let grant, let client):
       guard let text else { return answer(.refusal(.malformedOffer("it is not UTF-8 text")), exchange) }
-      open(door, stream, offer: text, exchange)
+      open(Opening(door: door, stream: stream, offer: text, grant: grant, client: client), exchange)
     case .accept(let door, let id):
       guard let text, !text.isEmpty else {
         return answer(.refusal(.unusableAnswer("it is empty or no text")), exchange)
@@ -181,7 +184,18 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
   private enum Outcome: Sendable {
     case reply(HTTPReply)
-    case opened(WHEPAnswer, SignalingDoor, [ICEServer])
+    case opened(WHEPAnswer, Opening, [ICEServer])
+    /// The offer was refused, and what it was let in by is not used.
+    case unopened(WHEPRefusal, Opening)
+  }
+
+  /// An offer, and by what right it came.
+  private struct Opening: Sendable {
+    var door: SignalingDoor
+    var stream: String?
+    var offer: String
+    var grant: AccessGrant
+    var client: String?
   }
 
   /// Everything but offers: what is to become of it decides the reply.
@@ -195,27 +209,27 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
   }
 
-  private func open(_ door: SignalingDoor, _ stream: String?, offer: String, _ exchange: Exchange) {
-    guard let sessions = registry.sessions(at: door) else { return }
+  private func open(_ opening: Opening, _ exchange: Exchange) {
+    guard let sessions = registry.sessions(at: opening.door) else { return }
     guard registry.beginOffer() else { return answer(.busy, exchange) }
-    let remote = remoteText
+    do throws(AccessRefusal) {
+      try registry.gate.use(opening.grant, client: opening.client, now: .now)
+    } catch {
+      registry.endQuestion(isOffer: true)
+      return answer(.refusal(error), exchange)
+    }
+    let remote = context?.clientAddress ?? ""
     ask(exchange, isOffer: true) {
       do throws(WHEPRefusal) {
         let opened =
-          offer.isEmpty
-          ? try await sessions.offer(stream: stream, remote: remote)
-          : try await sessions.open(stream: stream, offer: offer, remote: remote)
-        return .opened(opened, door, sessions.iceServers)
+          opening.offer.isEmpty
+          ? try await sessions.offer(stream: opening.stream, remote: remote)
+          : try await sessions.open(stream: opening.stream, offer: opening.offer, remote: remote)
+        return .opened(opened, opening, sessions.iceServers)
       } catch {
-        return .reply(.refusal(error))
+        return .unopened(error, opening)
       }
     }
-  }
-
-  /// The client's address without the IPv6 clothes that a dual-stack socket puts on IPv4.
-  private var remoteText: String {
-    let text = context?.remoteAddress?.ipAddress ?? ""
-    return text.hasPrefix("::ffff:") && text.contains(".") ? String(text.dropFirst(7)) : text
   }
 
   private func ask(
@@ -236,16 +250,23 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
   private func answered(_ number: UInt64, _ outcome: Outcome, isOffer: Bool) {
     registry.endQuestion(isOffer: isOffer)
+    if case .unopened(_, let opening) = outcome {
+      registry.gate.giveBack(opening.grant, client: opening.client, now: .now)
+    }
     guard case .waiting(let exchange, number) = phase else {
       // Nobody is there any more to learn of the session.
-      if case .opened(let answer, let door, _) = outcome, let sessions = registry.sessions(at: door) {
+      if case .opened(let answer, let opening, _) = outcome, let sessions = registry.sessions(at: opening.door) {
+        registry.gate.giveBack(opening.grant, client: opening.client, now: .now)
         Task { await sessions.close(id: answer.id) }
       }
       return
     }
     switch outcome {
     case .reply(let reply): answer(reply, exchange)
-    case .opened(let opened, let door, let servers): answer(.opened(opened, at: door, iceServers: servers), exchange)
+    case .unopened(let refusal, _): answer(.refusal(refusal), exchange)
+    case .opened(let opened, let opening, let servers):
+      registry.noteSession(opened.id, at: opening.door, by: opening.grant)
+      answer(.opened(opened, at: opening.door, iceServers: servers), exchange)
     }
   }
 
@@ -270,7 +291,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     phase = .answering
     arm(registry.limits.requestTimeout)
     var head = HTTPResponseHead(version: .http1_1, status: .init(statusCode: reply.status))
-    for header in RequestRouter.commonHeaders + reply.headers {
+    for header in registry.commonHeaders + reply.headers {
       head.headers.add(name: header.name, value: header.value)
     }
     if reply.status != 204 { head.headers.replaceOrAdd(name: "Content-Length", value: String(reply.body.count)) }
@@ -353,6 +374,7 @@ extension RequestHead {
       ifMatch: headers.first(name: "If-Match"),
       expectsContinue: headers.first(name: "Expect")?.lowercased() == "100-continue",
       upgrade: headers.first(name: "Upgrade"),
-      requestedMethod: headers.first(name: "Access-Control-Request-Method"))
+      requestedMethod: headers.first(name: "Access-Control-Request-Method"),
+      client: headers.first(name: "RTCast-Client"))
   }
 }

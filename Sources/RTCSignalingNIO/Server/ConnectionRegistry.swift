@@ -1,17 +1,23 @@
+import Glibc
 import Logging
 import NIOCore
+import RTCDTLS
 import RTCSignaling
 
 /// What the connections of one server share. Lives on the server's event loop and nowhere else.
 final class ConnectionRegistry {
-  let desk: RequestRouter
+  /// Who is let in.
+  let gate: AccessGate
+  private let router: RequestRouter
   let limits: ServerLimits
   let sessions: any WHEPSessions
   private let publications: (any OfferSessions)?
   let logger: Logger
   let isSecure: Bool
-  let page: HTTPReply
-  let viewer: HTTPReply
+  /// Headers that every answer carries, whatever it is.
+  let commonHeaders: [HTTPReply.Header]
+  private let front: ServedPage
+  private let viewer: ServedPage
   /// Nil when the server has no hub.
   let hub: HubHost?
 
@@ -21,6 +27,18 @@ final class ConnectionRegistry {
   private var questions = 0
   private var waitingOffers = 0
   private var state = State.open
+  /// Sessions that were opened by a signed link, by their names.
+  private var linkedSessions: [String: LinkedSession] = [:]
+
+  /// How many of them there are when those that have ended are looked for.
+  private var sweepAt = 64
+
+  private struct LinkedSession {
+    var door: SignalingDoor
+    var link: String
+    /// Closes it when the link's time is over.
+    var end: Scheduled<Void>?
+  }
 
   private enum State {
     case open
@@ -31,24 +49,98 @@ final class ConnectionRegistry {
   init(
     _ configuration: SignalingServerConfiguration, sessions: any WHEPSessions, logger: Logger, eventLoop: any EventLoop
   ) {
-    desk = RequestRouter(
-      listen: configuration.listen, token: configuration.token, hostNames: configuration.hostNames,
-      hasHub: configuration.hub != nil, takesPublications: configuration.publications != nil,
-      origins: configuration.origins)
-    publications = configuration.publications
-    hub = configuration.hub.map { HubHost($0, announce: configuration.whenHubChanges, eventLoop: eventLoop) }
-    limits = configuration.limits
+    let gate = configuration.gate
+    self.gate = gate
     isSecure = configuration.tls != nil
-    viewer = .page(ViewerPage.html)
-    page =
+    router = RequestRouter(
+      listen: configuration.listen, gate: gate, isSecure: isSecure,
+      hostNames: configuration.hostNames, hasHub: configuration.hub != nil,
+      takesPublications: configuration.publications != nil, origins: configuration.origins,
+      machineNames: [Self.hostName, Self.hostName + ".local"])
+    publications = configuration.publications
+    hub = configuration.hub.map {
+      HubHost($0, gate: gate, announce: configuration.whenHubChanges, eventLoop: eventLoop)
+    }
+    limits = configuration.limits
+    viewer = ServedPage(ViewerPage.html, ancestors: configuration.frameAncestors)
+    front =
       switch configuration.frontPage {
-      case .viewer: .page(ViewerPage.html)
-      case .hub(let html): .hubPage(html)
+      case .viewer: viewer
+      case .hub(let html): ServedPage(html, ancestors: configuration.frameAncestors)
       }
+    // A browser that has to be told to trust a certificate takes no notice of it (RFC 6797 §8.1); one on this machine would
+    // ask other servers of localhost for TLS too.
+    let isStrict = configuration.tls?.isVouchedFor == true && !configuration.listen.host.isLoopback
+    commonHeaders =
+      RequestRouter.commonHeaders
+      + (isStrict ? [HTTPReply.Header(name: "Strict-Transport-Security", value: "max-age=31536000")] : [])
     self.sessions = sessions
     self.logger = logger
     self.eventLoop = eventLoop
     hub?.whenEmptied = { [weak self] in self?.settle() }
+  }
+
+  /// What to do with a request.
+  func judge(_ head: RequestHead, from address: String) -> RequestRouter.Verdict {
+    router.judge(head, from: address, now: .now)
+  }
+
+  func frontPage(host: String?) -> HTTPReply { front.reply(host: host) }
+
+  func viewerPage(host: String?) -> HTTPReply { viewer.reply(host: host) }
+
+  private static var hostName: String {
+    var bytes = [UInt8](repeating: 0, count: 256)
+    // The call is told the array's size less one, so that a zero stays at its end.
+    let isThere = unsafe bytes.withUnsafeMutableBytes { buffer in
+      unsafe gethostname(buffer.baseAddress!.assumingMemoryBound(to: CChar.self), 255)
+    }
+    return isThere == 0 ? String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) : ""
+  }
+
+  // MARK: Sessions by signed links
+
+  /// A session was opened; one by a link ends with it.
+  func noteSession(_ id: String, at door: SignalingDoor, by grant: AccessGrant) {
+    guard let link = grant.link else { return }
+    let end = link.expires.map { expires in
+      let seconds = max(0, expires - AccessTime.now.unix)
+      return eventLoop.assumeIsolated().scheduleTask(in: .seconds(min(seconds, Self.longestTimer))) {
+        self.closeSession(id)
+      }
+    }
+    linkedSessions[id] = LinkedSession(door: door, link: link.id, end: end)
+    forgetSessionsThatEnded()
+  }
+
+  /// A year: sessions do not last longer.
+  private static let longestTimer: Int64 = 31_536_000
+
+  /// A link is over: who came by it is told and goes.
+  func endAll(of link: String) {
+    hub?.handle(.revoked(link))
+    for (id, session) in linkedSessions where session.link == link { closeSession(id) }
+  }
+
+  private func closeSession(_ id: String) {
+    guard let session = linkedSessions.removeValue(forKey: id), let sessions = sessions(at: session.door) else {
+      return
+    }
+    session.end?.cancel()
+    Task { await sessions.close(id: id) }
+  }
+
+  /// Now and then: sessions end without a word to this place.
+  private func forgetSessionsThatEnded() {
+    guard linkedSessions.count >= sweepAt else { return }
+    sweepAt = linkedSessions.count * 2
+    let known = linkedSessions.compactMap { id, session in sessions(at: session.door).map { (id, $0) } }
+    let (loop, registry) = (eventLoop, NIOLoopBound(self, eventLoop: eventLoop))
+    Task {
+      for (id, sessions) in known where await sessions.etag(of: id) == nil {
+        loop.execute { registry.value.linkedSessions.removeValue(forKey: id)?.end?.cancel() }
+      }
+    }
   }
 
   func sessions(at door: SignalingDoor) -> (any OfferSessions)? {

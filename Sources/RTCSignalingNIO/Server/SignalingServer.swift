@@ -11,13 +11,13 @@ import Synchronization
 public struct SignalingServerConfiguration: Sendable {
   /// Where to listen; port 0 lets the system choose.
   public var listen: ListenAddress
-  /// Asked of every WHEP request when there is one; needed to listen beyond loopback.
-  public var token: AccessToken?
+  /// Who is let in. Unless said otherwise, whoever has the server's `link`, which carries a secret made for it.
+  public var gate: AccessGate
   /// Further names under which the server is known, such as that of a proxy in front of it.
   public var hostNames: [String]
   /// How much clients may have: sizes, counts and time-outs.
   public var limits: ServerLimits
-  /// What its hub is to do; nil for none. The hub asks for its own tokens, not for `token`.
+  /// What its hub is to do; nil for none.
   public var hub: HubConfiguration?
   /// Told who comes to the hub and who goes, on the server's thread; must not wait.
   public var whenHubChanges: @Sendable (HubNews) -> Void = { _ in }
@@ -27,10 +27,10 @@ public struct SignalingServerConfiguration: Sendable {
   public var tls: TLSIdentity?
   /// Takes what is published by WHIP; nil for nothing.
   public var publications: (any OfferSessions)?
-  /// Web sites, as `https://host`, whose pages may use this server without a token; `*` for all.
+  /// Web sites, as `https://host`, whose pages may use this server while it is open; `*` for all.
   public var origins: [String] = []
-  /// Listening beyond loopback without a token is meant, for there is nothing here that wants one.
-  public var isOpenByIntent = false
+  /// Web sites, as `https://host`, whose pages may show those of this server in a frame; `*` for all.
+  public var frameAncestors: [String] = []
 
   /// What `GET /` can serve.
   public enum FrontPage: Sendable, Equatable {
@@ -39,13 +39,13 @@ public struct SignalingServerConfiguration: Sendable {
     case hub([UInt8])
   }
 
-  /// Without arguments: loopback, a port that the system chooses, plain HTTP, no token and no hub.
+  /// Without arguments: loopback, a port that the system chooses, plain HTTP, a secret made for it, and no hub.
   public init(
-    listen: ListenAddress = .loopback, token: AccessToken? = nil, hostNames: [String] = [],
+    listen: ListenAddress = .loopback, gate: AccessGate = .fresh(), hostNames: [String] = [],
     limits: ServerLimits = ServerLimits(), hub: HubConfiguration? = nil
   ) {
     self.listen = listen
-    self.token = token
+    self.gate = gate
     self.hostNames = hostNames
     self.limits = limits
     self.hub = hub
@@ -59,11 +59,12 @@ public struct SignalingServerConfiguration: Sendable {
 public final class SignalingServer: Sendable {
   /// Where it listens, with the port that the system chose.
   public let address: ListenAddress
-  /// The link for a viewer on this machine.
+  /// The link for a viewer on this machine, secret and all.
   public let link: String
   /// Whether it speaks TLS.
   public let isSecure: Bool
 
+  private let gate: AccessGate
   private let group: MultiThreadedEventLoopGroup
   private let listener: any Channel
   private let registry: NIOLoopBound<ConnectionRegistry>
@@ -73,9 +74,6 @@ public final class SignalingServer: Sendable {
   public static func start(
     _ configuration: SignalingServerConfiguration, sessions: any WHEPSessions, logger: Logger
   ) async throws(SignalingServerError) -> SignalingServer {
-    if !configuration.isOpenByIntent {
-      do { try configuration.listen.checkExposure(token: configuration.token) } catch { throw .refused(error) }
-    }
     let tls = try configuration.tls?.context()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
@@ -101,10 +99,22 @@ public final class SignalingServer: Sendable {
     let port = listener.localAddress?.port.flatMap { UInt16(exactly: $0) } ?? configuration.listen.port
     address = ListenAddress(host: configuration.listen.host, port: port)
     isSecure = configuration.tls != nil
-    link = address.link(token: configuration.token, isSecure: isSecure)
+    link = address.link(token: configuration.gate.secret, isSecure: isSecure)
+    gate = configuration.gate
     self.group = group
     self.listener = listener
     self.registry = registry
+  }
+
+  /// A signed link lets nobody in any more; those who came by it are told, and their sessions end.
+  /// - Parameter link: the link, its token, or its identifier.
+  /// - Returns: its identifier.
+  @discardableResult
+  public func revoke(_ link: String) throws(RevocationError) -> String {
+    let id = try gate.revoke(link, now: .now)
+    let registry = registry
+    group.next().execute { registry.value.endAll(of: id) }
+    return id
   }
 
   /// Takes no more connections, lets running requests end within the grace, then closes what is left. Returns when the

@@ -2,8 +2,6 @@ public import RTCSignaling
 
 /// Why the server could not start.
 public enum SignalingServerError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What was asked for cannot be or must not be.
-  case refused(ListenAddressError)
   case portTaken(ListenAddress)
   case notPermitted(ListenAddress)
   /// No interface of this machine has the address.
@@ -16,7 +14,6 @@ public enum SignalingServerError: Error, Sendable, Equatable, CustomStringConver
   /// A sentence for whoever started the server: what failed and, where it helps, what to do.
   public var description: String {
     switch self {
-    case .refused(let error): error.description
     case .portTaken(let address):
       "Port \(address.port) at \(address.host.text) is taken; choose another, or 0 for any free one."
     case .notPermitted(let address):

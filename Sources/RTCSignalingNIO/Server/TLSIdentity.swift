@@ -6,11 +6,14 @@ public struct TLSIdentity: Sendable, Equatable {
   public var certificates: [UInt8]
   /// PEM: the key of the first certificate, not encrypted.
   public var privateKey: [UInt8]
+  /// Browsers trust it without being told to: others than those that were made here and vouch for themselves.
+  public var isVouchedFor: Bool
 
   /// Bytes of PEM files; they are checked when the server starts, which throws `badCertificate`.
-  public init(certificates: [UInt8], privateKey: [UInt8]) {
+  public init(certificates: [UInt8], privateKey: [UInt8], isVouchedFor: Bool = false) {
     self.certificates = certificates
     self.privateKey = privateKey
+    self.isVouchedFor = isVouchedFor
   }
 
   func context() throws(SignalingServerError) -> TLSContext {

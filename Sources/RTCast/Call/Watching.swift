@@ -22,8 +22,8 @@ public actor Watching {
     case audioRemoved(RemoteAudioTrack)
     /// Something does not work; the sentence says what.
     case warning(String)
-    /// The last; nil when one of the two ended it, else a sentence.
-    case ended(sentence: String?)
+    /// The last; nil when one of the two ended it, else why it ended.
+    case ended(PublishFailure?)
   }
 
   /// What happens, in order. One reader.
@@ -64,15 +64,12 @@ public actor Watching {
   /// for a while; the service's goodbye is the end. The resource is deleted by `close`.
   /// - Parameter url: of the service, or of a page that `rtcast` serves (then `/whep` there).
   public func watch(_ url: String, token: String?) async throws(PublishFailure) {
-    var endpoint = url
-    if let address = WebAddress(url), address.target == "/", let service = address.resolving("/whep") {
-      endpoint = service.description
-    }
+    let endpoint = WebAddress(url).flatMap(Self.service)?.description ?? url
     do {
       // WHEP's exchange is WHIP's, with the media going the other way.
       var session = WHIPSession.Options()
       (session.endsAtGoodbye, session.persistence) = (true, .seconds(30))
-      let driver = try WHIPDriver(endpoint, token: token, options: session, owner: viewer())
+      let driver = try WHIPDriver(endpoint, token: token, options: session, owner: viewer(url))
       self.driver = driver
       try await driver.begin()
     } catch {
@@ -81,7 +78,16 @@ public actor Watching {
     }
   }
 
-  private func viewer() -> WHIPDriver.Owner {
+  /// What a page that `rtcast` serves plays; nil for an address of anything else.
+  private static func service(of page: WebAddress) -> WebAddress? {
+    let path = page.target.prefix { $0 != "?" }
+    guard path == "/" || path == "/watch" || path == "/watch/" else { return nil }
+    let query = page.target.dropFirst(path.count + 1).split(separator: "&")
+    let stream = query.first { $0.hasPrefix("stream=") }.map { "/" + $0.dropFirst(7) } ?? ""
+    return page.resolving("/whep" + stream)
+  }
+
+  private func viewer(_ url: String) -> WHIPDriver.Owner {
     let (peers, options, continuation) = (peers, options, continuation)
     return WHIPDriver.Owner(
       iceServers: options.iceServers,
@@ -104,9 +110,9 @@ public actor Watching {
       whenEnded: { ending in
         switch ending {
         case .left, .disconnected(.closedLocally), .disconnected(.closedRemotely):
-          continuation.yield(.ended(sentence: nil))
-        case .disconnected(let reason): continuation.yield(.ended(sentence: "The connection ended: \(reason.sentence)"))
-        case .failed(let error): continuation.yield(.ended(sentence: "\(error)"))
+          continuation.yield(.ended(nil))
+        case .disconnected(let reason): continuation.yield(.ended(PublishFailure(reason)))
+        case .failed(let error): continuation.yield(.ended(PublishFailure(error, url: url)))
         }
       })
   }
@@ -120,7 +126,7 @@ public actor Watching {
     follow(connection) { event in
       guard case .stateChanged(.ended(let reason)) = event else { return }
       let isRegular = reason == .closedLocally || reason == .closedRemotely
-      continuation.yield(.ended(sentence: isRegular ? nil : "The connection ended: \(reason.sentence)"))
+      continuation.yield(.ended(isRegular ? nil : PublishFailure(reason)))
     }
     do { return try await connection.answer(to: offer) } catch {
       await close()

@@ -21,6 +21,8 @@ public struct Preset: Hashable, Sendable {
   public var size: PixelSize?
   /// As `--audio` takes it: `source`, `desktop`, `mic`, `none` or a device.
   public var audioSource: String?
+  /// The token of the server, ours or another's; a file that has one is for its owner's eyes alone.
+  public var token: String?
   /// STUN and TURN servers.
   public var iceServers: [ICEServer] = []
   /// How long a connection may take to come about, 1…3600 s.

@@ -17,6 +17,7 @@ struct PresetReader {
     preset.codec = try top.choice("codec", VideoCodec.allCases) { $0.rawValue }
     preset.size = try size(top)
     preset.audioSource = try top.text("audioSource", upTo: 200)
+    preset.token = try top.text("token", upTo: 1_024)
     preset.iceServers = try top.objects("iceServers", upTo: 20, keys: Self.urlKeys + ["username", "credential"])
       .map { server throws(PresetError) in try iceServer(server) }
     preset.connectionTimeout = try top.whole("connectionTimeout", 1...3_600, unit: "seconds").map { .seconds($0) }
@@ -31,8 +32,8 @@ struct PresetReader {
   }
 
   private static let keys = [
-    "title", "description", "fps", "contentHint", "codec", "size", "audioSource", "iceServers", "connectionTimeout",
-    "rateControl", "video", "audio",
+    "title", "description", "fps", "contentHint", "codec", "size", "audioSource", "token", "iceServers",
+    "connectionTimeout", "rateControl", "video", "audio",
   ]
 
   /// The nine keys of `video` and `audio`.

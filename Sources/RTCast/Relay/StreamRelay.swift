@@ -75,6 +75,7 @@ public final class StreamRelay: OfferSessions {
     configuration.receivesAudio = true
     configuration.receivableFormats = RelayedStream.formats
     configuration.dataChannels = nil
+    configuration.remoteAddress = IPAddress(remote)
     let connection = PeerConnection(on: peers, configuration: configuration)
     do {
       let answer = try await connection.answer(to: offer)

@@ -19,7 +19,7 @@ struct CallControl: Sendable {
   }
 
   private func obey(_ command: ControlCommand, _ calls: CallManager) async throws(ControlError) {
-    try command.check(isCall: true)
+    try command.check(in: .call)
     switch command {
     case .source(["none"]): try await manage { () throws(CallManagerError) in try await calls.stopVideoRecording() }
     case .source(let words): try await show(words, calls)
@@ -30,7 +30,7 @@ struct CallControl: Sendable {
     case .answer(let accept):
       try await manage { () throws(CallManagerError) in try await calls.answerCallRequest(accept: accept) }
     case .hangUp: await calls.endCall()
-    case .bitrate, .frameRate, .contentHint, .keyFrame: break  // of casts
+    case .bitrate, .frameRate, .contentHint, .keyFrame, .revoke: break  // of casts
     }
   }
 

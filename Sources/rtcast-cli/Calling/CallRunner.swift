@@ -56,7 +56,8 @@ struct CallRunner {
     let show = try CallShow(
       title: title, showsWindow: plan.showsWindow, record: plan.record, output: output, logger: logger
     ) { report.yield(.window($0)) }
-    let peers = try plan.network.openPeers(servers: plan.configuration.iceServers, isTold: true, logger)
+    let peers = try plan.network.openPeers(
+      servers: plan.configuration.iceServers, isTold: true, by: plan.hub.web.host, logger)
     defer { peers.stop() }
     let rateLog = try plan.rateLog.map { path throws(CastFailure) in try RateLogFile(path, logger) }
     defer { rateLog?.close() }

@@ -46,8 +46,10 @@ struct WatchRunner {
       title: "rtcast", showsWindow: !command.connection.hub.hidesWindow, record: command.output.recording.record,
       output: output, logger: logger
     ) { report.yield(.window($0)) }
-    let isTold = if case .service = source { true } else { false }
-    let peers = try command.network.openPeers(preset: command.connection.preset, isTold: isTold, logger)
+    var service: String?
+    if case .service(let url, _) = source { service = url }
+    let peers = try command.network.openPeers(
+      preset: command.connection.preset, isTold: service != nil, by: service.flatMap { WebAddress($0)?.host }, logger)
     defer { peers.stop() }
     let watching = Watching(
       peers: peers, configuration: command.connection.preset.map { CallConfiguration($0) } ?? CallConfiguration(),
@@ -119,7 +121,7 @@ struct WatchRunner {
       await show.remove(track)
     case .warning(let sentence): logger.warning("\(sentence)")
     case .ended(nil): return .success("cast ended")
-    case .ended(let sentence?): return .failure(CastFailure(.unavailable, sentence))
+    case .ended(let failure?): return .failure(CastFailure(failure))
     }
     return nil
   }

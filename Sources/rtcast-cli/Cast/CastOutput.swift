@@ -52,26 +52,15 @@ struct CastOutput: Sendable {
     OutputEvent(.capture, members).print()
   }
 
-  /// - Parameter links: for browsers, the best one for another machine first.
-  func listening(at links: [String], local: String) {
+  func listening(at links: ServerLinks) {
     switch style {
     case .json:
-      OutputEvent(.listening, [("url", .string(local)), ("urls", .array(links.map { .string($0) }))]).print()
+      OutputEvent(.listening, links.members).print()
+      if let exposure = links.exposure { Terminal.complain(exposure) }
     case .plain:
-      for link in links { Terminal.print(link) }
-    case .live(let qrCode):
-      let size = Terminal.size
-      if qrCode, let first = links.first, let code = QRCode(first), code.columns <= size.columns,
-        code.lines.count + links.count + 4 <= size.rows
-      {
-        Terminal.print("")
-        for line in code.lines { Terminal.print("  " + line) }
-      }
-      Terminal.print("")
-      for (index, link) in links.enumerated() {
-        Terminal.print("  \(index == 0 ? "Watch at" : "      or") \u{1B}[1m\(link)\u{1B}[0m")
-      }
-      Terminal.print("  \(keysHint)\n")
+      for link in links.urls { Terminal.print(link) }
+      if let exposure = links.exposure { Terminal.complain(exposure) }
+    case .live(let qrCode): links.show(as: "Watch at", of: "this cast", qrCode: qrCode, hint: keysHint)
     }
   }
 

@@ -54,28 +54,20 @@ struct CastRunner {
   /// Casts until something ends it. Failures have been told when it throws.
   func run(_ command: some CastingCommand) async throws {
     do throws(CastFailure) {
-      let token = try options.viewers.token.secret()
-      try checkExposure(token)
+      let token = try options.viewers.token.secret(
+        link: options.destination.to?.token, preset: options.media.preset?.token)
+      let access = try ServedAccess.ofCast(
+        options.destination.to == nil ? token : nil, options.viewers.access, logger)
       let report = report
       if case .hub(let target) = options.destination.to {
         let plan = try callPlan(target, try await source(of: command), token)
         return try await CallRunner(plan, logger: logger).perform()
       }
       try StopSignals.install { number in report.yield(.end(.signal(number))) }
-      try await cast(source(of: command), token)
+      try await cast(source(of: command), token, access.gate)
     } catch {
       output.failed(error)
       throw error.status.code
-    }
-  }
-
-  /// Before anything is started, for it needs no waiting.
-  private func checkExposure(_ token: Secret?) throws(CastFailure) {
-    guard options.destination.to == nil else { return }
-    do throws(ListenAddressError) {
-      try options.viewers.listen.checkExposure(token: token?.token)
-    } catch {
-      throw CastFailure(.notPermitted, error.description)
     }
   }
 
@@ -84,7 +76,10 @@ struct CastRunner {
     try await Source(of: command, logger)
   }
 
-  private func cast(_ source: Source, _ token: Secret?) async throws(CastFailure) {
+  /// - Parameters:
+  ///   - token: of the service that is published to.
+  ///   - gate: who may watch.
+  private func cast(_ source: Source, _ token: Secret?, _ gate: AccessGate) async throws(CastFailure) {
     let peers = try openPeers()
     defer { peers.stop() }
     let rateLog = try options.output.rateLog.path.map { path throws(CastFailure) in try RateLogFile(path, logger) }
@@ -98,7 +93,7 @@ struct CastRunner {
 
     let server: SignalingServer?
     do throws(CastFailure) {
-      server = try await serve(broadcast, peers, token?.token)
+      server = try await serve(broadcast, peers, gate)
     } catch {
       await broadcast.stop()
       throw error
@@ -113,7 +108,7 @@ struct CastRunner {
     }
     let start = MonotonicClock.now()
     let watchers = watch(broadcast, player: source.player, token)
-    let result = await follow(broadcast, source)
+    let result = await follow(broadcast, source, server)
     for watcher in watchers { watcher.cancel() }
     TerminalKeys.restore()
     await broadcast.stop()  // the goodbyes go out while the server can still say that the cast is over
@@ -156,8 +151,10 @@ struct CastRunner {
   }
 
   private func openPeers() throws(CastFailure) -> PeerLoop {
-    let isTold = if case .whip? = options.destination.to { true } else { false }
-    return try options.network.openPeers(preset: options.media.preset, isTold: isTold, logger)
+    var service: String?
+    if case .whip(let url, _)? = options.destination.to { service = url }
+    return try options.network.openPeers(
+      preset: options.media.preset, isTold: service != nil, by: service.flatMap { WebAddress($0)?.host }, logger)
   }
 
   private func broadcastOptions(_ source: Source) -> Broadcast.Options {
@@ -178,32 +175,26 @@ struct CastRunner {
 
   /// Listens for viewers and prints the links; nothing when the cast is published.
   private func serve(
-    _ broadcast: Broadcast, _ peers: PeerLoop, _ token: AccessToken?
+    _ broadcast: Broadcast, _ peers: PeerLoop, _ gate: AccessGate
   ) async throws(CastFailure) -> SignalingServer? {
     guard options.destination.to == nil else { return nil }
+    let access = options.viewers.access
+    // A server on every address is reached from elsewhere by the addresses of this machine.
+    let outward = peers.hostAddresses().map(\.ip)
+    let certificate = try access.certificate(addresses: outward.map(\.description) + ["127.0.0.1", "::1"])
+    var configuration = SignalingServerConfiguration(
+      listen: options.viewers.listen, gate: gate, hostNames: access.hostName)
+    configuration.tls = certificate?.identity
+    configuration.frameAncestors = access.frameAncestors
     let server: SignalingServer
     do throws(SignalingServerError) {
-      server = try await SignalingServer.start(
-        SignalingServerConfiguration(
-          listen: options.viewers.listen, token: token, hub: HubConfiguration(access: HubAccess(shared: token))),
-        sessions: broadcast.whep, logger: logger)
+      server = try await SignalingServer.start(configuration, sessions: broadcast.whep, logger: logger)
     } catch {
       throw CastFailure(error)
     }
-    output.listening(at: links(to: server, peers, token), local: server.link)
+    output.listening(
+      at: ServerLinks(server, gate, certificate: certificate, outward: outward, hasHub: false))
     return server
-  }
-
-  /// A server on every address is reached from elsewhere by the addresses of this machine, so those come first.
-  private func links(to server: SignalingServer, _ peers: PeerLoop, _ token: AccessToken?) -> [String] {
-    guard server.address.host.isUnspecified else { return [server.link] }
-    let takesV6 = server.address.host.isIPv6
-    let outward = peers.hostAddresses().map(\.ip)
-      .filter { !$0.isLoopback && !$0.isLinkLocal && ($0.isV4 || takesV6) }
-      .map {
-        ListenAddress(host: HostName($0.description), port: server.address.port).link(token: token)
-      }
-    return outward + [server.link]
   }
 
   // MARK: - While it goes on
@@ -241,7 +232,7 @@ struct CastRunner {
   private func publish(_ broadcast: Broadcast, to target: CastTarget, _ token: Secret?) async {
     do throws(PublishFailure) {
       switch target {
-      case .whip(let url): try await broadcast.publish(to: url, token: token?.text)
+      case .whip(let url, _): try await broadcast.publish(to: url, token: token?.text)
       case .manual: try await exchangeByHand(broadcast)
       case .hub: return  // a call, not a broadcast
       }
@@ -265,19 +256,26 @@ struct CastRunner {
 
   /// The cast as one side of a call.
   private func callPlan(_ target: HubTarget, _ source: Source, _ token: Secret?) throws(CastFailure) -> CallPlan {
-    let hub = options.destination.hub
+    let options = options.destination.hub
+    let hub = try options.hub(for: target)
+    var token = token
+    if let shared = hub.token, !self.options.viewers.token.isGiven {
+      token = try Secret.checked(shared, from: "The link's token")
+    }
     var plan = CallPlan(
-      target: .place(target.place), hub: try hub.hub(for: target), hub, token: token, options.output.run)
+      target: .place(target.place), hub: hub.address, options, token: token, self.options.output.run)
     plan.media = source.media
-    plan.configuration = options.media.callConfiguration(for: source)
-    plan.network = options.network
-    plan.record = options.output.recording.record
-    plan.rateLog = options.output.rateLog.path
+    plan.configuration = self.options.media.callConfiguration(for: source)
+    plan.network = self.options.network
+    plan.record = self.options.output.recording.record
+    plan.rateLog = self.options.output.rateLog.path
     plan.takesControl = takesControl
     return plan
   }
 
-  private func follow(_ broadcast: Broadcast, _ source: Source) async -> Result<CastEnding, CastFailure> {
+  private func follow(
+    _ broadcast: Broadcast, _ source: Source, _ server: SignalingServer?
+  ) async -> Result<CastEnding, CastFailure> {
     let player = source.player
     var usage = ProcessUsage()
     var last: StatisticsReport?
@@ -306,7 +304,7 @@ struct CastRunner {
       case .started(let started): output.captureStarted(started, source: source.name)
       case .isSlow: continue
       case .published: output.published(to: options.destination.to?.text ?? "")
-      case .control(let command): await obey(command, broadcast)
+      case .control(let command): await obey(command, broadcast, server)
       case .failed(let failure): return .failure(failure)
       case .end(let ending): return .success(ending)
       }
@@ -348,18 +346,25 @@ struct CastRunner {
     }
   }
 
-  private func obey(_ command: Result<ControlCommand, ControlError>, _ broadcast: Broadcast) async {
+  private func obey(
+    _ command: Result<ControlCommand, ControlError>, _ broadcast: Broadcast, _ server: SignalingServer?
+  ) async {
     do throws(ControlError) {
       let command = try command.get()
-      try await obey(command, broadcast)
+      if case .revoke(let link) = command { try revoke(link, at: server) } else { try await obey(command, broadcast) }
       output.answer(ControlReply(.success(command)))
     } catch {
       output.answer(ControlReply(.failure(error)))
     }
   }
 
+  private func revoke(_ link: String, at server: SignalingServer?) throws(ControlError) {
+    guard let server else { throw ControlError("This cast serves no viewers here; there are no links to revoke.") }
+    do throws(RevocationError) { try server.revoke(link) } catch { throw ControlError(error.description) }
+  }
+
   private func obey(_ command: ControlCommand, _ broadcast: Broadcast) async throws(ControlError) {
-    try command.check(isCall: false)
+    try command.check(in: .cast)
     do throws(CaptureError) {
       switch command {
       case .source(let words): try await replaceSource(words, broadcast)
@@ -370,7 +375,7 @@ struct CastRunner {
       case .contentHint(let hint): broadcast.setContentHint(hint)
       case .keyFrame: broadcast.requestKeyFrame()
       case .mute(let isMuted): broadcast.setMuted(isMuted)
-      case .say, .answer, .hangUp: break  // of calls
+      case .say, .answer, .hangUp, .revoke: break  // of calls, and done before
       }
     } catch {
       throw ControlError(error.sentence)

@@ -58,9 +58,10 @@ struct CallCommand: AsyncParsableCommand {
     var source = try await show.source(media, logger)
     let own = source?.media.audio
     source?.media.audio = nil
+    let hub = try connection.hub.hub(for: who)
     var plan = CallPlan(
-      target: who.map { .place($0.place) } ?? .anybody, hub: try connection.hub.hub(for: who), connection.hub,
-      token: try connection.token.secret(), output.run)
+      target: who.map { .place($0.place) } ?? .anybody, hub: hub.address, connection.hub,
+      token: try connection.token.secret(link: hub.token, preset: media.preset?.token), output.run)
     plan.configuration = media.callConfiguration(for: source)
     plan.network = network
     plan.answer = who == nil ? connection.answer : .reject

@@ -7,12 +7,13 @@ enum HubPeers {
   /// - Parameters:
   ///   - hub: nil: `RTCAST_SERVER` says.
   ///   - name: nil: the hub chooses.
-  static func list(at hub: HubAddress?, as name: String?, token: String?) async throws(CastFailure) -> [String] {
-    let address = try HubChoice.find(
+  static func list(at hub: LinkedHub?, as name: String?, token: TokenOptions) async throws(CastFailure) -> [String] {
+    let found = try HubChoice.find(
       nil, option: hub, environment: getenv("RTCAST_SERVER").map { String(cString: $0) })
     var configuration = HubClient.Configuration()
     configuration.isListed = false
-    let client = HubClient(address: address, token: token, configuration: configuration)
+    let secret = try token.secret(link: found.token)
+    let client = HubClient(address: found.address, token: secret?.text, configuration: configuration)
     let answer = await ask(client, as: name)
     await client.close()
     return try answer.get()

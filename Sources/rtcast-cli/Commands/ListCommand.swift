@@ -41,7 +41,7 @@ struct ListCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "Hub whose peers are listed, such as wss://hub.example. (default: $RTCAST_SERVER)", valueName: "url"),
     transform: { try HubChoice.address($0) })
-  var server: HubAddress?
+  var server: LinkedHub?
 
   @Option(
     name: .customLong("name"),
@@ -82,7 +82,7 @@ struct ListCommand: AsyncParsableCommand {
     }
     if parts.contains(.peers) {
       do throws(CastFailure) {
-        finds.peers = try await HubPeers.list(at: server, as: ownName, token: try token.secret()?.text)
+        finds.peers = try await HubPeers.list(at: server, as: ownName, token: token)
       } catch {
         Terminal.complain(error.sentence)
         throw error.status.code

@@ -11,12 +11,18 @@ struct ServeCommand: AsyncParsableCommand {
       PeerJS clients at /peerjs, SkyRTC clients at / or /skyrtc. A stream published by WHIP at /whip/NAME can be watched at \
       /watch?stream=NAME, or by WHEP at /whep/NAME. /healthz and /metrics are for monitoring.
 
-      Without a token, anyone who can reach this machine can use the hub; it listens on every address unless --listen \
-      says otherwise. Browsers give camera and microphone to pages of other machines only over HTTPS: use --tls, which \
-      makes a certificate at the first start and keeps it in ~/.local/state/rtcast, or --tls-cert and --tls-key.
+      The hub listens on every address unless --listen says otherwise. Unless a token is given or --open, it makes a secret \
+      at the first start, keeps it in ~/.local/state/rtcast/serve-token, and prints links that carry it: they allow \
+      everything here. `rtcast link` makes links that allow one thing and end. On loopback alone everybody on this machine \
+      is let in, unless a token is given.
+
+      Browsers give camera and microphone to pages of other machines only over HTTPS: use --tls, which makes a certificate \
+      at the first start and keeps it beside the secret, or --tls-cert and --tls-key.
 
       Examples:
         rtcast serve --tls
+        rtcast link --role call --expires 2h
+            a link to it for one meeting
         rtcast serve --listen 0.0.0.0:3000 --token-file /etc/rtcast/token
         rtcast serve --listen 127.0.0.1:8080 --tokens /etc/rtcast/tokens
         rtcast serve --tls --ice-server stun:stun.example --turn-url turn:turn.example --turn-secret-file turn-secret
@@ -26,8 +32,8 @@ struct ServeCommand: AsyncParsableCommand {
       The servers of --ice-server, and those of --turn-url with credentials for each client, are told to pages, to rtcast, \
       and to clients of WHIP and WHEP. PeerJS and SkyRTC have no words for that: their clients bring their own.
 
-      A file for --tokens has a name and its token on each line; # starts a comment. With a common token as well, all \
-      other names use that one; without it, other names are refused.
+      A file for --tokens has a name and its token on each line; # starts a comment. All other names need the hub's own \
+      secret, or a link signed with it.
       """)
 
   @Option(
@@ -42,26 +48,13 @@ struct ServeCommand: AsyncParsableCommand {
     help: ArgumentHelp("Read the names that may connect, each with its own token, from this file.", valueName: "path"))
   var tokens: String?
 
-  @Flag(help: "Use HTTPS and WSS with a self-signed certificate; browsers will warn about it.")
-  var tls = false
-
-  @Option(help: ArgumentHelp("Use HTTPS and WSS with this certificate or chain, in PEM.", valueName: "path"))
-  var tlsCert: String?
-
-  @Option(help: ArgumentHelp("Private key of the certificate, in PEM.", valueName: "path"))
-  var tlsKey: String?
+  @OptionGroup var access: AccessOptions
 
   @Option(
     help: ArgumentHelp(
-      "Another name of this server, such as that of a proxy in front of it; may be given several times.",
-      valueName: "name")
-  )
-  var hostName: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "Web site whose pages may connect when no token is set, such as https://app.example, or * for all; may be given several times.",
-      valueName: "origin"))
+      "Web site whose pages may connect to an open hub, such as https://app.example, or * for all; may be given several "
+        + "times.", valueName: "origin"),
+    transform: { try AccessOptions.site($0, option: "--allow-origin") })
   var allowOrigin: [String] = []
 
   @OptionGroup(title: "Network") var network: NetworkOptions
@@ -72,19 +65,13 @@ struct ServeCommand: AsyncParsableCommand {
   @Flag(name: .customLong("no-qr"), help: "Print no QR code of the link.")
   var hidesQRCode = false
 
+  @OptionGroup var control: ControlOptions
   @OptionGroup var output: RunOptions
 
   func validate() throws {
-    if (tlsCert == nil) != (tlsKey == nil) {
-      throw ValidationError("--tls-cert and --tls-key go together; give both, or --tls for a certificate made here.")
-    }
-    if tls, tlsCert != nil {
-      throw ValidationError("--tls makes a certificate and --tls-cert names one; give one of them.")
-    }
-    for origin in allowOrigin where origin != "*" {
-      guard let address = WebAddress(origin), address.target == "/", !origin.hasSuffix("/") else {
-        throw ValidationError("--allow-origin takes a site such as https://app.example, without a path, or *.")
-      }
+    try access.check(token)
+    if access.isOpen, tokens != nil {
+      throw ValidationError("--open lets everybody in and --tokens names who may; give one of them.")
     }
     _ = try listenAddress
   }

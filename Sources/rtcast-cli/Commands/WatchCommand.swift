@@ -31,8 +31,8 @@ struct WatchCommand: AsyncParsableCommand {
     let logger = StandardErrorLog.logger(verbosity: output.run.verbose)
     do throws(CastFailure) {
       switch try target() {
-      case .whip(let url):
-        let secret = try connection.token.secret(link: Self.token(in: url))
+      case .whip(let url, let token):
+        let secret = try connection.token.secret(link: token, preset: connection.preset?.token)
         try await WatchRunner(.service(url, token: secret?.text), self, logger).run()
       case .manual: try await WatchRunner(.manual, self, logger).run()
       case .hub(let target): try await CallRunner(try plan(target), logger: logger).perform()
@@ -49,20 +49,14 @@ struct WatchCommand: AsyncParsableCommand {
   }
 
   private func plan(_ target: HubTarget) throws(CastFailure) -> CallPlan {
+    let hub = try connection.hub.hub(for: target)
     var plan = CallPlan(
-      target: .place(target.place), hub: try connection.hub.hub(for: target), connection.hub,
-      token: try connection.token.secret(), output.run)
+      target: .place(target.place), hub: hub.address, connection.hub,
+      token: try connection.token.secret(link: hub.token, preset: connection.preset?.token), output.run)
     if let preset = connection.preset { plan.configuration = CallConfiguration(preset) }
     plan.network = network
     plan.record = output.recording.record
     return plan
-  }
-
-  /// The links that `rtcast` prints carry the token behind a #.
-  private static func token(in url: String) -> String? {
-    guard let mark = url.firstIndex(of: "#") else { return nil }
-    let fragment = url[url.index(after: mark)...]
-    return String(fragment.hasPrefix("token=") ? fragment.dropFirst(6) : fragment)
   }
 }
 

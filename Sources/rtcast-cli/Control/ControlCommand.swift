@@ -28,6 +28,9 @@ package enum ControlCommand: Hashable, Sendable {
   case answer(Bool)
   /// Of a call: ends it.
   case hangUp
+  /// Of a cast that serves viewers, and of a hub: a signed link lets nobody in any more. The link, its token, or its
+  /// identifier.
+  case revoke(String)
 
   package init(parsing line: some Sequence<UInt8>) throws(ControlError) {
     let tree: JSONTree
@@ -37,32 +40,31 @@ package enum ControlCommand: Hashable, Sendable {
     self = try ControlFields(tree).command()
   }
 
-  /// What takes a command.
-  package enum Scope: Sendable {
-    case casts, calls, both
+  /// What takes commands.
+  package enum Taker: String, Sendable {
+    case cast, call, hub
   }
 
-  package var scope: Scope {
+  package var takers: [Taker] {
     switch self {
-    case .source, .pause, .resume, .mute: .both
-    case .bitrate, .frameRate, .contentHint, .keyFrame: .casts
-    case .say, .answer, .hangUp: .calls
+    case .source, .pause, .resume, .mute: [.cast, .call]
+    case .bitrate, .frameRate, .contentHint, .keyFrame: [.cast]
+    case .say, .answer, .hangUp: [.call]
+    case .revoke: [.cast, .hub]
     }
   }
 
-  /// Refuses what a call, or a cast, does not take.
-  package func check(isCall: Bool) throws(ControlError) {
-    switch (scope, isCall) {
-    case (.both, _), (.casts, false), (.calls, true): return
-    case (.casts, true): throw ControlError("The command \"\(name)\" is for casts; this is a call.")
-    case (.calls, false): throw ControlError("The command \"\(name)\" is for calls; this is a cast.")
-    }
+  /// Refuses what is for others.
+  package func check(in taker: Taker) throws(ControlError) {
+    guard !takers.contains(taker) else { return }
+    let others = takers.map { "\($0.rawValue)s" }.joined(separator: " and ")
+    throw ControlError("The command \"\(name)\" is for \(others); this is a \(taker.rawValue).")
   }
 
   /// The words that name commands, as `docs/control.md` lists them.
   package static let names = [
     "source", "pause", "resume", "mute", "unmute", "bitrate", "fps", "hint", "keyframe", "say", "accept", "reject",
-    "hangup",
+    "hangup", "revoke",
   ]
 
   /// The word that names it.
@@ -81,6 +83,7 @@ package enum ControlCommand: Hashable, Sendable {
     case .answer(true): "accept"
     case .answer(false): "reject"
     case .hangUp: "hangup"
+    case .revoke: "revoke"
     }
   }
 }
@@ -146,6 +149,7 @@ private struct ControlFields {
     case "accept": return try alone(.answer(true))
     case "reject": return try alone(.answer(false))
     case "hangup": return try alone(.hangUp)
+    case "revoke": return .revoke(try single("the link, its token, or its identifier"))
     case "bitrate": return .bitrate(try bitrate())
     case "fps": return .frameRate(try frameRate())
     case "hint": return .contentHint(try contentHint())

@@ -1,10 +1,10 @@
 import ArgumentParser
-package import RTCSignaling
+import RTCSignaling
 
 /// Where `--to` leads.
 package enum CastTarget: Hashable, Sendable {
-  /// The URL of a WHIP service.
-  case whip(String)
+  /// The URL of a WHIP service, and the token that stood behind its `#`.
+  case whip(String, token: String? = nil)
   /// A peer or a room at a hub.
   case hub(HubTarget)
   /// Descriptions by copy and paste.
@@ -12,10 +12,11 @@ package enum CastTarget: Hashable, Sendable {
 
   package init(parsing text: String) throws {
     if text.hasPrefix("http:") || text.hasPrefix("https:") {
-      guard WebAddress(text) != nil else {
-        throw ValidationError("--to takes the URL of a WHIP service, such as https://sfu.example/whip, not '\(text)'.")
+      let (url, fragment) = LinkFragment.split(text)
+      guard WebAddress(url) != nil else {
+        throw ValidationError("--to takes the URL of a WHIP service, such as https://sfu.example/whip, not '\(url)'.")
       }
-      self = .whip(text)
+      self = .whip(url, token: fragment.token)
     } else if text == "manual" {
       self = .manual
     } else {
@@ -25,9 +26,18 @@ package enum CastTarget: Hashable, Sendable {
 
   package var text: String {
     switch self {
-    case .whip(let url): url
+    case .whip(let url, _): url
     case .hub(let target): target.text
     case .manual: "manual"
+    }
+  }
+
+  /// What stood behind the `#`.
+  package var token: String? {
+    switch self {
+    case .whip(_, let token): token
+    case .hub(let target): target.hub?.token
+    case .manual: nil
     }
   }
 }
@@ -41,16 +51,17 @@ package struct HubTarget: Hashable, Sendable {
 
   package var place: Place
   /// Nil: `--server` says.
-  package var hub: HubAddress?
+  package var hub: LinkedHub?
 
   /// `NAME`, `room:NAME`, `ws://host/NAME`, `wss://host/room:NAME`.
   package init(parsing text: String) throws {
     var name = text
     if text.hasPrefix("ws:") || text.hasPrefix("wss:") {
-      guard let target = HubAddress.target(text) else {
-        throw ValidationError("'\(text)' is not a peer at a hub; it must look like wss://host/NAME.")
+      let (address, fragment) = LinkFragment.split(text)
+      guard let target = HubAddress.target(address) else {
+        throw ValidationError("'\(address)' is not a peer at a hub; it must look like wss://host/NAME.")
       }
-      (hub, name) = (target.hub, target.peer)
+      (hub, name) = (LinkedHub(address: target.hub, token: fragment.token), target.peer)
     }
     place = name.hasPrefix("room:") ? .room(String(name.dropFirst(5))) : .peer(name)
     guard !self.name.isEmpty, self.name.utf8.count <= 64, !self.name.contains(where: { "/?#\\".contains($0) }) else {
@@ -76,15 +87,17 @@ package struct HubTarget: Hashable, Sendable {
 
 /// What `--server` and RTCAST_SERVER say.
 enum HubChoice {
-  static func address(_ text: String) throws -> HubAddress {
-    guard let address = HubAddress(text) else {
-      throw ValidationError("--server takes a hub's address, such as wss://host or ws://host:8080, not '\(text)'.")
+  static func address(_ text: String) throws -> LinkedHub {
+    guard let hub = LinkedHub(text) else {
+      throw ValidationError(
+        "--server takes a hub's address or link, such as wss://host or ws://host:8080, not "
+          + "'\(LinkFragment.split(text).address)'.")
     }
-    return address
+    return hub
   }
 
   /// The hub to go to.
-  static func find(_ target: HubTarget?, option: HubAddress?, environment: String?) throws(CastFailure) -> HubAddress {
+  static func find(_ target: HubTarget?, option: LinkedHub?, environment: String?) throws(CastFailure) -> LinkedHub {
     if let hub = target?.hub ?? option { return hub }
     guard let environment, !environment.isEmpty else {
       throw CastFailure(
@@ -92,9 +105,11 @@ enum HubChoice {
         "No hub is named: give --server wss://host or set RTCAST_SERVER; `rtcast serve` runs a hub and prints its address."
       )
     }
-    guard let hub = HubAddress(environment) else {
+    guard let hub = LinkedHub(environment) else {
       throw CastFailure(
-        .usage, "RTCAST_SERVER is '\(environment)', which is not a hub's address; it must look like wss://host.")
+        .usage,
+        "RTCAST_SERVER is '\(LinkFragment.split(environment).address)', which is not a hub's address; it must look like "
+          + "wss://host.")
     }
     return hub
   }

@@ -16,6 +16,10 @@ package struct CastOptions: ParsableArguments {
     if destination.to != nil, viewers.listen != .loopback {
       throw ValidationError("--to sends elsewhere and --listen serves viewers here; give one of them.")
     }
+    if destination.to != nil, viewers.access.isGiven {
+      throw ValidationError("--open, --tls and the like are for viewers who come here; --to sends elsewhere.")
+    }
+    try viewers.access.check(viewers.token)
     var isCall = false
     if case .hub = destination.to { isCall = true }
     let hub = destination.hub
@@ -31,13 +35,14 @@ package struct ViewerOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Address and port of the server for viewers; port 0 picks a free one. An address beyond loopback needs a token. "
+      "Address and port of the server for viewers; port 0 picks a free one, and 0.0.0.0 lets other machines in. "
         + "(default: 127.0.0.1:0)",
       valueName: "host:port"),
     transform: { try ListenOption.address($0) })
   var listen: ListenAddress = .loopback
 
   @OptionGroup var token: TokenOptions
+  @OptionGroup var access: AccessOptions
 
   @Flag(name: .customLong("no-qr"), help: "Print no QR code of the link.")
   var hidesQRCode = false

@@ -6,9 +6,10 @@ import RTCSignaling
 struct HubOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Hub of the peer or room, such as wss://hub.example. (default: $RTCAST_SERVER)", valueName: "url"),
+      "Hub of the peer or room, such as wss://hub.example, or a link to it. (default: $RTCAST_SERVER)", valueName: "url"
+    ),
     transform: { try HubChoice.address($0) })
-  var server: HubAddress?
+  var server: LinkedHub?
 
   @Option(
     name: .customLong("name"),
@@ -18,7 +19,7 @@ struct HubOptions: ParsableArguments {
   @Flag(name: .customLong("no-window"), help: "Open no window for received video.")
   var hidesWindow = false
 
-  func hub(for target: HubTarget?) throws(CastFailure) -> HubAddress {
+  func hub(for target: HubTarget?) throws(CastFailure) -> LinkedHub {
     try HubChoice.find(target, option: server, environment: getenv("RTCAST_SERVER").map { String(cString: $0) })
   }
 }

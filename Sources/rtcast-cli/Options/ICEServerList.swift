@@ -32,7 +32,7 @@ enum ICEServerList {
 
   /// One server on each line; `#` begins a comment.
   static func read(_ path: String) throws(CastFailure) -> [ICEServer] {
-    let bytes = try WholeFile.read(path, limit: 64 * 1_024, what: "The file of STUN and TURN servers")
+    let bytes = try WholeFile.readSecret(path, limit: 64 * 1_024, what: "The file of STUN and TURN servers")
     var servers: [ICEServer] = []
     for (index, line) in String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
       .enumerated()

@@ -76,6 +76,8 @@ package struct MediaOptions: ParsableArguments {
   static func preset(_ nameOrPath: String) throws -> Preset {
     let preset: Preset
     do throws(PresetError) { preset = try Preset.find(nameOrPath) } catch { throw ValidationError(error.sentence) }
+    let hasSecrets = preset.token != nil || preset.iceServers.contains { $0.credential != nil }
+    if hasSecrets, let warning = WholeFile.exposure(of: nameOrPath, what: "The preset") { Terminal.complain(warning) }
     if let choice = preset.audioSource {
       do { _ = try AudioChoice(parsing: choice) } catch {
         throw ValidationError("In the preset \(nameOrPath): audioSource '\(choice)' is refused: \(error)")

@@ -4,6 +4,7 @@ import Logging
 import RTCNet
 package import RTCPeer
 public import RTCPrimitives
+import RTCSignaling
 import RTCast
 
 /// How connections find their way: the same options for every command that makes some.
@@ -50,7 +51,8 @@ package struct NetworkOptions: ParsableArguments {
     name: .customLong("interface"),
     help: ArgumentHelp(
       "Network interfaces whose addresses are offered, such as eth0,wg0; with ! those that are not, such as '!docker0'. "
-        + "(default: all)", valueName: "names"),
+        + "(default: those that lead to the remote peer; of containers, virtual machines and VPNs no others)",
+      valueName: "names"),
     transform: { text in
       guard let filter = InterfaceFilter(text) else {
         throw ValidationError("--interface takes names such as eth0,wg0 or '!docker0', not '\(text)'.")
@@ -96,15 +98,48 @@ package struct NetworkOptions: ParsableArguments {
   }
 
   /// Opens the media plane.
-  func openPeers(preset: Preset?, isTold: Bool, _ logger: Logger) throws(CastFailure) -> PeerLoop {
-    try openPeers(servers: preset?.iceServers ?? [], isTold: isTold, logger)
+  /// - Parameter host: of the hub or service by which remote peers are found; nil: they come by themselves.
+  func openPeers(
+    preset: Preset?, isTold: Bool, by host: HostName? = nil, _ logger: Logger
+  ) throws(CastFailure) -> PeerLoop {
+    try openPeers(servers: preset?.iceServers ?? [], isTold: isTold, by: host, logger)
   }
 
   /// - Parameter servers: the preset's.
-  func openPeers(servers: [ICEServer], isTold: Bool, _ logger: Logger) throws(CastFailure) -> PeerLoop {
-    let options = try peerOptions(preset: servers, isTold: isTold)
+  func openPeers(
+    servers: [ICEServer], isTold: Bool, by host: HostName? = nil, _ logger: Logger
+  ) throws(CastFailure) -> PeerLoop {
+    var options = try peerOptions(preset: servers, isTold: isTold)
+    options.servers = host.map(Self.addresses) ?? []
     if let absent = missingInterfaces { logger.warning("\(absent)") }
     do { return try PeerLoop(options) } catch { throw CastFailure(.unavailable, "\(error)") }
+  }
+
+  /// Of a host by name or address; none when nobody knows it, or it is this machine.
+  private static func addresses(of host: HostName) -> [IPAddress] {
+    if let address = IPAddress(host.text) { return address.isLoopback ? [] : [address] }
+    guard !host.isLoopback else { return [] }
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    hints.ai_flags = AI_ADDRCONFIG
+    var list: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host.text, nil, &hints, &list) == 0 else { return [] }
+    defer { freeaddrinfo(list) }
+    var addresses: [IPAddress] = []
+    var next = list
+    while let entry = next, addresses.count < 8 {
+      next = entry.pointee.ai_next
+      var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+      let isNumeric =
+        getnameinfo(
+          entry.pointee.ai_addr, entry.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+      if isNumeric,
+        let address = IPAddress(String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+      {
+        addresses.append(address)
+      }
+    }
+    return addresses
   }
 
   /// A sentence when none of the interfaces that are asked for is there; they may come later.

@@ -9,7 +9,8 @@ package struct TokenOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Access token: asked of clients where rtcast is the server, presented where it connects to one. Other users see "
-        + "it in the list of processes; --token-file and RTCAST_TOKEN keep it from them. (default: $RTCAST_TOKEN)",
+        + "it in the list of processes; --token-file, RTCAST_TOKEN and a preset keep it from them. (default: the one in "
+        + "the link, else the preset's, else $RTCAST_TOKEN; where rtcast is the server, one that is made)",
       valueName: "secret"),
     transform: { try Secret($0, from: "--token") })
   var token: Secret?
@@ -25,14 +26,21 @@ package struct TokenOptions: ParsableArguments {
     }
   }
 
-  /// What was given: by option, else in a link, else in the environment; nil: no token.
-  /// - Parameter link: the token of the link that is opened.
+  /// A token is named on the command line.
+  var isGiven: Bool { token != nil || tokenFile != nil }
+
+  /// What was given: by option, else in a link, else by a preset, else in the environment; nil: no token.
+  /// - Parameters:
+  ///   - link: the token of the link that is opened.
+  ///   - preset: the preset's token.
   package func secret(
-    link: String? = nil, environment: String? = getenv("RTCAST_TOKEN").map { String(cString: $0) }
+    link: String? = nil, preset: String? = nil,
+    environment: String? = getenv("RTCAST_TOKEN").map { String(cString: $0) }
   ) throws(CastFailure) -> Secret? {
     if let token { return token }
     if let tokenFile { return try Secret(file: tokenFile, what: "token file") }
     if let link { return try Secret.checked(link, from: "The link's token") }
+    if let preset { return try Secret.checked(preset, from: "The preset's token") }
     guard let environment, !environment.isEmpty else { return nil }
     return try Secret.checked(environment, from: "RTCAST_TOKEN")
   }
@@ -52,6 +60,20 @@ package struct Secret: Hashable, Sendable {
     self.token = token
   }
 
+  /// Refuses what anybody guesses. Those of other servers are theirs to choose.
+  package static let shortest = 6
+
+  /// The secret of a server of ours.
+  func checkedForServing() throws(CastFailure) -> AccessToken {
+    guard text.utf8.count >= Self.shortest else {
+      throw CastFailure(
+        .usage,
+        "The token has \(text.utf8.count) characters, which anybody guesses; give \(Self.shortest) or more, or none: then "
+          + "one is made.")
+    }
+    return token
+  }
+
   static func checked(_ text: String, from origin: String) throws(CastFailure) -> Secret {
     do throws(ValidationError) { return try Secret(text, from: origin) } catch {
       throw CastFailure(.usage, error.message)
@@ -61,7 +83,7 @@ package struct Secret: Hashable, Sendable {
   /// The first line of a file, without the blanks around it.
   /// - Parameter what: what sentences call the file.
   init(file path: String, what: String) throws(CastFailure) {
-    let bytes = try WholeFile.read(path, limit: 64 * 1_024, what: "The \(what)")
+    let bytes = try WholeFile.readSecret(path, limit: 64 * 1_024, what: "The \(what)")
     let blanks: [UInt8] = [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r")]
     var line = bytes.prefix { $0 != UInt8(ascii: "\n") }.drop { blanks.contains($0) }
     while let last = line.last, blanks.contains(last) { line.removeLast() }

@@ -9,7 +9,7 @@ final class RateLogFile: Sendable {
 
   /// Makes the file, or empties the one that is there. Others than this user cannot read it: it names who watches.
   init(_ path: String, _ logger: Logger) throws(CastFailure) {
-    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw Self.failure(path, errno) }
     let output = Output(file)
     do {

@@ -12,23 +12,23 @@ struct ServeCertificate {
   /// From the files that the user names.
   init(certificate path: String, key keyPath: String) throws(CastFailure) {
     let chain = try WholeFile.read(path, limit: 1 << 20, what: "The certificate")
-    let key = try WholeFile.read(keyPath, limit: 1 << 20, what: "The key")
+    let key = try WholeFile.readSecret(keyPath, limit: 1 << 20, what: "The key")
     let parsed: WebCertificate
     do throws(OpenSSLError) { parsed = try WebCertificate(parsing: chain) } catch {
       throw CastFailure(
         .noInput, "\(path) is not a certificate in PEM; it must begin with -----BEGIN CERTIFICATE-----.")
     }
-    self.init(parsed, key)
+    self.init(parsed, key, isVouchedFor: true)
   }
 
-  private init(_ certificate: WebCertificate, _ key: [UInt8]) {
-    identity = TLSIdentity(certificates: certificate.certificate, privateKey: key)
+  private init(_ certificate: WebCertificate, _ key: [UInt8], isVouchedFor: Bool = false) {
+    identity = TLSIdentity(certificates: certificate.certificate, privateKey: key, isVouchedFor: isVouchedFor)
     fingerprint = certificate.fingerprint
   }
 
   /// The one that was made at an earlier start, or a new one when there is none or its time is over.
   static func kept(addresses: [String]) throws(CastFailure) -> ServeCertificate {
-    let folder = try stateFolder()
+    let folder = try StateFolder.make()
     let certificatePath = folder + "/serve-certificate.pem"
     let keyPath = folder + "/serve-key.pem"
     if WholeFile.exists(certificatePath), WholeFile.exists(keyPath) {
@@ -50,19 +50,6 @@ struct ServeCertificate {
     try WholeFile.writeSecretly(key, to: keyPath)
     try WholeFile.writeSecretly(made.certificate, to: certificatePath)
     return ServeCertificate(made, key)
-  }
-
-  private static func stateFolder() throws(CastFailure) -> String {
-    func variable(_ name: String) -> String? {
-      getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
-    }
-    guard let base = variable("XDG_STATE_HOME") ?? variable("HOME").map({ $0 + "/.local/state" }) else {
-      throw CastFailure(
-        .cannotCreate, "There is no place to keep the certificate; set HOME or XDG_STATE_HOME, or give --tls-cert.")
-    }
-    let folder = base + "/rtcast"
-    try WholeFile.makeFolder(folder)
-    return folder
   }
 
   private static var hostName: String {

@@ -11,38 +11,24 @@ struct ServeOutput: Sendable {
     self.hidesQRCode = hidesQRCode
   }
 
-  /// - Parameters:
-  ///   - links: for browsers, the best one for another machine first.
-  ///   - isOpen: whether everybody who can reach the server may use it.
-  func listening(at links: [String], local: String, fingerprint: String?, isOpen: Bool) {
+  func listening(at links: ServerLinks) {
     if json {
-      var event: [(String, JSONValue)] = [
-        ("url", .string(local)), ("urls", .array(links.map { .string($0) })),
-      ]
-      if let fingerprint { event.append(("fingerprint", .string(fingerprint))) }
-      return OutputEvent(.listening, event).print()
-    }
-    guard Terminal.isInteractive else {
-      for link in links { Terminal.print(link) }
-      if let fingerprint { Terminal.print("sha-256 \(fingerprint)") }
+      OutputEvent(.listening, links.members).print()
+      if let exposure = links.exposure { Terminal.complain(exposure) }
       return
     }
-    let size = Terminal.size
-    if !hidesQRCode, let first = links.first, let code = QRCode(first), code.columns <= size.columns,
-      code.lines.count + links.count + 6 <= size.rows
-    {
-      Terminal.print("")
-      for line in code.lines { Terminal.print("  " + line) }
+    guard Terminal.isInteractive else {
+      for link in links.urls { Terminal.print(link) }
+      if let fingerprint = links.fingerprint { Terminal.print("sha-256 \(fingerprint)") }
+      if let exposure = links.exposure { Terminal.complain(exposure) }
+      return
     }
-    Terminal.print("")
-    for (index, link) in links.enumerated() {
-      Terminal.print("  \(index == 0 ? "Call at" : "     or") \u{1B}[1m\(link)\u{1B}[0m")
-    }
-    if let fingerprint { Terminal.print("  Certificate (SHA-256) \(fingerprint)") }
-    if isOpen {
-      Terminal.print("  Anyone who can reach this machine can use the hub; a token (--token-file) restricts it.")
-    }
-    Terminal.print("  Press Ctrl-C to stop.\n")
+    links.show(as: "Call at", of: "this hub", qrCode: !hidesQRCode, hint: "Press Ctrl-C to stop.")
+  }
+
+  func answer(_ reply: ControlReply) {
+    if json { return reply.event.print() }
+    if case .failure(let error) = reply.outcome { Terminal.complain(error.sentence) }
   }
 
   func hubChanged(_ news: HubNews) {

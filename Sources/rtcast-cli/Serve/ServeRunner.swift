@@ -13,6 +13,7 @@ struct ServeRunner {
   private enum Happening {
     case hub(HubNews)
     case stream(StreamRelay.News)
+    case control(Result<ControlCommand, ControlError>)
     case end(CastEnding)
   }
 
@@ -44,9 +45,10 @@ struct ServeRunner {
 
   private func serve(_ listen: ListenAddress) async throws(CastFailure) {
     OpenFiles.allowMost()
-    let token = try command.token.secret()?.token
-    let access = HubAccess(shared: token, perPeer: try command.tokens.map(TokenFile.read) ?? [:])
-    let certificate = try certificate()
+    let access = try ServedAccess.ofHub(
+      command.token.secret(), tokens: try command.tokens.map(TokenFile.read) ?? [:], listen, command.access, logger)
+    let certificate = try command.access.certificate(
+      addresses: outwardAddresses.map(\.description) + ["127.0.0.1", "::1"])
     let report = report
     let network = try command.network.peerOptions(isTold: false)
     let turn = try command.turn.service()
@@ -56,9 +58,8 @@ struct ServeRunner {
     }
     let relay = StreamRelay(
       into: directory, makePeers: { try PeerLoop(network) }, report: { report.yield(.stream($0)) })
-    var configuration = configuration(listen, certificate, token)
-    configuration.hub = HubConfiguration(
-      limits: hubLimits, access: access, iceServers: network.iceServers, turn: turn)
+    var configuration = configuration(listen, certificate, access.gate)
+    configuration.hub = HubConfiguration(limits: hubLimits, iceServers: network.iceServers, turn: turn)
     configuration.publications = relay
     let server: SignalingServer
     do throws(SignalingServerError) {
@@ -66,20 +67,24 @@ struct ServeRunner {
     } catch {
       throw CastFailure(error)
     }
-    output.listening(
-      at: links(to: server, token), local: server.link, fingerprint: certificate?.fingerprint.digits,
-      isOpen: token == nil && command.tokens == nil && !listen.host.isLoopback)
+    let links = ServerLinks(server, access.gate, certificate: certificate, outward: outwardAddresses, hasHub: true)
+    output.listening(at: links)
+    if access.isKept { KeptSecret.note(address: LinkFragment.split(links.urls[0]).address) }
+    let control =
+      command.control.takesControl
+      ? Task { for await command in ControlInput.commands() { report.yield(.control(command)) } } : nil
     let limit = command.output.duration.map { seconds in
       Task { if (try? await Task.sleep(for: .seconds(seconds))) != nil { report.yield(.end(.durationOver)) } }
     }
-    let ending = await follow()
+    let ending = await follow(server)
     limit?.cancel()
+    control?.cancel()
     await relay.stop()
     await server.shutdown()
     output.ended(ending)
   }
 
-  private func follow() async -> CastEnding {
+  private func follow(_ server: SignalingServer) async -> CastEnding {
     for await happening in happenings {
       switch happening {
       case .hub(let news):
@@ -100,27 +105,40 @@ struct ServeRunner {
             "Viewers cannot decode what a stream is coded in now.",
             metadata: ["stream": "\(name)", "viewers": "\(viewers)", "format": "\(format)"])
         }
+      case .control(let command): output.answer(ControlReply(obey(command, server)))
       case .end(let ending): return ending
       }
     }
     return .signal(SIGTERM)  // never: the stream is not finished by anybody
   }
 
+  private func obey(
+    _ command: Result<ControlCommand, ControlError>, _ server: SignalingServer
+  ) -> Result<ControlCommand, ControlError> {
+    do throws(ControlError) {
+      let command = try command.get()
+      try command.check(in: .hub)
+      if case .revoke(let link) = command {
+        do throws(RevocationError) { try server.revoke(link) } catch { throw ControlError(error.description) }
+      }
+      return .success(command)
+    } catch { return .failure(error) }
+  }
+
   // MARK: - Configuration
 
   private func configuration(
-    _ listen: ListenAddress, _ certificate: ServeCertificate?, _ token: AccessToken?
+    _ listen: ListenAddress, _ certificate: ServeCertificate?, _ gate: AccessGate
   ) -> SignalingServerConfiguration {
     var server = ServerLimits()
     server.connections = command.limits.maxConnections
     let report = report
     var configuration = SignalingServerConfiguration(
-      listen: listen, token: token, hostNames: command.hostName, limits: server)
+      listen: listen, gate: gate, hostNames: command.access.hostName, limits: server)
     configuration.frontPage = .hub(HubPage.html)
     configuration.origins = command.allowOrigin
+    configuration.frameAncestors = command.access.frameAncestors
     configuration.tls = certificate?.identity
-    // Nothing is shown here but what peers show each other.
-    configuration.isOpenByIntent = true
     configuration.whenHubChanges = { report.yield(.hub($0)) }
     return configuration
   }
@@ -136,30 +154,10 @@ struct ServeRunner {
     return limits
   }
 
-  private func certificate() throws(CastFailure) -> ServeCertificate? {
-    if let certificate = command.tlsCert, let key = command.tlsKey {
-      return try ServeCertificate(certificate: certificate, key: key)
-    }
-    guard command.tls else { return nil }
-    return try ServeCertificate.kept(addresses: outwardAddresses.map(\.description) + ["127.0.0.1", "::1"])
-  }
-
   // MARK: - Addresses
 
   private var outwardAddresses: [IPAddress] {
     NetworkInterfaces.hostCandidates(from: (try? NetworkInterfaces.addresses()) ?? [])
       .filter { !$0.isLoopback && !$0.isLinkLocal }
-  }
-
-  /// docs/features.md S1.11: a server on every address is reached from elsewhere by the addresses of this machine, so those come
-  /// first.
-  private func links(to server: SignalingServer, _ token: AccessToken?) -> [String] {
-    guard server.address.host.isUnspecified else { return [server.link] }
-    let takesV6 = server.address.host.isIPv6
-    let outward = outwardAddresses.filter { $0.isV4 || takesV6 }.map {
-      ListenAddress(host: HostName($0.description), port: server.address.port)
-        .link(token: token, isSecure: server.isSecure)
-    }
-    return outward + [server.link]
   }
 }

@@ -3,7 +3,7 @@ import RTCSignaling
 /// The tokens of single peers: in each line a name and its token; `#` begins a comment.
 enum TokenFile {
   static func read(_ path: String) throws(CastFailure) -> [String: AccessToken] {
-    let bytes = try WholeFile.read(path, limit: 4 << 20, what: "The file of tokens")
+    let bytes = try WholeFile.readSecret(path, limit: 4 << 20, what: "The file of tokens")
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw CastFailure(.noInput, "The file of tokens \(path) is not UTF-8 text.")
     }

@@ -21,6 +21,21 @@ enum WholeFile {
     }
   }
 
+  /// The same for a file with secrets in it; who else may read it is complained about.
+  static func readSecret(_ path: String, limit: Int, what: String) throws(CastFailure) -> [UInt8] {
+    let bytes = try read(path, limit: limit, what: what)
+    if let warning = exposure(of: path, what: what) { Terminal.complain(warning) }
+    return bytes
+  }
+
+  /// A sentence when others than its owner may read a file; nil for pipes and devices.
+  static func exposure(of path: String, what: String) -> String? {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 else { return nil }
+    let mode = String(status.st_mode & 0o777, radix: 8)
+    return "Warning: \(what) \(path) can be read by other users (mode \(mode)); run: chmod 600 \(path)"
+  }
+
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
   /// For this user's eyes alone; whole or not at all, whatever happens meanwhile.

@@ -5,6 +5,7 @@ import os
 import queue
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -13,15 +14,14 @@ from harness import json_page
 
 ROOT = Path(__file__).resolve().parents[3]
 BINARY = os.environ.get("RTCAST", str(ROOT / ".build/release/rtcast"))
+# What is kept from run to run is kept here, and not for whoever runs the tests.
+STATE = tempfile.mkdtemp(prefix="rtcast-state-")
 
 
 class Rtcast:
     def __init__(self, *arguments, display=None, json_lines=True, env=None, stdin=subprocess.DEVNULL):
         """`stdin` may be `subprocess.PIPE`: then `write` and `command` feed it."""
-        environment = {k: v for k, v in os.environ.items() if k != "DISPLAY"}
-        if display:
-            environment["DISPLAY"] = display
-        environment.update(env or {})
+        environment = surroundings(display, env)
         command = [BINARY, *arguments] + (["--json"] if json_lines else [])
         self.process = subprocess.Popen(
             command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
@@ -66,8 +66,12 @@ class Rtcast:
             if line:
                 self.seen.append(json_page.check(json.loads(line)))
 
+    def listening(self):
+        """Where it is reached: `url`, as people open it; `whep`; `hub`; and `token` apart."""
+        return self.wait_event("listening")
+
     def url(self):
-        return self.wait_event("listening")["url"]
+        return self.listening()["url"]
 
     def write(self, data):
         """Bytes for the cast's standard input; False once it no longer reads."""
@@ -112,9 +116,19 @@ class Rtcast:
 
 def run(*arguments, display=None, timeout=20, env=None, stdin=b""):
     """Runs rtcast to its end: (exit status, stdout, stderr)."""
-    environment = {k: v for k, v in os.environ.items() if k != "DISPLAY"}
+    done = subprocess.run([BINARY, *arguments], capture_output=True, timeout=timeout, env=surroundings(display, env), input=stdin)
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+def surroundings(display=None, env=None):
+    environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "RTCAST_TOKEN")}
+    environment["XDG_STATE_HOME"] = STATE
     if display:
         environment["DISPLAY"] = display
     environment.update(env or {})
-    done = subprocess.run([BINARY, *arguments], capture_output=True, timeout=timeout, env=environment, input=stdin)
-    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    return environment
+
+
+def bearer(event):
+    """The header that lets a program in, by a `listening` event."""
+    return {"Authorization": f"Bearer {event['token']}"} if "token" in event else {}

@@ -12,8 +12,8 @@ import Testing
   private static func configuration(port: UInt16 = 0, token: String? = nil) -> SignalingServerConfiguration {
     SignalingServerConfiguration(
       listen: ListenAddress(host: HostName("127.0.0.1"), port: port),
+      gate: token.flatMap { AccessToken($0) }.map { AccessGate(secret: $0) } ?? .open(),
       hub: HubConfiguration(
-        access: HubAccess(shared: token.flatMap { AccessToken($0) }),
         iceServers: [ICEServer([ICEServerURL(scheme: .stun, host: "s.example")])]
       ))
   }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct CrossOriginTests {
   @Test func `pages elsewhere may watch a cast with a token`() async throws {
-    try await Bench.run(SignalingServerConfiguration(token: AccessToken("sesame"))) { bench in
+    try await Bench.run(SignalingServerConfiguration(gate: AccessGate(secret: AccessToken("sesame")))) { bench in
       let origin = "Origin: https://player.example"
       let preflight = try await bench.ask(
         "OPTIONS", "/whep",
@@ -12,7 +12,7 @@ import Testing
       #expect(preflight.status == 204)
       #expect(preflight["access-control-allow-origin"] == "*")
       #expect(preflight["access-control-allow-methods"] == "POST, GET, HEAD, OPTIONS")
-      #expect(preflight["access-control-allow-headers"] == "Authorization, Content-Type, If-Match")
+      #expect(preflight["access-control-allow-headers"] == "Authorization, Content-Type, If-Match, RTCast-Client")
       let opened = try await bench.post(CannedSessions.plain, headers: [origin, "Authorization: Bearer sesame"])
       #expect(opened.status == 201)
       #expect(opened["access-control-allow-origin"] == "*")

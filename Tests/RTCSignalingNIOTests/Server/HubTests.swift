@@ -16,7 +16,7 @@ import Testing
   ) async throws {
     var limits = HubLimits()
     change(&limits)
-    try await Bench.run(SignalingServerConfiguration(hub: HubConfiguration(limits: limits)), body)
+    try await Bench.run(SignalingServerConfiguration(gate: .open(), hub: HubConfiguration(limits: limits)), body)
   }
 
   private func connect(_ bench: Bench, _ path: String) async throws -> Wire {

@@ -10,7 +10,7 @@ import Testing
   private func secured(_ change: (inout ServerLimits) -> Void = { _ in }) -> SignalingServerConfiguration {
     var limits = ServerLimits()
     change(&limits)
-    var configuration = SignalingServerConfiguration(limits: limits)
+    var configuration = SignalingServerConfiguration(gate: .open(), limits: limits)
     configuration.tls = TestCertificate.identity
     return configuration
   }

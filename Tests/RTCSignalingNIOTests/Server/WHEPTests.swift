@@ -66,7 +66,7 @@ import Testing
   @Test func `STUN and TURN servers are told to whoever may come in`() async throws {
     let link =
       #"<turn:t.example?transport=tcp>; rel="ice-server"; username="u"; credential="p\"w"; credential-type="password""#
-    try await Bench.run(SignalingServerConfiguration(token: AccessToken("sesame"))) { bench in
+    try await Bench.run(SignalingServerConfiguration(gate: AccessGate(secret: AccessToken("sesame")))) { bench in
       let server = try ICEServer(parsing: ["turn:t.example?transport=tcp"], username: "u", credential: "p\"w")
       bench.sessions.servers.withLock { $0 = [server, ICEServer([try! ICEServerURL(parsing: "stun:s.example")])] }
       let right = "Authorization: Bearer sesame"
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test func `a token is asked for where there is one`() async throws {
-    try await Bench.run(SignalingServerConfiguration(token: AccessToken("sesame"))) { bench in
+    try await Bench.run(SignalingServerConfiguration(gate: AccessGate(secret: AccessToken("sesame")))) { bench in
       let refused = try await bench.post(CannedSessions.plain)
       #expect(refused.status == 401)
       #expect(refused["www-authenticate"] == "Bearer realm=\"rtcast\"")

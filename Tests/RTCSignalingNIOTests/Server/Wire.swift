@@ -146,7 +146,7 @@ struct Bench {
 
   /// Runs a test against a server, which is shut down whatever happens.
   static func run(
-    _ configuration: SignalingServerConfiguration = SignalingServerConfiguration(),
+    _ configuration: SignalingServerConfiguration = SignalingServerConfiguration(gate: .open()),
     _ body: (Bench) async throws -> Void
   ) async throws {
     let sessions = CannedSessions()
@@ -168,7 +168,7 @@ struct Bench {
   ) async throws {
     var limits = ServerLimits()
     change(&limits)
-    try await run(SignalingServerConfiguration(limits: limits), body)
+    try await run(SignalingServerConfiguration(gate: .open(), limits: limits), body)
   }
 
   func wire() async throws -> Wire { try await Wire(to: server.address) }

@@ -86,6 +86,7 @@ import Testing
     exchange.act("alice", .peerJoined(room: "r", peer: "bob"))
     exchange.act("bob", .peers(room: "r", ["alice"]))
     exchange.act("carol", .join("r"))
+    for name in ["alice", "bob"] { exchange.act(name, .peerJoined(room: "r", peer: "carol")) }
     exchange.act("carol", .peers(room: "r", ["alice", "bob"]))
     for name in ["alice", "bob", "carol"] {
       let states = exchange.boards[name]?.states(in: "r") ?? [:]
@@ -98,7 +99,9 @@ import Testing
   @Test(.feature("S3.17")) func `one who leaves takes nobody along`() {
     var exchange = Exchange("alice", "bob", "carol")
     for name in ["alice", "bob", "carol"] { exchange.act(name, .join("r")) }
+    exchange.act("alice", .peerJoined(room: "r", peer: "bob"))
     exchange.act("bob", .peers(room: "r", ["alice"]))
+    for name in ["alice", "bob"] { exchange.act(name, .peerJoined(room: "r", peer: "carol")) }
     exchange.act("carol", .peers(room: "r", ["alice", "bob"]))
     exchange.act("bob", .leave("r"))
     exchange.act("alice", .peerLeft(room: "r", peer: "bob"))
@@ -112,6 +115,7 @@ import Testing
     var exchange = Exchange("alice", "bob")
     exchange.act("alice", .join("r"))
     exchange.act("bob", .join("r"))
+    exchange.act("alice", .peerJoined(room: "r", peer: "bob"))
     exchange.act("bob", .peers(room: "r", ["alice"]))
     let opened = exchange.log.count
     exchange.act("bob", .peers(room: "r", ["alice"]))
@@ -125,6 +129,36 @@ import Testing
     let actions = board.handle(
       .signal(json: CallSignal(call: "c", .ring(room: "r")).json, from: "bob"), now: .zero)
     #expect(actions == [.line(.phone, .send(CallSignal(call: "c", .reject(reason: "rejected")), to: "bob"))])
+  }
+
+  @Test func `a room takes calls from its members alone, as the hub names them`() {
+    var board = Switchboard(me: "me", seed: 1)
+    _ = board.handle(.join("r"), now: .zero)
+    _ = board.handle(.peers(room: "r", []), now: .zero)
+    let ring = Switchboard.Input.signal(json: CallSignal(call: "c", .ring(room: "r")).json, from: "eve")
+    #expect(
+      board.handle(ring, now: .zero)
+        == [.line(.phone, .send(CallSignal(call: "c", .reject(reason: "rejected")), to: "eve"))])
+    #expect(board.peers(in: "r").isEmpty && board.states(in: "r").isEmpty)
+    _ = board.handle(.peerJoined(room: "r", peer: "eve"), now: .zero)
+    let accepted = Switchboard.Action.line(
+      .room("r", peer: "eve"), .send(CallSignal(call: "c", .accept), to: "eve"))
+    #expect(board.handle(ring, now: .zero).contains(accepted))
+  }
+
+  @Test func `who has seen a call's identifier cannot tell the next`() {
+    var (board, same) = (Switchboard(me: "me", seed: 7), Switchboard(me: "me", seed: 7))
+    var random = SeededGenerator(seed: 7)
+    let raw = (0..<8).map { _ in String(random.next(), radix: 36) }
+    var ids: Set<String> = []
+    for _ in 0..<4 {
+      let actions = board.handle(.call("bob"), now: .zero)
+      #expect(actions == same.handle(.call("bob"), now: .zero))
+      for case .line(.phone, .send(let signal, _)) in actions { ids.insert(signal.call) }
+      _ = (board.handle(.hangUp, now: .zero), same.handle(.hangUp, now: .zero))
+    }
+    #expect(ids.count == 4)
+    for id in ids { #expect(!raw.contains { id.contains($0) } && id.utf8.count >= 22) }
   }
 
   @Test func `a room that is full says so, and is not ours`() {

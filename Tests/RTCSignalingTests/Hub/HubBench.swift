@@ -11,16 +11,18 @@ struct HubBench {
   private(set) var news: [HubNews] = []
   /// Unix time at `now` zero.
   static let start: Int64 = 1_700_000_000
+  /// Both clocks then.
+  static let time = AccessTime(unix: start, monotonic: .zero)
   /// Clients that take nothing off their connection.
   var stuck: Set<Int> = []
 
   init(
-    access: HubAccess = HubAccess(), iceServers: [ICEServer] = [], turn: TURNService? = nil,
+    gate: AccessGate = .open(), iceServers: [ICEServer] = [], turn: TURNService? = nil,
     _ change: (inout HubLimits) -> Void = { _ in }
   ) {
     var limits = HubLimits()
     change(&limits)
-    hub = Hub(HubConfiguration(limits: limits, access: access, iceServers: iceServers, turn: turn))
+    hub = Hub(HubConfiguration(limits: limits, iceServers: iceServers, turn: turn), gate: gate)
   }
 
   mutating func handle(_ input: HubInput) {
@@ -37,13 +39,15 @@ struct HubBench {
     }
   }
 
-  mutating func open(_ client: Int, _ dialect: HubDialect = .native, query: [String: String] = [:]) {
+  mutating func open(
+    _ client: Int, _ dialect: HubDialect = .native, query: [String: String] = [:], from address: String = "192.0.2.1"
+  ) {
     let number = UInt8(truncatingIfNeeded: client)
     handle(
       .opened(
         id(client),
         HubOpening(
-          dialect: dialect, query: query, secretBytes: Array(repeating: number, count: 16),
+          dialect: dialect, query: query, address: address, secretBytes: Array(repeating: number, count: 16),
           nameBytes: Array(repeating: number, count: 16))))
   }
 

@@ -70,7 +70,7 @@ import Testing
     bench.open(2, .peerJS, query: ["key": "peerjs"])
     #expect(bench.take(2).first?.hasPrefix(#"{"type":"ERROR","payload":{"msg":"#) == true)
     #expect(bench.hub.counters.connections == 0)
-    var guarded = HubBench(access: HubAccess(shared: AccessToken("sesame")))
+    var guarded = HubBench(gate: AccessGate(secret: AccessToken("sesame")))
     guarded.open(1, .peerJS, query: query("alice"))
     #expect(guarded.take(1).first?.hasPrefix(#"{"type":"ERROR","payload":{"msg":"#) == true)
     #expect(guarded.closings[1] == 1008)
@@ -98,14 +98,14 @@ import Testing
     bench.enter(2, as: "alice")
     bench.open(3)
     bench.say(3, #"{"type":"register","id":"hidden","listed":false}"#)
-    #expect(bench.hub.peerNames(showing: "peerjs") == ["alice", "bob"])
-    var guarded = HubBench(access: HubAccess(shared: AccessToken("sesame")))
+    #expect(bench.hub.peerNames(showing: "peerjs", from: "192.0.2.1", now: HubBench.time) == ["alice", "bob"])
+    var guarded = HubBench(gate: AccessGate(secret: AccessToken("sesame")))
     guarded.open(1, .peerJS, query: query("bob", key: "sesame"))
-    #expect(guarded.hub.peerNames(showing: "peerjs") == nil)
-    #expect(guarded.hub.peerNames(showing: "sesame") == ["bob"])
+    #expect(guarded.hub.peerNames(showing: "peerjs", from: "192.0.2.1", now: HubBench.time) == nil)
+    #expect(guarded.hub.peerNames(showing: "sesame", from: "192.0.2.1", now: HubBench.time) == ["bob"])
     // Where each name has a token of its own there is none for strangers.
-    let named = HubBench(access: HubAccess(perPeer: ["bob": AccessToken("his")!]))
-    #expect(named.hub.peerNames(showing: "his") == nil)
+    let named = HubBench(gate: AccessGate(secret: nil, perPeer: ["bob": AccessToken("his")!]))
+    #expect(named.hub.peerNames(showing: "his", from: "192.0.2.1", now: HubBench.time) == nil)
   }
 
   @Test func `a client that takes leave gives its name back`() {

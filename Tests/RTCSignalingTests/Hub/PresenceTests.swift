@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func `nobody without a name, and so without the token, learns who is there`() {
-    var bench = HubBench(access: HubAccess(shared: AccessToken("sesame")))
+    var bench = HubBench(gate: AccessGate(secret: AccessToken("sesame")))
     bench.open(1)
     bench.say(1, #"{"type":"list"}"#)
     bench.say(1, #"{"type":"register","id":"eve","token":"guess"}"#)

@@ -56,9 +56,9 @@ import Testing
   }
 
   @Test func `the shared token is asked for, and a name's own goes before it`() throws {
-    let access = HubAccess(
-      shared: AccessToken("sesame"), perPeer: ["alice": try #require(AccessToken("hers"))])
-    var bench = HubBench(access: access)
+    let gate = AccessGate(
+      secret: AccessToken("sesame"), perPeer: ["alice": try #require(AccessToken("hers"))])
+    var bench = HubBench(gate: gate)
     bench.open(1)
     for line in [#"{"type":"register","id":"bob"}"#, #"{"type":"register","id":"bob","token":"sesamy"}"#] {
       bench.say(1, line)
@@ -74,18 +74,60 @@ import Testing
   }
 
   @Test func `where only names have tokens, nobody takes another name`() throws {
-    var bench = HubBench(access: HubAccess(perPeer: ["alice": try #require(AccessToken("hers"))]))
+    var bench = HubBench(gate: AccessGate(secret: nil, perPeer: ["alice": try #require(AccessToken("hers"))]))
     bench.open(1)
     bench.say(1, #"{"type":"register","id":"bob","token":"hers"}"#)
     #expect(errorCode(bench.take(1).first) == "bad-token")
   }
 
   @Test func `guessing tokens ends the connection with a word`() {
-    var bench = HubBench(access: HubAccess(shared: AccessToken("sesame")))
+    var bench = HubBench(gate: AccessGate(secret: AccessToken("sesame")))
     bench.open(1)
     for _ in 0..<6 { bench.say(1, #"{"type":"register","token":"x"}"#) }
     #expect(errorCode(bench.take(1).last) == "too-many-faults")
     #expect(bench.closings[1] == 1008)
+  }
+
+  @Test func `tries go on counting on another connection from the same address`() {
+    var bench = HubBench(gate: AccessGate(secret: AccessToken("sesame")))
+    for client in 1...5 {
+      bench.open(client)
+      for _ in 0..<2 { bench.say(client, #"{"type":"register","token":"x"}"#) }
+    }
+    bench.open(6)
+    bench.say(6, #"{"type":"register","token":"sesame"}"#)
+    #expect(errorCode(bench.take(6).last) == "too-many-tries")
+    bench.open(7, from: "192.0.2.7")
+    bench.say(7, #"{"type":"register","token":"sesame"}"#)
+    #expect(bench.take(7).last?.contains("registered") == true)
+  }
+
+  @Test func `a link for calls gives its name, and ends with a word`() throws {
+    let secret = try #require(AccessToken("sesame"))
+    var bench = HubBench(gate: AccessGate(secret: secret))
+    let bob = SignedLink(.call, issued: HubBench.start, expires: HubBench.start + 100, name: "bob")
+    let anybody = SignedLink(.call, issued: HubBench.start)
+    let watching = SignedLink(.watch, issued: HubBench.start)
+    bench.open(1)
+    bench.say(1, #"{"type":"register","token":"\#(watching.signed(with: secret))"}"#)
+    bench.say(1, #"{"type":"register","id":"eve","token":"\#(bob.signed(with: secret))"}"#)
+    #expect(bench.take(1).map(errorCode) == ["link-for-other", "link-for-other"])
+    bench.say(1, #"{"type":"register","token":"\#(bob.signed(with: secret))"}"#)
+    #expect(bench.take(1).first?.contains(#""id":"bob""#) == true)
+    bench.open(2)
+    bench.say(2, #"{"type":"register","id":"carol","token":"\#(anybody.signed(with: secret))"}"#)
+    _ = bench.take(2)
+    bench.pass(.seconds(20))
+    for client in 1...2 { bench.handle(.heard(bench.id(client))) }
+    #expect(bench.closings.isEmpty)
+    for _ in 0..<5 {
+      bench.pass(.seconds(20))
+      for client in 1...2 { bench.handle(.heard(bench.id(client))) }
+    }
+    #expect(errorCode(bench.take(1).last) == "link-expired" && bench.closings == [1: 1008])
+    #expect(bench.news.contains(.left("bob")))
+    bench.handle(.revoked(anybody.id))
+    #expect(errorCode(bench.take(2).last) == "link-revoked" && bench.news.contains(.left("carol")))
   }
 
   @Test func `no more names than the limit`() {

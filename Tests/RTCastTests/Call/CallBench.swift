@@ -30,7 +30,7 @@ struct CallBench: Sendable {
   }
 
   static func run(_ body: (CallBench) async throws -> Void) async throws {
-    let configuration = SignalingServerConfiguration(hub: HubConfiguration())
+    let configuration = SignalingServerConfiguration(gate: .open(), hub: HubConfiguration())
     let server = try await SignalingServer.start(
       configuration, sessions: StreamDirectory(), logger: Logger(label: "test"))
     let bench = CallBench(server: server)

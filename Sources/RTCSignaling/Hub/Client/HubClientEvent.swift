@@ -103,6 +103,8 @@ public enum HubClientError: Error, Sendable, Hashable {
   case notAHub(HubAddress, status: Int)
   /// The hub wants a token, or another.
   case badToken(hadToken: Bool)
+  /// The link that was shown lets nobody in, or no longer; the hub's sentence says why.
+  case linkRefused(String)
   /// Another peer has the name.
   case nameTaken(String)
   /// Somebody with this client's secret registered on another connection.
@@ -115,7 +117,7 @@ public enum HubClientError: Error, Sendable, Hashable {
     switch self {
     case .badAddress, .alreadyConnected, .badName, .closed: .caller
     case .unknownHost, .refusedConnection, .unreachable, .timeout, .connectionLost: .network
-    case .badToken, .nameTaken: .permission
+    case .badToken, .linkRefused, .nameTaken: .permission
     case .tls, .notAHub, .replaced, .refused: .server
     }
   }
@@ -137,7 +139,8 @@ extension HubClientError: CustomStringConvertible {
     case .connectionLost(let reason): "The connection to the hub was lost: \(reason)."
     case .notAHub(let hub, let status): "The server at \(hub) answered \(status) instead of WebSocket; is a hub there?"
     case .badToken(true): "The hub refused the token for this name; check --token."
-    case .badToken(false): "The hub wants a token; pass it with --token."
+    case .badToken(false): "The hub wants a token; pass it with --token-file or --token, or give the whole link."
+    case .linkRefused(let sentence): sentence
     case .nameTaken(let name): "The name \(name) is taken at the hub; choose another."
     case .replaced: "This name was taken over on another connection."
     case .refused(let refusal): "The hub refused: \(refusal.message)"

@@ -339,11 +339,17 @@ public struct HubSession: Sendable {
     queuedBytes = 0
   }
 
+  /// Why a signed link lets nobody in, or no longer.
+  private static let linkCodes: Set = [
+    "link-expired", "link-too-early", "link-used-up", "link-revoked", "link-for-other",
+  ]
+
   private mutating func refused(_ refusal: HubRefusal) {
     if let room = refusal.room, refusal.code == "room-full" { rooms.removeAll { $0 == room } }
     guard case .registering = stage else {
       if case .registered = stage {
         if refusal.code == "replaced" { return end(.replaced) }
+        if Self.linkCodes.contains(refusal.code) { return end(.linkRefused(refusal.message)) }
         actions.append(.report(.refused(refusal)))
       }
       return
@@ -351,6 +357,7 @@ public struct HubSession: Sendable {
     switch refusal.code {
     case "bad-token": end(.badToken(hadToken: token != nil))
     case "taken-name": end(.nameTaken(name ?? ""))
+    case let code where Self.linkCodes.contains(code): end(.linkRefused(refusal.message))
     case "bad-name": end(.badName(refusal.message))
     case "weak-secret", "malformed": end(.refused(refusal))
     default:

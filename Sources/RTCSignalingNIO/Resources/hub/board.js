@@ -196,7 +196,8 @@ class Switchboard {
     const call = new Call(this, from, id, { outgoing: false, room, plain: !!offer });
     call.offer = offer;
     if (!window.RTCPeerConnection) { this.refuse(call, "unsupported"); return; }
-    if (room !== null && room !== this.room) { this.refuse(call, "rejected"); return; }
+    // A room takes calls from those whom the hub says are in it, and from nobody else.
+    if (room !== null && (room !== this.room || !this.members.has(from))) { this.refuse(call, "rejected"); return; }
     const other = this.with(from);
     const crossed = !!other && other.outgoing && other.room === room && (other.state === "calling" || other.state === "connecting");
     if (crossed && comesFirst(this.line.name, from)) { clearTimeout(call.timers.end); return; }   // they answer ours

@@ -11,7 +11,7 @@ class Call {
     this.pc = null;
     this.chat = null;
     this.lanes = {};                // by kind of LocalMedia: the transceiver that sends it
-    this.streamKinds = {};          // of the remote peer's streams: camera or screen, where it says so
+    this.streamKinds = Object.create(null);   // of the remote peer's streams: camera or screen, where it says so
     this.mutedThere = { audio: false, video: false };
     this.gone = false;              // the hub no longer knows the peer
     this.early = [];                // candidates that came before their description

@@ -107,8 +107,9 @@ class HubLine {
 
   /// Whether the error is about this line rather than about something that was asked for on it.
   refuses({ code, message }) {
-    const final = ["bad-token", "bad-name", "weak-secret", "replaced"].includes(code) || (code === "taken-name" && !this.wasOnline);
-    const passing = ["taken-name", "too-many-peers", "too-many-connections", "never-registered", "silent", "too-slow",
+    const final = ["bad-token", "bad-name", "weak-secret", "replaced"].includes(code) || String(code).startsWith("link-")
+      || (code === "taken-name" && !this.wasOnline);
+    const passing = ["too-many-tries", "taken-name", "too-many-peers", "too-many-connections", "never-registered", "silent", "too-slow",
       "too-many-faults", "shutting-down"].includes(code);
     if (!final && !passing) return false;
     this.fault = { code, message: String(message ?? "") };

@@ -144,5 +144,10 @@ class LocalMedia {
 }
 LocalMedia.displayWishes = {};   // what a test adds to the question
 
-function recall(name) { try { return localStorage.getItem("rtcast.hub." + name); } catch { return null; } }
-function remember(name, value) { try { localStorage.setItem("rtcast.hub." + name, value); } catch { /* a private window, or no storage */ } }
+/// `storage`: null for none.
+function recall(name, storage) {
+  try { return (storage === undefined ? localStorage : storage).getItem("rtcast.hub." + name); } catch { return null; }
+}
+function remember(name, value, storage) {
+  try { (storage === undefined ? localStorage : storage).setItem("rtcast.hub." + name, value); } catch { /* a private window, or no storage */ }
+}

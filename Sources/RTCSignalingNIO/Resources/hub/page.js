@@ -7,7 +7,7 @@ const line = new HubLine(), local = new LocalMedia(), board = new Switchboard(li
 const ringer = new Ringer(), tiles = new Tiles($("grid"));
 
 const query = new URLSearchParams(location.search);
-const page = { joined: false, asked: false, unread: 0, lastPeer: "" };
+const page = { joined: false, asked: false, unread: 0, lastPeer: "", token: recall("token", sessionStorageOrNone()) ?? "" };
 
 /// `/#room`, or `/#room=…&token=…`.
 function fragment() {
@@ -18,18 +18,26 @@ function fragment() {
   return { room: room.trim(), token: pairs?.get("token") ?? query.get("token") ?? "" };
 }
 
-/// What to write after the `#`: a token that came there stays there.
-function fragmentFor(room) {
-  const { token } = fragment();
-  const isHere = token && new URLSearchParams(location.hash.slice(1)).has("token");
-  if (isHere) return new URLSearchParams({ ...(room && { room }), token }).toString();
-  return encodeURIComponent(room);
+/// The secret of the link is taken out of the address, where others see it over a shoulder, in a history and in a shared screen;
+/// this tab alone keeps it.
+function keepSecret() {
+  const { room, token } = fragment();
+  if (!token) return;
+  remember("token", page.token = token, sessionStorageOrNone());
+  query.delete("token");
+  try { history.replaceState(history.state, "", location.pathname + (query.size ? "?" + query : "") + (room && "#" + fragmentFor(room))); } catch { /* a sandboxed frame */ }
 }
 
-/// The page's address for others: their names are their own.
+function sessionStorageOrNone() { try { return sessionStorage; } catch { return null; } }
+
+/// What to write after the `#`.
+function fragmentFor(room) { return encodeURIComponent(room); }
+
+/// The page's address for others, with what lets them in: their names are their own.
 function invitation() {
-  const address = new URL(location.href);
+  const address = new URL(location.href), { room } = fragment();
   address.searchParams.delete("name");
+  address.hash = page.token ? new URLSearchParams({ ...(room && { room }), token: page.token }) : fragmentFor(room);
   return address.href;
 }
 
@@ -97,13 +105,16 @@ function refused({ code, message }) {
     "replaced": "You joined under this name from another tab or device.",
   };
   const sentence = sentences[code] ?? message;
-  if (inCall) { tell(sentence + " The call goes on.", code); return; }
+  const isLink = code.startsWith("link-");
+  // Who is in a call by a link that is over leaves it; whoever else is refused is in it by right.
+  if (inCall && !isLink) { tell(sentence + " The call goes on.", code); return; }
+  if (isLink) { board.hangUp(); page.joined = false; board.people.clear(); }
   root.dataset.error = code;
   $("join-error").textContent = sentence;
   $("join-error").hidden = false;
-  const field = code === "bad-token" ? $("token") : $("name");
-  $("token-row").hidden = code !== "bad-token" && !$("token").value;
-  if (code === "bad-token") $("token").value = line.token;
+  const isToken = code === "bad-token" || isLink, field = isToken ? $("token") : $("name");
+  $("token-row").hidden = !isToken && !$("token").value;
+  if (isToken) $("token").value = line.token;
   for (const each of [$("token"), $("name")]) each.toggleAttribute("aria-invalid", each === field && code !== "replaced");
   show();
   field.focus();
@@ -305,12 +316,12 @@ function openChat(open) {
 // MARK: deeds
 
 async function join() {
-  const { token } = fragment();
   ringer.wake();
   root.dataset.error = "";
   $("join-error").hidden = true;
   if (!page.asked) await choose("both");
-  line.open($("name").value.trim(), $("token").value || token);
+  if ($("token").value.trim()) remember("token", page.token = $("token").value.trim(), sessionStorageOrNone());
+  line.open($("name").value.trim(), page.token);
 }
 
 /// What to send, asked at the door.
@@ -345,6 +356,7 @@ function enterRoom(room) {
 }
 
 function followFragment() {
+  keepSecret();
   const { room } = fragment();
   if (!page.joined) { show(); return; }
   if (room) enterRoom(room);
@@ -447,6 +459,7 @@ function clock() {
 
 window.rtcast = { line, local, board, tiles, ringer, get state() { return root.dataset.state; } };
 
+keepSecret();
 $("name").value = query.get("name") ?? recall("name") ?? "";
 $("ring-on").checked = ringer.isOn;
 $("keys-on").checked = recall("keys") !== "off";

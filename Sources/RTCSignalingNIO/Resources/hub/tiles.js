@@ -50,7 +50,7 @@ class Tiles {
   /// The streams that the remote peer put a transceiver's track into, from its description: the browser tells them only once.
   static streams(call, { mid }) {
     const sections = (call.pc.remoteDescription?.sdp ?? "").split(/^m=/m);
-    const section = sections.find((each) => new RegExp("^a=mid:" + mid + "\\s*$", "m").test(each)) ?? "";
+    const section = sections.find((each) => each.match(/^a=mid:(.*)$/m)?.[1].trim() === mid) ?? "";
     return [...section.matchAll(/^a=msid:(\S+)/gm)].map((match) => match[1]);
   }
 

@@ -1,6 +1,6 @@
 /// The secret that a request must carry as `Authorization: Bearer …` (RFC 6750 §2.1).
 public struct AccessToken: Hashable, Sendable {
-  private let bytes: [UInt8]
+  let bytes: [UInt8]
 
   /// Nil for text that no header can carry: empty, longer than 1,024 bytes, or with blanks, control or non-ASCII
   /// characters.
@@ -10,14 +10,26 @@ public struct AccessToken: Hashable, Sendable {
     self.bytes = bytes
   }
 
+  /// A new one that nobody can guess: 130 random bits in 26 letters and digits.
+  public static func fresh() -> AccessToken {
+    var generator = SystemRandomNumberGenerator()
+    let letters = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
+    return AccessToken(bytes: (0..<26).map { _ in letters[Int.random(in: 0..<32, using: &generator)] })
+  }
+
+  private init(bytes: [UInt8]) { self.bytes = bytes }
+
+  /// What the value of an `Authorization` header carries (RFC 6750 §2.1); nil for another scheme.
+  static func shown(in authorization: String?) -> String? {
+    guard let authorization else { return nil }
+    let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+    return String(parts[1].drop { $0 == " " })
+  }
+
   /// Whether the value of an `Authorization` header carries this token. Takes as long for a wrong token as for the right
   /// one of the same length.
-  public func admits(authorization: String?) -> Bool {
-    guard let authorization else { return false }
-    let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return false }
-    return admits(String(parts[1].drop { $0 == " " }))
-  }
+  public func admits(authorization: String?) -> Bool { Self.shown(in: authorization).map { admits($0) } ?? false }
 
   /// Whether this is the token. Takes as long for a wrong token as for the right one of the same length.
   public func admits(_ shown: String) -> Bool { Secret.matches(shown, bytes) }
@@ -28,7 +40,8 @@ public struct AccessToken: Hashable, Sendable {
   /// Percent-encoded for a URL's query or fragment.
   public var inURL: String { PercentEncoding.encode(text) }
 
-  private var text: String { String(decoding: bytes, as: UTF8.self) }
+  /// As it was written. For links and headers, never for a log.
+  public var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
 extension AccessToken: CustomStringConvertible {

@@ -1,0 +1,157 @@
+import RTCPrimitives
+import Synchronization
+
+/// Who is let in, and to what: one for a server, asked for every request and at every registration at its hub.
+///
+/// A server is open, or has a secret. The secret gives every right; links that were signed with it (`SignedLink`) give one
+/// each. A hub may have tokens for single names besides. Any thread.
+public final class AccessGate: Sendable {
+  /// By how many seconds a signer's clock may be ahead of ours.
+  public static let clockLeeway: Int64 = 600
+
+  /// Nil: nobody has every right.
+  public let secret: AccessToken?
+  /// Everybody has every right.
+  public let isOpen: Bool
+  private let perPeer: [String: AccessToken]
+  private let keep: @Sendable (LinkLedger) -> Void
+  private let state: Mutex<State>
+
+  private struct State {
+    var ledger: LinkLedger
+    var wrongTries = WrongTries()
+  }
+
+  /// - Parameters:
+  ///   - secret: nil: only names that have tokens of their own are let in, and to the hub alone.
+  ///   - perPeer: tokens by names at the hub; such a name is taken with its own token and no other.
+  ///   - ledger: what was used up and revoked before.
+  ///   - keep: is handed the ledger whenever it has changed; on any thread, one at a time.
+  public init(
+    secret: AccessToken?, perPeer: [String: AccessToken] = [:], ledger: LinkLedger = LinkLedger(),
+    keep: @escaping @Sendable (LinkLedger) -> Void = { _ in }
+  ) {
+    self.secret = secret
+    self.perPeer = perPeer
+    self.keep = keep
+    isOpen = false
+    state = Mutex(State(ledger: ledger))
+  }
+
+  private init() {
+    (secret, isOpen, perPeer, keep) = (nil, true, [:], { _ in })
+    state = Mutex(State(ledger: LinkLedger()))
+  }
+
+  /// Everybody who can reach the server may do everything.
+  public static func open() -> AccessGate { AccessGate() }
+
+  /// A secret that nobody has yet.
+  public static func fresh() -> AccessGate { AccessGate(secret: .fresh()) }
+
+  // MARK: - Letting in
+
+  /// Whether what was shown gives the right.
+  /// - Parameters:
+  ///   - peer: with `.call`, the name that is to be taken at the hub; nil: none.
+  ///   - client: what the client calls itself; see `use`.
+  ///   - isNew: whether it would be one more use of a link that may be used so many times.
+  ///   - address: the client's IP address; wrong tries count for it.
+  package func judge(
+    _ shown: String?, for right: AccessRight, peer: String? = nil, client: String? = nil, isNew: Bool = false,
+    from address: String, now: AccessTime
+  ) throws(AccessRefusal) -> AccessGrant {
+    if isOpen { return .everybody }
+    guard let shown, !shown.isEmpty else { throw .missing }
+    let result = state.withLock { state -> Result<AccessGrant, AccessRefusal> in
+      if let seconds = state.wrongTries.wait(address, now: now.monotonic) { return .failure(.slowed(seconds: seconds)) }
+      do throws(AccessRefusal) {
+        let grant = try check(shown, right, peer: peer, now.unix)
+        guard let link = grant.link else { return .success(grant) }
+        if state.ledger.isRevoked(link.id) { throw .revoked }
+        if isNew, !state.ledger.admits(link, client: client) { throw .usedUp }
+        return .success(grant)
+      } catch {
+        if error == .wrong { state.wrongTries.note(address, now: now.monotonic) }
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  private func check(
+    _ shown: String, _ right: AccessRight, peer: String?, _ unixTime: Int64
+  ) throws(AccessRefusal) -> AccessGrant {
+    let own = right == .call ? peer.flatMap { perPeer[$0] } : nil
+    if let own, let peer, own.admits(shown) { return .peer(peer) }
+    if own == nil, secret?.admits(shown) == true { return .owner }
+    guard let secret, let link = SignedLink(shown, signedWith: secret) else { throw .wrong }
+    if link.issued > unixTime + Self.clockLeeway { throw .clock(seconds: link.issued - unixTime) }
+    if let expires = link.expires, expires <= unixTime { throw .expired(seconds: unixTime - expires) }
+    guard link.right == right else { throw .otherRight(link.right) }
+    guard right == .call, let peer else { return .link(link) }
+    if let name = link.name, name != peer { throw .otherName(name) }
+    // Whoever signed it knew that the name has a token of its own, if it says the name.
+    if own != nil, link.name == nil { throw .wrong }
+    return .link(link)
+  }
+
+  /// The name that a link for calls is for, without a look at its signature.
+  package func name(in shown: String?) -> String? {
+    guard let shown, let secret, let link = SignedLink(shown, signedWith: secret) else { return nil }
+    return link.name
+  }
+
+  // MARK: - Uses
+
+  /// Counts one use of the link that somebody was let in by.
+  /// - Parameter client: what the client calls itself, unguessable and always the same, so that coming back is no other use.
+  package func use(_ grant: AccessGrant, client: String?, now: AccessTime) throws(AccessRefusal) {
+    guard let link = grant.link, link.uses != nil else { return }
+    let isUsed = change(now) { $0.use(link, client: client) }
+    if !isUsed { throw .usedUp }
+  }
+
+  /// What was to be used it for was refused.
+  package func giveBack(_ grant: AccessGrant, client: String?, now: AccessTime) {
+    guard let link = grant.link, link.uses != nil else { return }
+    change(now) { $0.giveBack(link, client: client) }
+  }
+
+  // MARK: - Revoking
+
+  /// Nobody is let in by a link any more.
+  /// - Parameter written: the link, its token, or its identifier.
+  /// - Returns: the identifier.
+  package func revoke(_ written: String, now: AccessTime) throws(RevocationError) -> String {
+    let token = Self.token(in: written)
+    if secret?.admits(token) == true { throw .ownSecret }
+    let id: String
+    var expires: Int64?
+    if let claimed = SignedLink.id(of: token) {
+      guard let secret, let link = SignedLink(token, signedWith: secret) else { throw .otherSecret }
+      (id, expires) = (claimed, link.expires)
+    } else {
+      guard (8...32).contains(token.utf8.count), token.utf8.allSatisfy(Base64URL.isLetter) else { throw .noLink }
+      id = token
+    }
+    change(now) { $0.revoke(id, expires: expires) }
+    return id
+  }
+
+  private static func token(in written: String) -> String {
+    guard let mark = written.firstIndex(of: "#") else { return written }
+    return LinkFragment(written[written.index(after: mark)...]).token ?? written
+  }
+
+  @discardableResult
+  private func change<Result>(_ now: AccessTime, _ body: (inout LinkLedger) -> Result) -> Result {
+    state.withLock { state in
+      let before = state.ledger
+      let result = body(&state.ledger)
+      state.ledger.prune(now.unix)
+      if state.ledger != before { keep(state.ledger) }
+      return result
+    }
+  }
+}

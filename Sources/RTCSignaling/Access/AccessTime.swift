@@ -1,0 +1,15 @@
+package import RTCPrimitives
+
+/// The two clocks that access goes by.
+package struct AccessTime: Sendable, Hashable {
+  /// Seconds since 1970: for the ends of links.
+  package var unix: Int64
+  /// Never goes back: for what is slowed.
+  package var monotonic: Timestamp
+
+  /// See the properties.
+  package init(unix: Int64, monotonic: Timestamp) {
+    self.unix = unix
+    self.monotonic = monotonic
+  }
+}

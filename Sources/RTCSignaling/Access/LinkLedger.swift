@@ -1,0 +1,75 @@
+/// What became of signed links: who used those that have a number of uses, and which were revoked. Links themselves are
+/// nowhere kept.
+public struct LinkLedger: Sendable, Equatable {
+  struct Entry: Sendable, Equatable {
+    /// What those who used it call themselves; empty for who did not say.
+    var clients: [String] = []
+    var isRevoked = false
+    /// Nothing need be known of it afterwards; nil: never.
+    var expires: Int64?
+  }
+
+  private(set) var entries: [String: Entry] = [:]
+
+  /// Nothing used, nothing revoked.
+  public init() {}
+
+  func isRevoked(_ id: String) -> Bool { entries[id]?.isRevoked == true }
+
+  /// Whether one more may use the link, or this one again.
+  func admits(_ link: SignedLink, client: String?) -> Bool {
+    guard let uses = link.uses else { return true }
+    let clients = entries[link.id]?.clients ?? []
+    if let client, clients.contains(client) { return true }
+    return clients.count < uses
+  }
+
+  /// Counts one use; not again for a client that says who it is and has used it before.
+  mutating func use(_ link: SignedLink, client: String?) -> Bool {
+    guard link.uses != nil else { return true }
+    guard admits(link, client: client) else { return false }
+    var entry = entries[link.id] ?? Entry(expires: link.expires)
+    if let client, entry.clients.contains(client) { return true }
+    entry.clients.append(client ?? "")
+    entries[link.id] = entry
+    return true
+  }
+
+  /// The use came to nothing.
+  mutating func giveBack(_ link: SignedLink, client: String?) {
+    guard let index = entries[link.id]?.clients.firstIndex(of: client ?? "") else { return }
+    entries[link.id]?.clients.remove(at: index)
+  }
+
+  mutating func revoke(_ id: String, expires: Int64?) {
+    var entry = entries[id] ?? Entry(expires: expires)
+    entry.isRevoked = true
+    entries[id] = entry
+  }
+
+  /// Forgets what has ended by itself.
+  mutating func prune(_ unixTime: Int64) {
+    entries = entries.filter { $0.value.expires.map { $0 > unixTime } ?? true }
+  }
+
+  // MARK: - As a file
+
+  /// One line for each link: identifier, end, `revoked` or `-`, and who used it.
+  public var text: String {
+    entries.sorted { $0.key < $1.key }.map { id, entry in
+      let clients = entry.clients.map { $0.isEmpty ? "?" : $0 }.joined(separator: ",")
+      return "\(id) \(entry.expires.map { String($0) } ?? "-") \(entry.isRevoked ? "revoked" : "-") "
+        + "\(clients.isEmpty ? "-" : clients)\n"
+    }.joined()
+  }
+
+  /// Lines that cannot be read are left out.
+  public init(parsing text: some StringProtocol) {
+    for line in text.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      guard words.count == 4 else { continue }
+      let clients = words[3] == "-" ? [] : words[3].split(separator: ",").map { $0 == "?" ? "" : String($0) }
+      entries[String(words[0])] = Entry(clients: clients, isRevoked: words[2] == "revoked", expires: Int64(words[1]))
+    }
+  }
+}

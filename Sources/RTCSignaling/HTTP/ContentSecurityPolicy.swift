@@ -1,0 +1,61 @@
+/// What a page of ours may do (W3C CSP Level 3): run the scripts and styles that are part of it, by their hashes; talk to its
+/// own origin; make no HTML or code of text (Trusted Types); be shown in no frame but those of the sites named.
+package struct ContentSecurityPolicy: Sendable, Equatable {
+  private let scripts: [String]
+  private let styles: [String]
+  private let ancestors: [String]
+
+  /// - Parameters:
+  ///   - html: the page; its `<script>` and `<style>` elements stand at the beginnings of lines, without attributes.
+  ///   - ancestors: sites, as `https://host`, whose pages may show it in a frame; `*` for all.
+  ///   - sha256: the hash of bytes.
+  package init(
+    for html: [UInt8], ancestors: [String] = [], sha256: (ArraySlice<UInt8>) -> [UInt8]
+  ) {
+    func hashes(_ element: String) -> [String] {
+      Self.contents(of: element, in: html).map { "'sha256-\(Base64URL.padded(sha256($0)))'" }
+    }
+    scripts = hashes("script")
+    styles = hashes("style")
+    self.ancestors = ancestors
+  }
+
+  /// The header's value.
+  /// - Parameter host: host and port that the client knows the server as. Not every browser takes WebSocket to the page's own
+  ///   origin for that origin, so it is named.
+  package func text(host: String?) -> String {
+    var own = "'self'"
+    if let host, let (name, port) = HostName.split(authority: host),
+      port?.utf8.allSatisfy({ (48...57).contains($0) }) != false,
+      name.isAddress || name.text.utf8.allSatisfy(Self.isNameByte)
+    {
+      let authority = name.inURL + (port.map { ":\($0)" } ?? "")
+      own += " ws://\(authority) wss://\(authority)"
+    }
+    let frames = ancestors.isEmpty ? "'none'" : ancestors.joined(separator: " ")
+    return [
+      "default-src 'none'", "script-src \(Self.list(scripts))", "style-src \(Self.list(styles))", "connect-src \(own)",
+      "img-src data: blob:", "media-src blob: mediastream:", "base-uri 'none'", "form-action 'none'",
+      "frame-ancestors \(frames)", "require-trusted-types-for 'script'", "trusted-types 'none'",
+    ].joined(separator: "; ")
+  }
+
+  private static func list(_ sources: [String]) -> String {
+    sources.isEmpty ? "'none'" : sources.joined(separator: " ")
+  }
+
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    Base64URL.isLetter(byte) || byte == UInt8(ascii: ".")
+  }
+
+  private static func contents(of element: String, in html: [UInt8]) -> [ArraySlice<UInt8>] {
+    let (opening, closing) = (Array("\n<\(element)>".utf8), Array("</\(element)>".utf8))
+    var found: [ArraySlice<UInt8>] = []
+    var rest = html[...]
+    while let begin = rest.firstRange(of: opening), let end = rest[begin.upperBound...].firstRange(of: closing) {
+      found.append(rest[begin.upperBound..<end.lowerBound])
+      rest = rest[end.upperBound...]
+    }
+    return found
+  }
+}

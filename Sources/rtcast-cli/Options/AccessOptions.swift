@@ -1,0 +1,67 @@
+import ArgumentParser
+import RTCSignaling
+
+/// Who is let in at a server of ours, and by which names and sites: the same for casts and for the hub.
+struct AccessOptions: ParsableArguments {
+  @Flag(
+    name: .customLong("open"),
+    help: "Let everybody in who can reach this server: no secret is asked for.")
+  var isOpen = false
+
+  @Flag(help: "Use HTTPS with a self-signed certificate, kept in ~/.local/state/rtcast; browsers will warn about it.")
+  var tls = false
+
+  @Option(help: ArgumentHelp("Use HTTPS with this certificate or chain, in PEM.", valueName: "path"))
+  var tlsCert: String?
+
+  @Option(help: ArgumentHelp("Private key of the certificate, in PEM.", valueName: "path"))
+  var tlsKey: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Another name of this server, such as that of a proxy in front of it; may be given several times.",
+      valueName: "name"))
+  var hostName: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Web site whose pages may show those of this server in a frame, such as https://intranet.example, or * for all; may "
+        + "be given several times. (default: none)", valueName: "origin"),
+    transform: { try Self.site($0, option: "--frame-ancestors") })
+  var frameAncestors: [String] = []
+
+  func validate() throws {
+    if (tlsCert == nil) != (tlsKey == nil) {
+      throw ValidationError("--tls-cert and --tls-key go together; give both, or --tls for a certificate made here.")
+    }
+    if tls, tlsCert != nil {
+      throw ValidationError("--tls makes a certificate and --tls-cert names one; give one of them.")
+    }
+  }
+
+  func check(_ token: TokenOptions) throws {
+    guard isOpen, token.isGiven else { return }
+    throw ValidationError("--open lets everybody in and --token asks for a secret; give one of them.")
+  }
+
+  /// Something was said.
+  var isGiven: Bool { isOpen || tls || tlsCert != nil || !hostName.isEmpty || !frameAncestors.isEmpty }
+
+  /// What the server shows by TLS; nil: it speaks plain HTTP.
+  /// - Parameter addresses: of this machine, for a certificate that is made here.
+  func certificate(addresses: @autoclosure () -> [String]) throws(CastFailure) -> ServeCertificate? {
+    if let tlsCert, let tlsKey { return try ServeCertificate(certificate: tlsCert, key: tlsKey) }
+    return tls ? try ServeCertificate.kept(addresses: addresses()) : nil
+  }
+
+  /// A web site as browsers write it in `Origin`.
+  static func site(_ text: String, option: String) throws -> String {
+    guard text != "*" else { return text }
+    guard let address = WebAddress(text), address.target == "/", !text.hasSuffix("/"),
+      !text.contains(where: { ";,'\"".contains($0) })
+    else {
+      throw ValidationError("\(option) takes a site such as https://app.example, without a path, or *.")
+    }
+    return text.lowercased()
+  }
+}

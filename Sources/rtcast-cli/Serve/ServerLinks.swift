@@ -1,0 +1,102 @@
+import RTCNet
+import RTCPrimitives
+import RTCSignaling
+import RTCSignalingNIO
+
+/// The addresses of a server of ours, as they are printed.
+struct ServerLinks {
+  /// For browsers, the best one for another machine first; each with the secret.
+  let urls: [String]
+  /// For a browser on this machine.
+  let url: String
+  /// WHEP, for programs on this machine.
+  let whep: String
+  /// WebSocket of the hub, for programs on this machine; nil: there is none.
+  let hub: String?
+  /// Nil: the server is open.
+  let token: String?
+  /// SHA-256 of the certificate; nil: plain HTTP.
+  let fingerprint: String?
+  /// Nobody but this machine reaches it.
+  let isLoopback: Bool
+
+  init(
+    _ server: SignalingServer, _ gate: AccessGate, certificate: ServeCertificate?,
+    outward: @autoclosure () -> [IPAddress], hasHub: Bool
+  ) {
+    let address = server.address
+    let base = address.link(token: nil, isSecure: server.isSecure)
+    url = server.link
+    whep = base + "whep"
+    hub = hasHub ? "ws" + base.dropFirst(4) + "hub" : nil
+    token = gate.secret?.text
+    fingerprint = certificate?.fingerprint.digits
+    isLoopback = address.host.isLoopback
+    guard address.host.isUnspecified else {
+      urls = [server.link]
+      return
+    }
+    let takesV6 = address.host.isIPv6
+    urls =
+      outward().filter { !$0.isLoopback && !$0.isLinkLocal && ($0.isV4 || takesV6) }.map {
+        ListenAddress(host: HostName($0.description), port: address.port)
+          .link(token: gate.secret, isSecure: server.isSecure)
+      } + [server.link]
+  }
+
+  /// What programs are told in `listening`.
+  var members: [(String, JSONValue)] {
+    var members: [(String, JSONValue)] = [
+      ("url", .string(url)), ("urls", .array(urls.map { .string($0) })), ("whep", .string(whep)),
+    ]
+    if let hub { members.append(("hub", .string(hub))) }
+    if let token { members.append(("token", .string(token))) }
+    if let fingerprint { members.append(("fingerprint", .string(fingerprint))) }
+    return members
+  }
+
+  /// What a link over plain HTTP protects and what it does not; nil: it needs no saying.
+  var exposure: String? {
+    if isLoopback { return nil }
+    if fingerprint != nil { return nil }
+    return token == nil
+      ? "Plain HTTP: whoever can change this network's traffic can show and watch something else; --tls prevents that. Audio "
+        + "and video are encrypted."
+      : "Plain HTTP: whoever can read this network's traffic can take the secret from it and come in; --tls prevents that. "
+        + "Audio and video are encrypted."
+  }
+
+  /// For a person at a terminal.
+  /// - Parameters:
+  ///   - verb: stands before the first link.
+  ///   - what: what the links lead to, in a sentence.
+  ///   - hint: how it is stopped.
+  func show(as verb: String, of what: String, qrCode: Bool, hint: String) {
+    let size = Terminal.size
+    let notes = [fingerprint.map { "Certificate (SHA-256) \($0)" }, audience(what), exposure, hint].compactMap(\.self)
+    if qrCode, let first = urls.first, let code = QRCode(first), code.columns <= size.columns,
+      code.lines.count + urls.count + 2 * notes.count + 3 <= size.rows
+    {
+      Terminal.print("")
+      for line in code.lines { Terminal.print("  " + line) }
+    }
+    Terminal.print("")
+    for (index, link) in urls.enumerated() {
+      let head = index == 0 ? verb : String(repeating: " ", count: verb.count - 2) + "or"
+      Terminal.print("  \(head) \u{1B}[1m\(link)\u{1B}[0m")
+    }
+    for note in notes { Terminal.print("  " + note) }
+    Terminal.print("")
+  }
+
+  /// Who may come in, in one sentence.
+  /// - Parameter what: what an open server shows or is.
+  func audience(_ what: String) -> String {
+    if token == nil {
+      return isLoopback
+        ? "Everybody on this machine can use \(what)."
+        : "Everybody who can reach this machine can use \(what): it is --open."
+    }
+    return "Whoever has the link can use \(what); `rtcast link` makes links that end or allow less."
+  }
+}

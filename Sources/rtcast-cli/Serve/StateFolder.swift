@@ -1,0 +1,24 @@
+import Glibc
+
+/// Where what is kept from run to run lives: `$XDG_STATE_HOME/rtcast`, else `~/.local/state/rtcast`; for this user alone.
+enum StateFolder {
+  /// Nil: neither HOME nor XDG_STATE_HOME says where.
+  static var path: String? {
+    func variable(_ name: String) -> String? {
+      getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
+    }
+    return (variable("XDG_STATE_HOME") ?? variable("HOME").map { $0 + "/.local/state" }).map { $0 + "/rtcast" }
+  }
+
+  /// The folder, made where it is not there.
+  static func make() throws(CastFailure) -> String {
+    guard let path else {
+      throw CastFailure(
+        .cannotCreate,
+        "There is no place to keep the hub's secret and certificate; set HOME or XDG_STATE_HOME, or give --token-file and "
+          + "--tls-cert.")
+    }
+    try WholeFile.makeFolder(path)
+    return path
+  }
+}

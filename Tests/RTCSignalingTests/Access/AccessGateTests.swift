@@ -1,0 +1,155 @@
+import RTCPrimitives
+import RTCSignaling
+import Synchronization
+import Testing
+
+@Suite struct AccessGateTests {
+  private let secret = AccessToken("sesame")!
+  private static let unix: Int64 = 1_700_000_000
+
+  private func time(_ seconds: Int64 = 0) -> AccessTime {
+    AccessTime(unix: Self.unix + seconds, monotonic: .zero + .seconds(max(0, seconds)))
+  }
+
+  private func judge(
+    _ gate: AccessGate, _ shown: String?, for right: AccessRight = .watch, peer: String? = nil, client: String? = nil,
+    isNew: Bool = false, from address: String = "192.0.2.1", after seconds: Int64 = 0
+  ) -> Result<AccessGrant, AccessRefusal> {
+    Result { () throws(AccessRefusal) in
+      try gate.judge(
+        shown, for: right, peer: peer, client: client, isNew: isNew, from: address, now: time(seconds))
+    }
+  }
+
+  private func link(
+    _ right: AccessRight = .watch, issued: Int64 = 0, expires: Int64? = nil, uses: Int? = nil, name: String? = nil
+  ) -> (link: SignedLink, text: String) {
+    let link = SignedLink(
+      right, issued: Self.unix + issued, expires: expires.map { Self.unix + $0 }, uses: uses, name: name)
+    return (link, link.signed(with: secret))
+  }
+
+  @Test(arguments: AccessRight.allCases) func `the secret gives every right, a link the one it was signed for`(
+    right: AccessRight
+  ) {
+    let gate = AccessGate(secret: secret)
+    #expect(judge(gate, "sesame", for: right) == .success(.owner))
+    #expect(judge(gate, nil, for: right) == .failure(.missing))
+    #expect(judge(gate, "", for: right) == .failure(.missing))
+    let (link, text) = link(right)
+    for asked in AccessRight.allCases {
+      #expect(judge(gate, text, for: asked) == (asked == right ? .success(.link(link)) : .failure(.otherRight(right))))
+    }
+    #expect(judge(.open(), nil, for: right) == .success(.everybody))
+  }
+
+  @Test func `a link ends at its second, and its signer's clock may be minutes ahead, not hours`() {
+    let gate = AccessGate(secret: secret)
+    let (link, text) = link(expires: 60)
+    #expect(judge(gate, text, after: 59) == .success(.link(link)))
+    #expect(judge(gate, text, after: 60) == .failure(.expired(seconds: 0)))
+    #expect(judge(gate, text, after: 7_260) == .failure(.expired(seconds: 7_200)))
+    let early = self.link(issued: 600)
+    #expect(judge(gate, early.text) == .success(.link(early.link)))
+    #expect(judge(gate, self.link(issued: 7_200).text) == .failure(.clock(seconds: 7_200)))
+    #expect(AccessRefusal.clock(seconds: 7_200).sentence.contains("2 hours from now"))
+    #expect(AccessRefusal.expired(seconds: 300).sentence.contains("5 minutes ago"))
+  }
+
+  @Test func `so many may use a link, and who comes back is not one more`() throws {
+    let gate = AccessGate(secret: secret)
+    let (link, text) = link(uses: 2)
+    let grant = AccessGrant.link(link)
+    try gate.use(grant, client: "first-0123456789", now: time())
+    try gate.use(grant, client: "first-0123456789", now: time())
+    #expect(judge(gate, text, isNew: true) == .success(grant))
+    try gate.use(grant, client: nil, now: time())
+    #expect(throws: AccessRefusal.usedUp) { try gate.use(grant, client: nil, now: time()) }
+    #expect(judge(gate, text, client: "other-0123456789", isNew: true) == .failure(.usedUp))
+    #expect(judge(gate, text, client: "first-0123456789", isNew: true) == .success(grant))
+    #expect(judge(gate, text) == .success(grant), "what was opened goes on")
+    gate.giveBack(grant, client: nil, now: time())
+    try gate.use(grant, client: "other-0123456789", now: time())
+  }
+
+  @Test func `a revoked link is over, by whatever it is named`() throws {
+    for form in 0..<3 {
+      let gate = AccessGate(secret: secret)
+      let (link, text) = link()
+      let named = [text, "https://h:1/watch#token=" + text, link.id][form]
+      #expect(try gate.revoke(named, now: time()) == link.id)
+      #expect(judge(gate, text) == .failure(.revoked))
+    }
+    let gate = AccessGate(secret: secret)
+    #expect(throws: RevocationError.ownSecret) { try gate.revoke("http://h/#token=sesame", now: time()) }
+    #expect(throws: RevocationError.noLink) { try gate.revoke("what?", now: time()) }
+    let foreign = SignedLink(.watch, issued: 0).signed(with: AccessToken("another")!)
+    #expect(throws: RevocationError.otherSecret) { try gate.revoke(foreign, now: time()) }
+  }
+
+  @Test func `what was used up and revoked is kept, and forgotten when the link has ended`() throws {
+    let kept = Mutex(LinkLedger())
+    let gate = AccessGate(secret: secret, keep: { ledger in kept.withLock { $0 = ledger } })
+    let (once, gone) = (link(expires: 100, uses: 1), link())
+    try gate.use(.link(once.link), client: "first-0123456789", now: time())
+    _ = try gate.revoke(gone.text, now: time())
+    let text = kept.withLock { $0.text }
+    #expect(text.split(separator: "\n").count == 2 && !text.contains("sesame"))
+    let again = AccessGate(secret: secret, ledger: LinkLedger(parsing: text))
+    #expect(judge(again, once.text, isNew: true) == .failure(.usedUp))
+    #expect(judge(again, once.text, client: "first-0123456789", isNew: true) == .success(.link(once.link)))
+    #expect(judge(again, gone.text) == .failure(.revoked))
+    // A link with its end in the past lets nobody in whatever else is known of it.
+    _ = try gate.revoke(link().text, now: time(101))
+    #expect(kept.withLock { !$0.text.contains(once.link.id) })
+    #expect(LinkLedger(parsing: "rubbish\na b\n\n - - -\n").text.isEmpty)
+  }
+
+  @Test func `wrong tries are slowed for their address and for no other`() {
+    let gate = AccessGate(secret: secret)
+    for number in 0..<10 { #expect(judge(gate, "guess\(number)") == .failure(.wrong)) }
+    #expect(judge(gate, "sesame") == .failure(.slowed(seconds: 2)))
+    #expect(judge(gate, "sesame", from: "192.0.2.2") == .success(.owner))
+    #expect(judge(gate, "sesame", after: 2) == .success(.owner), "what is right costs nothing")
+    #expect(judge(gate, "sesame", after: 2) == .success(.owner))
+    #expect(judge(gate, "guess", after: 2) == .failure(.wrong))
+    #expect(judge(gate, "sesame", after: 3) == .failure(.slowed(seconds: 2)))
+    #expect(judge(gate, nil, after: 3) == .failure(.missing), "who shows nothing has not tried")
+  }
+
+  @Test func `one IPv6 network is one address`() {
+    let gate = AccessGate(secret: secret)
+    for number in 0..<10 { _ = judge(gate, "guess", from: "2001:db8::\(number)") }
+    #expect(judge(gate, "sesame", from: "2001:db8::ffff") == .failure(.slowed(seconds: 2)))
+    #expect(judge(gate, "sesame", from: "2001:db8:1::1") == .success(.owner))
+  }
+
+  @Test func `links that are no more are no wrong tries`() {
+    let gate = AccessGate(secret: secret)
+    let ended = link(expires: -1).text
+    for _ in 0..<30 { #expect(judge(gate, ended) == .failure(.expired(seconds: 1))) }
+  }
+
+  @Test func `very many addresses are not remembered for ever`() {
+    let gate = AccessGate(secret: secret)
+    for number in 0..<10_000 {
+      for _ in 0..<10 { _ = judge(gate, "guess", from: "10.0.\(number / 256).\(number % 256)") }
+    }
+    #expect(judge(gate, "sesame", from: "10.0.0.0") == .success(.owner))
+    #expect(judge(gate, "sesame", from: "10.0.39.15") == .failure(.slowed(seconds: 2)))
+  }
+
+  @Test func `a name with a token of its own is taken with it, or with a link for the name`() {
+    let gate = AccessGate(secret: secret, perPeer: ["alice": AccessToken("hers")!])
+    #expect(judge(gate, "hers", for: .call, peer: "alice") == .success(.peer("alice")))
+    #expect(judge(gate, "sesame", for: .call, peer: "alice") == .failure(.wrong))
+    #expect(judge(gate, "hers", for: .call, peer: "bob") == .failure(.wrong))
+    #expect(judge(gate, "hers", for: .watch) == .failure(.wrong), "finding A1: it gives nothing else")
+    #expect(judge(gate, link(.call).text, for: .call, peer: "alice") == .failure(.wrong))
+    let (named, text) = link(.call, name: "alice")
+    #expect(judge(gate, text, for: .call, peer: "alice") == .success(.link(named)))
+    #expect(judge(gate, text, for: .call, peer: "bob") == .failure(.otherName("alice")))
+    let namesAlone = AccessGate(secret: nil, perPeer: ["alice": AccessToken("hers")!])
+    for right in AccessRight.allCases { #expect(judge(namesAlone, "hers", for: right) == .failure(.wrong)) }
+  }
+}
