@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import RTCPrimitives
 import RTCSignaling
 
 /// What the connections of one server share. Lives on the server's event loop and nowhere else.
@@ -49,6 +50,11 @@ final class ConnectionRegistry {
     self.logger = logger
     self.eventLoop = eventLoop
     hub?.whenEmptied = { [weak self] in self?.settle() }
+  }
+
+  /// What was refused, of viewers and publications.
+  var refusals: [RefusalCounts.Subject: UInt64] {
+    sessions.refusals.merging(publications?.refusals ?? [:]) { $0 + $1 }
   }
 
   func sessions(at door: SignalingDoor) -> (any OfferSessions)? {
