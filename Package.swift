@@ -374,6 +374,7 @@ if Context.environment["RTCAST_BENCHMARKS"] != nil {
     benchmark(
       "ReceivePathBenchmark",
       ["Metering", "RTCEngine", "RTCMedia", "RTCPrimitives", "RTCSRTP", "RTCTestKit", "RTCWire"]),
+    benchmark("DescriptionBenchmark", ["RTCDTLS", "RTCEngine", "RTCPrimitives", "RTCSCTP", "RTCWire"]),
     benchmark("Congestion", ["RTCPrimitives", "RTCTestKit"]),
     benchmark("DataChannelBenchmark", ["RTCEngine", "RTCPeer", "RTCSCTP"]),
     benchmark(

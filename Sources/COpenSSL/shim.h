@@ -63,24 +63,21 @@ static inline int copenssl_handle_timeout(SSL *ssl) {
 // The retransmission timer. OpenSSL measures it on the wall clock and checks it inside every read. Up to 3.1 the
 // `timeval` announced by BIO_CTRL_DGRAM_SET_NEXT_TIMEOUT *is* the timer and lives as long as the SSL object, so the
 // timer is set an hour away and expired by hand when the caller's clock says so. From 3.2 on the announced value is a
-// copy on the stack, and OpenSSL keeps its own time.
-#if OPENSSL_VERSION_NUMBER < 0x30200000L
+// copy on the stack, and OpenSSL keeps its own time. All of 3.x are one ABI: which it is, only the library that was loaded
+// can say, not the headers.
+static inline int copenssl_announces_own_timer(unsigned long version) { return version < 0x30200000UL; }
+
 static inline unsigned int copenssl_timer_duration(SSL *ssl, unsigned int previous) {
   (void)ssl;
-  (void)previous;
-  return 3600u * 1000000u;
-}
-static inline void copenssl_expire_timer(void *announced) {
-  *(struct timeval *)announced = (struct timeval){.tv_sec = 1, .tv_usec = 0};
-}
-#else
-static inline unsigned int copenssl_timer_duration(SSL *ssl, unsigned int previous) {
-  (void)ssl;
+  if (copenssl_announces_own_timer(OpenSSL_version_num())) return 3600u * 1000000u;
   if (previous == 0) return 50000;
   return previous >= 1500000 ? 3000000 : previous * 2;
 }
-static inline void copenssl_expire_timer(void *announced) { (void)announced; }
-#endif
+
+// Only for a timer that OpenSSL announced as its own.
+static inline void copenssl_expire_timer(void *timer) {
+  *(struct timeval *)timer = (struct timeval){.tv_sec = 1, .tv_usec = 0};
+}
 
 static inline void copenssl_set_timer(SSL *ssl) {
   DTLS_set_timer_cb(ssl, copenssl_timer_duration);

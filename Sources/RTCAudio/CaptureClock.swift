@@ -82,8 +82,5 @@ package struct CaptureClock {
     delay = current + max(.zero - step, min(step, deviceDelay - current))
   }
 
-  private static func duration(_ samples: Int64) -> TimeDelta {
-    // 10⁹ / 48 000 = 62 500 / 3
-    TimeDelta(nanoseconds: samples * 62_500 / 3)
-  }
+  private static func duration(_ samples: Int64) -> TimeDelta { .ticks(samples, atRate: rate) }
 }

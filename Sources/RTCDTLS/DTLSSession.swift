@@ -27,8 +27,10 @@ import RTCPrimitives
   private var outbound: [UInt8] = []
   private var outboundCounts: [Int] = []
   private(set) var scratch: [UInt8] = []
-  /// OpenSSL's timer, inside `ssl`; see the shim.
-  private var announcedTimer: UnsafeMutableRawPointer?
+  /// OpenSSL's timer, inside `ssl`; nil where the library that was loaded keeps it to itself. See the shim.
+  private var ownTimer: UnsafeMutableRawPointer?
+  /// Of the library that was loaded, which may be newer than the headers.
+  private static let announcesOwnTimer = copenssl_announces_own_timer(OpenSSL_version_num()) == 1
   private var timer = Timer.stopped
   private var interval = DTLSSession.firstInterval
 
@@ -99,11 +101,10 @@ import RTCPrimitives
 
   /// Sends the last flight again, after twice the wait.
   func retransmit() -> Outcome {
-    guard let announcedTimer = unsafe announcedTimer else { return .wantsInput }
     prepare()
     interval = min(interval * 2, Self.longestInterval)
     timer = .started
-    unsafe copenssl_expire_timer(announcedTimer)
+    if let ownTimer = unsafe ownTimer { unsafe copenssl_expire_timer(ownTimer) }
     let result = unsafe copenssl_handle_timeout(ssl)
     return result < 0 ? outcome(of: result) : .wantsInput
   }
@@ -177,7 +178,8 @@ import RTCPrimitives
 
   /// OpenSSL started or stopped its timer. A stop means that the peer has answered, so the next flight starts afresh.
   func timerAnnounced(_ pointer: UnsafeMutableRawPointer) {
-    unsafe announcedTimer = pointer
+    // Anything else is a copy on the caller's stack.
+    if Self.announcesOwnTimer { unsafe ownTimer = pointer }
     if unsafe copenssl_timer_is_running(pointer) == 1 {
       timer = .started
     } else {

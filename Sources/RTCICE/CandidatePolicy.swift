@@ -4,7 +4,8 @@ import RTCPrimitives
 /// sent a few requests of about 100 bytes: this keeps them away from those who cannot be a peer, and whom they might harm.
 ///
 /// What is allowed and why:
-/// - Private and link-local addresses: peers in one house connect by them.
+/// - Private and link-local addresses: peers in one house connect by them. Not from a public address of ours
+///   (`ICEAgent.formPair`): there they are somebody else's.
 /// - Loopback, but only from a loopback candidate of our own, which is offered for peers on the same machine alone
 ///   (`ICEAgent.formPair`); never through a relay, whose loopback is another machine's.
 /// - Addresses of our own: two peers of one event loop share its port. A request names its receiver, so that nobody can be
@@ -65,7 +66,7 @@ enum CandidatePolicy {
   /// SSDP, WS-Discovery, NAT-PMP, mDNS, memcached.
   private static let servicePorts: Set<UInt16> = [1_900, 3_702, 5_351, 5_353, 11_211]
 
-  private static func isPublic(_ ip: IPAddress) -> Bool {
+  static func isPublic(_ ip: IPAddress) -> Bool {
     switch ip {
     case .v4(let value):
       !ip.isLoopback && !ip.isLinkLocal && value >> 24 != 10 && value >> 20 != 0xAC1 && value >> 16 != 0xC0A8

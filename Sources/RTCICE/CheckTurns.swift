@@ -25,6 +25,9 @@ struct CheckTurns {
   /// Requests after which a pair that gave its place up is not tried again.
   static let mostTries = 3
 
+  /// Addresses whose tries are counted.
+  private static let mostAddresses = 512
+
   private var count = 0
   private var last: [Sort: Int] = [:]
   private var localTries: [SocketAddress: Int] = [:]
@@ -39,6 +42,8 @@ struct CheckTurns {
   mutating func take(_ pair: CandidatePair) {
     count += 1
     last[Self.sort(of: pair)] = count
+    // A peer that shows ever new addresses begins anew with them.
+    if remoteTries.count >= Self.mostAddresses { remoteTries.removeAll(keepingCapacity: true) }
     localTries[pair.local.address, default: 0] += 1
     remoteTries[pair.remote.address, default: 0] += 1
   }

@@ -19,6 +19,8 @@ extension ICEAgent {
   mutating func formPair(_ local: ICECandidate, _ remote: ICECandidate) {
     let (here, there) = (local.address.ip, remote.address.ip)
     guard isUsable(local), Self.canReach(local, remote), here.isV4 == there.isV4,
+      // What is private where the peer is, is somebody else's where we have a public address alone.
+      local.kind == .relayed || !CandidatePolicy.isPublic(here) || CandidatePolicy.isPublic(there),
       here.isV4 || here.isLinkLocal == there.isLinkLocal, here.isLoopback == there.isLoopback
     else { return }
     var target = remote.address
@@ -166,7 +168,9 @@ extension ICEAgent {
 
   /// Sends the next check when the pace allows it (RFC 8445 §6.1.4.2).
   mutating func sendDueCheck(now: Timestamp, into batch: inout DatagramBatch) {
-    guard let time = nextCheckTime, time <= now, let remote = session.remote else { return }
+    // What is next takes some time to find, and no two checks are closer than this.
+    let isPaced = lastCheckAt.nanoseconds != .min && now - lastCheckAt < configuration.hostCheckInterval
+    guard !isPaced, let time = nextCheckTime, time <= now, let remote = session.remote else { return }
     lastCheckAt = now
     guard let index = takeNextCheck() else { return }
     session.checklist.start(index, now: now)
@@ -177,7 +181,7 @@ extension ICEAgent {
       ? max(configuration.initialHostRTO, configuration.hostCheckInterval * active)
       : max(configuration.initialRTO, configuration.checkInterval * active)
     let check = CheckTransaction(
-      id: STUNTransactionID(using: &random), pair: pair.id, role: stunRole,
+      id: STUNTransactionID(high: transactionTag, low: random.next()), pair: pair.id, role: stunRole,
       nominates: role == .controlling && pair.nomination == .underWay, sentAt: now, wait: wait, dueAt: now + wait)
     if session.transactions.count >= Self.maximumTransactions {
       session.transactions.remove(at: session.transactions.firstIndex(where: \.isCancelled) ?? 0)
@@ -240,11 +244,14 @@ extension ICEAgent {
 
   // MARK: - Outcomes
 
-  mutating func checkSucceeded(_ index: Int, _ check: CheckTransaction, now: Timestamp) {
+  mutating func checkSucceeded(
+    _ index: Int, _ check: CheckTransaction, now: Timestamp, events: inout [ICEEvent]
+  ) {
     let id = check.pair
     if check.transmissions == 1 { session.checklist[index].roundTripTime = now - check.sentAt }
     session.checklist[index].heardAt = now
     let isNew = session.checklist[index].responsesReceived == 0
+    if isNew { events.append(.routeProved(session.checklist[index].route)) }
     session.checklist.succeed(index)
     session.answered(session.checklist[index].route.remote.ip)
     session.cancelTransactions(of: id, sparingNomination: !check.nominates)

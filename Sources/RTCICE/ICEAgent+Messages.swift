@@ -22,6 +22,7 @@ extension ICEAgent {
     _ request: STUNMessage, route: Route, now: Timestamp, into batch: inout DatagramBatch, events: inout [ICEEvent]
   ) {
     statistics.requestsReceived += 1
+    guard requests.mayTake(PeerLimits.checksReceived, now: now) else { return statistics.count(.limitReached) }
     // Who wants to stay behind a relay says nothing elsewhere, not even no.
     if configuration.transportPolicy == .relay {
       guard case .relay = route.kind else { return statistics.count(.forbiddenRoute) }
@@ -52,7 +53,11 @@ extension ICEAgent {
       }
     }
     answer(request, key: identity.key, route: route, into: &batch)
-    if path?.route.key == route.key { path?.consent.heard(at: now) }
+    if path?.route.key == route.key {
+      path?.consent.heard(at: now)
+    } else {
+      events.append(.routeClaimed(route))
+    }
     guard isCurrent else { return }
     if session.remote == nil {
       remember(request, sender: sender, priority: priority, route: route)
@@ -100,11 +105,16 @@ extension ICEAgent {
     }
   }
 
+  /// Bytes of an error response with nothing but its code and FINGERPRINT.
+  private static let refusalSize = STUNHeader.size + 8 + 8
+
   private mutating func refuse(
     _ request: STUNMessage, _ code: STUNErrorCode, _ reason: ICEDropReason?, key: STUNIntegrityKey?, route: Route,
     into batch: inout DatagramBatch
   ) {
     if let reason { statistics.count(reason) }
+    // Whoever sends under another's address has him sent no more than he sends himself.
+    guard key != nil || STUNHeader.size + Int(request.header.length) >= Self.refusalSize else { return }
     statistics.errorResponsesSent += 1
     let id = request.header.transactionID
     let unknown = code == .unknownAttribute ? request.unknownRequiredAttributes : []
@@ -148,7 +158,7 @@ extension ICEAgent {
       return checkFailed(index, now: now)
     }
     if response.header.class == .success, response.xorMappedAddress != nil {
-      checkSucceeded(index, check, now: now)
+      checkSucceeded(index, check, now: now, events: &events)
     } else if response.errorCode == .roleConflict {
       yieldRole(of: check.role, now: now, events: &events)
       if let index = session.checklist.index(id: check.pair) { session.checklist.trigger(index) }

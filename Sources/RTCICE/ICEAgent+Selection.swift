@@ -152,7 +152,8 @@ extension ICEAgent {
     case .none: break
     case .check:
       let request = ICERequest(
-        id: STUNTransactionID(using: &random), username: path.remote.username, role: stunRole, priority: path.priority,
+        id: STUNTransactionID(high: transactionTag, low: random.next()), username: path.remote.username, role: stunRole,
+        priority: path.priority,
         nominates: role == .controlling)
       request.write(key: path.remote.key, route: path.route, into: &batch)
       path.consent.sent(request.id, now: now)

@@ -20,6 +20,9 @@ package struct ICEAgent: ~Copyable {
   package internal(set) var statistics = ICEStatistics()
 
   let configuration: ICEConfiguration
+  /// The first 32 bits of all our transactions, by which answers are told from those for other agents of one port; the other
+  /// 64 are random.
+  package var transactionTag: UInt32
   var tieBreaker: UInt64
   var random: SeededGenerator
   var session: ICESession
@@ -32,6 +35,8 @@ package struct ICEAgent: ~Copyable {
   var isRoleSettled = false
   var lastCheckAt = Timestamp(nanoseconds: .min)
   var deadlines = ICEDeadlines()
+  /// Requests that were looked at.
+  var requests = PeerLimits.Account()
 
   /// - Parameters:
   ///   - role: controlling for the side that made the first offer (RFC 8445 §6.1.1).
@@ -45,6 +50,7 @@ package struct ICEAgent: ~Copyable {
     self.configuration = configuration
     self.tieBreaker = tieBreaker
     random = SeededGenerator(seed: seed)
+    transactionTag = UInt32(truncatingIfNeeded: random.next())
     session = ICESession(local: LocalIdentity(localCredentials), configuration: configuration)
   }
 

@@ -37,9 +37,9 @@ package struct ICEConfiguration: Sendable {
   /// Pairs that are checked at a time at most (RFC 8445 §6.1.2.5).
   package var maximumPairs = 100
   /// Further pairs that wait for a place among those.
-  package var maximumReservedPairs = 1_000
+  package var maximumReservedPairs = PeerLimits.reservedPairs
   /// Remote candidates kept at most, signalled and peer-reflexive.
-  package var maximumRemoteCandidates = 50
+  package var maximumRemoteCandidates = PeerLimits.remoteCandidates
   /// Of those, at most so many of one IP address: relays and NATs have several, and nobody has a port scan done for him.
   package var maximumCandidatesOfOneAddress = 16
   /// Requests, repetitions included, that one IP address is sent without an answer, of one session.
@@ -79,6 +79,10 @@ package enum ICEEvent: Hashable, Sendable {
   /// Media goes this way from now on. Comes before the first `connected` when data may already flow on a valid pair that
   /// is not nominated yet (RFC 8445 §12.1).
   case selectedRouteChanged(Route)
+  /// An authentic request came this way, to which no request of ours was answered yet: probably the peer is there.
+  case routeClaimed(Route)
+  /// The first answer to a request of ours came this way: the peer is there, for nobody else has seen the request.
+  case routeProved(Route)
   /// A role conflict was settled against our first belief.
   case roleChanged(ICERole)
 }

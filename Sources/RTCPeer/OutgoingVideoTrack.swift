@@ -11,6 +11,7 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
   /// What descriptions call it, and the stream it is in.
   public let name: TrackName
   private let loop: EventLoop
+  private let refusals: RefusalCounts
   /// Sets the moment at which `deadlineReached` is called.
   private let setDeadline: @Sendable (Timestamp, OutgoingVideoTrack) -> Void
   package var heapIndex: Int?
@@ -26,10 +27,11 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
 
   init(
     loop: EventLoop, name: TrackName, renditions: [RenditionFormat], preferred: Rendition?, side: Rendition? = nil,
-    setDeadline: @escaping @Sendable (Timestamp, OutgoingVideoTrack) -> Void
+    refusals: RefusalCounts, setDeadline: @escaping @Sendable (Timestamp, OutgoingVideoTrack) -> Void
   ) {
     self.loop = loop
     self.name = name
+    self.refusals = refusals
     self.setDeadline = setDeadline
     router = RenditionRouter(renditions: renditions, preferred: preferred, side: side)
   }
@@ -162,17 +164,24 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
   func keyFrameRequested(by outlet: TrackSender, _ reason: KeyFrameReason) {
     loop.assertOnLoop()
     let now = MonotonicClock.now()
-    if let rendition = router.keyFrameNeeded(by: outlet, reason, now: now),
-      let other = router.take(onKeyFrameRequest(rendition), of: rendition, for: outlet)
-    {
-      _ = onKeyFrameRequest(other)
+    if let rendition = router.keyFrameNeeded(by: outlet, reason, now: now) {
+      ask(for: outlet, rendition)
+    } else {
+      refusals.count(.keyFrame)
     }
     announceDemand(now)
   }
 
   func deadlineReached(_ now: Timestamp) {
     router.deadlineReached(now)
+    for wish in router.takeDueWishes() { ask(for: wish.viewer, wish.rendition) }
     announceDemand(now)
+  }
+
+  /// Asks the source for a key frame that a viewer needs.
+  private func ask(for outlet: TrackSender, _ rendition: Rendition) {
+    guard let other = router.take(onKeyFrameRequest(rendition), of: rendition, for: outlet) else { return }
+    _ = onKeyFrameRequest(other)
   }
 
   /// The rung that the viewer is on, 0 the main rung, and why; nil without rungs.

@@ -55,6 +55,9 @@ public actor PeerConnection {
     public var ownsPort = false
     /// Time from the first description to a finished handshake; then the connection ends by itself.
     public var connectTimeout = TimeDelta.seconds(15)
+    /// Time from the first description to the first authentic sign of the remote peer; see
+    /// `PeerConfiguration.firstContactTimeout`.
+    public var firstContactTimeout: TimeDelta?
 
     /// - Parameters:
     ///   - video: what is sent; nil: none.
@@ -132,7 +135,11 @@ public actor PeerConnection {
   /// Carries a command out and returns what came of it.
   @discardableResult
   func perform(_ command: Command) throws -> CommandResult {
-    try makeSlot().perform(command, now: MonotonicClock.now())
+    do { return try makeSlot().perform(command, now: MonotonicClock.now()) } catch {
+      if let failure = error as? NegotiationFailure, failure.kind == .malformed { loop.refusals.count(.description) }
+      if error is TooManyPeers { loop.refusals.count(.session) }
+      throw error
+    }
   }
 
   func makeSlot() throws -> PeerSlot {
@@ -190,6 +197,7 @@ public actor PeerConnection {
     peer.rateLog = configuration.rateLog?(id)
     peer.ignoresRedundantPLI = configuration.ignoresRedundantPLI
     peer.connectTimeout = configuration.connectTimeout
+    peer.firstContactTimeout = configuration.firstContactTimeout
     peer.wallClockOffset = TimeDelta(nanoseconds: WallClock.now() - MonotonicClock.now().nanoseconds)
     return peer
   }

@@ -44,6 +44,8 @@ public final class PeerLoop: Sendable {
     }
   }
 
+  /// What was refused, of peers and of what is made of them.
+  package let refusals = RefusalCounts()
   let events: EventLoop
   private let holder = TableHolder()
   /// What the loop was made with.
@@ -58,10 +60,10 @@ public final class PeerLoop: Sendable {
     var udp = UDPPort.Options(port: options.port)
     udp.portRange = options.portRange
     events = try EventLoop(port: UDPPort(udp))
-    let holder = holder
+    let (holder, refusals) = (holder, refusals)
     try events.start { loop in
       Peer.prepare()
-      let table = PeerTable(loop: loop, options: options, now: MonotonicClock.now())
+      let table = PeerTable(loop: loop, options: options, refusals: refusals, now: MonotonicClock.now())
       holder.table = table
       return table
     }
@@ -136,6 +138,7 @@ public final class PeerLoop: Sendable {
     let holder = holder
     return OutgoingVideoTrack(
       loop: events, name: name ?? Self.makeName("video"), renditions: renditions, preferred: preferred, side: side,
+      refusals: refusals,
       setDeadline: { holder.table?.setDeadline($0, of: $1) })
   }
 

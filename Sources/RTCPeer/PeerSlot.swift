@@ -9,8 +9,10 @@ final class PeerSlot: Hashable, DeadlineHolder, @unchecked Sendable {
   /// Changed by the table's steps alone.
   var peer: Peer
   var heapIndex: Int?
-  /// Where this peer's datagrams come from, and by what, the latest last.
-  var remotes: [RemoteEnd] = []
+  /// Where it last sent something, and by what.
+  var lastRemote: RemoteEnd?
+  /// IP addresses from which its requests were answered.
+  var answeredFrom: Set<IPAddress> = []
   /// What its candidates are gathered from.
   let sockets: ICESockets
   /// Where the remote peer was heard from before there was a connection; nil: not known.

@@ -11,15 +11,19 @@ final class PeerTable: LoopHandler {
   let options: PeerLoop.Options
   private var slots: Set<PeerSlot> = []
   private var byUfrag: [String: PeerSlot] = [:]
-  private var byRemote: [RemoteEnd: PeerSlot] = [:]
+  /// By the first 32 bits of the transactions of its checks.
+  private var byTransaction: [UInt32: PeerSlot] = [:]
+  private var lastTransactionTag = UInt32.random(in: .min ... .max)
+  private var routes = RouteTable<PeerSlot>()
+  /// Checks to those who have not answered any.
+  private var uncalled = UncalledChecks()
   /// The one outbox of the loop: every step of every peer appends to it; `endOfBatch` sends it.
   private var outbox = Outbox()
   private var deadlines = DeadlineHeap<PeerSlot>()
   /// Memory for the slots whose deadline has come, and for the events of a step, while they are gone through.
   private var due: [PeerSlot] = []
   private var spareEvents: [Event] = []
-  /// Datagrams that no peer claimed.
-  private(set) var unclaimed = 0
+  private let refusals: RefusalCounts
   /// Where this loop is reached, and what carries that: what a peer sends there is for another peer of the loop.
   private var own: [SocketAddress: Route.Kind] = [:]
   /// From peers of the loop to peers of the loop.
@@ -58,8 +62,9 @@ final class PeerTable: LoopHandler {
   /// Peers of the shared port whose connections name servers, the latest last.
   private var naming: [PeerSlot] = []
 
-  init(loop: EventLoop, options: PeerLoop.Options, now: Timestamp) {
+  init(loop: EventLoop, options: PeerLoop.Options, refusals: RefusalCounts, now: Timestamp) {
     self.loop = loop
+    self.refusals = refusals
     self.options = options
     tls = ClientTLS(trusting: options.trustedCertificates)
     environment = options.environment ?? Environment.values(HTTPProxy.variables)
@@ -89,7 +94,7 @@ final class PeerTable: LoopHandler {
   func admits(_ ip: IPAddress) -> Bool { admitted?.contains(ip.withoutScope) ?? true }
 
   /// Some peer sends by this route.
-  func knows(_ route: Route) -> Bool { byRemote[RemoteEnd(route)] != nil }
+  func knows(_ route: Route) -> Bool { routes.knows(RemoteEnd(route)) }
 
   /// For all peers, those with a port of their own that are yet to come among them.
   var iceServers: [ICEServer] { didSet { setServers() } }
@@ -181,6 +186,9 @@ final class PeerTable: LoopHandler {
 
   func insert(_ slot: PeerSlot) {
     slots.insert(slot)
+    repeat { lastTransactionTag &+= 1 } while byTransaction[lastTransactionTag] != nil
+    slot.peer.transactionTag = lastTransactionTag
+    byTransaction[lastTransactionTag] = slot
     slot.sockets.follow(slot)
     name(slot, slot.ufrag)
   }
@@ -190,8 +198,8 @@ final class PeerTable: LoopHandler {
     closeSockets(of: slot, now: MonotonicClock.now())
     deadlines.set(.distantFuture, of: slot)
     for ufrag in slot.ufrags { byUfrag[ufrag] = nil }
-    for remote in slot.remotes where byRemote[remote] === slot {
-      byRemote[remote] = nil
+    byTransaction[slot.peer.transactionTag] = nil
+    for remote in routes.remove(slot) {
       if case .stream = remote.kind { closing.append(remote.kind) }
     }
   }
@@ -222,7 +230,8 @@ final class PeerTable: LoopHandler {
 
   private func finishStep(_ slot: PeerSlot, from first: Int) {
     deadlines.set(outbox.nextDeadline, of: slot)
-    learnRemotes(of: slot, from: first)
+    takeClaims(of: slot)
+    if slots.contains(slot) { noteDatagrams(of: slot, from: first) }
     if slot.reachesOwn { passOn(from: slot, first) }
     guard !outbox.events.isEmpty else { return }
     // What an event leads to may be another step: events are taken out before they are told.
@@ -242,19 +251,51 @@ final class PeerTable: LoopHandler {
     spareEvents = events
   }
 
-  /// Whoever a peer writes to may answer it: responses to our checks come from there.
-  private func learnRemotes(of slot: PeerSlot, from first: Int) {
+  /// ICE has found the slot's remote peer at routes.
+  private func takeClaims(of slot: PeerSlot) {
+    guard !outbox.claims.isEmpty else { return }
+    for claim in outbox.claims where slots.contains(slot) && own[claim.route.remote] == nil {
+      let ip = claim.route.remote.ip
+      routes.claim(RemoteEnd(claim.route), for: slot, isProved: claim.isProved)
+      if claim.isProved {
+        uncalled.answered(ip)
+        if slot.answeredFrom.count < PeerLimits.provedAddresses { slot.answeredFrom.insert(ip) }
+      } else {
+        uncalled.received(from: ip, now: MonotonicClock.now())
+      }
+    }
+    outbox.claims.removeAll(keepingCapacity: true)
+  }
+
+  /// Remembers whom the slot writes to, and takes out the checks that nobody has called for.
+  private func noteDatagrams(of slot: PeerSlot, from first: Int) {
+    var hasStrangers = false
     for index in first..<outbox.datagrams.count {
       let remote = RemoteEnd(outbox.datagrams.entries[index].route)
-      guard remote != slot.remotes.last, slots.contains(slot) else { continue }
+      guard remote != slot.lastRemote else { continue }
       if own[remote.address] != nil {
         slot.reachesOwn = true
         continue
       }
-      if byRemote[remote] == nil { byRemote[remote] = slot }
-      slot.remotes.removeAll { $0 == remote }
-      slot.remotes.append(remote)
+      slot.lastRemote = remote
+      routes.note(writer: slot, to: remote)
     }
+    for index in first..<outbox.datagrams.count where !hasStrangers {
+      hasStrangers = isUncalled(outbox.datagrams.datagram(index), outbox.datagrams.entries[index].route, slot)
+    }
+    guard hasStrangers else { return }
+    let now = MonotonicClock.now()
+    outbox.datagrams.remove(from: first) { bytes, route in
+      guard isUncalled(bytes, route, slot), !uncalled.maySend(to: route.remote.ip, now: now) else { return false }
+      refusals.count(.check)
+      return true
+    }
+  }
+
+  /// A request to an address from which the slot's peer has not answered any.
+  private func isUncalled(_ bytes: Span<UInt8>, _ route: Route, _ slot: PeerSlot) -> Bool {
+    STUNMessage.isRequest(bytes) && !slot.answeredFrom.contains(route.remote.ip)
+      && own[route.remote] == nil
   }
 
   /// Ends every peer: whoever follows one hears so, and their tracks let go of them.
@@ -300,7 +341,7 @@ final class PeerTable: LoopHandler {
   // MARK: - LoopHandler
 
   func datagram(_ bytes: inout MutableSpan<UInt8>, route: Route, now: Timestamp) {
-    guard admits(route.local.ip) else { return unclaimed += 1 }
+    guard admits(route.local.ip) else { return refusals.count(.datagram) }
     guard let sockets = sockets(expecting: route) else { return dispatch(&bytes, route, now) }
     let relayed = sockets.receive(bytes.span, route, now: now, into: &outbox.datagrams)
     sockets.settle(now)
@@ -323,17 +364,22 @@ final class PeerTable: LoopHandler {
   /// Hands a remote peer's datagram to the peer it is for.
   private func dispatch(_ bytes: inout MutableSpan<UInt8>, _ route: Route, _ now: Timestamp) {
     if PacketKind(bytes.span) == .stun, let message = try? STUNMessage(parsing: bytes.span) {
-      // A request names its peer; everything else is known by where it comes from.
-      let named = ICEDemultiplexer.localUsernameFragment(of: message)
-      guard let slot = named.map({ byUfrag[$0] }) ?? byRemote[RemoteEnd(route)] else {
-        unclaimed += 1
+      // A request names its peer, and an answer repeats the number of our request.
+      let slot =
+        if message.header.class == .request {
+          ICEDemultiplexer.localUsernameFragment(of: message).flatMap { byUfrag[$0] }
+        } else {
+          byTransaction[message.header.transactionID.high] ?? routes.owner(of: RemoteEnd(route))
+        }
+      guard let slot else {
+        refusals.count(.datagram)
         return
       }
       step(slot, .stun(message, route), now: now)
-    } else if let slot = byRemote[RemoteEnd(route)] {
+    } else if let slot = routes.owner(of: RemoteEnd(route)) {
       step(slot, .datagram(bytes._mutatingExtracting(0..<bytes.count), route), now: now)
     } else {
-      unclaimed += 1
+      refusals.count(.datagram)
     }
   }
 
@@ -390,7 +436,7 @@ final class PeerTable: LoopHandler {
 
   /// Nothing can be sent by this route.
   func refused(_ route: Route, _ now: Timestamp) {
-    guard let slot = byRemote[RemoteEnd(route)] else { return }
+    guard let slot = routes.writer(to: RemoteEnd(route)) else { return }
     _ = try? slot.perform(.routeRefused(route), now: now)
   }
 

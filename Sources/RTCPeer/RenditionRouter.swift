@@ -68,6 +68,9 @@ package struct RenditionRouter<Viewer: Hashable> {
     /// False while nothing is heard of it.
     var isReachable = true
     var standing = RungStanding()
+    var budget = KeyFrameBudget()
+    /// When the key frame that it needs is to be asked for; nil: it was, or it needs none.
+    var wishDue: Timestamp?
 
     /// Where it is, or is about to be.
     var place: Rendition? { target ?? current }
@@ -81,6 +84,10 @@ package struct RenditionRouter<Viewer: Hashable> {
   private var preferred: Rendition?
   private var places: [Place] = []
   private var rungs: Rungs?
+  /// When each was asked for a key frame last.
+  private var asked: [Rendition: Timestamp] = [:]
+  /// Key frames that were put off and are to be asked for now, and for whom.
+  private var dueWishes: [(viewer: Viewer, rendition: Rendition)] = []
   /// What the main rung's content came to lately.
   private var output = RateMeter()
   /// Viewers were moved to the side rung, which is to be asked for a key frame for them.
@@ -163,6 +170,7 @@ package struct RenditionRouter<Viewer: Hashable> {
     renditions = new
     self.preferred = preferred
     rungs = Self.rungs(new, side)
+    self.asked = [:]
     var asked: Set<Rendition> = []
     for index in places.indices {
       places[index].standing = RungStanding()
@@ -204,7 +212,7 @@ package struct RenditionRouter<Viewer: Hashable> {
 
   /// A key frame has come where the viewer is: what it was to go over for it has got, unless its network is too slow.
   private mutating func settle(_ index: Int, on rendition: Rendition, _ now: Timestamp, isNew: Bool = false) -> Bool {
-    places[index].standing.keyFrameCame()
+    places[index].wishDue = nil
     if rendition == rungs?.main {
       guard isNew || places[index].target == nil || places[index].standing.reason != .slow else { return false }
       if isNew, places[index].standing.reason != .main { counts.handovers += 1 }
@@ -217,20 +225,39 @@ package struct RenditionRouter<Viewer: Hashable> {
   // MARK: - Key frames
 
   /// Takes in that `viewer` needs a key frame, and sends it to the side rung where that serves it without cost to others.
+  /// What it asks for more often than its budget has it is put off: nobody else is to notice how often one asks.
   /// - Returns: the rendition to ask for it; nil when there is none it could take, or when it is due later.
   package mutating func keyFrameNeeded(by viewer: Viewer, _ reason: KeyFrameReason, now: Timestamp) -> Rendition? {
     guard let index = index(viewer), let place = places[index].place else { return nil }
-    guard let rungs else { return place }
+    guard let rungs else { return wish(index, reason, of: place, now) }
     counts.wishes[reason, default: 0] += 1
     if place == rungs.main {
-      guard hasPicture(of: rungs.main, besides: viewer), canTake(rungs.side, places[index]) else { return place }
+      guard hasPicture(of: rungs.main, besides: viewer), canTake(rungs.side, places[index]) else {
+        return wish(index, reason, of: place, now)
+      }
       moveOff(index, RungReason(reason), to: rungs.side, now)
-      _ = places[index].standing.wish(reason, isShared: false, now: now)
-      return rungs.side
+      return wish(index, reason, of: rungs.side, now)
     }
-    guard place == rungs.side else { return place }
-    let isShared = hasPicture(of: rungs.side, besides: viewer)
-    return places[index].standing.wish(reason, isShared: isShared, now: now) ? place : nil
+    return wish(index, reason, of: place, now)
+  }
+
+  /// - Returns: the rendition, when it is to be asked now.
+  private mutating func wish(
+    _ index: Int, _ reason: KeyFrameReason, of rendition: Rendition, _ now: Timestamp
+  ) -> Rendition? {
+    let isShared = hasPicture(of: rendition, besides: places[index].viewer)
+    var due = places[index].budget.earliest(reason, isShared: isShared)
+    if isShared, reason != .begin, let last = asked[rendition] {
+      due = max(due, last + PeerLimits.sharedKeyFrameInterval)
+    }
+    guard due <= now else {
+      places[index].wishDue = min(places[index].wishDue ?? due, due)
+      return nil
+    }
+    places[index].budget.take(reason, isShared: isShared, now: now)
+    places[index].wishDue = nil
+    asked[rendition] = now
+    return rendition
   }
 
   /// Takes the answer of a source that was asked for `viewer`.
@@ -249,11 +276,11 @@ package struct RenditionRouter<Viewer: Hashable> {
 
   /// When `deadlineReached` has something to do: a viewer may be handed over, or a wish that was put off is due.
   package func nextDeadline(now: Timestamp) -> Timestamp {
-    guard let rungs else { return .distantFuture }
-    let main = told[rungs.main]
     var next = Timestamp.distantFuture
+    for place in places where place.isReachable { next = min(next, place.wishDue ?? .distantFuture) }
+    guard let rungs else { return next }
+    let main = told[rungs.main]
     for place in places where place.isReachable && place.current == rungs.side {
-      if let due = place.standing.wishDue { next = min(next, due) }
       if let handover = place.standing.handoverTime(place.bitrate, main: main), handover > now {
         next = min(next, handover)
       }
@@ -264,9 +291,11 @@ package struct RenditionRouter<Viewer: Hashable> {
   /// Does what is due.
   package mutating func deadlineReached(_ now: Timestamp) {
     for index in places.indices {
-      guard let due = places[index].standing.wishDue, due <= now else { continue }
-      places[index].standing.wishMade(now: now)
-      wantsSideKeyFrame = true
+      guard places[index].isReachable, let due = places[index].wishDue, due <= now,
+        let place = places[index].place
+      else { continue }
+      places[index].wishDue = nil
+      if let rendition = wish(index, .request, of: place, now) { dueWishes.append((places[index].viewer, rendition)) }
     }
   }
 
@@ -274,6 +303,12 @@ package struct RenditionRouter<Viewer: Hashable> {
   package mutating func takeKeyFrameRequest() -> Rendition? {
     defer { wantsSideKeyFrame = false }
     return wantsSideKeyFrame ? rungs?.side : nil
+  }
+
+  /// Key frames that were put off and are to be asked for now, and for whom: each once.
+  package mutating func takeDueWishes() -> [(viewer: Viewer, rendition: Rendition)] {
+    defer { dueWishes = [] }
+    return dueWishes
   }
 
   // MARK: - Reading

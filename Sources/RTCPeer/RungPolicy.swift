@@ -31,8 +31,6 @@ package enum RungPolicy {
   static let longestHold = TimeDelta.seconds(120)
   /// Who is moved off again this soon after its return came back too early.
   static let trialTime = TimeDelta.seconds(60)
-  /// Between the key frames that one viewer asks of a side rung which it shares with others.
-  static let wishInterval = TimeDelta.seconds(2)
   /// Of the main rung's rate: what the side rung takes at most while somebody is on it who was moved off.
   static let sideShare = 0.5
   /// A rate is told when it differs from the last that was told by this much.
@@ -58,10 +56,6 @@ struct RungStanding {
   private var slowSince: Timestamp?
   /// Since when its network bears the main rung again.
   private var ableSince: Timestamp?
-  /// When it asked for a key frame of the side rung last.
-  private var lastWish: Timestamp?
-  /// When the key frame that it waits for is to be asked for.
-  private(set) var wishDue: Timestamp?
 
   /// Begins beside the main rung.
   mutating func join() { reason = .joined }
@@ -76,7 +70,7 @@ struct RungStanding {
   /// Is on the main rung, by a key frame of it.
   mutating func comeToMain(now: Timestamp) {
     if reason != .main, reason != .joined { returned = now }
-    (reason, slowSince, ableSince, wishDue, lastWish) = (.main, nil, nil, nil, nil)
+    (reason, slowSince, ableSince) = (.main, nil, nil)
   }
 
   /// Was moved off by its network, not by a request.
@@ -112,26 +106,5 @@ struct RungStanding {
     if lacksRate { return ableSince.map { max(heldUntil, $0 + RungPolicy.returnTime) } }
     guard bitrate.map({ $0 >= main.scaled(by: RungPolicy.leastShare) }) ?? true else { return nil }
     return heldUntil
-  }
-
-  /// Wishes a key frame of the side rung.
-  /// - Returns: true when it is to be asked for now; else that is due at `wishDue`.
-  mutating func wish(_ reason: KeyFrameReason, isShared: Bool, now: Timestamp) -> Bool {
-    if isShared, reason != .begin, let lastWish, now - lastWish < RungPolicy.wishInterval {
-      wishDue = lastWish + RungPolicy.wishInterval
-      return false
-    }
-    lastWish = now
-    wishDue = nil
-    return true
-  }
-
-  /// A key frame has come where it is.
-  mutating func keyFrameCame() { wishDue = nil }
-
-  /// The wish that was put off is made now.
-  mutating func wishMade(now: Timestamp) {
-    lastWish = now
-    wishDue = nil
   }
 }

@@ -18,6 +18,10 @@ public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
   /// Milliseconds since the clock's origin, rounded down.
   @inlinable public var milliseconds: Int64 { nanoseconds / 1_000_000 }
 
+  /// The moment in units of a clock of `rate` hertz, rounded towards zero; see `TimeDelta.ticks(atRate:)`.
+  @inlinable
+  public func ticks(atRate rate: Int64) -> Int64 { TimeDelta(nanoseconds: nanoseconds).ticks(atRate: rate) }
+
   /// True when `a` is the earlier moment.
   @inlinable
   public static func < (a: Timestamp, b: Timestamp) -> Bool { a.nanoseconds < b.nanoseconds }
@@ -79,6 +83,22 @@ public struct TimeDelta: Hashable, Comparable, Sendable, BitwiseCopyable {
   @inlinable public var milliseconds: Int64 { nanoseconds / 1_000_000 }
   /// Seconds with their fraction.
   @inlinable public var seconds: Double { Double(nanoseconds) / 1e9 }
+
+  /// The time in units of a clock of `rate` hertz, rounded towards zero. Divides before it multiplies, so that no time
+  /// overflows at any rate up to 1 GHz.
+  @inlinable
+  public func ticks(atRate rate: Int64) -> Int64 {
+    let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    return seconds * rate + rest * rate / 1_000_000_000
+  }
+  /// The time that so many units of a clock of `rate` hertz take, rounded towards zero; saturates at about ±292 years.
+  @inlinable
+  public static func ticks(_ count: Int64, atRate rate: Int64) -> TimeDelta {
+    let (seconds, rest) = count.quotientAndRemainder(dividingBy: rate)
+    let longest: Int64 = 9_200_000_000
+    return TimeDelta(
+      nanoseconds: max(-longest, min(longest, seconds)) * 1_000_000_000 + rest * 1_000_000_000 / rate)
+  }
 
   /// True when `a` is the shorter time; negative times come first.
   @inlinable

@@ -33,6 +33,12 @@ import RTCPrimitives
 
   deinit { _ = unsafe srtp_dealloc(context) }
 
+  /// Forgets a source: its rollover counter and replay window. Harmless when it is not known.
+  func remove(_ source: SSRC) {
+    // libsrtp2 compares sources as they stand in packets.
+    _ = unsafe srtp_remove_stream(context, source.value.bigEndian)
+  }
+
   /// Each operation works in place on the first `count` bytes and returns the new length.
   @_lifetime(packet: copy packet)
   func protectRTP(_ packet: inout MutableSpan<UInt8>, count: Int) throws(SRTPError) -> Int {

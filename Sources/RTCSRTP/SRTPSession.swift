@@ -2,7 +2,8 @@ package import RTCPrimitives
 
 /// SRTP and SRTCP (RFC 3711, RFC 7714) between two peers: protects what goes out, checks and opens what comes in, in
 /// place, without allocating once an SSRC has been seen. Rollover counters and replay windows (1024 packets) are kept
-/// per SSRC, and any SSRC is served. Owned by one thread.
+/// per SSRC. Any SSRC is served; of those that come in, the `PeerLimits.sources` that were heard last are remembered. Owned
+/// by one thread.
 package struct SRTPSession: ~Copyable {
   /// The free bytes that must follow a packet to be protected; more than any profile adds.
   package static let headroom = 32
@@ -11,6 +12,8 @@ package struct SRTPSession: ~Copyable {
   package let profile: SRTPProfile
   private let outbound: SRTPContext
   private let inbound: SRTPContext
+  /// Those that `inbound` knows.
+  private var sources = InboundSources()
 
   /// Sets up libsrtp2, once a process, which may take tens of milliseconds; else the first session does it. Any thread.
   package static func prepare() { _ = SRTPContext.libraryFailure }
@@ -49,14 +52,28 @@ package struct SRTPSession: ~Copyable {
   /// - Throws: the reason to drop it. State moves only for packets that authenticate.
   @_lifetime(packet: copy packet)
   package mutating func unprotectRTP(_ packet: inout MutableSpan<UInt8>) throws(SRTPError) -> Int {
-    try inbound.unprotectRTP(&packet)
+    let count = try inbound.unprotectRTP(&packet)
+    heard(packet.span, at: 8)
+    return count
   }
 
   /// Checks and decrypts the SRTCP packet that fills `packet`.
   /// - Returns: the RTCP packet's length, at the start of `packet`.
   @_lifetime(packet: copy packet)
   package mutating func unprotectRTCP(_ packet: inout MutableSpan<UInt8>) throws(SRTPError) -> Int {
-    try inbound.unprotectRTCP(&packet)
+    let count = try inbound.unprotectRTCP(&packet)
+    heard(packet.span, at: 4)
+    return count
+  }
+
+  /// How many sources are remembered of what comes in.
+  package var inboundSources: Int { sources.count }
+
+  /// libsrtp2 keeps every source from which a genuine packet came for good, in a list that it goes through for each packet:
+  /// whoever has the keys could make it grow without end.
+  private mutating func heard(_ packet: Span<UInt8>, at offset: Int) {
+    let source = (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32(packet[offset + $1]) }
+    if let silent = sources.heard(SSRC(source)) { inbound.remove(silent) }
   }
 
   private static func checkHeadroom(_ room: Int, _ count: Int) {

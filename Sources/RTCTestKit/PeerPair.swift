@@ -22,6 +22,8 @@ package final class PeerPair {
   package struct Options {
     /// What both peers' credentials and random choices, and the network's, follow from.
     package var seed: UInt64 = 1
+    /// The time to begin at.
+    package var start = Timestamp.zero + .seconds(1_000)
     /// Both ways.
     package var conditions = NetworkConditions.delayed(.milliseconds(20))
     /// Who sends video; the other receives it.
@@ -64,8 +66,8 @@ package final class PeerPair {
   package let answerer: PeerEnd
   /// The network between them.
   package var network: NetworkEmulator
-  /// The time that both peers are given; begins at 1,000 s.
-  package private(set) var now = Timestamp.zero + .seconds(1_000)
+  /// The time that both peers are given; begins at `Options.start`.
+  package private(set) var now: Timestamp
   /// What the pair was made with.
   package let options: Options
   /// What arrives at all, by the side that sent it; nil lets everything through.
@@ -82,6 +84,7 @@ package final class PeerPair {
     let first = try Self.configuration(.offerer, options)
     let second = try Self.configuration(.answerer, options)
     self.options = options
+    now = options.start
     network = NetworkEmulator(seed: options.seed, conditions: options.conditions)
     offerer = PeerEnd(Peer(first))
     answerer = PeerEnd(Peer(second))
@@ -215,6 +218,9 @@ package final class PeerPair {
   }
 
   // MARK: - Time
+
+  /// The clock leaps, as after a long sleep: what is due is done by the next `run`.
+  package func leap(by duration: TimeDelta) { now = now + duration }
 
   /// Lets time pass until `duration` is over or, after some step, `condition` holds.
   package func run(for duration: TimeDelta, until condition: (PeerPair) -> Bool = { _ in false }) {

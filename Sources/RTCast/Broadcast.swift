@@ -95,7 +95,8 @@ public final class Broadcast: Sendable {
           change(&configuration)
           return PeerConnection(on: peers, configuration: configuration)
         },
-        codecs: { options.codec.rawValue }, isLive: { media.isLive }, iceServers: options.iceServers), report: report)
+        codecs: { options.codec.rawValue }, isLive: { media.isLive }, iceServers: options.iceServers,
+        refusals: peers.refusals), report: report)
   }
 
   deinit {

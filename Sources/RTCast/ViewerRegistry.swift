@@ -18,6 +18,8 @@ final class ViewerRegistry: WHEPSessions {
     var isLive: @Sendable () -> Bool = { true }
     /// What viewers are told to use.
     var iceServers: [ICEServer] = []
+    /// Where refusals are counted.
+    var refusals: RefusalCounts
   }
 
   typealias Change = (inout PeerConnection.Configuration) -> Void
@@ -26,6 +28,8 @@ final class ViewerRegistry: WHEPSessions {
     var connection: PeerConnection
     var generation = ICEGeneration()
     var isConnected = false
+    /// The address that knocked, until it is connected for the first time.
+    var knocking: String?
     /// Follows the connection's events to their end.
     var task: Task<Void, Never>?
   }
@@ -48,12 +52,14 @@ final class ViewerRegistry: WHEPSessions {
 
   var iceServers: [ICEServer] { stream.iceServers }
 
+  var refusals: [RefusalCounts.Subject: UInt64] { stream.refusals.all }
+
   func open(stream name: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
     let connection = try admit(name, from: remote)
     do {
       let answer = try await connection.answer(to: offer)
       try await stream.inspect(connection, offer)
-      return enter(connection, answer, ICEGeneration(offer))
+      return enter(connection, answer, ICEGeneration(offer), from: remote)
     } catch {
       throw await refuse(connection, error)
     }
@@ -62,7 +68,7 @@ final class ViewerRegistry: WHEPSessions {
   func offer(stream name: String?, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
     let connection = try admit(name, from: remote)
     do {
-      return enter(connection, try await connection.createOffer(), ICEGeneration())
+      return enter(connection, try await connection.createOffer(), ICEGeneration(), from: remote)
     } catch {
       throw await refuse(connection, error)
     }
@@ -71,12 +77,26 @@ final class ViewerRegistry: WHEPSessions {
   private func admit(_ name: String?, from remote: String) throws(WHEPRefusal) -> PeerConnection {
     if let name { throw .noSuchStream(name) }
     guard !isOver.load(ordering: .acquiring) else { throw .streamNotNamed([]) }
-    guard count < stream.maximumViewers else { throw .tooManyViewers(limit: stream.maximumViewers) }
-    return makeConnection { $0.remoteAddress = IPAddress(remote) }
+    guard count < stream.maximumViewers else {
+      stream.refusals.count(.session)
+      throw .tooManyViewers(limit: stream.maximumViewers)
+    }
+    // Whoever takes places and never comes leaves some to others.
+    let knocking = viewers.withLock { viewers in viewers.values.count { $0.knocking == remote } }
+    guard knocking < PeerLimits.unconnectedOfAddress else {
+      stream.refusals.count(.halfOpenSession)
+      throw .tooManyViewers(limit: PeerLimits.unconnectedOfAddress)
+    }
+    return makeConnection {
+      $0.remoteAddress = IPAddress(remote)
+      $0.firstContactTimeout = PeerLimits.firstContact
+    }
   }
 
-  private func enter(_ connection: PeerConnection, _ description: String, _ generation: ICEGeneration) -> WHEPAnswer {
-    follow(connection, generation, onEnd: { [report] in report(.viewerLeft(id: connection.id, $0)) })
+  private func enter(
+    _ connection: PeerConnection, _ description: String, _ generation: ICEGeneration, from remote: String
+  ) -> WHEPAnswer {
+    follow(connection, generation, knocking: remote, onEnd: { [report] in report(.viewerLeft(id: connection.id, $0)) })
     return WHEPAnswer(id: connection.id, answer: description, etag: generation.etag)
   }
 
@@ -124,14 +144,17 @@ final class ViewerRegistry: WHEPSessions {
 
   /// Counts `connection` among the viewers and follows it to its end.
   /// - Parameters:
+  ///   - knocking: the address that it is for, where it is yet to come from there.
   ///   - onEnd: called at the end of a connection that was made.
   ///   - onEvent: is handed every event first.
   func follow(
-    _ connection: PeerConnection, _ generation: ICEGeneration = ICEGeneration(),
+    _ connection: PeerConnection, _ generation: ICEGeneration = ICEGeneration(), knocking: String? = nil,
     onEnd: @escaping @Sendable (EndReason) -> Void = { _ in },
     onEvent: @escaping @Sendable (PeerConnectionEvent) async -> Void = { _ in }
   ) {
-    viewers.withLock { $0[connection.id] = Viewer(connection: connection, generation: generation) }
+    viewers.withLock { viewers in
+      viewers[connection.id] = Viewer(connection: connection, generation: generation, knocking: knocking)
+    }
     let task = Task {
       // The end of the stream overtook who was on the way in.
       if isOver.load(ordering: .acquiring) { await connection.close() }
@@ -156,7 +179,10 @@ final class ViewerRegistry: WHEPSessions {
   }
 
   private func setConnected(_ isConnected: Bool, _ id: String) {
-    viewers.withLock { $0[id]?.isConnected = isConnected }
+    viewers.withLock { viewers in
+      viewers[id]?.isConnected = isConnected
+      if isConnected { viewers[id]?.knocking = nil }
+    }
   }
 
   private func remove(_ id: String) { viewers.withLock { viewers in _ = viewers.removeValue(forKey: id) } }

@@ -65,4 +65,26 @@ import Testing
     forbidden.run(for: .seconds(2))
     #expect(forbidden.a.agent.pairCount == 0)
   }
+
+  @Test func `private addresses are checked from private ones alone`() {
+    for (own, named, pairs) in [
+      ("203.0.113.9", "192.168.1.5", 0), ("203.0.113.9", "10.2.3.4", 0), ("203.0.113.9", "100.64.0.1", 0),
+      ("203.0.113.9", "198.51.100.7", 1), ("192.168.7.7", "10.2.3.4", 1), ("10.0.0.1", "198.51.100.7", 1),
+      ("2001:db8::1", "fd00::1", 0), ("fd00::2", "fd00::1", 1), ("127.0.0.1", "127.0.0.1", 1),
+      ("192.168.7.7", "127.0.0.1", 0),
+    ] {
+      var side = Side(role: .controlling, seed: 1)
+      side.agent.addLocalCandidates(AgentPair.hosts([own]), now: .zero)
+      side.agent.setRemote(credentials: ICECredentials(using: &side.generator), now: .zero)
+      for candidate in AgentPair.hosts([named], port: 6_000) { side.agent.addRemoteCandidate(candidate, now: .zero) }
+      #expect(side.agent.pairCount == pairs, "\(own) to \(named)")
+    }
+  }
+
+  @Test func `a check from a private address is answered and followed from a public one`() {
+    var pair = AgentPair()
+    pair.exchange(["203.0.113.9"], ["192.168.1.5"])
+    pair.run(for: .seconds(2)) { $0.areConnected }
+    #expect(pair.areConnected, "B may reach A, whose address is public")
+  }
 }

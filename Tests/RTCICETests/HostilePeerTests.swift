@@ -179,4 +179,39 @@ import Testing
     media[0] = 0x80
     #expect(ICEDemultiplexer.localUsernameFragment(of: media.span) == nil)
   }
+
+  @Test func `a storm of requests is answered as far as the budget goes, and no further`() {
+    var pair = AgentPair()
+    pair.exchange()
+    pair.run(for: .seconds(1)) { $0.areConnected }
+    let own = pair.a.agent.localCredentials
+    let username = own.usernameFragment + ":" + pair.b.agent.localCredentials.usernameFragment
+    let before = pair.a.agent.statistics.responsesSent
+    var batch = DatagramBatch(capacity: 4096)
+    for number in 0..<20_000 as Range<UInt64> {
+      var from = route
+      from.remote.port = UInt16(1_024 + number % 60_000)
+      let bytes = request(username: username, password: own.password, id: number)
+      let now = pair.now + .microseconds(Int64(number) * 100)
+      pair.a.agent.receive(bytes.span, route: from, now: now, into: &batch, events: &pair.a.events)
+      batch.removeAll()
+    }
+    let answered = pair.a.agent.statistics.responsesSent - before
+    #expect(answered >= Int(PeerLimits.checksReceived.burst) && answered <= Int(PeerLimits.checksReceived.burst) + 201)
+    #expect(pair.a.agent.pairCount <= 100 && pair.a.agent.statistics.drops(.limitReached) > 19_000)
+  }
+
+  @Test func `a refusal is never longer than what is refused`() {
+    var side = Side(role: .controlled, seed: 1)
+    for count in [0, 1, 4, 5, 8, 12, 40] {
+      var bytes = [UInt8](repeating: 0, count: 500)
+      var span = bytes.mutableSpan
+      var writer = STUNMessageWriter(
+        .request, transactionID: STUNTransactionID(high: 0, low: 1), into: span._mutatingExtracting(0..<500))
+      if count > 0 { writer.write(.username, [UInt8](repeating: 0x41, count: count).span) }
+      let length = writer.finish(key: nil)
+      let answer = answer(&side, Array(bytes.prefix(length)))
+      #expect(answer.map(\.count) ?? 0 <= length, "\(count)")
+    }
+  }
 }

@@ -9,6 +9,8 @@ struct AnswerPlan {
   private(set) var rejected: [Rejection] = []
   /// The mids of the one bundle that is accepted; empty when the offer has none.
   let bundle: [String]
+  /// What the numbers of header extensions mean in the m-sections accepted so far.
+  private var extensionNames: [UInt8: String] = [:]
   private let transceivers: [Negotiation.Transceiver]
   private let negotiation: Negotiation
 
@@ -16,6 +18,9 @@ struct AnswerPlan {
   var accepted: [MediaReference] {
     (media.map(\.reference) + [dataChannels?.reference].compactMap { $0 }).sorted { $0.index < $1.index }
   }
+
+  /// No m-section was accepted yet.
+  private var isFirst: Bool { media.isEmpty && dataChannels == nil }
 
   init(offer taken: Negotiation.RemoteOffer, before: [MediaLine], negotiation: Negotiation) {
     self.negotiation = negotiation
@@ -39,7 +44,7 @@ struct AnswerPlan {
       let reference = MediaReference(index: index, mid: line.mid)
       if section.kind == .application, negotiation.dataChannels != nil {
         takeDataChannels(section, &line, reference)
-      } else if let reason = Self.obstacle(section, bundle, isFirst: accepted.isEmpty) {
+      } else if let reason = Self.obstacle(section, bundle, isFirst: isFirst) {
         rejected.append(Rejection(media: reference, reason: reason))
       } else if let (id, bindings) = match(section, owner, free) {
         free.removeAll { $0 == id }
@@ -94,7 +99,7 @@ struct AnswerPlan {
       reason = .turnedOffByPeer
     } else if dataChannels != nil {
       reason = .noTransceiver
-    } else if !Self.isReachable(section, bundle, isFirst: accepted.isEmpty) {
+    } else if !Self.isReachable(section, bundle, isFirst: isFirst) {
       reason = .outsideBundle
     } else if let agreed = try? negotiation.agreeOnDataChannels(section, reference) {
       line.use = .dataChannels
@@ -129,6 +134,7 @@ struct AnswerPlan {
   /// Our codecs that the offer has too, in our order, under the offer's numbers.
   static func bind(_ media: LocalTransceiver, _ section: MediaDescription) -> [PayloadBinding] {
     var bindings: [PayloadBinding] = []
+    let retransmissions = section.retransmissions
     for codec in media.codecs {
       let format = section.payloads.first { format in
         codec.matches(format) && !bindings.contains { $0.payloadType == format.payloadType }
@@ -137,7 +143,7 @@ struct AnswerPlan {
       bindings.append(
         PayloadBinding(
           capability: codec, payloadType: format.payloadType,
-          rtx: codec.retransmits ? section.retransmission(of: format.payloadType)?.payloadType : nil,
+          rtx: codec.retransmits ? retransmissions[format.payloadType] : nil,
           parameters: codec.answerParameters(to: format),
           feedback: codec.feedback.intersection(FeedbackMechanisms(format.feedback))))
     }
@@ -171,6 +177,7 @@ struct AnswerPlan {
       allowsMixedHeaderExtensions: section.allowsMixedHeaderExtensions,
       allowsReducedSizeRTCP: section.allowsReducedSizeRTCP, remoteSources: [], remoteSourceGroups: [],
       remoteStreamIdentifiers: [])
+    for item in line.headerExtensions { extensionNames[item.id] = item.uri }
     accepted.setCodecs(send: send, receive: codecs)
     accepted.adopt(section)
     media.append(accepted)
@@ -186,7 +193,7 @@ struct AnswerPlan {
       guard let id = UInt8(exactly: offered.id), id < 15 || (id > 15 && section.allowsMixedHeaderExtensions),
         let wanted = local.headerExtensions.first(where: { $0.uri == offered.uri }),
         !result.contains(where: { $0.id == id || $0.uri == offered.uri }),
-        media.lazy.flatMap(\.headerExtensions).allSatisfy({ $0.id != id || $0.uri == offered.uri })
+        extensionNames[id] ?? offered.uri == offered.uri
       else { continue }
       let direction = wanted.direction.intersection((offered.direction ?? .sendrecv).reversed)
       if direction != .inactive {

@@ -84,6 +84,8 @@ struct LocalSection {
     section.mid = line.saysMid ? line.mid : nil
     section.direction = .inactive
     section.payloads = payloads
+    // Its feedback is of no use, and would make the answer longer than the offer.
+    for index in section.payloads.indices { section.payloads[index].feedback = [] }
     if let transport {
       section.transport = transport
       section.usesRTCPMux = MediaKind(line.kind) != nil

@@ -2,9 +2,6 @@ import RTCPrimitives
 package import RTCWire
 
 extension Negotiation {
-  /// Transceivers that one session may have at a time.
-  static let maximumTransceivers = 128
-
   /// Takes the peer's offer. Known m-sections must keep their place, kind and mid; whether there is anything in common
   /// is decided by `createAnswer`, so that transceivers can still be added.
   package mutating func setRemoteOffer(_ offer: SessionDescription) throws(NegotiationError) {
@@ -46,7 +43,10 @@ extension Negotiation {
     state = .haveRemoteOffer(taken, before: before)
   }
 
-  private var canAdd: Bool { transceivers.count { $0.life == .running } < Self.maximumTransceivers }
+  private var canAdd: Bool {
+    transceivers.count < PeerLimits.transceiversInAll
+      && transceivers.count { $0.life == .running } < PeerLimits.transceivers
+  }
 
   private func waiting(
     for section: MediaDescription, _ kind: MediaKind, except taken: Set<TransceiverID>

@@ -208,12 +208,13 @@ extension Negotiation {
   ) -> (send: [NegotiatedCodec], receive: [NegotiatedCodec]) {
     var send: [NegotiatedCodec] = []
     var receive: [NegotiatedCodec] = []
+    let retransmissions = section.retransmissions
     for format in section.payloads {
       let fitting = bindings.filter { $0.capability.matches(format) }
       guard let binding = fitting.first(where: { $0.payloadType == format.payloadType }) ?? fitting.first,
         !receive.contains(where: { $0.payloadType == binding.payloadType })
       else { continue }
-      let rtx = binding.rtx == nil ? nil : section.retransmission(of: format.payloadType)?.payloadType
+      let rtx = binding.rtx == nil ? nil : retransmissions[format.payloadType]
       let feedback = binding.feedback.intersection(FeedbackMechanisms(format.feedback))
       send.append(
         NegotiatedCodec(

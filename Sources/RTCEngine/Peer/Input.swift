@@ -17,6 +17,14 @@ package enum Input: ~Escapable, ~Copyable {
   case audio(EncodedAudioFrame, TransceiverID)
 }
 
+/// A route at which the remote peer is: what comes by it is for this peer of all that share a port.
+package struct RouteClaim: Hashable, Sendable {
+  package var route: Route
+  /// A request of ours was answered by it. Else an authentic request came by it, which the remote peer, but nobody else, can
+  /// have sent under another's address.
+  package var isProved: Bool
+}
+
 /// What one step of a peer leaves behind: datagrams to send, things to tell, and when to come back. Owned and reused by
 /// the caller, who empties it after every step.
 package struct Outbox: ~Copyable {
@@ -24,6 +32,8 @@ package struct Outbox: ~Copyable {
   package var datagrams = DatagramBatch()
   /// What happened, in order.
   package var events: [Event] = []
+  /// Where the remote peer was found to be.
+  package var claims: [RouteClaim] = []
   /// When `Input.deadline` is due; `.distantFuture` when nothing is.
   package internal(set) var nextDeadline = Timestamp.distantFuture
   /// What is due then; nil when nothing is.
@@ -36,5 +46,6 @@ package struct Outbox: ~Copyable {
   package mutating func removeAll() {
     datagrams.removeAll()
     events.removeAll(keepingCapacity: true)
+    claims.removeAll(keepingCapacity: true)
   }
 }

@@ -113,7 +113,7 @@ extension Peer {
   private mutating func addTransceiver(
     _ kind: MediaKind, _ direction: MediaDirection, _ track: TrackName?, for purpose: TransceiverPurpose
   ) throws(NegotiationFailure) -> TransceiverID {
-    guard media.transceivers.count < Negotiation.maximumTransceivers * 4 else {
+    guard media.transceivers.count < PeerLimits.transceiversInAll else {
       throw NegotiationFailure(
         kind: .wrongState, sentence: "This connection has had too many transceivers; make a new one.")
     }

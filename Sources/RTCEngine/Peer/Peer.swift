@@ -105,12 +105,21 @@ package struct Peer: ~Copyable {
     return handle
   }
 
+  /// The first 32 bits of its STUN transactions, by which answers find it among the peers of one port; to be set before
+  /// anything is sent.
+  package var transactionTag: UInt32 {
+    get { transport.transactionTag }
+    set { transport.transactionTag = newValue }
+  }
+
   // MARK: - Datagrams
 
   private mutating func receive(
     _ bytes: inout MutableSpan<UInt8>, route: Route, now: Timestamp, into outbox: inout Outbox
   ) {
     guard !isEnded else { return }
+    // What nobody takes is not even decrypted: viewers have no media to send.
+    if PacketKind(bytes.span) == .rtp, !media.expectsMedia { return media.countUnexpected() }
     var events: [Transport.Event] = []
     let content = transport.receive(&bytes, route: route, now: now, into: &outbox.datagrams, events: &events)
     switch content {
@@ -188,6 +197,7 @@ package struct Peer: ~Copyable {
       case .disconnected: if state == .connected { change(to: .disconnected, into: &outbox) }
       case .reconnected: if state == .disconnected { change(to: .connected, into: &outbox) }
       case .routeChanged: media.routeChanged(now)
+      case .claimed(let claim): outbox.claims.append(claim)
       case .connectivityChanged(let connectivity): outbox.events.append(.connectivityChanged(connectivity))
       case .data(let packet): channels.receive(packet, now: now, over: &transport, into: &outbox)
       case .ended(let reason): end(reason, now: now, into: &outbox)

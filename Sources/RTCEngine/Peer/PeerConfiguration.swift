@@ -75,6 +75,9 @@ public struct PeerConfiguration: Sendable {
   package var rateLog: RateLogEntry.Sink?
   /// Time from the first description to a finished handshake.
   public var connectTimeout = TimeDelta.seconds(15)
+  /// Time from the first description to the first authentic sign of the remote peer, for those who wait for whoever knocks;
+  /// nil: `connectTimeout` alone counts.
+  public var firstContactTimeout: TimeDelta?
   /// Wall clock minus monotonic clock, nanoseconds since 1970: for the NTP times of sender reports (RFC 3550 §6.4.1).
   public var wallClockOffset = TimeDelta.zero
 

@@ -51,8 +51,10 @@ struct PacketBuffer {
   private var payloads: [UInt8] = []
   /// Slots that hold nothing; the one used last is used next, for its memory is warm.
   private var free: [UInt16] = []
-  /// How far the frame that was looked at last is there, so that a large one is not walked again for each packet.
-  private var walked: (start: Extended<SequenceNumber>, next: Extended<SequenceNumber>)?
+  /// How far frames that were looked at are there, so that a large one is not walked again for each packet; the latest last.
+  private var walks: [(start: Extended<SequenceNumber>, next: Extended<SequenceNumber>)] = []
+  /// The next frame, and the key frames that are waited for beside it (`VideoReceiveStream.maximumKeyFrames`).
+  private static let maximumWalks = 12
 
   subscript(number: Extended<SequenceNumber>) -> Packet? {
     let slot = places[place(of: number)]
@@ -115,7 +117,8 @@ struct PacketBuffer {
     guard let first = self[start] else { return .incomplete }
     guard first.isFirst else { return .broken }
     var number = start
-    if let walked, walked.start == start { number = walked.next }
+    let known = walks.firstIndex { $0.start == start }
+    if let known { number = walks[known].next }
     while let packet = self[number] {
       if packet.isDamaged { return .broken }
       let isOfFrame = packet.timestamp == first.timestamp && packet.codec == first.codec
@@ -124,7 +127,12 @@ struct PacketBuffer {
       number = number.next
       if number.value - start.value >= Int64(Self.capacity) { return .broken }
     }
-    walked = (start, number)
+    if let known {
+      walks[known].next = number
+    } else {
+      if walks.count == Self.maximumWalks { walks.removeFirst() }
+      walks.append((start, number))
+    }
     return .incomplete
   }
 
@@ -135,6 +143,7 @@ struct PacketBuffer {
 
   /// Lets go of what lies before `end`, from `start` on.
   mutating func removeAll(from start: Extended<SequenceNumber>, before end: Extended<SequenceNumber>) {
+    walks.removeAll { $0.start < end }
     let first = max(start.value, end.value - Int64(Self.capacity))
     guard first < end.value else { return }
     for value in first..<end.value where self[Extended(value)] != nil { remove(Extended(value)) }

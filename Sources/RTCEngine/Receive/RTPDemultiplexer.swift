@@ -60,6 +60,9 @@ package struct RTPDemultiplexer {
     for index in sections.indices where sections[index].transceiver == id { sections[index].payloadTypes = [] }
   }
 
+  /// True when there is an m-section that a packet could be for, or an offer of ours that asks for one.
+  package var expectsMedia: Bool { early != nil || sections.contains(where: \.isReceived) }
+
   /// True when the source is known as one of the remote peer's.
   package func knows(_ source: SSRC) -> Bool { sources.owner(of: source) != nil }
 

@@ -23,7 +23,7 @@ package struct ReceptionStatistics {
   package mutating func count(_ number: Extended<SequenceNumber>, timestamp: RTPTimestamp, arrival: Timestamp) {
     received += 1
     if number > highest { highest = number }
-    let ticks = UInt32(truncatingIfNeeded: arrival.microseconds * clockRate / 1_000_000)
+    let ticks = UInt32(truncatingIfNeeded: arrival.ticks(atRate: clockRate))
     let transit = Int64(Int32(bitPattern: ticks &- timestamp.value))
     if let last = lastTransit {
       let difference = abs(Int64(Int32(truncatingIfNeeded: transit - last)))

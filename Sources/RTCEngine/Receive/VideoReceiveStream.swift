@@ -78,6 +78,9 @@ package struct VideoReceiveStream {
   package private(set) var statistics: ReceptionStatistics
   package private(set) var framesReceived = 0
 
+  /// Key frames that are waited for at a time.
+  private static let maximumKeyFrames = 8
+
   package init(ssrc: SSRC, first: SequenceNumber, now: Timestamp) {
     self.ssrc = ssrc
     progress = .awaitingKeyFrame(since: now)
@@ -236,7 +239,7 @@ package struct VideoReceiveStream {
     if let before = keyFrames.last, before < number, buffer[before]?.timestamp == buffer[number]?.timestamp { return }
     keyFrames.append(number)
     keyFrames.sort()
-    if keyFrames.count > 8 { keyFrames.removeFirst() }
+    if keyFrames.count > Self.maximumKeyFrames { keyFrames.removeFirst() }
   }
 
   // MARK: - Frames

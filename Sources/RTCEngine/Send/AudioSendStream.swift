@@ -144,11 +144,8 @@ package struct AudioSendStream {
   /// position and capture time are both known. Nil before the first packet.
   package func rtpTimestamp(at time: Timestamp) -> RTPTimestamp? {
     guard let newest else { return nil }
-    let elapsed = (time - newest.captureTime).nanoseconds
-    // Divided before it is multiplied, so that no distance between two clock values overflows.
-    let (seconds, rest) = elapsed.quotientAndRemainder(dividingBy: 1_000_000_000)
-    let ticks = seconds * Self.clockRate + rest * Self.clockRate / 1_000_000_000
-    return rtpTimestamp(position: newest.position &+ ticks)
+    let elapsed = (time - newest.captureTime).ticks(atRate: Self.clockRate)
+    return rtpTimestamp(position: newest.position &+ elapsed)
   }
 
   private func rtpTimestamp(position: Int64) -> RTPTimestamp {

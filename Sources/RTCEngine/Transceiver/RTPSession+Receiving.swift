@@ -5,6 +5,12 @@ import RTCWire
 // MARK: - What comes in
 
 extension RTPSession {
+  /// Anything at all is received.
+  package var expectsMedia: Bool { demultiplexer.expectsMedia }
+
+  /// A packet of media came where none is received.
+  package mutating func countUnexpected() { drops[.unknownStream] += 1 }
+
   package mutating func receiveRTP(
     _ packet: Span<UInt8>, now: Timestamp, over transport: inout Transport, into outbox: inout Outbox
   ) {

@@ -20,6 +20,8 @@ package struct Transport: ~Copyable {
     case reconnected
     /// Everything goes another way than before.
     case routeChanged
+    /// The remote peer is at a route, or probably is.
+    case claimed(RouteClaim)
     /// How the way to the remote peer is, once there was one.
     case connectivityChanged(Connectivity)
     /// One message of application data in DTLS (SCTP).
@@ -45,6 +47,7 @@ package struct Transport: ~Copyable {
 
   private let certificate: DTLSCertificate
   private let connectTimeout: TimeDelta
+  private let firstContactTimeout: TimeDelta?
   var ice: ICEAgent
   private var dtls: DTLSTransport?
   /// When DTLS sends its last flight again.
@@ -56,6 +59,8 @@ package struct Transport: ~Copyable {
   private var profile: SRTPProfile?
   /// When connecting takes too long.
   private var connectDeadline = Timestamp.distantFuture
+  /// The same once the remote peer was heard; nil when it was, or before connecting began.
+  private var laterDeadline: Timestamp?
   /// How the way is; nil while there has been none.
   private var connectivity: Connectivity?
   /// When it is given up that a restart finds a way again.
@@ -74,6 +79,7 @@ package struct Transport: ~Copyable {
   package init(_ configuration: PeerConfiguration, candidates: [ICECandidate], tieBreaker: UInt64, seed: UInt64) {
     certificate = configuration.certificate
     connectTimeout = configuration.connectTimeout
+    firstContactTimeout = configuration.firstContactTimeout
     var options = ICEConfiguration()
     // A little under RFC 7675's thirty seconds, so that a viewer that vanished is gone within them.
     options.consentLifetime = .milliseconds(25_000)
@@ -114,6 +120,12 @@ package struct Transport: ~Copyable {
     return min(ice.nextDeadline ?? .distantFuture, min(handshake, min(connectDeadline, lossDeadline)))
   }
 
+  /// The first 32 bits of our STUN transactions.
+  package var transactionTag: UInt32 {
+    get { ice.transactionTag }
+    set { ice.transactionTag = newValue }
+  }
+
   // MARK: - Descriptions and candidates
 
   /// The first offer is ours. Checks of the remote peer may overtake its answer, and must find us in the role that the
@@ -122,7 +134,16 @@ package struct Transport: ~Copyable {
 
   /// Ends the transport if it is not secured within the time allowed, counted from now.
   package mutating func limitConnecting(_ now: Timestamp) {
-    connectDeadline = min(connectDeadline, now + connectTimeout)
+    guard connectDeadline == .distantFuture else { return }
+    connectDeadline = now + min(connectTimeout, firstContactTimeout ?? connectTimeout)
+    laterDeadline = now + connectTimeout
+  }
+
+  /// The remote peer is there: it has the time for the handshake too.
+  private mutating func noteContact() {
+    guard let laterDeadline else { return }
+    self.laterDeadline = nil
+    if connectDeadline != .distantFuture { connectDeadline = laterDeadline }
   }
 
   /// Puts to work what two descriptions have agreed on. Where they restart ICE, the path in use stays in use until there
@@ -315,8 +336,15 @@ package struct Transport: ~Copyable {
       switch change {
       case .selectedRouteChanged(let route):
         if isSecured { events.append(.routeChanged) }
+        events.append(.claimed(RouteClaim(route: route, isProved: true)))
         startHandshake(on: route, now: now, into: &batch, events: &events)
       case .stateChanged(let state): follow(state, now: now, &events)
+      case .routeClaimed(let route):
+        noteContact()
+        events.append(.claimed(RouteClaim(route: route, isProved: false)))
+      case .routeProved(let route):
+        noteContact()
+        events.append(.claimed(RouteClaim(route: route, isProved: true)))
       case .roleChanged: break
       }
     }

@@ -181,7 +181,7 @@ package struct AudioJitterBuffer: Sendable {
     (time - .zero) - Self.duration(position) - (delays.baseline ?? .zero)
   }
 
-  private static func duration(_ samples: Int64) -> TimeDelta { .nanoseconds(samples &* 62_500 / 3) }
+  private static func duration(_ samples: Int64) -> TimeDelta { .ticks(samples, atRate: 48_000) }
 
   /// How playing is to go on.
   ///

@@ -34,12 +34,12 @@ package final class AudioRecording: Sendable {
     if let last {
       guard packet.number > last.number else { return nil }
       let steps = Int64(packet.timestamp.distance(from: last.timestamp))
-      let expected = last.time + .nanoseconds(steps * 62_500 / 3)
+      let expected = last.time + .ticks(steps, atRate: 48_000)
       if steps > 0, abs((expected - packet.received).nanoseconds) < leap.nanoseconds {
         place.position = last.position + steps
         place.time = min(expected, packet.received)
       } else {
-        place.position = last.position + max(960, (packet.received - last.time).nanoseconds * 3 / 62_500)
+        place.position = last.position + max(960, (packet.received - last.time).ticks(atRate: 48_000))
       }
     }
     last = place

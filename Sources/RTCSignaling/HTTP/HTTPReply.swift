@@ -134,10 +134,20 @@ extension HTTPReply {
   }
 
   /// The hub's figures for Prometheus.
-  package static func metrics(_ counters: HubCounters) -> HTTPReply {
+  package static func metrics(
+    _ counters: HubCounters, refusals: [RefusalCounts.Subject: UInt64] = [:]
+  ) -> HTTPReply {
     HTTPReply(
       status: 200, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store"],
-      body: Array(counters.prometheus.utf8))
+      body: Array((counters.prometheus + prometheus(refusals)).utf8))
+  }
+
+  private static func prometheus(_ refusals: [RefusalCounts.Subject: UInt64]) -> String {
+    let name = "rtcast_refused_total"
+    let lines = refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { subject, count in
+      "\(name){what=\"\(subject.rawValue)\"} \(count)\n"
+    }
+    return "# HELP \(name) What was over a limit and refused, or put off.\n# TYPE \(name) counter\n" + lines.joined()
   }
 
   /// A name that nobody else has been given, as bare text.

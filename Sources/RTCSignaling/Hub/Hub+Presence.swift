@@ -6,9 +6,10 @@ extension Hub {
   mutating func list(for id: HubConnectionID, isFollowing: Bool, _ now: Timestamp) throws(HubFault) {
     let name = try name(of: id)
     // The answer may be long.
-    guard connections[id]?.messages.take(configuration.limits.listWeight - 1, now: now) == true else { throw .tooFast }
-    let names = peers.lazy.filter { $0.value.isListed && $0.key != name }.map(\.key)
-    send(.present(names.sorted()), to: id)
+    let names = listedNames()
+    let weight = max(configuration.limits.listWeight, Double(names.count / configuration.limits.namesPerMessage))
+    guard connections[id]?.messages.take(weight - 1, now: now) == true else { throw .tooFast }
+    send(.present(names.filter { $0 != name }), to: id)
     guard isFollowing else { return followers.removeAll { $0 == id } }
     guard !followers.contains(id) else { return }
     guard followers.count < configuration.limits.followers else { throw .tooManyFollowers }

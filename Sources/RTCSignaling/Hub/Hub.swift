@@ -16,7 +16,11 @@ package struct Hub: Sendable {
     let opening: HubOpening
     var stage = Stage.nameless
     var messages: TokenBucket
+    /// Bytes of messages.
+    var bytes: TokenBucket
     var patience: TokenBucket
+    /// Messages that came before it had a name.
+    var namelessMessages = 0
     /// Bytes given to the transport that have not left.
     var queuedBytes = 0
     let opened: Timestamp
@@ -60,7 +64,11 @@ package struct Hub: Sendable {
   /// Who may take which name.
   let gate: AccessGate
   var connections: [HubConnectionID: Connection] = [:]
-  var peers: [String: Peer] = [:]
+  var peers: [String: Peer] = [:] {
+    didSet { if peers.count != listedPeers.of { listedPeers = (nil, peers.count) } }
+  }
+  /// The names that others see, in their order, once somebody asked; and of how many.
+  private(set) var listedPeers: (names: [String]?, of: Int) = (nil, 0)
   /// Members in the order they came; no room is empty.
   var rooms: [String: [String]] = [:]
   /// Connections that are told who comes and goes.
@@ -71,6 +79,8 @@ package struct Hub: Sendable {
   var bridgedCalls: UInt64 = 0
   var wakes = DeadlineHeap<Wake>()
   var actions: [HubAction] = []
+  /// Bytes given to the transport for all connections that have not left.
+  private var queuedBytes = 0
   /// Connections that have overflowed while something else was going on.
   var overflowed: [HubConnectionID] = []
   var figures = HubCounters()
@@ -111,7 +121,11 @@ package struct Hub: Sendable {
     case .heard(let id): connections[id]?.heard = now
     case .unreadable(let id, let fault): end(id, because: fault, .lost, now)
     case .drained(let id, let bytes):
-      if let queued = connections[id]?.queuedBytes { connections[id]?.queuedBytes = max(0, queued - max(0, bytes)) }
+      if let queued = connections[id]?.queuedBytes {
+        let left = max(0, queued - max(0, bytes))
+        queuedBytes -= queued - left
+        connections[id]?.queuedBytes = left
+      }
     case .closed(let id, let parting): forget(id, parting, now)
     case .revoked(let link): endAll(of: link, because: .revoked, now)
     case .deadline: break
@@ -133,6 +147,7 @@ package struct Hub: Sendable {
     connections[id] = Connection(
       dialect: opening.dialect, opening: opening,
       messages: TokenBucket(capacity: limits.messageBurst, perSecond: limits.messagesPerSecond, now: now),
+      bytes: TokenBucket(capacity: limits.byteBurst, perSecond: limits.bytesPerSecond, now: now),
       patience: TokenBucket(capacity: limits.faultBurst, perSecond: limits.faultsForgivenPerSecond, now: now),
       opened: now, heard: now)
     guard connections.count <= limits.connections else { return end(id, because: .tooManyConnections, .lost, now) }
@@ -150,11 +165,23 @@ package struct Hub: Sendable {
     connections[id]?.heard = now
     figures.messagesReceived += 1
     do throws(HubFault) {
-      guard connections[id]?.messages.take(1, now: now) == true else { throw .tooFast }
+      try charge(id, bytes: bytes.count, now)
       try perform(try parse(bytes, from: id), id, now)
     } catch {
       blame(id, error, now)
     }
+  }
+
+  /// What a message costs is taken before it is read.
+  private mutating func charge(_ id: HubConnectionID, bytes: Int, _ now: Timestamp) throws(HubFault) {
+    let limits = configuration.limits
+    guard connections[id]?.messages.take(1, now: now) == true,
+      connections[id]?.bytes.take(Double(min(bytes, limits.messageBytes)), now: now) == true
+    else { throw .tooFast }
+    guard case .nameless? = connections[id]?.stage else { return }
+    connections[id]?.namelessMessages += 1
+    guard connections[id]?.namelessMessages ?? 0 <= limits.namelessMessages else { throw .tooFast }
+    guard bytes <= limits.namelessMessageBytes else { throw .tooLarge(limit: limits.namelessMessageBytes) }
   }
 
   private func parse(_ bytes: [UInt8], from id: HubConnectionID) throws(HubFault) -> HubRequest {
@@ -209,9 +236,9 @@ package struct Hub: Sendable {
 
   private mutating func forget(_ id: HubConnectionID, _ parting: HubParting, _ now: Timestamp) {
     followers.removeAll { $0 == id }
-    guard let connection = connections.removeValue(forKey: id), case .named(let name) = connection.stage,
-      case .present(id) = peers[name]?.link
-    else { return }
+    guard let connection = connections.removeValue(forKey: id) else { return }
+    queuedBytes -= connection.queuedBytes
+    guard case .named(let name) = connection.stage, case .present(id) = peers[name]?.link else { return }
     if parting == .lost, connection.dialect == .native {
       let until = now + configuration.limits.absence
       peers[name]?.link = .absent(until: until)
@@ -232,6 +259,7 @@ package struct Hub: Sendable {
       }
       actions.append(.close(id, code: fault.closeCode, reason: fault.message))
     }
+    queuedBytes = 0
     peers = [:]
     followers = []
     rooms = [:]
@@ -265,7 +293,23 @@ package struct Hub: Sendable {
       return true
     }
     connections[id]?.queuedBytes = queued
+    queuedBytes += text.utf8.count
     actions.append(.send(id, text))
+    if queuedBytes > configuration.limits.outgoingBytesInAll { giveUpSlowest() }
     return true
+  }
+
+  /// All together have more on its way to them than the process is to hold: the one for whom most waits is closed.
+  private mutating func giveUpSlowest() {
+    let slowest = connections.max { ($0.value.queuedBytes, $1.key.rawValue) < ($1.value.queuedBytes, $0.key.rawValue) }
+    if let slowest, !overflowed.contains(slowest.key) { overflowed.append(slowest.key) }
+  }
+
+  /// The names that others see, in their order.
+  mutating func listedNames() -> [String] {
+    if let names = listedPeers.names { return names }
+    let names = peers.lazy.filter { $0.value.isListed }.map(\.key).sorted()
+    listedPeers.names = names
+    return names
   }
 }

@@ -14,10 +14,20 @@ public struct HubLimits: Sendable, Equatable {
   public var roomsPerPeer = 8
   /// Clients that are told of everybody who comes and goes. Each coming is a message to all of them.
   public var followers = 512
-  /// How many messages a question for who is there counts as, since the answer is long.
+  /// How many messages a question for who is there counts as at least, since the answer is long.
   public var listWeight = 10.0
+  /// Of so many names in the answer each counts as a message.
+  public var namesPerMessage = 32
   /// Bytes of a message. A description with many tracks and candidates is some 30 KiB.
   public var messageBytes = 131_072
+  /// Bytes of a message from a client that has no name yet, and how many such messages it may send: to say who it is takes one.
+  public var namelessMessageBytes = 4_096
+  /// Messages from a client that has no name yet.
+  public var namelessMessages = 5
+  /// Bytes a second that a connection may send for long: reading them is the hub's work.
+  public var bytesPerSecond = 65_536.0
+  /// Bytes that may come at once: some of the largest messages.
+  public var byteBurst = 1_048_576.0
   /// Messages a second that a connection may send for long, and how many it may send at once: gathering candidates comes
   /// in bursts.
   public var messagesPerSecond = 50.0
@@ -29,6 +39,8 @@ public struct HubLimits: Sendable, Equatable {
   public var faultsForgivenPerSecond = 1.0
   /// Bytes on their way to a client that does not take them; more, and it is closed.
   public var outgoingBytes = 1_048_576
+  /// The same to all clients together; more, and the one for whom most waits is closed.
+  public var outgoingBytesInAll = 67_108_864
   /// Messages kept for one peer that is away, and for all of them together, in messages and bytes.
   public var heldPerPeer = 64
   /// Messages kept for all owners whose connection broke.

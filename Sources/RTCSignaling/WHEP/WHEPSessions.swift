@@ -29,6 +29,9 @@ public protocol OfferSessions: Sendable {
   /// STUN and TURN servers that clients should use, told in `Link` headers (RFC 9725 §4.6).
   var iceServers: [ICEServer] { get }
 
+  /// What was refused because it was over a limit.
+  var refusals: [RefusalCounts.Subject: UInt64] { get }
+
   /// Ends a session. False when there is none of that name.
   func close(id: String) async -> Bool
 }
@@ -36,6 +39,9 @@ public protocol OfferSessions: Sendable {
 extension OfferSessions {
   /// None.
   public var iceServers: [ICEServer] { [] }
+
+  /// None is counted.
+  public var refusals: [RefusalCounts.Subject: UInt64] { [:] }
 
   /// Refuses: clients are to offer.
   public func offer(stream: String?, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {

@@ -2,6 +2,7 @@ import Glibc
 import Logging
 import NIOCore
 import RTCDTLS
+import RTCPrimitives
 import RTCSignaling
 
 /// What the connections of one server share. Lives on the server's event loop and nowhere else.
@@ -141,6 +142,11 @@ final class ConnectionRegistry {
         loop.execute { registry.value.linkedSessions.removeValue(forKey: id)?.end?.cancel() }
       }
     }
+  }
+
+  /// What was refused, of viewers and publications.
+  var refusals: [RefusalCounts.Subject: UInt64] {
+    sessions.refusals.merging(publications?.refusals ?? [:]) { $0 + $1 }
   }
 
   func sessions(at door: SignalingDoor) -> (any OfferSessions)? {

@@ -11,18 +11,42 @@ public struct FormatParameters: Hashable, Sendable {
 
   /// The value of the first parameter of that name, without regard to case.
   public subscript(name: String) -> String? {
-    let wanted = name.lowercased()
-    for part in text.utf8.split(separator: UInt8(ascii: ";")) {
-      let pair = Substring(part).utf8.drop(while: { $0 == 0x20 })
-      guard let equals = pair.firstIndex(of: UInt8(ascii: "=")), Substring(pair[..<equals]).lowercased() == wanted
-      else { continue }
-      var value = Substring(pair[pair.index(after: equals)...])
-      while value.utf8.last == 0x20 { value = value.dropLast() }
-      return String(value)
+    // One pass that allocates nothing: descriptions of strangers have many of these.
+    let (bytes, wanted) = (text.utf8Span.span, name.utf8Span.span)
+    var start = 0
+    while start < bytes.count {
+      var end = start
+      while end < bytes.count, bytes[end] != UInt8(ascii: ";") { end += 1 }
+      while start < end, bytes[start] == 0x20 { start += 1 }
+      let equals = start + wanted.count
+      if equals < end, bytes[equals] == UInt8(ascii: "="),
+        bytes.extracting(start..<equals).isEqualIgnoringCase(wanted)
+      {
+        while end > equals + 1, bytes[end - 1] == 0x20 { end -= 1 }
+        return String(text.utf8Slice(equals + 1..<end))
+      }
+      start = end + 1
     }
     return nil
   }
 
   /// The parameter as a number that fits in 32 bits.
   public func number(_ name: String) -> Int? { self[name].flatMap { $0[...].decimal(UInt32.self) }.map(Int.init) }
+}
+
+extension Span<UInt8> {
+  /// The same ASCII text, without regard to case; other bytes must be the same.
+  func isEqualIgnoringCase(_ other: Span<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    for index in indices where self[index] != other[index] {
+      guard self[index].asciiLowercase == other[index].asciiLowercase else { return false }
+    }
+    return true
+  }
+}
+
+extension UInt8 {
+  private static let upperCase = UInt8(ascii: "A")...UInt8(ascii: "Z")
+
+  fileprivate var asciiLowercase: UInt8 { Self.upperCase.contains(self) ? self | 0x20 : self }
 }

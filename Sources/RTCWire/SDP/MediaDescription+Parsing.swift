@@ -7,7 +7,10 @@ struct MediaDescriptionReader {
   private var saysDirection = false
   private var mappings: [PayloadType: PayloadFormat] = [:]
   private var parameters: [PayloadType: String] = [:]
-  private var feedback: [(PayloadType?, String)] = []
+  /// Of single payload types, and of all; each once.
+  private var feedback: [PayloadType: [String]] = [:]
+  private var commonFeedback: [String] = []
+  private var sourceIndices: [UInt32: Int] = [:]
 
   /// From an `m=` line.
   init(_ line: SDPLine) throws(SDPError) {
@@ -16,9 +19,12 @@ struct MediaDescriptionReader {
     let port = Substring(fields[1].utf8.prefix { $0 != UInt8(ascii: "/") })
     guard let port = port.decimal(UInt16.self) else { throw line.invalid("m= port") }
     var formats: [String] = []
-    for format in fields[3...] where !formats.contains(String(format)) {
-      guard formats.count < 256 else { throw SDPError(line: line.number, reason: .tooMany("formats", limit: 256)) }
-      formats.append(String(format))
+    var seen: Set<String> = []
+    for format in fields[3...].lazy.map({ String($0) }) where seen.insert(format).inserted {
+      guard formats.count < PeerLimits.formats else {
+        throw SDPError(line: line.number, reason: .tooMany("formats", limit: PeerLimits.formats))
+      }
+      formats.append(format)
     }
     media = MediaDescription(
       kind: MediaDescription.Kind(String(fields[0])), port: port, proto: String(fields[2]), formats: formats)
@@ -42,16 +48,17 @@ struct MediaDescriptionReader {
     if !saysDirection, let direction { media.direction = direction }
     if mixed { media.allowsMixedHeaderExtensions = true }
     guard media.kind == .audio || media.kind == .video else { return media }
+    var seen: Set<PayloadType> = []
     for format in media.formats {
-      guard let type = format[...].payloadType, media.payload(type) == nil,
+      // `96` and `096` are one.
+      guard let type = format[...].payloadType, seen.insert(type).inserted,
         var payload = mappings[type] ?? PayloadFormat.assigned(type)
       else {
         continue
       }
       payload.parameters = FormatParameters(parameters[type] ?? "")
-      for (owner, message) in feedback where owner == nil || owner == type {
-        if !payload.feedback.contains(message) { payload.feedback.append(message) }
-      }
+      payload.feedback = commonFeedback
+      for message in feedback[type] ?? [] where !commonFeedback.contains(message) { payload.feedback.append(message) }
       media.payloads.append(payload)
     }
     return media
@@ -60,7 +67,7 @@ struct MediaDescriptionReader {
   private mutating func readBandwidth(_ line: SDPLine) throws(SDPError) {
     let (type, value) = line.attribute
     guard let value = value?.decimal(UInt64.self), media.bandwidths.count < 8 else { throw line.invalid("b=") }
-    media.bandwidths.append(MediaDescription.Bandwidth(type: String(type), value: value))
+    media.bandwidths.append(MediaDescription.Bandwidth(type: type, value: value))
   }
 
   private mutating func readAttribute(_ line: SDPLine) throws(SDPError) {
@@ -75,7 +82,7 @@ struct MediaDescriptionReader {
       if let mid = media.mid, mid != value { throw SDPError(line: line.number, reason: .duplicate("mid")) }
       media.mid = String(value)
     case "sendrecv", "sendonly", "recvonly", "inactive":
-      media.direction = MediaDirection(rawValue: String(name)) ?? .inactive
+      media.direction = MediaDirection(rawValue: name) ?? .inactive
       saysDirection = true
     case "rtcp": media.rtcp = String(value)
     case "rtcp-mux": media.usesRTCPMux = true
@@ -88,12 +95,12 @@ struct MediaDescriptionReader {
     case "max-message-size":
       guard let size = value.decimal(UInt64.self) else { throw line.invalid("max-message-size") }
       media.maxMessageSize = size
-    default: media.otherAttributes.append(OtherAttribute(name, optional))
+    default: media.otherAttributes.keep(name, optional)
     }
   }
 
   private mutating func readFormatAttribute(
-    _ name: Substring, _ value: Substring, _ line: SDPLine
+    _ name: String, _ value: Substring, _ line: SDPLine
   ) throws(SDPError) -> Bool {
     switch name {
     case "rtpmap":
@@ -109,43 +116,63 @@ struct MediaDescriptionReader {
       let (head, text) = value.firstFieldAndRest
       guard let type = head.payloadType else {
         // Formats of an m-section without RTP are no payload types.
-        media.otherAttributes.append(OtherAttribute(name, value))
+        media.otherAttributes.keep(name, value)
         return true
+      }
+      guard (parameters[type]?.utf8.count ?? 0) + text.utf8.count < PeerLimits.formatParameterBytes else {
+        throw SDPError(
+          line: line.number,
+          reason: .tooMany("bytes of parameters of a payload type", limit: PeerLimits.formatParameterBytes))
       }
       parameters[type] = parameters[type].map { $0 + ";" + text } ?? String(text)
     case "rtcp-fb":
       let (head, message) = value.firstFieldAndRest
-      guard head == "*" || head.payloadType != nil, !message.isEmpty, feedback.count < 1_024 else {
-        throw line.invalid("rtcp-fb")
+      guard head == "*" || head.payloadType != nil, !message.isEmpty else { throw line.invalid("rtcp-fb") }
+      if let type = head.payloadType {
+        try Self.add(message, to: &feedback[type, default: []], line)
+      } else {
+        try Self.add(message, to: &commonFeedback, line)
       }
-      feedback.append((head.payloadType, String(message)))
     case "extmap":
-      guard let headerExtension = HeaderExtensionDescription(parsing: value), media.headerExtensions.count < 256 else {
-        throw line.invalid("extmap")
-      }
+      guard let headerExtension = HeaderExtensionDescription(parsing: value),
+        media.headerExtensions.count < PeerLimits.headerExtensions
+      else { throw line.invalid("extmap") }
       media.headerExtensions.append(headerExtension)
     default: return false
     }
     return true
   }
 
+  private static func add(
+    _ message: Substring, to messages: inout [String], _ line: SDPLine
+  ) throws(SDPError) {
+    let message = String(message)
+    guard !messages.contains(message) else { return }
+    guard messages.count < PeerLimits.feedbackMessages else {
+      throw SDPError(
+        line: line.number, reason: .tooMany("kinds of feedback on a payload type", limit: PeerLimits.feedbackMessages))
+    }
+    messages.append(message)
+  }
+
   private mutating func readSourceAttribute(
-    _ name: Substring, _ value: Substring, _ line: SDPLine
+    _ name: String, _ value: Substring, _ line: SDPLine
   ) throws(SDPError) -> Bool {
     switch name {
     case "msid":
-      guard let identifier = MediaStreamIdentifier(parsing: value), media.streamIdentifiers.count < 64 else {
+      guard let identifier = MediaStreamIdentifier(parsing: value),
+        media.streamIdentifiers.count < PeerLimits.streamIdentifiers
+      else {
         throw line.invalid("msid")
       }
       if !media.streamIdentifiers.contains(identifier) { media.streamIdentifiers.append(identifier) }
     case "ssrc": try readSource(value, line)
     case "ssrc-group":
-      guard let group = MediaSourceGroup(parsing: value), media.sourceGroups.count < SDPLimits.sources else {
-        throw line.invalid("ssrc-group")
-      }
+      guard let group = MediaSourceGroup(parsing: value), media.sourceGroups.count < PeerLimits.sourceGroups
+      else { throw line.invalid("ssrc-group") }
       media.sourceGroups.append(group)
     case "rid":
-      guard !value.isEmpty, media.restrictions.count < 64 else { throw line.invalid("rid") }
+      guard !value.isEmpty, media.restrictions.count < PeerLimits.streamIdentifiers else { throw line.invalid("rid") }
       media.restrictions.append(String(value))
     case "simulcast": media.simulcast = String(value)
     default: return false
@@ -156,19 +183,18 @@ struct MediaDescriptionReader {
   private mutating func readSource(_ value: Substring, _ line: SDPLine) throws(SDPError) {
     let (head, rest) = value.firstFieldAndRest
     guard let number = head.decimal(UInt32.self) else { throw line.invalid("ssrc") }
-    var index = media.sources.firstIndex { $0.ssrc.value == number }
-    if index == nil {
-      guard media.sources.count < SDPLimits.sources else {
-        throw SDPError(line: line.number, reason: .tooMany("sources", limit: SDPLimits.sources))
+    let index = sourceIndices[number] ?? media.sources.count
+    if index == media.sources.count {
+      guard index < PeerLimits.describedSources else {
+        throw SDPError(line: line.number, reason: .tooMany("sources", limit: PeerLimits.describedSources))
       }
-      index = media.sources.count
+      sourceIndices[number] = index
       media.sources.append(MediaSource(ssrc: SSRC(number)))
     }
-    guard let index else { return }
-    if rest.hasPrefix("cname:") {
-      media.sources[index].cname = String(rest.dropFirst(6))
-    } else if rest.hasPrefix("msid:") {
-      media.sources[index].streamIdentifier = MediaStreamIdentifier(parsing: rest.dropFirst(5))
+    if let name = rest.after("cname:") {
+      media.sources[index].cname = String(name)
+    } else if let identifier = rest.after("msid:") {
+      media.sources[index].streamIdentifier = MediaStreamIdentifier(parsing: identifier)
     }
   }
 }

@@ -104,6 +104,16 @@ public struct MediaDescription: Hashable, Sendable {
   /// The format of payload type `type`; nil when the m-section does not describe it.
   public func payload(_ type: PayloadType) -> PayloadFormat? { payloads.first { $0.payloadType == type } }
 
+  /// By payload type, the one whose packets repeat its packets (RFC 4588).
+  public var retransmissions: [PayloadType: PayloadType] {
+    var result: [PayloadType: PayloadType] = [:]
+    for payload in payloads {
+      guard let original = payload.associatedPayloadType, result[original] == nil else { continue }
+      result[original] = payload.payloadType
+    }
+    return result
+  }
+
   /// The payload type whose packets repeat those of `type`, if there is one.
   public func retransmission(of type: PayloadType) -> PayloadFormat? {
     payloads.first { $0.associatedPayloadType == type }
@@ -149,9 +159,15 @@ extension MediaDescription {
   }
 }
 
-extension OtherAttribute {
-  init(_ name: Substring, _ value: Substring?) { self.init(name: String(name), value: value.map { String($0) }) }
+extension [OtherAttribute] {
+  /// Keeps an attribute while there is room.
+  mutating func keep(_ name: String, _ value: Substring?) {
+    guard count < PeerLimits.otherAttributes else { return }
+    append(OtherAttribute(name: name, value: value.map { String($0) }))
+  }
+}
 
+extension OtherAttribute {
   func write(into writer: inout SDPWriter) {
     if let value { writer.attribute(name, value) } else { writer.attribute(name) }
   }

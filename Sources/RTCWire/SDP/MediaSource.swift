@@ -60,7 +60,7 @@ public struct MediaSourceGroup: Hashable, Sendable {
 
   init?(parsing text: Substring) {
     let fields = text.fields
-    guard fields.count >= 2 else { return nil }
+    guard (2...PeerLimits.sourceGroups).contains(fields.count) else { return nil }
     var sources: [SSRC] = []
     for field in fields.dropFirst() {
       guard let number = field.decimal(UInt32.self) else { return nil }

@@ -29,7 +29,7 @@ public struct PayloadFormat: Hashable, Sendable {
   }
 
   /// True when the encoding's name is `other`, without regard to case.
-  public func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
+  public func isNamed(_ other: String) -> Bool { name.utf8Span.span.isEqualIgnoringCase(other.utf8Span.span) }
 
   /// The payload type whose packets this one repeats, for `rtx` (RFC 4588 §8.1).
   public var associatedPayloadType: PayloadType? {

@@ -7,7 +7,7 @@ public struct SDPError: Error, Hashable, Sendable {
 
   /// What can be wrong with a description.
   public enum Reason: Hashable, Sendable {
-    /// More than `SDPLimits` allows of the thing named.
+    /// More than `PeerLimits` allows of the thing named.
     case tooMany(String, limit: Int)
     /// A byte below 0x20 other than a tab inside a line.
     case controlCharacter
@@ -54,20 +54,4 @@ extension SDPError.Reason: CustomStringConvertible {
     case .duplicate(let what): "\(what) is given twice"
     }
   }
-}
-
-/// What a description may cost its reader. Real offers stay below a tenth of each.
-public enum SDPLimits {
-  /// Bytes in the whole text.
-  public static let bytes = 256 * 1024
-  /// Lines in the whole text.
-  public static let lines = 4_000
-  /// Bytes in one line without its line ending.
-  public static let lineBytes = 8 * 1024
-  /// M-sections in one description.
-  public static let mediaSections = 64
-  /// `a=ssrc` sources in one m-section.
-  public static let sources = 256
-  /// Candidates in one m-section or at session level.
-  public static let candidates = 256
 }

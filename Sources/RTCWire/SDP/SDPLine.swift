@@ -1,3 +1,5 @@
+import RTCPrimitives
+
 /// One line of a description, `type=value`, with its number for error messages.
 struct SDPLine {
   var number: Int
@@ -6,50 +8,81 @@ struct SDPLine {
   var value: Substring
 
   /// The attribute's name and value (nil for a property attribute) of an `a=` line.
-  var attribute: (name: Substring, value: Substring?) {
+  var attribute: (name: String, value: Substring?) {
     let bytes = value.utf8
-    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return (value, nil) }
-    return (value[..<colon], value[bytes.index(after: colon)...])
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return (String(value), nil) }
+    return (String(value[..<colon]), value[bytes.index(after: colon)...])
   }
 
   func invalid(_ what: String) -> SDPError { SDPError(line: number, reason: .invalid(what)) }
 
   /// Cuts `text` into lines ended by CRLF, or LF alone; empty lines are passed over.
   static func split(_ text: String) throws(SDPError) -> [SDPLine] {
-    let bytes = text.utf8
-    guard bytes.count <= SDPLimits.bytes else {
-      throw SDPError(line: 0, reason: .tooMany("bytes", limit: SDPLimits.bytes))
+    guard text.utf8.count <= PeerLimits.descriptionBytes else {
+      throw SDPError(line: 0, reason: .tooMany("bytes", limit: PeerLimits.descriptionBytes))
     }
+    let bytes = text.utf8Span.span
     var lines: [SDPLine] = []
+    var candidates = 0
     var number = 0
-    var start = bytes.startIndex
-    while start < bytes.endIndex {
-      let newline = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
-      var end = newline
-      if end > start, bytes[bytes.index(before: end)] == UInt8(ascii: "\r") { end = bytes.index(before: end) }
-      number += 1
-      guard number <= SDPLimits.lines else {
-        throw SDPError(line: number, reason: .tooMany("lines", limit: SDPLimits.lines))
+    var start = 0
+    while start < bytes.count {
+      var newline = start
+      var hasControl = false
+      while newline < bytes.count, bytes[newline] != UInt8(ascii: "\n") {
+        if bytes[newline] < 0x20, bytes[newline] != 0x09 { hasControl = hasControl || !bytes.endsLine(newline) }
+        newline += 1
       }
-      if end > start { lines.append(try parse(text[start..<end], number: number)) }
-      start = newline < bytes.endIndex ? bytes.index(after: newline) : newline
+      let end = newline > start && bytes[newline - 1] == UInt8(ascii: "\r") ? newline - 1 : newline
+      number += 1
+      guard number <= PeerLimits.descriptionLines else {
+        throw SDPError(line: number, reason: .tooMany("lines", limit: PeerLimits.descriptionLines))
+      }
+      if end > start {
+        guard end - start <= PeerLimits.lineBytes else {
+          throw SDPError(line: number, reason: .tooMany("bytes in the line", limit: PeerLimits.lineBytes))
+        }
+        guard !hasControl else { throw SDPError(line: number, reason: .controlCharacter) }
+        guard end - start > 1, bytes[start + 1] == UInt8(ascii: "=") else {
+          throw SDPError(line: number, reason: .notALine)
+        }
+        if bytes.hasPrefix("a=candidate:", at: start) {
+          candidates += 1
+          guard candidates <= PeerLimits.describedCandidates else {
+            start = newline + 1
+            continue
+          }
+        }
+        lines.append(SDPLine(number: number, type: bytes[start], value: text.utf8Slice(start + 2..<end)))
+      }
+      start = newline + 1
     }
     return lines
   }
+}
 
-  private static func parse(_ line: Substring, number: Int) throws(SDPError) -> SDPLine {
-    let bytes = line.utf8
-    guard bytes.count <= SDPLimits.lineBytes else {
-      throw SDPError(line: number, reason: .tooMany("bytes in the line", limit: SDPLimits.lineBytes))
+extension Span<UInt8> {
+  /// The text stands at `start`.
+  fileprivate func hasPrefix(_ text: String, at start: Int) -> Bool {
+    guard count - start >= text.utf8.count else { return false }
+    var index = start
+    for byte in text.utf8 {
+      guard self[index] == byte else { return false }
+      index += 1
     }
-    guard bytes.allSatisfy({ $0 >= 0x20 || $0 == 0x09 }) else {
-      throw SDPError(line: number, reason: .controlCharacter)
-    }
-    let equals = bytes.index(after: bytes.startIndex)
-    guard equals < bytes.endIndex, bytes[equals] == UInt8(ascii: "=") else {
-      throw SDPError(line: number, reason: .notALine)
-    }
-    return SDPLine(number: number, type: bytes[bytes.startIndex], value: line[bytes.index(after: equals)...])
+    return true
+  }
+
+  /// The byte is the CR before a line feed or before the end.
+  fileprivate func endsLine(_ index: Int) -> Bool {
+    self[index] == UInt8(ascii: "\r") && (index + 1 == count || self[index + 1] == UInt8(ascii: "\n"))
+  }
+}
+
+extension String {
+  /// The part between two distances in bytes, which takes the same time however far it is.
+  func utf8Slice(_ range: Range<Int>) -> Substring {
+    self[utf8.index(startIndex, offsetBy: range.lowerBound)..<utf8.index(startIndex, offsetBy: range.upperBound)]
   }
 }
 
@@ -80,6 +113,12 @@ extension Substring {
   func decimal<Number: FixedWidthInteger>(_: Number.Type = Number.self) -> Number? {
     guard (1...20).contains(utf8.count), utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
     return Number(self)
+  }
+
+  /// What follows `prefix`; nil when something else stands there.
+  func after(_ prefix: String) -> Substring? {
+    guard utf8.starts(with: prefix.utf8) else { return nil }
+    return Substring(utf8.dropFirst(prefix.utf8.count))
   }
 
   /// The part before the first space, and the rest without leading spaces.

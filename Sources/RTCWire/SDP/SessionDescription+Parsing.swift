@@ -1,5 +1,7 @@
+import RTCPrimitives
+
 extension SessionDescription {
-  /// Reads a description whose lines end in CRLF or LF. Bounds what it reads by `SDPLimits`, keeps attributes it does
+  /// Reads a description whose lines end in CRLF or LF. Bounds what it reads by `PeerLimits`, keeps attributes it does
   /// not know, leaves out candidates it cannot read, and refuses everything else that breaks the grammar.
   public init(parsing text: String) throws(SDPError) {
     let lines = try SDPLine.split(text)
@@ -16,23 +18,34 @@ extension SessionDescription {
     }
     if !lines[2].value.isEmpty { name = String(lines[2].value) }
     var session = SessionLevel()
-    var readers: [MediaDescriptionReader] = []
+    var reader: MediaDescriptionReader?
     for line in lines.dropFirst(3) {
       if line.type == UInt8(ascii: "m") {
-        guard readers.count < SDPLimits.mediaSections else {
-          throw SDPError(line: line.number, reason: .tooMany("m-sections", limit: SDPLimits.mediaSections))
+        try finish(reader, session)
+        guard media.count < PeerLimits.mediaSections else {
+          throw SDPError(line: line.number, reason: .tooMany("m-sections", limit: PeerLimits.mediaSections))
         }
-        readers.append(try MediaDescriptionReader(line))
-      } else if !readers.isEmpty {
-        try readers[readers.count - 1].read(line)
+        reader = try MediaDescriptionReader(line)
+      } else if reader != nil {
+        try reader!.read(line)
       } else {
         try read(line, &session)
       }
     }
-    media = readers.map {
-      $0.finish(session: session.transport, direction: session.direction, mixed: session.mixed)
-    }
+    try finish(reader, session)
     try refuseRepeatedMids()
+  }
+
+  /// Takes in the m-section that was read last.
+  private mutating func finish(_ reader: MediaDescriptionReader?, _ session: SessionLevel) throws(SDPError) {
+    guard let reader else { return }
+    media.append(reader.finish(session: session.transport, direction: session.direction, mixed: session.mixed))
+    guard media.reduce(0, { $0 + $1.formats.count }) <= PeerLimits.formatsInAll else {
+      throw SDPError(line: 0, reason: .tooMany("formats", limit: PeerLimits.formatsInAll))
+    }
+    guard media.reduce(0, { $0 + $1.sources.count }) <= PeerLimits.describedSourcesInAll else {
+      throw SDPError(line: 0, reason: .tooMany("sources", limit: PeerLimits.describedSourcesInAll))
+    }
   }
 
   /// What the session level says for every m-section.
@@ -62,19 +75,19 @@ extension SessionDescription {
     case "group":
       let fields = value.fields
       guard fields.first == "BUNDLE" else {
-        otherAttributes.append(OtherAttribute(name, optional))
+        otherAttributes.keep(name, optional)
         return
       }
       let mids = fields.dropFirst().map { String($0) }
-      guard mids.count <= SDPLimits.mediaSections, Set(mids).count == mids.count,
-        bundles.count < SDPLimits.mediaSections
+      guard mids.count <= PeerLimits.mediaSections, Set(mids).count == mids.count,
+        bundles.count < PeerLimits.mediaSections
       else { throw line.invalid("group:BUNDLE") }
       bundles.append(mids)
     case "ice-lite": isICELite = true
     case "extmap-allow-mixed": session.mixed = true
     case "msid-semantic": streamSemantics = value.fields.joined(separator: " ")
-    case "sendrecv", "sendonly", "recvonly", "inactive": session.direction = MediaDirection(rawValue: String(name))
-    default: otherAttributes.append(OtherAttribute(name, optional))
+    case "sendrecv", "sendonly", "recvonly", "inactive": session.direction = MediaDirection(rawValue: name)
+    default: otherAttributes.keep(name, optional)
     }
   }
 

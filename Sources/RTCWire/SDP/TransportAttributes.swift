@@ -3,21 +3,43 @@ public import RTCPrimitives
 extension CertificateFingerprint {
   /// The attribute's value: `sha-256 AA:BB:…`, upper or lower case (RFC 8122 §5).
   package init?(parsing text: Substring) {
-    let fields = text.fields
-    guard fields.count == 2, isToken(fields[0], upTo: 32) else { return nil }
-    let pairs = fields[1].utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-    guard (16...64).contains(pairs.count) else { return nil }
+    let (algorithm, digits) = text.firstFieldAndRest
+    guard isToken(algorithm, upTo: 32) else { return nil }
     var bytes: [UInt8] = []
-    for pair in pairs {
-      guard pair.count == 2, pair.first != UInt8(ascii: "+"), let byte = UInt8(Substring(pair), radix: 16) else {
-        return nil
+    bytes.reserveCapacity(32)
+    var high: UInt8?
+    var wantsColon = false
+    for character in digits.utf8 {
+      if wantsColon {
+        guard character == UInt8(ascii: ":") else { return nil }
+        wantsColon = false
+        continue
       }
-      bytes.append(byte)
+      guard let digit = character.hexDigit else { return nil }
+      if let first = high {
+        bytes.append(first << 4 | digit)
+        (high, wantsColon) = (nil, true)
+      } else {
+        high = digit
+      }
     }
-    self.init(algorithm: fields[0].lowercased(), bytes: bytes)
+    guard wantsColon, (16...64).contains(bytes.count) else { return nil }
+    self.init(algorithm: algorithm.lowercased(), bytes: bytes)
   }
 
   var text: String { algorithm + " " + digits }
+}
+
+extension UInt8 {
+  /// The value of an ASCII hexadecimal digit; nil for anything else.
+  fileprivate var hexDigit: UInt8? {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
 }
 
 /// How an m-section's packets travel. Values said once at session level stand in every m-section after parsing.
@@ -28,7 +50,7 @@ public struct TransportAttributes: Hashable, Sendable {
   public var password: String?
   /// `a=ice-options` (RFC 8839 §5.6): on parsing the first sixteen, without repeats.
   public var iceOptions: [String] = []
-  /// `a=fingerprint`: the digests of the certificates that DTLS may show (RFC 8122 §5); at most 32 on parsing.
+  /// `a=fingerprint`: the digests of the certificates that DTLS may show (RFC 8122 §5); at most `PeerLimits.fingerprints` on parsing.
   public var fingerprints: [CertificateFingerprint] = []
   /// `a=setup`: who begins the DTLS handshake (RFC 4145 §4, RFC 8842 §5); nil when it is not said.
   public var setup: SetupRole?
@@ -56,7 +78,7 @@ public struct TransportAttributes: Hashable, Sendable {
   public var supportsTrickle: Bool { iceOptions.contains("trickle") }
 
   /// Takes the attribute if it is one of these; false when it belongs to somebody else.
-  mutating func apply(_ name: Substring, _ value: Substring, _ line: SDPLine) throws(SDPError) -> Bool {
+  mutating func apply(_ name: String, _ value: Substring, _ line: SDPLine) throws(SDPError) -> Bool {
     switch name {
     case "ice-ufrag":
       guard ICECredentials.isUsernameFragment(value) else { throw line.invalid("ice-ufrag") }
@@ -65,9 +87,10 @@ public struct TransportAttributes: Hashable, Sendable {
       guard ICECredentials.isPassword(value) else { throw line.invalid("ice-pwd") }
       password = String(value)
     case "ice-options":
-      addOptions(value.fields.map { String($0) })
+      if iceOptions.count < Self.maximumOptions { addOptions(value.fields.map { String($0) }) }
     case "fingerprint":
-      guard let fingerprint = CertificateFingerprint(parsing: value), fingerprints.count < 32 else {
+      guard let fingerprint = CertificateFingerprint(parsing: value), fingerprints.count < PeerLimits.fingerprints
+      else {
         throw line.invalid("fingerprint")
       }
       fingerprints.append(fingerprint)
@@ -75,9 +98,6 @@ public struct TransportAttributes: Hashable, Sendable {
       guard let role = SetupRole(rawValue: value.lowercased()) else { throw line.invalid("setup") }
       setup = role
     case "candidate":
-      guard candidates.count < SDPLimits.candidates else {
-        throw SDPError(line: line.number, reason: .tooMany("candidates", limit: SDPLimits.candidates))
-      }
       if let candidate = CandidateDescription(value: value) { candidates.append(candidate) }
     case "end-of-candidates": endOfCandidates = true
     default: return false
@@ -85,9 +105,14 @@ public struct TransportAttributes: Hashable, Sendable {
     return true
   }
 
-  /// Keeps the first sixteen; two are in use anywhere.
+  /// Two are in use anywhere.
+  private static let maximumOptions = 16
+
+  /// Keeps the first of them.
   mutating func addOptions(_ options: [String]) {
-    for option in options where iceOptions.count < 16 && !iceOptions.contains(option) { iceOptions.append(option) }
+    for option in options where iceOptions.count < Self.maximumOptions && !iceOptions.contains(option) {
+      iceOptions.append(option)
+    }
   }
 
   /// Fills in what only the session level said.

@@ -1,3 +1,5 @@
+import RTCPrimitives
+
 /// What trickle ICE sends after the first exchange, media type `application/trickle-ice-sdpfrag` (RFC 8840 §9); the body
 /// of a WHIP or WHEP `PATCH` (RFC 9725 §4.3).
 public struct TrickleFragment: Hashable, Sendable {
@@ -54,7 +56,7 @@ public struct TrickleFragment: Hashable, Sendable {
     endOfCandidates || (!sections.isEmpty && sections.allSatisfy(\.endOfCandidates))
   }
 
-  /// Reads a fragment whose lines end in CRLF or LF, bounded by `SDPLimits`. Candidates that cannot be read and
+  /// Reads a fragment whose lines end in CRLF or LF, bounded by `PeerLimits`. Candidates that cannot be read and
   /// attributes that mean nothing here are left out.
   public init(parsing text: String) throws(SDPError) {
     var session = TransportAttributes()
@@ -63,8 +65,8 @@ public struct TrickleFragment: Hashable, Sendable {
       switch line.type {
       case UInt8(ascii: "m"):
         close(open, &session)
-        guard sections.count < SDPLimits.mediaSections else {
-          throw SDPError(line: line.number, reason: .tooMany("m-sections", limit: SDPLimits.mediaSections))
+        guard sections.count < PeerLimits.mediaSections else {
+          throw SDPError(line: line.number, reason: .tooMany("m-sections", limit: PeerLimits.mediaSections))
         }
         let fields = line.value.fields
         guard fields.count >= 4 else { throw line.invalid("m=") }
@@ -92,12 +94,12 @@ public struct TrickleFragment: Hashable, Sendable {
     }
   }
 
-  private mutating func readSessionAttribute(_ name: Substring, _ value: Substring) {
+  private mutating func readSessionAttribute(_ name: String, _ value: Substring) {
     switch name {
     case "ice-lite": isICELite = true
     case "group":
       let fields = value.fields
-      if fields.first == "BUNDLE", fields.count <= SDPLimits.mediaSections {
+      if fields.first == "BUNDLE", fields.count <= PeerLimits.mediaSections {
         bundle = fields.dropFirst().map { String($0) }
       }
     default: break

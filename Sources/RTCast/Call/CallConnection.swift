@@ -81,7 +81,9 @@ final class CallConnection: Sendable {
     channels = configuration.dataChannels
     self.report = report
     reception = Reception(loudspeaker: loudspeaker) { await report(.reception($0)) }
-    (words, wordSink) = AsyncStream.makeStream(of: CallWord.self)
+    // More than that waits for nobody who means well.
+    (words, wordSink) = AsyncStream.makeStream(
+      of: CallWord.self, bufferingPolicy: .bufferingOldest(PeerLimits.waitingSignals))
     var options = PeerConnection.Configuration()
     options.videoFormats = media.outgoing.videoFormats
     options.receivableFormats = codecs.receivableFormats

@@ -99,7 +99,8 @@ public actor CallManager: SignalingServerDelegate {
       case .warning(let sentence): continuation.yield(.warning(sentence))
       }
     }
-    let (stream, outgoing) = AsyncStream.makeStream(of: Outgoing.self)
+    let (stream, outgoing) = AsyncStream.makeStream(
+      of: Outgoing.self, bufferingPolicy: .bufferingOldest(PeerLimits.waitingMessages))
     self.outgoing = outgoing
     sending = Task { for await message in stream { await Self.send(message, by: signaling) } }
   }

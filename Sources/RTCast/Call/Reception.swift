@@ -60,6 +60,10 @@ final class Reception: Sendable {
   }
 
   private func add(_ track: RemoteTrack) async {
+    if case .video = track, tracks.withLock({ $0.video.count }) >= PeerLimits.decodedVideos {
+      return await report(
+        .warning("\(track.peer) sends more than \(PeerLimits.decodedVideos) videos; the rest is not shown."))
+    }
     do { try track.prepare() } catch is RemoteAudioTrack.NoDecoder { return } catch {
       return await report(.warning("What \(track.peer) sends cannot be played: \(error)"))
     }

@@ -20,8 +20,7 @@ struct RelayTimeline: Sendable {
     }
     let position = newest.nearest(timestamp)
     newest = max(newest, position)
-    let (seconds, rest) = (position.value - start.position.value).quotientAndRemainder(dividingBy: rate)
-    let time = start.time + .seconds(seconds) + .nanoseconds(rest * 1_000_000_000 / rate)
+    let time = start.time + .ticks(position.value - start.position.value, atRate: rate)
     let error = time - received
     guard error > .seconds(1) || error < .seconds(-1) else { return (position.value, time) }
     self.start = (position, received)

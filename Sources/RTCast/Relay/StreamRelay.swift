@@ -32,6 +32,8 @@ public final class StreamRelay: OfferSessions {
     var name: String
     var connection: PeerConnection
     var generation: ICEGeneration
+    /// The address that knocked, until it is connected for the first time.
+    var knocking: String?
     var task: Task<Void, Never>?
   }
 
@@ -64,7 +66,7 @@ public final class StreamRelay: OfferSessions {
   /// See `WHEPSessions`.
   public func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
     let name = stream ?? "main"
-    let peers = try claimPlace()
+    let peers = try claimPlace(from: remote)
     defer { state.withLock { $0.arriving -= 1 } }
     let relayed = RelayedStream(peers: peers, maximumViewers: limits.viewersOfEach) { [report] viewers, format in
       report(.undecodable(name, viewers: viewers, format: format))
@@ -76,11 +78,12 @@ public final class StreamRelay: OfferSessions {
     configuration.receivableFormats = RelayedStream.formats
     configuration.dataChannels = nil
     configuration.remoteAddress = IPAddress(remote)
+    configuration.firstContactTimeout = PeerLimits.firstContact
     let connection = PeerConnection(on: peers, configuration: configuration)
     do {
       let answer = try await connection.answer(to: offer)
       let generation = ICEGeneration(offer)
-      follow(connection, generation, as: name, into: relayed)
+      follow(connection, generation, as: name, from: remote, into: relayed)
       return WHEPAnswer(id: connection.id, answer: answer, etag: generation.etag)
     } catch {
       directory.remove(name)
@@ -101,6 +104,9 @@ public final class StreamRelay: OfferSessions {
   /// Those of the directory: publishers and viewers use the same.
   public var iceServers: [ICEServer] { directory.iceServers }
 
+  /// See `OfferSessions`.
+  public var refusals: [RefusalCounts.Subject: UInt64] { state.withLock { $0.peers }?.refusals.all ?? [:] }
+
   /// See `WHEPSessions`.
   public func close(id: String) async -> Bool {
     guard let connection = state.withLock({ $0.publications[id]?.connection }) else { return false }
@@ -118,10 +124,17 @@ public final class StreamRelay: OfferSessions {
 
   // MARK: - Publications
 
-  private func claimPlace() throws(WHEPRefusal) -> PeerLoop {
+  private func claimPlace(from remote: String) throws(WHEPRefusal) -> PeerLoop {
     let result = state.withLock { state -> Result<PeerLoop, WHEPRefusal> in
       guard state.publications.count + state.arriving < limits.streams else {
+        state.peers?.refusals.count(.session)
         return .failure(.tooManyStreams(limit: limits.streams))
+      }
+      // Whoever takes places and never comes leaves some to others.
+      guard state.publications.values.count(where: { $0.knocking == remote }) < PeerLimits.unconnectedPublications
+      else {
+        state.peers?.refusals.count(.halfOpenSession)
+        return .failure(.tooManyStreams(limit: PeerLimits.unconnectedPublications))
       }
       do {
         let peers = try state.peers ?? makePeers()
@@ -136,10 +149,12 @@ public final class StreamRelay: OfferSessions {
   }
 
   private func follow(
-    _ connection: PeerConnection, _ generation: ICEGeneration, as name: String, into relayed: RelayedStream
+    _ connection: PeerConnection, _ generation: ICEGeneration, as name: String, from remote: String,
+    into relayed: RelayedStream
   ) {
     state.withLock { state in
-      state.publications[connection.id] = Publication(name: name, connection: connection, generation: generation)
+      state.publications[connection.id] = Publication(
+        name: name, connection: connection, generation: generation, knocking: remote)
     }
     let task = Task {
       var wasConnected = false
@@ -147,6 +162,7 @@ public final class StreamRelay: OfferSessions {
         switch event {
         case .trackAdded(let track): relayed.take(track)
         case .stateChanged(.connected):
+          state.withLock { $0.publications[connection.id]?.knocking = nil }
           if !wasConnected { report(.published(name)) }
           wasConnected = true
         default: break

@@ -38,7 +38,8 @@ struct CallRunner {
     self.logger = logger
     output = CallOutput(isJSON: plan.isJSON)
     chat = CallChat(output)
-    (happenings, report) = AsyncStream.makeStream()
+    // The latest counts: an end is the last.
+    (happenings, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4_096))
   }
 
   /// Returns when the call is over or was stopped. Failures have been told when it throws.

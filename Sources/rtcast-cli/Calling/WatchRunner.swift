@@ -35,7 +35,8 @@ struct WatchRunner {
     self.command = command
     self.logger = logger
     output = CallOutput(isJSON: command.output.run.json)
-    (happenings, report) = AsyncStream.makeStream()
+    // The latest counts: an end is the last.
+    (happenings, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4_096))
   }
 
   /// Returns when the cast is over or was stopped; failures have not been told when it throws.

@@ -48,7 +48,8 @@ struct CastRunner {
     self.options = options
     output = CastOutput(options, isFile: isFile)
     logger = StandardErrorLog.logger(verbosity: options.output.run.verbose)
-    (happenings, report) = AsyncStream.makeStream()
+    // The latest counts: an end is the last.
+    (happenings, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4_096))
   }
 
   /// Casts until something ends it. Failures have been told when it throws.

@@ -27,7 +27,8 @@ struct ServeRunner {
     self.command = command
     output = ServeOutput(json: command.output.json, hidesQRCode: command.hidesQRCode)
     logger = StandardErrorLog.logger(verbosity: command.output.verbose)
-    (happenings, report) = AsyncStream.makeStream()
+    // The latest counts: an end is the last.
+    (happenings, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4_096))
   }
 
   /// Serves until something ends it. Failures have been told when it throws.

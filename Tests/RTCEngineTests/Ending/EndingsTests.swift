@@ -112,4 +112,24 @@ import Testing
     #expect(pair.sender.states.map(\.state) == [.connecting, .connected])
     #expect(pair.receiver.states.map(\.state) == [.connecting, .connected])
   }
+
+  @Test func `who never shows himself is given up before one who is slow`() throws {
+    var options = PeerPair.Options()
+    options.configure = { _, configuration in configuration.firstContactTimeout = .seconds(6) }
+    let absent = try PeerPair(options)
+    absent.filter = { _, _ in false }
+    absent.exchangeDescriptions()
+    absent.run(for: .milliseconds(5_900))
+    #expect(absent.answerer.state == .connecting)
+    absent.run(for: .milliseconds(200))
+    #expect(absent.answerer.state == .ended(.timedOut))
+    // His checks come, and nothing else: he has the whole time.
+    let slow = try PeerPair(options)
+    slow.filter = { _, kind in kind == .stun }
+    slow.exchangeDescriptions()
+    slow.run(for: .seconds(14))
+    #expect(slow.answerer.state == .connecting)
+    slow.run(for: .seconds(2))
+    #expect(slow.answerer.state == .ended(.timedOut))
+  }
 }

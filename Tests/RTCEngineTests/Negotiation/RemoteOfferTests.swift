@@ -95,4 +95,23 @@ import Testing
     #expect(end.transceiverIDs.count == 3 && end.remoteTracks.count == 2)
     #expect(!end.isNegotiationNeeded && !far.isNegotiationNeeded)
   }
+
+  @Test func `m-sections that are stopped and used again do not make transceivers without end`() throws {
+    var offer = try SessionDescription(parsing: ChromiumOffers.call)
+    let index = try #require(offer.media.firstIndex { $0.kind == .video })
+    let live = offer.media[index]
+    var end = Peers.end("a")
+    for round in 0..<2 * PeerLimits.transceiversInAll {
+      offer.media[index] = live
+      offer.media[index].mid = "v\(round)"
+      offer.bundles = [offer.media.compactMap { $0.isRejected ? nil : $0.mid }]
+      try end.setRemoteOffer(offer, making: templates)
+      _ = try end.createAnswer()
+      offer.media[index].port = 0
+      offer.bundles = [offer.media.compactMap { $0.isRejected ? nil : $0.mid }]
+      try end.setRemoteOffer(offer, making: templates)
+      _ = try end.createAnswer()
+    }
+    #expect(end.transceiverIDs.count == PeerLimits.transceiversInAll)
+  }
 }

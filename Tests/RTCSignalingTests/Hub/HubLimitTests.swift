@@ -118,4 +118,75 @@ import Testing
     #expect(text.contains("rtcast_hub_messages_received_total 2\n"))
     #expect(text.hasSuffix("rtcast_hub_faults_total{code=\"malformed\"} 1\n"))
   }
+
+  // MARK: - Without a name
+
+  @Test func `a client without a name is read little and seldom`() {
+    var bench = HubBench()
+    bench.open(1)
+    bench.say(1, #"{"type":"register","id":"\#(String(repeating: "x", count: 5_000))"}"#)
+    #expect(bench.take(1).map(errorCode) == ["too-large"])
+    for _ in 0..<4 { bench.say(1, #"{"type":"ping"}"#) }
+    #expect(bench.take(1).map(errorCode) == [nil, nil, nil, nil])
+    for _ in 0..<3 { bench.say(1, #"{"type":"ping"}"#) }
+    #expect(bench.take(1).map(errorCode) == ["too-fast", "too-fast", "too-fast"])
+    // Nor can it register any more.
+    bench.say(1, #"{"type":"register","id":"late"}"#)
+    #expect(bench.take(1).map(errorCode) == ["too-fast"])
+    bench.enter(2, as: "b")
+    bench.say(2, #"{"type":"ping","x":"\#(String(repeating: "x", count: 5_000))"}"#)
+    #expect(bench.take(2).map(errorCode) == [nil], "with a name it may be longer")
+  }
+
+  @Test func `messages cost by their length`() {
+    var bench = HubBench {
+      $0.byteBurst = 10_000
+      $0.bytesPerSecond = 1_000
+    }
+    bench.enter(1, as: "a")
+    let long = #"{"type":"ping","x":"\#(String(repeating: "x", count: 4_000))"}"#
+    for _ in 0..<3 { bench.say(1, long) }
+    #expect(bench.take(1).map(errorCode) == [nil, nil, "too-fast"])
+    bench.pass(.seconds(5))
+    bench.say(1, long)
+    #expect(bench.take(1).map(errorCode) == [nil])
+  }
+
+  // MARK: - All together
+
+  @Test func `slow readers together are held no more for than the hub may, and the slowest goes first`() {
+    var bench = HubBench { $0.outgoingBytesInAll = 10_000 }
+    for (client, name) in [(1, "a"), (2, "b"), (3, "c")] { bench.enter(client, as: name) }
+    bench.stuck = [2, 3]
+    let data = String(repeating: "x", count: 1_000)
+    bench.say(1, #"{"type":"signal","to":"c","data":"\#(data)"}"#)
+    for _ in 0..<9 where bench.closings[2] == nil { bench.say(1, #"{"type":"signal","to":"b","data":"\#(data)"}"#) }
+    #expect(bench.closings[2] == 1008 && bench.closings[3] == nil)
+    // What was held for it is free again.
+    for _ in 0..<5 { bench.say(1, #"{"type":"signal","to":"c","data":"\#(data)"}"#) }
+    #expect(bench.closings[3] == nil)
+  }
+
+  @Test func `a long list of who is there counts as many messages`() {
+    var bench = HubBench {
+      $0.namesPerMessage = 1
+      $0.messageBurst = 100
+      $0.messagesPerSecond = 1
+    }
+    for client in 1...60 { bench.enter(client, as: "peer-\(client)") }
+    bench.say(1, #"{"type":"list"}"#)
+    bench.say(1, #"{"type":"list"}"#)
+    #expect(bench.take(1).map(errorCode) == [nil, "too-fast"])
+  }
+
+  @Test func `the list follows who comes and goes`() {
+    var bench = HubBench()
+    for client in 1...3 { bench.enter(client, as: "peer-\(client)") }
+    bench.say(1, #"{"type":"list"}"#)
+    #expect(bench.take(1).last?.contains(#"["peer-2","peer-3"]"#) == true)
+    bench.close(2)
+    bench.enter(4, as: "peer-4")
+    bench.say(1, #"{"type":"list"}"#)
+    #expect(bench.take(1).last?.contains(#"["peer-3","peer-4"]"#) == true)
+  }
 }

@@ -15,16 +15,55 @@ import Testing
 
   @Test func `sizes are bounded`() {
     #expect(
-      failure(Self.head + String(repeating: "a=x\n", count: 100_000))?.reason == .tooMany("bytes", limit: 262_144))
+      failure(Self.head + String(repeating: "a=x\n", count: 100_000))?.reason == .tooMany("bytes", limit: 131_072))
     let many = failure(Self.head + String(repeating: "a=x\n", count: 5_000))
-    #expect(many == SDPError(line: 4_001, reason: .tooMany("lines", limit: 4_000)))
-    let long = failure(Self.head + "a=" + String(repeating: "x", count: 9_000))
-    #expect(long == SDPError(line: 5, reason: .tooMany("bytes in the line", limit: 8_192)))
+    #expect(many == SDPError(line: 2_501, reason: .tooMany("lines", limit: 2_500)))
+    let long = failure(Self.head + "a=" + String(repeating: "x", count: 5_000))
+    #expect(long == SDPError(line: 5, reason: .tooMany("bytes in the line", limit: 4_096)))
     #expect(failure(Self.head + String(repeating: Self.video, count: 65))?.reason == .tooMany("m-sections", limit: 64))
     #expect(failure(Self.head + String(repeating: Self.video, count: 64)) == nil)
-    let sources = (0..<300).map { "a=ssrc:\($0) cname:x\n" }.joined()
-    #expect(failure(Self.head + Self.video + sources)?.reason == .tooMany("sources", limit: 256))
-    #expect(failure(String(repeating: "\n", count: 200_000))?.reason == .tooMany("lines", limit: 4_000))
+    #expect(failure(String(repeating: "\n", count: 100_000))?.reason == .tooMany("lines", limit: 2_500))
+  }
+
+  /// What one line may not have without end, several may not have together.
+  @Test func `numbers of everything are bounded`() {
+    let sources = { (count: Int) in (0..<count).map { "a=ssrc:\($0) cname:x\n" }.joined() }
+    #expect(failure(Self.head + Self.video + sources(65))?.reason == .tooMany("sources", limit: 64))
+    #expect(failure(Self.head + Self.video + sources(64) + sources(64)) == nil)
+    let sections = String(repeating: Self.video + sources(64), count: 5)
+    #expect(failure(Self.head + sections)?.reason == .tooMany("sources", limit: 256))
+    let formats = { (count: Int) in "m=video 9 UDP/TLS/RTP/SAVPF" + (0..<count).map { " \($0)" }.joined() + "\r\n" }
+    #expect(failure(Self.head + formats(129))?.reason == .tooMany("formats", limit: 128))
+    #expect(failure(Self.head + String(repeating: formats(128), count: 9))?.reason == .tooMany("formats", limit: 1_024))
+    #expect(failure(Self.head + String(repeating: formats(128), count: 8)) == nil)
+    for owner in ["*", "96"] {
+      let feedback = (0..<9).map { "a=rtcp-fb:\(owner) x\($0)\n" }.joined()
+      #expect(
+        failure(Self.head + Self.video + feedback)?.reason == .tooMany("kinds of feedback on a payload type", limit: 8))
+    }
+    let same = String(repeating: "a=rtcp-fb:* nack\n", count: 1_000)
+    #expect(failure(Self.head + Self.video + same) == nil)
+    let parameters = (0..<60).map { "a=fmtp:96 parameter\($0)=1\n" }.joined()
+    #expect(
+      failure(Self.head + Self.video + parameters)?.reason
+        == .tooMany("bytes of parameters of a payload type", limit: 512))
+    let extensions = (1...65).map { "a=extmap:\($0) urn:x\n" }.joined()
+    #expect(failure(Self.head + Self.video + extensions)?.reason == .invalid("extmap"))
+  }
+
+  @Test func `candidates and unknown attributes beyond the limit are passed over`() throws {
+    let candidates = (0..<1_000).map { "a=candidate:\($0) 1 udp 1 192.0.2.1 \($0 + 1) typ host\n" }.joined()
+    let description = try SessionDescription(parsing: Self.head + Self.video + candidates + "a=mid:a\n")
+    #expect(description.media[0].transport.candidates.count == 64 && description.media[0].mid == "a")
+    #expect(try TrickleFragment(parsing: Self.video + candidates).candidates.count == 64)
+    let unknown = (0..<1_000).map { "a=x\($0)\n" }.joined()
+    #expect(try SessionDescription(parsing: Self.head + Self.video + unknown).media[0].otherAttributes.count == 64)
+  }
+
+  @Test func `feedback of all payload types comes before a type's own, each once`() throws {
+    let text = "a=rtpmap:96 VP8/90000\na=rtcp-fb:96 nack\na=rtcp-fb:96 ccm fir\na=rtcp-fb:* nack\na=rtcp-fb:* nack\n"
+    let media = try SessionDescription(parsing: Self.head + Self.video + text).media[0]
+    #expect(media.payloads.map(\.feedback) == [["nack", "ccm fir"]])
   }
 
   @Test(arguments: [

@@ -11,7 +11,7 @@ class Call {
     this.pc = null;
     this.chat = null;
     this.lanes = {};                // by kind of LocalMedia: the transceiver that sends it
-    this.streamKinds = Object.create(null);   // of the remote peer's streams: camera or screen, where it says so
+    this.streamKinds = new Map();          // of the remote peer's streams: camera or screen, where it says so
     this.mutedThere = { audio: false, video: false };
     this.gone = false;              // the hub no longer knows the peer
     this.early = [];                // candidates that came before their description
@@ -137,7 +137,9 @@ class Call {
 
   /// What the remote peer's streams show: cameras or screens.
   showing(streams) {
-    if (streams && typeof streams === "object") Object.assign(this.streamKinds, streams);
+    if (!streams || typeof streams !== "object") return;
+    for (const [id, kind] of Object.entries(streams).slice(0, 64)) this.streamKinds.set(id, kind);
+    while (this.streamKinds.size > 64) this.streamKinds.delete(this.streamKinds.keys().next().value);
   }
 
   describe(description, streams) {

@@ -43,14 +43,15 @@ class Tiles {
       .map((transceiver) => {
         const { track } = transceiver.receiver, streams = Tiles.streams(call, transceiver);
         return { track, transceiver, key: call.id + "/" + transceiver.mid,
-          kind: streams.some((id) => call.streamKinds[id] === "screen") ? "screen" : "camera" };
+          kind: streams.some((id) => call.streamKinds.get(id) === "screen") ? "screen" : "camera" };
       });
   }
 
   /// The streams that the remote peer put a transceiver's track into, from its description: the browser tells them only once.
   static streams(call, { mid }) {
     const sections = (call.pc.remoteDescription?.sdp ?? "").split(/^m=/m);
-    const section = sections.find((each) => each.match(/^a=mid:(.*)$/m)?.[1].trim() === mid) ?? "";
+    // Compared, not searched for by a pattern: a mid is the other's text.
+    const section = sections.find((each) => each.split("\n").some((line) => line.trimEnd() === "a=mid:" + mid)) ?? "";
     return [...section.matchAll(/^a=msid:(\S+)/gm)].map((match) => match[1]);
   }
 

@@ -1,0 +1,27 @@
+import RTCEngine
+import RTCPrimitives
+
+/// How often one viewer may have a key frame made: a few at once, for who loses some packets, and then seldom, for who asks
+/// without end. What is asked for too often is put off, never forgotten. A machine: time comes with each call.
+struct KeyFrameBudget {
+  /// On what others watch, alone, and to begin with.
+  private var shared = PeerLimits.Account()
+  private var own = PeerLimits.Account()
+  private var beginnings = PeerLimits.Account()
+
+  /// When the viewer may have one; the past where it may now.
+  func earliest(_ reason: KeyFrameReason, isShared: Bool) -> Timestamp {
+    if reason == .begin { return beginnings.earliest(PeerLimits.firstKeyFrames) }
+    return isShared ? shared.earliest(PeerLimits.sharedKeyFrames) : own.earliest(PeerLimits.ownKeyFrames)
+  }
+
+  /// One is made for it.
+  mutating func take(_ reason: KeyFrameReason, isShared: Bool, now: Timestamp) {
+    if reason == .begin { return beginnings.take(PeerLimits.firstKeyFrames, now: now) }
+    if isShared {
+      shared.take(PeerLimits.sharedKeyFrames, now: now)
+    } else {
+      own.take(PeerLimits.ownKeyFrames, now: now)
+    }
+  }
+}

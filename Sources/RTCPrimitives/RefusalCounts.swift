@@ -1,0 +1,34 @@
+import Synchronization
+
+/// What was refused because it was over a limit, since the process began: shared by all that refuse. Any thread.
+public final class RefusalCounts: Sendable {
+  /// What it was. The raw value is the label in `/metrics`.
+  public enum Subject: String, CaseIterable, Sendable {
+    /// A description or candidates that cannot be read, or are over a limit of `PeerLimits`.
+    case description
+    /// A session, because there are as many as there may be.
+    case session
+    /// A session, because its address has too many that were never connected.
+    case halfOpenSession = "half_open_session"
+    /// An ICE check to an address that has not shown that it wants any.
+    case check
+    /// A datagram that is for no session.
+    case datagram
+    /// A key frame that was put off, because its viewer has had many.
+    case keyFrame = "key_frame"
+  }
+
+  private let counts = Mutex<[Subject: UInt64]>([:])
+
+  /// Nothing was refused yet.
+  public init() {}
+
+  /// Counts one.
+  public func count(_ subject: Subject) { counts.withLock { $0[subject, default: 0] += 1 } }
+
+  /// How many of each, also of those of which there were none.
+  public var all: [Subject: UInt64] {
+    let counts = counts.withLock { $0 }
+    return Dictionary(uniqueKeysWithValues: Subject.allCases.map { ($0, counts[$0] ?? 0) })
+  }
+}

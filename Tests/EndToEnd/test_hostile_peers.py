@@ -1,0 +1,232 @@
+"""What one remote peer may cost: descriptions, sources, key-frame requests and half-open sessions without end."""
+
+import asyncio
+import http.client
+import os
+import struct
+import threading
+import time
+import urllib.error
+import urllib.request
+from urllib.parse import urlsplit
+
+import aiortc
+import pytest
+from aiortc.rtp import RTCP_PSFB_PLI, RtcpPsfbPacket
+
+from test_rungs import page
+
+pytestmark = pytest.mark.alone
+
+HEAD = "v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=group:BUNDLE {bundle}\r\n"
+SECTION = ("m=video 9 UDP/TLS/RTP/SAVPF {formats}\r\nc=IN IP4 0.0.0.0\r\na=mid:{mid}\r\na=rtcp-mux\r\na=setup:actpass\r\n"
+           "a=ice-ufrag:abcd\r\na=ice-pwd:abcdefghijklmnopqrstuvwx\r\na=recvonly\r\na=fingerprint:sha-256 " + ":".join(["AB"] * 32) + "\r\n")
+
+
+def offer(sections, body, formats=range(128)):
+    """An offer of so many videos, each with these further lines."""
+    text = HEAD.format(bundle=" ".join(map(str, range(sections))))
+    for mid in range(sections):
+        text += SECTION.format(formats=" ".join(map(str, formats)), mid=mid) + body(mid)
+    return text
+
+
+def maps(codec="VP8"):
+    return "".join(f"a=rtpmap:{number} {codec}/90000\r\n" for number in range(128))
+
+
+# The costliest of what is accepted, and what once was.
+OFFERS = {
+    "feedback": offer(3, lambda mid: maps() + "".join(f"a=rtcp-fb:* x{mid}y{n}\r\n" for n in range(1_024))),
+    "formats": offer(8, lambda mid: maps() + "".join(f"a=rtcp-fb:* x{n}\r\n" for n in range(8))),
+    "parameters": offer(8, lambda mid: maps("H264") + "".join(f"a=fmtp:{n} profile-level-id=4d001f\r\n" for n in range(128))),
+    "candidates": offer(1, lambda mid: maps() + "".join(
+        f"a=candidate:{n} 1 udp 2113937151 192.0.2.{n % 250} {5_000 + n} typ host\r\n" for n in range(2_000))),
+    "sources": offer(4, lambda mid: "a=rtpmap:96 VP8/90000\r\n" + "".join(f"a=ssrc:{n} cname:abcdefghij\r\n" for n in range(64)) * 8,
+                     formats=[96]),
+}
+
+
+def post(endpoint, body, source="127.0.0.1"):
+    """The status of an offer that is sent from `source`."""
+    parts = urlsplit(endpoint)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=20, source_address=(source, 0))
+    try:
+        target = parts.path + ("?" + parts.query if parts.query else "")
+        connection.request("POST", target, body.encode(), {"Content-Type": "application/sdp"})
+        reply = connection.getresponse()
+        reply.read()
+        return reply.status
+    finally:
+        connection.close()
+
+
+class Peer:
+    """A viewer by aiortc on a thread of its own, which counts what comes and can send whatever its keys allow."""
+
+    def __init__(self, endpoint):
+        self.bytes, self.key_frames, self.packets = 0, 0, 0
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+        self.thread.start()
+        self.do(self._open(endpoint))
+
+    def do(self, work, timeout=60):
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout)
+
+    async def _open(self, endpoint):
+        self.peer = aiortc.RTCPeerConnection()
+        self.peer.addTransceiver("video", direction="recvonly")
+        await self.peer.setLocalDescription(await self.peer.createOffer())
+        request = urllib.request.Request(endpoint, self.peer.localDescription.sdp.encode(), {"Content-Type": "application/sdp"})
+        answer = await asyncio.to_thread(lambda: urllib.request.urlopen(request, timeout=10).read().decode())
+        await self.peer.setRemoteDescription(aiortc.RTCSessionDescription(answer, "answer"))
+        self.source = next(int(line[7:].split()[0]) for line in answer.splitlines() if line.startswith("a=ssrc:"))
+        self.receiver = self.peer.getTransceivers()[0].receiver
+        self.transport = self.receiver.transport
+        before = self.receiver._handle_rtp_packet
+
+        async def count(packet, arrival_time_ms):
+            self.packets += 1
+            self.bytes += len(packet.payload)
+            # VP8 (RFC 7741 §4.2): the beginning of a frame whose header says that it is a key frame.
+            payload = packet.payload
+            if len(payload) > 6 and packet.ssrc == self.source and payload[0] & 0x17 == 0x10:
+                start = 1
+                if payload[0] & 0x80:
+                    start = 2 + (2 if payload[1] & 0x80 and payload[2] & 0x80 else 1 if payload[1] & 0x80 else 0) \
+                        + (1 if payload[1] & 0x40 else 0) + (1 if payload[1] & 0x30 else 0)
+                self.key_frames += payload[start] & 1 == 0
+            await before(packet, arrival_time_ms)
+        self.receiver._handle_rtp_packet = count
+
+    def wait_picture(self):
+        deadline = time.monotonic() + 20
+        while self.packets == 0 or self.transport.state != "connected":
+            assert time.monotonic() < deadline, "no picture"
+            time.sleep(0.02)
+        return self
+
+    async def flood_sources(self, first, count):
+        """Sends a packet of media and a report from each of so many new sources."""
+        for number in range(first, first + count):
+            # Its own end would grow as well, and slow down.
+            if number % 1_000 == 0:
+                self.transport._setup_srtp()
+            source = (number + 1) * 7_919 & 0xFFFFFFFF
+            await self.transport._send_rtp(struct.pack("!BBHII", 0x80, 96, 1, 1, source) + b"x" * 20)
+            await self.transport._send_rtp(struct.pack("!BBHI", 0x80, 201, 1, source ^ 0xFFFFFFFF))
+            if number % 50 == 0:
+                await asyncio.sleep(0.001)
+
+    async def ask_without_end(self, seconds):
+        """Asks for a key frame every 20 ms."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            await self.transport._send_rtp(bytes(RtcpPsfbPacket(fmt=RTCP_PSFB_PLI, ssrc=1, media_ssrc=self.source)))
+            await asyncio.sleep(0.02)
+
+    def close(self):
+        self.do(self.peer.close())
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join(5)
+
+
+@pytest.fixture
+def peers():
+    made = []
+
+    def make(endpoint):
+        made.append(Peer(endpoint))
+        return made[-1].wait_picture()
+    yield make
+    for one in reversed(made):
+        one.close()
+
+
+def resident(process):
+    """Bytes of memory that the process has."""
+    with open(f"/proc/{process.pid}/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def processor(process):
+    """Seconds of the processor that the process has had."""
+    with open(f"/proc/{process.pid}/stat") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def endpoint(cast):
+    return cast.url().rstrip("/") + "/whep"
+
+
+@pytest.mark.parametrize("name", OFFERS)
+def test_a_description_costs_little_however_it_is_made(name, cast):
+    rtcast = cast("test", "--fps", "1", "--size", "64x48")
+    address = endpoint(rtcast)
+    post(address, OFFERS[name])
+    before = processor(rtcast.process)
+    statuses = [post(address, OFFERS[name]) for _ in range(20)]
+    spent = processor(rtcast.process) - before
+    assert all(status < 500 for status in statuses), statuses
+    # Twenty, with all that a request costs beside.
+    assert spent < 1, f"{spent} s"
+
+
+def test_ever_new_sources_cost_no_memory(cast, peers):
+    rtcast = cast("test", "--fps", "5", "--size", "320x240")
+    peer = peers(endpoint(rtcast))
+    peer.do(peer.flood_sources(0, 5_000))
+    time.sleep(1)
+    before, spent = resident(rtcast.process), processor(rtcast.process)
+    peer.do(peer.flood_sources(5_000, 55_000), timeout=300)
+    time.sleep(1)
+    assert resident(rtcast.process) - before < 3 << 20
+    # The last thousand cost no more than the first did.
+    middle = processor(rtcast.process)
+    peer.do(peer.flood_sources(60_000, 5_500), timeout=60)
+    assert processor(rtcast.process) - middle < (middle - spent) / 10 * 2 + 0.2
+    packets = peer.packets
+    time.sleep(2)
+    assert peer.packets > packets, "the picture goes on"
+
+
+def test_who_asks_for_key_frames_without_end_costs_others_nothing(xserver, cast, peers):
+    painter = xserver.client()
+    painter.put(painter.window(), page())
+    rtcast = cast("screen", "--fps", "30", display=xserver.name)
+    address = endpoint(rtcast)
+    first = peers(address)
+    second, storm = peers(address), peers(address)
+    time.sleep(6)
+
+    def measure(seconds, work=None):
+        before = [(one.bytes, one.key_frames) for one in (first, second)]
+        spent = processor(rtcast.process)
+        if work:
+            storm.do(work)
+        else:
+            time.sleep(seconds)
+        after = [(one.bytes, one.key_frames) for one in (first, second)]
+        return [(b[0] - a[0], b[1] - a[1]) for a, b in zip(before, after)], processor(rtcast.process) - spent
+    rest, quiet = measure(10)
+    stormy, busy = measure(60, storm.ask_without_end(60))
+    assert all(key_frames <= 2 for _, key_frames in stormy), (rest, stormy)
+    # The one who was there first is on the main rung.
+    assert stormy[0][0] < 100_000, (rest, stormy)
+    assert busy / 6 < quiet + 1, (quiet, busy)
+    painter.close()
+
+
+def test_half_open_sessions_of_one_address_leave_others_their_places(cast, peers):
+    rtcast = cast("test", "--fps", "5", "--size", "320x240")
+    address = endpoint(rtcast)
+    silent = offer(1, lambda mid: "a=rtpmap:96 VP8/90000\r\n", formats=[96])
+    statuses = [post(address, silent, source="127.0.0.2") for _ in range(80)]
+    assert statuses[:60] == [201] * 60 and statuses[-1] == 503, statuses
+    peers(address)
+    deadline = time.monotonic() + 15
+    while post(address, silent, source="127.0.0.2") != 201:
+        assert time.monotonic() < deadline, "their places are not given back"
+        time.sleep(0.5)
