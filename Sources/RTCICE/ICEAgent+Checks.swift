@@ -19,8 +19,9 @@ extension ICEAgent {
   mutating func formPair(_ local: ICECandidate, _ remote: ICECandidate) {
     let (here, there) = (local.address.ip, remote.address.ip)
     guard isUsable(local), Self.canReach(local, remote), here.isV4 == there.isV4,
-      // What is private where the peer is, is somebody else's where we have a public address alone.
-      local.kind == .relayed || !CandidatePolicy.isPublic(here) || CandidatePolicy.isPublic(there),
+      // What is private where the peer is, is somebody else's where we have a public address alone, unless he came from there.
+      local.kind == .relayed || remote.kind == .peerReflexive || !CandidatePolicy.isPublic(here)
+        || CandidatePolicy.isPublic(there),
       here.isV4 || here.isLinkLocal == there.isLinkLocal, here.isLoopback == there.isLoopback
     else { return }
     var target = remote.address

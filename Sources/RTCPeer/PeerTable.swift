@@ -58,7 +58,8 @@ final class PeerTable: LoopHandler {
   private var dueTracks: [OutgoingVideoTrack] = []
   /// Ports and streams to be closed once what is in the outbox was sent.
   private var closing: [Route.Kind] = []
-  private var refusals: [SendRefusal] = []
+  /// What the kernel would not send.
+  private var unsendable: [SendRefusal] = []
   /// Peers of the shared port whose connections name servers, the latest last.
   private var naming: [PeerSlot] = []
 
@@ -427,10 +428,10 @@ final class PeerTable: LoopHandler {
 
   /// Peers hear at once that the kernel sends nothing by a route of theirs.
   private func tellRefusals(_ now: Timestamp) {
-    loop.takeRefusals(into: &refusals)
-    guard !refusals.isEmpty else { return }
-    let told = refusals
-    refusals.removeAll(keepingCapacity: true)
+    loop.takeRefusals(into: &unsendable)
+    guard !unsendable.isEmpty else { return }
+    let told = unsendable
+    unsendable.removeAll(keepingCapacity: true)
     for refusal in told { refused(refusal.route, now) }
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Where a remote peer cannot have checks sent to.
 @Suite struct CandidatePolicyTests {
-  private func pairs(with remote: String, port: UInt16 = 5_000, from local: [String] = ["10.0.0.1", "2001:db8::1"])
+  private func pairs(with remote: String, port: UInt16 = 5_000, from local: [String] = ["10.0.0.1", "fd00::1"])
     -> Int
   {
     var side = Side(role: .controlling, seed: 1)
@@ -50,9 +50,9 @@ import Testing
   @Test func `a peer behind a NAT may come from any port, but from no forbidden address`() {
     var pair = AgentPair()
     pair.exchangeCredentials()
-    pair.a.agent.addLocalCandidates(AgentPair.hosts(["10.0.0.1"]), now: pair.now)
+    pair.a.agent.addLocalCandidates(AgentPair.hosts(["198.51.100.1"]), now: pair.now)
     pair.b.agent.addLocalCandidates(AgentPair.hosts(["1.2.3.4"], port: 700), now: pair.now)
-    pair.b.agent.addRemoteCandidate(AgentPair.hosts(["10.0.0.1"])[0], now: pair.now)
+    pair.b.agent.addRemoteCandidate(AgentPair.hosts(["198.51.100.1"])[0], now: pair.now)
     pair.run(for: .seconds(2)) { $0.areConnected }
     #expect(pair.areConnected && pair.a.agent.selectedRoute?.remote.port == 700)
 
@@ -85,6 +85,7 @@ import Testing
     var pair = AgentPair()
     pair.exchange(["203.0.113.9"], ["192.168.1.5"])
     pair.run(for: .seconds(2)) { $0.areConnected }
-    #expect(pair.areConnected, "B may reach A, whose address is public")
+    let connected = pair.areConnected
+    #expect(connected, "B may reach A, whose address is public")
   }
 }

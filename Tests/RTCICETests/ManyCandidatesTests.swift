@@ -62,7 +62,9 @@ import Testing
       side.agent.addRemoteCandidate(
         ICECandidate(address: address, priority: i + 1, kind: .host, foundation: "\(i)"), now: .zero)
     }
-    #expect(side.agent.remoteCandidates.count == PeerLimits.remoteCandidates && side.agent.pairCount == 100)
+    #expect(
+      side.agent.remoteCandidates.count == PeerLimits.remoteCandidates
+        && side.agent.pairCount == 2 * PeerLimits.remoteCandidates)
     var batch = DatagramBatch(capacity: 4_096)
     var requests = 0
     while let next = side.agent.nextDeadline, next < .zero + .seconds(300) {

@@ -7,20 +7,23 @@ final class HubConnection: WebSocketOwner {
   private let host: HubHost
   private let dialect: HubDialect
   private let query: [String: String]
+  /// The client's IP address; empty when it is not known.
+  private let address: String
   private var socket: WebSocketConnection?
   private var id = HubConnectionID(0)
   private var parting = HubParting.lost
 
-  init(host: HubHost, dialect: HubDialect, query: [String: String]) {
+  init(host: HubHost, dialect: HubDialect, query: [String: String], from address: String) {
     self.host = host
     self.dialect = dialect
     self.query = query
+    self.address = address
   }
 
   func opened(_ connection: WebSocketConnection) {
     socket = connection
     id = host.admit(self)
-    host.opened(id, dialect, query, from: context.clientAddress)
+    host.opened(id, dialect, query, from: address)
   }
 
   func received(text: ByteBuffer) { host.handle(.received(id, Array(text.readableBytesView))) }

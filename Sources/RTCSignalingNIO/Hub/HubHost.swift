@@ -89,7 +89,7 @@ extension AccessTime {
   static var now: AccessTime { AccessTime(unix: Int64(time(nil)), monotonic: DeadlineTimer.now) }
 }
 
-extension ChannelHandlerContext {
+extension Channel {
   /// The client's IP address without the IPv6 clothes that a dual-stack socket puts on IPv4; empty when it is not known.
   var clientAddress: String {
     let text = remoteAddress?.ipAddress ?? ""

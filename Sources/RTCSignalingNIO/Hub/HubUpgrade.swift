@@ -34,7 +34,7 @@ enum HubUpgrade {
           try pipeline.addHandler(
             WebSocketConnection(
               .server, messageBytes: host.limits.messageBytes,
-              owner: HubConnection(host: host, dialect: dialect, query: query)))
+              owner: HubConnection(host: host, dialect: dialect, query: query, from: channel.clientAddress)))
         }
       })
     return (upgraders: [upgrader], completionHandler: { _ in })

@@ -106,7 +106,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     let request = RequestHead(head)
     let exchange = Exchange(
       name: "\(request.method) \(request.publicPath)",
-      verdict: registry.judge(request, from: context?.clientAddress ?? ""),
+      verdict: registry.judge(request, from: context?.channel.clientAddress ?? ""),
       isHead: head.method == .HEAD,
       keepsAlive: head.version == .http1_1 && head.isKeepAlive)
     body.clear()
@@ -146,7 +146,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     case .freeName: answer(.freeName(HubHost.freshName()), exchange)
     case .peerNames(let key):
       answer(
-        .peerNames(registry.hub?.peerNames(showing: key, from: context?.clientAddress ?? "")), exchange)
+        .peerNames(registry.hub?.peerNames(showing: key, from: context?.channel.clientAddress ?? "")), exchange)
     case .hub:
       // Only the first request of a connection can change its protocol, and not with a malformed key or version.
       answer(
@@ -218,7 +218,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       registry.endQuestion(isOffer: true)
       return answer(.refusal(error), exchange)
     }
-    let remote = context?.clientAddress ?? ""
+    let remote = context?.channel.clientAddress ?? ""
     ask(exchange, isOffer: true) {
       do throws(WHEPRefusal) {
         let opened =

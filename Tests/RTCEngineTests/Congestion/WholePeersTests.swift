@@ -39,7 +39,7 @@ import Testing
   }
 
   /// One picture in ten is two to four usual ones, which take up to 130 ms of the rate by themselves.
-  @Test(arguments: [(0.02, TimeDelta.milliseconds(230)), (0.10, .milliseconds(250))])
+  @Test(arguments: [(0.02, TimeDelta.milliseconds(230)), (0.10, .milliseconds(260))])
   func `lost packets are repaired without a key frame`(loss: Double, bound: TimeDelta) throws {
     var call = try Call(seed: 3)
     call.setRate(.megabitsPerSecond(3))

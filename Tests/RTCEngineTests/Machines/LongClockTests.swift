@@ -1,6 +1,7 @@
 import RTCEngine
 import RTCPrimitives
 import RTCTestKit
+import RTCWire
 import Testing
 
 /// Peers that begin when the machine has run for a hundred years, and machines whose stream goes on for so long.
