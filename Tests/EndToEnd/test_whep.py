@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from harness.browser import Viewer
-from harness.rtcast import bearer
+from harness.rtcast import door
 
 OFFER = """v=0
 o=- 1 2 IN IP4 127.0.0.1
@@ -39,18 +39,6 @@ a=rtcp-fb:96 nack pli
 a=rtpmap:97 rtx/90000
 a=fmtp:97 apt=96
 """.format(fingerprint=":".join(["AB"] * 32)).replace("\n", "\r\n")
-
-
-class Door(str):
-    """An address of a cast, and the header that lets in there."""
-
-    def __new__(cls, address, authorization):
-        door = super().__new__(cls, address)
-        door.authorization = authorization
-        return door
-
-    def __add__(self, more):
-        return Door(str(self) + more, self.authorization)
 
 
 def request(url, method="POST", body=b"", content_type="application/sdp", headers=None):
@@ -80,7 +68,7 @@ def offer_from(number, whep):
 def url(cast):
     rtcast = cast("test", "--pattern", "clock", "--fps", "5", "--size", "640x360")
     listening = rtcast.listening()
-    return rtcast, listening["url"], Door(listening["whep"], bearer(listening))
+    return rtcast, listening["url"], door(listening)
 
 
 def session_at(whep, location):
