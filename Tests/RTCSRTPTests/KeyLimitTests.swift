@@ -6,8 +6,8 @@ import Testing
   @Test func `a key protects as many packets as its limit and no more`() throws {
     var use = KeyUse(limit: 3)
     for _ in 0..<3 { try use.spend() }
-    #expect(throws: SRTPError.keyExpired) { () throws(SRTPError) in try use.spend() }
-    #expect(throws: SRTPError.keyExpired) { () throws(SRTPError) in try use.spend() }
+    #expect(throws: SRTPError.keyExpired) { try use.spend() }
+    #expect(throws: SRTPError.keyExpired) { try use.spend() }
     #expect(PacketIndex.limit == 1 << 48 && ReportIndex.limit == 1 << 31)
   }
 

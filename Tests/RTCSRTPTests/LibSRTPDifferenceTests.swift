@@ -16,7 +16,7 @@ import Testing
     mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) } }
 
     mutating func rtp() -> [UInt8] {
-      let source = UInt32(random.next() % 5) + 0xFFFF_FFFD & 0xFFFF_FFFF
+      let source = UInt32(random.next() % 5) &+ 0xFFFF_FFFD
       let number = next[source] ?? UInt16(truncatingIfNeeded: random.next())
       // Steps of one mostly, at times of thousands.
       next[source] = number &+ (random.next() % 4 == 0 ? UInt16(random.next() % 9_000) : 1)
