@@ -30,7 +30,9 @@ import Testing
     }
 
     mutating func rtcp() -> [UInt8] {
-      [0x80 | UInt8(random.next() % 32), UInt8(200 + random.next() % 8)] + bytes(2) + [0, 0, 0, UInt8(random.next() % 4)]
+      [0x80 | UInt8(random.next() % 32), UInt8(200 + random.next() % 8)] + bytes(2) + [
+        0, 0, 0, UInt8(random.next() % 4),
+      ]
         + bytes(4 * Int(random.next() % 300))
     }
   }

@@ -4,26 +4,27 @@ import Testing
 
 /// Roll-over counters (ROC): sequence numbers that wrap, with loss, reordering and sources that come late.
 @Suite struct RolloverTests {
-  @Test(arguments: [
-    // sequence number, highest index so far, index
-    (0, nil, 0),
-    (65_535, nil, 65_535),
-    (11, 10, 11),
-    (9, 10, 9),
-    (32_778, 10, 32_778),
-    // Nothing lies before the first ROC.
-    (32_779, 10, 32_779),
-    (65_535, 0, 65_535),
-    (0, 65_535, 65_536),
-    (32_766, 65_535, 65_536 + 32_766),
-    (32_767, 65_535, 32_767),
-    (65_535, 65_536, 65_535),
-    (65_534, 65_537, 65_534),
-    (32_768, 65_536, 65_536 + 32_768),
-    (32_769, 65_536, 32_769),
-    (5, 3 << 16 | 65_000, 4 << 16 | 5),
-    (65_000, 3 << 16 | 5, 2 << 16 | 65_000),
-  ] as [(UInt16, UInt64?, UInt64)])
+  @Test(
+    arguments: [
+      // sequence number, highest index so far, index
+      (0, nil, 0),
+      (65_535, nil, 65_535),
+      (11, 10, 11),
+      (9, 10, 9),
+      (32_778, 10, 32_778),
+      // Nothing lies before the first ROC.
+      (32_779, 10, 32_779),
+      (65_535, 0, 65_535),
+      (0, 65_535, 65_536),
+      (32_766, 65_535, 65_536 + 32_766),
+      (32_767, 65_535, 32_767),
+      (65_535, 65_536, 65_535),
+      (65_534, 65_537, 65_534),
+      (32_768, 65_536, 65_536 + 32_768),
+      (32_769, 65_536, 32_769),
+      (5, 3 << 16 | 65_000, 4 << 16 | 5),
+      (65_000, 3 << 16 | 5, 2 << 16 | 65_000),
+    ] as [(UInt16, UInt64?, UInt64)])
   func `an index is the one nearest to the highest`(_ sequence: UInt16, highest: UInt64?, index: UInt64) throws {
     #expect(try PacketIndex.estimate(sequence, after: highest) == index)
   }
