@@ -21,8 +21,12 @@ package struct SRTPSession: ~Copyable {
   }
 
   /// With keys that were derived elsewhere.
-  package init(profile: SRTPProfile, local: SRTPSessionKeys, remote: SRTPSessionKeys) throws(SRTPError) {
-    let outbound = try OutboundSRTP(profile, local)
+  /// - Parameter limits: how many packets and reports `local` may protect.
+  package init(
+    profile: SRTPProfile, local: SRTPSessionKeys, remote: SRTPSessionKeys,
+    limits: (packets: UInt64, reports: UInt64) = (PacketIndex.limit, ReportIndex.limit)
+  ) throws(SRTPError) {
+    let outbound = try OutboundSRTP(profile, local, limits: limits)
     let inbound = try InboundSRTP(profile, remote)
     self.profile = profile
     self.outbound = outbound

@@ -1,3 +1,4 @@
+import RTCPrimitives
 import RTCSRTP
 import Testing
 
@@ -9,6 +10,18 @@ import Testing
     #expect(throws: SRTPError.keyExpired) { try use.spend() }
     #expect(throws: SRTPError.keyExpired) { try use.spend() }
     #expect(PacketIndex.limit == 1 << 48 && ReportIndex.limit == 1 << 31)
+  }
+
+  @Test(arguments: SRTPProfile.allCases)
+  func `a session protects no more than its keys may, of all sources together`(_ profile: SRTPProfile) throws {
+    let keys = try SRTPSessionKeys(makeKeys(profile).sender.local, profile)
+    var session = try SRTPSession(profile: profile, local: keys, remote: keys, limits: (packets: 4, reports: 3))
+    // What is refused uses up nothing.
+    #expect(throws: SRTPError.malformed) { () throws(SRTPError) in try session.protectedRTP([0x80]) }
+    for source in 1...4 as ClosedRange<UInt32> { _ = try session.protectedRTP(rtpPacket(1, ssrc: source)) }
+    for _ in 0..<3 { _ = try session.protectedRTCP(rtcpPacket) }
+    #expect(throws: SRTPError.keyExpired) { () throws(SRTPError) in try session.protectedRTP(rtpPacket(2, ssrc: 1)) }
+    #expect(throws: SRTPError.keyExpired) { () throws(SRTPError) in try session.protectedRTCP(rtcpPacket) }
   }
 
   @Test func `an index of reports comes once`() throws {
