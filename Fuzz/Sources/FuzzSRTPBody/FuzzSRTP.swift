@@ -93,9 +93,15 @@ private struct SRTPRun: ~Copyable {
     }
     var room = packet + [UInt8](repeating: 0, count: SRTPSession.headroom)
     var span = room.mutableSpan
-    let count =
-      isRTCP ? try? sender.protectRTCP(&span, count: packet.count) : try? sender.protectRTP(&span, count: packet.count)
-    guard let count else { return }
+    let count: Int
+    do throws(SRTPError) {
+      count =
+        isRTCP
+        ? try sender.protectRTCP(&span, count: packet.count) : try sender.protectRTP(&span, count: packet.count)
+    } catch {
+      precondition(error == .malformed, "not sent")
+      return
+    }
     precondition(count == packet.count + (isRTCP ? profile.rtcpOverhead : profile.rtpOverhead))
     if sent.count == Self.kept { sent.removeFirst() }
     sent.append(Packet(isRTCP: isRTCP, plain: packet, protected: Array(room[..<count]), index: next))
