@@ -55,6 +55,7 @@ private struct SRTPRun: ~Copyable {
   var receiver: SRTPSession
   var sent: [Packet] = []
   var next = 65_500
+  var lastSent = 65_499
   /// The highest index of RTP that was opened.
   var highest: Int?
 
@@ -105,7 +106,10 @@ private struct SRTPRun: ~Copyable {
     precondition(count == packet.count + (isRTCP ? profile.rtcpOverhead : profile.rtpOverhead))
     if sent.count == Self.kept { sent.removeFirst() }
     sent.append(Packet(isRTCP: isRTCP, plain: packet, protected: Array(room[..<count]), index: next))
-    if !isRTCP { next += 1 }
+    if !isRTCP {
+      lastSent = next
+      next += 1
+    }
     if !isLost { receive(0, change: .none) }
   }
 
@@ -138,8 +142,8 @@ private struct SRTPRun: ~Copyable {
     return packet.index > highest - 1024 && packet.index < highest + 32_768
   }
 
-  /// Leaves out sequence numbers.
-  mutating func jump(by step: UInt16) { next += Int(step & 0x0FFF) }
+  /// Leaves out sequence numbers, of which the sender's own packets may miss fewer than half the circle.
+  mutating func jump(by step: UInt16) { next = min(next + Int(step & 0x0FFF), lastSent + 30_000) }
 
   private mutating func open(_ packet: inout [UInt8], isRTCP: Bool) -> Int? {
     let count = packet.count
