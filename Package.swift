@@ -158,10 +158,10 @@ let package = Package(
       ],
       swiftSettings: strict),
 
-    .target(name: "CRTCastCommit"),
+    .target(name: "CRTCastProgram"),
     // Without what only debuggers want, which is more than half of it.
     .executableTarget(
-      name: "rtcast-main", dependencies: ["rtcast-cli", "CRTCastCommit"], swiftSettings: safe,
+      name: "rtcast-main", dependencies: ["rtcast-cli", "CRTCastProgram"], swiftSettings: safe,
       linkerSettings: [.unsafeFlags(["-Xlinker", "--strip-debug"], .when(configuration: .release))]),
 
     // Tests.
