@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from harness.browser import Viewer
-from harness.rtcast import door
+from harness.rtcast import Door, door
 
 OFFER = """v=0
 o=- 1 2 IN IP4 127.0.0.1
