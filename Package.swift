@@ -54,6 +54,7 @@ let package = Package(
           "libxcb-composite0-dev", "libxcb-xinput-dev",
         ])
       ]),
+    .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
     .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
 
     // Values, wire formats and media contracts.
@@ -120,6 +121,10 @@ let package = Package(
     .target(
       name: "RTCCodecVPX", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
     .target(
+      name: "RTCCodecWebP", dependencies: ["RTCMedia", "RTCPrimitives", "CWebP"], swiftSettings: safe),
+    // What is sent exactly, when, and to whom, sans-IO.
+    .target(name: "RTCExact", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
+    .target(
       name: "RTCResample", dependencies: ["RTCMedia", "RTCPrimitives", "CSpeexDSP"], swiftSettings: strict),
     .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: safe),
 
@@ -135,7 +140,7 @@ let package = Package(
         .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
       ],
-      resources: [.embedInCode("Resources/viewer.html")]
+      resources: [.embedInCode("Resources/viewer.html"), .embedInCode("Resources/viewer/exact.js")]
         + ["hub.html", "hub.css", "line.js", "media.js", "call.js", "board.js", "tiles.js", "sounds.js", "page.js"]
         .map { .embedInCode("Resources/hub/\($0)") },
       swiftSettings: safe),
@@ -145,7 +150,8 @@ let package = Package(
       name: "RTCast",
       dependencies: [
         "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecFFmpeg", "RTCCodecVPX",
-        "RTCCodecOpus", "RTCEngine", "RTCNet", "RTCPeer", "RTCPlayout", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO",
+        "RTCCodecOpus", "RTCCodecWebP", "RTCExact", "RTCEngine", "RTCNet", "RTCPeer", "RTCPlayout", "RTCSCTP",
+        "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
     .target(
@@ -288,6 +294,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCWire", "RTCMedia"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCCodecWebPTests", dependencies: ["RTCCodecWebP", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(name: "RTCExactTests", dependencies: ["RTCExact", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCSignalingTests", dependencies: ["RTCSignaling", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
