@@ -14,7 +14,7 @@ import Synchronization
 /// The newest picture is kept as a lease on the capturer's memory. `ExactScheduler` decides, under the lock; comparing is done
 /// by whoever has the video encoders, before a picture is encoded, and encoding on a thread of its own. Messages are queued
 /// under the lock, so that their order is that of what happened.
-final class ExactPixels: Sendable {
+package final class ExactPixels: Sendable {
   /// How it is done.
   struct Options: Sendable {
     /// Larger pictures are scaled down by the video, and are then not sent as they are.
