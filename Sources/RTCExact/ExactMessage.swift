@@ -96,7 +96,8 @@ package enum ExactViewerMessage: Hashable, Sendable {
   package var bytes: [UInt8] {
     switch self {
     case .ready(let isVisible): [1, 1, isVisible ? 1 : 0]
-    case .acknowledgement(let number): [2] + stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
+    case .acknowledgement(let number):
+      [2] + stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
     }
   }
 }

@@ -37,7 +37,8 @@ package struct RequestRouter: Sendable {
     package var readsBody: Bool {
       switch self {
       case .open, .patch, .accept: true
-      case .reply, .page, .viewer, .health, .find, .servers, .close, .snapshot, .metrics, .freeName, .peerNames, .hub: false
+      case .reply, .page, .viewer, .health, .find, .servers, .close, .snapshot, .metrics, .freeName, .peerNames, .hub:
+        false
       }
     }
   }

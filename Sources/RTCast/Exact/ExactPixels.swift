@@ -104,13 +104,14 @@ package final class ExactPixels: Sendable {
 
   /// The picture that is encoded next; before any frame of it.
   func take(_ frame: VideoFrame) {
-    let (old, isWatched) = state.withLock { state -> (VideoFrame?, Bool)? in
-      guard state.isOpen, state.isScreen, isExact(frame) else {
-        state.forgetPicture()
-        return nil
-      }
-      return (state.picture, state.scheduler.hasViewers)
-    } ?? (nil, false)
+    let (old, isWatched) =
+      state.withLock { state -> (VideoFrame?, Bool)? in
+        guard state.isOpen, state.isScreen, isExact(frame) else {
+          state.forgetPicture()
+          return nil
+        }
+        return (state.picture, state.scheduler.hasViewers)
+      } ?? (nil, false)
     guard isExact(frame) else { return }
     // While nobody has anything, what may have changed is as good as what has.
     let changed = PictureComparison.changes(
