@@ -177,7 +177,7 @@ package struct BlockSet: Hashable, Sendable {
   }
 }
 
-extension Range<Int> {
+extension Range where Bound == Int {
   /// The words of 64 bits in which these bits are.
   fileprivate var wordRange: Range<Int> { isEmpty ? 0..<0 : lowerBound / 64..<(upperBound + 63) / 64 }
 

@@ -8,7 +8,7 @@ import Testing
     PixelSize(width: 4_096, height: 64), PixelSize(width: 0, height: 0),
   ]
 
-  @Test(arguments: sizes) func `Any order of changes leaves what a set of pairs would be`(_ size: PixelSize) {
+  @Test(arguments: sizes) func `any order of changes leaves what a set of pairs would be`(_ size: PixelSize) {
     var random = SeededGenerator(seed: 7)
     var set = BlockSet(size)
     var model: Set<[Int]> = []
@@ -49,7 +49,7 @@ import Testing
     return BlockRect(column: left, row: top, width: right - left + 1, height: bottom - top + 1)
   }
 
-  @Test func `A rectangle of pixels takes every block that it touches`() {
+  @Test func `a rectangle of pixels takes every block that it touches`() {
     var set = BlockSet(PixelSize(width: 100, height: 100))
     set.insert(PixelRect(x: 15, y: 31, width: 2, height: 2))
     #expect(set.rects(limit: 9) == [BlockRect(column: 0, row: 1, width: 2, height: 2)])
@@ -59,7 +59,7 @@ import Testing
     #expect(set.count == 4 + 4, "beside the picture there is nothing")
   }
 
-  @Test func `The last blocks are cut off where the picture ends`() {
+  @Test func `the last blocks are cut off where the picture ends`() {
     let size = PixelSize(width: 1_000, height: 50)
     #expect(BlockSet(size).whole.pixels(in: size) == PixelRect(size))
   }

@@ -3,19 +3,19 @@ import RTCPrimitives
 import Testing
 
 @Suite struct `Messages about exact pixels` {
-  @Test func `A begin says the size`() {
+  @Test func `a begin says the size`() {
     #expect(
       ExactMessage.begin(RTPTimestamp(0x0102_0304), PixelSize(width: 1_920, height: 1_080))
         == [1, 1, 2, 3, 4, 7, 128, 4, 56])
   }
 
-  @Test func `A void lists rectangles of blocks`() {
+  @Test func `a void lists rectangles of blocks`() {
     #expect(
       ExactMessage.void(RTPTimestamp(5), [BlockRect(column: 1, row: 258, width: 3, height: 4)])
         == [2, 0, 0, 0, 5, 0, 1, 0, 1, 1, 2, 0, 3, 0, 4])
   }
 
-  @Test func `A rectangle carries its file`() {
+  @Test func `a rectangle carries its file`() {
     #expect(
       ExactMessage.rectangle(
         RTPTimestamp(5), number: 7, PixelRect(x: 16, y: 32, width: 48, height: 64), webP: [82, 73])
@@ -24,11 +24,11 @@ import Testing
 
   @Test(arguments: [
     ExactViewerMessage.ready(isVisible: true), .ready(isVisible: false), .acknowledgement(0), .acknowledgement(.max),
-  ]) func `What a viewer says is understood`(_ message: ExactViewerMessage) {
+  ]) func `what a viewer says is understood`(_ message: ExactViewerMessage) {
     #expect(ExactViewerMessage(parsing: message.bytes.span) == message)
   }
 
-  @Test func `Whatever else comes is refused, and nothing breaks`() {
+  @Test func `whatever else comes is refused, and nothing breaks`() {
     #expect(ExactViewerMessage(parsing: [1, 2, 1].span) == nil, "another version")
     #expect(ExactViewerMessage(parsing: [1, 1, 1, 0].span) == nil, "more than there should be")
     var random = SeededGenerator(seed: 3)

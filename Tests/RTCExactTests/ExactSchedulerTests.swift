@@ -139,7 +139,7 @@ private struct World {
 }
 
 @Suite struct `What is sent exactly, when, and to whom` {
-  @Test func `A screen that rests is all there, encoded once for all viewers`() {
+  @Test func `a screen that rests is all there, encoded once for all viewers`() {
     var world = World()
     world.join("a")
     world.join("b")
@@ -153,7 +153,7 @@ private struct World {
     #expect(world.work() == nil, "a screen that rests costs nothing")
   }
 
-  @Test func `A word goes at once, by itself`() {
+  @Test func `a word goes at once, by itself`() {
     var world = World()
     world.join("a")
     world.rest()
@@ -167,7 +167,7 @@ private struct World {
     #expect(world.seen("a") == world.screen && world.encoded.count == before + 1)
   }
 
-  @Test func `What moves is left to the video until it rests`() {
+  @Test func `what moves is left to the video until it rests`() {
     var world = World()
     world.join("a")
     world.rest()
@@ -187,7 +187,7 @@ private struct World {
     #expect(world.seen("a") == world.screen)
   }
 
-  @Test func `A photograph stays video until it changes`() {
+  @Test func `a photograph stays video until it changes`() {
     var world = World()
     world.costly = [8]
     world.join("a")
@@ -201,7 +201,7 @@ private struct World {
     #expect(world.seen("a") == world.screen)
   }
 
-  @Test func `What changes while it is encoded is not sent`() {
+  @Test func `what changes while it is encoded is not sent`() {
     var world = World()
     world.join("a")
     world.now += .seconds(1)
@@ -213,7 +213,7 @@ private struct World {
     #expect(world.seen("a") == world.screen)
   }
 
-  @Test func `A page that is not seen is sent nothing, and begins anew`() {
+  @Test func `a page that is not seen is sent nothing, and begins anew`() {
     var world = World()
     world.join("a")
     world.rest()
@@ -233,7 +233,7 @@ private struct World {
     #expect(world.seen("a") == world.screen)
   }
 
-  @Test func `Another size begins anew`() {
+  @Test func `another size begins anew`() {
     var world = World()
     world.join("a")
     world.rest()
@@ -243,7 +243,7 @@ private struct World {
     #expect(world.seen("a") == world.screen)
   }
 
-  @Test func `Video comes first, and what is on its way is bounded`() {
+  @Test func `video comes first, and what is on its way is bounded`() {
     var world = World()
     world.join("a", rate: .kilobitsPerSecond(800))
     world.now += .seconds(1)
@@ -266,7 +266,7 @@ private struct World {
   }
 
   /// The frame that is shown, and the channel, come as they like; the page shows nothing that is older than the video.
-  @Test(arguments: 1...40) func `No order of damage, frames and rectangles shows a wrong pixel`(_ seed: UInt64) throws {
+  @Test(arguments: 1...40) func `no order of damage, frames and rectangles shows a wrong pixel`(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var world = World(PixelSize(width: 700, height: 300))
     world.join("a")
