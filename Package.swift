@@ -295,7 +295,7 @@ let package = Package(
     .testTarget(
       name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCWire", "RTCMedia"], swiftSettings: strict),
     .testTarget(
-      name: "RTCCodecWebPTests", dependencies: ["RTCCodecWebP", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
+      name: "RTCCodecWebPTests", dependencies: ["RTCCodecWebP", "RTCMedia", "RTCPrimitives", "CWebP"], swiftSettings: strict),
     .testTarget(name: "RTCExactTests", dependencies: ["RTCExact", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCSignalingTests", dependencies: ["RTCSignaling", "RTCPrimitives"], swiftSettings: strict),

@@ -23,37 +23,61 @@ package enum PictureComparison {
 
   private static func differing(_ candidates: BlockSet, _ old: PixelBuffer, _ new: PixelBuffer) -> BlockSet {
     var result = BlockSet(new.size)
-    let (a, b) = (old.bytes(ofPlane: 0), new.bytes(ofPlane: 0))
-    let (strideA, strideB) = (old.stride(ofPlane: 0), new.stride(ofPlane: 0))
-    let side = BlockSet.blockSize
+    // Bytes have no padding.
+    let a = unsafe Rows(bytes: old.bytes(ofPlane: 0).bytes, stride: old.stride(ofPlane: 0))
+    let b = unsafe Rows(bytes: new.bytes(ofPlane: 0).bytes, stride: new.stride(ofPlane: 0))
     for row in 0..<candidates.rows {
-      for y in row * side..<min(new.size.height, (row + 1) * side) {
-        for column in 0..<candidates.columns
-        where candidates.contains(column: column, row: row) && !result.contains(column: column, row: row) {
-          let bytes = (min(new.size.width, (column + 1) * side) - column * side) * 4
-          let (x, left) = (y * strideA + column * side * 4, y * strideB + column * side * 4)
-          if differs(a.extracting(x..<x + bytes), b.extracting(left..<left + bytes)) {
-            result.insert(column: column, row: row)
-          }
-        }
+      for column in 0..<candidates.columns where candidates.contains(column: column, row: row) {
+        let rect = BlockRect(column: column, row: row, width: 1, height: 1).pixels(in: new.size)
+        if differs(rect, a, b) { result.insert(column: column, row: row) }
       }
     }
     return result
   }
 
-  /// Four bytes a pixel, of which the fourth says nothing.
-  private static func differs(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Bool {
-    // Bytes have no padding.
-    let (a, b) = unsafe (a.bytes, b.bytes)
-    var difference: UInt32 = 0
-    var offset = 0
-    while offset + 4 <= min(a.byteCount, b.byteCount) {
-      // Four bytes from `offset` are in both, by the condition.
-      let x = unsafe a.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt32.self)
-      let y = unsafe b.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt32.self)
-      difference |= x ^ y
-      offset += 4
+  /// Rows of pixels, four bytes each.
+  private struct Rows: ~Escapable {
+    let bytes: RawSpan
+    let stride: Int
+
+    @_lifetime(copy bytes)
+    init(bytes: RawSpan, stride: Int) {
+      self.bytes = bytes
+      self.stride = stride
     }
-    return UInt32(littleEndian: difference) & 0x00FF_FFFF != 0
+
+    /// The pixels of a row of `rect`.
+    @_lifetime(copy self)
+    func row(_ y: Int, of rect: PixelRect) -> RawSpan {
+      let first = y * stride + rect.x * 4
+      return bytes.extracting(first..<first + rect.width * 4)
+    }
+  }
+
+  /// The fourth byte of a pixel says nothing.
+  private static func differs(_ rect: PixelRect, _ a: borrowing Rows, _ b: borrowing Rows) -> Bool {
+    typealias Block = SIMD16<UInt32>
+    var difference = Block.zero
+    for y in rect.y..<rect.maxY {
+      let (x, z) = (a.row(y, of: rect), b.row(y, of: rect))
+      if rect.width == BlockSet.blockSize {
+        // Both are of 16 pixels of four bytes.
+        let (left, right) = unsafe (
+          x.unsafeLoadUnaligned(fromUncheckedByteOffset: 0, as: Block.self),
+          z.unsafeLoadUnaligned(fromUncheckedByteOffset: 0, as: Block.self)
+        )
+        difference |= left ^ right
+      } else {
+        for offset in stride(from: 0, to: rect.width * 4, by: 4) {
+          // Both are as long as the rectangle is wide.
+          let (left, right) = unsafe (
+            x.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt32.self),
+            z.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt32.self)
+          )
+          difference[0] |= left ^ right
+        }
+      }
+    }
+    return difference & Block(repeating: UInt32(littleEndian: 0x00FF_FFFF)) != .zero
   }
 }
