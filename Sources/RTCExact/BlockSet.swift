@@ -147,21 +147,21 @@ package struct BlockSet: Hashable, Sendable {
   /// `limit`, the one that holds them all.
   package func rects(limit: Int) -> [BlockRect] {
     var done: [BlockRect] = []
-    var open: [BlockRect] = []
+    var growing: [BlockRect] = []
     for row in 0..<rows {
       var still: [BlockRect] = []
       for var run in runs(of: row) {
-        if let index = open.firstIndex(where: { $0.column == run.column && $0.width == run.width }) {
-          let above = open.remove(at: index)
+        if let index = growing.firstIndex(where: { $0.column == run.column && $0.width == run.width }) {
+          let above = growing.remove(at: index)
           (run.row, run.height) = (above.row, above.height + 1)
         }
         still.append(run)
       }
-      done += open
-      open = still
-      if done.count + open.count > limit { return bounds(in: whole).map { [$0] } ?? [] }
+      done += growing
+      growing = still
+      if done.count + growing.count > limit { return bounds(in: whole).map { [$0] } ?? [] }
     }
-    return done + open
+    return done + growing
   }
 
   private func runs(of row: Int) -> [BlockRect] {
