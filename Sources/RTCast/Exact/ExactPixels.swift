@@ -5,7 +5,6 @@ import RTCNet
 import RTCPeer
 import RTCPrimitives
 import RTCSCTP
-import RTCSignaling
 import Synchronization
 
 /// Exact pixels of what rests, for viewers whose page draws them over the video, and the whole picture for whoever has only
