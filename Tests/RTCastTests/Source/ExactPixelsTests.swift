@@ -62,7 +62,10 @@ import Testing
         case .rectangle:
           let number = reader.readUInt32() ?? 0
           let numbers = (0..<4).compactMap { _ in reader.readUInt16() }.map { Int($0) }
-          guard numbers.count == 4 else { return Issue.record("a short message") }
+          guard numbers.count == 4 else {
+            Issue.record("a short message")
+            continue
+          }
           missing.remove(
             BlockRect(
               column: numbers[0] / 16, row: numbers[1] / 16, width: (numbers[2] + 15) / 16,
