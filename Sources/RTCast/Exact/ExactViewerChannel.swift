@@ -1,5 +1,6 @@
 import RTCExact
 import RTCPeer
+import RTCSCTP
 
 /// The channel of one viewer's page. What it says comes on the loop's thread.
 final class ExactViewerChannel: DataChannelDelegate {

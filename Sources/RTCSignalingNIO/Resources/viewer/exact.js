@@ -12,33 +12,60 @@ class ExactStore {
   forget() {
     this.width = this.height = this.columns = this.rows = 0;
     this.since = new Uint32Array(0);   // by block: the order of what happened to it last, a void or a drawing
-    this.drawn = new Uint8Array(0);
+    this.drawn = new Uint8Array(0);    // 1: holds; 2: void, and still newer than what the video shows
+    this.from = new Uint32Array(0);    // the RTP timestamp of what is drawn
     this.order = 0;
+    this.frame = null;                 // the newest frame that the video has shown
     this.told = null;                  // RTP timestamp: what frames up to it show has been told
   }
 
   get hasBegun() { return this.told !== null; }
-  get drawnBlocks() { return this.drawn.reduce((sum, is) => sum + is, 0); }
+  get drawnBlocks() { return this.drawn.reduce((sum, is) => sum + (is === 1), 0); }
 
   begin(timestamp, width, height) {
+    const { frame } = this;
     this.forget();
+    this.frame = frame;
     Object.assign(this, { width, height, told: timestamp });
     this.columns = Math.ceil(width / ExactStore.blockSize);
     this.rows = Math.ceil(height / ExactStore.blockSize);
     this.since = new Uint32Array(this.columns * this.rows);
     this.drawn = new Uint8Array(this.columns * this.rows);
+    this.from = new Uint32Array(this.columns * this.rows);
   }
 
-  /// These rectangles of blocks are others from now on.
+  /// These rectangles of blocks are others from now on. What is drawn there goes now, or, where the video is behind it, when the
+  /// video has come so far: nothing older than what was seen is seen.
   /// Returns what to clear, in pixels.
   void(timestamp, rects) {
     if (!this.hasBegun) return [];
     this.told = timestamp;
     this.order += 1;
-    return rects.map((rect) => {
-      this.each(rect, (block) => { this.since[block] = this.order; this.drawn[block] = 0; });
-      return this.pixels(rect);
-    });
+    for (const rect of rects) this.each(rect, (block) => { this.since[block] = this.order; if (this.drawn[block]) this.drawn[block] = 2; });
+    return this.clear(rects);
+  }
+
+  /// The video shows the frame with this timestamp now, or one that is newer.
+  /// Returns what to clear, in pixels.
+  show(timestamp) {
+    if (this.frame !== null && ((timestamp - this.frame) | 0) <= 0) return [];
+    this.frame = timestamp;
+    return this.clear([{ column: 0, row: 0, width: this.columns, height: this.rows }]);
+  }
+
+  clear(rects) {
+    const runs = [];
+    let run = null;
+    for (const rect of rects) {
+      this.each(rect, (block) => {
+        if (this.drawn[block] !== 2 || this.frame === null || ((this.frame - this.from[block]) | 0) < 0) return;
+        this.drawn[block] = 0;
+        const column = block % this.columns, row = Math.floor(block / this.columns);
+        if (run && run.row === row && run.column + run.width === column) run.width += 1;
+        else runs.push(run = { column, row, width: 1, height: 1 });
+      });
+    }
+    return ExactStore.joined(runs).map((rect) => this.pixels(rect));
   }
 
   /// A rectangle of pixels has come, and is decoded from now on.
@@ -48,7 +75,7 @@ class ExactStore {
     if (!this.hasBegun || x % side || y % side || !width || !height || x + width > this.width || y + height > this.height) return null;
     this.told = timestamp;
     this.order += 1;
-    return { store: this.since, order: this.order,
+    return { store: this.since, order: this.order, timestamp,
       rect: { column: x / side, row: y / side, width: Math.ceil(width / side), height: Math.ceil(height / side) } };
   }
 
@@ -64,14 +91,15 @@ class ExactStore {
         if (this.since[block] >= arrival.order) { run = null; continue; }
         this.since[block] = arrival.order;
         this.drawn[block] = 1;
+        this.from[block] = arrival.timestamp;
         if (run) run.width += 1; else runs.push(run = { column: x, row: y, width: 1, height: 1 });
       }
     }
     return ExactStore.joined(runs).map((rect) => this.pixels(rect));
   }
 
-  /// Whether all that is drawn holds for the frame with this timestamp.
-  holds(timestamp) { return this.hasBegun && ((timestamp - this.told) | 0) <= 0; }
+  /// Whether all that is drawn holds for the frame that the video shows.
+  get holds() { return this.hasBegun && this.frame !== null && ((this.frame - this.told) | 0) <= 0; }
 
   /// Runs of equal columns below each other as one.
   static joined(runs) {
@@ -130,7 +158,6 @@ class ExactLayer {
   constructor(connection) {
     this.store = new ExactStore();
     this.canvas = null;
-    this.frame = null;               // the RTP timestamp of the newest frame that the video has, as far as is known
     this.isOver = false;
     this.channel = connection.createDataChannel("exact", { protocol: ExactLayer.protocol });
     this.channel.binaryType = "arraybuffer";
@@ -156,7 +183,9 @@ class ExactLayer {
   /// Says whether anything is to be sent, which begins anew.
   ready() {
     if (this.channel.readyState !== "open" || !this.canvas || this.isOver) return;
+    const { frame } = this.store;
     this.store.forget();
+    this.store.frame = frame;
     this.update();
     this.channel.send(exactWords.ready(!document.hidden));
   }
@@ -179,7 +208,7 @@ class ExactLayer {
       this.onsize?.();
       break;
     case "void":
-      for (const { x, y, width, height } of this.store.void(message.timestamp, message.rects)) this.pen.clearRect(x, y, width, height);
+      this.clear(this.store.void(message.timestamp, message.rects));
       break;
     case "rectangle":
       this.channel.send(exactWords.acknowledgement(message.number));
@@ -211,11 +240,14 @@ class ExactLayer {
 
   show(timestamp) {
     if (timestamp === undefined) return;
-    if (this.frame === null || ((timestamp - this.frame) | 0) > 0) this.frame = timestamp;
+    this.clear(this.store.show(timestamp));
     this.update();
   }
 
-  get isShown() { return this.frame !== null && this.store.holds(this.frame); }
+  clear(rects) { for (const { x, y, width, height } of rects) this.pen.clearRect(x, y, width, height); }
+
+  get frame() { return this.store.frame; }
+  get isShown() { return this.store.holds; }
 
   update() {
     const visibility = this.isShown ? "visible" : "hidden";
