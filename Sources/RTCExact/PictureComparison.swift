@@ -1,33 +1,28 @@
 package import RTCMedia
 
-/// Finds which blocks of two pictures differ. Damage only says where to look: a compositor, or a browser that paints anew
-/// what it has painted before, damages much and changes little.
+/// Finds which blocks of two pictures differ.
+///
+/// Damage is not asked. It is often too much: a compositor, or a browser that paints anew what it has painted before, damages much
+/// and changes little. And it may be too little: a capturer reads whole rows, and what changed in them beside the damage is in
+/// the picture before its own damage is told, after which the two pictures would not differ.
 package enum PictureComparison {
-  /// The blocks that differ, of those that `damage` touches (nil: of all). Without an old picture of the same kind, those
-  /// that it touches.
-  package static func changes(
-    from old: PixelBuffer?, to new: PixelBuffer, within damage: [PixelRect]?
-  ) -> BlockSet {
-    var candidates = BlockSet(new.size)
-    if let damage { for rect in damage { candidates.insert(rect) } } else { candidates.insertAll() }
-    guard let old else {
-      candidates.insertAll()
-      return candidates
+  /// The blocks that differ; all without an old picture of the same kind.
+  package static func changes(from old: PixelBuffer?, to new: PixelBuffer) -> BlockSet {
+    guard let old, old.size == new.size, old.format == new.format, new.format.planeCount == 1 else {
+      var all = BlockSet(new.size)
+      all.insertAll()
+      return all
     }
-    guard old.size == new.size, old.format == new.format, new.format.planeCount == 1 else {
-      candidates.insertAll()
-      return candidates
-    }
-    return differing(candidates, old, new)
+    return differing(old, new)
   }
 
-  private static func differing(_ candidates: BlockSet, _ old: PixelBuffer, _ new: PixelBuffer) -> BlockSet {
+  private static func differing(_ old: PixelBuffer, _ new: PixelBuffer) -> BlockSet {
     var result = BlockSet(new.size)
     // Bytes have no padding.
     let a = unsafe Rows(bytes: old.bytes(ofPlane: 0).bytes, stride: old.stride(ofPlane: 0))
     let b = unsafe Rows(bytes: new.bytes(ofPlane: 0).bytes, stride: new.stride(ofPlane: 0))
-    for row in 0..<candidates.rows {
-      for column in 0..<candidates.columns where candidates.contains(column: column, row: row) {
+    for row in 0..<result.rows {
+      for column in 0..<result.columns {
         let rect = BlockRect(column: column, row: row, width: 1, height: 1).pixels(in: new.size)
         if differs(rect, a, b) { result.insert(column: column, row: row) }
       }

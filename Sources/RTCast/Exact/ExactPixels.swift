@@ -112,10 +112,8 @@ package final class ExactPixels: Sendable {
         return (state.picture, state.scheduler.hasViewers)
       } ?? (nil, false)
     guard isExact(frame) else { return }
-    // While nobody has anything, what may have changed is as good as what has.
-    let changed = PictureComparison.changes(
-      from: isWatched ? old?.buffer : nil, to: frame.buffer,
-      within: old?.size == frame.size ? frame.damage : nil)
+    // While nobody has anything, all may have changed.
+    let changed = PictureComparison.changes(from: isWatched ? old?.buffer : nil, to: frame.buffer)
     let isNew = state.withLock { state in
       guard state.isOpen, state.isScreen else { return false }
       state.picture = frame
