@@ -75,18 +75,6 @@ package struct BlockSet: Hashable, Sendable {
 
   package mutating func remove(_ rect: BlockRect) { change(rect) { $0 &= ~$1 } }
 
-  /// Inserts every block that has a pixel of `rect`.
-  package mutating func insert(_ rect: PixelRect) {
-    let inside = rect.intersection(PixelRect(size))
-    guard !inside.isEmpty else { return }
-    let side = Self.blockSize
-    let (column, row) = (inside.x / side, inside.y / side)
-    insert(
-      BlockRect(
-        column: column, row: row, width: (inside.maxX - 1) / side - column + 1,
-        height: (inside.maxY - 1) / side - row + 1))
-  }
-
   package mutating func insertAll() { insert(whole) }
 
   package mutating func removeAll() { for index in words.indices { words[index] = 0 } }

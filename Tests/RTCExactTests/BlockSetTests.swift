@@ -49,16 +49,6 @@ import Testing
     return BlockRect(column: left, row: top, width: right - left + 1, height: bottom - top + 1)
   }
 
-  @Test func `a rectangle of pixels takes every block that it touches`() {
-    var set = BlockSet(PixelSize(width: 100, height: 100))
-    set.insert(PixelRect(x: 15, y: 31, width: 2, height: 2))
-    #expect(set.rects(limit: 9) == [BlockRect(column: 0, row: 1, width: 2, height: 2)])
-    set.insert(PixelRect(x: 90, y: 90, width: 1_000, height: 1_000))
-    #expect(set.contains(column: 6, row: 6))
-    set.insert(PixelRect(x: -20, y: 5, width: 10, height: 10))
-    #expect(set.count == 4 + 4, "beside the picture there is nothing")
-  }
-
   @Test func `the last blocks are cut off where the picture ends`() {
     let size = PixelSize(width: 1_000, height: 50)
     #expect(BlockSet(size).whole.pixels(in: size) == PixelRect(size))
