@@ -44,7 +44,6 @@ let package = Package(
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(name: "CSDL2", providers: [.apt(["libsdl2-dev"])]),
     .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
-    .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
     .systemLibrary(name: "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
     .systemLibrary(
       name: "CX11", pkgConfig: "xcb-damage",
@@ -65,7 +64,7 @@ let package = Package(
     // The peer connection, sans-IO.
     .target(name: "RTCICE", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
     .target(name: "RTCDTLS", dependencies: ["RTCPrimitives", "COpenSSL"], swiftSettings: safe),
-    .target(name: "RTCSRTP", dependencies: ["RTCPrimitives", "CSRTP"], swiftSettings: safe),
+    .target(name: "RTCSRTP", dependencies: ["RTCPrimitives", "COpenSSL"], swiftSettings: safe),
     .target(name: "RTCSCTP", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
     .target(
       name: "RTCEngine",
@@ -165,10 +164,10 @@ let package = Package(
       ],
       swiftSettings: strict),
 
-    .target(name: "CRTCastCommit"),
+    .target(name: "CRTCastProgram"),
     // Without what only debuggers want, which is more than half of it.
     .executableTarget(
-      name: "rtcast-main", dependencies: ["rtcast-cli", "CRTCastCommit"], swiftSettings: safe,
+      name: "rtcast-main", dependencies: ["rtcast-cli", "CRTCastProgram"], swiftSettings: safe,
       linkerSettings: [.unsafeFlags(["-Xlinker", "--strip-debug"], .when(configuration: .release))]),
 
     // Tests.
@@ -190,6 +189,9 @@ let package = Package(
     .target(
       name: "FuzzSCTPBody", dependencies: ["RTCPrimitives", "RTCSCTP", "RTCWire"], path: "Fuzz/Sources/FuzzSCTPBody",
       swiftSettings: strict),
+    .target(
+      name: "FuzzSRTPBody", dependencies: ["RTCPrimitives", "RTCSRTP"], path: "Fuzz/Sources/FuzzSRTPBody",
+      swiftSettings: strict),
     // By themselves likewise: whole agents and peers, on virtual time.
     .target(
       name: "FuzzPeerBodies",
@@ -199,7 +201,7 @@ let package = Package(
       path: "Fuzz/Sources/FuzzPeerBodies", swiftSettings: strict),
     .testTarget(
       name: "FuzzReplayTests",
-      dependencies: ["FuzzBodies", "FuzzPeerBodies", "FuzzSCTPBody", "FuzzVideoBody", "RTCPrimitives"],
+      dependencies: ["FuzzBodies", "FuzzPeerBodies", "FuzzSCTPBody", "FuzzSRTPBody", "FuzzVideoBody", "RTCPrimitives"],
       swiftSettings: strict),
     .target(name: "FeatureKit", path: "Tests/FeatureKit", swiftSettings: strict),
     .target(name: "SDPKit", path: "Tests/SDPKit", swiftSettings: strict),
@@ -210,7 +212,14 @@ let package = Package(
     .testTarget(
       name: "RTCICETests", dependencies: ["RTCICE", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
     .testTarget(name: "RTCDTLSTests", dependencies: ["RTCDTLS", "RTCPrimitives"], swiftSettings: strict),
-    .testTarget(name: "RTCSRTPTests", dependencies: ["RTCSRTP", "RTCPrimitives"], swiftSettings: strict),
+    // libsrtp2, which others have, to test ours against and measure it beside.
+    .systemLibrary(
+      name: "CSRTP", path: "Tests/CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
+    .target(
+      name: "LibSRTPKit", dependencies: ["CSRTP", "RTCPrimitives"], path: "Tests/LibSRTPKit", swiftSettings: strict),
+    .testTarget(
+      name: "RTCSRTPTests", dependencies: ["RTCSRTP", "RTCPrimitives", "LibSRTPKit"],
+      swiftSettings: strict),
     // usrsctp, Firefox's SCTP, as a peer to test ours against. Its clock, random numbers and state are taken in hand there.
     .target(name: "CUsrsctp", path: "Tests/CUsrsctp", linkerSettings: [.linkedLibrary("usrsctp")]),
     .target(
@@ -358,7 +367,7 @@ if Context.environment["RTCAST_FUZZ"] != nil {
   ].map { fuzzer("Fuzz\($0)") }
   package.targets += [
     fuzzer("FuzzVideo", body: "FuzzVideoBody"), fuzzer("FuzzSCTP", body: "FuzzSCTPBody"),
-    fuzzer("FuzzSCTPPair", body: "FuzzSCTPBody"),
+    fuzzer("FuzzSCTPPair", body: "FuzzSCTPBody"), fuzzer("FuzzSRTP", body: "FuzzSRTPBody"),
     fuzzer("FuzzICE", body: "FuzzPeerBodies"), fuzzer("FuzzGatherer", body: "FuzzPeerBodies"),
     fuzzer("FuzzFarPeer", body: "FuzzPeerBodies"),
     fuzzer("FuzzNegotiation", body: "FuzzPeerBodies"),
@@ -384,6 +393,7 @@ if Context.environment["RTCAST_BENCHMARKS"] != nil {
     benchmark(
       "ReceivePathBenchmark",
       ["Metering", "RTCEngine", "RTCMedia", "RTCPrimitives", "RTCSRTP", "RTCTestKit", "RTCWire"]),
+    benchmark("SRTPBenchmark", ["LibSRTPKit", "Metering", "RTCPrimitives", "RTCSRTP"]),
     benchmark("DescriptionBenchmark", ["RTCDTLS", "RTCEngine", "RTCPrimitives", "RTCSCTP", "RTCWire"]),
     benchmark("Congestion", ["RTCPrimitives", "RTCTestKit"]),
     benchmark("DataChannelBenchmark", ["RTCEngine", "RTCPeer", "RTCSCTP"]),

@@ -62,7 +62,6 @@ public final class PeerLoop: Sendable {
     events = try EventLoop(port: UDPPort(udp))
     let (holder, refusals) = (holder, refusals)
     try events.start { loop in
-      Peer.prepare()
       let table = PeerTable(loop: loop, options: options, refusals: refusals, now: MonotonicClock.now())
       holder.table = table
       return table

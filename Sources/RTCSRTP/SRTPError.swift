@@ -1,7 +1,7 @@
-import CSRTP
+import COpenSSL
 
-/// Why libsrtp2 refused a packet or a key. On the receiving side the peer (or the network) is at fault: count it, drop
-/// the packet, go on.
+/// Why a packet or a key was refused. On the receiving side the peer (or the network) is at fault: count it, drop the
+/// packet, go on.
 package enum SRTPError: Error, Hashable, Sendable {
   /// The authentication tag does not fit: tampered with, or protected with other keys.
   case authenticationFailed
@@ -9,23 +9,17 @@ package enum SRTPError: Error, Hashable, Sendable {
   case replayed
   /// The packet's index lies before the replay window, so a replay could not be told.
   case tooOld
-  /// Not an RTP or RTCP packet, or one too short to carry a tag.
+  /// Not an RTP or RTCP packet, or one too short to carry a tag, or a report that is said not to be encrypted.
   case malformed
   /// The key has protected as many packets as it may (RFC 3711 §9.2).
   case keyExpired
-  /// Any other libsrtp2 status, as its number: none is expected of a working library.
-  case library(status: UInt32)
+  /// OpenSSL's packed error code: none is expected of a working library with memory left.
+  case library(code: UInt)
 
-  /// Nil for success.
-  init?(_ status: srtp_err_status_t) {
-    switch status {
-    case srtp_err_status_ok: return nil
-    case srtp_err_status_auth_fail: self = .authenticationFailed
-    case srtp_err_status_replay_fail: self = .replayed
-    case srtp_err_status_replay_old, srtp_err_status_pkt_idx_old: self = .tooOld
-    case srtp_err_status_bad_param, srtp_err_status_parse_err: self = .malformed
-    case srtp_err_status_key_expired: self = .keyExpired
-    default: self = .library(status: UInt32(status.rawValue))
-    }
+  /// What OpenSSL said last on this thread, whose queue is empty afterwards.
+  static func openSSL() -> SRTPError {
+    let code = ERR_peek_last_error()
+    ERR_clear_error()
+    return .library(code: code)
   }
 }

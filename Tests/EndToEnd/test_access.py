@@ -30,7 +30,7 @@ def ask(url, method="GET", token=None, body=None, headers=None):
 
 
 def knock(whep, token=None, **headers):
-    """The status of an offer that would be no use: 400 for whoever is let in."""
+    """The status of an offer that would be no use: 400 for whoever is let in, or 404 where nothing is published."""
     return ask(whep, "POST", token, b"v=0", {"Content-Type": "application/sdp", **headers})[0]
 
 
@@ -136,7 +136,7 @@ def test_the_link_of_a_network_shows_what_plain_http_does_not_protect(cast):
 
 
 ROLES = {
-    "watch": {"whep": 400, "whip/talk": 403, "metrics": 403, "hub": "link-for-other"},
+    "watch": {"whep": 404, "whip/talk": 403, "metrics": 403, "hub": "link-for-other"},
     "publish": {"whep": 403, "whip/talk": 400, "metrics": 403, "hub": "link-for-other"},
     "call": {"whep": 403, "whip/talk": 403, "metrics": 403, "hub": None},
     "metrics": {"whep": 403, "whip/talk": 403, "metrics": 200, "hub": "link-for-other"},

@@ -107,6 +107,14 @@ def test_a_full_standard_output_is_said_and_the_cast_goes_on(quiet):
     assert status == 0 and said.count("No space left on device") == 1, said
 
 
+def test_a_closed_standard_output_is_no_socket(quiet):
+    """The next file or socket would get its number, and what is printed."""
+    casting = quiet(None, "--json", closed=True)
+    assert casting.wait_answer()
+    assert os.readlink(f"/proc/{casting.process.pid}/fd/1") == "/dev/null"
+    assert casting.end()[0] == 0
+
+
 def test_a_reader_of_standard_output_that_leaves_is_said_and_the_cast_goes_on(quiet):
     casting = quiet(subprocess.PIPE, "--json")
     casting.process.stdout.readline()
@@ -119,6 +127,40 @@ def test_a_reader_of_standard_output_that_leaves_is_said_and_the_cast_goes_on(qu
     assert "has gone" in casting.process.stderr.read()
 
 
+@pytest.mark.parametrize("program", [CAST, ("serve",)], ids=["cast", "hub"])
+def test_a_reader_of_standard_output_that_stands_still_holds_nobody_up(program):
+    """A pipe holds 4 KiB here, a report every second fills it in a few."""
+    port = free_port()
+    process = subprocess.Popen([BINARY, *program, "--listen", f"127.0.0.1:{port}", "--json", "-vvv"], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        fcntl.fcntl(process.stdout, 1031, 4096)   # F_SETPIPE_SZ
+        # It listens when it has said so, after at most one other line; the rest stays unread.
+        first = b""
+        while b'"listening"' not in first or not first.endswith(b"\n"):
+            first += os.read(process.stdout.fileno(), 1)
+        deadline = time.monotonic() + 8
+        while time.monotonic() < deadline:
+            assert answers(f"http://127.0.0.1:{port}/healthz", 5)
+            time.sleep(0.2)
+        # What was kept comes in whole lines, none of them twice.
+        os.set_blocking(process.stdout.fileno(), False)
+        rest, until = b"", time.monotonic() + 3
+        while time.monotonic() < until:
+            try:
+                rest += os.read(process.stdout.fileno(), 1 << 16)
+            except BlockingIOError:
+                time.sleep(0.05)
+        events = re.findall(rb'"t_ms":(\d+)', first + rest)
+        assert len(events) == len(set(events))
+        assert program[0] == "serve" or len(events) > 6
+        process.send_signal(signal.SIGINT)
+        assert process.wait(15) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
 @pytest.mark.parametrize("arguments", [("list", "plugins"), ("list", "--json"), ("doctor",)], ids=" ".join)
 def test_what_only_prints_leaves_with_74_when_it_cannot(arguments):
     with open("/dev/full", "w") as full:
@@ -128,9 +170,36 @@ def test_what_only_prints_leaves_with_74_when_it_cannot(arguments):
 
 # What the system refuses
 
+def test_without_descriptors_nobody_new_is_let_in_and_the_others_stay(cast):
+    """`ulimit -n 64`, and as many connections as there are descriptors."""
+    rtcast = cast(*CAST)
+    url = rtcast.url()
+    watched(cast, rtcast, url)
+    resource.prlimit(rtcast.process.pid, resource.RLIMIT_NOFILE, (64, 64))
+    address = re.search(r"//([^:/]+):(\d+)", url).groups()
+    waiting = [socket.create_connection(address, timeout=10) for _ in range(80)]
+    try:
+        used = psutil.Process(rtcast.process.pid)
+        before = sum(used.cpu_times()[:2])
+        goes_on(rtcast, 3)
+        assert sum(used.cpu_times()[:2]) - before < 2.5, "it does not spin while it cannot accept"
+    finally:
+        for each in waiting:
+            each.close()
+    assert answers(url)
+    goes_on(rtcast)
+
+
 def test_too_few_descriptors_to_begin_with_end_with_69_and_a_sentence():
     done = subprocess.run(["prlimit", "--nofile=10", BINARY, *CAST], capture_output=True, text=True, timeout=30)
     assert done.returncode == 69 and "ulimit -n" in done.stderr, done
+
+
+def test_memory_that_is_refused_to_an_encoder_is_said_and_the_cast_stays():
+    """Swift's own allocations cannot fail: who refuses those ends the process."""
+    done = subprocess.run(["prlimit", f"--as={200 << 20}", BINARY, "test", "--size", "1920x1080", "--duration", "3"],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and re.search("encoder refused a frame.*memory", done.stderr, re.I), done
 
 
 def test_a_home_that_cannot_be_written_needs_another_place_for_the_certificate(cast, tmp_path):

@@ -14,6 +14,7 @@ import aiortc
 import pytest
 from aiortc.rtp import RTCP_PSFB_PLI, RtcpPsfbPacket
 
+from harness.rtcast import door
 from test_rungs import page
 
 pytestmark = pytest.mark.alone
@@ -46,6 +47,9 @@ OFFERS = {
                      formats=[96]),
 }
 
+# The others are beyond a limit; H.264 is not what this cast sends.
+ACCEPTED = {"formats": 201, "parameters": 406, "candidates": 201, "sources": 201}
+
 
 def post(endpoint, body, source="127.0.0.1"):
     """The status of an offer that is sent from `source`."""
@@ -53,7 +57,7 @@ def post(endpoint, body, source="127.0.0.1"):
     connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=20, source_address=(source, 0))
     try:
         target = parts.path + ("?" + parts.query if parts.query else "")
-        connection.request("POST", target, body.encode(), {"Content-Type": "application/sdp"})
+        connection.request("POST", target, body.encode(), {"Content-Type": "application/sdp", **endpoint.authorization})
         reply = connection.getresponse()
         reply.read()
         return reply.status
@@ -78,7 +82,8 @@ class Peer:
         self.peer = aiortc.RTCPeerConnection()
         self.peer.addTransceiver("video", direction="recvonly")
         await self.peer.setLocalDescription(await self.peer.createOffer())
-        request = urllib.request.Request(endpoint, self.peer.localDescription.sdp.encode(), {"Content-Type": "application/sdp"})
+        headers = {"Content-Type": "application/sdp", **endpoint.authorization}
+        request = urllib.request.Request(endpoint, self.peer.localDescription.sdp.encode(), headers)
         answer = await asyncio.to_thread(lambda: urllib.request.urlopen(request, timeout=10).read().decode())
         await self.peer.setRemoteDescription(aiortc.RTCSessionDescription(answer, "answer"))
         self.source = next(int(line[7:].split()[0]) for line in answer.splitlines() if line.startswith("a=ssrc:"))
@@ -158,7 +163,7 @@ def processor(process):
 
 
 def endpoint(cast):
-    return cast.url().rstrip("/") + "/whep"
+    return door(cast.listening())
 
 
 @pytest.mark.parametrize("name", OFFERS)
@@ -169,7 +174,7 @@ def test_a_description_costs_little_however_it_is_made(name, cast):
     before = processor(rtcast.process)
     statuses = [post(address, OFFERS[name]) for _ in range(20)]
     spent = processor(rtcast.process) - before
-    assert all(status < 500 for status in statuses), statuses
+    assert set(statuses) == {ACCEPTED.get(name, 400)}, statuses
     # Twenty, with all that a request costs beside.
     assert spent < 1, f"{spent} s"
 
@@ -180,12 +185,12 @@ def test_ever_new_sources_cost_no_memory(cast, peers):
     peer.do(peer.flood_sources(0, 5_000))
     time.sleep(1)
     before, spent = resident(rtcast.process), processor(rtcast.process)
-    peer.do(peer.flood_sources(5_000, 55_000), timeout=300)
+    peer.do(peer.flood_sources(5_000, 25_000), timeout=300)
     time.sleep(1)
     assert resident(rtcast.process) - before < 3 << 20
     # The last thousand cost no more than the first did.
     middle = processor(rtcast.process)
-    peer.do(peer.flood_sources(60_000, 5_500), timeout=60)
+    peer.do(peer.flood_sources(30_000, 2_500), timeout=60)
     assert processor(rtcast.process) - middle < (middle - spent) / 10 * 2 + 0.2
     packets = peer.packets
     time.sleep(2)
@@ -210,12 +215,12 @@ def test_who_asks_for_key_frames_without_end_costs_others_nothing(xserver, cast,
             time.sleep(seconds)
         after = [(one.bytes, one.key_frames) for one in (first, second)]
         return [(b[0] - a[0], b[1] - a[1]) for a, b in zip(before, after)], processor(rtcast.process) - spent
-    rest, quiet = measure(10)
-    stormy, busy = measure(60, storm.ask_without_end(60))
+    rest, quiet = measure(5)
+    stormy, busy = measure(25, storm.ask_without_end(25))
     assert all(key_frames <= 2 for _, key_frames in stormy), (rest, stormy)
     # The one who was there first is on the main rung.
     assert stormy[0][0] < 100_000, (rest, stormy)
-    assert busy / 6 < quiet + 1, (quiet, busy)
+    assert busy / 5 < quiet + 1, (quiet, busy)
     painter.close()
 
 

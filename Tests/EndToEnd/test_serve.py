@@ -1,6 +1,7 @@
 """`rtcast serve` as its user and its clients meet it."""
 
 import asyncio
+import contextlib
 import json
 import os
 import resource
@@ -273,7 +274,9 @@ def test_a_client_that_never_reads_costs_a_bounded_amount(cast):
     url = hub.url()
 
     async def work():
-        async with await NativeClient.enter(url, "alice") as alice:
+        # 64 megabytes, from as many: nobody may send more than one at once.
+        async with contextlib.AsyncExitStack() as stack:
+            senders = [await stack.enter_async_context(await NativeClient.enter(url, f"sender{i}")) for i in range(64)]
             reader, writer = await asyncio.open_connection("127.0.0.1", port_of(url), limit=1024)
             writer.write(b"GET /hub HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
                          b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
@@ -283,10 +286,12 @@ def test_a_client_that_never_reads_costs_a_bounded_amount(cast):
             writer.write(bytes([0x81, 0x80 | len(register)]) + bytes(4) + register)
             hub.wait_event("peer", where=lambda event: event["id"] == "stuck")
             before = psutil.Process(hub.process.pid).memory_info().rss
-            for _ in range(400):
-                await alice.signal("stuck", "x" * 100_000)
-            await alice.say({"type": "ping"})
-            await alice.hear(type="pong")
+            for _ in range(10):
+                for sender in senders:
+                    await sender.signal("stuck", "x" * 100_000)
+            for sender in senders:
+                await sender.say({"type": "ping"})
+                await sender.hear(type="pong")
             grown = psutil.Process(hub.process.pid).memory_info().rss - before
             assert grown < 40 << 20, f"{grown >> 20} MiB more"
             writer.close()

@@ -14,6 +14,8 @@ import urllib.request
 import pytest
 from aioice import stun
 
+from harness.rtcast import bearer
+
 needs = {name: pytest.mark.skipif(shutil.which(name) is None, reason=f"{name} is not installed; scripts/setup installs it.")
          for name in ("testssl", "gnutls-cli", "openssl")}
 
@@ -96,9 +98,9 @@ a=rtpmap:96 VP8/90000
 class Path:
     """Through ICE to the DTLS of a cast: datagrams that come to `port` go there from an address that it knows."""
 
-    def __init__(self, endpoint, fingerprint, setup="active"):
+    def __init__(self, listening, fingerprint, setup="active"):
         offer = OFFER.format(fingerprint=fingerprint, setup=setup).replace("\n", "\r\n").encode()
-        request = urllib.request.Request(endpoint, offer, {"Content-Type": "application/sdp"})
+        request = urllib.request.Request(listening["whep"], offer, {"Content-Type": "application/sdp", **bearer(listening)})
         with urllib.request.urlopen(request, timeout=10) as answer:
             sdp = answer.read().decode()
         self.setup = re.search(r"a=setup:(\w+)", sdp).group(1)
@@ -164,8 +166,7 @@ def path(cast):
     paths = []
 
     def open_path(fingerprint):
-        listening = cast("test", "--fps", "5", "--size", "320x180").wait_event("listening")
-        paths.append(Path(listening.get("whep") or listening["url"].split("?")[0].rstrip("/") + "/whep", fingerprint))
+        paths.append(Path(cast("test", "--fps", "5", "--size", "320x180").listening(), fingerprint))
         assert paths[-1].setup == "passive"
         return paths[-1]
 

@@ -156,7 +156,7 @@ def test_a_page_that_slept_longer_than_its_session_opens_another(cast, browser):
         const done = arguments[0];
         session.pc.getReceivers().forEach((receiver) => { receiver.transport.onstatechange = null; });
         session.pc.onconnectionstatechange = null;
-        fetch(session.resource, {method: 'DELETE'}).then((response) => done(response.status));""")
+        fetch(session.resource, {method: 'DELETE', headers: Session.headers()}).then((response) => done(response.status));""")
     viewer.script("dispatchEvent(new Event('online'))")
     viewer.until("session.resource && session.resource != " + repr(gone) + " && session.phase == 'connected'", what="another session")
     viewer.wait_live()

@@ -1,18 +1,19 @@
 """The WHEP door, knocked on by the clumsy and the hostile."""
 
+import http.client
 import random
 import re
 import socket
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import psutil
 import pytest
 
 from harness.browser import Viewer
-from harness.rtcast import bearer
+from harness.rtcast import door
 
 OFFER = """v=0
 o=- 1 2 IN IP4 127.0.0.1
@@ -40,18 +41,6 @@ a=fmtp:97 apt=96
 """.format(fingerprint=":".join(["AB"] * 32)).replace("\n", "\r\n")
 
 
-class Door(str):
-    """An address of a cast, and the header that lets in there."""
-
-    def __new__(cls, address, authorization):
-        door = super().__new__(cls, address)
-        door.authorization = authorization
-        return door
-
-    def __add__(self, more):
-        return Door(str(self) + more, self.authorization)
-
-
 def request(url, method="POST", body=b"", content_type="application/sdp", headers=None):
     """(status, headers, body), errors included."""
     authorization = getattr(url, "authorization", {})
@@ -64,11 +53,22 @@ def request(url, method="POST", body=b"", content_type="application/sdp", header
         return error.code, error.headers, error.read().decode()
 
 
+def offer_from(number, whep):
+    """The status of an offer from one of 32 addresses of this machine: no address has places for all."""
+    place = urlsplit(whep)
+    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=10, source_address=(f"127.0.1.{1 + number % 32}", 0))
+    try:
+        connection.request("POST", place.path, OFFER, {"Content-Type": "application/sdp", **whep.authorization})
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
 @pytest.fixture
 def url(cast):
     rtcast = cast("test", "--pattern", "clock", "--fps", "5", "--size", "640x360")
     listening = rtcast.listening()
-    return rtcast, listening["url"], Door(listening["whep"], bearer(listening))
+    return rtcast, listening["url"], door(listening)
 
 
 def session_at(whep, location):
@@ -152,10 +152,9 @@ def test_a_thousand_posts_that_never_connect_expire_and_give_their_memory_back(u
     rtcast, address, whep = url
     process = psutil.Process(rtcast.process.pid)
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: request(whep, body=OFFER.encode())[0], range(50)))
-    statuses = []
+        list(pool.map(lambda number: offer_from(number, whep), range(50)))
     with ThreadPoolExecutor(8) as pool:
-        statuses = list(pool.map(lambda _: request(whep, body=OFFER.encode())[0], range(1000)))
+        statuses = list(pool.map(lambda number: offer_from(number, whep), range(1000)))
     # There is room for 1,024 at a time; those beyond are told to come again.
     assert set(statuses) <= {201, 503} and statuses.count(201) >= 1024 - 50, statuses.count(201)
     peak = process.memory_info().rss
@@ -164,11 +163,20 @@ def test_a_thousand_posts_that_never_connect_expire_and_give_their_memory_back(u
     assert viewer.size() == (640, 360)
     assert process.memory_info().rss < 200 * 2**20, process.memory_info().rss
     with ThreadPoolExecutor(8) as pool:
-        statuses = list(pool.map(lambda _: request(whep, body=OFFER.encode())[0], range(1000)))
+        statuses = list(pool.map(lambda number: offer_from(number, whep), range(1000)))
     assert set(statuses) == {201}, "the first have given their places back"
     rtcast.drain()
     rtcast.wait_event("stats", timeout=60, where=lambda e: e.get("sessions", 9) <= 1)
     assert process.memory_info().rss < peak + 20 * 2**20, "a second thousand needs no more than the first"
+
+
+def test_one_address_leaves_places_to_others(url):
+    """64 of an address may be on their way; others get in beside them, and so does it when those have shown themselves or are over."""
+    rtcast, _, whep = url
+    assert [request(whep, body=OFFER.encode())[0] for _ in range(70)] == [201] * 64 + [503] * 6
+    assert offer_from(5, whep) == 201
+    rtcast.wait_event("stats", timeout=60, where=lambda e: e.get("sessions", 9) == 0)
+    assert request(whep, body=OFFER.encode())[0] == 201
 
 
 def test_a_wrong_fingerprint_gets_no_media(url, browser):

@@ -173,7 +173,7 @@ class Publishing:
         return web.Response(status=204 if message.method == "PATCH" else 200)
 
     def wait(self, method, timeout=20):
-        self.server.wait(lambda: any(entry[0] == method for entry in self.requests), timeout, lambda: f"{method}: {self.requests}")
+        self.server.wait(lambda: any(entry[0] == method and entry[1] != "/whip" for entry in self.requests), timeout, lambda: f"{method}: {self.requests}")
         return next(entry for entry in self.requests if entry[0] == method and entry[1] != "/whip")
 
 

@@ -1,6 +1,7 @@
 import FuzzBodies
 import FuzzPeerBodies
 import FuzzSCTPBody
+import FuzzSRTPBody
 import FuzzVideoBody
 import Testing
 
@@ -33,6 +34,7 @@ import Testing
     "AV1File": fuzzAV1File,
     "SCTP": fuzzSCTP,
     "SCTPPair": fuzzSCTPPair,
+    "SRTP": fuzzSRTP,
     "ICE": fuzzICE,
     "Gatherer": fuzzGatherer,
     "Negotiation": fuzzNegotiation,

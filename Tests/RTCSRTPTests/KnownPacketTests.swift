@@ -25,8 +25,3 @@ import Testing
     #expect(try pair.receiver.openedRTP(protected) == plain)
   }
 }
-
-private func bytes(_ hex: String) -> [UInt8] {
-  let digits = Array(hex)
-  return stride(from: 0, to: digits.count, by: 2).map { UInt8(String(digits[$0...$0 + 1]), radix: 16)! }
-}

@@ -58,6 +58,23 @@ import Testing
     }
   }
 
+  @Test func `a source starts afresh in the place of one that gave way`() throws {
+    var pair = try SRTPPair(.aeadAes128Gcm)
+    let report = [UInt8](Self.report(0))
+    _ = try pair.receiver.openedRTCP(try pair.sender.protectedRTCP(report))
+    for source in 0..<UInt32(PeerLimits.sources) {
+      // Numbers that the one after the last has as well.
+      for sequence in [60_000, 60_001] as [UInt16] {
+        _ = try pair.receiver.openedRTP(try pair.sender.protectedRTP(rtpPacket(sequence, ssrc: source)))
+      }
+    }
+    for sequence in [59_999, 60_000, 60_001] as [UInt16] {
+      let packet = rtpPacket(sequence, ssrc: UInt32(PeerLimits.sources))
+      #expect(try pair.receiver.openedRTP(try pair.sender.protectedRTP(packet)) == packet)
+    }
+    #expect(pair.receiver.inboundSources == PeerLimits.sources)
+  }
+
   @Test func `a source that gave way is taken up again`() throws {
     var pair = try SRTPPair(.aeadAes128Gcm)
     for source in 0..<UInt32(PeerLimits.sources) + 1 {

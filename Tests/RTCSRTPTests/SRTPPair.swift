@@ -34,29 +34,30 @@ func rtpPacket(_ sequence: UInt16, ssrc: UInt32 = 0xCAFE_BABE, payload: Int = 10
 /// A receiver report of one block.
 let rtcpPacket: [UInt8] = [0x81, 201, 0, 7] + [UInt8](repeating: 7, count: 28)
 
+/// Not inlined: where the result is thrown away, Swift 6.3's optimizer else frees the array before the bytes are copied to it.
 extension SRTPSession {
-  mutating func protectedRTP(_ packet: [UInt8]) throws(SRTPError) -> [UInt8] {
+  @inline(never) mutating func protectedRTP(_ packet: [UInt8]) throws(SRTPError) -> [UInt8] {
     var room = packet + [UInt8](repeating: 0, count: SRTPSession.headroom)
     var span = room.mutableSpan
     let count = try protectRTP(&span, count: packet.count)
     return Array(room[..<count])
   }
 
-  mutating func protectedRTCP(_ packet: [UInt8]) throws(SRTPError) -> [UInt8] {
+  @inline(never) mutating func protectedRTCP(_ packet: [UInt8]) throws(SRTPError) -> [UInt8] {
     var room = packet + [UInt8](repeating: 0, count: SRTPSession.headroom)
     var span = room.mutableSpan
     let count = try protectRTCP(&span, count: packet.count)
     return Array(room[..<count])
   }
 
-  mutating func openedRTP(_ packet: [UInt8]) throws(SRTPError) -> [UInt8] {
+  @inline(never) mutating func openedRTP(_ packet: [UInt8]) throws(SRTPError) -> [UInt8] {
     var room = packet
     var span = room.mutableSpan
     let count = try unprotectRTP(&span)
     return Array(room[..<count])
   }
 
-  mutating func openedRTCP(_ packet: [UInt8]) throws(SRTPError) -> [UInt8] {
+  @inline(never) mutating func openedRTCP(_ packet: [UInt8]) throws(SRTPError) -> [UInt8] {
     var room = packet
     var span = room.mutableSpan
     let count = try unprotectRTCP(&span)

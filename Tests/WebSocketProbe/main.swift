@@ -50,9 +50,8 @@ func visit(_ address: String) throws -> String {
 }
 
 func run(at url: String) throws {
-  guard let count = Int(try visit("\(url)/getCaseCount")) else {
-    fatalError("\(url) does not say how many cases it has")
-  }
+  let said = try visit("\(url)/getCaseCount")
+  guard let count = Int(said) else { fatalError("\(url) does not say how many cases it has, but '\(said)'") }
   for number in 1...count { _ = try visit("\(url)/runCase?case=\(number)&agent=rtcast") }
   // The fuzzing server may end before it answers this.
   _ = try? visit("\(url)/updateReports?agent=rtcast")

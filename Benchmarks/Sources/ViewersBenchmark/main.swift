@@ -52,7 +52,8 @@ func connect(
   let offer = try await connection.createOffer()
   let answer = try await client.send(
     WHIPRequest(
-      id: 1, .post, endpoint, authorization: secret.map { "Bearer \($0)" }, contentType: "application/sdp", body: offer))
+      id: 1, .post, endpoint, authorization: secret.map { "Bearer \($0)" }, contentType: "application/sdp", body: offer)
+  )
   try await connection.accept(answer: answer.body)
   Task {
     for await event in connection.events {
@@ -77,7 +78,8 @@ func packets(_ viewers: [PeerConnection]) async -> Int {
 
 let arguments = CommandLine.arguments
 guard arguments.count == 4, let count = Int(arguments[2]), let seconds = Int64(arguments[3]),
-  case let link = LinkFragment.split(arguments[1]), let page = WebAddress(link.address), let endpoint = page.resolving("/whep")
+  case let link = LinkFragment.split(arguments[1]), let page = WebAddress(link.address),
+  let endpoint = page.resolving("/whep")
 else { fatalError("ViewersBenchmark URL VIEWERS SECONDS") }
 var options = PeerLoop.Options()
 options.includesLoopback = true

@@ -2,7 +2,6 @@ import RTCICE
 import RTCMedia
 package import RTCPrimitives
 package import RTCSCTP
-import RTCSRTP
 import RTCWire
 
 /// One WebRTC peer, sans-IO: what happens goes in with its time, what follows is in the `Outbox`.
@@ -27,9 +26,6 @@ package struct Peer: ~Copyable {
   var transport: Transport
   var channels: DataChannels
   var media: RTPSession
-
-  /// Does what a process does once, so that the first peer need not do it in the middle of its handshake. Any thread.
-  package static func prepare() { SRTPSession.prepare() }
 
   /// A peer in state `new`, which sends nothing before descriptions were exchanged.
   package init(_ configuration: PeerConfiguration) {

@@ -108,6 +108,7 @@ package enum HubDialing {
     try pipeline.addHandler(handshake)
     // Before that is done nothing can be written.
     handshake.upgradeResultFuture.cascade(to: promise)
+    handshake.upgradeResultFuture.whenSuccess { _ in try? channel.syncOptions?.setOption(.autoRead, value: true) }
   }
 
   /// Sees whether the server takes the handshake, and what goes wrong before.
@@ -120,9 +121,11 @@ package enum HubDialing {
     init(_ fail: @escaping (any Error) -> Void) { self.fail = fail }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      if case .head(let head) = unwrapInboundIn(data), head.status != .switchingProtocols, head.status.code >= 200 {
-        return fail(NoUpgrade(status: Int(head.status.code)))
-      }
+      guard case .head(let head) = unwrapInboundIn(data) else { return context.fireChannelRead(data) }
+      guard head.status.code < 200 else { return fail(NoUpgrade(status: Int(head.status.code))) }
+      // What comes with the answer is for the WebSocket. NIO adds that a few turns of the loop later, and an end of the
+      // connection that is read before would be all that is heard.
+      if head.status == .switchingProtocols { try? context.channel.syncOptions?.setOption(.autoRead, value: false) }
       context.fireChannelRead(data)
     }
 

@@ -148,6 +148,11 @@ public final class SignalingServer: Sendable {
     return ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 256)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .serverChannelInitializer { listener in
+        listener.eventLoop.makeCompletedFuture {
+          try listener.pipeline.syncOperations.addHandler(AcceptPause(logger: registry.value.logger))
+        }
+      }
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {

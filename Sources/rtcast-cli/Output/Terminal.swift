@@ -35,12 +35,8 @@ enum Terminal {
     }
   }
 
-  /// Before anything is printed: a descriptor below 3 that is closed would be given to the next file or socket, and what
-  /// is printed would go there. At the end what is printed leaves before the process does.
+  /// Before anything is printed: what is printed leaves before the process does.
   static func prepare() {
-    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-      _ = open("/dev/null", O_RDWR)
-    }
     atexit {
       StandardStream.output.flush()
       StandardStream.error.flush()

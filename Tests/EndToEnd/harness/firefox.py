@@ -1,6 +1,7 @@
 """Debian's Firefox ESR, headless, driven by its own Marionette protocol: no geckodriver is packaged."""
 
 import base64
+import contextlib
 import json
 import os
 import shutil
@@ -9,6 +10,8 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+
+import websocket
 
 PREFERENCES = {
     "marionette.port": 0,
@@ -36,7 +39,7 @@ class Firefox:
         lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in {**PREFERENCES, **(preferences or {})}.items()]
         (self.profile / "user.js").write_text("\n".join(lines) + "\n")
         self.process = subprocess.Popen(
-            ["firefox-esr", "--headless", "--marionette", "--no-remote", "--profile", str(self.profile),
+            ["firefox-esr", "--headless", "--marionette", "--no-remote", "--remote-debugging-port=0", "--profile", str(self.profile),
              "--width", str(size[0]), "--height", str(size[1])],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **(environment or {})})
         try:
@@ -44,7 +47,8 @@ class Firefox:
             self.buffer = b""
             self.serial = 0
             self._read()
-            self._command("WebDriver:NewSession", {"capabilities": {"alwaysMatch": {"acceptInsecureCerts": True}}})
+            session = self._command("WebDriver:NewSession", {"acceptInsecureCerts": True, "webSocketUrl": True})
+            self.bidi = session["capabilities"]["webSocketUrl"]
             self._command("WebDriver:SetTimeouts", {"script": 30000, "pageLoad": 30000})
         except BaseException:
             self.quit()
@@ -103,9 +107,17 @@ class Firefox:
         self._command("WebDriver:SetTimeouts", {"script": int(seconds * 1000)})
 
     def run_in_page(self, code):
-        """As a script of the page's own: what `execute_script` runs sees the document, but not the page's classes and constants."""
-        self.execute_script("const script = document.createElement('script'); script.textContent = `{${arguments[0]}}`;"
-                            "document.head.append(script); script.remove();", code)
+        """Among the page's own classes and constants, of which `execute_script` sees nothing, and whatever the page's policy is: as a debugger."""
+        with contextlib.closing(websocket.create_connection(self.bidi, timeout=20, suppress_origin=True)) as socket:
+            def ask(method, **parameters):
+                socket.send(json.dumps({"id": 1, "method": method, "params": parameters}))
+                while "id" not in (answer := json.loads(socket.recv())):
+                    pass
+                assert answer["type"] == "success", answer
+                return answer["result"]
+            context = ask("browsingContext.getTree")["contexts"][0]["context"]
+            result = ask("script.evaluate", expression="{" + code + "}", target={"context": context}, awaitPromise=False)
+            assert result["type"] == "success", result
 
     def click(self, selector):
         element = self._command("WebDriver:FindElement", {"using": "css selector", "value": selector})

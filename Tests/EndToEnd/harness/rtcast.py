@@ -132,3 +132,20 @@ def surroundings(display=None, env=None):
 def bearer(event):
     """The header that lets a program in, by a `listening` event."""
     return {"Authorization": f"Bearer {event['token']}"} if "token" in event else {}
+
+
+class Door(str):
+    """An address of a cast, and the header that lets in there."""
+
+    def __new__(cls, address, authorization):
+        door = super().__new__(cls, address)
+        door.authorization = authorization
+        return door
+
+    def __add__(self, more):
+        return Door(str(self) + more, self.authorization)
+
+
+def door(event):
+    """The WHEP endpoint of a `listening` event, and the header that lets in there."""
+    return Door(event["whep"], bearer(event))

@@ -1,0 +1,5 @@
+/// The bytes that hexadecimal digits stand for; spaces and ends of lines do not count.
+func bytes(_ hex: String) -> [UInt8] {
+  let digits = Array(hex.filter { !$0.isWhitespace })
+  return stride(from: 0, to: digits.count, by: 2).map { UInt8(String(digits[$0...$0 + 1]), radix: 16)! }
+}
