@@ -53,6 +53,7 @@ let package = Package(
           "libxcb-composite0-dev", "libxcb-xinput-dev",
         ])
       ]),
+    .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
     .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
 
     // Values, wire formats and media contracts.
@@ -119,6 +120,10 @@ let package = Package(
     .target(
       name: "RTCCodecVPX", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
     .target(
+      name: "RTCCodecWebP", dependencies: ["RTCMedia", "RTCPrimitives", "CWebP"], swiftSettings: safe),
+    // What is sent exactly, when, and to whom, sans-IO.
+    .target(name: "RTCExact", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
+    .target(
       name: "RTCResample", dependencies: ["RTCMedia", "RTCPrimitives", "CSpeexDSP"], swiftSettings: strict),
     .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: safe),
 
@@ -134,7 +139,7 @@ let package = Package(
         .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
       ],
-      resources: [.embedInCode("Resources/viewer.html")]
+      resources: [.embedInCode("Resources/viewer.html"), .embedInCode("Resources/viewer/exact.js")]
         + ["hub.html", "hub.css", "line.js", "media.js", "call.js", "board.js", "tiles.js", "sounds.js", "page.js"]
         .map { .embedInCode("Resources/hub/\($0)") },
       swiftSettings: safe),
@@ -144,7 +149,8 @@ let package = Package(
       name: "RTCast",
       dependencies: [
         "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecFFmpeg", "RTCCodecVPX",
-        "RTCCodecOpus", "RTCEngine", "RTCNet", "RTCPeer", "RTCPlayout", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO",
+        "RTCCodecOpus", "RTCCodecWebP", "RTCExact", "RTCEngine", "RTCNet", "RTCPeer", "RTCPlayout", "RTCSCTP",
+        "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
     .target(
@@ -173,9 +179,8 @@ let package = Package(
     .target(
       name: "FuzzBodies",
       dependencies: [
-        "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCMedia", "RTCNet", "RTCPlayout", "RTCPrimitives",
-        "RTCSignaling",
-        "RTCWire",
+        "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCExact", "RTCMedia", "RTCNet", "RTCPlayout", "RTCPrimitives",
+        "RTCSignaling", "RTCWire",
       ],
       path: "Fuzz/Sources/FuzzBodies", swiftSettings: strict),
     .target(
@@ -298,6 +303,10 @@ let package = Package(
     .testTarget(
       name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCWire", "RTCMedia"], swiftSettings: strict),
     .testTarget(
+      name: "RTCCodecWebPTests", dependencies: ["RTCCodecWebP", "RTCMedia", "RTCPrimitives", "CWebP"],
+      swiftSettings: strict),
+    .testTarget(name: "RTCExactTests", dependencies: ["RTCExact", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(
       name: "RTCSignalingTests", dependencies: ["RTCSignaling", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCSignalingNIOTests",
@@ -323,7 +332,8 @@ let package = Package(
     .testTarget(
       name: "RTCastTests",
       dependencies: [
-        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCWire", "RTCMedia", "RTCNet", "RTCPeer",
+        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCExact", "RTCSCTP", "RTCWire",
+        "RTCMedia", "RTCNet", "RTCPeer",
         "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO", "RTCTestKit", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -352,7 +362,7 @@ if Context.environment["RTCAST_FUZZ"] != nil {
   package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Fuzz/Sources/CLibFuzzer"))
   package.targets += [
     "RTP", "RTCP", "VP8", "Opus", "VP9", "H264", "AV1", "STUN", "MDNS", "Streams", "SDP", "Y4M", "Jitter", "Hub",
-    "HubClient", "PeerJS", "FEC", "RateControl",
+    "HubClient", "PeerJS", "FEC", "RateControl", "Exact",
     "SkyRTC", "H264File", "VP9File", "AV1File",
   ].map { fuzzer("Fuzz\($0)") }
   package.targets += [

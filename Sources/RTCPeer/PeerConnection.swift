@@ -130,6 +130,9 @@ public actor PeerConnection {
     return statistics
   }
 
+  /// See `Peer.videoClock`; nil before a video was agreed on.
+  package func videoClock() -> RTPTimestamp? { slot?.peer.videoClock }
+
   // MARK: - On the loop
 
   /// Carries a command out and returns what came of it.

@@ -5,4 +5,10 @@ public struct RTPTimestamp: SerialNumber {
   /// The timestamp with these 32 bits.
   @inlinable
   public init(_ value: UInt32) { self.value = value }
+
+  /// The timestamp of a moment in units of video's clock, 90 kHz, counted from the monotonic clock's origin. What is on the
+  /// wire is that plus an offset of the stream's own.
+  public init(video time: Timestamp) {
+    value = UInt32(truncatingIfNeeded: time.nanoseconds / 1_000 * 9 / 100)
+  }
 }

@@ -44,6 +44,9 @@ public final class Broadcast: Sendable {
     public var offersAudio: Bool?
     /// STUN and TURN servers that viewers are told to use, credentials and all. This side's own are the loop's.
     public var iceServers: [ICEServer] = []
+    /// Whether what rests on a screen is sent as it is too, to pages of ours, and the whole picture to whoever asks for
+    /// `/snapshot.webp`.
+    public var sendsExactPixels = true
     /// Viewers at a time, those that have only knocked included.
     public var maximumViewers = 1_024
 
@@ -62,6 +65,7 @@ public final class Broadcast: Sendable {
   let publications = Publications()
   let report: @Sendable (BroadcastEvent) -> Void
   private let media: OutgoingMedia
+  private let exact: ExactPixels?
   /// The source to begin with.
   private let source: MediaSource
   private let continuation: AsyncStream<BroadcastEvent>.Continuation
@@ -83,30 +87,37 @@ public final class Broadcast: Sendable {
     (events, continuation) = AsyncStream.makeStream(of: BroadcastEvent.self, bufferingPolicy: .bufferingNewest(1_024))
     let continuation = continuation
     report = { continuation.yield($0) }
+    let isScreen = source.video?.isScreencast ?? false
+    exact =
+      options.sendsExactPixels
+      ? ExactPixels(ExactPixels.Options(maximumSize: options.maximumSize), isScreen: isScreen, report: report) : nil
+    let exact = exact
     media = OutgoingMedia(
       options: options, contentHint: Self.contentHint(of: source, options),
-      sendsAudio: options.offersAudio ?? (source.audio != nil), codecs: codecs, peers: peers, report: report)
+      sendsAudio: options.offersAudio ?? (source.audio != nil), codecs: codecs, peers: peers, exact: exact,
+      report: report)
     let media = media
     viewers = ViewerRegistry(
       ViewerRegistry.Stream(
         maximumViewers: options.maximumViewers,
         makeConnection: { change in
-          var configuration = Self.configuration(of: media, options)
+          var configuration = Self.configuration(of: media, exact, options)
           change(&configuration)
           return PeerConnection(on: peers, configuration: configuration)
         },
         codecs: { options.codec.rawValue }, isLive: { media.isLive }, iceServers: options.iceServers,
-        refusals: peers.refusals), report: report)
+        exact: exact, refusals: peers.refusals), report: report)
   }
 
   deinit {
     guard !isStopped.load(ordering: .relaxed) else { return }
     // Not here: whoever let go may be in the middle of one of the source's frames, and stopping waits for that.
-    let (viewers, publications, media, continuation) = (viewers, publications, media, continuation)
+    let (viewers, publications, media, exact, continuation) = (viewers, publications, media, exact, continuation)
     Task {
       await publications.leaveAll()
       await viewers.closeAll()
       media.stop()
+      exact?.stop()
       continuation.finish()
     }
   }
@@ -133,6 +144,7 @@ public final class Broadcast: Sendable {
     await publications.leaveAll()
     await viewers.closeAll()
     media.stop()
+    exact?.stop()
     source.stop()  // one that is still starting is not known to it yet
     continuation.finish()
   }
@@ -150,7 +162,8 @@ public final class Broadcast: Sendable {
   ) async throws(CaptureError) -> StartedSource {
     let rate = frameRate ?? self.frameRate.withLock { $0 }
     let started = try await media.start(source, format: Self.format(of: source.video, size: size, frameRate: rate))
-    guard source.video != nil else { return started }
+    guard let video = source.video else { return started }
+    exact?.setScreen(video.isScreencast)
     self.frameRate.withLock { $0 = rate }
     media.video.setMaxFrameRate(rate)
     media.video.setContentHint(Self.contentHint(of: source, options))
@@ -212,10 +225,12 @@ public final class Broadcast: Sendable {
   }
 
   /// How a viewer is connected.
-  private static func configuration(of media: OutgoingMedia, _ options: Options) -> PeerConnection.Configuration {
+  private static func configuration(
+    of media: OutgoingMedia, _ exact: ExactPixels?, _ options: Options
+  ) -> PeerConnection.Configuration {
     var configuration = PeerConnection.Configuration(video: media.video.track, audio: media.audio?.track)
-    // Viewers have nothing to say.
-    configuration.dataChannels = nil
+    // Viewers have nothing to say, but for our page.
+    configuration.dataChannels = exact?.isOffered == true ? ExactPixels.dataChannels : nil
     configuration.videoFormats = media.videoFormats
     configuration.bitrates = options.bitrates
     configuration.audioBitrates = options.audioBitrates

@@ -19,6 +19,7 @@ import Testing
     "AV1": fuzzAV1,
     "STUN": fuzzSTUN,
     "MDNS": fuzzMDNS,
+    "Exact": fuzzExact,
     "Streams": fuzzStreams,
     "SDP": fuzzSDP,
     "Y4M": fuzzY4M,

@@ -76,8 +76,9 @@ import Testing
     #expect(time < .seconds(5))
   }
 
-  @Test(arguments: 1...10 as ClosedRange<UInt64>)
-  func `roles in conflict and restarts at the same moment settle`(seed: UInt64) {
+  @Test(arguments: 1...10 as ClosedRange<UInt64>) func `roles in conflict and restarts at the same moment settle`(
+    seed: UInt64
+  ) {
     for role in [ICERole.controlling, .controlled] {
       var pair = AgentPair(seed: seed, roleA: role, roleB: role, conditions: .lossy(0.1))
       pair.exchange(["10.0.0.1", "fd00::1"], ["10.0.0.2", "fd00::2"])

@@ -22,8 +22,9 @@ import Testing
     #expect(time < .seconds(1), "took \(time)")
   }
 
-  @Test(arguments: [(0, 29), (29, 0), (3, 17)])
-  func `whichever pair of nine hundred works is found`(here: Int, there: Int) {
+  @Test(arguments: [(0, 29), (29, 0), (3, 17)]) func `whichever pair of nine hundred works is found`(
+    here: Int, there: Int
+  ) {
     var pair = AgentPair()
     let (ours, theirs) = (addresses("10.1.0", 30), addresses("10.2.0", 30))
     var dead = ours + theirs

@@ -22,8 +22,9 @@ import Testing
     transport == "tls" ? "turns:127.0.0.1:\(coturn.tlsPort)" : "turn:127.0.0.1:\(coturn.port)?transport=\(transport)"
   }
 
-  @Test(arguments: ["udp", "tcp", "tls"])
-  func `sound, pictures and messages go by relays alone`(transport: String) async throws {
+  @Test(arguments: ["udp", "tcp", "tls"]) func `sound, pictures and messages go by relays alone`(transport: String)
+    async throws
+  {
     let coturn = try Coturn()
     let url = Self.url(transport, coturn)
     let pair = TwoConnections(try Self.loop(coturn, url), try Self.loop(coturn, url))

@@ -62,10 +62,10 @@ import Testing
 
   @Test(
     arguments: [DataChannelReliability.maximumRetransmissions(0), .maximumRetransmissions(1), .maximumLifetime(400)],
-    [true, false])
-  func `what is given up is skipped, and nothing else is`(
-    reliability: DataChannelReliability, isOrdered: Bool
-  ) throws {
+    [true, false]) func `what is given up is skipped, and nothing else is`(
+      reliability: DataChannelReliability, isOrdered: Bool
+    ) throws
+  {
     // FORWARD TSN, or I-FORWARD-TSN (RFC 8260 §2.3.1).
     for interleaves in [false, true] {
       try checkGivingUp(reliability, isOrdered: isOrdered, interleaves: interleaves)

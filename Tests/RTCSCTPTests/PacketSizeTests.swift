@@ -7,8 +7,9 @@ import Testing
 
 /// No packet is longer than was agreed on: it is all that bounds the path MTU that SCTP asks for (RFC 8831 §5).
 @Suite struct PacketSizeTests {
-  @Test(arguments: [1_160, 700], [false, true])
-  func `no packet is longer than the path bears, whatever goes into it`(packetSize: Int, interleaves: Bool) throws {
+  @Test(arguments: [1_160, 700], [false, true]) func `no packet is longer than the path bears, whatever goes into it`(
+    packetSize: Int, interleaves: Bool
+  ) throws {
     var options = DataChannelOptions()
     options.packetSize = packetSize
     options.interleavesMessages = interleaves

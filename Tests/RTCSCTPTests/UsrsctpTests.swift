@@ -112,8 +112,7 @@ import UsrsctpKit
     (0..<count).map { [UInt8]([UInt8($0)]) + [UInt8](repeating: UInt8($0), count: $0 * $0 * 23 % 40_000) }
   }
 
-  @Test(arguments: [0.0, 0.1, 0.3], [true, false])
-  func `messages go both ways`(loss: Double, isOrdered: Bool) throws {
+  @Test(arguments: [0.0, 0.1, 0.3], [true, false]) func `messages go both ways`(loss: Double, isOrdered: Bool) throws {
     let pair = try MixedPair(seed: 3, loss: loss)
     let channel = try pair.open(DataChannelParameters(isOrdered: isOrdered))
     pair.run(for: .seconds(60), until: { pair.isUp && pair.events.contains(.opened(channel)) })

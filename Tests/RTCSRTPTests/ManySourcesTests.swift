@@ -18,8 +18,9 @@ import Testing
     return Int(String(decoding: text.prefix(max(0, count)), as: UTF8.self).split(separator: " ")[1]) ?? 0
   }
 
-  @Test(arguments: SRTPProfile.allCases)
-  func `ever new sources of media and reports cost no memory that grows`(_ profile: SRTPProfile) throws {
+  @Test(arguments: SRTPProfile.allCases) func `ever new sources of media and reports cost no memory that grows`(
+    _ profile: SRTPProfile
+  ) throws {
     let keys = makeKeys(profile)
     var receiver = try SRTPSession(keys: keys.receiver)
     var used: [Int] = []

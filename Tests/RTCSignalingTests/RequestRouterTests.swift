@@ -33,6 +33,7 @@ import Testing
     #expect(open.judge(head("GET", "/")) == .page(host: "127.0.0.1:8080"))
     #expect(open.judge(head("HEAD", "/?token=x#y")) == .page(host: "127.0.0.1:8080"))
     #expect(open.judge(head("GET", "/health")) == .health(detail: true))
+    #expect(open.judge(head("GET", "/snapshot.webp")) == .snapshot)
     #expect(open.judge(head("POST", "/whep", type: "application/sdp")) == .open(.whep, stream: nil, by: .everybody))
     #expect(
       open.judge(head("POST", "/whep/a%20b?x", type: "Application/SDP ; x=1"))
@@ -163,6 +164,26 @@ import Testing
         #expect(status(router.judge(head(method, path, type: "application/sdp"))) == 401)
       }
     }
+  }
+
+  @Test func `the picture is for those who may watch, while their link has uses left`() throws {
+    let secret = try #require(AccessToken("sesame"))
+    let gate = AccessGate(secret: secret)
+    let router = RequestRouter(listen: .loopback, gate: gate)
+    let ask = { (token: String?) in
+      router.judge(head("GET", "/snapshot.webp", authorization: token.map { "Bearer " + $0 }))
+    }
+    #expect(status(ask(nil)) == 401 && status(ask("wrong")) == 401)
+    #expect(ask("sesame") == .snapshot)
+    #expect(status(ask(SignedLink(.publish, issued: 1_700_000_000).signed(with: secret))) == 403)
+    let once = SignedLink(.watch, issued: 1_700_000_000, uses: 1).signed(with: secret)
+    #expect(ask(once) == .snapshot && ask(once) == .snapshot, "looking uses nothing up")
+    let now = AccessTime(unix: 1_700_000_000, monotonic: .zero)
+    let grant = try gate.judge(once, for: .watch, isNew: true, from: "192.0.2.1", now: now)
+    try gate.use(grant, client: "somebody", now: now)
+    #expect(status(ask(once)) == 401)
+    let hub = RequestRouter(listen: .loopback, gate: gate, hasHub: true, takesPublications: true)
+    #expect(status(hub.judge(head("GET", "/snapshot.webp", authorization: "Bearer sesame"))) == 404)
   }
 
   @Test func `a link for one stream is for no other`() throws {

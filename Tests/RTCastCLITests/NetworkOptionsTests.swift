@@ -83,8 +83,7 @@ import rtcast_cli
 
   @Test(arguments: [
     "screen", "file x", "test", "pipe", "plugin x", "camera", "call a --server ws://h", "watch http://h", "serve",
-  ])
-  func `every command that makes connections takes the options`(command: String) throws {
+  ]) func `every command that makes connections takes the options`(command: String) throws {
     let words = command.split(separator: " ").map(String.init)
     let options = [
       "--ice-server", "stun:s.example", "--ice-policy", "all", "--udp-port", "5000-5100", "--interface", "!docker0",

@@ -41,6 +41,10 @@ extension Peer {
     return (format.codecs.map(\.format), format.supportsColorSpace)
   }
 
+  /// The RTP timestamp of the monotonic clock's origin in the first video that is sent; with `RTPTimestamp.init(video:)` it
+  /// tells what a picture's timestamp is for this remote peer.
+  package var videoClock: RTPTimestamp? { media.transceivers.video.lazy.compactMap(\.sender.clock).first }
+
   /// What the remote peer asks of the Opus it is sent on this transceiver.
   package func opusPreferences(of id: TransceiverID) -> OpusPreferences {
     media.transceivers.audio.first { $0.id == id }?.sender.preferences ?? OpusPreferences()

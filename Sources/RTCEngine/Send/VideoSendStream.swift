@@ -556,7 +556,7 @@ package struct VideoSendStream {
 
   /// The RTP timestamp of a moment on the monotonic clock: what is captured then, and what a sender report then says.
   package func rtpTimestamp(_ time: Timestamp) -> RTPTimestamp {
-    RTPTimestamp(UInt32(truncatingIfNeeded: time.nanoseconds / 1_000 * 9 / 100) &+ identity.timestampOffset.value)
+    RTPTimestamp(RTPTimestamp(video: time).value &+ identity.timestampOffset.value)
   }
 }
 

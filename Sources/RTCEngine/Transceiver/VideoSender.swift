@@ -70,6 +70,8 @@ package struct VideoSender {
   package var queuedBytes: Int { isSending ? stream!.queuedBytes : 0 }
   /// The viewer has nothing to decode from.
   package var needsKeyFrame: Bool { isSending && stream!.needsKeyFrame }
+  /// The RTP timestamp of the monotonic clock's origin; nil before it was first agreed to send.
+  package var clock: RTPTimestamp? { stream?.identity.timestampOffset }
   /// Packets kept for being sent again.
   package var retainedPackets: Int { stream?.retainedPackets ?? 0 }
 

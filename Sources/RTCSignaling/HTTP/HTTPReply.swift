@@ -133,6 +133,14 @@ extension HTTPReply {
       body: Array((status.json(hub: hub, detail: detail) + "\n").utf8))
   }
 
+  /// The whole picture, or that there is none.
+  package static func snapshot(_ webP: [UInt8]?) -> HTTPReply {
+    guard let webP else {
+      return HTTPReply(status: 404, sentence: "There is no picture to be had: it is not a screen's, or has not begun.")
+    }
+    return HTTPReply(status: 200, headers: ["Content-Type": "image/webp", "Cache-Control": "no-store"], body: webP)
+  }
+
   /// The hub's figures for Prometheus.
   package static func metrics(
     _ counters: HubCounters, refusals: [RefusalCounts.Subject: UInt64] = [:]

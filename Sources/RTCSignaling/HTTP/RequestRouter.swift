@@ -22,6 +22,8 @@ package struct RequestRouter: Sendable {
     case servers(SignalingDoor, HTTPReply)
     /// The end of a session.
     case close(SignalingDoor, id: String)
+    /// The whole picture as it is now.
+    case snapshot
     /// Figures for Prometheus.
     case metrics
     /// A name that nobody has, for PeerJS.
@@ -35,7 +37,8 @@ package struct RequestRouter: Sendable {
     package var readsBody: Bool {
       switch self {
       case .open, .patch, .accept: true
-      case .reply, .page, .viewer, .health, .find, .servers, .close, .metrics, .freeName, .peerNames, .hub: false
+      case .reply, .page, .viewer, .health, .find, .servers, .close, .snapshot, .metrics, .freeName, .peerNames, .hub:
+        false
       }
     }
   }
@@ -102,7 +105,11 @@ package struct RequestRouter: Sendable {
     to route: SignalingRoute, _ head: RequestHead, from address: String, _ now: AccessTime
   ) -> Result<AccessGrant, AccessRefusal> {
     var isNew = false
-    if case .endpoint = route { isNew = true }
+    // Who may not come in sees no picture either.
+    switch route {
+    case .endpoint, .snapshot: isNew = true
+    default: break
+    }
     let shown = AccessToken.shown(in: head.authorization)
     do throws(AccessRefusal) {
       // The details of /health are figures.
@@ -139,6 +146,7 @@ package struct RequestRouter: Sendable {
       case "DELETE": return .close(door, id: id)
       default: return .find(door, id: id)
       }
+    case .snapshot: return .snapshot
     case .metrics: return .metrics
     case .freeName: return .freeName
     case .peerNames(let key): return .peerNames(key: key)
@@ -159,6 +167,8 @@ package struct RequestRouter: Sendable {
     // SkyRTC's clients connect to the bare address of a server.
     case .page where hasHub && head.upgrade?.lowercased() == "websocket": .hub(.skyRTC)
     case .endpoint(.whip, _) where !takesPublications, .session(.whip, _) where !takesPublications: nil
+    // A hub has many pictures, and none of its own.
+    case .snapshot where takesPublications: nil
     case let route? where hasHub || !route.needsHub: route
     default: nil
     }
@@ -225,7 +235,7 @@ package struct RequestRouter: Sendable {
       reply.add("Accept-Post", Self.descriptionType)
       if isAdmitted, head.requestedMethod == nil { return .servers(door, reply) }
     case .session: reply.add("Accept-Patch", Self.fragmentType)
-    case .page, .viewer, .health, .metrics, .freeName, .peerNames, .hub: break
+    case .page, .viewer, .health, .snapshot, .metrics, .freeName, .peerNames, .hub: break
     }
     return .reply(reply)
   }

@@ -34,6 +34,8 @@ package enum SignalingRoute: Sendable, Equatable {
   case freeName
   /// `/KEY/peers`: who can be called, for PeerJS clients.
   case peerNames(key: String)
+  /// `/snapshot.webp`: the whole picture, for whoever may watch.
+  case snapshot
   /// `/metrics`, in Prometheus' format.
   case metrics
 
@@ -45,6 +47,7 @@ package enum SignalingRoute: Sendable, Equatable {
     case "/watch", "/watch/": self = .viewer
     case "/health", "/healthz": self = .health
     case "/metrics": self = .metrics
+    case "/snapshot.webp": self = .snapshot
     case "/hub", "/hub/": self = .hub(.native)
     case "/peerjs", "/peerjs/": self = .hub(.peerJS)
     case "/skyrtc", "/skyrtc/": self = .hub(.skyRTC)
@@ -94,7 +97,7 @@ package enum SignalingRoute: Sendable, Equatable {
   /// For `Allow` and `Access-Control-Allow-Methods`.
   package var methods: [String] {
     switch self {
-    case .page, .viewer, .health, .metrics, .freeName, .peerNames: ["GET", "HEAD", "OPTIONS"]
+    case .page, .viewer, .health, .snapshot, .metrics, .freeName, .peerNames: ["GET", "HEAD", "OPTIONS"]
     case .hub: ["GET", "OPTIONS"]
     // GET and HEAD are answered without content (RFC 9725 §4.1).
     case .endpoint: ["POST", "GET", "HEAD", "OPTIONS"]
@@ -108,6 +111,7 @@ package enum SignalingRoute: Sendable, Equatable {
     // The hub asks for its tokens itself.
     case .page, .viewer, .health, .hub, .freeName, .peerNames: nil
     case .endpoint(let door, _), .session(let door, _): door.right
+    case .snapshot: .watch
     case .metrics: .metrics
     }
   }
@@ -115,7 +119,7 @@ package enum SignalingRoute: Sendable, Equatable {
   var needsHub: Bool {
     switch self {
     case .hub, .freeName, .peerNames, .metrics: true
-    case .page, .viewer, .health, .endpoint, .session: false
+    case .page, .viewer, .health, .snapshot, .endpoint, .session: false
     }
   }
 

@@ -56,6 +56,15 @@ extension OfferSessions {
 public protocol WHEPSessions: OfferSessions {
   /// What `GET /health` says.
   func status() async -> CastStatus
+
+  /// The whole picture as it is now, as a WebP file; nil where there is none to be had. However often it is asked for, it is
+  /// made once.
+  func snapshot() async -> [UInt8]?
+}
+
+extension WHEPSessions {
+  /// None.
+  public func snapshot() async -> [UInt8]? { nil }
 }
 
 /// An opened session.

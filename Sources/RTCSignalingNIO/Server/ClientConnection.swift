@@ -142,6 +142,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       let counters = registry.hub?.counters
       let sessions = registry.sessions
       ask(exchange) { .reply(.health(await sessions.status(), hub: counters, detail: detail)) }
+    case .snapshot:
+      let sessions = registry.sessions
+      ask(exchange) { .reply(.snapshot(await sessions.snapshot())) }
     case .metrics: answer(.metrics(registry.hub?.counters ?? HubCounters(), refusals: registry.refusals), exchange)
     case .freeName: answer(.freeName(HubHost.freshName()), exchange)
     case .peerNames(let key):

@@ -1,5 +1,6 @@
-/// The page that `GET /` serves: a WHEP client in one file, part of the binary.
+/// The page that `GET /` serves: a WHEP client in one piece, part of the binary.
 package enum ViewerPage {
   /// The page as UTF-8, with style and scripts inside.
-  package static let html: [UInt8] = PackageResources.viewer_html
+  package static let html: [UInt8] = InlinedPage(scripts: [("viewer/exact.js", PackageResources.exact_js)])
+    .assemble(PackageResources.viewer_html)
 }

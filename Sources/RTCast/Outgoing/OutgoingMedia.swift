@@ -51,10 +51,12 @@ final class OutgoingMedia: Sendable {
   private let isChanging = Mutex(false)
   private let sinks = EncodedMediaSinks()
 
-  /// - Parameter previews: who sees the pictures as they are captured.
+  /// - Parameters:
+  ///   - previews: who sees the pictures as they are captured.
+  ///   - exact: sends what rests as it is.
   init(
     options: Broadcast.Options, contentHint: ContentHint, sendsAudio: Bool, codecs: CodecRegistry, peers: PeerLoop,
-    previews: PreviewSinks? = nil, report: @escaping @Sendable (BroadcastEvent) -> Void
+    previews: PreviewSinks? = nil, exact: ExactPixels? = nil, report: @escaping @Sendable (BroadcastEvent) -> Void
   ) {
     self.options = options
     self.codecs = codecs
@@ -70,7 +72,7 @@ final class OutgoingMedia: Sendable {
         rendition: rendition, format: VideoPayloadFormat(codec: options.codec), settings: settings,
         makeEncoder: makeEncoder)
     }
-    video = OutgoingVideo(encodings, peers: peers, sinks: sinks, previews: previews, report: report)
+    video = OutgoingVideo(encodings, peers: peers, sinks: sinks, previews: previews, exact: exact, report: report)
     audio =
       sendsAudio
       ? codecs.audioFactory.map { [sinks] in

@@ -37,6 +37,8 @@ package final class OutgoingVideo: Sendable {
   private let sinks: EncodedMediaSinks
   /// Who sees the pictures as they are captured.
   private let previews: PreviewSinks?
+  /// Sends what rests as it is.
+  private let exact: ExactPixels?
   private let report: @Sendable (BroadcastEvent) -> Void
   private let state: Mutex<State>
   /// Wakes the thread that works while the source rests.
@@ -51,12 +53,13 @@ package final class OutgoingVideo: Sendable {
   ///   - sinks: get the frames of one rendition: the source's own, else those of the main rung.
   package init(
     _ encodings: [VideoEncoding], peers: PeerLoop, sinks: EncodedMediaSinks, previews: PreviewSinks? = nil,
-    report: @escaping @Sendable (BroadcastEvent) -> Void
+    exact: ExactPixels? = nil, report: @escaping @Sendable (BroadcastEvent) -> Void
   ) {
     precondition(1...2 ~= encodings.count, "OutgoingVideo: one encoder or two")
     self.encodings = encodings
     self.sinks = sinks
     self.previews = previews
+    self.exact = exact
     self.report = report
     state = Mutex(State(encodings))
     track = peers.makeVideoTrack(
@@ -276,6 +279,7 @@ package final class OutgoingVideo: Sendable {
     let bench = turn.bench
     bench.apply(turn.decoding, released: turn.released)
     guard turn.isOpen else { return nil }
+    if let picture = turn.picture?.frame { exact?.take(picture) }
     bench.setMain(turn.main)
     let main = encode(turn, by: turn.main) { _ in turn.picture.map { ($0.frame, false) } }
     guard let side = bench.side else { return main.deadline }
@@ -337,6 +341,7 @@ package final class OutgoingVideo: Sendable {
     let isKeyFrame = frame?.isKeyFrame ?? false
     let isRecorded = state.withLock { $0.note(encoder.stage.statistics, of: index, isKeyFrame: isKeyFrame) }
     if let frame {
+      exact?.send(frame)
       track.send(frame)
       if isRecorded { sinks.send(frame) }
     }

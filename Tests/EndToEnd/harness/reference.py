@@ -99,7 +99,9 @@ async def serve(options):
     kinds = options.kinds.split(",")
 
     async def page(_):
-        return web.Response(text=PAGE.read_text(), content_type="text/html", headers={"Cache-Control": "no-store"})
+        page = PAGE.read_text().replace(
+            '<script src="viewer/exact.js"></script>', f"<script>\n{(PAGE.parent / 'viewer/exact.js').read_text()}</script>")
+        return web.Response(text=page, content_type="text/html", headers={"Cache-Control": "no-store"})
 
     async def health(_):
         return web.json_response({"status": "live"})

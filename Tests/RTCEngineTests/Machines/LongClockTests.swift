@@ -26,8 +26,9 @@ import Testing
     #expect(pair.sender.peer.statistics.roundTripTime ?? .zero < .seconds(1))
   }
 
-  @Test(arguments: [8_000, 48_000, 90_000] as [Int64])
-  func `the account of a stream goes on for a hundred years`(_ rate: Int64) {
+  @Test(arguments: [8_000, 48_000, 90_000] as [Int64]) func `the account of a stream goes on for a hundred years`(
+    _ rate: Int64
+  ) {
     var statistics = ReceptionStatistics(first: Extended(100_000), clockRate: rate)
     var number: Int64 = 100_000
     for week in 0..<5_220 as Range<Int64> {

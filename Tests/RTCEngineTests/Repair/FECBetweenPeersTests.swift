@@ -54,8 +54,8 @@ import Testing
     pair.receiver.peer.statistics.streams.first?.reception?.packetsRecovered ?? 0
   }
 
-  @Test(arguments: [Scheme.flexFEC])
-  func `most lost packets come back without being asked for`(_ scheme: Scheme) throws {
+  @Test(arguments: [Scheme.flexFEC]) func `most lost packets come back without being asked for`(_ scheme: Scheme) throws
+  {
     let (without, with) = (try pair(.none), try pair(scheme))
     let (before, after) = (without.sender.peer.statistics.video, with.sender.peer.statistics.video)
     #expect(before.fecPacketsSent == 0 && before.packetsRetransmitted > 500)
@@ -74,8 +74,9 @@ import Testing
     #expect(Double(after.fecPacketsSent) <= 0.42 * Double(after.packetsSent))
   }
 
-  @Test(arguments: [Scheme.flexFEC])
-  func `where nothing can be asked for again, most frames are whole all the same`(_ scheme: Scheme) throws {
+  @Test(arguments: [Scheme.flexFEC]) func `where nothing can be asked for again, most frames are whole all the same`(
+    _ scheme: Scheme
+  ) throws {
     // Half of all frames would lack something at 5 % loss; each of them would need a key frame.
     let pair = try pair(scheme, loss: 0.05, hasNACK: false)
     #expect(pair.sender.peer.statistics.video.nackCount == 0)
@@ -83,8 +84,7 @@ import Testing
     #expect(FrameChain(pair.receiver.frames).isSound)
   }
 
-  @Test(arguments: [VideoCodec.vp9, .h264, .av1])
-  func `any codec can be protected`(_ codec: VideoCodec) throws {
+  @Test(arguments: [VideoCodec.vp9, .h264, .av1]) func `any codec can be protected`(_ codec: VideoCodec) throws {
     for scheme in [Scheme.flexFEC, .ulpfec] {
       let pair = try pair(scheme, codec: codec)
       #expect(recovered(pair) > 300, "\(scheme)")

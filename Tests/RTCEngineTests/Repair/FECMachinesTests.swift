@@ -85,8 +85,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [flexFEC, ulpfec])
-  func `what is restored is what was sent, bit by bit`(_ format: FECFormat) {
+  @Test(arguments: [flexFEC, ulpfec]) func `what is restored is what was sent, bit by bit`(_ format: FECFormat) {
     for (packets, repair) in [(1, 1), (4, 1), (10, 4), (16, 5), (17, 5), (46, 18)] {
       let trial = Trial(format, packets: packets, repair: repair, loss: 0.1, frames: 200)
       #expect(trial.wrong == 0 && trial.recovered > 0, "\(packets) packets, \(repair) repair packets")

@@ -44,8 +44,7 @@ import Testing
     "12e00123 456789ab 01000000 0badcafe fffe 2000 c00000",
     "12e00123 456789ab 01000000 0badcafe fffe 4000 00000000 c0000000000000",
     "12e00123 456789ab 01000000 0badcafe fffe 4000 00000000 4000000000000001",  // a mask without end
-  ])
-  func `what is cut short or of another kind is refused`(_ dump: String) {
+  ]) func `what is cut short or of another kind is refused`(_ dump: String) {
     #expect(parsing(wireBytes(dump), FlexFECHeader.init(parsing:)) == nil)
   }
 }

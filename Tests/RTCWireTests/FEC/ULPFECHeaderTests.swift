@@ -51,8 +51,7 @@ import Testing
     "0000 0008 00000008 0174 0002 f000 aa",  // claims more than follows
     "0000 0008 00000008 0174 0001 0000 aa",  // protects nothing
     "0000 0008 00000008 0174 0000 f0", "4000 0008 00000008 0174 0000 f000 0000",
-  ])
-  func `what is cut short or of another kind is refused`(_ dump: String) {
+  ]) func `what is cut short or of another kind is refused`(_ dump: String) {
     #expect(parsing(wireBytes(dump), ULPFECHeader.init(parsing:)) == nil)
   }
 }

@@ -145,8 +145,9 @@ private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(j
     #expect(preset.iceServers == [ICEServer(both, username: "u", credential: "c")])
   }
 
-  @Test(.feature("S0.29"), arguments: ["url", "urls", "urlStrings"])
-  func `one address may stand for itself`(key: String) throws {
+  @Test(.feature("S0.29"), arguments: ["url", "urls", "urlStrings"]) func `one address may stand for itself`(
+    key: String
+  ) throws {
     let preset = try preset(#"{"iceServers": [{"\#(key)": "stun:s.example:19302"}]}"#)
     #expect(preset.iceServers == [ICEServer([ICEServerURL(scheme: .stun, host: "s.example", port: 19_302)])])
   }

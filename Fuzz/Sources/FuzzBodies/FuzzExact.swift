@@ -1,0 +1,35 @@
+import RTCExact
+import RTCPrimitives
+
+/// What viewers say about exact pixels, one message after the other, each with its length in front: whatever they are, a viewer
+/// is sent no more than its budget, and nothing without having asked.
+public func fuzzExact(_ bytes: Span<UInt8>) {
+  var reader = ByteReader(bytes)
+  var scheduler = ExactScheduler()
+  var out: [ExactScheduler.Delivery] = []
+  var (now, sent) = (Timestamp.zero, 0)
+  var picture = BlockSet(PixelSize(width: 600, height: 200))
+  picture.insertAll()
+  scheduler.add("viewer", clock: RTPTimestamp(7), rate: .megabitsPerSecond(1), now: now)
+  scheduler.take(picture, captureTime: now, now: now, into: &out)
+  while let count = reader.readUInt8(), let message = reader.read(min(Int(count), reader.remaining)), !message.isEmpty {
+    if let said = ExactViewerMessage(parsing: message) {
+      precondition(message.count == said.bytes.count)
+      scheduler.handle(said, from: "viewer")
+    }
+    now += .milliseconds(Int64(count))
+    let frame = BlockRect(column: Int(count) % 30, row: 1, width: 4, height: 2)
+    var changed = BlockSet(picture.size)
+    changed.insert(frame)
+    scheduler.take(changed, captureTime: now, now: now, into: &out)
+    scheduler.frame(now, bytes: 100, now: now, into: &out)
+    for _ in 0..<8 {
+      guard case .encode(let job) = scheduler.next(now, into: &out) else { break }
+      scheduler.finish(job, [UInt8](repeating: 0, count: 300))
+    }
+    sent += out.reduce(0) { $0 + $1.message.count }
+    out = []
+    // 100 kB/s, what one step may go over, and what tells of changes.
+    precondition(sent <= Int(now.nanoseconds / 10_000) + 40_000 + reader.offset * 200)
+  }
+}

@@ -1,0 +1,65 @@
+import CWebP
+package import RTCMedia
+package import RTCPrimitives
+
+/// Encodes rectangles of pictures as WebP. The only owner of libwebp. Used by one thread at a time.
+package struct WebPEncoder: Sendable {
+  /// The largest side that the format knows.
+  private static let maximumSide = 16_383
+
+  package init() {}
+
+  /// The pixels of `rect`, the fourth byte of each ignored, as a whole WebP file.
+  /// - Parameter picture: in BGRA; leased for as long as this takes.
+  package func encode(
+    _ picture: PixelBuffer, _ rect: PixelRect, _ effort: WebPEffort
+  ) throws(WebPError) -> [UInt8] {
+    let whole = PixelRect(picture.size)
+    guard picture.format == .bgra, !rect.isEmpty, rect == rect.intersection(whole), rect.width <= Self.maximumSide,
+      rect.height <= Self.maximumSide
+    else { throw .unusablePicture }
+    var config = WebPConfig()
+    guard unsafe WebPConfigInit(&config) != 0 else { throw .library(0) }
+    Self.set(effort, &config)
+    var input = unsafe WebPPicture()
+    guard unsafe WebPPictureInit(&input) != 0 else { throw .library(0) }
+    unsafe input.use_argb = effort == .lossy ? 0 : 1
+    unsafe input.width = Int32(rect.width)
+    unsafe input.height = Int32(rect.height)
+    // The rectangle lies in the picture, by the guard above, and the plane lives as long as `picture`, which the caller holds.
+    let plane = unsafe picture.unsafePlane(0)
+    let first = unsafe plane.base.advanced(by: rect.y * plane.stride + rect.x * 4).assumingMemoryBound(to: UInt8.self)
+    defer { unsafe WebPPictureFree(&input) }
+    guard unsafe WebPPictureImportBGRX(&input, first, Int32(plane.stride)) != 0 else {
+      throw unsafe .library(Int(input.error_code.rawValue))
+    }
+    return try unsafe Self.encode(&config, &input)
+  }
+
+  private static func encode(
+    _ config: inout WebPConfig, _ input: inout WebPPicture
+  ) throws(WebPError) -> [UInt8] {
+    var writer = unsafe WebPMemoryWriter()
+    unsafe WebPMemoryWriterInit(&writer)
+    defer { unsafe WebPMemoryWriterClear(&writer) }
+    unsafe input.writer = WebPMemoryWrite
+    // The writer outlives the call, and nothing else keeps the pointer.
+    let isDone = unsafe withUnsafeMutablePointer(to: &writer) { pointer in
+      unsafe input.custom_ptr = UnsafeMutableRawPointer(pointer)
+      defer { unsafe input.custom_ptr = nil }
+      return unsafe WebPEncode(&config, &input) != 0
+    }
+    guard isDone, let bytes = unsafe writer.mem else { throw unsafe .library(Int(input.error_code.rawValue)) }
+    return unsafe Array(UnsafeBufferPointer(start: bytes, count: writer.size))
+  }
+
+  private static func set(_ effort: WebPEffort, _ config: inout WebPConfig) {
+    switch effort {
+    case .fast: (config.lossless, config.method, config.quality) = (1, 0, 30)
+    case .better: (config.lossless, config.method, config.quality) = (1, 3, 30)
+    case .lossy: (config.lossless, config.method, config.quality) = (0, 1, 80)
+    }
+    // Without it libwebp looks for transparent pixels, to change their colours.
+    config.exact = 1
+  }
+}

@@ -1,0 +1,103 @@
+package import RTCPrimitives
+
+/// What the two sides of the channel for exact pixels say, version 1 of the protocol `rtcast-exact.1`: binary messages, each
+/// of one of these kinds, integers in network order. The channel is reliable and ordered, and that order is what the viewer
+/// relies on (docs/exact-pixels.md).
+package enum ExactMessage {
+  /// The protocol's name in the channel's DCEP message.
+  package static let channelProtocol = "rtcast-exact.1"
+
+  /// What the caster says.
+  ///
+  ///     begin      1 | timestamp 32 | width 16 | height 16
+  ///     void       2 | timestamp 32 | count 16 | count × (column 16 | row 16 | width 16 | height 16), in blocks
+  ///     rectangle  3 | timestamp 32 | number 32 | x 16 | y 16 | width 16 | height 16 | a WebP file
+  package enum Kind: UInt8 {
+    case begin = 1
+    case void = 2
+    case rectangle = 3
+  }
+
+  /// Bytes in front of the WebP file.
+  package static let rectangleHeaderSize = 17
+  /// Rectangles of a `void` message at most; where there are more, one holds them all.
+  package static let maximumVoids = 64
+
+  /// A picture of this size; nothing of another holds any more.
+  package static func begin(_ timestamp: RTPTimestamp, _ size: PixelSize) -> [UInt8] {
+    message(count: 9) { writer in
+      writer.write(Kind.begin.rawValue)
+      writer.write(timestamp.value)
+      writer.write(UInt16(clamping: size.width))
+      writer.write(UInt16(clamping: size.height))
+    }
+  }
+
+  /// These blocks have changed; what frames up to the timestamp show is told with it.
+  package static func void(_ timestamp: RTPTimestamp, _ rects: [BlockRect]) -> [UInt8] {
+    message(count: 7 + rects.count * 8) { writer in
+      writer.write(Kind.void.rawValue)
+      writer.write(timestamp.value)
+      writer.write(UInt16(clamping: rects.count))
+      for rect in rects {
+        for value in [rect.column, rect.row, rect.width, rect.height] { writer.write(UInt16(clamping: value)) }
+      }
+    }
+  }
+
+  /// Exact pixels as they are in the picture of the timestamp, and in all that follow until they are void.
+  package static func rectangle(
+    _ timestamp: RTPTimestamp, number: UInt32, _ rect: PixelRect, webP: [UInt8]
+  ) -> [UInt8] {
+    message(count: rectangleHeaderSize + webP.count) { writer in
+      writer.write(Kind.rectangle.rawValue)
+      writer.write(timestamp.value)
+      writer.write(number)
+      for value in [rect.x, rect.y, rect.width, rect.height] { writer.write(UInt16(clamping: value)) }
+      writer.write(webP.span)
+    }
+  }
+
+  private static func message(count: Int, _ write: (inout ByteWriter) -> Void) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var span = bytes.mutableSpan
+    var writer = ByteWriter(span._mutatingExtracting(0..<count))
+    write(&writer)
+    return bytes
+  }
+}
+
+/// What a viewer says.
+///
+///     ready           1 | version 8 (1) | flags 8 (bit 0: the page can be seen)
+///     acknowledgement 2 | number 32
+package enum ExactViewerMessage: Hashable, Sendable {
+  /// What is to be sent: nothing while the page cannot be seen.
+  case ready(isVisible: Bool)
+  /// This rectangle, and those before it, have come.
+  case acknowledgement(UInt32)
+
+  /// Nil for what no viewer of ours says.
+  package init?(parsing bytes: Span<UInt8>) {
+    var reader = ByteReader(bytes)
+    switch reader.readUInt8() {
+    case 1:
+      guard reader.readUInt8() == 1, let flags = reader.readUInt8(), flags <= 1 else { return nil }
+      self = .ready(isVisible: flags == 1)
+    case 2:
+      guard let number = reader.readUInt32() else { return nil }
+      self = .acknowledgement(number)
+    default: return nil
+    }
+    guard reader.isAtEnd else { return nil }
+  }
+
+  /// As a viewer writes it.
+  package var bytes: [UInt8] {
+    switch self {
+    case .ready(let isVisible): [1, 1, isVisible ? 1 : 0]
+    case .acknowledgement(let number):
+      [2] + stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+  }
+}

@@ -1,0 +1,227 @@
+package import RTCPrimitives
+
+/// Decides which parts of a picture are encoded exactly, when, and to whom they are sent. One for all viewers of a cast; a
+/// machine without threads or clock.
+///
+/// The picture lies in tiles. A viewer lacks the blocks that changed since it was sent them; what it lacks of a tile is one
+/// rectangle, encoded once for all who lack it. What changes often waits until it rests; a small change that does not goes at
+/// once. Tiles that would cost too many bytes, photographs, are left to the video until they change.
+package struct ExactScheduler: Sendable {
+  /// What is to be encoded.
+  package struct Job: Hashable, Sendable {
+    package var rect: BlockRect
+    /// Bytes matter more than time.
+    package var isThorough: Bool
+    /// Larger is not worth sending.
+    package var maximumBytes: Int
+    fileprivate var tile: Int
+  }
+
+  package enum Step: Hashable, Sendable {
+    /// Encode it from the newest picture, and say so by `finish`.
+    case encode(Job)
+    /// Nothing to do before then, unless something happens; nil: at all.
+    case wait(until: Timestamp?)
+  }
+
+  /// A message to one viewer.
+  package struct Delivery: Sendable {
+    package var viewer: String
+    package var message: [UInt8]
+  }
+
+  private struct Tile: Sendable {
+    var rect: BlockRect
+    var changed: Timestamp
+    var changedBefore: Timestamp
+    /// Its pixels take too many bytes.
+    var isCostly = false
+    /// Blocks of it as the newest picture has them, encoded.
+    var encoded: (rect: BlockRect, webP: [UInt8])?
+  }
+
+  /// 512 × 128 pixels: larger ones compress better, smaller ones hold up less behind them.
+  package static let tileSize = (columns: 32, rows: 8)
+  /// Half the bytes of the pixels as they are, above which a tile stays video. Text is a tenth of it.
+  package static let maximumBytesPerBlock = 230
+  /// A tile rests when it has not changed for so long.
+  static let restTime = TimeDelta.milliseconds(100)
+  /// The same of one that changes all the time.
+  static let movingRestTime = TimeDelta.milliseconds(300)
+  /// Two changes closer to each other than this are a movement.
+  static let movementGap = TimeDelta.milliseconds(80)
+  /// A change of so many blocks at most goes at once: a word, a line, a button.
+  static let smallChange = 64
+  /// What rests so long may take time to encode.
+  static let thoroughAfter = TimeDelta.seconds(1)
+
+  private var size = PixelSize(width: 0, height: 0)
+  private var tiles: [Tile] = []
+  private var viewers: [String: ExactViewer] = [:]
+  /// Of the newest picture or frame.
+  private var newest = Timestamp.zero
+  private var job: Job?
+  /// What is being encoded has changed.
+  private var isSpoilt = false
+
+  package init() {}
+
+  /// Somebody is there to be sent something.
+  package var hasViewers: Bool { viewers.values.contains { $0.isVisible } }
+
+  // MARK: - The picture
+
+  /// Takes the newest picture in. It must be told before the frame that shows it leaves.
+  /// - Parameter changed: what differs from the picture before; of another size, everything is new.
+  package mutating func take(
+    _ changed: BlockSet, captureTime: Timestamp, now: Timestamp, into out: inout [Delivery]
+  ) {
+    newest = max(newest, captureTime)
+    if changed.size != size { begin(changed.size, now, into: &out) }
+    guard !changed.isEmpty else { return }
+    for index in tiles.indices where changed.intersects(tiles[index].rect) {
+      tiles[index].changedBefore = tiles[index].changed
+      tiles[index].changed = now
+      tiles[index].isCostly = false
+      if let encoded = tiles[index].encoded, changed.intersects(encoded.rect) { tiles[index].encoded = nil }
+    }
+    if let job, changed.intersects(job.rect) { isSpoilt = true }
+    for id in viewers.keys { out.add(viewers[id]?.void(changed, newest), to: id) }
+  }
+
+  /// Nothing that was sent holds any more; the next picture begins anew.
+  package mutating func reset(_ now: Timestamp, into out: inout [Delivery]) {
+    begin(PixelSize(width: 0, height: 0), now, into: &out)
+  }
+
+  private mutating func begin(_ new: PixelSize, _ now: Timestamp, into out: inout [Delivery]) {
+    size = new
+    for id in viewers.keys { out.add(viewers[id]?.begin(new, newest), to: id) }
+    isSpoilt = true
+    let grid = BlockSet(new)
+    tiles = stride(from: 0, to: grid.rows, by: Self.tileSize.rows).flatMap { row in
+      stride(from: 0, to: grid.columns, by: Self.tileSize.columns).map { column in
+        Tile(
+          rect: BlockRect(
+            column: column, row: row, width: min(Self.tileSize.columns, grid.columns - column),
+            height: min(Self.tileSize.rows, grid.rows - row)),
+          changed: now, changedBefore: .zero)
+      }
+    }
+  }
+
+  /// A frame of video is about to leave, which shows nothing that has not been taken in.
+  package mutating func frame(
+    _ captureTime: Timestamp, bytes: Int, now: Timestamp, into out: inout [Delivery]
+  ) {
+    newest = max(newest, captureTime)
+    for id in viewers.keys {
+      viewers[id]?.noteVideo(bytes: bytes, now: now)
+      out.add(viewers[id]?.frame(newest), to: id)
+    }
+  }
+
+  // MARK: - Viewers
+
+  /// - Parameter clock: the RTP timestamp of the monotonic clock's origin in this viewer's video.
+  package mutating func add(_ id: String, clock: RTPTimestamp, rate: BitRate?, now: Timestamp) {
+    viewers[id] = ExactViewer(clock: clock, size: size, now: now)
+    if let rate { viewers[id]?.setRate(rate, now: now) }
+  }
+
+  package mutating func remove(_ id: String) { viewers[id] = nil }
+
+  /// What the network bears of video and exact pixels together.
+  package mutating func setRate(_ rate: BitRate, of id: String, now: Timestamp) {
+    viewers[id]?.setRate(rate, now: now)
+  }
+
+  /// Whatever it says costs no more than what it may be sent anyway.
+  package mutating func handle(_ message: ExactViewerMessage, from id: String) {
+    switch message {
+    case .ready(let isVisible): viewers[id]?.setVisible(isVisible)
+    case .acknowledgement(let number): viewers[id]?.acknowledge(number)
+    }
+  }
+
+  // MARK: - Work
+
+  /// Sends what is encoded already, and says what is to be encoded next.
+  package mutating func next(_ now: Timestamp, into out: inout [Delivery]) -> Step {
+    var wanted: Job?
+    var wake: Timestamp?
+    func wait(until time: Timestamp) { wake = min(wake ?? time, time) }
+    for id in viewers.keys.sorted() {
+      while let viewer = viewers[id], viewer.isVisible, let turn = viewer.nextTurn() {
+        let (due, soonest) = mostUrgent(for: viewer, now)
+        if let soonest { wait(until: soonest) }
+        guard let due else { break }
+        guard turn <= now else {
+          wait(until: turn)
+          break
+        }
+        guard let encoded = tiles[due.tile].encoded, encoded.rect.contains(due.rect) else {
+          wanted = wanted ?? job(due, for: viewer, now)
+          break
+        }
+        for message in viewers[id]?.send(encoded.rect, encoded.webP, newest, now: now) ?? [] {
+          out.add(message, to: id)
+        }
+      }
+    }
+    guard job == nil, let wanted else { return .wait(until: job == nil ? wake : nil) }
+    job = wanted
+    isSpoilt = false
+    return .encode(wanted)
+  }
+
+  /// - Parameter webP: nil: it could not be encoded.
+  package mutating func finish(_ done: Job, _ webP: [UInt8]?) {
+    guard done == job else { return }
+    job = nil
+    guard !isSpoilt, tiles.indices.contains(done.tile) else { return }
+    if let webP, webP.count <= done.maximumBytes {
+      tiles[done.tile].encoded = (done.rect, webP)
+    } else {
+      tiles[done.tile].isCostly = true
+    }
+  }
+
+  private func job(_ due: (tile: Int, rect: BlockRect), for viewer: ExactViewer, _ now: Timestamp) -> Job {
+    let isLarge = due.rect.area > Self.smallChange
+    return Job(
+      rect: due.rect,
+      isThorough: isLarge && viewer.isSlow && now - tiles[due.tile].changed >= Self.thoroughAfter,
+      maximumBytes: due.rect.area * Self.maximumBytesPerBlock + 512, tile: due.tile)
+  }
+
+  /// What the viewer lacks of the tile that changed last, of those that may go now; and when the next may.
+  private func mostUrgent(
+    for viewer: ExactViewer, _ now: Timestamp
+  ) -> (due: (tile: Int, rect: BlockRect)?, soonest: Timestamp?) {
+    var best: (tile: Int, rect: BlockRect)?
+    var soonest: Timestamp?
+    for (index, tile) in tiles.enumerated() where !tile.isCostly {
+      guard let rect = viewer.lacks(in: tile.rect) else { continue }
+      let time = restTime(of: tile, rect)
+      guard time <= now else {
+        soonest = min(soonest ?? time, time)
+        continue
+      }
+      if best.map({ tiles[$0.tile].changed < tile.changed }) ?? true { best = (index, rect) }
+    }
+    return (best, soonest)
+  }
+
+  private func restTime(of tile: Tile, _ rect: BlockRect) -> Timestamp {
+    let isMoving = tile.changed - tile.changedBefore < Self.movementGap
+    if isMoving { return tile.changed + Self.movingRestTime }
+    return rect.area <= Self.smallChange ? tile.changed : tile.changed + Self.restTime
+  }
+}
+
+extension [ExactScheduler.Delivery] {
+  fileprivate mutating func add(_ message: [UInt8]?, to viewer: String) {
+    if let message { append(ExactScheduler.Delivery(viewer: viewer, message: message)) }
+  }
+}

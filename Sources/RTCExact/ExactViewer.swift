@@ -1,0 +1,123 @@
+import RTCPrimitives
+
+/// One viewer of exact pixels: what it was sent that still holds, and how much more it may be sent.
+struct ExactViewer {
+  /// Its RTP timestamp of the monotonic clock's origin.
+  let clock: RTPTimestamp
+  /// The page is open and can be seen.
+  private(set) var isVisible = false
+  /// The blocks that it has, or that are on their way to it, as the newest picture has them.
+  private(set) var held: BlockSet
+  /// It was told of the picture's size.
+  private var hasBegun = false
+  /// What frames show up to this time is told.
+  private var told: Timestamp?
+  private var budget: SendBudget
+  /// The rectangles on their way, the oldest first.
+  private var underway: [(number: UInt32, bytes: Int)] = []
+  private var nextNumber: UInt32 = 1
+
+  /// Rectangles on their way at most, whatever their size.
+  private static let maximumUnderway = 256
+
+  init(clock: RTPTimestamp, size: PixelSize, now: Timestamp) {
+    self.clock = clock
+    held = BlockSet(size)
+    budget = SendBudget(now: now)
+  }
+
+  // MARK: - What is told to it
+
+  /// A picture of this size from `time` on, of which it has nothing.
+  /// - Returns: what to send.
+  mutating func begin(_ size: PixelSize, _ time: Timestamp) -> [UInt8]? {
+    defer { forget(size) }
+    guard hasBegun, !held.isEmpty else { return nil }
+    return ExactMessage.void(timestamp(time), [held.whole])
+  }
+
+  private mutating func forget(_ size: PixelSize) {
+    held = BlockSet(size)
+    hasBegun = false
+  }
+
+  /// The page shows itself, or has gone: then it is told nothing, and begins anew when it is back.
+  mutating func setVisible(_ isVisible: Bool) {
+    self.isVisible = isVisible
+    forget(held.size)
+    underway = []
+  }
+
+  /// These blocks are others from `time` on.
+  /// - Returns: what to send.
+  mutating func void(_ changed: BlockSet, _ time: Timestamp) -> [UInt8]? {
+    guard hasBegun, held.intersects(changed) else { return nil }
+    var lost = held
+    lost.formIntersection(changed)
+    let rects = lost.rects(limit: ExactMessage.maximumVoids)
+    for rect in rects { held.remove(rect) }
+    told = time
+    return ExactMessage.void(timestamp(time), rects)
+  }
+
+  /// A frame leaves that shows nothing which has not been told.
+  mutating func frame(_ time: Timestamp) -> [UInt8]? {
+    guard hasBegun, !held.isEmpty, told.map({ $0 < time }) ?? true else { return nil }
+    told = time
+    return ExactMessage.void(timestamp(time), [])
+  }
+
+  /// - Parameters:
+  ///   - webP: the blocks of `rect` as the newest picture has them.
+  ///   - time: that of the newest frame or picture.
+  /// - Returns: what to send, in order.
+  mutating func send(_ rect: BlockRect, _ webP: [UInt8], _ time: Timestamp, now: Timestamp) -> [[UInt8]] {
+    var messages: [[UInt8]] = []
+    if !hasBegun {
+      messages.append(ExactMessage.begin(timestamp(time), held.size))
+      (hasBegun, told) = (true, time)
+    } else if told.map({ $0 < time }) ?? true {
+      messages.append(ExactMessage.void(timestamp(time), []))
+      told = time
+    }
+    let message = ExactMessage.rectangle(
+      timestamp(time), number: nextNumber, rect.pixels(in: held.size), webP: webP)
+    held.insert(rect)
+    underway.append((nextNumber, message.count))
+    nextNumber &+= 1
+    budget.spend(message.count, now: now)
+    messages.append(message)
+    return messages
+  }
+
+  private func timestamp(_ time: Timestamp) -> RTPTimestamp {
+    RTPTimestamp(RTPTimestamp(video: time).value &+ clock.value)
+  }
+
+  /// The smallest rectangle with all that it lacks of `tile`; nil when it has all.
+  func lacks(in tile: BlockRect) -> BlockRect? { held.missing(in: tile) }
+
+  // MARK: - How much
+
+  /// What the network bears of video and exact pixels together.
+  mutating func setRate(_ rate: BitRate, now: Timestamp) { budget.setRate(rate, now: now) }
+
+  /// Video takes this from what there is.
+  mutating func noteVideo(bytes: Int, now: Timestamp) { budget.spendFirst(bytes, now: now) }
+
+  /// What it has not been sent says nothing.
+  mutating func acknowledge(_ number: UInt32) {
+    guard let index = underway.firstIndex(where: { $0.number == number }) else { return }
+    underway.removeSubrange(...index)
+  }
+
+  /// When the next rectangle may be sent, as far as time alone decides; nil: when something is acknowledged.
+  func nextTurn() -> Timestamp? {
+    let bytes = underway.reduce(0) { $0 + $1.bytes }
+    guard underway.count < Self.maximumUnderway, bytes <= budget.window else { return nil }
+    return budget.nextTurn
+  }
+
+  /// A rectangle of a few kilobytes takes long.
+  var isSlow: Bool { budget.isSlow }
+}

@@ -1,0 +1,61 @@
+import RTCPrimitives
+
+/// What one viewer may be sent of exact pixels: what video leaves of the rate, in small steps, so that a picture that comes
+/// finds the way free.
+struct SendBudget {
+  private var rate: BitRate
+  /// Bytes that may be sent; below zero after a rectangle or a frame that was larger.
+  private var credit: Double
+  private var updated: Timestamp
+
+  /// Before the network has been measured.
+  private static let firstRate = BitRate(bitsPerSecond: 1_000_000)
+  /// Credit that is not used is kept for so long.
+  private static let depth = TimeDelta.milliseconds(50)
+  /// A frame of video keeps exact pixels back for so long at most: a film in a corner must not end them.
+  private static let longestDebt = TimeDelta.milliseconds(500)
+  /// The share of what video leaves: the rest is for what comes next, and for headers.
+  private static let share = 0.8
+  /// Bytes that may be on their way, as time: more would keep a message of damage waiting behind rectangles.
+  private static let windowTime = TimeDelta.milliseconds(120)
+  /// Or this many bytes, on slow networks: about a line of text.
+  private static let leastWindow = 4_096
+
+  init(now: Timestamp) {
+    (rate, credit, updated) = (Self.firstRate, 0, now)
+  }
+
+  private var bytesPerSecond: Double { Double(rate.bitsPerSecond) / 8 * Self.share }
+
+  mutating func setRate(_ new: BitRate, now: Timestamp) {
+    refill(now)
+    rate = max(new, BitRate(bitsPerSecond: 50_000))
+  }
+
+  mutating func spend(_ bytes: Int, now: Timestamp) {
+    refill(now)
+    credit -= Double(bytes)
+  }
+
+  /// What goes before: it may put the credit so far below zero and no further.
+  mutating func spendFirst(_ bytes: Int, now: Timestamp) {
+    refill(now)
+    let floor = min(credit, -Self.longestDebt.seconds * bytesPerSecond)
+    credit = max(floor, credit - Double(bytes))
+  }
+
+  private mutating func refill(_ now: Timestamp) {
+    guard now > updated else { return }
+    credit = min(Self.depth.seconds * bytesPerSecond, credit + (now - updated).seconds * bytesPerSecond)
+    updated = now
+  }
+
+  /// Bytes that may be on their way.
+  var window: Int { max(Self.leastWindow, Int(Self.windowTime.seconds * bytesPerSecond)) }
+
+  /// When there is credit again.
+  var nextTurn: Timestamp { credit >= 0 ? updated : updated + .seconds(-credit / bytesPerSecond) }
+
+  /// Below 4 Mbit/s a page of text takes longer to send than to encode well.
+  var isSlow: Bool { rate < BitRate(bitsPerSecond: 4_000_000) }
+}

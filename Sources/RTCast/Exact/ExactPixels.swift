@@ -1,0 +1,310 @@
+import RTCCodecWebP
+import RTCExact
+import RTCMedia
+import RTCNet
+import RTCPeer
+import RTCPrimitives
+import RTCSCTP
+import Synchronization
+
+/// Exact pixels of what rests, for viewers whose page draws them over the video, and the whole picture for whoever has only
+/// just come. Of screens alone.
+///
+/// The newest picture is kept as a lease on the capturer's memory. `ExactScheduler` decides, under the lock; comparing is done
+/// by whoever has the video encoders, before a picture is encoded, and encoding on a thread of its own. Messages are queued
+/// under the lock, so that their order is that of what happened.
+package final class ExactPixels: Sendable {
+  /// How it is done.
+  struct Options: Sendable {
+    /// Larger pictures are scaled down by the video, and are then not sent as they are.
+    var maximumSize: PixelSize?
+    /// Of one core's time, for encoding.
+    var cpuShare = 0.5
+  }
+
+  fileprivate struct State {
+    var scheduler = ExactScheduler()
+    /// The newest picture, if it is a screen's.
+    var picture: VideoFrame?
+    /// Counts pictures that differ.
+    var version: UInt64 = 0
+    var isScreen: Bool
+    var viewers: [String: ExactViewerChannel] = [:]
+    /// What networks of connections bear, told before there is a channel.
+    var rates: [String: BitRate] = [:]
+    var snapshot: Snapshot?
+    /// Who waits for the picture.
+    var waiting: [CheckedContinuation<[UInt8]?, Never>] = []
+    var allowance: EncodingAllowance
+    var isOpen = true
+  }
+
+  fileprivate struct Snapshot {
+    var version: UInt64
+    var made: Timestamp
+    var webP: [UInt8]
+  }
+
+  fileprivate enum Work {
+    case none(until: Timestamp?)
+    case tile(ExactScheduler.Job, VideoFrame)
+    case snapshot(VideoFrame, version: UInt64)
+    case end
+  }
+
+  private let options: Options
+  private let report: @Sendable (BroadcastEvent) -> Void
+  private let state: Mutex<State>
+  private let waiter = Waiter()
+
+  /// A picture that changes all the time is encoded for snapshots this often at most.
+  fileprivate static let snapshotAge = TimeDelta.milliseconds(500)
+  /// A lossless picture larger than this is slower to see than one that is not exact.
+  private static let largestSnapshot = 700_000
+
+  /// - Parameter isScreen: pictures come from a screen at first; see `setScreen`.
+  init(_ options: Options, isScreen: Bool, report: @escaping @Sendable (BroadcastEvent) -> Void) {
+    self.options = options
+    self.report = report
+    state = Mutex(State(isScreen: isScreen, allowance: EncodingAllowance(share: options.cpuShare)))
+    do {
+      _ = try NamedThread(name: "rtc-exact") { [weak self, waiter] in
+        var deadline: Timestamp?
+        repeat { waiter.wait(until: deadline) } while self?.serve(&deadline) ?? false
+      }
+    } catch {
+      report(.encoderFailed("Nothing is sent exactly: \(error)"))
+    }
+  }
+
+  deinit { waiter.ring() }
+
+  /// Ends the thread; nothing is sent any more.
+  func stop() {
+    let waiting = state.withLock { state in
+      state.isOpen = false
+      state.picture = nil
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume(returning: nil) }
+    waiter.ring()
+  }
+
+  // MARK: - Pictures, on the thread that has the video encoders
+
+  /// The pictures that come from now on are a screen's, or not.
+  func setScreen(_ isScreen: Bool) {
+    state.withLock { state in
+      state.isScreen = isScreen
+      if !isScreen { state.forgetPicture() }
+    }
+  }
+
+  /// The picture that is encoded next; before any frame of it.
+  func take(_ frame: VideoFrame) {
+    let (old, isWatched) =
+      state.withLock { state -> (VideoFrame?, Bool)? in
+        guard state.isOpen, state.isScreen, isExact(frame) else {
+          state.forgetPicture()
+          return nil
+        }
+        return (state.picture, state.scheduler.hasViewers)
+      } ?? (nil, false)
+    guard isExact(frame) else { return }
+    // While nobody has anything, all may have changed.
+    let changed = PictureComparison.changes(from: isWatched ? old?.buffer : nil, to: frame.buffer)
+    let isNew = state.withLock { state in
+      guard state.isOpen, state.isScreen else { return false }
+      state.picture = frame
+      if !changed.isEmpty { state.version += 1 }
+      state.perform { scheduler, out in
+        scheduler.take(changed, captureTime: frame.captureTime, now: MonotonicClock.now(), into: &out)
+      }
+      return isWatched && !changed.isEmpty
+    }
+    if isNew { waiter.ring() }
+  }
+
+  /// A frame that leaves next.
+  func send(_ frame: EncodedFrame) {
+    state.withLock { state in
+      state.perform { scheduler, out in
+        scheduler.frame(
+          frame.captureTime, bytes: frame.data.count, now: MonotonicClock.now(), into: &out)
+      }
+    }
+  }
+
+  private func isExact(_ frame: VideoFrame) -> Bool {
+    guard frame.buffer.format == .bgra, frame.rotation == .none else { return false }
+    guard let limit = options.maximumSize else { return true }
+    return frame.size.width <= limit.width && frame.size.height <= limit.height
+  }
+
+  // MARK: - Viewers, any thread
+
+  /// What viewers' connections are to have: a page of ours says little, and in short messages.
+  static var dataChannels: DataChannelOptions {
+    var options = DataChannelOptions()
+    options.maximumMessageSize = 1_024
+    options.receiveBuffer = 16_384
+    options.maximumBufferedAmount = 2 << 20
+    options.maximumStreams = 16
+    options.maximumNameBytes = 1_024
+    return options
+  }
+
+  /// Pictures are a screen's now, so that a viewer's channel has a use.
+  var isOffered: Bool { state.withLock { $0.isScreen } }
+
+  /// What happens to a viewer's connection.
+  func handle(_ event: PeerConnectionEvent, of connection: PeerConnection) async {
+    switch event {
+    case .dataChannelOpened(let channel):
+      guard channel.protocol == ExactMessage.channelProtocol, channel.isOrdered, channel.maxRetransmits == nil,
+        channel.maxPacketLifeTime == nil, let clock = await connection.videoClock()
+      else { return channel.close() }
+      open(channel, connection.id, clock)
+    case .targetBitrateChanged(let rate, _):
+      state.withLock { state in
+        state.rates[connection.id] = rate
+        state.scheduler.setRate(rate, of: connection.id, now: MonotonicClock.now())
+      }
+    case .stateChanged(.ended):
+      state.withLock { state in
+        state.rates[connection.id] = nil
+        state.remove(connection.id)
+      }
+    default: break
+    }
+  }
+
+  private func open(_ channel: DataChannel, _ id: String, _ clock: RTPTimestamp) {
+    let viewer = ExactViewerChannel(channel) { [weak self] in self?.handle($0, from: id) }
+    let isNew = state.withLock { state in
+      guard state.isOpen, state.viewers[id] == nil else { return false }
+      state.viewers[id] = viewer
+      state.scheduler.add(id, clock: clock, rate: state.rates[id], now: MonotonicClock.now())
+      return true
+    }
+    if isNew { channel.setDelegate(viewer) } else { channel.close() }
+  }
+
+  /// On the loop.
+  private func handle(_ event: ExactViewerChannel.Event, from id: String) {
+    state.withLock { state in
+      switch event {
+      case .said(let message): state.scheduler.handle(message, from: id)
+      case .closed: state.remove(id)
+      }
+    }
+    waiter.ring()
+  }
+
+  // MARK: - Snapshots, any task
+
+  /// The whole picture as a WebP file; nil while there is none of a screen. One encode serves all who ask meanwhile.
+  func snapshot() async -> [UInt8]? {
+    await withCheckedContinuation { continuation in
+      let known = state.withLock { state -> [UInt8]?? in
+        guard state.isOpen, state.picture != nil else { return .some(nil) }
+        if let snapshot = state.snapshot, state.isCurrent(snapshot, MonotonicClock.now()) { return snapshot.webP }
+        state.waiting.append(continuation)
+        return nil
+      }
+      if let known { continuation.resume(returning: known) } else { waiter.ring() }
+    }
+  }
+
+  // MARK: - Encoding, on its own thread
+
+  /// - Parameter deadline: when there is something to do next, if nothing happens before.
+  /// - Returns: false when the thread is no longer needed.
+  private func serve(_ deadline: inout Timestamp?) -> Bool {
+    while true {
+      switch state.withLock({ $0.nextWork(MonotonicClock.now()) }) {
+      case .none(let until):
+        deadline = until
+        return true
+      case .end: return false
+      case .tile(let job, let picture): encode(job, picture)
+      case .snapshot(let picture, let version): encodeSnapshot(picture, version)
+      }
+    }
+  }
+
+  private func encode(_ job: ExactScheduler.Job, _ picture: VideoFrame) {
+    let start = MonotonicClock.now()
+    let effort = job.isThorough ? WebPEffort.better : .fast
+    let webP = try? WebPEncoder().encode(picture.buffer, job.rect.pixels(in: picture.size), effort)
+    let end = MonotonicClock.now()
+    state.withLock { state in
+      state.allowance.note(end - start, now: end)
+      state.scheduler.finish(job, webP)
+    }
+  }
+
+  private func encodeSnapshot(_ picture: VideoFrame, _ version: UInt64) {
+    let start = MonotonicClock.now()
+    let (encoder, whole) = (WebPEncoder(), PixelRect(picture.size))
+    var webP = try? encoder.encode(picture.buffer, whole, .fast)
+    if webP.map({ $0.count > Self.largestSnapshot }) ?? true {
+      webP = (try? encoder.encode(picture.buffer, whole, .lossy)) ?? webP
+    }
+    let end = MonotonicClock.now()
+    let waiting = state.withLock { state in
+      state.allowance.note(end - start, now: end)
+      state.snapshot = webP.map { Snapshot(version: version, made: end, webP: $0) }
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume(returning: webP) }
+  }
+}
+
+extension ExactPixels.State {
+  fileprivate mutating func perform(_ body: (inout ExactScheduler, inout [ExactScheduler.Delivery]) -> Void) {
+    var out: [ExactScheduler.Delivery] = []
+    body(&scheduler, &out)
+    deliver(out)
+  }
+
+  /// A channel that takes nothing has ended, or its viewer reads nothing: it gets no more.
+  private mutating func deliver(_ messages: [ExactScheduler.Delivery]) {
+    for delivery in messages where viewers[delivery.viewer]?.send(delivery.message) == false {
+      viewers[delivery.viewer]?.channel.close()
+      remove(delivery.viewer)
+    }
+  }
+
+  fileprivate mutating func remove(_ id: String) {
+    viewers[id] = nil
+    scheduler.remove(id)
+  }
+
+  fileprivate mutating func forgetPicture() {
+    guard picture != nil else { return }
+    picture = nil
+    snapshot = nil
+    version += 1
+    perform { scheduler, out in scheduler.reset(MonotonicClock.now(), into: &out) }
+  }
+
+  fileprivate func isCurrent(_ snapshot: ExactPixels.Snapshot, _ now: Timestamp) -> Bool {
+    snapshot.version == version || now - snapshot.made < ExactPixels.snapshotAge
+  }
+
+  fileprivate mutating func nextWork(_ now: Timestamp) -> ExactPixels.Work {
+    guard isOpen else { return .end }
+    guard let picture else { return .none(until: nil) }
+    if !waiting.isEmpty { return .snapshot(picture, version: version) }
+    guard allowance.nextTurn <= now else { return .none(until: allowance.nextTurn) }
+    var step = ExactScheduler.Step.wait(until: nil)
+    perform { scheduler, out in step = scheduler.next(now, into: &out) }
+    return switch step {
+    case .encode(let job): .tile(job, picture)
+    case .wait(let until): .none(until: until)
+    }
+  }
+}

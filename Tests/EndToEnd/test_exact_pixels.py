@@ -1,0 +1,199 @@
+"""Exact pixels on the viewer page: a screenshot of the page is the X screen, bit for bit, wherever it rests."""
+
+import concurrent.futures
+import io
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from harness import firefox as firefox_browser
+from harness.browser import chromium
+from harness.pictures import psnr, text_page
+from harness.rtcast import bearer
+from harness.xserver import XServer
+
+pytestmark = pytest.mark.alone
+
+HERE = Path(__file__).resolve().parent
+EXACT = HERE.parents[1] / "Sources/RTCSignalingNIO/Resources/viewer/exact.js"
+SIZE = (1280, 720)
+EVERYTHING = ("rtcast.exact && rtcast.exact.isShown && rtcast.exact.store.columns * rtcast.exact.store.rows > 0"
+              " && rtcast.exact.store.drawnBlocks === rtcast.exact.store.columns * rtcast.exact.store.rows")
+
+
+def coloured_page(width, height, seed=1):
+    """Coloured text on coloured ground: what 4:2:0 cannot show."""
+    text = text_page(width, height, seed=seed).astype(float) / 255
+    ground, ink = np.zeros((height, width, 3)), np.zeros((height, width, 3))
+    for i in range(8):
+        band = slice(i * height // 8, (i + 1) * height // 8)
+        ground[band] = np.array([(30, 30, 60), (250, 240, 200), (0, 60, 0), (255, 255, 255)][i % 4])
+        ink[band] = np.array([(255, 120, 40), (160, 0, 160), (90, 255, 90), (0, 0, 200)][i % 4])
+    return np.rint(text * ground + (1 - text) * ink).astype(np.uint8)
+
+
+class Page:
+    """The viewer page at actual size, in either browser, with nothing over the picture."""
+
+    def __init__(self, driver, url):
+        self.driver = driver
+        driver.get(url)
+        self.script = driver.execute_script
+
+    def until(self, condition, timeout=20):
+        deadline = time.monotonic() + timeout
+        while not self.script("return !!(" + condition + ")"):
+            if time.monotonic() > deadline:
+                state = self.script("return JSON.stringify([rtcast.state, rtcast.exact && [rtcast.exact.channel.readyState, "
+                                    "rtcast.exact.isShown, rtcast.exact.store.drawnBlocks, rtcast.exact.frame, rtcast.exact.store.told]])")
+                raise AssertionError(f"{condition}: not within {timeout} s; {state}")
+            time.sleep(0.02)
+        return self
+
+    def live(self):
+        self.until("window.rtcast && rtcast.state === 'live'")
+        self.script("""
+            for (const id of ["pill", "bar", "stats", "tap"]) document.getElementById(id).style.display = "none";
+            if (!document.body.classList.contains("actual")) document.querySelector("#bar [data-do='1']").click();""")
+        return self
+
+    def screenshot(self):
+        """The picture as the browser's compositor shows it."""
+        path = "/tmp/rtcast-exact.png"
+        left, top, ratio = self.script("const { x, y } = document.getElementById('video').getBoundingClientRect(); return [x, y, devicePixelRatio]")
+        assert ratio == 1 and left == int(left) and top == int(top), (left, top, ratio)
+        self.driver.save_screenshot(path)
+        picture = np.asarray(Image.open(path).convert("RGB"))
+        part = picture[int(top):int(top) + SIZE[1], int(left):int(left) + SIZE[0]]
+        assert part.shape[:2] == SIZE[::-1], "the window is too small"
+        return part
+
+
+def start(name):
+    return chromium(size=(1500, 1000)) if name == "chromium" else firefox_browser.Firefox(size=(1500, 1000))
+
+
+@pytest.fixture(params=["chromium", "firefox"])
+def any_browser(request):
+    browser = start(request.param)
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture
+def screen():
+    server = XServer(SIZE)
+    painter = server.client()
+    window = painter.window()
+    painter.put(window, coloured_page(*SIZE))
+    yield server, painter, window
+    painter.close()
+    server.stop()
+
+
+def test_no_order_of_damage_frames_rectangles_and_decoding_shows_a_wrong_pixel(browser):
+    fuzz = (HERE / "harness/exact_fuzz.js").read_text()
+    wrong = browser.execute_script(
+        EXACT.read_text() + fuzz + "const wrong = []; for (let seed = 1; seed <= 60; seed++) wrong.push(...fuzzExact(exactPixels, seed, 2000)); return wrong;")
+    assert wrong == []
+
+
+def test_a_screen_that_rests_is_the_screen(screen, cast, any_browser):
+    """60 dB of RGB is asked for; it is every bit."""
+    server, _, _ = screen
+    page = Page(any_browser, cast("screen", "--fps", "10", "--bitrate", "2500k", "--no-cursor", display=server.name).url())
+    page.live().until(EVERYTHING)
+    shown, truth = page.screenshot(), server.picture()
+    assert np.array_equal(shown, truth), f"{psnr(shown, truth):.1f} dB RGB"
+
+
+def test_typing_is_exact_within_a_second_of_each_word(screen, cast, any_browser):
+    server, painter, window = screen
+    page = Page(any_browser, cast("screen", "--fps", "10", "--bitrate", "2500k", "--no-cursor", display=server.name).url())
+    page.live().until(EVERYTHING)
+    for word in range(8):
+        painter.put(window, coloured_page(60, 20, seed=word), 100 + 70 * word, 300)
+        start = time.monotonic()
+        while not np.array_equal(page.screenshot(), server.picture()):
+            assert time.monotonic() < start + 1.5, "a word is not there"
+
+
+def test_a_late_viewer_has_it_exact_within_a_second(screen, cast, any_browser):
+    server, _, _ = screen
+    url = cast("screen", "--fps", "10", "--bitrate", "2500k", "--no-cursor", display=server.name).url()
+    Page(any_browser, url).live().until(EVERYTHING)
+    page = Page(any_browser, url)
+    page.until("window.rtcast && rtcast.state === 'live'")
+    page.until(EVERYTHING, timeout=3)
+    live = page.live()
+    assert np.array_equal(live.screenshot(), server.picture())
+
+
+def test_nothing_older_than_the_video_is_seen_while_the_screen_changes(screen, cast, any_browser):
+    """Blocks count up in one colour; no screenshot shows one that counts back."""
+    server, painter, window = screen
+    page = Page(any_browser, cast("screen", "--fps", "30", "--bitrate", "4M", "--no-cursor", display=server.name).url())
+    page.live().until(EVERYTHING)
+    before, end, level = 0, time.monotonic() + 10, 0
+    while time.monotonic() < end:
+        level = min(level + 3, 250)
+        painter.fill(window, 256, 256, 128, 128, level << 16 | level << 8 | level)
+        seen = int(np.median(page.screenshot()[260:380, 260:380]))
+        assert seen >= before - 2, "an older picture came back"
+        before = seen
+        if level == 250:
+            painter.fill(window, 256, 256, 128, 128, 0)
+            page.until(EVERYTHING)
+            level = before = 0
+
+
+def test_a_new_size_is_exact_too(cast, any_browser):
+    import subprocess
+    server = XServer((1024, 768), resizable=True)
+    try:
+        painter = server.client()
+        painter.put(painter.window(), coloured_page(1024, 768))
+        page = Page(any_browser, cast("screen", "--fps", "5", "--no-cursor", display=server.name).url())
+        page.live().until(EVERYTHING)
+        subprocess.run(["xrandr", "-s", "800x600"], env={"DISPLAY": server.name, "PATH": "/usr/bin"}, check=True)
+        page.until("rtcast.exact.store.width === 800 && " + EVERYTHING)
+    finally:
+        server.stop()
+
+
+def snapshot(listening):
+    request = urllib.request.Request(listening["url"].split("#")[0] + "snapshot.webp", headers=bearer(listening))
+    with urllib.request.urlopen(request, timeout=10) as response:
+        assert response.headers["Content-Type"] == "image/webp"
+        return response.read()
+
+
+def test_the_snapshot_is_the_screen_for_those_with_the_secret(screen, cast):
+    server, _, _ = screen
+    listening = cast("screen", "--fps", "5", "--no-cursor", display=server.name).listening()
+    with concurrent.futures.ThreadPoolExecutor(20) as many:
+        pictures = set(many.map(lambda _: snapshot(listening), range(200)))
+    assert len(pictures) == 1, "one encode serves all"
+    assert np.array_equal(np.asarray(Image.open(io.BytesIO(pictures.pop())).convert("RGB")), server.picture())
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        snapshot({"url": listening["url"]})
+    assert refused.value.code == 401
+
+
+def test_a_picture_of_another_kind_has_no_snapshot(cast):
+    listening = cast("test", "--pattern", "bars", "--fps", "5", "--size", "320x240").listening()
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        snapshot(listening)
+    assert refused.value.code == 404
+
+
+def test_the_page_shows_the_screen_before_it_is_connected(screen, cast, browser):
+    server, _, _ = screen
+    page = Page(browser, cast("screen", "--fps", "5", "--no-cursor", display=server.name).url()).live()
+    first, connected = page.script("return [rtcast.firstLook, rtcast.firstPicture]")
+    assert first is not None and first < connected

@@ -1,0 +1,318 @@
+import RTCExact
+import RTCPrimitives
+import Testing
+
+/// A screen, the machine and viewers, on virtual time. Blocks have numbers in the place of pixels.
+private struct World {
+  var scheduler = ExactScheduler()
+  var now = Timestamp.zero + .seconds(100)
+  private(set) var size: PixelSize
+  /// What the screen shows, by block.
+  private(set) var screen: [Int] = []
+  private var count = 0
+  private(set) var job: (job: ExactScheduler.Job, webP: [UInt8])?
+  /// Of each viewer, what is on its way: on the channel, and as video.
+  var channels: [String: [[UInt8]]] = [:]
+  var videos: [String: [(timestamp: UInt32, blocks: [Int])]] = [:]
+  var pages: [String: PageModel] = [:]
+  var shown: [String: (timestamp: UInt32, blocks: [Int])] = [:]
+  let clock = RTPTimestamp(4_294_000_000)
+  private(set) var encoded: [ExactScheduler.Job] = []
+  var costly: Set<Int> = []
+
+  init(_ size: PixelSize = PixelSize(width: 1_280, height: 720)) {
+    self.size = size
+    change(to: size)
+  }
+
+  mutating func change(to size: PixelSize) {
+    self.size = size
+    var all = BlockSet(size)
+    all.insertAll()
+    screen = Array(repeating: 0, count: all.columns * all.rows)
+    change(all)
+  }
+
+  /// A picture that differs in these blocks, and the frame that shows it.
+  mutating func change(_ blocks: BlockSet) {
+    for row in 0..<blocks.rows {
+      for column in 0..<blocks.columns where blocks.contains(column: column, row: row) {
+        count = (count + 1) % 60_000
+        screen[row * blocks.columns + column] = count
+      }
+    }
+    var out: [ExactScheduler.Delivery] = []
+    scheduler.take(blocks, captureTime: now, now: now, into: &out)
+    deliver(out)
+  }
+
+  mutating func change(_ rect: BlockRect) {
+    var blocks = BlockSet(size)
+    blocks.insert(rect)
+    change(blocks)
+  }
+
+  mutating func frame(bytes: Int = 500) {
+    var out: [ExactScheduler.Delivery] = []
+    scheduler.frame(now, bytes: bytes, now: now, into: &out)
+    deliver(out)
+    for id in pages.keys { videos[id, default: []].append((RTPTimestamp(video: now).value &+ clock.value, screen)) }
+  }
+
+  private mutating func deliver(_ out: [ExactScheduler.Delivery]) {
+    for delivery in out { channels[delivery.viewer, default: []].append(delivery.message) }
+  }
+
+  mutating func join(_ id: String, rate: BitRate = .megabitsPerSecond(20)) {
+    pages[id] = PageModel()
+    scheduler.add(id, clock: clock, rate: rate, now: now)
+    scheduler.handle(.ready(isVisible: true), from: id)
+    frame()
+  }
+
+  /// Begins what is to be encoded, unless something is being encoded.
+  /// - Returns: when there is something to do next.
+  @discardableResult
+  mutating func work() -> Timestamp? {
+    guard job == nil else { return now }
+    var out: [ExactScheduler.Delivery] = []
+    let step = scheduler.next(now, into: &out)
+    deliver(out)
+    switch step {
+    case .wait(let time): return time
+    case .encode(let new):
+      let columns = BlockSet(size).columns
+      var webP: [UInt8] = []
+      for row in new.rect.row..<new.rect.endRow {
+        for column in new.rect.column..<new.rect.endColumn {
+          let number = screen[row * columns + column]
+          webP += [UInt8(number >> 8), UInt8(number & 255)]
+        }
+      }
+      job = (new, webP)
+      encoded.append(new)
+      return now
+    }
+  }
+
+  mutating func finish() {
+    guard let done = job else { return }
+    job = nil
+    scheduler.finish(done.job, costly.contains(done.job.rect.row) ? nil : done.webP)
+  }
+
+  /// One message of the channel arrives.
+  mutating func receive(_ id: String, acknowledges: Bool = true) {
+    guard channels[id]?.isEmpty == false, let message = channels[id]?.removeFirst() else { return }
+    if let number = pages[id]?.take(message), acknowledges {
+      scheduler.handle(.acknowledgement(number), from: id)
+    }
+  }
+
+  mutating func show(_ id: String) {
+    guard videos[id]?.isEmpty == false else { return }
+    shown[id] = videos[id]?.removeFirst()
+  }
+
+  /// Goes on until nothing is left to do, at most for so long.
+  mutating func rest(_ time: TimeDelta = .seconds(20)) {
+    let end = now + time
+    while now < end {
+      let next = work()
+      finish()
+      let isQuiet = channels.values.allSatisfy(\.isEmpty)
+      for id in pages.keys {
+        while channels[id]?.isEmpty == false { receive(id) }
+        while videos[id]?.isEmpty == false { show(id) }
+      }
+      if let next {
+        now = max(next, now + .milliseconds(1))
+      } else if isQuiet {
+        return
+      } else {
+        now += .milliseconds(1)
+      }
+    }
+  }
+
+  func seen(_ id: String) -> [Int?] { pages[id]!.shown(upon: shown[id]?.timestamp) }
+}
+
+@Suite struct `What is sent exactly, when, and to whom` {
+  @Test func `a screen that rests is all there, encoded once for all viewers`() {
+    var world = World()
+    world.join("a")
+    world.join("b")
+    world.rest()
+    for id in ["a", "b"] { #expect(world.seen(id) == world.screen) }
+    #expect(world.encoded.count == 18, "tiles of 512 x 128 in 1280 x 720")
+    #expect(Set(world.encoded.map(\.rect)).count == 18)
+    world.join("late")
+    world.rest()
+    #expect(world.seen("late") == world.screen && world.encoded.count == 18)
+    #expect(world.work() == nil, "a screen that rests costs nothing")
+  }
+
+  @Test func `a word goes at once, by itself`() {
+    var world = World()
+    world.join("a")
+    world.rest()
+    let (before, start) = (world.encoded.count, world.now)
+    let word = BlockRect(column: 20, row: 9, width: 5, height: 2)
+    world.change(word)
+    world.work()
+    #expect(world.encoded[before...].map(\.rect) == [word] && world.now == start)
+    world.frame()
+    world.rest()
+    #expect(world.seen("a") == world.screen && world.encoded.count == before + 1)
+  }
+
+  @Test func `what moves is left to the video until it rests`() {
+    var world = World()
+    world.join("a")
+    world.rest()
+    let (before, film) = (world.encoded.count, BlockRect(column: 32, row: 8, width: 32, height: 16))
+    for _ in 0..<60 {
+      world.now += .milliseconds(33)
+      world.change(film)
+      world.frame()
+      world.work()
+      world.finish()
+      while world.channels["a"]?.isEmpty == false { world.receive("a") }
+      world.show("a")
+    }
+    #expect(world.encoded.count == before)
+    #expect(world.seen("a").count { $0 == nil } == film.area, "the rest of the picture goes on being exact")
+    world.rest()
+    #expect(world.seen("a") == world.screen)
+  }
+
+  @Test func `a photograph stays video until it changes`() {
+    var world = World()
+    world.costly = [8]
+    world.join("a")
+    world.rest()
+    #expect(world.seen("a").count { $0 == nil } == 80 * 8)
+    #expect(world.encoded.count == 18, "it is tried once")
+    world.costly = []
+    world.change(BlockRect(column: 0, row: 8, width: 80, height: 8))
+    world.frame()
+    world.rest()
+    #expect(world.seen("a") == world.screen)
+  }
+
+  @Test func `what changes while it is encoded is not sent`() {
+    var world = World()
+    world.join("a")
+    world.now += .seconds(1)
+    world.work()
+    world.change(BlockRect(column: 3, row: 3, width: 1, height: 1))
+    world.finish()
+    world.frame()
+    world.rest()
+    #expect(world.seen("a") == world.screen)
+  }
+
+  @Test func `a page that is not seen is sent nothing, and begins anew`() {
+    var world = World()
+    world.join("a")
+    world.rest()
+    world.scheduler.handle(.ready(isVisible: false), from: "a")
+    world.pages["a"]?.forget()
+    let before = world.encoded.count
+    for _ in 0..<10 {
+      world.change(BlockRect(column: 0, row: 0, width: 20, height: 20))
+      world.frame()
+      world.now += .seconds(1)
+      world.work()
+      world.finish()
+    }
+    #expect(world.encoded.count == before && world.channels["a"]?.isEmpty != false)
+    world.scheduler.handle(.ready(isVisible: true), from: "a")
+    world.rest()
+    #expect(world.seen("a") == world.screen)
+  }
+
+  @Test func `another size begins anew`() {
+    var world = World()
+    world.join("a")
+    world.rest()
+    world.change(to: PixelSize(width: 800, height: 601))
+    world.frame()
+    world.rest()
+    #expect(world.seen("a") == world.screen)
+  }
+
+  @Test func `video comes first, and what is on its way is bounded`() {
+    var world = World()
+    world.join("a", rate: .kilobitsPerSecond(800))
+    world.now += .seconds(1)
+    world.frame(bytes: 1_000_000)
+    world.work()
+    #expect(world.channels["a"]?.isEmpty != false, "a frame has taken what there was")
+    // Nothing is acknowledged from here on.
+    for _ in 0..<2_000 {
+      world.now += .milliseconds(10)
+      world.work()
+      world.finish()
+      world.receive("a", acknowledges: false)
+    }
+    // 80 % of 800 kbit/s for 120 ms are 9,600 bytes; the last may go over.
+    #expect(world.pages["a"]!.received.count <= 20)
+    let received = world.pages["a"]!.received.count
+    world.scheduler.handle(.acknowledgement(77_777), from: "a")
+    world.work()
+    #expect(world.pages["a"]!.received.count == received, "what it was not sent says nothing")
+  }
+
+  /// The frame that is shown, and the channel, come as they like; the page shows nothing that is older than the video.
+  @Test(arguments: 1...40) func `no order of damage, frames and rectangles shows a wrong pixel`(_ seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var world = World(PixelSize(width: 700, height: 300))
+    world.join("a")
+    world.join("b", rate: .megabitsPerSecond(1))
+    for _ in 0..<3_000 {
+      world.now += .microseconds(Int64.random(in: 0...30_000, using: &random))
+      switch Int.random(in: 0..<20, using: &random) {
+      case 0, 1: world.change(Self.rect(in: world.size, &random))
+      case 2: world.frame()
+      case 3, 4:
+        world.change(Self.rect(in: world.size, &random))
+        world.frame()
+      case 5...9: world.work()
+      case 10...12: world.finish()
+      case 13 where Int.random(in: 0..<50, using: &random) == 0:
+        world.change(to: PixelSize(width: Int.random(in: 17...900, using: &random), height: 333))
+      case 14 where Int.random(in: 0..<20, using: &random) == 0:
+        world.scheduler.handle(.ready(isVisible: true), from: "a")
+        world.pages["a"]?.forget()
+        world.channels["a"] = []
+      case 13...16: for _ in 0..<5 { world.receive(Bool.random(using: &random) ? "a" : "b") }
+      default: world.show(Bool.random(using: &random) ? "a" : "b")
+      }
+      for id in ["a", "b"] { try Self.check(world, id) }
+    }
+    world.frame()
+    world.rest(.seconds(60))
+    for id in ["a", "b"] { #expect(world.seen(id) == world.screen) }
+  }
+
+  private static func check(_ world: World, _ id: String) throws {
+    guard let frame = world.shown[id] else { return }
+    // Numbers grow with each change, but for the turn at 60,000.
+    let wrong = zip(world.seen(id), frame.blocks).first { seen, shown in
+      seen.map { $0 < shown && shown - $0 < 30_000 } ?? false
+    }
+    try #require(wrong == nil)
+  }
+
+  private static func rect(in size: PixelSize, _ random: inout SeededGenerator) -> BlockRect {
+    let grid = BlockSet(size)
+    let (column, row) = (
+      Int.random(in: 0..<grid.columns, using: &random), Int.random(in: 0..<grid.rows, using: &random)
+    )
+    return BlockRect(
+      column: column, row: row, width: Int.random(in: 1...max(1, (grid.columns - column) / 2 + 1), using: &random),
+      height: Int.random(in: 1...max(1, (grid.rows - row) / 2 + 1), using: &random))
+  }
+}
