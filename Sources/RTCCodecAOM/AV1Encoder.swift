@@ -1,0 +1,310 @@
+package import RTCMedia
+package import RTCPrimitives
+
+/// AV1 by libaom, made for screens: changed blocks alone are coded, a large change first as finely as the rate allows, and
+/// whatever is coarse is improved while the picture rests, until it is visually lossless. Main profile, and high profile
+/// (4:4:4) where the settings ask for full chroma.
+///
+/// The quantiser of every frame is chosen here, not by libaom: from the bits saved up (`BitBudget`) and the expected cost
+/// (`ByteModel`). Of what each block was coded with `BlockMap` keeps account.
+package final class AV1Encoder: VideoEncoder {
+  /// Always AV1.
+  package let codec = VideoCodec.av1
+  /// What it encodes by now; `reconfigure` and `setTargetBitrate` change it.
+  package private(set) var settings: VideoEncoderSettings
+  /// The picture to convert into; another object after `reconfigure` changed the size or the sampling.
+  package private(set) var picture: InputPicture
+
+  private var context: AV1Context
+  private var pictures: BlockPictures
+  private var map: BlockMap
+  private var budget: BitBudget
+  private var model: ByteModel
+  private var goals: QuantizerGoals
+  private var rotation = VideoRotation.none
+  private var needsKeyFrame = true
+  /// A picture was taken since the last start.
+  private var hasPicture = false
+  private var frameCount: UInt64 = 0
+  /// The last try to refine.
+  private var lastAttempt: Timestamp?
+  /// When changes were coded last, large or small.
+  private var lastChange: Timestamp?
+  private var lastLargeChange: Timestamp?
+  /// From the large change before the last to the last; nil when they are no movement.
+  private var movementInterval: TimeDelta?
+
+  /// A change of more blocks than this counts as large: a movement or a new picture, not typing.
+  private static let largeChange = 400
+  /// Blocks a refinement may code: 20–30 ms of work at 1080p.
+  private static let refinementPass = 800
+  /// Between refinements, so that they neither flood the receiver nor keep the processor busy: even an empty frame of 1080p
+  /// takes some 6 ms.
+  private static let refinementInterval = TimeDelta.milliseconds(80)
+  /// Large changes closer to each other than this are one movement.
+  private static let movementGap = TimeDelta.milliseconds(600)
+  /// How long changes may be left out while they can be coded coarsely.
+  private static let longestGap = TimeDelta.milliseconds(95)
+  private static let restTime = TimeDelta.milliseconds(250)
+  /// Coarser key frames are made without palettes, which would make them larger.
+  private static let coarsestPalette = 48
+
+  /// An encoder whose first frame is a key frame; throws `unsupportedSize` for sides outside 1…16,383 pixels.
+  package init(_ settings: VideoEncoderSettings) throws(VideoEncoderError) {
+    context = try AV1Context(Self.format(settings, .bt601))
+    self.settings = settings
+    picture = InputPicture(format: settings.chroma == .full ? .i444 : .i420, size: settings.size)
+    pictures = BlockPictures(size: settings.size, chroma: settings.chroma)
+    map = BlockMap(size: settings.size)
+    budget = BitBudget(rate: settings.targetBitrate)
+    model = ByteModel(chroma: settings.chroma)
+    goals = QuantizerGoals(settings)
+  }
+
+  private static func format(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) -> AV1Context.Format {
+    AV1Context.Format(
+      size: settings.size, chroma: settings.chroma, matrix: matrix, contentHint: settings.contentHint,
+      threads: settings.threads)
+  }
+
+  /// Changes any setting; another size, sampling, content hint or number of threads makes the next frame a key frame.
+  package func reconfigure(_ new: VideoEncoderSettings) throws(VideoEncoderError) {
+    let old = settings
+    try useContext(Self.format(new, context.format.matrix))
+    if (new.size, new.chroma) != (old.size, old.chroma) {
+      picture = InputPicture(format: new.chroma == .full ? .i444 : .i420, size: new.size)
+      pictures = BlockPictures(size: new.size, chroma: new.chroma)
+      map = BlockMap(size: new.size)
+      model = ByteModel(chroma: new.chroma)
+      hasPicture = false
+    }
+    settings = new
+    goals = QuantizerGoals(new)
+    budget.setRate(new.targetBitrate)
+  }
+
+  private func useContext(_ format: AV1Context.Format) throws(VideoEncoderError) {
+    guard format != context.format else { return }
+    context = try AV1Context(format)
+    needsKeyFrame = true
+  }
+
+  /// Sets the rate to stay within, from the next frame on.
+  package func setTargetBitrate(_ rate: BitRate) {
+    settings.targetBitrate = rate
+    budget.setRate(rate)
+  }
+
+  /// Says when all that was made before will have left: changes are left out while that is more than about 120 ms
+  /// away, and nothing is refined before.
+  package func setSendQueue(drained: Timestamp) { budget.drained = drained }
+
+  /// Codes what changed, as far as the bitrate allows; nil when no frame is made, then the changes come with a later
+  /// one; throws `unsuitableFrame` for a frame given by reference that is not of the picture's format and size.
+  package func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame? {
+    var matrix = ColorSpace.Matrix.bt601
+    if case .frame(let frame) = job.source {
+      guard frame.buffer.format == picture.format, frame.size == settings.size else {
+        throw .unsuitableFrame(frame.buffer.format, frame.size)
+      }
+      matrix = frame.colorSpace.matrix
+    }
+    try useContext(Self.format(settings, matrix))
+    rotation = job.rotation
+    budget.refill(now: job.now)
+    take(job)
+    if job.keyFrame || needsKeyFrame { return try encodeKeyFrame(captureTime: job.captureTime, now: job.now) }
+    return try encodeChanges(captureTime: job.captureTime, now: job.now)
+  }
+
+  private func take(_ job: EncodeJob) {
+    let said = map.blocks(in: hasPicture ? job.changed : nil, of: settings.size)
+    let different = pictures.take(said, from: job.source, of: picture)
+    let changed = hasPicture ? different : said
+    map.markChanged(changed)
+    for block in changed { map.setWeight(pictures.weight(of: block), of: block) }
+    hasPicture = true
+  }
+
+  /// When `refine` can next improve the picture within the bitrate, never before `now`; nil when nothing is left to
+  /// improve.
+  package func refinementTime(now: Timestamp) -> Timestamp? {
+    guard !needsKeyFrame else { return hasPicture ? now : nil }
+    var current = budget
+    current.refill(now: now)
+    let leftOut = map.changedExtent
+    let bytes: Double
+    if leftOut.count > 0 {
+      let kind: ByteModel.Kind = leftOut.count > Self.largeChange ? .fresh : .small
+      bytes = min(model.bytes(kind, weight: leftOut.weight, quantizer: goals.coarsest), current.capacity * 0.8)
+    } else if let stage = refinementStage(now) {
+      bytes = min(stage.bytes, passBytes)
+    } else if let lastChange, !isAtRest(now), map.quality.contains(where: { $0 > goals.finest }) {
+      return lastChange + restTime  // What changes now may rest then.
+    } else {
+      return nil
+    }
+    let affordable = max(current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : budget.drained)
+    return max(affordable, lastAttempt.map { $0 + Self.refinementInterval } ?? now)
+  }
+
+  /// Improves a part of the picture, or codes changes that were left out; nil when nothing can be done yet.
+  package func refine(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
+    budget.refill(now: now)
+    lastAttempt = now
+    guard hasPicture else { return nil }
+    if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
+    if map.changedExtent.count > 0 { return try encodeChanges(captureTime: now, now: now) }
+    guard budget.drained <= now, let stage = refinementStage(now),
+      budget.credit >= min(stage.bytes, passBytes) * 0.99
+    else { return nil }
+    let allRests = isAtRest(now)
+    let allowed = max(passBytes, min(budget.credit / 2, stage.bytes))
+    var predicted = 0.0
+    // While something moves, the next picture is not to wait.
+    let most = allRests ? Self.refinementPass : Self.refinementPass / 3
+    map.select(above: stage.limit, allRests: allRests, most: most, bytes: allowed) { quality, weight in
+      let bytes = model.refinementBytes(weight: weight, from: quality, to: stage.quantizer)
+      predicted += bytes
+      return bytes
+    }
+    return try code(
+      .refinement, quantizer: stage.quantizer, predicted: predicted, captureTime: now, now: now)
+  }
+
+  // MARK: - Choosing
+
+  /// Bytes that one refinement waits for: a share of the rate small enough to keep what the viewer sees moving.
+  private var passBytes: Double { max(1200, Double(budget.rate.bytes(in: .milliseconds(100)))) }
+
+  /// One step in which the resting picture is improved.
+  private struct RefinementStage {
+    /// Blocks coarser than this take part.
+    var limit: Int
+    /// What they are brought to.
+    var quantizer: Int
+    /// What all of them take.
+    var bytes: Double
+  }
+
+  /// What to bring the coarse blocks to next; nil when nothing is left. Palettes make the way there in three steps as
+  /// cheap as in one.
+  private func refinementStage(_ now: Timestamp) -> RefinementStage? {
+    let weights = map.refinableWeights(allRests: isAtRest(now))
+    func stage(above limit: Int, to quantizer: Int) -> RefinementStage? {
+      guard weights[(limit + 1)...].contains(where: { $0 > 0 }) else { return nil }
+      var bytes = 0.0
+      for quality in limit + 1...Int(BlockMap.changed) where weights[quality] > 0 {
+        bytes += model.refinementBytes(weight: weights[quality], from: UInt8(quality), to: quantizer)
+      }
+      return RefinementStage(limit: limit, quantizer: quantizer, bytes: bytes)
+    }
+    guard let all = stage(above: goals.finest, to: goals.finest) else { return nil }
+    // Far to go: make everything readable before anything becomes perfect.
+    guard goals.readable > goals.finest, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
+      let readable = stage(above: goals.readable, to: goals.readable)
+    else { return all }
+    guard budget.isSlow, readable.bytes > Double(budget.rate.bytes(in: .milliseconds(500))) else { return readable }
+    return stage(above: max(goals.coarsest, goals.legible), to: goals.legible) ?? readable
+  }
+
+  /// True when no change came for longer than those of a movement are apart.
+  private func isAtRest(_ now: Timestamp) -> Bool { lastChange.map { now - $0 >= restTime } ?? true }
+
+  /// A change of much that follows no other is rather a new picture than a movement: its refinement waits no longer than
+  /// the next step of a movement would take to come.
+  private var restTime: TimeDelta {
+    let isSingle = lastChange != nil && lastChange == lastLargeChange && movementInterval == nil
+    return isSingle ? min(Self.restTime, frameInterval + .milliseconds(5)) : Self.restTime
+  }
+
+  private var frameInterval: TimeDelta { .seconds(1 / max(1, settings.maxFrameRate)) }
+
+  private func encodeKeyFrame(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
+    map.markUnseen()
+    map.selectAll()
+    let weight = map.changedExtent.weight
+    // The first picture must not wait for a perfect one.
+    let range = goals.finest...max(goals.finest, goals.coarsestFirst)
+    let quantizer =
+      model.quantizer(.key, weight: weight, budget: budget.firstPicture, in: range) ?? range.upperBound
+    let predicted = model.bytes(.key, weight: weight, quantizer: quantizer)
+    return try code(.key, quantizer: quantizer, predicted: predicted, captureTime: captureTime, now: now)
+  }
+
+  private func encodeChanges(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
+    let (count, weight) = map.changedExtent
+    guard count > 0, budget.clearTime <= now else { return nil }
+    let isLarge = count > Self.largeChange
+    let kind: ByteModel.Kind = !isLarge ? .small : isMoving(now) ? .moving : .fresh
+    guard let quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
+    map.selectChanged()
+    if isLarge {
+      movementInterval = isMoving(now) ? lastLargeChange.map { now - $0 } : nil
+      lastLargeChange = now
+    }
+    lastChange = now
+    let predicted = model.bytes(kind, weight: weight, quantizer: quantizer)
+    return try code(kind, quantizer: quantizer, predicted: predicted, captureTime: captureTime, now: now)
+  }
+
+  private func isMoving(_ now: Timestamp) -> Bool { lastLargeChange.map { now - $0 < Self.movementGap } ?? false }
+
+  /// Nil when the frame had better be left out.
+  private func chooseQuantizer(_ kind: ByteModel.Kind, weight: Double, now: Timestamp) -> Int? {
+    if kind == .fresh { return chooseFirstQuantizer(weight: weight) }
+    let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
+    // Half of what is left: a movement that goes on settles at exactly its share of the rate.
+    let allowed = max(budget.credit * (kind == .moving ? 0.5 : 0.9), share / 2, 1200)
+    // Slow steps leave bits and time, and the eye time to read.
+    let isSlowMovement = movementInterval.map { $0 > .milliseconds(120) } ?? false
+    let finest = kind == .small ? goals.finest : isSlowMovement ? min(goals.finestMoving, goals.finest + 4) : goals.finestMoving
+    let range = finest...max(finest, goals.coarsest)
+    if let fitting = model.quantizer(kind, weight: weight, budget: allowed, in: range) { return fitting }
+    let least = model.bytes(kind, weight: weight, quantizer: range.upperBound)
+    // A picture dearer than all that can ever be saved goes out when the savings are full.
+    if least <= max(budget.credit, share) { return range.upperBound }
+    if settings.contentHint == .motion { return budget.credit > -budget.capacity / 2 ? range.upperBound : nil }
+    // Leaving out more of a movement makes the rest of it dearer, as each step grows: rather go on coarser.
+    let gap = lastChange.map { now - $0 } ?? Self.longestGap
+    guard gap >= Self.longestGap || budget.credit >= budget.capacity * 0.8 else { return nil }
+    let reach = budget.credit + Double(budget.rate.bytes(in: .milliseconds(gap < Self.longestGap * 3 ? 100 : 200)))
+    let lean = range.upperBound...max(range.upperBound, goals.coarsestFirst)
+    return model.quantizer(kind, weight: weight, budget: reach, in: lean)
+      ?? (budget.credit >= budget.capacity * 0.8 ? lean.upperBound : nil)
+  }
+
+  /// The first picture of something new: as much as leaves within 200 ms of a slow link.
+  private func chooseFirstQuantizer(weight: Double) -> Int? {
+    let isSaved = budget.credit >= budget.capacity * 0.8
+    let range = goals.finest...max(goals.finest, goals.coarsestFirst)
+    let allowed = isSaved ? budget.firstPicture : budget.credit * 0.9
+    return model.quantizer(.fresh, weight: weight, budget: allowed, in: range) ?? (isSaved ? range.upperBound : nil)
+  }
+
+  // MARK: - Coding
+
+  private func code(
+    _ kind: ByteModel.Kind, quantizer: Int, predicted: Double, captureTime: Timestamp, now: Timestamp
+  ) throws(VideoEncoderError) -> EncodedFrame {
+    pictures.compose(map.active)
+    let output = try context.encode(
+      pictures.input, quantizer: quantizer, keyFrame: kind == .key,
+      palette: kind != .key || quantizer <= Self.coarsestPalette)
+    map.recordCoded(quantizer: UInt8(quantizer))
+    let isWhole = kind == .key || context.format.hasFilters
+    pictures.keepReconstruction(of: context, active: map.active, isWhole: isWhole) { block in
+      map.recordTouched(block, quantizer: UInt8(quantizer))
+    }
+    budget.spend(output.data.count, now: now)
+    model.learn(kind, bytes: output.data.count, predicted: predicted)
+    if kind == .refinement || kind == .key { lastAttempt = now }
+    needsKeyFrame = false
+    defer { frameCount += 1 }
+    var frame = EncodedFrame(
+      codec: codec, data: output.data, isKeyFrame: output.isKeyFrame, size: settings.size, captureTime: captureTime,
+      encodedTime: now, quantizer: quantizer, rotation: rotation, contentHint: settings.contentHint, number: frameCount)
+    frame.chroma = settings.chroma
+    return frame
+  }
+}

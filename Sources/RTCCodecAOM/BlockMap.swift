@@ -1,0 +1,126 @@
+import RTCMedia
+
+/// What is known of each 16×16 block: how well viewers see it, and how much detail it holds.
+struct BlockMap {
+  /// The `quality` of a block whose newest pixels were not coded yet.
+  static let changed: UInt8 = 255
+
+  let columns: Int
+  let rows: Int
+  /// The quantiser (1…63) each block was last coded with, or `changed`.
+  private(set) var quality: [UInt8]
+  /// The detail in each block, 1…255: what it costs to code, relative to others.
+  private(set) var weight: [UInt8]
+  /// Whether the coming frame is to code the block; the others keep what the last one showed.
+  private(set) var active: [Bool]
+  /// The number of the change that last touched each block.
+  private var changeNumber: [UInt32]
+  private var lastChangeNumber: UInt32 = 0
+
+  init(size: PixelSize) {
+    columns = (size.width + 15) / 16
+    rows = (size.height + 15) / 16
+    quality = Array(repeating: Self.changed, count: columns * rows)
+    weight = Array(repeating: 64, count: columns * rows)
+    active = Array(repeating: true, count: columns * rows)
+    changeNumber = Array(repeating: 0, count: columns * rows)
+  }
+
+  var count: Int { quality.count }
+
+  /// The blocks that `rects` touch, each once; nil = all.
+  func blocks(in rects: [PixelRect]?, of size: PixelSize) -> [Int] {
+    guard let rects else { return Array(quality.indices) }
+    var isTouched = [Bool](repeating: false, count: count)
+    for rect in rects {
+      let inside = rect.intersection(PixelRect(size))
+      guard !inside.isEmpty else { continue }
+      for row in inside.y / 16...(inside.maxY - 1) / 16 {
+        for index in row * columns + inside.x / 16...row * columns + (inside.maxX - 1) / 16 { isTouched[index] = true }
+      }
+    }
+    return isTouched.indices.filter { isTouched[$0] }
+  }
+
+  /// Says that the pixels of `blocks` are new.
+  mutating func markChanged(_ blocks: [Int]) {
+    guard !blocks.isEmpty else { return }
+    lastChangeNumber &+= 1
+    for index in blocks {
+      quality[index] = Self.changed
+      changeNumber[index] = lastChangeNumber
+    }
+  }
+
+  /// Says that everything must be coded anew, though it did not change.
+  mutating func markUnseen() {
+    for index in quality.indices { quality[index] = Self.changed }
+  }
+
+  mutating func setWeight(_ value: UInt8, of index: Int) { weight[index] = value }
+
+  /// How many blocks were not coded since they changed, and their weight together in units of a fully detailed one.
+  var changedExtent: (count: Int, weight: Double) {
+    var count = 0
+    var sum = 0
+    for index in quality.indices where quality[index] == Self.changed {
+      count += 1
+      sum += Int(weight[index])
+    }
+    return (count, Double(sum) / 255)
+  }
+
+  /// The weight of what may be refined by quality, in units of a fully detailed block.
+  ///
+  /// - Parameter allRests: true: everything may. False: what the last two changes left alone, as what they touched (a video
+  ///   in a page, say) will soon be new again.
+  func refinableWeights(allRests: Bool) -> [Double] {
+    var sums = [Int](repeating: 0, count: 256)
+    let limit = refinable(allRests)
+    for index in quality.indices where changeNumber[index] <= limit { sums[Int(quality[index])] += Int(weight[index]) }
+    return sums.map { Double($0) / 255 }
+  }
+
+  private func refinable(_ allRests: Bool) -> UInt32 {
+    allRests ? lastChangeNumber : lastChangeNumber - min(lastChangeNumber, 2)
+  }
+
+  /// Makes everything active.
+  mutating func selectAll() {
+    for index in active.indices { active[index] = true }
+  }
+
+  /// Makes the changed blocks active and no others.
+  mutating func selectChanged() {
+    for index in active.indices { active[index] = quality[index] == Self.changed }
+  }
+
+  /// Makes refinable blocks with `quality > limit` active, by rows of superblocks from the top, as long as there are fewer
+  /// than `most` and `cost`, called with quality and weight of each, sums up to less than `bytes`.
+  mutating func select(above limit: Int, allRests: Bool, most: Int, bytes: Double, cost: (UInt8, Double) -> Double) {
+    let newest = refinable(allRests)
+    var (left, budget) = (most, bytes)
+    for index in active.indices { active[index] = false }
+    // Whole superblocks, as what is coded beside the active blocks of one may change a little.
+    for top in stride(from: 0, to: rows, by: 4) {
+      for start in stride(from: 0, to: columns, by: 4) where left > 0 && budget > 0 {
+        for row in top..<min(top + 4, rows) {
+          for index in row * columns + start..<row * columns + min(start + 4, columns) {
+            guard Int(quality[index]) > limit, changeNumber[index] <= newest else { continue }
+            active[index] = true
+            left -= 1
+            budget -= cost(quality[index], Double(weight[index]) / 255)
+          }
+        }
+      }
+    }
+  }
+
+  /// Records that the active blocks were coded with `quantizer`.
+  mutating func recordCoded(quantizer: UInt8) {
+    for index in active.indices where active[index] { quality[index] = quantizer }
+  }
+
+  /// Records that a block was touched by what was coded with `quantizer` beside it.
+  mutating func recordTouched(_ index: Int, quantizer: UInt8) { quality[index] = max(quality[index], quantizer) }
+}
