@@ -8,8 +8,6 @@ struct QuantizerGoals {
   var finestMoving: Int
   /// Where letters can be read without effort (39 dB); large pictures are brought there before they become perfect.
   var readable: Int
-  /// Where letters can be read (30 dB); on slow links large pictures are brought there first.
-  var legible: Int
   /// What a movement gets at worst; beyond it frames are left out (but for `motion`).
   var coarsest: Int
   /// What the first picture after a large change gets at worst; it is improved at once.
@@ -18,24 +16,23 @@ struct QuantizerGoals {
   init(_ settings: VideoEncoderSettings) {
     let isFull = settings.chroma == .full
     switch settings.contentHint {
-    case .detail: self.init(isFull ? 4 : 8, moving: 20, readable: 30, legible: 48, coarsest: 56, first: 63)
-    case .text: self.init(isFull ? 3 : 6, moving: 16, readable: 26, legible: 46, coarsest: 54, first: 63)
-    case .motion: self.init(16, moving: 20, readable: 36, legible: 48, coarsest: 63, first: 63)
+    case .detail: self.init(isFull ? 4 : 6, moving: 20, readable: 30, coarsest: 56, first: 63)
+    case .text: self.init(isFull ? 3 : 5, moving: 16, readable: 26, coarsest: 54, first: 63)
+    case .motion: self.init(16, moving: 20, readable: 36, coarsest: 63, first: 63)
     }
     guard let range = settings.quantizerRange else { return }
     let lower = min(63, max(1, range.lowerBound * 63 / 100))
     let upper = min(63, max(1, range.upperBound * 63 / 100))
     func limit(_ value: Int) -> Int { min(upper, max(lower, value)) }
     self.init(
-      lower, moving: limit(finestMoving), readable: limit(readable), legible: limit(legible), coarsest: upper,
+      lower, moving: limit(finestMoving), readable: limit(readable), coarsest: upper,
       first: upper)
   }
 
-  private init(_ finest: Int, moving: Int, readable: Int, legible: Int, coarsest: Int, first: Int) {
+  private init(_ finest: Int, moving: Int, readable: Int, coarsest: Int, first: Int) {
     self.finest = finest
     finestMoving = moving
     self.readable = readable
-    self.legible = legible
     self.coarsest = coarsest
     coarsestFirst = first
   }
