@@ -87,7 +87,9 @@ final class BlockPictures {
   private func superblocks(of active: [Bool]) -> [Int] {
     let across = (columns + 3) / 4
     var isActive = [Bool](repeating: false, count: across * ((active.count / columns + 3) / 4))
-    for block in active.indices where active[block] { isActive[block / columns / 4 * across + block % columns / 4] = true }
+    for block in active.indices where active[block] {
+      isActive[block / columns / 4 * across + block % columns / 4] = true
+    }
     return active.indices.filter { isActive[$0 / columns / 4 * across + $0 % columns / 4] }
   }
 
