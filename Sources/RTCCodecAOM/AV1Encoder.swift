@@ -48,6 +48,8 @@ package final class AV1Encoder: VideoEncoder {
   /// How long changes may be left out while they can be coded coarsely.
   private static let longestGap = TimeDelta.milliseconds(95)
   private static let restTime = TimeDelta.milliseconds(250)
+  /// Of luma, at rest: 48 dB.
+  private static let meanSquareError = 1.0
   /// Coarser key frames are made without palettes, which would make them larger.
   private static let coarsestPalette = 48
 
@@ -165,7 +167,7 @@ package final class AV1Encoder: VideoEncoder {
     var predicted = 0.0
     // While something moves, the next picture is not to wait.
     let most = allRests ? Self.refinementPass : Self.refinementPass / 3
-    map.select(above: stage.limit, allRests: allRests, most: most, bytes: allowed) { quality, weight in
+    map.select(stage.qualities, allRests: allRests, most: most, bytes: allowed) { quality, weight in
       let bytes = model.refinementBytes(weight: weight, from: quality, to: stage.quantizer)
       predicted += bytes
       return bytes
@@ -181,8 +183,8 @@ package final class AV1Encoder: VideoEncoder {
 
   /// One step in which the resting picture is improved.
   private struct RefinementStage {
-    /// Blocks coarser than this take part.
-    var limit: Int
+    /// Which blocks take part.
+    var qualities: ClosedRange<UInt8>
     /// What they are brought to.
     var quantizer: Int
     /// What all of them take.
@@ -193,18 +195,19 @@ package final class AV1Encoder: VideoEncoder {
   /// page of text one takes 706 kB, two 776, three 910.
   private func refinementStage(_ now: Timestamp) -> RefinementStage? {
     let weights = map.refinableWeights(allRests: isAtRest(now))
-    func stage(above limit: Int, to quantizer: Int) -> RefinementStage? {
-      guard weights[(limit + 1)...].contains(where: { $0 > 0 }) else { return nil }
-      var bytes = 0.0
-      for quality in limit + 1...Int(BlockMap.changed) where weights[quality] > 0 {
-        bytes += model.refinementBytes(weight: weights[quality], from: UInt8(quality), to: quantizer)
+    func stage(_ qualities: ClosedRange<UInt8>, to quantizer: Int) -> RefinementStage? {
+      guard qualities.contains(where: { weights[Int($0)] > 0 }) else { return nil }
+      let bytes = qualities.reduce(0.0) {
+        $0 + model.refinementBytes(weight: weights[Int($1)], from: $1, to: quantizer)
       }
-      return RefinementStage(limit: limit, quantizer: quantizer, bytes: bytes)
+      return RefinementStage(qualities: qualities, quantizer: quantizer, bytes: bytes)
     }
-    guard let all = stage(above: goals.finest, to: goals.finest) else { return nil }
+    guard goals.finest < 63, let all = stage(UInt8(goals.finest + 1)...63, to: goals.finest) else {
+      return stage(BlockMap.imperfect...BlockMap.imperfect, to: goals.perfect)
+    }
     // Far to go: make everything readable before anything becomes perfect.
     guard goals.readable > goals.finest, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
-      let readable = stage(above: goals.readable, to: goals.readable)
+      let readable = stage(UInt8(goals.readable + 1)...63, to: goals.readable)
     else { return all }
     return readable
   }
@@ -300,6 +303,9 @@ package final class AV1Encoder: VideoEncoder {
     let isWhole = kind == .key || context.format.hasFilters
     pictures.keepReconstruction(of: context, active: map.active, isWhole: isWhole) { block in
       map.recordTouched(block, quantizer: UInt8(quantizer))
+    }
+    if quantizer <= goals.finest, quantizer > goals.perfect {
+      map.findImperfect { pictures.isBlurred($0, beyond: Self.meanSquareError) }
     }
     budget.spend(output.data.count, now: now)
     model.learn(kind, bytes: output.data.count, predicted: predicted)

@@ -4,10 +4,12 @@ import RTCMedia
 struct BlockMap {
   /// The `quality` of a block whose newest pixels were not coded yet.
   static let changed: UInt8 = 255
+  /// The `quality` of a block that was coded as finely as all are to be, and yet is not as sharp: libaom left out more of it.
+  static let imperfect: UInt8 = 64
 
   let columns: Int
   let rows: Int
-  /// The quantiser (1…63) each block was last coded with, or `changed`.
+  /// The quantiser (1…63) each block was last coded with, `imperfect` or `changed`.
   private(set) var quality: [UInt8]
   /// The detail in each block, 1…255: what it costs to code, relative to others.
   private(set) var weight: [UInt8]
@@ -95,9 +97,11 @@ struct BlockMap {
     for index in active.indices { active[index] = quality[index] == Self.changed }
   }
 
-  /// Makes refinable blocks with `quality > limit` active, by rows of superblocks from the top, as long as there are fewer
+  /// Makes refinable blocks of these qualities active, by rows of superblocks from the top, as long as there are fewer
   /// than `most` and `cost`, called with quality and weight of each, sums up to less than `bytes`.
-  mutating func select(above limit: Int, allRests: Bool, most: Int, bytes: Double, cost: (UInt8, Double) -> Double) {
+  mutating func select(
+    _ qualities: ClosedRange<UInt8>, allRests: Bool, most: Int, bytes: Double, cost: (UInt8, Double) -> Double
+  ) {
     let newest = refinable(allRests)
     var (left, budget) = (most, bytes)
     for index in active.indices { active[index] = false }
@@ -106,7 +110,7 @@ struct BlockMap {
       for start in stride(from: 0, to: columns, by: 4) where left > 0 && budget > 0 {
         for row in top..<min(top + 4, rows) {
           for index in row * columns + start..<row * columns + min(start + 4, columns) {
-            guard Int(quality[index]) > limit, changeNumber[index] <= newest else { continue }
+            guard qualities.contains(quality[index]), changeNumber[index] <= newest else { continue }
             active[index] = true
             left -= 1
             budget -= cost(quality[index], Double(weight[index]) / 255)
@@ -121,6 +125,13 @@ struct BlockMap {
     for index in active.indices where active[index] { quality[index] = quantizer }
   }
 
+  /// Records which of the active blocks are not as sharp as their quantiser should have made them.
+  mutating func findImperfect(_ isBlurred: (Int) -> Bool) {
+    for index in active.indices where active[index] && isBlurred(index) { quality[index] = Self.imperfect }
+  }
+
   /// Records that a block was touched by what was coded with `quantizer` beside it.
-  mutating func recordTouched(_ index: Int, quantizer: UInt8) { quality[index] = max(quality[index], quantizer) }
+  mutating func recordTouched(_ index: Int, quantizer: UInt8) {
+    if quality[index] != Self.imperfect { quality[index] = max(quality[index], quantizer) }
+  }
 }

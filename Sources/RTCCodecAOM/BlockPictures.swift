@@ -107,6 +107,21 @@ final class BlockPictures {
     return UInt8(min(255, 1 + activity / 8))
   }
 
+  /// Whether viewers see a block's luma with a mean square error of more than `limit`.
+  func isBlurred(_ block: Int, beyond limit: Double) -> Bool {
+    let (wanted, shown) = unsafe (newest.unsafePlane(0), input.unsafePlane(0))
+    let area = unsafe Area(block, columns, side: 16, wanted)
+    var sum: Int32 = 0
+    for row in area.rows {
+      let (a, b) = unsafe (wanted.base + row * wanted.stride + area.x, shown.base + row * shown.stride + area.x)
+      for index in 0..<area.width {
+        let difference = Int32(unsafe a[index]) - Int32(unsafe b[index])
+        sum &+= difference &* difference
+      }
+    }
+    return Double(sum) > limit * Double(area.width * area.rows.count)
+  }
+
   /// Where a block lies in a plane, as far as it is inside.
   private struct Area {
     let x: Int

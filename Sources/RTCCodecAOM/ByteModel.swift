@@ -40,6 +40,7 @@ struct ByteModel {
 
   /// What it costs to bring blocks from quantiser `from` (or from nothing) to `to`.
   func refinementBytes(weight: Double, from: UInt8, to: Int) -> Double {
+    guard from != BlockMap.imperfect else { return scale[Kind.refinement.rawValue] * weight * 0.2 }
     let before = from > 63 ? 0 : Self.costs[Int(from)]
     return scale[Kind.refinement.rawValue] * weight * max(0.02, Self.costs[to] - before)
   }
