@@ -38,6 +38,8 @@ package final class AV1Encoder: VideoEncoder {
 
   /// A change of more blocks than this counts as large: a movement or a new picture, not typing.
   private static let largeChange = 400
+  /// Fewer blocks are not worth being looked for where they were.
+  private static let leastMoved = 200
   /// Blocks a refinement may code: 20–30 ms of work at 1080p.
   private static let refinementPass = 800
   /// Between refinements, so that they neither flood the receiver nor keep the processor busy: even an empty frame of 1080p
@@ -240,17 +242,56 @@ package final class AV1Encoder: VideoEncoder {
     let (count, weight) = map.changedExtent
     guard count > 0, budget.clearTime <= now else { return nil }
     let isLarge = count > Self.largeChange
+    if isLarge, let scroll = findScroll() { return try encodeScroll(scroll, captureTime: captureTime, now: now) }
     let kind: ByteModel.Kind = !isLarge ? .small : isMoving(now) ? .moving : .fresh
     guard let quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
     map.selectChanged()
     if isLarge {
-      movementInterval = isMoving(now) ? lastLargeChange.map { now - $0 } : nil
-      lastLargeChange = now
+      noteMovement(now)
       movingQuantizer = quantizer
     }
     lastChange = now
     let predicted = model.bytes(kind, weight: weight, quantizer: quantizer)
     return try code(kind, quantizer: quantizer, predicted: predicted, captureTime: captureTime, now: now)
+  }
+
+  // MARK: - What only moved
+
+  /// What scrolled, when that is much of what changed: the blocks, and how many rows lower they were.
+  private func findScroll() -> (distance: Int, blocks: [Int])? {
+    // Filters would touch what moved.
+    guard !context.format.hasFilters else { return nil }
+    let changed = map.changedBlocks
+    guard let distance = pictures.scroll(changed) else { return nil }
+    let moved = pictures.moved(changed, by: distance)
+    return moved.count >= Self.leastMoved ? (distance, moved) : nil
+  }
+
+  /// Moves what viewers have, as fine as it is, and codes what is new beside it.
+  private func encodeScroll(
+    _ scroll: (distance: Int, blocks: [Int]), captureTime: Timestamp, now: Timestamp
+  ) throws(VideoEncoderError) -> EncodedFrame? {
+    let weight = map.weight(without: scroll.blocks)
+    guard let quantizer = chooseQuantizer(.revealed, weight: weight, now: now) else { return nil }
+    noteMovement(now)
+    (lastChange, movingQuantizer) = (now, quantizer)
+    pictures.move(scroll.blocks, by: scroll.distance)
+    map.recordMoved(scroll.blocks, by: scroll.distance)
+    map.selectChanged()
+    let predicted = model.bytes(.revealed, weight: weight, quantizer: quantizer)
+    // Some of what is coarse is made better with what is left.
+    let spare = min(budget.credit * 0.7 - predicted, budget.capacity / 5)
+    let filled = map.addCoarse(above: max(quantizer, goals.readable) + 4, bytes: spare) { quality, weight in
+      model.refinementBytes(weight: weight, from: quality, to: quantizer)
+    }
+    return try code(
+      .revealed, quantizer: quantizer, predicted: predicted, filled: filled, isWhole: true, captureTime: captureTime,
+      now: now)
+  }
+
+  private func noteMovement(_ now: Timestamp) {
+    movementInterval = isMoving(now) ? lastLargeChange.map { now - $0 } : nil
+    lastLargeChange = now
   }
 
   private func isMoving(_ now: Timestamp) -> Bool { lastLargeChange.map { now - $0 < Self.movementGap } ?? false }
@@ -260,13 +301,16 @@ package final class AV1Encoder: VideoEncoder {
     if kind == .fresh { return chooseFirstQuantizer(weight: weight) }
     let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
     // Half of what is left: a movement that goes on settles at exactly its share of the rate.
-    let allowed = max(budget.credit * (kind == .moving ? 0.5 : 0.9), share / 2, 1200)
+    let allowed = max(budget.credit * (kind == .small ? 0.9 : 0.5), share / 2, 1200)
     // Slow steps leave bits and time, and the eye time to read.
     let isSlowMovement = movementInterval.map { $0 > .milliseconds(120) } ?? false
     var finest = isSlowMovement ? min(goals.finestMoving, goals.finest + 4) : goals.finestMoving
     if kind == .small { finest = goals.finest }
     // What moves is as it was; to show it much finer would cost as much as if it were new, and the next step would pay.
-    if kind == .moving { finest = max(finest, movingQuantizer - (isSlowMovement ? 12 : 3)) }
+    // Beside what scrolls a coarse step spoils what could have stayed.
+    if kind == .moving || kind == .revealed && isMoving(now) {
+      finest = max(finest, movingQuantizer - (isSlowMovement ? 12 : 3))
+    }
     let range = finest...max(finest, goals.coarsest)
     if let fitting = model.quantizer(kind, weight: weight, budget: allowed, in: range) { return fitting }
     let least = model.bytes(kind, weight: weight, quantizer: range.upperBound)
@@ -293,14 +337,15 @@ package final class AV1Encoder: VideoEncoder {
   // MARK: - Coding
 
   private func code(
-    _ kind: ByteModel.Kind, quantizer: Int, predicted: Double, captureTime: Timestamp, now: Timestamp
+    _ kind: ByteModel.Kind, quantizer: Int, predicted: Double, filled: Double = 0, isWhole: Bool = false,
+    captureTime: Timestamp, now: Timestamp
   ) throws(VideoEncoderError) -> EncodedFrame {
     pictures.compose(map.active)
     let output = try context.encode(
       pictures.input, quantizer: quantizer, keyFrame: kind == .key,
       palette: kind != .key || quantizer <= Self.coarsestPalette)
     map.recordCoded(quantizer: UInt8(quantizer))
-    let isWhole = kind == .key || context.format.hasFilters
+    let isWhole = isWhole || kind == .key || context.format.hasFilters
     pictures.keepReconstruction(of: context, active: map.active, isWhole: isWhole) { block in
       map.recordTouched(block, quantizer: UInt8(quantizer))
     }
@@ -308,7 +353,7 @@ package final class AV1Encoder: VideoEncoder {
       map.findImperfect { pictures.isBlurred($0, beyond: Self.meanSquareError) }
     }
     budget.spend(output.data.count, now: now)
-    model.learn(kind, bytes: output.data.count, predicted: predicted)
+    model.learn(kind, bytes: max(0, output.data.count - Int(filled)), predicted: predicted)
     if kind == .refinement || kind == .key { lastAttempt = now }
     needsKeyFrame = false
     defer { frameCount += 1 }

@@ -11,6 +11,8 @@ struct BlockMap {
   let rows: Int
   /// The quantiser (1…63) each block was last coded with, `imperfect` or `changed`.
   private(set) var quality: [UInt8]
+  /// The same of the pixels that viewers have, whatever changed since.
+  private var shown: [UInt8]
   /// The detail in each block, 1…255: what it costs to code, relative to others.
   private(set) var weight: [UInt8]
   /// Whether the coming frame is to code the block; the others keep what the last one showed.
@@ -23,6 +25,7 @@ struct BlockMap {
     columns = (size.width + 15) / 16
     rows = (size.height + 15) / 16
     quality = Array(repeating: Self.changed, count: columns * rows)
+    shown = quality
     weight = Array(repeating: 64, count: columns * rows)
     active = Array(repeating: true, count: columns * rows)
     changeNumber = Array(repeating: 0, count: columns * rows)
@@ -122,16 +125,62 @@ struct BlockMap {
 
   /// Records that the active blocks were coded with `quantizer`.
   mutating func recordCoded(quantizer: UInt8) {
-    for index in active.indices where active[index] { quality[index] = quantizer }
+    for index in active.indices where active[index] {
+      quality[index] = quantizer
+      shown[index] = quantizer
+    }
   }
 
   /// Records which of the active blocks are not as sharp as their quantiser should have made them.
   mutating func findImperfect(_ isBlurred: (Int) -> Bool) {
-    for index in active.indices where active[index] && isBlurred(index) { quality[index] = Self.imperfect }
+    for index in active.indices where active[index] && isBlurred(index) {
+      quality[index] = Self.imperfect
+      shown[index] = Self.imperfect
+    }
   }
 
   /// Records that a block was touched by what was coded with `quantizer` beside it.
   mutating func recordTouched(_ index: Int, quantizer: UInt8) {
-    if quality[index] != Self.imperfect { quality[index] = max(quality[index], quantizer) }
+    guard shown[index] != Self.imperfect else { return }
+    shown[index] = max(shown[index], quantizer)
+    if quality[index] != Self.changed { quality[index] = shown[index] }
+  }
+
+  /// The blocks that were not coded since they changed.
+  var changedBlocks: [Int] { quality.indices.filter { quality[$0] == Self.changed } }
+
+  /// How well viewers see the pixels that a scroll brings to a block; nil where they lie outside.
+  private func shownQuality(_ index: Int, after scroll: Int) -> UInt8? {
+    let (row, column) = (index / columns, index % columns)
+    let upper = (row * 16 + scroll) >> 4
+    let lower = (row * 16 + 15 + scroll) >> 4
+    guard upper >= 0, lower < rows else { return nil }
+    return max(shown[upper * columns + column], shown[lower * columns + column])
+  }
+
+  /// The weight of the changes that are not among `moved`, in units of a fully detailed block.
+  func weight(without moved: [Int]) -> Double {
+    changedExtent.weight - Double(moved.reduce(0) { $0 + Int(weight[$1]) }) / 255
+  }
+
+  /// Records that viewers will see `moved` as well as what was `scroll` rows below.
+  mutating func recordMoved(_ moved: [Int], by scroll: Int) {
+    let qualities = moved.map { shownQuality($0, after: scroll) ?? 63 }
+    for (index, value) in zip(moved, qualities) {
+      quality[index] = value
+      shown[index] = value
+    }
+  }
+
+  /// Makes blocks that did not change and are coarser than `limit` active as well, from the top, as long as their `cost`
+  /// sums up to less than `bytes`; returns the sum.
+  mutating func addCoarse(above limit: Int, bytes: Double, cost: (UInt8, Double) -> Double) -> Double {
+    var sum = 0.0
+    for index in active.indices where quality[index] <= 63 && Int(quality[index]) > limit && !active[index] {
+      guard sum < bytes else { break }
+      active[index] = true
+      sum += cost(quality[index], Double(weight[index]) / 255)
+    }
+    return sum
   }
 }

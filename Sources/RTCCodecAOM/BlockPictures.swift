@@ -7,6 +7,10 @@ final class BlockPictures {
   /// What libaom codes: what viewers have, and in the blocks that are to be coded the newest pixels.
   let input: InputPicture
   private let newest: InputPicture
+  /// The pixels that viewers have a coding of: the newest but for changes that were left out.
+  private let coded: InputPicture
+  /// What libaom was given last, while a scroll moves it.
+  private var moving: InputPicture?
   private let columns: Int
   /// The side of a block in each plane.
   private let sides: [Int]
@@ -15,6 +19,7 @@ final class BlockPictures {
     let format: PixelFormat = chroma == .full ? .i444 : .i420
     input = InputPicture(format: format, size: size)
     newest = InputPicture(format: format, size: size)
+    coded = InputPicture(format: format, size: size)
     columns = (size.width + 15) / 16
     sides = chroma == .full ? [16, 16, 16] : [16, 8, 8]
   }
@@ -45,9 +50,15 @@ final class BlockPictures {
 
   /// Gives libaom the newest pixels of the active blocks.
   func compose(_ active: [Bool]) {
+    let blocks = active.indices.filter { active[$0] }
+    copy(blocks, of: newest, to: input)
+    copy(blocks, of: newest, to: coded)
+  }
+
+  private func copy(_ blocks: [Int], of source: InputPicture, to target: InputPicture) {
     for index in 0..<3 {
-      let (from, to) = unsafe (newest.unsafePlane(index), input.unsafePlane(index))
-      for block in active.indices where active[block] {
+      let (from, to) = unsafe (source.unsafePlane(index), target.unsafePlane(index))
+      for block in blocks {
         let area = unsafe Area(block, columns, side: sides[index], to)
         for row in area.rows {
           let offset = unsafe row * to.stride + area.x
@@ -56,6 +67,107 @@ final class BlockPictures {
       }
     }
   }
+
+  // MARK: - What only moved
+
+  /// How many rows lower most of what changed was in the picture that viewers have; nil when it did not move up or down.
+  ///
+  /// - Parameter changed: in ascending order.
+  func scroll(_ changed: [Int]) -> Int? {
+    guard let bounds = mainBounds(changed) else { return nil }
+    let (before, now) = (signatures(of: coded, in: bounds), signatures(of: newest, in: bounds))
+    var places: [UInt64: Int] = [:]
+    for (row, signature) in before.enumerated() {
+      guard let signature else { continue }
+      // Rows that look like others tell nothing.
+      places[signature] = places[signature] == nil ? row : -1
+    }
+    var votes: [Int: Int] = [:]
+    var count = 0
+    for (row, signature) in now.enumerated() {
+      guard let signature else { continue }
+      count += 1
+      if let place = places[signature], place >= 0 { votes[place - row, default: 0] += 1 }
+    }
+    guard let best = votes.max(by: { ($0.value, -abs($0.key)) < ($1.value, -abs($1.key)) }), best.key != 0,
+      best.value >= 8, best.value * 4 >= count
+    else { return nil }
+    // Colours of four pixels move with an even number of rows alone.
+    return sides[1] == 16 || best.key % 2 == 0 ? best.key : nil
+  }
+
+  /// The blocks of `changed` whose pixels are those that viewers have `scroll` rows lower.
+  func moved(_ changed: [Int], by scroll: Int) -> [Int] {
+    changed.filter { block in
+      (0..<3).allSatisfy { index in
+        let (old, new) = unsafe (coded.unsafePlane(index), newest.unsafePlane(index))
+        let area = unsafe Area(block, columns, side: sides[index], new)
+        let distance = scroll * sides[index] / 16
+        guard area.rows.lowerBound + distance >= 0, unsafe area.rows.upperBound + distance <= old.rows else {
+          return false
+        }
+        return area.rows.allSatisfy { row in
+          unsafe memcmp(
+            new.base + row * new.stride + area.x, old.base + (row + distance) * old.stride + area.x, area.width) == 0
+        }
+      }
+    }
+  }
+
+  /// Gives libaom for the blocks of `moved` what viewers have `scroll` rows lower: it finds it there, and has nothing to
+  /// code. All are of `moved(_:by:)`.
+  func move(_ moved: [Int], by scroll: Int) {
+    let old = moving ?? InputPicture(format: input.format, size: input.size)
+    moving = old
+    for index in 0..<3 {
+      let (from, to) = unsafe (old.unsafePlane(index), input.unsafePlane(index))
+      unsafe from.base.update(from: to.base, count: to.stride * to.rows)
+      let distance = scroll * sides[index] / 16
+      for block in moved {
+        let area = unsafe Area(block, columns, side: sides[index], to)
+        for row in area.rows {
+          unsafe (to.base + row * to.stride + area.x).update(
+            from: from.base + (row + distance) * from.stride + area.x, count: area.width)
+        }
+      }
+    }
+    copy(moved, of: newest, to: coded)
+  }
+
+  /// The smallest rectangle of whole blocks around the main part of what changed: the rows in which more than 60 % changed
+  /// of what did in the fullest, without a clock in a corner, say.
+  private func mainBounds(_ changed: [Int]) -> PixelRect? {
+    var counts: [Int: Int] = [:]
+    for block in changed { counts[block / columns, default: 0] += 1 }
+    guard let most = counts.values.max() else { return nil }
+    var bounds = PixelRect(x: 0, y: 0, width: 0, height: 0)
+    for block in changed where counts[block / columns]! * 5 > most * 3 {
+      let rect = PixelRect(x: block % columns * 16, y: block / columns * 16, width: 16, height: 16)
+      bounds = bounds.isEmpty ? rect : bounds.union(rect)
+    }
+    return bounds.intersection(PixelRect(input.size))
+  }
+
+  /// A number for each row of luma in `bounds`, equal for equal rows; nil for rows of one colour.
+  private func signatures(of picture: InputPicture, in bounds: PixelRect) -> [UInt64?] {
+    let plane = unsafe picture.unsafePlane(0)
+    return (bounds.y..<bounds.maxY).map { row in
+      // By words; what is left of a width that is not of whole ones tells little.
+      let line = unsafe UnsafeRawPointer(plane.base + row * plane.stride + bounds.x)
+      let first = unsafe UInt64(line.load(as: UInt8.self)) &* 0x0101_0101_0101_0101
+      var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+      var isPlain = true
+      for offset in stride(from: 0, to: bounds.width - 7, by: 8) {
+        let word = unsafe line.load(fromByteOffset: offset, as: UInt64.self)
+        hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
+        hash ^= hash >> 29
+        if word != first { isPlain = false }
+      }
+      return isPlain ? nil : hash
+    }
+  }
+
+  // MARK: - What viewers have
 
   /// Keeps what viewers have now.
   ///

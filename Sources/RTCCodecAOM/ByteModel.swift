@@ -10,6 +10,8 @@ struct ByteModel {
     /// A large change right after another: mostly the same pixels elsewhere.
     case moving
     case small
+    /// What a scroll brings to light.
+    case revealed
     case refinement
   }
 
@@ -31,7 +33,7 @@ struct ByteModel {
 
   init(chroma: ChromaSampling) {
     usual = chroma == .full ? 260 : 130
-    scale = [usual, usual, usual / 8, usual, usual * 1.15]
+    scale = [usual, usual, usual / 8, usual, usual, usual * 1.15]
   }
 
   func bytes(_ kind: Kind, weight: Double, quantizer: Int) -> Double {
@@ -65,7 +67,7 @@ struct ByteModel {
       // frames taught.
       scale[Kind.moving.rawValue] = bounded(observed / 2)
       scale[Kind.fresh.rawValue] = scale[Kind.key.rawValue]
-    case .moving, .small, .refinement: break
+    case .moving, .small, .revealed, .refinement: break
     }
   }
 
