@@ -193,8 +193,8 @@ package final class AV1Encoder: VideoEncoder {
     var bytes: Double
   }
 
-  /// What to bring the coarse blocks to next; nil when nothing is left. Each step on the way makes all of it dearer: of a
-  /// page of text one takes 706 kB, two 776, three 910.
+  /// What to bring the coarse blocks to next; nil when nothing is left. Each step on the way makes all of it dearer (of a
+  /// page of text one takes 706 kB, two 776, three 910), so there are three only where two would take very long.
   private func refinementStage(_ now: Timestamp) -> RefinementStage? {
     let weights = map.refinableWeights(allRests: isAtRest(now))
     func stage(_ qualities: ClosedRange<UInt8>, to quantizer: Int) -> RefinementStage? {
@@ -211,7 +211,8 @@ package final class AV1Encoder: VideoEncoder {
     guard goals.readable > goals.finest, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
       let readable = stage(UInt8(goals.readable + 1)...63, to: goals.readable)
     else { return all }
-    return readable
+    guard readable.bytes > Double(budget.rate.bytes(in: .seconds(Int64(4)))) else { return readable }
+    return stage(UInt8(min(62, max(goals.coarsest, goals.legible)))...63, to: goals.legible) ?? readable
   }
 
   /// True when no change came for longer than those of a movement are apart.
@@ -235,7 +236,9 @@ package final class AV1Encoder: VideoEncoder {
     let quantizer =
       model.quantizer(.key, weight: weight, budget: budget.firstPicture, in: range) ?? range.upperBound
     let predicted = model.bytes(.key, weight: weight, quantizer: quantizer)
-    return try code(.key, quantizer: quantizer, predicted: predicted, captureTime: captureTime, now: now)
+    return try code(
+      .key, quantizer: quantizer, predicted: predicted, isBlurred: isTooDear(predicted, quantizer),
+      captureTime: captureTime, now: now)
   }
 
   private func encodeChanges(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
@@ -252,7 +255,15 @@ package final class AV1Encoder: VideoEncoder {
     }
     lastChange = now
     let predicted = model.bytes(kind, weight: weight, quantizer: quantizer)
-    return try code(kind, quantizer: quantizer, predicted: predicted, captureTime: captureTime, now: now)
+    return try code(
+      kind, quantizer: quantizer, predicted: predicted,
+      isBlurred: kind == .fresh && isTooDear(predicted, quantizer), captureTime: captureTime, now: now)
+  }
+
+  /// Whether even the coarsest picture with its detail would take far longer than a first picture may: then it goes
+  /// without.
+  private func isTooDear(_ predicted: Double, _ quantizer: Int) -> Bool {
+    quantizer == 63 && predicted > 1.5 * budget.firstPicture
   }
 
   // MARK: - What only moved
@@ -338,9 +349,10 @@ package final class AV1Encoder: VideoEncoder {
 
   private func code(
     _ kind: ByteModel.Kind, quantizer: Int, predicted: Double, filled: Double = 0, isWhole: Bool = false,
+    isBlurred: Bool = false,
     captureTime: Timestamp, now: Timestamp
   ) throws(VideoEncoderError) -> EncodedFrame {
-    pictures.compose(map.active)
+    pictures.compose(map.active, isBlurred: isBlurred)
     let output = try context.encode(
       pictures.input, quantizer: quantizer, keyFrame: kind == .key,
       palette: kind != .key || quantizer <= Self.coarsestPalette)
@@ -353,7 +365,9 @@ package final class AV1Encoder: VideoEncoder {
       map.findImperfect { pictures.isBlurred($0, beyond: Self.meanSquareError) }
     }
     budget.spend(output.data.count, now: now)
-    model.learn(kind, bytes: max(0, output.data.count - Int(filled)), predicted: predicted)
+    if !isBlurred {
+      model.learn(kind, bytes: max(0, output.data.count - Int(filled)), predicted: predicted)
+    }
     if kind == .refinement || kind == .key { lastAttempt = now }
     needsKeyFrame = false
     defer { frameCount += 1 }

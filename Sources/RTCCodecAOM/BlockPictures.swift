@@ -38,7 +38,7 @@ final class BlockPictures {
         for row in area.rows {
           let from = unsafe planes[index].base + row * planes[index].stride + area.x
           let to = unsafe own[index].base + row * own[index].stride + area.x
-          guard unsafe differs || memcmp(from, to, area.width) != 0 else { continue }
+          guard unsafe differs || !Self.isEqual(from, to, area.width) else { continue }
           differs = true
           unsafe to.update(from: from, count: area.width)
         }
@@ -49,10 +49,32 @@ final class BlockPictures {
   }
 
   /// Gives libaom the newest pixels of the active blocks.
-  func compose(_ active: [Bool]) {
+  ///
+  /// - Parameter isBlurred: only their means, by eight pixels each way of luma.
+  func compose(_ active: [Bool], isBlurred: Bool) {
     let blocks = active.indices.filter { active[$0] }
     copy(blocks, of: newest, to: input)
     copy(blocks, of: newest, to: coded)
+    if isBlurred { blocks.forEach(blur) }
+  }
+
+  private func blur(_ block: Int) {
+    for index in 0..<3 {
+      let plane = unsafe input.unsafePlane(index)
+      let area = unsafe Area(block, columns, side: sides[index], plane)
+      let side = sides[index] / 2
+      for top in stride(from: area.rows.lowerBound, to: area.rows.upperBound, by: side) {
+        for left in stride(from: area.x, to: area.x + area.width, by: side) {
+          let (rows, width) = (top..<min(top + side, area.rows.upperBound), min(side, area.x + area.width - left))
+          var sum = 0
+          for row in rows {
+            for column in left..<left + width { sum += Int(unsafe plane.base[row * plane.stride + column]) }
+          }
+          let mean = UInt8(sum / (rows.count * width))
+          for row in rows { unsafe (plane.base + row * plane.stride + left).update(repeating: mean, count: width) }
+        }
+      }
+    }
   }
 
   private func copy(_ blocks: [Int], of source: InputPicture, to target: InputPicture) {
@@ -107,8 +129,8 @@ final class BlockPictures {
           return false
         }
         return area.rows.allSatisfy { row in
-          unsafe memcmp(
-            new.base + row * new.stride + area.x, old.base + (row + distance) * old.stride + area.x, area.width) == 0
+          unsafe Self.isEqual(
+            new.base + row * new.stride + area.x, old.base + (row + distance) * old.stride + area.x, area.width)
         }
       }
     }
@@ -158,7 +180,7 @@ final class BlockPictures {
       var hash: UInt64 = 0xcbf2_9ce4_8422_2325
       var isPlain = true
       for offset in stride(from: 0, to: bounds.width - 7, by: 8) {
-        let word = unsafe line.load(fromByteOffset: offset, as: UInt64.self)
+        let word = unsafe line.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
         hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
         hash ^= hash >> 29
         if word != first { isPlain = false }
@@ -186,7 +208,7 @@ final class BlockPictures {
         for row in area.rows {
           let from = unsafe base + row * stride + area.x
           let target = unsafe to.base + row * to.stride + area.x
-          guard unsafe differs || memcmp(from, target, area.width) != 0 else { continue }
+          guard unsafe differs || !Self.isEqual(from, target, area.width) else { continue }
           differs = true
           unsafe target.update(from: from, count: area.width)
         }
@@ -232,6 +254,16 @@ final class BlockPictures {
       }
     }
     return Double(sum) > limit * Double(area.width * area.rows.count)
+  }
+
+  /// As `memcmp`, without a call for the widths that nearly all rows of blocks have.
+  private static func isEqual(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+    let (x, y) = unsafe (UnsafeRawPointer(a), UnsafeRawPointer(b))
+    switch count {
+    case 16: return unsafe x.loadUnaligned(as: SIMD2<UInt64>.self) == y.loadUnaligned(as: SIMD2<UInt64>.self)
+    case 8: return unsafe x.loadUnaligned(as: UInt64.self) == y.loadUnaligned(as: UInt64.self)
+    default: return unsafe memcmp(x, y, count) == 0
+    }
   }
 
   /// Where a block lies in a plane, as far as it is inside.

@@ -10,6 +10,8 @@ struct QuantizerGoals {
   var finestMoving: Int
   /// Where letters can be read without effort (39 dB); large pictures are brought there before they become perfect.
   var readable: Int
+  /// Where letters can be read (31 dB); on very slow links large pictures are brought there first.
+  var legible: Int { max(finest, min(46, coarsest)) }
   /// What a movement gets at worst; beyond it frames are left out (but for `motion`).
   var coarsest: Int
   /// What the first picture after a large change gets at worst; it is improved at once.
