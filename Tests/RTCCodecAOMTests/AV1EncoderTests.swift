@@ -103,6 +103,43 @@ import Testing
     #expect(page.lumaPSNR(try #require(loop.shown)) >= 48)
   }
 
+  /// Most of the page is what viewers have, 18 rows lower.
+  @Test func `a slow scroll leaves what moved nearly as sharp as it was`() throws {
+    for chroma in [ChromaSampling.quarter, .full] {
+      let tall = PixelSize(width: 640, height: 720)
+      var page = ColourPage(size: tall, chroma: chroma)
+      var loop = try CodingLoop(
+        VideoEncoderSettings(size: tall, maxFrameRate: 5, targetBitrate: .megabitsPerSecond(1), chroma: chroma))
+      try loop.show(page)
+      try loop.rest(for: .seconds(Int64(40)))
+      for _ in 0..<10 {
+        page.scroll()
+        let frame = try #require(try loop.show(page))
+        #expect(frame.data.count < 20_000)
+        let moved = page.lumaPSNR(try #require(loop.shown), rows: tall.height - 64)
+        #expect(moved >= 45)
+        try loop.rest(for: .milliseconds(200))
+      }
+      try loop.rest(for: .seconds(Int64(20)))
+      #expect(page.lumaPSNR(try #require(loop.shown)) >= 48)
+    }
+  }
+
+  @Test func `the first picture on a slow link leaves in time, if need be without its detail`() throws {
+    let page = ColourPage(size: PixelSize(width: 1280, height: 720))
+    var loop = try CodingLoop(VideoEncoderSettings(size: page.size, targetBitrate: .kilobitsPerSecond(200)))
+    let first = try #require(try loop.show(page))
+    #expect(first.data.count < 18_000)
+    #expect(page.lumaPSNR(try #require(loop.shown)) > 10)
+    let other = ColourPage(size: page.size, seed: 5)
+    try loop.rest(for: .seconds(Int64(60)))
+    #expect(page.lumaPSNR(try #require(loop.shown)) >= 48)
+    let change = try #require(try loop.show(other))
+    #expect(!change.isKeyFrame && change.data.count < 12_000)
+    try loop.rest(for: .seconds(Int64(60)))
+    #expect(other.lumaPSNR(try #require(loop.shown)) >= 48)
+  }
+
   @Test func `a key frame can be asked for, of the same picture too, and needs no other`() throws {
     let page = ColourPage(size: size)
     var loop = try CodingLoop(settings())

@@ -77,17 +77,18 @@ struct ColourPage {
     }
   }
 
-  /// Luma likeness to a decoded picture in dB; 99 when equal.
-  func lumaPSNR(_ decoded: PixelBuffer) -> Double {
+  /// Luma likeness to a decoded picture in dB, of its upper `rows` rows (nil: all); 99 when equal.
+  func lumaPSNR(_ decoded: PixelBuffer, rows: Int? = nil) -> Double {
+    let rows = rows ?? size.height
     let (stride, bytes) = (decoded.stride(ofPlane: 0), decoded.bytes(ofPlane: 0))
     var sum = 0
-    for y in 0..<size.height {
+    for y in 0..<rows {
       for x in 0..<size.width {
         let difference = Int(bytes[y * stride + x]) - Int(pixels[y * size.width + x].x)
         sum += difference * difference
       }
     }
-    return decibels(Double(sum) / Double(size.width * size.height))
+    return decibels(Double(sum) / Double(size.width * rows))
   }
 
   /// Likeness of red, green and blue to a decoded 4:4:4 picture in dB (BT.601, limited range).
