@@ -212,7 +212,8 @@ package final class AV1Encoder: VideoEncoder {
       let readable = stage(UInt8(goals.readable + 1)...63, to: goals.readable)
     else { return all }
     guard readable.bytes > Double(budget.rate.bytes(in: .seconds(Int64(4)))) else { return readable }
-    return stage(UInt8(min(62, max(goals.coarsest, goals.legible)))...63, to: goals.legible) ?? readable
+    guard goals.coarsest < 63 else { return readable }
+    return stage(UInt8(goals.coarsest + 1)...63, to: goals.legible) ?? readable
   }
 
   /// True when no change came for longer than those of a movement are apart.
@@ -263,7 +264,7 @@ package final class AV1Encoder: VideoEncoder {
   /// Whether even the coarsest picture with its detail would take far longer than a first picture may: then it goes
   /// without.
   private func isTooDear(_ predicted: Double, _ quantizer: Int) -> Bool {
-    quantizer == 63 && predicted > 1.5 * budget.firstPicture
+    quantizer == 63 && goals.finest < 63 && predicted > 1.5 * budget.firstPicture
   }
 
   // MARK: - What only moved
@@ -349,8 +350,7 @@ package final class AV1Encoder: VideoEncoder {
 
   private func code(
     _ kind: ByteModel.Kind, quantizer: Int, predicted: Double, filled: Double = 0, isWhole: Bool = false,
-    isBlurred: Bool = false,
-    captureTime: Timestamp, now: Timestamp
+    isBlurred: Bool = false, captureTime: Timestamp, now: Timestamp
   ) throws(VideoEncoderError) -> EncodedFrame {
     pictures.compose(map.active, isBlurred: isBlurred)
     let output = try context.encode(
