@@ -26,11 +26,11 @@ public struct CodecRegistry: Sendable {
     registry.register(.vp8, library: VP8Encoder.library) { settings throws(VideoEncoderError) in
       try VP8Encoder(settings)
     }
+    registry.register(decoderOf: .vp8) { () throws(VideoDecoderError) in try VP8Decoder() }
+    registry.register(decoderOf: .vp9) { () throws(VideoDecoderError) in try VP9Decoder() }
     registry.register(.av1, library: AV1Encoder.library) { settings throws(VideoEncoderError) in
       try AV1Encoder(settings)
     }
-    registry.register(decoderOf: .vp8) { () throws(VideoDecoderError) in try VP8Decoder() }
-    registry.register(decoderOf: .vp9) { () throws(VideoDecoderError) in try VP9Decoder() }
     registry.usesFFmpeg = true
     registry.audioDecoder = { channels throws(AudioDecoderError) in try OpusAudioDecoder(channels: channels) }
     registry.audioFactory = { settings throws(AudioEncoderError) in try OpusAudioEncoder(settings) }
