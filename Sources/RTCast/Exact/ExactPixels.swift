@@ -101,27 +101,24 @@ package final class ExactPixels: Sendable {
     }
   }
 
+  /// Somebody is to be told which blocks change.
+  var isWatched: Bool { state.withLock { $0.scheduler.hasViewers } }
+
   /// The picture that is encoded next; before any frame of it.
-  func take(_ frame: VideoFrame) {
-    let (old, isWatched) =
-      state.withLock { state -> (VideoFrame?, Bool)? in
-        guard state.isOpen, state.isScreen, isExact(frame) else {
-          state.forgetPicture()
-          return nil
-        }
-        return (state.picture, state.scheduler.hasViewers)
-      } ?? (nil, false)
-    guard isExact(frame) else { return }
-    // While nobody has anything, all may have changed.
-    let changed = PictureComparison.changes(from: isWatched ? old?.buffer : nil, to: frame.buffer)
+  /// - Parameter changed: what differs from the one before; nil: unknown, so everything.
+  func take(_ frame: VideoFrame, _ changed: BlockSet?) {
     let isNew = state.withLock { state in
-      guard state.isOpen, state.isScreen else { return false }
+      guard state.isOpen, state.isScreen, isExact(frame) else {
+        state.forgetPicture()
+        return false
+      }
+      let changed = changed ?? .all(of: frame.size)
       state.picture = frame
       if !changed.isEmpty { state.version += 1 }
       state.perform { scheduler, out in
         scheduler.take(changed, captureTime: frame.captureTime, now: MonotonicClock.now(), into: &out)
       }
-      return isWatched && !changed.isEmpty
+      return !changed.isEmpty && state.scheduler.hasViewers
     }
     if isNew { waiter.ring() }
   }

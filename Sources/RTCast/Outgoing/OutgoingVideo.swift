@@ -279,9 +279,9 @@ package final class OutgoingVideo: Sendable {
     let bench = turn.bench
     bench.apply(turn.decoding, released: turn.released)
     guard turn.isOpen else { return nil }
-    if let picture = turn.picture?.frame { exact?.take(picture) }
+    let picture = turn.picture.map { find(in: $0.frame, turn) }
     bench.setMain(turn.main)
-    let main = encode(turn, by: turn.main) { _ in turn.picture.map { ($0.frame, false) } }
+    let main = encode(turn, by: turn.main) { _ in picture.map { ($0, false) } }
     guard let side = bench.side else { return main.deadline }
     let isNew = turn.picture != nil
     let encoder = bench.encoders[side]
@@ -298,6 +298,19 @@ package final class OutgoingVideo: Sendable {
       bench.load.note(main: main.time, side: work.hasPicture ? work.time : nil, interval: interval, now: work.end)
     }
     return [main.deadline, work.deadline, encoder.sharedTime(spacing: spacing)].compactMap(\.self).min()
+  }
+
+  /// The picture with no more damage than changed, which viewers of exact pixels are told of before a frame shows it.
+  private func find(in picture: VideoFrame, _ turn: borrowing State.Turn) -> VideoFrame {
+    guard let exact, exact.isOffered else { return picture }
+    guard turn.controls.contains(where: \.isActive) else {
+      turn.bench.changes.forget()
+      exact.take(picture, nil)
+      return picture
+    }
+    let (found, changed) = turn.bench.changes.take(picture, isAsked: exact.isWatched)
+    exact.take(found, changed)
+    return found
   }
 
   /// What one encoder did in a turn.
@@ -440,6 +453,7 @@ private final class EncoderBench: @unchecked Sendable {
   private var main = 0
   var side: Int? { encoders.count > 1 ? 1 - main : nil }
   var load = EncodingLoad()
+  var changes = ChangeFinder()
   /// Of all encoders: whoever goes over to another finds no older picture there.
   var newestCapture = Timestamp.zero
   /// What was last said to a source of encoded pictures; decoding is wanted at first.
