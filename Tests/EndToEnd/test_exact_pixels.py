@@ -42,6 +42,7 @@ class Page:
 
     def __init__(self, driver, url):
         self.driver = driver
+        driver.get("about:blank")  # of the same page only what stands behind the # would change
         driver.get(url)
         self.script = driver.execute_script
 

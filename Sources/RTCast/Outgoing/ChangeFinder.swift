@@ -4,7 +4,7 @@ package import RTCMedia
 /// Finds what really changed of a screen. Damage says where something was painted: under a compositor, or in a browser that
 /// paints everything anew, that is the whole picture for a caret that blinks.
 ///
-/// Pictures are compared whole, 1.4 ms at 1080p, while somebody asks, or while the damage is wide. The newest picture is held meanwhile.
+/// Pictures are compared whole, 1.4 ms at 1080p, while somebody asks, or while the damage is wide. The newest picture is held.
 package struct ChangeFinder: Sendable {
   private var last: VideoFrame?
   /// Pictures compared without a break.
@@ -24,27 +24,19 @@ package struct ChangeFinder: Sendable {
 
   package init() {}
 
-  /// The next picture is compared with none before it.
-  package mutating func forget() { self = ChangeFinder() }
+  /// Takes a picture that nobody sees.
+  package mutating func skip(_ frame: VideoFrame) { (last, compared) = (frame, 0) }
 
   /// Takes the picture that comes next.
   /// - Parameter isAsked: somebody wants to know the blocks that changed, whatever the damage is.
   /// - Returns: the picture, its damage no more than what changed; and the blocks that changed, nil where that is unknown.
   package mutating func take(_ frame: VideoFrame, isAsked: Bool) -> (frame: VideoFrame, changed: BlockSet?) {
-    guard frame.buffer.format.planeCount == 1 else {
-      forget()
-      return (frame, nil)
-    }
     attention = Self.isWide(frame) ? Self.attentionSpan : max(0, attention - 1)
-    guard isAsked || attention > 0 else {
-      (last, compared) = (nil, 0)
+    guard isAsked || attention > 0, let last, last.canBeCompared(with: frame) else {
+      skip(frame)
       return (frame, nil)
     }
-    defer { last = frame }
-    guard let last, last.canBeCompared(with: frame) else {
-      compared = 0
-      return (frame, nil)
-    }
+    self.last = frame
     let changed = PictureComparison.changes(from: last.buffer, to: frame.buffer)
     compared = min(compared + 1, Self.settled)
     return (narrowed(frame, to: changed), changed)
@@ -77,7 +69,8 @@ package struct ChangeFinder: Sendable {
 extension VideoFrame {
   /// Equal samples at one place are an equal colour at one place of the picture.
   fileprivate func canBeCompared(with other: VideoFrame) -> Bool {
-    buffer.format == other.buffer.format && size == other.size && rotation == other.rotation
+    buffer.format.planeCount == 1 && buffer.format == other.buffer.format && size == other.size
+      && rotation == other.rotation
       && colorSpace == other.colorSpace
   }
 }

@@ -305,7 +305,7 @@ package final class OutgoingVideo: Sendable {
   private func find(in picture: VideoFrame, _ turn: borrowing State.Turn) -> VideoFrame {
     guard let exact, exact.isOffered else { return picture }
     guard turn.controls.contains(where: \.isActive) else {
-      turn.bench.changes.forget()
+      turn.bench.changes.skip(picture)
       exact.take(picture, nil)
       return picture
     }

@@ -40,7 +40,7 @@ import Testing
     #expect(finder.take(try frame([], damage: Self.everything), isAsked: false).frame.damage == [])
   }
 
-  @Test func `small damage is taken as it is, and nothing is held for it`() throws {
+  @Test func `small damage is taken as it is`() throws {
     var finder = ChangeFinder()
     let small = [PixelRect(x: 1, y: 2, width: 20, height: 20)]
     for _ in 0..<8 {
@@ -56,6 +56,13 @@ import Testing
     let changed = finder.take(try frame([(0, 0), (9, 4)], damage: small), isAsked: true).changed
     #expect(changed?.count == 2)
     #expect(changed?.contains(column: 9, row: 4) == true)
+  }
+
+  @Test func `who asks from now on is told what differs from the picture before, seen or not`() throws {
+    var finder = ChangeFinder()
+    finder.skip(try frame([(0, 0)], damage: nil))
+    let changed = finder.take(try frame([(0, 0), (9, 4)], damage: nil), isAsked: true).changed
+    #expect(changed?.count == 1)
   }
 
   /// A change that came with the whole row it is in, and whose damage is told with the next picture.
