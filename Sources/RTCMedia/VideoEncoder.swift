@@ -14,11 +14,14 @@ public struct VideoEncoderSettings: Hashable, Sendable {
   public var quantizerRange: ClosedRange<Int>?
   /// Threads the encoder may use for a large picture.
   public var threads: Int
+  /// How finely colours are sampled. An encoder codes what its codec can: VP8 always a sample for four pixels.
+  public var chroma: ChromaSampling
 
   /// What an encoder is asked for; see each property.
   public init(
     size: PixelSize, contentHint: ContentHint = .detail, maxFrameRate: Double = 30,
-    targetBitrate: BitRate = .megabitsPerSecond(1), quantizerRange: ClosedRange<Int>? = nil, threads: Int = 2
+    targetBitrate: BitRate = .megabitsPerSecond(1), quantizerRange: ClosedRange<Int>? = nil, threads: Int = 2,
+    chroma: ChromaSampling = .quarter
   ) {
     self.size = size
     self.contentHint = contentHint
@@ -26,6 +29,7 @@ public struct VideoEncoderSettings: Hashable, Sendable {
     self.targetBitrate = targetBitrate
     self.quantizerRange = quantizerRange
     self.threads = threads
+    self.chroma = chroma
   }
 }
 

@@ -1,3 +1,4 @@
+import RTCCodecAOM
 import RTCCodecFFmpeg
 import RTCCodecOpus
 import RTCCodecVPX
@@ -24,6 +25,9 @@ public struct CodecRegistry: Sendable {
     var registry = CodecRegistry()
     registry.register(.vp8, library: VP8Encoder.library) { settings throws(VideoEncoderError) in
       try VP8Encoder(settings)
+    }
+    registry.register(.av1, library: AV1Encoder.library) { settings throws(VideoEncoderError) in
+      try AV1Encoder(settings)
     }
     registry.register(decoderOf: .vp8) { () throws(VideoDecoderError) in try VP8Decoder() }
     registry.register(decoderOf: .vp9) { () throws(VideoDecoderError) in try VP9Decoder() }
