@@ -14,11 +14,14 @@ public struct VideoEncoderSettings: Hashable, Sendable {
   public var quantizerRange: ClosedRange<Int>?
   /// Threads the encoder may use for a large picture.
   public var threads: Int
+  /// How finely colours are sampled. An encoder codes what its codec can: VP8 always a sample for four pixels.
+  public var chroma: ChromaSampling
 
   /// What an encoder is asked for; see each property.
   public init(
     size: PixelSize, contentHint: ContentHint = .detail, maxFrameRate: Double = 30,
-    targetBitrate: BitRate = .megabitsPerSecond(1), quantizerRange: ClosedRange<Int>? = nil, threads: Int = 2
+    targetBitrate: BitRate = .megabitsPerSecond(1), quantizerRange: ClosedRange<Int>? = nil, threads: Int = 2,
+    chroma: ChromaSampling = .quarter
   ) {
     self.size = size
     self.contentHint = contentHint
@@ -26,6 +29,7 @@ public struct VideoEncoderSettings: Hashable, Sendable {
     self.targetBitrate = targetBitrate
     self.quantizerRange = quantizerRange
     self.threads = threads
+    self.chroma = chroma
   }
 }
 
@@ -74,8 +78,9 @@ public struct EncodeJob: Sendable {
 /// It reads no clock; time comes with each call, and the frame's `encodedTime` is the `now` it was given.
 ///
 /// The encoder is registered in a `CodecRegistry` under its codec, which is what viewers are offered: with the codec's
-/// default parameters, of H.264 constrained baseline with packetization mode 1 (RFC 6184), of VP9 and AV1 profile 0. It
-/// must not make anything that such a decoder cannot decode. Frames hold what `EncodedFrame.data` says, each may refer
+/// default parameters, of H.264 constrained baseline with packetization mode 1 (RFC 6184), of VP9 and AV1 profile 0, and
+/// profile 1 when it was made with `VideoEncoderSettings.chroma` full. It must not make anything that such a decoder
+/// cannot decode. Frames hold what `EncodedFrame.data` says, each may refer
 /// to frames before it alone, and a key frame to none. After an error the encoder is discarded, and the next picture
 /// makes a new one, whose first frame is a key frame. `Snippets/OwnEncoder.swift` implements one.
 public protocol VideoEncoder: AnyObject {
