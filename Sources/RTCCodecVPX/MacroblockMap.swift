@@ -139,6 +139,16 @@ struct MacroblockMap {
     return (count, Double(sum) / 255)
   }
 
+  /// The mean quantiser, by weight, of what viewers have where something changed.
+  var shownQuality: Int {
+    var (sum, total) = (0, 1)
+    for index in quality.indices where quality[index] == Self.changed {
+      sum += Int(weight[index]) * Int(min(shown[index], UInt8(CodingLevel.coarsestSharp)))
+      total += Int(weight[index])
+    }
+    return sum / total
+  }
+
   /// The smallest rectangle of whole macroblocks around the main part of what changed: the rows in which more than 60 %
   /// changed of what did in the fullest, without a clock in a corner, say. Nil when nothing changed.
   var changedBounds: PixelRect? {

@@ -255,14 +255,18 @@ package final class VP9Encoder: VideoEncoder {
       lastLargeChange = now
     }
     map.selectChanged()
+    let shown = map.shownQuality
     let predicted = predictedBytes(kind, weight: weight, quantizer: quantizer)
     lastChange = now
     codedWeight = weight
     let isDear = settings.chroma == .full || kind == .fresh
     let speed: VP9Context.Speed =
       !isLarge || map.count < Self.largePicture ? .thorough : isDear ? .fast : .usual
-    return try code(
+    let frame = try code(
       kind, quantizer: quantizer, speed: speed, predicted: predicted, captureTime: captureTime, now: now)
+    // Much of it was found in the picture before: a movement begins, of what was as fine as it was.
+    if kind == .fresh, Double(frame.data.count) < predicted / 3 { movingQuality = min(quantizer, shown) }
+    return frame
   }
 
   private func isMoving(_ now: Timestamp) -> Bool { lastLargeChange.map { now - $0 < Self.movementGap } ?? false }
@@ -282,7 +286,8 @@ package final class VP9Encoder: VideoEncoder {
     if kind == .fresh, budget.isSlow { return chooseFirstQuantizer(weight: weight) }
     let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
     // A part of what is left: a movement that goes on settles at exactly its share of the rate.
-    let allowed = max(budget.credit * (kind == .moving ? 0.5 : 0.9), share / 2, 1200)
+    let isSaved = budget.credit >= budget.capacity * 0.8
+    let allowed = max(budget.credit * (kind == .moving && !isSaved ? 0.5 : 0.9), share / 2, 1200)
     let finest =
       kind != .moving ? limits.finest : isHeld ? limits.coarsest : limits.finestMoving(isSlow: isSlowMovement)
     let coarsest = kind == .fresh ? limits.coarsestFirst : limits.coarsest
@@ -302,8 +307,9 @@ package final class VP9Encoder: VideoEncoder {
     let isSaved = budget.credit >= budget.capacity * 0.8
     guard gap >= Self.longestGap || isSaved else { return nil }
     let reach = budget.credit + Double(budget.rate.bytes(in: .milliseconds(gap < Self.longestGap * 3 ? 100 : 200)))
-    let lean = limits.coarsestFirst...max(limits.coarsestFirst, limits.coarsestBlurred)
-    return model.quantizer(kind, weight: weight, budget: reach, in: lean) ?? (isSaved ? lean.upperBound : nil)
+    let lean = limits.coarsest...max(limits.coarsest, limits.coarsestBlurred)
+    let found = lean.first { predictedBytes(kind, weight: weight, quantizer: $0) <= reach }
+    return found ?? (isSaved ? lean.upperBound : nil)
   }
 
   /// The first picture of something new on a slow link: as much as leaves within 200 ms.
