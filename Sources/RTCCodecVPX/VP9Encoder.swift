@@ -339,6 +339,8 @@ package final class VP9Encoder: VideoEncoder {
   ) throws(VideoEncoderError) -> EncodedFrame {
     let isFine = quantizer <= limits.readable && kind != .key
     let output = try codePlanes(quantizer: quantizer, keyFrame: kind == .key, filters: !isFine, speed: speed)
+    // libvpx may find that one is needed.
+    if output.isKeyFrame { map.selectAll() }
     map.recordCoded(quantizer: UInt8(quantizer), smeared: false)
     measure(quantizer: UInt8(quantizer))
     budget.spend(output.data.count, now: now)
@@ -399,6 +401,19 @@ package final class VP9Encoder: VideoEncoder {
   }
 
   // MARK: - Measuring
+
+  /// The samples of plane `index` as viewers have them after the last frame, without gaps; empty before the first.
+  package func shownSamples(_ index: Int) -> [UInt8] {
+    let extent = picture.format.planeExtent(index, of: settings.size)
+    return unsafe context.withReconstruction { planes in
+      var samples: [UInt8] = []
+      for row in 0..<extent.rows {
+        let line = unsafe planes[index].base + row * planes[index].stride
+        unsafe samples.append(contentsOf: UnsafeBufferPointer(start: line, count: extent.rowBytes))
+      }
+      return samples
+    } ?? []
+  }
 
   private func compare(_ body: (BlockComparison) -> Void) {
     let source = unsafe sourcePlanes()
