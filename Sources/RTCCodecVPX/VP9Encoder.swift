@@ -54,6 +54,8 @@ package final class VP9Encoder: VideoEncoder {
   /// How long changes may be left out while they can be coded coarsely.
   private static let longestGap = TimeDelta.milliseconds(95)
   private static let restTime = TimeDelta.milliseconds(250)
+  /// A sample that is off by more may show a change, be it alone.
+  private static let faintest = 8
   /// Macroblocks from which on a picture's movements are coded at a higher speed.
   private static let largePicture = 4000
 
@@ -210,9 +212,12 @@ package final class VP9Encoder: VideoEncoder {
       }
       return RefinementStage(limit: limit, quantizer: quantizer, bytes: bytes)
     }
-    guard let all = stage(above: limits.finest, to: limits.finest) else { return nil }
+    // Few need that.
+    guard let all = stage(above: limits.fine, to: limits.fine) else {
+      return stage(above: limits.finest, to: limits.finest)
+    }
     // Far to go: make everything readable before anything becomes perfect.
-    guard limits.readable > limits.finest, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
+    guard limits.readable > limits.fine, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
       let readable = stage(above: limits.readable, to: limits.readable)
     else { return all }
     guard budget.isSlow, readable.bytes > Double(budget.rate.bytes(in: .milliseconds(500))) else { return readable }
@@ -234,7 +239,7 @@ package final class VP9Encoder: VideoEncoder {
     map.selectAll()
     let weight = map.changedExtent.weight
     // The first picture must not wait for a perfect one.
-    let range = limits.finest...max(limits.finest, limits.coarsestBlurred)
+    let range = limits.fine...max(limits.fine, limits.coarsestBlurred)
     let quantizer = model.quantizer(.key, weight: weight, budget: budget.firstPicture, in: range) ?? range.upperBound
     let predicted = model.bytes(.key, weight: weight, quantizer: quantizer)
     return try code(.key, quantizer: quantizer, speed: .fast, predicted: predicted, captureTime: captureTime, now: now)
@@ -289,7 +294,7 @@ package final class VP9Encoder: VideoEncoder {
     let isSaved = budget.credit >= budget.capacity * 0.8
     let allowed = max(budget.credit * (kind == .moving && !isSaved ? 0.5 : 0.9), share / 2, 1200)
     let finest =
-      kind != .moving ? limits.finest : isHeld ? limits.coarsest : limits.finestMoving(isSlow: isSlowMovement)
+      kind != .moving ? limits.fine : isHeld ? limits.coarsest : limits.finestMoving(isSlow: isSlowMovement)
     let coarsest = kind == .fresh ? limits.coarsestFirst : limits.coarsest
     let range = finest...max(finest, coarsest)
     let fitting = range.first { predictedBytes(kind, weight: weight, quantizer: $0) <= allowed }
@@ -316,7 +321,7 @@ package final class VP9Encoder: VideoEncoder {
   private func chooseFirstQuantizer(weight: Double) -> Int? {
     let isSaved = budget.credit >= budget.capacity * 0.8
     let allowed = isSaved ? budget.firstPicture : budget.credit * 0.9
-    let range = limits.finest...max(limits.finest, limits.coarsestBlurred)
+    let range = limits.fine...max(limits.fine, limits.coarsestBlurred)
     let found = model.quantizer(.fresh, weight: weight, budget: allowed, in: range)
     return found ?? (isSaved ? range.upperBound : nil)
   }
@@ -426,7 +431,9 @@ package final class VP9Encoder: VideoEncoder {
   private func dismissUnchanged() {
     compare { comparison in
       for index in 0..<map.count where map.quality[index] == MacroblockMap.changed {
-        guard comparison.isClose(row: index / map.columns, column: index % map.columns) else { continue }
+        guard comparison.isClose(row: index / map.columns, column: index % map.columns, peak: Self.faintest) else {
+          continue
+        }
         map.record(index, quantizer: UInt8(limits.finest))
       }
     }
