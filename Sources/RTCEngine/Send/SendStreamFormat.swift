@@ -1,4 +1,4 @@
-import RTCMedia
+package import RTCMedia
 package import RTCPrimitives
 package import RTCWire
 
@@ -59,7 +59,7 @@ package struct SendStreamFormat: Sendable {
   func takes(_ codec: VideoCodec) -> Bool { codecs.contains { $0.format.codec == codec } }
 
   /// The numbers for the frames that `keyFrame` begins; nil when its codec was not agreed.
-  func payloadTypes(for keyFrame: EncodedFrame) -> CodecPayloadTypes? {
+  package func payloadTypes(for keyFrame: EncodedFrame) -> CodecPayloadTypes? {
     let fitting = codecs.lazy.filter { $0.format.codec == keyFrame.codec }
     guard let first = fitting.first else { return nil }
     // Several profiles may be agreed; the stream itself says which it is.

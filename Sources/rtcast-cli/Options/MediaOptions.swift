@@ -105,12 +105,12 @@ package struct MediaOptions: ParsableArguments {
 /// What holds in the end: an option that was given, else what the preset says, else the default.
 extension MediaOptions {
   /// VP8 decodes everywhere; it has no full chroma, for which the first codec that does is taken.
-  var codec: VideoCodec {
+  package var codec: VideoCodec {
     let able = CodecRegistry.standard.codecs(with: chroma)
     return codecOption ?? preset?.codec ?? (able.contains(.vp8) ? .vp8 : able.first ?? .vp8)
   }
 
-  var chroma: ChromaSampling { chromaOption ?? preset?.chroma ?? .quarter }
+  package var chroma: ChromaSampling { chromaOption ?? preset?.chroma ?? .quarter }
 
   var rateControl: RateControlAlgorithm { rateControlOption ?? preset?.rateControl ?? .gcc }
 
