@@ -107,7 +107,8 @@ public final class Broadcast: Sendable {
           change(&configuration)
           return PeerConnection(on: peers, configuration: configuration)
         },
-        codecs: { media.encodedFormats.map(\.words).joined(separator: " or ") }, isLive: { media.isLive }, iceServers: options.iceServers,
+        codecs: { media.encodedFormats.map(\.words).joined(separator: " or ") }, isLive: { media.isLive },
+        iceServers: options.iceServers,
         exact: exact, refusals: peers.refusals), report: report)
   }
 

@@ -86,7 +86,9 @@ public struct CodecRegistry: Sendable {
   public var codecs: [VideoCodec] { VideoCodec.allCases.filter { factories[$0] != nil } }
 
   /// The codecs that can be encoded with colours sampled so.
-  public func codecs(with chroma: ChromaSampling) -> [VideoCodec] { codecs.filter { chromas[$0]?.contains(chroma) == true } }
+  public func codecs(with chroma: ChromaSampling) -> [VideoCodec] {
+    codecs.filter { chromas[$0]?.contains(chroma) == true }
+  }
 
   /// How pictures are encoded for those who cannot decode `codec` with `chroma`: VP8, which all decode, else the same codec
   /// with a colour for four pixels; the same as asked where there is nothing else.

@@ -42,7 +42,8 @@ struct ColouredPage {
           let isUpright = random(2) == 0
           let corner = (x: left + (isUpright ? random(6) : 0), y: top + (isUpright ? 0 : random(11)))
           fill(
-            PixelRect(x: corner.x, y: corner.y, width: isUpright ? 1 : 7, height: isUpright ? 11 : 1).intersection(rect),
+            PixelRect(x: corner.x, y: corner.y, width: isUpright ? 1 : 7, height: isUpright ? 11 : 1).intersection(
+              rect),
             ink)
         }
       }

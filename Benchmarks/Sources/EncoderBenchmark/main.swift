@@ -235,7 +235,8 @@ final class Run {
           let difference = min(255, max(0, (value + 128) >> 8)) - (wanted & 255)
           return difference * difference
         }
-        lineSum += square(c + 409 * e, pixel >> 16) + square(c - 100 * d - 208 * e, pixel >> 8) + square(c + 516 * d, pixel)
+        lineSum +=
+          square(c + 409 * e, pixel >> 16) + square(c - 100 * d - 208 * e, pixel >> 8) + square(c + 516 * d, pixel)
       }
       sum += lineSum
     }

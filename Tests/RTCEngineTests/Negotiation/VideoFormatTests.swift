@@ -81,9 +81,12 @@ import Testing
       codecs: zip(formats, [UInt8(98), 35]).map { ($0, CodecPayloadTypes(media: PayloadType($1), rtx: nil)) },
       extensionMap: RTPHeaderExtensionMap())
     // The beginnings of key frames of both profiles: the marker, the profile, shown, the sync code, BT.601, the size.
-    for (start, number) in [([0x82, 0x49, 0x83, 0x42, 0x20, 0x13, 0xF0, 0x0E, 0xF0], 98), (
-      [0xA2, 0x49, 0x83, 0x42, 0x20, 0x02, 0x7E, 0x01, 0xDE], 35
-    )] as [([UInt8], UInt8)] {
+    for (start, number) in [
+      ([0x82, 0x49, 0x83, 0x42, 0x20, 0x13, 0xF0, 0x0E, 0xF0], 98),
+      (
+        [0xA2, 0x49, 0x83, 0x42, 0x20, 0x02, 0x7E, 0x01, 0xDE], 35
+      ),
+    ] as [([UInt8], UInt8)] {
       let frame = EncodedFrame(
         codec: .vp9, data: start + [0, 0, 0, 0], isKeyFrame: true, size: PixelSize(width: 320, height: 240),
         captureTime: .zero, encodedTime: .zero, quantizer: 0, rotation: .none, contentHint: .detail, number: 0)
