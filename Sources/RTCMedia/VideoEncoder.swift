@@ -78,8 +78,9 @@ public struct EncodeJob: Sendable {
 /// It reads no clock; time comes with each call, and the frame's `encodedTime` is the `now` it was given.
 ///
 /// The encoder is registered in a `CodecRegistry` under its codec, which is what viewers are offered: with the codec's
-/// default parameters, of H.264 constrained baseline with packetization mode 1 (RFC 6184), of VP9 and AV1 profile 0. It
-/// must not make anything that such a decoder cannot decode. Frames hold what `EncodedFrame.data` says, each may refer
+/// default parameters, of H.264 constrained baseline with packetization mode 1 (RFC 6184), of VP9 and AV1 profile 0, and
+/// profile 1 when it was made with `VideoEncoderSettings.chroma` full. It must not make anything that such a decoder
+/// cannot decode. Frames hold what `EncodedFrame.data` says, each may refer
 /// to frames before it alone, and a key frame to none. After an error the encoder is discarded, and the next picture
 /// makes a new one, whose first frame is a key frame. `Snippets/OwnEncoder.swift` implements one.
 public protocol VideoEncoder: AnyObject {

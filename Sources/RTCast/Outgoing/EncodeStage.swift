@@ -269,6 +269,7 @@ package struct EncodeStage: ~Copyable {
       size: policy.decision.scale.applied(to: unscaledSize), contentHint: frameHint ?? controls.contentHint,
       maxFrameRate: controls.maxFrameRate, targetBitrate: controls.bitrate)
     wanted.threads = settings.encoderThreads
+    wanted.chroma = settings.chroma
     do {
       if let encoder {
         if encoder.settings.targetBitrate != controls.bitrate { encoder.setTargetBitrate(controls.bitrate) }
@@ -311,10 +312,12 @@ package struct EncodeStage: ~Copyable {
 
   /// Brings the pixels to where the encoder reads them.
   private mutating func takePixels(of frame: VideoFrame, _ encoder: any VideoEncoder, isShared: Bool) -> Bool {
-    // Limited range is what decoders expect of a codec that cannot say so; another matrix can be said beside it.
+    // Limited range is what decoders expect of a codec that cannot say so; another matrix can be said beside it, but not
+    // against what the bitstream says.
+    let keepsColorSpace = controls.keepsColorSpace && encoder.codec == .vp8
     let isReadable =
       frame.buffer.format == encoder.picture.format && frame.size == encoder.settings.size
-      && frame.colorSpace.range == .limited && (frame.colorSpace.matrix == .bt601 || controls.keepsColorSpace)
+      && frame.colorSpace.range == .limited && (frame.colorSpace.matrix == .bt601 || keepsColorSpace)
     let byReference = isReadable && (isShared || frame.damage == nil)
     codeIn(byReference ? frame.colorSpace : .bt601Limited)
     if byReference {

@@ -212,9 +212,11 @@ package final class OutgoingVideo: Sendable {
       return (new, state.setPassthrough(new))
     }
     old?.end()
-    // Those who cannot take it share one encoder.
+    // Those who cannot take it share one encoder, unless they cannot take what that makes.
+    let encoders = rungFormats
+    let isAlike = encoders.allSatisfy { $0.format == encoders[0].format }
     track.setRenditions(
-      [RenditionFormat(passthrough.rendition, VideoPayloadFormat(format)), rungFormats[0]],
+      [RenditionFormat(passthrough.rendition, VideoPayloadFormat(format))] + encoders.prefix(isAlike ? 1 : 2),
       preferred: passthrough.rendition)
     changeAtOnce { $0.updateControls() }
     passthrough.begin()
