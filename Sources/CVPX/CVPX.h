@@ -12,6 +12,10 @@ static inline vpx_codec_err_t cvpx_vp8_encoder_init(vpx_codec_ctx_t *context, co
   return vpx_codec_enc_init(context, vpx_codec_vp8_cx(), config, 0);
 }
 
+static inline vpx_codec_err_t cvpx_vp9_encoder_init(vpx_codec_ctx_t *context, const vpx_codec_enc_cfg_t *config) {
+  return vpx_codec_enc_init(context, vpx_codec_vp9_cx(), config, 0);
+}
+
 static inline vpx_codec_err_t cvpx_decoder_init(vpx_codec_ctx_t *context, vpx_codec_iface_t *codec, unsigned threads) {
   vpx_codec_dec_cfg_t configuration = {threads, 0, 0};
   return vpx_codec_dec_init(context, codec, &configuration, 0);
@@ -49,7 +53,7 @@ static inline vpx_codec_err_t cvpx_set_last_frame(vpx_codec_ctx_t *context, vpx_
   return vpx_codec_control(context, VP8_SET_REFERENCE, &frame);
 }
 
-// The quantiser index (0...127) of the last frame, -1 when there is none.
+// The quantiser index (VP8: 0...127, VP9: 0...255) of the last frame, -1 when there is none.
 static inline int cvpx_last_quantizer(vpx_codec_ctx_t *context) {
   int quantizer = -1;
   vpx_codec_control(context, VP8E_GET_LAST_QUANTIZER, &quantizer);

@@ -15,17 +15,39 @@ struct BitModel {
 
   /// Bytes that even an empty frame has, at 1080p.
   private static let overhead = 120.0
-  /// Cost of new content by level, relative to quantiser 8; measured on pages of text.
-  private static let curve: [(level: Int, cost: Double)] = [
-    (0, 2.2), (4, 1.6), (8, 1), (20, 0.73), (30, 0.606), (40, 0.478), (50, 0.311), (56, 0.228), (63, 0.143),
-    (64, 0.058), (65, 0.035), (66, 0.019), (67, 0.0125),
-  ]
-  private static let costs: [Double] = (0...CodingLevel.coarsest).map { level in
-    let upper = curve.firstIndex { $0.level >= level } ?? curve.count - 1
-    guard upper > 0 else { return curve[0].cost }
-    let (a, b) = (curve[upper - 1], curve[upper])
-    return a.cost + (b.cost - a.cost) * Double(level - a.level) / Double(b.level - a.level)
+
+  /// Cost of new content by level, relative to quantiser 8.
+  struct Curve {
+    /// By level.
+    let costs: [Double]
+
+    private init(_ points: [(level: Int, cost: Double)]) {
+      costs = (0...CodingLevel.coarsest).map { level in
+        guard let upper = points.firstIndex(where: { $0.level >= level }) else { return points.last!.cost }
+        guard upper > 0 else { return points[0].cost }
+        let (a, b) = (points[upper - 1], points[upper])
+        return a.cost + (b.cost - a.cost) * Double(level - a.level) / Double(b.level - a.level)
+      }
+    }
+
+    /// Measured on pages of text.
+    static let vp8 = Curve([
+      (0, 2.2), (4, 1.6), (8, 1), (20, 0.73), (30, 0.606), (40, 0.478), (50, 0.311), (56, 0.228), (63, 0.143),
+      (64, 0.058), (65, 0.035), (66, 0.019), (67, 0.0125),
+    ])
+    /// Measured on a page of dark text, 4:2:0.
+    static let vp9 = Curve([
+      (0, 1.41), (2, 1.25), (4, 1.14), (6, 1.06), (8, 1), (12, 0.91), (20, 0.79), (30, 0.656), (40, 0.484), (50, 0.308),
+      (56, 0.21), (60, 0.147), (63, 0.091),
+    ])
+    /// Measured on a page of coloured text, 4:4:4.
+    static let vp9FullChroma = Curve([
+      (0, 1.59), (2, 1.34), (4, 1.19), (6, 1.08), (8, 1), (12, 0.88), (20, 0.72), (30, 0.53), (40, 0.333), (50, 0.178),
+      (56, 0.11), (60, 0.07), (63, 0.039),
+    ])
   }
+
+  private let costs: [Double]
   /// Bytes of a fully detailed macroblock at quantiser 8, by kind.
   private var scale: [Double] = [180, 180, 20, 150, 200, 180]
 
@@ -33,8 +55,10 @@ struct BitModel {
   /// sharper than the quantiser that moved it last.
   private var upgrade = 1.0
 
+  init(_ curve: Curve = .vp8) { costs = curve.costs }
+
   /// - Parameter level: a quantiser (0…63) or a level of `CodingLevel`.
-  static func cost(_ level: Int) -> Double { costs[level] }
+  func cost(_ level: Int) -> Double { costs[level] }
 
   /// What is blurred costs what it costs, whatever the sharp picture would have.
   private static func scaleIndex(_ kind: Kind, _ level: Int) -> Int {
@@ -42,19 +66,19 @@ struct BitModel {
   }
 
   func bytes(_ kind: Kind, weight: Double, quantizer: Int) -> Double {
-    Self.overhead + scale[Self.scaleIndex(kind, quantizer)] * weight * Self.cost(quantizer)
+    Self.overhead + scale[Self.scaleIndex(kind, quantizer)] * weight * cost(quantizer)
   }
 
   /// What it costs to bring a macroblock from quantiser `from` (or from nothing) to `to`.
   func refinementBytes(weight: Double, from: UInt8, to: Int) -> Double {
     // A blurred picture spares next to nothing of the sharp one.
-    let before = from > CodingLevel.coarsestSharp ? 0 : Self.cost(Int(from))
-    return scale[Kind.refinement.rawValue] * weight * max(0.02, Self.cost(to) - before)
+    let before = from > CodingLevel.coarsestSharp ? 0 : cost(Int(from))
+    return scale[Kind.refinement.rawValue] * weight * max(0.02, cost(to) - before)
   }
 
   /// What it costs to show moved content at quantiser `to` when it was at `from`.
   func upgradeBytes(weight: Double, from: Int, to: Int) -> Double {
-    upgrade * scale[Kind.fresh.rawValue] * weight * max(0, Self.cost(to) - Self.cost(from))
+    upgrade * scale[Kind.fresh.rawValue] * weight * max(0, cost(to) - cost(from))
   }
 
   /// The finest quantiser of `range` at which the frame fits into `budget`; nil when none does.

@@ -78,8 +78,9 @@ public struct EncodeJob: Sendable {
 /// It reads no clock; time comes with each call, and the frame's `encodedTime` is the `now` it was given.
 ///
 /// The encoder is registered in a `CodecRegistry` under its codec, which is what viewers are offered: with the codec's
-/// default parameters, of H.264 constrained baseline with packetization mode 1 (RFC 6184), of VP9 and AV1 profile 0. It
-/// must not make anything that such a decoder cannot decode. Frames hold what `EncodedFrame.data` says, each may refer
+/// default parameters, of H.264 constrained baseline with packetization mode 1 (RFC 6184), of VP9 and AV1 profile 0, and
+/// profile 1 when it was made with `VideoEncoderSettings.chroma` full. It must not make anything that such a decoder
+/// cannot decode. Frames hold what `EncodedFrame.data` says, each may refer
 /// to frames before it alone, and a key frame to none. After an error the encoder is discarded, and the next picture
 /// makes a new one, whose first frame is a key frame. `Snippets/OwnEncoder.swift` implements one.
 public protocol VideoEncoder: AnyObject {
@@ -101,6 +102,10 @@ public protocol VideoEncoder: AnyObject {
   /// than some 100 ms away, rather than let pictures wait behind each other.
   func setSendQueue(drained: Timestamp)
 
+  /// Says what parts of the picture all viewers are sent exactly, beside the video: there it need only be readable, and an
+  /// encoder that follows refines it no further. Holds until it is said anew; a new size ends it.
+  func setExactParts(_ parts: [PixelRect])
+
   /// Codes what changed. Nil: nothing changed, or the bitrate does not allow it and the content hint drops frames first; a change left
   /// out is remembered and comes with a later frame.
   func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame?
@@ -116,6 +121,9 @@ public protocol VideoEncoder: AnyObject {
 extension VideoEncoder {
   /// Does nothing: frames wait in the queue, and the target bitrate alone bounds it.
   public func setSendQueue(drained: Timestamp) {}
+
+  /// Does nothing: all parts are refined alike.
+  public func setExactParts(_ parts: [PixelRect]) {}
 }
 
 /// Makes an encoder; the registry's entry for a codec.

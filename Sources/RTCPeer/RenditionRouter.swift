@@ -37,6 +37,8 @@ public struct RenditionDemand: Hashable, Sendable {
   public var drained: [Rendition: Timestamp] = [:]
   /// Those of them with a viewer that does not understand `EncodedFrame.colorSpace`.
   public var withoutColorSpace: Set<Rendition> = []
+  /// All viewers of the track, whether heard of or not.
+  public var viewers = 0
   /// Viewers that can take none of the renditions there are.
   public var unservedViewers = 0
   /// The main rung; nil without rungs. The two change places when nobody is left on it.
@@ -90,8 +92,8 @@ package struct RenditionRouter<Viewer: Hashable> {
   private var dueWishes: [(viewer: Viewer, rendition: Rendition)] = []
   /// What the main rung's content came to lately.
   private var output = RateMeter()
-  /// Viewers were moved to the side rung, which is to be asked for a key frame for them.
-  private var wantsSideKeyFrame = false
+  /// Viewers were moved to this rung, which is to be asked for a key frame for them.
+  private var wantedKeyFrame: Rendition?
   /// Of each rung, as last told.
   private var told: [Rendition: BitRate] = [:]
   /// The side rung takes the main rung's place when nobody is left on that.
@@ -112,6 +114,7 @@ package struct RenditionRouter<Viewer: Hashable> {
   /// What is needed from now on.
   package mutating func demand(now: Timestamp) -> RenditionDemand {
     var demand = RenditionDemand()
+    demand.viewers = places.count
     for place in places {
       if place.place == nil { demand.unservedViewers += 1 }
       guard place.isReachable else { continue }
@@ -301,8 +304,8 @@ package struct RenditionRouter<Viewer: Hashable> {
 
   /// The rung that is to be asked for a key frame, once; nil: none.
   package mutating func takeKeyFrameRequest() -> Rendition? {
-    defer { wantsSideKeyFrame = false }
-    return wantsSideKeyFrame ? rungs?.side : nil
+    defer { wantedKeyFrame = nil }
+    return wantedKeyFrame
   }
 
   /// Key frames that were put off and are to be asked for now, and for whom: each once.
@@ -317,7 +320,7 @@ package struct RenditionRouter<Viewer: Hashable> {
   package func rung(of viewer: Viewer) -> (number: Int, reason: RungReason)? {
     guard let rungs, let index = index(viewer), let place = places[index].place else { return nil }
     guard place == rungs.side else { return (0, .main) }
-    return (1, places[index].standing.reason)
+    return (1, canTake(rungs.main, places[index]) ? places[index].standing.reason : .codec)
   }
 
   // MARK: - Rules
@@ -354,7 +357,8 @@ extension RenditionRouter {
   }
 
   private func isReadyForMain(_ place: Place, _ main: BitRate?, _ now: Timestamp) -> Bool {
-    place.standing.handoverTime(place.bitrate, main: main).map { $0 <= now } ?? false
+    guard let rungs, canTake(rungs.main, place) else { return false }
+    return place.standing.handoverTime(place.bitrate, main: main).map { $0 <= now } ?? false
   }
 
   private mutating func moveOff(_ index: Int, _ why: RungReason, to side: Rendition, _ now: Timestamp) {
@@ -375,22 +379,36 @@ extension RenditionRouter {
         canTake(rungs.side, places[index])
       else { continue }
       moveOff(index, .slow, to: rungs.side, now)
-      (wantsSideKeyFrame, moved) = (true, true)
+      (wantedKeyFrame, moved) = (rungs.side, true)
     }
     return moved
   }
 
-  /// Nobody is on the main rung, and somebody on the side rung: that is the main rung from now on, and nobody notices.
+  /// Nobody is on the main rung, and somebody on the side rung: that is the main rung from now on, and nobody notices. A
+  /// side rung in another format, which is there for those who cannot take the main rung's, stays what it is: who can take
+  /// the main rung's goes there, and a key frame of it costs nobody anything.
   private mutating func swapIfDeserted() {
-    guard swapsRungs, let rungs, !places.contains(where: { $0.isReachable && $0.place == rungs.main }),
-      hasPicture(of: rungs.side)
-    else { return }
+    guard let rungs, !places.contains(where: { $0.isReachable && $0.place == rungs.main }) else { return }
+    guard format(of: rungs.main) == format(of: rungs.side) else { return fillMain(rungs) }
+    guard swapsRungs, hasPicture(of: rungs.side) else { return }
     self.rungs = Rungs(main: rungs.side, side: rungs.main)
     output = RateMeter()
     for index in places.indices {
       places[index].standing = RungStanding()
       if places[index].place == rungs.main { places[index].standing.join() }
     }
+  }
+
+  private mutating func fillMain(_ rungs: Rungs) {
+    for index in places.indices where places[index].isReachable && places[index].current == rungs.side {
+      guard canTake(rungs.main, places[index]) else { continue }
+      places[index].target = rungs.main
+      wantedKeyFrame = rungs.main
+    }
+  }
+
+  private func format(of rendition: Rendition) -> VideoPayloadFormat? {
+    renditions.first { $0.rendition == rendition }?.format
   }
 
   private mutating func addRungs(_ rungs: Rungs, to demand: inout RenditionDemand, _ now: Timestamp) {

@@ -21,8 +21,10 @@ public final class Broadcast: Sendable {
     public var captureSize: PixelSize?
     /// Larger pictures are scaled down to fit; nil sends them as they are.
     public var maximumSize: PixelSize?
-    /// What pictures are encoded with; the registry must have it.
+    /// What pictures are encoded with; the registry must have it. Viewers that cannot decode it are sent VP8.
     public var codec = VideoCodec.vp8
+    /// How finely colours are sampled; what the codec's encoder cannot do is a sample for four pixels.
+    public var chroma = ChromaSampling.quarter
     /// Nil: `detail` for a screencast, `motion` for everything else.
     public var contentHint: ContentHint?
     /// Send the pictures and the sound of a source that is encoded already as they are, to viewers that can take them.
@@ -105,7 +107,8 @@ public final class Broadcast: Sendable {
           change(&configuration)
           return PeerConnection(on: peers, configuration: configuration)
         },
-        codecs: { options.codec.rawValue }, isLive: { media.isLive }, iceServers: options.iceServers,
+        codecs: { media.encodedFormats.map(\.words).joined(separator: " or ") }, isLive: { media.isLive },
+        iceServers: options.iceServers,
         exact: exact, refusals: peers.refusals), report: report)
   }
 

@@ -9,6 +9,7 @@ public import RTCMedia
 public struct CodecRegistry: Sendable {
   private var factories: [VideoCodec: VideoEncoderFactory] = [:]
   private var libraries: [VideoCodec: String] = [:]
+  private var chromas: [VideoCodec: Set<ChromaSampling>] = [:]
   /// What encodes sound, as Opus; nil sends none.
   public var audioFactory: AudioEncoderFactory?
   private var decoders: [VideoCodec: VideoDecoderFactory] = [:]
@@ -26,11 +27,14 @@ public struct CodecRegistry: Sendable {
     registry.register(.vp8, library: VP8Encoder.library) { settings throws(VideoEncoderError) in
       try VP8Encoder(settings)
     }
+    registry.register(.vp9, library: VP9Encoder.library, chroma: [.quarter, .full]) {
+      settings throws(VideoEncoderError) in try VP9Encoder(settings)
+    }
+    registry.register(.av1, library: AV1Encoder.library, chroma: [.quarter, .full]) {
+      settings throws(VideoEncoderError) in try AV1Encoder(settings)
+    }
     registry.register(decoderOf: .vp8) { () throws(VideoDecoderError) in try VP8Decoder() }
     registry.register(decoderOf: .vp9) { () throws(VideoDecoderError) in try VP9Decoder() }
-    registry.register(.av1, library: AV1Encoder.library) { settings throws(VideoEncoderError) in
-      try AV1Encoder(settings)
-    }
     registry.usesFFmpeg = true
     registry.audioDecoder = { channels throws(AudioDecoderError) in try OpusAudioDecoder(channels: channels) }
     registry.audioFactory = { settings throws(AudioEncoderError) in try OpusAudioEncoder(settings) }
@@ -38,12 +42,16 @@ public struct CodecRegistry: Sendable {
   }
 
   /// Adds `factory` for `codec`, in the place of any before.
-  /// - Parameter library: name and version of what encodes, for a report to a person.
+  /// - Parameters:
+  ///   - library: name and version of what encodes, for a report to a person.
+  ///   - chroma: what the encoder can be asked for as `VideoEncoderSettings.chroma`.
   public mutating func register(
-    _ codec: VideoCodec, library: String? = nil, factory: @escaping VideoEncoderFactory
+    _ codec: VideoCodec, library: String? = nil, chroma: Set<ChromaSampling> = [.quarter],
+    factory: @escaping VideoEncoderFactory
   ) {
     factories[codec] = factory
     libraries[codec] = library
+    chromas[codec] = chroma
   }
 
   /// Adds a decoder of `codec`, in the place of any before.
@@ -68,7 +76,9 @@ public struct CodecRegistry: Sendable {
   var receivableFormats: [VideoPayloadFormat] {
     let common = EncodedVideoFormat.common.map { VideoPayloadFormat($0) }
     return decodable.flatMap { codec in
-      let formats = common.filter { $0.codec == codec }
+      var formats = common.filter { $0.codec == codec }
+      // What we may send in full colour we take as well.
+      if codec == .vp9 { formats.append(VideoPayloadFormat(codec: codec, chroma: .full)) }
       return formats.isEmpty ? [VideoPayloadFormat(codec: codec)] : formats
     }
   }
@@ -78,6 +88,18 @@ public struct CodecRegistry: Sendable {
 
   /// The codecs there are factories for.
   public var codecs: [VideoCodec] { VideoCodec.allCases.filter { factories[$0] != nil } }
+
+  /// The codecs that can be encoded with colours sampled so.
+  public func codecs(with chroma: ChromaSampling) -> [VideoCodec] {
+    codecs.filter { chromas[$0]?.contains(chroma) == true }
+  }
+
+  /// How pictures are encoded for those who cannot decode `codec` with `chroma`: VP8, which all decode, else the same codec
+  /// with a colour for four pixels; the same as asked where there is nothing else.
+  func fallback(for codec: VideoCodec, _ chroma: ChromaSampling) -> (codec: VideoCodec, chroma: ChromaSampling) {
+    if factories[.vp8] != nil { return (.vp8, .quarter) }
+    return (codec, chromas[codec]?.contains(.quarter) == true ? .quarter : chroma)
+  }
 
   func factory(for codec: VideoCodec) -> VideoEncoderFactory {
     guard let factory = factories[codec] else {

@@ -1,7 +1,8 @@
-// What a viewer on a slow or changing link gets of the VP8 encoder: real encodes of a 1080p desktop on virtual time
-// over a simulated link. One line a phase: frames a second, gaps, delays, the queue, the rate over windows, luma PSNR.
+// What a viewer on a slow or changing link gets of an encoder: real encodes of a 1080p desktop on virtual time
+// over a simulated link. One line a phase: frames a second, gaps, delays, the queue, the rate over windows, PSNR.
 //
-// EncoderBenchmark SCENARIO… [--pictures FOLDER] [--lag MS] [--frames] [--hint detail|text|motion] [--busy FACTOR] [--wobble SHARE]
+// EncoderBenchmark SCENARIO… [--codec vp8|vp9|vp9-444] [--pictures FOLDER] [--lag MS] [--frames]
+//   [--hint detail|text|motion] [--busy FACTOR] [--wobble SHARE]
 
 import Glibc
 import RTCCodecVPX
@@ -42,6 +43,11 @@ func phase(_ seconds: Double, _ kilobits: Int64, _ content: Content) -> Phase {
 
 let scenarios: [String: [Phase]] = [
   "drop": [phase(5, 5000, .scroll), phase(10, 600, .scroll), phase(10, 3000, .scroll)],
+  "scroll-1000": [phase(15, 1000, .rest), phase(10, 1000, .scroll), phase(10, 1000, .rest)],
+  "scroll-2500-rest": [phase(10, 2500, .rest), phase(10, 2500, .scroll), phase(10, 2500, .rest)],
+  "typing-1000": [phase(20, 1000, .rest), phase(5, 1000, .typing)],
+  "typing-2500": [phase(15, 2500, .rest), phase(5, 2500, .typing)],
+  "start-1000": [phase(20, 1000, .rest)], "start-2500": [phase(10, 2500, .rest)],
   "scroll-2500": [phase(1, 2500, .rest), phase(10, 2500, .scroll)],
   "scroll-5000": [phase(1, 5000, .rest), phase(10, 5000, .scroll)],
   "scroll-600": [phase(1, 600, .rest), phase(15, 600, .scroll), phase(6, 600, .rest)],
@@ -61,6 +67,8 @@ final class Run {
     var bytes: Int
     var quantizer: Int
     var psnr: Double
+    /// Of red, green and blue.
+    var colour: Double
     var milliseconds: Double
     var isCaptured: Bool
   }
@@ -68,7 +76,7 @@ final class Run {
   let screen: Screen
   let phases: [Phase]
   let lag: TimeDelta
-  let decoder: VP8Decoder
+  let decoder: any VideoDecoder
   var stage: EncodeStage
   var controls: EncoderControls
   var link = Link(propagation: .milliseconds(25))
@@ -82,13 +90,19 @@ final class Run {
     self.phases = phases
     self.screen = screen
     self.lag = lag
-    decoder = try VP8Decoder()
+    let codec = option("--codec") ?? "vp8"
+    decoder = codec == "vp8" ? try VP8Decoder() : try VP9Decoder()
     var settings = EncodingSettings(
       contentHint: hint, startBitrate: .kilobitsPerSecond(phases[0].rate),
       bitrates: .kilobitsPerSecond(50)...(.megabitsPerSecond(20)))
     settings.encoderThreads = 1
+    settings.chroma = codec == "vp9-444" ? .full : .quarter
     stage = EncodeStage(
-      settings: settings, makeEncoder: { settings throws(VideoEncoderError) in try VP8Encoder(settings) })
+      settings: settings,
+      makeEncoder: { settings throws(VideoEncoderError) in
+        guard codec == "vp8" else { return try VP9Encoder(settings) }
+        return try VP8Encoder(settings)
+      })
     controls = EncoderControls(settings)
   }
 
@@ -168,6 +182,7 @@ final class Run {
     coded.append(
       Coded(
         time: now, bytes: frame.data.count, quantizer: frame.quantizer, psnr: shown.map { psnr($0) } ?? 0,
+        colour: shown.map { colourPSNR($0) } ?? 0,
         milliseconds: milliseconds, isCaptured: isCaptured))
   }
 
@@ -200,6 +215,32 @@ final class Run {
       sum += Int(lineSum)
     }
     return sum == 0 ? 99 : 10 * log10(65_025 * Double(Screen.area) / Double(sum))
+  }
+
+  /// Red, green and blue of what viewers see against the screen, colours of 4:2:0 repeated.
+  private func colourPSNR(_ shown: PixelBuffer) -> Double {
+    let (luma, blue, red) = (shown.bytes(ofPlane: 0), shown.bytes(ofPlane: 1), shown.bytes(ofPlane: 2))
+    let (stride, colourStride) = (shown.stride(ofPlane: 0), shown.stride(ofPlane: 1))
+    let shift = shown.format == .i444 ? 0 : 1
+    var sum = 0
+    for y in 0..<Screen.size.height {
+      let line = screen.pixels + y * Screen.size.width
+      var lineSum = 0
+      for x in 0..<Screen.size.width {
+        let c = 298 * (Int(luma[y * stride + x]) - 16)
+        let d = Int(blue[(y >> shift) * colourStride + (x >> shift)]) - 128
+        let e = Int(red[(y >> shift) * colourStride + (x >> shift)]) - 128
+        let pixel = Int(line[x])
+        func square(_ value: Int, _ wanted: Int) -> Int {
+          let difference = min(255, max(0, (value + 128) >> 8)) - (wanted & 255)
+          return difference * difference
+        }
+        lineSum +=
+          square(c + 409 * e, pixel >> 16) + square(c - 100 * d - 208 * e, pixel >> 8) + square(c + 516 * d, pixel)
+      }
+      sum += lineSum
+    }
+    return sum == 0 ? 99 : 10 * log10(65_025 * Double(Screen.area) * 3 / Double(sum))
   }
 
   // MARK: - Report
@@ -240,7 +281,10 @@ final class Run {
       "1 s \(fixed(peak(.seconds(Int64(1)), from: settled, to: end, phase), 2)),",
       "q \(fixed(mean(moving.map { Double($0.quantizer) }), 0)),",
       "PSNR \(fixed(mean(moving.map(\.psnr)))) (end \(fixed(own.last?.psnr ?? 0))),",
-      "\(fixed(mean(moving.map(\.milliseconds)))) ms a frame, refinements \(own.count - moving.count)")
+      "RGB \(fixed(mean(moving.map(\.colour)))) (end \(fixed(own.last?.colour ?? 0))),",
+      "\(fixed(mean(moving.map(\.milliseconds)))) ms a frame, refinements \(own.count - moving.count)",
+      "\(own.reduce(0) { $0 + $1.bytes }) bytes, \(fixed(own.reduce(0) { $0 + $1.milliseconds }, 0)) ms in all,",
+      "last \(own.last.map { fixed(($0.time - start).seconds, 2) } ?? "–") s")
   }
 
   /// The most that was coded in any window, relative to the link's rate.
@@ -265,6 +309,10 @@ final class Run {
     for arrival in link.arrivals where arrival.captureTime >= start && coded[arrival.index].psnr >= 32 && !done {
       done = true
       line += " 32 dB at \((arrival.time - start).milliseconds) ms"
+    }
+    for mark in [40.0, 44, 48] {
+      let first = link.arrivals.first { $0.captureTime >= start && coded[$0.index].psnr >= mark }
+      line += first.map { " \(fixed(mark, 0)) dB at \(($0.time - start).milliseconds) ms," } ?? ""
     }
     print(line)
   }

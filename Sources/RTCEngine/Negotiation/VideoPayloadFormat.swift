@@ -19,6 +19,17 @@ public struct VideoPayloadFormat: Hashable, Sendable {
   /// The format that a source's coded video is to be offered as.
   public init(_ format: EncodedVideoFormat) { self.init(codec: format.codec, parameters: format.parameters) }
 
+  /// What an encoder's frames are to be offered as: VP9 and AV1 of profile 0 (4:2:0) or 1 (4:4:4), other codecs with
+  /// their default parameters.
+  public init(codec: VideoCodec, chroma: ChromaSampling) {
+    let profile = chroma == .full ? 1 : 0
+    switch codec {
+    case .vp9: self.init(codec: codec, parameters: "profile-id=\(profile)")
+    case .av1: self.init(codec: codec, parameters: "profile=\(profile)")
+    case .vp8, .h264: self.init(codec: codec)
+    }
+  }
+
   /// VP8, which has no parameters.
   public static let vp8 = VideoPayloadFormat(codec: .vp8)
 
@@ -85,6 +96,22 @@ public struct VideoPayloadFormat: Hashable, Sendable {
 }
 
 extension VideoPayloadFormat {
+  /// What a key frame is coded with, by what stands in it; nil when that cannot be read.
+  init?(keyFrame frame: EncodedFrame) {
+    switch frame.codec {
+    case .vp8: self = .vp8
+    case .h264: self.init(h264KeyFrame: frame.data.span)
+    case .vp9:
+      guard let header = VP9FrameHeader(parsing: frame.data.span) else { return nil }
+      self.init(codec: .vp9, parameters: "profile-id=\(header.profile)")
+    case .av1:
+      let data = frame.data.span
+      let unit = AV1OBU.units(in: data)?.first { $0.header.kind == .sequenceHeader }
+      guard let unit, let header = AV1SequenceHeader(parsing: data.extracting(unit.payload)) else { return nil }
+      self.init(codec: .av1, parameters: "profile=\(header.profile)")
+    }
+  }
+
   /// What a key frame of H.264 is coded with, by the sequence parameter set that stands before its picture (ITU-T H.264
   /// §7.3.2.1.1); nil without one.
   /// - Parameter data: as `EncodedFrame.data`.
@@ -106,8 +133,10 @@ extension VideoPayloadFormat {
     return nil
   }
 
-  /// For a person: `VP8`, or `H264 of profile High (profile-level-id=640028)`.
+  /// For a person: `VP8`, `VP9 of profile 1 (4:4:4)`, or `H264 of profile High (profile-level-id=640028)`.
   public var words: String {
+    let key = codec == .vp9 ? "profile-id" : codec == .av1 ? "profile" : nil
+    if let key, FormatParameters(parameters).number(key) == 1 { return "\(codec.rawValue) of profile 1 (4:4:4)" }
     guard codec == .h264, let text = FormatParameters(parameters)["profile-level-id"] else { return codec.rawValue }
     guard let profile = h264?.profile else { return "H264 (profile-level-id=\(text))" }
     return "H264 of profile \(profile.words) (profile-level-id=\(text))"

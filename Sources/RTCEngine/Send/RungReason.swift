@@ -13,4 +13,6 @@ public enum RungReason: String, Hashable, Sendable, CaseIterable {
   case backlog
   /// Its network bears less than the main rung needs.
   case slow
+  /// It cannot decode what the main rung is coded with.
+  case codec
 }

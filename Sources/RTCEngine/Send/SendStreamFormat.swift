@@ -1,4 +1,4 @@
-import RTCMedia
+package import RTCMedia
 package import RTCPrimitives
 package import RTCWire
 
@@ -59,15 +59,14 @@ package struct SendStreamFormat: Sendable {
   func takes(_ codec: VideoCodec) -> Bool { codecs.contains { $0.format.codec == codec } }
 
   /// The numbers for the frames that `keyFrame` begins; nil when its codec was not agreed.
-  func payloadTypes(for keyFrame: EncodedFrame) -> CodecPayloadTypes? {
+  package func payloadTypes(for keyFrame: EncodedFrame) -> CodecPayloadTypes? {
     let fitting = codecs.lazy.filter { $0.format.codec == keyFrame.codec }
     guard let first = fitting.first else { return nil }
-    // Several H.264 profiles may be agreed; the stream itself says which it is.
-    guard keyFrame.codec == .h264, let stream = VideoPayloadFormat(h264KeyFrame: keyFrame.data.span) else {
-      return first.payloadTypes
-    }
+    // Several profiles may be agreed; the stream itself says which it is.
+    guard let stream = VideoPayloadFormat(keyFrame: keyFrame) else { return first.payloadTypes }
     let best =
-      fitting.first { $0.format.h264?.profile == stream.h264?.profile } ?? fitting.first { $0.format.takes(stream) }
+      fitting.first { $0.format.h264?.profile == stream.h264?.profile && $0.format.takes(stream) }
+      ?? fitting.first { $0.format.takes(stream) }
     return (best ?? first).payloadTypes
   }
 }

@@ -22,6 +22,8 @@ public struct CallConfiguration: Sendable {
   public var rateLog: RateLog?
   /// What pictures are encoded with.
   public var codec = VideoCodec.vp8
+  /// How finely colours are sampled; what the codec's encoder cannot do is a sample for four pixels.
+  public var chroma = ChromaSampling.quarter
   /// The most pictures a second.
   public var frameRate = 30.0
   /// Larger pictures are scaled down to fit.
@@ -44,6 +46,7 @@ public struct CallConfiguration: Sendable {
     if let limits = preset.audio { audio = limits }
     if let algorithm = preset.rateControl { rateControl = algorithm }
     if let codec = preset.codec { self.codec = codec }
+    if let chroma = preset.chroma { self.chroma = chroma }
     if let rate = preset.frameRate { frameRate = rate }
     maximumSize = preset.size
     contentHint = preset.contentHint
@@ -64,6 +67,7 @@ public struct CallConfiguration: Sendable {
     options.captureSize = captureSize
     options.maximumSize = maximumSize
     options.codec = codec
+    options.chroma = chroma
     options.contentHint = contentHint
     options.bitrates = video
     options.audioBitrates = audio

@@ -21,12 +21,15 @@ package struct EncodingSettings: Hashable, Sendable {
   package var keyFrameInterval: TimeDelta
   /// Whether somebody watches from the start.
   package var isActive: Bool
+  /// How finely the encoder samples colours.
+  package var chroma: ChromaSampling
 
   package init(
     contentHint: ContentHint = .detail, maxFrameRate: Double = 30, startBitrate: BitRate = .megabitsPerSecond(1),
     bitrates: ClosedRange<BitRate> = .kilobitsPerSecond(100)...(.megabitsPerSecond(6)), sizeLimit: PixelSize? = nil,
     encoderThreads: Int = 2, restDelay: TimeDelta = .milliseconds(100),
-    keyFrameInterval: TimeDelta = .milliseconds(300), isActive: Bool = true
+    keyFrameInterval: TimeDelta = .milliseconds(300), isActive: Bool = true,
+    chroma: ChromaSampling = .quarter
   ) {
     self.contentHint = contentHint
     self.maxFrameRate = maxFrameRate
@@ -37,6 +40,7 @@ package struct EncodingSettings: Hashable, Sendable {
     self.restDelay = restDelay
     self.keyFrameInterval = keyFrameInterval
     self.isActive = isActive
+    self.chroma = chroma
   }
 
   /// The size a picture of `source` is coded at: its own, or the largest of its shape within `sizeLimit`.

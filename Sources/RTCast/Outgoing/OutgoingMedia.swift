@@ -45,6 +45,8 @@ final class OutgoingMedia: Sendable {
   }
 
   private let options: Broadcast.Options
+  /// What the encoders make, the best first.
+  let encodedFormats: [VideoPayloadFormat]
   private let codecs: CodecRegistry
   private let report: @Sendable (BroadcastEvent) -> Void
   private let state = Mutex(State())
@@ -62,16 +64,20 @@ final class OutgoingMedia: Sendable {
     self.codecs = codecs
     self.report = report
     let limits = options.bitrates
-    let settings = EncodingSettings(
-      contentHint: contentHint, maxFrameRate: options.frameRate, startBitrate: limits.start,
-      bitrates: limits.minimum...limits.maximum, sizeLimit: options.maximumSize, isActive: false)
-    // Two rungs: one encoder for all viewers, and one for who joins, loses too much or is slow, while there is somebody.
-    let makeEncoder = codecs.factory(for: options.codec)
-    let encodings = [Rendition.encoded, Rendition(1)].map { rendition in
-      VideoEncoding(
-        rendition: rendition, format: VideoPayloadFormat(codec: options.codec), settings: settings,
-        makeEncoder: makeEncoder)
+    // Two rungs: one encoder for all viewers, and one for who joins, loses too much, is slow or cannot decode the other,
+    // while there is somebody.
+    let chroma = codecs.codecs(with: options.chroma).contains(options.codec) ? options.chroma : .quarter
+    let coded = [(options.codec, chroma), codecs.fallback(for: options.codec, chroma)]
+    let encodings = zip([Rendition.encoded, Rendition(1)], coded).map { rendition, coded in
+      let settings = EncodingSettings(
+        contentHint: contentHint, maxFrameRate: options.frameRate, startBitrate: limits.start,
+        bitrates: limits.minimum...limits.maximum, sizeLimit: options.maximumSize, isActive: false, chroma: coded.1)
+      return VideoEncoding(
+        rendition: rendition, format: VideoPayloadFormat(codec: coded.0, chroma: coded.1), settings: settings,
+        makeEncoder: codecs.factory(for: coded.0))
     }
+    let formats = encodings.map(\.format)
+    encodedFormats = formats[0] == formats[1] ? [formats[0]] : formats
     video = OutgoingVideo(encodings, peers: peers, sinks: sinks, previews: previews, exact: exact, report: report)
     audio =
       sendsAudio
@@ -84,7 +90,7 @@ final class OutgoingMedia: Sendable {
 
   /// What viewers are to agree on, the best first: what the source has, and what we can make.
   var videoFormats: [VideoPayloadFormat] {
-    var formats = [VideoPayloadFormat(codec: options.codec)]
+    var formats = encodedFormats
     if let own = video.sourceFormat { formats.insert(VideoPayloadFormat(own), at: 0) }
     for format in options.offeredFormats.map(VideoPayloadFormat.init) where !formats.contains(format) {
       formats.append(format)

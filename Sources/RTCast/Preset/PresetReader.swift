@@ -15,6 +15,7 @@ struct PresetReader {
     preset.frameRate = try top.number("fps", 0.1...240, unit: "frames a second")
     preset.contentHint = try top.choice("contentHint", ContentHint.allCases) { $0.rawValue }
     preset.codec = try top.choice("codec", VideoCodec.allCases) { $0.rawValue }
+    preset.chroma = try top.choice("chroma", ChromaSampling.allCases) { $0.name }
     preset.size = try size(top)
     preset.audioSource = try top.text("audioSource", upTo: 200)
     preset.token = try top.text("token", upTo: 1_024)
@@ -32,8 +33,8 @@ struct PresetReader {
   }
 
   private static let keys = [
-    "title", "description", "fps", "contentHint", "codec", "size", "audioSource", "token", "iceServers",
-    "connectionTimeout", "rateControl", "video", "audio",
+    "title", "description", "fps", "contentHint", "codec", "chroma", "size", "audioSource", "token",
+    "iceServers", "connectionTimeout", "rateControl", "video", "audio",
   ]
 
   /// The nine keys of `video` and `audio`.

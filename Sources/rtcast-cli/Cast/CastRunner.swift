@@ -164,6 +164,7 @@ struct CastRunner {
     broadcast.captureSize = source.size
     broadcast.maximumSize = source.maximumSize
     broadcast.codec = options.media.codec
+    broadcast.chroma = options.media.chroma
     broadcast.contentHint = options.media.contentHint
     broadcast.bitrates = options.media.bitrateLimits
     broadcast.rateControl = options.media.rateControl

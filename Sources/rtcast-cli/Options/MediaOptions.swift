@@ -46,8 +46,18 @@ package struct MediaOptions: ParsableArguments {
   var contentHintOption: ContentHint?
 
   @Option(
-    name: .customLong("codec"), help: ArgumentHelp("Video codec to encode with. (default: VP8)", valueName: "codec"))
+    name: .customLong("codec"),
+    help: ArgumentHelp(
+      "Video codec to encode with; viewers that cannot decode it are sent VP8. (default: VP8, or VP9 with --chroma 444)",
+      valueName: "codec"))
   var codecOption: VideoCodec?
+
+  @Option(
+    name: .customLong("chroma"),
+    help: ArgumentHelp(
+      "How colours are sampled: 420 (one sample for four pixels) or 444 (one for each pixel: coloured text is sharp, for "
+        + "viewers that can decode it). (default: 420)", valueName: "sampling"))
+  var chromaOption: ChromaSampling?
 
   @Option(
     name: .customLong("audio"),
@@ -71,6 +81,11 @@ package struct MediaOptions: ParsableArguments {
         "The preset asks for the codec \(codec.rawValue), which this program does not have; choose another with --codec."
       )
     }
+    let able = CodecRegistry.standard.codecs(with: chroma)
+    guard able.contains(codec) else {
+      let names = able.map { "--codec \($0.rawValue)" }.joined(separator: " or ")
+      throw ValidationError("\(codec.rawValue) has no --chroma \(chroma.name); choose \(names), or leave --chroma out.")
+    }
   }
 
   static func preset(_ nameOrPath: String) throws -> Preset {
@@ -89,7 +104,13 @@ package struct MediaOptions: ParsableArguments {
 
 /// What holds in the end: an option that was given, else what the preset says, else the default.
 extension MediaOptions {
-  var codec: VideoCodec { codecOption ?? preset?.codec ?? .vp8 }
+  /// VP8 decodes everywhere; it has no full chroma, for which the first codec that does is taken.
+  package var codec: VideoCodec {
+    let able = CodecRegistry.standard.codecs(with: chroma)
+    return codecOption ?? preset?.codec ?? (able.contains(.vp8) ? .vp8 : able.first ?? .vp8)
+  }
+
+  package var chroma: ChromaSampling { chromaOption ?? preset?.chroma ?? .quarter }
 
   var rateControl: RateControlAlgorithm { rateControlOption ?? preset?.rateControl ?? .gcc }
 
@@ -128,6 +149,7 @@ extension MediaOptions {
     configuration.captureSize = source?.size
     configuration.maximumSize = source.map(\.maximumSize) ?? maximumSize
     configuration.codec = codec
+    configuration.chroma = chroma
     configuration.contentHint = contentHint
     configuration.rateControl = rateControl
     configuration.video = bitrateLimits
@@ -148,6 +170,18 @@ extension BitRate {
 extension RateControlAlgorithm: ExpressibleByArgument {}
 
 extension ContentHint: ExpressibleByArgument {}
+
+extension ChromaSampling: ExpressibleByArgument {
+  /// `420` or `444`, with or without colons.
+  public init?(argument: String) {
+    let name = argument.filter { $0 != ":" }
+    guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = found
+  }
+
+  /// As they are written.
+  public static var allValueStrings: [String] { allCases.map(\.name) }
+}
 
 extension VideoCodec: ExpressibleByArgument {
   /// A codec by its name, in any case; nil when this program has no encoder for it.

@@ -65,6 +65,35 @@ import Testing
     #expect(formats == [.vp8] && video.formats.count == 2)
   }
 
+  @Test func `full chroma is agreed on with who decodes it, and VP8 with everybody`() throws {
+    let sharp = VideoPayloadFormat(codec: .vp9, chroma: .full)
+    #expect(sharp.parameters == "profile-id=1")
+    #expect(try answer(ChromiumOffers.receiver, [sharp, .vp8]).formats.contains { $0.takes(sharp) })
+    #expect(try answer(FirefoxOffers.receiver, [sharp, .vp8]).formats == [.vp8])
+    let plain = VideoPayloadFormat(codec: .vp9, chroma: .quarter)
+    #expect(try answer(FirefoxOffers.receiver, [plain, .vp8]).formats.contains { $0.takes(plain) && !$0.takes(sharp) })
+  }
+
+  @Test func `of several profiles that are agreed the stream says which it is sent as`() throws {
+    let formats = [0, 1].map { VideoPayloadFormat(codec: .vp9, parameters: "profile-id=\($0)") }
+    let agreed = SendStreamFormat(
+      mid: nil,
+      codecs: zip(formats, [UInt8(98), 35]).map { ($0, CodecPayloadTypes(media: PayloadType($1), rtx: nil)) },
+      extensionMap: RTPHeaderExtensionMap())
+    // The beginnings of key frames of both profiles: the marker, the profile, shown, the sync code, BT.601, the size.
+    for (start, number) in [
+      ([0x82, 0x49, 0x83, 0x42, 0x20, 0x13, 0xF0, 0x0E, 0xF0], 98),
+      (
+        [0xA2, 0x49, 0x83, 0x42, 0x20, 0x02, 0x7E, 0x01, 0xDE], 35
+      ),
+    ] as [([UInt8], UInt8)] {
+      let frame = EncodedFrame(
+        codec: .vp9, data: start + [0, 0, 0, 0], isKeyFrame: true, size: PixelSize(width: 320, height: 240),
+        captureTime: .zero, encodedTime: .zero, quantizer: 0, rotation: .none, contentHint: .detail, number: 0)
+      #expect(agreed.payloadTypes(for: frame)?.media == PayloadType(number))
+    }
+  }
+
   @Test func `a format takes streams of its profile, or any where the stream does not say`() {
     #expect(h264("42e01f").takes(h264("42c00a")) && !h264("42e01f").takes(h264("42001f")))
     #expect(h264("42e01f").takes(VideoPayloadFormat(codec: .h264)))

@@ -17,6 +17,7 @@ private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(j
       """
       {
         "title": "Mine", "description": "All keys.", "fps": 12.5, "contentHint": "Detail", "codec": "vp8",
+        "chroma": "444",
         "size": "1280x720", "audioSource": "desktop", "connectionTimeout": 30,
         "iceServers": [
           { "urlStrings": ["stun:stun.example:3478"] },
@@ -33,7 +34,7 @@ private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(j
     #expect(preset.title == "Mine")
     #expect(preset.frameRate == 12.5)
     #expect(preset.contentHint == .detail)
-    #expect(preset.codec == .vp8)
+    #expect(preset.codec == .vp8 && preset.chroma == .full)
     #expect(preset.size == PixelSize(width: 1280, height: 720))
     #expect(preset.audioSource == "desktop")
     #expect(preset.connectionTimeout == .seconds(30))
@@ -91,6 +92,7 @@ private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(j
       ("{\"fps\": \"many\"}", "fps must be a number from 0.1 to 240 frames a second, not a text"),
       ("{\"fps\": null}", "fps must be a number from 0.1 to 240 frames a second, not null"),
       ("{\"contentHint\": \"sparkle\"}", "contentHint must be one of motion, detail, text, not \"sparkle\""),
+      ("{\"chroma\": \"422\"}", "chroma must be one of 420, 444, not \"422\""),
       ("{\"codec\": \"XYZ\"}", "codec must be one of VP8, VP9, H264, AV1, not \"XYZ\""),
       ("{\"size\": \"big\"}", "size must be \"WIDTHxHEIGHT\", each from 16 to 8192, not \"big\""),
       ("{\"size\": [1, 2]}", "size must be a text in quotation marks, not a list"),

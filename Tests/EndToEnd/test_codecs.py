@@ -1,0 +1,116 @@
+"""Codecs and chroma: what is asked for is what browsers decode, and who cannot decode it sees a picture all the same."""
+
+import time
+
+import numpy as np
+import pytest
+
+from harness import firefox as firefox_browser
+from harness.browser import Viewer, drawn
+from harness.pictures import psnr, text_page
+from harness.rtcast import run
+from harness.xserver import XServer
+
+pytestmark = pytest.mark.alone
+
+SIZE = (1280, 720)
+
+
+def coloured_page(width, height, seed=1):
+    """Coloured text on coloured ground: what 4:2:0 cannot show."""
+    text = text_page(width, height, seed=seed).astype(float) / 255
+    ground, ink = np.zeros((height, width, 3)), np.zeros((height, width, 3))
+    for i in range(8):
+        band = slice(i * height // 8, (i + 1) * height // 8)
+        ground[band] = np.array([(30, 30, 60), (250, 240, 200), (0, 60, 0), (255, 255, 255)][i % 4])
+        ink[band] = np.array([(255, 120, 40), (160, 0, 160), (90, 255, 90), (0, 0, 200)][i % 4])
+    return np.rint(text * ground + (1 - text) * ink).astype(np.uint8)
+
+
+@pytest.fixture
+def screen():
+    server = XServer(SIZE)
+    painter = server.client()
+    window = painter.window()
+    painter.put(window, coloured_page(*SIZE))
+    yield server, painter, window
+    painter.close()
+    server.stop()
+
+
+@pytest.fixture
+def firefox():
+    browser = firefox_browser.Firefox(size=(1500, 1000))
+    yield browser
+    browser.quit()
+
+
+def codec(viewer):
+    """What the video comes as, and its parameters."""
+    stats = viewer.stats()
+    inbound = next(entry for entry in stats if entry["type"] == "inbound-rtp" and entry["kind"] == "video")
+    found = next(entry for entry in stats if entry["id"] == inbound["codecId"])
+    return found["mimeType"], found.get("sdpFmtpLine", "")
+
+
+def luma(picture):
+    return picture @ np.array([0.299, 0.587, 0.114])
+
+
+def until_like(wanted, least, look, timeout=30):
+    """Looks until the picture is as like as this, in dB; returns the likeness."""
+    deadline = time.monotonic() + timeout
+    while True:
+        found = psnr(look(), wanted)
+        if found >= least:
+            return found
+        assert time.monotonic() < deadline, f"{found:.1f} dB"
+        time.sleep(0.2)
+
+
+@pytest.mark.parametrize("chroma, profile, least", [("420", "profile-id=0", 20), ("444", "profile-id=1", 40)])
+def test_vp9_is_decoded_by_chromium(screen, cast, browser, chroma, profile, least):
+    server, painter, window = screen
+    rtcast = cast("screen", "--fps", "10", "--bitrate", "4M", "--no-cursor", "--codec", "VP9", "--chroma", chroma,
+                  display=server.name)
+    viewer = Viewer(browser, rtcast.url()).wait_live()
+    name, parameters = codec(viewer)
+    assert name == "video/VP9" and profile in parameters, (name, parameters)
+    until_like(server.picture(), least, viewer.picture)
+    until_like(luma(server.picture()), 42, lambda: luma(viewer.picture()))
+    # Another page, as sharp as the first.
+    painter.put(window, coloured_page(*SIZE, seed=2))
+    until_like(server.picture(), least, viewer.picture)
+
+
+def test_a_browser_that_cannot_decode_full_chroma_has_a_picture_beside_one_that_can(screen, cast, browser, firefox):
+    server, painter, window = screen
+    rtcast = cast("screen", "--fps", "10", "--bitrate", "4M", "--no-cursor", "--chroma", "444", display=server.name)
+    url = rtcast.url()
+    viewer = Viewer(browser, url).wait_live()
+    until_like(server.picture(), 40, viewer.picture)
+    firefox.get(url)
+
+    def shown_by_firefox():
+        picture = drawn(firefox.execute_script)
+        return luma(picture) if picture.shape[:2] == SIZE[::-1] else np.zeros(SIZE[::-1])
+
+    deadline = time.monotonic() + 20
+    while not firefox.execute_script("return !!(window.rtcast && rtcast.state === 'live')"):
+        assert time.monotonic() < deadline, "Firefox has no picture"
+        time.sleep(0.1)
+    until_like(luma(server.picture()), 32, shown_by_firefox)
+    # Both go on.
+    painter.put(window, coloured_page(*SIZE, seed=3))
+    until_like(luma(server.picture()), 32, shown_by_firefox)
+    until_like(server.picture(), 40, viewer.picture)
+    name, parameters = codec(viewer)
+    assert name == "video/VP9" and "profile-id=1" in parameters
+    stats = rtcast.wait_event("stats", where=lambda event: event["viewers"] == 2)
+    assert {"main", "side"} == {peer["rung"] for peer in stats["peers"]}, stats["peers"]
+    assert "codec" in {peer["rung_reason"] for peer in stats["peers"]}
+
+
+def test_a_codec_that_has_not_the_chroma_is_refused():
+    code, _, err = run("test", "--codec", "VP8", "--chroma", "444", "--duration", "1")
+    assert code == 64 and "--codec VP9" in err, (code, err)
