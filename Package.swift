@@ -410,7 +410,9 @@ if Context.environment["RTCAST_BENCHMARKS"] != nil {
     benchmark(
       "SoundBenchmark",
       ["RTCAudio", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPlayout", "RTCPrimitives"]),
-    benchmark("EncoderBenchmark", ["RTCast", "RTCCodecVPX", "RTCMedia", "RTCPrimitives"]),
+    benchmark(
+      "EncoderBenchmark",
+      ["RTCast", "RTCCodecAOM", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCMedia", "RTCPrimitives"]),
     benchmark("PictureBenchmark", ["RTCCapture", "RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPrimitives"]),
   ]
 }
