@@ -218,7 +218,7 @@ package final class VP9Encoder: VideoEncoder {
     }
     // Far to go: make everything readable before anything becomes perfect.
     guard limits.readable > limits.fine, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
-      let readable = stage(above: limits.readable, to: limits.readable)
+      let readable = stage(above: max(limits.legible, limits.readable), to: limits.readable)
     else { return all }
     guard budget.isSlow, readable.bytes > Double(budget.rate.bytes(in: .milliseconds(500))) else { return readable }
     return stage(above: max(limits.coarsest, limits.legible), to: limits.legible) ?? readable
