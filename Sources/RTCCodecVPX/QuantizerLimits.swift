@@ -38,8 +38,8 @@ struct QuantizerLimits {
   /// blue in 4:4:4 are 5 dB less.
   init(vp9 settings: VideoEncoderSettings) {
     switch settings.contentHint {
-    case .detail: self.init(4, moving: 20, readable: 30, legible: 39, coarsest: 50, first: 58)
-    case .text: self.init(4, moving: 16, readable: 26, legible: 37, coarsest: 46, first: 56)
+    case .detail: self.init(3, moving: 20, readable: 30, legible: 39, coarsest: 50, first: 58)
+    case .text: self.init(3, moving: 16, readable: 26, legible: 37, coarsest: 46, first: 56)
     case .motion: self.init(14, moving: 20, readable: 36, legible: 46, coarsest: 63, first: 63)
     }
     fine = max(finest, settings.contentHint == .text ? 5 : 6)

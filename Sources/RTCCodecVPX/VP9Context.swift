@@ -12,7 +12,7 @@ final class VP9Context {
     var quantizerIndex: Int
   }
 
-  /// libvpx's speeds: 7 takes about twice the time of 9, and a third fewer bytes of what scrolls.
+  /// libvpx's speeds. Of what scrolls at 2.5 Mbit/s, 8 shows 45.5 dB of luma and 9 43.2; 7 takes about twice the time of 9.
   enum Speed: Int32 {
     case thorough = 7
     case usual = 8

@@ -2,7 +2,7 @@
 // over a simulated link. One line a phase: frames a second, gaps, delays, the queue, the rate over windows, PSNR.
 //
 // EncoderBenchmark SCENARIO… [--codec vp8|vp9|vp9-444|av1|av1-444] [--pictures FOLDER] [--lag MS] [--frames]
-//   [--hint detail|text|motion] [--busy FACTOR] [--wobble SHARE]
+//   [--hint detail|text|motion] [--busy FACTOR] [--wobble SHARE] [--threads N]
 
 import Glibc
 import RTCCodecAOM
@@ -101,7 +101,7 @@ final class Run {
     var settings = EncodingSettings(
       contentHint: hint, startBitrate: .kilobitsPerSecond(phases[0].rate),
       bitrates: .kilobitsPerSecond(50)...(.megabitsPerSecond(20)))
-    settings.encoderThreads = 1
+    settings.encoderThreads = option("--threads").flatMap { Int($0) } ?? 1
     settings.chroma = codec.hasSuffix("-444") ? .full : .quarter
     stage = EncodeStage(
       settings: settings,
