@@ -38,6 +38,7 @@ let package = Package(
     .systemLibrary(name: "CRTCastPlugin"),
     // Compiled with FFmpeg's headers, linked with none of its libraries: the first use loads them.
     .target(name: "CFFmpeg"),
+    .systemLibrary(name: "CAOM", pkgConfig: "aom", providers: [.apt(["libaom-dev"])]),
     .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
@@ -118,6 +119,8 @@ let package = Package(
       name: "RTCCodecFFmpeg", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "CFFmpeg"], swiftSettings: strict),
     .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
     .target(
+      name: "RTCCodecAOM", dependencies: ["RTCMedia", "RTCPrimitives", "RTCWire", "CAOM"], swiftSettings: safe),
+    .target(
       name: "RTCCodecVPX", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
     .target(
       name: "RTCCodecWebP", dependencies: ["RTCMedia", "RTCPrimitives", "CWebP"], swiftSettings: safe),
@@ -148,8 +151,9 @@ let package = Package(
     .target(
       name: "RTCast",
       dependencies: [
-        "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecFFmpeg", "RTCCodecVPX",
-        "RTCCodecOpus", "RTCCodecWebP", "RTCExact", "RTCEngine", "RTCNet", "RTCPeer", "RTCPlayout", "RTCSCTP",
+        "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecAOM", "RTCCodecFFmpeg",
+        "RTCCodecVPX", "RTCCodecOpus", "RTCCodecWebP", "RTCExact", "RTCEngine", "RTCNet", "RTCPeer", "RTCPlayout",
+        "RTCSCTP",
         "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
@@ -298,6 +302,9 @@ let package = Package(
     .testTarget(
       name: "RTCConvertTests", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
+      name: "RTCCodecAOMTests",
+      dependencies: ["RTCCodecAOM", "RTCCodecFFmpeg", "RTCMedia", "RTCPrimitives", "RTCWire"], swiftSettings: strict),
+    .testTarget(
       name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCMedia", "RTCPrimitives"],
       swiftSettings: strict),
     .testTarget(
@@ -403,7 +410,9 @@ if Context.environment["RTCAST_BENCHMARKS"] != nil {
     benchmark(
       "SoundBenchmark",
       ["RTCAudio", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPlayout", "RTCPrimitives"]),
-    benchmark("EncoderBenchmark", ["RTCast", "RTCCodecVPX", "RTCMedia", "RTCPrimitives"]),
+    benchmark(
+      "EncoderBenchmark",
+      ["RTCast", "RTCCodecAOM", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCMedia", "RTCPrimitives"]),
     benchmark("PictureBenchmark", ["RTCCapture", "RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPrimitives"]),
   ]
 }

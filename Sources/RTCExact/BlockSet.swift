@@ -52,6 +52,13 @@ package struct BlockSet: Hashable, Sendable {
     words = [UInt64](repeating: 0, count: wordsPerRow * rows)
   }
 
+  /// All the blocks of a picture of `size`.
+  package static func all(of size: PixelSize) -> BlockSet {
+    var all = BlockSet(size)
+    all.insertAll()
+    return all
+  }
+
   /// The rectangle of all blocks.
   package var whole: BlockRect { BlockRect(column: 0, row: 0, width: columns, height: rows) }
 

@@ -9,9 +9,7 @@ package enum PictureComparison {
   /// The blocks that differ; all without an old picture of the same kind.
   package static func changes(from old: PixelBuffer?, to new: PixelBuffer) -> BlockSet {
     guard let old, old.size == new.size, old.format == new.format, new.format.planeCount == 1 else {
-      var all = BlockSet(new.size)
-      all.insertAll()
-      return all
+      return .all(of: new.size)
     }
     return differing(old, new)
   }

@@ -1,3 +1,4 @@
+import RTCCodecAOM
 import RTCCodecFFmpeg
 import RTCCodecOpus
 import RTCCodecVPX
@@ -28,6 +29,9 @@ public struct CodecRegistry: Sendable {
     }
     registry.register(.vp9, library: VP9Encoder.library, chroma: [.quarter, .full]) {
       settings throws(VideoEncoderError) in try VP9Encoder(settings)
+    }
+    registry.register(.av1, library: AV1Encoder.library, chroma: [.quarter, .full]) {
+      settings throws(VideoEncoderError) in try AV1Encoder(settings)
     }
     registry.register(decoderOf: .vp8) { () throws(VideoDecoderError) in try VP8Decoder() }
     registry.register(decoderOf: .vp9) { () throws(VideoDecoderError) in try VP9Decoder() }

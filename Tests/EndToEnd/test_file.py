@@ -34,8 +34,9 @@ def stats(viewer):
     return viewer.asynchronous("window.rtcast.stats().then(arguments[0])")
 
 
-@pytest.mark.parametrize("way", ["--copy", "--no-copy"])
-@pytest.mark.parametrize("kind", ["mp4", "webm", "vp8", "av1"])
+@pytest.mark.parametrize("kind, way", [
+    ("mp4", "--copy"), ("webm", "--copy"), ("vp8", "--copy"), ("av1", "--copy"), ("mp4", "--no-copy"), ("av1", "--no-copy"),
+])
 def test_frames_come_in_order_at_their_pace_with_their_sound(kind, way, cast, clips, browser):
     path, codec = make(clips, kind)
     rtcast = cast("file", path, "--loop", way)
@@ -58,8 +59,8 @@ def test_frames_come_in_order_at_their_pace_with_their_sound(kind, way, cast, cl
     assert viewer.size() == (640, 360)
 
 
-@pytest.mark.parametrize("way", ["--copy", "--no-copy"])
-@pytest.mark.parametrize("kind", ["mp4", "webm"])
+# Each container and each way once: what they have in common is the clock.
+@pytest.mark.parametrize("kind, way", [("mp4", "--copy"), ("webm", "--no-copy")])
 def test_picture_and_sound_are_within_40_ms(kind, way, cast, clips, ear):
     path, _ = make(clips, kind, flash=True, seconds=12)
     viewer = Viewer(ear, cast("file", path, "--loop", way).url()).wait_live()
@@ -67,8 +68,7 @@ def test_picture_and_sound_are_within_40_ms(kind, way, cast, clips, ear):
     assert abs(found) <= 40, (found, browsers_own)
 
 
-@pytest.mark.parametrize("way", ["--copy", "--no-copy"])
-@pytest.mark.parametrize("kind", ["mp4", "webm"])
+@pytest.mark.parametrize("kind, way", [("mp4", "--no-copy"), ("webm", "--copy")])
 def test_the_loop_has_no_seam(kind, way, cast, clips, ear):
     path, _ = make(clips, kind, seconds=4)
     viewer = Viewer(ear, cast("file", path, "--loop", way).url()).wait_live()

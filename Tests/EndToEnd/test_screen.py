@@ -130,7 +130,8 @@ def test_five_viewers_share_one_encode(xserver, page, cast, browser):
         assert viewer.stat("inbound-rtp", kind="video")["framesReceived"] > 30, already
     # One encode: each viewer was sent what the encoder made, and the encoder made no more than that.
     for stats in told:
-        assert 8 <= stats["fps_encoded"] <= 24, "the changes and their refinement once, and not five times"
+        # Five encoders would make 35 even where a busy machine shows seven changes a second of the ten.
+        assert 3 <= stats["fps_encoded"] <= 24, "the changes and their refinement once, and not five times"
 
 
 def test_a_late_viewer_of_a_resting_screen_sees_it_at_once(xserver, page, cast, browser):

@@ -1,10 +1,12 @@
 // What a viewer on a slow or changing link gets of an encoder: real encodes of a 1080p desktop on virtual time
 // over a simulated link. One line a phase: frames a second, gaps, delays, the queue, the rate over windows, PSNR.
 //
-// EncoderBenchmark SCENARIO… [--codec vp8|vp9|vp9-444] [--pictures FOLDER] [--lag MS] [--frames]
+// EncoderBenchmark SCENARIO… [--codec vp8|vp9|vp9-444|av1|av1-444] [--pictures FOLDER] [--lag MS] [--frames]
 //   [--hint detail|text|motion] [--busy FACTOR] [--wobble SHARE] [--threads N]
 
 import Glibc
+import RTCCodecAOM
+import RTCCodecFFmpeg
 import RTCCodecVPX
 import RTCMedia
 import RTCast
@@ -91,17 +93,24 @@ final class Run {
     self.screen = screen
     self.lag = lag
     let codec = option("--codec") ?? "vp8"
-    decoder = codec == "vp8" ? try VP8Decoder() : try VP9Decoder()
+    switch codec {
+    case "vp8": decoder = try VP8Decoder()
+    case "vp9", "vp9-444": decoder = try VP9Decoder()
+    default: decoder = try FFmpegVideoDecoder(.av1)
+    }
     var settings = EncodingSettings(
       contentHint: hint, startBitrate: .kilobitsPerSecond(phases[0].rate),
       bitrates: .kilobitsPerSecond(50)...(.megabitsPerSecond(20)))
     settings.encoderThreads = option("--threads").flatMap { Int($0) } ?? 1
-    settings.chroma = codec == "vp9-444" ? .full : .quarter
+    settings.chroma = codec.hasSuffix("-444") ? .full : .quarter
     stage = EncodeStage(
       settings: settings,
       makeEncoder: { settings throws(VideoEncoderError) in
-        guard codec == "vp8" else { return try VP9Encoder(settings) }
-        return try VP8Encoder(settings)
+        switch codec {
+        case "vp8": return try VP8Encoder(settings)
+        case "vp9", "vp9-444": return try VP9Encoder(settings)
+        default: return try AV1Encoder(settings)
+        }
       })
     controls = EncoderControls(settings)
   }

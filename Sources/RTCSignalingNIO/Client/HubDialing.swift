@@ -8,7 +8,7 @@ package import RTCSignaling
 /// How a client's connection to the hub comes to be: TCP, TLS where wanted, and the WebSocket handshake.
 package enum HubDialing {
   /// The server answered, but not with WebSocket.
-  private struct NoUpgrade: Error {
+  struct NoUpgrade: Error {
     var status: Int
   }
 
@@ -88,47 +88,8 @@ package enum HubDialing {
         return NIOLoopBound(owner, eventLoop: channel.eventLoop)
       }
     }
-    var headers = HTTPHeaders()
     let port = address.web.port.map { ":\($0)" } ?? ""
-    headers.add(name: "Host", value: address.web.host.inURL + port)
-    headers.add(name: "User-Agent", value: "rtcast")
-    let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: address.web.target, headers: headers)
-    let upgrade = NIOTypedHTTPClientUpgradeConfiguration<NIOLoopBound<Owner>>(
-      upgradeRequestHead: head, upgraders: [upgrader],
-      notUpgradingCompletionHandler: {
-        $0.eventLoop.makeFailedFuture(NIOHTTPClientUpgradeError.responseProtocolNotFound)
-      })
-    let pipeline = channel.pipeline.syncOperations
-    let witness = AnswerWitness { promise.fail($0) }
-    let encoder = HTTPRequestEncoder()
-    let decoder = ByteToMessageHandler(HTTPResponseDecoder(leftOverBytesStrategy: .forwardBytes))
-    try pipeline.addHandlers(encoder, decoder, witness)
-    let handshake = NIOTypedHTTPClientUpgradeHandler(
-      httpHandlers: [encoder, decoder, witness], upgradeConfiguration: upgrade)
-    try pipeline.addHandler(handshake)
-    // Before that is done nothing can be written.
-    handshake.upgradeResultFuture.cascade(to: promise)
-  }
-
-  /// Sees whether the server takes the handshake, and what goes wrong before.
-  private final class AnswerWitness: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPClientResponsePart
-    typealias InboundOut = HTTPClientResponsePart
-
-    private let fail: (any Error) -> Void
-
-    init(_ fail: @escaping (any Error) -> Void) { self.fail = fail }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      if case .head(let head) = unwrapInboundIn(data), head.status != .switchingProtocols, head.status.code >= 200 {
-        return fail(NoUpgrade(status: Int(head.status.code)))
-      }
-      context.fireChannelRead(data)
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      fail(error)
-      context.fireErrorCaught(error)
-    }
+    try channel.pipeline.syncOperations.addHandler(
+      WebSocketHandshake(target: address.web.target, host: address.web.host.inURL + port, upgrader, promise))
   }
 }

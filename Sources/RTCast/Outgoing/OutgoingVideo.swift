@@ -68,6 +68,7 @@ package final class OutgoingVideo: Sendable {
     track.setSource(
       onKeyFrameRequest: { [weak self] in self?.keyFrameRequested(of: $0) ?? .coming },
       onDemandChanged: { [weak self] in self?.demandChanged($0) })
+    exact?.setCoverageHandler { [weak self] in self?.changeAtOnce { _ in } }
     do {
       _ = try NamedThread(name: "rtc-encoder") { [weak self, rest] in
         var deadline: Timestamp?
@@ -281,9 +282,9 @@ package final class OutgoingVideo: Sendable {
     let bench = turn.bench
     bench.apply(turn.decoding, released: turn.released)
     guard turn.isOpen else { return nil }
-    if let picture = turn.picture?.frame { exact?.take(picture) }
+    let picture = turn.picture.map { find(in: $0.frame, turn) }
     bench.setMain(turn.main)
-    let main = encode(turn, by: turn.main) { _ in turn.picture.map { ($0.frame, false) } }
+    let main = encode(turn, by: turn.main) { _ in picture.map { ($0, false) } }
     guard let side = bench.side else { return main.deadline }
     let isNew = turn.picture != nil
     let encoder = bench.encoders[side]
@@ -302,6 +303,26 @@ package final class OutgoingVideo: Sendable {
     return [main.deadline, work.deadline, encoder.sharedTime(spacing: spacing)].compactMap(\.self).min()
   }
 
+  /// The picture with no more damage than changed, which viewers of exact pixels are told of before a frame shows it.
+  private func find(in picture: VideoFrame, _ turn: borrowing State.Turn) -> VideoFrame {
+    guard let exact, exact.isOffered else { return picture }
+    guard turn.controls.contains(where: \.isActive) else {
+      turn.bench.changes.skip(picture)
+      exact.take(picture, nil)
+      return picture
+    }
+    let (found, changed) = turn.bench.changes.take(picture, isAsked: exact.isWatched)
+    exact.take(found, changed)
+    return found
+  }
+
+  /// What is wanted of an encoder. What everybody sees exactly it need not refine; who records sees the video alone.
+  private func controls(of index: Int, _ turn: borrowing State.Turn) -> EncoderControls {
+    var controls = turn.controls[index]
+    if let coverage = exact?.coverage, coverage.viewers == turn.viewers { controls.exactParts = coverage.parts }
+    return controls
+  }
+
   /// What one encoder did in a turn.
   private struct Work {
     var time = TimeDelta.zero
@@ -316,7 +337,7 @@ package final class OutgoingVideo: Sendable {
     _ turn: borrowing State.Turn, by index: Int, _ picture: (Timestamp) -> (frame: VideoFrame, isShared: Bool)?
   ) -> Work {
     let (bench, encoder) = (turn.bench, turn.bench.encoders[index])
-    encoder.stage.apply(turn.controls[index])
+    encoder.stage.apply(controls(of: index, turn))
     if turn.isNewSource { encoder.stage.sourceChanged() }
     encoder.stage.follow(bench.newestCapture)
     let start = MonotonicClock.now()
@@ -442,6 +463,7 @@ private final class EncoderBench: @unchecked Sendable {
   private var main = 0
   var side: Int? { encoders.count > 1 ? 1 - main : nil }
   var load = EncodingLoad()
+  var changes = ChangeFinder()
   /// Of all encoders: whoever goes over to another finds no older picture there.
   var newestCapture = Timestamp.zero
   /// What was last said to a source of encoded pictures; decoding is wanted at first.
@@ -486,6 +508,8 @@ extension OutgoingVideo {
       var picture: (frame: VideoFrame, replaced: UInt64)?
       var isNewSource: Bool
       var controls: [EncoderControls]
+      /// How many see the video; nil when it is recorded as well.
+      var viewers: Int?
       var decoding: Decoding?
       var released: [Passthrough]
       var isOpen: Bool
@@ -547,6 +571,7 @@ extension OutgoingVideo {
       let picture = waiting.take()
       let turn = Turn(
         bench: bench, main: main, picture: picture, isNewSource: isNewSource && picture != nil, controls: controls,
+        viewers: isRecorded ? nil : demand.viewers,
         decoding: passthrough.map { Decoding(passthrough: $0, isWanted: controls.contains { $0.isActive }) },
         released: released, isOpen: isOpen)
       if picture != nil { isNewSource = false }

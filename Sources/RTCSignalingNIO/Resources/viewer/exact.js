@@ -176,18 +176,20 @@ class ExactLayer {
     };
     video.requestVideoFrameCallback(shown);
     // Callbacks are missed now and then; what the track was given last says as much.
+    // The browser shows the video alone there.
+    for (const change of ["enterpictureinpicture", "leavepictureinpicture"]) video.addEventListener(change, () => this.ready());
     this.watch = setInterval(() => this.look(), 100);
     this.ready();
   }
 
-  /// Says whether anything is to be sent, which begins anew.
+  /// Says whether anything is to be sent, which begins anew: not to a page that cannot be seen, nor beside a picture in picture.
   ready() {
     if (this.channel.readyState !== "open" || !this.canvas || this.isOver) return;
     const { frame } = this.store;
     this.store.forget();
     this.store.frame = frame;
     this.update();
-    this.channel.send(exactWords.ready(!document.hidden));
+    this.channel.send(exactWords.ready(!document.hidden && !document.pictureInPictureElement));
   }
 
   end() {

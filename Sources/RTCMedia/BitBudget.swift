@@ -17,7 +17,8 @@ package struct BitBudget {
   /// A new rate below this share of the old says that the network bears less.
   private static let realFall = 0.8
 
-  private(set) var rate: BitRate
+  /// What comes in.
+  package private(set) var rate: BitRate
   /// Bytes that may be spent; negative after a frame that cost more, or while too much waits unsent.
   package var credit: Double { min(saved, room) }
   private var saved: Double
@@ -31,6 +32,7 @@ package struct BitBudget {
   /// When all that was made before has left, as the owner last said.
   package var drained = Timestamp.zero
 
+  /// Saved up from the first.
   package init(rate: BitRate) {
     self.rate = rate
     saved = 0
@@ -44,7 +46,7 @@ package struct BitBudget {
 
   /// What the first picture of something new may take, in bytes: less than the savings and 200 ms of a slow link, 400
   /// ms of a fast one.
-  var firstPicture: Double {
+  package var firstPicture: Double {
     let time = Self.between(rate, slow: .milliseconds(200), fast: .milliseconds(400))
     // Whatever is owed or waits comes before it.
     return max(Double(rate.bytes(in: time)) + min(0, credit), Double(rate.bytes(in: .milliseconds(80))))
@@ -57,7 +59,7 @@ package struct BitBudget {
   }
 
   /// True on links where one sharp picture takes so long that a coarse one has to come first.
-  var isSlow: Bool { rate < .kilobitsPerSecond(4500) }
+  package var isSlow: Bool { rate < .kilobitsPerSecond(4500) }
 
   /// `slow` up to 3 Mbit/s, `fast` from 6 Mbit/s on, and evenly between.
   private static func between(_ rate: BitRate, slow: TimeDelta, fast: TimeDelta) -> TimeDelta {
@@ -67,7 +69,7 @@ package struct BitBudget {
 
   /// Follows a fall at once: savings shrink with the rate, and at the next refill what was lately spent beyond the new
   /// rate becomes a debt.
-  mutating func setRate(_ new: BitRate) {
+  package mutating func setRate(_ new: BitRate) {
     guard new != rate else { return }
     if new < rate {
       if saved > 0 { saved *= Double(new.bitsPerSecond) / Double(max(1, rate.bitsPerSecond)) }
@@ -78,6 +80,7 @@ package struct BitBudget {
     saved = min(saved, capacity)
   }
 
+  /// Brings the account up to `now`; nothing happens for times before the last.
   package mutating func refill(now: Timestamp) {
     if let updated, now > updated { saved = min(capacity, saved + Double(rate.bytes(in: now - updated))) }
     updated = max(now, updated ?? now)
@@ -90,17 +93,18 @@ package struct BitBudget {
     saved = max(min(saved, -excess), -debtLimit)
   }
 
-  mutating func spend(_ bytes: Int, now: Timestamp) {
+  /// Takes a frame into account that was made now.
+  package mutating func spend(_ bytes: Int, now: Timestamp) {
     saved = max(saved - Double(bytes), -debtLimit)
     recent.removeAll { $0.time <= now - Self.recentSpan }
     recent.append((now, bytes))
   }
 
   /// Until when changes are held back for what waits unsent; refinement waits until `drained`.
-  var clearTime: Timestamp { drained - Self.toleratedBacklog }
+  package var clearTime: Timestamp { drained - Self.toleratedBacklog }
 
   /// When `bytes` will be there if nothing is spent; never before `now`. More than the capacity is never waited for.
-  func time(of bytes: Double, now: Timestamp) -> Timestamp {
+  package func time(of bytes: Double, now: Timestamp) -> Timestamp {
     let missing = min(bytes, capacity * 0.9) - credit
     return missing <= 0 ? now : now + rate.time(forBytes: Int(missing.rounded(.up)))
   }

@@ -1,4 +1,4 @@
-import RTCCodecVPX
+import RTCMedia
 import RTCPrimitives
 import Testing
 

@@ -1,0 +1,297 @@
+import Glibc
+import RTCMedia
+
+/// The pictures behind a `BlockMap`: the newest pixels, and what libaom is given of them.
+@safe
+final class BlockPictures {
+  /// What libaom codes: what viewers have, and in the blocks that are to be coded the newest pixels.
+  let input: InputPicture
+  private let newest: InputPicture
+  /// The pixels that viewers have a coding of: the newest but for changes that were left out.
+  private let coded: InputPicture
+  /// What libaom was given last, while a scroll moves it.
+  private var moving: InputPicture?
+  private let columns: Int
+  /// The side of a block in each plane.
+  private let sides: [Int]
+
+  init(size: PixelSize, chroma: ChromaSampling) {
+    let format: PixelFormat = chroma == .full ? .i444 : .i420
+    input = InputPicture(format: format, size: size)
+    newest = InputPicture(format: format, size: size)
+    coded = InputPicture(format: format, size: size)
+    columns = (size.width + 15) / 16
+    sides = chroma == .full ? [16, 16, 16] : [16, 8, 8]
+  }
+
+  /// Takes the pixels of `blocks` and says in which they differ from those before.
+  ///
+  /// - Parameter source: of this picture's format and size.
+  func take(_ blocks: [Int], from source: EncodeJob.Source, of picture: InputPicture) -> [Int] {
+    var changed: [Int] = []
+    let planes = unsafe (0..<3).map { unsafe plane($0, of: source, or: picture) }
+    let own = unsafe (0..<3).map { unsafe newest.unsafePlane($0) }
+    for block in blocks {
+      var differs = false
+      for index in 0..<3 {
+        let area = unsafe Area(block, columns, side: sides[index], own[index])
+        for row in area.rows {
+          let from = unsafe planes[index].base + row * planes[index].stride + area.x
+          let to = unsafe own[index].base + row * own[index].stride + area.x
+          guard unsafe differs || !Self.isEqual(from, to, area.width) else { continue }
+          differs = true
+          unsafe to.update(from: from, count: area.width)
+        }
+      }
+      if differs { changed.append(block) }
+    }
+    return changed
+  }
+
+  /// Gives libaom the newest pixels of the active blocks.
+  ///
+  /// - Parameter isBlurred: only their means, by eight pixels each way of luma.
+  func compose(_ active: [Bool], isBlurred: Bool) {
+    let blocks = active.indices.filter { active[$0] }
+    copy(blocks, of: newest, to: input)
+    copy(blocks, of: newest, to: coded)
+    if isBlurred { blocks.forEach(blur) }
+  }
+
+  private func blur(_ block: Int) {
+    for index in 0..<3 {
+      let plane = unsafe input.unsafePlane(index)
+      let area = unsafe Area(block, columns, side: sides[index], plane)
+      let side = sides[index] / 2
+      for top in stride(from: area.rows.lowerBound, to: area.rows.upperBound, by: side) {
+        for left in stride(from: area.x, to: area.x + area.width, by: side) {
+          let (rows, width) = (top..<min(top + side, area.rows.upperBound), min(side, area.x + area.width - left))
+          var sum = 0
+          for row in rows {
+            for column in left..<left + width { sum += Int(unsafe plane.base[row * plane.stride + column]) }
+          }
+          let mean = UInt8(sum / (rows.count * width))
+          for row in rows { unsafe (plane.base + row * plane.stride + left).update(repeating: mean, count: width) }
+        }
+      }
+    }
+  }
+
+  private func copy(_ blocks: [Int], of source: InputPicture, to target: InputPicture) {
+    for index in 0..<3 {
+      let (from, to) = unsafe (source.unsafePlane(index), target.unsafePlane(index))
+      for block in blocks {
+        let area = unsafe Area(block, columns, side: sides[index], to)
+        for row in area.rows {
+          let offset = unsafe row * to.stride + area.x
+          unsafe (to.base + offset).update(from: from.base + offset, count: area.width)
+        }
+      }
+    }
+  }
+
+  // MARK: - What only moved
+
+  /// How many rows lower most of what changed was in the picture that viewers have; nil when it did not move up or down.
+  ///
+  /// - Parameter changed: in ascending order.
+  func scroll(_ changed: [Int]) -> Int? {
+    guard let bounds = mainBounds(changed) else { return nil }
+    let (before, now) = (signatures(of: coded, in: bounds), signatures(of: newest, in: bounds))
+    var places: [UInt64: Int] = [:]
+    for (row, signature) in before.enumerated() {
+      guard let signature else { continue }
+      // Rows that look like others tell nothing.
+      places[signature] = places[signature] == nil ? row : -1
+    }
+    var votes: [Int: Int] = [:]
+    var count = 0
+    for (row, signature) in now.enumerated() {
+      guard let signature else { continue }
+      count += 1
+      if let place = places[signature], place >= 0 { votes[place - row, default: 0] += 1 }
+    }
+    guard let best = votes.max(by: { ($0.value, -abs($0.key)) < ($1.value, -abs($1.key)) }), best.key != 0,
+      best.value >= 8, best.value * 4 >= count
+    else { return nil }
+    // Colours of four pixels move with an even number of rows alone.
+    return sides[1] == 16 || best.key % 2 == 0 ? best.key : nil
+  }
+
+  /// The blocks of `changed` whose pixels are those that viewers have `scroll` rows lower.
+  func moved(_ changed: [Int], by scroll: Int) -> [Int] {
+    changed.filter { block in
+      (0..<3).allSatisfy { index in
+        let (old, new) = unsafe (coded.unsafePlane(index), newest.unsafePlane(index))
+        let area = unsafe Area(block, columns, side: sides[index], new)
+        let distance = scroll * sides[index] / 16
+        guard area.rows.lowerBound + distance >= 0, unsafe area.rows.upperBound + distance <= old.rows else {
+          return false
+        }
+        return area.rows.allSatisfy { row in
+          unsafe Self.isEqual(
+            new.base + row * new.stride + area.x, old.base + (row + distance) * old.stride + area.x, area.width)
+        }
+      }
+    }
+  }
+
+  /// Gives libaom for the blocks of `moved` what viewers have `scroll` rows lower: it finds it there, and has nothing to
+  /// code. All are of `moved(_:by:)`.
+  func move(_ moved: [Int], by scroll: Int) {
+    let old = moving ?? InputPicture(format: input.format, size: input.size)
+    moving = old
+    for index in 0..<3 {
+      let (from, to) = unsafe (old.unsafePlane(index), input.unsafePlane(index))
+      unsafe from.base.update(from: to.base, count: to.stride * to.rows)
+      let distance = scroll * sides[index] / 16
+      for block in moved {
+        let area = unsafe Area(block, columns, side: sides[index], to)
+        for row in area.rows {
+          unsafe (to.base + row * to.stride + area.x).update(
+            from: from.base + (row + distance) * from.stride + area.x, count: area.width)
+        }
+      }
+    }
+    copy(moved, of: newest, to: coded)
+  }
+
+  /// The smallest rectangle of whole blocks around the main part of what changed: the rows in which more than 60 % changed
+  /// of what did in the fullest, without a clock in a corner, say.
+  private func mainBounds(_ changed: [Int]) -> PixelRect? {
+    var counts: [Int: Int] = [:]
+    for block in changed { counts[block / columns, default: 0] += 1 }
+    guard let most = counts.values.max() else { return nil }
+    var bounds = PixelRect(x: 0, y: 0, width: 0, height: 0)
+    for block in changed where counts[block / columns]! * 5 > most * 3 {
+      let rect = PixelRect(x: block % columns * 16, y: block / columns * 16, width: 16, height: 16)
+      bounds = bounds.isEmpty ? rect : bounds.union(rect)
+    }
+    return bounds.intersection(PixelRect(input.size))
+  }
+
+  /// A number for each row of luma in `bounds`, equal for equal rows; nil for rows of one colour.
+  private func signatures(of picture: InputPicture, in bounds: PixelRect) -> [UInt64?] {
+    let plane = unsafe picture.unsafePlane(0)
+    return (bounds.y..<bounds.maxY).map { row in
+      // By words; what is left of a width that is not of whole ones tells little.
+      let line = unsafe UnsafeRawPointer(plane.base + row * plane.stride + bounds.x)
+      let first = unsafe UInt64(line.load(as: UInt8.self)) &* 0x0101_0101_0101_0101
+      var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+      var isPlain = true
+      for offset in stride(from: 0, to: bounds.width - 7, by: 8) {
+        let word = unsafe line.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
+        hash ^= hash >> 29
+        if word != first { isPlain = false }
+      }
+      return isPlain ? nil : hash
+    }
+  }
+
+  // MARK: - What viewers have
+
+  /// Keeps what viewers have now.
+  ///
+  /// - Parameters:
+  ///   - isWhole: filters may have touched anything, not only the superblocks (64×64) with active blocks.
+  ///   - touched: called with inactive blocks that are not as they were.
+  func keepReconstruction(
+    of context: AV1Context, active: [Bool], isWhole: Bool, touched: (Int) -> Void
+  ) {
+    let blocks = isWhole ? Array(active.indices) : superblocks(of: active)
+    unsafe context.withReconstruction { index, base, stride in
+      let to = unsafe input.unsafePlane(index)
+      for block in blocks {
+        let area = unsafe Area(block, columns, side: sides[index], to)
+        var differs = active[block]
+        for row in area.rows {
+          let from = unsafe base + row * stride + area.x
+          let target = unsafe to.base + row * to.stride + area.x
+          guard unsafe differs || !Self.isEqual(from, target, area.width) else { continue }
+          differs = true
+          unsafe target.update(from: from, count: area.width)
+        }
+        if differs, !active[block] { touched(block) }
+      }
+    }
+  }
+
+  /// All blocks of the superblocks in which one is active.
+  private func superblocks(of active: [Bool]) -> [Int] {
+    let across = (columns + 3) / 4
+    var isActive = [Bool](repeating: false, count: across * ((active.count / columns + 3) / 4))
+    for block in active.indices where active[block] {
+      isActive[block / columns / 4 * across + block % columns / 4] = true
+    }
+    return active.indices.filter { isActive[$0 / columns / 4 * across + $0 % columns / 4] }
+  }
+
+  /// How much detail is in a block's luma, 1…255. Four lines of sixteen tell text from plain ground well enough.
+  func weight(of block: Int) -> UInt8 {
+    let plane = unsafe newest.unsafePlane(0)
+    let area = unsafe Area(block, columns, side: 16, plane)
+    var activity = 0
+    for row in stride(from: area.rows.lowerBound + 1, to: area.rows.upperBound, by: 4) {
+      let line = unsafe plane.base + row * plane.stride + area.x
+      for index in stride(from: 1, to: area.width, by: 1) {
+        activity += abs(Int(unsafe line[index]) - Int(unsafe line[index - 1]))
+      }
+    }
+    return UInt8(min(255, 1 + activity / 8))
+  }
+
+  /// Whether viewers see a block's luma with a mean square error of more than `limit`.
+  func isBlurred(_ block: Int, beyond limit: Double) -> Bool {
+    let (wanted, shown) = unsafe (newest.unsafePlane(0), input.unsafePlane(0))
+    let area = unsafe Area(block, columns, side: 16, wanted)
+    var sum: Int32 = 0
+    for row in area.rows {
+      let (a, b) = unsafe (wanted.base + row * wanted.stride + area.x, shown.base + row * shown.stride + area.x)
+      for index in 0..<area.width {
+        let difference = Int32(unsafe a[index]) - Int32(unsafe b[index])
+        sum &+= difference &* difference
+      }
+    }
+    return Double(sum) > limit * Double(area.width * area.rows.count)
+  }
+
+  /// As `memcmp`, without a call for the widths that nearly all rows of blocks have.
+  private static func isEqual(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+    let (x, y) = unsafe (UnsafeRawPointer(a), UnsafeRawPointer(b))
+    switch count {
+    case 16: return unsafe x.loadUnaligned(as: SIMD2<UInt64>.self) == y.loadUnaligned(as: SIMD2<UInt64>.self)
+    case 8: return unsafe x.loadUnaligned(as: UInt64.self) == y.loadUnaligned(as: UInt64.self)
+    default: return unsafe memcmp(x, y, count) == 0
+    }
+  }
+
+  /// Where a block lies in a plane, as far as it is inside.
+  private struct Area {
+    let x: Int
+    let width: Int
+    let rows: Range<Int>
+
+    init(_ block: Int, _ columns: Int, side: Int, _ plane: InputPicture.Plane) {
+      let (row, column) = (block / columns, block % columns)
+      x = column * side
+      width = unsafe min(side, plane.rowBytes - x)
+      rows = unsafe row * side..<min((row + 1) * side, plane.rows)
+    }
+  }
+
+  /// The planes' memory belongs to `source` or `picture`, which the caller holds.
+  @unsafe
+  private func plane(
+    _ index: Int, of source: EncodeJob.Source, or picture: InputPicture
+  ) -> (base: UnsafePointer<UInt8>, stride: Int) {
+    switch source {
+    case .inputPicture:
+      let plane = unsafe picture.unsafePlane(index)
+      return unsafe (UnsafePointer(plane.base), plane.stride)
+    case .frame(let frame):
+      let plane = unsafe frame.buffer.unsafePlane(index)
+      return unsafe (plane.base.assumingMemoryBound(to: UInt8.self), plane.stride)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import RTCMedia
+
+/// Predicts what a frame will cost from the detail in it and the quantiser, and learns from what it did cost.
+struct ByteModel {
+  /// Situations whose costs differ by more than the quantiser explains.
+  enum Kind: Int {
+    case key
+    /// A large change of unknown content.
+    case fresh
+    /// A large change right after another: mostly the same pixels elsewhere.
+    case moving
+    case small
+    /// What a scroll brings to light.
+    case revealed
+    case refinement
+  }
+
+  /// Bytes that even an empty frame has, at 1080p.
+  private static let overhead = 40.0
+  /// Cost of new content by quantiser, relative to quantiser 10; measured on a page of coloured text.
+  private static let curve: [(quantizer: Int, cost: Double)] = [
+    (0, 2.1), (4, 1.4), (10, 1), (20, 0.74), (30, 0.555), (40, 0.386), (48, 0.28), (56, 0.2), (60, 0.1), (63, 0.04),
+  ]
+  private static let costs: [Double] = (0...63).map { quantizer in
+    let upper = max(1, curve.firstIndex { $0.quantizer >= quantizer }!)
+    let (a, b) = (curve[upper - 1], curve[upper])
+    return a.cost + (b.cost - a.cost) * Double(quantizer - a.quantizer) / Double(b.quantizer - a.quantizer)
+  }
+  /// Bytes of a fully detailed block at quantiser 10, by kind.
+  private var scale: [Double]
+  /// Where `scale` begins and, multiplied and divided by 20, ends.
+  private let usual: Double
+
+  init(chroma: ChromaSampling) {
+    usual = chroma == .full ? 260 : 130
+    scale = [usual, usual, usual / 8, usual, usual, usual * 1.15]
+  }
+
+  func bytes(_ kind: Kind, weight: Double, quantizer: Int) -> Double {
+    Self.overhead + scale[kind.rawValue] * weight * Self.costs[quantizer]
+  }
+
+  /// What it costs to bring blocks from quantiser `from` (or from nothing) to `to`.
+  func refinementBytes(weight: Double, from: UInt8, to: Int) -> Double {
+    guard from != BlockMap.imperfect else { return scale[Kind.refinement.rawValue] * weight * 0.2 }
+    let before = from > 63 ? 0 : Self.costs[Int(from)]
+    return scale[Kind.refinement.rawValue] * weight * max(0.02, Self.costs[to] - before)
+  }
+
+  /// The finest quantiser of `range` at which the frame fits into `budget`; nil when none does.
+  func quantizer(_ kind: Kind, weight: Double, budget: Double, in range: ClosedRange<Int>) -> Int? {
+    range.first { bytes(kind, weight: weight, quantizer: $0) <= budget }
+  }
+
+  /// Takes the true size of a frame into account; `predicted` is what this model said of it.
+  mutating func learn(_ kind: Kind, bytes: Int, predicted: Double) {
+    guard predicted > Self.overhead * 2 else { return }
+    let ratio = max(1, Double(bytes) - Self.overhead) / (predicted - Self.overhead)
+    let observed = scale[kind.rawValue] * min(8, max(0.125, ratio))
+    // Dearer than thought is believed at once; cheaper only by and by.
+    let trust = ratio > 1 ? 0.7 : 0.35
+    scale[kind.rawValue] = bounded(scale[kind.rawValue] * (1 - trust) + observed * trust)
+    switch kind {
+    case .key: scale[Kind.fresh.rawValue] = scale[Kind.key.rawValue]
+    case .fresh:
+      // What follows is more of the same movement. The next surprise may still be all new, so `fresh` stays with what key
+      // frames taught.
+      scale[Kind.moving.rawValue] = bounded(observed / 2)
+      scale[Kind.fresh.rawValue] = scale[Kind.key.rawValue]
+    case .moving, .small, .revealed, .refinement: break
+    }
+  }
+
+  private func bounded(_ scale: Double) -> Double { min(usual * 3, max(1, scale)) }
+}
