@@ -78,7 +78,7 @@ public struct CodecRegistry: Sendable {
     return decodable.flatMap { codec in
       var formats = common.filter { $0.codec == codec }
       // What we may send in full colour we take as well.
-      if codec == .vp9 { formats.append(VideoPayloadFormat(codec: codec, chroma: .full)) }
+      if codec == .vp9 || codec == .av1 { formats.append(VideoPayloadFormat(codec: codec, chroma: .full)) }
       return formats.isEmpty ? [VideoPayloadFormat(codec: codec)] : formats
     }
   }

@@ -68,16 +68,18 @@ def until_like(wanted, least, look, timeout=30):
         time.sleep(0.2)
 
 
-@pytest.mark.parametrize("chroma, profile, least", [("420", "profile-id=0", 20), ("444", "profile-id=1", 40)])
-def test_vp9_is_decoded_by_chromium(screen, cast, browser, chroma, profile, least):
+@pytest.mark.parametrize("named, chroma, profile, least", [
+    ("VP9", "420", "profile-id=0", 20), ("VP9", "444", "profile-id=1", 40), ("AV1", "420", "profile=0", 20), ("AV1", "444", "profile=1", 40),
+])
+def test_chromium_decodes_what_was_asked_for(screen, cast, browser, named, chroma, profile, least):
     server, painter, window = screen
-    rtcast = cast("screen", "--fps", "10", "--bitrate", "4M", "--no-cursor", "--codec", "VP9", "--chroma", chroma,
+    rtcast = cast("screen", "--fps", "10", "--bitrate", "4M", "--no-cursor", "--codec", named, "--chroma", chroma,
                   display=server.name)
     viewer = Viewer(browser, rtcast.url()).wait_live()
     name, parameters = codec(viewer)
-    assert name == "video/VP9" and profile in parameters, (name, parameters)
+    assert name == "video/" + named and profile in parameters, (name, parameters)
     until_like(server.picture(), least, viewer.picture)
-    until_like(luma(server.picture()), 42, lambda: luma(viewer.picture()))
+    until_like(luma(server.picture()), 40, lambda: luma(viewer.picture()))
     # Another page, as sharp as the first.
     painter.put(window, coloured_page(*SIZE, seed=2))
     until_like(server.picture(), least, viewer.picture)
