@@ -4,11 +4,14 @@ import RTCMedia
 struct BlockMap {
   /// The `quality` of a block whose newest pixels were not coded yet.
   static let changed: UInt8 = 255
-  /// The `quality` of a block that was coded as finely as all are to be, and yet is not as sharp: libaom left out more of it.
+  /// The `quality` of a block that was coded as finely as all are to be, and yet is not as sharp: the codec left out more of it.
   static let imperfect: UInt8 = 64
 
-  let columns: Int
-  let rows: Int
+  private let size: PixelSize
+  private let columns: Int
+  private let rows: Int
+  /// The side, in blocks, of what the codec codes as one, and may touch beside what is to be coded.
+  private let group: Int
   /// The quantiser (1…63) each block was last coded with, `imperfect` or `changed`.
   private(set) var quality: [UInt8]
   /// The same of the pixels that viewers have, whatever changed since.
@@ -20,8 +23,12 @@ struct BlockMap {
   /// The number of the change that last touched each block.
   private var changeNumber: [UInt32]
   private var lastChangeNumber: UInt32 = 0
+  /// What is fine enough for each block: the quantiser of those that need only be readable, 0 of others.
+  private var sufficient: [UInt8]
 
-  init(size: PixelSize) {
+  init(size: PixelSize, group: Int) {
+    self.size = size
+    self.group = group
     columns = (size.width + 15) / 16
     rows = (size.height + 15) / 16
     quality = Array(repeating: Self.changed, count: columns * rows)
@@ -29,6 +36,7 @@ struct BlockMap {
     weight = Array(repeating: 64, count: columns * rows)
     active = Array(repeating: true, count: columns * rows)
     changeNumber = Array(repeating: 0, count: columns * rows)
+    sufficient = Array(repeating: 0, count: columns * rows)
   }
 
   var count: Int { quality.count }
@@ -45,6 +53,33 @@ struct BlockMap {
       }
     }
     return isTouched.indices.filter { isTouched[$0] }
+  }
+
+  /// Says that of blocks that lie in `rects` no more than `quality` is wanted from now on, and of others all.
+  mutating func setSufficient(_ quality: Int, in rects: [PixelRect]) {
+    for index in sufficient.indices { sufficient[index] = 0 }
+    for rect in rects {
+      let inside = rect.intersection(PixelRect(size))
+      guard !inside.isEmpty else { continue }
+      // The last of a row or column may be cut off by the picture's end.
+      let right = inside.maxX == size.width ? columns : inside.maxX / 16
+      let bottom = inside.maxY == size.height ? rows : inside.maxY / 16
+      for row in min((inside.y + 15) / 16, bottom)..<bottom {
+        for column in min((inside.x + 15) / 16, right)..<right {
+          sufficient[row * columns + column] = UInt8(clamping: quality)
+        }
+      }
+    }
+  }
+
+  /// True where finer is wanted.
+  private func isWanted(_ index: Int) -> Bool {
+    sufficient[index] == 0 || quality[index] > sufficient[index] && quality[index] != Self.imperfect
+  }
+
+  /// True when refinement has something to do, were everything at rest.
+  func hasRefinable(above finest: Int) -> Bool {
+    quality.indices.contains { Int(quality[$0]) > finest && isWanted($0) }
   }
 
   /// Says that the pixels of `blocks` are new.
@@ -82,7 +117,9 @@ struct BlockMap {
   func refinableWeights(allRests: Bool) -> [Double] {
     var sums = [Int](repeating: 0, count: 256)
     let limit = refinable(allRests)
-    for index in quality.indices where changeNumber[index] <= limit { sums[Int(quality[index])] += Int(weight[index]) }
+    for index in quality.indices where changeNumber[index] <= limit && isWanted(index) {
+      sums[Int(quality[index])] += Int(weight[index])
+    }
     return sums.map { Double($0) / 255 }
   }
 
@@ -100,7 +137,7 @@ struct BlockMap {
     for index in active.indices { active[index] = quality[index] == Self.changed }
   }
 
-  /// Makes refinable blocks of these qualities active, by rows of superblocks from the top, as long as there are fewer
+  /// Makes refinable blocks of these qualities active, by rows of groups from the top, as long as there are fewer
   /// than `most` and `cost`, called with quality and weight of each, sums up to less than `bytes`.
   mutating func select(
     _ qualities: ClosedRange<UInt8>, allRests: Bool, most: Int, bytes: Double, cost: (UInt8, Double) -> Double
@@ -108,12 +145,12 @@ struct BlockMap {
     let newest = refinable(allRests)
     var (left, budget) = (most, bytes)
     for index in active.indices { active[index] = false }
-    // Whole superblocks, as what is coded beside the active blocks of one may change a little.
-    for top in stride(from: 0, to: rows, by: 4) {
-      for start in stride(from: 0, to: columns, by: 4) where left > 0 && budget > 0 {
-        for row in top..<min(top + 4, rows) {
-          for index in row * columns + start..<row * columns + min(start + 4, columns) {
-            guard qualities.contains(quality[index]), changeNumber[index] <= newest else { continue }
+    // Whole groups, as what is coded beside the active blocks of one may change a little.
+    for top in stride(from: 0, to: rows, by: group) {
+      for start in stride(from: 0, to: columns, by: group) where left > 0 && budget > 0 {
+        for row in top..<min(top + group, rows) {
+          for index in row * columns + start..<row * columns + min(start + group, columns) {
+            guard qualities.contains(quality[index]), changeNumber[index] <= newest, isWanted(index) else { continue }
             active[index] = true
             left -= 1
             budget -= cost(quality[index], Double(weight[index]) / 255)
@@ -176,7 +213,8 @@ struct BlockMap {
   /// sums up to less than `bytes`; returns the sum.
   mutating func addCoarse(above limit: Int, bytes: Double, cost: (UInt8, Double) -> Double) -> Double {
     var sum = 0.0
-    for index in active.indices where quality[index] <= 63 && Int(quality[index]) > limit && !active[index] {
+    for index in active.indices
+    where quality[index] <= 63 && Int(quality[index]) > limit && !active[index] && isWanted(index) {
       guard sum < bytes else { break }
       active[index] = true
       sum += cost(quality[index], Double(weight[index]) / 255)
