@@ -181,12 +181,15 @@
 
     /// Codes a picture of the coded size and sampling.
     ///
-    /// - Parameter quantizer: 1 (finest) … 51.
+    /// - Parameter quantizer: 1 (finest) … 51; at 50 it is coded with 49.
     package func encode(
       _ picture: InputPicture, quantizer: Int, keyFrame: Bool, kept: [Bool]
     ) throws(VideoEncoderError) -> CodedPicture {
       precondition(picture.size == format.size && picture.format == (format.chroma == .full ? .i444 : .i420))
       precondition(kept.count == count && Self.scale.contains(quantizer))
+      // Quantisers that differ by one from the macroblock's before libx264 makes the same: 51 beside 50 would be 50, finer than
+      // the last time, and what is kept then be searched like the rest, and at that quantiser taken for what moved there.
+      let quantizer = quantizer == Self.coarsest - 1 ? quantizer - 1 : quantizer
       for index in 0..<count {
         unsafe infos[index] = kept[index] ? UInt8(X264_MBINFO_CONSTANT) : 0
         unsafe offsets[index] = kept[index] ? Float(Self.coarsest - quantizer) : 0

@@ -8,7 +8,9 @@ import Glibc
 import RTCCodecAOM
 import RTCCodecFFmpeg
 import RTCCodecVPX
-import RTCCodecX264
+#if X264
+  import RTCCodecX264
+#endif
 import RTCMedia
 import RTCast
 
@@ -111,7 +113,9 @@ final class Run {
         switch codec {
         case "vp8": return try VP8Encoder(settings)
         case "vp9", "vp9-444": return try VP9Encoder(settings)
-        case "h264", "h264-444": return try H264Encoder(settings)
+        #if X264
+          case "h264", "h264-444": return try H264Encoder(settings)
+        #endif
         default: return try AV1Encoder(settings)
         }
       })
