@@ -199,7 +199,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
       }
       return RefinementStage(qualities: qualities, quantizer: quantizer, bytes: bytes)
     }
-    let last = UInt8(Coder.scale.upperBound)
+    let last = BlockMap.coarsest
     guard goals.finest < last, let all = stage(UInt8(goals.finest + 1)...last, to: goals.finest) else {
       return stage(BlockMap.imperfect...BlockMap.imperfect, to: goals.perfect)
     }
@@ -369,8 +369,8 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     defer { frameCount += 1 }
     var frame = EncodedFrame(
       codec: codec, data: output.data, isKeyFrame: output.isKeyFrame, size: pictures.input.size,
-      captureTime: captureTime,
-      encodedTime: now, quantizer: quantizer, rotation: rotation, contentHint: settings.contentHint, number: frameCount)
+      captureTime: captureTime, encodedTime: now, quantizer: quantizer, rotation: rotation,
+      contentHint: settings.contentHint, number: frameCount)
     frame.chroma = settings.chroma
     return frame
   }

@@ -4,6 +4,8 @@ import RTCMedia
 struct BlockMap {
   /// The `quality` of a block whose newest pixels were not coded yet.
   static let changed: UInt8 = 255
+  /// The coarsest quantiser that any codec has.
+  static let coarsest: UInt8 = 63
   /// The `quality` of a block that was coded as finely as all are to be, and yet is not as sharp: the codec left out more of it.
   static let imperfect: UInt8 = 64
 
@@ -202,7 +204,7 @@ struct BlockMap {
 
   /// Records that viewers will see `moved` as well as what was `scroll` rows below.
   mutating func recordMoved(_ moved: [Int], by scroll: Int) {
-    let qualities = moved.map { shownQuality($0, after: scroll) ?? 63 }
+    let qualities = moved.map { shownQuality($0, after: scroll) ?? Self.coarsest }
     for (index, value) in zip(moved, qualities) {
       quality[index] = value
       shown[index] = value
@@ -214,7 +216,7 @@ struct BlockMap {
   mutating func addCoarse(above limit: Int, bytes: Double, cost: (UInt8, Double) -> Double) -> Double {
     var sum = 0.0
     for index in active.indices
-    where quality[index] <= 63 && Int(quality[index]) > limit && !active[index] && isWanted(index) {
+    where quality[index] <= Self.coarsest && Int(quality[index]) > limit && !active[index] && isWanted(index) {
       guard sum < bytes else { break }
       active[index] = true
       sum += cost(quality[index], Double(weight[index]) / 255)

@@ -92,7 +92,7 @@
     private static func level(_ settings: VideoEncoderSettings) -> Int? {
       let count = macroblocks(settings.size)
       let kilobits = Int32(clamping: settings.targetBitrate.bitsPerSecond / 1000)
-      let level = unsafe cx264_level(
+      let level = cx264_level(
         31, Int32(clamping: count), Double(count) * settings.maxFrameRate, kilobits)
       return level > 0 ? Int(level) : nil
     }

@@ -187,7 +187,8 @@
           let kinds = units.map { H264NALUnitHeader.Kind(rawValue: $0[0]) }
           let slices = Array(
             repeating: frame.isKeyFrame ? H264NALUnitHeader.Kind.idrSlice : .slice, count: threads)
-          #expect(kinds == (frame.isKeyFrame ? [.sequenceParameterSet, .pictureParameterSet] : []) + slices)
+          let sets: [H264NALUnitHeader.Kind] = frame.isKeyFrame ? [.sequenceParameterSet, .pictureParameterSet] : []
+          #expect(kinds == sets + slices)
           guard frame.isKeyFrame, let unit = units.first else { continue }
           let parsed = H264SequenceParameterSet(parsing: unit.span)
           let sequence = try #require(parsed)
@@ -213,7 +214,8 @@
           size: size, maxFrameRate: Double(frameRate), targetBitrate: .kilobitsPerSecond(kilobits), threads: 1))
       let key = try #require(try encoder.encode(EncodeJob(changed: nil, captureTime: .zero, now: .zero)))
       let unit = try #require(Self.units(of: key.data).first)
-      #expect(H264SequenceParameterSet(parsing: unit.span)?.level == level)
+      let sequence = H264SequenceParameterSet(parsing: unit.span)
+      #expect(sequence?.level == level)
     }
 
     @Test func `frames travel in RTP and decode on the other side`() throws {
