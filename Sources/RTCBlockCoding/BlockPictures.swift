@@ -234,7 +234,7 @@ final class BlockPictures {
           let target = unsafe to.base + row * to.stride + area.x
           guard step == 1 else {
             for column in 0..<area.width where unsafe target[column] != from[column * step] {
-              unsafe target[column] = unsafe from[column * step]
+              unsafe target[column] = from[column * step]
               differs = true
             }
             continue

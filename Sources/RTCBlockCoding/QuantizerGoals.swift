@@ -1,5 +1,3 @@
-package import RTCMedia
-
 /// Quantisers between which frames are coded, in the codec's own scale.
 package struct QuantizerGoals {
   /// Visually lossless: about 49 dB of luma on text and, in 4:4:4, 44 dB of red, green and blue.

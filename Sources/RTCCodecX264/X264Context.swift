@@ -219,16 +219,18 @@
       frames += 1
       // libx264's until the next call; copied here.
       return CodedPicture(
-        data: unsafe join(UnsafeBufferPointer(start: units, count: Int(unitCount)), size: Int(size)),
+        data: unsafe join(units, count: Int(unitCount), size: Int(size)),
         isKeyFrame: unsafe shown.b_keyframe != 0)
     }
 
     /// Parameter sets and slices, each after its start code. What libx264 says of itself stays out.
     @unsafe
-    private func join(_ units: UnsafeBufferPointer<x264_nal_t>, size: Int) -> [UInt8] {
+    private func join(_ units: UnsafePointer<x264_nal_t>, count: Int, size: Int) -> [UInt8] {
       var data: [UInt8] = []
       data.reserveCapacity(size)
-      for unit in unsafe units where unsafe unit.i_type != Int32(NAL_SEI.rawValue) {
+      for index in 0..<count {
+        let unit = unsafe units[index]
+        guard unsafe unit.i_type != Int32(NAL_SEI.rawValue) else { continue }
         unsafe data.append(contentsOf: UnsafeBufferPointer(start: unit.p_payload, count: Int(unit.i_payload)))
       }
       return data

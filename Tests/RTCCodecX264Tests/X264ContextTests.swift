@@ -54,12 +54,11 @@
       for plane in 0..<3 {
         let side = plane == 0 || input.format == .i444 ? 16 : 8
         let (extent, stride) = (input.format.planeExtent(plane, of: input.size), input.stride(ofPlane: plane))
-        fresh.withPlane(plane) { source in
-          input.withMutablePlane(plane) { bytes in
-            for row in 0..<extent.rows {
-              for column in 0..<extent.rowBytes where !kept[row / side * 80 + column / side] {
-                bytes[row * stride + column] = source[row * stride + column]
-              }
+        let source = samples(of: fresh)[plane]
+        input.withMutablePlane(plane) { bytes in
+          for row in 0..<extent.rows {
+            for column in 0..<extent.rowBytes where !kept[row / side * 80 + column / side] {
+              bytes[row * stride + column] = source[row * extent.rowBytes + column]
             }
           }
         }
@@ -80,9 +79,9 @@
         let side = plane == 0 || chroma == .full ? 16 : 8
         let width = side * 80
         return sum
-          + a[plane].indices.count { index in
+          + a[plane].indices.filter { index in
             a[plane][index] != b[plane][index] && kept[index / width / side * 80 + index % width / side]
-          }
+          }.count
       }
     }
   }
