@@ -245,7 +245,7 @@
       let image = unsafe shown.img
       guard let luma = unsafe image.plane.0, let second = unsafe image.plane.1 else { return }
       unsafe body(0, UnsafePointer(luma), Int(image.i_stride.0), 1)
-      guard unsafe image.i_plane == 3, let third = unsafe image.plane.2 else {
+      guard image.i_plane == 3, let third = unsafe image.plane.2 else {
         // libx264 keeps the chroma of 4:2:0 interleaved.
         unsafe body(1, UnsafePointer(second), Int(image.i_stride.1), 2)
         unsafe body(2, UnsafePointer(second) + 1, Int(image.i_stride.1), 2)
