@@ -72,6 +72,30 @@ import Testing
     #expect(page.luma(after, in: superblock) >= 46)
   }
 
+  @Test func `what became coarse beside a coarse change is made fine again`() throws {
+    var page = ColouredPage(size: size)
+    var loop = try VP9Loop(settings())
+    page.draw(into: loop.encoder.picture)
+    _ = try loop.encode(changed: nil)
+    _ = try loop.rest(for: .seconds(Int64(30)))
+    loop.encoder.setTargetBitrate(.kilobitsPerSecond(100))
+    // Stripes through many superblocks, over and over.
+    for step in 0..<6 {
+      let stripes = (0..<5).map { PixelRect(x: 0, y: 24 + 64 * $0, width: size.width, height: 20) }
+      for stripe in stripes { page.write(in: stripe) }
+      page.draw(into: loop.encoder.picture)
+      loop.now += .milliseconds(Int64(300 + step))
+      _ = try loop.encode(changed: stripes)
+    }
+    let beside = (0..<5).map { PixelRect(x: 0, y: 64 * $0 + 8, width: size.width, height: 8) }
+    let coarse = try #require(loop.shown)
+    #expect(beside.contains { page.luma(coarse, in: $0) < 46 }, "a change is coded with what stands beside it")
+    loop.encoder.setTargetBitrate(.megabitsPerSecond(2))
+    _ = try loop.rest(for: .seconds(Int64(30)))
+    let shown = try #require(loop.shown)
+    for rect in beside { #expect(page.luma(shown, in: rect) >= 47) }
+  }
+
   @Test func `what was said to have changed and has not costs next to nothing`() throws {
     var page = ColouredPage(size: size)
     var loop = try VP9Loop(settings())
