@@ -21,8 +21,6 @@ package final class VP8Encoder: VideoEncoder {
   private var limits: QuantizerLimits
   private var source = EncodeJob.Source.inputPicture
   private var rotation = VideoRotation.none
-  /// What viewers are sent exactly, beside the video.
-  private var exactParts: [PixelRect] = []
   private var needsKeyFrame = true
   private var frameCount: UInt64 = 0
   /// The last try to refine.
@@ -88,14 +86,12 @@ package final class VP8Encoder: VideoEncoder {
     if new.size != old.size {
       picture = InputPicture(size: new.size)
       map = MacroblockMap(size: new.size)
-      exactParts = []
       source = .inputPicture
       blurred = nil
       lastPicture = nil
     }
     settings = new
     limits = QuantizerLimits(new)
-    map.setSufficient(limits.readable, in: exactParts)
     budget.setRate(new.targetBitrate)
   }
 
@@ -108,12 +104,6 @@ package final class VP8Encoder: VideoEncoder {
   /// Says when all that was made before will have left: changes are left out while that is more than about 120 ms
   /// away, and nothing is refined before.
   package func setSendQueue(drained: Timestamp) { budget.drained = drained }
-
-  /// Says which parts viewers are sent exactly, beside the video: there refinement ends where letters can be read.
-  package func setExactParts(_ parts: [PixelRect]) {
-    exactParts = parts
-    map.setSufficient(limits.readable, in: parts)
-  }
 
   /// Codes what changed, as far as the bitrate allows; nil when no frame is made, then the changes come with a later
   /// one; throws `unsuitableFrame` for a frame given by reference that is not of the picture's format and size.
@@ -148,7 +138,7 @@ package final class VP8Encoder: VideoEncoder {
       bytes = min(stage.bytes, passBytes)
     } else if map.hasTinted {
       bytes = 1200
-    } else if let lastChange, !isAtRest(now), map.canImprove(beyond: limits.finest) {
+    } else if let lastChange, !isAtRest(now), map.quality.contains(where: { $0 > limits.finest }) {
       return lastChange + restTime  // what changes now may rest then
     } else {
       return unfollowed.map { max(now, $0 + Self.restTime) }
