@@ -492,7 +492,7 @@ package final class VP8Encoder: VideoEncoder {
     lastPicture = last
   }
 
-  private func frame(_ output: VP8Context.Output, captureTime: Timestamp, now: Timestamp) -> EncodedFrame {
+  private func frame(_ output: VPXEncoding.Output, captureTime: Timestamp, now: Timestamp) -> EncodedFrame {
     defer { frameCount += 1 }
     return EncodedFrame(
       codec: codec, data: output.data, isKeyFrame: output.isKeyFrame, size: settings.size, captureTime: captureTime,
@@ -517,7 +517,7 @@ package final class VP8Encoder: VideoEncoder {
 
   private func codePlanes(
     quantizer: Int, keyFrame: Bool, filter: VP8Context.LoopFilter, speed: VP8Context.Speed
-  ) throws(VideoEncoderError) -> VP8Context.Output {
+  ) throws(VideoEncoderError) -> VPXEncoding.Output {
     var planes = unsafe sourcePlanes()
     let reduction = CodingLevel.reduction(quantizer)
     if reduction > 1 {
@@ -527,26 +527,13 @@ package final class VP8Encoder: VideoEncoder {
     }
     // The planes belong to `picture`, `source` or `blurred`, which this encoder holds.
     return try unsafe context.encode(
-      planes: (planes[0].base, planes[1].base, planes[2].base),
-      strides: (planes[0].stride, planes[1].stride, planes[2].stride),
-      quantizer: CodingLevel.quantizer(quantizer), active: map.active, keyFrame: keyFrame, filter: filter, speed: speed)
+      planes: planes, quantizer: CodingLevel.quantizer(quantizer), active: map.active, keyFrame: keyFrame,
+      filter: filter,
+      speed: speed)
   }
 
   @unsafe
-  private func sourcePlanes() -> [VP8Context.Plane] {
-    switch source {
-    case .inputPicture:
-      return unsafe (0..<3).map { index in
-        let plane = unsafe picture.unsafePlane(index)
-        return unsafe VP8Context.Plane(base: UnsafePointer(plane.base), stride: plane.stride)
-      }
-    case .frame(let frame):
-      return unsafe (0..<3).map { index in
-        let plane = unsafe frame.buffer.unsafePlane(index)
-        return unsafe VP8Context.Plane(base: plane.base.assumingMemoryBound(to: UInt8.self), stride: plane.stride)
-      }
-    }
-  }
+  private func sourcePlanes() -> [VPXPlane] { unsafe VPXPlane.planes(of: source, picture) }
 
   /// Compares what viewers see of the macroblocks just coded with what they should see.
   private func findTinted() {
@@ -567,7 +554,7 @@ package final class VP8Encoder: VideoEncoder {
   }
 }
 
-extension VP8Context.Plane {
+extension VPXPlane {
   /// Whether a rectangle is lighter or darker than the same of `other`, by more than half a level in the mean.
   fileprivate func differs(from other: Self, x: Int, y: Int, width: Int, height: Int) -> Bool {
     var sum = 0

@@ -357,7 +357,7 @@ package final class VP9Encoder: VideoEncoder {
     return frame(output, captureTime: captureTime, now: now)
   }
 
-  private func frame(_ output: VP9Context.Output, captureTime: Timestamp, now: Timestamp) -> EncodedFrame {
+  private func frame(_ output: VPXEncoding.Output, captureTime: Timestamp, now: Timestamp) -> EncodedFrame {
     defer { frameCount += 1 }
     var frame = EncodedFrame(
       codec: codec, data: output.data, isKeyFrame: output.isKeyFrame, size: settings.size, captureTime: captureTime,
@@ -384,7 +384,7 @@ package final class VP9Encoder: VideoEncoder {
 
   private func codePlanes(
     quantizer: Int, keyFrame: Bool, filters: Bool, speed: VP9Context.Speed
-  ) throws(VideoEncoderError) -> VP9Context.Output {
+  ) throws(VideoEncoderError) -> VPXEncoding.Output {
     // The planes belong to `picture` or `source`, which this encoder holds.
     try unsafe context.encode(
       planes: sourcePlanes(), quantizer: quantizer, active: map.active, keyFrame: keyFrame, filters: filters,
@@ -392,18 +392,7 @@ package final class VP9Encoder: VideoEncoder {
   }
 
   @unsafe
-  private func sourcePlanes() -> [VP8Context.Plane] {
-    unsafe (0..<3).map { index in
-      switch source {
-      case .inputPicture:
-        let plane = unsafe picture.unsafePlane(index)
-        return unsafe VP8Context.Plane(base: UnsafePointer(plane.base), stride: plane.stride)
-      case .frame(let frame):
-        let plane = unsafe frame.buffer.unsafePlane(index)
-        return unsafe VP8Context.Plane(base: plane.base.assumingMemoryBound(to: UInt8.self), stride: plane.stride)
-      }
-    }
-  }
+  private func sourcePlanes() -> [VPXPlane] { unsafe VPXPlane.planes(of: source, picture) }
 
   // MARK: - Measuring
 
