@@ -8,12 +8,9 @@
 
 // Macros and variadic functions that Swift cannot call.
 
-static inline vpx_codec_err_t cvpx_vp8_encoder_init(vpx_codec_ctx_t *context, const vpx_codec_enc_cfg_t *config) {
-  return vpx_codec_enc_init(context, vpx_codec_vp8_cx(), config, 0);
-}
-
-static inline vpx_codec_err_t cvpx_vp9_encoder_init(vpx_codec_ctx_t *context, const vpx_codec_enc_cfg_t *config) {
-  return vpx_codec_enc_init(context, vpx_codec_vp9_cx(), config, 0);
+static inline vpx_codec_err_t cvpx_encoder_init(vpx_codec_ctx_t *context, vpx_codec_iface_t *codec,
+                                                const vpx_codec_enc_cfg_t *configuration) {
+  return vpx_codec_enc_init(context, codec, configuration, 0);
 }
 
 static inline vpx_codec_err_t cvpx_decoder_init(vpx_codec_ctx_t *context, vpx_codec_iface_t *codec, unsigned threads) {

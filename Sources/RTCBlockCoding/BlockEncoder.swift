@@ -36,8 +36,6 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
   private var movementInterval: TimeDelta?
   /// What the last large change was coded with.
   private var movingQuantizer = Coder.scale.upperBound
-  /// What viewers are sent exactly, beside the video.
-  private var exactParts: [PixelRect] = []
 
   /// An encoder whose first frame is a key frame; throws `unsupportedSize` for pictures that the codec cannot code.
   package init(_ settings: VideoEncoderSettings) throws(VideoEncoderError) {
@@ -69,11 +67,9 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
       map = BlockMap(size: new.size, group: Coder.group)
       model = ByteModel(Coder.costs(new.chroma))
       hasPicture = false
-      exactParts = []
     }
     settings = new
     goals = Coder.goals(new)
-    map.setSufficient(goals.readable, in: exactParts)
     budget.setRate(new.targetBitrate)
   }
 
@@ -93,12 +89,6 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
   /// Says when all that was made before will have left: changes are left out while that is more than about 120 ms
   /// away, and nothing is refined before.
   package func setSendQueue(drained: Timestamp) { budget.drained = drained }
-
-  /// Says which parts viewers are sent exactly, beside the video: there refinement ends where letters can be read.
-  package func setExactParts(_ parts: [PixelRect]) {
-    exactParts = parts
-    map.setSufficient(goals.readable, in: parts)
-  }
 
   /// Codes what changed, as far as the bitrate allows; nil when no frame is made, then the changes come with a later
   /// one; throws `unsuitableFrame` for a frame given by reference that is not of the picture's format and size.

@@ -9,7 +9,6 @@ struct BlockMap {
   /// The `quality` of a block that was coded as finely as all are to be, and yet is not as sharp: the codec left out more of it.
   static let imperfect: UInt8 = 64
 
-  private let size: PixelSize
   private let columns: Int
   private let rows: Int
   /// The side, in blocks, of what the codec codes as one, and may touch beside what is to be coded.
@@ -25,11 +24,8 @@ struct BlockMap {
   /// The number of the change that last touched each block.
   private var changeNumber: [UInt32]
   private var lastChangeNumber: UInt32 = 0
-  /// What is fine enough for each block: the quantiser of those that need only be readable, 0 of others.
-  private var sufficient: [UInt8]
 
   init(size: PixelSize, group: Int) {
-    self.size = size
     self.group = group
     columns = (size.width + 15) / 16
     rows = (size.height + 15) / 16
@@ -38,7 +34,6 @@ struct BlockMap {
     weight = Array(repeating: 64, count: columns * rows)
     active = Array(repeating: true, count: columns * rows)
     changeNumber = Array(repeating: 0, count: columns * rows)
-    sufficient = Array(repeating: 0, count: columns * rows)
   }
 
   var count: Int { quality.count }
@@ -57,31 +52,9 @@ struct BlockMap {
     return isTouched.indices.filter { isTouched[$0] }
   }
 
-  /// Says that of blocks that lie in `rects` no more than `quality` is wanted from now on, and of others all.
-  mutating func setSufficient(_ quality: Int, in rects: [PixelRect]) {
-    for index in sufficient.indices { sufficient[index] = 0 }
-    for rect in rects {
-      let inside = rect.intersection(PixelRect(size))
-      guard !inside.isEmpty else { continue }
-      // The last of a row or column may be cut off by the picture's end.
-      let right = inside.maxX == size.width ? columns : inside.maxX / 16
-      let bottom = inside.maxY == size.height ? rows : inside.maxY / 16
-      for row in min((inside.y + 15) / 16, bottom)..<bottom {
-        for column in min((inside.x + 15) / 16, right)..<right {
-          sufficient[row * columns + column] = UInt8(clamping: quality)
-        }
-      }
-    }
-  }
-
-  /// True where finer is wanted.
-  private func isWanted(_ index: Int) -> Bool {
-    sufficient[index] == 0 || quality[index] > sufficient[index] && quality[index] != Self.imperfect
-  }
-
   /// True when refinement has something to do, were everything at rest.
   func hasRefinable(above finest: Int) -> Bool {
-    quality.indices.contains { Int(quality[$0]) > finest && isWanted($0) }
+    quality.contains { Int($0) > finest }
   }
 
   /// Says that the pixels of `blocks` are new.
@@ -119,7 +92,7 @@ struct BlockMap {
   func refinableWeights(allRests: Bool) -> [Double] {
     var sums = [Int](repeating: 0, count: 256)
     let limit = refinable(allRests)
-    for index in quality.indices where changeNumber[index] <= limit && isWanted(index) {
+    for index in quality.indices where changeNumber[index] <= limit {
       sums[Int(quality[index])] += Int(weight[index])
     }
     return sums.map { Double($0) / 255 }
@@ -152,7 +125,7 @@ struct BlockMap {
       for start in stride(from: 0, to: columns, by: group) where left > 0 && budget > 0 {
         for row in top..<min(top + group, rows) {
           for index in row * columns + start..<row * columns + min(start + group, columns) {
-            guard qualities.contains(quality[index]), changeNumber[index] <= newest, isWanted(index) else { continue }
+            guard qualities.contains(quality[index]), changeNumber[index] <= newest else { continue }
             active[index] = true
             left -= 1
             budget -= cost(quality[index], Double(weight[index]) / 255)
@@ -216,7 +189,7 @@ struct BlockMap {
   mutating func addCoarse(above limit: Int, bytes: Double, cost: (UInt8, Double) -> Double) -> Double {
     var sum = 0.0
     for index in active.indices
-    where quality[index] <= Self.coarsest && Int(quality[index]) > limit && !active[index] && isWanted(index) {
+    where quality[index] <= Self.coarsest && Int(quality[index]) > limit && !active[index] {
       guard sum < bytes else { break }
       active[index] = true
       sum += cost(quality[index], Double(weight[index]) / 255)

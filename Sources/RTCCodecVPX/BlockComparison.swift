@@ -4,8 +4,8 @@ import RTCMedia
 @safe
 struct BlockComparison {
   private let size: PixelSize
-  private let source: [VP8Context.Plane]
-  private let shown: [VP8Context.Plane]
+  private let source: [VPXPlane]
+  private let shown: [VPXPlane]
   private let chroma: ChromaSampling
 
   /// The mean square of the difference that nobody sees: 48 dB of luma; and 44 dB of red, green and blue, where colours
@@ -16,7 +16,7 @@ struct BlockComparison {
   ///   - source: of a picture of `size`.
   ///   - shown: of one of the same size and chroma.
   @unsafe
-  init(size: PixelSize, chroma: ChromaSampling, source: [VP8Context.Plane], shown: [VP8Context.Plane]) {
+  init(size: PixelSize, chroma: ChromaSampling, source: [VPXPlane], shown: [VPXPlane]) {
     self.size = size
     self.chroma = chroma
     unsafe self.source = source

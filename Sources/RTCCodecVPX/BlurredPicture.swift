@@ -18,7 +18,7 @@ final class BlurredPicture {
   ///
   /// - Returns: planes that live as long as this object.
   @unsafe
-  func take(_ source: [VP8Context.Plane], reduction: Int) -> [VP8Context.Plane] {
+  func take(_ source: [VPXPlane], reduction: Int) -> [VPXPlane] {
     unsafe (0..<3).map { index in
       let (width, height) = index == 0 ? (size.width, size.height) : ((size.width + 1) / 2, (size.height + 1) / 2)
       let (target, between) = unsafe (planes.unsafePlane(index), small.unsafePlane(index))
@@ -26,7 +26,7 @@ final class BlurredPicture {
         (source[index].base, source[index].stride), width: width, height: height, reduction: reduction,
         by: PlaneDetail.Plane(base: between.base, stride: between.stride),
         into: PlaneDetail.Plane(base: target.base, stride: target.stride))
-      return unsafe VP8Context.Plane(base: UnsafePointer(target.base), stride: target.stride)
+      return unsafe VPXPlane(base: UnsafePointer(target.base), stride: target.stride)
     }
   }
 }

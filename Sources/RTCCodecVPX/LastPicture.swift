@@ -15,7 +15,7 @@ final class LastPicture {
   /// Copies the lines of the macroblock rows `rows`; 0.3 ms for 1080p.
   /// - Parameter source: planes of this picture's size.
   @unsafe
-  func copy(_ source: [VP8Context.Plane], rows: [Int]) {
+  func copy(_ source: [VPXPlane], rows: [Int]) {
     for index in 0..<3 {
       let target = unsafe planes.unsafePlane(index)
       let height = index == 0 ? 16 : 8
@@ -31,13 +31,13 @@ final class LastPicture {
 
   /// By how many lines `rect` of `source` has scrolled since (down counts positive); nil when it has not.
   @unsafe
-  func scrollDistance(_ source: [VP8Context.Plane], in rect: PixelRect) -> Int? {
+  func scrollDistance(_ source: [VPXPlane], in rect: PixelRect) -> Int? {
     unsafe ScrollSearch.distance(from: plane(0), to: source[0], in: rect)
   }
 
   /// Where the changed macroblocks of `source` come from, when much of it scrolled by `distance` lines.
   @unsafe
-  func motion(_ source: [VP8Context.Plane], distance: Int, map: MacroblockMap) -> MotionField {
+  func motion(_ source: [VPXPlane], distance: Int, map: MacroblockMap) -> MotionField {
     var field = MotionField(columns: map.columns, rows: map.rows)
     let last = unsafe (0..<3).map { unsafe plane($0) }
     for row in 0..<map.rows {
@@ -61,7 +61,7 @@ final class LastPicture {
   /// is.
   @unsafe
   private func sameLines(
-    _ source: [VP8Context.Plane], _ last: [VP8Context.Plane], _ row: Int, _ column: Int, vector: Int
+    _ source: [VPXPlane], _ last: [VPXPlane], _ row: Int, _ column: Int, vector: Int
   ) -> (count: Int, isExact: Bool) {
     let width = min(16, size.width - column * 16)
     var (count, compared) = (0, 0)
@@ -80,7 +80,7 @@ final class LastPicture {
 
   @unsafe
   private func hasSameColours(
-    _ source: [VP8Context.Plane], _ last: [VP8Context.Plane], _ row: Int, _ column: Int, vector: Int
+    _ source: [VPXPlane], _ last: [VPXPlane], _ row: Int, _ column: Int, vector: Int
   ) -> Bool {
     let (width, height) = ((size.width + 1) / 2, (size.height + 1) / 2)
     // Of an odd number of lines, the samples of colours are not those of before; nor are the screen's own. Where the luma
@@ -101,7 +101,7 @@ final class LastPicture {
 
   /// False for grey.
   @unsafe
-  private func hasColours(_ source: [VP8Context.Plane], _ row: Int, _ column: Int) -> Bool {
+  private func hasColours(_ source: [VPXPlane], _ row: Int, _ column: Int) -> Bool {
     let (width, height) = ((size.width + 1) / 2, (size.height + 1) / 2)
     for index in 1...2 {
       for line in row * 8..<min(row * 8 + 8, height) {
@@ -116,8 +116,8 @@ final class LastPicture {
   }
 
   @unsafe
-  private func plane(_ index: Int) -> VP8Context.Plane {
+  private func plane(_ index: Int) -> VPXPlane {
     let plane = unsafe planes.unsafePlane(index)
-    return unsafe VP8Context.Plane(base: UnsafePointer(plane.base), stride: plane.stride)
+    return unsafe VPXPlane(base: UnsafePointer(plane.base), stride: plane.stride)
   }
 }

@@ -26,8 +26,6 @@ struct MacroblockMap {
   private var lastChangeNumber: UInt32 = 0
   /// Macroblocks changed after this number may change again at once and are not worth refining.
   private var refinable: UInt32 = 0
-  /// The quality at which refinement leaves each macroblock as it is, 0 as a rule.
-  private var sufficient: [UInt8]
   /// The plain macroblocks that were coded finely and yet have a colour that is off.
   private var tinted: Set<Int> = []
   /// The order in which macroblocks are refined.
@@ -44,7 +42,6 @@ struct MacroblockMap {
     active = Array(repeating: 1, count: columns * rows)
     changeNumber = Array(repeating: 0, count: columns * rows)
     contentNumber = changeNumber
-    sufficient = Array(repeating: 0, count: columns * rows)
     let columns = columns
     order = (0..<columns * rows).sorted {
       let (a, b) = ((row: $0 / columns, column: $0 % columns), (row: $1 / columns, column: $1 % columns))
@@ -79,31 +76,9 @@ struct MacroblockMap {
     refinable = allRests ? lastChangeNumber : lastChangeNumber - min(lastChangeNumber, 2)
   }
 
-  /// Something is coarser than both `limit` and what is wanted of it.
-  func canImprove(beyond limit: Int) -> Bool {
-    quality.indices.contains { Int(quality[$0]) > limit && quality[$0] > sufficient[$0] }
-  }
-
-  /// Says that of macroblocks that lie in `rects` no more than `quality` is wanted from now on, and of others all.
-  mutating func setSufficient(_ quality: Int, in rects: [PixelRect]) {
-    for index in sufficient.indices { sufficient[index] = 0 }
-    for rect in rects {
-      let inside = rect.intersection(PixelRect(size))
-      guard !inside.isEmpty else { continue }
-      // The last of a row or column may be cut off by the picture's end.
-      let right = inside.maxX == size.width ? columns : inside.maxX / 16
-      let bottom = inside.maxY == size.height ? rows : inside.maxY / 16
-      for row in min((inside.y + 15) / 16, bottom)..<bottom {
-        for column in min((inside.x + 15) / 16, right)..<right {
-          sufficient[row * columns + column] = UInt8(clamping: quality)
-        }
-      }
-    }
-  }
-
   /// True where `quality > limit` and refinement is not wasted.
   func needsRefinement(_ index: Int, above limit: Int) -> Bool {
-    Int(quality[index]) > limit && quality[index] > sufficient[index] && changeNumber[index] <= refinable
+    Int(quality[index]) > limit && changeNumber[index] <= refinable
   }
 
   /// Measures the detail of the changed macroblocks in the luma plane.
@@ -127,7 +102,7 @@ struct MacroblockMap {
     }
   }
 
-  var hasTinted: Bool { tinted.contains { sufficient[$0] == 0 } }
+  var hasTinted: Bool { !tinted.isEmpty }
 
   /// How many are plain (no letters, no pictures) among the active ones.
   var hasPlainActive: Bool { active.indices.contains { isPlain($0) && active[$0] == 1 } }
@@ -145,7 +120,7 @@ struct MacroblockMap {
   mutating func selectTinted(most: Int) -> Double {
     for index in active.indices { active[index] = 0 }
     var sum = 0
-    for index in tinted.filter({ sufficient[$0] == 0 }).sorted().prefix(most) {
+    for index in tinted.sorted().prefix(most) {
       active[index] = 1
       sum += Int(weight[index])
     }
@@ -196,7 +171,7 @@ struct MacroblockMap {
   /// follows from it.
   var refinableWeights: [Double] {
     var sums = [Int](repeating: 0, count: 256)
-    for index in quality.indices where changeNumber[index] <= refinable && quality[index] > sufficient[index] {
+    for index in quality.indices where changeNumber[index] <= refinable {
       sums[Int(quality[index])] += Int(weight[index])
     }
     return sums.map { Double($0) / 255 }
@@ -237,8 +212,7 @@ struct MacroblockMap {
   /// their `cost` sums up to less than `bytes`; returns the sum.
   mutating func addCoarse(above limit: Int, most: Int, bytes: Double, cost: (UInt8, Double) -> Double) -> Double {
     var (sum, left) = (0.0, most)
-    for index in active.indices
-    where quality[index] != Self.changed && Int(quality[index]) > max(limit, Int(sufficient[index])) {
+    for index in active.indices where quality[index] != Self.changed && Int(quality[index]) > limit {
       guard sum < bytes, left > 0 else { break }
       active[index] = 1
       left -= 1

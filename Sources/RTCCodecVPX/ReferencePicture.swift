@@ -26,7 +26,7 @@ final class ReferencePicture {
   /// Takes in what `field` makes of `last`; 1 ms for 1080p.
   /// - Parameter last: planes of whole macroblocks; `field` leads nowhere beyond them.
   @unsafe
-  func take(_ field: MotionField, from last: [VP8Context.Plane]) {
+  func take(_ field: MotionField, from last: [VPXPlane]) {
     for row in 0..<rows {
       var column = 0
       while column < columns {
@@ -40,7 +40,7 @@ final class ReferencePicture {
 
   /// Copies macroblocks of one row that have the same vector.
   @unsafe
-  private func copy(_ index: Int, from last: VP8Context.Plane, row: Int, columns: Range<Int>, vector: Int) {
+  private func copy(_ index: Int, from last: VPXPlane, row: Int, columns: Range<Int>, vector: Int) {
     let (target, stride) = unsafe plane(index)
     let side = index == 0 ? 16 : 8
     let (start, count) = (columns.lowerBound * side, columns.count * side)
@@ -57,7 +57,7 @@ final class ReferencePicture {
   /// Makes the line halfway between `above` and the one below it, with VP8's six taps (RFC 6386, section 18.3).
   @unsafe
   private func interpolate(
-    _ plane: VP8Context.Plane, above: Int, start: Int, into target: UnsafeMutablePointer<UInt8>, count: Int
+    _ plane: VPXPlane, above: Int, start: Int, into target: UnsafeMutablePointer<UInt8>, count: Int
   ) {
     // Beyond the edges the last line goes on.
     let lines = unsafe (-2...3).map { unsafe plane.base + max(0, min(above + $0, rows * 8 - 1)) * plane.stride + start }

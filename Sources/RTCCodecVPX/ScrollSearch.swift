@@ -9,7 +9,7 @@ struct ScrollSearch {
 
   /// A number for each line of each band of a plane within `rect`, different for different samples; 0.1 ms for a 1080p page.
   @unsafe
-  private static func hashes(_ plane: VP8Context.Plane, _ rect: PixelRect) -> [[UInt64]] {
+  private static func hashes(_ plane: VPXPlane, _ rect: PixelRect) -> [[UInt64]] {
     let width = rect.width / bands
     return (0..<bands).map { band in
       (0..<rect.height).map { line in
@@ -28,7 +28,7 @@ struct ScrollSearch {
 
   /// By how many lines most of `rect` moved from `old` to `new` (down counts positive); nil when it did not.
   @unsafe
-  static func distance(from old: VP8Context.Plane, to new: VP8Context.Plane, in rect: PixelRect) -> Int? {
+  static func distance(from old: VPXPlane, to new: VPXPlane, in rect: PixelRect) -> Int? {
     guard rect.width >= 64, rect.height >= 64 else { return nil }
     let limit = min(MotionField.reach, rect.height - leastLines)
     var votes = [Int](repeating: 0, count: 2 * limit + 1)

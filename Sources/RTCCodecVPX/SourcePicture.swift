@@ -4,11 +4,11 @@ import RTCMedia
 @safe
 struct SourcePicture {
   private let size: PixelSize
-  private let planes: [VP8Context.Plane]
+  private let planes: [VPXPlane]
 
   /// - Parameter planes: of a picture of this size, whose owner outlives this.
   @unsafe
-  init(size: PixelSize, planes: [VP8Context.Plane]) {
+  init(size: PixelSize, planes: [VPXPlane]) {
     self.size = size
     unsafe self.planes = planes
   }

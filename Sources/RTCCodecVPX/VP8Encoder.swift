@@ -21,8 +21,6 @@ package final class VP8Encoder: VideoEncoder {
   private var limits: QuantizerLimits
   private var source = EncodeJob.Source.inputPicture
   private var rotation = VideoRotation.none
-  /// What viewers are sent exactly, beside the video.
-  private var exactParts: [PixelRect] = []
   private var needsKeyFrame = true
   private var frameCount: UInt64 = 0
   /// The last try to refine.
@@ -88,14 +86,12 @@ package final class VP8Encoder: VideoEncoder {
     if new.size != old.size {
       picture = InputPicture(size: new.size)
       map = MacroblockMap(size: new.size)
-      exactParts = []
       source = .inputPicture
       blurred = nil
       lastPicture = nil
     }
     settings = new
     limits = QuantizerLimits(new)
-    map.setSufficient(limits.readable, in: exactParts)
     budget.setRate(new.targetBitrate)
   }
 
@@ -108,12 +104,6 @@ package final class VP8Encoder: VideoEncoder {
   /// Says when all that was made before will have left: changes are left out while that is more than about 120 ms
   /// away, and nothing is refined before.
   package func setSendQueue(drained: Timestamp) { budget.drained = drained }
-
-  /// Says which parts viewers are sent exactly, beside the video: there refinement ends where letters can be read.
-  package func setExactParts(_ parts: [PixelRect]) {
-    exactParts = parts
-    map.setSufficient(limits.readable, in: parts)
-  }
 
   /// Codes what changed, as far as the bitrate allows; nil when no frame is made, then the changes come with a later
   /// one; throws `unsuitableFrame` for a frame given by reference that is not of the picture's format and size.
@@ -148,7 +138,7 @@ package final class VP8Encoder: VideoEncoder {
       bytes = min(stage.bytes, passBytes)
     } else if map.hasTinted {
       bytes = 1200
-    } else if let lastChange, !isAtRest(now), map.canImprove(beyond: limits.finest) {
+    } else if let lastChange, !isAtRest(now), map.quality.contains(where: { $0 > limits.finest }) {
       return lastChange + restTime  // what changes now may rest then
     } else {
       return unfollowed.map { max(now, $0 + Self.restTime) }
@@ -502,7 +492,7 @@ package final class VP8Encoder: VideoEncoder {
     lastPicture = last
   }
 
-  private func frame(_ output: VP8Context.Output, captureTime: Timestamp, now: Timestamp) -> EncodedFrame {
+  private func frame(_ output: VPXEncoding.Output, captureTime: Timestamp, now: Timestamp) -> EncodedFrame {
     defer { frameCount += 1 }
     return EncodedFrame(
       codec: codec, data: output.data, isKeyFrame: output.isKeyFrame, size: settings.size, captureTime: captureTime,
@@ -527,7 +517,7 @@ package final class VP8Encoder: VideoEncoder {
 
   private func codePlanes(
     quantizer: Int, keyFrame: Bool, filter: VP8Context.LoopFilter, speed: VP8Context.Speed
-  ) throws(VideoEncoderError) -> VP8Context.Output {
+  ) throws(VideoEncoderError) -> VPXEncoding.Output {
     var planes = unsafe sourcePlanes()
     let reduction = CodingLevel.reduction(quantizer)
     if reduction > 1 {
@@ -537,26 +527,13 @@ package final class VP8Encoder: VideoEncoder {
     }
     // The planes belong to `picture`, `source` or `blurred`, which this encoder holds.
     return try unsafe context.encode(
-      planes: (planes[0].base, planes[1].base, planes[2].base),
-      strides: (planes[0].stride, planes[1].stride, planes[2].stride),
-      quantizer: CodingLevel.quantizer(quantizer), active: map.active, keyFrame: keyFrame, filter: filter, speed: speed)
+      planes: planes, quantizer: CodingLevel.quantizer(quantizer), active: map.active, keyFrame: keyFrame,
+      filter: filter,
+      speed: speed)
   }
 
   @unsafe
-  private func sourcePlanes() -> [VP8Context.Plane] {
-    switch source {
-    case .inputPicture:
-      return unsafe (0..<3).map { index in
-        let plane = unsafe picture.unsafePlane(index)
-        return unsafe VP8Context.Plane(base: UnsafePointer(plane.base), stride: plane.stride)
-      }
-    case .frame(let frame):
-      return unsafe (0..<3).map { index in
-        let plane = unsafe frame.buffer.unsafePlane(index)
-        return unsafe VP8Context.Plane(base: plane.base.assumingMemoryBound(to: UInt8.self), stride: plane.stride)
-      }
-    }
-  }
+  private func sourcePlanes() -> [VPXPlane] { unsafe VPXPlane.planes(of: source, picture) }
 
   /// Compares what viewers see of the macroblocks just coded with what they should see.
   private func findTinted() {
@@ -577,7 +554,7 @@ package final class VP8Encoder: VideoEncoder {
   }
 }
 
-extension VP8Context.Plane {
+extension VPXPlane {
   /// Whether a rectangle is lighter or darker than the same of `other`, by more than half a level in the mean.
   fileprivate func differs(from other: Self, x: Int, y: Int, width: Int, height: Int) -> Bool {
     var sum = 0

@@ -1,17 +1,10 @@
 import CVPX
 import RTCMedia
 
-/// The owner of one libvpx VP9 encoder: every frame is coded with the quantiser and the macroblocks it is told, and is
+/// VP9 by libvpx: every frame is coded with the quantiser and the macroblocks it is told, and is
 /// predicted from the frame before alone.
 @safe
 final class VP9Context {
-  struct Output {
-    var data: [UInt8]
-    var isKeyFrame: Bool
-    /// 0…255.
-    var quantizerIndex: Int
-  }
-
   /// libvpx's speeds. Of what scrolls at 2.5 Mbit/s, 8 shows 45.5 dB of luma and 9 43.2; 7 takes about twice the time of 9.
   enum Speed: Int32 {
     case thorough = 7
@@ -19,66 +12,32 @@ final class VP9Context {
     case fast = 9
   }
 
-  private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
-  private var config: vpx_codec_enc_cfg_t
-  private var image = unsafe vpx_image_t()
-  private let format: vpx_img_fmt_t
-  private let columns: Int
-  private let rows: Int
-  private var frames: vpx_codec_pts_t = 0
+  private let encoding: VPXEncoding
   private var speed = Speed.usual
   private var filters = true
 
   init(settings: VideoEncoderSettings) throws(VideoEncoderError) {
-    let size = settings.size
-    guard (1...16383).contains(size.width), (1...16383).contains(size.height) else {
-      throw .unsupportedSize(size)
-    }
-    columns = (size.width + 15) / 16
-    rows = (size.height + 15) / 16
-    format = settings.chroma == .full ? VPX_IMG_FMT_I444 : VPX_IMG_FMT_I420
-    unsafe config = vpx_codec_enc_cfg_t()
-    unsafe vpx_codec_enc_config_default(vpx_codec_vp9_cx(), &config, 0)
-    let threads = columns * rows >= 3600 ? max(1, min(settings.threads, 4)) : 1
-    unsafe config.g_profile = settings.chroma == .full ? 1 : 0
-    unsafe config.g_w = UInt32(size.width)
-    unsafe config.g_h = UInt32(size.height)
-    unsafe config.g_threads = UInt32(threads)
-    unsafe config.g_timebase = vpx_rational_t(num: 1, den: 30)
-    unsafe config.g_lag_in_frames = 0
-    unsafe config.g_error_resilient = 0
-    // The quantiser is set for each frame, so libvpx's own rate control has nothing to decide and must drop nothing.
-    unsafe config.rc_end_usage = VPX_VBR
-    unsafe config.rc_target_bitrate = 50_000
-    unsafe config.rc_dropframe_thresh = 0
-    unsafe config.rc_min_quantizer = 20
-    unsafe config.rc_max_quantizer = 20
-    unsafe config.kf_mode = VPX_KF_DISABLED
-    // Would be one every 128 frames all the same.
-    unsafe config.kf_max_dist = UInt32(Int32.max)
-    unsafe context = UnsafeMutablePointer.allocate(capacity: 1)
-    unsafe context.initialize(to: vpx_codec_ctx_t())
-    try check(unsafe cvpx_vp9_encoder_init(context, &config))
-    try configure(settings, threads: threads)
+    encoding = try unsafe VPXEncoding(
+      vpx_codec_vp9_cx(), settings, threads: { $0 >= 3600 ? max(1, min(settings.threads, 4)) : 1 },
+      adjust: { config in
+        unsafe config.g_profile = settings.chroma == .full ? 1 : 0
+        // Would be one every 128 frames all the same.
+        unsafe config.kf_max_dist = UInt32(Int32.max)
+      })
+    try configure(settings)
   }
 
-  deinit {
-    unsafe vpx_codec_destroy(context)
-    unsafe context.deinitialize(count: 1)
-    unsafe context.deallocate()
-  }
-
-  private func configure(_ settings: VideoEncoderSettings, threads: Int) throws(VideoEncoderError) {
-    try set(VP8E_SET_CPUUSED, speed.rawValue)
+  private func configure(_ settings: VideoEncoderSettings) throws(VideoEncoderError) {
+    try encoding.set(VP8E_SET_CPUUSED, speed.rawValue)
     let content = settings.contentHint == .motion ? VP9E_CONTENT_DEFAULT : VP9E_CONTENT_SCREEN
-    try set(VP9E_SET_TUNE_CONTENT, Int32(content.rawValue))
-    try set(VP9E_SET_AQ_MODE, 0)
-    try set(VP9E_SET_NOISE_SENSITIVITY, 0)
-    try set(VP9E_SET_FRAME_PARALLEL_DECODING, 0)
+    try encoding.set(VP9E_SET_TUNE_CONTENT, Int32(content.rawValue))
+    try encoding.set(VP9E_SET_AQ_MODE, 0)
+    try encoding.set(VP9E_SET_NOISE_SENSITIVITY, 0)
+    try encoding.set(VP9E_SET_FRAME_PARALLEL_DECODING, 0)
     // Columns of tiles are coded, and decoded, at the same time.
-    try set(VP9E_SET_TILE_COLUMNS, threads > 2 ? 2 : threads > 1 ? 1 : 0)
-    try set(VP9E_SET_COLOR_SPACE, Int32(VPX_CS_BT_601.rawValue))
-    try set(VP9E_SET_COLOR_RANGE, Int32(VPX_CR_STUDIO_RANGE.rawValue))
+    try encoding.set(VP9E_SET_TILE_COLUMNS, encoding.threads > 2 ? 2 : encoding.threads > 1 ? 1 : 0)
+    try encoding.set(VP9E_SET_COLOR_SPACE, Int32(VPX_CS_BT_601.rawValue))
+    try encoding.set(VP9E_SET_COLOR_RANGE, Int32(VPX_CR_STUDIO_RANGE.rawValue))
   }
 
   /// Codes the planes of a picture (I420 or I444, as the settings say, and of their size).
@@ -90,95 +49,25 @@ final class VP9Context {
   ///   - filters: the loop filter runs at the edges of what is coded.
   @unsafe
   func encode(
-    planes: [VP8Context.Plane], quantizer: Int, active: [UInt8], keyFrame: Bool, filters: Bool, speed: Speed
-  ) throws(VideoEncoderError) -> Output {
-    unsafe wrap(planes)
+    planes: [VPXPlane], quantizer: Int, active: [UInt8], keyFrame: Bool, filters: Bool, speed: Speed
+  ) throws(VideoEncoderError) -> VPXEncoding.Output {
     if speed != self.speed {
-      try set(VP8E_SET_CPUUSED, speed.rawValue)
+      try encoding.set(VP8E_SET_CPUUSED, speed.rawValue)
       self.speed = speed
     }
     if filters != self.filters {
-      try set(VP9E_SET_DISABLE_LOOPFILTER, filters ? 0 : 2)
+      try encoding.set(VP9E_SET_DISABLE_LOOPFILTER, filters ? 0 : 2)
       self.filters = filters
     }
-    if unsafe config.rc_min_quantizer != UInt32(quantizer) {
-      unsafe config.rc_min_quantizer = UInt32(quantizer)
-      unsafe config.rc_max_quantizer = UInt32(quantizer)
-      try check(unsafe vpx_codec_enc_config_set(context, &config))
-    }
-    try setMap(active: keyFrame ? [] : active)
-    // Only the last frame serves as reference: half the search, and nothing stale can show.
-    let flags =
-      keyFrame
-      ? VPX_EFLAG_FORCE_KF : VP8_EFLAG_NO_REF_GF | VP8_EFLAG_NO_REF_ARF | VP8_EFLAG_NO_UPD_GF | VP8_EFLAG_NO_UPD_ARF
-    try check(
-      unsafe vpx_codec_encode(context, &image, frames, 1, vpx_enc_frame_flags_t(flags), UInt(VPX_DL_REALTIME)))
-    frames += 1
-    return try takeOutput()
+    try encoding.setQuantizer(quantizer)
+    try encoding.setActive(keyFrame || !active.contains(0) ? nil : active)
+    return try unsafe encoding.encode(planes, keyFrame: keyFrame)
   }
 
   /// The picture as the viewers' decoders have it after the last frame, for as long as `body` runs; nil before the
   /// first frame.
   @unsafe
-  func withReconstruction<Result>(_ body: (_ planes: [VP8Context.Plane]) -> Result) -> Result? {
-    guard let shown = unsafe vpx_codec_get_preview_frame(context)?.pointee else { return nil }
-    return unsafe body([
-      VP8Context.Plane(base: shown.planes.0!, stride: Int(shown.stride.0)),
-      VP8Context.Plane(base: shown.planes.1!, stride: Int(shown.stride.1)),
-      VP8Context.Plane(base: shown.planes.2!, stride: Int(shown.stride.2)),
-    ])
-  }
-
-  private func wrap(_ planes: [VP8Context.Plane]) {
-    // libvpx only reads from the image it is given, though its type does not say so.
-    let (y, u, v) = unsafe (planes[0], planes[1], planes[2])
-    unsafe vpx_img_wrap(&image, format, config.g_w, config.g_h, 1, UnsafeMutablePointer(mutating: y.base))
-    unsafe image.planes.0 = UnsafeMutablePointer(mutating: y.base)
-    unsafe image.planes.1 = UnsafeMutablePointer(mutating: u.base)
-    unsafe image.planes.2 = UnsafeMutablePointer(mutating: v.base)
-    unsafe image.stride.0 = Int32(y.stride)
-    unsafe image.stride.1 = Int32(u.stride)
-    unsafe image.stride.2 = Int32(v.stride)
-    unsafe image.cs = VPX_CS_BT_601
-    unsafe image.range = VPX_CR_STUDIO_RANGE
-  }
-
-  /// - Parameter active: empty: all.
-  private func setMap(active: [UInt8]) throws(VideoEncoderError) {
-    guard active.contains(0) else {
-      var map = unsafe vpx_active_map_t(active_map: nil, rows: UInt32(rows), cols: UInt32(columns))
-      return try check(unsafe cvpx_set_active_map(context, &map))
-    }
-    try check(
-      unsafe active.withUnsafeBufferPointer { bytes in
-        // Copied by libvpx before it returns.
-        var map = unsafe vpx_active_map_t(
-          active_map: UnsafeMutablePointer(mutating: bytes.baseAddress!), rows: UInt32(rows), cols: UInt32(columns))
-        return unsafe cvpx_set_active_map(context, &map)
-      })
-  }
-
-  private func takeOutput() throws(VideoEncoderError) -> Output {
-    var output = Output(data: [], isKeyFrame: false, quantizerIndex: 0)
-    var position = unsafe vpx_codec_iter_t(bitPattern: 0)
-    while let packet = unsafe vpx_codec_get_cx_data(context, &position) {
-      guard unsafe packet.pointee.kind == VPX_CODEC_CX_FRAME_PKT else { continue }
-      let frame = unsafe packet.pointee.data.frame
-      unsafe output.data.append(contentsOf: UnsafeRawBufferPointer(start: frame.buf, count: frame.sz))
-      unsafe output.isKeyFrame = frame.flags & UInt32(VPX_FRAME_IS_KEY) != 0
-    }
-    guard !output.data.isEmpty else { throw .library(status: 0, message: "libvpx gave no frame") }
-    output.quantizerIndex = Int(unsafe cvpx_last_quantizer(context))
-    return output
-  }
-
-  private func set(_ control: vp8e_enc_control_id, _ value: Int32) throws(VideoEncoderError) {
-    try check(unsafe cvpx_control_int(context, Int32(control.rawValue), value))
-  }
-
-  private func check(_ status: vpx_codec_err_t) throws(VideoEncoderError) {
-    guard status != VPX_CODEC_OK else { return }
-    let detail = unsafe vpx_codec_error_detail(context) ?? vpx_codec_err_to_string(status)
-    throw .library(status: Int(status.rawValue), message: unsafe detail.map { unsafe String(cString: $0) } ?? "")
+  func withReconstruction<Result>(_ body: (_ planes: [VPXPlane]) -> Result) -> Result? {
+    unsafe encoding.withReconstruction(body)
   }
 }

@@ -22,8 +22,6 @@ package final class VP9Encoder: VideoEncoder {
   private var limits: QuantizerLimits
   private var source = EncodeJob.Source.inputPicture
   private var rotation = VideoRotation.none
-  /// What viewers are sent exactly, beside the video.
-  private var exactParts: [PixelRect] = []
   private var needsKeyFrame = true
   private var frameCount: UInt64 = 0
   /// The last try to refine.
@@ -92,12 +90,10 @@ package final class VP9Encoder: VideoEncoder {
       picture = Self.picture(new)
       map = MacroblockMap(size: new.size, superblock: Self.superblock)
       model = BitModel(new.chroma == .full ? .vp9FullChroma : .vp9)
-      exactParts = []
       source = .inputPicture
     }
     settings = new
     limits = QuantizerLimits(vp9: new)
-    map.setSufficient(limits.readable, in: exactParts)
     budget.setRate(new.targetBitrate)
   }
 
@@ -110,12 +106,6 @@ package final class VP9Encoder: VideoEncoder {
   /// Says when all that was made before will have left: changes are left out while that is more than about 120 ms
   /// away, and nothing is refined before.
   package func setSendQueue(drained: Timestamp) { budget.drained = drained }
-
-  /// Says which parts viewers are sent exactly, beside the video: there refinement ends where letters can be read.
-  package func setExactParts(_ parts: [PixelRect]) {
-    exactParts = parts
-    map.setSufficient(limits.readable, in: parts)
-  }
 
   /// Codes what changed, as far as the bitrate allows; nil when no frame is made, then the changes come with a later
   /// one; throws `unsuitableFrame` for a frame given by reference that is not of the picture's format and size.
@@ -152,7 +142,7 @@ package final class VP9Encoder: VideoEncoder {
       bytes = min(model.bytes(kind, weight: leftOut.weight, quantizer: limits.coarsest), current.capacity * 0.8)
     } else if let stage = refinementStage() {
       bytes = min(stage.bytes, passBytes)
-    } else if let lastChange, !isAtRest(now), map.canImprove(beyond: limits.finest) {
+    } else if let lastChange, !isAtRest(now), map.quality.contains(where: { $0 > limits.finest }) {
       return max(now, lastChange + restTime)  // what changes now may rest then
     } else {
       return unfollowed.map { max(now, $0 + Self.restTime) }
@@ -367,7 +357,7 @@ package final class VP9Encoder: VideoEncoder {
     return frame(output, captureTime: captureTime, now: now)
   }
 
-  private func frame(_ output: VP9Context.Output, captureTime: Timestamp, now: Timestamp) -> EncodedFrame {
+  private func frame(_ output: VPXEncoding.Output, captureTime: Timestamp, now: Timestamp) -> EncodedFrame {
     defer { frameCount += 1 }
     var frame = EncodedFrame(
       codec: codec, data: output.data, isKeyFrame: output.isKeyFrame, size: settings.size, captureTime: captureTime,
@@ -394,7 +384,7 @@ package final class VP9Encoder: VideoEncoder {
 
   private func codePlanes(
     quantizer: Int, keyFrame: Bool, filters: Bool, speed: VP9Context.Speed
-  ) throws(VideoEncoderError) -> VP9Context.Output {
+  ) throws(VideoEncoderError) -> VPXEncoding.Output {
     // The planes belong to `picture` or `source`, which this encoder holds.
     try unsafe context.encode(
       planes: sourcePlanes(), quantizer: quantizer, active: map.active, keyFrame: keyFrame, filters: filters,
@@ -402,18 +392,7 @@ package final class VP9Encoder: VideoEncoder {
   }
 
   @unsafe
-  private func sourcePlanes() -> [VP8Context.Plane] {
-    unsafe (0..<3).map { index in
-      switch source {
-      case .inputPicture:
-        let plane = unsafe picture.unsafePlane(index)
-        return unsafe VP8Context.Plane(base: UnsafePointer(plane.base), stride: plane.stride)
-      case .frame(let frame):
-        let plane = unsafe frame.buffer.unsafePlane(index)
-        return unsafe VP8Context.Plane(base: plane.base.assumingMemoryBound(to: UInt8.self), stride: plane.stride)
-      }
-    }
-  }
+  private func sourcePlanes() -> [VPXPlane] { unsafe VPXPlane.planes(of: source, picture) }
 
   // MARK: - Measuring
 

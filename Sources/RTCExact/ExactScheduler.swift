@@ -69,15 +69,6 @@ package struct ExactScheduler: Sendable {
   /// Somebody is there to be sent something.
   package var hasViewers: Bool { viewers.values.contains { $0.isVisible } }
 
-  /// How many viewers can see exact pixels now, and the parts of the picture that are sent so: all but what is left to the
-  /// video.
-  package var coverage: (viewers: Int, parts: [PixelRect]) {
-    let count = viewers.values.reduce(0) { $0 + ($1.isVisible ? 1 : 0) }
-    guard count > 0, !tiles.isEmpty else { return (0, []) }
-    guard tiles.contains(where: \.isCostly) else { return (count, [PixelRect(size)]) }
-    return (count, tiles.lazy.filter { !$0.isCostly }.map { $0.rect.pixels(in: size) })
-  }
-
   // MARK: - The picture
 
   /// Takes the newest picture in. It must be told before the frame that shows it leaves.

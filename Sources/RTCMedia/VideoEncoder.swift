@@ -102,10 +102,6 @@ public protocol VideoEncoder: AnyObject {
   /// than some 100 ms away, rather than let pictures wait behind each other.
   func setSendQueue(drained: Timestamp)
 
-  /// Says what parts of the picture all viewers are sent exactly, beside the video: there it need only be readable, and an
-  /// encoder that follows refines it no further. Holds until it is said anew; a new size ends it.
-  func setExactParts(_ parts: [PixelRect])
-
   /// Codes what changed. Nil: nothing changed, or the bitrate does not allow it and the content hint drops frames first; a change left
   /// out is remembered and comes with a later frame.
   func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame?
@@ -121,9 +117,6 @@ public protocol VideoEncoder: AnyObject {
 extension VideoEncoder {
   /// Does nothing: frames wait in the queue, and the target bitrate alone bounds it.
   public func setSendQueue(drained: Timestamp) {}
-
-  /// Does nothing: all parts are refined alike.
-  public func setExactParts(_ parts: [PixelRect]) {}
 }
 
 /// Makes an encoder; the registry's entry for a codec.

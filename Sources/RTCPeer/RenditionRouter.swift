@@ -37,8 +37,6 @@ public struct RenditionDemand: Hashable, Sendable {
   public var drained: [Rendition: Timestamp] = [:]
   /// Those of them with a viewer that does not understand `EncodedFrame.colorSpace`.
   public var withoutColorSpace: Set<Rendition> = []
-  /// All viewers of the track, whether heard of or not.
-  public var viewers = 0
   /// Viewers that can take none of the renditions there are.
   public var unservedViewers = 0
   /// The main rung; nil without rungs. The two change places when nobody is left on it.
@@ -114,7 +112,6 @@ package struct RenditionRouter<Viewer: Hashable> {
   /// What is needed from now on.
   package mutating func demand(now: Timestamp) -> RenditionDemand {
     var demand = RenditionDemand()
-    demand.viewers = places.count
     for place in places {
       if place.place == nil { demand.unservedViewers += 1 }
       guard place.isReachable else { continue }

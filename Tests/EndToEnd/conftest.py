@@ -10,6 +10,7 @@ from harness import reach, sound  # noqa: E402
 from harness.browser import FAKE_DEVICES, chromium  # noqa: E402
 from harness.clips import Clips  # noqa: E402
 from harness.hub_page import HubPage  # noqa: E402
+from harness.pictures import PAGE_SIZE, coloured_page  # noqa: E402
 from harness.pulse import PipeWireServer, PulseServer  # noqa: E402
 from harness.rtcast import Rtcast  # noqa: E402
 from harness.xserver import XServer  # noqa: E402
@@ -45,6 +46,18 @@ def browser(driver):
     yield driver
     driver.switch_to.window(driver.window_handles[0])
     driver.get("about:blank")
+
+
+@pytest.fixture
+def screen():
+    """An X screen with a page of coloured text: the server, a client of it, and its window."""
+    server = XServer(PAGE_SIZE)
+    painter = server.client()
+    window = painter.window()
+    painter.put(window, coloured_page(*PAGE_SIZE))
+    yield server, painter, window
+    painter.close()
+    server.stop()
 
 
 @pytest.fixture

@@ -7,35 +7,10 @@ import pytest
 
 from harness import firefox as firefox_browser
 from harness.browser import Viewer, drawn
-from harness.pictures import psnr, text_page
+from harness.pictures import PAGE_SIZE as SIZE, coloured_page, luma, psnr
 from harness.rtcast import run
-from harness.xserver import XServer
 
 pytestmark = pytest.mark.alone
-
-SIZE = (1280, 720)
-
-
-def coloured_page(width, height, seed=1):
-    """Coloured text on coloured ground: what 4:2:0 cannot show."""
-    text = text_page(width, height, seed=seed).astype(float) / 255
-    ground, ink = np.zeros((height, width, 3)), np.zeros((height, width, 3))
-    for i in range(8):
-        band = slice(i * height // 8, (i + 1) * height // 8)
-        ground[band] = np.array([(30, 30, 60), (250, 240, 200), (0, 60, 0), (255, 255, 255)][i % 4])
-        ink[band] = np.array([(255, 120, 40), (160, 0, 160), (90, 255, 90), (0, 0, 200)][i % 4])
-    return np.rint(text * ground + (1 - text) * ink).astype(np.uint8)
-
-
-@pytest.fixture
-def screen():
-    server = XServer(SIZE)
-    painter = server.client()
-    window = painter.window()
-    painter.put(window, coloured_page(*SIZE))
-    yield server, painter, window
-    painter.close()
-    server.stop()
 
 
 @pytest.fixture
@@ -51,10 +26,6 @@ def codec(viewer):
     inbound = next(entry for entry in stats if entry["type"] == "inbound-rtp" and entry["kind"] == "video")
     found = next(entry for entry in stats if entry["id"] == inbound["codecId"])
     return found["mimeType"], found.get("sdpFmtpLine", "")
-
-
-def luma(picture):
-    return picture @ np.array([0.299, 0.587, 0.114])
 
 
 def until_like(wanted, least, look, timeout=30):

@@ -19,26 +19,6 @@ import Testing
     #expect(try loop.encode(changed: []) == nil)
   }
 
-  /// The left half is.
-  @Test func `what viewers are sent exactly is left readable, until it no longer is`() throws {
-    let page = Page(size: size)
-    let left = PixelRect(x: 0, y: 0, width: 320, height: 360)
-    let right = PixelRect(x: 320, y: 0, width: 320, height: 360)
-    var loop = try Loop(VideoEncoderSettings(size: size, targetBitrate: .kilobitsPerSecond(400)))
-    loop.encoder.setExactParts([left])
-    page.draw(into: loop.encoder.picture)
-    _ = try loop.encode(changed: nil)
-    let half = try loop.rest(for: .seconds(Int64(10)))
-    #expect(loop.encoder.refinementTime(now: loop.now) == nil)
-    #expect(page.psnr(try #require(loop.shown), in: right) >= 40)
-    #expect(page.psnr(try #require(loop.shown), in: left) < 38)
-    loop.encoder.setExactParts([])
-    let rest = try loop.rest(for: .seconds(Int64(10)))
-    #expect(page.psnr(try #require(loop.shown), in: left) >= 40)
-    #expect(rest.bytes > half.bytes / 8, "what was spared before")
-    #expect(loop.encoder.refinementTime(now: loop.now) == nil)
-  }
-
   /// Some receivers show a frame only when the next begins.
   @Test func `the last frame before a rest is followed by one small frame that changes no pixel`() throws {
     let page = Page(size: size)

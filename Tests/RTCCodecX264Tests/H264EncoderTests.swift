@@ -328,22 +328,6 @@
       #expect(page.lumaPSNR(try #require(loop.shown)) >= 48)
     }
 
-    @Test func `what viewers are sent exactly is left readable, until it is not sent so any more`() throws {
-      let page = ColourPage(size: size)
-      var loop = try Loop(settings(300))
-      try loop.show(page)
-      loop.encoder.setExactParts([PixelRect(size)])
-      let less = try loop.rest(for: .seconds(Int64(40)))
-      let readable = page.lumaPSNR(try #require(loop.shown))
-      #expect(readable >= 36 && readable < 48)
-      #expect(loop.encoder.refinementTime(now: loop.now) == nil)
-      loop.encoder.setExactParts([])
-      #expect(loop.encoder.refinementTime(now: loop.now) != nil)
-      let more = try loop.rest(for: .seconds(Int64(40)))
-      #expect(less > 0 && more > 0)
-      #expect(page.lumaPSNR(try #require(loop.shown)) >= 48)
-    }
-
     @Test func `the quantisers keep to the range that is asked for`() throws {
       var settings = settings(200)
       settings.quantizerRange = 40...60

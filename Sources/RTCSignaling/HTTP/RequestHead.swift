@@ -89,7 +89,7 @@ package struct RequestHead: Sendable, Equatable {
 
 extension StringProtocol {
   /// Without the blanks and tabs at either end.
-  func trimmingBlanks() -> Substring {
+  package func trimmingBlanks() -> Substring {
     let isBlank = { (character: Character) in character == " " || character == "\t" }
     var part = Substring(self).drop(while: isBlank)
     while let last = part.last, isBlank(last) { part.removeLast() }

@@ -1,5 +1,6 @@
 package import NIOCore
 package import NIOHTTP1
+import RTCSignaling
 
 /// Reads the head of an HTTP/1.1 response, as its bytes come (RFC 9112 §2 to §5). What follows the head stays unread.
 package struct HTTPResponseHeadReader {
@@ -60,10 +61,6 @@ package struct HTTPResponseHeadReader {
     guard let colon = line.firstIndex(of: ":"), colon > line.startIndex,
       line[..<colon].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
     else { throw HTTPParserError.invalidHeaderToken }
-    let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-    return (
-      String(line[..<colon]),
-      String(value[..<(value.lastIndex { $0 != " " && $0 != "\t" }.map(value.index(after:)) ?? value.startIndex)])
-    )
+    return (String(line[..<colon]), String(line[line.index(after: colon)...].trimmingBlanks()))
   }
 }

@@ -37,9 +37,6 @@ package final class ExactPixels: Sendable {
     var waiting: [CheckedContinuation<[UInt8]?, Never>] = []
     var allowance: EncodingAllowance
     var isOpen = true
-    /// Told when `coverage` changes; with no lock held.
-    var onCoverageChanged: @Sendable () -> Void = {}
-    var toldCoverage = ExactCoverage()
   }
 
   fileprivate struct Snapshot {
@@ -107,23 +104,6 @@ package final class ExactPixels: Sendable {
   /// Somebody is to be told which blocks change.
   var isWatched: Bool { state.withLock { $0.scheduler.hasViewers } }
 
-  /// What viewers see exactly, beside the video.
-  var coverage: ExactCoverage { state.withLock { $0.coverage } }
-
-  /// - Parameter onChange: called by any thread when `coverage` has changed.
-  func setCoverageHandler(_ onChange: @escaping @Sendable () -> Void) {
-    state.withLock { $0.onCoverageChanged = onChange }
-  }
-
-  private func tellCoverage() {
-    let changed = state.withLock { state -> (@Sendable () -> Void)? in
-      guard state.coverage != state.toldCoverage else { return nil }
-      state.toldCoverage = state.coverage
-      return state.onCoverageChanged
-    }
-    changed?()
-  }
-
   /// The picture that is encoded next; before any frame of it.
   /// - Parameter changed: what differs from the one before; nil: unknown, so everything.
   func take(_ frame: VideoFrame, _ changed: BlockSet?) {
@@ -140,7 +120,6 @@ package final class ExactPixels: Sendable {
       }
       return !changed.isEmpty && state.scheduler.hasViewers
     }
-    tellCoverage()
     if isNew { waiter.ring() }
   }
 
@@ -194,7 +173,6 @@ package final class ExactPixels: Sendable {
         state.rates[connection.id] = nil
         state.remove(connection.id)
       }
-      tellCoverage()
     default: break
     }
   }
@@ -218,7 +196,6 @@ package final class ExactPixels: Sendable {
       case .closed: state.remove(id)
       }
     }
-    tellCoverage()
     waiter.ring()
   }
 
@@ -263,7 +240,6 @@ package final class ExactPixels: Sendable {
       state.allowance.note(end - start, now: end)
       state.scheduler.finish(job, webP)
     }
-    tellCoverage()
   }
 
   private func encodeSnapshot(_ picture: VideoFrame, _ version: UInt64) {
@@ -284,21 +260,7 @@ package final class ExactPixels: Sendable {
   }
 }
 
-/// What viewers see exactly, beside the video.
-struct ExactCoverage: Hashable, Sendable {
-  /// How many have a page that shows it.
-  var viewers = 0
-  /// Of the picture, in pixels.
-  var parts: [PixelRect] = []
-}
-
 extension ExactPixels.State {
-  fileprivate var coverage: ExactCoverage {
-    guard isOpen else { return ExactCoverage() }
-    let (count, parts) = scheduler.coverage
-    return ExactCoverage(viewers: count, parts: parts)
-  }
-
   fileprivate mutating func perform(_ body: (inout ExactScheduler, inout [ExactScheduler.Delivery]) -> Void) {
     var out: [ExactScheduler.Delivery] = []
     body(&scheduler, &out)

@@ -16,8 +16,6 @@ package struct EncoderControls: Hashable, Sendable {
   package var awaitsHandover = false
   /// Every viewer can be told of another matrix than BT.601, so that such pictures need no conversion.
   package var keepsColorSpace = false
-  /// Parts of the source's picture that all viewers are sent exactly, beside the video.
-  package var exactParts: [PixelRect] = []
 
   package init(_ settings: EncodingSettings) {
     bitrate = settings.startBitrate
@@ -66,8 +64,6 @@ package struct EncodeStage: ~Copyable {
   private var lastChange: [PixelRect]?
   private var encodedCount: UInt64 = 0
   private var events: [EncoderEvent] = []
-  /// What the encoder was told of them.
-  private var toldExactParts: [PixelRect] = []
   /// What gives way.
   private var policy = DegradationPolicy()
   private var toldDecision = DegradationPolicy.Decision()
@@ -99,7 +95,6 @@ package struct EncodeStage: ~Copyable {
     controls.wantsKeyFrame = new.isActive && (new.wantsKeyFrame || pending || !wasActive)
     controls.bitrate = min(max(new.bitrate, new.bitrates.lowerBound), new.bitrates.upperBound)
     encoder?.setSendQueue(drained: new.drained)
-    tellExactParts()
     // A viewer's first picture shows everything, whatever was told to the encoder before, and comes at once.
     if !wasActive && new.isActive { (untold, lastKeyFrame) = (nil, nil) }
   }
@@ -291,18 +286,7 @@ package struct EncodeStage: ~Copyable {
     }
   }
 
-  /// The parts are of the picture in its full size.
-  private mutating func tellExactParts() {
-    guard let encoder else { return }
-    let parts = encoder.settings.size == unscaledSize ? controls.exactParts : []
-    guard parts != toldExactParts else { return }
-    toldExactParts = parts
-    encoder.setExactParts(parts)
-  }
-
   private mutating func forgetPicture(_ size: PixelSize) {
-    toldExactParts = []
-    tellExactParts()
     untold = nil
     pictureIsCurrent = false
     self.source = .inputPicture

@@ -68,7 +68,6 @@ package final class OutgoingVideo: Sendable {
     track.setSource(
       onKeyFrameRequest: { [weak self] in self?.keyFrameRequested(of: $0) ?? .coming },
       onDemandChanged: { [weak self] in self?.demandChanged($0) })
-    exact?.setCoverageHandler { [weak self] in self?.changeAtOnce { _ in } }
     do {
       _ = try NamedThread(name: "rtc-encoder") { [weak self, rest] in
         var deadline: Timestamp?
@@ -316,13 +315,6 @@ package final class OutgoingVideo: Sendable {
     return found
   }
 
-  /// What is wanted of an encoder. What everybody sees exactly it need not refine; who records sees the video alone.
-  private func controls(of index: Int, _ turn: borrowing State.Turn) -> EncoderControls {
-    var controls = turn.controls[index]
-    if let coverage = exact?.coverage, coverage.viewers == turn.viewers { controls.exactParts = coverage.parts }
-    return controls
-  }
-
   /// What one encoder did in a turn.
   private struct Work {
     var time = TimeDelta.zero
@@ -337,7 +329,7 @@ package final class OutgoingVideo: Sendable {
     _ turn: borrowing State.Turn, by index: Int, _ picture: (Timestamp) -> (frame: VideoFrame, isShared: Bool)?
   ) -> Work {
     let (bench, encoder) = (turn.bench, turn.bench.encoders[index])
-    encoder.stage.apply(controls(of: index, turn))
+    encoder.stage.apply(turn.controls[index])
     if turn.isNewSource { encoder.stage.sourceChanged() }
     encoder.stage.follow(bench.newestCapture)
     let start = MonotonicClock.now()
@@ -508,8 +500,6 @@ extension OutgoingVideo {
       var picture: (frame: VideoFrame, replaced: UInt64)?
       var isNewSource: Bool
       var controls: [EncoderControls]
-      /// How many see the video; nil when it is recorded as well.
-      var viewers: Int?
       var decoding: Decoding?
       var released: [Passthrough]
       var isOpen: Bool
@@ -571,7 +561,6 @@ extension OutgoingVideo {
       let picture = waiting.take()
       let turn = Turn(
         bench: bench, main: main, picture: picture, isNewSource: isNewSource && picture != nil, controls: controls,
-        viewers: isRecorded ? nil : demand.viewers,
         decoding: passthrough.map { Decoding(passthrough: $0, isWanted: controls.contains { $0.isActive }) },
         released: released, isOpen: isOpen)
       if picture != nil { isNewSource = false }

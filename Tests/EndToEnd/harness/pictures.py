@@ -35,3 +35,17 @@ def decoded(path):
     shown = subprocess.run(["ffprobe", "-v", "quiet", "-select_streams", "v:0", "-count_frames", "-show_entries",
                             "stream=nb_read_frames", "-of", "csv=p=0", str(path)], capture_output=True, text=True)
     return int(shown.stdout.strip() or 0) if shown.stdout.strip().isdigit() else 0
+
+
+PAGE_SIZE = (1280, 720)
+
+
+def coloured_page(width, height, seed=1):
+    """Coloured text on coloured ground: what 4:2:0 cannot show."""
+    text = text_page(width, height, seed=seed).astype(float) / 255
+    ground, ink = np.zeros((height, width, 3)), np.zeros((height, width, 3))
+    for i in range(8):
+        band = slice(i * height // 8, (i + 1) * height // 8)
+        ground[band] = np.array([(30, 30, 60), (250, 240, 200), (0, 60, 0), (255, 255, 255)][i % 4])
+        ink[band] = np.array([(255, 120, 40), (160, 0, 160), (90, 255, 90), (0, 0, 200)][i % 4])
+    return np.rint(text * ground + (1 - text) * ink).astype(np.uint8)
