@@ -27,6 +27,12 @@ let package = Package(
     .library(name: "RTCAudio", targets: ["RTCAudio"]),
     .library(name: "RTCWindow", targets: ["RTCWindow"]),
   ],
+  traits: [
+    .trait(
+      name: "X264",
+      description: "H.264 is encoded, by libx264, which is under the GPL, version 2 or later: what is built so is too."),
+    .default(enabledTraits: ["X264"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -55,6 +61,8 @@ let package = Package(
         ])
       ]),
     .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
+    // Without pkg-config, which would warn of its absence where the trait is off.
+    .systemLibrary(name: "CX264", providers: [.apt(["libx264-dev"])]),
     .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
 
     // Values, wire formats and media contracts.
@@ -118,8 +126,16 @@ let package = Package(
     .target(
       name: "RTCCodecFFmpeg", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "CFFmpeg"], swiftSettings: strict),
     .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
+    // What codecs share that are told the quantiser of each frame: which blocks are coded when, and how finely.
+    .target(name: "RTCBlockCoding", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
     .target(
-      name: "RTCCodecAOM", dependencies: ["RTCMedia", "RTCPrimitives", "RTCWire", "CAOM"], swiftSettings: safe),
+      name: "RTCCodecAOM", dependencies: ["RTCBlockCoding", "RTCMedia", "RTCPrimitives", "RTCWire", "CAOM"],
+      swiftSettings: safe),
+    // Empty without the trait X264.
+    .target(
+      name: "RTCCodecX264",
+      dependencies: ["RTCBlockCoding", "RTCMedia", .target(name: "CX264", condition: .when(traits: ["X264"]))],
+      swiftSettings: safe),
     .target(
       name: "RTCCodecVPX", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
     .target(
@@ -152,7 +168,8 @@ let package = Package(
       name: "RTCast",
       dependencies: [
         "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecAOM", "RTCCodecFFmpeg",
-        "RTCCodecVPX", "RTCCodecOpus", "RTCCodecWebP", "RTCExact", "RTCEngine", "RTCNet", "RTCPeer", "RTCPlayout",
+        "RTCCodecX264", "RTCCodecVPX", "RTCCodecOpus", "RTCCodecWebP", "RTCExact", "RTCEngine", "RTCNet", "RTCPeer",
+        "RTCPlayout",
         "RTCSCTP",
         "RTCSignaling", "RTCSignalingNIO",
       ],
@@ -301,9 +318,17 @@ let package = Package(
       name: "RTCResampleTests", dependencies: ["RTCResample", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCConvertTests", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
+    // An encoder, a decoder and a page to show, for the tests of what RTCBlockCoding encodes.
+    .target(
+      name: "CodingKit", dependencies: ["RTCBlockCoding", "RTCCodecFFmpeg", "RTCMedia", "RTCPrimitives"],
+      path: "Tests/CodingKit", swiftSettings: strict),
     .testTarget(
       name: "RTCCodecAOMTests",
-      dependencies: ["RTCCodecAOM", "RTCCodecFFmpeg", "RTCMedia", "RTCPrimitives", "RTCWire"], swiftSettings: strict),
+      dependencies: ["CodingKit", "RTCCodecAOM", "RTCMedia", "RTCPrimitives", "RTCWire"], swiftSettings: strict),
+    .testTarget(
+      name: "RTCCodecX264Tests",
+      dependencies: ["CodingKit", "RTCCodecX264", "RTCMedia", "RTCPrimitives", "RTCWire"],
+      swiftSettings: strict),
     .testTarget(
       name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCMedia", "RTCPrimitives"],
       swiftSettings: strict),
@@ -412,7 +437,7 @@ if Context.environment["RTCAST_BENCHMARKS"] != nil {
       ["RTCAudio", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPlayout", "RTCPrimitives"]),
     benchmark(
       "EncoderBenchmark",
-      ["RTCast", "RTCCodecAOM", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCMedia", "RTCPrimitives"]),
+      ["RTCast", "RTCCodecAOM", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCCodecX264", "RTCMedia", "RTCPrimitives"]),
     benchmark("PictureBenchmark", ["RTCCapture", "RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPrimitives"]),
   ]
 }

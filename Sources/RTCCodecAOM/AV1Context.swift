@@ -1,5 +1,6 @@
 import CAOM
-import RTCMedia
+package import RTCBlockCoding
+package import RTCMedia
 import RTCWire
 
 /// The owner of one libaom encoder: every frame is coded with the quantiser it is told.
@@ -8,26 +9,23 @@ import RTCWire
 /// as it is gives for that part what the last frame showed: nothing is left to code there, and with the filters off the
 /// decoded picture keeps it bit for bit, within whole superblocks (64×64).
 @safe
-final class AV1Context {
-  struct Output {
-    /// Open bitstream units, without temporal delimiters.
-    var data: [UInt8]
-    var isKeyFrame: Bool
-  }
-
+package final class AV1Context: BlockCoder {
   /// What holds for a context's whole life.
-  struct Format: Hashable {
+  private struct Format: Hashable {
     var size: PixelSize
     var chroma: ChromaSampling
     /// Of limited range.
     var matrix: ColorSpace.Matrix
     var contentHint: ContentHint
     var threads: Int
-    /// Deblocking and directional enhancement, which also touch what is not coded.
-    var hasFilters: Bool { contentHint == .motion }
+
+    init(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) {
+      (size, chroma, self.matrix) = (settings.size, settings.chroma, matrix)
+      (contentHint, threads) = (settings.contentHint, settings.threads)
+    }
   }
 
-  let format: Format
+  private let format: Format
   private let context: UnsafeMutablePointer<aom_codec_ctx_t>
   private var config: aom_codec_enc_cfg_t
   private var frames: aom_codec_pts_t = 0
@@ -38,8 +36,12 @@ final class AV1Context {
     AOM_EFLAG_NO_REF_LAST2 | AOM_EFLAG_NO_REF_LAST3 | AOM_EFLAG_NO_REF_GF | AOM_EFLAG_NO_REF_ARF
     | AOM_EFLAG_NO_REF_BWD | AOM_EFLAG_NO_REF_ARF2
 
+  /// Deblocking and directional enhancement, which also touch what is not coded.
+  package var hasFilters: Bool { format.contentHint == .motion }
+
   /// Throws `unsupportedSize` for sides outside 1…16,383 pixels.
-  init(_ format: Format) throws(VideoEncoderError) {
+  package init(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) throws(VideoEncoderError) {
+    let format = Format(settings, matrix)
     guard (1...16383).contains(format.size.width), (1...16383).contains(format.size.height) else {
       throw .unsupportedSize(format.size)
     }
@@ -76,6 +78,11 @@ final class AV1Context {
     unsafe context.deallocate()
   }
 
+  /// Whether it is made for these.
+  package func suits(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) -> Bool {
+    format == Format(settings, matrix)
+  }
+
   private func configure() throws(VideoEncoderError) {
     let isScreen = format.contentHint != .motion
     try set(AOME_SET_CPUUSED, Self.speed(format.size))
@@ -84,8 +91,8 @@ final class AV1Context {
     try set(AV1E_SET_AQ_MODE, 0)
     try set(AV1E_SET_ROW_MT, 1)
     try set(AV1E_SET_SUPERBLOCK_SIZE, Int(AOM_SUPERBLOCK_SIZE_64X64.rawValue))
-    try set(AV1E_SET_LOOPFILTER_CONTROL, format.hasFilters ? 1 : 0)
-    try set(AV1E_SET_ENABLE_CDEF, format.hasFilters ? 1 : 0)
+    try set(AV1E_SET_LOOPFILTER_CONTROL, hasFilters ? 1 : 0)
+    try set(AV1E_SET_ENABLE_CDEF, hasFilters ? 1 : 0)
     for control in Self.unused { try set(control, 0) }
     for control in [AV1E_SET_COEFF_COST_UPD_FREQ, AV1E_SET_MODE_COST_UPD_FREQ, AV1E_SET_MV_COST_UPD_FREQ] {
       try set(control, 3)  // Never within a frame.
@@ -126,15 +133,19 @@ final class AV1Context {
     try set(AV1E_SET_CHROMA_SAMPLE_POSITION, Int(AOM_CSP_UNKNOWN.rawValue))
   }
 
+  /// Blocks of few colours are coded as such: sharper for the bytes, but twice the time of a key frame and, where it is
+  /// coarser than this, up to three times its bytes.
+  private static let coarsestPalette = 48
+
   /// Codes a picture of the format's size and sampling.
   ///
   /// - Parameters:
   ///   - quantizer: 1 (finest) … 63. At 0, lossless, libaom 3.6 gives frames that do not decode to what they should.
-  ///   - palette: whether blocks of few colours are coded as such: sharper for the bytes, but twice the time of a key frame
-  ///     and at the coarsest quantisers three times its bytes.
-  func encode(
-    _ picture: InputPicture, quantizer: Int, keyFrame: Bool, palette: Bool
-  ) throws(VideoEncoderError) -> Output {
+  ///   - kept: is not needed: where nothing differs libaom finds nothing to code.
+  package func encode(
+    _ picture: InputPicture, quantizer: Int, keyFrame: Bool, kept: [Bool]
+  ) throws(VideoEncoderError) -> CodedPicture {
+    let palette = !keyFrame || quantizer <= Self.coarsestPalette
     precondition(picture.size == format.size && picture.format == (format.chroma == .full ? .i444 : .i420))
     if unsafe config.rc_min_quantizer != UInt32(quantizer) {
       unsafe config.rc_min_quantizer = UInt32(quantizer)
@@ -159,18 +170,20 @@ final class AV1Context {
     return try takeOutput()
   }
 
-  /// Calls `body` with each plane as the viewers' decoders have it after the last frame: its index, first sample and stride.
-  /// Valid within the call alone.
+  /// Calls `body` with each plane as the viewers' decoders have it after the last frame: its index, first sample, stride,
+  /// and bytes from one sample to the next. Valid within the call alone.
   @unsafe
-  func withReconstruction(_ body: (_ plane: Int, _ base: UnsafePointer<UInt8>, _ stride: Int) -> Void) {
+  package func withReconstruction(
+    _ body: (_ plane: Int, _ base: UnsafePointer<UInt8>, _ stride: Int, _ step: Int) -> Void
+  ) {
     guard let shown = unsafe aom_codec_get_preview_frame(context)?.pointee else { return }
-    unsafe body(0, UnsafePointer(shown.planes.0!), Int(shown.stride.0))
-    unsafe body(1, UnsafePointer(shown.planes.1!), Int(shown.stride.1))
-    unsafe body(2, UnsafePointer(shown.planes.2!), Int(shown.stride.2))
+    unsafe body(0, UnsafePointer(shown.planes.0!), Int(shown.stride.0), 1)
+    unsafe body(1, UnsafePointer(shown.planes.1!), Int(shown.stride.1), 1)
+    unsafe body(2, UnsafePointer(shown.planes.2!), Int(shown.stride.2), 1)
   }
 
-  private func takeOutput() throws(VideoEncoderError) -> Output {
-    var output = Output(data: [], isKeyFrame: false)
+  private func takeOutput() throws(VideoEncoderError) -> CodedPicture {
+    var output = CodedPicture(data: [], isKeyFrame: false)
     var position = unsafe aom_codec_iter_t(bitPattern: 0)
     while let packet = unsafe aom_codec_get_cx_data(context, &position) {
       guard unsafe packet.pointee.kind == AOM_CODEC_CX_FRAME_PKT else { continue }

@@ -1,380 +1,53 @@
+import CAOM
+package import RTCBlockCoding
 package import RTCMedia
-package import RTCPrimitives
 
-/// AV1 by libaom, made for screens: changed blocks alone are coded, a large change first as finely as the rate allows, and
-/// whatever is coarse is improved while the picture rests, until it is visually lossless. Main profile, and high profile
-/// (4:4:4) where the settings ask for full chroma.
-///
-/// The quantiser of every frame is chosen here, not by libaom: from the bits saved up (`BitBudget`) and the expected cost
-/// (`ByteModel`). Of what each block was coded with `BlockMap` keeps account.
-package final class AV1Encoder: VideoEncoder {
+/// AV1 by libaom, made for screens: main profile, and high profile (4:4:4) where the settings ask for full chroma.
+package typealias AV1Encoder = BlockEncoder<AV1Context>
+
+extension BlockEncoder where Coder == AV1Context {
+  /// Name and version of the library, such as `libaom 3.6.0`.
+  package static var library: String { "libaom " + (unsafe String(cString: aom_codec_version_str())) }
+}
+
+/// What `BlockEncoder` is to know of libaom.
+extension AV1Context {
   /// Always AV1.
-  package let codec = VideoCodec.av1
-  /// What it encodes by now; `reconfigure` and `setTargetBitrate` change it.
-  package private(set) var settings: VideoEncoderSettings
-  /// The picture to convert into; another object after `reconfigure` changed the size or the sampling.
-  package private(set) var picture: InputPicture
+  package static let codec = VideoCodec.av1
+  /// 0, lossless, is left out.
+  package static let scale = 1...63
+  /// Superblocks of 64×64.
+  package static let group = 4
+  /// A block takes 25–40 µs.
+  package static let refinementPass = 800
 
-  private var context: AV1Context
-  private var pictures: BlockPictures
-  private var map: BlockMap
-  private var budget: BitBudget
-  private var model: ByteModel
-  private var goals: QuantizerGoals
-  private var rotation = VideoRotation.none
-  private var needsKeyFrame = true
-  /// A picture was taken since the last start.
-  private var hasPicture = false
-  private var frameCount: UInt64 = 0
-  /// The last try to refine.
-  private var lastAttempt: Timestamp?
-  /// When changes were coded last, large or small.
-  private var lastChange: Timestamp?
-  private var lastLargeChange: Timestamp?
-  /// From the large change before the last to the last; nil when they are no movement.
-  private var movementInterval: TimeDelta?
-  /// What the last large change was coded with.
-  private var movingQuantizer = 63
-
-  /// A change of more blocks than this counts as large: a movement or a new picture, not typing.
-  private static let largeChange = 400
-  /// Fewer blocks are not worth being looked for where they were.
-  private static let leastMoved = 200
-  /// Blocks a refinement may code: 20–30 ms of work at 1080p.
-  private static let refinementPass = 800
-  /// Between refinements, so that they neither flood the receiver nor keep the processor busy: even an empty frame of 1080p
-  /// takes some 6 ms.
-  private static let refinementInterval = TimeDelta.milliseconds(80)
-  /// Large changes closer to each other than this are one movement.
-  private static let movementGap = TimeDelta.milliseconds(600)
-  /// How long changes may be left out while they can be coded coarsely.
-  private static let longestGap = TimeDelta.milliseconds(95)
-  private static let restTime = TimeDelta.milliseconds(250)
-  /// Of luma, at rest: 48 dB.
-  private static let meanSquareError = 1.0
-  /// Coarser key frames are made without palettes, which would make them larger.
-  private static let coarsestPalette = 48
-
-  /// An encoder whose first frame is a key frame; throws `unsupportedSize` for sides outside 1…16,383 pixels.
-  package init(_ settings: VideoEncoderSettings) throws(VideoEncoderError) {
-    context = try AV1Context(Self.format(settings, .bt601))
-    self.settings = settings
-    picture = InputPicture(format: settings.chroma == .full ? .i444 : .i420, size: settings.size)
-    pictures = BlockPictures(size: settings.size, chroma: settings.chroma)
-    map = BlockMap(size: settings.size)
-    budget = BitBudget(rate: settings.targetBitrate)
-    model = ByteModel(chroma: settings.chroma)
-    goals = QuantizerGoals(settings)
-  }
-
-  private static func format(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) -> AV1Context.Format {
-    AV1Context.Format(
-      size: settings.size, chroma: settings.chroma, matrix: matrix, contentHint: settings.contentHint,
-      threads: settings.threads)
-  }
-
-  /// Changes any setting; another size, sampling, content hint or number of threads makes the next frame a key frame.
-  package func reconfigure(_ new: VideoEncoderSettings) throws(VideoEncoderError) {
-    let old = settings
-    try useContext(Self.format(new, context.format.matrix))
-    if (new.size, new.chroma) != (old.size, old.chroma) {
-      picture = InputPicture(format: new.chroma == .full ? .i444 : .i420, size: new.size)
-      pictures = BlockPictures(size: new.size, chroma: new.chroma)
-      map = BlockMap(size: new.size)
-      model = ByteModel(chroma: new.chroma)
-      hasPicture = false
+  /// 49 dB of luma on text and, in 4:4:4, 44 dB of red, green and blue at the finest; 39 dB where letters can be read without
+  /// effort, 31 dB where they can be read.
+  package static func goals(_ settings: VideoEncoderSettings) -> QuantizerGoals {
+    let isFull = settings.chroma == .full
+    func still(_ finest: Int, moving: Int, readable: Int, coarsest: Int) -> QuantizerGoals {
+      QuantizerGoals(
+        finest, perfect: max(1, finest - 3), moving: moving, readable: readable, legible: 46, coarsest: coarsest,
+        first: 63)
     }
-    settings = new
-    goals = QuantizerGoals(new)
-    budget.setRate(new.targetBitrate)
-  }
-
-  private func useContext(_ format: AV1Context.Format) throws(VideoEncoderError) {
-    guard format != context.format else { return }
-    context = try AV1Context(format)
-    needsKeyFrame = true
-  }
-
-  /// Sets the rate to stay within, from the next frame on.
-  package func setTargetBitrate(_ rate: BitRate) {
-    settings.targetBitrate = rate
-    budget.setRate(rate)
-  }
-
-  /// Says when all that was made before will have left: changes are left out while that is more than about 120 ms
-  /// away, and nothing is refined before.
-  package func setSendQueue(drained: Timestamp) { budget.drained = drained }
-
-  /// Codes what changed, as far as the bitrate allows; nil when no frame is made, then the changes come with a later
-  /// one; throws `unsuitableFrame` for a frame given by reference that is not of the picture's format and size.
-  package func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame? {
-    var matrix = ColorSpace.Matrix.bt601
-    if case .frame(let frame) = job.source {
-      guard frame.buffer.format == picture.format, frame.size == settings.size else {
-        throw .unsuitableFrame(frame.buffer.format, frame.size)
+    let goals =
+      switch settings.contentHint {
+      case .detail: still(isFull ? 4 : 6, moving: 20, readable: 30, coarsest: 56)
+      case .text: still(isFull ? 3 : 5, moving: 16, readable: 26, coarsest: 54)
+      case .motion:
+        QuantizerGoals(16, perfect: nil, moving: 20, readable: 36, legible: 46, coarsest: 63, first: 63)
       }
-      matrix = frame.colorSpace.matrix
-    }
-    try useContext(Self.format(settings, matrix))
-    rotation = job.rotation
-    budget.refill(now: job.now)
-    take(job)
-    if job.keyFrame || needsKeyFrame { return try encodeKeyFrame(captureTime: job.captureTime, now: job.now) }
-    return try encodeChanges(captureTime: job.captureTime, now: job.now)
+    return goals.limited(to: settings.quantizerRange, of: scale)
   }
 
-  private func take(_ job: EncodeJob) {
-    let said = map.blocks(in: hasPicture ? job.changed : nil, of: settings.size)
-    let different = pictures.take(said, from: job.source, of: picture)
-    let changed = hasPicture ? different : said
-    map.markChanged(changed)
-    for block in changed { map.setWeight(pictures.weight(of: block), of: block) }
-    hasPicture = true
+  /// Relative to quantiser 10; measured on a page of coloured text.
+  package static func costs(_ chroma: ChromaSampling) -> CostTable {
+    CostTable(
+      curve: [
+        (0, 2.1), (4, 1.4), (10, 1), (20, 0.74), (30, 0.555), (40, 0.386), (48, 0.28), (56, 0.2), (60, 0.1), (63, 0.04),
+      ], usual: chroma == .full ? 260 : 130)
   }
 
-  /// When `refine` can next improve the picture within the bitrate, never before `now`; nil when nothing is left to
-  /// improve.
-  package func refinementTime(now: Timestamp) -> Timestamp? {
-    guard !needsKeyFrame else { return hasPicture ? now : nil }
-    var current = budget
-    current.refill(now: now)
-    let leftOut = map.changedExtent
-    let bytes: Double
-    if leftOut.count > 0 {
-      let kind: ByteModel.Kind = leftOut.count > Self.largeChange ? .fresh : .small
-      bytes = min(model.bytes(kind, weight: leftOut.weight, quantizer: goals.coarsest), current.capacity * 0.8)
-    } else if let stage = refinementStage(now) {
-      bytes = min(stage.bytes, passBytes)
-    } else if let lastChange, !isAtRest(now), map.quality.contains(where: { $0 > goals.finest }) {
-      return lastChange + restTime  // What changes now may rest then.
-    } else {
-      return nil
-    }
-    let affordable = max(current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : budget.drained)
-    return max(affordable, lastAttempt.map { $0 + Self.refinementInterval } ?? now)
-  }
-
-  /// Improves a part of the picture, or codes changes that were left out; nil when nothing can be done yet.
-  package func refine(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
-    budget.refill(now: now)
-    lastAttempt = now
-    guard hasPicture else { return nil }
-    if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
-    if map.changedExtent.count > 0 { return try encodeChanges(captureTime: now, now: now) }
-    guard budget.drained <= now, let stage = refinementStage(now),
-      budget.credit >= min(stage.bytes, passBytes) * 0.99
-    else { return nil }
-    let allRests = isAtRest(now)
-    let allowed = max(passBytes, min(budget.credit / 2, stage.bytes))
-    var predicted = 0.0
-    // While something moves, the next picture is not to wait.
-    let most = allRests ? Self.refinementPass : Self.refinementPass / 3
-    map.select(stage.qualities, allRests: allRests, most: most, bytes: allowed) { quality, weight in
-      let bytes = model.refinementBytes(weight: weight, from: quality, to: stage.quantizer)
-      predicted += bytes
-      return bytes
-    }
-    return try code(
-      .refinement, quantizer: stage.quantizer, predicted: predicted, captureTime: now, now: now)
-  }
-
-  // MARK: - Choosing
-
-  /// Bytes that one refinement waits for: a share of the rate small enough to keep what the viewer sees moving.
-  private var passBytes: Double { max(1200, Double(budget.rate.bytes(in: .milliseconds(100)))) }
-
-  /// One step in which the resting picture is improved.
-  private struct RefinementStage {
-    /// Which blocks take part.
-    var qualities: ClosedRange<UInt8>
-    /// What they are brought to.
-    var quantizer: Int
-    /// What all of them take.
-    var bytes: Double
-  }
-
-  /// What to bring the coarse blocks to next; nil when nothing is left. Each step on the way makes all of it dearer (of a
-  /// page of text one takes 706 kB, two 776, three 910), so there are three only where two would take very long.
-  private func refinementStage(_ now: Timestamp) -> RefinementStage? {
-    let weights = map.refinableWeights(allRests: isAtRest(now))
-    func stage(_ qualities: ClosedRange<UInt8>, to quantizer: Int) -> RefinementStage? {
-      guard qualities.contains(where: { weights[Int($0)] > 0 }) else { return nil }
-      let bytes = qualities.reduce(0.0) {
-        $0 + model.refinementBytes(weight: weights[Int($1)], from: $1, to: quantizer)
-      }
-      return RefinementStage(qualities: qualities, quantizer: quantizer, bytes: bytes)
-    }
-    guard goals.finest < 63, let all = stage(UInt8(goals.finest + 1)...63, to: goals.finest) else {
-      return stage(BlockMap.imperfect...BlockMap.imperfect, to: goals.perfect)
-    }
-    // Far to go: make everything readable before anything becomes perfect.
-    guard goals.readable > goals.finest, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
-      let readable = stage(UInt8(goals.readable + 1)...63, to: goals.readable)
-    else { return all }
-    guard readable.bytes > Double(budget.rate.bytes(in: .seconds(Int64(4)))) else { return readable }
-    guard goals.coarsest < 63 else { return readable }
-    return stage(UInt8(goals.coarsest + 1)...63, to: goals.legible) ?? readable
-  }
-
-  /// True when no change came for longer than those of a movement are apart.
-  private func isAtRest(_ now: Timestamp) -> Bool { lastChange.map { now - $0 >= restTime } ?? true }
-
-  /// A change of much that follows no other is rather a new picture than a movement: its refinement waits no longer than
-  /// the next step of a movement would take to come.
-  private var restTime: TimeDelta {
-    let isSingle = lastChange != nil && lastChange == lastLargeChange && movementInterval == nil
-    return isSingle ? min(Self.restTime, frameInterval + .milliseconds(5)) : Self.restTime
-  }
-
-  private var frameInterval: TimeDelta { .seconds(1 / max(1, settings.maxFrameRate)) }
-
-  private func encodeKeyFrame(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
-    map.markUnseen()
-    map.selectAll()
-    let weight = map.changedExtent.weight
-    // The first picture must not wait for a perfect one.
-    let range = goals.finest...max(goals.finest, goals.coarsestFirst)
-    let quantizer =
-      model.quantizer(.key, weight: weight, budget: budget.firstPicture, in: range) ?? range.upperBound
-    let predicted = model.bytes(.key, weight: weight, quantizer: quantizer)
-    return try code(
-      .key, quantizer: quantizer, predicted: predicted, isBlurred: isTooDear(predicted, quantizer),
-      captureTime: captureTime, now: now)
-  }
-
-  private func encodeChanges(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
-    let (count, weight) = map.changedExtent
-    guard count > 0, budget.clearTime <= now else { return nil }
-    let isLarge = count > Self.largeChange
-    if isLarge, let scroll = findScroll() { return try encodeScroll(scroll, captureTime: captureTime, now: now) }
-    let kind: ByteModel.Kind = !isLarge ? .small : isMoving(now) ? .moving : .fresh
-    guard let quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
-    map.selectChanged()
-    if isLarge {
-      noteMovement(now)
-      movingQuantizer = quantizer
-    }
-    lastChange = now
-    let predicted = model.bytes(kind, weight: weight, quantizer: quantizer)
-    return try code(
-      kind, quantizer: quantizer, predicted: predicted,
-      isBlurred: kind == .fresh && isTooDear(predicted, quantizer), captureTime: captureTime, now: now)
-  }
-
-  /// Whether even the coarsest picture with its detail would take far longer than a first picture may: then it goes
-  /// without.
-  private func isTooDear(_ predicted: Double, _ quantizer: Int) -> Bool {
-    quantizer == 63 && goals.finest < 63 && predicted > 1.5 * budget.firstPicture
-  }
-
-  // MARK: - What only moved
-
-  /// What scrolled, when that is much of what changed: the blocks, and how many rows lower they were.
-  private func findScroll() -> (distance: Int, blocks: [Int])? {
-    // Filters would touch what moved.
-    guard !context.format.hasFilters else { return nil }
-    let changed = map.changedBlocks
-    guard let distance = pictures.scroll(changed) else { return nil }
-    let moved = pictures.moved(changed, by: distance)
-    return moved.count >= Self.leastMoved ? (distance, moved) : nil
-  }
-
-  /// Moves what viewers have, as fine as it is, and codes what is new beside it.
-  private func encodeScroll(
-    _ scroll: (distance: Int, blocks: [Int]), captureTime: Timestamp, now: Timestamp
-  ) throws(VideoEncoderError) -> EncodedFrame? {
-    let weight = map.weight(without: scroll.blocks)
-    guard let quantizer = chooseQuantizer(.revealed, weight: weight, now: now) else { return nil }
-    noteMovement(now)
-    (lastChange, movingQuantizer) = (now, quantizer)
-    pictures.move(scroll.blocks, by: scroll.distance)
-    map.recordMoved(scroll.blocks, by: scroll.distance)
-    map.selectChanged()
-    let predicted = model.bytes(.revealed, weight: weight, quantizer: quantizer)
-    // Some of what is coarse is made better with what is left.
-    let spare = min(budget.credit * 0.7 - predicted, budget.capacity / 5)
-    let filled = map.addCoarse(above: max(quantizer, goals.readable) + 4, bytes: spare) { quality, weight in
-      model.refinementBytes(weight: weight, from: quality, to: quantizer)
-    }
-    return try code(
-      .revealed, quantizer: quantizer, predicted: predicted, filled: filled, isWhole: true, captureTime: captureTime,
-      now: now)
-  }
-
-  private func noteMovement(_ now: Timestamp) {
-    movementInterval = isMoving(now) ? lastLargeChange.map { now - $0 } : nil
-    lastLargeChange = now
-  }
-
-  private func isMoving(_ now: Timestamp) -> Bool { lastLargeChange.map { now - $0 < Self.movementGap } ?? false }
-
-  /// Nil when the frame had better be left out.
-  private func chooseQuantizer(_ kind: ByteModel.Kind, weight: Double, now: Timestamp) -> Int? {
-    if kind == .fresh { return chooseFirstQuantizer(weight: weight) }
-    let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
-    // Half of what is left: a movement that goes on settles at exactly its share of the rate.
-    let allowed = max(budget.credit * (kind == .small ? 0.9 : 0.5), share / 2, 1200)
-    // Slow steps leave bits and time, and the eye time to read.
-    let isSlowMovement = movementInterval.map { $0 > .milliseconds(120) } ?? false
-    var finest = isSlowMovement ? min(goals.finestMoving, goals.finest + 4) : goals.finestMoving
-    if kind == .small { finest = goals.finest }
-    // What moves is as it was; to show it much finer would cost as much as if it were new, and the next step would pay.
-    // Beside what scrolls a coarse step spoils what could have stayed.
-    if kind == .moving || kind == .revealed && isMoving(now) {
-      finest = max(finest, movingQuantizer - (isSlowMovement ? 12 : 3))
-    }
-    let range = finest...max(finest, goals.coarsest)
-    if let fitting = model.quantizer(kind, weight: weight, budget: allowed, in: range) { return fitting }
-    let least = model.bytes(kind, weight: weight, quantizer: range.upperBound)
-    // A picture dearer than all that can ever be saved goes out when the savings are full.
-    if least <= max(budget.credit, share) { return range.upperBound }
-    if settings.contentHint == .motion { return budget.credit > -budget.capacity / 2 ? range.upperBound : nil }
-    // Leaving out more of a movement makes the rest of it dearer, as each step grows: rather go on coarser.
-    let gap = lastChange.map { now - $0 } ?? Self.longestGap
-    guard gap >= Self.longestGap || budget.credit >= budget.capacity * 0.8 else { return nil }
-    let reach = budget.credit + Double(budget.rate.bytes(in: .milliseconds(gap < Self.longestGap * 3 ? 100 : 200)))
-    let lean = range.upperBound...max(range.upperBound, goals.coarsestFirst)
-    return model.quantizer(kind, weight: weight, budget: reach, in: lean)
-      ?? (budget.credit >= budget.capacity * 0.8 ? lean.upperBound : nil)
-  }
-
-  /// The first picture of something new: as much as leaves within 200 ms of a slow link.
-  private func chooseFirstQuantizer(weight: Double) -> Int? {
-    let isSaved = budget.credit >= budget.capacity * 0.8
-    let range = goals.finest...max(goals.finest, goals.coarsestFirst)
-    let allowed = isSaved ? budget.firstPicture : budget.credit * 0.9
-    return model.quantizer(.fresh, weight: weight, budget: allowed, in: range) ?? (isSaved ? range.upperBound : nil)
-  }
-
-  // MARK: - Coding
-
-  private func code(
-    _ kind: ByteModel.Kind, quantizer: Int, predicted: Double, filled: Double = 0, isWhole: Bool = false,
-    isBlurred: Bool = false, captureTime: Timestamp, now: Timestamp
-  ) throws(VideoEncoderError) -> EncodedFrame {
-    pictures.compose(map.active, isBlurred: isBlurred)
-    let output = try context.encode(
-      pictures.input, quantizer: quantizer, keyFrame: kind == .key,
-      palette: kind != .key || quantizer <= Self.coarsestPalette)
-    map.recordCoded(quantizer: UInt8(quantizer))
-    let isWhole = isWhole || kind == .key || context.format.hasFilters
-    pictures.keepReconstruction(of: context, active: map.active, isWhole: isWhole) { block in
-      map.recordTouched(block, quantizer: UInt8(quantizer))
-    }
-    if quantizer <= goals.finest, quantizer > goals.perfect {
-      map.findImperfect { pictures.isBlurred($0, beyond: Self.meanSquareError) }
-    }
-    budget.spend(output.data.count, now: now)
-    if !isBlurred {
-      model.learn(kind, bytes: max(0, output.data.count - Int(filled)), predicted: predicted)
-    }
-    if kind == .refinement || kind == .key { lastAttempt = now }
-    needsKeyFrame = false
-    defer { frameCount += 1 }
-    var frame = EncodedFrame(
-      codec: codec, data: output.data, isKeyFrame: output.isKeyFrame, size: settings.size, captureTime: captureTime,
-      encodedTime: now, quantizer: quantizer, rotation: rotation, contentHint: settings.contentHint, number: frameCount)
-    frame.chroma = settings.chroma
-    return frame
-  }
+  /// Any size goes.
+  package static func codedSize(_ size: PixelSize, _ chroma: ChromaSampling) -> PixelSize { size }
 }

@@ -2,6 +2,9 @@ import RTCCodecAOM
 import RTCCodecFFmpeg
 import RTCCodecOpus
 import RTCCodecVPX
+#if X264
+  import RTCCodecX264
+#endif
 import RTCEngine
 public import RTCMedia
 
@@ -30,6 +33,11 @@ public struct CodecRegistry: Sendable {
     registry.register(.vp9, library: VP9Encoder.library, chroma: [.quarter, .full]) {
       settings throws(VideoEncoderError) in try VP9Encoder(settings)
     }
+    #if X264
+      registry.register(.h264, library: H264Encoder.library, chroma: [.quarter, .full]) {
+        settings throws(VideoEncoderError) in try H264Encoder(settings)
+      }
+    #endif
     registry.register(.av1, library: AV1Encoder.library, chroma: [.quarter, .full]) {
       settings throws(VideoEncoderError) in try AV1Encoder(settings)
     }

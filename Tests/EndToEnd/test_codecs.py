@@ -41,6 +41,7 @@ def until_like(wanted, least, look, timeout=30):
 
 @pytest.mark.parametrize("named, chroma, profile, least", [
     ("VP9", "420", "profile-id=0", 20), ("VP9", "444", "profile-id=1", 40), ("AV1", "420", "profile=0", 20), ("AV1", "444", "profile=1", 40),
+    ("H264", "420", "profile-level-id=42e01f", 20), ("H264", "444", "profile-level-id=f4001f", 40),
 ])
 def test_chromium_decodes_what_was_asked_for(screen, cast, browser, named, chroma, profile, least):
     server, painter, window = screen

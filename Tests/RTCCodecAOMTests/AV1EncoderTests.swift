@@ -1,3 +1,4 @@
+import CodingKit
 import RTCCodecAOM
 import RTCMedia
 import RTCPrimitives
@@ -5,6 +6,8 @@ import RTCWire
 import Testing
 
 @Suite struct AV1EncoderTests {
+  private typealias Loop = CodingLoop<AV1Context>
+
   private let size = PixelSize(width: 640, height: 352)
 
   private func settings(_ kilobits: Int64 = 1_000, chroma: ChromaSampling = .quarter) -> VideoEncoderSettings {
@@ -13,7 +16,7 @@ import Testing
 
   @Test func `a resting page becomes visually lossless and then nothing is sent`() throws {
     let page = ColourPage(size: size)
-    var loop = try CodingLoop(settings(400))
+    var loop = try Loop(settings(400))
     let first = try #require(try loop.show(page))
     #expect(first.isKeyFrame && first.codec == .av1 && first.chroma == .quarter)
     #expect(first.data.count < 25_000)
@@ -27,7 +30,7 @@ import Testing
 
   @Test func `coloured letters rest as sharp in colour as in luma when chroma is full`() throws {
     let page = ColourPage(size: size, chroma: .full)
-    var loop = try CodingLoop(settings(2_500, chroma: .full))
+    var loop = try Loop(settings(2_500, chroma: .full))
     let first = try #require(try loop.show(page))
     #expect(first.chroma == .full)
     try loop.rest(for: .seconds(Int64(30)))
@@ -42,7 +45,7 @@ import Testing
     throws
   {
     var page = ColourPage(size: size)
-    var loop = try CodingLoop(settings())
+    var loop = try Loop(settings())
     try loop.show(page)
     try loop.rest(for: .seconds(Int64(30)))
     let before = try #require(loop.shown)
@@ -69,7 +72,7 @@ import Testing
   /// What is kept as it was must not drift from what viewers have, frame by frame.
   @Test func `hundreds of letters later the whole page is still as sharp`() throws {
     var page = ColourPage(size: size)
-    var loop = try CodingLoop(settings(2_000))
+    var loop = try Loop(settings(2_000))
     try loop.show(page)
     try loop.rest(for: .seconds(Int64(20)))
     for number in 0..<200 {
@@ -85,7 +88,7 @@ import Testing
 
   @Test func `a page that scrolls keeps to the rate and comes out as fine as that allows`() throws {
     var page = ColourPage(size: size)
-    var loop = try CodingLoop(settings(600))
+    var loop = try Loop(settings(600))
     try loop.show(page)
     try loop.rest(for: .seconds(Int64(20)))
     let before = loop.frames.count
@@ -108,7 +111,7 @@ import Testing
     for chroma in [ChromaSampling.quarter, .full] {
       let tall = PixelSize(width: 640, height: 720)
       var page = ColourPage(size: tall, chroma: chroma)
-      var loop = try CodingLoop(
+      var loop = try Loop(
         VideoEncoderSettings(size: tall, maxFrameRate: 5, targetBitrate: .megabitsPerSecond(1), chroma: chroma))
       try loop.show(page)
       try loop.rest(for: .seconds(Int64(40)))
@@ -127,7 +130,7 @@ import Testing
 
   @Test func `the first picture on a slow link leaves in time, if need be without its detail`() throws {
     let page = ColourPage(size: PixelSize(width: 1280, height: 720))
-    var loop = try CodingLoop(VideoEncoderSettings(size: page.size, targetBitrate: .kilobitsPerSecond(200)))
+    var loop = try Loop(VideoEncoderSettings(size: page.size, targetBitrate: .kilobitsPerSecond(200)))
     let first = try #require(try loop.show(page))
     #expect(first.data.count < 18_000)
     #expect(page.lumaPSNR(try #require(loop.shown)) > 10)
@@ -142,12 +145,12 @@ import Testing
 
   @Test func `a key frame can be asked for, of the same picture too, and needs no other`() throws {
     let page = ColourPage(size: size)
-    var loop = try CodingLoop(settings())
+    var loop = try Loop(settings())
     try loop.show(page)
     try loop.rest(for: .seconds(Int64(20)))
     let key = try #require(try loop.encode(changed: [], keyFrame: true))
     #expect(key.isKeyFrame)
-    var late = try CodingLoop(settings())
+    var late = try Loop(settings())
     late.shown = try late.decoder.decode(key.data)
     #expect(page.lumaPSNR(try #require(late.shown)) > 15)
     try loop.rest(for: .seconds(Int64(20)))
@@ -157,7 +160,7 @@ import Testing
   @Test func `the first unit of a key frame is the sequence header, and no frame has a temporal delimiter`() throws {
     for chroma in [ChromaSampling.quarter, .full] {
       var page = ColourPage(size: size, chroma: chroma)
-      var loop = try CodingLoop(settings(chroma: chroma))
+      var loop = try Loop(settings(chroma: chroma))
       try loop.show(page)
       page.writeLine(36, seed: 9)
       try loop.show(page)
@@ -181,10 +184,10 @@ import Testing
 
   @Test func `frames travel in RTP and decode on the other side`() throws {
     let page = ColourPage(size: size)
-    var loop = try CodingLoop(settings())
+    var loop = try Loop(settings())
     try loop.show(page)
     try loop.rest(for: .seconds(Int64(3)))
-    var far = try CodingLoop(settings())
+    var far = try Loop(settings())
     for frame in loop.frames {
       var packetizer = AV1Packetizer(frame.data.span, isKeyFrame: frame.isKeyFrame, room: 1_100)
       var depacketizer = AV1Depacketizer()
@@ -199,7 +202,7 @@ import Testing
   }
 
   @Test func `the bitstream says what the samples mean`() throws {
-    var loop = try CodingLoop(settings())
+    var loop = try Loop(settings())
     try loop.show(ColourPage(size: size))
     #expect(loop.decoder.colorSpace == .bt601Limited)
     let frame = VideoFrame(
@@ -213,7 +216,7 @@ import Testing
   }
 
   @Test func `another size or sampling begins with a key frame of it`() throws {
-    var loop = try CodingLoop(settings())
+    var loop = try Loop(settings())
     try loop.show(ColourPage(size: size))
     let other = PixelSize(width: 333, height: 201)
     try loop.encoder.reconfigure(VideoEncoderSettings(size: other))
@@ -233,7 +236,7 @@ import Testing
   @Test(arguments: [PixelSize(width: 1, height: 1), PixelSize(width: 17, height: 5), PixelSize(width: 130, height: 66)])
   func `small and odd pictures are coded`(_ size: PixelSize) throws {
     for chroma in [ChromaSampling.quarter, .full] {
-      var loop = try CodingLoop(VideoEncoderSettings(size: size, chroma: chroma))
+      var loop = try Loop(VideoEncoderSettings(size: size, chroma: chroma))
       let page = ColourPage(size: size, chroma: chroma)
       try loop.show(page)
       try loop.rest(for: .seconds(Int64(5)))
@@ -263,7 +266,7 @@ import Testing
 
   @Test func `changes wait while what was sent before has not left`() throws {
     var page = ColourPage(size: size)
-    var loop = try CodingLoop(settings())
+    var loop = try Loop(settings())
     try loop.show(page)
     try loop.rest(for: .seconds(Int64(20)))
     loop.encoder.setSendQueue(drained: loop.now + .milliseconds(500))
@@ -279,7 +282,7 @@ import Testing
     var settings = settings(200)
     settings.quantizerRange = 40...60
     var page = ColourPage(size: size)
-    var loop = try CodingLoop(settings)
+    var loop = try Loop(settings)
     try loop.show(page)
     for number in 0..<10 {
       page.writeLine(number * 18, seed: UInt64(number + 50))
@@ -296,7 +299,7 @@ import Testing
     var settings = settings(1_500)
     settings.contentHint = hint
     var page = ColourPage(size: size)
-    var loop = try CodingLoop(settings)
+    var loop = try Loop(settings)
     try loop.show(page)
     for _ in 0..<20 {
       page.scroll()

@@ -21,6 +21,17 @@ import rtcast_cli
     #expect(sentence.contains("VP8 has no --chroma 444; choose --codec VP9"), "\(sentence)")
   }
 
+  @Test func `a codec that this program does not have is refused with how to get it or what it has`() throws {
+    #if X264
+      #expect(try MediaOptions.parse(["--codec", "h264", "--chroma", "444"]).codec == .h264)
+    #else
+      let error = #expect(throws: (any Error).self) { try MediaOptions.parse(["--codec", "H264"]) }
+      let sentence = error.map { MediaOptions.message(for: $0) } ?? ""
+      #expect(sentence.contains("swift build --traits X264") && sentence.contains("--codec VP8"), "\(sentence)")
+    #endif
+    #expect(throws: (any Error).self) { try MediaOptions.parse(["--codec", "H265"]) }
+  }
+
   @Test(arguments: ["422", "4:1:1", "full", ""]) func `another chroma is refused`(text: String) {
     #expect(throws: (any Error).self) { try MediaOptions.parse(["--chroma", text]) }
   }

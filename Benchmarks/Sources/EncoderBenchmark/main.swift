@@ -1,13 +1,16 @@
 // What a viewer on a slow or changing link gets of an encoder: real encodes of a 1080p desktop on virtual time
 // over a simulated link. One line a phase: frames a second, gaps, delays, the queue, the rate over windows, PSNR.
 //
-// EncoderBenchmark SCENARIO… [--codec vp8|vp9|vp9-444|av1|av1-444] [--pictures FOLDER] [--lag MS] [--frames]
+// EncoderBenchmark SCENARIO… [--codec vp8|vp9|vp9-444|av1|av1-444|h264|h264-444] [--pictures FOLDER] [--lag MS] [--frames]
 //   [--hint detail|text|motion] [--busy FACTOR] [--wobble SHARE] [--threads N]
 
 import Glibc
 import RTCCodecAOM
 import RTCCodecFFmpeg
 import RTCCodecVPX
+#if X264
+  import RTCCodecX264
+#endif
 import RTCMedia
 import RTCast
 
@@ -96,6 +99,7 @@ final class Run {
     switch codec {
     case "vp8": decoder = try VP8Decoder()
     case "vp9", "vp9-444": decoder = try VP9Decoder()
+    case "h264", "h264-444": decoder = try FFmpegVideoDecoder(.h264)
     default: decoder = try FFmpegVideoDecoder(.av1)
     }
     var settings = EncodingSettings(
@@ -109,6 +113,9 @@ final class Run {
         switch codec {
         case "vp8": return try VP8Encoder(settings)
         case "vp9", "vp9-444": return try VP9Encoder(settings)
+        #if X264
+          case "h264", "h264-444": return try H264Encoder(settings)
+        #endif
         default: return try AV1Encoder(settings)
         }
       })

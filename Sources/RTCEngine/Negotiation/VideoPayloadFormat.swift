@@ -19,13 +19,14 @@ public struct VideoPayloadFormat: Hashable, Sendable {
   /// The format that a source's coded video is to be offered as.
   public init(_ format: EncodedVideoFormat) { self.init(codec: format.codec, parameters: format.parameters) }
 
-  /// What an encoder's frames are to be offered as: VP9 and AV1 of profile 0 (4:2:0) or 1 (4:4:4), other codecs with
-  /// their default parameters.
+  /// What an encoder's frames are to be offered as: VP9 and AV1 of profile 0 (4:2:0) or 1 (4:4:4), H.264 of High 4:4:4
+  /// Predictive (4:4:4) as Chromium offers it, else codecs with their default parameters.
   public init(codec: VideoCodec, chroma: ChromaSampling) {
     let profile = chroma == .full ? 1 : 0
     switch codec {
     case .vp9: self.init(codec: codec, parameters: "profile-id=\(profile)")
     case .av1: self.init(codec: codec, parameters: "profile=\(profile)")
+    case .h264 where chroma == .full: self.init(codec: codec, parameters: "profile-level-id=f4001f")
     case .vp8, .h264: self.init(codec: codec)
     }
   }

@@ -76,6 +76,9 @@ package struct MediaOptions: ParsableArguments {
   var preset: Preset?
 
   package func validate() throws {
+    if let codec = codecOption, !CodecRegistry.standard.codecs.contains(codec) {
+      throw ValidationError(Self.sentence(without: codec))
+    }
     if let codec = preset?.codec, codecOption == nil, !CodecRegistry.standard.codecs.contains(codec) {
       throw ValidationError(
         "The preset asks for the codec \(codec.rawValue), which this program does not have; choose another with --codec."
@@ -86,6 +89,13 @@ package struct MediaOptions: ParsableArguments {
       let names = able.map { "--codec \($0.rawValue)" }.joined(separator: " or ")
       throw ValidationError("\(codec.rawValue) has no --chroma \(chroma.name); choose \(names), or leave --chroma out.")
     }
+  }
+
+  private static func sentence(without codec: VideoCodec) -> String {
+    let others = CodecRegistry.standard.codecs.map { "--codec \($0.rawValue)" }.joined(separator: " or ")
+    guard codec == .h264 else { return "This program cannot encode \(codec.rawValue); choose \(others)." }
+    return "This program was built without x264, which encodes H.264 and is under the GPL. Build it with `swift build "
+      + "--traits X264`, or choose \(others)."
   }
 
   static func preset(_ nameOrPath: String) throws -> Preset {
@@ -184,13 +194,8 @@ extension ChromaSampling: ExpressibleByArgument {
 }
 
 extension VideoCodec: ExpressibleByArgument {
-  /// A codec by its name, in any case; nil when this program has no encoder for it.
-  public init?(argument: String) {
-    guard let codec = VideoCodec(rawValue: argument.uppercased()), CodecRegistry.standard.codecs.contains(codec) else {
-      return nil
-    }
-    self = codec
-  }
+  /// A codec by its name, in any case; whether this program encodes it is looked at later, where more can be said.
+  public init?(argument: String) { self.init(rawValue: argument.uppercased()) }
 
   /// The names of the codecs that this program can encode.
   public static var allValueStrings: [String] { CodecRegistry.standard.codecs.map(\.rawValue) }

@@ -74,6 +74,18 @@ import Testing
     #expect(try answer(FirefoxOffers.receiver, [plain, .vp8]).formats.contains { $0.takes(plain) && !$0.takes(sharp) })
   }
 
+  @Test func `H.264 is offered as Constrained Baseline, and in full chroma as High 4-4-4 Predictive`() throws {
+    let (sharp, plain) = (
+      VideoPayloadFormat(codec: .h264, chroma: .full), VideoPayloadFormat(codec: .h264, chroma: .quarter)
+    )
+    let (video, formats) = try answer(ChromiumOffers.receiver, [.vp8, sharp])
+    #expect(video.formats == ["96", "97", "41", "42", "49"])
+    #expect(formats.last?.takes(sharp) == true && formats.last?.takes(h264("f40028")) == true)
+    #expect(try answer(ChromiumOffers.receiver, [plain]).video.formats == ["108", "109", "49"])
+    #expect(try !answer(ChromiumOffers.receiver, [plain]).formats.contains { $0.takes(sharp) })
+    #expect(plain.takes(h264("42c028")))
+  }
+
   @Test func `of several profiles that are agreed the stream says which it is sent as`() throws {
     let formats = [0, 1].map { VideoPayloadFormat(codec: .vp9, parameters: "profile-id=\($0)") }
     let agreed = SendStreamFormat(

@@ -1,36 +1,36 @@
-import RTCCodecAOM
-import RTCCodecFFmpeg
-import RTCMedia
-import RTCPrimitives
+package import RTCBlockCoding
+package import RTCCodecFFmpeg
+package import RTCMedia
+package import RTCPrimitives
 
 /// An encoder and a viewer's decoder on a clock of their own.
-struct CodingLoop {
-  let encoder: AV1Encoder
-  let decoder: FFmpegVideoDecoder
-  var now = Timestamp.zero + .seconds(Int64(1))
-  var shown: PixelBuffer?
-  private(set) var frames: [EncodedFrame] = []
+package struct CodingLoop<Coder: BlockCoder> {
+  package let encoder: BlockEncoder<Coder>
+  package let decoder: FFmpegVideoDecoder
+  package var now = Timestamp.zero + .seconds(Int64(1))
+  package var shown: PixelBuffer?
+  package private(set) var frames: [EncodedFrame] = []
 
-  init(_ settings: VideoEncoderSettings) throws {
-    encoder = try AV1Encoder(settings)
-    decoder = try FFmpegVideoDecoder(.av1)
+  package init(_ settings: VideoEncoderSettings) throws {
+    encoder = try BlockEncoder(settings)
+    decoder = try FFmpegVideoDecoder(Coder.codec)
   }
 
   @discardableResult
-  mutating func encode(changed: [PixelRect]?, keyFrame: Bool = false) throws -> EncodedFrame? {
+  package mutating func encode(changed: [PixelRect]?, keyFrame: Bool = false) throws -> EncodedFrame? {
     try show(encoder.encode(EncodeJob(changed: changed, keyFrame: keyFrame, captureTime: now, now: now)))
   }
 
   /// Draws `page` and codes it.
   @discardableResult
-  mutating func show(_ page: ColourPage, changed: [PixelRect]? = nil) throws -> EncodedFrame? {
+  package mutating func show(_ page: ColourPage, changed: [PixelRect]? = nil) throws -> EncodedFrame? {
     page.draw(into: encoder.picture)
     return try encode(changed: changed)
   }
 
   /// Refines whenever the encoder wants to, until it is done or `limit` has passed; returns the bytes this took.
   @discardableResult
-  mutating func rest(for limit: TimeDelta) throws -> Int {
+  package mutating func rest(for limit: TimeDelta) throws -> Int {
     let end = now + limit
     var bytes = 0
     while let due = encoder.refinementTime(now: now), due <= end, frames.count < 10_000 {

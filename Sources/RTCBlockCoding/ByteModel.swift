@@ -1,5 +1,3 @@
-import RTCMedia
-
 /// Predicts what a frame will cost from the detail in it and the quantiser, and learns from what it did cost.
 struct ByteModel {
   /// Situations whose costs differ by more than the quantiser explains.
@@ -17,34 +15,35 @@ struct ByteModel {
 
   /// Bytes that even an empty frame has, at 1080p.
   private static let overhead = 40.0
-  /// Cost of new content by quantiser, relative to quantiser 10; measured on a page of coloured text.
-  private static let curve: [(quantizer: Int, cost: Double)] = [
-    (0, 2.1), (4, 1.4), (10, 1), (20, 0.74), (30, 0.555), (40, 0.386), (48, 0.28), (56, 0.2), (60, 0.1), (63, 0.04),
-  ]
-  private static let costs: [Double] = (0...63).map { quantizer in
-    let upper = max(1, curve.firstIndex { $0.quantizer >= quantizer }!)
-    let (a, b) = (curve[upper - 1], curve[upper])
-    return a.cost + (b.cost - a.cost) * Double(quantizer - a.quantizer) / Double(b.quantizer - a.quantizer)
-  }
-  /// Bytes of a fully detailed block at quantiser 10, by kind.
+  /// The cost of new content by quantiser.
+  private let costs: [Double]
+  /// Bytes of a fully detailed block where the curve is 1, by kind.
   private var scale: [Double]
   /// Where `scale` begins and, multiplied and divided by 20, ends.
   private let usual: Double
 
-  init(chroma: ChromaSampling) {
-    usual = chroma == .full ? 260 : 130
+  init(_ table: CostTable) {
+    costs = (0...63).map { quantizer in
+      guard let upper = table.curve.firstIndex(where: { $0.quantizer >= quantizer }) else {
+        return table.curve.last!.cost
+      }
+      guard upper > 0 else { return table.curve[0].cost }
+      let (a, b) = (table.curve[upper - 1], table.curve[upper])
+      return a.cost + (b.cost - a.cost) * Double(quantizer - a.quantizer) / Double(b.quantizer - a.quantizer)
+    }
+    usual = table.usual
     scale = [usual, usual, usual / 8, usual, usual, usual * 1.15]
   }
 
   func bytes(_ kind: Kind, weight: Double, quantizer: Int) -> Double {
-    Self.overhead + scale[kind.rawValue] * weight * Self.costs[quantizer]
+    Self.overhead + scale[kind.rawValue] * weight * costs[quantizer]
   }
 
   /// What it costs to bring blocks from quantiser `from` (or from nothing) to `to`.
   func refinementBytes(weight: Double, from: UInt8, to: Int) -> Double {
     guard from != BlockMap.imperfect else { return scale[Kind.refinement.rawValue] * weight * 0.2 }
-    let before = from > 63 ? 0 : Self.costs[Int(from)]
-    return scale[Kind.refinement.rawValue] * weight * max(0.02, Self.costs[to] - before)
+    let before = from > 63 ? 0 : costs[Int(from)]
+    return scale[Kind.refinement.rawValue] * weight * max(0.02, costs[to] - before)
   }
 
   /// The finest quantiser of `range` at which the frame fits into `budget`; nil when none does.

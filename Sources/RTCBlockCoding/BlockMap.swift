@@ -4,11 +4,15 @@ import RTCMedia
 struct BlockMap {
   /// The `quality` of a block whose newest pixels were not coded yet.
   static let changed: UInt8 = 255
-  /// The `quality` of a block that was coded as finely as all are to be, and yet is not as sharp: libaom left out more of it.
+  /// The coarsest quantiser that any codec has.
+  static let coarsest: UInt8 = 63
+  /// The `quality` of a block that was coded as finely as all are to be, and yet is not as sharp: the codec left out more of it.
   static let imperfect: UInt8 = 64
 
-  let columns: Int
-  let rows: Int
+  private let columns: Int
+  private let rows: Int
+  /// The side, in blocks, of what the codec codes as one, and may touch beside what is to be coded.
+  private let group: Int
   /// The quantiser (1…63) each block was last coded with, `imperfect` or `changed`.
   private(set) var quality: [UInt8]
   /// The same of the pixels that viewers have, whatever changed since.
@@ -21,7 +25,8 @@ struct BlockMap {
   private var changeNumber: [UInt32]
   private var lastChangeNumber: UInt32 = 0
 
-  init(size: PixelSize) {
+  init(size: PixelSize, group: Int) {
+    self.group = group
     columns = (size.width + 15) / 16
     rows = (size.height + 15) / 16
     quality = Array(repeating: Self.changed, count: columns * rows)
@@ -45,6 +50,11 @@ struct BlockMap {
       }
     }
     return isTouched.indices.filter { isTouched[$0] }
+  }
+
+  /// True when refinement has something to do, were everything at rest.
+  func hasRefinable(above finest: Int) -> Bool {
+    quality.contains { Int($0) > finest }
   }
 
   /// Says that the pixels of `blocks` are new.
@@ -82,7 +92,9 @@ struct BlockMap {
   func refinableWeights(allRests: Bool) -> [Double] {
     var sums = [Int](repeating: 0, count: 256)
     let limit = refinable(allRests)
-    for index in quality.indices where changeNumber[index] <= limit { sums[Int(quality[index])] += Int(weight[index]) }
+    for index in quality.indices where changeNumber[index] <= limit {
+      sums[Int(quality[index])] += Int(weight[index])
+    }
     return sums.map { Double($0) / 255 }
   }
 
@@ -100,7 +112,7 @@ struct BlockMap {
     for index in active.indices { active[index] = quality[index] == Self.changed }
   }
 
-  /// Makes refinable blocks of these qualities active, by rows of superblocks from the top, as long as there are fewer
+  /// Makes refinable blocks of these qualities active, by rows of groups from the top, as long as there are fewer
   /// than `most` and `cost`, called with quality and weight of each, sums up to less than `bytes`.
   mutating func select(
     _ qualities: ClosedRange<UInt8>, allRests: Bool, most: Int, bytes: Double, cost: (UInt8, Double) -> Double
@@ -108,11 +120,11 @@ struct BlockMap {
     let newest = refinable(allRests)
     var (left, budget) = (most, bytes)
     for index in active.indices { active[index] = false }
-    // Whole superblocks, as what is coded beside the active blocks of one may change a little.
-    for top in stride(from: 0, to: rows, by: 4) {
-      for start in stride(from: 0, to: columns, by: 4) where left > 0 && budget > 0 {
-        for row in top..<min(top + 4, rows) {
-          for index in row * columns + start..<row * columns + min(start + 4, columns) {
+    // Whole groups, as what is coded beside the active blocks of one may change a little.
+    for top in stride(from: 0, to: rows, by: group) {
+      for start in stride(from: 0, to: columns, by: group) where left > 0 && budget > 0 {
+        for row in top..<min(top + group, rows) {
+          for index in row * columns + start..<row * columns + min(start + group, columns) {
             guard qualities.contains(quality[index]), changeNumber[index] <= newest else { continue }
             active[index] = true
             left -= 1
@@ -165,7 +177,7 @@ struct BlockMap {
 
   /// Records that viewers will see `moved` as well as what was `scroll` rows below.
   mutating func recordMoved(_ moved: [Int], by scroll: Int) {
-    let qualities = moved.map { shownQuality($0, after: scroll) ?? 63 }
+    let qualities = moved.map { shownQuality($0, after: scroll) ?? Self.coarsest }
     for (index, value) in zip(moved, qualities) {
       quality[index] = value
       shown[index] = value
@@ -176,7 +188,8 @@ struct BlockMap {
   /// sums up to less than `bytes`; returns the sum.
   mutating func addCoarse(above limit: Int, bytes: Double, cost: (UInt8, Double) -> Double) -> Double {
     var sum = 0.0
-    for index in active.indices where quality[index] <= 63 && Int(quality[index]) > limit && !active[index] {
+    for index in active.indices
+    where quality[index] <= Self.coarsest && Int(quality[index]) > limit && !active[index] {
       guard sum < bytes else { break }
       active[index] = true
       sum += cost(quality[index], Double(weight[index]) / 255)

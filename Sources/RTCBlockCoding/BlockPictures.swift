@@ -1,40 +1,49 @@
 import Glibc
 import RTCMedia
 
-/// The pictures behind a `BlockMap`: the newest pixels, and what libaom is given of them.
+/// The pictures behind a `BlockMap`: the newest pixels, and what the codec is given of them.
 @safe
 final class BlockPictures {
-  /// What libaom codes: what viewers have, and in the blocks that are to be coded the newest pixels.
+  /// What the codec codes: what viewers have, and in the blocks that are to be coded the newest pixels.
   let input: InputPicture
   private let newest: InputPicture
   /// The pixels that viewers have a coding of: the newest but for changes that were left out.
   private let coded: InputPicture
-  /// What libaom was given last, while a scroll moves it.
+  /// What the codec was given last, while a scroll moves it.
   private var moving: InputPicture?
   private let columns: Int
   /// The side of a block in each plane.
   private let sides: [Int]
+  /// Of the pictures that are taken.
+  private let size: PixelSize
+  /// The side, in blocks, of what the codec codes as one.
+  private let group: Int
 
-  init(size: PixelSize, chroma: ChromaSampling) {
+  /// - Parameter codedSize: of the pictures here, at most one more each way.
+  init(size: PixelSize, codedSize: PixelSize, chroma: ChromaSampling, group: Int) {
     let format: PixelFormat = chroma == .full ? .i444 : .i420
-    input = InputPicture(format: format, size: size)
-    newest = InputPicture(format: format, size: size)
-    coded = InputPicture(format: format, size: size)
+    self.size = size
+    self.group = group
+    input = InputPicture(format: format, size: codedSize)
+    newest = InputPicture(format: format, size: codedSize)
+    coded = InputPicture(format: format, size: codedSize)
     columns = (size.width + 15) / 16
     sides = chroma == .full ? [16, 16, 16] : [16, 8, 8]
   }
 
   /// Takes the pixels of `blocks` and says in which they differ from those before.
   ///
-  /// - Parameter source: of this picture's format and size.
+  /// - Parameter source: of `picture`'s format and the size of the pictures that are taken.
   func take(_ blocks: [Int], from source: EncodeJob.Source, of picture: InputPicture) -> [Int] {
     var changed: [Int] = []
     let planes = unsafe (0..<3).map { unsafe plane($0, of: source, or: picture) }
     let own = unsafe (0..<3).map { unsafe newest.unsafePlane($0) }
+    let extents = (0..<3).map { newest.format.planeExtent($0, of: size) }
     for block in blocks {
       var differs = false
       for index in 0..<3 {
-        let area = unsafe Area(block, columns, side: sides[index], own[index])
+        let area = Area(
+          block, columns, side: sides[index], rowBytes: extents[index].rowBytes, rows: extents[index].rows)
         for row in area.rows {
           let from = unsafe planes[index].base + row * planes[index].stride + area.x
           let to = unsafe own[index].base + row * own[index].stride + area.x
@@ -45,10 +54,25 @@ final class BlockPictures {
       }
       if differs { changed.append(block) }
     }
+    if newest.size != size, !changed.isEmpty { repeatEdges() }
     return changed
   }
 
-  /// Gives libaom the newest pixels of the active blocks.
+  /// Fills what the coded size has more than the taken with the last column and row of luma; of chroma it has no more, as
+  /// only sizes that halve are rounded up.
+  private func repeatEdges() {
+    let plane = unsafe newest.unsafePlane(0)
+    if unsafe plane.rowBytes > size.width {
+      for row in 0..<size.height {
+        unsafe plane.base[row * plane.stride + size.width] = plane.base[row * plane.stride + size.width - 1]
+      }
+    }
+    guard unsafe plane.rows > size.height else { return }
+    let last = unsafe plane.base + (size.height - 1) * plane.stride
+    unsafe (last + plane.stride).update(from: last, count: plane.rowBytes)
+  }
+
+  /// Gives the codec the newest pixels of the active blocks.
   ///
   /// - Parameter isBlurred: only their means, by eight pixels each way of luma.
   func compose(_ active: [Bool], isBlurred: Bool) {
@@ -136,7 +160,7 @@ final class BlockPictures {
     }
   }
 
-  /// Gives libaom for the blocks of `moved` what viewers have `scroll` rows lower: it finds it there, and has nothing to
+  /// Gives the codec for the blocks of `moved` what viewers have `scroll` rows lower: it finds it there, and has nothing to
   /// code. All are of `moved(_:by:)`.
   func move(_ moved: [Int], by scroll: Int) {
     let old = moving ?? InputPicture(format: input.format, size: input.size)
@@ -194,20 +218,27 @@ final class BlockPictures {
   /// Keeps what viewers have now.
   ///
   /// - Parameters:
-  ///   - isWhole: filters may have touched anything, not only the superblocks (64×64) with active blocks.
+  ///   - isWhole: filters may have touched anything, not only the groups with active blocks.
   ///   - touched: called with inactive blocks that are not as they were.
   func keepReconstruction(
-    of context: AV1Context, active: [Bool], isWhole: Bool, touched: (Int) -> Void
+    of coder: some BlockCoder, active: [Bool], isWhole: Bool, touched: (Int) -> Void
   ) {
-    let blocks = isWhole ? Array(active.indices) : superblocks(of: active)
-    unsafe context.withReconstruction { index, base, stride in
+    let blocks = isWhole ? Array(active.indices) : wholeGroups(of: active)
+    unsafe coder.withReconstruction { index, base, stride, step in
       let to = unsafe input.unsafePlane(index)
       for block in blocks {
         let area = unsafe Area(block, columns, side: sides[index], to)
         var differs = active[block]
         for row in area.rows {
-          let from = unsafe base + row * stride + area.x
+          let from = unsafe base + row * stride + area.x * step
           let target = unsafe to.base + row * to.stride + area.x
+          guard step == 1 else {
+            for column in 0..<area.width where unsafe target[column] != from[column * step] {
+              unsafe target[column] = from[column * step]
+              differs = true
+            }
+            continue
+          }
           guard unsafe differs || !Self.isEqual(from, target, area.width) else { continue }
           differs = true
           unsafe target.update(from: from, count: area.width)
@@ -217,14 +248,15 @@ final class BlockPictures {
     }
   }
 
-  /// All blocks of the superblocks in which one is active.
-  private func superblocks(of active: [Bool]) -> [Int] {
-    let across = (columns + 3) / 4
-    var isActive = [Bool](repeating: false, count: across * ((active.count / columns + 3) / 4))
+  /// All blocks of the groups in which one is active.
+  private func wholeGroups(of active: [Bool]) -> [Int] {
+    guard group > 1 else { return active.indices.filter { active[$0] } }
+    let across = (columns + group - 1) / group
+    var isActive = [Bool](repeating: false, count: across * ((active.count / columns + group - 1) / group))
     for block in active.indices where active[block] {
-      isActive[block / columns / 4 * across + block % columns / 4] = true
+      isActive[block / columns / group * across + block % columns / group] = true
     }
-    return active.indices.filter { isActive[$0 / columns / 4 * across + $0 % columns / 4] }
+    return active.indices.filter { isActive[$0 / columns / group * across + $0 % columns / group] }
   }
 
   /// How much detail is in a block's luma, 1…255. Four lines of sixteen tell text from plain ground well enough.
@@ -273,10 +305,14 @@ final class BlockPictures {
     let rows: Range<Int>
 
     init(_ block: Int, _ columns: Int, side: Int, _ plane: InputPicture.Plane) {
+      unsafe self.init(block, columns, side: side, rowBytes: plane.rowBytes, rows: plane.rows)
+    }
+
+    init(_ block: Int, _ columns: Int, side: Int, rowBytes: Int, rows: Int) {
       let (row, column) = (block / columns, block % columns)
       x = column * side
-      width = unsafe min(side, plane.rowBytes - x)
-      rows = unsafe row * side..<min((row + 1) * side, plane.rows)
+      width = min(side, rowBytes - x)
+      self.rows = row * side..<min((row + 1) * side, rows)
     }
   }
 

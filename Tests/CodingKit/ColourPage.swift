@@ -1,15 +1,15 @@
-import RTCMedia
-import RTCPrimitives
+package import RTCMedia
+package import RTCPrimitives
 
 /// A page of coloured letters on grounds of several colours, in planes, the same for a seed; it can scroll and be written in.
-struct ColourPage {
-  let size: PixelSize
-  let chroma: ChromaSampling
+package struct ColourPage {
+  package let size: PixelSize
+  package let chroma: ChromaSampling
   /// Y, U and V of every pixel, limited range.
   private var pixels: [SIMD4<UInt8>]
   private var lines: UInt64 = 0
 
-  init(size: PixelSize, chroma: ChromaSampling = .quarter, seed: UInt64 = 1) {
+  package init(size: PixelSize, chroma: ChromaSampling = .quarter, seed: UInt64 = 1) {
     self.size = size
     self.chroma = chroma
     pixels = Array(repeating: [235, 128, 128, 0], count: size.width * size.height)
@@ -17,7 +17,7 @@ struct ColourPage {
   }
 
   /// Other letters in the line of 18 rows that begins at `top`.
-  mutating func writeLine(_ top: Int, seed: UInt64) {
+  package mutating func writeLine(_ top: Int, seed: UInt64) {
     var random = Generator(seed: seed)
     let grounds: [SIMD4<UInt8>] = [[235, 128, 128, 0], [40, 128, 128, 0], [200, 110, 150, 0], [90, 170, 110, 0]]
     let inks: [SIMD4<UInt8>] = [[30, 128, 128, 0], [81, 90, 240, 0], [145, 54, 34, 0], [210, 16, 146, 0]]
@@ -36,7 +36,7 @@ struct ColourPage {
   }
 
   /// One letter; returns where.
-  mutating func type(_ number: Int) -> PixelRect {
+  package mutating func type(_ number: Int) -> PixelRect {
     let rect = PixelRect(x: 40 + number * 9, y: 36 + 3, width: 7, height: 11)
     fill(PixelRect(x: rect.x + number % 6, y: rect.y, width: 1, height: 11), [30, 90, 200, 0])
     fill(PixelRect(x: rect.x, y: rect.y + 5, width: 7, height: 1), [30, 90, 200, 0])
@@ -44,7 +44,7 @@ struct ColourPage {
   }
 
   /// Moves everything up by 18 rows and writes a new line below.
-  mutating func scroll() {
+  package mutating func scroll() {
     lines += 1
     pixels.removeFirst(18 * size.width)
     pixels.append(contentsOf: repeatElement([235, 128, 128, 0], count: 18 * size.width))
@@ -68,7 +68,7 @@ struct ColourPage {
     return UInt8(sum / 4)
   }
 
-  func draw(into picture: InputPicture) {
+  package func draw(into picture: InputPicture) {
     for plane in 0..<3 {
       let (stride, extent) = (picture.stride(ofPlane: plane), picture.format.planeExtent(plane, of: size))
       picture.withMutablePlane(plane) { bytes in
@@ -78,7 +78,7 @@ struct ColourPage {
   }
 
   /// Luma likeness to a decoded picture in dB, of its upper `rows` rows (nil: all); 99 when equal.
-  func lumaPSNR(_ decoded: PixelBuffer, rows: Int? = nil) -> Double {
+  package func lumaPSNR(_ decoded: PixelBuffer, rows: Int? = nil) -> Double {
     let rows = rows ?? size.height
     let (stride, bytes) = (decoded.stride(ofPlane: 0), decoded.bytes(ofPlane: 0))
     var sum = 0
@@ -92,7 +92,7 @@ struct ColourPage {
   }
 
   /// Likeness of red, green and blue to a decoded 4:4:4 picture in dB (BT.601, limited range).
-  func colourPSNR(_ decoded: PixelBuffer) -> Double {
+  package func colourPSNR(_ decoded: PixelBuffer) -> Double {
     precondition(decoded.format == .i444)
     var sum = 0.0
     for y in 0..<size.height {

@@ -1,0 +1,384 @@
+package import RTCMedia
+package import RTCPrimitives
+
+/// An encoder made for screens, of any codec with a `BlockCoder`: changed blocks alone are coded, a large change first as
+/// finely as the rate allows, and whatever is coarse is improved while the picture rests, until it is visually lossless.
+///
+/// The quantiser of every frame is chosen here, not by the codec's library: from the bits saved up (`BitBudget`) and the
+/// expected cost (`ByteModel`). Of what each block was coded with `BlockMap` keeps account.
+package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
+  /// The coder's.
+  package var codec: VideoCodec { Coder.codec }
+  /// What it encodes by now; `reconfigure` and `setTargetBitrate` change it.
+  package private(set) var settings: VideoEncoderSettings
+  /// The picture to convert into; another object after `reconfigure` changed the size or the sampling.
+  package private(set) var picture: InputPicture
+
+  private var coder: Coder
+  /// What the coder was told of the samples, which are of limited range.
+  private var matrix: ColorSpace.Matrix
+  private var pictures: BlockPictures
+  private var map: BlockMap
+  private var budget: BitBudget
+  private var model: ByteModel
+  private var goals: QuantizerGoals
+  private var rotation = VideoRotation.none
+  private var needsKeyFrame = true
+  /// A picture was taken since the last start.
+  private var hasPicture = false
+  private var frameCount: UInt64 = 0
+  /// The last try to refine.
+  private var lastAttempt: Timestamp?
+  /// When changes were coded last, large or small.
+  private var lastChange: Timestamp?
+  private var lastLargeChange: Timestamp?
+  /// From the large change before the last to the last; nil when they are no movement.
+  private var movementInterval: TimeDelta?
+  /// What the last large change was coded with.
+  private var movingQuantizer = Coder.scale.upperBound
+
+  /// An encoder whose first frame is a key frame; throws `unsupportedSize` for pictures that the codec cannot code.
+  package init(_ settings: VideoEncoderSettings) throws(VideoEncoderError) {
+    matrix = .bt601
+    coder = try Coder(settings, .bt601)
+    self.settings = settings
+    picture = InputPicture(format: settings.chroma == .full ? .i444 : .i420, size: settings.size)
+    pictures = Self.pictures(settings)
+    map = BlockMap(size: settings.size, group: Coder.group)
+    budget = BitBudget(rate: settings.targetBitrate)
+    model = ByteModel(Coder.costs(settings.chroma))
+    goals = Coder.goals(settings)
+  }
+
+  private static func pictures(_ settings: VideoEncoderSettings) -> BlockPictures {
+    BlockPictures(
+      size: settings.size, codedSize: Coder.codedSize(settings.size, settings.chroma), chroma: settings.chroma,
+      group: Coder.group)
+  }
+
+  /// Changes any setting; another size or sampling makes the next frame a key frame, and so does what the codec needs one
+  /// for.
+  package func reconfigure(_ new: VideoEncoderSettings) throws(VideoEncoderError) {
+    let old = settings
+    try useCoder(for: new, matrix)
+    if (new.size, new.chroma) != (old.size, old.chroma) {
+      picture = InputPicture(format: new.chroma == .full ? .i444 : .i420, size: new.size)
+      pictures = Self.pictures(new)
+      map = BlockMap(size: new.size, group: Coder.group)
+      model = ByteModel(Coder.costs(new.chroma))
+      hasPicture = false
+    }
+    settings = new
+    goals = Coder.goals(new)
+    budget.setRate(new.targetBitrate)
+  }
+
+  private func useCoder(for settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) throws(VideoEncoderError) {
+    guard self.matrix != matrix || !coder.suits(settings, matrix) else { return }
+    coder = try Coder(settings, matrix)
+    self.matrix = matrix
+    needsKeyFrame = true
+  }
+
+  /// Sets the rate to stay within, from the next frame on.
+  package func setTargetBitrate(_ rate: BitRate) {
+    settings.targetBitrate = rate
+    budget.setRate(rate)
+  }
+
+  /// Says when all that was made before will have left: changes are left out while that is more than about 120 ms
+  /// away, and nothing is refined before.
+  package func setSendQueue(drained: Timestamp) { budget.drained = drained }
+
+  /// Codes what changed, as far as the bitrate allows; nil when no frame is made, then the changes come with a later
+  /// one; throws `unsuitableFrame` for a frame given by reference that is not of the picture's format and size.
+  package func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame? {
+    var matrix = ColorSpace.Matrix.bt601
+    if case .frame(let frame) = job.source {
+      guard frame.buffer.format == picture.format, frame.size == settings.size else {
+        throw .unsuitableFrame(frame.buffer.format, frame.size)
+      }
+      matrix = frame.colorSpace.matrix
+    }
+    try useCoder(for: settings, matrix)
+    rotation = job.rotation
+    budget.refill(now: job.now)
+    take(job)
+    if job.keyFrame || needsKeyFrame { return try encodeKeyFrame(captureTime: job.captureTime, now: job.now) }
+    return try encodeChanges(captureTime: job.captureTime, now: job.now)
+  }
+
+  private func take(_ job: EncodeJob) {
+    let said = map.blocks(in: hasPicture ? job.changed : nil, of: settings.size)
+    let different = pictures.take(said, from: job.source, of: picture)
+    let changed = hasPicture ? different : said
+    map.markChanged(changed)
+    for block in changed { map.setWeight(pictures.weight(of: block), of: block) }
+    hasPicture = true
+  }
+
+  /// When `refine` can next improve the picture within the bitrate, never before `now`; nil when nothing is left to
+  /// improve.
+  package func refinementTime(now: Timestamp) -> Timestamp? {
+    guard !needsKeyFrame else { return hasPicture ? now : nil }
+    var current = budget
+    current.refill(now: now)
+    let leftOut = map.changedExtent
+    let bytes: Double
+    if leftOut.count > 0 {
+      let kind: ByteModel.Kind = leftOut.count > Limits.largeChange ? .fresh : .small
+      bytes = min(model.bytes(kind, weight: leftOut.weight, quantizer: goals.coarsest), current.capacity * 0.8)
+    } else if let stage = refinementStage(now) {
+      bytes = min(stage.bytes, passBytes)
+    } else if let lastChange, !isAtRest(now), map.hasRefinable(above: goals.finest) {
+      return lastChange + restTime  // What changes now may rest then.
+    } else {
+      return nil
+    }
+    let affordable = max(current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : budget.drained)
+    return max(affordable, lastAttempt.map { $0 + Limits.refinementInterval } ?? now)
+  }
+
+  /// Improves a part of the picture, or codes changes that were left out; nil when nothing can be done yet.
+  package func refine(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
+    budget.refill(now: now)
+    lastAttempt = now
+    guard hasPicture else { return nil }
+    if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
+    if map.changedExtent.count > 0 { return try encodeChanges(captureTime: now, now: now) }
+    guard budget.drained <= now, let stage = refinementStage(now),
+      budget.credit >= min(stage.bytes, passBytes) * 0.99
+    else { return nil }
+    let allRests = isAtRest(now)
+    let allowed = max(passBytes, min(budget.credit / 2, stage.bytes))
+    var predicted = 0.0
+    // While something moves, the next picture is not to wait.
+    let most = allRests ? Coder.refinementPass : Coder.refinementPass / 3
+    map.select(stage.qualities, allRests: allRests, most: most, bytes: allowed) { quality, weight in
+      let bytes = model.refinementBytes(weight: weight, from: quality, to: stage.quantizer)
+      predicted += bytes
+      return bytes
+    }
+    return try code(
+      .refinement, quantizer: stage.quantizer, predicted: predicted, captureTime: now, now: now)
+  }
+
+  // MARK: - Choosing
+
+  /// Bytes that one refinement waits for: a share of the rate small enough to keep what the viewer sees moving.
+  private var passBytes: Double { max(1200, Double(budget.rate.bytes(in: .milliseconds(100)))) }
+
+  /// One step in which the resting picture is improved.
+  private struct RefinementStage {
+    /// Which blocks take part.
+    var qualities: ClosedRange<UInt8>
+    /// What they are brought to.
+    var quantizer: Int
+    /// What all of them take.
+    var bytes: Double
+  }
+
+  /// What to bring the coarse blocks to next; nil when nothing is left. Each step on the way makes all of it dearer (of a
+  /// page of text one takes 706 kB, two 776, three 910), so there are three only where two would take very long.
+  private func refinementStage(_ now: Timestamp) -> RefinementStage? {
+    let weights = map.refinableWeights(allRests: isAtRest(now))
+    func stage(_ qualities: ClosedRange<UInt8>, to quantizer: Int) -> RefinementStage? {
+      guard qualities.contains(where: { weights[Int($0)] > 0 }) else { return nil }
+      let bytes = qualities.reduce(0.0) {
+        $0 + model.refinementBytes(weight: weights[Int($1)], from: $1, to: quantizer)
+      }
+      return RefinementStage(qualities: qualities, quantizer: quantizer, bytes: bytes)
+    }
+    let last = BlockMap.coarsest
+    guard goals.finest < last, let all = stage(UInt8(goals.finest + 1)...last, to: goals.finest) else {
+      return stage(BlockMap.imperfect...BlockMap.imperfect, to: goals.perfect)
+    }
+    // Far to go: make everything readable before anything becomes perfect.
+    guard goals.readable > goals.finest, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
+      let readable = stage(UInt8(goals.readable + 1)...last, to: goals.readable)
+    else { return all }
+    guard readable.bytes > Double(budget.rate.bytes(in: .seconds(Int64(4)))) else { return readable }
+    guard goals.coarsest < last else { return readable }
+    return stage(UInt8(goals.coarsest + 1)...last, to: goals.legible) ?? readable
+  }
+
+  /// True when no change came for longer than those of a movement are apart.
+  private func isAtRest(_ now: Timestamp) -> Bool { lastChange.map { now - $0 >= restTime } ?? true }
+
+  /// A change of much that follows no other is rather a new picture than a movement: its refinement waits no longer than
+  /// the next step of a movement would take to come.
+  private var restTime: TimeDelta {
+    let isSingle = lastChange != nil && lastChange == lastLargeChange && movementInterval == nil
+    return isSingle ? min(Limits.restTime, frameInterval + .milliseconds(5)) : Limits.restTime
+  }
+
+  private var frameInterval: TimeDelta { .seconds(1 / max(1, settings.maxFrameRate)) }
+
+  private func encodeKeyFrame(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
+    map.markUnseen()
+    map.selectAll()
+    let weight = map.changedExtent.weight
+    // The first picture must not wait for a perfect one.
+    let range = goals.finest...max(goals.finest, goals.coarsestFirst)
+    let quantizer =
+      model.quantizer(.key, weight: weight, budget: budget.firstPicture, in: range) ?? range.upperBound
+    let predicted = model.bytes(.key, weight: weight, quantizer: quantizer)
+    return try code(
+      .key, quantizer: quantizer, predicted: predicted, isBlurred: isTooDear(predicted, quantizer),
+      captureTime: captureTime, now: now)
+  }
+
+  private func encodeChanges(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
+    let (count, weight) = map.changedExtent
+    guard count > 0, budget.clearTime <= now else { return nil }
+    let isLarge = count > Limits.largeChange
+    if isLarge, let scroll = findScroll() { return try encodeScroll(scroll, captureTime: captureTime, now: now) }
+    let kind: ByteModel.Kind = !isLarge ? .small : isMoving(now) ? .moving : .fresh
+    guard let quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
+    map.selectChanged()
+    if isLarge {
+      noteMovement(now)
+      movingQuantizer = quantizer
+    }
+    lastChange = now
+    let predicted = model.bytes(kind, weight: weight, quantizer: quantizer)
+    return try code(
+      kind, quantizer: quantizer, predicted: predicted,
+      isBlurred: kind == .fresh && isTooDear(predicted, quantizer), captureTime: captureTime, now: now)
+  }
+
+  /// Whether even the coarsest picture with its detail would take far longer than a first picture may: then it goes
+  /// without.
+  private func isTooDear(_ predicted: Double, _ quantizer: Int) -> Bool {
+    quantizer == Coder.scale.upperBound && goals.finest < quantizer && predicted > 1.5 * budget.firstPicture
+  }
+
+  // MARK: - What only moved
+
+  /// What scrolled, when that is much of what changed: the blocks, and how many rows lower they were.
+  private func findScroll() -> (distance: Int, blocks: [Int])? {
+    // Filters would touch what moved.
+    guard !coder.hasFilters else { return nil }
+    let changed = map.changedBlocks
+    guard let distance = pictures.scroll(changed) else { return nil }
+    let moved = pictures.moved(changed, by: distance)
+    return moved.count >= Limits.leastMoved ? (distance, moved) : nil
+  }
+
+  /// Moves what viewers have, as fine as it is, and codes what is new beside it.
+  private func encodeScroll(
+    _ scroll: (distance: Int, blocks: [Int]), captureTime: Timestamp, now: Timestamp
+  ) throws(VideoEncoderError) -> EncodedFrame? {
+    let weight = map.weight(without: scroll.blocks)
+    guard let quantizer = chooseQuantizer(.revealed, weight: weight, now: now) else { return nil }
+    noteMovement(now)
+    (lastChange, movingQuantizer) = (now, quantizer)
+    pictures.move(scroll.blocks, by: scroll.distance)
+    map.recordMoved(scroll.blocks, by: scroll.distance)
+    map.selectChanged()
+    let predicted = model.bytes(.revealed, weight: weight, quantizer: quantizer)
+    // Some of what is coarse is made better with what is left.
+    let spare = min(budget.credit * 0.7 - predicted, budget.capacity / 5)
+    let filled = map.addCoarse(above: max(quantizer, goals.readable) + 4, bytes: spare) { quality, weight in
+      model.refinementBytes(weight: weight, from: quality, to: quantizer)
+    }
+    return try code(
+      .revealed, quantizer: quantizer, predicted: predicted, filled: filled, moved: scroll.blocks,
+      captureTime: captureTime, now: now)
+  }
+
+  private func noteMovement(_ now: Timestamp) {
+    movementInterval = isMoving(now) ? lastLargeChange.map { now - $0 } : nil
+    lastLargeChange = now
+  }
+
+  private func isMoving(_ now: Timestamp) -> Bool { lastLargeChange.map { now - $0 < Limits.movementGap } ?? false }
+
+  /// Nil when the frame had better be left out.
+  private func chooseQuantizer(_ kind: ByteModel.Kind, weight: Double, now: Timestamp) -> Int? {
+    if kind == .fresh { return chooseFirstQuantizer(weight: weight) }
+    let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
+    // Half of what is left: a movement that goes on settles at exactly its share of the rate.
+    let allowed = max(budget.credit * (kind == .small ? 0.9 : 0.5), share / 2, 1200)
+    // Slow steps leave bits and time, and the eye time to read.
+    let isSlowMovement = movementInterval.map { $0 > .milliseconds(120) } ?? false
+    var finest = isSlowMovement ? min(goals.finestMoving, goals.finest + 4) : goals.finestMoving
+    if kind == .small { finest = goals.finest }
+    // What moves is as it was; to show it much finer would cost as much as if it were new, and the next step would pay.
+    // Beside what scrolls a coarse step spoils what could have stayed.
+    if kind == .moving || kind == .revealed && isMoving(now) {
+      finest = max(finest, movingQuantizer - (isSlowMovement ? 12 : 3))
+    }
+    let range = finest...max(finest, goals.coarsest)
+    if let fitting = model.quantizer(kind, weight: weight, budget: allowed, in: range) { return fitting }
+    let least = model.bytes(kind, weight: weight, quantizer: range.upperBound)
+    // A picture dearer than all that can ever be saved goes out when the savings are full.
+    if least <= max(budget.credit, share) { return range.upperBound }
+    if settings.contentHint == .motion { return budget.credit > -budget.capacity / 2 ? range.upperBound : nil }
+    // Leaving out more of a movement makes the rest of it dearer, as each step grows: rather go on coarser.
+    let gap = lastChange.map { now - $0 } ?? Limits.longestGap
+    guard gap >= Limits.longestGap || budget.credit >= budget.capacity * 0.8 else { return nil }
+    let reach = budget.credit + Double(budget.rate.bytes(in: .milliseconds(gap < Limits.longestGap * 3 ? 100 : 200)))
+    let lean = range.upperBound...max(range.upperBound, goals.coarsestFirst)
+    return model.quantizer(kind, weight: weight, budget: reach, in: lean)
+      ?? (budget.credit >= budget.capacity * 0.8 ? lean.upperBound : nil)
+  }
+
+  /// The first picture of something new: as much as leaves within 200 ms of a slow link.
+  private func chooseFirstQuantizer(weight: Double) -> Int? {
+    let isSaved = budget.credit >= budget.capacity * 0.8
+    let range = goals.finest...max(goals.finest, goals.coarsestFirst)
+    let allowed = isSaved ? budget.firstPicture : budget.credit * 0.9
+    return model.quantizer(.fresh, weight: weight, budget: allowed, in: range) ?? (isSaved ? range.upperBound : nil)
+  }
+
+  // MARK: - Coding
+
+  private func code(
+    _ kind: ByteModel.Kind, quantizer: Int, predicted: Double, filled: Double = 0, moved: [Int] = [],
+    isBlurred: Bool = false, captureTime: Timestamp, now: Timestamp
+  ) throws(VideoEncoderError) -> EncodedFrame {
+    pictures.compose(map.active, isBlurred: isBlurred)
+    var kept = map.active.map { !$0 }
+    for block in moved { kept[block] = false }
+    let output = try coder.encode(pictures.input, quantizer: quantizer, keyFrame: kind == .key, kept: kept)
+    map.recordCoded(quantizer: UInt8(quantizer))
+    let isWhole = !moved.isEmpty || kind == .key || coder.hasFilters
+    pictures.keepReconstruction(of: coder, active: map.active, isWhole: isWhole) { block in
+      map.recordTouched(block, quantizer: UInt8(quantizer))
+    }
+    if quantizer <= goals.finest, quantizer > goals.perfect {
+      map.findImperfect { pictures.isBlurred($0, beyond: Limits.meanSquareError) }
+    }
+    budget.spend(output.data.count, now: now)
+    if !isBlurred {
+      model.learn(kind, bytes: max(0, output.data.count - Int(filled)), predicted: predicted)
+    }
+    if kind == .refinement || kind == .key { lastAttempt = now }
+    needsKeyFrame = false
+    defer { frameCount += 1 }
+    var frame = EncodedFrame(
+      codec: codec, data: output.data, isKeyFrame: output.isKeyFrame, size: pictures.input.size,
+      captureTime: captureTime, encodedTime: now, quantizer: quantizer, rotation: rotation,
+      contentHint: settings.contentHint, number: frameCount)
+    frame.chroma = settings.chroma
+    return frame
+  }
+}
+
+private enum Limits {
+  /// A change of more blocks than this counts as large: a movement or a new picture, not typing.
+  static let largeChange = 400
+  /// Fewer blocks are not worth being looked for where they were.
+  static let leastMoved = 200
+  /// Between refinements, so that they neither flood the receiver nor keep the processor busy: even an empty frame of 1080p
+  /// takes some 6 ms.
+  static let refinementInterval = TimeDelta.milliseconds(80)
+  /// Large changes closer to each other than this are one movement.
+  static let movementGap = TimeDelta.milliseconds(600)
+  /// How long changes may be left out while they can be coded coarsely.
+  static let longestGap = TimeDelta.milliseconds(95)
+  static let restTime = TimeDelta.milliseconds(250)
+  /// Of luma, at rest: 48 dB.
+  static let meanSquareError = 1.0
+}
