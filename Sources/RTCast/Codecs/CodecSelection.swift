@@ -1,0 +1,35 @@
+package import RTCEngine
+package import RTCMedia
+package import RTCPrimitives
+
+/// A way in which pictures can be encoded.
+package struct CodedFormat: Sendable {
+  package var format: VideoPayloadFormat
+  package var chroma: ChromaSampling
+  package var makeEncoder: VideoEncoderFactory
+
+  package init(_ codec: VideoCodec, _ chroma: ChromaSampling, makeEncoder: @escaping VideoEncoderFactory) {
+    format = VideoPayloadFormat(codec: codec, chroma: chroma)
+    (self.chroma, self.makeEncoder) = (chroma, makeEncoder)
+  }
+}
+
+/// What the main rung may be encoded with, and the choice among it. The side rung is encoded with `fallback`.
+package struct CodecSelection: Sendable {
+  /// The best first.
+  package let formats: [CodedFormat]
+  package let fallback: CodedFormat
+  package var chooser: CodecChooser
+
+  /// - Parameter formats: the best first, not empty, and what each takes for a megapixel.
+  package init(
+    _ formats: [(format: CodedFormat, cost: TimeDelta)], fallback: CodedFormat, processors: Int,
+    expecting situation: CodecChooser.Situation
+  ) {
+    self.formats = formats.map(\.format)
+    self.fallback = fallback
+    chooser = CodecChooser(
+      formats.map { CodecChooser.Candidate(isFullChroma: $0.format.chroma == .full, cost: $0.cost) },
+      processors: processors, situation: situation)
+  }
+}
