@@ -128,6 +128,7 @@ public struct CodecRegistry: Sendable {
     let size = options.captureSize ?? options.maximumSize ?? PixelSize(width: 1920, height: 1080)
     expected.megapixels = Double(size.width * size.height) / 1e6
     expected.frameRate = options.frameRate
+    expected.highestRate = options.bitrates.maximum
     expected.wantsFullChroma = contentHint != .motion
     return CodecSelection(
       measured, fallback: fallback(for: first.format), processors: ProcessorCount.available, expecting: expected)

@@ -516,6 +516,7 @@ private final class EncoderBench: @unchecked Sendable {
     let size = newest?.size ?? encoders[main].stage.statistics.size ?? PixelSize(width: 0, height: 0)
     situation.megapixels = Double(size.width * size.height) / 1e6
     situation.frameRate = controls.maxFrameRate
+    (situation.rate, situation.highestRate) = (controls.bitrate, controls.bitrates.upperBound)
     situation.wantsFullChroma = isFullColour && controls.contentHint != .motion
     return selection?.chooser.choose(situation, now: now) ?? 0
   }

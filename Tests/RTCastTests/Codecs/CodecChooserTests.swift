@@ -101,6 +101,32 @@ import Testing
     #expect(chooser.choose(Self.situation(viewers: 2), now: start + .seconds(Int64(60))) == Self.light)
   }
 
+  @Test func `where the rate is short colours give way, not letters`() {
+    var chooser = Self.chooser()
+    var situation = Self.situation(viewers: 1, takers: [1, 1, 1])
+    situation.rate = .megabitsPerSecond(1)
+    // What the network bears is not known yet.
+    #expect(chooser.choose(situation, now: start) == Self.sharp)
+    #expect(chooser.choose(situation, now: start + .seconds(Int64(1))) == Self.sharp)
+    #expect(chooser.choose(situation, now: start + .seconds(Int64(6))) == Self.plain)
+    // Not to and fro about the limit.
+    situation.rate = .kilobitsPerSecond(1_700)
+    #expect(chooser.choose(situation, now: start + .seconds(Int64(100))) == Self.plain)
+    #expect(chooser.choose(situation, now: start + .seconds(Int64(200))) == Self.plain)
+    situation.rate = .kilobitsPerSecond(1_900)
+    _ = chooser.choose(situation, now: start + .seconds(Int64(201)))
+    #expect(chooser.choose(situation, now: start + .seconds(Int64(206))) == Self.sharp)
+    situation.rate = .kilobitsPerSecond(1_300)
+    _ = chooser.choose(situation, now: start + .seconds(Int64(300)))
+    #expect(chooser.choose(situation, now: start + .seconds(Int64(400))) == Self.sharp)
+  }
+
+  @Test func `a cast that may take little begins without full chroma`() {
+    var situation = Self.situation()
+    situation.highestRate = .megabitsPerSecond(1)
+    #expect(Self.chooser(situation).current == Self.plain)
+  }
+
   @Test func `counts of other candidates than there are do no harm`() {
     var chooser = Self.chooser()
     #expect(chooser.choose(Self.situation(viewers: 1, takers: [1]), now: start) == Self.sharp)
