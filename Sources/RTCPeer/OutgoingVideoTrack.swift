@@ -27,7 +27,8 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
 
   init(
     loop: EventLoop, name: TrackName, renditions: [RenditionFormat], preferred: Rendition?, side: Rendition? = nil,
-    candidates: [VideoPayloadFormat] = [], refusals: RefusalCounts, setDeadline: @escaping @Sendable (Timestamp, OutgoingVideoTrack) -> Void
+    candidates: [VideoPayloadFormat] = [], refusals: RefusalCounts,
+    setDeadline: @escaping @Sendable (Timestamp, OutgoingVideoTrack) -> Void
   ) {
     self.loop = loop
     self.name = name

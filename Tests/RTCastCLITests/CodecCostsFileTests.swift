@@ -21,7 +21,10 @@ import rtcast_cli
     #expect(CodecCostsFile.parse(text, of: machine + ".1") == nil)
   }
 
-  @Test(arguments: ["", "\n", "VP8 420", "VP8 420 x", "VP8 420 0", "VP8 420 -5", "VP8 422 100", "H266 420 100", "VP8 420 99999999999999999999"])
+  @Test(arguments: [
+    "", "\n", "VP8 420", "VP8 420 x", "VP8 420 0", "VP8 420 -5", "VP8 422 100", "H266 420 100",
+    "VP8 420 99999999999999999999",
+  ])
   func `what cannot be read is measured anew`(line: String) {
     #expect(CodecCostsFile.parse(machine + "\n" + line, of: machine) == nil)
   }

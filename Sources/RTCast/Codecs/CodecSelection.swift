@@ -1,18 +1,6 @@
-package import RTCEngine
-package import RTCMedia
+import RTCEngine
+import RTCMedia
 package import RTCPrimitives
-
-/// A way in which pictures can be encoded.
-package struct CodedFormat: Sendable {
-  package var format: VideoPayloadFormat
-  package var chroma: ChromaSampling
-  package var makeEncoder: VideoEncoderFactory
-
-  package init(_ codec: VideoCodec, _ chroma: ChromaSampling, makeEncoder: @escaping VideoEncoderFactory) {
-    format = VideoPayloadFormat(codec: codec, chroma: chroma)
-    (self.chroma, self.makeEncoder) = (chroma, makeEncoder)
-  }
-}
 
 /// What the main rung may be encoded with, and the choice among it. The side rung is encoded with `fallback`.
 package struct CodecSelection: Sendable {

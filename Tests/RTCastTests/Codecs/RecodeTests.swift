@@ -14,7 +14,8 @@ import Testing
     EncodingSettings(startBitrate: .megabitsPerSecond(4), chroma: chroma)
   }
 
-  @Test func `a picture that rests is coded anew without the source's help, with numbers and times that go on`() throws {
+  @Test func `a picture that rests is coded anew without the source's help, with numbers and times that go on`() throws
+  {
     var stage = EncodeStage(settings: Self.settings(.full), makeEncoder: Self.vp9)
     let desktop = Desktop(size: Self.size)
     stage.take(try desktop.frame(damage: nil, at: .zero), now: .zero)
