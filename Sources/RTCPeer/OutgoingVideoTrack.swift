@@ -27,13 +27,14 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
 
   init(
     loop: EventLoop, name: TrackName, renditions: [RenditionFormat], preferred: Rendition?, side: Rendition? = nil,
-    refusals: RefusalCounts, setDeadline: @escaping @Sendable (Timestamp, OutgoingVideoTrack) -> Void
+    candidates: [VideoPayloadFormat] = [], refusals: RefusalCounts,
+    setDeadline: @escaping @Sendable (Timestamp, OutgoingVideoTrack) -> Void
   ) {
     self.loop = loop
     self.name = name
     self.refusals = refusals
     self.setDeadline = setDeadline
-    router = RenditionRouter(renditions: renditions, preferred: preferred, side: side)
+    router = RenditionRouter(renditions: renditions, preferred: preferred, side: side, candidates: candidates)
   }
 
   /// Says who makes the frames, in the place of whoever was said before. All that viewers need comes by these two, on the

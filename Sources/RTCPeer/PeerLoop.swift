@@ -131,13 +131,15 @@ public final class PeerLoop: Sendable {
   ///   - preferred: the rendition that every viewer belongs on whose remote peer can take it; viewers begin there, and
   ///     come back with each key frame of it.
   ///   - side: which of them is the side rung to the first; see `OutgoingVideoTrack.setRenditions`.
+  ///   - candidates: what may yet be made: `RenditionDemand.takers` says how many viewers can take each.
   public func makeVideoTrack(
-    name: TrackName? = nil, renditions: [RenditionFormat], preferred: Rendition? = nil, side: Rendition? = nil
+    name: TrackName? = nil, renditions: [RenditionFormat], preferred: Rendition? = nil, side: Rendition? = nil,
+    candidates: [VideoPayloadFormat] = []
   ) -> OutgoingVideoTrack {
     let holder = holder
     return OutgoingVideoTrack(
       loop: events, name: name ?? Self.makeName("video"), renditions: renditions, preferred: preferred, side: side,
-      refusals: refusals,
+      candidates: candidates, refusals: refusals,
       setDeadline: { holder.table?.setDeadline($0, of: $1) })
   }
 

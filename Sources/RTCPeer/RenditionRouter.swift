@@ -39,6 +39,10 @@ public struct RenditionDemand: Hashable, Sendable {
   public var withoutColorSpace: Set<Rendition> = []
   /// Viewers that can take none of the renditions there are.
   public var unservedViewers = 0
+  /// Viewers whose network answers.
+  public var viewers = 0
+  /// How many of them can take each of the track's candidates.
+  public var takers: [Int] = []
   /// The main rung; nil without rungs. The two change places when nobody is left on it.
   public var main: Rendition?
   /// Viewers of the side rung would go over at a key frame of the main rung: it is to be made where it costs next to
@@ -80,6 +84,8 @@ package struct RenditionRouter<Viewer: Hashable> {
 
   /// In order of preference; none: whatever is sent as `Rendition.encoded`.
   private var renditions: [RenditionFormat]
+  /// What may yet be made: who can take it is told.
+  private let candidates: [VideoPayloadFormat]
   /// Where every viewer that can take it belongs.
   private var preferred: Rendition?
   private var places: [Place] = []
@@ -98,8 +104,12 @@ package struct RenditionRouter<Viewer: Hashable> {
   package var swapsRungs = true
   package private(set) var counts = RungCounts()
 
-  package init(renditions: [RenditionFormat] = [], preferred: Rendition? = nil, side: Rendition? = nil) {
+  package init(
+    renditions: [RenditionFormat] = [], preferred: Rendition? = nil, side: Rendition? = nil,
+    candidates: [VideoPayloadFormat] = []
+  ) {
     self.renditions = renditions
+    self.candidates = candidates
     self.preferred = preferred
     rungs = Self.rungs(renditions, side)
   }
@@ -112,9 +122,12 @@ package struct RenditionRouter<Viewer: Hashable> {
   /// What is needed from now on.
   package mutating func demand(now: Timestamp) -> RenditionDemand {
     var demand = RenditionDemand()
+    demand.takers = candidates.map { _ in 0 }
     for place in places {
       if place.place == nil { demand.unservedViewers += 1 }
       guard place.isReachable else { continue }
+      demand.viewers += 1
+      for (index, format) in candidates.enumerated() where place.takes(format) { demand.takers[index] += 1 }
       for rendition in [place.current, place.target].compactMap(\.self) {
         demand.renditions.insert(rendition)
         if !place.understandsColorSpace { demand.withoutColorSpace.insert(rendition) }

@@ -25,6 +25,9 @@ public final class Broadcast: Sendable {
     public var codec = VideoCodec.vp8
     /// How finely colours are sampled; what the codec's encoder cannot do is a sample for four pixels.
     public var chroma = ChromaSampling.quarter
+    /// What encoding takes: where it is said, `codec` and `chroma` are chosen by viewers, content and machine, and change while
+    /// viewers come and go; nil: they hold for all. See `CodecRegistry.measureCosts`.
+    public var codecCosts: CodecCosts?
     /// Nil: `detail` for a screencast, `motion` for everything else.
     public var contentHint: ContentHint?
     /// Send the pictures and the sound of a source that is encoded already as they are, to viewers that can take them.
@@ -222,7 +225,7 @@ public final class Broadcast: Sendable {
     let counts = await media.video.track.rungCounts()
     return meter.withLock {
       $0.measure(
-        now: MonotonicClock.now(), encoding: encoding, peers: peers, sessions: sessions, codec: options.codec,
+        now: MonotonicClock.now(), encoding: encoding, peers: peers, sessions: sessions, codec: media.video.codec,
         passed: passed, rungs: rungs, counts: counts)
     }
   }
@@ -281,6 +284,8 @@ public enum BroadcastEvent: Sendable {
   case qualityLimited(QualityLimitation?)
   /// The source changed its size; viewers follow by themselves.
   case formatChanged(PixelSize)
+  /// Pictures are encoded with this from now on, as it is the best for so many viewers.
+  case codecChanged(VideoPayloadFormat, viewers: Int)
   /// A viewer needs a key frame and waits for the source's next.
   case keyFrameAwaited(TimeDelta)
   /// A viewer needs a key frame and the source's next is far (nil: nobody knows how far): it gets pictures encoded here

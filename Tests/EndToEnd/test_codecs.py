@@ -39,6 +39,21 @@ def until_like(wanted, least, look, timeout=30):
         time.sleep(0.2)
 
 
+def open_in(firefox, url):
+    """Opens the page and waits for its picture."""
+    firefox.get(url)
+    deadline = time.monotonic() + 20
+    while not firefox.execute_script("return !!(window.rtcast && rtcast.state === 'live')"):
+        assert time.monotonic() < deadline, "Firefox has no picture"
+        time.sleep(0.1)
+
+
+def shown_by(firefox):
+    """The luma of what it shows."""
+    picture = drawn(firefox.execute_script)
+    return luma(picture) if picture.shape[:2] == SIZE[::-1] else np.zeros(SIZE[::-1])
+
+
 @pytest.mark.parametrize("named, chroma, profile, least", [
     ("VP9", "420", "profile-id=0", 20), ("VP9", "444", "profile-id=1", 40), ("AV1", "420", "profile=0", 20), ("AV1", "444", "profile=1", 40),
     ("H264", "420", "profile-level-id=42e01f", 20), ("H264", "444", "profile-level-id=f4001f", 40),
@@ -63,26 +78,41 @@ def test_a_browser_that_cannot_decode_full_chroma_has_a_picture_beside_one_that_
     url = rtcast.url()
     viewer = Viewer(browser, url).wait_live()
     until_like(server.picture(), 40, viewer.picture)
-    firefox.get(url)
-
-    def shown_by_firefox():
-        picture = drawn(firefox.execute_script)
-        return luma(picture) if picture.shape[:2] == SIZE[::-1] else np.zeros(SIZE[::-1])
-
-    deadline = time.monotonic() + 20
-    while not firefox.execute_script("return !!(window.rtcast && rtcast.state === 'live')"):
-        assert time.monotonic() < deadline, "Firefox has no picture"
-        time.sleep(0.1)
-    until_like(luma(server.picture()), 32, shown_by_firefox)
+    open_in(firefox, url)
+    until_like(luma(server.picture()), 32, lambda: shown_by(firefox))
     # Both go on.
     painter.put(window, coloured_page(*SIZE, seed=3))
-    until_like(luma(server.picture()), 32, shown_by_firefox)
+    until_like(luma(server.picture()), 32, lambda: shown_by(firefox))
     until_like(server.picture(), 40, viewer.picture)
     name, parameters = codec(viewer)
     assert name == "video/VP9" and "profile-id=1" in parameters
     stats = rtcast.wait_event("stats", where=lambda event: event["viewers"] == 2)
     assert {"main", "side"} == {peer["rung"] for peer in stats["peers"]}, stats["peers"]
     assert "codec" in {peer["rung_reason"] for peer in stats["peers"]}
+
+
+def test_auto_gives_the_best_that_is_decoded_and_changes_when_who_decodes_it_has_left(screen, cast, browser, firefox, tmp_path):
+    server, painter, window = screen
+    rtcast = cast("screen", "--fps", "5", "--bitrate", "4M", "--no-cursor", "--codec", "auto", display=server.name,
+                  env={"XDG_STATE_HOME": str(tmp_path)})
+    url = rtcast.url()
+    kept = (tmp_path / "rtcast" / "codec-costs").read_text().splitlines()
+    assert len(kept) >= 6 and any(line.startswith("AV1 444 ") for line in kept), kept
+    viewer = Viewer(browser, url).wait_live()
+    name, parameters = codec(viewer)
+    assert any(profile in parameters for profile in ("profile=1", "profile-id=1", "f4001f")), (name, parameters)
+    until_like(server.picture(), 40, viewer.picture)
+    # One of two cannot decode it: nothing changes for the first.
+    open_in(firefox, url)
+    until_like(luma(server.picture()), 32, lambda: shown_by(firefox))
+    assert codec(viewer)[0] == name
+    stats = rtcast.wait_event("stats", where=lambda event: event["viewers"] == 2)
+    assert "codec" in {peer["rung_reason"] for peer in stats["peers"]}, stats["peers"]
+    # Who could has left: one encoder serves the other, with what that decodes.
+    browser.get("about:blank")
+    stats = rtcast.wait_event("stats", timeout=40, where=lambda event: event["viewers"] == 1 and event["peers"][0]["rung_reason"] != "codec")
+    painter.put(window, coloured_page(*SIZE, seed=3))
+    until_like(luma(server.picture()), 32, lambda: shown_by(firefox))
 
 
 def test_a_codec_that_has_not_the_chroma_is_refused():

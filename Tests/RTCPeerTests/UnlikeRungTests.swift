@@ -100,4 +100,37 @@ import Testing
     #expect(bench.send(Self.main, key: true) == ["first", "second"])
     #expect(bench.send(Self.side) == ["plain"] && !bench.demand().awaitsHandover)
   }
+
+  @Test func `how many can take what might be made is told of those who are heard of`() {
+    let plain = VideoPayloadFormat(codec: .vp9, chroma: .quarter)
+    var router = RenditionRouter<String>(
+      renditions: [RenditionFormat(Self.main, Self.sharp), RenditionFormat(Self.side, .vp8)], side: Self.side,
+      candidates: [Self.sharp, plain, VideoPayloadFormat(codec: .av1, chroma: .full)])
+    let now = Timestamp.zero
+    #expect(router.demand(now: now).takers == [0, 0, 0] && router.demand(now: now).viewers == 0)
+    router.add("sharp", formats: Self.all, understandsColorSpace: true)
+    router.add("plain", formats: Self.plain, understandsColorSpace: true)
+    #expect(router.demand(now: now).takers == [1, 2, 0] && router.demand(now: now).viewers == 2)
+    router.setReachable(false, "sharp")
+    #expect(router.demand(now: now).takers == [0, 1, 0] && router.demand(now: now).viewers == 1)
+    router.remove("plain")
+    #expect(router.demand(now: now).takers == [0, 0, 0])
+  }
+
+  @Test func `when the main rung becomes another format, who takes it stays and who does not goes to the side rung`() {
+    var bench = Bench()
+    _ = bench.join("sharp", Self.all)
+    _ = bench.join("both", Self.all)
+    _ = bench.send(Self.main, key: true)
+    let other = VideoPayloadFormat(codec: .vp9, chroma: .quarter)
+    bench.router.add("late", formats: [Self.sharp, .vp8], understandsColorSpace: true)
+    _ = bench.need("late", .begin)
+    _ = bench.send(Self.side, key: true)
+    let asked = bench.router.setRenditions(
+      [RenditionFormat(Self.main, other), RenditionFormat(Self.side, .vp8)], preferred: nil, side: Self.side)
+    #expect(asked.isEmpty)
+    #expect(bench.send(Self.main, key: true) == ["sharp", "both"])
+    #expect(bench.send(Self.side) == ["late"])
+    #expect(bench.router.rung(of: "late")?.reason == .codec)
+  }
 }

@@ -32,6 +32,14 @@ import rtcast_cli
     #expect(throws: (any Error).self) { try MediaOptions.parse(["--codec", "H265"]) }
   }
 
+  @Test func `auto chooses codec and chroma, and takes no chroma beside it`() throws {
+    #expect(try MediaOptions.parse(["--codec", "auto"]).choosesCodec)
+    #expect(try !MediaOptions.parse([]).choosesCodec)
+    let error = #expect(throws: (any Error).self) { try MediaOptions.parse(["--codec", "AUTO", "--chroma", "444"]) }
+    let sentence = error.map { MediaOptions.message(for: $0) } ?? ""
+    #expect(sentence.contains("leave --chroma out"), "\(sentence)")
+  }
+
   @Test(arguments: ["422", "4:1:1", "full", ""]) func `another chroma is refused`(text: String) {
     #expect(throws: (any Error).self) { try MediaOptions.parse(["--chroma", text]) }
   }

@@ -24,6 +24,8 @@ public struct CallConfiguration: Sendable {
   public var codec = VideoCodec.vp8
   /// How finely colours are sampled; what the codec's encoder cannot do is a sample for four pixels.
   public var chroma = ChromaSampling.quarter
+  /// What encoding takes, where codec and chroma are to be chosen by the other side, content and machine.
+  public var codecCosts: CodecCosts?
   /// The most pictures a second.
   public var frameRate = 30.0
   /// Larger pictures are scaled down to fit.
@@ -68,6 +70,7 @@ public struct CallConfiguration: Sendable {
     options.maximumSize = maximumSize
     options.codec = codec
     options.chroma = chroma
+    options.codecCosts = codecCosts
     options.contentHint = contentHint
     options.bitrates = video
     options.audioBitrates = audio

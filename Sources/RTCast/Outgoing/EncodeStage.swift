@@ -31,8 +31,8 @@ package struct EncoderControls: Hashable, Sendable {
 package struct EncodeStage: ~Copyable {
   package private(set) var statistics = EncodingStatistics()
 
-  private let settings: EncodingSettings
-  private let makeEncoder: VideoEncoderFactory
+  private var settings: EncodingSettings
+  private var makeEncoder: VideoEncoderFactory
   private let rendition: Rendition
 
   private var controls: EncoderControls
@@ -146,6 +146,24 @@ package struct EncodeStage: ~Copyable {
     source = .inputPicture
     (pictureIsCurrent, untold, unencoded) = (false, nil, nil)
   }
+
+  /// Goes on with another encoder, whose first frame is a key frame of the picture there is. A finer chroma comes with the next
+  /// picture alone: what was sampled away does not come back.
+  package mutating func recode(chroma: ChromaSampling, by makeEncoder: @escaping VideoEncoderFactory) {
+    let isFiner = chroma == .full && settings.chroma != .full
+    // Pictures that give way in size are made anew from the source's next.
+    let picture = isFiner || policy.decision.scale != .full ? nil : share(isNext: false)
+    (settings.chroma, self.makeEncoder) = (chroma, makeEncoder)
+    release()
+    (lastKeyFrame, controls.wantsKeyFrame) = (nil, controls.isActive)
+    guard let picture, let encoder = preparedEncoder(for: picture.size),
+      takePixels(of: picture, encoder, isShared: true)
+    else { return }
+    adopt()
+  }
+
+  /// How the encoder samples colours.
+  package var chroma: ChromaSampling { settings.chroma }
 
   /// There is an encoder.
   package var isPrepared: Bool { encoder != nil }
@@ -290,6 +308,7 @@ package struct EncodeStage: ~Copyable {
     untold = nil
     pictureIsCurrent = false
     self.source = .inputPicture
+    guard statistics.size != size else { return }
     statistics.size = size
     events.append(.sizeChanged(size))
   }

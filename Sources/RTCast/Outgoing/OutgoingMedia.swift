@@ -66,19 +66,22 @@ final class OutgoingMedia: Sendable {
     let limits = options.bitrates
     // Two rungs: one encoder for all viewers, and one for who joins, loses too much, is slow or cannot decode the other,
     // while there is somebody.
-    let chroma = codecs.codecs(with: options.chroma).contains(options.codec) ? options.chroma : .quarter
-    let coded = [(options.codec, chroma), codecs.fallback(for: options.codec, chroma)]
-    let encodings = zip([Rendition.encoded, Rendition(1)], coded).map { rendition, coded in
+    let selection = codecs.selection(options, contentHint)
+    let main = selection.map { $0.formats[$0.chooser.current] } ?? codecs.coded(options.codec, options.chroma)
+    let side = selection?.fallback ?? codecs.fallback(for: main)
+    let encodings = zip([Rendition.encoded, Rendition(1)], [main, side]).map { rendition, coded in
       let settings = EncodingSettings(
         contentHint: contentHint, maxFrameRate: options.frameRate, startBitrate: limits.start,
-        bitrates: limits.minimum...limits.maximum, sizeLimit: options.maximumSize, isActive: false, chroma: coded.1)
+        bitrates: limits.minimum...limits.maximum, sizeLimit: options.maximumSize, isActive: false,
+        chroma: coded.chroma)
       return VideoEncoding(
-        rendition: rendition, format: VideoPayloadFormat(codec: coded.0, chroma: coded.1), settings: settings,
-        makeEncoder: codecs.factory(for: coded.0))
+        rendition: rendition, format: coded.format, settings: settings, makeEncoder: coded.makeEncoder)
     }
-    let formats = encodings.map(\.format)
-    encodedFormats = formats[0] == formats[1] ? [formats[0]] : formats
-    video = OutgoingVideo(encodings, peers: peers, sinks: sinks, previews: previews, exact: exact, report: report)
+    var formats = selection?.formats.map(\.format) ?? [main.format]
+    if !formats.contains(side.format) { formats.append(side.format) }
+    encodedFormats = formats
+    video = OutgoingVideo(
+      encodings, selection: selection, peers: peers, sinks: sinks, previews: previews, exact: exact, report: report)
     audio =
       sendsAudio
       ? codecs.audioFactory.map { [sinks] in

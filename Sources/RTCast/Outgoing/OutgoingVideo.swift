@@ -33,7 +33,8 @@ package struct VideoEncoding: Sendable {
 /// what is wanted. Frames reach the track and the recorders in the order they were made, with no lock held.
 package final class OutgoingVideo: Sendable {
   package let track: OutgoingVideoTrack
-  private let encodings: [VideoEncoding]
+  /// Of each encoder.
+  private let renditions: [Rendition]
   private let sinks: EncodedMediaSinks
   /// Who sees the pictures as they are captured.
   private let previews: PreviewSinks?
@@ -50,21 +51,23 @@ package final class OutgoingVideo: Sendable {
   /// - Parameters:
   ///   - encodings: the encoders: the main rung and, if there is another, the side rung. The two change places when nobody
   ///     is left on the main rung.
+  ///   - selection: what the main rung is encoded with where that follows viewers, content and machine; `encodings` begins with
+  ///     what it chose. Nil: it stays as it is.
   ///   - sinks: get the frames of one rendition: the source's own, else those of the main rung.
   package init(
-    _ encodings: [VideoEncoding], peers: PeerLoop, sinks: EncodedMediaSinks, previews: PreviewSinks? = nil,
-    exact: ExactPixels? = nil, report: @escaping @Sendable (BroadcastEvent) -> Void
+    _ encodings: [VideoEncoding], selection: CodecSelection? = nil, peers: PeerLoop, sinks: EncodedMediaSinks,
+    previews: PreviewSinks? = nil, exact: ExactPixels? = nil, report: @escaping @Sendable (BroadcastEvent) -> Void
   ) {
     precondition(1...2 ~= encodings.count, "OutgoingVideo: one encoder or two")
-    self.encodings = encodings
+    renditions = encodings.map(\.rendition)
     self.sinks = sinks
     self.previews = previews
     self.exact = exact
     self.report = report
-    state = Mutex(State(encodings))
+    state = Mutex(State(encodings, selection))
     track = peers.makeVideoTrack(
       renditions: encodings.map { RenditionFormat($0.rendition, $0.format) },
-      side: encodings.count > 1 ? encodings[1].rendition : nil)
+      side: encodings.count > 1 ? encodings[1].rendition : nil, candidates: selection?.formats.map(\.format) ?? [])
     track.setSource(
       onKeyFrameRequest: { [weak self] in self?.keyFrameRequested(of: $0) ?? .coming },
       onDemandChanged: { [weak self] in self?.demandChanged($0) })
@@ -134,6 +137,9 @@ package final class OutgoingVideo: Sendable {
   /// Nil while all pictures are encoded here.
   var passed: PassedPictures? { state.withLock { $0.passed } }
 
+  /// What the main rung is encoded with.
+  var codec: VideoCodec { state.withLock { $0.formats[$0.main].codec } }
+
   /// What the source's own pictures are coded with; nil while all pictures are encoded here.
   var sourceFormat: EncodedVideoFormat? { state.withLock { $0.passthrough?.format } }
 
@@ -158,15 +164,17 @@ package final class OutgoingVideo: Sendable {
 
   private func demandChanged(_ demand: RenditionDemand) {
     let isUrgent = state.withLock { state in
+      let isChoice =
+        !demand.takers.isEmpty && (demand.viewers, demand.takers) != (state.demand.viewers, state.demand.takers)
       state.demand = demand
-      return state.updateControls()
+      return state.updateControls() || isChoice
     }
     if isUrgent { changeAtOnce { _ in } }
   }
 
   private func keyFrameRequested(of rendition: Rendition) -> KeyFrameAnswer {
     guard let passthrough = state.withLock({ $0.passthrough }), rendition == passthrough.rendition else {
-      let index = encodings.firstIndex { $0.rendition == rendition } ?? 0
+      let index = renditions.firstIndex(of: rendition) ?? 0
       changeAtOnce { $0.controls[index].wantsKeyFrame = true }
       return .coming
     }
@@ -176,7 +184,7 @@ package final class OutgoingVideo: Sendable {
       return .coming
     }
     report(.transcoding(nextKeyFrame: wait))
-    return .move(to: encodings[state.withLock(\.main)].rendition)
+    return .move(to: renditions[state.withLock(\.main)])
   }
 
   // MARK: - Source
@@ -231,7 +239,7 @@ package final class OutgoingVideo: Sendable {
 
   /// The main rung first.
   private var rungFormats: [RenditionFormat] {
-    state.withLock(\.inOrder).map { RenditionFormat(encodings[$0].rendition, encodings[$0].format) }
+    state.withLock { state in state.inOrder.map { RenditionFormat(renditions[$0], state.formats[$0]) } }
   }
 
   /// The source found pictures that cannot be passed on; on its thread.
@@ -283,14 +291,17 @@ package final class OutgoingVideo: Sendable {
     guard turn.isOpen else { return nil }
     let picture = turn.picture.map { find(in: $0.frame, turn) }
     bench.setMain(turn.main)
+    choose(turn)
     let main = encode(turn, by: turn.main) { _ in picture.map { ($0, false) } }
-    guard let side = bench.side else { return main.deadline }
+    if main.hasPicture, turn.controls[turn.main].isActive { bench.selection?.chooser.note(main.time) }
+    let choice = bench.selection?.chooser.deadline
+    guard let side = bench.side else { return [main.deadline, choice].compactMap(\.self).min() }
     let isNew = turn.picture != nil
     let encoder = bench.encoders[side]
     guard turn.controls[side].isActive else {
       encoder.stage.apply(turn.controls[side])
       bench.load.rest()
-      return [main.deadline, encoder.rest(main.end, isNew: isNew)].compactMap(\.self).min()
+      return [main.deadline, encoder.rest(main.end, isNew: isNew), choice].compactMap(\.self).min()
     }
     encoder.share(from: bench.encoders[turn.main].stage, isNew: isNew, now: main.end)
     let interval = TimeDelta.seconds(1 / max(1, turn.controls[side].maxFrameRate))
@@ -299,7 +310,33 @@ package final class OutgoingVideo: Sendable {
     if isNew {
       bench.load.note(main: main.time, side: work.hasPicture ? work.time : nil, interval: interval, now: work.end)
     }
-    return [main.deadline, work.deadline, encoder.sharedTime(spacing: spacing)].compactMap(\.self).min()
+    return [main.deadline, work.deadline, encoder.sharedTime(spacing: spacing), choice].compactMap(\.self).min()
+  }
+
+  /// Encodes the main rung with what is best now. What is recorded goes on as it began, and beside the source's own pictures
+  /// there is little to gain.
+  private func choose(_ turn: borrowing State.Turn) {
+    let bench = turn.bench
+    guard let selection = bench.selection, turn.mayChoose else { return }
+    let main = bench.encoders[turn.main]
+    let index = bench.choose(
+      turn.viewers, turn.controls[turn.main], newest: turn.picture?.frame, now: MonotonicClock.now())
+    let chosen = selection.formats[index]
+    guard chosen.format != turn.formats[turn.main] else { return }
+    let isFiner = chosen.chroma == .full && main.stage.chroma != .full
+    guard turn.picture != nil || !isFiner || !main.stage.isPrepared else { return }
+    main.stage.recode(chroma: chosen.chroma, by: chosen.makeEncoder)
+    if let side = bench.side, turn.formats[side] != selection.fallback.format {
+      bench.encoders[side].stage.recode(chroma: selection.fallback.chroma, by: selection.fallback.makeEncoder)
+    }
+    state.withLock { state in
+      for index in state.formats.indices { state.formats[index] = selection.fallback.format }
+      state.formats[turn.main] = chosen.format
+    }
+    // Before the frames that this thread sends from now on.
+    let formats = rungFormats
+    track.setRenditions(formats, preferred: nil, side: formats.count > 1 ? formats[1].rendition : nil)
+    report(.codecChanged(chosen.format, viewers: turn.viewers.count))
   }
 
   /// The picture with no more damage than changed, which viewers of exact pixels are told of before a frame shows it.
@@ -451,6 +488,9 @@ private final class EncoderBench: @unchecked Sendable {
   }
 
   let encoders: [Encoder]
+  var selection: CodecSelection?
+  /// The pictures have colours of their own for each pixel.
+  private var isFullColour = true
   /// The main rung; the other, if there is one, is the side rung.
   private var main = 0
   var side: Int? { encoders.count > 1 ? 1 - main : nil }
@@ -461,7 +501,25 @@ private final class EncoderBench: @unchecked Sendable {
   /// What was last said to a source of encoded pictures; decoding is wanted at first.
   private var decoding: Decoding?
 
-  init(_ encodings: [VideoEncoding]) { encoders = encodings.map { Encoder($0) } }
+  init(_ encodings: [VideoEncoding], _ selection: CodecSelection?) {
+    encoders = encodings.map { Encoder($0) }
+    self.selection = selection
+  }
+
+  /// What of `selection` is best for the main rung.
+  func choose(
+    _ viewers: OutgoingVideo.Viewers, _ controls: EncoderControls, newest: VideoFrame?, now: Timestamp
+  ) -> Int {
+    if let newest { isFullColour = newest.buffer.format != .i420 && newest.buffer.format != .nv12 }
+    var situation = CodecChooser.Situation()
+    (situation.viewers, situation.takers) = (viewers.count, viewers.takers)
+    let size = newest?.size ?? encoders[main].stage.statistics.size ?? PixelSize(width: 0, height: 0)
+    situation.megapixels = Double(size.width * size.height) / 1e6
+    situation.frameRate = controls.maxFrameRate
+    (situation.rate, situation.highestRate) = (controls.bitrate, controls.bitrates.upperBound)
+    situation.wantsFullChroma = isFullColour && controls.contentHint != .motion
+    return selection?.chooser.choose(situation, now: now) ?? 0
+  }
 
   func setMain(_ new: Int) {
     guard new != main else { return }
@@ -490,6 +548,13 @@ private struct Decoding {
 }
 
 extension OutgoingVideo {
+  /// Whom the choice of a codec is made for.
+  fileprivate struct Viewers: Equatable {
+    var count = 0
+    /// How many can take each of the candidates.
+    var takers: [Int] = []
+  }
+
   /// What is wanted and what waits; held for moments only.
   private struct State {
     /// What one turn of work is about.
@@ -503,6 +568,10 @@ extension OutgoingVideo {
       var decoding: Decoding?
       var released: [Passthrough]
       var isOpen: Bool
+      var formats: [VideoPayloadFormat]
+      var viewers: Viewers
+      /// The main rung may be encoded with something else from now on.
+      var mayChoose: Bool
     }
 
     /// Nil while somebody works with the encoders.
@@ -523,6 +592,9 @@ extension OutgoingVideo {
     private(set) var main = 0
     private(set) var statistics: [EncodingStatistics]
     private let encodings: [VideoEncoding]
+    /// What each encoder makes.
+    var formats: [VideoPayloadFormat]
+    private let isChosen: Bool
     var demand = RenditionDemand()
     var isRecorded = false
     /// Where the source's own pictures go; nil when they are encoded here.
@@ -533,9 +605,11 @@ extension OutgoingVideo {
     var passed: PassedPictures?
     var lastRendition: UInt32
 
-    init(_ encodings: [VideoEncoding]) {
+    init(_ encodings: [VideoEncoding], _ selection: CodecSelection?) {
       self.encodings = encodings
-      bench = EncoderBench(encodings)
+      formats = encodings.map(\.format)
+      isChosen = selection != nil
+      bench = EncoderBench(encodings, selection)
       controls = encodings.map { EncoderControls($0.settings) }
       statistics = encodings.map { _ in EncodingStatistics() }
       lastRendition = encodings.map(\.rendition.number).max() ?? 0
@@ -562,7 +636,9 @@ extension OutgoingVideo {
       let turn = Turn(
         bench: bench, main: main, picture: picture, isNewSource: isNewSource && picture != nil, controls: controls,
         decoding: passthrough.map { Decoding(passthrough: $0, isWanted: controls.contains { $0.isActive }) },
-        released: released, isOpen: isOpen)
+        released: released, isOpen: isOpen, formats: formats,
+        viewers: Viewers(count: demand.viewers, takers: demand.takers),
+        mayChoose: isChosen && !isRecorded && passthrough == nil)
       if picture != nil { isNewSource = false }
       released = []
       hasUrgentChange = false

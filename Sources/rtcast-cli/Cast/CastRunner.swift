@@ -165,6 +165,9 @@ struct CastRunner {
     broadcast.maximumSize = source.maximumSize
     broadcast.codec = options.media.codec
     broadcast.chroma = options.media.chroma
+    if options.media.choosesCodec {
+      broadcast.codecCosts = CodecCostsFile.costs(of: .standard) { sentence in logger.info("\(sentence)") }
+    }
     broadcast.contentHint = options.media.contentHint
     broadcast.bitrates = options.media.bitrateLimits
     broadcast.rateControl = options.media.rateControl
@@ -402,6 +405,8 @@ struct CastRunner {
     case .qualityLimited: break  // taken before
     case .formatChanged(let size):
       logger.info("The picture is now \(size).")
+    case .codecChanged(let format, let viewers):
+      logger.info("Encoding \(format.words) for \(viewers) viewer\(viewers == 1 ? "" : "s").")
     case .encoderFailed(let sentence):
       logger.error("\(sentence)")
     case .keyFrameAwaited(let wait):

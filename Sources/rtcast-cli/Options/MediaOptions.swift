@@ -48,9 +48,10 @@ package struct MediaOptions: ParsableArguments {
   @Option(
     name: .customLong("codec"),
     help: ArgumentHelp(
-      "Video codec to encode with; viewers that cannot decode it are sent VP8. (default: VP8, or VP9 with --chroma 444)",
+      "Video codec to encode with; viewers that cannot decode it are sent VP8. auto chooses the best that most viewers "
+        + "decode and this machine encodes in time, in full colour where that can be seen. (default: VP8, or VP9 with --chroma 444)",
       valueName: "codec"))
-  var codecOption: VideoCodec?
+  var codecOption: CodecOption?
 
   @Option(
     name: .customLong("chroma"),
@@ -76,7 +77,7 @@ package struct MediaOptions: ParsableArguments {
   var preset: Preset?
 
   package func validate() throws {
-    if let codec = codecOption, !CodecRegistry.standard.codecs.contains(codec) {
+    if let codec = codecOption?.codec, !CodecRegistry.standard.codecs.contains(codec) {
       throw ValidationError(Self.sentence(without: codec))
     }
     if let codec = preset?.codec, codecOption == nil, !CodecRegistry.standard.codecs.contains(codec) {
@@ -84,8 +85,11 @@ package struct MediaOptions: ParsableArguments {
         "The preset asks for the codec \(codec.rawValue), which this program does not have; choose another with --codec."
       )
     }
+    if choosesCodec, chromaOption != nil {
+      throw ValidationError("--codec auto chooses the chroma as well; leave --chroma out, or name a codec.")
+    }
     let able = CodecRegistry.standard.codecs(with: chroma)
-    guard able.contains(codec) else {
+    guard choosesCodec || able.contains(codec) else {
       let names = able.map { "--codec \($0.rawValue)" }.joined(separator: " or ")
       throw ValidationError("\(codec.rawValue) has no --chroma \(chroma.name); choose \(names), or leave --chroma out.")
     }
@@ -117,8 +121,11 @@ extension MediaOptions {
   /// VP8 decodes everywhere; it has no full chroma, for which the first codec that does is taken.
   package var codec: VideoCodec {
     let able = CodecRegistry.standard.codecs(with: chroma)
-    return codecOption ?? preset?.codec ?? (able.contains(.vp8) ? .vp8 : able.first ?? .vp8)
+    return codecOption?.codec ?? preset?.codec ?? (able.contains(.vp8) ? .vp8 : able.first ?? .vp8)
   }
+
+  /// `--codec auto`.
+  package var choosesCodec: Bool { codecOption == .auto }
 
   package var chroma: ChromaSampling { chromaOption ?? preset?.chroma ?? .quarter }
 
@@ -160,6 +167,7 @@ extension MediaOptions {
     configuration.maximumSize = source.map(\.maximumSize) ?? maximumSize
     configuration.codec = codec
     configuration.chroma = chroma
+    if choosesCodec { configuration.codecCosts = CodecCostsFile.costs(of: .standard) { Terminal.complain($0) } }
     configuration.contentHint = contentHint
     configuration.rateControl = rateControl
     configuration.video = bitrateLimits
@@ -191,12 +199,4 @@ extension ChromaSampling: ExpressibleByArgument {
 
   /// As they are written.
   public static var allValueStrings: [String] { allCases.map(\.name) }
-}
-
-extension VideoCodec: ExpressibleByArgument {
-  /// A codec by its name, in any case; whether this program encodes it is looked at later, where more can be said.
-  public init?(argument: String) { self.init(rawValue: argument.uppercased()) }
-
-  /// The names of the codecs that this program can encode.
-  public static var allValueStrings: [String] { CodecRegistry.standard.codecs.map(\.rawValue) }
 }

@@ -102,12 +102,42 @@ public struct CodecRegistry: Sendable {
     codecs.filter { chromas[$0]?.contains(chroma) == true }
   }
 
-  /// How pictures are encoded for those who cannot decode `codec` with `chroma`: VP8, which all decode, else the same codec
-  /// with a colour for four pixels; the same as asked where there is nothing else.
-  func fallback(for codec: VideoCodec, _ chroma: ChromaSampling) -> (codec: VideoCodec, chroma: ChromaSampling) {
-    if factories[.vp8] != nil { return (.vp8, .quarter) }
-    return (codec, chromas[codec]?.contains(.quarter) == true ? .quarter : chroma)
+  /// `codec` with `chroma`, or with a colour for four pixels where its encoder has no other.
+  func coded(_ codec: VideoCodec, _ chroma: ChromaSampling) -> CodedFormat {
+    CodedFormat(
+      codec, codecs(with: chroma).contains(codec) ? chroma : .quarter, makeEncoder: factory(for: codec))
   }
+
+  /// How pictures are encoded for those who cannot decode `main`: VP8, which all decode, else the same codec with a colour
+  /// for four pixels; the same where there is nothing else.
+  func fallback(for main: CodedFormat) -> CodedFormat {
+    if factories[.vp8] != nil { return coded(.vp8, .quarter) }
+    return chromas[main.format.codec]?.contains(.quarter) == true ? coded(main.format.codec, .quarter) : main
+  }
+
+  /// What a main rung may be encoded with, by the quality that each gives a page of text at the same rate (RESULTS.md of the
+  /// benchmarks); nil where the options name a codec, or nothing was measured.
+  func selection(_ options: Broadcast.Options, _ contentHint: ContentHint) -> CodecSelection? {
+    guard let costs = options.codecCosts else { return nil }
+    let measured = Self.byQuality.compactMap { codec, chroma -> (format: CodedFormat, cost: TimeDelta)? in
+      guard codecs(with: chroma).contains(codec), let cost = costs.cost(of: codec, chroma) else { return nil }
+      return (coded(codec, chroma), cost)
+    }
+    guard let first = measured.first else { return nil }
+    var expected = CodecChooser.Situation()
+    let size = options.captureSize ?? options.maximumSize ?? PixelSize(width: 1920, height: 1080)
+    expected.megapixels = Double(size.width * size.height) / 1e6
+    expected.frameRate = options.frameRate
+    expected.highestRate = options.bitrates.maximum
+    expected.wantsFullChroma = contentHint != .motion
+    return CodecSelection(
+      measured, fallback: fallback(for: first.format), processors: ProcessorCount.available, expecting: expected)
+  }
+
+  private static let byQuality: [(VideoCodec, ChromaSampling)] = [
+    (.av1, .full), (.vp9, .full), (.h264, .full), (.av1, .quarter), (.vp9, .quarter), (.vp8, .quarter),
+    (.h264, .quarter),
+  ]
 
   func factory(for codec: VideoCodec) -> VideoEncoderFactory {
     guard let factory = factories[codec] else {
