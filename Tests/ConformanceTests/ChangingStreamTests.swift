@@ -56,15 +56,19 @@ import Testing
   }
 
   @Test(arguments: VideoCodec.allCases)
-  func `a sequence header that changes without a key frame is refused or of no effect, and the next key frame is decoded`(
-    _ codec: VideoCodec
-  ) throws {
+  func
+    `a sequence header that changes without a key frame is refused or of no effect, and the next key frame is decoded`(
+      _ codec: VideoCodec
+    ) throws
+  {
     let streams = try Self.streams(codec)
     let stream = streams[0]
     for decoder in try ReferenceStream.decoders(for: codec) {
       for other in streams.dropFirst() {
         for place in 1..<4 {
-          for frame in stream.frames[..<place] { #expect(try decoder.decode(frame.data).map(CodedPicture.init) == frame.picture) }
+          for frame in stream.frames[..<place] {
+            #expect(try decoder.decode(frame.data).map(CodedPicture.init) == frame.picture)
+          }
           // Of AV1 also as a frame that claims to begin a sequence; of VP8 and VP9 frames of the other stream.
           let change = Self.header(of: other)
           let odd = change.isEmpty ? other.frames[place].data : change + stream.frames[place].data

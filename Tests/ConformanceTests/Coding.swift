@@ -30,7 +30,9 @@ struct Coding: Sendable, CustomTestStringConvertible {
     switch codec {
     case .vp8, .vp9:
       "vpxenc --codec=\(codec.rawValue.lowercased()) --ivf --quiet --disable-warning-prompt \(options) -o coded scene.y4m"
-    case .av1: "aomenc --ivf --quiet --disable-warning-prompt --passes=1 --threads=1 \(options) -o coded scene.y4m"
+    case .av1:
+      "aomenc --ivf --quiet --disable-warning-prompt --passes=1 --threads=1 "
+        + (scene.chroma == .none ? "--monochrome " : "") + "\(options) -o coded scene.y4m"
     case .h264:
       "x264 --quiet --no-progress --threads 1 --output-csp i\(scene.chroma.rawValue) --output-depth \(scene.bitDepth) "
         + "--crop-rect \(crop.left),\(crop.top),\(crop.right),\(crop.bottom) --muxer raw --dump-yuv decoded "
@@ -93,13 +95,16 @@ extension Coding {
     Coding(.h264, "high", "--profile high --bframes 0 --preset slow --qp 18"),
     Coding(.h264, "slices", "--profile main --bframes 0 --slices 4"),
     Coding(.h264, "small slices without CABAC", "--no-cabac --bframes 0 --slice-max-size 300 --qp 15"),
-    Coding(.h264, "delimiters and SEI", "--profile high --bframes 0 --aud --nal-hrd vbr --vbv-maxrate 500 --vbv-bufsize 500"),
+    Coding(
+      .h264, "delimiters and SEI", "--profile high --bframes 0 --aud --nal-hrd vbr --vbv-maxrate 500 --vbv-bufsize 500"),
     Coding(.h264, "intra refresh", "--bframes 0 --intra-refresh --keyint 8", scene: Scene(frames: 24)),
     Coding(.h264, "a part of the picture", "--bframes 0 --qp 20", crop: (6, 4, 2, 8)),
     Coding(
-      .h264, "high 4:4:4, an odd size", "--bframes 0", scene: Scene(size: PixelSize(width: 100, height: 68), chroma: .full),
+      .h264, "high 4:4:4, an odd size", "--bframes 0",
+      scene: Scene(size: PixelSize(width: 100, height: 68), chroma: .full),
       crop: (0, 0, 1, 1)),
     Coding(.h264, "high 4:4:4, lossless", "--bframes 0 --qp 0 --slices 2", scene: Scene(chroma: .full, frames: 6)),
+    Coding(.h264, "high without colours", "--bframes 0", scene: Scene(chroma: .none)),
     Coding(.h264, "fields", "--bframes 0 --tff", scene: Scene(size: PixelSize(width: 98, height: 68))),
   ]
 
@@ -122,6 +127,7 @@ extension Coding {
       scene: Scene(frames: 10)),
     Coding(
       .av1, "super-resolution", "--good --cpu-used=6 --lag-in-frames=8 --superres-mode=2", scene: Scene(frames: 10)),
+    Coding(.av1, "without colours", "--rt --cpu-used=8 --lag-in-frames=0", scene: Scene(chroma: .none, frames: 6)),
     Coding(.av1, "resilient to errors, switch frames", "--rt --cpu-used=8 --lag-in-frames=0 --error-resilient=1"),
     Coding(.av1, "film grain", "--good --cpu-used=6 --lag-in-frames=0 --film-grain-test=1", scene: Scene(frames: 6)),
     Coding(

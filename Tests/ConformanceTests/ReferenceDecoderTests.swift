@@ -39,4 +39,15 @@ import Testing
     #expect(Set(stream.frames.compactMap(\.picture?.size)).count > 1)
     #expect(try Self.pictures(of: stream, by: VP9Decoder()) == stream.frames.map(\.picture))
   }
+
+  @Test func `B frames, which no call has, come in the order in which they are seen, and late by their number`() throws
+  {
+    let stream = try ReferenceStream(
+      Coding(.h264, "B frames", "--bframes 2 --b-adapt 0 --b-pyramid none --keyint infinite", scene: Scene(frames: 12)))
+    for network in VideoLine.Network.allCases {
+      let decoder = try ReferenceStream.decoders(for: .h264)[0]
+      let pictures = try Self.pictures(of: stream, over: network, by: decoder).compactMap { $0 }
+      #expect(pictures.count >= 10 && pictures == stream.frames.compactMap(\.picture).prefix(pictures.count).map { $0 })
+    }
+  }
 }

@@ -28,16 +28,18 @@ struct ReferenceStream: Sendable {
     try folder.run(coding.command)
     let bytes = try folder.read("coded")
     let frames = codec == .h264 ? CodedFrames.inByteStream(bytes) : CodedFrames.inIVF(bytes)
-    let pictures = try codec == .h264 ? Self.reconstructed(coding, folder) : Self.decoded(codec, folder)
+    let pictures = try codec == .h264 ? Self.reconstructed(coding, folder) : Self.decoded(coding, folder)
     self.frames = frames.indices.map {
       Frame(data: frames[$0], isKeyFrame: CodedFrames.isKeyFrame(frames[$0], of: coding.codec), picture: pictures[$0])
     }
   }
 
   /// What the reference decoder's tool says of each frame, by the frame's place in the file.
-  private static func decoded(_ codec: VideoCodec, _ folder: WorkFolder) throws -> [Int: CodedPicture] {
-    let tool = codec == .av1 ? "aomdec" : "vpxdec"
-    let text = try folder.run("\(tool) --rawvideo --md5 -o '%w %h %4' coded")
+  private static func decoded(_ coding: Coding, _ folder: WorkFolder) throws -> [Int: CodedPicture] {
+    let tool = coding.codec == .av1 ? "aomdec" : "vpxdec"
+    // Pictures without colours get grey ones.
+    let format = coding.scene.chroma == .none ? "--i420" : "--rawvideo"
+    let text = try folder.run("\(tool) \(format) --md5 -o '%w %h %4' coded")
     var pictures: [Int: CodedPicture] = [:]
     for line in text.split(separator: "\n") {
       let fields = line.split(separator: " ")
@@ -51,12 +53,13 @@ struct ReferenceStream: Sendable {
   private static func reconstructed(_ coding: Coding, _ folder: WorkFolder) throws -> [Int: CodedPicture] {
     let bytes = try folder.read("decoded")
     let (size, isFull) = (coding.scene.size, coding.scene.chroma == .full)
-    let length = isFull ? 3 * size.width * size.height : 3 * size.width * size.height / 2
+    let area = size.width * size.height
+    let grey = [UInt8](repeating: 128, count: coding.scene.chroma == .none ? area / 2 : 0)
+    let length = (isFull ? 3 * area : 3 * area / 2) - grey.count
     var pictures: [Int: CodedPicture] = [:]
     for number in 0..<bytes.count / length {
-      pictures[number] = CodedPicture(
-        planes: bytes.span.extracting(number * length..<(number + 1) * length), coded: size, isFull: isFull,
-        crop: coding.crop)
+      let planes = bytes[number * length..<(number + 1) * length] + grey
+      pictures[number] = CodedPicture(planes: Array(planes).span, coded: size, isFull: isFull, crop: coding.crop)
     }
     return pictures
   }

@@ -1,6 +1,7 @@
 import RTCCodecFFmpeg
 import RTCCodecVPX
 import RTCMedia
+import RTCWire
 import Testing
 
 /// Streams in profiles that we do not offer.
@@ -42,8 +43,12 @@ import Testing
   private static let converted = [
     Coding(.h264, "high 10", "--bframes 0", scene: Scene(bitDepth: 10, frames: 3)),
     Coding(.h264, "high 4:2:2", "--bframes 0", scene: Scene(chroma: .half, frames: 3)),
-    Coding(.av1, "10 bits", live.replacing(" --passes=1", with: "") + " --bit-depth=10 --input-bit-depth=10", scene: Scene(bitDepth: 10, frames: 3)),
-    Coding(.av1, "professional, 4:2:2", live.replacing(" --passes=1", with: "") + " --profile=2", scene: Scene(chroma: .half, frames: 3)),
+    Coding(
+      .av1, "10 bits", live.replacing(" --passes=1", with: "") + " --bit-depth=10 --input-bit-depth=10",
+      scene: Scene(bitDepth: 10, frames: 3)),
+    Coding(
+      .av1, "professional, 4:2:2", live.replacing(" --passes=1", with: "") + " --profile=2",
+      scene: Scene(chroma: .half, frames: 3)),
   ]
 
   @Test(arguments: converted)
@@ -53,6 +58,28 @@ import Testing
     for frame in VideoLine.carry(stream, over: .perfect) {
       let picture = try #require(try decoder.decode(frame.data))
       #expect(picture.size == coding.scene.size && picture.format == .i420)
+    }
+  }
+
+  @Test func `a picture of H.264 of which a part is missing or cut is refused, and the next key frame is decoded`()
+    throws
+  {
+    let options = "--bframes 0 --slices 4 --keyint infinite --qp 20"
+    let stream = try ReferenceStream(Coding(.h264, "slices", options, scene: Scene(frames: 3)))
+    for decoder in try ReferenceStream.decoders(for: .h264) {
+      let data = stream.frames[1].data
+      let units = H264ByteStream.units(in: data.span) ?? []
+      try #require(units.count == 4)
+      for missing in 0..<4 {
+        for kept in [0, 20] {
+          let parts = units.indices.map { data[units[$0]].prefix($0 == missing ? kept : .max) }
+          let damaged = parts.flatMap { $0.isEmpty ? [] : [0, 0, 0, 1] + $0 }
+          #expect(try decoder.decode(stream.frames[0].data).map(CodedPicture.init) == stream.frames[0].picture)
+          #expect(throws: VideoDecoderError.self, "slice \(missing), \(kept) bytes") { try decoder.decode(damaged) }
+          #expect(throws: VideoDecoderError.self) { try decoder.decode(stream.frames[2].data) }
+        }
+      }
+      #expect(try ReferenceDecoderTests.pictures(of: stream, by: decoder) == stream.frames.map(\.picture))
     }
   }
 }

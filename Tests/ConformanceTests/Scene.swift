@@ -6,6 +6,8 @@ import RTCPrimitives
 struct Scene: Sendable {
   /// How many samples of colour there are for those of light.
   enum Chroma: String, Sendable {
+    /// None: encoders are given colours, and told to leave them out.
+    case none = "400"
     case quarter = "420"
     case half = "422"
     case full = "444"
@@ -20,8 +22,13 @@ struct Scene: Sendable {
   /// The pictures as a YUV4MPEG2 file.
   var y4m: [UInt8] {
     let depth = bitDepth == 8 ? "" : "p\(bitDepth)"
-    let tag = chroma == .quarter && bitDepth == 8 ? "420jpeg" : chroma.rawValue + depth
+    let tag =
+      switch (chroma, bitDepth) {
+      case (.none, _), (.quarter, 8): "420jpeg"
+      default: chroma.rawValue + depth
+      }
     var bytes = Array("YUV4MPEG2 W\(size.width) H\(size.height) F30:1 Ip A1:1 C\(tag)\n".utf8)
+    bytes.reserveCapacity(frames * (16 + 3 * size.width * size.height * (bitDepth + 7) / 8))
     var noise = SeededGenerator(seed: 11)
     for time in 0..<frames {
       bytes += Array("FRAME\n".utf8)
@@ -33,7 +40,7 @@ struct Scene: Sendable {
   private func append(_ plane: Int, at time: Int, _ noise: inout SeededGenerator, to bytes: inout [UInt8]) {
     let isHalved = plane > 0
     let width = isHalved && chroma != .full ? (size.width + 1) / 2 : size.width
-    let height = isHalved && chroma == .quarter ? (size.height + 1) / 2 : size.height
+    let height = isHalved && (chroma == .quarter || chroma == .none) ? (size.height + 1) / 2 : size.height
     let place = 5 * time % max(1, width - 12)
     for y in 0..<height {
       for x in 0..<width {

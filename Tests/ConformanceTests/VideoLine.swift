@@ -65,7 +65,9 @@ struct VideoLine {
   // MARK: - Receiving
 
   /// The number of a frame that was received.
-  static func number(of frame: ReceivedFrame) -> Int { Int(frame.timestamp.value) / Int(interval.ticks(atRate: 90_000)) }
+  static func number(of frame: ReceivedFrame) -> Int {
+    Int(frame.timestamp.value) / Int(interval.ticks(atRate: 90_000))
+  }
 
   mutating func receive(_ packet: [UInt8]) {
     now += .microseconds(500)
