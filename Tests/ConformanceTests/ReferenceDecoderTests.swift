@@ -40,7 +40,7 @@ import Testing
     #expect(try Self.pictures(of: stream, by: VP9Decoder()) == stream.frames.map(\.picture))
   }
 
-  @Test func `B frames, which no call has, come in the order in which they are seen, and late by their number`() throws
+  @Test func `pictures predicted from both sides, which no call has, come in the order in which they are seen, and late`() throws
   {
     let stream = try ReferenceStream(
       Coding(.h264, "B frames", "--bframes 2 --b-adapt 0 --b-pyramid none --keyint infinite", scene: Scene(frames: 12)))
