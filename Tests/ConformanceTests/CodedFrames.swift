@@ -50,6 +50,16 @@ enum CodedFrames {
     }
   }
 
+  /// True for several frames in one: of VP9 a superframe, which ends with its index (VP9 bitstream specification, annex B),
+  /// of AV1 a temporal unit with several.
+  static func isSeveral(_ data: [UInt8], of codec: VideoCodec) -> Bool {
+    switch codec {
+    case .vp8, .h264: false
+    case .vp9: data.last.map { $0 >> 5 == 0b110 } ?? false
+    case .av1: (AV1OBU.units(in: data.span) ?? []).count { $0.header.kind == .frame } > 1
+    }
+  }
+
   /// The unit's first frame header begins with show_existing_frame 0, frame_type 00 (key) and show_frame 1 (AV1
   /// specification §5.9.2).
   private static func isShownKeyFrame(_ unit: [UInt8]) -> Bool {

@@ -23,6 +23,8 @@ import Testing
     let stream = try ReferenceStream(coding)
     try #require(stream.frames.count >= coding.scene.frames)
     try #require(stream.frames.count { $0.picture != nil } == coding.scene.frames)
+    // Tools of another version may make something else of their options.
+    try #require(stream.hasHiddenFrames || !coding.name.contains("hidden"))
     let expected = stream.frames.map(\.picture)
     for decoder in try ReferenceStream.decoders(for: coding.codec) {
       #expect(try Self.pictures(of: stream, by: decoder) == expected)
@@ -40,7 +42,9 @@ import Testing
     #expect(try Self.pictures(of: stream, by: VP9Decoder()) == stream.frames.map(\.picture))
   }
 
-  @Test func `pictures predicted from both sides, which no call has, come in the order in which they are seen, and late`() throws
+  @Test
+  func `pictures predicted from both sides, which no call has, come in the order in which they are seen, and late`()
+    throws
   {
     let stream = try ReferenceStream(
       Coding(.h264, "B frames", "--bframes 2 --b-adapt 0 --b-pyramid none --keyint infinite", scene: Scene(frames: 12)))

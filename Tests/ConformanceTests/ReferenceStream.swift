@@ -64,6 +64,9 @@ struct ReferenceStream: Sendable {
     return pictures
   }
 
+  /// Holds frames that are not shown when they come, by themselves or in one with another.
+  var hasHiddenFrames: Bool { frames.contains { $0.picture == nil || CodedFrames.isSeveral($0.data, of: codec) } }
+
   /// Every decoder of ours for the codec.
   static func decoders(for codec: VideoCodec) throws -> [any VideoDecoder] {
     switch codec {
