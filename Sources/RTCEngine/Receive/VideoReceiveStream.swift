@@ -181,6 +181,7 @@ package struct VideoReceiveStream {
       {
         progress = .next(number)
         missing.removeAll(before: number)
+        dependencies.noteGap()
         return true
       }
       number = number.next
