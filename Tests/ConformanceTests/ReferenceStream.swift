@@ -34,18 +34,36 @@ struct ReferenceStream: Sendable {
     }
   }
 
+  /// A stream of VP8 or VP9 that `command` makes of `scene.y4m` and leaves in `coded`, as IVF.
+  init(_ codec: VideoCodec, scene: Scene, command: String) throws {
+    self.codec = codec
+    let folder = try WorkFolder()
+    try folder.write(scene.y4m, to: "scene.y4m")
+    try folder.run(command)
+    let frames = CodedFrames.inIVF(try folder.read("coded"))
+    let pictures = try Self.decoded(Coding(codec, "", "", scene: scene), folder)
+    self.frames = frames.indices.map {
+      Frame(data: frames[$0], isKeyFrame: CodedFrames.isKeyFrame(frames[$0], of: codec), picture: pictures[$0])
+    }
+  }
+
   /// What the reference decoder's tool says of each frame, by the frame's place in the file.
   private static func decoded(_ coding: Coding, _ folder: WorkFolder) throws -> [Int: CodedPicture] {
     let tool = coding.codec == .av1 ? "aomdec" : "vpxdec"
     // Pictures without colours get grey ones.
     let format = coding.scene.chroma == .none ? "--i420" : "--rawvideo"
-    let text = try folder.run("\(tool) \(format) --md5 -o '%w %h %4' coded")
+    let text = try folder.run("\(tool) \(format) -o decoded coded && \(tool) \(format) --md5 -o '%w %h %4' coded")
+    let bytes = try folder.read("decoded")
     var pictures: [Int: CodedPicture] = [:]
+    var start = 0
     for line in text.split(separator: "\n") {
       let fields = line.split(separator: " ")
       guard fields.count == 4, let width = Int(fields[1]), let height = Int(fields[2]), let number = Int(fields[3])
       else { continue }
-      pictures[number - 1] = CodedPicture(size: PixelSize(width: width, height: height), sum: String(fields[0]))
+      let size = PixelSize(width: width, height: height)
+      let end = min(bytes.count, start + coding.scene.byteCount(of: size))
+      pictures[number - 1] = CodedPicture(size: size, samples: Array(bytes[start..<end]))
+      start = end
     }
     return pictures
   }
@@ -59,7 +77,7 @@ struct ReferenceStream: Sendable {
     var pictures: [Int: CodedPicture] = [:]
     for number in 0..<bytes.count / length {
       let planes = bytes[number * length..<(number + 1) * length] + grey
-      pictures[number] = CodedPicture(planes: Array(planes).span, coded: size, isFull: isFull, crop: coding.crop)
+      pictures[number] = CodedPicture(planes: planes, coded: size, isFull: isFull, crop: coding.crop)
     }
     return pictures
   }

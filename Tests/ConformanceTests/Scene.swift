@@ -37,6 +37,18 @@ struct Scene: Sendable {
     return bytes
   }
 
+  /// The bytes of a decoded picture of this size; without colours it has grey ones.
+  func byteCount(of size: PixelSize) -> Int {
+    let (halfWidth, halfHeight) = ((size.width + 1) / 2, (size.height + 1) / 2)
+    let colours =
+      switch chroma {
+      case .none, .quarter: halfWidth * halfHeight
+      case .half: halfWidth * size.height
+      case .full: size.width * size.height
+      }
+    return (size.width * size.height + 2 * colours) * (bitDepth > 8 ? 2 : 1)
+  }
+
   private func append(_ plane: Int, at time: Int, _ noise: inout SeededGenerator, to bytes: inout [UInt8]) {
     let isHalved = plane > 0
     let width = isHalved && chroma != .full ? (size.width + 1) / 2 : size.width
