@@ -27,15 +27,11 @@ final class PictureConverter {
     self.key = key
     guard let context = sws_alloc_context() else { return nil }
     self.context = context
-    // swscale takes all grey for full range: that of limited range stays as it is when the target is full too.
-    let isLimitedGray = !key.color.isFullRange && SourceFormat(key.source).isGray
-    let sourceRange = key.color.isFullRange || isLimitedGray ? 1 : 0
-    let targetRange = key.target == .bgra || isLimitedGray ? 1 : 0
     let options: [(String, Int64)] = [
       ("srcw", Int64(key.size.width)), ("srch", Int64(key.size.height)), ("src_format", Int64(key.source.rawValue)),
       ("dstw", Int64(key.size.width)), ("dsth", Int64(key.size.height)),
       ("dst_format", Int64(key.target == .bgra ? AV_PIX_FMT_BGR0.rawValue : AV_PIX_FMT_YUV420P.rawValue)),
-      ("src_range", Int64(sourceRange)), ("dst_range", Int64(targetRange)),
+      ("src_range", key.color.isFullRange ? 1 : 0), ("dst_range", key.target == .bgra ? 1 : 0),
       ("sws_flags", Int64(SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT)),
     ]
     for (name, value) in options where av_opt_set_int(UnsafeMutableRawPointer(context), name, value, 0) < 0 {
@@ -45,8 +41,8 @@ final class PictureConverter {
     let target = key.color.delivered == .bt601Limited ? SWS_CS_ITU601 : SWS_CS_ITU709
     // -1 where there is nothing to choose, as from RGB to RGB.
     _ = sws_setColorspaceDetails(
-      context, sws_getCoefficients(Int32(key.color.matrix.rawValue)), Int32(sourceRange),
-      sws_getCoefficients(target), Int32(targetRange), 0, 1 << 16, 1 << 16)
+      context, sws_getCoefficients(Int32(key.color.matrix.rawValue)), key.color.isFullRange ? 1 : 0,
+      sws_getCoefficients(target), key.target == .bgra ? 1 : 0, 0, 1 << 16, 1 << 16)
   }
 
   deinit { sws_freeContext(context) }

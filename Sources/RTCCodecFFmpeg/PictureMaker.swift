@@ -126,8 +126,7 @@ package struct SourceFormat {
     return description.pointee.flags & flags != 0 || format == AV_PIX_FMT_MONOBLACK || format == AV_PIX_FMT_MONOWHITE
   }
 
-  /// Light without colours.
-  var isGray: Bool {
+  private var isGray: Bool {
     guard let description = av_pix_fmt_desc_get(format) else { return false }
     return description.pointee.nb_components <= 2 && !isRGB
   }

@@ -39,11 +39,16 @@ struct DependencyTracker {
   private var base: UInt8?
   /// A frame is missing between that one and the last.
   private var hasGap = false
+  /// Frames that were left out since the last one.
+  private var leftOut = 0
   /// Numbers of the last frames in flexible mode.
   private var pictures: [VP9PictureID] = []
 
   /// The largest difference that the format can say, and one.
   private static let remembered = 128
+
+  /// More than any pattern of layers has between two frames of the lowest: a sender without those does not know what it says.
+  private static let mostLeftOut = 32
 
   /// - Parameters:
   ///   - isNext: no packet is missing between it and the frame handed over last.
@@ -61,6 +66,19 @@ struct DependencyTracker {
     }
   }
 
+  /// True for a frame of an upper layer, which only others of upper layers need: without it the next of the lowest can be
+  /// decoded.
+  func canLeaveOut(_ dependency: FrameDependency, codec: VideoCodec) -> Bool {
+    guard codec == self.codec, case .layered(let index, let temporal, _) = dependency else { return false }
+    return temporal > 0 && index == base && leftOut < Self.mostLeftOut
+  }
+
+  /// A frame that came is left out.
+  mutating func leaveOut() {
+    leftOut += 1
+    hasGap = true
+  }
+
   /// Frames before the next are done without.
   mutating func noteGap() { hasGap = true }
 
@@ -71,6 +89,7 @@ struct DependencyTracker {
       pictures.removeAll(keepingCapacity: true)
     }
     self.codec = codec
+    leftOut = 0
     switch dependency {
     case .unsaid: break
     case .layered(let index, let temporal, _):

@@ -53,7 +53,29 @@ import Testing
     receiver.take(12, frame: 2, payload: Receiver.vp8(base: 7, layer: 3, isSync: true))
     receiver.failRepair()
     receiver.take(13, frame: 3, payload: Receiver.vp8(base: 7, layer: 2))
-    #expect(receiver.shown == [0, 2])
+    #expect(receiver.shown == [0, 2] && !receiver.stream.needsKeyFrame)
+    receiver.take(14, frame: 4, payload: Receiver.vp8(base: 8))
+    receiver.take(15, frame: 5, payload: Receiver.vp8(base: 8, layer: 2))
+    #expect(receiver.shown == [0, 2, 4, 5])
+  }
+
+  @Test func `where only upper layers are missing the next picture of the lowest is waited for`() {
+    var receiver = Receiver(first: 10)
+    receiver.take(10, frame: 0, payload: Receiver.vp8(key: true, base: 7))
+    receiver.take(12, frame: 2, payload: Receiver.vp8(base: 7, layer: 2))
+    receiver.failRepair()
+    #expect(receiver.shown == [0] && !receiver.stream.needsKeyFrame)
+    receiver.take(13, frame: 3, payload: Receiver.vp8(base: 8))
+    #expect(receiver.shown == [0, 3])
+  }
+
+  @Test func `where nothing but upper layers comes a key frame is asked for in the end`() {
+    var receiver = Receiver(first: 10)
+    receiver.take(10, frame: 0, payload: Receiver.vp8(key: true, base: 7))
+    receiver.take(12, frame: 2, payload: Receiver.vp8(base: 7, layer: 2))
+    receiver.failRepair()
+    for frame in 3..<50 { receiver.take(10 + frame, frame: frame, payload: Receiver.vp8(base: 7, layer: 2)) }
+    #expect(receiver.shown == [0] && receiver.stream.needsKeyFrame)
   }
 
   @Test func `that upper layers of VP9 may begin with a picture does not say that it needs nothing of its own`() {
