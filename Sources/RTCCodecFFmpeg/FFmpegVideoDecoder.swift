@@ -49,6 +49,8 @@ package final class FFmpegVideoDecoder: VideoDecoder {
   ///   only a key frame is taken.
   package func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer? {
     guard isInStep || startsAnew(data.span) else { throw .library(status: Int(cffmpeg_error_invalid_data)) }
+    // Pictures that are to wait for later ones make a call late: what a stream said of that ends with its key frame.
+    if codec == .h264, startsAnew(data.span) { context.pointee.has_b_frames = 0 }
     do throws(VideoDecoderError) {
       try send(data)
       isInStep = true

@@ -54,4 +54,13 @@ import Testing
       #expect(pictures.count >= 10 && pictures == stream.frames.compactMap(\.picture).prefix(pictures.count).map { $0 })
     }
   }
+
+  @Test func `behind pictures that wait for others come those that do not, each at once`() throws {
+    let late = try ReferenceStream(
+      Coding(.h264, "B frames", "--bframes 2 --b-adapt 0 --b-pyramid none", scene: Scene(frames: 8)))
+    let live = try ReferenceStream(Coding(.h264, "live", "--bframes 0", scene: Scene(frames: 5)))
+    let decoder = try ReferenceStream.decoders(for: .h264)[0]
+    for frame in late.frames { _ = try decoder.decode(frame.data) }
+    #expect(try Self.pictures(of: live, by: decoder) == live.frames.map(\.picture))
+  }
 }

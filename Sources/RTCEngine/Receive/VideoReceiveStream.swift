@@ -61,7 +61,7 @@ package struct VideoReceiveStream {
   private var lastPicture: PictureNumber?
   /// Where key frames begin that are not whole yet, oldest first.
   private var keyFrames: [Extended<SequenceNumber>] = []
-  /// What came before anything was handed over begins here.
+  /// What came since nothing can be handed over begins here; what is missing before it is not known.
   private var earliest: Extended<SequenceNumber>
   private var newest: Extended<SequenceNumber>
   private var newestArrival: Timestamp
@@ -168,6 +168,8 @@ package struct VideoReceiveStream {
   private mutating func abandon(_ now: Timestamp) {
     progress = .awaitingKeyFrame(since: now - Self.keyFramePatience)
     missing.removeAll()
+    // Should a key frame come yet that was overtaken, what is missing behind it is missed again.
+    earliest = newest.next
     keyFrames.removeAll(keepingCapacity: true)
   }
 
