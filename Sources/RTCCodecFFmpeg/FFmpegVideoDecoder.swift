@@ -49,8 +49,11 @@ package final class FFmpegVideoDecoder: VideoDecoder {
   ///   only a key frame is taken.
   package func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer? {
     guard isInStep || startsAnew(data.span) else { throw .library(status: Int(cffmpeg_error_invalid_data)) }
-    // Pictures that are to wait for later ones make a call late: what a stream said of that ends with its key frame.
-    if codec == .h264, startsAnew(data.span) { context.pointee.has_b_frames = 0 }
+    // Pictures that wait for later ones, as in no call, make all that follow late: that ends with a key frame at the latest.
+    if codec == .h264, context.pointee.has_b_frames > 0, startsAnew(data.span) {
+      avcodec_flush_buffers(context)
+      context.pointee.has_b_frames = 0
+    }
     do throws(VideoDecoderError) {
       try send(data)
       isInStep = true
