@@ -332,6 +332,13 @@ let package = Package(
     .testTarget(
       name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCMedia", "RTCPrimitives"],
       swiftSettings: strict),
+    // Our decoders and payload formats, held to the reference encoders' and decoders' own tools.
+    .testTarget(
+      name: "ConformanceTests",
+      dependencies: [
+        "RTCEngine", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCWire", "RTCMedia", "RTCPrimitives", "ProcessKit",
+      ],
+      swiftSettings: strict),
     .testTarget(
       name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCWire", "RTCMedia"], swiftSettings: strict),
     .testTarget(

@@ -19,7 +19,8 @@ package final class FFmpegVideoDecoder: VideoDecoder {
   /// The codecs that the installed libraries can decode.
   package static var codecs: [VideoCodec] { VideoCodec.allCases.filter { find($0) != nil } }
 
-  /// - Parameter threads: for large pictures that their sender has cut into parts.
+  /// - Parameter threads: for large pictures. H.264 has one always: with several, FFmpeg does not notice when a part of a
+  ///   picture is missing or damaged.
   package init(_ codec: VideoCodec, threads: Int = 2) throws(VideoDecoderError) {
     _ = Self.silence
     guard let library = Self.find(codec), let context = avcodec_alloc_context3(library) else {
@@ -27,12 +28,12 @@ package final class FFmpegVideoDecoder: VideoDecoder {
     }
     self.codec = codec
     self.context = context
-    context.pointee.flags |= AV_CODEC_FLAG_LOW_DELAY
+    // Columns cut away at the left are so exactly, though rows then begin anywhere in memory.
+    context.pointee.flags |= AV_CODEC_FLAG_LOW_DELAY | AV_CODEC_FLAG_UNALIGNED
     context.pointee.thread_type = FF_THREAD_SLICE
-    context.pointee.thread_count = Int32(max(1, min(8, threads)))
+    // What is not whole is refused (`picture(of:)`), but noticed only by what would mend it: error concealment stays on.
+    context.pointee.thread_count = codec == .h264 ? 1 : Int32(max(1, min(8, threads)))
     context.pointee.max_pixels = Self.mostPixels
-    // What is not whole is to be refused, not mended.
-    context.pointee.error_concealment = 0
     let status = avcodec_open2(context, library, nil)
     guard status >= 0 else { throw .library(status: Int(status)) }
   }
@@ -48,6 +49,11 @@ package final class FFmpegVideoDecoder: VideoDecoder {
   ///   only a key frame is taken.
   package func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer? {
     guard isInStep || startsAnew(data.span) else { throw .library(status: Int(cffmpeg_error_invalid_data)) }
+    // Pictures that wait for later ones, as in no call, make all that follow late: that ends with a key frame at the latest.
+    if codec == .h264, context.pointee.has_b_frames > 0, startsAnew(data.span) {
+      avcodec_flush_buffers(context)
+      context.pointee.has_b_frames = 0
+    }
     do throws(VideoDecoderError) {
       try send(data)
       isInStep = true

@@ -36,8 +36,8 @@ package final class PictureMaker {
     let source = frame.pointee
     let size = PixelSize(width: Int(source.width), height: Int(source.height))
     let format = SourceFormat(AVPixelFormat(rawValue: source.format))
-    let range = format.impliesFullRange ? AVCOL_RANGE_JPEG : source.color_range
-    let color = PictureColor(matrix: source.colorspace, range: range, height: size.height)
+    let color = PictureColor(
+      matrix: source.colorspace, range: format.range(said: source.color_range), height: size.height)
     if let shared = format.shared, shared.planeCount == 1 || color.isDeliverable,
       let buffer = lease(frame, shared, size)
     {
@@ -113,7 +113,11 @@ package struct SourceFormat {
     }
   }
 
-  var impliesFullRange: Bool { plain != format || isGray }
+  /// JPEG's formats are of full range and so is grey, unless it is said to be of limited range (video without colours).
+  func range(said: AVColorRange) -> AVColorRange {
+    let isFull = plain != format || isGray && said != AVCOL_RANGE_MPEG
+    return isFull ? AVCOL_RANGE_JPEG : said
+  }
 
   /// Colours by red, green and blue, or by a palette of them.
   package var isRGB: Bool {

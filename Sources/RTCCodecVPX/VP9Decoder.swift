@@ -36,7 +36,9 @@ package final class VP9Decoder: VideoDecoder {
     switch unsafe image.fmt {
     case VPX_IMG_FMT_I420: format = .i420
     case VPX_IMG_FMT_I444 where unsafe image.cs != VPX_CS_SRGB: format = .i444
-    default: throw unsafe .unsupportedPicture("VP9 in libvpx's image format \(image.fmt.rawValue) is not shown here.")
+    default:
+      throw unsafe .unsupportedPicture(
+        "The sender's VP9 is in libvpx's image format \(image.fmt.rawValue); shown are 8 bits of 4:2:0 and 4:4:4.")
     }
     colorSpace = unsafe Self.colorSpace(image.cs)
     guard let address = unsafe image.fb_priv else { return nil }

@@ -18,6 +18,8 @@ final class CodecContext {
     // A picture's worth of memory at most, whatever a damaged header says.
     context.pointee.max_pixels = 1 << 26
     context.pointee.thread_count = Self.threadCount(for: stream)
+    // Columns cut away at the left are so exactly, though rows then begin anywhere in memory.
+    context.pointee.flags |= AV_CODEC_FLAG_UNALIGNED
     try FFmpegError.check(avcodec_open2(context, codec, nil), "avcodec_open2")
   }
 

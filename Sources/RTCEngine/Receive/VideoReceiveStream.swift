@@ -61,7 +61,7 @@ package struct VideoReceiveStream {
   private var lastPicture: PictureNumber?
   /// Where key frames begin that are not whole yet, oldest first.
   private var keyFrames: [Extended<SequenceNumber>] = []
-  /// What came before anything was handed over begins here.
+  /// What came since nothing can be handed over begins here; what is missing before it is not known.
   private var earliest: Extended<SequenceNumber>
   private var newest: Extended<SequenceNumber>
   private var newestArrival: Timestamp
@@ -168,24 +168,36 @@ package struct VideoReceiveStream {
   private mutating func abandon(_ now: Timestamp) {
     progress = .awaitingKeyFrame(since: now - Self.keyFramePatience)
     missing.removeAll()
+    // Should a key frame come yet that was overtaken, what is missing behind it is missed again.
+    earliest = newest.next
     keyFrames.removeAll(keepingCapacity: true)
   }
 
-  /// Goes on with a later frame that needs nothing of what is missing, where layers allow that.
+  /// Goes on with a later frame that needs nothing of what is missing or, where there is none yet, that can be left out
+  /// too, where layers allow that.
   /// - Returns: false when there is none.
   private mutating func skip(_ next: Extended<SequenceNumber>, _ now: Timestamp) -> Bool {
-    var number = next.next
+    let target =
+      firstFrame(after: next) {
+        dependencies.canDecode($0.dependency, codec: $0.codec, isKeyFrame: false, isNext: false)
+      } ?? firstFrame(after: next) { dependencies.canLeaveOut($0.dependency, codec: $0.codec) }
+    guard let target else { return false }
+    progress = .next(target)
+    missing.removeAll(before: target)
+    dependencies.noteGap()
+    return true
+  }
+
+  /// The first packet behind `number` that begins a frame of which `condition` is true.
+  private func firstFrame(
+    after number: Extended<SequenceNumber>, where condition: (PacketBuffer.Packet) -> Bool
+  ) -> Extended<SequenceNumber>? {
+    var number = number.next
     while number <= newest {
-      if let packet = buffer[number], packet.isFirst,
-        dependencies.canDecode(packet.dependency, codec: packet.codec, isKeyFrame: false, isNext: false)
-      {
-        progress = .next(number)
-        missing.removeAll(before: number)
-        return true
-      }
+      if let packet = buffer[number], packet.isFirst, condition(packet) { return number }
       number = number.next
     }
-    return false
+    return nil
   }
 
   /// A packet that takes the place of one still needed means that repair has failed.
@@ -248,12 +260,17 @@ package struct VideoReceiveStream {
     while let (start, last) = nextFrame(now) {
       frames.append(take(start, through: last))
       framesReceived += 1
-      progress = .next(last.next)
-      buffer.removeAll(from: oldest, before: last.next)
-      oldest = last.next
-      missing.removeAll(before: last.next)
-      keyFrames.removeAll { $0 <= last }
+      letGo(through: last)
     }
+  }
+
+  /// Goes on behind a frame that was handed over, or is left out.
+  private mutating func letGo(through last: Extended<SequenceNumber>) {
+    progress = .next(last.next)
+    buffer.removeAll(from: oldest, before: last.next)
+    oldest = last.next
+    missing.removeAll(before: last.next)
+    keyFrames.removeAll { $0 <= last }
   }
 
   /// The next frame in order or, when that is not whole, a later key frame that is: it makes the wait needless.
@@ -262,6 +279,9 @@ package struct VideoReceiveStream {
       let start = buffer.afterPadding(next)
       switch buffer.prospect(at: start) {
       case .whole(let last) where canDecode(start, through: last): return (start, last)
+      case .whole(let last) where canLeaveOut(start):
+        dependencies.leaveOut()
+        letGo(through: last)
       case .incomplete: guard bridge(start) else { return wholeKeyFrame() }
       case .whole, .broken: if !skip(start, now) { progress = .awaitingKeyFrame(since: now - Self.keyFramePatience) }
       }
@@ -290,6 +310,10 @@ package struct VideoReceiveStream {
     guard let first = buffer[start] else { return false }
     return dependencies.canDecode(first.dependency, codec: first.codec, isKeyFrame: false, isNext: true)
       || buffer.isKeyFrame(start.value...last.value)
+  }
+
+  private func canLeaveOut(_ start: Extended<SequenceNumber>) -> Bool {
+    buffer[start].map { dependencies.canLeaveOut($0.dependency, codec: $0.codec) } ?? false
   }
 
   private mutating func wholeKeyFrame() -> (Extended<SequenceNumber>, Extended<SequenceNumber>)? {

@@ -103,6 +103,21 @@ import Testing
     #expect(receiver.timestamps == [0, 4])
   }
 
+  @Test func `behind a key frame that comes after repair has failed what is missing is missed again`() {
+    var receiver = Receiver(first: 10)
+    receiver.take(10, frame: 0, isKey: true)
+    receiver.take(14, frame: 4)
+    while let next = receiver.stream.missing.nextRequest {
+      receiver.now = next
+      _ = receiver.stream.repairsDue(receiver.now, roundTrip: .milliseconds(20), frames: &receiver.frames)
+    }
+    #expect(receiver.stream.needsKeyFrame)
+    receiver.take(12, frame: 2, isKey: true)
+    #expect(receiver.timestamps == [0, 2] && receiver.stream.missing.count == 1)
+    receiver.take(13, frame: 3, isRepair: true)
+    #expect(receiver.timestamps == [0, 2, 3, 4] && receiver.stream.missing.isEmpty)
+  }
+
   @Test func `padding is passed over`() {
     var receiver = Receiver(first: 10)
     receiver.take(10, frame: 0, isKey: true)

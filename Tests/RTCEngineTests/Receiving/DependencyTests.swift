@@ -47,6 +47,47 @@ import Testing
     #expect(receiver.shown == [0, 3])
   }
 
+  @Test func `behind a gap even the next picture of an upper layer may need what is missing`() {
+    var receiver = Receiver(first: 10)
+    receiver.take(10, frame: 0, payload: Receiver.vp8(key: true, base: 7))
+    receiver.take(12, frame: 2, payload: Receiver.vp8(base: 7, layer: 3, isSync: true))
+    receiver.failRepair()
+    receiver.take(13, frame: 3, payload: Receiver.vp8(base: 7, layer: 2))
+    #expect(receiver.shown == [0, 2] && !receiver.stream.needsKeyFrame)
+    receiver.take(14, frame: 4, payload: Receiver.vp8(base: 8))
+    receiver.take(15, frame: 5, payload: Receiver.vp8(base: 8, layer: 2))
+    #expect(receiver.shown == [0, 2, 4, 5])
+  }
+
+  @Test func `where only upper layers are missing the next picture of the lowest is waited for`() {
+    var receiver = Receiver(first: 10)
+    receiver.take(10, frame: 0, payload: Receiver.vp8(key: true, base: 7))
+    receiver.take(12, frame: 2, payload: Receiver.vp8(base: 7, layer: 2))
+    receiver.failRepair()
+    #expect(receiver.shown == [0] && !receiver.stream.needsKeyFrame)
+    receiver.take(13, frame: 3, payload: Receiver.vp8(base: 8))
+    #expect(receiver.shown == [0, 3])
+  }
+
+  @Test func `where nothing but upper layers comes a key frame is asked for in the end`() {
+    var receiver = Receiver(first: 10)
+    receiver.take(10, frame: 0, payload: Receiver.vp8(key: true, base: 7))
+    receiver.take(12, frame: 2, payload: Receiver.vp8(base: 7, layer: 2))
+    receiver.failRepair()
+    for frame in 3..<50 { receiver.take(10 + frame, frame: frame, payload: Receiver.vp8(base: 7, layer: 2)) }
+    #expect(receiver.shown == [0] && receiver.stream.needsKeyFrame)
+  }
+
+  @Test func `that upper layers of VP9 may begin with a picture does not say that it needs nothing of its own`() {
+    var receiver = Receiver(first: 10)
+    receiver.take(10, frame: 0, payload: Receiver.vp9(layer: 0, base: 7, isKey: true), codec: .vp9)
+    receiver.take(12, frame: 3, payload: Receiver.vp9(layer: 2, base: 7), codec: .vp9)  // 11 was of layer 1
+    receiver.take(13, frame: 4, payload: Receiver.vp9(layer: 0, base: 8), codec: .vp9)
+    receiver.take(14, frame: 5, payload: Receiver.vp9(layer: 2, base: 8), codec: .vp9)
+    receiver.failRepair()
+    #expect(receiver.shown == [0, 4, 5] && !receiver.stream.needsKeyFrame)
+  }
+
   @Test func `VP9 that names what it needs is decoded when that is there`() {
     var receiver = Receiver(first: 10)
     receiver.take(10, frame: 0, payload: Receiver.vp9(0x7FFF, needs: []), codec: .vp9)

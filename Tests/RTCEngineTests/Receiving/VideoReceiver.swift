@@ -61,4 +61,10 @@ struct VideoReceiver {
     for (index, difference) in needs.enumerated() { bytes.append(difference << 1 | (index + 1 < needs.count ? 1 : 0)) }
     return bytes + [needs.isEmpty ? 0x82 : 0x86, 1, 2, 3]
   }
+
+  /// A whole picture of VP9 in temporal layers, at a point where higher ones may begin.
+  static func vp9(layer: UInt8, base: UInt8, isKey: Bool = false) -> [UInt8] {
+    // P, L, B, E; TID and U; TL0PICIDX.
+    [(isKey ? 0 : 0x40) | 0x20 | 0x08 | 0x04, layer << 5 | 0x10, base, isKey ? 0x82 : 0x86, 1, 2, 3]
+  }
 }
