@@ -16,6 +16,8 @@ struct ExactViewer {
   /// The rectangles on their way, the oldest first.
   private var underway: [(number: UInt32, bytes: Int)] = []
   private var nextNumber: UInt32 = 1
+  /// It has named a snapshot that it had: once is enough.
+  private var hasAdopted = false
 
   /// Rectangles on their way at most, whatever their size.
   private static let maximumUnderway = 256
@@ -46,6 +48,19 @@ struct ExactViewer {
     self.isVisible = isVisible
     forget(held.size)
     underway = []
+  }
+
+  /// It has the picture of `time` as a whole already, by a snapshot, but for these blocks.
+  /// - Returns: what to send, in order.
+  mutating func adopt(but changed: BlockSet, _ time: Timestamp) -> [[UInt8]] {
+    guard !hasAdopted, changed.size == held.size else { return [] }
+    let rects = changed.rects(limit: ExactMessage.maximumVoids)
+    var rest = BlockSet.all(of: held.size)
+    for rect in rects { rest.remove(rect) }
+    guard !rest.isEmpty else { return [] }
+    hasAdopted = true
+    (held, hasBegun, told) = (rest, true, time)
+    return [ExactMessage.begin(timestamp(time), held.size), ExactMessage.snapshot(timestamp(time), changed: rects)]
   }
 
   /// These blocks are others from `time` on.
