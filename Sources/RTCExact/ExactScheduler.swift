@@ -172,6 +172,13 @@ package struct ExactScheduler: Sendable {
     }
   }
 
+  /// Of each viewer.
+  package var statistics: [String: ExactViewerStatistics] {
+    var left = BlockSet(size)
+    for tile in tiles where tile.isCostly { left.insert(tile.rect) }
+    return viewers.mapValues { $0.statistics(leaving: left) }
+  }
+
   // MARK: - Snapshots
 
   /// The picture goes to somebody as a whole, every pixel as it is, beside the channel.

@@ -260,6 +260,72 @@ private struct World {
     #expect(world.seen("a") == world.screen)
   }
 
+  /// A tab in the background: an hour of changes, ten a second.
+  @Test func `a page that is not seen for an hour costs nothing, and nothing grows`() throws {
+    var world = World(PixelSize(width: 320, height: 160))
+    world.join("a")
+    world.join("seen")
+    world.rest()
+    world.handle(.ready(isVisible: false), from: "a")
+    world.pages["a"]?.forget()
+    let before = try #require(world.scheduler.statistics["a"])
+    #expect(!before.isVisible && before.share == 0 && before.rectangles > 0 && before.unacknowledgedBytes == 0)
+    let snapshot = world.handOut(5)
+    for step in 0..<36_000 {
+      world.now += .milliseconds(100)
+      world.change(BlockRect(column: step % 15, row: step % 7, width: 3, height: 2))
+      world.frame()
+      world.work()
+      world.finish()
+      world.work()
+      while world.channels["seen"]?.isEmpty == false { world.receive("seen") }
+      (world.videos["a"], world.videos["seen"]) = (nil, nil)
+    }
+    #expect(world.channels["a"]?.isEmpty != false && world.scheduler.statistics["a"] == before)
+    let seen = try #require(world.scheduler.statistics["seen"])
+    #expect(seen.rectangles > 10_000 && seen.unacknowledgedBytes == 0)
+    world.handle(.ready(isVisible: false), from: "seen")
+    #expect(!world.scheduler.wantsChanges(world.now), "the snapshot is forgotten, and nobody looks")
+    world.frame()
+    world.ready("a", having: snapshot)
+    world.frame()
+    world.rest()
+    #expect(world.seen("a") == world.screen)
+  }
+
+  @Test func `a page that acknowledges nothing for an hour holds what its window is, and no more`() throws {
+    var world = World(PixelSize(width: 320, height: 160))
+    world.join("a", rate: .megabitsPerSecond(1))
+    for step in 0..<36_000 {
+      world.now += .milliseconds(100)
+      world.change(BlockRect(column: step % 15, row: step % 7, width: 3, height: 2))
+      world.frame()
+      world.work()
+      world.finish()
+      while world.channels["a"]?.isEmpty == false { world.receive("a", acknowledges: false) }
+      world.videos["a"] = nil
+    }
+    let held = try #require(world.scheduler.statistics["a"])
+    // 120 ms of 80 % of 1 Mbit/s are 12,000 bytes, and 256 rectangles are the most.
+    #expect(held.rectangles <= 256 && held.unacknowledgedBytes < 13_000)
+  }
+
+  @Test func `statistics say what a viewer has, and why not more`() throws {
+    var world = World()
+    world.costly = [8]
+    world.join("a")
+    world.rest()
+    var statistics = try #require(world.scheduler.statistics["a"])
+    // One of six rows of tiles is a photograph: 8 of 45 rows of blocks.
+    #expect(statistics.isVisible && statistics.rectangles == 15 && statistics.unacknowledgedBytes == 0)
+    #expect(abs(statistics.share - 37 / 45.0) < 1e-9 && abs(statistics.videoShare - 8 / 45.0) < 1e-9)
+    #expect(statistics.bytes == 37 * 80 * 2 + 15 * 17)
+    world.change(BlockRect(column: 0, row: 0, width: 80, height: 8))
+    statistics = try #require(world.scheduler.statistics["a"])
+    #expect(abs(statistics.share - 29 / 45.0) < 1e-9 && abs(statistics.videoShare - 8 / 45.0) < 1e-9)
+    #expect(world.scheduler.statistics.count == 1)
+  }
+
   @Test func `another size begins anew`() {
     var world = World()
     world.join("a")

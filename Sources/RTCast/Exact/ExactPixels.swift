@@ -21,6 +21,8 @@ package final class ExactPixels: Sendable {
     var maximumSize: PixelSize?
     /// Of one core's time, for encoding.
     var cpuShare = 0.5
+    /// Of one core's time, for the whole process, above which nothing is encoded; nil: none.
+    var cpuLimit: Double?
   }
 
   fileprivate struct State {
@@ -67,7 +69,8 @@ package final class ExactPixels: Sendable {
   init(_ options: Options, isScreen: Bool, report: @escaping @Sendable (BroadcastEvent) -> Void) {
     self.options = options
     self.report = report
-    state = Mutex(State(isScreen: isScreen, allowance: EncodingAllowance(share: options.cpuShare)))
+    let allowance = EncodingAllowance(share: options.cpuShare, limit: options.cpuLimit)
+    state = Mutex(State(isScreen: isScreen, allowance: allowance))
     do {
       _ = try NamedThread(name: "rtc-exact") { [weak self, waiter] in
         var deadline: Timestamp?
@@ -203,6 +206,9 @@ package final class ExactPixels: Sendable {
     waiter.ring()
   }
 
+  /// Of each viewer whose page has opened the channel, by its connection.
+  var statistics: [String: ExactViewerStatistics] { state.withLock { $0.scheduler.statistics } }
+
   // MARK: - Snapshots, any task
 
   /// The whole picture; nil while there is none of a screen. One encode serves all who ask meanwhile.
@@ -311,6 +317,7 @@ extension ExactPixels.State {
       scheduler.noteSnapshot(number, isNewest: true, now: now)
       return .snapshot(picture, version: version, number: number)
     }
+    if allowance.hasLimit { allowance.noteProcess(ProcessorTime.now(), now: now) }
     guard allowance.nextTurn <= now else { return .none(until: allowance.nextTurn) }
     var step = ExactScheduler.Step.wait(until: nil)
     perform { scheduler, out in step = scheduler.next(now, into: &out) }
