@@ -143,11 +143,17 @@ def test_each_word_that_is_typed_becomes_exact(screen, cast, any_browser):
 
 
 def test_a_late_viewer_has_it_exact(screen, cast, any_browser):
+    """By the snapshot, which the page asked for before it was connected: not a pixel of it is sent again."""
     server, _, _ = screen
-    url = cast("screen", "--fps", "10", "--bitrate", "2500k", "--no-cursor", display=server.name).url()
+    process = cast("screen", "--fps", "10", "--bitrate", "2500k", "--no-cursor", display=server.name)
+    url = process.url()
     Page(any_browser, url).live().until(EVERYTHING)
     page = Page(any_browser, url)
     page.live().until(EVERYTHING, timeout=12).is_the_screen(server)
+    process.drain()
+    told = process.wait_event("stats", where=lambda event: len(event["peers"]) == 1 and event["peers"][0]["exact"])
+    exact = told["peers"][0]["exact"]
+    assert exact["visible"] and exact["share"] == 1 and exact["rectangles"] == 0, exact
 
 
 def scroll(painter, window, steps):
@@ -200,10 +206,12 @@ def test_a_page_that_is_zoomed_is_exact_at_actual_size(screen, cast, any_browser
 
 def test_who_ends_the_channel_has_the_video(screen, cast, any_browser):
     server, painter, window = screen
-    page = Page(any_browser, cast("screen", "--fps", "10", "--bitrate", "4M", "--no-cursor", display=server.name).url())
+    process = cast("screen", "--fps", "10", "--bitrate", "4M", "--no-cursor", display=server.name)
+    page = Page(any_browser, process.url())
     page.live().until(EVERYTHING)
     page.script("rtcast.exact.channel.close()")
     page.until("rtcast.exact.channel.readyState === 'closed' && getComputedStyle(document.getElementById('exact')).visibility === 'hidden'")
+    process.wait_event("stats", where=lambda event: event["peers"] and event["peers"][0]["exact"] is None)
     painter.put(window, coloured_page(*SIZE, seed=7))
     deadline = time.monotonic() + 10
     while (quality := psnr(luma(drawn(page.script)), luma(server.picture()))) < 30:

@@ -27,7 +27,7 @@ import Testing
         } else {
           now += .milliseconds(10)
         }
-        process = process + .milliseconds(10 * others)
+        process = process + .microseconds(Int64(10_000 * others))
       }
       allowance.noteProcess(process, now: now)
     }
