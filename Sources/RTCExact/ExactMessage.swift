@@ -12,15 +12,17 @@ package enum ExactMessage {
   ///     begin      1 | timestamp 32 | width 16 | height 16
   ///     void       2 | timestamp 32 | count 16 | count × (column 16 | row 16 | width 16 | height 16), in blocks
   ///     rectangle  3 | timestamp 32 | number 32 | x 16 | y 16 | width 16 | height 16 | a WebP file
+  ///     snapshot   4 | timestamp 32 | count 16 | count × (column 16 | row 16 | width 16 | height 16), in blocks
   package enum Kind: UInt8 {
     case begin = 1
     case void = 2
     case rectangle = 3
+    case snapshot = 4
   }
 
   /// Bytes in front of the WebP file.
   package static let rectangleHeaderSize = 17
-  /// Rectangles of a `void` message at most; where there are more, one holds them all.
+  /// Rectangles of a `void` or `snapshot` message at most; where there are more, one holds them all.
   package static let maximumVoids = 64
 
   /// A picture of this size; nothing of another holds any more.
@@ -35,8 +37,17 @@ package enum ExactMessage {
 
   /// These blocks have changed; what frames up to the timestamp show is told with it.
   package static func void(_ timestamp: RTPTimestamp, _ rects: [BlockRect]) -> [UInt8] {
+    blocks(.void, timestamp, rects)
+  }
+
+  /// The snapshot that the viewer named is the picture of the timestamp, but for these blocks: a rectangle of all others.
+  package static func snapshot(_ timestamp: RTPTimestamp, changed rects: [BlockRect]) -> [UInt8] {
+    blocks(.snapshot, timestamp, rects)
+  }
+
+  private static func blocks(_ kind: Kind, _ timestamp: RTPTimestamp, _ rects: [BlockRect]) -> [UInt8] {
     message(count: 7 + rects.count * 8) { writer in
-      writer.write(Kind.void.rawValue)
+      writer.write(kind.rawValue)
       writer.write(timestamp.value)
       writer.write(UInt16(clamping: rects.count))
       for rect in rects {
@@ -69,11 +80,11 @@ package enum ExactMessage {
 
 /// What a viewer says.
 ///
-///     ready           1 | version 8 (1) | flags 8 (bit 0: the page can be seen)
+///     ready           1 | version 8 (1) | flags 8 (bit 0: the page can be seen; bit 1: a number follows) | [number 32]
 ///     acknowledgement 2 | number 32
 package enum ExactViewerMessage: Hashable, Sendable {
-  /// What is to be sent: nothing while the page cannot be seen.
-  case ready(isVisible: Bool)
+  /// What is to be sent: nothing while the page cannot be seen, and not what it has by the snapshot of this number.
+  case ready(isVisible: Bool, snapshot: UInt32? = nil)
   /// This rectangle, and those before it, have come.
   case acknowledgement(UInt32)
 
@@ -82,8 +93,13 @@ package enum ExactViewerMessage: Hashable, Sendable {
     var reader = ByteReader(bytes)
     switch reader.readUInt8() {
     case 1:
-      guard reader.readUInt8() == 1, let flags = reader.readUInt8(), flags <= 1 else { return nil }
-      self = .ready(isVisible: flags == 1)
+      guard reader.readUInt8() == 1, let flags = reader.readUInt8(), flags <= 3 else { return nil }
+      var snapshot: UInt32?
+      if flags & 2 != 0 {
+        guard let number = reader.readUInt32() else { return nil }
+        snapshot = number
+      }
+      self = .ready(isVisible: flags & 1 != 0, snapshot: snapshot)
     case 2:
       guard let number = reader.readUInt32() else { return nil }
       self = .acknowledgement(number)
@@ -95,9 +111,13 @@ package enum ExactViewerMessage: Hashable, Sendable {
   /// As a viewer writes it.
   package var bytes: [UInt8] {
     switch self {
-    case .ready(let isVisible): [1, 1, isVisible ? 1 : 0]
-    case .acknowledgement(let number):
-      [2] + stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
+    case .ready(let isVisible, let snapshot):
+      [1, 1, (isVisible ? 1 : 0) | (snapshot == nil ? 0 : 2)] + (snapshot.map(Self.bytes) ?? [])
+    case .acknowledgement(let number): [2] + Self.bytes(of: number)
     }
+  }
+
+  private static func bytes(of number: UInt32) -> [UInt8] {
+    stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
   }
 }

@@ -40,6 +40,15 @@ package struct ExactScheduler: Sendable {
     var encoded: (rect: BlockRect, webP: [UInt8])?
   }
 
+  /// A whole picture that was handed out beside the channel.
+  private struct Snapshot: Sendable {
+    /// By which its owners name it.
+    var number: UInt32
+    /// What is not as it shows any more.
+    var changed: BlockSet
+    var expires: Timestamp
+  }
+
   /// 512 × 128 pixels: larger ones compress better, smaller ones hold up less behind them.
   package static let tileSize = (columns: 32, rows: 8)
   /// Half the bytes of the pixels as they are, above which a tile stays video. Text is a tenth of it.
@@ -54,10 +63,16 @@ package struct ExactScheduler: Sendable {
   static let smallChange = 64
   /// What rests so long may take time to encode.
   static let thoroughAfter = TimeDelta.seconds(1)
+  /// Whoever has a snapshot says so within this time, or is sent everything.
+  static let snapshotLife = TimeDelta.seconds(10)
+  /// Snapshots that are remembered.
+  static let maximumSnapshots = 4
 
   private var size = PixelSize(width: 0, height: 0)
   private var tiles: [Tile] = []
   private var viewers: [String: ExactViewer] = [:]
+  /// The oldest first.
+  private var snapshots: [Snapshot] = []
   /// Of the newest picture or frame.
   private var newest = Timestamp.zero
   private var job: Job?
@@ -69,6 +84,9 @@ package struct ExactScheduler: Sendable {
   /// Somebody is there to be sent something.
   package var hasViewers: Bool { viewers.values.contains { $0.isVisible } }
 
+  /// Somebody is to be told what changes, or may come and ask what has changed.
+  package func wantsChanges(_ now: Timestamp) -> Bool { hasViewers || snapshots.contains { $0.expires > now } }
+
   // MARK: - The picture
 
   /// Takes the newest picture in. It must be told before the frame that shows it leaves.
@@ -79,6 +97,8 @@ package struct ExactScheduler: Sendable {
     newest = max(newest, captureTime)
     if changed.size != size { begin(changed.size, now, into: &out) }
     guard !changed.isEmpty else { return }
+    snapshots.removeAll { $0.expires <= now }
+    for index in snapshots.indices { snapshots[index].changed.formUnion(changed) }
     for index in tiles.indices where changed.intersects(tiles[index].rect) {
       tiles[index].changedBefore = tiles[index].changed
       tiles[index].changed = now
@@ -98,6 +118,7 @@ package struct ExactScheduler: Sendable {
     size = new
     for id in viewers.keys { out.add(viewers[id]?.begin(new, newest), to: id) }
     isSpoilt = true
+    snapshots = []
     let grid = BlockSet(new)
     tiles = stride(from: 0, to: grid.rows, by: Self.tileSize.rows).flatMap { row in
       stride(from: 0, to: grid.columns, by: Self.tileSize.columns).map { column in
@@ -137,12 +158,45 @@ package struct ExactScheduler: Sendable {
   }
 
   /// Whatever it says costs no more than what it may be sent anyway.
-  package mutating func handle(_ message: ExactViewerMessage, from id: String) {
+  package mutating func handle(
+    _ message: ExactViewerMessage, from id: String, now: Timestamp, into out: inout [Delivery]
+  ) {
     switch message {
-    case .ready(let isVisible): viewers[id]?.setVisible(isVisible)
+    case .ready(let isVisible, let number):
+      viewers[id]?.setVisible(isVisible)
+      guard isVisible, let snapshot = snapshots.first(where: { $0.number == number && $0.expires > now }) else {
+        return
+      }
+      for message in viewers[id]?.adopt(but: snapshot.changed, newest) ?? [] { out.add(message, to: id) }
     case .acknowledgement(let number): viewers[id]?.acknowledge(number)
     }
   }
+
+  /// Of each viewer.
+  package var statistics: [String: ExactViewerStatistics] {
+    var left = BlockSet(size)
+    for tile in tiles where tile.isCostly { left.insert(tile.rect) }
+    return viewers.mapValues { $0.statistics(leaving: left) }
+  }
+
+  // MARK: - Snapshots
+
+  /// The picture goes to somebody as a whole, every pixel as it is, beside the channel.
+  /// - Parameters:
+  ///   - number: another for each picture.
+  ///   - isNewest: nothing has changed since; what has is known otherwise, or else the number says nothing.
+  package mutating func noteSnapshot(_ number: UInt32, isNewest: Bool, now: Timestamp) {
+    let expires = now + Self.snapshotLife
+    if let index = snapshots.firstIndex(where: { $0.number == number && $0.expires > now }) {
+      snapshots[index].expires = expires
+    } else if isNewest {
+      if snapshots.count >= Self.maximumSnapshots { snapshots.removeFirst() }
+      snapshots.append(Snapshot(number: number, changed: BlockSet(size), expires: expires))
+    }
+  }
+
+  /// It was not as the picture is, after all.
+  package mutating func forgetSnapshot(_ number: UInt32) { snapshots.removeAll { $0.number == number } }
 
   // MARK: - Work
 

@@ -16,6 +16,10 @@ struct ExactViewer {
   /// The rectangles on their way, the oldest first.
   private var underway: [(number: UInt32, bytes: Int)] = []
   private var nextNumber: UInt32 = 1
+  /// It has named a snapshot that it had: once is enough.
+  private var hasAdopted = false
+  /// All rectangles that it was sent.
+  private var sent: (rectangles: UInt64, bytes: UInt64) = (0, 0)
 
   /// Rectangles on their way at most, whatever their size.
   private static let maximumUnderway = 256
@@ -46,6 +50,19 @@ struct ExactViewer {
     self.isVisible = isVisible
     forget(held.size)
     underway = []
+  }
+
+  /// It has the picture of `time` as a whole already, by a snapshot, but for these blocks.
+  /// - Returns: what to send, in order.
+  mutating func adopt(but changed: BlockSet, _ time: Timestamp) -> [[UInt8]] {
+    guard !hasAdopted, changed.size == held.size else { return [] }
+    let rects = changed.rects(limit: ExactMessage.maximumVoids)
+    var rest = BlockSet.all(of: held.size)
+    for rect in rects { rest.remove(rect) }
+    guard !rest.isEmpty else { return [] }
+    hasAdopted = true
+    (held, hasBegun, told) = (rest, true, time)
+    return [ExactMessage.begin(timestamp(time), held.size), ExactMessage.snapshot(timestamp(time), changed: rects)]
   }
 
   /// These blocks are others from `time` on.
@@ -85,6 +102,7 @@ struct ExactViewer {
     held.insert(rect)
     underway.append((nextNumber, message.count))
     nextNumber &+= 1
+    sent = (sent.rectangles + 1, sent.bytes + UInt64(message.count))
     budget.spend(message.count, now: now)
     messages.append(message)
     return messages
@@ -113,9 +131,24 @@ struct ExactViewer {
 
   /// When the next rectangle may be sent, as far as time alone decides; nil: when something is acknowledged.
   func nextTurn() -> Timestamp? {
-    let bytes = underway.reduce(0) { $0 + $1.bytes }
-    guard underway.count < Self.maximumUnderway, bytes <= budget.window else { return nil }
+    guard underway.count < Self.maximumUnderway, unacknowledgedBytes <= budget.window else { return nil }
     return budget.nextTurn
+  }
+
+  private var unacknowledgedBytes: Int { underway.reduce(0) { $0 + $1.bytes } }
+
+  /// - Parameter left: the blocks that are left to the video.
+  func statistics(leaving left: BlockSet) -> ExactViewerStatistics {
+    var statistics = ExactViewerStatistics()
+    statistics.isVisible = isVisible
+    let blocks = Double(max(1, held.whole.area))
+    statistics.share = Double(held.count) / blocks
+    var lacking = left
+    if left.size == held.size { lacking.subtract(held) }
+    statistics.videoShare = Double(lacking.count) / blocks
+    (statistics.rectangles, statistics.bytes) = sent
+    statistics.unacknowledgedBytes = unacknowledgedBytes
+    return statistics
   }
 
   /// A rectangle of a few kilobytes takes long.

@@ -52,6 +52,8 @@ public final class Broadcast: Sendable {
     /// Whether what rests on a screen is sent as it is too, to pages of ours, and the whole picture to whoever asks for
     /// `/snapshot.webp`.
     public var sendsExactPixels = true
+    /// Of one core's time, 0.01…: while the process takes more, nothing is encoded for those pages. Video goes on. Nil: no limit.
+    public var processorLimit: Double?
     /// Viewers at a time, those that have only knocked included.
     public var maximumViewers = 1_024
 
@@ -95,7 +97,9 @@ public final class Broadcast: Sendable {
     let isScreen = source.video?.isScreencast ?? false
     exact =
       options.sendsExactPixels
-      ? ExactPixels(ExactPixels.Options(maximumSize: options.maximumSize), isScreen: isScreen, report: report) : nil
+      ? ExactPixels(
+        ExactPixels.Options(maximumSize: options.maximumSize, cpuLimit: options.processorLimit), isScreen: isScreen,
+        report: report) : nil
     let exact = exact
     media = OutgoingMedia(
       options: options, contentHint: Self.contentHint(of: source, options),
@@ -223,11 +227,16 @@ public final class Broadcast: Sendable {
     let passed = media.video.passed
     let rungs = media.video.rungs()
     let counts = await media.video.track.rungCounts()
-    return meter.withLock {
+    var result = meter.withLock {
       $0.measure(
         now: MonotonicClock.now(), encoding: encoding, peers: peers, sessions: sessions, codec: media.video.codec,
         passed: passed, rungs: rungs, counts: counts)
     }
+    let pages = exact?.statistics ?? [:]
+    for index in result.peers.indices {
+      result.peers[index].exact = pages[result.peers[index].id].map(BroadcastStatistics.Exact.init)
+    }
+    return result
   }
 
   /// How a viewer is connected.

@@ -1,4 +1,5 @@
 public import RTCEngine
+import RTCExact
 public import RTCMedia
 public import RTCPrimitives
 
@@ -84,6 +85,22 @@ public struct BroadcastStatistics: Sendable {
     public var keyFrames: UInt64 = 0
   }
 
+  /// What one viewer's page has of the picture as it is, bit for bit, and why not more.
+  public struct Exact: Sendable, Equatable {
+    /// The page can be seen; else it is sent nothing.
+    public var isVisible = false
+    /// Of the picture, 0…1: what it has, or has on its way.
+    public var share = 0.0
+    /// Of the picture, 0…1: what it lacks, and is left to the video since it would take too many bytes.
+    public var videoShare = 0.0
+    /// Rectangles that it was sent since it came.
+    public var rectangles: UInt64 = 0
+    /// Their bytes.
+    public var bytes: UInt64 = 0
+    /// Those that its page has not acknowledged.
+    public var unacknowledgedBytes = 0
+  }
+
   /// One viewer's network figures over the last interval.
   public struct Viewer: Sendable {
     /// The same as in events.
@@ -122,6 +139,8 @@ public struct BroadcastStatistics: Sendable {
     public var rung: Int?
     /// Why it is on that one.
     public var rungReason: RungReason?
+    /// What it has exactly; nil where no page of ours asks for that.
+    public var exact: Exact?
 
     /// The share of repair in the bytes of video, 0…1.
     public var repairShare: Double { videoBytes == 0 ? 0 : Double(repairBytes) / Double(videoBytes) }
@@ -135,4 +154,11 @@ public struct BroadcastStatistics: Sendable {
 
   /// The defaults.
   public init() {}
+}
+
+extension BroadcastStatistics.Exact {
+  init(_ viewer: ExactViewerStatistics) {
+    (isVisible, share, videoShare) = (viewer.isVisible, viewer.share, viewer.videoShare)
+    (rectangles, bytes, unacknowledgedBytes) = (viewer.rectangles, viewer.bytes, viewer.unacknowledgedBytes)
+  }
 }

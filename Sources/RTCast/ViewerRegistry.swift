@@ -140,7 +140,7 @@ final class ViewerRegistry: WHEPSessions {
     CastStatus(isLive: stream.isLive(), viewers: viewers.withLock { $0.values.count(where: \.isConnected) })
   }
 
-  func snapshot() async -> [UInt8]? { await stream.exact?.snapshot() }
+  func snapshot() async -> CastSnapshot? { await stream.exact?.snapshot() }
 
   // MARK: - Connections
 

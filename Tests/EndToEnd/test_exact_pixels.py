@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import io
+import re
 import time
 import urllib.error
 import urllib.request
@@ -11,9 +12,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from harness import firefox as firefox_browser
-from harness.browser import chromium
-from harness.pictures import PAGE_SIZE as SIZE, coloured_page, psnr
+from harness import firefox as firefox_browser, link as links
+from harness.browser import chromium, drawn
+from harness.pictures import PAGE_SIZE as SIZE, coloured_page, luma, psnr
 from harness.rtcast import bearer
 from harness.xserver import XServer
 
@@ -23,6 +24,9 @@ HERE = Path(__file__).resolve().parent
 EXACT = HERE.parents[1] / "Sources/RTCSignalingNIO/Resources/viewer/exact.js"
 EVERYTHING = ("rtcast.exact && rtcast.exact.isShown && rtcast.exact.store.columns * rtcast.exact.store.rows > 0"
               " && rtcast.exact.store.drawnBlocks === rtcast.exact.store.columns * rtcast.exact.store.rows")
+
+
+ACTUAL_SIZE = "document.querySelector(\"#bar [data-do='1']\").click();"
 
 
 class Page:
@@ -48,30 +52,69 @@ class Page:
         self.until("window.rtcast && rtcast.state === 'live'")
         self.script("""
             for (const id of ["pill", "bar", "stats", "tap"]) document.getElementById(id).style.display = "none";
-            if (!document.body.classList.contains("actual")) document.querySelector("#bar [data-do='1']").click();""")
+            if (!document.body.classList.contains("actual")) """ + ACTUAL_SIZE)
         return self
 
     def screenshot(self):
         """The picture as the browser's compositor shows it."""
         path = "/tmp/rtcast-exact.png"
-        left, top, ratio = self.script("const { x, y } = document.getElementById('video').getBoundingClientRect(); return [x, y, devicePixelRatio]")
-        assert ratio == 1 and left == int(left) and top == int(top), (left, top, ratio)
+        place = self.script("const { x, y } = document.getElementById('video').getBoundingClientRect(); return [x * devicePixelRatio, y * devicePixelRatio]")
+        left, top = map(round, place)
+        assert abs(place[0] - left) < 0.02 and abs(place[1] - top) < 0.02, place
         self.driver.save_screenshot(path)
         picture = np.asarray(Image.open(path).convert("RGB"))
-        part = picture[int(top):int(top) + SIZE[1], int(left):int(left) + SIZE[0]]
+        part = picture[top:top + SIZE[1], left:left + SIZE[0]]
         assert part.shape[:2] == SIZE[::-1], "the window is too small"
         return part
+
+    def is_the_screen(self, server, timeout=10):
+        """Waits until it is, bit for bit: a frame that overtakes what is told of it hides everything for a moment."""
+        deadline = time.monotonic() + timeout
+        while not np.array_equal(shown := self.screenshot(), truth := server.picture()):
+            assert time.monotonic() < deadline, f"not the screen: {psnr(shown, truth):.1f} dB RGB"
+
+    def zoom(self, factor):
+        """As people zoom a page."""
+        if isinstance(self.driver, firefox_browser.Firefox):
+            self.driver.zoom(factor)
+        elif factor == 1:
+            self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        else:
+            self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+                "width": round(1500 / factor), "height": round(1000 / factor), "deviceScaleFactor": factor, "mobile": False})
+        self.until(f"Math.abs(devicePixelRatio - {factor}) < 0.02")
 
 
 def start(name):
     return chromium(size=(1500, 1000)) if name == "chromium" else firefox_browser.Firefox(size=(1500, 1000))
 
 
-@pytest.fixture(params=["chromium", "firefox"])
+@pytest.fixture(scope="module", params=["chromium", "firefox"])
 def any_browser(request):
     browser = start(request.param)
     yield browser
     browser.quit()
+
+
+@pytest.fixture(scope="module")
+def link():
+    if why := links.missing():
+        pytest.skip(why)
+    with links.Link() as link:
+        yield link
+
+
+@pytest.fixture(params=["chromium", "firefox"])
+def far_browser(request, link):
+    """At the other end of the link."""
+    if request.param == "chromium":
+        browser = chromium(size=(1500, 1000), host=link.far)
+    else:
+        with link.far:
+            browser = firefox_browser.Firefox(size=(1500, 1000))
+    yield browser
+    browser.quit()
+    link.clear()
 
 
 def test_no_order_of_damage_frames_rectangles_and_decoding_shows_a_wrong_pixel(browser):
@@ -96,21 +139,94 @@ def test_each_word_that_is_typed_becomes_exact(screen, cast, any_browser):
     page.live().until(EVERYTHING)
     for word in range(8):
         painter.put(window, coloured_page(60, 20, seed=word), 100 + 70 * word, 300)
-        start = time.monotonic()
-        while not np.array_equal(page.screenshot(), server.picture()):
-            assert time.monotonic() < start + 8, "a word is not there"
+        page.is_the_screen(server, timeout=8)
 
 
 def test_a_late_viewer_has_it_exact(screen, cast, any_browser):
+    """By the snapshot, which the page asked for before it was connected: not a pixel of it is sent again."""
     server, _, _ = screen
-    url = cast("screen", "--fps", "10", "--bitrate", "2500k", "--no-cursor", display=server.name).url()
+    process = cast("screen", "--fps", "10", "--bitrate", "2500k", "--no-cursor", display=server.name)
+    url = process.url()
     Page(any_browser, url).live().until(EVERYTHING)
     page = Page(any_browser, url)
-    page.live().until(EVERYTHING, timeout=12)
-    # A frame that overtakes what is told of it hides everything for a moment.
-    end = time.monotonic() + 8
-    while not np.array_equal(page.screenshot(), server.picture()):
-        assert time.monotonic() < end, "something is not exact"
+    page.live().until(EVERYTHING, timeout=12).is_the_screen(server)
+    process.drain()
+    told = process.wait_event("stats", where=lambda event: len(event["peers"]) == 1 and event["peers"][0]["exact"])
+    exact = told["peers"][0]["exact"]
+    assert exact["visible"] and exact["share"] == 1 and exact["rectangles"] == 0, exact
+
+
+def scroll(painter, window, steps):
+    """Goes down a long page, 15 times a second."""
+    tall = coloured_page(SIZE[0], 3 * SIZE[1], seed=4)
+    for step in range(steps):
+        painter.put(window, tall[20 * step:20 * step + SIZE[1]])
+        time.sleep(1 / 15)
+
+
+def test_what_has_scrolled_is_exact_when_it_rests(screen, cast, any_browser):
+    server, painter, window = screen
+    page = Page(any_browser, cast("screen", "--fps", "20", "--bitrate", "8M", "--no-cursor", display=server.name).url())
+    page.live().until(EVERYTHING)
+    scroll(painter, window, 20)
+    page.is_the_screen(server, timeout=15)
+
+
+def test_what_was_lost_on_the_way_is_exact_all_the_same(link, screen, cast, far_browser):
+    """One packet in twenty, both ways."""
+    server, painter, window = screen
+    link.set(rate=6e6, delay=0.02, queue=0.3, loss=0.05)
+    with link.near:
+        process = cast("screen", "--fps", "10", "--bitrate", "4M", "--no-cursor", "--listen", f"{link.NEAR}:0", "--token", "s3cret",
+                       display=server.name)
+    page = Page(far_browser, process.url().replace("127.0.0.1", link.NEAR))
+    page.live().until(EVERYTHING, timeout=30).is_the_screen(server)
+    for word in range(3):
+        painter.put(window, coloured_page(60, 20, seed=word), 100 + 70 * word, 300)
+        page.is_the_screen(server)
+    scroll(painter, window, 10)
+    page.is_the_screen(server, timeout=20)
+
+
+def test_a_page_that_is_zoomed_is_exact_at_actual_size(screen, cast, any_browser):
+    server, painter, window = screen
+    page = Page(any_browser, cast("screen", "--fps", "10", "--bitrate", "2500k", "--no-cursor", display=server.name).url())
+    page.live().until(EVERYTHING)
+    try:
+        page.script(ACTUAL_SIZE)   # as large as the window again
+        page.zoom(1.25)
+        painter.put(window, coloured_page(200, 60, seed=3), 300, 200)
+        page.until(EVERYTHING)
+        page.script(ACTUAL_SIZE)
+        page.is_the_screen(server)
+    finally:
+        page.zoom(1)
+    page.is_the_screen(server)
+
+
+def test_who_ends_the_channel_has_the_video(screen, cast, any_browser):
+    server, painter, window = screen
+    process = cast("screen", "--fps", "10", "--bitrate", "4M", "--no-cursor", display=server.name)
+    page = Page(any_browser, process.url())
+    page.live().until(EVERYTHING)
+    page.script("rtcast.exact.channel.close()")
+    page.until("rtcast.exact.channel.readyState === 'closed' && getComputedStyle(document.getElementById('exact')).visibility === 'hidden'")
+    process.wait_event("stats", where=lambda event: event["peers"] and event["peers"][0]["exact"] is None)
+    painter.put(window, coloured_page(*SIZE, seed=7))
+    deadline = time.monotonic() + 10
+    while (quality := psnr(luma(drawn(page.script)), luma(server.picture()))) < 30:
+        assert time.monotonic() < deadline, f"the video is not the screen: luma {quality:.1f} dB"
+        time.sleep(0.1)
+
+
+def test_a_viewer_that_acknowledges_what_it_never_got_harms_nobody(screen, cast, any_browser):
+    server, painter, window = screen
+    page = Page(any_browser, cast("screen", "--fps", "10", "--bitrate", "4M", "--no-cursor", display=server.name).url())
+    page.live().until(EVERYTHING)
+    for number in range(0, 1000, 7):
+        page.script(f"rtcast.exact.channel.send(new Uint8Array([2, 255, {number % 256}, 0, {number // 256}]))")
+    painter.put(window, coloured_page(400, 200, seed=7), 100, 100)
+    page.is_the_screen(server)
 
 
 def test_nothing_older_than_the_video_is_seen_while_the_screen_changes(screen, cast, any_browser):
@@ -159,7 +275,7 @@ def snapshot(listening):
     request = urllib.request.Request(listening["url"].split("#")[0] + "snapshot.webp", headers=bearer(listening))
     with urllib.request.urlopen(request, timeout=10) as response:
         assert response.headers["Content-Type"] == "image/webp"
-        return response.read()
+        return response.read(), response.headers["ETag"]
 
 
 def test_the_snapshot_is_the_screen_for_those_with_the_secret(screen, cast):
@@ -168,7 +284,9 @@ def test_the_snapshot_is_the_screen_for_those_with_the_secret(screen, cast):
     with concurrent.futures.ThreadPoolExecutor(20) as many:
         pictures = set(many.map(lambda _: snapshot(listening), range(200)))
     assert len(pictures) == 1, "one encode serves all"
-    assert np.array_equal(np.asarray(Image.open(io.BytesIO(pictures.pop())).convert("RGB")), server.picture())
+    picture, number = pictures.pop()
+    assert np.array_equal(np.asarray(Image.open(io.BytesIO(picture)).convert("RGB")), server.picture())
+    assert re.fullmatch(r'"[0-9a-f]{8}"', number), "the caster knows it by that"
     with pytest.raises(urllib.error.HTTPError) as refused:
         snapshot({"url": listening["url"]})
     assert refused.value.code == 401

@@ -63,11 +63,38 @@ private struct World {
     for delivery in out { channels[delivery.viewer, default: []].append(delivery.message) }
   }
 
-  mutating func join(_ id: String, rate: BitRate = .megabitsPerSecond(20)) {
+  /// - Parameter snapshot: that it has, and names.
+  mutating func join(
+    _ id: String, rate: BitRate = .megabitsPerSecond(20), having snapshot: (number: UInt32, screen: [Int])? = nil
+  ) {
     pages[id] = PageModel()
     scheduler.add(id, clock: clock, rate: rate, now: now)
-    scheduler.handle(.ready(isVisible: true), from: id)
+    ready(id, having: snapshot)
     frame()
+  }
+
+  mutating func leave(_ id: String) {
+    scheduler.remove(id)
+    (channels[id], videos[id], shown[id]) = (nil, nil, nil)
+  }
+
+  /// The page begins anew. What was on its way to it still comes.
+  mutating func ready(_ id: String, having snapshot: (number: UInt32, screen: [Int])? = nil) {
+    pages[id]?.forget()
+    if let snapshot { pages[id]?.snapshot = snapshot.screen }
+    handle(.ready(isVisible: true, snapshot: snapshot?.number), from: id)
+  }
+
+  mutating func handle(_ message: ExactViewerMessage, from id: String) {
+    var out: [ExactScheduler.Delivery] = []
+    scheduler.handle(message, from: id, now: now, into: &out)
+    deliver(out)
+  }
+
+  /// Somebody is handed the whole picture as it is now.
+  mutating func handOut(_ number: UInt32) -> (number: UInt32, screen: [Int]) {
+    scheduler.noteSnapshot(number, isNewest: true, now: now)
+    return (number, screen)
   }
 
   /// Begins what is to be encoded, unless something is being encoded.
@@ -105,7 +132,7 @@ private struct World {
   mutating func receive(_ id: String, acknowledges: Bool = true) {
     guard channels[id]?.isEmpty == false, let message = channels[id]?.removeFirst() else { return }
     if let number = pages[id]?.take(message), acknowledges {
-      scheduler.handle(.acknowledgement(number), from: id)
+      handle(.acknowledgement(number), from: id)
     }
   }
 
@@ -217,7 +244,7 @@ private struct World {
     var world = World()
     world.join("a")
     world.rest()
-    world.scheduler.handle(.ready(isVisible: false), from: "a")
+    world.handle(.ready(isVisible: false), from: "a")
     world.pages["a"]?.forget()
     let before = world.encoded.count
     for _ in 0..<10 {
@@ -228,9 +255,75 @@ private struct World {
       world.finish()
     }
     #expect(world.encoded.count == before && world.channels["a"]?.isEmpty != false)
-    world.scheduler.handle(.ready(isVisible: true), from: "a")
+    world.ready("a")
     world.rest()
     #expect(world.seen("a") == world.screen)
+  }
+
+  /// A tab in the background: an hour of changes, ten a second.
+  @Test func `a page that is not seen for an hour costs nothing, and nothing grows`() throws {
+    var world = World(PixelSize(width: 320, height: 160))
+    world.join("a")
+    world.join("seen")
+    world.rest()
+    world.handle(.ready(isVisible: false), from: "a")
+    world.pages["a"]?.forget()
+    let before = try #require(world.scheduler.statistics["a"])
+    #expect(!before.isVisible && before.share == 0 && before.rectangles > 0 && before.unacknowledgedBytes == 0)
+    let snapshot = world.handOut(5)
+    for step in 0..<36_000 {
+      world.now += .milliseconds(100)
+      world.change(BlockRect(column: step % 15, row: step % 7, width: 3, height: 2))
+      world.frame()
+      world.work()
+      world.finish()
+      world.work()
+      while world.channels["seen"]?.isEmpty == false { world.receive("seen") }
+      (world.videos["a"], world.videos["seen"]) = (nil, nil)
+    }
+    #expect(world.channels["a"]?.isEmpty != false && world.scheduler.statistics["a"] == before)
+    let seen = try #require(world.scheduler.statistics["seen"])
+    #expect(seen.rectangles > 10_000 && seen.unacknowledgedBytes == 0)
+    world.handle(.ready(isVisible: false), from: "seen")
+    #expect(!world.scheduler.wantsChanges(world.now), "the snapshot is forgotten, and nobody looks")
+    world.frame()
+    world.ready("a", having: snapshot)
+    world.frame()
+    world.rest()
+    #expect(world.seen("a") == world.screen)
+  }
+
+  @Test func `a page that acknowledges nothing for an hour holds what its window is, and no more`() throws {
+    var world = World(PixelSize(width: 320, height: 160))
+    world.join("a", rate: .megabitsPerSecond(1))
+    for step in 0..<36_000 {
+      world.now += .milliseconds(100)
+      world.change(BlockRect(column: step % 15, row: step % 7, width: 3, height: 2))
+      world.frame()
+      world.work()
+      world.finish()
+      while world.channels["a"]?.isEmpty == false { world.receive("a", acknowledges: false) }
+      world.videos["a"] = nil
+    }
+    let held = try #require(world.scheduler.statistics["a"])
+    // 120 ms of 80 % of 1 Mbit/s are 12,000 bytes, and 256 rectangles are the most.
+    #expect(held.rectangles <= 256 && held.unacknowledgedBytes < 13_000)
+  }
+
+  @Test func `statistics say what a viewer has, and why not more`() throws {
+    var world = World()
+    world.costly = [8]
+    world.join("a")
+    world.rest()
+    var statistics = try #require(world.scheduler.statistics["a"])
+    // One of six rows of tiles is a photograph: 8 of 45 rows of blocks.
+    #expect(statistics.isVisible && statistics.rectangles == 15 && statistics.unacknowledgedBytes == 0)
+    #expect(abs(statistics.share - 37 / 45.0) < 1e-9 && abs(statistics.videoShare - 8 / 45.0) < 1e-9)
+    #expect(statistics.bytes == 37 * 80 * 2 + 15 * 17)
+    world.change(BlockRect(column: 0, row: 0, width: 80, height: 8))
+    statistics = try #require(world.scheduler.statistics["a"])
+    #expect(abs(statistics.share - 29 / 45.0) < 1e-9 && abs(statistics.videoShare - 8 / 45.0) < 1e-9)
+    #expect(world.scheduler.statistics.count == 1)
   }
 
   @Test func `another size begins anew`() {
@@ -260,9 +353,77 @@ private struct World {
     // 80 % of 800 kbit/s for 120 ms are 9,600 bytes; the last may go over.
     #expect(world.pages["a"]!.received.count <= 20)
     let received = world.pages["a"]!.received.count
-    world.scheduler.handle(.acknowledgement(77_777), from: "a")
+    world.handle(.acknowledgement(77_777), from: "a")
     world.work()
     #expect(world.pages["a"]!.received.count == received, "what it was not sent says nothing")
+  }
+
+  @Test func `who has the snapshot is sent nothing of a screen that rests`() {
+    var world = World()
+    let snapshot = world.handOut(5)
+    world.now += .seconds(9)
+    world.join("a", rate: .kilobitsPerSecond(100), having: snapshot)
+    let start = world.now
+    world.rest()
+    #expect(world.seen("a") == world.screen)
+    #expect(world.encoded.isEmpty && world.pages["a"]!.received.isEmpty && world.now - start < .milliseconds(10))
+    world.change(BlockRect(column: 2, row: 2, width: 3, height: 1))
+    world.frame()
+    world.rest()
+    #expect(world.seen("a") == world.screen && world.encoded.map(\.rect.area) == [3], "later changes go as ever")
+  }
+
+  @Test func `what has changed since the snapshot does not hold, and is sent`() {
+    var world = World()
+    let (first, word) = (world.handOut(5), BlockRect(column: 20, row: 9, width: 5, height: 2))
+    #expect(world.scheduler.wantsChanges(world.now), "whoever has it may come")
+    world.now += .seconds(1)
+    world.change(word)
+    let second = world.handOut(6)
+    world.join("a", having: first)
+    world.join("b", having: second)
+    for id in ["a", "b"] { while world.channels[id]?.isEmpty == false { world.receive(id) } }
+    for id in ["a", "b"] { while world.videos[id]?.isEmpty == false { world.show(id) } }
+    #expect(world.seen("a").count { $0 == nil } == word.area && world.seen("b") == world.screen)
+    world.rest()
+    #expect(world.seen("a") == world.screen && world.encoded.map(\.rect) == [word])
+  }
+
+  @Test(arguments: ["unknown", "late", "of another size", "forgotten", "one of many", "named again"])
+  func `a snapshot that the caster does not know says nothing`(_ kind: String) {
+    var world = World()
+    var snapshot = world.handOut(5)
+    switch kind {
+    case "unknown": snapshot.number = 6
+    case "late": world.now += .seconds(10)
+    case "of another size":
+      world.change(to: PixelSize(width: 800, height: 600))
+      world.change(to: PixelSize(width: 1_280, height: 720))
+    case "forgotten": world.scheduler.forgetSnapshot(5)
+    case "one of many": for number in 6...9 { _ = world.handOut(UInt32(number)) }
+    default:
+      world.join("a", having: snapshot)
+      #expect(world.channels["a"]!.count == 2)
+    }
+    if kind == "named again" { world.ready("a", having: snapshot) } else { world.join("a", having: snapshot) }
+    world.rest()
+    #expect(world.seen("a") == world.screen && world.encoded.count == 18, "everything is sent")
+    world.now += .seconds(11)
+    world.scheduler.remove("a")
+    #expect(!world.scheduler.wantsChanges(world.now), "nobody can come any more")
+  }
+
+  @Test func `a snapshot that is handed out again is known for longer`() {
+    var world = World()
+    let snapshot = world.handOut(5)
+    world.now += .seconds(8)
+    world.change(BlockRect(column: 0, row: 0, width: 1, height: 1))
+    world.scheduler.noteSnapshot(5, isNewest: false, now: world.now)
+    world.scheduler.noteSnapshot(6, isNewest: false, now: world.now)
+    world.now += .seconds(8)
+    world.join("a", having: snapshot)
+    world.join("b", having: (6, snapshot.screen))
+    #expect(world.channels["a"]!.count == 3 && world.channels["b"] == nil, "of 6 nobody knows what has changed")
   }
 
   /// The frame that is shown, and the channel, come as they like; the page shows nothing that is older than the video.
@@ -270,8 +431,9 @@ private struct World {
     var random = SeededGenerator(seed: seed)
     var world = World(PixelSize(width: 700, height: 300))
     world.join("a")
-    world.join("b", rate: .megabitsPerSecond(1))
-    for _ in 0..<3_000 {
+    var snapshots = [world.handOut(0)]
+    world.join("b", rate: .megabitsPerSecond(1), having: snapshots[0])
+    for step in 0..<3_000 {
       world.now += .microseconds(Int64.random(in: 0...30_000, using: &random))
       switch Int.random(in: 0..<20, using: &random) {
       case 0, 1: world.change(Self.rect(in: world.size, &random))
@@ -284,9 +446,13 @@ private struct World {
       case 13 where Int.random(in: 0..<50, using: &random) == 0:
         world.change(to: PixelSize(width: Int.random(in: 17...900, using: &random), height: 333))
       case 14 where Int.random(in: 0..<20, using: &random) == 0:
-        world.scheduler.handle(.ready(isVisible: true), from: "a")
-        world.pages["a"]?.forget()
         world.channels["a"] = []
+        world.ready("a", having: snapshots.randomElement(using: &random))
+      case 15 where Int.random(in: 0..<20, using: &random) == 0:
+        snapshots.append(world.handOut(UInt32(step)))
+      case 16 where Int.random(in: 0..<40, using: &random) == 0:
+        world.leave("b")
+        world.join("b", rate: .megabitsPerSecond(1), having: snapshots.randomElement(using: &random))
       case 13...16: for _ in 0..<5 { world.receive(Bool.random(using: &random) ? "a" : "b") }
       default: world.show(Bool.random(using: &random) ? "a" : "b")
       }

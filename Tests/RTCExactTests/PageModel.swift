@@ -7,6 +7,8 @@ struct PageModel {
   private(set) var columns = 0
   private var told: UInt32?
   private(set) var received: [UInt32] = []
+  /// The whole picture that it got beside the channel, and named when it was ready.
+  var snapshot: [Int] = []
 
   /// - Returns: the number to acknowledge.
   mutating func take(_ bytes: [UInt8]) -> UInt32? {
@@ -39,6 +41,14 @@ struct PageModel {
       precondition(reader.isAtEnd)
       received.append(number)
       return number
+    case 4:
+      drawn = snapshot
+      for _ in 0..<reader.readUInt16()! {
+        let rect = (0..<4).map { _ in Int(reader.readUInt16()!) }
+        for row in rect[1]..<rect[1] + rect[3] {
+          for column in rect[0]..<rect[0] + rect[2] { drawn[row * columns + column] = nil }
+        }
+      }
     default: preconditionFailure("an unknown message")
     }
     return nil

@@ -16,6 +16,16 @@ import rtcast_cli
     #expect(error?.message.contains("--fps takes 0.1 to 240 frames per second") == true)
   }
 
+  @Test(arguments: [("50", 0.5), ("100%", 1), ("1", 0.01), ("6400", 64)])
+  func `a share of processor time is taken, in per cent of one core`(text: String, value: Double) throws {
+    #expect(try ProcessorShare(parsing: text).value == value)
+  }
+
+  @Test(arguments: ["0", "0.5", "-5", "6401", "abc", "", "%", "nan", "inf"])
+  func `a share of processor time that makes no sense is refused`(text: String) {
+    #expect(throws: ValidationError.self) { try ProcessorShare(parsing: text) }
+  }
+
   @Test(arguments: ["", "x", "1280", "0x0", "15x15", "8193x16", "1280x720x3", "-16x16", "1280X720 "])
   func `a size that makes no sense is refused`(text: String) {
     #expect(throws: ValidationError.self) { try PictureSize(parsing: text) }

@@ -15,7 +15,7 @@ public func fuzzExact(_ bytes: Span<UInt8>) {
   while let count = reader.readUInt8(), let message = reader.read(min(Int(count), reader.remaining)), !message.isEmpty {
     if let said = ExactViewerMessage(parsing: message) {
       precondition(message.count == said.bytes.count)
-      scheduler.handle(said, from: "viewer")
+      scheduler.handle(said, from: "viewer", now: now, into: &out)
     }
     now += .milliseconds(Int64(count))
     let frame = BlockRect(column: Int(count) % 30, row: 1, width: 4, height: 2)
@@ -23,6 +23,7 @@ public func fuzzExact(_ bytes: Span<UInt8>) {
     changed.insert(frame)
     scheduler.take(changed, captureTime: now, now: now, into: &out)
     scheduler.frame(now, bytes: 100, now: now, into: &out)
+    if count.isMultiple(of: 3) { scheduler.noteSnapshot(UInt32(count % 8), isNewest: true, now: now) }
     for _ in 0..<8 {
       guard case .encode(let job) = scheduler.next(now, into: &out) else { break }
       scheduler.finish(job, [UInt8](repeating: 0, count: 300))

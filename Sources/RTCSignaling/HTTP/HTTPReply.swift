@@ -133,12 +133,18 @@ extension HTTPReply {
       body: Array((status.json(hub: hub, detail: detail) + "\n").utf8))
   }
 
-  /// The whole picture, or that there is none.
-  package static func snapshot(_ webP: [UInt8]?) -> HTTPReply {
-    guard let webP else {
+  /// The whole picture, or that there is none. Where it is exact, its number is the `ETag`, of eight hexadecimal digits.
+  package static func snapshot(_ snapshot: CastSnapshot?) -> HTTPReply {
+    guard let snapshot else {
       return HTTPReply(status: 404, sentence: "There is no picture to be had: it is not a screen's, or has not begun.")
     }
-    return HTTPReply(status: 200, headers: ["Content-Type": "image/webp", "Cache-Control": "no-store"], body: webP)
+    var reply = HTTPReply(
+      status: 200, headers: ["Content-Type": "image/webp", "Cache-Control": "no-store"], body: snapshot.webP)
+    if let number = snapshot.number {
+      let digits = String(number, radix: 16)
+      reply.add("ETag", "\"\(String(repeating: "0", count: 8 - digits.count))\(digits)\"")
+    }
+    return reply
   }
 
   /// The hub's figures for Prometheus.

@@ -57,14 +57,13 @@ public protocol WHEPSessions: OfferSessions {
   /// What `GET /health` says.
   func status() async -> CastStatus
 
-  /// The whole picture as it is now, as a WebP file; nil where there is none to be had. However often it is asked for, it is
-  /// made once.
-  func snapshot() async -> [UInt8]?
+  /// The whole picture as it is now; nil where there is none to be had. However often it is asked for, it is made once.
+  func snapshot() async -> CastSnapshot?
 }
 
 extension WHEPSessions {
   /// None.
-  public func snapshot() async -> [UInt8]? { nil }
+  public func snapshot() async -> CastSnapshot? { nil }
 }
 
 /// An opened session.

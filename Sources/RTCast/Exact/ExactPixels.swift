@@ -5,6 +5,7 @@ import RTCNet
 import RTCPeer
 import RTCPrimitives
 import RTCSCTP
+import RTCSignaling
 import Synchronization
 
 /// Exact pixels of what rests, for viewers whose page draws them over the video, and the whole picture for whoever has only
@@ -20,6 +21,8 @@ package final class ExactPixels: Sendable {
     var maximumSize: PixelSize?
     /// Of one core's time, for encoding.
     var cpuShare = 0.5
+    /// Of one core's time, for the whole process, above which nothing is encoded; nil: none.
+    var cpuLimit: Double?
   }
 
   fileprivate struct State {
@@ -34,7 +37,7 @@ package final class ExactPixels: Sendable {
     var rates: [String: BitRate] = [:]
     var snapshot: Snapshot?
     /// Who waits for the picture.
-    var waiting: [CheckedContinuation<[UInt8]?, Never>] = []
+    var waiting: [CheckedContinuation<CastSnapshot?, Never>] = []
     var allowance: EncodingAllowance
     var isOpen = true
   }
@@ -42,13 +45,13 @@ package final class ExactPixels: Sendable {
   fileprivate struct Snapshot {
     var version: UInt64
     var made: Timestamp
-    var webP: [UInt8]
+    var picture: CastSnapshot
   }
 
   fileprivate enum Work {
     case none(until: Timestamp?)
     case tile(ExactScheduler.Job, VideoFrame)
-    case snapshot(VideoFrame, version: UInt64)
+    case snapshot(VideoFrame, version: UInt64, number: UInt32)
     case end
   }
 
@@ -66,7 +69,8 @@ package final class ExactPixels: Sendable {
   init(_ options: Options, isScreen: Bool, report: @escaping @Sendable (BroadcastEvent) -> Void) {
     self.options = options
     self.report = report
-    state = Mutex(State(isScreen: isScreen, allowance: EncodingAllowance(share: options.cpuShare)))
+    let allowance = EncodingAllowance(share: options.cpuShare, limit: options.cpuLimit)
+    state = Mutex(State(isScreen: isScreen, allowance: allowance))
     do {
       _ = try NamedThread(name: "rtc-exact") { [weak self, waiter] in
         var deadline: Timestamp?
@@ -101,8 +105,8 @@ package final class ExactPixels: Sendable {
     }
   }
 
-  /// Somebody is to be told which blocks change.
-  var isWatched: Bool { state.withLock { $0.scheduler.hasViewers } }
+  /// Somebody is to be told which blocks change, or may ask.
+  var isWatched: Bool { state.withLock { $0.scheduler.wantsChanges(MonotonicClock.now()) } }
 
   /// The picture that is encoded next; before any frame of it.
   /// - Parameter changed: what differs from the one before; nil: unknown, so everything.
@@ -192,21 +196,27 @@ package final class ExactPixels: Sendable {
   private func handle(_ event: ExactViewerChannel.Event, from id: String) {
     state.withLock { state in
       switch event {
-      case .said(let message): state.scheduler.handle(message, from: id)
+      case .said(let message):
+        state.perform { scheduler, out in
+          scheduler.handle(message, from: id, now: MonotonicClock.now(), into: &out)
+        }
       case .closed: state.remove(id)
       }
     }
     waiter.ring()
   }
 
+  /// Of each viewer whose page has opened the channel, by its connection.
+  var statistics: [String: ExactViewerStatistics] { state.withLock { $0.scheduler.statistics } }
+
   // MARK: - Snapshots, any task
 
-  /// The whole picture as a WebP file; nil while there is none of a screen. One encode serves all who ask meanwhile.
-  func snapshot() async -> [UInt8]? {
+  /// The whole picture; nil while there is none of a screen. One encode serves all who ask meanwhile.
+  func snapshot() async -> CastSnapshot? {
     await withCheckedContinuation { continuation in
-      let known = state.withLock { state -> [UInt8]?? in
+      let known = state.withLock { state -> CastSnapshot?? in
         guard state.isOpen, state.picture != nil else { return .some(nil) }
-        if let snapshot = state.snapshot, state.isCurrent(snapshot, MonotonicClock.now()) { return snapshot.webP }
+        if let known = state.currentSnapshot(MonotonicClock.now()) { return known }
         state.waiting.append(continuation)
         return nil
       }
@@ -226,7 +236,7 @@ package final class ExactPixels: Sendable {
         return true
       case .end: return false
       case .tile(let job, let picture): encode(job, picture)
-      case .snapshot(let picture, let version): encodeSnapshot(picture, version)
+      case .snapshot(let picture, let version, let number): encodeSnapshot(picture, version, number)
       }
     }
   }
@@ -242,21 +252,22 @@ package final class ExactPixels: Sendable {
     }
   }
 
-  private func encodeSnapshot(_ picture: VideoFrame, _ version: UInt64) {
+  private func encodeSnapshot(_ picture: VideoFrame, _ version: UInt64, _ number: UInt32) {
     let start = MonotonicClock.now()
     let (encoder, whole) = (WebPEncoder(), PixelRect(picture.size))
     var webP = try? encoder.encode(picture.buffer, whole, .fast)
-    if webP.map({ $0.count > Self.largestSnapshot }) ?? true {
-      webP = (try? encoder.encode(picture.buffer, whole, .lossy)) ?? webP
-    }
+    let isExact = webP.map { $0.count <= Self.largestSnapshot } ?? false
+    if !isExact { webP = (try? encoder.encode(picture.buffer, whole, .lossy)) ?? webP }
+    let made = webP.map { CastSnapshot(webP: $0, number: isExact ? number : nil) }
     let end = MonotonicClock.now()
     let waiting = state.withLock { state in
       state.allowance.note(end - start, now: end)
-      state.snapshot = webP.map { Snapshot(version: version, made: end, webP: $0) }
+      state.snapshot = made.map { Snapshot(version: version, made: end, picture: $0) }
+      if !isExact { state.scheduler.forgetSnapshot(number) }
       defer { state.waiting = [] }
       return state.waiting
     }
-    for continuation in waiting { continuation.resume(returning: webP) }
+    for continuation in waiting { continuation.resume(returning: made) }
   }
 }
 
@@ -288,14 +299,25 @@ extension ExactPixels.State {
     perform { scheduler, out in scheduler.reset(MonotonicClock.now(), into: &out) }
   }
 
-  fileprivate func isCurrent(_ snapshot: ExactPixels.Snapshot, _ now: Timestamp) -> Bool {
-    snapshot.version == version || now - snapshot.made < ExactPixels.snapshotAge
+  /// One that need not be made, if there is one; who gets it may name it for a while.
+  fileprivate mutating func currentSnapshot(_ now: Timestamp) -> CastSnapshot? {
+    guard let snapshot else { return nil }
+    let isNewest = snapshot.version == version
+    guard isNewest || now - snapshot.made < ExactPixels.snapshotAge else { return nil }
+    if let number = snapshot.picture.number { scheduler.noteSnapshot(number, isNewest: isNewest, now: now) }
+    return snapshot.picture
   }
 
   fileprivate mutating func nextWork(_ now: Timestamp) -> ExactPixels.Work {
     guard isOpen else { return .end }
     guard let picture else { return .none(until: nil) }
-    if !waiting.isEmpty { return .snapshot(picture, version: version) }
+    if !waiting.isEmpty {
+      // No two runs of the program give the same.
+      let number = UInt32.random(in: 0 ... .max)
+      scheduler.noteSnapshot(number, isNewest: true, now: now)
+      return .snapshot(picture, version: version, number: number)
+    }
+    if allowance.hasLimit { allowance.noteProcess(ProcessorTime.now(), now: now) }
     guard allowance.nextTurn <= now else { return .none(until: allowance.nextTurn) }
     var step = ExactScheduler.Step.wait(until: nil)
     perform { scheduler, out in step = scheduler.next(now, into: &out) }

@@ -342,7 +342,7 @@ package final class OutgoingVideo: Sendable {
   /// The picture with no more damage than changed, which viewers of exact pixels are told of before a frame shows it.
   private func find(in picture: VideoFrame, _ turn: borrowing State.Turn) -> VideoFrame {
     guard let exact, exact.isOffered else { return picture }
-    guard turn.controls.contains(where: \.isActive) else {
+    guard turn.controls.contains(where: \.isActive) || exact.isWatched else {
       turn.bench.changes.skip(picture)
       exact.take(picture, nil)
       return picture

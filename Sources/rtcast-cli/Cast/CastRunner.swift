@@ -171,6 +171,7 @@ struct CastRunner {
     broadcast.contentHint = options.media.contentHint
     broadcast.bitrates = options.media.bitrateLimits
     broadcast.rateControl = options.media.rateControl
+    broadcast.processorLimit = options.viewers.processorLimit?.value
     if let limits = options.media.preset?.audio { broadcast.audioBitrates = limits }
     // What comes by --control may have sound even when this source has none.
     broadcast.offersAudio = takesControl ? options.media.audio != .silence : nil

@@ -75,7 +75,15 @@ struct StatisticsReport: Sendable {
       ("nack", JSONValue.count(viewer.nackCount)), ("pli", JSONValue.count(viewer.pliCount)),
       ("send_delay_ms", JSONValue.number(viewer.sendDelay.inMilliseconds)),
       ("rung", viewer.rung.map { $0 == 0 ? "main" : "side" } ?? .null),
-      ("rung_reason", .optional(viewer.rungReason?.rawValue)),
+      ("rung_reason", .optional(viewer.rungReason?.rawValue)), ("exact", viewer.exact.map(event) ?? .null),
+    ])
+  }
+
+  private static func event(_ exact: BroadcastStatistics.Exact) -> JSONValue {
+    .object([
+      ("visible", .bool(exact.isVisible)), ("share", .number(exact.share)), ("video_share", .number(exact.videoShare)),
+      ("rectangles", .count(exact.rectangles)), ("bytes", .count(exact.bytes)),
+      ("unacknowledged_bytes", .count(exact.unacknowledgedBytes)),
     ])
   }
 
@@ -119,6 +127,10 @@ struct StatisticsReport: Sendable {
         StatusLine.Piece("repair \(Figures.fixed(100 * s.repairShare, 1)) %", rank: 5),
         StatusLine.Piece("encode \(Figures.milliseconds(s.encodeTime.inMilliseconds))", rank: 7),
       ]
+      // Of the page that has least, of those that can be seen.
+      if let share = s.peers.compactMap({ $0.exact }).filter(\.isVisible).map(\.share).min() {
+        pieces.append(StatusLine.Piece("exact \(Figures.fixed(100 * share, 0)) %", rank: 5))
+      }
     }
     pieces.append(StatusLine.Piece("cpu \(Figures.fixed(process.cpuPercent, 1)) %", rank: 6))
     if isLive, let limitation { pieces.append(StatusLine.Piece("· " + limitation.sentence, rank: 1)) }

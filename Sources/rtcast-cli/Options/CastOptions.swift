@@ -44,6 +44,14 @@ package struct ViewerOptions: ParsableArguments {
   @OptionGroup var token: TokenOptions
   @OptionGroup var access: AccessOptions
 
+  @Option(
+    name: .customLong("cpu-limit"),
+    help: ArgumentHelp(
+      "Send no exact pixels while rtcast takes more than this, in per cent of one core: what rests stays as sharp as "
+        + "video is. Video goes on. (default: no limit)", valueName: "percent"),
+    transform: { try ProcessorShare(parsing: $0) })
+  var processorLimit: ProcessorShare?
+
   @Flag(name: .customLong("no-qr"), help: "Print no QR code of the link.")
   var hidesQRCode = false
 }

@@ -5,7 +5,7 @@ function fuzzExact({ ExactStore, parseExact }, seed, steps) {
   const below = (n) => { state ^= state << 13; state >>>= 0; state ^= state >>> 17; state ^= state << 5; state >>>= 0; return state % n; };
   const wrong = [];
   let width = 700, height = 333, columns, rows, screen, held, count = 0, time = 0xfffff000, told;
-  const channel = [], video = [], decoding = [];
+  const channel = [], video = [], decoding = [], snapshots = [], pending = [];
   const store = new ExactStore();
   let canvas = [], shown = null, seen = [];
 
@@ -14,14 +14,26 @@ function fuzzExact({ ExactStore, parseExact }, seed, steps) {
     [columns, rows] = [Math.ceil(width / 16), Math.ceil(height / 16)];
     screen = Array.from({ length: columns * rows }, () => ++count);
     held = new Uint8Array(columns * rows);
-    message(9, (view) => { view.setUint8(0, 1); view.setUint32(1, time); view.setUint16(5, width); view.setUint16(7, height); });
+    snapshots.length = 0;
+    tellSize();
+  };
+  const tellSize = () => message(9, (view) => { view.setUint8(0, 1); view.setUint32(1, time); view.setUint16(5, width); view.setUint16(7, height); });
+  // Who comes anew has a snapshot: what has changed since is told with it.
+  const adopt = () => {
+    const snapshot = snapshots[below(snapshots.length)], rects = [];
+    if (!snapshot) return;
+    screen.forEach((number, b) => { if (snapshot[b] !== number) rects.push({ column: b % columns, row: Math.floor(b / columns), width: 1, height: 1 }); });
+    tellSize();
+    pending.push(snapshot);
+    blocks(4, rects);
   };
   const anyRect = () => { const column = below(columns), row = below(rows);
     return { column, row, width: 1 + below(columns - column), height: 1 + below(rows - row) }; };
   const each = ({ column, row, width, height }, body) => {
     for (let y = row; y < row + height; y++) for (let x = column; x < column + width; x++) body(y * columns + x); };
-  const voids = (rects) => message(7 + 8 * rects.length, (view) => {
-    view.setUint8(0, 2); view.setUint32(1, time); view.setUint16(5, rects.length);
+  const voids = (rects) => blocks(2, rects);
+  const blocks = (kind, rects) => message(7 + 8 * rects.length, (view) => {
+    view.setUint8(0, kind); view.setUint32(1, time); view.setUint16(5, rects.length);
     rects.forEach((rect, i) => [rect.column, rect.row, rect.width, rect.height].forEach((n, k) => view.setUint16(7 + i * 8 + k * 2, n)));
   });
   const change = () => { const rect = anyRect(); each(rect, (b) => { screen[b] = ++count; held[b] = 0; }); voids([rect]); };
@@ -45,6 +57,12 @@ function fuzzExact({ ExactStore, parseExact }, seed, steps) {
     if (!value) { wrong.push("a message was not understood"); return; }
     if (value.kind === "begin") { store.begin(value.timestamp, value.width, value.height); canvas = []; seen = []; }
     if (value.kind === "void") for (const rect of store.void(value.timestamp, value.rects)) clear(rect, store.columns);
+    if (value.kind === "snapshot") {
+      const numbers = new DataView(new ArrayBuffer(store.columns * store.rows * 4)), snapshot = pending.shift();
+      for (let b = 0; b < store.columns * store.rows; b++) numbers.setUint32(b * 4, snapshot[b]);
+      decoding.push({ arrival: store.adopt(value.timestamp, value.rects),
+        value: { x: 0, y: 0, width: store.width, height: store.height, webP: new Uint8Array(numbers.buffer) } });
+    }
     if (value.kind === "rectangle") { const arrival = store.arrive(value); if (arrival) decoding.push({ arrival, value }); }
   };
   const land = () => {
@@ -88,6 +106,8 @@ function fuzzExact({ ExactStore, parseExact }, seed, steps) {
     else if (what < 17) receive();
     else if (what < 20) land();
     else if (what < 23) show();
+    else if (below(10) === 0) snapshots.push(screen.slice());
+    else if (below(10) === 0) adopt();
     else if (below(40) === 0) { [width, height] = [17 + below(900), 17 + below(500)]; begin(); frame(); }
     check(step);
   }

@@ -39,8 +39,8 @@ class Firefox:
         lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in {**PREFERENCES, **(preferences or {})}.items()]
         (self.profile / "user.js").write_text("\n".join(lines) + "\n")
         self.process = subprocess.Popen(
-            ["firefox-esr", "--headless", "--marionette", "--no-remote", "--remote-debugging-port=0", "--profile", str(self.profile),
-             "--width", str(size[0]), "--height", str(size[1])],
+            ["firefox-esr", "--headless", "--marionette", "--no-remote", "--remote-debugging-port=0", "--remote-allow-system-access",
+             "--profile", str(self.profile), "--width", str(size[0]), "--height", str(size[1])],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **(environment or {})})
         try:
             self.socket = self._connect()
@@ -122,6 +122,14 @@ class Firefox:
     def click(self, selector):
         element = self._command("WebDriver:FindElement", {"using": "css selector", "value": selector})
         self._command("WebDriver:ElementClick", {"id": next(iter(element.values()))})
+
+    def zoom(self, factor):
+        """Everything is larger, screenshots too; of the menu's zoom they show nothing."""
+        self._command("Marionette:SetContext", {"value": "chrome"})
+        try:
+            self._command("WebDriver:ExecuteScript", {"script": "Services.prefs.setCharPref('layout.css.devPixelsPerPx', arguments[0])", "args": [str(factor)]})
+        finally:
+            self._command("Marionette:SetContext", {"value": "content"})
 
     def save_screenshot(self, path):
         Path(path).write_bytes(base64.b64decode(self._command("WebDriver:TakeScreenshot", {"full": False})))

@@ -71,6 +71,7 @@ import Testing
               column: numbers[0] / 16, row: numbers[1] / 16, width: (numbers[2] + 15) / 16,
               height: (numbers[3] + 15) / 16))
           try send(.acknowledgement(number), on: channel)
+        case .snapshot: Issue.record("none was named")
         case nil: Issue.record("a message of no kind")
         }
         if missing.isEmpty, voids == 0 {
@@ -82,6 +83,39 @@ import Testing
       if missing.isEmpty, voids > 0 { break }
     }
     #expect(begins == 1 && voids == 1 && missing.isEmpty)
+    await connection.close()
+    await broadcast.stop()
+    ours.stop()
+    theirs.stop()
+  }
+
+  @Test func `whoever names the snapshot it has is sent what has changed since, and nothing else`() async throws {
+    let (ours, theirs) = (try Self.loop, try Self.loop)
+    let source = HandCapturer(size: Self.size, isScreencast: true)
+    let broadcast = Broadcast(source, peers: ours)
+    try await broadcast.start()
+    source.show(40, at: MonotonicClock.now())
+    let number = try #require(await broadcast.whep.snapshot()?.number)
+    // Nobody watches yet, and a picture that is the same is taken meanwhile.
+    source.show(40, at: MonotonicClock.now())
+    let (connection, channel) = try await viewer(of: broadcast, on: theirs)
+    var kinds: [ExactMessage.Kind] = []
+    for await event in channel.events {
+      switch event {
+      case .stateChanged(.open): try send(.ready(isVisible: true, snapshot: number), on: channel)
+      case .message(.binary(let bytes)):
+        // What is told of frames in between says nothing here.
+        guard let kind = ExactMessage.Kind(rawValue: bytes[0]), kind != .void else { break }
+        kinds.append(kind)
+        if kind == .snapshot {
+          #expect(bytes[5...].elementsEqual([0, 0]), "nothing has changed")
+          source.show(200, at: MonotonicClock.now())
+        }
+      default: break
+      }
+      if kinds.count == 3 { break }
+    }
+    #expect(kinds == [.begin, .snapshot, .rectangle])
     await connection.close()
     await broadcast.stop()
     ours.stop()
@@ -114,12 +148,12 @@ import Testing
     try await broadcast.start()
     source.show(40, at: MonotonicClock.now())
     let door = broadcast.whep
-    let pictures = await withTaskGroup(of: [UInt8]?.self) { group in
+    let pictures = await withTaskGroup(of: CastSnapshot?.self) { group in
       for _ in 0..<1_000 { group.addTask { await door.snapshot() } }
-      return await group.reduce(into: Set<[UInt8]?>()) { $0.insert($1) }
+      return await group.reduce(into: [CastSnapshot?]()) { if !$0.contains($1) { $0.append($1) } }
     }
     #expect(pictures.count == 1)
-    #expect(pictures.first??.prefix(4).elementsEqual("RIFF".utf8) == true)
+    #expect(pictures.first??.webP.prefix(4).elementsEqual("RIFF".utf8) == true)
     await broadcast.stop()
     #expect(await door.snapshot() == nil)
     loop.stop()

@@ -79,6 +79,14 @@ class ExactStore {
       rect: { column: x / side, row: y / side, width: Math.ceil(width / side), height: Math.ceil(height / side) } };
   }
 
+  /// A picture that is here or on its way is that of the timestamp, but for these rectangles of blocks.
+  /// Returns what `land` wants.
+  adopt(timestamp, rects) {
+    const arrival = this.arrive({ timestamp, x: 0, y: 0, width: this.width, height: this.height });
+    if (arrival) this.void(timestamp, rects);
+    return arrival;
+  }
+
   /// It is decoded: what of it still holds.
   /// Returns what to draw, in pixels.
   land(arrival) {
@@ -129,12 +137,12 @@ function parseExact(buffer) {
   const timestamp = view.getUint32(1);
   switch (view.getUint8(0)) {
   case 1: return view.byteLength === 9 ? { kind: "begin", timestamp, width: view.getUint16(5), height: view.getUint16(7) } : null;
-  case 2: {
+  case 2: case 4: {
     const count = view.getUint16(5);
     if (view.byteLength !== 7 + count * 8) return null;
     const rects = Array.from({ length: count }, (_, i) => ({ column: view.getUint16(7 + i * 8), row: view.getUint16(9 + i * 8),
       width: view.getUint16(11 + i * 8), height: view.getUint16(13 + i * 8) }));
-    return { kind: "void", timestamp, rects };
+    return { kind: view.getUint8(0) === 2 ? "void" : "snapshot", timestamp, rects };
   }
   case 3:
     if (view.byteLength <= 17) return null;
@@ -146,8 +154,9 @@ function parseExact(buffer) {
 
 /// What a viewer says.
 const exactWords = {
-  ready: (isVisible) => new Uint8Array([1, 1, isVisible ? 1 : 0]),
-  acknowledgement: (number) => { const bytes = new Uint8Array(5); bytes[0] = 2; new DataView(bytes.buffer).setUint32(1, number); return bytes; },
+  ready: (isVisible, snapshot) => Uint8Array.of(1, 1, (isVisible ? 1 : 0) | (snapshot === null ? 0 : 2), ...(snapshot === null ? [] : exactWords.number(snapshot))),
+  acknowledgement: (number) => Uint8Array.of(2, ...exactWords.number(number)),
+  number: (value) => [value >>> 24, value >>> 16 & 255, value >>> 8 & 255, value & 255],
 };
 
 /// Draws exact pixels of one session into a canvas that lies upon the video.
@@ -155,15 +164,29 @@ class ExactLayer {
   static protocol = "rtcast-exact.1";
   static isPossible = typeof createImageBitmap === "function" && !!globalThis.HTMLVideoElement?.prototype.requestVideoFrameCallback;
 
-  constructor(connection) {
+  /// - snapshot: the whole picture, which the page asked for by itself: promises of the `number` by which the caster knows it, soon or
+  ///   never, and of the `picture`; both null when it is of no use.
+  constructor(connection, snapshot = null) {
     this.store = new ExactStore();
+    this.snapshot = snapshot;
+    this.number = null;      // the snapshot's, while it was not told
+    this.isAwaited = false;  // the number may still come
     this.canvas = null;
     this.isOver = false;
     this.channel = connection.createDataChannel("exact", { protocol: ExactLayer.protocol });
     this.channel.binaryType = "arraybuffer";
     this.channel.onopen = () => this.ready();
+    if (snapshot) this.await(snapshot.number);
     this.channel.onclose = () => this.end();
     this.channel.onmessage = ({ data }) => { if (data instanceof ArrayBuffer) this.take(parseExact(data)); };
+  }
+
+  /// Nothing is wanted while the snapshot's number may come, for a moment.
+  async await(number) {
+    this.isAwaited = true;
+    this.number = await Promise.race([number, new Promise((next) => setTimeout(next, 1000, null))]);
+    this.isAwaited = false;
+    this.ready();
   }
 
   /// From now on there is a page to draw in.
@@ -184,12 +207,14 @@ class ExactLayer {
 
   /// Says whether anything is to be sent, which begins anew: not to a page that cannot be seen, nor beside a picture in picture.
   ready() {
-    if (this.channel.readyState !== "open" || !this.canvas || this.isOver) return;
+    if (this.channel.readyState !== "open" || !this.canvas || this.isOver || this.isAwaited) return;
     const { frame } = this.store;
     this.store.forget();
     this.store.frame = frame;
     this.update();
-    this.channel.send(exactWords.ready(!document.hidden && !document.pictureInPictureElement));
+    const isSeen = !document.hidden && !document.pictureInPictureElement;
+    this.channel.send(exactWords.ready(isSeen, isSeen ? this.number : null));
+    if (isSeen) this.number = null;
   }
 
   end() {
@@ -216,6 +241,9 @@ class ExactLayer {
       this.channel.send(exactWords.acknowledgement(message.number));
       this.decode(message);
       break;
+    case "snapshot":
+      this.adopt(message);
+      break;
     }
     this.look();
     this.update();
@@ -226,11 +254,23 @@ class ExactLayer {
     if (!arrival) return;
     try {
       const picture = await createImageBitmap(new Blob([message.webP], { type: "image/webp" }), { colorSpaceConversion: "none" });
-      if (picture.width === message.width && picture.height === message.height)
-        for (const { x, y, width, height } of this.store.land(arrival))
-          this.pen.drawImage(picture, x - message.x, y - message.y, width, height, x, y, width, height);
+      if (picture.width === message.width && picture.height === message.height) this.land(arrival, picture, message.x, message.y);
       picture.close();
     } catch { /* the video is there */ }
+  }
+
+  /// The snapshot is as good as rectangles of the channel; it may still be on its way.
+  async adopt({ timestamp, rects }) {
+    const arrival = this.store.adopt(timestamp, rects);
+    const picture = await this.snapshot?.picture.catch(() => null);
+    if (!arrival || arrival.store !== this.store.since) return;
+    if (picture?.width === this.store.width && picture.height === this.store.height) this.land(arrival, picture, 0, 0);
+    else this.ready();   // without it, then
+  }
+
+  land(arrival, picture, left, top) {
+    for (const { x, y, width, height } of this.store.land(arrival))
+      this.pen.drawImage(picture, x - left, y - top, width, height, x, y, width, height);
   }
 
   /// What the track was given last is shown now or in a moment.
