@@ -126,6 +126,8 @@ let package = Package(
       name: "RTCCodecWebP", dependencies: ["RTCMedia", "RTCPrimitives", "CWebP"], swiftSettings: safe),
     // What is sent exactly, when, and to whom, sans-IO.
     .target(name: "RTCExact", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
+    // Who draws the pointer, and what they are told of it, sans-IO.
+    .target(name: "RTCCursor", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
     .target(
       name: "RTCResample", dependencies: ["RTCMedia", "RTCPrimitives", "CSpeexDSP"], swiftSettings: strict),
     .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: safe),
@@ -142,7 +144,10 @@ let package = Package(
         .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
       ],
-      resources: [.embedInCode("Resources/viewer.html"), .embedInCode("Resources/viewer/exact.js")]
+      resources: [
+        .embedInCode("Resources/viewer.html"), .embedInCode("Resources/viewer/exact.js"),
+        .embedInCode("Resources/viewer/cursor.js"),
+      ]
         + ["hub.html", "hub.css", "line.js", "media.js", "call.js", "board.js", "tiles.js", "sounds.js", "page.js"]
         .map { .embedInCode("Resources/hub/\($0)") },
       swiftSettings: safe),
@@ -152,8 +157,8 @@ let package = Package(
       name: "RTCast",
       dependencies: [
         "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecAOM", "RTCCodecFFmpeg",
-        "RTCCodecVPX", "RTCCodecOpus", "RTCCodecWebP", "RTCExact", "RTCEngine", "RTCNet", "RTCPeer", "RTCPlayout",
-        "RTCSCTP",
+        "RTCCodecVPX", "RTCCodecOpus", "RTCCodecWebP", "RTCCursor", "RTCExact", "RTCEngine", "RTCNet", "RTCPeer",
+        "RTCPlayout", "RTCSCTP",
         "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
@@ -183,7 +188,8 @@ let package = Package(
     .target(
       name: "FuzzBodies",
       dependencies: [
-        "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCExact", "RTCMedia", "RTCNet", "RTCPlayout", "RTCPrimitives",
+        "RTCCapture", "RTCCaptureFile", "RTCCursor", "RTCEngine", "RTCExact", "RTCMedia", "RTCNet", "RTCPlayout",
+        "RTCPrimitives",
         "RTCSignaling", "RTCWire",
       ],
       path: "Fuzz/Sources/FuzzBodies", swiftSettings: strict),
@@ -312,6 +318,8 @@ let package = Package(
     .testTarget(
       name: "RTCCodecWebPTests", dependencies: ["RTCCodecWebP", "RTCMedia", "RTCPrimitives", "CWebP"],
       swiftSettings: strict),
+    .testTarget(
+      name: "RTCCursorTests", dependencies: ["RTCCursor", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCExactTests", dependencies: ["RTCExact", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCSignalingTests", dependencies: ["RTCSignaling", "RTCPrimitives"], swiftSettings: strict),
@@ -339,7 +347,8 @@ let package = Package(
     .testTarget(
       name: "RTCastTests",
       dependencies: [
-        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCExact", "RTCSCTP", "RTCWire",
+        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCCursor", "RTCEngine", "RTCExact", "RTCSCTP",
+        "RTCWire",
         "RTCMedia", "RTCNet", "RTCPeer",
         "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO", "RTCTestKit", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),

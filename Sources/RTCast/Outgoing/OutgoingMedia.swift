@@ -52,17 +52,21 @@ final class OutgoingMedia: Sendable {
   private let state = Mutex(State())
   private let isChanging = Mutex(false)
   private let sinks = EncodedMediaSinks()
+  /// Is told whose pointer it is.
+  private let cursor: CursorCast?
 
   /// - Parameters:
   ///   - previews: who sees the pictures as they are captured.
-  ///   - exact: sends what rests as it is.
+  ///   - page: what viewers' pages are told beside the video.
   init(
     options: Broadcast.Options, contentHint: ContentHint, sendsAudio: Bool, codecs: CodecRegistry, peers: PeerLoop,
-    previews: PreviewSinks? = nil, exact: ExactPixels? = nil, report: @escaping @Sendable (BroadcastEvent) -> Void
+    previews: PreviewSinks? = nil, page: PageChannels = PageChannels(),
+    report: @escaping @Sendable (BroadcastEvent) -> Void
   ) {
     self.options = options
     self.codecs = codecs
     self.report = report
+    cursor = page.cursor
     let limits = options.bitrates
     // Two rungs: one encoder for all viewers, and one for who joins, loses too much, is slow or cannot decode the other,
     // while there is somebody.
@@ -78,7 +82,7 @@ final class OutgoingMedia: Sendable {
     }
     let formats = encodings.map(\.format)
     encodedFormats = formats[0] == formats[1] ? [formats[0]] : formats
-    video = OutgoingVideo(encodings, peers: peers, sinks: sinks, previews: previews, exact: exact, report: report)
+    video = OutgoingVideo(encodings, peers: peers, sinks: sinks, previews: previews, exact: page.exact, report: report)
     audio =
       sendsAudio
       ? codecs.audioFactory.map { [sinks] in
@@ -133,7 +137,10 @@ final class OutgoingMedia: Sendable {
       return state.phase == .over
     }
     audio?.setHeld(false)
-    if source.video == nil { video.follow(nil, passesThrough: false) }
+    if source.video == nil {
+      video.follow(nil, passesThrough: false)
+      cursor?.follow(nil)
+    }
     retire(before, except: source)
     if isOver {
       source.stop()
@@ -281,6 +288,7 @@ final class OutgoingMedia: Sendable {
     }
     video.beginSource(ObjectIdentifier(input))
     old?.close()
+    cursor?.follow(capturer)
     video.follow(capturer, passesThrough: options.passesThrough)
   }
 
