@@ -42,6 +42,12 @@ package struct CursorAudience: Sendable {
   /// What it said; before it is known to be connected as well.
   package mutating func setPlace(_ place: CursorPlace, of id: String) { members[id, default: Member()].place = place }
 
+  /// Its channels are closed. It may be about to leave: it counts for nothing until it had time to.
+  package mutating func forgetPlace(of id: String, now: Timestamp) {
+    members[id]?.place = nil
+    if members[id]?.connected != nil { members[id]?.connected = now }
+  }
+
   /// Works out the answer; to be called after every change, and at `deadline`.
   /// - Parameter isNeededElsewhere: in the picture, by who is no viewer: a recording.
   package mutating func update(isNeededElsewhere: Bool, now: Timestamp) {

@@ -31,6 +31,9 @@ package struct CursorScheduler: Sendable {
 
   private var drawing: CursorDrawing?
   private var image: (digest: UInt64, image: CursorImage)?
+  /// It was not told to all yet.
+  private var isImageUntold = false
+  private var imageBudget = ImageBudget()
   /// It is larger than viewers take.
   private var isTooLarge = false
   private var position: CursorPosition?
@@ -61,7 +64,7 @@ package struct CursorScheduler: Sendable {
     case .image(let new):
       isTooLarge = max(new.size.width, new.size.height) > CursorLimits.side
       image = isTooLarge ? nil : (new.digest, new)
-      for id in drawingViewers { tellImage(to: id, into: &out) }
+      isImageUntold = !isTooLarge
     case .position(let new):
       position = new
       number &+= 1
@@ -77,7 +80,7 @@ package struct CursorScheduler: Sendable {
       let none = CursorDrawing(isDrawn: true, pictureSize: drawing.pictureSize, since: drawing.since)
       for id in drawingViewers { out.append(viewers[id]!.drawing(none, isSettled: true), to: id) }
     }
-    (drawing, image, isTooLarge) = (nil, nil, false)
+    (drawing, image, isImageUntold, isTooLarge) = (nil, nil, false, false)
     (position, isUnsent, lastMove) = (nil, false, nil)
     update(now, into: &out)
   }
@@ -107,7 +110,7 @@ package struct CursorScheduler: Sendable {
   /// It has no channels any more, and draws nothing.
   package mutating func close(_ id: String, now: Timestamp, into out: inout [Delivery]) {
     guard viewers.removeValue(forKey: id) != nil else { return }
-    audience.setPlace(.picture, of: id)
+    audience.forgetPlace(of: id, now: now)
     update(now, into: &out)
   }
 
@@ -136,13 +139,20 @@ package struct CursorScheduler: Sendable {
 
   /// When `update` has something to do, if nothing happens before.
   package func deadline(after now: Timestamp) -> Timestamp? {
-    [audience.deadline(after: now), isUnsent ? sendTime : nil, lastMove.map { $0 + Self.restTime }]
-      .compactMap(\.self).min()
+    [
+      audience.deadline(after: now), isUnsent ? sendTime : nil, lastMove.map { $0 + Self.restTime },
+      isImageUntold ? imageBudget.nextTurn : nil,
+    ].compactMap(\.self).min()
   }
 
   /// Does what is due.
   package mutating func update(_ now: Timestamp, into out: inout [Delivery]) {
     audience.update(isNeededElsewhere: isRecorded || isTooLarge, now: now)
+    if isImageUntold, imageBudget.nextTurn <= now {
+      isImageUntold = false
+      let sizes = drawingViewers.map { tellImage(to: $0, into: &out) }
+      imageBudget.spend(sizes.max() ?? 0, now: now)
+    }
     if isUnsent, sendTime <= now {
       (isUnsent, lastSent) = (false, now)
       let message = CursorMessage.position(number, position)
@@ -170,9 +180,12 @@ package struct CursorScheduler: Sendable {
     for id in drawingViewers { out.append(viewers[id]?.rest(number, position), to: id) }
   }
 
-  private mutating func tellImage(to id: String, into out: inout [Delivery]) {
-    guard let image else { return }
-    out.append(viewers[id]?.image(image.image, image.digest), to: id)
+  /// - Returns: the bytes that it takes.
+  @discardableResult
+  private mutating func tellImage(to id: String, into out: inout [Delivery]) -> Int {
+    guard let image, let message = viewers[id]?.image(image.image, image.digest) else { return 0 }
+    out.append(message, to: id)
+    return message.count
   }
 }
 

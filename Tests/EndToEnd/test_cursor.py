@@ -14,10 +14,10 @@ from Xlib import Xcursorfont
 from Xlib.display import Display
 from Xlib.ext import xfixes
 
-from harness.browser import Viewer
+from harness.browser import drawn
 from harness.pictures import luma, psnr
 from harness.rtcast import bearer
-from test_exact_pixels import EVERYTHING, Page, any_browser  # noqa: F401
+from harness.viewer_page import EVERYTHING, Page
 
 pytestmark = pytest.mark.alone
 
@@ -140,21 +140,6 @@ def test_the_page_draws_the_pointer_where_it_is_and_no_frame_is_sent_for_it(scre
     assert_seen(page, server)
 
 
-def test_a_browser_that_cannot_draw_it_has_it_in_the_picture(screen, cast, browser):
-    server, painter, window = screen
-    shape(painter, window, Xcursorfont.X_cursor)
-    move(server, 200, 200)
-    blind = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": "delete window.ResizeObserver"})
-    try:
-        viewer = Viewer(browser, cast("screen", "--fps", "10", "--bitrate", "2500k", display=server.name).url()).wait_live()
-        assert viewer.script("return rtcast.cursor") is None
-        end = time.monotonic() + 10
-        while not is_near(viewer.picture(), with_pointer(server), 200, 200):
-            assert time.monotonic() < end, "the pointer is not in the picture"
-    finally:
-        browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", blind)
-
-
 def test_a_saved_picture_has_the_pointer_as_it_is_seen(screen, cast, browser):
     server, painter, window = screen
     shape(painter, window, Xcursorfont.X_cursor)
@@ -167,6 +152,27 @@ def test_a_saved_picture_has_the_pointer_as_it_is_seen(screen, cast, browser):
         return [...canvas.getContext("2d").getImageData(190, 190, 20, 20).data];""")
     saved = np.array(saved).reshape(20, 20, 4)[:, :, :3]
     assert np.abs(saved - with_pointer(server)[190:210, 190:210]).max() <= 1
+
+
+def test_picture_in_picture_has_the_pointer_in_the_picture(screen, cast, browser):
+    server, painter, window = screen
+    shape(painter, window, Xcursorfont.X_cursor)
+    move(server, 200, 200)
+    page = Page(browser, cast("screen", "--fps", "10", "--bitrate", "2500k", display=server.name).url()).live().until(SHOWN)
+    # Only a person can ask for the real one.
+    page.script("""
+        const video = document.getElementById("video");
+        Object.defineProperty(document, "pictureInPictureElement", { value: video, configurable: true });
+        video.dispatchEvent(new Event("enterpictureinpicture"));""")
+    assert not page.script("return rtcast.cursor.isShown"), "not beside the picture in picture"
+    end = time.monotonic() + 10
+    while not is_near(drawn(page.script), with_pointer(server), 200, 200):
+        assert time.monotonic() < end, "the pointer is not in the picture"
+    page.script("""
+        delete document.pictureInPictureElement;
+        document.getElementById("video").dispatchEvent(new Event("leavepictureinpicture"));""")
+    page.until(SHOWN).until(EVERYTHING)
+    assert_seen(page, server)
 
 
 def test_pages_that_show_the_picture_smaller_show_the_pointer_there(screen, cast, browser):

@@ -3,12 +3,12 @@ import RTCPrimitives
 import Testing
 
 /// Who is there, on virtual time.
-private struct World {
+private final class World {
   var audience = CursorAudience()
   var now = Timestamp.zero + .seconds(1_000)
   var isRecorded = false
 
-  mutating func after(_ time: TimeDelta = .zero, _ body: (inout CursorAudience, Timestamp) -> Void = { _, _ in })
+  func after(_ time: TimeDelta = .zero, _ body: (inout CursorAudience, Timestamp) -> Void = { _, _ in })
     -> Bool
   {
     now += time
@@ -18,7 +18,7 @@ private struct World {
   }
 
   /// A page, from its connection to its first word.
-  mutating func page(_ id: String, _ place: CursorPlace = .viewer) -> Bool {
+  func page(_ id: String, _ place: CursorPlace = .viewer) -> Bool {
     after { audience, now in
       audience.connect(id, hasChannels: true, now: now)
       audience.setPlace(place, of: id)
@@ -26,10 +26,10 @@ private struct World {
   }
 
   /// A viewer that no page of ours is.
-  mutating func stranger(_ id: String) -> Bool { after { $0.connect(id, hasChannels: false, now: $1) } }
+  func stranger(_ id: String) -> Bool { after { $0.connect(id, hasChannels: false, now: $1) } }
 
   /// Lets time pass, stopping at each deadline.
-  mutating func rest() -> (isDrawn: Bool, time: TimeDelta) {
+  func rest() -> (isDrawn: Bool, time: TimeDelta) {
     let start = now
     while let due = audience.deadline(after: now) {
       precondition(due > now, "a deadline that is over")
@@ -42,28 +42,28 @@ private struct World {
 
 @Suite struct `Where the pointer is drawn` {
   @Test func `it is in the picture while nobody is there, and at first`() {
-    var world = World()
+    let world = World()
     #expect(world.after())
     #expect(world.after(.seconds(100)))
     #expect(world.audience.deadline(after: world.now) == nil)
   }
 
   @Test func `pages that draw it have it out of the picture at once`() {
-    var world = World()
+    let world = World()
     #expect(!world.page("a"))
     #expect(!world.page("b"))
     #expect(world.audience.deadline(after: world.now) == nil, "nothing wakes us while nothing happens")
   }
 
   @Test func `one viewer that is no page has it in the picture at once`() {
-    var world = World()
+    let world = World()
     #expect(!world.page("a"))
     #expect(world.stranger("b"))
     #expect(world.rest() == (true, .zero))
   }
 
   @Test func `after who needed it in the picture, it stays there for three seconds`() {
-    var world = World()
+    let world = World()
     #expect(!world.page("a"))
     #expect(world.stranger("b"))
     #expect(world.after(.seconds(60)))
@@ -72,7 +72,7 @@ private struct World {
   }
 
   @Test func `who comes and goes does not have it change back and forth`() {
-    var world = World()
+    let world = World()
     #expect(!world.page("a"))
     for _ in 0..<10 {
       #expect(world.stranger("b"))
@@ -83,7 +83,7 @@ private struct World {
   }
 
   @Test func `a page has two seconds to say what it is`() {
-    var world = World()
+    let world = World()
     #expect(!world.page("a"))
     #expect(!world.after { $0.connect("b", hasChannels: true, now: $1) })
     #expect(!world.after(.milliseconds(1_999)))
@@ -93,7 +93,7 @@ private struct World {
   }
 
   @Test func `a page that cannot be seen needs nothing, and has no say`() {
-    var world = World()
+    let world = World()
     #expect(world.page("a", .nowhere), "nobody draws it yet")
     #expect(!world.page("b"))
     #expect(!world.after { audience, _ in audience.setPlace(.nowhere, of: "b") }, "as it was")
@@ -103,7 +103,7 @@ private struct World {
   }
 
   @Test func `picture in picture needs it in the picture`() {
-    var world = World()
+    let world = World()
     #expect(!world.page("a"))
     #expect(world.after { audience, _ in audience.setPlace(.picture, of: "a") })
     #expect(world.after(.seconds(9)) { audience, _ in audience.setPlace(.viewer, of: "a") })
@@ -111,7 +111,7 @@ private struct World {
   }
 
   @Test func `who is disconnected counts for nothing until it is back`() {
-    var world = World()
+    let world = World()
     #expect(!world.page("a"))
     #expect(world.stranger("b"))
     #expect(world.after { audience, _ in audience.disconnect("b") })
@@ -120,7 +120,7 @@ private struct World {
   }
 
   @Test func `a recording needs it in the picture`() {
-    var world = World()
+    let world = World()
     #expect(!world.page("a"))
     world.isRecorded = true
     #expect(world.after())

@@ -4,37 +4,37 @@ import RTCPrimitives
 import Testing
 
 /// A capturer, the machine and pages, on virtual time.
-private struct World {
+private final class World {
   var scheduler = CursorScheduler()
   var now = Timestamp.zero + .seconds(1_000)
   let clock = RTPTimestamp(4_294_000_000)
   /// What each viewer was sent since it was looked at.
   private(set) var sent: [CursorScheduler.Delivery] = []
 
-  mutating func perform(_ body: (inout CursorScheduler, Timestamp, inout [CursorScheduler.Delivery]) -> Void) {
+  func perform(_ body: (inout CursorScheduler, Timestamp, inout [CursorScheduler.Delivery]) -> Void) {
     body(&scheduler, now, &sent)
   }
 
-  mutating func page(_ id: String, _ place: CursorPlace = .viewer) {
+  func page(_ id: String, _ place: CursorPlace = .viewer) {
     perform { $0.connect(id, hasChannels: true, now: $1, into: &$2) }
     scheduler.open(id, clock: clock)
     say(place, id)
   }
 
-  mutating func say(_ place: CursorPlace, _ id: String) {
+  func say(_ place: CursorPlace, _ id: String) {
     perform { $0.handle(.ready(place), from: id, now: $1, into: &$2) }
   }
 
-  mutating func report(_ report: CursorReport) { perform { $0.take(report, now: $1, into: &$2) } }
+  func report(_ report: CursorReport) { perform { $0.take(report, now: $1, into: &$2) } }
 
-  mutating func move(_ x: Int, _ y: Int) { report(.position(CursorPosition(x: x, y: y))) }
+  func move(_ x: Int, _ y: Int) { report(.position(CursorPosition(x: x, y: y))) }
 
   /// The capturer leaves the pointer out of its frames from now on, or draws it.
-  mutating func draw(_ isDrawn: Bool) {
+  func draw(_ isDrawn: Bool) {
     report(.drawing(CursorDrawing(isDrawn: isDrawn, pictureSize: PixelSize(width: 640, height: 480), since: now)))
   }
 
-  mutating func wait(_ time: TimeDelta) {
+  func wait(_ time: TimeDelta) {
     let end = now + time
     while let due = scheduler.deadline(after: now), due <= end {
       precondition(due >= now, "a deadline that is over")
@@ -45,12 +45,12 @@ private struct World {
   }
 
   /// What was sent since the last call: the viewer, the first byte, and the channel.
-  mutating func take() -> [String] {
+  func take() -> [String] {
     defer { sent = [] }
     return sent.map { "\($0.viewer)\($0.message[0])" + ($0.channel == .positions ? "?" : "") }
   }
 
-  mutating func messages() -> [[UInt8]] {
+  func messages() -> [[UInt8]] {
     defer { sent = [] }
     return sent.map(\.message)
   }
@@ -65,7 +65,7 @@ private struct World {
 @Suite struct `What viewers are told of the pointer` {
   /// One page, to which everything was told.
   private func settled() -> World {
-    var world = World()
+    let world = World()
     world.page("a")
     world.draw(false)
     world.report(.image(World.image(1)))
@@ -76,7 +76,7 @@ private struct World {
   }
 
   @Test func `a page is told who draws it, how it looks and where it is`() {
-    var world = World()
+    let world = World()
     world.page("a")
     #expect(!world.scheduler.isDrawn)
     #expect(world.take() == [], "there is nothing to tell yet")
@@ -87,7 +87,7 @@ private struct World {
   }
 
   @Test func `whoever comes later is told all of it, with the frame in its own time`() {
-    var world = settled()
+    let world = settled()
     world.page("b")
     let messages = world.messages()
     #expect(messages.map { $0[0] } == [1, 2, 4])
@@ -96,7 +96,7 @@ private struct World {
   }
 
   @Test func `a page that comes long after is not told to wait for a frame`() {
-    var world = settled()
+    let world = settled()
     world.page("b")
     #expect(world.messages()[0][5] == 1)
     world.wait(.seconds(5))
@@ -105,7 +105,7 @@ private struct World {
   }
 
   @Test func `an image is sent once to each, and then only meant`() {
-    var world = settled()
+    let world = settled()
     world.report(.image(World.image(2)))
     world.report(.image(World.image(1)))
     world.page("b")
@@ -114,7 +114,7 @@ private struct World {
   }
 
   @Test func `the image that was used longest ago is sent anew when it is back`() {
-    var world = settled()
+    let world = settled()
     for number in 2...32 { world.report(.image(World.image(UInt32(number)))) }
     world.report(.image(World.image(1)))
     _ = world.take()
@@ -125,7 +125,7 @@ private struct World {
   }
 
   @Test func `positions go sixty times a second at most, the newest`() {
-    var world = settled()
+    let world = settled()
     for x in 0..<1_000 {
       world.move(x, 0)
       world.wait(.milliseconds(1))
@@ -138,7 +138,7 @@ private struct World {
   }
 
   @Test func `where it rests is told reliably, once`() {
-    var world = settled()
+    let world = settled()
     world.move(30, 40)
     #expect(world.take() == ["a4?"])
     world.wait(.milliseconds(99))
@@ -150,7 +150,7 @@ private struct World {
   }
 
   @Test func `each position has a number, and the one at rest that of the last`() {
-    var world = settled()
+    let world = settled()
     world.move(30, 40)
     world.wait(.milliseconds(20))
     world.move(31, 40)
@@ -160,7 +160,7 @@ private struct World {
   }
 
   @Test func `a page that cannot be seen is told nothing, and everything when it is back`() {
-    var world = settled()
+    let world = settled()
     world.say(.nowhere, "a")
     world.move(50, 60)
     world.report(.image(World.image(2)))
@@ -173,7 +173,7 @@ private struct World {
 
   @Test
   func `as soon as one needs it in the picture the capturer draws it, and pages are told by the first such frame`() {
-    var world = settled()
+    let world = settled()
     world.perform { $0.connect("whep", hasChannels: false, now: $1, into: &$2) }
     #expect(world.scheduler.isDrawn)
     #expect(world.take() == [])
@@ -182,7 +182,7 @@ private struct World {
   }
 
   @Test func `back from the picture, where it is comes reliably at once`() {
-    var world = settled()
+    let world = settled()
     world.draw(true)
     _ = world.take()
     world.draw(false)
@@ -191,7 +191,7 @@ private struct World {
   }
 
   @Test func `a pointer that is too large is drawn into the picture`() {
-    var world = settled()
+    let world = settled()
     world.report(.image(World.image(1, side: CursorLimits.side + 1)))
     #expect(world.scheduler.isDrawn)
     #expect(world.take() == [])
@@ -201,7 +201,7 @@ private struct World {
   }
 
   @Test func `another source leaves nothing of the pointer`() {
-    var world = settled()
+    let world = settled()
     world.perform { $0.reset($1, into: &$2) }
     #expect(world.messages().map { [$0[0], $0[5]] } == [[1, 2]])
     world.page("b")
@@ -209,22 +209,45 @@ private struct World {
   }
 
   @Test func `whoever has not opened a channel may say what it likes`() {
-    var world = World()
+    let world = World()
     world.say(.viewer, "nobody")
     #expect(world.scheduler.isDrawn && world.take() == [])
     #expect(world.scheduler.deadline(after: world.now) == nil)
   }
 
-  @Test func `a page whose channel ends needs the pointer in the picture`() {
-    var world = settled()
+  @Test func `a pointer that always looks otherwise is told of by and by, the newest`() {
+    let world = settled()
+    for number in 0..<1_000 {
+      world.report(.image(World.image(UInt32(1_000 + number), side: 32)))
+      world.wait(.milliseconds(10))
+    }
+    let bytes = world.messages().reduce(0) { $0 + $1.count }
+    #expect((200_000...290_000).contains(bytes), "ten seconds: \(bytes)")
+    world.wait(.seconds(1))
+    let last = world.messages()
+    let newest = CursorMessage.show(World.image(1_999, side: 32).digest).dropFirst()
+    #expect(last.count == 1 && last[0].dropFirst().prefix(8).elementsEqual(newest))
+    #expect(world.scheduler.deadline(after: world.now) == nil)
+  }
+
+  @Test func `a page whose channel ends needs the pointer in the picture, unless it leaves`() {
+    let world = settled()
+    world.page("b")
+    _ = world.take()
     world.perform { $0.close("a", now: $1, into: &$2) }
+    world.perform { $0.remove("a", now: $1, into: &$2) }
+    world.wait(.seconds(10))
+    #expect(!world.scheduler.isDrawn && world.take() == [])
+    world.perform { $0.close("b", now: $1, into: &$2) }
+    #expect(!world.scheduler.isDrawn)
+    world.wait(.seconds(2))
     #expect(world.scheduler.isDrawn)
     world.move(1, 1)
     #expect(world.take() == [])
   }
 
   @Test func `a page that says the same again and again is sent little`() {
-    var world = settled()
+    let world = settled()
     for _ in 0..<1_000 { world.say(.viewer, "a") }
     #expect(world.messages().reduce(0) { $0 + $1.count } <= 1_000 * 40)
   }

@@ -212,7 +212,7 @@ class CursorLayer {
     this.place();
   }
 
-  get isShown() { return !this.isOver && this.store.isShown && !!this.scale; }
+  get isShown() { return !this.isOver && this.store.isShown && !!this.scale && !this.isElsewhere; }
 
   place() {
     if (!this.element) return;

@@ -1,0 +1,55 @@
+"""The viewer page with exact pixels, as a screenshot sees it, in either browser."""
+
+import time
+
+import numpy as np
+from PIL import Image
+
+from . import firefox
+from .browser import chromium
+from .pictures import PAGE_SIZE as SIZE
+
+EVERYTHING = ("rtcast.exact && rtcast.exact.isShown && rtcast.exact.store.columns * rtcast.exact.store.rows > 0"
+              " && rtcast.exact.store.drawnBlocks === rtcast.exact.store.columns * rtcast.exact.store.rows")
+
+
+class Page:
+    """The viewer page at actual size, in either browser, with nothing over the picture."""
+
+    def __init__(self, driver, url):
+        self.driver = driver
+        driver.get("about:blank")  # of the same page only what stands behind the # would change
+        driver.get(url)
+        self.script = driver.execute_script
+
+    def until(self, condition, timeout=20):
+        deadline = time.monotonic() + timeout
+        while not self.script("return !!(" + condition + ")"):
+            if time.monotonic() > deadline:
+                state = self.script("return JSON.stringify([rtcast.state, rtcast.exact && [rtcast.exact.channel.readyState, "
+                                    "rtcast.exact.isShown, rtcast.exact.store.drawnBlocks, rtcast.exact.frame, rtcast.exact.store.told]])")
+                raise AssertionError(f"{condition}: not within {timeout} s; {state}")
+            time.sleep(0.02)
+        return self
+
+    def live(self):
+        self.until("window.rtcast && rtcast.state === 'live'")
+        self.script("""
+            for (const id of ["pill", "bar", "stats", "tap"]) document.getElementById(id).style.display = "none";
+            if (!document.body.classList.contains("actual")) document.querySelector("#bar [data-do='1']").click();""")
+        return self
+
+    def screenshot(self):
+        """The picture as the browser's compositor shows it."""
+        path = "/tmp/rtcast-exact.png"
+        left, top, ratio = self.script("const { x, y } = document.getElementById('video').getBoundingClientRect(); return [x, y, devicePixelRatio]")
+        assert ratio == 1 and left == int(left) and top == int(top), (left, top, ratio)
+        self.driver.save_screenshot(path)
+        picture = np.asarray(Image.open(path).convert("RGB"))
+        part = picture[int(top):int(top) + SIZE[1], int(left):int(left) + SIZE[0]]
+        assert part.shape[:2] == SIZE[::-1], "the window is too small"
+        return part
+
+
+def start(name):
+    return chromium(size=(1500, 1000)) if name == "chromium" else firefox.Firefox(size=(1500, 1000))
