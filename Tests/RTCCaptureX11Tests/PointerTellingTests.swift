@@ -87,19 +87,19 @@ extension X11CaptureTests {
     }
 
     @Test func `another image is told without a frame`() async throws {
-      let (display, _, capturer, collector) = try begin(isDrawn: false)
+      let (display, client, capturer, collector) = try begin(isDrawn: false)
       _ = await collector.untilFrame()
-      try display.run("xsetroot", "-cursor_name", "crosshair")
+      client.setPointer(glyph: 34)
       guard case .image(let image) = await collector.report() else {
         Issue.record("no image")
         return
       }
       #expect(image.size.width > 1 && !image.isInvisible)
-      capturer.stopCapture()
+      withExtendedLifetime(display) { capturer.stopCapture() }
     }
 
     @Test func `taken into the picture and out of it again it leaves nothing behind`() async throws {
-      let (_, _, capturer, collector) = try begin(isDrawn: false)
+      let (display, client, capturer, collector) = try begin(isDrawn: false)
       _ = await collector.untilFrame()
       capturer.setDrawsCursor(true)
       var (reports, next) = await collector.untilFrame()
@@ -122,7 +122,7 @@ extension X11CaptureTests {
       }
       #expect(!told.isDrawn && told.since == frame.captureTime)
       #expect(reports.last == .position(CursorPosition(x: 100, y: 100)), "told anew")
-      capturer.stopCapture()
+      withExtendedLifetime((display, client)) { capturer.stopCapture() }
     }
 
     @Test func `a picture that is the same either way needs no frame for that`() async throws {
@@ -149,12 +149,12 @@ extension X11CaptureTests {
     }
 
     @Test func `without a consumer it is in the picture, whatever was said`() async throws {
-      let (_, _, capturer, collector) = try begin(isDrawn: false)
+      let (display, client, capturer, collector) = try begin(isDrawn: false)
       _ = await collector.untilFrame()
       capturer.setCursorConsumer(nil)
       let frame = try #require(await collector.untilFrame().frame)
       #expect(!isBare(frame))
-      capturer.stopCapture()
+      withExtendedLifetime((display, client)) { capturer.stopCapture() }
     }
   }
 }
