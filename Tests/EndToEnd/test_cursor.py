@@ -195,7 +195,9 @@ def test_pages_that_show_the_picture_smaller_show_the_pointer_there(screen, cast
 MACHINE = """
 const { CursorStore, parseCursor } = pagePointer, wrong = [], expect = (what, is) => { if (!is) wrong.push(what); };
 const message = (...bytes) => parseCursor(new Uint8Array(bytes).buffer);
-const image = (digest, side = 1) => message(2, 0, 0, 0, 0, 0, 0, 0, digest, 0, side, 0, side, 0, 0, 0, 0, ...Array(side * side * 4).fill(digest));
+const image = (digest, width = 1, height = 1, more = 0) =>
+  message(2, 0, 0, 0, 0, 0, 0, 0, digest, 0, width, 0, height, 0, 0, 0, 0, ...Array(width * height * 4 + more).fill(digest));
+const show = (digest) => message(3, 0, 0, 0, 0, 0, 0, 0, digest);
 const drawing = (timestamp, isOurs, isSettled = false) =>
   message(1, ...[24, 16, 8, 0].map((shift) => timestamp >>> shift & 255), (isOurs ? 1 : 0) | (isSettled ? 2 : 0), 2, 128, 1, 224);
 const position = (number, x, y) => message(4, 0, 0, number >> 8, number & 255, 1, x >> 8, x & 255, y >> 8, y & 255);
@@ -233,17 +235,17 @@ store.number = 0xFFFFFFFF;
 expect("numbers turn over", store.take(position(0, 4, 4)) && store.position.x === 4);
 
 // Images: those that are not known change nothing, and no more are kept than the caster counts on.
-expect("unknown", !store.take(message(3, 0, 0, 0, 0, 0, 0, 0, 77)) && store.image.pixels[0] === 1);
+expect("unknown", !store.take(show(77)) && store.image.pixels[0] === 1);
 for (let digest = 2; digest <= 32; digest++) store.take(image(digest));
-store.take(message(3, 0, 0, 0, 0, 0, 0, 0, 1));
-store.take(image(33));
-expect("limit", store.images.size === CursorStore.images && store.images.has(1n) && !store.images.has(2n));
+for (const told of [show(5), show(1), image(33)]) store.take(told);
+expect("limit", store.images.size === CursorStore.images && [1n, 3n, 5n].every((digest) => store.images.has(digest)) && !store.images.has(2n));
 
 // What no caster of ours says.
 for (const bytes of [[], [9, 0, 0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 4, 0, 1, 0, 1], [1, 0, 0, 0, 0, 1, 0, 1, 0], [3, 0, 0, 0, 0, 0, 0, 0, 1, 1],
   [4, 0, 0, 0, 1, 2, 0, 0, 0, 0], [2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], [2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 1]])
   expect("taken: " + bytes, parseCursor(new Uint8Array(bytes).buffer) === null);
-expect("too large", image(1, 129) === null);
+expect("too large", image(1, 129) === null && image(1, 1, 129) === null && image(1, 128, 128) !== null);
+expect("too long or short", image(1, 2, 2, 1) === null && image(1, 2, 2, -1) === null);
 let seed = 1;
 const random = (below) => (seed = Math.imul(seed, 1103515245) + 12345 >>> 0) % below;
 for (let i = 0; i < 20000; i++) {
