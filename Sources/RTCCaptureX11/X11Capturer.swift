@@ -20,7 +20,7 @@ public struct X11CaptureOptions: Hashable, Sendable {
   public var display: String?
   /// What of the display is captured.
   public var target: Target
-  /// The pointer is drawn into the picture.
+  /// The pointer is drawn into the picture, or told of in its place.
   public var cursor: Bool
 
   /// Everything has a default: the whole of DISPLAY, with its pointer.
