@@ -142,6 +142,8 @@ let package = Package(
       name: "RTCCodecWebP", dependencies: ["RTCMedia", "RTCPrimitives", "CWebP"], swiftSettings: safe),
     // What is sent exactly, when, and to whom, sans-IO.
     .target(name: "RTCExact", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
+    // Who draws the pointer, and what they are told of it, sans-IO.
+    .target(name: "RTCCursor", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
     .target(
       name: "RTCResample", dependencies: ["RTCMedia", "RTCPrimitives", "CSpeexDSP"], swiftSettings: strict),
     .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: safe),
@@ -158,7 +160,10 @@ let package = Package(
         .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
       ],
-      resources: [.embedInCode("Resources/viewer.html"), .embedInCode("Resources/viewer/exact.js")]
+      resources: [
+        .embedInCode("Resources/viewer.html"), .embedInCode("Resources/viewer/exact.js"),
+        .embedInCode("Resources/viewer/cursor.js"),
+      ]
         + ["hub.html", "hub.css", "line.js", "media.js", "call.js", "board.js", "tiles.js", "sounds.js", "page.js"]
         .map { .embedInCode("Resources/hub/\($0)") },
       swiftSettings: safe),
@@ -168,9 +173,8 @@ let package = Package(
       name: "RTCast",
       dependencies: [
         "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecAOM", "RTCCodecFFmpeg",
-        "RTCCodecX264", "RTCCodecVPX", "RTCCodecOpus", "RTCCodecWebP", "RTCExact", "RTCEngine", "RTCNet", "RTCPeer",
-        "RTCPlayout",
-        "RTCSCTP",
+        "RTCCodecX264", "RTCCodecVPX", "RTCCodecOpus", "RTCCodecWebP", "RTCCursor", "RTCExact", "RTCEngine", "RTCNet",
+        "RTCPeer", "RTCPlayout", "RTCSCTP",
         "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
@@ -200,7 +204,8 @@ let package = Package(
     .target(
       name: "FuzzBodies",
       dependencies: [
-        "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCExact", "RTCMedia", "RTCNet", "RTCPlayout", "RTCPrimitives",
+        "RTCCapture", "RTCCaptureFile", "RTCCursor", "RTCEngine", "RTCExact", "RTCMedia", "RTCNet", "RTCPlayout",
+        "RTCPrimitives",
         "RTCSignaling", "RTCWire",
       ],
       path: "Fuzz/Sources/FuzzBodies", swiftSettings: strict),
@@ -344,6 +349,8 @@ let package = Package(
     .testTarget(
       name: "RTCCodecWebPTests", dependencies: ["RTCCodecWebP", "RTCMedia", "RTCPrimitives", "CWebP"],
       swiftSettings: strict),
+    .testTarget(
+      name: "RTCCursorTests", dependencies: ["RTCCursor", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(name: "RTCExactTests", dependencies: ["RTCExact", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCSignalingTests", dependencies: ["RTCSignaling", "RTCPrimitives"], swiftSettings: strict),
@@ -371,7 +378,8 @@ let package = Package(
     .testTarget(
       name: "RTCastTests",
       dependencies: [
-        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCExact", "RTCSCTP", "RTCWire",
+        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCCursor", "RTCEngine", "RTCExact", "RTCSCTP",
+        "RTCWire",
         "RTCMedia", "RTCNet", "RTCPeer",
         "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO", "RTCTestKit", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),
@@ -401,7 +409,7 @@ if Context.environment["RTCAST_FUZZ"] != nil {
   package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Fuzz/Sources/CLibFuzzer"))
   package.targets += [
     "RTP", "RTCP", "VP8", "Opus", "VP9", "H264", "AV1", "STUN", "MDNS", "Streams", "SDP", "Y4M", "Jitter", "Hub",
-    "HubClient", "PeerJS", "FEC", "RateControl", "Exact",
+    "HubClient", "PeerJS", "FEC", "RateControl", "Cursor", "Exact",
     "SkyRTC", "H264File", "VP9File", "AV1File",
   ].map { fuzzer("Fuzz\($0)") }
   package.targets += [

@@ -1,17 +1,6 @@
 import CX11
 import RTCMedia
 
-/// A pointer's picture; pixels are 0xAARRGGBB, multiplied by alpha.
-struct CursorImage {
-  var width: Int
-  var height: Int
-  var hotX: Int
-  var hotY: Int
-  var pixels: [UInt32]
-
-  var isInvisible: Bool { !pixels.contains { $0 >> 24 != 0 } }
-}
-
 /// Knows how the pointer looks and where it is, in a picture's coordinates.
 struct CursorTracker {
   private let connection: X11Connection
@@ -56,6 +45,12 @@ struct CursorTracker {
       ? (Int(pointer.win_x) - source.windowOrigin.x, Int(pointer.win_y) - source.windowOrigin.y) : nil
   }
 
+  /// How it looks, as far as that is known.
+  var look: (image: CursorImage, number: Int)? { image.map { ($0, imageNumber) } }
+
+  /// The hot spot in the picture; nil when the pointer is on another screen.
+  var hotSpot: CursorPosition? { position.map { CursorPosition(x: $0.x, y: $0.y) } }
+
   /// Where it is to be drawn: the picture's top left corner. Nil when there is nothing to draw.
   var drawing: (image: CursorImage, x: Int, y: Int)? {
     guard let image, let position, !image.isInvisible else { return nil }
@@ -71,7 +66,7 @@ struct CursorTracker {
     let pixels = UnsafeBufferPointer(
       start: xcb_xfixes_get_cursor_image_cursor_image(reply.pointer), count: Int(head.width) * Int(head.height))
     image = CursorImage(
-      width: Int(head.width), height: Int(head.height), hotX: Int(head.xhot), hotY: Int(head.yhot),
+      size: PixelSize(width: Int(head.width), height: Int(head.height)), hotX: Int(head.xhot), hotY: Int(head.yhot),
       pixels: Array(pixels))
   }
 }

@@ -71,14 +71,14 @@ final class ScreenPicture {
 
   /// Draws `image` with its top left corner at `x`, `y`, the part inside the picture, and keeps what was there.
   func draw(_ image: CursorImage, x: Int, y: Int) {
-    let rect = PixelRect(x: x, y: y, width: image.width, height: image.height).intersection(PixelRect(size))
+    let rect = PixelRect(x: x, y: y, width: image.size.width, height: image.size.height).intersection(PixelRect(size))
     guard !rect.isEmpty else { return }
     var pixels: [UInt32] = []
     pixels.reserveCapacity(rect.area)
     for line in rect.y..<rect.maxY {
       let target = row(line, from: rect.x)
       pixels.append(contentsOf: UnsafeBufferPointer(start: target, count: rect.width))
-      let source = (line - y) * image.width + rect.x - x
+      let source = (line - y) * image.size.width + rect.x - x
       for column in 0..<rect.width { target[column] = Self.blend(image.pixels[source + column], over: target[column]) }
     }
     beneathCursor = (rect, pixels)

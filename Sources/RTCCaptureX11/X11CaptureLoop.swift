@@ -8,12 +8,19 @@ import RTCPrimitives
 final class X11CaptureLoop {
   /// A pointer moved by a program (a warp) is not told as motion: looked for this often.
   private static let pointerInterval = TimeDelta.milliseconds(200)
+  /// Between two positions that are told.
+  private static let tellInterval = TimeDelta.microseconds(16_667)
+  /// The same while the pointer is beside the picture.
+  private static let outsideInterval = TimeDelta.milliseconds(50)
+  /// A pointer that is told of is looked for this often where the server does not tell of motion.
+  private static let blindInterval = TimeDelta.milliseconds(33)
   /// More pictures than this are not kept for a consumer that holds on to its frames.
   private static let memoryLimit = 4
 
   private let options: X11CaptureOptions
   private let connection: X11Connection
   private let consumer: any VideoConsumer
+  private let wishes: CursorWishes
   private let run: WorkerRun
   private let notice: (String) -> Void
   private let interval: TimeDelta
@@ -31,6 +38,16 @@ final class X11CaptureLoop {
   private var undelivered = DamageList()
   /// The pointer as the consumer saw it last.
   private var shownPointer: ShownPointer?
+  /// Whether frames show the pointer; nil before the first.
+  private var drawing: CursorDrawing?
+  /// The capture time of the first of the frames that have shown no pointer since; nil while they show one.
+  private var bareSince: Timestamp?
+  /// Whether the next frame shows it.
+  private var drawsCursor = true
+  private var teller: CursorTeller?
+  /// When the pointer's position is told.
+  private var tellAt: Timestamp?
+  private var lastTold = Timestamp.zero
   /// The target may have another size or place now.
   private var needsResolving = false
   private var lookAt: Timestamp?
@@ -56,12 +73,12 @@ final class X11CaptureLoop {
   }
 
   static func run(
-    _ options: X11CaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ run: WorkerRun,
-    _ notice: @escaping (String) -> Void
+    _ options: X11CaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ wishes: CursorWishes,
+    _ run: WorkerRun, _ notice: @escaping (String) -> Void
   ) {
     let loop: X11CaptureLoop
     do throws(CaptureError) {
-      loop = try X11CaptureLoop(options, rate: rate, consumer, run, notice)
+      loop = try X11CaptureLoop(options, rate: rate, consumer, wishes, run, notice)
     } catch {
       run.noteEnded()
       return consumer.captureDidStart(.failure(error))
@@ -74,15 +91,15 @@ final class X11CaptureLoop {
   }
 
   private init(
-    _ options: X11CaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ run: WorkerRun,
-    _ notice: @escaping (String) -> Void
+    _ options: X11CaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ wishes: CursorWishes,
+    _ run: WorkerRun, _ notice: @escaping (String) -> Void
   ) throws(CaptureError) {
     guard rate > 0, rate <= 1000 else {
       throw .unsupportedFormat("A screen can be captured up to 1000 times a second, not \(rate) times.")
     }
     connection = try X11Connection(display: options.display)
     let extensions = connection.extensions
-    (self.options, self.consumer, self.run, self.notice) = (options, consumer, run, notice)
+    (self.options, self.consumer, self.wishes, self.run, self.notice) = (options, consumer, wishes, run, notice)
     interval = .seconds(1 / rate)
     clock = FrameClock(.init(framesPerSecond: rate))
     sharesMemory = extensions.shm != nil
@@ -140,7 +157,9 @@ final class X11CaptureLoop {
       if connection.isBroken { return .lost("The X display \(connection.displayName) went away.") }
       if needsResolving, let end = resolveAgain() { return end }
       let now = MonotonicClock.now()
+      followWishes(now)
       look(now)
+      if let time = tellAt, time <= now { lookAtPointer(now) }
       if let takeAt = damage?.takeAt, takeAt <= now { damage?.take() }
       // Answers read on the way may have brought events with them: go round before waiting.
       if let due = clock.nextGrab, due <= now, let picture = freePicture() {
@@ -154,7 +173,7 @@ final class X11CaptureLoop {
   }
 
   private func nextDeadline(_ now: Timestamp) -> Timestamp? {
-    var deadlines = [damage?.takeAt, lookAt]
+    var deadlines = [damage?.takeAt, lookAt, tellAt]
     // A due grab that found no free memory waits for a lease to end, which wakes the thread.
     if let grab = clock.nextGrab, grab > now { deadlines.append(grab) }
     return deadlines.compactMap { $0 }.min()
@@ -167,10 +186,10 @@ final class X11CaptureLoop {
       if let time = damage?.noteChange(serverTime: serverTime, now: now) { clock.noteChange(at: time) }
     case .cursorImageChanged:
       cursor?.noteImageChanged()
-      clock.noteChange(at: now, isPeriodic: false)
+      pointerChanged(now)
     case .pointerMoved:
       cursor?.noteMotion()
-      clock.noteChange(at: now, isPeriodic: false)
+      pointerChanged(now)
     case .monitorsChanged: needsResolving = true
     case .resized(let window) where window == target.source.window: needsResolving = true
     case .mapped(let window) where window == target.source.window: needsResolving = true
@@ -197,19 +216,74 @@ final class X11CaptureLoop {
       lookAt = now + interval
       clock.noteDemand(at: now)
     } else if cursor != nil {
-      let hearsMotion = connection.extensions.hasRawMotion
-      lookAt = now + (hearsMotion ? Self.pointerInterval : max(interval, .milliseconds(5)))
-      cursor?.refresh(in: target.source)
-      if pointerInPicture != shownPointer { clock.noteChange(at: now, isPeriodic: false) }
+      let unheard = tellsPointer ? Self.blindInterval : max(interval, .milliseconds(5))
+      lookAt = now + (connection.extensions.hasRawMotion ? Self.pointerInterval : unheard)
+      lookAtPointer(now)
     }
   }
 
   /// Nil when no part of the pointer is seen in the picture.
   private var pointerInPicture: ShownPointer? {
     guard let cursor, let drawing = cursor.drawing else { return nil }
-    let rect = PixelRect(x: drawing.x, y: drawing.y, width: drawing.image.width, height: drawing.image.height)
+    let rect = PixelRect(x: drawing.x, y: drawing.y, width: drawing.image.size.width, height: drawing.image.size.height)
       .intersection(PixelRect(target.source.size))
     return rect.isEmpty ? nil : ShownPointer(rect: rect, image: cursor.imageNumber)
+  }
+
+  // MARK: Telling of the pointer
+
+  /// It is told of in the place of being drawn.
+  private var tellsPointer: Bool { teller != nil && drawing?.isDrawn == false }
+
+  /// Takes over what is wanted now. Frames change with the next.
+  private func followWishes(_ now: Timestamp) {
+    guard cursor != nil else { return }
+    let wish = wishes.now
+    if wish.consumer !== teller?.consumer {
+      teller = wish.consumer.map { CursorTeller($0) }
+      tell()
+    }
+    guard wish.drawsCursor != drawsCursor else { return }
+    drawsCursor = wish.drawsCursor
+    clock.noteChange(at: now, isPeriodic: false)
+  }
+
+  /// It moved, or looks otherwise: that is a change of the picture, or is told soon.
+  private func pointerChanged(_ now: Timestamp) {
+    guard tellsPointer else { return clock.noteChange(at: now, isPeriodic: false) }
+    guard tellAt == nil else { return }
+    let isInside = pointerInPicture != nil
+    tellAt = max(now, lastTold + (isInside ? Self.tellInterval : Self.outsideInterval))
+  }
+
+  /// Asks where the pointer is, and tells of it or has it drawn there.
+  private func lookAtPointer(_ now: Timestamp) {
+    (tellAt, lastTold) = (nil, now)
+    cursor?.refresh(in: target.source)
+    tell()
+    if drawsCursor, pointerInPicture != shownPointer { clock.noteChange(at: now, isPeriodic: false) }
+  }
+
+  /// Tells what the consumer does not know yet.
+  private func tell() {
+    guard let cursor, let drawing else { return }
+    teller?.tell(drawing)
+    if let (image, number) = cursor.look { teller?.tell(image, number: number) }
+    guard !drawing.isDrawn else { return }
+    teller?.tell(position: pointerInPicture == nil || isHidden ? nil : cursor.hotSpot)
+  }
+
+  private var isHidden: Bool { if case .hidden = target { true } else { false } }
+
+  /// The frame of `now` shows the pointer, or does not; nil: there is no new frame, as the pointer is not in the picture.
+  private func noteDrawing(frame now: Timestamp?) {
+    guard cursor != nil else { return }
+    if let now { bareSince = shownPointer == nil ? bareSince ?? now : nil }
+    let size = target.source.size
+    if drawing?.isDrawn != drawsCursor || drawing?.pictureSize != size {
+      drawing = CursorDrawing(isDrawn: drawsCursor, pictureSize: size, since: bareSince ?? now ?? .zero)
+    }
+    tell()
   }
 
   // MARK: Size and place
@@ -247,6 +321,7 @@ final class X11CaptureLoop {
     isWholeNew = true
     undelivered.removeAll()
     shownPointer = nil
+    bareSince = nil
     clock.noteDemand(at: MonotonicClock.now())
   }
 
@@ -275,7 +350,7 @@ final class X11CaptureLoop {
     let now = MonotonicClock.now()
     guard collectDamage() else { return clock.noteNothingToGrab() }
     cursor?.refresh(in: target.source)
-    let pointer = pointerInPicture
+    let pointer = drawsCursor ? pointerInPicture : nil
     if pointer != shownPointer {
       if let rect = shownPointer?.rect { undelivered.insert(rect) }
       if let rect = pointer?.rect { undelivered.insert(rect) }
@@ -283,12 +358,13 @@ final class X11CaptureLoop {
     guard isWholeNew || !undelivered.isEmpty else { return rest(now) }
     picture.removeCursor()
     guard Grabber(connection: connection, source: target.source).refresh(picture) else { return tryLater(now) }
-    if let drawing = cursor?.drawing { picture.draw(drawing.image, x: drawing.x, y: drawing.y) }
+    if drawsCursor, let place = cursor?.drawing { picture.draw(place.image, x: place.x, y: place.y) }
     clock.noteGrab(at: now)
     let changes = isWholeNew ? nil : undelivered.rects
     isWholeNew = damage == nil
     undelivered.removeAll()
     shownPointer = pointer
+    noteDrawing(frame: now)
     let buffer = picture.memory.lease { [run] in run.wake() }
     consumer.consume(VideoFrame(buffer: buffer, captureTime: now, damage: changes, colorSpace: .sRGB))
   }
@@ -315,7 +391,8 @@ final class X11CaptureLoop {
   /// Nothing of the picture changed: the change was beside it. A pointer out there is not listened to for a while.
   private func rest(_ now: Timestamp) {
     clock.noteNothingToGrab()
-    guard cursor != nil else { return }
+    noteDrawing(frame: nil)
+    guard cursor != nil, !tellsPointer else { return }
     cursor?.noteMotion()
     lookAt = min(lookAt ?? .distantFuture, now + interval)
   }

@@ -20,7 +20,7 @@ public struct X11CaptureOptions: Hashable, Sendable {
   public var display: String?
   /// What of the display is captured.
   public var target: Target
-  /// The pointer is drawn into the picture.
+  /// The pointer is drawn into the picture, or told of in its place.
   public var cursor: Bool
 
   /// Everything has a default: the whole of DISPLAY, with its pointer.
@@ -38,10 +38,11 @@ public struct X11CaptureOptions: Hashable, Sendable {
 /// Nothing is grabbed while nothing changes.
 ///
 /// Under Wayland, XWayland has no picture of the whole screen: everything but a window is refused there with `.unavailable`.
-public final class X11Capturer: VideoCapturer {
+public final class X11Capturer: CursorCapturer {
   private let options: X11CaptureOptions
   private let onNotice: @Sendable (String) -> Void
   private let thread = WorkerThread()
+  private let cursor = CursorWishes()
 
   /// - Parameter onNotice: gets a sentence, once each, when the display lacks something and capturing costs more for
   ///   it; called on the capture thread.
@@ -67,10 +68,10 @@ public final class X11Capturer: VideoCapturer {
   /// Connects to the display on a thread of its own; the consumer hears there how that went. Of `format` the frame rate counts, in
   /// pictures a second, 0…1000. Any thread.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
-    let (options, onNotice) = (options, onNotice)
+    let (options, onNotice, cursor) = (options, onNotice, cursor)
     do throws(CaptureError) {
       try thread.startCapture(name: "rtc-x11") { run in
-        X11CaptureLoop.run(options, rate: format.frameRates.upperBound, consumer, run, onNotice)
+        X11CaptureLoop.run(options, rate: format.frameRates.upperBound, consumer, cursor, run, onNotice)
       }
     } catch {
       consumer.captureDidStart(.failure(error))
@@ -79,6 +80,21 @@ public final class X11Capturer: VideoCapturer {
 
   /// Ends capturing; after it returns the consumer is not called any more. Any thread, any number of times.
   public func stopCapture() { thread.stop() }
+
+  /// As the options have it.
+  public var hasCursor: Bool { options.cursor }
+
+  /// Positions come as the pointer moves, at most sixty a second. Any thread.
+  public func setCursorConsumer(_ consumer: (any CursorConsumer)?) {
+    cursor.change { $0.consumer = consumer }
+    thread.wake()
+  }
+
+  /// Any thread; it holds for later runs too.
+  public func setDrawsCursor(_ isDrawn: Bool) {
+    cursor.change { $0.isDrawn = isDrawn }
+    thread.wake()
+  }
 }
 
 extension PixelRect {

@@ -133,6 +133,9 @@ public actor PeerConnection {
   /// See `Peer.videoClock`; nil before a video was agreed on.
   package func videoClock() -> RTPTimestamp? { slot?.peer.videoClock }
 
+  /// The remote peer agreed to data channels.
+  package func hasDataChannels() -> Bool { slot?.peer.hasDataChannels ?? false }
+
   // MARK: - On the loop
 
   /// Carries a command out and returns what came of it.

@@ -54,6 +54,8 @@ public final class Broadcast: Sendable {
     public var sendsExactPixels = true
     /// Of one core's time, 0.01…: while the process takes more, nothing is encoded for those pages. Video goes on. Nil: no limit.
     public var processorLimit: Double?
+    /// Whether pages of ours draw the pointer themselves, while all viewers are such pages; else it is always in the picture.
+    public var letsPagesDrawCursor = true
     /// Viewers at a time, those that have only knocked included.
     public var maximumViewers = 1_024
 
@@ -72,7 +74,7 @@ public final class Broadcast: Sendable {
   let publications = Publications()
   let report: @Sendable (BroadcastEvent) -> Void
   private let media: OutgoingMedia
-  private let exact: ExactPixels?
+  private let page: PageChannels
   /// The source to begin with.
   private let source: MediaSource
   private let continuation: AsyncStream<BroadcastEvent>.Continuation
@@ -95,39 +97,40 @@ public final class Broadcast: Sendable {
     let continuation = continuation
     report = { continuation.yield($0) }
     let isScreen = source.video?.isScreencast ?? false
-    exact =
-      options.sendsExactPixels
-      ? ExactPixels(
-        ExactPixels.Options(maximumSize: options.maximumSize, cpuLimit: options.processorLimit), isScreen: isScreen,
-        report: report) : nil
-    let exact = exact
+    page = PageChannels(
+      exact: options.sendsExactPixels
+        ? ExactPixels(
+          ExactPixels.Options(maximumSize: options.maximumSize, cpuLimit: options.processorLimit), isScreen: isScreen,
+          report: report) : nil,
+      cursor: options.letsPagesDrawCursor ? CursorCast() : nil)
+    let page = page
     media = OutgoingMedia(
       options: options, contentHint: Self.contentHint(of: source, options),
-      sendsAudio: options.offersAudio ?? (source.audio != nil), codecs: codecs, peers: peers, exact: exact,
+      sendsAudio: options.offersAudio ?? (source.audio != nil), codecs: codecs, peers: peers, page: page,
       report: report)
     let media = media
     viewers = ViewerRegistry(
       ViewerRegistry.Stream(
         maximumViewers: options.maximumViewers,
         makeConnection: { change in
-          var configuration = Self.configuration(of: media, exact, options)
+          var configuration = Self.configuration(of: media, page, options)
           change(&configuration)
           return PeerConnection(on: peers, configuration: configuration)
         },
         codecs: { media.encodedFormats.map(\.words).joined(separator: " or ") }, isLive: { media.isLive },
         iceServers: options.iceServers,
-        exact: exact, refusals: peers.refusals), report: report)
+        page: page, refusals: peers.refusals), report: report)
   }
 
   deinit {
     guard !isStopped.load(ordering: .relaxed) else { return }
     // Not here: whoever let go may be in the middle of one of the source's frames, and stopping waits for that.
-    let (viewers, publications, media, exact, continuation) = (viewers, publications, media, exact, continuation)
+    let (viewers, publications, media, page, continuation) = (viewers, publications, media, page, continuation)
     Task {
       await publications.leaveAll()
       await viewers.closeAll()
       media.stop()
-      exact?.stop()
+      page.stop()
       continuation.finish()
     }
   }
@@ -154,7 +157,7 @@ public final class Broadcast: Sendable {
     await publications.leaveAll()
     await viewers.closeAll()
     media.stop()
-    exact?.stop()
+    page.stop()
     source.stop()  // one that is still starting is not known to it yet
     continuation.finish()
   }
@@ -173,7 +176,7 @@ public final class Broadcast: Sendable {
     let rate = frameRate ?? self.frameRate.withLock { $0 }
     let started = try await media.start(source, format: Self.format(of: source.video, size: size, frameRate: rate))
     guard let video = source.video else { return started }
-    exact?.setScreen(video.isScreencast)
+    page.exact?.setScreen(video.isScreencast)
     self.frameRate.withLock { $0 = rate }
     media.video.setMaxFrameRate(rate)
     media.video.setContentHint(Self.contentHint(of: source, options))
@@ -195,6 +198,7 @@ public final class Broadcast: Sendable {
   /// Hands `sink` the very frames that viewers are sent, from the next key frame on, whether anybody watches or not.
   /// Several may be added; all are let go when the broadcast stops.
   public func add(_ sink: any EncodedMediaSink) {
+    page.cursor?.setRecorded()
     media.add(sink)
   }
 
@@ -241,11 +245,11 @@ public final class Broadcast: Sendable {
 
   /// How a viewer is connected.
   private static func configuration(
-    of media: OutgoingMedia, _ exact: ExactPixels?, _ options: Options
+    of media: OutgoingMedia, _ page: PageChannels, _ options: Options
   ) -> PeerConnection.Configuration {
     var configuration = PeerConnection.Configuration(video: media.video.track, audio: media.audio?.track)
     // Viewers have nothing to say, but for our page.
-    configuration.dataChannels = exact?.isOffered == true ? ExactPixels.dataChannels : nil
+    configuration.dataChannels = page.options
     configuration.videoFormats = media.videoFormats
     configuration.bitrates = options.bitrates
     configuration.audioBitrates = options.audioBitrates

@@ -18,8 +18,8 @@ final class ViewerRegistry: WHEPSessions {
     var isLive: @Sendable () -> Bool = { true }
     /// What viewers are told to use.
     var iceServers: [ICEServer] = []
-    /// Sends what rests as it is.
-    var exact: ExactPixels?
+    /// What pages are told beside the video.
+    var page = PageChannels()
     /// Where refusals are counted.
     var refusals: RefusalCounts
   }
@@ -140,7 +140,7 @@ final class ViewerRegistry: WHEPSessions {
     CastStatus(isLive: stream.isLive(), viewers: viewers.withLock { $0.values.count(where: \.isConnected) })
   }
 
-  func snapshot() async -> CastSnapshot? { await stream.exact?.snapshot() }
+  func snapshot() async -> CastSnapshot? { await stream.page.exact?.snapshot() }
 
   // MARK: - Connections
 
@@ -166,7 +166,7 @@ final class ViewerRegistry: WHEPSessions {
       var reason = EndReason.closedLocally
       for await event in connection.events {
         await onEvent(event)
-        await stream.exact?.handle(event, of: connection)
+        await stream.page.handle(event, of: connection)
         switch event {
         case .stateChanged(.connected):
           if !wasConnected { report(.viewerJoined(id: connection.id)) }

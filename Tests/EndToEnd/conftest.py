@@ -6,7 +6,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from harness import reach, sound  # noqa: E402
+from harness import reach, sound, viewer_page  # noqa: E402
 from harness.browser import FAKE_DEVICES, chromium  # noqa: E402
 from harness.clips import Clips  # noqa: E402
 from harness.hub_page import HubPage  # noqa: E402
@@ -46,6 +46,21 @@ def browser(driver):
     yield driver
     driver.switch_to.window(driver.window_handles[0])
     driver.get("about:blank")
+
+
+@pytest.fixture
+def old_browser(browser):
+    """The shared browser, without what the page needs to draw the pointer itself."""
+    script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": "delete window.ResizeObserver"})
+    yield browser
+    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+
+
+@pytest.fixture(scope="module", params=["chromium", "firefox"])
+def any_browser(request):
+    browser = viewer_page.start(request.param)
+    yield browser
+    browser.quit()
 
 
 @pytest.fixture

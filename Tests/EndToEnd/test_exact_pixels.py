@@ -16,84 +16,13 @@ from harness import firefox as firefox_browser, link as links
 from harness.browser import chromium, drawn
 from harness.pictures import PAGE_SIZE as SIZE, coloured_page, luma, psnr
 from harness.rtcast import bearer
+from harness.viewer_page import ACTUAL_SIZE, EVERYTHING, Page
 from harness.xserver import XServer
 
 pytestmark = pytest.mark.alone
 
 HERE = Path(__file__).resolve().parent
 EXACT = HERE.parents[1] / "Sources/RTCSignalingNIO/Resources/viewer/exact.js"
-EVERYTHING = ("rtcast.exact && rtcast.exact.isShown && rtcast.exact.store.columns * rtcast.exact.store.rows > 0"
-              " && rtcast.exact.store.drawnBlocks === rtcast.exact.store.columns * rtcast.exact.store.rows")
-
-
-ACTUAL_SIZE = "document.querySelector(\"#bar [data-do='1']\").click();"
-
-
-class Page:
-    """The viewer page at actual size, in either browser, with nothing over the picture."""
-
-    def __init__(self, driver, url):
-        self.driver = driver
-        driver.get("about:blank")  # of the same page only what stands behind the # would change
-        driver.get(url)
-        self.script = driver.execute_script
-
-    def until(self, condition, timeout=20):
-        deadline = time.monotonic() + timeout
-        while not self.script("return !!(" + condition + ")"):
-            if time.monotonic() > deadline:
-                state = self.script("return JSON.stringify([rtcast.state, rtcast.exact && [rtcast.exact.channel.readyState, "
-                                    "rtcast.exact.isShown, rtcast.exact.store.drawnBlocks, rtcast.exact.frame, rtcast.exact.store.told]])")
-                raise AssertionError(f"{condition}: not within {timeout} s; {state}")
-            time.sleep(0.02)
-        return self
-
-    def live(self):
-        self.until("window.rtcast && rtcast.state === 'live'")
-        self.script("""
-            for (const id of ["pill", "bar", "stats", "tap"]) document.getElementById(id).style.display = "none";
-            if (!document.body.classList.contains("actual")) """ + ACTUAL_SIZE)
-        return self
-
-    def screenshot(self):
-        """The picture as the browser's compositor shows it."""
-        path = "/tmp/rtcast-exact.png"
-        place = self.script("const { x, y } = document.getElementById('video').getBoundingClientRect(); return [x * devicePixelRatio, y * devicePixelRatio]")
-        left, top = map(round, place)
-        assert abs(place[0] - left) < 0.02 and abs(place[1] - top) < 0.02, place
-        self.driver.save_screenshot(path)
-        picture = np.asarray(Image.open(path).convert("RGB"))
-        part = picture[top:top + SIZE[1], left:left + SIZE[0]]
-        assert part.shape[:2] == SIZE[::-1], "the window is too small"
-        return part
-
-    def is_the_screen(self, server, timeout=10):
-        """Waits until it is, bit for bit: a frame that overtakes what is told of it hides everything for a moment."""
-        deadline = time.monotonic() + timeout
-        while not np.array_equal(shown := self.screenshot(), truth := server.picture()):
-            assert time.monotonic() < deadline, f"not the screen: {psnr(shown, truth):.1f} dB RGB"
-
-    def zoom(self, factor):
-        """As people zoom a page."""
-        if isinstance(self.driver, firefox_browser.Firefox):
-            self.driver.zoom(factor)
-        elif factor == 1:
-            self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-        else:
-            self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-                "width": round(1500 / factor), "height": round(1000 / factor), "deviceScaleFactor": factor, "mobile": False})
-        self.until(f"Math.abs(devicePixelRatio - {factor}) < 0.02")
-
-
-def start(name):
-    return chromium(size=(1500, 1000)) if name == "chromium" else firefox_browser.Firefox(size=(1500, 1000))
-
-
-@pytest.fixture(scope="module", params=["chromium", "firefox"])
-def any_browser(request):
-    browser = start(request.param)
-    yield browser
-    browser.quit()
 
 
 @pytest.fixture(scope="module")

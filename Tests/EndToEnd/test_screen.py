@@ -175,12 +175,12 @@ def test_gcm_and_the_wire_are_what_we_promise(xserver, page, cast, browser):
         assert wanted in answer, wanted
 
 
-def test_the_cursor_is_seen_and_its_motion_alone_is_a_change(xserver, cast, browser):
+def test_the_cursor_is_seen_and_its_motion_alone_is_a_change(xserver, cast, old_browser):
     painter = xserver.client()
     painter.window(color=0xFFFFFF)
     subprocess.run(["xsetroot", "-display", xserver.name, "-cursor_name", "X_cursor"], check=True)
     rtcast = cast("screen", "--fps", "10", display=xserver.name)
-    viewer = Viewer(browser, rtcast.url()).wait_live()
+    viewer = Viewer(old_browser, rtcast.url()).wait_live()
     for x, y in ((300, 200), (700, 500)):
         subprocess.run(["xdotool", "mousemove", str(x), str(y)], env={"DISPLAY": xserver.name, "PATH": "/usr/bin:/bin"}, check=True)
         picture = settle(viewer, lambda p: luma(p)[y - 10:y + 11, x - 10:x + 11].min() < 120)

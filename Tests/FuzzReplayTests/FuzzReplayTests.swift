@@ -19,6 +19,7 @@ import Testing
     "AV1": fuzzAV1,
     "STUN": fuzzSTUN,
     "MDNS": fuzzMDNS,
+    "Cursor": fuzzCursor,
     "Exact": fuzzExact,
     "Streams": fuzzStreams,
     "SDP": fuzzSDP,

@@ -149,6 +149,17 @@ package final class XClient {
     sync()
   }
 
+  /// The pointer looks like a glyph of the font that every server has, as long as this program runs: nobody can read the image of one
+  /// whose program is gone.
+  package func setPointer(glyph: UInt16) {
+    let (font, cursor) = (xcb_generate_id(raw), xcb_generate_id(raw))
+    xcb_open_font(raw, font, 6, "cursor")
+    xcb_create_glyph_cursor(raw, cursor, font, font, glyph, glyph + 1, 0, 0, 0, .max, .max, .max)
+    var value = cursor
+    xcb_change_window_attributes(raw, screen.root, XCB_CW_CURSOR.rawValue, &value)
+    sync()
+  }
+
   /// A round trip: all requests before are done.
   private func sync() { free(xcb_get_input_focus_reply(raw, xcb_get_input_focus(raw), nil)) }
 }

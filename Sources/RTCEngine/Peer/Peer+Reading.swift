@@ -50,6 +50,9 @@ extension Peer {
     media.transceivers.audio.first { $0.id == id }?.sender.preferences ?? OpusPreferences()
   }
 
+  /// An m-section for data channels is agreed on.
+  package var hasDataChannels: Bool { negotiation.session?.dataChannels != nil }
+
   /// The number of a data channel's stream; nil until the association stands, for channels that are not negotiated.
   package func stream(of handle: DataChannelHandle) -> StreamID? { channels.stream(of: handle) }
   /// Bytes of messages that wait in a data channel.

@@ -27,6 +27,9 @@ package final class WorkerThread: Sendable {
     }
   }
 
+  /// Makes the thread look again, now or the next time it would wait.
+  package func wake() { current.withLock { $0 }?.wake() }
+
   /// Ends the run and waits for its thread, unless called on it: then it ends when the callback returns.
   package func stop() {
     // Kept as the current run, so that a second stop waits as well.

@@ -145,28 +145,12 @@ package final class ExactPixels: Sendable {
 
   // MARK: - Viewers, any thread
 
-  /// What viewers' connections are to have: a page of ours says little, and in short messages.
-  static var dataChannels: DataChannelOptions {
-    var options = DataChannelOptions()
-    options.maximumMessageSize = 1_024
-    options.receiveBuffer = 16_384
-    options.maximumBufferedAmount = 2 << 20
-    options.maximumStreams = 16
-    options.maximumNameBytes = 1_024
-    return options
-  }
-
   /// Pictures are a screen's now, so that a viewer's channel has a use.
   var isOffered: Bool { state.withLock { $0.isScreen } }
 
   /// What happens to a viewer's connection.
   func handle(_ event: PeerConnectionEvent, of connection: PeerConnection) async {
     switch event {
-    case .dataChannelOpened(let channel):
-      guard channel.protocol == ExactMessage.channelProtocol, channel.isOrdered, channel.maxRetransmits == nil,
-        channel.maxPacketLifeTime == nil, let clock = await connection.videoClock()
-      else { return channel.close() }
-      open(channel, connection.id, clock)
     case .targetBitrateChanged(let rate, _):
       state.withLock { state in
         state.rates[connection.id] = rate
@@ -181,7 +165,16 @@ package final class ExactPixels: Sendable {
     }
   }
 
-  private func open(_ channel: DataChannel, _ id: String, _ clock: RTPTimestamp) {
+  /// Takes a channel that a viewer has opened.
+  /// - Returns: false when it is none of ours.
+  func accept(_ channel: DataChannel, of connection: PeerConnection) async -> Bool {
+    guard channel.protocol == ExactMessage.channelProtocol, channel.isOrdered, channel.maxRetransmits == nil,
+      channel.maxPacketLifeTime == nil, let clock = await connection.videoClock()
+    else { return false }
+    return open(channel, connection.id, clock)
+  }
+
+  private func open(_ channel: DataChannel, _ id: String, _ clock: RTPTimestamp) -> Bool {
     let viewer = ExactViewerChannel(channel) { [weak self] in self?.handle($0, from: id) }
     let isNew = state.withLock { state in
       guard state.isOpen, state.viewers[id] == nil else { return false }
@@ -189,7 +182,8 @@ package final class ExactPixels: Sendable {
       state.scheduler.add(id, clock: clock, rate: state.rates[id], now: MonotonicClock.now())
       return true
     }
-    if isNew { channel.setDelegate(viewer) } else { channel.close() }
+    if isNew { channel.setDelegate(viewer) }
+    return isNew
   }
 
   /// On the loop.

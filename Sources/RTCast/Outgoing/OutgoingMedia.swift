@@ -52,17 +52,21 @@ final class OutgoingMedia: Sendable {
   private let state = Mutex(State())
   private let isChanging = Mutex(false)
   private let sinks = EncodedMediaSinks()
+  /// Is told whose pointer it is.
+  private let cursor: CursorCast?
 
   /// - Parameters:
   ///   - previews: who sees the pictures as they are captured.
-  ///   - exact: sends what rests as it is.
+  ///   - page: what viewers' pages are told beside the video.
   init(
     options: Broadcast.Options, contentHint: ContentHint, sendsAudio: Bool, codecs: CodecRegistry, peers: PeerLoop,
-    previews: PreviewSinks? = nil, exact: ExactPixels? = nil, report: @escaping @Sendable (BroadcastEvent) -> Void
+    previews: PreviewSinks? = nil, page: PageChannels = PageChannels(),
+    report: @escaping @Sendable (BroadcastEvent) -> Void
   ) {
     self.options = options
     self.codecs = codecs
     self.report = report
+    cursor = page.cursor
     let limits = options.bitrates
     // Two rungs: one encoder for all viewers, and one for who joins, loses too much, is slow or cannot decode the other,
     // while there is somebody.
@@ -81,7 +85,7 @@ final class OutgoingMedia: Sendable {
     if !formats.contains(side.format) { formats.append(side.format) }
     encodedFormats = formats
     video = OutgoingVideo(
-      encodings, selection: selection, peers: peers, sinks: sinks, previews: previews, exact: exact, report: report)
+      encodings, selection: selection, peers: peers, sinks: sinks, previews: previews, exact: page.exact, report: report)
     audio =
       sendsAudio
       ? codecs.audioFactory.map { [sinks] in
@@ -136,7 +140,10 @@ final class OutgoingMedia: Sendable {
       return state.phase == .over
     }
     audio?.setHeld(false)
-    if source.video == nil { video.follow(nil, passesThrough: false) }
+    if source.video == nil {
+      video.follow(nil, passesThrough: false)
+      cursor?.follow(nil)
+    }
     retire(before, except: source)
     if isOver {
       source.stop()
@@ -284,6 +291,7 @@ final class OutgoingMedia: Sendable {
     }
     video.beginSource(ObjectIdentifier(input))
     old?.close()
+    cursor?.follow(capturer)
     video.follow(capturer, passesThrough: options.passesThrough)
   }
 

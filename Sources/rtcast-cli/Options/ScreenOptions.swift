@@ -22,7 +22,7 @@ struct ScreenOptions: ParsableArguments {
       valueName: "id|title"))
   var window: String?
 
-  @Flag(name: .customLong("no-cursor"), help: "Leave the pointer out of the picture.")
+  @Flag(name: .customLong("no-cursor"), help: "Show no pointer, in the picture and on the viewer page.")
   var hidesCursor = false
 
   /// Whether a part of the screen was asked for.

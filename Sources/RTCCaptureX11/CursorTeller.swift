@@ -1,0 +1,35 @@
+import RTCMedia
+import RTCPrimitives
+
+/// Tells one consumer what it does not know yet of the pointer.
+struct CursorTeller {
+  let consumer: any CursorConsumer
+  private var drawing: CursorDrawing?
+  /// The number of the image.
+  private var image: Int?
+  /// Nil: it was told none yet.
+  private var position: CursorPosition??
+
+  init(_ consumer: any CursorConsumer) { self.consumer = consumer }
+
+  /// - Parameter newPosition: nil: nothing of the pointer is in the picture.
+  mutating func tell(position newPosition: CursorPosition?) {
+    guard position != .some(newPosition) else { return }
+    position = .some(newPosition)
+    consumer.consume(.position(newPosition))
+  }
+
+  mutating func tell(_ newDrawing: CursorDrawing) {
+    guard drawing != newDrawing else { return }
+    // Positions are told anew each time that the consumer begins to draw.
+    if newDrawing.isDrawn { position = nil }
+    drawing = newDrawing
+    consumer.consume(.drawing(newDrawing))
+  }
+
+  mutating func tell(_ newImage: CursorImage, number: Int) {
+    guard image != number else { return }
+    image = number
+    consumer.consume(.image(newImage))
+  }
+}

@@ -1,0 +1,92 @@
+package import RTCMedia
+package import RTCPrimitives
+
+/// What the caster says of the pointer, version 1 of the protocols `rtcast-cursor.1` and `rtcast-cursor-position.1`: binary
+/// messages, each of one of these kinds, integers in network order (docs/cursor.md).
+package enum CursorMessage {
+  /// Of the channel for everything, reliable and ordered: the protocol's name in its DCEP message.
+  package static let channelProtocol = "rtcast-cursor.1"
+  /// Of the channel for positions alone, unordered and without retransmission.
+  package static let positionProtocol = "rtcast-cursor-position.1"
+
+  /// The first byte.
+  ///
+  ///     drawing   1 | timestamp 32 | flags 8 | width 16 | height 16
+  ///     image     2 | digest 64 | width 16 | height 16 | hot x 16 | hot y 16 | red 8 | green 8 | blue 8 | alpha 8 | …
+  ///     show      3 | digest 64
+  ///     position  4 | number 32 | is visible 8 | x 16 | y 16, both signed
+  package enum Kind: UInt8 {
+    case drawing = 1
+    case image = 2
+    case show = 3
+    case position = 4
+  }
+
+  /// The viewer draws it.
+  package static let byViewerFlag: UInt8 = 1
+  /// It holds for whatever frame is shown, and not from the timestamp on.
+  package static let settledFlag: UInt8 = 2
+
+  /// Who draws the pointer in frames from the timestamp on.
+  /// - Parameter size: of the picture that positions are meant in.
+  package static func drawing(
+    _ timestamp: RTPTimestamp, byViewer: Bool, isSettled: Bool, _ size: PixelSize
+  ) -> [UInt8] {
+    message(count: 10) { writer in
+      writer.write(Kind.drawing.rawValue)
+      writer.write(timestamp.value)
+      writer.write((byViewer ? byViewerFlag : 0) | (isSettled ? settledFlag : 0))
+      writer.write(UInt16(clamping: size.width))
+      writer.write(UInt16(clamping: size.height))
+    }
+  }
+
+  /// The pointer looks like this from now on. To be kept under `digest`.
+  package static func image(_ digest: UInt64, _ image: CursorImage) -> [UInt8] {
+    message(count: 17 + image.pixels.count * 4) { writer in
+      writer.write(Kind.image.rawValue)
+      writer.write(digest)
+      for value in [image.size.width, image.size.height, image.hotX, image.hotY] {
+        writer.write(UInt16(clamping: value))
+      }
+      for pixel in image.pixels { writer.write(straight(pixel)) }
+    }
+  }
+
+  /// From now on it looks as the image that was sent under `digest`.
+  package static func show(_ digest: UInt64) -> [UInt8] {
+    message(count: 9) { writer in
+      writer.write(Kind.show.rawValue)
+      writer.write(digest)
+    }
+  }
+
+  /// Where it points.
+  /// - Parameters:
+  ///   - number: counts positions, modulo 2³²; of two that come the wrong way round the later one holds.
+  ///   - position: nil: nothing of it is in the picture.
+  package static func position(_ number: UInt32, _ position: CursorPosition?) -> [UInt8] {
+    message(count: 10) { writer in
+      writer.write(Kind.position.rawValue)
+      writer.write(number)
+      writer.write(position == nil ? UInt8(0) : 1)
+      for value in [position?.x ?? 0, position?.y ?? 0] { writer.write(UInt16(bitPattern: Int16(clamping: value))) }
+    }
+  }
+
+  /// 0xRRGGBBAA, not multiplied by alpha, as canvases have it.
+  private static func straight(_ pixel: UInt32) -> UInt32 {
+    let alpha = pixel >> 24
+    guard alpha > 0 else { return 0 }
+    func channel(_ shift: UInt32) -> UInt32 { min(255, ((pixel >> shift & 255) * 255 + alpha / 2) / alpha) }
+    return channel(16) << 24 | channel(8) << 16 | channel(0) << 8 | alpha
+  }
+
+  private static func message(count: Int, _ write: (inout ByteWriter) -> Void) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var span = bytes.mutableSpan
+    var writer = ByteWriter(span._mutatingExtracting(0..<count))
+    write(&writer)
+    return bytes
+  }
+}

@@ -1,0 +1,40 @@
+import RTCMedia
+import RTCPrimitives
+
+/// What one viewer that draws the pointer was sent of it.
+struct CursorViewer {
+  /// Its RTP timestamp of the monotonic clock's origin.
+  let clock: RTPTimestamp
+  /// It draws the pointer, and is told of it.
+  var isDrawing = false
+  /// The digests of the images that it keeps, the one used longest ago first.
+  private var images: [UInt64] = []
+  /// The newest position that was sent reliably.
+  private var settled: UInt32?
+
+  init(clock: RTPTimestamp) { self.clock = clock }
+
+  func drawing(_ drawing: CursorDrawing, isSettled: Bool) -> [UInt8] {
+    let timestamp = RTPTimestamp(RTPTimestamp(video: drawing.since).value &+ clock.value)
+    return CursorMessage.drawing(
+      timestamp, byViewer: !drawing.isDrawn, isSettled: isSettled, drawing.pictureSize)
+  }
+
+  /// The image, once, and after that only which one is meant.
+  mutating func image(_ image: CursorImage, _ digest: UInt64) -> [UInt8] {
+    if let index = images.firstIndex(of: digest) {
+      images.append(images.remove(at: index))
+      return CursorMessage.show(digest)
+    }
+    if images.count == CursorLimits.images { images.removeFirst() }
+    images.append(digest)
+    return CursorMessage.image(digest, image)
+  }
+
+  /// The position at which the pointer rests; nil when it was sent already.
+  mutating func rest(_ number: UInt32, _ position: CursorPosition?) -> [UInt8]? {
+    guard settled != number else { return nil }
+    settled = number
+    return CursorMessage.position(number, position)
+  }
+}

@@ -1,0 +1,79 @@
+/// How a pointer looks.
+public struct CursorImage: Hashable, Sendable {
+  /// Of the image.
+  public var size: PixelSize
+  /// The column of the pixel that points, from the image's left edge.
+  public var hotX: Int
+  /// The row of the pixel that points, from the image's upper edge.
+  public var hotY: Int
+  /// Row by row, each 0xAARRGGBB, the colours multiplied by alpha.
+  public var pixels: [UInt32]
+
+  /// - Parameter pixels: as many as `size` has.
+  public init(size: PixelSize, hotX: Int, hotY: Int, pixels: [UInt32]) {
+    precondition(pixels.count == size.width * size.height, "CursorImage: a pixel for each place")
+    (self.size, self.hotX, self.hotY, self.pixels) = (size, hotX, hotY, pixels)
+  }
+
+  /// There is nothing to be seen of it.
+  public var isInvisible: Bool { !pixels.contains { $0 >> 24 != 0 } }
+}
+
+/// Where a pointer points, in pixels of the picture; it may lie outside, with a part of the pointer inside.
+public struct CursorPosition: Hashable, Sendable {
+  /// From the picture's left edge.
+  public var x: Int
+  /// From the picture's upper edge.
+  public var y: Int
+
+  /// In pixels of the picture.
+  public init(x: Int, y: Int) { (self.x, self.y) = (x, y) }
+}
+
+/// Whether frames show the pointer.
+public struct CursorDrawing: Hashable, Sendable {
+  /// It is drawn into frames.
+  public var isDrawn: Bool
+  /// Of the frames, which positions are meant in.
+  public var pictureSize: PixelSize
+  /// Frames that were captured then or later are like this.
+  public var since: Timestamp
+
+  /// - Parameter since: the capture time of the first frame that is like this.
+  public init(isDrawn: Bool, pictureSize: PixelSize, since: Timestamp) {
+    (self.isDrawn, self.pictureSize, self.since) = (isDrawn, pictureSize, since)
+  }
+}
+
+/// What a capturer tells of the pointer.
+public enum CursorReport: Hashable, Sendable {
+  /// Whether frames show it, before the first frame that this holds for.
+  case drawing(CursorDrawing)
+  /// It looks like this from now on.
+  case image(CursorImage)
+  /// It points there now; nil: nothing of it is in the picture.
+  case position(CursorPosition?)
+}
+
+/// Where reports of the pointer go. Called on the capturer's thread, never from within a call of `CursorCapturer`'s, and not
+/// after `stopCapture` has returned.
+public protocol CursorConsumer: AnyObject, Sendable {
+  /// Takes the next report; it must not wait.
+  func consume(_ report: CursorReport)
+}
+
+/// A capturer that can tell of the pointer in the place of drawing it into its frames: a screen.
+///
+/// It draws the pointer unless it is told not to. Whether it is drawn and how it looks is always told, its position while it is not
+/// drawn.
+public protocol CursorCapturer: VideoCapturer {
+  /// False when there is no pointer, neither in frames nor told of.
+  var hasCursor: Bool { get }
+
+  /// Reports go to `consumer` from now on, beginning with all there is to know; nil: to nobody. Any thread.
+  func setCursorConsumer(_ consumer: (any CursorConsumer)?)
+
+  /// Says whether frames are to show the pointer; they do at first, and without a consumer. Holds from the next frame on, which comes
+  /// soon when the pointer is in the picture. Any thread.
+  func setDrawsCursor(_ isDrawn: Bool)
+}
