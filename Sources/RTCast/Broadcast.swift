@@ -236,7 +236,7 @@ public final class Broadcast: Sendable {
         now: MonotonicClock.now(), encoding: encoding, peers: peers, sessions: sessions, codec: media.video.codec,
         passed: passed, rungs: rungs, counts: counts)
     }
-    let pages = exact?.statistics ?? [:]
+    let pages = page.exact?.statistics ?? [:]
     for index in result.peers.indices {
       result.peers[index].exact = pages[result.peers[index].id].map(BroadcastStatistics.Exact.init)
     }
