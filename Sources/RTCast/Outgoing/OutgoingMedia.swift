@@ -85,7 +85,8 @@ final class OutgoingMedia: Sendable {
     if !formats.contains(side.format) { formats.append(side.format) }
     encodedFormats = formats
     video = OutgoingVideo(
-      encodings, selection: selection, peers: peers, sinks: sinks, previews: previews, exact: page.exact, report: report)
+      encodings, selection: selection, peers: peers, sinks: sinks, previews: previews, exact: page.exact, report: report
+    )
     audio =
       sendsAudio
       ? codecs.audioFactory.map { [sinks] in
