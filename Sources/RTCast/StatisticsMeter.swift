@@ -67,8 +67,7 @@ struct StatisticsMeter {
   private func measureEncoding(
     _ new: EncodingStatistics, interval: Double, into result: inout BroadcastStatistics
   ) {
-    let captured = Int64(new.framesCaptured - encoding.framesCaptured)
-    let encoded = Int64(new.framesEncoded - encoding.framesEncoded)
+    let (captured, encoded) = new.frames(since: encoding)
     result.framesCaptured = Double(captured) / interval
     result.framesEncoded = Double(encoded) / interval
     if let size = new.size { result.size = size }

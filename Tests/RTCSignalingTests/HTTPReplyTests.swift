@@ -37,4 +37,12 @@ import Testing
     #expect(status.json(detail: true) == #"{"status":"live","viewers":2,"streams":["a\"b\\","c\u0001"]}"#)
     #expect(CastStatus(isLive: false, viewers: 2).json(detail: false) == #"{"status":"ended"}"#)
   }
+
+  @Test func `the number of a snapshot is its ETag, of eight digits, where the picture is exact`() {
+    #expect(HTTPReply.snapshot(CastSnapshot(webP: [1, 2], number: 0xABC)).first("ETag") == "\"00000abc\"")
+    #expect(HTTPReply.snapshot(CastSnapshot(webP: [1, 2], number: .max)).first("ETag") == "\"ffffffff\"")
+    let coarse = HTTPReply.snapshot(CastSnapshot(webP: [1, 2]))
+    #expect(coarse.first("ETag") == nil && coarse.status == 200 && coarse.body == [1, 2])
+    #expect(HTTPReply.snapshot(nil).status == 404)
+  }
 }

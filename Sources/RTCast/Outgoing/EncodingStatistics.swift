@@ -25,4 +25,13 @@ package struct EncodingStatistics: Hashable, Sendable {
   package var encodeTime = TimeDelta.zero
 
   package init() {}
+
+  /// Pictures captured and encoded since `before`. None where that is of another encoder, which had made more: those of the two rungs
+  /// change places.
+  package func frames(since before: EncodingStatistics) -> (captured: Int64, encoded: Int64) {
+    (
+      Int64(framesCaptured - min(framesCaptured, before.framesCaptured)),
+      Int64(framesEncoded - min(framesEncoded, before.framesEncoded))
+    )
+  }
 }
