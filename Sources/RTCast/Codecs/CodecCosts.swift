@@ -1,4 +1,3 @@
-public import RTCEngine
 public import RTCMedia
 public import RTCPrimitives
 

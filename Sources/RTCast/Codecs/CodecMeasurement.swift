@@ -43,7 +43,7 @@ private struct CodecMeasurement: ~Copyable {
       let start = MonotonicClock.now()
       for (number, page) in pages.enumerated() {
         let (begun, time) = (MonotonicClock.now(), start + .milliseconds(Int64(number * 33)))
-        let frame = VideoFrame(buffer: page, captureTime: time)
+        let frame = VideoFrame(buffer: page, captureTime: time, colorSpace: .sRGB)
         _ = try converter.convert(frame, rects: nil, into: encoder.picture)
         _ = try encoder.encode(EncodeJob(changed: nil, keyFrame: number == 0, captureTime: time, now: time))
         let end = MonotonicClock.now()

@@ -1,4 +1,4 @@
-import RTCast
+package import RTCast
 import RTCNet
 
 /// What `--codec auto` measured of this machine, kept from run to run in the state folder. A line says which machine and

@@ -1,5 +1,6 @@
 import ArgumentParser
 import RTCast
+package import RTCMedia
 
 /// What `--codec` names.
 package enum CodecOption: Hashable, ExpressibleByArgument {
