@@ -19,11 +19,13 @@ import Testing
     var stage = EncodeStage(settings: Self.settings(.full), makeEncoder: Self.vp9)
     let desktop = Desktop(size: Self.size)
     stage.take(try desktop.frame(damage: nil, at: .zero), now: .zero)
-    let first = try #require(stage.encode(now: .zero))
+    let coded = stage.encode(now: .zero)
+    let first = try #require(coded)
     #expect(first.codec == .vp9 && first.chroma == .full && first.isKeyFrame)
     let now = Timestamp.zero + .milliseconds(50)
     stage.recode(chroma: .quarter, by: Self.vp8)
-    let second = try #require(stage.serve(now: now))
+    let recoded = stage.serve(now: now)
+    let second = try #require(recoded)
     #expect(second.codec == .vp8 && second.chroma == .quarter && second.isKeyFrame)
     #expect(second.number == first.number + 1 && second.captureTime > first.captureTime)
     let decoder = try VP8Decoder()
@@ -38,11 +40,14 @@ import Testing
     stage.take(try desktop.frame(damage: nil, at: .zero), now: .zero)
     _ = stage.encode(now: .zero)
     stage.recode(chroma: .full, by: Self.vp9)
-    #expect(stage.serve(now: .zero + .seconds(Int64(1))) == nil && !stage.isPrepared)
+    let atRest = stage.serve(now: .zero + .seconds(Int64(1)))
+    let isPrepared = stage.isPrepared
+    #expect(atRest == nil && !isPrepared)
     let later = Timestamp.zero + .seconds(Int64(2))
     stage.take(
       try desktop.frame(damage: [PixelRect(x: 0, y: 0, width: 16, height: 16)], at: later), now: later)
-    let frame = try #require(stage.encode(now: later))
+    let coded = stage.encode(now: later)
+    let frame = try #require(coded)
     #expect(frame.codec == .vp9 && frame.chroma == .full && frame.isKeyFrame)
     let decoder = try VP9Decoder()
     let picture = try #require(try decoder.decode(frame.data))
@@ -55,6 +60,8 @@ import Testing
     var stage = EncodeStage(settings: settings, makeEncoder: Self.vp9)
     stage.take(try Desktop(size: Self.size).frame(damage: nil, at: .zero), now: .zero)
     stage.recode(chroma: .quarter, by: Self.vp8)
-    #expect(stage.serve(now: .zero + .seconds(Int64(1))) == nil && stage.isPrepared)
+    let coded = stage.serve(now: .zero + .seconds(Int64(1)))
+    let isPrepared = stage.isPrepared
+    #expect(coded == nil && isPrepared)
   }
 }
