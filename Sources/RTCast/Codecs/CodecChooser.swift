@@ -130,7 +130,7 @@ private enum Limits {
   /// Pictures whose mean counts.
   static let window = Int64(30)
   /// Seconds for a picture that changed as a whole: what is later is felt.
-  static let longestPicture = 0.06
+  static let longestPicture = 0.09
   /// Bits per second for each megapixel. While 1080p scrolls within 1 Mbit/s, AV1 shows 42 dB of luma in 4:2:0 and 32 in
   /// 4:4:4; within 2.5 Mbit/s 48 and 44, and red, green and blue 27 and 39 dB.
   static let fullChromaRate = 0.9e6

@@ -30,7 +30,7 @@ import Testing
     #expect(Self.chooser().current == Self.sharp)
     // 40 ms a picture leave no time for 30 pictures a second.
     #expect(Self.chooser(Self.situation(frameRate: 30)).current == Self.light)
-    // Nor is a picture to take longer than 60 ms, however few there are.
+    // Nor is a picture to take longer than 90 ms, however few there are.
     #expect(Self.chooser(Self.situation(megapixels: 8)).current == Self.light)
     #expect(Self.chooser(Self.situation(full: false)).current == Self.plain)
   }
