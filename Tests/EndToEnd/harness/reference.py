@@ -7,6 +7,7 @@ bar code with a 440 Hz tone, or with `--flash` a white picture and a 1 kHz beep 
 import argparse
 import asyncio
 import fractions
+import re
 import subprocess
 import sys
 import time
@@ -99,8 +100,8 @@ async def serve(options):
     kinds = options.kinds.split(",")
 
     async def page(_):
-        page = PAGE.read_text().replace(
-            '<script src="viewer/exact.js"></script>', f"<script>\n{(PAGE.parent / 'viewer/exact.js').read_text()}</script>")
+        page = re.sub(r'<script src="(viewer/\w+\.js)"></script>',
+                      lambda tag: f"<script>\n{(PAGE.parent / tag[1]).read_text()}</script>", PAGE.read_text())
         return web.Response(text=page, content_type="text/html", headers={"Cache-Control": "no-store"})
 
     async def health(_):
