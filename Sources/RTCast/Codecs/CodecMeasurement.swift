@@ -4,7 +4,7 @@ import RTCNet
 import RTCPrimitives
 
 extension CodecRegistry {
-  /// Encodes a scrolling page of coloured text in every way there is, each for a sixth of a second, on this thread. What
+  /// Encodes a scrolling page of coloured text in every way there is, each for a fifth of a second at most, on this thread. What
   /// refuses is left out.
   public func measureCosts() -> CodecCosts {
     var measurement = CodecMeasurement()
@@ -28,7 +28,7 @@ private struct CodecMeasurement: ~Copyable {
   private static let fewestPictures = 3
   /// Of key frames and the first pictures after them, which take longer.
   private static let warmUp = 3
-  private static let time = TimeDelta.milliseconds(160)
+  private static let time = TimeDelta.milliseconds(100)
   private var converter = FrameConverter()
   /// A page for each step.
   private let pages: [PixelBuffer]

@@ -17,6 +17,8 @@ public struct Preset: Hashable, Sendable {
   public var contentHint: ContentHint?
   /// What pictures are encoded with; nil: the default.
   public var codec: VideoCodec?
+  /// Codec and chroma follow viewers, content and machine; `codec` is nil then.
+  public var choosesCodec = false
   /// How finely colours are sampled; nil: one sample for four pixels.
   public var chroma: ChromaSampling?
   /// Larger pictures are scaled down to fit.

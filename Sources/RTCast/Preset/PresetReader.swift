@@ -14,7 +14,9 @@ struct PresetReader {
     preset.description = try top.text("description", upTo: 2_000)
     preset.frameRate = try top.number("fps", 0.1...240, unit: "frames a second")
     preset.contentHint = try top.choice("contentHint", ContentHint.allCases) { $0.rawValue }
-    preset.codec = try top.choice("codec", VideoCodec.allCases) { $0.rawValue }
+    let codec = try top.choice("codec", VideoCodec.allCases.map(\.rawValue) + [Self.anyCodec]) { $0 }
+    preset.choosesCodec = codec == Self.anyCodec
+    preset.codec = codec.flatMap { VideoCodec(rawValue: $0) }
     preset.chroma = try top.choice("chroma", ChromaSampling.allCases) { $0.name }
     preset.size = try size(top)
     preset.audioSource = try top.text("audioSource", upTo: 200)
@@ -32,6 +34,7 @@ struct PresetReader {
     return preset
   }
 
+  private static let anyCodec = "auto"
   private static let keys = [
     "title", "description", "fps", "contentHint", "codec", "chroma", "size", "audioSource", "token",
     "iceServers", "connectionTimeout", "rateControl", "video", "audio",

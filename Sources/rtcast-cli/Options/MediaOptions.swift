@@ -124,8 +124,8 @@ extension MediaOptions {
     return codecOption?.codec ?? preset?.codec ?? (able.contains(.vp8) ? .vp8 : able.first ?? .vp8)
   }
 
-  /// `--codec auto`.
-  package var choosesCodec: Bool { codecOption == .auto }
+  /// `--codec auto`, or the preset's.
+  package var choosesCodec: Bool { codecOption.map { $0 == .auto } ?? preset?.choosesCodec ?? false }
 
   package var chroma: ChromaSampling { chromaOption ?? preset?.chroma ?? .quarter }
 

@@ -8,6 +8,12 @@ import Testing
 private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(json: json.utf8, file: "mine.json") }
 
 @Suite struct PresetTests {
+  @Test func `a preset may leave the codec to viewers, content and machine`() throws {
+    let preset = try Preset(json: Array("{\"codec\": \"Auto\"}".utf8), file: "a.json")
+    #expect(preset.choosesCodec && preset.codec == nil)
+    #expect(try !Preset(json: Array("{\"codec\": \"AV1\"}".utf8), file: "a.json").choosesCodec)
+  }
+
   @Test(
     .feature(
       "S0.29", "S0.30", "S0.31", "S0.33", "S0.34", "S0.35", "S0.36", "S0.37", "S0.38", "S0.39", "S0.40", "S0.41",
@@ -93,7 +99,7 @@ private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(j
       ("{\"fps\": null}", "fps must be a number from 0.1 to 240 frames a second, not null"),
       ("{\"contentHint\": \"sparkle\"}", "contentHint must be one of motion, detail, text, not \"sparkle\""),
       ("{\"chroma\": \"422\"}", "chroma must be one of 420, 444, not \"422\""),
-      ("{\"codec\": \"XYZ\"}", "codec must be one of VP8, VP9, H264, AV1, not \"XYZ\""),
+      ("{\"codec\": \"XYZ\"}", "codec must be one of VP8, VP9, H264, AV1, auto, not \"XYZ\""),
       ("{\"size\": \"big\"}", "size must be \"WIDTHxHEIGHT\", each from 16 to 8192, not \"big\""),
       ("{\"size\": [1, 2]}", "size must be a text in quotation marks, not a list"),
       ("{\"title\": \"a\\nb\"}", "title must be a text of 1 to 200 characters"),
