@@ -298,8 +298,9 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
   private func chooseQuantizer(_ kind: ByteModel.Kind, weight: Double, now: Timestamp) -> Int? {
     if kind == .fresh { return chooseFirstQuantizer(weight: weight) }
     let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
-    // Half of what is left: a movement that goes on settles at exactly its share of the rate.
-    let allowed = max(budget.credit * (kind == .small ? 0.9 : 0.5), share / 2, 1200)
+    // A part of what is left: a movement that goes on settles at exactly its share of the rate.
+    let part = kind == .small ? 0.9 : kind == .moving ? movingPart : 0.5
+    let allowed = max(budget.credit * part, share / 2, 1200)
     // Slow steps leave bits and time, and the eye time to read.
     let isSlowMovement = movementInterval.map { $0 > .milliseconds(120) } ?? false
     var finest = isSlowMovement ? min(goals.finestMoving, goals.finest + 4) : goals.finestMoving
@@ -322,6 +323,15 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     let lean = range.upperBound...max(range.upperBound, goals.coarsestFirst)
     return model.quantizer(kind, weight: weight, budget: reach, in: lean)
       ?? (budget.credit >= budget.capacity * 0.8 ? lean.upperBound : nil)
+  }
+
+  /// What a step of a movement may take of what is saved. The smaller parts leave enough at a time to sharpen what stands
+  /// still beside it: quickly what cannot be read, then the rest.
+  private var movingPart: Double {
+    guard settings.contentHint != .motion else { return 0.5 }
+    let weights = map.refinableWeights(allRests: false)[...Int(BlockMap.coarsest)]
+    guard let coarsest = weights.lastIndex(where: { $0 > 0 }), coarsest > goals.finest else { return 0.5 }
+    return coarsest > goals.readable ? 0.2 : 0.3
   }
 
   /// The first picture of something new: as much as leaves within 200 ms of a slow link.

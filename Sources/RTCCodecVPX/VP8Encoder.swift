@@ -307,11 +307,11 @@ package final class VP8Encoder: VideoEncoder {
     _ field: MotionField, captureTime: Timestamp, now: Timestamp
   ) throws(VideoEncoderError) -> EncodedFrame? {
     let weight = map.weight(after: field)
-    guard let quantizer = chooseRevealedQuantizer(weight: weight, now: now) else { return nil }
-    noteMovement(now)
-    (lastChange, unfollowed) = (now, now)
     // Once all can be read, the rest is made better in the movement's own frames.
     let isReadable = !map.quality.contains { $0 > UInt8(limits.readable) && $0 != MacroblockMap.changed }
+    guard let quantizer = chooseRevealedQuantizer(weight: weight, isReadable: isReadable, now: now) else { return nil }
+    noteMovement(now)
+    (lastChange, unfollowed) = (now, now)
     holdRefinement(now: now, isBroad: isReadable)
     copyChanges()
     map.recordMoved(field, softened: UInt8(limits.readable))
@@ -333,12 +333,15 @@ package final class VP8Encoder: VideoEncoder {
   }
 
   /// As fine as half of what is saved allows, as it goes on; nil while it had better wait.
-  private func chooseRevealedQuantizer(weight: Double, now: Timestamp) -> Int? {
+  private func chooseRevealedQuantizer(weight: Double, isReadable: Bool, now: Timestamp) -> Int? {
     let credit = budget.credit - Self.motionBytes
-    // On fast links there is room for the finest.
-    let finest = budget.isSlow ? limits.finestMoving(isSlow: isSlowMovement) : limits.finest
+    let finest = limits.finestMoving(isSlow: isSlowMovement)
     let range = finest...max(finest, limits.coarsest)
-    if let found = model.quantizer(.small, weight: weight, budget: credit / 2, in: range) { return found }
+    if let found = model.quantizer(.small, weight: weight, budget: credit / 2, in: range) {
+      // What moves on stays as it was coded once: as fine as what rests, where the rate has room for that.
+      guard isReadable, found == finest, limits.finest < finest else { return found }
+      return model.quantizer(.small, weight: weight, budget: credit / 3, in: limits.finest...finest) ?? found
+    }
     if model.bytes(.small, weight: weight, quantizer: range.upperBound) <= credit * 0.9 { return range.upperBound }
     guard lastChange.map({ now - $0 >= Self.longStep }) ?? true else { return nil }
     let lean = range.upperBound...max(range.upperBound, coarsestSharp)
@@ -398,10 +401,8 @@ package final class VP8Encoder: VideoEncoder {
   private func chooseQuantizer(_ kind: BitModel.Kind, weight: Double, now: Timestamp) -> Int? {
     if kind == .fresh, budget.isSlow { return chooseFirstQuantizer(weight: weight, now: now) }
     let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
-    // A part of what is left: a movement that goes on settles at exactly its share of the rate. The smaller part leaves
-    // enough at a time to sharpen what stands still beside it.
-    let part = kind != .moving ? 0.9 : hasCoarseRest ? 0.25 : 0.5
-    let spendable = budget.credit * part
+    // A part of what is left: a movement that goes on settles at exactly its share of the rate.
+    let spendable = budget.credit * (kind == .moving ? movingPart : 0.9)
     let allowed = max(spendable, share / 2, 1200)
     let finest =
       kind != .moving ? limits.finest : isHeld ? limits.coarsest : limits.finestMoving(isSlow: isSlowMovement)
@@ -446,11 +447,13 @@ package final class VP8Encoder: VideoEncoder {
 
   private var coarsestSharp: Int { min(limits.coarsestBlurred, CodingLevel.coarsestSharp) }
 
-  /// True when something that does not move is still coarse, and the movement leaves room to mend it.
-  private var hasCoarseRest: Bool {
-    guard settings.contentHint != .motion, lastChange.map({ heldUntil <= $0 }) ?? true else { return false }
+  /// What a step of a movement may take of what is saved. The smaller parts leave enough at a time to sharpen what stands
+  /// still beside it: quickly what cannot be read, then the rest.
+  private var movingPart: Double {
+    guard settings.contentHint != .motion, lastChange.map({ heldUntil <= $0 }) ?? true else { return 0.5 }
     map.chooseRefinable(allRests: false)
-    return map.refinableWeights[(limits.readable + 1)...].contains { $0 > 0 }
+    guard let coarsest = map.refinableWeights.lastIndex(where: { $0 > 0 }), coarsest > limits.finest else { return 0.5 }
+    return coarsest > limits.readable ? 0.25 : 0.35
   }
 
   // MARK: - Coding

@@ -291,8 +291,7 @@ package final class VP9Encoder: VideoEncoder {
     if kind == .fresh, budget.isSlow { return chooseFirstQuantizer(weight: weight) }
     let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
     // A part of what is left: a movement that goes on settles at exactly its share of the rate.
-    let isSaved = budget.credit >= budget.capacity * 0.8
-    let allowed = max(budget.credit * (kind == .moving && !isSaved ? 0.5 : 0.9), share / 2, 1200)
+    let allowed = max(budget.credit * (kind == .moving ? movingPart : 0.9), share / 2, 1200)
     let finest =
       kind != .moving ? limits.fine : isHeld ? limits.coarsest : limits.finestMoving(isSlow: isSlowMovement)
     let coarsest = kind == .fresh ? limits.coarsestFirst : limits.coarsest
@@ -304,6 +303,18 @@ package final class VP9Encoder: VideoEncoder {
     if least <= max(budget.credit, share) { return coarsest }
     if settings.contentHint == .motion { return budget.credit > -budget.capacity / 2 ? coarsest : nil }
     return chooseLeanQuantizer(kind, weight: weight, now: now)
+  }
+
+  /// What a step of a movement may take of what is saved. The smaller parts leave enough at a time to sharpen what stands
+  /// still beside it: quickly what cannot be read, then the rest.
+  private var movingPart: Double {
+    let isSaved = budget.credit >= budget.capacity * 0.8
+    guard settings.contentHint != .motion else { return isSaved ? 0.9 : 0.5 }
+    map.chooseRefinable(allRests: false)
+    guard let coarsest = map.refinableWeights.lastIndex(where: { $0 > 0 }), coarsest > limits.fine else {
+      return isSaved ? 0.9 : 0.5
+    }
+    return coarsest > limits.readable ? 0.25 : 0.35
   }
 
   /// Coarser than a movement should be: leaving out more of it makes the rest dearer, as each step grows.

@@ -67,6 +67,29 @@ struct Screen {
     return rect
   }
 
+  /// Shows picture `number` of a film: waves that move, and grain; returns where.
+  func film(_ number: Int) -> PixelRect {
+    let rect = PixelRect(x: 1250, y: 560, width: 640, height: 360)
+    func wave(_ count: Int, _ length: Double, _ shift: Double, _ height: Double) -> [Int] {
+      (0..<count).map { Int(height * sin((Double($0) + Double(number) * shift) / length)) }
+    }
+    let (across, fine) = (wave(rect.width, 37, 4, 50), wave(rect.width, 6, -3, 20))
+    let (down, slow) = (wave(rect.height, 23, 2.5, 30), wave(rect.height, 90, 1, 20))
+    var state = UInt32(truncatingIfNeeded: number) &* 2_654_435_761 | 1
+    for y in 0..<rect.height {
+      let line = pixels + (rect.y + y) * Self.size.width + rect.x
+      for x in 0..<rect.width {
+        state ^= state << 13
+        state ^= state >> 17
+        state ^= state << 5
+        let level = 128 + across[x] + fine[x] * down[y] / 30 + down[y] + Int(state & 7) - 4
+        let (red, green) = (max(0, min(255, level + slow[y])), max(0, min(255, level)))
+        line[x] = UInt32(red << 16 | green << 8 | max(0, min(255, level - slow[y])))
+      }
+    }
+    return rect
+  }
+
   func frame(damage: [PixelRect]?, at time: Timestamp) -> VideoFrame {
     let buffer = PixelBuffer(
       format: .bgra, size: Self.size, planes: [(UnsafeRawPointer(pixels), Self.size.width * 4)], release: {})!

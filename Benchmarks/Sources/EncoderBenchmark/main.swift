@@ -34,7 +34,7 @@ func fixed(_ value: Double, _ digits: Int = 1) -> String {
     + String(repeating: "0", count: digits - fraction.count) + fraction
 }
 
-enum Content { case scroll, rest, typing, change(Int) }
+enum Content { case scroll, rest, typing, film, change(Int) }
 
 struct Phase {
   var length: TimeDelta
@@ -62,6 +62,8 @@ let scenarios: [String: [Phase]] = [
   "change-600": [phase(40, 600, .rest), phase(8, 600, .change(1))],
   "change-6000": [phase(5, 6000, .rest), phase(5, 6000, .change(1))],
   "start-600": [phase(10, 600, .rest)], "start-6000": [phase(3, 6000, .rest)],
+  "film-1000": [phase(0.5, 1000, .rest), phase(12, 1000, .film), phase(4, 1000, .rest)],
+  "film-2500": [phase(0.5, 2500, .rest), phase(10, 2500, .film), phase(4, 2500, .rest)],
   "typing-600": [phase(30, 600, .rest), phase(5, 600, .typing)],
 ]
 
@@ -72,6 +74,8 @@ final class Run {
     var bytes: Int
     var quantizer: Int
     var psnr: Double
+    /// Of the page of text.
+    var page: Double
     /// Of red, green and blue.
     var colour: Double
     var milliseconds: Double
@@ -173,6 +177,7 @@ final class Run {
       row += 6
       screen.scroll(to: row)
       return [Screen.page, Screen.counter]
+    case .film: return [screen.film(number)]
     case .typing: return number % 6 == 0 ? [screen.type(number / 6)] : []
     case .change(let page):
       guard isNew else { return [] }
@@ -197,7 +202,9 @@ final class Run {
     let shown = try decoder.decode(frame.data)
     coded.append(
       Coded(
-        time: now, bytes: frame.data.count, quantizer: frame.quantizer, psnr: shown.map { psnr($0) } ?? 0,
+        time: now, bytes: frame.data.count, quantizer: frame.quantizer,
+        psnr: shown.map { psnr($0, in: PixelRect(Screen.size)) } ?? 0,
+        page: shown.map { psnr($0, in: Screen.page) } ?? 0,
         colour: shown.map { colourPSNR($0) } ?? 0,
         milliseconds: milliseconds, isCaptured: isCaptured))
   }
@@ -214,14 +221,14 @@ final class Run {
   private let wobble = option("--wobble").flatMap { Double($0) } ?? 0
 
   /// Luma of what viewers see against the screen.
-  private func psnr(_ shown: PixelBuffer) -> Double {
+  private func psnr(_ shown: PixelBuffer, in rect: PixelRect) -> Double {
     let bytes = shown.bytes(ofPlane: 0)
     let stride = shown.stride(ofPlane: 0)
     var sum = 0
-    for y in 0..<Screen.size.height {
+    for y in rect.y..<rect.maxY {
       let line = screen.pixels + y * Screen.size.width
       var lineSum: Int32 = 0
-      for x in 0..<Screen.size.width {
+      for x in rect.x..<rect.maxX {
         let pixel = line[x]
         let luma: Int32 =
           ((66 * Int32(pixel >> 16 & 255) + 129 * Int32(pixel >> 8 & 255) + 25 * Int32(pixel & 255) + 128) >> 8) + 16
@@ -230,7 +237,7 @@ final class Run {
       }
       sum += Int(lineSum)
     }
-    return sum == 0 ? 99 : 10 * log10(65_025 * Double(Screen.area) / Double(sum))
+    return sum == 0 ? 99 : 10 * log10(65_025 * Double(rect.width * rect.height) / Double(sum))
   }
 
   /// Red, green and blue of what viewers see against the screen, colours of 4:2:0 repeated.
@@ -267,6 +274,7 @@ final class Run {
     for (index, phase) in phases.enumerated() {
       report("\(name).\(index)", phase, from: start)
       if case .change = phase.content { reportChange(from: start) }
+      if case .film = phase.content { reportPage(from: start) }
       if index == 0, name.hasPrefix("start") { reportChange(from: start) }
       start += phase.length
     }
@@ -329,6 +337,16 @@ final class Run {
     for mark in [40.0, 44, 48] {
       let first = link.arrivals.first { $0.captureTime >= start && coded[$0.index].psnr >= mark }
       line += first.map { " \(fixed(mark, 0)) dB at \(($0.time - start).milliseconds) ms," } ?? ""
+    }
+    print(line)
+  }
+
+  /// How sharp the text beside a film is how long after it began, and the film beside the text.
+  private func reportPage(from start: Timestamp) {
+    var line = "  the page beside it:"
+    for mark in [200, 500, 1000, 2000, 3000, 5000, 8000] {
+      let last = link.arrivals.last { $0.time <= start + .milliseconds(Int64(mark)) }.map { coded[$0.index] }
+      line += " \(mark) ms \(last.map { fixed($0.page) } ?? "–") (all \(last.map { fixed($0.psnr) } ?? "–")),"
     }
     print(line)
   }
