@@ -161,6 +161,9 @@ package struct ExactScheduler: Sendable {
     viewers[id]?.setRate(rate, now: now)
   }
 
+  /// Says whether it is heard of. Nothing is put off for the sake of one that is not.
+  package mutating func setReachable(_ isReachable: Bool, _ id: String) { viewers[id]?.isReachable = isReachable }
+
   /// Whatever it says costs no more than what it may be sent anyway.
   package mutating func handle(
     _ message: ExactViewerMessage, from id: String, now: Timestamp, into out: inout [Delivery]
@@ -306,9 +309,9 @@ package struct ExactScheduler: Sendable {
 
   /// Something rests, or is about to, that is worth sending and has changed not long ago: the rate is better spent on that than
   /// on finer video, which takes more bytes to become readable than text takes to be exact.
-  /// - Parameter count: who sees the video; where one of them sees nothing else, the video is not to wait.
+  /// - Parameter count: who sees the video and is heard of; where one of them sees nothing else, the video is not to wait.
   package func wantsRate(ofViewers count: Int, _ now: Timestamp) -> Bool {
-    let visible = viewers.values.filter(\.isVisible)
+    let visible = viewers.values.filter { $0.isVisible && $0.isReachable }
     guard count > 0, visible.count == count else { return false }
     return tiles.contains { tile in
       guard !tile.isCostly, now - tile.changed < Self.longestYield else { return false }

@@ -6,6 +6,8 @@ struct ExactViewer {
   let clock: RTPTimestamp
   /// The page is open and can be seen.
   private(set) var isVisible = false
+  /// Something is heard of it.
+  var isReachable = true
   /// The blocks that it has, or that are on their way to it, as the newest picture has them.
   private(set) var held: BlockSet
   /// It was told of the picture's size.

@@ -169,6 +169,8 @@ package final class ExactPixels: Sendable {
         state.rates[connection.id] = rate
         state.scheduler.setRate(rate, of: connection.id, now: MonotonicClock.now())
       }
+    case .connectivityChanged(let connectivity):
+      state.withLock { $0.scheduler.setReachable(connectivity == .good, connection.id) }
     case .stateChanged(.ended):
       state.withLock { state in
         state.rates[connection.id] = nil
