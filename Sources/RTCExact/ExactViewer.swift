@@ -156,7 +156,7 @@ struct ExactViewer {
   /// Tiles that may go as one rectangle: it holds up what is behind it for no longer than all that may be on its way.
   var mostTiles: Int { max(1, budget.window / Self.tileBytes) }
   /// Of a tile full of text, beside others.
-  private static let tileBytes = 7_000
+  private static let tileBytes = 6_000
 
   /// Bytes cost more time than encoding does.
   var isSlow: Bool { budget.isSlow }
