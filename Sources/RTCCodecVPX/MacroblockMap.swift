@@ -90,16 +90,29 @@ struct MacroblockMap {
         // Four lines of sixteen tell text from plain ground well enough.
         for line in Swift.stride(from: row * 16 + 1, to: min(row * 16 + 16, size.height), by: 4) {
           let start = line * stride + column * 16
-          var last = Int(luma[start])
-          for index in start + 1..<start + max(width, 1) {
-            let value = Int(luma[index])
-            activity += abs(value - last)
-            last = value
-          }
+          activity += Self.activity(of: luma.extracting(start..<start + width))
         }
         weight[row * columns + column] = UInt8(min(255, 1 + activity / 8))
       }
     }
+  }
+
+  /// How much samples differ from those before them.
+  private static func activity(of line: Span<UInt8>) -> Int {
+    // A whole line's number is known here, so that all are compared at a time.
+    if line.count == 16 { return activity(of: line, count: 16) }
+    return activity(of: line, count: line.count)
+  }
+
+  @inline(__always)
+  private static func activity(of line: Span<UInt8>, count: Int) -> Int {
+    guard count > 1 else { return 0 }
+    var sum: UInt16 = 0
+    for index in 1..<count {
+      let (a, b) = (line[index - 1], line[index])
+      sum &+= UInt16(max(a, b) &- min(a, b))
+    }
+    return Int(sum)
   }
 
   var hasTinted: Bool { !tinted.isEmpty }
@@ -130,13 +143,15 @@ struct MacroblockMap {
   /// How many macroblocks were not coded since they changed, and their weight together in units of a fully detailed
   /// one.
   var changedExtent: (count: Int, weight: Double) {
-    var count = 0
-    var sum = 0
-    for index in quality.indices where quality[index] == Self.changed {
-      count += 1
-      sum += Int(weight[index])
+    let (quality, weight) = (quality.span, weight.span)
+    precondition(quality.count == weight.count)
+    var (count, sum): (UInt32, UInt32) = (0, 0)
+    for index in quality.indices {
+      let isChanged = quality[index] == Self.changed
+      count &+= isChanged ? 1 : 0
+      sum &+= isChanged ? UInt32(weight[index]) : 0
     }
-    return (count, Double(sum) / 255)
+    return (Int(count), Double(sum) / 255)
   }
 
   /// The mean quantiser, by weight, of what viewers have where something changed.
@@ -277,9 +292,15 @@ struct MacroblockMap {
     return Double(sum) / 255
   }
 
-  /// The rows in which something was not coded since it changed.
-  var changedRows: [Int] {
-    (0..<rows).filter { quality[$0 * columns..<($0 + 1) * columns].contains(Self.changed) }
+  /// What was not coded since it changed, and what stands between: macroblocks of the rows that have such.
+  var changedSpans: [(row: Int, columns: Range<Int>)] {
+    (0..<rows).compactMap { row in
+      let ofRow = quality[row * columns..<(row + 1) * columns]
+      guard let first = ofRow.firstIndex(of: Self.changed), let last = ofRow.lastIndex(of: Self.changed) else {
+        return nil
+      }
+      return (row, first - row * columns..<last + 1 - row * columns)
+    }
   }
 
   private mutating func worsen(_ index: Int, _ quantizer: UInt8) {

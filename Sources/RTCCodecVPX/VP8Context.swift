@@ -97,11 +97,11 @@ final class VP8Context {
     let index = QuantizerSteps.index(ofQuantizer: quantizer)
     let picture = unsafe SourcePicture(size: size, planes: source)
     let coder = MacroblockCoder(picture, into: next, steps: QuantizerSteps(index: index))
-    var coded: [Int: MacroblockCoder.Coded] = [:]
+    var coded = CodedMacroblocks(count: active.count)
     var field = field
     for place in active.indices where active[place] != 0 {
       let macroblock = coder.code(row: place / columns, column: place % columns)
-      coded[place] = macroblock
+      coded.append(place, macroblock)
       if macroblock.intra != nil { field.setIntra(place / columns, place % columns) }
     }
     try setReference(next)
