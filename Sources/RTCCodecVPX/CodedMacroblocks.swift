@@ -11,8 +11,9 @@ struct CodedMacroblocks {
   private var numbers: [Int32]
   /// Nil: predicted from the last frame, by its vector.
   private var intra: [Intra?] = []
-  private var isEmpty: [Bool] = []
-  /// Of all coded macroblocks one after the other.
+  /// Where its levels begin; nil: all are 0.
+  private var starts: [Int?] = []
+  /// Of those that have any but 0, one after the other.
   private(set) var levels: [Int16] = []
 
   /// None of the `count` macroblocks of a picture.
@@ -21,7 +22,7 @@ struct CodedMacroblocks {
   /// How many there are.
   var count: Int { intra.count }
   /// How many have coefficients.
-  var filledCount: Int { isEmpty.count { !$0 } }
+  var filledCount: Int { levels.count / Self.levelCount }
   /// How many are predicted from those around them.
   var intraCount: Int { intra.count { $0 != nil } }
 
@@ -33,14 +34,16 @@ struct CodedMacroblocks {
   /// Where the levels of a macroblock begin; nil without any but 0.
   func firstLevel(_ index: Int) -> Int? {
     let number = Int(numbers[index])
-    return number < 0 || isEmpty[number] ? nil : number * Self.levelCount
+    return number < 0 ? nil : starts[number]
   }
 
   /// Adds the macroblock with the number `index` in the picture.
   mutating func append(_ index: Int, _ macroblock: MacroblockCoder.Coded) {
     numbers[index] = Int32(intra.count)
     intra.append(macroblock.intra)
-    isEmpty.append(macroblock.isEmpty)
-    for level in macroblock.levels.indices { levels.append(macroblock.levels[level]) }
+    starts.append(macroblock.isEmpty ? nil : levels.count)
+    guard !macroblock.isEmpty else { return }
+    let new = macroblock.levels.span
+    for level in new.indices { levels.append(new[level]) }
   }
 }

@@ -38,7 +38,8 @@ struct CoefficientWriter {
       contexts.beginRow()
       for column in 0..<field.columns {
         if let first = coded.firstLevel(row * field.columns + column) {
-          contexts.walk(levels.span.extracting(first..<first + CodedMacroblocks.levelCount), column: column, into: &tokens)
+          contexts.walk(
+            levels.span.extracting(first..<first + CodedMacroblocks.levelCount), column: column, into: &tokens)
         } else {
           contexts.skip(column: column)
         }

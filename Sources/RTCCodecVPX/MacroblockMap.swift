@@ -99,20 +99,18 @@ struct MacroblockMap {
 
   /// How much samples differ from those before them.
   private static func activity(of line: Span<UInt8>) -> Int {
-    // A whole line's number is known here, so that all are compared at a time.
-    if line.count == 16 { return activity(of: line, count: 16) }
-    return activity(of: line, count: line.count)
-  }
-
-  @inline(__always)
-  private static func activity(of line: Span<UInt8>, count: Int) -> Int {
-    guard count > 1 else { return 0 }
-    var sum: UInt16 = 0
-    for index in 1..<count {
-      let (a, b) = (line[index - 1], line[index])
-      sum &+= UInt16(max(a, b) &- min(a, b))
+    guard line.count == 16 else {
+      return line.indices.dropFirst().reduce(0) { $0 + abs(Int(line[$1]) - Int(line[$1 - 1])) }
     }
-    return Int(sum)
+    // A whole line's, all at a time.
+    let all = SIMD16(
+      line[0], line[1], line[2], line[3], line[4], line[5], line[6], line[7], line[8], line[9], line[10], line[11],
+      line[12], line[13], line[14], line[15])
+    let next = SIMD16(
+      all[1], all[2], all[3], all[4], all[5], all[6], all[7], all[8], all[9], all[10], all[11], all[12], all[13],
+      all[14], all[15], all[15])
+    let differences = pointwiseMax(all, next) &- pointwiseMin(all, next)
+    return Int(SIMD16<UInt16>(truncatingIfNeeded: differences).wrappedSum())
   }
 
   var hasTinted: Bool { !tinted.isEmpty }
@@ -140,18 +138,21 @@ struct MacroblockMap {
     return Double(sum) / 255
   }
 
+  /// How many macroblocks were not coded since they changed.
+  var changedCount: Int {
+    var count: UInt32 = 0
+    for quality in quality { count &+= quality == Self.changed ? 1 : 0 }
+    return Int(count)
+  }
+
   /// How many macroblocks were not coded since they changed, and their weight together in units of a fully detailed
   /// one.
   var changedExtent: (count: Int, weight: Double) {
-    let (quality, weight) = (quality.span, weight.span)
-    precondition(quality.count == weight.count)
-    var (count, sum): (UInt32, UInt32) = (0, 0)
-    for index in quality.indices {
-      let isChanged = quality[index] == Self.changed
-      count &+= isChanged ? 1 : 0
-      sum &+= isChanged ? UInt32(weight[index]) : 0
-    }
-    return (Int(count), Double(sum) / 255)
+    let count = changedCount
+    guard count > 0 else { return (0, 0) }
+    var sum = 0
+    for index in quality.indices where quality[index] == Self.changed { sum &+= Int(weight[index]) }
+    return (count, Double(sum) / 255)
   }
 
   /// The mean quantiser, by weight, of what viewers have where something changed.
@@ -187,7 +188,7 @@ struct MacroblockMap {
   var refinableWeights: [Double] {
     var sums = [Int](repeating: 0, count: 256)
     for index in quality.indices where changeNumber[index] <= refinable {
-      sums[Int(quality[index])] += Int(weight[index])
+      sums[Int(quality[index])] &+= Int(weight[index])
     }
     return sums.map { Double($0) / 255 }
   }

@@ -69,7 +69,8 @@ struct MovedComparison {
       // Within both planes.
       let a = unsafe UnsafeRawPointer(planes.0.base + line * planes.0.stride + column * 8)
       let b = unsafe UnsafeRawPointer(planes.1.base + (line + vector / 2) * planes.1.stride + column * 8)
-      let isSame = unsafe width >= 8
+      let isSame =
+        unsafe width >= 8
         ? a.loadUnaligned(as: UInt64.self) == b.loadUnaligned(as: UInt64.self) : memcmp(a, b, width) == 0
       guard isSame else { return false }
     }

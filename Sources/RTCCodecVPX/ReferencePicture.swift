@@ -23,16 +23,19 @@ final class ReferencePicture {
     return unsafe (base, columns * (index == 0 ? 16 : 8))
   }
 
-  /// Takes in what `field` makes of `last`; 1 ms for 1080p.
-  /// - Parameter last: planes of whole macroblocks; `field` leads nowhere beyond them.
+  /// Takes in what `field` makes of `last`; up to 1 ms for 1080p.
+  /// - Parameters:
+  ///   - last: planes of whole macroblocks; `field` leads nowhere beyond them.
+  ///   - isSame: this picture has the same samples already, so that only what moves is copied.
   @unsafe
-  func take(_ field: MotionField, from last: [VPXPlane]) {
+  func take(_ field: MotionField, from last: [VPXPlane], isSame: Bool) {
     for row in 0..<rows {
       var column = 0
       while column < columns {
         let vector = field.vector(row, column)
         let first = column
         while column < columns, field.vector(row, column) == vector { column += 1 }
+        if isSame, vector == 0 { continue }
         for index in 0..<3 { unsafe copy(index, from: last[index], row: row, columns: first..<column, vector: vector) }
       }
     }

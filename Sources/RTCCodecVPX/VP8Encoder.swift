@@ -155,7 +155,7 @@ package final class VP8Encoder: VideoEncoder {
     budget.refill(now: now)
     lastAttempt = now
     if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
-    if map.changedExtent.count > 0 { return try encodeChanges(captureTime: now, now: now) }
+    if map.changedCount > 0 { return try encodeChanges(captureTime: now, now: now) }
     guard budget.drained <= now else { return nil }
     map.chooseRefinable(allRests: isAtRest(now))
     guard let stage = refinementStage() else {
@@ -255,7 +255,7 @@ package final class VP8Encoder: VideoEncoder {
   }
 
   private func encodeChanges(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
-    let said = map.changedExtent.count
+    let said = map.changedCount
     guard said > 0 else { return nil }
     guard budget.clearTime <= now else {
       isHeld = true

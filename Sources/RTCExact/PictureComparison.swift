@@ -30,7 +30,8 @@ package enum PictureComparison {
         for number in 0..<side {
           let line = number * 5 % side
           guard line < lines, same != 0 else { continue }
-          same = remaining(same, of: columns, width: new.size.width, a.line(row * side + line), b.line(row * side + line))
+          same = remaining(
+            same, of: columns, width: new.size.width, a.line(row * side + line), b.line(row * side + line))
         }
         for column in columns where same >> UInt64(column - first) & 1 == 0 { result.insert(column: column, row: row) }
       }
