@@ -319,8 +319,10 @@ package final class VP8Encoder: VideoEncoder {
     map.recordMoved(field, softened: UInt8(limits.readable))
     map.selectChanged()
     let predicted = model.bytes(.small, weight: weight, quantizer: quantizer)
-    // What moved stays as good as it is; some of what is coarse is made better with what is left.
-    let spare = min(budget.credit * 0.9 - Self.motionBytes - predicted, budget.capacity / (isReadable ? 4 : 10))
+    // What moved stays as good as it is; some of what is coarse is made better with what is left, and of what can be read
+    // with what the next step will not need.
+    let kept = isReadable ? budget.capacity * 0.4 : budget.credit * 0.1
+    let spare = min(budget.credit - kept - Self.motionBytes - predicted, budget.capacity / (isReadable ? 4 : 10))
     let filled = map.addCoarse(above: quantizer + 4, most: isReadable ? map.count : Self.largeChange, bytes: spare) {
       quality, weight in
       model.refinementBytes(weight: weight, from: quality, to: quantizer)

@@ -67,6 +67,8 @@ package struct ExactScheduler: Sendable {
   static let snapshotLife = TimeDelta.seconds(10)
   /// Snapshots that are remembered.
   static let maximumSnapshots = 4
+  /// What takes longer than this to be sent is no reason any more for the video to wait.
+  static let longestYield = TimeDelta.seconds(8)
 
   private var size = PixelSize(width: 0, height: 0)
   private var tiles: [Tile] = []
@@ -267,9 +269,24 @@ package struct ExactScheduler: Sendable {
     return (best, soonest)
   }
 
+  /// Something rests, or is about to, that is worth sending and has changed not long ago: the rate is better spent on that than
+  /// on finer video, which takes more bytes to become readable than text takes to be exact.
+  /// - Parameter count: who sees the video; where one of them sees nothing else, the video is not to wait.
+  package func wantsRate(ofViewers count: Int, _ now: Timestamp) -> Bool {
+    let visible = viewers.values.filter(\.isVisible)
+    guard count > 0, visible.count == count else { return false }
+    return tiles.contains { tile in
+      guard !tile.isCostly, now - tile.changed < Self.longestYield else { return false }
+      return visible.contains { viewer in
+        viewer.lacks(in: tile.rect).map { !isMoving(tile) || restTime(of: tile, $0) <= now } ?? false
+      }
+    }
+  }
+
+  private func isMoving(_ tile: Tile) -> Bool { tile.changed - tile.changedBefore < Self.movementGap }
+
   private func restTime(of tile: Tile, _ rect: BlockRect) -> Timestamp {
-    let isMoving = tile.changed - tile.changedBefore < Self.movementGap
-    if isMoving { return tile.changed + Self.movingRestTime }
+    if isMoving(tile) { return tile.changed + Self.movingRestTime }
     return rect.area <= Self.smallChange ? tile.changed : tile.changed + Self.restTime
   }
 }

@@ -310,6 +310,34 @@ private struct World {
     #expect(held.rectangles <= 256 && held.unacknowledgedBytes < 13_000)
   }
 
+  @Test
+  func `the rate is wanted while something that rests is on its way to all who watch, and for three seconds at most`() {
+    var world = World()
+    world.join("a")
+    world.join("b")
+    world.rest()
+    func isWanted(_ count: Int = 2) -> Bool { world.scheduler.wantsRate(ofViewers: count, world.now) }
+    #expect(!isWanted(), "all is there")
+    world.change(BlockRect(column: 0, row: 0, width: 80, height: 45))
+    #expect(!isWanted(), "it may go on changing")
+    world.now += .milliseconds(100)
+    #expect(isWanted() && !isWanted(3), "somebody sees the video alone")
+    world.scheduler.setRate(.kilobitsPerSecond(1_900), of: "a", now: world.now)
+    #expect(!isWanted(), "video is readable sooner")
+    world.scheduler.setRate(.kilobitsPerSecond(2_000), of: "a", now: world.now)
+    world.now += .milliseconds(2_899)
+    #expect(isWanted())
+    world.now += .milliseconds(1)
+    #expect(!isWanted(), "the network bears too little")
+    world.rest()
+    world.change(BlockRect(column: 0, row: 0, width: 2, height: 1))
+    #expect(isWanted())
+    world.handle(.ready(isVisible: false), from: "b")
+    #expect(!isWanted() && isWanted(1))
+    world.rest()
+    #expect(!isWanted(1))
+  }
+
   @Test func `statistics say what a viewer has, and why not more`() throws {
     var world = World()
     world.costly = [8]

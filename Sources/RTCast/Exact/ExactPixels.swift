@@ -137,6 +137,19 @@ package final class ExactPixels: Sendable {
     }
   }
 
+  /// All who see the video wait for exact pixels of what rests, which come first: finer video would delay them, and be seen
+  /// for a moment.
+  /// - Parameter count: who sees the video.
+  func wantsRate(ofViewers count: Int, _ now: Timestamp) -> Bool {
+    state.withLock { state in
+      guard state.isOpen, state.allowance.nextTurn <= now + Self.shortWait else { return false }
+      return state.scheduler.wantsRate(ofViewers: count, now)
+    }
+  }
+
+  /// A pause in encoding of which the video need not make use.
+  private static let shortWait = TimeDelta.milliseconds(100)
+
   private func isExact(_ frame: VideoFrame) -> Bool {
     guard frame.buffer.format == .bgra, frame.rotation == .none else { return false }
     guard let limit = options.maximumSize else { return true }

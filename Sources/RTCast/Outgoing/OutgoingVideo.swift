@@ -45,6 +45,10 @@ package final class OutgoingVideo: Sendable {
   /// Wakes the thread that works while the source rests.
   private let rest = Waiter()
 
+  /// While exact pixels are to go first, refinement is tried this often. So short a queue costs changes nothing.
+  private static let yieldInterval = TimeDelta.milliseconds(20)
+  /// Of the rate, what changes may take meanwhile: a film in a corner must not keep exact pixels waiting.
+  private static let yieldShare = 0.65
   /// A viewer waits this long for a key frame of the source at most.
   private static let keyFramePatience = TimeDelta.seconds(2)
 
@@ -366,10 +370,16 @@ package final class OutgoingVideo: Sendable {
     _ turn: borrowing State.Turn, by index: Int, _ picture: (Timestamp) -> (frame: VideoFrame, isShared: Bool)?
   ) -> Work {
     let (bench, encoder) = (turn.bench, turn.bench.encoders[index])
-    encoder.stage.apply(turn.controls[index])
+    let start = MonotonicClock.now()
+    var controls = turn.controls[index]
+    // Exact pixels on their way are a queue that refinement waits for, and changes do not.
+    if !turn.isRecorded, exact?.wantsRate(ofViewers: turn.viewers.count, start) == true {
+      controls.drained = max(controls.drained, start + Self.yieldInterval)
+      controls.bitrate = controls.bitrate.scaled(by: Self.yieldShare)
+    }
+    encoder.stage.apply(controls)
     if turn.isNewSource { encoder.stage.sourceChanged() }
     encoder.stage.follow(bench.newestCapture)
-    let start = MonotonicClock.now()
     var work = Work(end: start)
     var frame: EncodedFrame?
     if let (picture, isShared) = picture(start) {
@@ -567,6 +577,8 @@ extension OutgoingVideo {
       var controls: [EncoderControls]
       var decoding: Decoding?
       var released: [Passthrough]
+      /// The video is recorded, which has nothing else.
+      var isRecorded: Bool
       var isOpen: Bool
       var formats: [VideoPayloadFormat]
       var viewers: Viewers
@@ -636,7 +648,7 @@ extension OutgoingVideo {
       let turn = Turn(
         bench: bench, main: main, picture: picture, isNewSource: isNewSource && picture != nil, controls: controls,
         decoding: passthrough.map { Decoding(passthrough: $0, isWanted: controls.contains { $0.isActive }) },
-        released: released, isOpen: isOpen, formats: formats,
+        released: released, isRecorded: isRecorded, isOpen: isOpen, formats: formats,
         viewers: Viewers(count: demand.viewers, takers: demand.takers),
         mayChoose: isChosen && !isRecorded && passthrough == nil)
       if picture != nil { isNewSource = false }
