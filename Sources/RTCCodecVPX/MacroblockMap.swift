@@ -13,6 +13,8 @@ struct MacroblockMap {
   let rows: Int
   /// The quantiser (0…63) each macroblock was last coded with, or `changed`.
   private(set) var quality: [UInt8]
+  /// How many macroblocks were not coded since they changed: of `quality` those that are `changed`.
+  private(set) var changedCount: Int
   /// The same of what viewers have of the picture that was coded last, whatever changed since.
   private var shown: [UInt8]
   /// The detail in each macroblock, 1…255: what it costs to code, relative to others.
@@ -37,6 +39,7 @@ struct MacroblockMap {
     columns = (size.width + 15) / 16
     rows = (size.height + 15) / 16
     quality = Array(repeating: Self.changed, count: columns * rows)
+    changedCount = columns * rows
     shown = quality
     weight = Array(repeating: 64, count: columns * rows)
     active = Array(repeating: 1, count: columns * rows)
@@ -61,7 +64,7 @@ struct MacroblockMap {
       let (left, right) = (inside.x / 16, (inside.maxX - 1) / 16)
       for row in inside.y / 16...(inside.maxY - 1) / 16 {
         for index in row * columns + left...row * columns + right {
-          quality[index] = Self.changed
+          setQuality(index, Self.changed)
           changeNumber[index] = lastChangeNumber
         }
         guard !tinted.isEmpty else { continue }
@@ -138,21 +141,13 @@ struct MacroblockMap {
     return Double(sum) / 255
   }
 
-  /// How many macroblocks were not coded since they changed.
-  var changedCount: Int {
-    var count: UInt32 = 0
-    for quality in quality { count &+= quality == Self.changed ? 1 : 0 }
-    return Int(count)
-  }
-
   /// How many macroblocks were not coded since they changed, and their weight together in units of a fully detailed
   /// one.
   var changedExtent: (count: Int, weight: Double) {
-    let count = changedCount
-    guard count > 0 else { return (0, 0) }
+    guard changedCount > 0 else { return (0, 0) }
     var sum = 0
     for index in quality.indices where quality[index] == Self.changed { sum &+= Int(weight[index]) }
-    return (count, Double(sum) / 255)
+    return (changedCount, Double(sum) / 255)
   }
 
   /// The mean quantiser, by weight, of what viewers have where something changed.
@@ -242,7 +237,7 @@ struct MacroblockMap {
   /// - Parameter smeared: the loop filter ran, and so changed the edges of those left of and above coded ones.
   mutating func recordCoded(quantizer: UInt8, smeared: Bool) {
     for index in active.indices where active[index] == 1 {
-      quality[index] = quantizer
+      setQuality(index, quantizer)
       shown[index] = quantizer
       contentNumber[index] = changeNumber[index]
       if !tinted.isEmpty { tinted.remove(index) }
@@ -254,7 +249,7 @@ struct MacroblockMap {
 
   /// Records that viewers have a macroblock as finely as `quantizer` would make it, or as coarsely.
   mutating func record(_ index: Int, quantizer: UInt8) {
-    quality[index] = quantizer
+    setQuality(index, quantizer)
     shown[index] = quantizer
     contentNumber[index] = changeNumber[index]
   }
@@ -271,7 +266,7 @@ struct MacroblockMap {
         let (upper, lower) = field.sources(row, column)
         let match = field.match(row, column)
         let source = max(lastShown[upper], lastShown[lower])
-        quality[index] = match == .new ? Self.changed : match == .softened ? max(source, softened) : source
+        setQuality(index, match == .new ? Self.changed : match == .softened ? max(source, softened) : source)
         shown[index] = quality[index]
         guard quality[index] != Self.changed, match == .exact else { continue }
         contentNumber[index] = max(lastNumbers[upper], lastNumbers[lower])
@@ -304,8 +299,14 @@ struct MacroblockMap {
     }
   }
 
+  private mutating func setQuality(_ index: Int, _ new: UInt8) {
+    if quality[index] == Self.changed { changedCount -= 1 }
+    if new == Self.changed { changedCount += 1 }
+    quality[index] = new
+  }
+
   private mutating func worsen(_ index: Int, _ quantizer: UInt8) {
-    quality[index] = max(quality[index], quantizer)
+    setQuality(index, max(quality[index], quantizer))
     shown[index] = max(shown[index], quantizer)
   }
 }

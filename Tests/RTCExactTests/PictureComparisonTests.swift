@@ -57,7 +57,8 @@ import Testing
           expected.insert(column: x / 64, row: y / 16)
         }
       }
-      #expect(PictureComparison.changes(from: try #require(old.buffer), to: try #require(new.buffer)) == expected)
+      let pictures = (old: try #require(old.buffer), new: try #require(new.buffer))
+      #expect(PictureComparison.changes(from: pictures.old, to: pictures.new) == expected)
     }
   }
 }
