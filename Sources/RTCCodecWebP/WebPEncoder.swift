@@ -56,7 +56,7 @@ package struct WebPEncoder: Sendable {
   private static func set(_ effort: WebPEffort, _ config: inout WebPConfig) {
     switch effort {
     case .fast: (config.lossless, config.method, config.quality) = (1, 0, 30)
-    case .better: (config.lossless, config.method, config.quality) = (1, 3, 30)
+    case .better: (config.lossless, config.method, config.quality) = (1, 1, 30)
     case .lossy: (config.lossless, config.method, config.quality) = (0, 1, 80)
     }
     // Without it libwebp looks for transparent pixels, to change their colours.

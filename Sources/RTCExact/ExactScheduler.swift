@@ -14,7 +14,8 @@ package struct ExactScheduler: Sendable {
     package var isThorough: Bool
     /// Larger is not worth sending.
     package var maximumBytes: Int
-    fileprivate var tile: Int
+    /// Beside each other.
+    fileprivate var tiles: ClosedRange<Int>
   }
 
   package enum Step: Hashable, Sendable {
@@ -36,7 +37,9 @@ package struct ExactScheduler: Sendable {
     var changedBefore: Timestamp
     /// Its pixels take too many bytes.
     var isCostly = false
-    /// Blocks of it as the newest picture has them, encoded.
+    /// Those of tiles beside it together with its own do.
+    var isAlone = false
+    /// Blocks of it, and of those beside it, as the newest picture has them, encoded.
     var encoded: (rect: BlockRect, webP: [UInt8])?
   }
 
@@ -61,8 +64,6 @@ package struct ExactScheduler: Sendable {
   static let movementGap = TimeDelta.milliseconds(80)
   /// A change of so many blocks at most goes at once: a word, a line, a button.
   static let smallChange = 64
-  /// What rests so long may take time to encode.
-  static let thoroughAfter = TimeDelta.seconds(1)
   /// Whoever has a snapshot says so within this time, or is sent everything.
   static let snapshotLife = TimeDelta.seconds(10)
   /// Snapshots that are remembered.
@@ -101,11 +102,12 @@ package struct ExactScheduler: Sendable {
     guard !changed.isEmpty else { return }
     snapshots.removeAll { $0.expires <= now }
     for index in snapshots.indices { snapshots[index].changed.formUnion(changed) }
-    for index in tiles.indices where changed.intersects(tiles[index].rect) {
+    for index in tiles.indices {
+      if let encoded = tiles[index].encoded, changed.intersects(encoded.rect) { tiles[index].encoded = nil }
+      guard changed.intersects(tiles[index].rect) else { continue }
       tiles[index].changedBefore = tiles[index].changed
       tiles[index].changed = now
-      tiles[index].isCostly = false
-      if let encoded = tiles[index].encoded, changed.intersects(encoded.rect) { tiles[index].encoded = nil }
+      (tiles[index].isCostly, tiles[index].isAlone) = (false, false)
     }
     if let job, changed.intersects(job.rect) { isSpoilt = true }
     for id in viewers.keys { out.add(viewers[id]?.void(changed, newest), to: id) }
@@ -154,7 +156,7 @@ package struct ExactScheduler: Sendable {
 
   package mutating func remove(_ id: String) { viewers[id] = nil }
 
-  /// What the network bears of video and exact pixels together.
+  /// What the network bears of video and exact pixels together, less what these took in the last second.
   package mutating func setRate(_ rate: BitRate, of id: String, now: Timestamp) {
     viewers[id]?.setRate(rate, now: now)
   }
@@ -216,8 +218,11 @@ package struct ExactScheduler: Sendable {
           wait(until: turn)
           break
         }
-        guard let encoded = tiles[due.tile].encoded, encoded.rect.contains(due.rect) else {
-          wanted = wanted ?? job(due, for: viewer, now)
+        let strip = strip(around: due, for: viewer, now)
+        guard let encoded = tiles[due.tile].encoded, encoded.rect.contains(due.rect),
+          encoded.rect.area <= 2 * strip.rect.area
+        else {
+          wanted = wanted ?? job(strip, for: viewer)
           break
         }
         for message in viewers[id]?.send(encoded.rect, encoded.webP, newest, now: now) ?? [] {
@@ -235,20 +240,50 @@ package struct ExactScheduler: Sendable {
   package mutating func finish(_ done: Job, _ webP: [UInt8]?) {
     guard done == job else { return }
     job = nil
-    guard !isSpoilt, tiles.indices.contains(done.tile) else { return }
-    if let webP, webP.count <= done.maximumBytes {
-      tiles[done.tile].encoded = (done.rect, webP)
-    } else {
-      tiles[done.tile].isCostly = true
+    guard !isSpoilt, done.tiles.upperBound < tiles.count else { return }
+    for index in done.tiles {
+      if let webP, webP.count <= done.maximumBytes {
+        tiles[index].encoded = (done.rect, webP)
+      } else if done.tiles.count > 1 {
+        tiles[index].isAlone = true
+      } else {
+        tiles[index].isCostly = true
+      }
     }
   }
 
-  private func job(_ due: (tile: Int, rect: BlockRect), for viewer: ExactViewer, _ now: Timestamp) -> Job {
-    let isLarge = due.rect.area > Self.smallChange
-    return Job(
-      rect: due.rect,
-      isThorough: isLarge && viewer.isSlow && now - tiles[due.tile].changed >= Self.thoroughAfter,
-      maximumBytes: due.rect.area * Self.maximumBytesPerBlock + 512, tile: due.tile)
+  private func job(_ strip: (tiles: ClosedRange<Int>, rect: BlockRect), for viewer: ExactViewer) -> Job {
+    Job(
+      rect: strip.rect, isThorough: strip.rect.area > Self.smallChange && viewer.isSlow,
+      maximumBytes: strip.rect.area * Self.maximumBytesPerBlock + 512, tiles: strip.tiles)
+  }
+
+  /// What is due, with the tiles beside it that the viewer lacks as a whole as well: together they take a quarter fewer bytes.
+  private func strip(
+    around due: (tile: Int, rect: BlockRect), for viewer: ExactViewer, _ now: Timestamp
+  ) -> (tiles: ClosedRange<Int>, rect: BlockRect) {
+    var strip = (tiles: due.tile...due.tile, rect: due.rect)
+    func joins(_ index: Int) -> Bool {
+      guard tiles.indices.contains(index) else { return false }
+      let tile = tiles[index]
+      return tile.rect.row == due.rect.row && !tile.isCostly && !tile.isAlone
+        && viewer.lacks(in: tile.rect) == tile.rect
+        && restTime(of: tile, tile.rect) <= now
+    }
+    guard joins(due.tile), due.rect == tiles[due.tile].rect else { return strip }
+    while strip.tiles.count < viewer.mostTiles {
+      if joins(strip.tiles.upperBound + 1) {
+        strip.tiles = strip.tiles.lowerBound...strip.tiles.upperBound + 1
+      } else if joins(strip.tiles.lowerBound - 1) {
+        strip.tiles = strip.tiles.lowerBound - 1...strip.tiles.upperBound
+      } else {
+        break
+      }
+    }
+    let (first, last) = (tiles[strip.tiles.lowerBound].rect, tiles[strip.tiles.upperBound].rect)
+    strip.rect = BlockRect(
+      column: first.column, row: first.row, width: last.endColumn - first.column, height: first.height)
+    return strip
   }
 
   /// What the viewer lacks of the tile that changed last, of those that may go now; and when the next may.

@@ -117,7 +117,7 @@ struct ExactViewer {
 
   // MARK: - How much
 
-  /// What the network bears of video and exact pixels together.
+  /// What the network bears of video and exact pixels together, less what these took in the last second.
   mutating func setRate(_ rate: BitRate, now: Timestamp) { budget.setRate(rate, now: now) }
 
   /// Video takes this from what there is.
@@ -151,6 +151,11 @@ struct ExactViewer {
     return statistics
   }
 
-  /// A rectangle of a few kilobytes takes long.
+  /// Tiles that may go as one rectangle: it holds up what is behind it for no longer than all that may be on its way.
+  var mostTiles: Int { max(1, budget.window / Self.tileBytes) }
+  /// Of a tile full of text, beside others.
+  private static let tileBytes = 7_000
+
+  /// Bytes cost more time than encoding does.
   var isSlow: Bool { budget.isSlow }
 }

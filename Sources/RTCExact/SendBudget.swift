@@ -4,6 +4,8 @@ import RTCPrimitives
 /// finds the way free.
 struct SendBudget {
   private var rate: BitRate
+  /// What was spent on exact pixels within the last `ownSpan`.
+  private var own: [(time: Timestamp, bytes: Int)] = []
   /// Bytes that may be sent; below zero after a rectangle or a frame that was larger.
   private var credit: Double
   private var updated: Timestamp
@@ -27,14 +29,21 @@ struct SendBudget {
 
   private var bytesPerSecond: Double { Double(rate.bitsPerSecond) / 8 * Self.share }
 
+  /// - Parameter new: what the network bears, less what exact pixels took of it in the last second.
   mutating func setRate(_ new: BitRate, now: Timestamp) {
     refill(now)
-    rate = max(new, BitRate(bitsPerSecond: 50_000))
+    own.removeAll { $0.time <= now - Self.ownSpan }
+    let taken = own.reduce(0) { $0 + $1.bytes } * 8
+    rate = BitRate(bitsPerSecond: max(50_000, new.bitsPerSecond + Int64(taken)))
   }
+  /// Over which the rate is told that data channels take.
+  private static let ownSpan = TimeDelta.seconds(1)
 
   mutating func spend(_ bytes: Int, now: Timestamp) {
     refill(now)
     credit -= Double(bytes)
+    own.removeAll { $0.time <= now - Self.ownSpan }
+    own.append((now, bytes))
   }
 
   /// What goes before: it may put the credit so far below zero and no further.
@@ -56,6 +65,6 @@ struct SendBudget {
   /// When there is credit again.
   var nextTurn: Timestamp { credit >= 0 ? updated : updated + .seconds(-credit / bytesPerSecond) }
 
-  /// Below 4 Mbit/s a page of text takes longer to send than to encode well.
-  var isSlow: Bool { rate < BitRate(bitsPerSecond: 4_000_000) }
+  /// Below 8 Mbit/s a rectangle takes longer to send than to encode well.
+  var isSlow: Bool { rate < BitRate(bitsPerSecond: 8_000_000) }
 }

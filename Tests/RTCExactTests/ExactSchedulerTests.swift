@@ -172,11 +172,11 @@ private struct World {
     world.join("b")
     world.rest()
     for id in ["a", "b"] { #expect(world.seen(id) == world.screen) }
-    #expect(world.encoded.count == 18, "tiles of 512 x 128 in 1280 x 720")
-    #expect(Set(world.encoded.map(\.rect)).count == 18)
+    #expect(world.encoded.count == 6, "strips of 1280 x 128 in 1280 x 720")
+    #expect(Set(world.encoded.map(\.rect)).count == 6)
     world.join("late")
     world.rest()
-    #expect(world.seen("late") == world.screen && world.encoded.count == 18)
+    #expect(world.seen("late") == world.screen && world.encoded.count == 6)
     #expect(world.work() == nil, "a screen that rests costs nothing")
   }
 
@@ -220,7 +220,7 @@ private struct World {
     world.join("a")
     world.rest()
     #expect(world.seen("a").count { $0 == nil } == 80 * 8)
-    #expect(world.encoded.count == 18, "it is tried once")
+    #expect(world.encoded.count == 9, "it is tried once as a strip, and once by the tile")
     world.costly = []
     world.change(BlockRect(column: 0, row: 8, width: 80, height: 8))
     world.frame()
@@ -311,7 +311,7 @@ private struct World {
   }
 
   @Test
-  func `the rate is wanted while something that rests is on its way to all who watch, and for three seconds at most`() {
+  func `the rate is wanted while something that rests is on its way to all who watch, and for eight seconds at most`() {
     var world = World()
     world.join("a")
     world.join("b")
@@ -319,13 +319,13 @@ private struct World {
     func isWanted(_ count: Int = 2) -> Bool { world.scheduler.wantsRate(ofViewers: count, world.now) }
     #expect(!isWanted(), "all is there")
     world.change(BlockRect(column: 0, row: 0, width: 80, height: 45))
-    #expect(!isWanted(), "it may go on changing")
-    world.now += .milliseconds(100)
     #expect(isWanted() && !isWanted(3), "somebody sees the video alone")
-    world.scheduler.setRate(.kilobitsPerSecond(1_900), of: "a", now: world.now)
-    #expect(!isWanted(), "video is readable sooner")
-    world.scheduler.setRate(.kilobitsPerSecond(2_000), of: "a", now: world.now)
-    world.now += .milliseconds(2_899)
+    world.now += .milliseconds(33)
+    world.change(BlockRect(column: 0, row: 0, width: 80, height: 45))
+    #expect(!isWanted(), "it moves")
+    world.now += .milliseconds(300)
+    #expect(isWanted())
+    world.now += .milliseconds(7_699)
     #expect(isWanted())
     world.now += .milliseconds(1)
     #expect(!isWanted(), "the network bears too little")
@@ -338,6 +338,47 @@ private struct World {
     #expect(!isWanted(1))
   }
 
+  @Test func `on a slow network tiles go one by one, encoded small`() {
+    var world = World()
+    world.join("a", rate: .kilobitsPerSecond(500))
+    world.rest()
+    #expect(world.seen("a") == world.screen)
+    #expect(world.encoded.count == 18, "tiles of 512 x 128 in 1280 x 720")
+    #expect(Set(world.encoded.map(\.isThorough)) == [true])
+    world.join("b", rate: .megabitsPerSecond(20))
+    world.rest()
+    #expect(world.seen("b") == world.screen && world.encoded.count == 18, "what there is will do")
+  }
+
+  @Test func `a strip is not sent for a tile of it`() {
+    var world = World()
+    world.join("a")
+    world.rest()
+    let before = world.encoded.count
+    world.change(BlockRect(column: 64, row: 8, width: 16, height: 8))
+    world.frame()
+    world.rest()
+    #expect(world.encoded[before...].map(\.rect) == [BlockRect(column: 64, row: 8, width: 16, height: 8)])
+    world.join("b")
+    world.rest()
+    for id in ["a", "b"] { #expect(world.seen(id) == world.screen) }
+  }
+
+  @Test func `what exact pixels took of the rate is theirs`() throws {
+    var world = World()
+    world.join("a", rate: .kilobitsPerSecond(100))
+    world.rest()
+    let start = world.now
+    let bytes = try #require(world.scheduler.statistics["a"]).bytes
+    // All of it was sent within the last second, and is no longer told.
+    world.scheduler.setRate(BitRate(bitsPerSecond: 100_000 - Int64(bytes) * 8), of: "a", now: world.now)
+    world.change(.all(of: world.size))
+    world.rest()
+    #expect(world.seen("a") == world.screen)
+    // 7.5 kB of 10 kB a second, behind 100 ms of rest.
+    #expect(world.now - start < .milliseconds(1_100))
+  }
+
   @Test func `statistics say what a viewer has, and why not more`() throws {
     var world = World()
     world.costly = [8]
@@ -345,9 +386,9 @@ private struct World {
     world.rest()
     var statistics = try #require(world.scheduler.statistics["a"])
     // One of six rows of tiles is a photograph: 8 of 45 rows of blocks.
-    #expect(statistics.isVisible && statistics.rectangles == 15 && statistics.unacknowledgedBytes == 0)
+    #expect(statistics.isVisible && statistics.rectangles == 5 && statistics.unacknowledgedBytes == 0)
     #expect(abs(statistics.share - 37 / 45.0) < 1e-9 && abs(statistics.videoShare - 8 / 45.0) < 1e-9)
-    #expect(statistics.bytes == 37 * 80 * 2 + 15 * 17)
+    #expect(statistics.bytes == 37 * 80 * 2 + 5 * 17)
     world.change(BlockRect(column: 0, row: 0, width: 80, height: 8))
     statistics = try #require(world.scheduler.statistics["a"])
     #expect(abs(statistics.share - 29 / 45.0) < 1e-9 && abs(statistics.videoShare - 8 / 45.0) < 1e-9)
@@ -435,7 +476,7 @@ private struct World {
     }
     if kind == "named again" { world.ready("a", having: snapshot) } else { world.join("a", having: snapshot) }
     world.rest()
-    #expect(world.seen("a") == world.screen && world.encoded.count == 18, "everything is sent")
+    #expect(world.seen("a") == world.screen && world.encoded.count == 6, "everything is sent")
     world.now += .seconds(11)
     world.scheduler.remove("a")
     #expect(!world.scheduler.wantsChanges(world.now), "nobody can come any more")
