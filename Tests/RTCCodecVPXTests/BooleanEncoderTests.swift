@@ -52,4 +52,27 @@ import Testing
     let wrong = answers.firstIndex { decoder.read($0.probability) != $0.value }
     #expect(wrong == nil)
   }
+
+  /// A carry that runs through bytes that were done with: rare, so looked for. What is read of a long run of ones brings the
+  /// low end of the interval right below it.
+  @Test(arguments: 0..<40) func `carry far`(seed: Int) {
+    var state = UInt64(seed) &+ 77
+    func random(_ bound: Int) -> Int {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int(state >> 33) % bound
+    }
+    for count in 0..<200 {
+      var ones = Decoder((0..<20).map { $0 < seed % 8 + 1 ? UInt8(random(255)) : 255 })
+      var answers = (0..<count).map { _ -> (value: Bool, probability: UInt8) in
+        let probability = UInt8(64 + random(128))
+        return (ones.read(probability), probability)
+      }
+      answers += (0..<60).map { _ in (true, UInt8(200 + random(56))) }
+      var encoder = BooleanEncoder()
+      for answer in answers { encoder.write(answer.value, answer.probability) }
+      var decoder = Decoder(encoder.finish())
+      let wrong = answers.firstIndex { decoder.read($0.probability) != $0.value }
+      #expect(wrong == nil)
+    }
+  }
 }
