@@ -2,13 +2,11 @@ import Glibc
 
 /// Writes the coefficients of a frame's macroblocks, with probabilities that suit them (RFC 6386, section 13).
 struct CoefficientWriter {
-  private let field: MotionField
-  private let coded: [Int: MacroblockCoder.Coded]
+  private let tokens: [Token]
   private var probabilities = CoefficientProbabilities.standard
 
-  init(_ field: MotionField, _ coded: [Int: MacroblockCoder.Coded]) {
-    self.field = field
-    self.coded = coded
+  init(_ field: MotionField, _ coded: CodedMacroblocks) {
+    tokens = Self.tokens(field, coded)
     choose()
   }
 
@@ -25,35 +23,41 @@ struct CoefficientWriter {
   /// All coefficients.
   func finish() -> [UInt8] {
     var output = BooleanEncoder()
-    walk { place, probability, value in output.write(value, place.map { probabilities[$0] } ?? probability) }
+    let probabilities = self.probabilities + (0...255)
+    for token in tokens { output.write(token.value, probabilities[token.place]) }
     return output.finish()
   }
 
-  private func walk(_ answer: (Int?, UInt8, Bool) -> Void) {
+  private static func tokens(_ field: MotionField, _ coded: CodedMacroblocks) -> [Token] {
+    var tokens: [Token] = []
+    // About as many as there are for text.
+    tokens.reserveCapacity(coded.count * 300)
     var contexts = TokenContexts(columns: field.columns)
+    let levels = coded.levels
     for row in 0..<field.rows {
       contexts.beginRow()
       for column in 0..<field.columns {
-        if let macroblock = coded[row * field.columns + column], !macroblock.isEmpty {
-          contexts.walk(macroblock, column: column, answer)
+        if let first = coded.firstLevel(row * field.columns + column) {
+          contexts.walk(
+            levels.span.extracting(first..<first + CodedMacroblocks.levelCount), column: column, into: &tokens)
         } else {
           contexts.skip(column: column)
         }
       }
     }
+    return tokens
   }
 
   /// Takes other probabilities where they spare more than it costs to tell them.
   private mutating func choose() {
-    var (no, yes) = ([Int](repeating: 0, count: probabilities.count), [Int](repeating: 0, count: probabilities.count))
-    walk { place, _, value in
-      guard let place else { return }
-      if value { yes[place] += 1 } else { no[place] += 1 }
-    }
-    for place in probabilities.indices where no[place] + yes[place] > 0 {
-      let better = UInt8(max(1, min(255, (no[place] * 256 + (no[place] + yes[place]) / 2) / (no[place] + yes[place]))))
+    var counts = [Int](repeating: 0, count: Token.count)
+    for token in tokens { counts[token.number] += 1 }
+    for place in probabilities.indices {
+      let (no, yes) = (counts[Token(place, false).number], counts[Token(place, true).number])
+      guard no + yes > 0 else { continue }
+      let better = UInt8(max(1, min(255, (no * 256 + (no + yes) / 2) / (no + yes))))
       func bits(_ probability: UInt8) -> Double {
-        Double(no[place]) * Self.cost(false, probability) + Double(yes[place]) * Self.cost(true, probability)
+        Double(no) * Self.cost(false, probability) + Double(yes) * Self.cost(true, probability)
       }
       let update = CoefficientProbabilities.updates[place]
       let telling = 8 + Self.cost(true, update) - Self.cost(false, update)
@@ -63,6 +67,9 @@ struct CoefficientWriter {
 
   /// In bits.
   private static func cost(_ value: Bool, _ probability: UInt8) -> Double {
-    -log2(Double(value ? 256 - Int(probability) : Int(probability)) / 256)
+    costs[value ? 256 - Int(probability) : Int(probability)]
   }
+
+  /// Of what is this likely, in 256ths.
+  private static let costs = (0...256).map { -log2(Double($0) / 256) }
 }

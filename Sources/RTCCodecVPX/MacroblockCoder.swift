@@ -4,11 +4,11 @@ struct MacroblockCoder {
   /// A macroblock as it is written.
   struct Coded {
     /// Nil: from the last frame, by its vector.
-    var intra: (luma: IntraMode, colour: IntraMode)?
-    /// Of 25 blocks (16 of luma, 4 of each colour, the means of luma) 16 quantised coefficients each, in the order they are
-    /// written.
-    var levels = [Int16](repeating: 0, count: 400)
-    var isEmpty: Bool { !levels.contains { $0 != 0 } }
+    var intra: CodedMacroblocks.Intra?
+    /// Of each block 16 quantised coefficients.
+    var levels = InlineArray<400, Int16>(repeating: 0)
+    /// All levels are 0.
+    var isEmpty = true
   }
 
   /// How a macroblock is predicted from those left of and above it.
@@ -21,18 +21,22 @@ struct MacroblockCoder {
 
   private let source: SourcePicture
   private let target: ReferencePicture
-  private let steps: QuantizerSteps
+  private let luma: Quantizer
+  private let means: Quantizer
+  private let colour: Quantizer
 
   /// So much better (in the sum of differences) must a prediction within the frame be.
   private static let intraCost: Int32 = 128
-  /// Of blocks.
-  static let zigzag = [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15]
+  /// The block of `Coded` that has the means of luma.
+  private static let meansBlock = 24
 
   /// - Parameter target: has the prediction from the last frame.
   init(_ source: SourcePicture, into target: ReferencePicture, steps: QuantizerSteps) {
     self.source = source
     self.target = target
-    self.steps = steps
+    luma = Quantizer(steps.luma)
+    means = Quantizer(steps.means)
+    colour = Quantizer(steps.colour)
   }
 
   func code(row: Int, column: Int) -> Coded {
@@ -51,48 +55,68 @@ struct MacroblockCoder {
 
   /// The mode of the least difference; nil when what lies in the target already is as good.
   private func bestMode(_ index: Int, _ row: Int, _ column: Int, otherwise cost: Int32?) -> IntraMode? {
-    var best: (mode: IntraMode?, difference: Int32) = (
-      nil, cost.map { difference(index, row, column, nil) - $0 } ?? .max
-    )
-    for mode in IntraMode.allCases {
-      let difference = difference(index, row, column, mode)
-      if difference < best.difference { best = (mode, difference) }
+    var best: (mode: IntraMode?, difference: Int32) = (nil, .max)
+    if let cost {
+      best.difference = difference(index, row, column) - cost
+      // None can be better.
+      if best.difference <= 0 { return nil }
+    }
+    let sums = differences(index, row, column)
+    for mode in IntraMode.allCases where sums[mode.rawValue] < best.difference {
+      best = (mode, sums[mode.rawValue])
     }
     return best.mode
   }
 
-  private func difference(_ index: Int, _ row: Int, _ column: Int, _ mode: IntraMode?) -> Int32 {
+  /// From what lies in the target.
+  private func difference(_ index: Int, _ row: Int, _ column: Int) -> Int32 {
     let side = index == 0 ? 16 : 8
-    let mean = mode == .dc ? mean(index, row, column) : 0
     var sum = SIMD4<Int32>()
     for y in stride(from: row * side, to: (row + 1) * side, by: 4) {
       for x in stride(from: column * side, to: (column + 1) * side, by: 4) {
-        let prediction =
-          mode.map { block(index, $0, x: x, y: y, column * side, row * side, mean: mean) }
-          ?? target.block(index, x: x, y: y)
-        let samples = source.block(index, x: x, y: y)
-        sum &+= Self.magnitude(samples.0 &- prediction.0) &+ Self.magnitude(samples.1 &- prediction.1)
-        sum &+= Self.magnitude(samples.2 &- prediction.2) &+ Self.magnitude(samples.3 &- prediction.3)
+        sum &+= Self.difference(source.block(index, x: x, y: y), target.block(index, x: x, y: y))
       }
     }
     return sum.wrappedSum()
   }
 
-  private static func magnitude(_ value: SIMD4<Int32>) -> SIMD4<Int32> {
-    value.replacing(with: 0 &- value, where: value .< 0)
+  /// From what each mode predicts, by its number.
+  private func differences(_ index: Int, _ row: Int, _ column: Int) -> SIMD4<Int32> {
+    let side = index == 0 ? 16 : 8
+    let (left, top) = (column * side, row * side)
+    let mean = mean(index, row, column)
+    var sums = (SIMD4<Int32>(), SIMD4<Int32>(), SIMD4<Int32>(), SIMD4<Int32>())
+    for y in stride(from: top, to: top + side, by: 4) {
+      for x in stride(from: left, to: left + side, by: 4) {
+        let samples = source.block(index, x: x, y: y)
+        func difference(_ mode: IntraMode) -> SIMD4<Int32> {
+          Self.difference(samples, block(index, mode, x: x, y: y, left, top, mean: mean))
+        }
+        sums.0 &+= difference(.dc)
+        sums.1 &+= difference(.vertical)
+        sums.2 &+= difference(.horizontal)
+        sums.3 &+= difference(.trueMotion)
+      }
+    }
+    return SIMD4(sums.0.wrappedSum(), sums.1.wrappedSum(), sums.2.wrappedSum(), sums.3.wrappedSum())
+  }
+
+  /// The sum of the four is that of all differences.
+  private static func difference(_ a: BlockTransform.Matrix, _ b: BlockTransform.Matrix) -> SIMD4<Int32> {
+    Quantizer.magnitude(a.0 &- b.0) &+ Quantizer.magnitude(a.1 &- b.1) &+ Quantizer.magnitude(a.2 &- b.2)
+      &+ Quantizer.magnitude(a.3 &- b.3)
   }
 
   private func predict(_ index: Int, _ mode: IntraMode, _ row: Int, _ column: Int) {
     let side = index == 0 ? 16 : 8
     let mean = mode == .dc ? mean(index, row, column) : 0
-    // All of it, before any is written.
-    var blocks: [(x: Int, y: Int, samples: BlockTransform.Matrix)] = []
+    // What is predicted from lies outside of what is written.
     for y in stride(from: row * side, to: (row + 1) * side, by: 4) {
       for x in stride(from: column * side, to: (column + 1) * side, by: 4) {
-        blocks.append((x, y, block(index, mode, x: x, y: y, column * side, row * side, mean: mean)))
+        target.setBlock(
+          index, x: x, y: y, block(index, mode, x: x, y: y, column * side, row * side, mean: mean))
       }
     }
-    for block in blocks { target.setBlock(index, x: block.x, y: block.y, block.samples) }
   }
 
   /// Of the samples around a macroblock.
@@ -110,12 +134,7 @@ struct MacroblockCoder {
   private func block(
     _ index: Int, _ mode: IntraMode, x: Int, y: Int, _ left: Int, _ top: Int, mean: Int32
   ) -> BlockTransform.Matrix {
-    func above() -> SIMD4<Int32> {
-      let y = top - 1
-      return SIMD4(
-        target.sample(index, x: x, y: y), target.sample(index, x: x + 1, y: y), target.sample(index, x: x + 2, y: y),
-        target.sample(index, x: x + 3, y: y))
-    }
+    func above() -> SIMD4<Int32> { target.four(index, x: x, y: top - 1) }
     func beside(_ line: Int) -> SIMD4<Int32> { SIMD4(repeating: target.sample(index, x: left - 1, y: y + line)) }
     switch mode {
     case .dc:
@@ -137,22 +156,40 @@ struct MacroblockCoder {
   // MARK: What is left of it
 
   private func codeLuma(_ row: Int, _ column: Int, _ coded: inout Coded) {
-    var coefficients: [BlockTransform.Matrix] = []
-    for number in 0..<16 {
-      coefficients.append(transform(0, x: column * 16 + number % 4 * 4, y: row * 16 + number / 4 * 4))
+    let nothing = (SIMD4<Int32>(), SIMD4<Int32>(), SIMD4<Int32>(), SIMD4<Int32>())
+    var coefficients = InlineArray<16, BlockTransform.Matrix>(repeating: nothing)
+    var means = nothing
+    for line in 0..<4 {
+      var ofLine = SIMD4<Int32>()
+      for number in 0..<4 {
+        let block = transform(0, x: column * 16 + number * 4, y: row * 16 + line * 4)
+        coefficients[line * 4 + number] = block
+        ofLine[number] = block.0.x
+      }
+      Self.set(&means, line, ofLine)
     }
-    var means = BlockTransform.forwardMeans(
-      (0..<4).map { row in
-        SIMD4(
-          coefficients[row * 4].0.x, coefficients[row * 4 + 1].0.x, coefficients[row * 4 + 2].0.x,
-          coefficients[row * 4 + 3].0.x)
-      }.matrix)
-    quantise(&means, steps.means, first: 0, into: &coded, block: 24)
+    means = BlockTransform.forwardMeans(means)
+    self.means.quantise(&means, into: &coded, block: Self.meansBlock)
     let restored = BlockTransform.inverseMeans(means)
-    for number in 0..<16 {
-      quantise(&coefficients[number], steps.luma, first: 1, into: &coded, block: number)
-      coefficients[number].0.x = [restored.0, restored.1, restored.2, restored.3][number / 4][number % 4]
-      restore(0, x: column * 16 + number % 4 * 4, y: row * 16 + number / 4 * 4, coefficients[number])
+    for line in 0..<4 {
+      let ofLine = line == 0 ? restored.0 : line == 1 ? restored.1 : line == 2 ? restored.2 : restored.3
+      for number in 0..<4 {
+        var block = coefficients[line * 4 + number]
+        // The mean is told elsewhere.
+        block.0.x = 0
+        luma.quantise(&block, into: &coded, block: line * 4 + number)
+        block.0.x = ofLine[number]
+        restore(0, x: column * 16 + number * 4, y: row * 16 + line * 4, block)
+      }
+    }
+  }
+
+  private static func set(_ matrix: inout BlockTransform.Matrix, _ line: Int, _ values: SIMD4<Int32>) {
+    switch line {
+    case 0: matrix.0 = values
+    case 1: matrix.1 = values
+    case 2: matrix.2 = values
+    default: matrix.3 = values
     }
   }
 
@@ -160,7 +197,7 @@ struct MacroblockCoder {
     for number in 0..<4 {
       let (x, y) = (column * 8 + number % 2 * 4, row * 8 + number / 2 * 4)
       var coefficients = transform(index, x: x, y: y)
-      quantise(&coefficients, steps.colour, first: 0, into: &coded, block: 12 + index * 4 + number)
+      colour.quantise(&coefficients, into: &coded, block: 12 + index * 4 + number)
       restore(index, x: x, y: y, coefficients)
     }
   }
@@ -172,37 +209,11 @@ struct MacroblockCoder {
   }
 
   private func restore(_ index: Int, x: Int, y: Int, _ coefficients: BlockTransform.Matrix) {
+    guard Quantizer.hasAny(coefficients) else { return }
     let prediction = target.block(index, x: x, y: y)
     let rest = BlockTransform.inverse(coefficients)
     target.setBlock(
       index, x: x, y: y,
       (prediction.0 &+ rest.0, prediction.1 &+ rest.1, prediction.2 &+ rest.2, prediction.3 &+ rest.3))
   }
-
-  /// Rounds coefficients to steps, and down rather than up, as small ones cost more than they show.
-  /// - Parameter first: 1: the mean is told elsewhere, and left as 0.
-  private func quantise(
-    _ matrix: inout BlockTransform.Matrix, _ steps: (dc: Int32, ac: Int32), first: Int, into coded: inout Coded,
-    block: Int
-  ) {
-    var values = [matrix.0, matrix.1, matrix.2, matrix.3]
-    for position in 0..<16 {
-      let place = Self.zigzag[position]
-      let (line, column) = (place / 4, place % 4)
-      guard position >= first else {
-        values[line][column] = 0
-        continue
-      }
-      let step = position == 0 ? steps.dc : steps.ac
-      let value = values[line][column]
-      let level = min(2_047, (abs(value) + step * 3 / 8) / step)
-      coded.levels[block * 16 + position] = Int16(value < 0 ? -level : level)
-      values[line][column] = (value < 0 ? -level : level) * step
-    }
-    matrix = values.matrix
-  }
-}
-
-extension [SIMD4<Int32>] {
-  fileprivate var matrix: BlockTransform.Matrix { (self[0], self[1], self[2], self[3]) }
 }

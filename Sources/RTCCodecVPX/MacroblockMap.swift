@@ -13,6 +13,8 @@ struct MacroblockMap {
   let rows: Int
   /// The quantiser (0…63) each macroblock was last coded with, or `changed`.
   private(set) var quality: [UInt8]
+  /// How many macroblocks were not coded since they changed: of `quality` those that are `changed`.
+  private(set) var changedCount: Int
   /// The same of what viewers have of the picture that was coded last, whatever changed since.
   private var shown: [UInt8]
   /// The detail in each macroblock, 1…255: what it costs to code, relative to others.
@@ -37,6 +39,7 @@ struct MacroblockMap {
     columns = (size.width + 15) / 16
     rows = (size.height + 15) / 16
     quality = Array(repeating: Self.changed, count: columns * rows)
+    changedCount = columns * rows
     shown = quality
     weight = Array(repeating: 64, count: columns * rows)
     active = Array(repeating: 1, count: columns * rows)
@@ -61,7 +64,7 @@ struct MacroblockMap {
       let (left, right) = (inside.x / 16, (inside.maxX - 1) / 16)
       for row in inside.y / 16...(inside.maxY - 1) / 16 {
         for index in row * columns + left...row * columns + right {
-          quality[index] = Self.changed
+          setQuality(index, Self.changed)
           changeNumber[index] = lastChangeNumber
         }
         guard !tinted.isEmpty else { continue }
@@ -90,16 +93,27 @@ struct MacroblockMap {
         // Four lines of sixteen tell text from plain ground well enough.
         for line in Swift.stride(from: row * 16 + 1, to: min(row * 16 + 16, size.height), by: 4) {
           let start = line * stride + column * 16
-          var last = Int(luma[start])
-          for index in start + 1..<start + max(width, 1) {
-            let value = Int(luma[index])
-            activity += abs(value - last)
-            last = value
-          }
+          activity += Self.activity(of: luma.extracting(start..<start + width))
         }
         weight[row * columns + column] = UInt8(min(255, 1 + activity / 8))
       }
     }
+  }
+
+  /// How much samples differ from those before them.
+  private static func activity(of line: Span<UInt8>) -> Int {
+    guard line.count == 16 else {
+      return line.indices.dropFirst().reduce(0) { $0 + abs(Int(line[$1]) - Int(line[$1 - 1])) }
+    }
+    // A whole line's, all at a time.
+    let all = SIMD16(
+      line[0], line[1], line[2], line[3], line[4], line[5], line[6], line[7], line[8], line[9], line[10], line[11],
+      line[12], line[13], line[14], line[15])
+    let next = SIMD16(
+      all[1], all[2], all[3], all[4], all[5], all[6], all[7], all[8], all[9], all[10], all[11], all[12], all[13],
+      all[14], all[15], all[15])
+    let differences = pointwiseMax(all, next) &- pointwiseMin(all, next)
+    return Int(SIMD16<UInt16>(truncatingIfNeeded: differences).wrappedSum())
   }
 
   var hasTinted: Bool { !tinted.isEmpty }
@@ -130,13 +144,10 @@ struct MacroblockMap {
   /// How many macroblocks were not coded since they changed, and their weight together in units of a fully detailed
   /// one.
   var changedExtent: (count: Int, weight: Double) {
-    var count = 0
+    guard changedCount > 0 else { return (0, 0) }
     var sum = 0
-    for index in quality.indices where quality[index] == Self.changed {
-      count += 1
-      sum += Int(weight[index])
-    }
-    return (count, Double(sum) / 255)
+    for index in quality.indices where quality[index] == Self.changed { sum &+= Int(weight[index]) }
+    return (changedCount, Double(sum) / 255)
   }
 
   /// The mean quantiser, by weight, of what viewers have where something changed.
@@ -172,7 +183,7 @@ struct MacroblockMap {
   var refinableWeights: [Double] {
     var sums = [Int](repeating: 0, count: 256)
     for index in quality.indices where changeNumber[index] <= refinable {
-      sums[Int(quality[index])] += Int(weight[index])
+      sums[Int(quality[index])] &+= Int(weight[index])
     }
     return sums.map { Double($0) / 255 }
   }
@@ -226,7 +237,7 @@ struct MacroblockMap {
   /// - Parameter smeared: the loop filter ran, and so changed the edges of those left of and above coded ones.
   mutating func recordCoded(quantizer: UInt8, smeared: Bool) {
     for index in active.indices where active[index] == 1 {
-      quality[index] = quantizer
+      setQuality(index, quantizer)
       shown[index] = quantizer
       contentNumber[index] = changeNumber[index]
       if !tinted.isEmpty { tinted.remove(index) }
@@ -238,7 +249,7 @@ struct MacroblockMap {
 
   /// Records that viewers have a macroblock as finely as `quantizer` would make it, or as coarsely.
   mutating func record(_ index: Int, quantizer: UInt8) {
-    quality[index] = quantizer
+    setQuality(index, quantizer)
     shown[index] = quantizer
     contentNumber[index] = changeNumber[index]
   }
@@ -255,7 +266,7 @@ struct MacroblockMap {
         let (upper, lower) = field.sources(row, column)
         let match = field.match(row, column)
         let source = max(lastShown[upper], lastShown[lower])
-        quality[index] = match == .new ? Self.changed : match == .softened ? max(source, softened) : source
+        setQuality(index, match == .new ? Self.changed : match == .softened ? max(source, softened) : source)
         shown[index] = quality[index]
         guard quality[index] != Self.changed, match == .exact else { continue }
         contentNumber[index] = max(lastNumbers[upper], lastNumbers[lower])
@@ -277,13 +288,25 @@ struct MacroblockMap {
     return Double(sum) / 255
   }
 
-  /// The rows in which something was not coded since it changed.
-  var changedRows: [Int] {
-    (0..<rows).filter { quality[$0 * columns..<($0 + 1) * columns].contains(Self.changed) }
+  /// What was not coded since it changed, and what stands between: macroblocks of the rows that have such.
+  var changedSpans: [(row: Int, columns: Range<Int>)] {
+    (0..<rows).compactMap { row in
+      let ofRow = quality[row * columns..<(row + 1) * columns]
+      guard let first = ofRow.firstIndex(of: Self.changed), let last = ofRow.lastIndex(of: Self.changed) else {
+        return nil
+      }
+      return (row, first - row * columns..<last + 1 - row * columns)
+    }
+  }
+
+  private mutating func setQuality(_ index: Int, _ new: UInt8) {
+    if quality[index] == Self.changed { changedCount -= 1 }
+    if new == Self.changed { changedCount += 1 }
+    quality[index] = new
   }
 
   private mutating func worsen(_ index: Int, _ quantizer: UInt8) {
-    quality[index] = max(quality[index], quantizer)
+    setQuality(index, max(quality[index], quantizer))
     shown[index] = max(shown[index], quantizer)
   }
 }

@@ -19,7 +19,7 @@ struct MotionField {
   private var vectors: [Int16]
   private var matches: [Match]
   /// Macroblocks that are predicted from those around them, not from the last frame.
-  private var intra: Set<Int> = []
+  private var isIntra: [Bool]
   /// Macroblocks that come unchanged from elsewhere.
   private(set) var movedCount = 0
 
@@ -29,6 +29,7 @@ struct MotionField {
     self.rows = rows
     vectors = Array(repeating: 0, count: columns * rows)
     matches = Array(repeating: .exact, count: columns * rows)
+    isIntra = Array(repeating: false, count: columns * rows)
   }
 
   /// How many lines further down (or, negative, up) its content was; with its height within the picture.
@@ -36,11 +37,11 @@ struct MotionField {
 
   /// The same as others are told by it; nil: it comes from nowhere.
   func neighbour(_ row: Int, _ column: Int) -> Int? {
-    intra.contains(row * columns + column) ? nil : vector(row, column)
+    isIntra[row * columns + column] ? nil : vector(row, column)
   }
 
   /// Says that it is predicted from the macroblocks around it.
-  mutating func setIntra(_ row: Int, _ column: Int) { intra.insert(row * columns + column) }
+  mutating func setIntra(_ row: Int, _ column: Int) { isIntra[row * columns + column] = true }
 
   /// The macroblocks in which its content was: one, or two below each other.
   func sources(_ row: Int, _ column: Int) -> (upper: Int, lower: Int) {

@@ -7,16 +7,16 @@
 struct MotionFrame {
   private var output = BooleanEncoder()
   private let field: MotionField
-  private let coded: [Int: MacroblockCoder.Coded]
+  private let coded: CodedMacroblocks
   private var coefficients: CoefficientWriter
   /// How likely a macroblock has coefficients, and is predicted from those around it.
   private let codedProbability: UInt8
   private let intraProbability: UInt8
 
   /// - Parameters:
-  ///   - coded: macroblocks that are more than moved, by number.
+  ///   - coded: macroblocks that are more than moved.
   ///   - quantizerIndex: what they are coded with, 0…127.
-  static func bytes(_ field: MotionField, coded: [Int: MacroblockCoder.Coded], quantizerIndex: Int) -> [UInt8] {
+  static func bytes(_ field: MotionField, coded: CodedMacroblocks, quantizerIndex: Int) -> [UInt8] {
     var frame = MotionFrame(field, coded)
     frame.writeHeader(quantizerIndex)
     for row in 0..<field.rows {
@@ -28,12 +28,12 @@ struct MotionFrame {
     return [UInt8(tag & 255), UInt8(tag >> 8 & 255), UInt8(tag >> 16 & 255)] + first + frame.coefficients.finish()
   }
 
-  private init(_ field: MotionField, _ coded: [Int: MacroblockCoder.Coded]) {
+  private init(_ field: MotionField, _ coded: CodedMacroblocks) {
     self.field = field
     self.coded = coded
     func probability(_ count: Int) -> UInt8 { UInt8(max(1, min(255, count * 256 / (field.columns * field.rows)))) }
-    codedProbability = probability(coded.values.count { !$0.isEmpty })
-    intraProbability = probability(coded.values.count { $0.intra != nil })
+    codedProbability = probability(coded.filledCount)
+    intraProbability = probability(coded.intraCount)
     coefficients = CoefficientWriter(field, coded)
   }
 
@@ -81,10 +81,11 @@ struct MotionFrame {
   // MARK: Macroblocks (sections 9.3, 16, 17)
 
   private mutating func writeMacroblock(_ row: Int, _ column: Int) {
-    let coded = coded[row * field.columns + column]
-    output.write(coded?.isEmpty ?? true, codedProbability)
-    output.write(coded?.intra == nil, intraProbability)
-    if let intra = coded?.intra { return writeModes(intra.luma, intra.colour) }
+    let index = row * field.columns + column
+    output.write(coded.firstLevel(index) == nil, codedProbability)
+    let intra = coded.intra(index)
+    output.write(intra == nil, intraProbability)
+    if let intra { return writeModes(intra.luma, intra.colour) }
     output.write(false, Self.mostlyFalse)  // from the last frame
     let vector = field.vector(row, column)
     let near = NearVectors(field, row, column)

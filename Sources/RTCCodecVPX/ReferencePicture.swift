@@ -23,16 +23,19 @@ final class ReferencePicture {
     return unsafe (base, columns * (index == 0 ? 16 : 8))
   }
 
-  /// Takes in what `field` makes of `last`; 1 ms for 1080p.
-  /// - Parameter last: planes of whole macroblocks; `field` leads nowhere beyond them.
+  /// Takes in what `field` makes of `last`; up to 1 ms for 1080p.
+  /// - Parameters:
+  ///   - last: planes of whole macroblocks; `field` leads nowhere beyond them.
+  ///   - isSame: this picture has the same samples already, so that only what moves is copied.
   @unsafe
-  func take(_ field: MotionField, from last: [VPXPlane]) {
+  func take(_ field: MotionField, from last: [VPXPlane], isSame: Bool) {
     for row in 0..<rows {
       var column = 0
       while column < columns {
         let vector = field.vector(row, column)
         let first = column
         while column < columns, field.vector(row, column) == vector { column += 1 }
+        if isSame, vector == 0 { continue }
         for index in 0..<3 { unsafe copy(index, from: last[index], row: row, columns: first..<column, vector: vector) }
       }
     }
@@ -74,29 +77,37 @@ final class ReferencePicture {
   /// Four by four samples from column `x` and line `y` of a plane on, which lie within it.
   func block(_ index: Int, x: Int, y: Int) -> BlockTransform.Matrix {
     let (base, stride) = unsafe plane(index)
-    let first = unsafe base + y * stride + x
+    let first = unsafe UnsafePointer(base + y * stride + x)
     return unsafe (
-      Self.four(first), Self.four(first + stride), Self.four(first + 2 * stride), Self.four(first + 3 * stride)
+      VPXPlane.four(first), VPXPlane.four(first + stride), VPXPlane.four(first + 2 * stride),
+      VPXPlane.four(first + 3 * stride)
     )
   }
 
   /// Sets them, to 0…255.
   func setBlock(_ index: Int, x: Int, y: Int, _ block: BlockTransform.Matrix) {
     let (base, stride) = unsafe plane(index)
-    for (line, samples) in [block.0, block.1, block.2, block.3].enumerated() {
+    let first = unsafe UnsafeMutableRawPointer(base + y * stride + x)
+    func set(_ line: Int, _ samples: SIMD4<Int32>) {
       let bounded = samples.clamped(lowerBound: SIMD4(repeating: 0), upperBound: SIMD4(repeating: 255))
-      for column in 0..<4 { unsafe base[(y + line) * stride + x + column] = UInt8(truncatingIfNeeded: bounded[column]) }
+      unsafe first.storeBytes(
+        of: SIMD4<UInt8>(truncatingIfNeeded: bounded), toByteOffset: line * stride, as: SIMD4<UInt8>.self)
     }
+    set(0, block.0)
+    set(1, block.1)
+    set(2, block.2)
+    set(3, block.3)
+  }
+
+  /// Four samples of line `y` from column `x` on.
+  func four(_ index: Int, x: Int, y: Int) -> SIMD4<Int32> {
+    let (base, stride) = unsafe plane(index)
+    return unsafe VPXPlane.four(UnsafePointer(base + y * stride + x))
   }
 
   /// The sample at column `x` of line `y`.
   func sample(_ index: Int, x: Int, y: Int) -> Int32 {
     let (base, stride) = unsafe plane(index)
     return Int32(unsafe base[y * stride + x])
-  }
-
-  @unsafe
-  private static func four(_ first: UnsafeMutablePointer<UInt8>) -> SIMD4<Int32> {
-    unsafe SIMD4(Int32(first[0]), Int32(first[1]), Int32(first[2]), Int32(first[3]))
   }
 }

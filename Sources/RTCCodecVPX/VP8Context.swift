@@ -28,6 +28,8 @@ final class VP8Context {
   private let rows: Int
   /// Made when it is first needed.
   private var reference: ReferencePicture?
+  /// It is libvpx's last frame.
+  private var referenceIsLast = false
   private var speed = Speed.usual
 
   init(settings: VideoEncoderSettings) throws(VideoEncoderError) {
@@ -72,6 +74,7 @@ final class VP8Context {
     if speed != self.speed { try set(speed) }
     try encoding.setQuantizer(quantizer)
     try setMaps(active: active, keyFrame: keyFrame, filter: filter)
+    referenceIsLast = false
     // The stream's probabilities stay those of the standard, which motion frames count on.
     return try unsafe encoding.encode(planes, keyFrame: keyFrame, flags: VP8_EFLAG_NO_UPD_ENTROPY)
   }
@@ -91,20 +94,23 @@ final class VP8Context {
     let next = reference ?? ReferencePicture(columns: columns, rows: rows)
     reference = next
     // The planes of libvpx's frames are of whole macroblocks, though it tells the picture's size.
-    guard unsafe withReconstruction({ unsafe next.take(field, from: $0) }) != nil else {
+    guard unsafe withReconstruction({ unsafe next.take(field, from: $0, isSame: referenceIsLast) }) != nil else {
       throw .library(status: 0, message: "libvpx has no frame to move")
     }
     let index = QuantizerSteps.index(ofQuantizer: quantizer)
     let picture = unsafe SourcePicture(size: size, planes: source)
     let coder = MacroblockCoder(picture, into: next, steps: QuantizerSteps(index: index))
-    var coded: [Int: MacroblockCoder.Coded] = [:]
+    var coded = CodedMacroblocks(count: active.count)
     var field = field
     for place in active.indices where active[place] != 0 {
       let macroblock = coder.code(row: place / columns, column: place % columns)
-      coded[place] = macroblock
+      coded.append(place, macroblock)
       if macroblock.intra != nil { field.setIntra(place / columns, place % columns) }
     }
+    // Not so if libvpx refuses it.
+    referenceIsLast = false
     try setReference(next)
+    referenceIsLast = true
     return VPXEncoding.Output(
       data: MotionFrame.bytes(field, coded: coded, quantizerIndex: index), isKeyFrame: false, quantizerIndex: index)
   }

@@ -114,6 +114,7 @@ package final class VP8Encoder: VideoEncoder {
       }
     }
     source = job.source
+    lastPicture?.beginPicture()
     rotation = job.rotation
     budget.refill(now: job.now)
     map.markChanged(job.changed)
@@ -154,7 +155,7 @@ package final class VP8Encoder: VideoEncoder {
     budget.refill(now: now)
     lastAttempt = now
     if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
-    if map.changedExtent.count > 0 { return try encodeChanges(captureTime: now, now: now) }
+    if map.changedCount > 0 { return try encodeChanges(captureTime: now, now: now) }
     guard budget.drained <= now else { return nil }
     map.chooseRefinable(allRests: isAtRest(now))
     guard let stage = refinementStage() else {
@@ -254,12 +255,13 @@ package final class VP8Encoder: VideoEncoder {
   }
 
   private func encodeChanges(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
-    guard map.changedExtent.count > 0 else { return nil }
+    let said = map.changedCount
+    guard said > 0 else { return nil }
     guard budget.clearTime <= now else {
       isHeld = true
       return nil
     }
-    if map.changedExtent.count > Self.largeChange, let field = findMotion() {
+    if said > Self.largeChange, let field = findMotion() {
       return try encodeMotion(field, captureTime: captureTime, now: now)
     }
     let (count, weight) = map.changedExtent
@@ -493,7 +495,8 @@ package final class VP8Encoder: VideoEncoder {
   private func copyChanges() {
     guard settings.contentHint != .motion else { return lastPicture = nil }
     let last = lastPicture ?? LastPicture(size: settings.size)
-    unsafe last.copy(sourcePlanes(), rows: lastPicture == nil ? Array(0..<map.rows) : map.changedRows)
+    let all = (0..<map.rows).map { (row: $0, columns: 0..<map.columns) }
+    unsafe last.copy(sourcePlanes(), spans: lastPicture == nil ? all : map.changedSpans)
     lastPicture = last
   }
 

@@ -11,6 +11,11 @@ struct VPXPlane {
     unsafe self.stride = stride
   }
 
+  /// Four samples, which lie within the plane.
+  static func four(_ first: UnsafePointer<UInt8>) -> SIMD4<Int32> {
+    SIMD4(truncatingIfNeeded: unsafe UnsafeRawPointer(first).loadUnaligned(as: SIMD4<UInt8>.self))
+  }
+
   /// The three planes of what an encoder is to code; valid while the caller holds both.
   /// - Parameter picture: where the pixels are when `source` says no other place.
   static func planes(of source: EncodeJob.Source, _ picture: InputPicture) -> [VPXPlane] {

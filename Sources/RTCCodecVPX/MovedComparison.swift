@@ -1,0 +1,96 @@
+import Glibc
+import RTCMedia
+
+/// Compares macroblocks of a picture with what stood elsewhere in the last one, as long as the owners of both are held.
+@safe
+struct MovedComparison {
+  private let size: PixelSize
+  /// Of the picture, and of the last one.
+  private let luma: (VPXPlane, VPXPlane)
+  private let colours: ((VPXPlane, VPXPlane), (VPXPlane, VPXPlane))
+  /// How many lines further down the last picture is looked at.
+  private let vector: Int
+
+  /// - Parameters:
+  ///   - source: of a picture of `size`.
+  ///   - last: of one of the same size.
+  @unsafe
+  init(size: PixelSize, source: [VPXPlane], last: [VPXPlane], vector: Int) {
+    self.size = size
+    self.vector = vector
+    unsafe luma = (source[0], last[0])
+    unsafe colours = ((source[1], last[1]), (source[2], last[2]))
+  }
+
+  /// Whether all of a macroblock is as it was.
+  func isSame(_ row: Int, _ column: Int) -> Bool {
+    let lines = row * 16..<min(row * 16 + 16, size.height)
+    guard lines.lowerBound + vector >= 0, lines.upperBound + vector <= size.height else { return false }
+    for line in lines where unsafe !isSameLine(luma, line, column) { return false }
+    return hasSameColours(row, column)
+  }
+
+  /// How many of a macroblock's luma lines are as they were.
+  func sameLines(_ row: Int, _ column: Int) -> Int {
+    var count = 0
+    for line in row * 16..<min(row * 16 + 16, size.height) {
+      guard line + vector >= 0, line + vector < size.height else { continue }
+      if unsafe isSameLine(luma, line, column) { count += 1 }
+    }
+    return count
+  }
+
+  /// - Parameter line: within both pictures, `vector` further down too.
+  @unsafe
+  @inline(__always)
+  private func isSameLine(_ planes: (VPXPlane, VPXPlane), _ line: Int, _ column: Int) -> Bool {
+    let a = unsafe UnsafeRawPointer(planes.0.base + line * planes.0.stride + column * 16)
+    let b = unsafe UnsafeRawPointer(planes.1.base + (line + vector) * planes.1.stride + column * 16)
+    // The samples of the macroblock's line that are in the picture.
+    let width = size.width - column * 16
+    guard width >= 16 else { return unsafe memcmp(a, b, width) == 0 }
+    return unsafe a.loadUnaligned(as: UInt64.self) == b.loadUnaligned(as: UInt64.self)
+      && a.loadUnaligned(fromByteOffset: 8, as: UInt64.self) == b.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+  }
+
+  private func hasSameColours(_ row: Int, _ column: Int) -> Bool {
+    // Of an odd number of lines, the samples of colours are not those of before; nor are the screen's own. Where the luma
+    // moved, they did.
+    guard vector & 1 == 0 else { return true }
+    return unsafe hasSameColours(colours.0, row, column) && hasSameColours(colours.1, row, column)
+  }
+
+  @unsafe
+  private func hasSameColours(_ planes: (VPXPlane, VPXPlane), _ row: Int, _ column: Int) -> Bool {
+    let (width, height) = ((size.width + 1) / 2 - column * 8, (size.height + 1) / 2)
+    let lines = row * 8..<min(row * 8 + 8, height)
+    guard lines.lowerBound + vector / 2 >= 0, lines.upperBound + vector / 2 <= height else { return false }
+    for line in lines {
+      // Within both planes.
+      let a = unsafe UnsafeRawPointer(planes.0.base + line * planes.0.stride + column * 8)
+      let b = unsafe UnsafeRawPointer(planes.1.base + (line + vector / 2) * planes.1.stride + column * 8)
+      let isSame =
+        unsafe width >= 8
+        ? a.loadUnaligned(as: UInt64.self) == b.loadUnaligned(as: UInt64.self) : memcmp(a, b, width) == 0
+      guard isSame else { return false }
+    }
+    return true
+  }
+
+  /// False where the picture is grey.
+  func hasColours(_ row: Int, _ column: Int) -> Bool {
+    unsafe hasColours(colours.0.0, row, column) || hasColours(colours.1.0, row, column)
+  }
+
+  @unsafe
+  private func hasColours(_ plane: VPXPlane, _ row: Int, _ column: Int) -> Bool {
+    let (width, height) = ((size.width + 1) / 2, (size.height + 1) / 2)
+    for line in row * 8..<min(row * 8 + 8, height) {
+      let start = unsafe plane.base + line * plane.stride
+      for sample in column * 8..<min(column * 8 + 8, width) {
+        guard unsafe abs(Int(start[sample]) - 128) <= 1 else { return true }
+      }
+    }
+    return false
+  }
+}
