@@ -259,10 +259,8 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
   private func findScroll() -> (distance: Int, blocks: [Int])? {
     // Filters would touch what moved.
     guard !coder.hasFilters else { return nil }
-    let changed = map.changedBlocks
-    guard let distance = pictures.scroll(changed) else { return nil }
-    let moved = pictures.moved(changed, by: distance)
-    return moved.count >= Limits.leastMoved ? (distance, moved) : nil
+    guard let scroll = pictures.scroll(map.changedBlocks), scroll.blocks.count >= Limits.leastMoved else { return nil }
+    return scroll
   }
 
   /// Moves what viewers have, as fine as it is, and codes what is new beside it.
