@@ -136,7 +136,10 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
       return nil
     }
     let affordable = max(current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : budget.drained)
-    return max(affordable, lastAttempt.map { $0 + Limits.refinementInterval } ?? now)
+    // Beside a movement even an empty frame takes time from it.
+    let isSmall = leftOut.count == 0 && !isAtRest(now) && bytes < passBytes / 8
+    let interval = isSmall ? Limits.smallRefinementInterval : Limits.refinementInterval
+    return max(affordable, lastAttempt.map { $0 + interval } ?? now)
   }
 
   /// Improves a part of the picture, or codes changes that were left out; nil when nothing can be done yet.
@@ -268,7 +271,8 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     _ scroll: (distance: Int, blocks: [Int]), captureTime: Timestamp, now: Timestamp
   ) throws(VideoEncoderError) -> EncodedFrame? {
     let weight = map.weight(without: scroll.blocks)
-    guard let quantizer = chooseQuantizer(.revealed, weight: weight, now: now) else { return nil }
+    let unreadable = unreadable
+    guard let quantizer = chooseRevealedQuantizer(weight: weight, unreadable: unreadable, now: now) else { return nil }
     noteMovement(now)
     (lastChange, movingQuantizer) = (now, quantizer)
     pictures.move(scroll.blocks, by: scroll.distance)
@@ -276,13 +280,36 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     map.selectChanged()
     let predicted = model.bytes(.revealed, weight: weight, quantizer: quantizer)
     // Some of what is coarse is made better with what is left.
-    let spare = min(budget.credit * 0.7 - predicted, budget.capacity / 5)
-    let filled = map.addCoarse(above: max(quantizer, goals.readable) + 4, bytes: spare) { quality, weight in
+    let spare = min(budget.credit * 0.7 - predicted, budget.capacity / (unreadable == nil ? 12 : 5))
+    let limit = (unreadable == nil ? quantizer : max(quantizer, goals.readable)) + Limits.visibleStep
+    let filled = map.addCoarse(above: limit, bytes: spare) { quality, weight in
       model.refinementBytes(weight: weight, from: quality, to: quantizer)
     }
     return try code(
       .revealed, quantizer: quantizer, predicted: predicted, filled: filled, moved: scroll.blocks,
       captureTime: captureTime, now: now)
+  }
+
+  /// As long as something of what viewers see cannot be read, that is made so first, and what a scroll reveals gets no more
+  /// than it: the quantiser of both. Nil when all can be read.
+  private var unreadable: Int? {
+    let weights = map.shownWeights()
+    func isFar(from quantizer: Int) -> Bool {
+      let bytes = BlockMap.qualities(coarserThan: quantizer + Limits.visibleStep).reduce(0.0) {
+        $0 + model.refinementBytes(weight: weights[Int($1)], from: $1, to: quantizer)
+      }
+      return bytes > Double(budget.rate.bytes(in: Limits.fillingTime))
+    }
+    return isFar(from: goals.legible) ? goals.legible : isFar(from: goals.readable) ? goals.readable : nil
+  }
+
+  /// As fine as what rests where the rate has room for that, as what moves on stays as it was coded once.
+  ///
+  /// - Parameter unreadable: the finest that it may be; nil where all can be read.
+  private func chooseRevealedQuantizer(weight: Double, unreadable: Int?, now: Timestamp) -> Int? {
+    let found = chooseQuantizer(.revealed, weight: weight, finestRevealed: unreadable ?? 0, now: now)
+    guard unreadable == nil, let found, found <= goals.finestMoving, goals.finest < found else { return found }
+    return model.quantizer(.revealed, weight: weight, budget: budget.credit / 3, in: goals.finest...found) ?? found
   }
 
   private func noteMovement(_ now: Timestamp) {
@@ -293,7 +320,9 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
   private func isMoving(_ now: Timestamp) -> Bool { lastLargeChange.map { now - $0 < Limits.movementGap } ?? false }
 
   /// Nil when the frame had better be left out.
-  private func chooseQuantizer(_ kind: ByteModel.Kind, weight: Double, now: Timestamp) -> Int? {
+  private func chooseQuantizer(
+    _ kind: ByteModel.Kind, weight: Double, finestRevealed: Int = 0, now: Timestamp
+  ) -> Int? {
     if kind == .fresh { return chooseFirstQuantizer(weight: weight) }
     let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
     // A part of what is left: a movement that goes on settles at exactly its share of the rate.
@@ -304,10 +333,8 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     var finest = isSlowMovement ? min(goals.finestMoving, goals.finest + 4) : goals.finestMoving
     if kind == .small { finest = goals.finest }
     // What moves is as it was; to show it much finer would cost as much as if it were new, and the next step would pay.
-    // Beside what scrolls a coarse step spoils what could have stayed.
-    if kind == .moving || kind == .revealed && isMoving(now) {
-      finest = max(finest, movingQuantizer - (isSlowMovement ? 12 : 3))
-    }
+    if kind == .moving { finest = max(finest, movingQuantizer - (isSlowMovement ? 12 : 3)) }
+    if kind == .revealed { finest = max(finest, finestRevealed) }
     let range = finest...max(finest, goals.coarsest)
     if let fitting = model.quantizer(kind, weight: weight, budget: allowed, in: range) { return fitting }
     let least = model.bytes(kind, weight: weight, quantizer: range.upperBound)
@@ -360,7 +387,10 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     }
     budget.spend(output.data.count, now: now)
     if !isBlurred {
-      model.learn(kind, bytes: max(0, output.data.count - Int(filled)), predicted: predicted)
+      // Each is believed to have its part.
+      let bytes = Double(output.data.count) / max(1, predicted + filled)
+      model.learn(kind, bytes: Int(bytes * predicted), predicted: predicted)
+      if filled > predicted { model.learn(.refinement, bytes: Int(bytes * filled), predicted: filled) }
     }
     if kind == .refinement || kind == .key { lastAttempt = now }
     needsKeyFrame = false
@@ -382,6 +412,12 @@ private enum Limits {
   /// Between refinements, so that they neither flood the receiver nor keep the processor busy: even an empty frame of 1080p
   /// takes some 6 ms.
   static let refinementInterval = TimeDelta.milliseconds(80)
+  /// Between those of little beside a movement.
+  static let smallRefinementInterval = TimeDelta.milliseconds(500)
+  /// Blocks that are coarser by no more than this need no filling in.
+  static let visibleStep = 4
+  /// What takes less at the target rate to become readable is filled in while the rest becomes finer.
+  static let fillingTime = TimeDelta.milliseconds(50)
   /// Large changes closer to each other than this are one movement.
   static let movementGap = TimeDelta.milliseconds(600)
   /// How long changes may be left out while they can be coded coarsely.

@@ -323,9 +323,10 @@ final class BlockPictures {
       let from = unsafe base + row * stride + area.x * step
       let target = unsafe to.base + row * to.stride + area.x
       if isWide {
-        let samples = unsafe UnsafeRawPointer(from).loadUnaligned(as: SIMD16<UInt8>.self).evenHalf
-        guard unsafe samples != UnsafeRawPointer(target).loadUnaligned(as: SIMD8<UInt8>.self) else { continue }
-        unsafe UnsafeMutableRawPointer(target).storeBytes(of: samples, as: SIMD8<UInt8>.self)
+        let words = unsafe UnsafeRawPointer(from).loadUnaligned(as: SIMD2<UInt64>.self)
+        let samples = (Self.evenBytes(words.x) | Self.evenBytes(words.y) << 32).littleEndian
+        guard unsafe samples != UnsafeRawPointer(target).loadUnaligned(as: UInt64.self) else { continue }
+        unsafe UnsafeMutableRawPointer(target).storeBytes(of: samples, as: UInt64.self)
         differs = true
       } else {
         for column in 0..<area.width where unsafe target[column] != from[column * step] {
@@ -335,6 +336,13 @@ final class BlockPictures {
       }
     }
     return differs
+  }
+
+  /// The first, third, fifth and seventh byte of a word from memory, the first as the lowest.
+  private static func evenBytes(_ word: UInt64) -> UInt64 {
+    let spread = UInt64(littleEndian: word) & 0x00FF_00FF_00FF_00FF
+    let pairs = (spread | spread >> 8) & 0x0000_FFFF_0000_FFFF
+    return (pairs | pairs >> 16) & 0xFFFF_FFFF
   }
 
   /// All blocks of the groups in which one is active.
