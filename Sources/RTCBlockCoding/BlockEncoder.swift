@@ -215,6 +215,9 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     return isSingle ? min(Limits.restTime, frameInterval + .milliseconds(5)) : Limits.restTime
   }
 
+  /// What of the rate a frame has, in bytes.
+  private var frameShare: Double { Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate) }
+
   private var frameInterval: TimeDelta { .seconds(1 / max(1, settings.maxFrameRate)) }
 
   private func encodeKeyFrame(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
@@ -271,17 +274,19 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     _ scroll: (distance: Int, blocks: [Int]), captureTime: Timestamp, now: Timestamp
   ) throws(VideoEncoderError) -> EncodedFrame? {
     let weight = map.weight(without: scroll.blocks)
-    let unreadable = unreadable
-    guard let quantizer = chooseRevealedQuantizer(weight: weight, unreadable: unreadable, now: now) else { return nil }
+    let unfilled = unfilled
+    guard let quantizer = chooseRevealedQuantizer(weight: weight, unfilled: unfilled, now: now) else { return nil }
     noteMovement(now)
     (lastChange, movingQuantizer) = (now, quantizer)
     pictures.move(scroll.blocks, by: scroll.distance)
     map.recordMoved(scroll.blocks, by: scroll.distance)
     map.selectChanged()
     let predicted = model.bytes(.revealed, weight: weight, quantizer: quantizer)
-    // Some of what is coarse is made better with what is left.
-    let spare = min(budget.credit * 0.7 - predicted, budget.capacity / (unreadable == nil ? 12 : 5))
-    let limit = (unreadable == nil ? quantizer : max(quantizer, goals.readable)) + Limits.visibleStep
+    // Some of what is coarse is made better with what is left; once all can be read, hardly more than leaves with the frame.
+    let isReadable = unfilled.map { $0 < goals.readable } ?? true
+    let room = isReadable ? max(budget.capacity / 12, frameShare - predicted) : budget.capacity / 5
+    let spare = min(budget.credit * 0.7 - predicted, room)
+    let limit = (isReadable ? quantizer : max(quantizer, goals.readable)) + Limits.visibleStep
     let filled = map.addCoarse(above: limit, bytes: spare) { quality, weight in
       model.refinementBytes(weight: weight, from: quality, to: quantizer)
     }
@@ -290,25 +295,24 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
       captureTime: captureTime, now: now)
   }
 
-  /// As long as something of what viewers see cannot be read, that is made so first, and what a scroll reveals gets no more
-  /// than it: the quantiser of both. Nil when all can be read.
-  private var unreadable: Int? {
+  /// What viewers see is brought to in turn while it scrolls, before what is new becomes finer than that: legible, readable
+  /// without effort, and as fine as a movement is at best; nil when all is.
+  private var unfilled: Int? {
     let weights = map.shownWeights()
-    func isFar(from quantizer: Int) -> Bool {
+    return [goals.legible, goals.readable, goals.finestMoving].first { quantizer in
       let bytes = BlockMap.qualities(coarserThan: quantizer + Limits.visibleStep).reduce(0.0) {
         $0 + model.refinementBytes(weight: weights[Int($1)], from: $1, to: quantizer)
       }
       return bytes > Double(budget.rate.bytes(in: Limits.fillingTime))
     }
-    return isFar(from: goals.legible) ? goals.legible : isFar(from: goals.readable) ? goals.readable : nil
   }
 
   /// As fine as what rests where the rate has room for that, as what moves on stays as it was coded once.
   ///
-  /// - Parameter unreadable: the finest that it may be; nil where all can be read.
-  private func chooseRevealedQuantizer(weight: Double, unreadable: Int?, now: Timestamp) -> Int? {
-    let found = chooseQuantizer(.revealed, weight: weight, finestRevealed: unreadable ?? 0, now: now)
-    guard unreadable == nil, let found, found <= goals.finestMoving, goals.finest < found else { return found }
+  /// - Parameter unfilled: the finest that it may be; nil where all is as fine as a movement is at best.
+  private func chooseRevealedQuantizer(weight: Double, unfilled: Int?, now: Timestamp) -> Int? {
+    let found = chooseQuantizer(.revealed, weight: weight, finestRevealed: unfilled ?? 0, now: now)
+    guard unfilled == nil, let found, found <= goals.finestMoving, goals.finest < found else { return found }
     return model.quantizer(.revealed, weight: weight, budget: budget.credit / 3, in: goals.finest...found) ?? found
   }
 
@@ -324,7 +328,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     _ kind: ByteModel.Kind, weight: Double, finestRevealed: Int = 0, now: Timestamp
   ) -> Int? {
     if kind == .fresh { return chooseFirstQuantizer(weight: weight) }
-    let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
+    let share = frameShare
     // A part of what is left: a movement that goes on settles at exactly its share of the rate.
     let part = kind == .small ? 0.9 : kind == .moving ? movingPart : 0.5
     let allowed = max(budget.credit * part, share / 2, 1200)
