@@ -136,7 +136,10 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
       return nil
     }
     let affordable = max(current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : budget.drained)
-    return max(affordable, lastAttempt.map { $0 + Limits.refinementInterval } ?? now)
+    // Beside a movement even an empty frame takes time from it.
+    let isSmall = leftOut.count == 0 && !isAtRest(now) && bytes < passBytes / 8
+    let interval = isSmall ? Limits.smallRefinementInterval : Limits.refinementInterval
+    return max(affordable, lastAttempt.map { $0 + interval } ?? now)
   }
 
   /// Improves a part of the picture, or codes changes that were left out; nil when nothing can be done yet.
@@ -212,6 +215,9 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     return isSingle ? min(Limits.restTime, frameInterval + .milliseconds(5)) : Limits.restTime
   }
 
+  /// What of the rate a frame has, in bytes.
+  private var frameShare: Double { Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate) }
+
   private var frameInterval: TimeDelta { .seconds(1 / max(1, settings.maxFrameRate)) }
 
   private func encodeKeyFrame(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
@@ -259,10 +265,8 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
   private func findScroll() -> (distance: Int, blocks: [Int])? {
     // Filters would touch what moved.
     guard !coder.hasFilters else { return nil }
-    let changed = map.changedBlocks
-    guard let distance = pictures.scroll(changed) else { return nil }
-    let moved = pictures.moved(changed, by: distance)
-    return moved.count >= Limits.leastMoved ? (distance, moved) : nil
+    guard let scroll = pictures.scroll(map.changedBlocks), scroll.blocks.count >= Limits.leastMoved else { return nil }
+    return scroll
   }
 
   /// Moves what viewers have, as fine as it is, and codes what is new beside it.
@@ -270,21 +274,46 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     _ scroll: (distance: Int, blocks: [Int]), captureTime: Timestamp, now: Timestamp
   ) throws(VideoEncoderError) -> EncodedFrame? {
     let weight = map.weight(without: scroll.blocks)
-    guard let quantizer = chooseQuantizer(.revealed, weight: weight, now: now) else { return nil }
+    let unfilled = unfilled
+    guard let quantizer = chooseRevealedQuantizer(weight: weight, unfilled: unfilled, now: now) else { return nil }
     noteMovement(now)
     (lastChange, movingQuantizer) = (now, quantizer)
     pictures.move(scroll.blocks, by: scroll.distance)
     map.recordMoved(scroll.blocks, by: scroll.distance)
     map.selectChanged()
     let predicted = model.bytes(.revealed, weight: weight, quantizer: quantizer)
-    // Some of what is coarse is made better with what is left.
-    let spare = min(budget.credit * 0.7 - predicted, budget.capacity / 5)
-    let filled = map.addCoarse(above: max(quantizer, goals.readable) + 4, bytes: spare) { quality, weight in
+    // Some of what is coarse is made better with what is left; once all can be read, hardly more than leaves with the frame.
+    let isReadable = unfilled.map { $0 < goals.readable } ?? true
+    let room = isReadable ? max(budget.capacity / 12, frameShare - predicted) : budget.capacity / 5
+    let spare = min(budget.credit * 0.7 - predicted, room)
+    let limit = (isReadable ? quantizer : max(quantizer, goals.readable)) + Limits.visibleStep
+    let filled = map.addCoarse(above: limit, bytes: spare) { quality, weight in
       model.refinementBytes(weight: weight, from: quality, to: quantizer)
     }
     return try code(
       .revealed, quantizer: quantizer, predicted: predicted, filled: filled, moved: scroll.blocks,
       captureTime: captureTime, now: now)
+  }
+
+  /// What viewers see is brought to in turn while it scrolls, before what is new becomes finer than that: legible, readable
+  /// without effort, and as fine as a movement is at best; nil when all is.
+  private var unfilled: Int? {
+    let weights = map.shownWeights()
+    return [goals.legible, goals.readable, goals.finestMoving].first { quantizer in
+      let bytes = BlockMap.qualities(coarserThan: quantizer + Limits.visibleStep).reduce(0.0) {
+        $0 + model.refinementBytes(weight: weights[Int($1)], from: $1, to: quantizer)
+      }
+      return bytes > Double(budget.rate.bytes(in: Limits.fillingTime))
+    }
+  }
+
+  /// As fine as what rests where the rate has room for that, as what moves on stays as it was coded once.
+  ///
+  /// - Parameter unfilled: the finest that it may be; nil where all is as fine as a movement is at best.
+  private func chooseRevealedQuantizer(weight: Double, unfilled: Int?, now: Timestamp) -> Int? {
+    let found = chooseQuantizer(.revealed, weight: weight, finestRevealed: unfilled ?? 0, now: now)
+    guard unfilled == nil, let found, found <= goals.finestMoving, goals.finest < found else { return found }
+    return model.quantizer(.revealed, weight: weight, budget: budget.credit / 3, in: goals.finest...found) ?? found
   }
 
   private func noteMovement(_ now: Timestamp) {
@@ -295,9 +324,11 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
   private func isMoving(_ now: Timestamp) -> Bool { lastLargeChange.map { now - $0 < Limits.movementGap } ?? false }
 
   /// Nil when the frame had better be left out.
-  private func chooseQuantizer(_ kind: ByteModel.Kind, weight: Double, now: Timestamp) -> Int? {
+  private func chooseQuantizer(
+    _ kind: ByteModel.Kind, weight: Double, finestRevealed: Int = 0, now: Timestamp
+  ) -> Int? {
     if kind == .fresh { return chooseFirstQuantizer(weight: weight) }
-    let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
+    let share = frameShare
     // A part of what is left: a movement that goes on settles at exactly its share of the rate.
     let part = kind == .small ? 0.9 : kind == .moving ? movingPart : 0.5
     let allowed = max(budget.credit * part, share / 2, 1200)
@@ -306,10 +337,8 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     var finest = isSlowMovement ? min(goals.finestMoving, goals.finest + 4) : goals.finestMoving
     if kind == .small { finest = goals.finest }
     // What moves is as it was; to show it much finer would cost as much as if it were new, and the next step would pay.
-    // Beside what scrolls a coarse step spoils what could have stayed.
-    if kind == .moving || kind == .revealed && isMoving(now) {
-      finest = max(finest, movingQuantizer - (isSlowMovement ? 12 : 3))
-    }
+    if kind == .moving { finest = max(finest, movingQuantizer - (isSlowMovement ? 12 : 3)) }
+    if kind == .revealed { finest = max(finest, finestRevealed) }
     let range = finest...max(finest, goals.coarsest)
     if let fitting = model.quantizer(kind, weight: weight, budget: allowed, in: range) { return fitting }
     let least = model.bytes(kind, weight: weight, quantizer: range.upperBound)
@@ -362,7 +391,10 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     }
     budget.spend(output.data.count, now: now)
     if !isBlurred {
-      model.learn(kind, bytes: max(0, output.data.count - Int(filled)), predicted: predicted)
+      // Each is believed to have its part.
+      let bytes = Double(output.data.count) / max(1, predicted + filled)
+      model.learn(kind, bytes: Int(bytes * predicted), predicted: predicted)
+      if filled > predicted { model.learn(.refinement, bytes: Int(bytes * filled), predicted: filled) }
     }
     if kind == .refinement || kind == .key { lastAttempt = now }
     needsKeyFrame = false
@@ -384,6 +416,12 @@ private enum Limits {
   /// Between refinements, so that they neither flood the receiver nor keep the processor busy: even an empty frame of 1080p
   /// takes some 6 ms.
   static let refinementInterval = TimeDelta.milliseconds(80)
+  /// Between those of little beside a movement.
+  static let smallRefinementInterval = TimeDelta.milliseconds(500)
+  /// Blocks that are coarser by no more than this need no filling in.
+  static let visibleStep = 4
+  /// What takes less at the target rate to become readable is filled in while the rest becomes finer.
+  static let fillingTime = TimeDelta.milliseconds(50)
   /// Large changes closer to each other than this are one movement.
   static let movementGap = TimeDelta.milliseconds(600)
   /// How long changes may be left out while they can be coded coarsely.

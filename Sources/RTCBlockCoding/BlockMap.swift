@@ -9,6 +9,11 @@ struct BlockMap {
   /// The `quality` of a block that was coded as finely as all are to be, and yet is not as sharp: the codec left out more of it.
   static let imperfect: UInt8 = 64
 
+  /// The qualities of blocks that were coded, but coarser than with `quantizer`.
+  static func qualities(coarserThan quantizer: Int) -> Range<UInt8> {
+    UInt8(min(quantizer, Int(coarsest)) + 1)..<coarsest + 1
+  }
+
   private let columns: Int
   private let rows: Int
   /// The side, in blocks, of what the codec codes as one, and may touch beside what is to be coded.
@@ -156,6 +161,13 @@ struct BlockMap {
     guard shown[index] != Self.imperfect else { return }
     shown[index] = max(shown[index], quantizer)
     if quality[index] != Self.changed { quality[index] = shown[index] }
+  }
+
+  /// The weight of what viewers see by its quality, in units of a fully detailed block; of what they never saw as `changed`.
+  func shownWeights() -> [Double] {
+    var sums = [Int](repeating: 0, count: 256)
+    for index in shown.indices { sums[Int(shown[index])] += Int(weight[index]) }
+    return sums.map { Double($0) / 255 }
   }
 
   /// The blocks that were not coded since they changed.

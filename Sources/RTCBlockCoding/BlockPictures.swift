@@ -9,8 +9,8 @@ final class BlockPictures {
   private let newest: InputPicture
   /// The pixels that viewers have a coding of: the newest but for changes that were left out.
   private let coded: InputPicture
-  /// What the codec was given last, while a scroll moves it.
-  private var moving: InputPicture?
+  /// By how many rows the last scroll moved: the next one is likely to move as far.
+  private var lastScroll: Int?
   private let columns: Int
   /// The side of a block in each plane.
   private let sides: [Int]
@@ -35,24 +35,32 @@ final class BlockPictures {
   ///
   /// - Parameter source: of `picture`'s format and the size of the pictures that are taken.
   func take(_ blocks: [Int], from source: EncodeJob.Source, of picture: InputPicture) -> [Int] {
-    var changed: [Int] = []
     let planes = unsafe (0..<3).map { unsafe plane($0, of: source, or: picture) }
     let own = unsafe (0..<3).map { unsafe newest.unsafePlane($0) }
     let extents = (0..<3).map { newest.format.planeExtent($0, of: size) }
-    for block in blocks {
-      var differs = false
+    func area(_ block: Int, _ count: Int, _ index: Int) -> Area {
+      Area(
+        block, count: count, columns, side: sides[index], rowBytes: extents[index].rowBytes, rows: extents[index].rows)
+    }
+    let changed = blocks.filter { block in
       for index in 0..<3 {
-        let area = Area(
-          block, columns, side: sides[index], rowBytes: extents[index].rowBytes, rows: extents[index].rows)
-        for row in area.rows {
-          let from = unsafe planes[index].base + row * planes[index].stride + area.x
-          let to = unsafe own[index].base + row * own[index].stride + area.x
-          guard unsafe differs || !Self.isEqual(from, to, area.width) else { continue }
-          differs = true
-          unsafe to.update(from: from, count: area.width)
+        let area = area(block, 1, index)
+        var from = unsafe planes[index].base + area.rows.lowerBound * planes[index].stride + area.x
+        var to = unsafe own[index].base + area.rows.lowerBound * own[index].stride + area.x
+        for _ in area.rows {
+          guard unsafe Self.isEqual(from, to, area.width) else { return true }
+          unsafe (from, to) = (from + planes[index].stride, to + own[index].stride)
         }
       }
-      if differs { changed.append(block) }
+      return false
+    }
+    forEachRun(of: changed) { block, count in
+      for index in 0..<3 {
+        let area = area(block, count, index)
+        unsafe Self.copy(
+          area, from: planes[index].base + area.rows.lowerBound * planes[index].stride, planes[index].stride,
+          to: own[index].base + area.rows.lowerBound * own[index].stride, own[index].stride)
+      }
     }
     if newest.size != size, !changed.isEmpty { repeatEdges() }
     return changed
@@ -102,24 +110,64 @@ final class BlockPictures {
   }
 
   private func copy(_ blocks: [Int], of source: InputPicture, to target: InputPicture) {
-    for index in 0..<3 {
-      let (from, to) = unsafe (source.unsafePlane(index), target.unsafePlane(index))
-      for block in blocks {
-        let area = unsafe Area(block, columns, side: sides[index], to)
-        for row in area.rows {
-          let offset = unsafe row * to.stride + area.x
-          unsafe (to.base + offset).update(from: from.base + offset, count: area.width)
-        }
+    forEachRun(of: blocks) { block, count in
+      for index in 0..<3 {
+        let (from, to) = unsafe (source.unsafePlane(index), target.unsafePlane(index))
+        let area = unsafe Area(block, count: count, columns, side: sides[index], to)
+        let offset = unsafe area.rows.lowerBound * to.stride
+        unsafe Self.copy(area, from: from.base + offset, from.stride, to: to.base + offset, to.stride)
       }
+    }
+  }
+
+  /// Calls `body` with the first block and the length of each run of neighbours in a row of `blocks`, which ascend: rows of
+  /// pixels are copied whole, as most runs are long.
+  private func forEachRun(of blocks: [Int], fromEnd: Bool = false, _ body: (_ first: Int, _ count: Int) -> Void) {
+    var (start, end) = (0, blocks.count)
+    func isJoined(_ index: Int) -> Bool { blocks[index] == blocks[index - 1] + 1 && blocks[index] % columns != 0 }
+    while start < end {
+      var count = 1
+      if fromEnd {
+        while end - count > start, isJoined(end - count) { count += 1 }
+        end -= count
+        body(blocks[end], count)
+      } else {
+        while start + count < end, isJoined(start + count) { count += 1 }
+        body(blocks[start], count)
+        start += count
+      }
+    }
+  }
+
+  /// Copies `area`; both bases are of its first row in their plane.
+  @unsafe
+  private static func copy(
+    _ area: Area, from: UnsafePointer<UInt8>, _ fromStride: Int, to: UnsafeMutablePointer<UInt8>, _ toStride: Int
+  ) {
+    var (source, target) = unsafe (from + area.x, to + area.x)
+    for _ in area.rows {
+      unsafe target.update(from: source, count: area.width)
+      unsafe (source, target) = (source + fromStride, target + toStride)
     }
   }
 
   // MARK: - What only moved
 
-  /// How many rows lower most of what changed was in the picture that viewers have; nil when it did not move up or down.
+  /// How many rows lower most of what changed was in the picture that viewers have, and the blocks that were; nil when it did
+  /// not move up or down.
   ///
   /// - Parameter changed: in ascending order.
-  func scroll(_ changed: [Int]) -> Int? {
+  func scroll(_ changed: [Int]) -> (distance: Int, blocks: [Int])? {
+    if let lastScroll {
+      let blocks = moved(changed, by: lastScroll)
+      if blocks.count * 4 >= changed.count * 3 { return (lastScroll, blocks) }
+    }
+    lastScroll = distance(changed)
+    return lastScroll.map { ($0, moved(changed, by: $0)) }
+  }
+
+  /// What most rows that differ from each other tell of how far they moved.
+  private func distance(_ changed: [Int]) -> Int? {
     guard let bounds = mainBounds(changed) else { return nil }
     let (before, now) = (signatures(of: coded, in: bounds), signatures(of: newest, in: bounds))
     var places: [UInt64: Int] = [:]
@@ -143,37 +191,39 @@ final class BlockPictures {
   }
 
   /// The blocks of `changed` whose pixels are those that viewers have `scroll` rows lower.
-  func moved(_ changed: [Int], by scroll: Int) -> [Int] {
-    changed.filter { block in
-      (0..<3).allSatisfy { index in
-        let (old, new) = unsafe (coded.unsafePlane(index), newest.unsafePlane(index))
+  private func moved(_ changed: [Int], by scroll: Int) -> [Int] {
+    let planes = unsafe (0..<3).map { unsafe (old: coded.unsafePlane($0), new: newest.unsafePlane($0)) }
+    return changed.filter { block in
+      for index in 0..<3 {
+        let (old, new) = unsafe planes[index]
         let area = unsafe Area(block, columns, side: sides[index], new)
-        let distance = scroll * sides[index] / 16
-        guard area.rows.lowerBound + distance >= 0, unsafe area.rows.upperBound + distance <= old.rows else {
-          return false
-        }
-        return area.rows.allSatisfy { row in
-          unsafe Self.isEqual(
-            new.base + row * new.stride + area.x, old.base + (row + distance) * old.stride + area.x, area.width)
+        let first = area.rows.lowerBound + scroll * sides[index] / 16
+        guard first >= 0, unsafe first + area.rows.count <= old.rows else { return false }
+        var now = unsafe UnsafePointer(new.base + area.rows.lowerBound * new.stride + area.x)
+        var before = unsafe UnsafePointer(old.base + first * old.stride + area.x)
+        for _ in area.rows {
+          guard unsafe Self.isEqual(now, before, area.width) else { return false }
+          unsafe (now, before) = (now + new.stride, before + old.stride)
         }
       }
+      return true
     }
   }
 
   /// Gives the codec for the blocks of `moved` what viewers have `scroll` rows lower: it finds it there, and has nothing to
-  /// code. All are of `moved(_:by:)`.
+  /// code. All are of `scroll(_:)`.
   func move(_ moved: [Int], by scroll: Int) {
-    let old = moving ?? InputPicture(format: input.format, size: input.size)
-    moving = old
     for index in 0..<3 {
-      let (from, to) = unsafe (old.unsafePlane(index), input.unsafePlane(index))
-      unsafe from.base.update(from: to.base, count: to.stride * to.rows)
+      let plane = unsafe input.unsafePlane(index)
       let distance = scroll * sides[index] / 16
-      for block in moved {
-        let area = unsafe Area(block, columns, side: sides[index], to)
+      // In place: rows are read before they are written, from the top when they move up, from the bottom when down.
+      forEachRun(of: moved, fromEnd: distance < 0) { block, count in
+        let area = unsafe Area(block, count: count, columns, side: sides[index], plane)
+        let last = area.rows.upperBound - 1
         for row in area.rows {
-          unsafe (to.base + row * to.stride + area.x).update(
-            from: from.base + (row + distance) * from.stride + area.x, count: area.width)
+          let row = distance < 0 ? last - (row - area.rows.lowerBound) : row
+          let target = unsafe plane.base + row * plane.stride + area.x
+          unsafe target.update(from: target + distance * plane.stride, count: area.width)
         }
       }
     }
@@ -223,29 +273,76 @@ final class BlockPictures {
   func keepReconstruction(
     of coder: some BlockCoder, active: [Bool], isWhole: Bool, touched: (Int) -> Void
   ) {
-    let blocks = isWhole ? Array(active.indices) : wholeGroups(of: active)
+    let coded = active.indices.filter { active[$0] }
+    let beside = (isWhole ? Array(active.indices) : wholeGroups(of: active)).filter { !active[$0] }
     unsafe coder.withReconstruction { index, base, stride, step in
       let to = unsafe input.unsafePlane(index)
-      for block in blocks {
-        let area = unsafe Area(block, columns, side: sides[index], to)
-        var differs = active[block]
-        for row in area.rows {
-          let from = unsafe base + row * stride + area.x * step
-          let target = unsafe to.base + row * to.stride + area.x
-          guard step == 1 else {
-            for column in 0..<area.width where unsafe target[column] != from[column * step] {
-              unsafe target[column] = from[column * step]
-              differs = true
-            }
-            continue
-          }
-          guard unsafe differs || !Self.isEqual(from, target, area.width) else { continue }
-          differs = true
-          unsafe target.update(from: from, count: area.width)
+      guard step == 1 else {
+        for block in coded { _ = unsafe keepSpread(block, index, base, stride, step) }
+        for block in beside where unsafe keepSpread(block, index, base, stride, step) { touched(block) }
+        return
+      }
+      forEachRun(of: coded) { block, count in
+        let area = unsafe Area(block, count: count, columns, side: sides[index], to)
+        unsafe Self.copy(
+          area, from: base + area.rows.lowerBound * stride, stride,
+          to: to.base + area.rows.lowerBound * to.stride, to.stride)
+      }
+      forEachRun(of: beside) { block, count in
+        let run = unsafe Area(block, count: count, columns, side: sides[index], to)
+        let isSame = run.rows.allSatisfy { row in
+          unsafe memcmp(base + row * stride + run.x, to.base + row * to.stride + run.x, run.width) == 0
         }
-        if differs, !active[block] { touched(block) }
+        guard !isSame else { return }
+        for block in block..<block + count {
+          let area = unsafe Area(block, columns, side: sides[index], to)
+          var differs = false
+          for row in area.rows {
+            let (from, target) = unsafe (base + row * stride + area.x, to.base + row * to.stride + area.x)
+            guard unsafe !Self.isEqual(from, target, area.width) else { continue }
+            differs = true
+            unsafe target.update(from: from, count: area.width)
+          }
+          if differs { touched(block) }
+        }
       }
     }
+  }
+
+  /// Keeps a block of a plane whose samples lie `step` bytes apart; true where it is not as it was.
+  @unsafe
+  private func keepSpread(
+    _ block: Int, _ index: Int, _ base: UnsafePointer<UInt8>, _ stride: Int, _ step: Int
+  ) -> Bool {
+    let to = unsafe input.unsafePlane(index)
+    let area = unsafe Area(block, columns, side: sides[index], to)
+    // Beside the last column another block follows: what lies between its samples may be read.
+    let isWide = step == 2 && area.width == 8 && (block + 1) % columns != 0
+    var differs = false
+    for row in area.rows {
+      let from = unsafe base + row * stride + area.x * step
+      let target = unsafe to.base + row * to.stride + area.x
+      if isWide {
+        let words = unsafe UnsafeRawPointer(from).loadUnaligned(as: SIMD2<UInt64>.self)
+        let samples = (Self.evenBytes(words.x) | Self.evenBytes(words.y) << 32).littleEndian
+        guard unsafe samples != UnsafeRawPointer(target).loadUnaligned(as: UInt64.self) else { continue }
+        unsafe UnsafeMutableRawPointer(target).storeBytes(of: samples, as: UInt64.self)
+        differs = true
+      } else {
+        for column in 0..<area.width where unsafe target[column] != from[column * step] {
+          unsafe target[column] = from[column * step]
+          differs = true
+        }
+      }
+    }
+    return differs
+  }
+
+  /// The first, third, fifth and seventh byte of a word from memory, the first as the lowest.
+  private static func evenBytes(_ word: UInt64) -> UInt64 {
+    let spread = UInt64(littleEndian: word) & 0x00FF_00FF_00FF_00FF
+    let pairs = (spread | spread >> 8) & 0x0000_FFFF_0000_FFFF
+    return (pairs | pairs >> 16) & 0xFFFF_FFFF
   }
 
   /// All blocks of the groups in which one is active.
@@ -298,20 +395,21 @@ final class BlockPictures {
     }
   }
 
-  /// Where a block lies in a plane, as far as it is inside.
+  /// Where a block, or a run of neighbours, lies in a plane, as far as it is inside.
   private struct Area {
     let x: Int
     let width: Int
     let rows: Range<Int>
 
-    init(_ block: Int, _ columns: Int, side: Int, _ plane: InputPicture.Plane) {
-      unsafe self.init(block, columns, side: side, rowBytes: plane.rowBytes, rows: plane.rows)
+    init(_ block: Int, count: Int = 1, _ columns: Int, side: Int, _ plane: InputPicture.Plane) {
+      unsafe self.init(block, count: count, columns, side: side, rowBytes: plane.rowBytes, rows: plane.rows)
     }
 
-    init(_ block: Int, _ columns: Int, side: Int, rowBytes: Int, rows: Int) {
+    /// - Parameter count: of blocks in a row.
+    init(_ block: Int, count: Int = 1, _ columns: Int, side: Int, rowBytes: Int, rows: Int) {
       let (row, column) = (block / columns, block % columns)
       x = column * side
-      width = min(side, rowBytes - x)
+      width = min(side * count, rowBytes - x)
       self.rows = row * side..<min((row + 1) * side, rows)
     }
   }

@@ -51,6 +51,14 @@ package struct ColourPage {
     writeLine(size.height - 18, seed: 1_000 + lines)
   }
 
+  /// Moves everything down by 18 rows and writes a new line above.
+  package mutating func scrollBack() {
+    lines += 1
+    pixels.removeLast(18 * size.width)
+    pixels.insert(contentsOf: repeatElement([235, 128, 128, 0], count: 18 * size.width), at: 0)
+    writeLine(0, seed: 1_000 + lines)
+  }
+
   private mutating func fill(_ rect: PixelRect, _ value: SIMD4<UInt8>) {
     let inside = rect.intersection(PixelRect(size))
     for y in inside.y..<max(inside.y, inside.maxY) {
