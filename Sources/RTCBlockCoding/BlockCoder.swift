@@ -28,9 +28,11 @@ package protocol BlockCoder: AnyObject {
 
   /// Codes a picture of the coded size and the settings' sampling.
   ///
-  /// - Parameter kept: the blocks in which it is as viewers have it.
+  /// - Parameters:
+  ///   - kept: the blocks in which it is as viewers have it.
+  ///   - movement: where the others come from.
   func encode(
-    _ picture: InputPicture, quantizer: Int, keyFrame: Bool, kept: [Bool]
+    _ picture: InputPicture, quantizer: Int, keyFrame: Bool, kept: [Bool], movement: BlockMovement
   ) throws(VideoEncoderError) -> CodedPicture
 
   /// Calls `body` with each plane as the viewers' decoders have it after the last picture: its index, first sample, stride,

@@ -291,7 +291,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
       model.refinementBytes(weight: weight, from: quality, to: quantizer)
     }
     return try code(
-      .revealed, quantizer: quantizer, predicted: predicted, filled: filled, moved: scroll.blocks,
+      .revealed, quantizer: quantizer, predicted: predicted, filled: filled, scroll: scroll,
       captureTime: captureTime, now: now)
   }
 
@@ -374,15 +374,17 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
   // MARK: - Coding
 
   private func code(
-    _ kind: ByteModel.Kind, quantizer: Int, predicted: Double, filled: Double = 0, moved: [Int] = [],
-    isBlurred: Bool = false, captureTime: Timestamp, now: Timestamp
+    _ kind: ByteModel.Kind, quantizer: Int, predicted: Double, filled: Double = 0,
+    scroll: (distance: Int, blocks: [Int])? = nil, isBlurred: Bool = false, captureTime: Timestamp, now: Timestamp
   ) throws(VideoEncoderError) -> EncodedFrame {
     pictures.compose(map.active, isBlurred: isBlurred)
     var kept = map.active.map { !$0 }
-    for block in moved { kept[block] = false }
-    let output = try coder.encode(pictures.input, quantizer: quantizer, keyFrame: kind == .key, kept: kept)
+    for block in scroll?.blocks ?? [] { kept[block] = false }
+    let movement: BlockMovement = kind == .refinement ? .none : scroll.map { .scroll($0.distance) } ?? .unknown
+    let output = try coder.encode(
+      pictures.input, quantizer: quantizer, keyFrame: kind == .key, kept: kept, movement: movement)
     map.recordCoded(quantizer: UInt8(quantizer))
-    let isWhole = !moved.isEmpty || kind == .key || coder.hasFilters
+    let isWhole = scroll != nil || kind == .key || coder.hasFilters
     pictures.keepReconstruction(of: coder, active: map.active, isWhole: isWhole) { block in
       map.recordTouched(block, quantizer: UInt8(quantizer))
     }

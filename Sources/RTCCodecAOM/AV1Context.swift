@@ -142,8 +142,9 @@ package final class AV1Context: BlockCoder {
   /// - Parameters:
   ///   - quantizer: 1 (finest) … 63. At 0, lossless, libaom 3.6 gives frames that do not decode to what they should.
   ///   - kept: is not needed: where nothing differs libaom finds nothing to code.
+  ///   - movement: nor is this.
   package func encode(
-    _ picture: InputPicture, quantizer: Int, keyFrame: Bool, kept: [Bool]
+    _ picture: InputPicture, quantizer: Int, keyFrame: Bool, kept: [Bool], movement: BlockMovement
   ) throws(VideoEncoderError) -> CodedPicture {
     let palette = !keyFrame || quantizer <= Self.coarsestPalette
     precondition(picture.size == format.size && picture.format == (format.chroma == .full ? .i444 : .i420))

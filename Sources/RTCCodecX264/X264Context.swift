@@ -43,6 +43,15 @@
     /// The last call's: the planes are libx264's, and hold what decoders have until the next call.
     private var shown: x264_picture_t
     private var frames: Int64 = 0
+    /// Of the last picture.
+    private var movement = BlockMovement.unknown
+    /// The rows and columns that the search reaches.
+    private var reach = X264Context.usualReach
+    /// With no more than libx264's hexagons, from where the neighbours and the last picture's blocks came from.
+    private var isSearchNear = false
+
+    /// The furthest that is looked at, in rows and columns, where nothing is known.
+    private static let usualReach = 64
 
     /// The coarsest, which what is kept is given.
     private static let coarsest = 51
@@ -173,8 +182,8 @@
       // Faint differences belong to what is to become visually lossless.
       unsafe param.analyse.b_dct_decimate = 0
       // What scrolled far is found so; once one block has, its neighbours look there first.
-      unsafe param.analyse.i_me_method = X264_ME_HEX
-      unsafe param.analyse.i_me_range = 64
+      unsafe param.analyse.i_me_method = X264_ME_UMH
+      unsafe param.analyse.i_me_range = Int32(Self.usualReach)
       // Screens move by whole pixels: no planes of half pixels are made of every picture, a third of the time in 4:4:4.
       unsafe param.analyse.i_subpel_refine = 0
       // Letters are small.
@@ -183,14 +192,34 @@
 
     // MARK: - Coding
 
+    /// Looks far for what may have moved, near for what goes on moving: libx264 starts from where the last picture's blocks
+    /// came from.
+    private func prepareSearch(_ movement: BlockMovement) throws(VideoEncoderError) {
+      let isNear = movement == .none || movement != .unknown && movement == self.movement
+      self.movement = movement
+      var reach = Self.usualReach
+      if case .scroll(let rows) = movement { reach = max(reach, min(abs(rows) + 8, 512)) }
+      guard format.contentHint != .motion, isNear != isSearchNear || !isNear && reach != self.reach else { return }
+      (isSearchNear, self.reach) = (isNear, reach)
+      var param = unsafe x264_param_t()
+      // It was opened before `init` returned.
+      unsafe x264_encoder_parameters(encoder!, &param)
+      unsafe param.analyse.i_me_method = isNear ? X264_ME_HEX : X264_ME_UMH
+      unsafe param.analyse.i_me_range = Int32(reach)
+      guard unsafe x264_encoder_reconfig(encoder!, &param) == 0 else { throw failure("libx264 takes no other search") }
+    }
+
     /// Codes a picture of the coded size and sampling.
     ///
-    /// - Parameter quantizer: 1 (finest) … 51; at 50 it is coded with 49.
+    /// - Parameters:
+    ///   - quantizer: 1 (finest) … 51; at 50 it is coded with 49.
+    ///   - movement: what moves as it did in the last picture, or not at all, is found with little search.
     package func encode(
-      _ picture: InputPicture, quantizer: Int, keyFrame: Bool, kept: [Bool]
+      _ picture: InputPicture, quantizer: Int, keyFrame: Bool, kept: [Bool], movement: BlockMovement
     ) throws(VideoEncoderError) -> CodedPicture {
       precondition(picture.size == format.size && picture.format == (format.chroma == .full ? .i444 : .i420))
       precondition(kept.count == count && Self.scale.contains(quantizer))
+      try prepareSearch(movement)
       // Quantisers that differ by one from the macroblock's before libx264 makes the same: 51 beside 50 would be 50, finer than
       // the last time, and what is kept then be searched like the rest, and at that quantiser taken for what moved there.
       let quantizer = quantizer == Self.coarsest - 1 ? quantizer - 1 : quantizer

@@ -140,35 +140,20 @@
     }
 
     @Test(arguments: ChromaSampling.allCases)
-    func `a scroll moves what viewers have bit for bit, up and down`(chroma: ChromaSampling) throws {
+    func `a scroll takes little and stays sharp, up and down, and where it turns`(chroma: ChromaSampling) throws {
       let tall = PixelSize(width: 648, height: 720)
       var page = ColourPage(size: tall, chroma: chroma)
       var loop = try Loop(VideoEncoderSettings(size: tall, targetBitrate: .megabitsPerSecond(8), chroma: chroma))
       try loop.show(page)
       try loop.rest(for: .seconds(Int64(20)))
       for isBack in [false, false, true, true, true, false] {
-        let before = try Self.planes(#require(loop.shown))
         if isBack { page.scrollBack() } else { page.scroll() }
         loop.now += .milliseconds(33)
-        try loop.show(page)
-        let after = try Self.planes(#require(loop.shown))
-        for plane in 0..<3 {
-          let step = plane == 0 || chroma == .full ? 18 : 9
-          // The blocks that what is new touches may be coded.
-          let edge = plane == 0 || chroma == .full ? 32 : 16
-          let rows = after[plane].count
-          for row in (isBack ? edge : 0)..<(isBack ? rows : rows - edge) {
-            #expect(after[plane][row] == before[plane][row + (isBack ? -step : step)])
-          }
-        }
-      }
-    }
-
-    private static func planes(_ picture: PixelBuffer) -> [[[UInt8]]] {
-      (0..<3).map { plane in
-        let extent = picture.format.planeExtent(plane, of: picture.size)
-        let (bytes, stride) = (picture.bytes(ofPlane: plane), picture.stride(ofPlane: plane))
-        return (0..<extent.rows).map { row in (0..<extent.rowBytes).map { bytes[row * stride + $0] } }
+        let frame = try #require(try loop.show(page))
+        #expect(frame.data.count < 25_000)
+        let shown = try #require(loop.shown)
+        #expect(page.lumaPSNR(shown) >= 44)
+        #expect(chroma == .quarter || page.colourPSNR(shown) >= 40)
       }
     }
 
@@ -186,20 +171,20 @@
 
     @Test func `a new page that scrolls is made legible before anything of it becomes fine`() throws {
       let tall = PixelSize(width: 1280, height: 720)
-      var loop = try Loop(VideoEncoderSettings(size: tall, targetBitrate: .megabitsPerSecond(4)))
+      var loop = try Loop(VideoEncoderSettings(size: tall, targetBitrate: .kilobitsPerSecond(1_500)))
       try loop.show(ColourPage(size: tall, seed: 7))
       try loop.rest(for: .seconds(Int64(20)))
       var page = ColourPage(size: tall)
       try loop.show(page)
-      var psnr: [Double] = []
+      var unreadable = 0
       for _ in 0..<45 {
         page.scroll()
         loop.now += .milliseconds(33)
-        try loop.show(page)
-        psnr.append(page.lumaPSNR(try #require(loop.shown)))
+        guard let frame = try loop.show(page), page.lumaPSNR(try #require(loop.shown)) < 24 else { continue }
+        unreadable += 1
+        #expect(frame.quantizer >= 30)
       }
-      print("PSNR", psnr.map { Int($0 * 10) }, loop.frames.suffix(45).map(\.quantizer))
-      #expect(psnr[29] >= 28)
+      #expect(unreadable > 5)
     }
 
     @Test func `the first picture on a slow link leaves in time, if need be without its detail`() throws {

@@ -19,7 +19,9 @@
       var page = ColourPage(size: size, chroma: chroma)
       page.draw(into: input)
       let count = 80 * 45
-      _ = try context.encode(input, quantizer: 20, keyFrame: true, kept: Array(repeating: false, count: count))
+      _ = try context.encode(
+        input, quantizer: 20, keyFrame: true, kept: Array(repeating: false, count: count),
+        movement: .unknown)
       take(context, into: input)
       var random: UInt64 = 1
       for quantizer in X264Context.scale {
@@ -31,7 +33,7 @@
         }
         compose(fresh, kept, into: input)
         let before = samples(of: input)
-        _ = try context.encode(input, quantizer: quantizer, keyFrame: false, kept: kept)
+        _ = try context.encode(input, quantizer: quantizer, keyFrame: false, kept: kept, movement: .unknown)
         take(context, into: input)
         #expect(differing(before, samples(of: input), kept, chroma) == 0, "quantiser \(quantizer)")
       }
