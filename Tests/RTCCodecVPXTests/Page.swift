@@ -120,6 +120,13 @@ struct Loop {
     try show(encoder.encode(EncodeJob(changed: changed, keyFrame: keyFrame, captureTime: now, now: now)))
   }
 
+  /// Encodes a frame by reference, all of which may be new.
+  mutating func encode(_ frame: VideoFrame) throws -> EncodedFrame? {
+    try show(
+      encoder.encode(
+        EncodeJob(source: .frame(frame), changed: nil, keyFrame: false, captureTime: now, now: now)))
+  }
+
   /// Refines whenever the encoder wants to, until it is done or `limit` has passed; returns the bytes this took.
   mutating func rest(for limit: TimeDelta) throws -> (frames: Int, bytes: Int) {
     let end = now + limit

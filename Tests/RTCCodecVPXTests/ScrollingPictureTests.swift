@@ -70,6 +70,44 @@ import Testing
     #expect(frame.data.count < 500)
   }
 
+  /// A column and a row of macroblocks are cut in the middle of a pair of samples, and lines are any number of bytes apart.
+  @Test(arguments: [PixelSize(width: 651, height: 391), PixelSize(width: 663, height: 401)])
+  func `odd sizes and strides scroll as sharply`(size: PixelSize) throws {
+    var page = Page(size: size)
+    var loop = try Loop(VideoEncoderSettings(size: size, targetBitrate: .megabitsPerSecond(4)))
+    _ = try loop.encode(frame(of: page, gap: 3))
+    _ = try loop.rest(for: .seconds(Int64(60)))
+    for (step, lines) in [7, 12, 1, 30, 15].enumerated() {
+      page.scroll(by: lines, seed: UInt64(step) + 5)
+      loop.now += .milliseconds(200)
+      let coded = try #require(try loop.encode(frame(of: page, gap: step * 5)))
+      #expect(coded.data.count < 12_000)
+      // What was in view before: new letters come in at the bottom.
+      let kept = PixelRect(x: 0, y: 0, width: size.width, height: size.height - lines - 52)
+      #expect(page.psnr(try #require(loop.shown), in: kept) >= 42)
+    }
+  }
+
+  /// A grey frame of `page`, its lines `gap` bytes apart, which hold anything.
+  private func frame(of page: Page, gap: Int) -> VideoFrame {
+    let (size, half) = (page.size, ((page.size.width + 1) / 2, (page.size.height + 1) / 2))
+    let luma = (size.width + gap) * size.height
+    let colour = (half.0 + gap) * half.1
+    let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: luma + 2 * colour)
+    for index in bytes.indices { bytes[index] = index < luma ? UInt8(index % 251) : 128 }
+    for y in 0..<size.height {
+      for x in 0..<size.width { bytes[y * (size.width + gap) + x] = page.luma[y * size.width + x] }
+    }
+    let base = bytes.baseAddress!
+    nonisolated(unsafe) let memory = bytes
+    let planes = [
+      (UnsafeRawPointer(base), size.width + gap), (UnsafeRawPointer(base + luma), half.0 + gap),
+      (UnsafeRawPointer(base + luma + colour), half.0 + gap),
+    ]
+    let buffer = PixelBuffer(format: .i420, size: size, planes: planes, release: { memory.deallocate() })!
+    return VideoFrame(buffer: buffer, captureTime: .zero, colorSpace: .bt601Limited)
+  }
+
   @Test func `a film is not searched for scrolls`() throws {
     var document = Document(size: size)
     var loop = try Loop(
