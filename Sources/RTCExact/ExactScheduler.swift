@@ -175,7 +175,7 @@ package struct ExactScheduler: Sendable {
         return
       }
       for message in viewers[id]?.adopt(but: snapshot.changed, newest) ?? [] { out.add(message, to: id) }
-    case .acknowledgement(let number): viewers[id]?.acknowledge(number)
+    case .acknowledgement(let number): viewers[id]?.acknowledge(number, now: now)
     }
   }
 
@@ -313,9 +313,10 @@ package struct ExactScheduler: Sendable {
   package func wantsRate(ofViewers count: Int, _ now: Timestamp) -> Bool {
     let visible = viewers.values.filter { $0.isVisible && $0.isReachable }
     guard count > 0, visible.count == count else { return false }
+    let takers = visible.filter { !$0.isStuck(now) }
     return tiles.contains { tile in
       guard !tile.isCostly, now - tile.changed < Self.longestYield else { return false }
-      return visible.contains { viewer in
+      return takers.contains { viewer in
         viewer.lacks(in: tile.rect).map { !isMoving(tile) || restTime(of: tile, $0) <= now } ?? false
       }
     }

@@ -17,6 +17,8 @@ struct ExactViewer {
   private var budget: SendBudget
   /// The rectangles on their way, the oldest first.
   private var underway: [(number: UInt32, bytes: Int)] = []
+  /// When something was acknowledged last, or sent while nothing was on its way.
+  private var lastProgress: Timestamp
   private var nextNumber: UInt32 = 1
   /// It has named a snapshot that it had: once is enough.
   private var hasAdopted = false
@@ -29,6 +31,7 @@ struct ExactViewer {
   init(clock: RTPTimestamp, size: PixelSize, now: Timestamp) {
     self.clock = clock
     held = BlockSet(size)
+    lastProgress = now
     budget = SendBudget(now: now)
   }
 
@@ -102,6 +105,7 @@ struct ExactViewer {
     let message = ExactMessage.rectangle(
       timestamp(time), number: nextNumber, rect.pixels(in: held.size), webP: webP)
     held.insert(rect)
+    if underway.isEmpty { lastProgress = now }
     underway.append((nextNumber, message.count))
     nextNumber &+= 1
     sent = (sent.rectangles + 1, sent.bytes + UInt64(message.count))
@@ -126,10 +130,15 @@ struct ExactViewer {
   mutating func noteVideo(bytes: Int, now: Timestamp) { budget.spendFirst(bytes, now: now) }
 
   /// What it has not been sent says nothing.
-  mutating func acknowledge(_ number: UInt32) {
+  mutating func acknowledge(_ number: UInt32, now: Timestamp) {
     guard let index = underway.firstIndex(where: { $0.number == number }) else { return }
     underway.removeSubrange(...index)
+    lastProgress = now
   }
+
+  /// It acknowledges nothing of what it was sent: its network stands, or its page does.
+  func isStuck(_ now: Timestamp) -> Bool { !underway.isEmpty && now - lastProgress > Self.patience }
+  private static let patience = TimeDelta.seconds(1)
 
   /// When the next rectangle may be sent, as far as time alone decides; nil: when something is acknowledged.
   func nextTurn() -> Timestamp? {

@@ -341,6 +341,21 @@ private struct World {
     #expect(!isWanted(1))
   }
 
+  @Test func `the rate is not wanted for whoever acknowledges nothing`() {
+    var world = World()
+    world.join("a", rate: .kilobitsPerSecond(500))
+    world.now += .seconds(1)
+    world.work()
+    world.finish()
+    world.work()
+    #expect(world.scheduler.wantsRate(ofViewers: 1, world.now))
+    world.now += .milliseconds(1_001)
+    #expect(!world.scheduler.wantsRate(ofViewers: 1, world.now))
+    world.receive("a")
+    while world.channels["a"]?.isEmpty == false { world.receive("a") }
+    #expect(world.scheduler.wantsRate(ofViewers: 1, world.now), "it goes on")
+  }
+
   @Test func `on a slow network tiles go one by one, encoded small`() {
     var world = World()
     world.join("a", rate: .kilobitsPerSecond(500))
