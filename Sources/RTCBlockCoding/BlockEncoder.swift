@@ -129,15 +129,16 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
       let kind: ByteModel.Kind = leftOut.count > Limits.largeChange ? .fresh : .small
       bytes = min(model.bytes(kind, weight: leftOut.weight, quantizer: goals.coarsest), current.capacity * 0.8)
     } else if let stage = refinementStage(now) {
-      bytes = min(stage.bytes, passBytes)
+      bytes = min(stage.bytes, passBytes(now))
     } else if let lastChange, !isAtRest(now), map.hasRefinable(above: goals.finest) {
       return lastChange + restTime  // What changes now may rest then.
     } else {
       return nil
     }
-    let affordable = max(current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : budget.drained)
+    let affordable = max(
+      current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : refinementQueueEnd(now))
     // Beside a movement even an empty frame takes time from it.
-    let isSmall = leftOut.count == 0 && !isAtRest(now) && bytes < passBytes / 8
+    let isSmall = leftOut.count == 0 && !isAtRest(now) && bytes < passBytes(now) / 3
     let interval = isSmall ? Limits.smallRefinementInterval : Limits.refinementInterval
     return max(affordable, lastAttempt.map { $0 + interval } ?? now)
   }
@@ -149,11 +150,12 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     guard hasPicture else { return nil }
     if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
     if map.changedExtent.count > 0 { return try encodeChanges(captureTime: now, now: now) }
-    guard budget.drained <= now, let stage = refinementStage(now),
-      budget.credit >= min(stage.bytes, passBytes) * 0.99
+    let pass = passBytes(now)
+    guard refinementQueueEnd(now) <= now, let stage = refinementStage(now),
+      budget.credit >= min(stage.bytes, pass) * 0.99
     else { return nil }
     let allRests = isAtRest(now)
-    let allowed = max(passBytes, min(budget.credit / 2, stage.bytes))
+    let allowed = allRests ? max(pass, min(budget.credit / 2, stage.bytes)) : pass
     var predicted = 0.0
     // While something moves, the next picture is not to wait.
     let most = allRests ? Coder.refinementPass : Coder.refinementPass / 3
@@ -169,7 +171,14 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
   // MARK: - Choosing
 
   /// Bytes that one refinement waits for: a share of the rate small enough to keep what the viewer sees moving.
-  private var passBytes: Double { max(1200, Double(budget.rate.bytes(in: .milliseconds(100)))) }
+  private func passBytes(_ now: Timestamp) -> Double {
+    max(1200, Double(budget.rate.bytes(in: .milliseconds(isAtRest(now) ? 100 : 40))))
+  }
+
+  /// When as little waits unsent as a refinement waits for.
+  private func refinementQueueEnd(_ now: Timestamp) -> Timestamp {
+    isAtRest(now) || settings.contentHint == .motion ? budget.drained : budget.drained - Limits.movementQueue
+  }
 
   /// One step in which the resting picture is improved.
   private struct RefinementStage {
@@ -196,9 +205,11 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     guard goals.finest < last, let all = stage(UInt8(goals.finest + 1)...last, to: goals.finest) else {
       return stage(BlockMap.imperfect...BlockMap.imperfect, to: goals.perfect)
     }
-    // Far to go: make everything readable before anything becomes perfect.
+    // Far to go: make everything readable before anything becomes perfect, but for what changes now and then beside a
+    // movement: there is always some of it.
     guard goals.readable > goals.finest, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
-      let readable = stage(UInt8(goals.readable + 1)...last, to: goals.readable)
+      let readable = stage(UInt8(goals.readable + 1)...last, to: goals.readable),
+      isAtRest(now) || readable.bytes > passBytes(now) / 4
     else { return all }
     guard readable.bytes > Double(budget.rate.bytes(in: .seconds(Int64(4)))) else { return readable }
     guard goals.coarsest < last else { return readable }
@@ -418,6 +429,8 @@ private enum Limits {
   /// Between refinements, so that they neither flood the receiver nor keep the processor busy: even an empty frame of 1080p
   /// takes some 6 ms.
   static let refinementInterval = TimeDelta.milliseconds(80)
+  /// A movement that fills the link leaves something unsent at any time: so much of it keeps no refinement waiting.
+  static let movementQueue = TimeDelta.milliseconds(50)
   /// Between those of little beside a movement.
   static let smallRefinementInterval = TimeDelta.milliseconds(500)
   /// Blocks that are coarser by no more than this need no filling in.

@@ -159,6 +159,8 @@ struct BlockMap {
   /// Records that a block was touched by what was coded with `quantizer` beside it.
   mutating func recordTouched(_ index: Int, quantizer: UInt8) {
     guard shown[index] != Self.imperfect else { return }
+    // The next step of what moves beside it would do the same again: it is refined as what moves is.
+    if quantizer > shown[index] { changeNumber[index] = lastChangeNumber }
     shown[index] = max(shown[index], quantizer)
     if quality[index] != Self.changed { quality[index] = shown[index] }
   }

@@ -305,8 +305,10 @@ struct MacroblockMap {
     quality[index] = new
   }
 
+  /// The next step of what moves beside it would do the same again: it is refined as what moves is.
   private mutating func worsen(_ index: Int, _ quantizer: UInt8) {
     setQuality(index, max(quality[index], quantizer))
     shown[index] = max(shown[index], quantizer)
+    changeNumber[index] = lastChangeNumber
   }
 }

@@ -56,8 +56,11 @@ package final class VP8Encoder: VideoEncoder {
   private static let leastMoved = 200
   /// Bytes of such a frame, about.
   private static let motionBytes = 700.0
-  /// Between refinements, so that they neither flood the receiver nor keep the processor busy.
-  private static let refinementInterval = TimeDelta.milliseconds(60)
+  /// Between refinements, so that they neither flood the receiver nor keep the processor busy; and beside a movement, which
+  /// so keeps more than half of the rate.
+  private static let refinementInterval = (rest: TimeDelta.milliseconds(60), movement: TimeDelta.milliseconds(90))
+  /// A movement that fills the link leaves something unsent at any time: so much of it keeps no refinement waiting.
+  private static let movementQueue = TimeDelta.milliseconds(50)
 
   /// Large changes closer to each other than this are one movement.
   private static let movementGap = TimeDelta.milliseconds(600)
@@ -135,8 +138,8 @@ package final class VP8Encoder: VideoEncoder {
     if leftOut.count > 0 {
       let kind: BitModel.Kind = leftOut.count > Self.largeChange ? .fresh : .small
       bytes = min(model.bytes(kind, weight: leftOut.weight, quantizer: limits.coarsest), current.capacity * 0.8)
-    } else if let stage = refinementStage() {
-      bytes = min(stage.bytes, passBytes)
+    } else if let stage = refinementStage(now) {
+      bytes = min(stage.bytes, passBytes(now))
     } else if map.hasTinted {
       bytes = 1200
     } else if let lastChange, !isAtRest(now), map.quality.contains(where: { $0 > limits.finest }) {
@@ -145,8 +148,9 @@ package final class VP8Encoder: VideoEncoder {
       return unfollowed.map { max(now, $0 + Self.restTime) }
     }
     let affordable = max(
-      current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : max(heldUntil, budget.drained))
-    return max(affordable, lastAttempt.map { $0 + Self.refinementInterval } ?? now)
+      current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : max(heldUntil, refinementQueueEnd(now)))
+    let interval = isAtRest(now) ? Self.refinementInterval.rest : Self.refinementInterval.movement
+    return max(affordable, lastAttempt.map { $0 + interval } ?? now)
   }
 
   /// Improves a part of the picture, or codes changes that were left out, or repeats the picture once when nothing is
@@ -156,13 +160,14 @@ package final class VP8Encoder: VideoEncoder {
     lastAttempt = now
     if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
     if map.changedCount > 0 { return try encodeChanges(captureTime: now, now: now) }
-    guard budget.drained <= now else { return nil }
+    guard refinementQueueEnd(now) <= now else { return nil }
     map.chooseRefinable(allRests: isAtRest(now))
-    guard let stage = refinementStage() else {
+    guard let stage = refinementStage(now) else {
       return map.hasTinted ? try correctColours(now: now) : try repeatPicture(now: now)
     }
-    guard budget.credit >= min(stage.bytes, passBytes) * 0.99 else { return nil }
-    let allowed = max(passBytes, min(budget.credit / 2, stage.bytes))
+    let pass = passBytes(now)
+    guard budget.credit >= min(stage.bytes, pass) * 0.99 else { return nil }
+    let allowed = isAtRest(now) ? max(pass, min(budget.credit / 2, stage.bytes)) : pass
     var predicted = 0.0
     let most = isAtRest(now) ? Self.refinementPass : Self.refinementPass / 3
     map.select(above: UInt8(stage.limit), most: most, bytes: allowed) { quality, weight in
@@ -197,7 +202,14 @@ package final class VP8Encoder: VideoEncoder {
   // MARK: - Choosing
 
   /// Bytes that one refinement waits for: a share of the rate small enough to keep what the viewer sees moving.
-  private var passBytes: Double { max(1200, Double(budget.rate.bytes(in: .milliseconds(80)))) }
+  private func passBytes(_ now: Timestamp) -> Double {
+    max(1200, Double(budget.rate.bytes(in: .milliseconds(isAtRest(now) ? 80 : 40))))
+  }
+
+  /// When as little waits unsent as a refinement waits for.
+  private func refinementQueueEnd(_ now: Timestamp) -> Timestamp {
+    isAtRest(now) || settings.contentHint == .motion ? budget.drained : budget.drained - Self.movementQueue
+  }
 
   /// One step in which the resting picture is improved.
   private struct RefinementStage {
@@ -210,7 +222,7 @@ package final class VP8Encoder: VideoEncoder {
   }
 
   /// What to bring the coarse macroblocks to next; nil when nothing is left.
-  private func refinementStage() -> RefinementStage? {
+  private func refinementStage(_ now: Timestamp) -> RefinementStage? {
     let weights = map.refinableWeights
     func stage(above limit: Int, to quantizer: Int) -> RefinementStage? {
       guard weights[(limit + 1)...].contains(where: { $0 > 0 }) else { return nil }
@@ -221,9 +233,11 @@ package final class VP8Encoder: VideoEncoder {
       return RefinementStage(limit: limit, quantizer: quantizer, bytes: bytes)
     }
     guard let all = stage(above: limits.finest, to: limits.finest) else { return nil }
-    // Far to go: make everything readable before anything becomes perfect.
+    // Far to go: make everything readable before anything becomes perfect, but for what changes now and then beside a
+    // movement: there is always some of it.
     guard limits.readable > limits.finest, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
-      let readable = stage(above: limits.readable, to: limits.readable)
+      let readable = stage(above: limits.readable, to: limits.readable),
+      isAtRest(now) || readable.bytes > passBytes(now) / 4
     else { return all }
     guard budget.isSlow, readable.bytes > Double(budget.rate.bytes(in: .milliseconds(500))) else { return readable }
     return stage(above: max(limits.coarsest, limits.legible), to: limits.legible) ?? readable

@@ -82,7 +82,7 @@ struct Screen {
         state ^= state << 13
         state ^= state >> 17
         state ^= state << 5
-        let level = 128 + across[x] + fine[x] * down[y] / 30 + down[y] + Int(state & 7) - 4
+        let level = 128 + across[x] + fine[x] * down[y] / 30 + down[y] + Int(state & 31) - 16
         let (red, green) = (max(0, min(255, level + slow[y])), max(0, min(255, level)))
         line[x] = UInt32(red << 16 | green << 8 | max(0, min(255, level - slow[y])))
       }
