@@ -22,6 +22,9 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
   private var budget: BitBudget
   private var model: ByteModel
   private var goals: QuantizerGoals
+  /// Of a film in the picture, where frames matter more than sharpness.
+  private var filmGoals: QuantizerGoals
+  private var film = FilmDetector()
   private var rotation = VideoRotation.none
   private var needsKeyFrame = true
   /// A picture was taken since the last start.
@@ -48,6 +51,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     budget = BitBudget(rate: settings.targetBitrate)
     model = ByteModel(Coder.costs(settings.chroma))
     goals = Coder.goals(settings)
+    filmGoals = Coder.goals(settings.asFilm)
   }
 
   private static func pictures(_ settings: VideoEncoderSettings) -> BlockPictures {
@@ -70,6 +74,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     }
     settings = new
     goals = Coder.goals(new)
+    filmGoals = Coder.goals(new.asFilm)
     budget.setRate(new.targetBitrate)
   }
 
@@ -113,7 +118,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     let different = pictures.take(said, from: job.source, of: picture)
     let changed = hasPicture ? different : said
     map.markChanged(changed)
-    for block in changed { map.setWeight(pictures.weight(of: block), of: block) }
+    for block in changed { map.setDetail(pictures.detail(of: block), of: block) }
     hasPicture = true
   }
 
@@ -139,8 +144,10 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
       current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : refinementQueueEnd(now))
     // Beside a movement even an empty frame takes time from it.
     let isSmall = leftOut.count == 0 && !isAtRest(now) && bytes < passBytes(now) / 3
-    let interval = isSmall ? Limits.smallRefinementInterval : Limits.refinementInterval
-    return max(affordable, lastAttempt.map { $0 + interval } ?? now)
+    // What is saved says how much of the rate a movement leaves.
+    let isSaved = current.credit >= current.capacity * 0.8
+    let interval = isAtRest(now) || isSaved ? Limits.refinementInterval.rest : Limits.refinementInterval.movement
+    return max(affordable, lastAttempt.map { $0 + (isSmall ? Limits.smallRefinementInterval : interval) } ?? now)
   }
 
   /// Improves a part of the picture, or codes changes that were left out; nil when nothing can be done yet.
@@ -250,10 +257,11 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     guard count > 0, budget.clearTime <= now else { return nil }
     let isLarge = count > Limits.largeChange
     if isLarge, let scroll = findScroll() { return try encodeScroll(scroll, captureTime: captureTime, now: now) }
-    let kind: ByteModel.Kind = !isLarge ? .small : isMoving(now) ? .moving : .fresh
+    let isMovement = isOfFilm(count, now) || isLarge
+    let kind: ByteModel.Kind = !isMovement ? .small : isMoving(now) ? .moving : .fresh
     guard let quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
     map.selectChanged()
-    if isLarge {
+    if isMovement {
       noteMovement(now)
       movingQuantizer = quantizer
     }
@@ -332,6 +340,13 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     lastLargeChange = now
   }
 
+  /// Whether changes of so many blocks that are no scroll are of a film.
+  private func isOfFilm(_ count: Int, _ now: Timestamp) -> Bool {
+    guard count >= FilmDetector.leastBlocks else { return false }
+    film.note(similarity: map.changedSimilarity, now: now)
+    return film.isPlaying
+  }
+
   private func isMoving(_ now: Timestamp) -> Bool { lastLargeChange.map { now - $0 < Limits.movementGap } ?? false }
 
   /// Nil when the frame had better be left out.
@@ -350,12 +365,15 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     // What moves is as it was; to show it much finer would cost as much as if it were new, and the next step would pay.
     if kind == .moving { finest = max(finest, movingQuantizer - (isSlowMovement ? 12 : 3)) }
     if kind == .revealed { finest = max(finest, finestRevealed) }
-    let range = finest...max(finest, goals.coarsest)
+    let isFilm = kind == .moving && film.isPlaying
+    let range = finest...max(finest, isFilm ? filmGoals.coarsest : goals.coarsest)
     if let fitting = model.quantizer(kind, weight: weight, budget: allowed, in: range) { return fitting }
     let least = model.bytes(kind, weight: weight, quantizer: range.upperBound)
     // A picture dearer than all that can ever be saved goes out when the savings are full.
     if least <= max(budget.credit, share) { return range.upperBound }
-    if settings.contentHint == .motion { return budget.credit > -budget.capacity / 2 ? range.upperBound : nil }
+    if isFilm || settings.contentHint == .motion {
+      return budget.credit > -budget.capacity / 2 ? range.upperBound : nil
+    }
     // Leaving out more of a movement makes the rest of it dearer, as each step grows: rather go on coarser.
     let gap = lastChange.map { now - $0 } ?? Limits.longestGap
     guard gap >= Limits.longestGap || budget.credit >= budget.capacity * 0.8 else { return nil }
@@ -428,7 +446,7 @@ private enum Limits {
   static let leastMoved = 200
   /// Between refinements, so that they neither flood the receiver nor keep the processor busy: even an empty frame of 1080p
   /// takes some 6 ms.
-  static let refinementInterval = TimeDelta.milliseconds(80)
+  static let refinementInterval = (rest: TimeDelta.milliseconds(40), movement: TimeDelta.milliseconds(80))
   /// A movement that fills the link leaves something unsent at any time: so much of it keeps no refinement waiting.
   static let movementQueue = TimeDelta.milliseconds(50)
   /// Between those of little beside a movement.

@@ -24,6 +24,8 @@ struct BlockMap {
   private var shown: [UInt8]
   /// The detail in each block, 1…255: what it costs to code, relative to others.
   private(set) var weight: [UInt8]
+  /// How many of the neighbours looked at for that differ but little (`FilmDetector`), 0…`BlockDetail.pairs`.
+  private var similar: [UInt8]
   /// Whether the coming frame is to code the block; the others keep what the last one showed.
   private(set) var active: [Bool]
   /// The number of the change that last touched each block.
@@ -37,6 +39,7 @@ struct BlockMap {
     quality = Array(repeating: Self.changed, count: columns * rows)
     shown = quality
     weight = Array(repeating: 64, count: columns * rows)
+    similar = Array(repeating: 0, count: columns * rows)
     active = Array(repeating: true, count: columns * rows)
     changeNumber = Array(repeating: 0, count: columns * rows)
   }
@@ -77,7 +80,19 @@ struct BlockMap {
     for index in quality.indices { quality[index] = Self.changed }
   }
 
-  mutating func setWeight(_ value: UInt8, of index: Int) { weight[index] = value }
+  mutating func setDetail(_ detail: BlockDetail, of index: Int) {
+    (weight[index], similar[index]) = (detail.weight, detail.similar)
+  }
+
+  /// Of the neighbours in what changed the share that differs but little: what `FilmDetector` asks for.
+  var changedSimilarity: Double {
+    var (sum, count) = (0, 0)
+    for index in quality.indices where quality[index] == Self.changed {
+      sum += Int(similar[index])
+      count += 1
+    }
+    return Double(sum) / Double(max(1, count * BlockDetail.pairs))
+  }
 
   /// How many blocks were not coded since they changed, and their weight together in units of a fully detailed one.
   var changedExtent: (count: Int, weight: Double) {

@@ -356,18 +356,20 @@ final class BlockPictures {
     return active.indices.filter { isActive[$0 / columns / group * across + $0 % columns / group] }
   }
 
-  /// How much detail is in a block's luma, 1…255. Four lines of sixteen tell text from plain ground well enough.
-  func weight(of block: Int) -> UInt8 {
+  /// Of the detail in a block's luma. Four lines of sixteen tell text from plain ground well enough.
+  func detail(of block: Int) -> BlockDetail {
     let plane = unsafe newest.unsafePlane(0)
     let area = unsafe Area(block, columns, side: 16, plane)
-    var activity = 0
+    var (activity, similar) = (0, 0)
     for row in stride(from: area.rows.lowerBound + 1, to: area.rows.upperBound, by: 4) {
       let line = unsafe plane.base + row * plane.stride + area.x
       for index in stride(from: 1, to: area.width, by: 1) {
-        activity += abs(Int(unsafe line[index]) - Int(unsafe line[index - 1]))
+        let difference = abs(Int(unsafe line[index]) - Int(unsafe line[index - 1]))
+        activity += difference
+        if difference > 0, difference <= FilmDetector.mostDifference { similar += 1 }
       }
     }
-    return UInt8(min(255, 1 + activity / 8))
+    return BlockDetail(weight: UInt8(min(255, 1 + activity / 8)), similar: UInt8(similar))
   }
 
   /// Whether viewers see a block's luma with a mean square error of more than `limit`.

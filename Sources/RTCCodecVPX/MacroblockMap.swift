@@ -7,6 +7,8 @@ struct MacroblockMap {
 
   /// The most `weight` a macroblock of one colour has; an edge may cross it.
   private static let plainWeight: UInt8 = 12
+  /// Neighbours that are looked at: four lines of sixteen samples.
+  private static let mostSimilar = 4 * 15
 
   let size: PixelSize
   let columns: Int
@@ -19,6 +21,8 @@ struct MacroblockMap {
   private var shown: [UInt8]
   /// The detail in each macroblock, 1…255: what it costs to code, relative to others.
   private(set) var weight: [UInt8]
+  /// How many of the neighbours that were looked at for that differ but little (`FilmDetector`), 0…`mostSimilar`.
+  private var similar: [UInt8]
   /// 1 where the coming frame is to code, 0 where it keeps what the last one showed.
   private(set) var active: [UInt8]
   /// The number of the change that last touched each macroblock.
@@ -42,6 +46,7 @@ struct MacroblockMap {
     changedCount = columns * rows
     shown = quality
     weight = Array(repeating: 64, count: columns * rows)
+    similar = Array(repeating: 0, count: columns * rows)
     active = Array(repeating: 1, count: columns * rows)
     changeNumber = Array(repeating: 0, count: columns * rows)
     contentNumber = changeNumber
@@ -89,21 +94,27 @@ struct MacroblockMap {
     for row in 0..<rows {
       for column in 0..<columns where quality[row * columns + column] == Self.changed {
         let width = min(16, size.width - column * 16)
-        var activity = 0
+        var (activity, similar) = (0, 0)
         // Four lines of sixteen tell text from plain ground well enough.
         for line in Swift.stride(from: row * 16 + 1, to: min(row * 16 + 16, size.height), by: 4) {
           let start = line * stride + column * 16
-          activity += Self.activity(of: luma.extracting(start..<start + width))
+          let detail = Self.detail(of: luma.extracting(start..<start + width))
+          (activity, similar) = (activity + detail.activity, similar + detail.similar)
         }
         weight[row * columns + column] = UInt8(min(255, 1 + activity / 8))
+        self.similar[row * columns + column] = UInt8(similar)
       }
     }
   }
 
-  /// How much samples differ from those before them.
-  private static func activity(of line: Span<UInt8>) -> Int {
+  /// How much samples differ from those before them, and how many do but little.
+  private static func detail(of line: Span<UInt8>) -> (activity: Int, similar: Int) {
     guard line.count == 16 else {
-      return line.indices.dropFirst().reduce(0) { $0 + abs(Int(line[$1]) - Int(line[$1 - 1])) }
+      return line.indices.dropFirst().reduce(into: (0, 0)) { sums, index in
+        let difference = abs(Int(line[index]) - Int(line[index - 1]))
+        sums.0 += difference
+        if difference > 0, difference <= FilmDetector.mostDifference { sums.1 += 1 }
+      }
     }
     // A whole line's, all at a time.
     let all = SIMD16(
@@ -113,7 +124,9 @@ struct MacroblockMap {
       all[1], all[2], all[3], all[4], all[5], all[6], all[7], all[8], all[9], all[10], all[11], all[12], all[13],
       all[14], all[15], all[15])
     let differences = pointwiseMax(all, next) &- pointwiseMin(all, next)
-    return Int(SIMD16<UInt16>(truncatingIfNeeded: differences).wrappedSum())
+    let isSimilar = (differences .> 0) .& (differences .<= FilmDetector.mostDifference)
+    let similar = SIMD16<UInt8>(repeating: 0).replacing(with: 1, where: isSimilar).wrappedSum()
+    return (Int(SIMD16<UInt16>(truncatingIfNeeded: differences).wrappedSum()), Int(similar))
   }
 
   var hasTinted: Bool { !tinted.isEmpty }
@@ -148,6 +161,13 @@ struct MacroblockMap {
     var sum = 0
     for index in quality.indices where quality[index] == Self.changed { sum &+= Int(weight[index]) }
     return (changedCount, Double(sum) / 255)
+  }
+
+  /// Of the neighbours in what changed the share that differs but little: what `FilmDetector` asks for.
+  var changedSimilarity: Double {
+    var sum = 0
+    for index in quality.indices where quality[index] == Self.changed { sum &+= Int(similar[index]) }
+    return Double(sum) / Double(max(1, changedCount * Self.mostSimilar))
   }
 
   /// The mean quantiser, by weight, of what viewers have where something changed.

@@ -19,6 +19,9 @@ package final class VP8Encoder: VideoEncoder {
   private var budget: BitBudget
   private var model = BitModel()
   private var limits: QuantizerLimits
+  /// Of a film in the picture, where frames matter more than sharpness.
+  private var filmLimits: QuantizerLimits
+  private var film = FilmDetector()
   private var source = EncodeJob.Source.inputPicture
   private var rotation = VideoRotation.none
   private var needsKeyFrame = true
@@ -58,7 +61,7 @@ package final class VP8Encoder: VideoEncoder {
   private static let motionBytes = 700.0
   /// Between refinements, so that they neither flood the receiver nor keep the processor busy; and beside a movement, which
   /// so keeps more than half of the rate.
-  private static let refinementInterval = (rest: TimeDelta.milliseconds(60), movement: TimeDelta.milliseconds(90))
+  private static let refinementInterval = (rest: TimeDelta.milliseconds(30), movement: TimeDelta.milliseconds(90))
   /// A movement that fills the link leaves something unsent at any time: so much of it keeps no refinement waiting.
   private static let movementQueue = TimeDelta.milliseconds(50)
 
@@ -76,6 +79,7 @@ package final class VP8Encoder: VideoEncoder {
     map = MacroblockMap(size: settings.size)
     budget = BitBudget(rate: settings.targetBitrate)
     limits = QuantizerLimits(settings)
+    filmLimits = QuantizerLimits(settings.asFilm)
   }
 
   /// Changes any setting; another size, content hint or number of threads makes the next frame a key frame.
@@ -95,6 +99,7 @@ package final class VP8Encoder: VideoEncoder {
     }
     settings = new
     limits = QuantizerLimits(new)
+    filmLimits = QuantizerLimits(new.asFilm)
     budget.setRate(new.targetBitrate)
   }
 
@@ -149,7 +154,9 @@ package final class VP8Encoder: VideoEncoder {
     }
     let affordable = max(
       current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : max(heldUntil, refinementQueueEnd(now)))
-    let interval = isAtRest(now) ? Self.refinementInterval.rest : Self.refinementInterval.movement
+    // What is saved says how much of the rate a movement leaves.
+    let isSaved = current.credit >= current.capacity * 0.8
+    let interval = isAtRest(now) || isSaved ? Self.refinementInterval.rest : Self.refinementInterval.movement
     return max(affordable, lastAttempt.map { $0 + interval } ?? now)
   }
 
@@ -281,7 +288,7 @@ package final class VP8Encoder: VideoEncoder {
     let (count, weight) = map.changedExtent
     // All of it may have been the same as before.
     guard count > 0 else { return nil }
-    let isLarge = count > Self.largeChange
+    let isLarge = isOfFilm(count, now) || count > Self.largeChange
     var speed = isLarge ? searchSpeed(now) : nil
     if speed != nil, budget.rate < .kilobitsPerSecond(250),
       model.bytes(.moving, weight: weight, quantizer: coarsestSharp) > 1.5 * budget.firstPicture
@@ -380,6 +387,13 @@ package final class VP8Encoder: VideoEncoder {
     }
   }
 
+  /// Whether changes of so many macroblocks that are no scroll are of a film.
+  private func isOfFilm(_ count: Int, _ now: Timestamp) -> Bool {
+    guard count >= FilmDetector.leastBlocks else { return false }
+    film.note(similarity: map.changedSimilarity, now: now)
+    return film.isPlaying
+  }
+
   private func isMoving(_ now: Timestamp) -> Bool { lastLargeChange.map { now - $0 < Self.movementGap } ?? false }
 
   private func noteMovement(_ now: Timestamp) {
@@ -422,16 +436,17 @@ package final class VP8Encoder: VideoEncoder {
     // A part of what is left: a movement that goes on settles at exactly its share of the rate.
     let spendable = budget.credit * (kind == .moving ? movingPart : 0.9)
     let allowed = max(spendable, share / 2, 1200)
+    let isFilm = kind == .moving && film.isPlaying
     let finest =
       kind != .moving ? limits.finest : isHeld ? limits.coarsest : limits.finestMoving(isSlow: isSlowMovement)
-    let coarsest = kind == .fresh ? limits.coarsestFirst : limits.coarsest
+    let coarsest = kind == .fresh ? limits.coarsestFirst : isFilm ? filmLimits.coarsest : limits.coarsest
     let range = finest...max(finest, coarsest)
     let fitting = range.first { predictedBytes(kind, weight: weight, quantizer: $0) <= allowed }
     if let fitting { return fitting }
     let least = predictedBytes(kind, weight: weight, quantizer: coarsest)
     // A picture dearer than all that can ever be saved goes out when the savings are full.
     if least <= max(budget.credit, share) { return coarsest }
-    if settings.contentHint == .motion { return budget.credit > -budget.capacity / 2 ? coarsest : nil }
+    if isFilm || settings.contentHint == .motion { return budget.credit > -budget.capacity / 2 ? coarsest : nil }
     // Leaving out more of a movement makes the rest of it dearer, as each step grows: rather go on coarser.
     let gap = lastChange.map { now - $0 } ?? Self.longestGap
     guard gap >= Self.longestGap || budget.credit >= budget.capacity * 0.8 else { return nil }

@@ -43,6 +43,18 @@ package struct ColourPage {
     return rect
   }
 
+  /// Shows a picture of a film in `rect`: soft waves that pass, and grain.
+  package mutating func play(_ number: Int, in rect: PixelRect) {
+    var random = Generator(seed: UInt64(number) + 1)
+    for y in rect.y..<rect.maxY {
+      for x in rect.x..<rect.maxX {
+        let (across, down) = ((x + number * 3) % 160, (y + number * 2) % 120)
+        let waves = abs(across - 80) + abs(down - 60)
+        pixels[y * size.width + x] = [UInt8(50 + waves + random.next(8)), 120, 140, 0]
+      }
+    }
+  }
+
   /// Moves everything up by 18 rows and writes a new line below.
   package mutating func scroll() {
     lines += 1

@@ -39,6 +39,19 @@ struct Page {
     }
   }
 
+  /// Shows a picture of a film in `rect`: soft waves that pass, and grain.
+  mutating func play(_ number: Int, in rect: PixelRect) {
+    var state = UInt64(number) &* 0x9E37_79B9_7F4A_7C15 | 1
+    for y in rect.y..<rect.maxY {
+      for x in rect.x..<rect.maxX {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        let (across, down) = ((x + number * 3) % 160, (y + number * 2) % 120)
+        let waves = abs(across - 80) + abs(down - 60)
+        luma[y * size.width + x] = UInt8(50 + waves + Int(state >> 61))
+      }
+    }
+  }
+
   /// Moves everything up, as scrolling does; what comes in below is the top of other pages, a line of letters in a time.
   mutating func scroll(by lines: Int, seed: UInt64) {
     scrolled += lines

@@ -15,6 +15,30 @@
       VideoEncoderSettings(size: size, targetBitrate: .kilobitsPerSecond(kilobits), chroma: chroma)
     }
 
+    /// Plays a film, or shows another page 25 times a second, for six seconds at 300 kbit/s.
+    /// - Returns: how many of the pictures of the last four seconds were coded.
+    private func codedShare(isFilm: Bool) throws -> Double {
+      var wanted = settings(300)
+      wanted.maxFrameRate = 25
+      var (loop, page, coded) = (try Loop(wanted), ColourPage(size: size), 0)
+      try loop.show(page)
+      for number in 0..<150 {
+        loop.now += .milliseconds(Int64(40))
+        if isFilm {
+          page.play(number, in: PixelRect(size))
+        } else {
+          page = ColourPage(size: size, seed: UInt64(number) + 7)
+        }
+        if try loop.show(page) != nil, number >= 50 { coded += 1 }
+      }
+      return Double(coded) / 100
+    }
+
+    @Test func `a film keeps its frames and gives up sharpness, and text keeps sharpness`() throws {
+      let (film, text) = (try codedShare(isFilm: true), try codedShare(isFilm: false))
+      #expect(film >= 0.8 && text <= 0.5, "\(film) of the film, \(text) of the text")
+    }
+
     @Test func `a resting page becomes visually lossless and then nothing is sent`() throws {
       let page = ColourPage(size: size)
       var loop = try Loop(settings(400))
