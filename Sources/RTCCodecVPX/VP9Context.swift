@@ -1,8 +1,8 @@
 import CVPX
 import RTCMedia
 
-/// VP9 by libvpx: every frame is coded with the quantiser and the macroblocks it is told, and is
-/// predicted from the frame before alone.
+/// VP9 by libvpx: every frame is coded with the quantiser and the macroblocks it is told, and is predicted from the last
+/// frame of the lowest layer alone.
 @safe
 final class VP9Context {
   /// libvpx's speeds. Of what scrolls at 2.5 Mbit/s, 8 shows 45.5 dB of luma and 9 43.2; 7 takes about twice the time of 9.
@@ -21,6 +21,8 @@ final class VP9Context {
       vpx_codec_vp9_cx(), settings, threads: { $0 >= 3600 ? max(1, min(settings.threads, 4)) : 1 },
       adjust: { config in
         unsafe config.g_profile = settings.chroma == .full ? 1 : 0
+        // Else frames take movements and probabilities from those before them, which a viewer may have done without.
+        unsafe config.g_error_resilient = UInt32(settings.scalabilityMode == .l1t2 ? VPX_ERROR_RESILIENT_DEFAULT : 0)
         // Would be one every 128 frames all the same.
         unsafe config.kf_max_dist = UInt32(Int32.max)
       })
@@ -47,9 +49,11 @@ final class VP9Context {
   ///   - active: one byte a macroblock; 0 keeps what the last frame showed, unless it is coded in one block with
   ///     others. Ignored for key frames.
   ///   - filters: the loop filter runs at the edges of what is coded.
+  ///   - isUpper: no frame after it is to need it.
   @unsafe
   func encode(
-    planes: [VPXPlane], quantizer: Int, active: [UInt8], keyFrame: Bool, filters: Bool, speed: Speed
+    planes: [VPXPlane], quantizer: Int, active: [UInt8], keyFrame: Bool, filters: Bool, speed: Speed,
+    isUpper: Bool
   ) throws(VideoEncoderError) -> VPXEncoding.Output {
     if speed != self.speed {
       try encoding.set(VP8E_SET_CPUUSED, speed.rawValue)
@@ -61,7 +65,8 @@ final class VP9Context {
     }
     try encoding.setQuantizer(quantizer)
     try encoding.setActive(keyFrame || !active.contains(0) ? nil : active)
-    return try unsafe encoding.encode(planes, keyFrame: keyFrame)
+    let flags = isUpper && !keyFrame ? VP8_EFLAG_NO_UPD_LAST | VP8_EFLAG_NO_UPD_ENTROPY : 0
+    return try unsafe encoding.encode(planes, keyFrame: keyFrame, flags: flags)
   }
 
   /// The picture as the viewers' decoders have it after the last frame, for as long as `body` runs; nil before the

@@ -20,6 +20,9 @@ package final class VP9Encoder: VideoEncoder {
   private var budget: BitBudget
   private var model: BitModel
   private var limits: QuantizerLimits
+  /// Of a film in the picture, where frames matter more than sharpness.
+  private var filmLimits: QuantizerLimits
+  private var film = FilmDetector()
   private var source = EncodeJob.Source.inputPicture
   private var rotation = VideoRotation.none
   private var needsKeyFrame = true
@@ -38,6 +41,10 @@ package final class VP9Encoder: VideoEncoder {
   /// When the newest frame was made, unless it repeats the one before: some receivers show a frame only when the next
   /// begins (aiortc).
   private var unfollowed: Timestamp?
+  /// The number of the newest frame of the lowest layer.
+  private var baseNumber: UInt64 = 0
+  /// The newest frame is of the upper layer: what it changed is not in the picture that the next is predicted from.
+  private var endsInUpperLayer = false
   /// Changes were left out since the last frame because what was made before had not left: the rate is not what it was.
   private var isHeld = false
 
@@ -48,7 +55,7 @@ package final class VP9Encoder: VideoEncoder {
   /// Macroblocks a refinement may code: some 20 ms of work at 1080p, after which a fresh change can be served.
   private static let refinementPass = 900
   /// Between refinements, so that they neither flood the receiver nor keep the processor busy.
-  private static let refinementInterval = (rest: TimeDelta.milliseconds(60), movement: TimeDelta.milliseconds(90))
+  private static let refinementInterval = (rest: TimeDelta.milliseconds(30), movement: TimeDelta.milliseconds(90))
   /// A movement that fills the link leaves something unsent at any time: so much of it keeps no refinement waiting.
   private static let movementQueue = TimeDelta.milliseconds(50)
   /// Large changes closer to each other than this are one movement.
@@ -56,6 +63,8 @@ package final class VP9Encoder: VideoEncoder {
   /// How long changes may be left out while they can be coded coarsely.
   private static let longestGap = TimeDelta.milliseconds(95)
   private static let restTime = TimeDelta.milliseconds(250)
+  /// Steps of a movement that are farther apart than this are all in the lowest layer: half of them would be too few.
+  private static let layeredInterval = TimeDelta.milliseconds(70)
   /// A sample that is off by more may show a change, be it alone.
   private static let faintest = 8
   /// Macroblocks from which on a picture's movements are coded at a higher speed, the highest above so many a second.
@@ -70,6 +79,7 @@ package final class VP9Encoder: VideoEncoder {
     budget = BitBudget(rate: settings.targetBitrate)
     model = BitModel(settings.chroma == .full ? .vp9FullChroma : .vp9)
     limits = QuantizerLimits(vp9: settings)
+    filmLimits = QuantizerLimits(vp9: settings.asFilm)
   }
 
   /// Name and version of the library, such as `libvpx v1.12.0`.
@@ -84,7 +94,9 @@ package final class VP9Encoder: VideoEncoder {
     let old = settings
     // Some of libvpx's settings hold for life, and a larger size does not fit into an encoder made for a smaller one.
     let isResized = new.size != old.size || new.chroma != old.chroma
-    if isResized || (new.contentHint, new.threads) != (old.contentHint, old.threads) {
+    if isResized || new.scalabilityMode != old.scalabilityMode
+      || (new.contentHint, new.threads) != (old.contentHint, old.threads)
+    {
       context = try VP9Context(settings: new)
       needsKeyFrame = true
     }
@@ -96,6 +108,7 @@ package final class VP9Encoder: VideoEncoder {
     }
     settings = new
     limits = QuantizerLimits(vp9: new)
+    filmLimits = QuantizerLimits(vp9: new.asFilm)
     budget.setRate(new.targetBitrate)
   }
 
@@ -149,9 +162,12 @@ package final class VP9Encoder: VideoEncoder {
     } else {
       return unfollowed.map { max(now, $0 + Self.restTime) }
     }
-    let affordable = max(
+    var affordable = max(
       current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : refinementQueueEnd(now))
-    let interval = isAtRest(now) ? Self.refinementInterval.rest : Self.refinementInterval.movement
+    if leftOut.count > 0 { affordable = max(affordable, stepTime) }
+    // What is saved says how much of the rate a movement leaves.
+    let isSaved = current.credit >= current.capacity * 0.8
+    let interval = isAtRest(now) || isSaved ? Self.refinementInterval.rest : Self.refinementInterval.movement
     return max(affordable, lastAttempt.map { $0 + interval } ?? now)
   }
 
@@ -161,7 +177,9 @@ package final class VP9Encoder: VideoEncoder {
     budget.refill(now: now)
     lastAttempt = now
     if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
-    if map.changedExtent.count > 0 { return try encodeChanges(captureTime: now, now: now) }
+    if map.changedExtent.count > 0 {
+      return stepTime <= now ? try encodeChanges(captureTime: now, now: now) : nil
+    }
     guard refinementQueueEnd(now) <= now else { return nil }
     map.chooseRefinable(allRests: isAtRest(now))
     guard let stage = refinementStage(now) else { return try repeatPicture(now: now) }
@@ -184,7 +202,8 @@ package final class VP9Encoder: VideoEncoder {
   private func repeatPicture(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
     guard let unfollowed, now >= unfollowed + Self.restTime else { return nil }
     map.selectNone()
-    let output = try codePlanes(quantizer: limits.finest, keyFrame: false, filters: false, speed: .fast)
+    let output = try codePlanes(quantizer: limits.finest, keyFrame: false, filters: false, speed: .fast, isUpper: false)
+    endsInUpperLayer = false
     budget.spend(output.data.count, now: now)
     self.unfollowed = nil
     return frame(output, captureTime: now, now: now)
@@ -266,7 +285,7 @@ package final class VP9Encoder: VideoEncoder {
       isHeld = true
       return nil
     }
-    let isLarge = count > Self.largeChange
+    let isLarge = isOfFilm(count, now) || count > Self.largeChange
     let kind: BitModel.Kind = !isLarge ? .small : isMoving(now) ? .moving : .fresh
     guard let quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
     if isLarge {
@@ -288,6 +307,13 @@ package final class VP9Encoder: VideoEncoder {
     return frame
   }
 
+  /// Whether changes of so many macroblocks that are no scroll are of a film.
+  private func isOfFilm(_ count: Int, _ now: Timestamp) -> Bool {
+    guard count >= FilmDetector.leastBlocks else { return false }
+    film.note(similarity: map.changedSimilarity, now: now)
+    return film.isPlaying
+  }
+
   private func isMoving(_ now: Timestamp) -> Bool { lastLargeChange.map { now - $0 < Self.movementGap } ?? false }
 
   /// Whether the steps of a movement are few enough to think about each.
@@ -306,16 +332,17 @@ package final class VP9Encoder: VideoEncoder {
     let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
     // A part of what is left: a movement that goes on settles at exactly its share of the rate.
     let allowed = max(budget.credit * (kind == .moving ? movingPart : 0.9), share / 2, 1200)
+    let isFilm = kind == .moving && film.isPlaying
     let finest =
       kind != .moving ? limits.fine : isHeld ? limits.coarsest : limits.finestMoving(isSlow: isSlowMovement)
-    let coarsest = kind == .fresh ? limits.coarsestFirst : limits.coarsest
+    let coarsest = kind == .fresh ? limits.coarsestFirst : isFilm ? filmLimits.coarsest : limits.coarsest
     let range = finest...max(finest, coarsest)
     let fitting = range.first { predictedBytes(kind, weight: weight, quantizer: $0) <= allowed }
     if let fitting { return fitting }
     // A picture dearer than all that can ever be saved goes out when the savings are full.
     let least = predictedBytes(kind, weight: weight, quantizer: coarsest)
     if least <= max(budget.credit, share) { return coarsest }
-    if settings.contentHint == .motion { return budget.credit > -budget.capacity / 2 ? coarsest : nil }
+    if isFilm || settings.contentHint == .motion { return budget.credit > -budget.capacity / 2 ? coarsest : nil }
     return chooseLeanQuantizer(kind, weight: weight, now: now)
   }
 
@@ -368,11 +395,17 @@ package final class VP9Encoder: VideoEncoder {
     now: Timestamp
   ) throws(VideoEncoderError) -> EncodedFrame {
     let isFine = quantizer <= limits.readable && kind != .key
-    let output = try codePlanes(quantizer: quantizer, keyFrame: kind == .key, filters: !isFine, speed: speed)
+    let isUpper = kind == .moving && goesToUpperLayer
+    let output = try codePlanes(
+      quantizer: quantizer, keyFrame: kind == .key, filters: !isFine, speed: speed, isUpper: isUpper)
     // libvpx may find that one is needed.
     if output.isKeyFrame { map.selectAll() }
-    map.recordCoded(quantizer: UInt8(quantizer), smeared: false)
-    measure(quantizer: UInt8(quantizer))
+    endsInUpperLayer = isUpper && !output.isKeyFrame
+    // To the next frame, what is in the upper layer has changed and was not coded.
+    if !endsInUpperLayer {
+      map.recordCoded(quantizer: UInt8(quantizer), smeared: false)
+      measure(quantizer: UInt8(quantizer))
+    }
     budget.spend(output.data.count, now: now)
     learn(kind, quantizer: quantizer, bytes: output.data.count, predicted: predicted)
     needsKeyFrame = false
@@ -382,6 +415,18 @@ package final class VP9Encoder: VideoEncoder {
     return frame(output, captureTime: captureTime, now: now)
   }
 
+  /// Until then the next step of the movement may bring what the upper layer alone has.
+  private var stepTime: Timestamp {
+    guard endsInUpperLayer, let lastChange else { return .zero }
+    return lastChange + Self.layeredInterval
+  }
+
+  /// Every other step of a fast movement.
+  private var goesToUpperLayer: Bool {
+    settings.scalabilityMode == .l1t2 && !endsInUpperLayer
+      && movementInterval.map { $0 < Self.layeredInterval } ?? false
+  }
+
   private func frame(_ output: VPXEncoding.Output, captureTime: Timestamp, now: Timestamp) -> EncodedFrame {
     defer { frameCount += 1 }
     var frame = EncodedFrame(
@@ -389,6 +434,9 @@ package final class VP9Encoder: VideoEncoder {
       encodedTime: now, quantizer: output.quantizerIndex, rotation: rotation, contentHint: settings.contentHint,
       number: frameCount)
     frame.chroma = settings.chroma
+    guard settings.scalabilityMode == .l1t2 else { return frame }
+    frame.references = .frames(output.isKeyFrame ? [] : [baseNumber])
+    if endsInUpperLayer { frame.layer.temporal = 1 } else { baseNumber = frameCount }
     return frame
   }
 
@@ -408,12 +456,12 @@ package final class VP9Encoder: VideoEncoder {
   }
 
   private func codePlanes(
-    quantizer: Int, keyFrame: Bool, filters: Bool, speed: VP9Context.Speed
+    quantizer: Int, keyFrame: Bool, filters: Bool, speed: VP9Context.Speed, isUpper: Bool
   ) throws(VideoEncoderError) -> VPXEncoding.Output {
     // The planes belong to `picture` or `source`, which this encoder holds.
     try unsafe context.encode(
       planes: sourcePlanes(), quantizer: quantizer, active: map.active, keyFrame: keyFrame, filters: filters,
-      speed: speed)
+      speed: speed, isUpper: isUpper)
   }
 
   @unsafe
@@ -443,6 +491,8 @@ package final class VP9Encoder: VideoEncoder {
 
   /// What was said to have changed and looks as viewers have it has not.
   private func dismissUnchanged() {
+    // The newest picture is not what the next is predicted from.
+    guard !endsInUpperLayer else { return }
     compare { comparison in
       for index in 0..<map.count where map.quality[index] == MacroblockMap.changed {
         guard comparison.isClose(row: index / map.columns, column: index % map.columns, peak: Self.faintest) else {

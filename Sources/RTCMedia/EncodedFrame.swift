@@ -27,7 +27,8 @@ public struct EncodedFrame: Sendable {
   public var colorSpace: ColorSpace?
   /// Counts the rendition's frames from 0; a gap tells a receiver of these values that a frame was left out.
   public var number: UInt64
-  /// What must be decoded before it; says nothing of a key frame.
+  /// What must be decoded before it. A key frame needs nothing: `.frames([])` says that each frame after it names what it
+  /// needs.
   public var references = FrameReferences.previous
   /// Where it stands in a scalable stream.
   public var layer = FrameLayer.base

@@ -16,12 +16,14 @@ public struct VideoEncoderSettings: Hashable, Sendable {
   public var threads: Int
   /// How finely colours are sampled. An encoder codes what its codec can: VP8 always a sample for four pixels.
   public var chroma: ChromaSampling
+  /// In which parts a viewer may have the stream. An encoder makes what its codec can: VP9 alone has layers.
+  public var scalabilityMode: ScalabilityMode
 
   /// What an encoder is asked for; see each property.
   public init(
     size: PixelSize, contentHint: ContentHint = .detail, maxFrameRate: Double = 30,
     targetBitrate: BitRate = .megabitsPerSecond(1), quantizerRange: ClosedRange<Int>? = nil, threads: Int = 2,
-    chroma: ChromaSampling = .quarter
+    chroma: ChromaSampling = .quarter, scalabilityMode: ScalabilityMode = .l1t1
   ) {
     self.size = size
     self.contentHint = contentHint
@@ -30,6 +32,7 @@ public struct VideoEncoderSettings: Hashable, Sendable {
     self.quantizerRange = quantizerRange
     self.threads = threads
     self.chroma = chroma
+    self.scalabilityMode = scalabilityMode
   }
 }
 

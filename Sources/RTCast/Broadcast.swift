@@ -25,6 +25,8 @@ public final class Broadcast: Sendable {
     public var codec = VideoCodec.vp8
     /// How finely colours are sampled; what the codec's encoder cannot do is a sample for four pixels.
     public var chroma = ChromaSampling.quarter
+    /// In which parts a viewer, or a server between, may have the stream: VP9 alone has layers.
+    public var scalabilityMode = ScalabilityMode.l1t1
     /// What encoding takes: where it is said, `codec` and `chroma` are chosen by viewers, content and machine, and change while
     /// viewers come and go; nil: they hold for all. See `CodecRegistry.measureCosts`.
     public var codecCosts: CodecCosts?

@@ -115,6 +115,45 @@ def test_auto_gives_the_best_that_is_decoded_and_changes_when_who_decodes_it_has
     until_like(luma(server.picture()), 32, lambda: shown_by(firefox))
 
 
+def scroll(painter, window, seconds):
+    """Shows a page that moves on by six lines some thirty times a second; returns it as it is in the end."""
+    page = coloured_page(*SIZE, seed=4)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        page = np.roll(page, -6, axis=0)
+        painter.put(window, page)
+        time.sleep(1 / 30)
+    return page
+
+
+def test_browsers_show_layered_movements_whole(screen, cast, browser, firefox):
+    server, painter, window = screen
+    rtcast = cast("screen", "--fps", "30", "--bitrate", "4M", "--no-cursor", "--codec", "VP9", "--scalability-mode", "L1T2",
+                  display=server.name)
+    url = rtcast.url()
+    viewer = Viewer(browser, url).wait_live()
+    open_in(firefox, url)
+    until_like(luma(server.picture()), 40, lambda: luma(viewer.picture()))
+
+    def inbound():
+        return next(entry for entry in viewer.stats() if entry["type"] == "inbound-rtp" and entry["kind"] == "video")
+
+    before = inbound()
+    scroll(painter, window, 4)
+    after = inbound()
+    assert codec(viewer)[0] == "video/VP9"
+    # Frames of both layers are decoded, and none is missed.
+    assert after["framesDecoded"] - before["framesDecoded"] >= 20, (before, after)
+    assert after["pliCount"] == before["pliCount"] and after["keyFramesDecoded"] == before["keyFramesDecoded"], (before, after)
+    until_like(luma(server.picture()), 40, lambda: luma(viewer.picture()))
+    until_like(luma(server.picture()), 40, lambda: shown_by(firefox))
+
+
+def test_layers_are_for_vp9_alone():
+    code, _, err = run("test", "--scalability-mode", "L1T2", "--duration", "1")
+    assert code == 64 and "--codec VP9" in err, (code, err)
+
+
 def test_a_codec_that_has_not_the_chroma_is_refused():
     code, _, err = run("test", "--codec", "VP8", "--chroma", "444", "--duration", "1")
     assert code == 64 and "--codec VP9" in err, (code, err)

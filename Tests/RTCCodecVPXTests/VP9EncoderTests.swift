@@ -30,6 +30,75 @@ import Testing
   }
 
   @Test(arguments: [ChromaSampling.quarter, .full])
+  func `every other frame of a movement can be done without`(chroma: ChromaSampling) throws {
+    var page = ColouredPage(size: size)
+    var wanted = settings(chroma)
+    wanted.scalabilityMode = .l1t2
+    var loop = try VP9Loop(wanted)
+    let baseDecoder = try VP9Decoder()
+    var frames: [EncodedFrame] = []
+    func note(_ frame: EncodedFrame?) throws {
+      guard let frame else { return }
+      frames.append(frame)
+      let shown = try #require(loop.shown)
+      // libvpx does not filter its own picture of a frame that none needs.
+      guard frame.layer.temporal == 0 else { return }
+      let isAsBelieved = (0..<3).allSatisfy { shown.samples($0) == loop.encoder.shownSamples($0) }
+      try #require(isAsBelieved, "frame \(frame.number)")
+      let shownByBase = try #require(try baseDecoder.decode(frame.data))
+      let isSame = (0..<3).allSatisfy { shownByBase.samples($0) == shown.samples($0) }
+      try #require(isSame, "frame \(frame.number) without the upper layer")
+    }
+    page.draw(into: loop.encoder.picture)
+    try note(loop.encode(changed: nil))
+    for step in 0..<61 {
+      page.scroll(by: 6)
+      // What stands still meanwhile must not be lost in the upper layer.
+      if step % 7 == 3 { page.write(in: PixelRect(x: 40 + step, y: 100, width: 90, height: 20)) }
+      page.draw(into: loop.encoder.picture)
+      loop.now += .milliseconds(33)
+      try note(loop.encode(changed: nil))
+      // The next step comes before what is in the upper layer is coded again.
+      if let due = loop.encoder.refinementTime(now: loop.now), due < loop.now + .milliseconds(30),
+        frames.last?.layer.temporal == 1
+      {
+        Issue.record("refined \(due - loop.now) after a frame of the upper layer")
+      }
+    }
+    let upper = frames.filter { $0.layer.temporal == 1 }
+    #expect(upper.count > frames.count / 3 && upper.count <= frames.count / 2)
+    // Each needs the newest of the lowest layer, and no other.
+    var base: UInt64?
+    for frame in frames {
+      #expect(frame.references == .frames(frame.isKeyFrame ? [] : [base ?? .max]))
+      if frame.layer.temporal == 0 { base = frame.number }
+    }
+    while let due = loop.encoder.refinementTime(now: loop.now), frames.count < 1_000 {
+      loop.now = max(due, loop.now + .milliseconds(1))
+      try note(loop.refine())
+    }
+    #expect(frames.last?.layer.temporal == 0)
+    #expect(page.luma(try #require(loop.shown)) >= 48)
+  }
+
+  @Test func `small changes and slow movements are all in the lowest layer`() throws {
+    var page = ColouredPage(size: size)
+    var wanted = settings()
+    wanted.scalabilityMode = .l1t2
+    var loop = try VP9Loop(wanted)
+    page.draw(into: loop.encoder.picture)
+    _ = try loop.encode(changed: nil)
+    for step in 0..<20 {
+      let rect = PixelRect(x: 40 + step * 9, y: 100, width: 9, height: 16)
+      if step % 2 == 0 { page.write(in: rect) } else { page.scroll(by: 6) }
+      page.draw(into: loop.encoder.picture)
+      loop.now += .milliseconds(step % 2 == 0 ? 33 : 200)
+      let frame = try loop.encode(changed: step % 2 == 0 ? [rect] : nil)
+      #expect(frame?.layer.temporal ?? 0 == 0)
+    }
+  }
+
+  @Test(arguments: [ChromaSampling.quarter, .full])
   func `a picture that rests looks as it is and then nothing is sent`(chroma: ChromaSampling) throws {
     let page = ColouredPage(size: size)
     var loop = try VP9Loop(settings(chroma, .kilobitsPerSecond(600)))

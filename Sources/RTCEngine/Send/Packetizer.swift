@@ -10,8 +10,9 @@ enum Packetizer {
 
   /// - Parameters:
   ///   - pictureID: counts frames; its low 15 bits go out where the format has a place for them.
+  ///   - differences: how many frames before it those lie that it needs, where the stream has layers.
   ///   - room: the most bytes a payload may have.
-  init(_ frame: EncodedFrame, pictureID: UInt16, room: Int) {
+  init(_ frame: EncodedFrame, pictureID: UInt16, differences: VP9References? = nil, room: Int) {
     switch frame.codec {
     case .vp8: self = .vp8(VP8Packetizer(frameSize: frame.data.count, pictureID: VP8PictureID(pictureID), room: room))
     case .vp9:
@@ -21,7 +22,9 @@ enum Packetizer {
       let kind = frame.isKeyFrame ? VP9Packetizer.Kind.key(frame.size.width > 0 ? size : nil) : .predicted
       self = .vp9(
         VP9Packetizer(
-          frameSize: frame.data.count, kind: kind, pictureID: VP9PictureID(pictureID), room: room))
+          frameSize: frame.data.count, kind: kind,
+          place: differences.map { VP9Packetizer.Place(temporal: frame.layer.temporal, references: $0) },
+          pictureID: VP9PictureID(pictureID), room: room))
     case .h264: self = .h264(H264Packetizer(frame.data.span, room: room))
     case .av1: self = .av1(AV1Packetizer(frame.data.span, isKeyFrame: frame.isKeyFrame, room: room))
     }

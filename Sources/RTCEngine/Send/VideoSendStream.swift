@@ -100,6 +100,8 @@ package struct VideoSendStream {
   /// When the frames that wait need longer than this, the network does not keep up: they are left out, and a key frame
   /// later serves better. A key frame on its way out is not counted: it is what the viewer waits for.
   package static let maximumQueueTime = TimeDelta.milliseconds(600)
+  /// When the frames that wait need longer than this, those of upper layers are left out.
+  package static let upperLayerQueueTime = TimeDelta.milliseconds(150)
   /// When repair needs longer than this, a key frame is there sooner.
   static let maximumRepairTime = TimeDelta.milliseconds(300)
   /// Bytes of repair that are never too many: about the smallest key frame of a screen.
@@ -149,6 +151,7 @@ package struct VideoSendStream {
       statistics.framesSkipped += 1
       return true  // no key frame would help
     }
+    var differences: VP9References?
     if frame.isKeyFrame {
       cutQueue()  // a key frame makes everything before it needless
       payloadTypes = format.payloadTypes(for: frame)
@@ -157,10 +160,16 @@ package struct VideoSendStream {
         statistics.framesSkipped += 1
         return true
       }
+      // What no other frame needs does not keep those waiting that viewers must have.
+      if frame.layer.temporal > 0, rate.time(forBytes: waitingBytes) > Self.upperLayerQueueTime {
+        statistics.framesSkipped += 1
+        return true
+      }
       if rate.time(forBytes: waitingBytes) > Self.maximumQueueTime {
         cutQueue()
         decodable = .keyFrameOnceDrained
       }
+      if case .frames(let sent) = decodable { differences = sent.differences(of: frame) }
       guard case .frames(var sent) = decodable, sent.add(frame) else {
         if case .frames = decodable { decodable = .keyFrameOnly }
         statistics.framesSkipped += 1
@@ -168,12 +177,15 @@ package struct VideoSendStream {
       }
       decodable = .frames(sent)
     }
-    if frame.isKeyFrame { decodable = .frames(SentFrames(keyFrame: frame)) }
+    if frame.isKeyFrame {
+      decodable = .frames(SentFrames(keyFrame: frame))
+      if case .frames = frame.references { differences = [] }
+    }
     // Without bytes: an encoder's word for "as before".
     guard !frame.data.isEmpty, let payloadTypes else { return true }
     let bytes = FrameBytes(frame)
     let room = maximumPayload(of: bytes, payloadTypes)
-    let split = Packetizer(frame, pictureID: nextPictureID, room: room)
+    let split = Packetizer(frame, pictureID: nextPictureID, differences: differences, room: room)
     guard !split.isAtEnd else {  // no frame of its codec
       decodable = .keyFrameOnly
       statistics.framesSkipped += 1
@@ -584,6 +596,19 @@ private struct SentFrames {
     mask = distance < 64 ? mask << distance | 1 : 1
     newest = frame.number
     return true
+  }
+
+  /// How many of the viewer's frames before `frame`, which is to come, those lie that it names; nil when it names none, or
+  /// some that the viewer has not.
+  func differences(of frame: EncodedFrame) -> VP9References? {
+    guard case .frames(let numbers) = frame.references, numbers.count <= VP9References.maximumCount else { return nil }
+    var differences: VP9References = []
+    for number in numbers {
+      guard contains(number) else { return nil }
+      let sentSince = mask & ((1 << (newest &- number)) - 1)
+      differences.append(UInt8(sentSince.nonzeroBitCount + 1))
+    }
+    return differences
   }
 
   private func contains(_ number: UInt64) -> Bool {

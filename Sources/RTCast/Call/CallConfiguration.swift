@@ -24,6 +24,8 @@ public struct CallConfiguration: Sendable {
   public var codec = VideoCodec.vp8
   /// How finely colours are sampled; what the codec's encoder cannot do is a sample for four pixels.
   public var chroma = ChromaSampling.quarter
+  /// In which parts the other side may have the stream: VP9 alone has layers.
+  public var scalabilityMode = ScalabilityMode.l1t1
   /// What encoding takes, where codec and chroma are to be chosen by the other side, content and machine.
   public var codecCosts: CodecCosts?
   /// The most pictures a second.
@@ -49,6 +51,7 @@ public struct CallConfiguration: Sendable {
     if let algorithm = preset.rateControl { rateControl = algorithm }
     if let codec = preset.codec { self.codec = codec }
     if let chroma = preset.chroma { self.chroma = chroma }
+    if let mode = preset.scalabilityMode { scalabilityMode = mode }
     if let rate = preset.frameRate { frameRate = rate }
     maximumSize = preset.size
     contentHint = preset.contentHint
@@ -70,6 +73,7 @@ public struct CallConfiguration: Sendable {
     options.maximumSize = maximumSize
     options.codec = codec
     options.chroma = chroma
+    options.scalabilityMode = scalabilityMode
     options.codecCosts = codecCosts
     options.contentHint = contentHint
     options.bitrates = video

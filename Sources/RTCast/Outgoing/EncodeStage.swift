@@ -283,6 +283,7 @@ package struct EncodeStage: ~Copyable {
       maxFrameRate: controls.maxFrameRate, targetBitrate: controls.bitrate)
     wanted.threads = settings.encoderThreads
     wanted.chroma = settings.chroma
+    wanted.scalabilityMode = settings.scalabilityMode
     do {
       if let encoder {
         if encoder.settings.targetBitrate != controls.bitrate { encoder.setTargetBitrate(controls.bitrate) }

@@ -23,13 +23,15 @@ package struct EncodingSettings: Hashable, Sendable {
   package var isActive: Bool
   /// How finely the encoder samples colours.
   package var chroma: ChromaSampling
+  /// In which parts viewers may have the stream, where the codec can.
+  package var scalabilityMode: ScalabilityMode
 
   package init(
     contentHint: ContentHint = .detail, maxFrameRate: Double = 30, startBitrate: BitRate = .megabitsPerSecond(1),
     bitrates: ClosedRange<BitRate> = .kilobitsPerSecond(100)...(.megabitsPerSecond(6)), sizeLimit: PixelSize? = nil,
     encoderThreads: Int = 2, restDelay: TimeDelta = .milliseconds(100),
     keyFrameInterval: TimeDelta = .milliseconds(300), isActive: Bool = true,
-    chroma: ChromaSampling = .quarter
+    chroma: ChromaSampling = .quarter, scalabilityMode: ScalabilityMode = .l1t1
   ) {
     self.contentHint = contentHint
     self.maxFrameRate = maxFrameRate
@@ -41,6 +43,7 @@ package struct EncodingSettings: Hashable, Sendable {
     self.keyFrameInterval = keyFrameInterval
     self.isActive = isActive
     self.chroma = chroma
+    self.scalabilityMode = scalabilityMode
   }
 
   /// The size a picture of `source` is coded at: its own, or the largest of its shape within `sizeLimit`.

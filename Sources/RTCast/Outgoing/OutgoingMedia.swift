@@ -77,7 +77,7 @@ final class OutgoingMedia: Sendable {
       let settings = EncodingSettings(
         contentHint: contentHint, maxFrameRate: options.frameRate, startBitrate: limits.start,
         bitrates: limits.minimum...limits.maximum, sizeLimit: options.maximumSize, isActive: false,
-        chroma: coded.chroma)
+        chroma: coded.chroma, scalabilityMode: options.scalabilityMode)
       return VideoEncoding(
         rendition: rendition, format: coded.format, settings: settings, makeEncoder: coded.makeEncoder)
     }

@@ -21,6 +21,8 @@ public struct Preset: Hashable, Sendable {
   public var choosesCodec = false
   /// How finely colours are sampled; nil: one sample for four pixels.
   public var chroma: ChromaSampling?
+  /// In which parts a viewer may have the stream: VP9 alone has layers.
+  public var scalabilityMode: ScalabilityMode?
   /// Larger pictures are scaled down to fit.
   public var size: PixelSize?
   /// As `--audio` takes it: `source`, `desktop`, `mic`, `none` or a device.

@@ -18,6 +18,7 @@ struct PresetReader {
     preset.choosesCodec = codec == Self.anyCodec
     preset.codec = codec.flatMap { VideoCodec(rawValue: $0) }
     preset.chroma = try top.choice("chroma", ChromaSampling.allCases) { $0.name }
+    preset.scalabilityMode = try top.choice("scalabilityMode", ScalabilityMode.allCases) { $0.rawValue }
     preset.size = try size(top)
     preset.audioSource = try top.text("audioSource", upTo: 200)
     preset.token = try top.text("token", upTo: 1_024)
@@ -36,7 +37,7 @@ struct PresetReader {
 
   private static let anyCodec = "auto"
   private static let keys = [
-    "title", "description", "fps", "contentHint", "codec", "chroma", "size", "audioSource", "token",
+    "title", "description", "fps", "contentHint", "codec", "chroma", "scalabilityMode", "size", "audioSource", "token",
     "iceServers", "connectionTimeout", "rateControl", "video", "audio",
   ]
 

@@ -165,6 +165,7 @@ struct CastRunner {
     broadcast.maximumSize = source.maximumSize
     broadcast.codec = options.media.codec
     broadcast.chroma = options.media.chroma
+    broadcast.scalabilityMode = options.media.scalabilityMode
     if options.media.choosesCodec {
       broadcast.codecCosts = CodecCostsFile.costs(of: .standard) { sentence in logger.info("\(sentence)") }
     }

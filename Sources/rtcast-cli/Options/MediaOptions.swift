@@ -61,6 +61,13 @@ package struct MediaOptions: ParsableArguments {
   var chromaOption: ChromaSampling?
 
   @Option(
+    name: .customLong("scalability-mode"),
+    help: ArgumentHelp(
+      "L1T2 codes every other frame of a movement so that none needs it: viewers on slow links, and servers that forward, "
+        + "can leave it out. VP9 only. (default: L1T1)", valueName: "mode"))
+  var scalabilityModeOption: ScalabilityMode?
+
+  @Option(
     name: .customLong("audio"),
     help: ArgumentHelp(
       "Audio to send: source (the source's own; a screen has none), desktop (what this machine plays), mic, none, or a "
@@ -87,6 +94,9 @@ package struct MediaOptions: ParsableArguments {
     }
     if choosesCodec, chromaOption != nil {
       throw ValidationError("--codec auto chooses the chroma as well; leave --chroma out, or name a codec.")
+    }
+    if scalabilityModeOption == .l1t2, choosesCodec || codec != .vp9 {
+      throw ValidationError("Only VP9 has --scalability-mode L1T2; add --codec VP9, or leave it out.")
     }
     let able = CodecRegistry.standard.codecs(with: chroma)
     guard choosesCodec || able.contains(codec) else {
@@ -129,6 +139,8 @@ extension MediaOptions {
 
   package var chroma: ChromaSampling { chromaOption ?? preset?.chroma ?? .quarter }
 
+  var scalabilityMode: ScalabilityMode { scalabilityModeOption ?? preset?.scalabilityMode ?? .l1t1 }
+
   var rateControl: RateControlAlgorithm { rateControlOption ?? preset?.rateControl ?? .gcc }
 
   var contentHint: ContentHint? { contentHintOption ?? preset?.contentHint }
@@ -167,6 +179,7 @@ extension MediaOptions {
     configuration.maximumSize = source.map(\.maximumSize) ?? maximumSize
     configuration.codec = codec
     configuration.chroma = chroma
+    configuration.scalabilityMode = scalabilityMode
     if choosesCodec { configuration.codecCosts = CodecCostsFile.costs(of: .standard) { Terminal.complain($0) } }
     configuration.contentHint = contentHint
     configuration.rateControl = rateControl
@@ -188,6 +201,14 @@ extension BitRate {
 extension RateControlAlgorithm: ExpressibleByArgument {}
 
 extension ContentHint: ExpressibleByArgument {}
+
+extension ScalabilityMode: ExpressibleByArgument {
+  /// In capitals or not.
+  public init?(argument: String) { self.init(rawValue: argument.uppercased()) }
+
+  /// As they are written.
+  public static var allValueStrings: [String] { allCases.map(\.rawValue) }
+}
 
 extension ChromaSampling: ExpressibleByArgument {
   /// `420` or `444`, with or without colons.

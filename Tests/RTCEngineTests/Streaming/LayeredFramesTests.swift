@@ -9,13 +9,13 @@ import Testing
 @Suite struct LayeredFramesTests {
   private let now = Timestamp.zero + .seconds(1)
 
-  private func stream() -> VideoSendStream {
+  private func stream(_ codec: VideoCodec = .vp8) -> VideoSendStream {
     VideoSendStream(
       identity: SendStreamIdentity(
         ssrc: SSRC(1), rtxSSRC: SSRC(2), fecSSRC: SSRC(3), cname: "c", firstSequenceNumber: SequenceNumber(1),
         timestampOffset: RTPTimestamp(0), firstPictureID: 0),
       format: SendStreamFormat(
-        mid: nil, codecs: [(.vp8, CodecPayloadTypes(media: PayloadType(96), rtx: nil))],
+        mid: nil, codecs: [(VideoPayloadFormat(codec: codec), CodecPayloadTypes(media: PayloadType(96), rtx: nil))],
         extensionMap: RTPHeaderExtensionMap()))
   }
 
@@ -49,6 +49,67 @@ import Testing
   @Test func `what refers to a frame left out needs a key frame`() {
     #expect(sent([(1, .frames([0])), (3, .frames([2])), (4, .frames([1]))]) == [true, false, false])
     #expect(sent([(1, .frames([0])), (3, .frames([1])), (4, .frames([2]))]) == [true, true, false])
+  }
+
+  @Test func `a viewer whose queue is long does without the upper layer and needs no key frame`() {
+    var stream = stream()
+    var source = SyntheticVideo()
+    var key = source.next(now)
+    (key.isKeyFrame, key.number, key.references) = (true, 0, .frames([]))
+    _ = stream.enqueue(key, now: now, rate: .megabitsPerSecond(10))
+    // What waits takes 0.2 s at this rate.
+    let rate = BitRate.kilobitsPerSecond(400)
+    var skipped: [UInt64] = []
+    for number in UInt64(1)...12 {
+      var frame = source.next(now)
+      (frame.isKeyFrame, frame.number) = (false, number)
+      frame.data = [UInt8](repeating: 7, count: 2_500)
+      frame.references = .frames([number <= 2 ? 0 : (number - 1) / 2 * 2])
+      frame.layer.temporal = number % 2 == 1 ? 1 : 0
+      let before = stream.statistics.framesSkipped
+      let isQueued = stream.enqueue(frame, now: now, rate: rate)
+      #expect(isQueued)
+      if stream.statistics.framesSkipped > before { skipped.append(number) }
+    }
+    #expect(skipped.count >= 3 && skipped.allSatisfy { $0 % 2 == 1 }, "\(skipped)")
+    #expect(!stream.needsKeyFrame)
+  }
+
+  @Test func `packets of layered VP9 say what each frame needs of those that were sent`() throws {
+    var stream = stream(.vp9)
+    var source = SyntheticVideo()
+    source.codec = .vp9
+    var descriptors: [VP9PayloadDescriptor] = []
+    // 3 is left out before it comes here.
+    let frames: [(number: UInt64, references: [UInt64], layer: UInt8)] = [
+      (0, [], 0), (1, [0], 1), (2, [0], 0), (4, [2], 0), (5, [4], 1), (6, [4], 0), (7, [6], 0),
+    ]
+    for (number, references, layer) in frames {
+      var frame = source.next(now)
+      (frame.isKeyFrame, frame.number, frame.references) = (number == 0, number, .frames(references))
+      frame.layer.temporal = layer
+      frame.data = [UInt8](repeating: 7, count: 100)
+      let isQueued = stream.enqueue(frame, now: now, rate: .megabitsPerSecond(10))
+      #expect(isQueued)
+      let descriptor = nextDescriptor(&stream)
+      descriptors.append(try #require(descriptor))
+    }
+    #expect(descriptors.map { Array($0.references) } == [[], [1], [2], [1], [1], [2], [1]])
+    #expect(descriptors.map { $0.layer?.temporal } == [0, 1, 0, 0, 1, 0, 0])
+    #expect(
+      descriptors.allSatisfy(\.isFlexible)
+        && descriptors.map(\.startsKeyFrame) == [true] + Array(repeating: false, count: 6))
+  }
+
+  private func nextDescriptor(_ stream: inout VideoSendStream) -> VP9PayloadDescriptor? {
+    var datagram = [UInt8](repeating: 0, count: 1_500)
+    var span = datagram.mutableSpan
+    let moment = DepartureFields(now: now, transportNumber: TransportSequenceNumber(1))
+    guard case .written(let count, _, _)? = stream.writeNext(into: &span, at: moment),
+      let header = RTPHeader(parsing: datagram.span.extracting(0..<count))
+    else { return nil }
+    var reader = ByteReader(datagram.span.extracting(header.payload))
+    return VP9PayloadDescriptor(parsing: &reader)
   }
 
   @Test func `a frame that is not newer or reaches too far back is not sent`() {

@@ -41,6 +41,31 @@ import Testing
     #expect(whole == frame)
   }
 
+  @Test func `VP9 in temporal layers says of each part its layer and what its frame needs`() throws {
+    for (place, kind) in [
+      (VP9Packetizer.Place(temporal: 0, references: []), VP9Packetizer.Kind.key(.init(width: 640, height: 360))),
+      (VP9Packetizer.Place(temporal: 1, references: [1]), .predicted),
+      (VP9Packetizer.Place(temporal: 0, references: [2]), .predicted),
+    ] {
+      var split = VP9Packetizer(
+        frameSize: frame.count, kind: kind, place: place, pictureID: VP9PictureID(7), room: 1_008)
+      let parts = payloads(of: frame) { split.next() }
+      #expect(parts.count == 3 && parts.allSatisfy { $0.bytes.count <= 1_008 })
+      var whole: [UInt8] = []
+      for part in parts {
+        var reader = ByteReader(part.bytes.span)
+        let parsed = VP9PayloadDescriptor(parsing: &reader)
+        let descriptor = try #require(parsed)
+        #expect(descriptor.isFlexible && descriptor.references == place.references)
+        #expect(descriptor.isInterPredicted == !place.references.isEmpty)
+        let layer = try #require(descriptor.layer)
+        #expect(layer == .init(temporal: place.temporal, isSwitchingUpPoint: true))
+        whole += part.bytes[reader.offset...]
+      }
+      #expect(whole == frame)
+    }
+  }
+
   @Test func `a VP9 frame of one packet begins and ends in it, and is predicted unless it is a key frame`() {
     var split = VP9Packetizer(frameSize: 100, kind: .predicted, pictureID: VP9PictureID(0x7FFF), room: 1_000)
     let parts = payloads(of: frame) { split.next() }

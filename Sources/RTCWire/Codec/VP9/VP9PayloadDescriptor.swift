@@ -30,7 +30,8 @@ public struct VP9References: RandomAccessCollection, ExpressibleByArrayLiteral, 
     return differences[index]
   }
 
-  mutating func append(_ difference: UInt8) {
+  /// Adds a difference, 0…127; there may be `maximumCount`.
+  public mutating func append(_ difference: UInt8) {
     precondition(endIndex < Self.maximumCount, "a picture needs three others at most")
     differences[endIndex] = difference
     endIndex += 1
@@ -78,6 +79,23 @@ public struct VP9PayloadDescriptor: Hashable, Sendable {
     public var isInterLayerPredicted: Bool
     /// TL0PICIDX: counts base-layer pictures; not in flexible mode.
     public var baseLayerIndex: UInt8?
+
+    /// Of a stream in flexible mode with one spatial layer.
+    ///
+    /// - Parameters:
+    ///   - temporal: 0…7.
+    ///   - isSwitchingUpPoint: frames of higher layers after it need none of those before it.
+    public init(temporal: UInt8, isSwitchingUpPoint: Bool) {
+      self.init(
+        temporal: temporal & 7, isSwitchingUpPoint: isSwitchingUpPoint, spatial: 0, isInterLayerPredicted: false,
+        baseLayerIndex: nil)
+    }
+
+    init(temporal: UInt8, isSwitchingUpPoint: Bool, spatial: UInt8, isInterLayerPredicted: Bool, baseLayerIndex: UInt8?)
+    {
+      (self.temporal, self.isSwitchingUpPoint, self.spatial) = (temporal, isSwitchingUpPoint, spatial)
+      (self.isInterLayerPredicted, self.baseLayerIndex) = (isInterLayerPredicted, baseLayerIndex)
+    }
   }
 
   /// I.
@@ -105,6 +123,19 @@ public struct VP9PayloadDescriptor: Hashable, Sendable {
     self.isInterPredicted = isInterPredicted
     self.startsFrame = startsFrame
     self.endsFrame = endsFrame
+  }
+
+  /// One spatial layer, in flexible mode.
+  ///
+  /// - Parameter references: how far before it the pictures lie that it needs; none on key frames.
+  public init(
+    pictureID: VP9PictureID, layer: Layer, references: VP9References, startsFrame: Bool, endsFrame: Bool
+  ) {
+    self.init(
+      pictureID: pictureID, isInterPredicted: !references.isEmpty, startsFrame: startsFrame, endsFrame: endsFrame)
+    self.layer = layer
+    self.references = references
+    isFlexible = true
   }
 
   /// Reads the descriptor at the start of a payload; nil when the payload ends within or breaks a rule. The reader is
@@ -137,7 +168,7 @@ public struct VP9PayloadDescriptor: Hashable, Sendable {
     guard let byte = reader.readUInt8() else { return false }
     layer = Layer(
       temporal: byte >> 5, isSwitchingUpPoint: byte & 0x10 != 0, spatial: byte >> 1 & 7,
-      isInterLayerPredicted: byte & 1 != 0)
+      isInterLayerPredicted: byte & 1 != 0, baseLayerIndex: nil)
     if !isFlexible {
       guard let index = reader.readUInt8() else { return false }
       layer?.baseLayerIndex = index
