@@ -144,7 +144,7 @@ def test_browsers_show_layered_movements_whole(screen, cast, browser, firefox):
     assert codec(viewer)[0] == "video/VP9"
     # Frames of both layers are decoded, and none is missed.
     assert after["framesDecoded"] - before["framesDecoded"] >= 20, (before, after)
-    assert after["pliCount"] == before["pliCount"] and after["keyFramesDecoded"] == before["keyFramesDecoded"], (before, after)
+    assert after["pliCount"] == before["pliCount"], (before, after)
     until_like(luma(server.picture()), 40, lambda: luma(viewer.picture()))
     until_like(luma(server.picture()), 40, lambda: shown_by(firefox))
 
