@@ -60,6 +60,8 @@ def test_a_screen_that_rests_is_the_screen(screen, cast, any_browser):
     page.live().until(EVERYTHING)
     shown, truth = page.screenshot(), server.picture()
     assert np.array_equal(shown, truth), f"{psnr(shown, truth):.1f} dB RGB"
+    # Whoever only reads is left alone: an animation without an end draws the page sixty times a second.
+    page.until("document.getAnimations().length === 0")
 
 
 def test_each_word_that_is_typed_becomes_exact(screen, cast, any_browser):
