@@ -369,6 +369,11 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     let range = finest...max(finest, isFilm ? filmGoals.coarsest : goals.coarsest)
     if let fitting = model.quantizer(kind, weight: weight, budget: allowed, in: range) { return fitting }
     let least = model.bytes(kind, weight: weight, quantizer: range.upperBound)
+    // Half of the rate is for the text beside a film until it can be read, and less until it is perfect.
+    if isFilm, part < 0.5 {
+      let isSaved = budget.credit >= budget.capacity * 0.8
+      return isSaved || least <= budget.credit * part * 2 ? range.upperBound : nil
+    }
     // A picture dearer than all that can ever be saved goes out when the savings are full.
     if least <= max(budget.credit, share) { return range.upperBound }
     if isFilm || settings.contentHint == .motion {

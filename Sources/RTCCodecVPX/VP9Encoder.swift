@@ -331,7 +331,8 @@ package final class VP9Encoder: VideoEncoder {
     if kind == .fresh, budget.isSlow { return chooseFirstQuantizer(weight: weight) }
     let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
     // A part of what is left: a movement that goes on settles at exactly its share of the rate.
-    let allowed = max(budget.credit * (kind == .moving ? movingPart : 0.9), share / 2, 1200)
+    let part = kind == .moving ? movingPart : 0.9
+    let allowed = max(budget.credit * part, share / 2, 1200)
     let isFilm = kind == .moving && film.isPlaying
     let finest =
       kind != .moving ? limits.fine : isHeld ? limits.coarsest : limits.finestMoving(isSlow: isSlowMovement)
@@ -339,8 +340,12 @@ package final class VP9Encoder: VideoEncoder {
     let range = finest...max(finest, coarsest)
     let fitting = range.first { predictedBytes(kind, weight: weight, quantizer: $0) <= allowed }
     if let fitting { return fitting }
-    // A picture dearer than all that can ever be saved goes out when the savings are full.
     let least = predictedBytes(kind, weight: weight, quantizer: coarsest)
+    // Half of the rate is for the text beside a film until it can be read, and less until it is perfect.
+    if isFilm, part < 0.5 {
+      return budget.credit >= budget.capacity * 0.8 || least <= budget.credit * part * 2 ? coarsest : nil
+    }
+    // A picture dearer than all that can ever be saved goes out when the savings are full.
     if least <= max(budget.credit, share) { return coarsest }
     if isFilm || settings.contentHint == .motion { return budget.credit > -budget.capacity / 2 ? coarsest : nil }
     return chooseLeanQuantizer(kind, weight: weight, now: now)
