@@ -362,12 +362,10 @@ final class BlockPictures {
     let area = unsafe Area(block, columns, side: 16, plane)
     var (activity, similar) = (0, 0)
     for row in stride(from: area.rows.lowerBound + 1, to: area.rows.upperBound, by: 4) {
-      let line = unsafe plane.base + row * plane.stride + area.x
-      for index in stride(from: 1, to: area.width, by: 1) {
-        let difference = abs(Int(unsafe line[index]) - Int(unsafe line[index - 1]))
-        activity += difference
-        if difference > 0, difference <= FilmDetector.mostDifference { similar += 1 }
-      }
+      // The line belongs to `newest`, which lives as long as this.
+      let line = unsafe Span(_unsafeStart: plane.base + row * plane.stride + area.x, count: area.width)
+      let detail = LineDetail(line)
+      (activity, similar) = (activity + detail.activity, similar + detail.similar)
     }
     return BlockDetail(weight: UInt8(min(255, 1 + activity / 8)), similar: UInt8(similar))
   }

@@ -98,35 +98,13 @@ struct MacroblockMap {
         // Four lines of sixteen tell text from plain ground well enough.
         for line in Swift.stride(from: row * 16 + 1, to: min(row * 16 + 16, size.height), by: 4) {
           let start = line * stride + column * 16
-          let detail = Self.detail(of: luma.extracting(start..<start + width))
+          let detail = LineDetail(luma.extracting(start..<start + width))
           (activity, similar) = (activity + detail.activity, similar + detail.similar)
         }
         weight[row * columns + column] = UInt8(min(255, 1 + activity / 8))
         self.similar[row * columns + column] = UInt8(similar)
       }
     }
-  }
-
-  /// How much samples differ from those before them, and how many do but little.
-  private static func detail(of line: Span<UInt8>) -> (activity: Int, similar: Int) {
-    guard line.count == 16 else {
-      return line.indices.dropFirst().reduce(into: (0, 0)) { sums, index in
-        let difference = abs(Int(line[index]) - Int(line[index - 1]))
-        sums.0 += difference
-        if difference > 0, difference <= FilmDetector.mostDifference { sums.1 += 1 }
-      }
-    }
-    // A whole line's, all at a time.
-    let all = SIMD16(
-      line[0], line[1], line[2], line[3], line[4], line[5], line[6], line[7], line[8], line[9], line[10], line[11],
-      line[12], line[13], line[14], line[15])
-    let next = SIMD16(
-      all[1], all[2], all[3], all[4], all[5], all[6], all[7], all[8], all[9], all[10], all[11], all[12], all[13],
-      all[14], all[15], all[15])
-    let differences = pointwiseMax(all, next) &- pointwiseMin(all, next)
-    let isSimilar = (differences .> 0) .& (differences .<= FilmDetector.mostDifference)
-    let similar = SIMD16<UInt8>(repeating: 0).replacing(with: 1, where: isSimilar).wrappedSum()
-    return (Int(SIMD16<UInt16>(truncatingIfNeeded: differences).wrappedSum()), Int(similar))
   }
 
   var hasTinted: Bool { !tinted.isEmpty }

@@ -17,8 +17,6 @@ extension VideoEncoderSettings {
 package struct FilmDetector {
   /// Fewer blocks of 16×16 than this are no film worth that.
   package static let leastBlocks = 64
-  /// Neighbours that differ, but by no more than this, are of a picture.
-  package static let mostDifference: UInt8 = 6
   /// The share of such neighbours from which on blocks are of a picture: 37 to 58 % in films with and without
   /// grain, 2 to 12 % in text.
   private static let pictureShare = 0.2
@@ -39,7 +37,7 @@ package struct FilmDetector {
 
   /// Takes note of a change of at least `leastBlocks` blocks that is no scroll.
   ///
-  /// - Parameter similarity: of its neighbouring samples the share that differs, by no more than `mostDifference`.
+  /// - Parameter similarity: of its neighbouring samples the share that differs but little (`LineDetail`).
   package mutating func note(similarity: Double, now: Timestamp) {
     let gap = lastChange.map { now - $0 } ?? .zero
     lastChange = now
