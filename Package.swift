@@ -51,7 +51,9 @@ let package = Package(
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(name: "CSDL2", providers: [.apt(["libsdl2-dev"])]),
     .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
-    .systemLibrary(name: "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
+    // Linked statically, and so without pkg-config: libvpx takes its memory by CVPXMemory.
+    .systemLibrary(name: "CVPX", providers: [.apt(["libvpx-dev"])]),
+    .target(name: "CVPXMemory"),
     .systemLibrary(
       name: "CX11", pkgConfig: "xcb-damage",
       providers: [
@@ -137,7 +139,8 @@ let package = Package(
       dependencies: ["RTCBlockCoding", "RTCMedia", .target(name: "CX264", condition: .when(traits: ["X264"]))],
       swiftSettings: safe),
     .target(
-      name: "RTCCodecVPX", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives", "CVPX"], swiftSettings: safe),
+      name: "RTCCodecVPX", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives", "CVPX", "CVPXMemory"],
+      swiftSettings: safe),
     .target(
       name: "RTCCodecWebP", dependencies: ["RTCMedia", "RTCPrimitives", "CWebP"], swiftSettings: safe),
     // What is sent exactly, when, and to whom, sans-IO.
