@@ -209,6 +209,36 @@ def snapshot(listening):
         return response.read(), response.headers["ETag"]
 
 
+def test_a_page_out_of_sight_is_sent_nothing_and_exact_when_it_is_back(screen, cast, browser):
+    server, painter, window = screen
+    process = cast("screen", "--fps", "10", "--bitrate", "2500k", "--no-cursor", display=server.name)
+    browser.set_window_size(1500, 1000)
+    page = Page(browser, process.url())
+    page.live().until(EVERYTHING)
+    here = browser.current_window_handle
+    browser.switch_to.new_window("tab")
+    there = browser.current_window_handle
+    browser.switch_to.window(here)
+    page.until("document.hidden")
+
+    def told(visible):
+        process.drain()
+        event = process.wait_event("stats", where=lambda event: event["peers"][0]["exact"]["visible"] == visible)
+        return event["peers"][0]
+
+    before = told(visible=False)
+    for word in range(30):
+        painter.put(window, coloured_page(60, 20, seed=word), 100 + 70 * (word % 8), 300)
+        time.sleep(0.15)
+    after = told(visible=False)
+    assert after["exact"]["rectangles"] == before["exact"]["rectangles"] and after["exact"]["unacknowledged_bytes"] == 0
+    assert page.script("return rtcast.exact.store.drawnBlocks") == 0
+    browser.execute_cdp_cmd("Page.bringToFront", {})
+    page.until(EVERYTHING).is_the_screen(server)
+    assert told(visible=True)["exact"]["share"] == 1
+    browser.switch_to.window(there)
+
+
 def test_the_snapshot_is_the_screen_for_those_with_the_secret(screen, cast):
     server, _, _ = screen
     listening = cast("screen", "--fps", "5", "--no-cursor", display=server.name).listening()

@@ -6,7 +6,8 @@ function fuzzExact({ ExactStore, parseExact }, seed, steps) {
   const wrong = [];
   let width = 700, height = 333, columns, rows, screen, held, count = 0, time = 0xfffff000, told;
   const channel = [], video = [], decoding = [], snapshots = [], pending = [];
-  const store = new ExactStore();
+  let clock = 0;
+  const store = new ExactStore(() => clock);
   let canvas = [], shown = null, seen = [];
 
   const message = (size, fill) => { const view = new DataView(new ArrayBuffer(size)); fill(view); channel.push(view.buffer); };
@@ -76,6 +77,12 @@ function fuzzExact({ ExactStore, parseExact }, seed, steps) {
     }
   };
   const show = () => { if (video.length) { shown = video.shift(); for (const rect of store.show(shown.time)) clear(rect, store.columns); } };
+  const all = () => {
+    while (channel.length) receive();
+    while (decoding.length) land();
+    while (video.length) show();
+  };
+  const pass = (ticks) => { time = (time + ticks) % 2 ** 32; clock += ticks / 90; };
   // What is seen of a block, exact or video, is never older than what was seen of it before.
   const back = (step) => {
     if (!shown || shown.columns !== store.columns) return;
@@ -98,7 +105,13 @@ function fuzzExact({ ExactStore, parseExact }, seed, steps) {
 
   begin();
   for (let step = 0; step < steps && wrong.length < 5; step++) {
-    time = (time + 1 + below(3000)) >>> 0;
+    pass(1 + below(3000));
+    // Hours without a frame, after which nothing is under way.
+    if (below(60) === 0) {
+      frame();
+      all();
+      pass(below(24) * 3600 * 90000);
+    }
     const what = below(24);
     if (what < 3) change();
     else if (what < 6) frame();
@@ -113,9 +126,7 @@ function fuzzExact({ ExactStore, parseExact }, seed, steps) {
   }
   // Then all that was left comes.
   frame();
-  while (channel.length) receive();
-  while (decoding.length) land();
-  while (video.length) show();
+  all();
   check("last");
   if (!store.holds) wrong.push(`seed ${seed}: what is drawn stays hidden`);
   return wrong;

@@ -115,11 +115,14 @@ class CursorLayer {
   static isPossible = !!globalThis.HTMLVideoElement?.prototype.requestVideoFrameCallback && typeof ResizeObserver === "function";
   /// Every video has come so far after this, in milliseconds.
   static patience = 5000;
+  /// After so many milliseconds without a frame the next is newer, whatever its timestamp seems to say.
+  static longRest = 3_600_000;
 
   constructor(connection) {
     this.store = new CursorStore();
     this.isOver = false;
     this.element = null;
+    this.shownAt = performance.now();
     const [everything, positions] = CursorLayer.protocols;
     this.channel = connection.createDataChannel("cursor", { protocol: everything });
     this.positions = connection.createDataChannel("cursor positions", { protocol: positions, ordered: false, maxRetransmits: 0 });
@@ -141,7 +144,7 @@ class CursorLayer {
     const shown = (_, { rtpTimestamp }) => {
       if (this.isOver || video.srcObject === null) return;
       video.requestVideoFrameCallback(shown);
-      if (rtpTimestamp !== undefined && this.store.show(rtpTimestamp)) this.place();
+      this.show(rtpTimestamp);
     };
     video.requestVideoFrameCallback(shown);
     for (const change of ["enterpictureinpicture", "leavepictureinpicture", "webkitbeginfullscreen", "webkitendfullscreen"])
@@ -150,6 +153,14 @@ class CursorLayer {
     this.observer = new ResizeObserver(() => this.layOut());
     this.observer.observe(element);
     this.ready();
+  }
+
+  show(timestamp) {
+    if (timestamp === undefined) return;
+    const now = performance.now();
+    if (now - this.shownAt > CursorLayer.longRest) this.store.frame = null;
+    this.shownAt = now;
+    if (this.store.show(timestamp)) this.place();
   }
 
   /// Says who is to draw the pointer: not a page that cannot be seen, nor one whose video is shown elsewhere alone.
@@ -188,7 +199,7 @@ class CursorLayer {
     if (!this.store.coming) return;
     this.watch = setInterval(() => {
       const [source] = this.receiver?.getSynchronizationSources() ?? [];
-      if (source?.rtpTimestamp !== undefined && this.store.show(source.rtpTimestamp)) this.place();
+      this.show(source?.rtpTimestamp);
       if (!this.store.coming) clearInterval(this.watch);
     }, 100);
     this.limit = setTimeout(() => { clearInterval(this.watch); if (this.store.settle()) this.place(); }, CursorLayer.patience);

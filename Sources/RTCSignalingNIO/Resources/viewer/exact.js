@@ -1,12 +1,19 @@
 "use strict";
 // Exact pixels: what of the picture is drawn over the video as it is on the screen, and for how long it holds. The machine alone,
-// without elements and clocks; docs/exact-pixels.md has the messages and why this is right.
+// without elements; docs/exact-pixels.md has the messages and why this is right.
 
 /// Which blocks of 16 × 16 pixels are drawn, for which nothing that the video shows is newer.
 class ExactStore {
   static blockSize = 16;
+  /// Milliseconds. RTP timestamps say which of two is newer if they are less than 6.6 hours apart.
+  static longRest = 3_600_000;
 
-  constructor() { this.forget(); }
+  /// - clock: milliseconds since some beginning.
+  constructor(clock = () => performance.now()) {
+    this.clock = clock;
+    this.heard = clock();   // when a timestamp came last
+    this.forget();
+  }
 
   /// Nothing holds; what comes is nothing before a picture has begun.
   forget() {
@@ -26,7 +33,8 @@ class ExactStore {
     const { frame } = this;
     this.forget();
     this.frame = frame;
-    Object.assign(this, { width, height, told: timestamp });
+    Object.assign(this, { width, height });
+    this.tell(timestamp);
     this.columns = Math.ceil(width / ExactStore.blockSize);
     this.rows = Math.ceil(height / ExactStore.blockSize);
     this.since = new Uint32Array(this.columns * this.rows);
@@ -34,12 +42,28 @@ class ExactStore {
     this.from = new Uint32Array(this.columns * this.rows);
   }
 
+  tell(timestamp) {
+    this.hear(timestamp);
+    this.told = timestamp;
+  }
+
+  /// After a long rest all that was known is older than what comes.
+  hear(timestamp) {
+    const now = this.clock(), before = (timestamp - 1) >>> 0;
+    if (now - this.heard > ExactStore.longRest) {
+      if (this.frame !== null) this.frame = before;
+      if (this.told !== null) this.told = before;
+      this.from.fill(before);
+    }
+    this.heard = now;
+  }
+
   /// These rectangles of blocks are others from now on. What is drawn there goes now, or, where the video is behind it, when the
   /// video has come so far: nothing older than what was seen is seen.
   /// Returns what to clear, in pixels.
   void(timestamp, rects) {
     if (!this.hasBegun) return [];
-    this.told = timestamp;
+    this.tell(timestamp);
     this.order += 1;
     for (const rect of rects) this.each(rect, (block) => { this.since[block] = this.order; if (this.drawn[block]) this.drawn[block] = 2; });
     return this.clear(rects);
@@ -48,8 +72,12 @@ class ExactStore {
   /// The video shows the frame with this timestamp now, or one that is newer.
   /// Returns what to clear, in pixels.
   show(timestamp) {
+    if (timestamp === this.frame) return [];
+    this.hear(timestamp);
     if (this.frame !== null && ((timestamp - this.frame) | 0) <= 0) return [];
     this.frame = timestamp;
+    // What the video has come to it has come to for ever.
+    for (let block = 0; block < this.from.length; block++) if (((timestamp - this.from[block]) | 0) > 0) this.from[block] = timestamp;
     return this.clear([{ column: 0, row: 0, width: this.columns, height: this.rows }]);
   }
 
@@ -73,7 +101,7 @@ class ExactStore {
   arrive({ timestamp, x, y, width, height }) {
     const side = ExactStore.blockSize;
     if (!this.hasBegun || x % side || y % side || !width || !height || x + width > this.width || y + height > this.height) return null;
-    this.told = timestamp;
+    this.tell(timestamp);
     this.order += 1;
     return { store: this.since, order: this.order, timestamp,
       rect: { column: x / side, row: y / side, width: Math.ceil(width / side), height: Math.ceil(height / side) } };
