@@ -45,7 +45,8 @@ def main():
         stack.callback(cast.stop)
         browser = chromium(size=(1500, 1000))
         stack.callback(browser.quit)
-        process, viewer = psutil.Process(cast.process.pid), Viewer(browser, cast.url())
+        url = cast.url()
+        process, viewer = psutil.Process(cast.process.pid), Viewer(browser, url)
         while not viewer.script(EXACT)[0]:
             time.sleep(0.1)
         time.sleep(60)
@@ -58,8 +59,8 @@ def main():
               f"{first['memory']:.0f} and {last['memory']:.0f} MiB, {first['threads']} and {last['threads']} threads", flush=True)
         other = chromium(size=(1500, 1000))
         stack.callback(other.quit)
-        visit(other, cast.url())   # the browser's own warming up
-        print("joined:", *(told(times) for times in zip(*(visit(other, cast.url()) for _ in range(3)))), sep=" | ", flush=True)
+        visit(other, url)   # the browser's own warming up
+        print("joined:", *(told(times) for times in zip(*(visit(other, url) for _ in range(3)))), sep=" | ", flush=True)
 
 
 if __name__ == "__main__":
