@@ -57,8 +57,10 @@ package final class AV1Context: BlockCoder {
     unsafe config.g_timebase = aom_rational_t(num: 1, den: 30)
     unsafe config.g_lag_in_frames = 0
     unsafe config.g_error_resilient = 0
-    // The quantiser is set for each frame, so libaom's own rate control has nothing to decide and must drop nothing.
-    unsafe config.rc_end_usage = AOM_CBR
+    // The quantiser is set for each frame, so libaom's own rate control has nothing to decide and must drop nothing. With a
+    // constant bitrate libaom 3.6 would leave a block of 32×32 and more as it was where what changed in it adds up to nothing,
+    // such as a black and a white square that change places.
+    unsafe config.rc_end_usage = AOM_VBR
     unsafe config.rc_target_bitrate = 50_000
     unsafe config.rc_dropframe_thresh = 0
     unsafe config.rc_min_quantizer = 20

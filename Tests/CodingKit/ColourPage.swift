@@ -71,6 +71,27 @@ package struct ColourPage {
     writeLine(0, seed: 1_000 + lines)
   }
 
+  /// Says `number` in black and white squares of 16 pixels on grey, as a bar code.
+  package mutating func showCode(_ number: Int) {
+    fill(PixelRect(x: 0, y: 0, width: 18 * 16, height: 64), [126, 128, 128, 0])
+    var random = Generator(seed: UInt64(number) + 1)
+    for cell in 0..<32 {
+      let isWhite = random.next(2) == 0
+      fill(
+        PixelRect(x: 16 + cell % 16 * 16, y: 16 + cell / 16 * 16, width: 16, height: 16),
+        [isWhite ? 235 : 16, 128, 128, 0])
+    }
+  }
+
+  /// How many squares of the bar code are not as they were drawn.
+  package func wrongSquares(_ decoded: PixelBuffer) -> Int {
+    let (stride, bytes) = (decoded.stride(ofPlane: 0), decoded.bytes(ofPlane: 0))
+    return (0..<32).count { cell in
+      let (x, y) = (24 + cell % 16 * 16, 24 + cell / 16 * 16)
+      return abs(Int(bytes[y * stride + x]) - Int(pixels[y * size.width + x][0])) > 60
+    }
+  }
+
   private mutating func fill(_ rect: PixelRect, _ value: SIMD4<UInt8>) {
     let inside = rect.intersection(PixelRect(size))
     for y in inside.y..<max(inside.y, inside.maxY) {

@@ -251,13 +251,16 @@ package struct EncodeStage: ~Copyable {
     return sinceKeyFrame >= Self.handoverInterval && now - awaitedSince! >= Self.handoverPatience
   }
 
+  /// A low frame rate is no reason to become sharp slowly.
+  private static let longestPause = TimeDelta.milliseconds(17)
+
   private func refinementTime(_ now: Timestamp) -> Timestamp? {
     guard let due = encoder?.refinementTime(now: now) else { return nil }
     let interval = TimeDelta.seconds(1 / max(1, controls.maxFrameRate))
     // While frames of a screen come, a refinement fits between two of them; it takes a few milliseconds. A film is
     // refined when it rests: between its frames the next is worth more.
     let isFilm = encoder?.settings.contentHint == .motion
-    let pause = isFilm ? max(settings.restDelay, interval + interval / 2) : min(settings.restDelay, interval / 2)
+    let pause = isFilm ? max(settings.restDelay, interval + interval / 2) : min(Self.longestPause, interval / 2)
     return max(due, (lastFrame ?? .zero) + pause)
   }
 

@@ -15,7 +15,7 @@ package struct EncodingSettings: Hashable, Sendable {
   package var sizeLimit: PixelSize?
   /// Threads the encoder may use for a large picture.
   package var encoderThreads: Int
-  /// How long nothing must have come before a coarse picture is improved.
+  /// How long nothing of a film must have come before a coarse picture is improved.
   package var restDelay: TimeDelta
   /// Between two key frames that viewers ask for, as libwebrtc has it: each serves all who ask meanwhile.
   package var keyFrameInterval: TimeDelta

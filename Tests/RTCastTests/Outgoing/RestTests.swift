@@ -18,6 +18,20 @@ import Testing
     #expect(try encoder.rest(.seconds(Int64(60))) == 0)
   }
 
+  /// When it is sharp is up to the rate alone.
+  @Test func `a picture becomes sharp as soon at a low frame rate`() throws {
+    func restTime(_ frameRate: Double) throws -> Timestamp {
+      let encoder = try VirtualEncoder(
+        EncodingSettings(maxFrameRate: frameRate, startBitrate: .megabitsPerSecond(6)))
+      let desktop = Desktop(size: PixelSize(width: 1920, height: 1080))
+      try encoder.consume(desktop.frame(damage: nil, at: encoder.now))
+      _ = try encoder.rest(.seconds(20))
+      // The last says nothing new, a quarter of a second later.
+      return try #require(encoder.frames.dropLast().last).captureTime
+    }
+    #expect(try restTime(5) - restTime(30) <= .milliseconds(20))
+  }
+
   @Test func `what rests is refined while another part keeps changing`() throws {
     var desktop = Desktop(size: size)
     let encoder = try VirtualEncoder(EncodingSettings(startBitrate: .kilobitsPerSecond(300)))
