@@ -219,6 +219,7 @@ def test_a_page_out_of_sight_is_sent_nothing_and_exact_when_it_is_back(screen, c
     browser.switch_to.new_window("tab")
     there = browser.current_window_handle
     browser.switch_to.window(here)
+    browser.execute_cdp_cmd("Target.activateTarget", {"targetId": there})  # some drivers bring to the front what they talk to
     page.until("document.hidden")
 
     def told(visible):
