@@ -28,6 +28,6 @@ package protocol BandwidthEstimator: Sendable {
   mutating func routeChanged(_ now: Timestamp)
   /// Does what is due at `now`; harmless when nothing is. Is also called when the first packet after a rest has left.
   mutating func deadlineReached(_ now: Timestamp, _ activity: SendActivity)
-  /// The probe that is to be sent next; each is handed out once.
-  mutating func takeProbe() -> ProbeCluster?
+  /// The probe that is to be sent from `now` on; each is handed out once.
+  mutating func takeProbe(_ now: Timestamp) -> ProbeCluster?
 }

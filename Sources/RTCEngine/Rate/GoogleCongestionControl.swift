@@ -297,9 +297,9 @@ package struct GoogleCongestionControl: BandwidthEstimator {
         now: now))
   }
 
-  package mutating func takeProbe() -> ProbeCluster? {
+  package mutating func takeProbe(_ now: Timestamp) -> ProbeCluster? {
     guard let probe = probes.take() else { return nil }
-    probeResults.add(probe, now: feedbackTimes.last)
+    probeResults.add(probe, now: now)
     return probe
   }
 

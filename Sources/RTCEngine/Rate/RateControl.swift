@@ -182,7 +182,7 @@ package struct RateControl {
   private mutating func estimateChanged(_ now: Timestamp) {
     estimate = estimator.estimate
     pacer.update(estimate)
-    while let probe = estimator.takeProbe() {
+    while let probe = estimator.takeProbe(now) {
       log?(.probe(probe), now)
       pacer.add(probe, now)
     }

@@ -59,7 +59,7 @@ package struct SteppedBitrate: BandwidthEstimator {
   /// Loss on another way says nothing of this one.
   package mutating func routeChanged(_ now: Timestamp) { seconds = [(0, 0)] }
 
-  package mutating func takeProbe() -> ProbeCluster? { nil }
+  package mutating func takeProbe(_ now: Timestamp) -> ProbeCluster? { nil }
 
   // MARK: - What follows from it
 

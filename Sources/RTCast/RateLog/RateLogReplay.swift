@@ -82,7 +82,7 @@ package struct RateLogReplay: Sendable {
     }
     expected.removeAll(keepingCapacity: true)
     nextExpected = 0
-    while let probe = estimator.takeProbe() { expected.append(.probe(probe)) }
+    while let probe = estimator.takeProbe(now) { expected.append(.probe(probe)) }
     if estimator.estimate != lastEstimate {
       lastEstimate = estimator.estimate
       expected.append(.estimate(estimator.estimate))

@@ -35,7 +35,7 @@ import Testing
     mutating func setRemoteMaximum(_ rate: BitRate?, now: Timestamp) {}
     mutating func setLimits(_ limits: BitrateLimits, now: Timestamp) { self.limits = limits }
     mutating func routeChanged(_ now: Timestamp) {}
-    mutating func takeProbe() -> ProbeCluster? { nil }
+    mutating func takeProbe(_ now: Timestamp) -> ProbeCluster? { nil }
 
     mutating func deadlineReached(_ now: Timestamp, _ activity: SendActivity) {
       guard nextDeadline <= now else { return }

@@ -18,7 +18,7 @@ import Testing
     limits.start = .megabitsPerSecond(1)
     var control = GoogleCongestionControl(limits: limits)
     control.start(.zero)
-    let first = control.takeProbe()
+    let first = control.takeProbe(.zero)
     let probe = try #require(first)
     let results = (0..<20).map { number in
       PacketResult(
@@ -29,9 +29,21 @@ import Testing
     var activity = SendActivity()
     activity.lastSent = .zero + .milliseconds(19)
     control.receive(results, activity, now: .zero + .milliseconds(80))
-    let second = control.takeProbe()
+    let second = control.takeProbe(.zero)
     #expect(second?.rate == (again ? probe.rate : nil))
     #expect(control.estimate.target == .megabitsPerSecond(1))
+  }
+
+  @Test(arguments: [0, 50_000])
+  func `feedback on the first probe may take longer than the estimator's tick`(clock: Int64) {
+    var limits = BitrateLimits(maximum: .megabitsPerSecond(3))
+    limits.start = .megabitsPerSecond(1)
+    var path = ModelPath(now: .zero + .milliseconds(clock), limits: limits)
+    let probe = path.estimator.takeProbe(path.now)
+    let results = (0..<16).map { path.leave(375, at: path.now + .milliseconds($0), delay: .milliseconds(2), probe: probe?.id) }
+    path.estimator.deadlineReached(path.now + .milliseconds(100), path.activity)
+    path.estimator.receive(results, path.activity, now: path.now + .milliseconds(110))
+    #expect(path.target > 2_900_000)
   }
 
   @Test func `the rate does not grow while little of it is used`() {
@@ -234,16 +246,16 @@ import Testing
     #expect(path.target > 1_500_000)
     path.estimator.routeChanged(path.now)
     #expect(path.target == 1_000_000)
-    #expect(path.estimator.takeProbe()?.rate == .megabitsPerSecond(3))
+    #expect(path.estimator.takeProbe(path.now)?.rate == .megabitsPerSecond(3))
     #expect(path.estimate.queueingDelay == nil && path.estimate.acknowledged == nil)
   }
 
   @Test func `the first probes are three and six times the start, within the limits`() {
     var estimator = GoogleCongestionControl(limits: BitrateLimits(maximum: .megabitsPerSecond(4)))
     estimator.start(.zero)
-    #expect(estimator.takeProbe()?.rate == .megabitsPerSecond(3))
-    #expect(estimator.takeProbe()?.rate == .megabitsPerSecond(4))
-    #expect(estimator.takeProbe() == nil)
+    #expect(estimator.takeProbe(.zero)?.rate == .megabitsPerSecond(3))
+    #expect(estimator.takeProbe(.zero)?.rate == .megabitsPerSecond(4))
+    #expect(estimator.takeProbe(.zero) == nil)
   }
 
   @Test func `a probe that arrives as fast as it left raises the rate at once`() {

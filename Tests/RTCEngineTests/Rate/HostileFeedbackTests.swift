@@ -81,6 +81,6 @@ import Testing
     path.now += .milliseconds(50)
     path.estimator.receive(results, path.activity, now: path.now + .milliseconds(30))
     path.estimator.deadlineReached(path.now + .milliseconds(30), path.activity)
-    while path.estimator.takeProbe() != nil {}
+    while path.estimator.takeProbe(path.now) != nil {}
   }
 }

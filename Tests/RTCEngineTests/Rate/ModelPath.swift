@@ -6,15 +6,22 @@ import RTCPrimitives
 struct ModelPath {
   var estimator: GoogleCongestionControl
   var activity = SendActivity()
-  var now = Timestamp.zero + .seconds(100)
+  var now: Timestamp
   /// The remote peer's clock is far from ours.
   var clockOffset = TimeDelta.seconds(-5_000)
   private var number: Int64 = 0
 
+  /// The first probes were taken, and nothing is heard of them.
   init(limits: BitrateLimits = BitrateLimits(maximum: .megabitsPerSecond(8))) {
+    self.init(now: .zero + .seconds(100), limits: limits)
+    while estimator.takeProbe(now) != nil {}
+  }
+
+  /// The first probes are to be taken.
+  init(now: Timestamp, limits: BitrateLimits) {
+    self.now = now
     estimator = GoogleCongestionControl(limits: limits)
     estimator.start(now)
-    while estimator.takeProbe() != nil {}
   }
 
   var target: Double { Double(estimator.estimate.target.bitsPerSecond) }
@@ -53,7 +60,7 @@ struct ModelPath {
       if !hasFeedback { activity.inFlight += results.count * packet } else { activity.inFlight = 0 }
       if hasFeedback, !results.isEmpty { estimator.receive(results, activity, now: now + .milliseconds(40)) }
       estimator.deadlineReached(now + .milliseconds(40), activity)
-      while estimator.takeProbe() != nil {}
+      while estimator.takeProbe(now) != nil {}
     }
   }
 
