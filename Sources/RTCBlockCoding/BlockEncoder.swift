@@ -32,11 +32,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
   private var frameCount: UInt64 = 0
   /// The last try to refine.
   private var lastAttempt: Timestamp?
-  /// When changes were coded last, large or small.
-  private var lastChange: Timestamp?
-  private var lastLargeChange: Timestamp?
-  /// From the large change before the last to the last; nil when they are no movement.
-  private var movementInterval: TimeDelta?
+  private var changes: ChangeHistory
   /// What the last large change was coded with.
   private var movingQuantizer = Coder.scale.upperBound
 
@@ -49,6 +45,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     pictures = Self.pictures(settings)
     map = BlockMap(size: settings.size, group: Coder.group)
     budget = BitBudget(rate: settings.targetBitrate)
+    changes = ChangeHistory(maxFrameRate: settings.maxFrameRate)
     model = ByteModel(Coder.costs(settings.chroma))
     goals = Coder.goals(settings)
     filmGoals = Coder.goals(settings.asFilm)
@@ -76,6 +73,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     goals = Coder.goals(new)
     filmGoals = Coder.goals(new.asFilm)
     budget.setRate(new.targetBitrate)
+    changes.setMaxFrameRate(new.maxFrameRate)
   }
 
   private func useCoder(for settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) throws(VideoEncoderError) {
@@ -135,18 +133,18 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
       bytes = min(model.bytes(kind, weight: leftOut.weight, quantizer: goals.coarsest), current.capacity * 0.8)
     } else if let stage = refinementStage(now) {
       bytes = min(stage.bytes, passBytes(now))
-    } else if let lastChange, !isAtRest(now), map.hasRefinable(above: goals.finest) {
-      return lastChange + restTime  // What changes now may rest then.
+    } else if let begin = changes.restBegin, now < begin, map.hasRefinable(above: goals.finest) {
+      return begin  // What changes now may rest then.
     } else {
       return nil
     }
     let affordable = max(
       current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : refinementQueueEnd(now))
     // Beside a movement even an empty frame takes time from it.
-    let isSmall = leftOut.count == 0 && !isAtRest(now) && bytes < passBytes(now) / 3
+    let isSmall = leftOut.count == 0 && !changes.isAtRest(now) && bytes < passBytes(now) / 3
     // What is saved says how much of the rate a movement leaves.
     let isSaved = current.credit >= current.capacity * 0.8
-    let interval = isAtRest(now) || isSaved ? Limits.refinementInterval.rest : Limits.refinementInterval.movement
+    let interval = changes.isAtRest(now) || isSaved ? Limits.refinementInterval.rest : Limits.refinementInterval.movement
     return max(affordable, lastAttempt.map { $0 + (isSmall ? Limits.smallRefinementInterval : interval) } ?? now)
   }
 
@@ -161,7 +159,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     guard refinementQueueEnd(now) <= now, let stage = refinementStage(now),
       budget.credit >= min(stage.bytes, pass) * 0.99
     else { return nil }
-    let allRests = isAtRest(now)
+    let allRests = changes.isAtRest(now)
     let allowed = allRests ? max(pass, min(budget.credit / 2, stage.bytes)) : pass
     var predicted = 0.0
     // While something moves, the next picture is not to wait.
@@ -179,12 +177,12 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
 
   /// Bytes that one refinement waits for: a share of the rate small enough to keep what the viewer sees moving.
   private func passBytes(_ now: Timestamp) -> Double {
-    max(1200, Double(budget.rate.bytes(in: .milliseconds(isAtRest(now) ? 100 : 40))))
+    max(1200, Double(budget.rate.bytes(in: .milliseconds(changes.isAtRest(now) ? 100 : 40))))
   }
 
   /// When as little waits unsent as a refinement waits for.
   private func refinementQueueEnd(_ now: Timestamp) -> Timestamp {
-    isAtRest(now) || settings.contentHint == .motion ? budget.drained : budget.drained - Limits.movementQueue
+    changes.isAtRest(now) || settings.contentHint == .motion ? budget.drained : budget.drained - Limits.movementQueue
   }
 
   /// One step in which the resting picture is improved.
@@ -200,7 +198,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
   /// What to bring the coarse blocks to next; nil when nothing is left. Each step on the way makes all of it dearer (of a
   /// page of text one takes 706 kB, two 776, three 910), so there are three only where two would take very long.
   private func refinementStage(_ now: Timestamp) -> RefinementStage? {
-    let weights = map.refinableWeights(allRests: isAtRest(now))
+    let weights = map.refinableWeights(allRests: changes.isAtRest(now))
     func stage(_ qualities: ClosedRange<UInt8>, to quantizer: Int) -> RefinementStage? {
       guard qualities.contains(where: { weights[Int($0)] > 0 }) else { return nil }
       let bytes = qualities.reduce(0.0) {
@@ -216,27 +214,15 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     // movement: there is always some of it.
     guard goals.readable > goals.finest, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
       let readable = stage(UInt8(goals.readable + 1)...last, to: goals.readable),
-      isAtRest(now) || readable.bytes > passBytes(now) / 4
+      changes.isAtRest(now) || readable.bytes > passBytes(now) / 4
     else { return all }
     guard readable.bytes > Double(budget.rate.bytes(in: .seconds(Int64(4)))) else { return readable }
     guard goals.coarsest < last else { return readable }
     return stage(UInt8(goals.coarsest + 1)...last, to: goals.legible) ?? readable
   }
 
-  /// True when no change came for longer than those of a movement are apart.
-  private func isAtRest(_ now: Timestamp) -> Bool { lastChange.map { now - $0 >= restTime } ?? true }
-
-  /// A change of much that follows no other is rather a new picture than a movement: its refinement waits no longer than
-  /// the next step of a movement would take to come.
-  private var restTime: TimeDelta {
-    let isSingle = lastChange != nil && lastChange == lastLargeChange && movementInterval == nil
-    return isSingle ? min(Limits.restTime, frameInterval + .milliseconds(5)) : Limits.restTime
-  }
-
   /// What of the rate a frame has, in bytes.
   private var frameShare: Double { Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate) }
-
-  private var frameInterval: TimeDelta { .seconds(1 / max(1, settings.maxFrameRate)) }
 
   private func encodeKeyFrame(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
     map.markUnseen()
@@ -258,14 +244,11 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     let isLarge = count > Limits.largeChange
     if isLarge, let scroll = findScroll() { return try encodeScroll(scroll, captureTime: captureTime, now: now) }
     let isMovement = isOfFilm(count, now) || isLarge
-    let kind: ByteModel.Kind = !isMovement ? .small : isMoving(now) ? .moving : .fresh
+    let kind: ByteModel.Kind = !isMovement ? .small : changes.isMoving(now) ? .moving : .fresh
     guard let quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
     map.selectChanged()
-    if isMovement {
-      noteMovement(now)
-      movingQuantizer = quantizer
-    }
-    lastChange = now
+    changes.note(isLarge: isMovement, now: now)
+    if isMovement { movingQuantizer = quantizer }
     let predicted = model.bytes(kind, weight: weight, quantizer: quantizer)
     return try code(
       kind, quantizer: quantizer, predicted: predicted,
@@ -295,8 +278,8 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     let weight = map.weight(without: scroll.blocks)
     let unfilled = unfilled
     guard let quantizer = chooseRevealedQuantizer(weight: weight, unfilled: unfilled, now: now) else { return nil }
-    noteMovement(now)
-    (lastChange, movingQuantizer) = (now, quantizer)
+    changes.note(isLarge: true, now: now)
+    movingQuantizer = quantizer
     pictures.move(scroll.blocks, by: scroll.distance)
     map.recordMoved(scroll.blocks, by: scroll.distance)
     map.selectChanged()
@@ -335,19 +318,12 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     return model.quantizer(.revealed, weight: weight, budget: budget.credit / 3, in: goals.finest...found) ?? found
   }
 
-  private func noteMovement(_ now: Timestamp) {
-    movementInterval = isMoving(now) ? lastLargeChange.map { now - $0 } : nil
-    lastLargeChange = now
-  }
-
   /// Whether changes of so many blocks that are no scroll are of a film.
   private func isOfFilm(_ count: Int, _ now: Timestamp) -> Bool {
     guard count >= FilmDetector.leastBlocks else { return false }
     film.note(similarity: map.changedSimilarity, now: now)
     return film.isPlaying
   }
-
-  private func isMoving(_ now: Timestamp) -> Bool { lastLargeChange.map { now - $0 < Limits.movementGap } ?? false }
 
   /// Nil when the frame had better be left out.
   private func chooseQuantizer(
@@ -359,7 +335,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     let part = kind == .small ? 0.9 : kind == .moving ? movingPart : 0.5
     let allowed = max(budget.credit * part, share / 2, 1200)
     // Slow steps leave bits and time, and the eye time to read.
-    let isSlowMovement = movementInterval.map { $0 > .milliseconds(120) } ?? false
+    let isSlowMovement = changes.isSlowMovement
     var finest = isSlowMovement ? min(goals.finestMoving, goals.finest + 4) : goals.finestMoving
     if kind == .small { finest = goals.finest }
     // What moves is as it was; to show it much finer would cost as much as if it were new, and the next step would pay.
@@ -380,7 +356,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
       return budget.credit > -budget.capacity / 2 ? range.upperBound : nil
     }
     // Leaving out more of a movement makes the rest of it dearer, as each step grows: rather go on coarser.
-    let gap = lastChange.map { now - $0 } ?? Limits.longestGap
+    let gap = changes.last.map { now - $0 } ?? Limits.longestGap
     guard gap >= Limits.longestGap || budget.credit >= budget.capacity * 0.8 else { return nil }
     let reach = budget.credit + Double(budget.rate.bytes(in: .milliseconds(gap < Limits.longestGap * 3 ? 100 : 200)))
     let lean = range.upperBound...max(range.upperBound, goals.coarsestFirst)
@@ -460,11 +436,8 @@ private enum Limits {
   static let visibleStep = 4
   /// What takes less at the target rate to become readable is filled in while the rest becomes finer.
   static let fillingTime = TimeDelta.milliseconds(50)
-  /// Large changes closer to each other than this are one movement.
-  static let movementGap = TimeDelta.milliseconds(600)
   /// How long changes may be left out while they can be coded coarsely.
   static let longestGap = TimeDelta.milliseconds(95)
-  static let restTime = TimeDelta.milliseconds(250)
   /// Of luma, at rest: 48 dB.
   static let meanSquareError = 1.0
 }

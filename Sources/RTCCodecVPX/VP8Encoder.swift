@@ -28,15 +28,11 @@ package final class VP8Encoder: VideoEncoder {
   private var frameCount: UInt64 = 0
   /// The last try to refine.
   private var lastAttempt: Timestamp?
-  private var lastLargeChange: Timestamp?
   /// Until when a movement had better not be interrupted by refinement.
   private var heldUntil = Timestamp.zero
-  /// From the large change before the last to the last; nil when they are no movement.
-  private var movementInterval: TimeDelta?
+  private var changes: ChangeHistory
   /// About the quantiser of what a movement finds in the picture before.
   private var movingQuality = 63
-  /// When changes were coded last, large or small.
-  private var lastChange: Timestamp?
   /// When the newest frame was made, unless it repeats the one before: some receivers show a frame only when the next
   /// begins (aiortc).
   private var unfollowed: Timestamp?
@@ -65,9 +61,6 @@ package final class VP8Encoder: VideoEncoder {
   /// A movement that fills the link leaves something unsent at any time: so much of it keeps no refinement waiting.
   private static let movementQueue = TimeDelta.milliseconds(50)
 
-  /// Large changes closer to each other than this are one movement.
-  private static let movementGap = TimeDelta.milliseconds(600)
-
   /// How long changes may be left out while they can be coded coarsely.
   private static let longestGap = TimeDelta.milliseconds(95)
 
@@ -78,6 +71,7 @@ package final class VP8Encoder: VideoEncoder {
     picture = InputPicture(size: settings.size)
     map = MacroblockMap(size: settings.size)
     budget = BitBudget(rate: settings.targetBitrate)
+    changes = ChangeHistory(maxFrameRate: settings.maxFrameRate)
     limits = QuantizerLimits(settings)
     filmLimits = QuantizerLimits(settings.asFilm)
   }
@@ -101,6 +95,7 @@ package final class VP8Encoder: VideoEncoder {
     limits = QuantizerLimits(new)
     filmLimits = QuantizerLimits(new.asFilm)
     budget.setRate(new.targetBitrate)
+    changes.setMaxFrameRate(new.maxFrameRate)
   }
 
   /// Sets the rate to stay within, from the next frame on.
@@ -135,7 +130,7 @@ package final class VP8Encoder: VideoEncoder {
   /// improve.
   package func refinementTime(now: Timestamp) -> Timestamp? {
     guard !needsKeyFrame else { return now }
-    map.chooseRefinable(allRests: isAtRest(now))
+    map.chooseRefinable(allRests: changes.isAtRest(now))
     var current = budget
     current.refill(now: now)
     let leftOut = map.changedExtent
@@ -147,16 +142,16 @@ package final class VP8Encoder: VideoEncoder {
       bytes = min(stage.bytes, passBytes(now))
     } else if map.hasTinted {
       bytes = 1200
-    } else if let lastChange, !isAtRest(now), map.quality.contains(where: { $0 > limits.finest }) {
-      return lastChange + restTime  // what changes now may rest then
+    } else if let begin = changes.restBegin, now < begin, map.quality.contains(where: { $0 > limits.finest }) {
+      return begin  // what changes now may rest then
     } else {
-      return unfollowed.map { max(now, $0 + Self.restTime) }
+      return unfollowed.map { max(now, $0 + ChangeHistory.restTime) }
     }
     let affordable = max(
       current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : max(heldUntil, refinementQueueEnd(now)))
     // What is saved says how much of the rate a movement leaves.
     let isSaved = current.credit >= current.capacity * 0.8
-    let interval = isAtRest(now) || isSaved ? Self.refinementInterval.rest : Self.refinementInterval.movement
+    let interval = changes.isAtRest(now) || isSaved ? Self.refinementInterval.rest : Self.refinementInterval.movement
     return max(affordable, lastAttempt.map { $0 + interval } ?? now)
   }
 
@@ -168,22 +163,22 @@ package final class VP8Encoder: VideoEncoder {
     if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
     if map.changedCount > 0 { return try encodeChanges(captureTime: now, now: now) }
     guard refinementQueueEnd(now) <= now else { return nil }
-    map.chooseRefinable(allRests: isAtRest(now))
+    map.chooseRefinable(allRests: changes.isAtRest(now))
     guard let stage = refinementStage(now) else {
       return map.hasTinted ? try correctColours(now: now) : try repeatPicture(now: now)
     }
     let pass = passBytes(now)
     guard budget.credit >= min(stage.bytes, pass) * 0.99 else { return nil }
-    let allowed = isAtRest(now) ? max(pass, min(budget.credit / 2, stage.bytes)) : pass
+    let allowed = changes.isAtRest(now) ? max(pass, min(budget.credit / 2, stage.bytes)) : pass
     var predicted = 0.0
-    let most = isAtRest(now) ? Self.refinementPass : Self.refinementPass / 3
+    let most = changes.isAtRest(now) ? Self.refinementPass : Self.refinementPass / 3
     map.select(above: UInt8(stage.limit), most: most, bytes: allowed) { quality, weight in
       let bytes = model.refinementBytes(weight: weight, from: quality, to: stage.quantizer)
       predicted += bytes
       return bytes
     }
     // While something moves, the next picture is not to wait.
-    let speed: VP8Context.Speed = budget.isSlow && isAtRest(now) ? .thorough : .usual
+    let speed: VP8Context.Speed = budget.isSlow && changes.isAtRest(now) ? .thorough : .usual
     return try code(
       .refinement, quantizer: stage.quantizer, speed: speed, predicted: predicted, captureTime: now, now: now)
   }
@@ -198,7 +193,7 @@ package final class VP8Encoder: VideoEncoder {
 
   /// A frame in which nothing is coded, some 60 bytes, behind the last one before a rest.
   private func repeatPicture(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
-    guard let unfollowed, now >= unfollowed + Self.restTime else { return nil }
+    guard let unfollowed, now >= unfollowed + ChangeHistory.restTime else { return nil }
     map.selectNone()
     let output = try codePlanes(quantizer: limits.finest, keyFrame: false, filter: .off, speed: .usual)
     budget.spend(output.data.count, now: now)
@@ -210,12 +205,12 @@ package final class VP8Encoder: VideoEncoder {
 
   /// Bytes that one refinement waits for: a share of the rate small enough to keep what the viewer sees moving.
   private func passBytes(_ now: Timestamp) -> Double {
-    max(1200, Double(budget.rate.bytes(in: .milliseconds(isAtRest(now) ? 80 : 40))))
+    max(1200, Double(budget.rate.bytes(in: .milliseconds(changes.isAtRest(now) ? 80 : 40))))
   }
 
   /// When as little waits unsent as a refinement waits for.
   private func refinementQueueEnd(_ now: Timestamp) -> Timestamp {
-    isAtRest(now) || settings.contentHint == .motion ? budget.drained : budget.drained - Self.movementQueue
+    changes.isAtRest(now) || settings.contentHint == .motion ? budget.drained : budget.drained - Self.movementQueue
   }
 
   /// One step in which the resting picture is improved.
@@ -244,25 +239,11 @@ package final class VP8Encoder: VideoEncoder {
     // movement: there is always some of it.
     guard limits.readable > limits.finest, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
       let readable = stage(above: limits.readable, to: limits.readable),
-      isAtRest(now) || readable.bytes > passBytes(now) / 4
+      changes.isAtRest(now) || readable.bytes > passBytes(now) / 4
     else { return all }
     guard budget.isSlow, readable.bytes > Double(budget.rate.bytes(in: .milliseconds(500))) else { return readable }
     return stage(above: max(limits.coarsest, limits.legible), to: limits.legible) ?? readable
   }
-
-  /// True when no change came for longer than those of a movement are apart.
-  private func isAtRest(_ now: Timestamp) -> Bool { lastChange.map { now - $0 >= restTime } ?? true }
-
-  /// A change of much that follows no other is rather a new picture than a movement: its refinement waits no longer
-  /// than the next step of a movement would take to come.
-  private var restTime: TimeDelta {
-    let isSingle = lastChange != nil && lastChange == lastLargeChange && movementInterval == nil
-    return isSingle ? frameInterval + .milliseconds(budget.isSlow ? 5 : 50) : Self.restTime
-  }
-
-  private var frameInterval: TimeDelta { .seconds(1 / max(1, settings.maxFrameRate)) }
-
-  private static let restTime = TimeDelta.milliseconds(250)
 
   private func encodeKeyFrame(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
     map.markChanged(nil)
@@ -297,12 +278,12 @@ package final class VP8Encoder: VideoEncoder {
     }
     let kind: BitModel.Kind = !isLarge ? .small : speed != nil ? .moving : .fresh
     guard let quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
-    if isLarge { noteMovement(now) }
+    let holdsRefinement = changes.last.map { heldUntil > $0 } ?? false
+    changes.note(isLarge: isLarge, now: now)
+    if isLarge { holdRefinement(now: now, isBroad: count > map.count / 4) }
     map.selectChanged()
     let predicted = predictedBytes(kind, weight: weight, quantizer: quantizer)
-    let filled = kind == .moving ? fillIn(quantizer: quantizer, predicted: predicted) : 0
-    lastChange = now
-    if isLarge { holdRefinement(now: now, isBroad: count > map.count / 4) }
+    let filled = kind == .moving && holdsRefinement ? fillIn(quantizer: quantizer, predicted: predicted) : 0
     codedWeight = weight
     return try code(
       kind, quantizer: quantizer, speed: speed ?? .usual, predicted: predicted, filled: filled,
@@ -333,8 +314,8 @@ package final class VP8Encoder: VideoEncoder {
     // Once all can be read, the rest is made better in the movement's own frames.
     let isReadable = !map.quality.contains { $0 > UInt8(limits.readable) && $0 != MacroblockMap.changed }
     guard let quantizer = chooseRevealedQuantizer(weight: weight, isReadable: isReadable, now: now) else { return nil }
-    noteMovement(now)
-    (lastChange, unfollowed) = (now, now)
+    changes.note(isLarge: true, now: now)
+    unfollowed = now
     holdRefinement(now: now, isBroad: isReadable)
     copyChanges()
     map.recordMoved(field, softened: UInt8(limits.readable))
@@ -360,7 +341,7 @@ package final class VP8Encoder: VideoEncoder {
   /// As fine as half of what is saved allows, as it goes on; nil while it had better wait.
   private func chooseRevealedQuantizer(weight: Double, isReadable: Bool, now: Timestamp) -> Int? {
     let credit = budget.credit - Self.motionBytes
-    let finest = limits.finestMoving(isSlow: isSlowMovement)
+    let finest = limits.finestMoving(isSlow: changes.isSlowMovement)
     let range = finest...max(finest, limits.coarsest)
     if let found = model.quantizer(.small, weight: weight, budget: credit / 2, in: range) {
       // What moves on stays as it was coded once: as fine as what rests, where the rate has room for that.
@@ -368,7 +349,7 @@ package final class VP8Encoder: VideoEncoder {
       return model.quantizer(.small, weight: weight, budget: credit / 3, in: limits.finest...finest) ?? found
     }
     if model.bytes(.small, weight: weight, quantizer: range.upperBound) <= credit * 0.9 { return range.upperBound }
-    guard lastChange.map({ now - $0 >= Self.longStep }) ?? true else { return nil }
+    guard changes.last.map({ now - $0 >= Self.longStep }) ?? true else { return nil }
     let lean = range.upperBound...max(range.upperBound, coarsestSharp)
     let reach = max(0, credit) + Double(budget.rate.bytes(in: .milliseconds(100)))
     return model.quantizer(.small, weight: weight, budget: reach, in: lean)
@@ -380,7 +361,7 @@ package final class VP8Encoder: VideoEncoder {
   /// - Returns: the bytes that this takes.
   private func fillIn(quantizer: Int, predicted: Double) -> Double {
     let spare = min(budget.credit * 0.9 - predicted, budget.capacity / 10)
-    guard spare > 0, lastChange.map({ heldUntil > $0 }) ?? false else { return 0 }
+    guard spare > 0 else { return 0 }
     return map.addCoarse(above: max(quantizer, limits.readable) + 10, most: map.count, bytes: spare) {
       quality, weight in
       model.refinementBytes(weight: weight, from: quality, to: quantizer)
@@ -394,17 +375,11 @@ package final class VP8Encoder: VideoEncoder {
     return film.isPlaying
   }
 
-  private func isMoving(_ now: Timestamp) -> Bool { lastLargeChange.map { now - $0 < Self.movementGap } ?? false }
-
-  private func noteMovement(_ now: Timestamp) {
-    movementInterval = isMoving(now) ? lastLargeChange.map { now - $0 } : nil
-  }
-
   /// How hard libvpx is to search for a movement that was not found here; nil when all is new.
   private func searchSpeed(_ now: Timestamp) -> VP8Context.Speed? {
-    guard isMoving(now), let sinceLast = lastLargeChange.map({ now - $0 }) else { return nil }
+    guard changes.isMoving(now), let sinceLast = changes.lastLarge.map({ now - $0 }) else { return nil }
     guard budget.isSlow || sinceLast > Self.longestGap else { return .usual }
-    guard movementInterval.map({ sinceLast < $0 * 2 + Self.longStep }) ?? true else { return nil }
+    guard changes.movementInterval.map({ sinceLast < $0 * 2 + Self.longStep }) ?? true else { return nil }
     return sinceLast < Self.longStep ? .usual : .thorough
   }
 
@@ -412,20 +387,16 @@ package final class VP8Encoder: VideoEncoder {
   /// large steps are not found again after it; so it waits until the next step would have come. A movement in a part of
   /// the picture, such as a video in a page, has small steps, and what stands beside it should not wait for its end.
   private func holdRefinement(now: Timestamp, isBroad: Bool) {
-    lastLargeChange = now
     guard isBroad else { return }
-    guard let movementInterval else { return heldUntil = now + restTime }
-    heldUntil = now + min(max(movementInterval * 2, frameInterval) + .milliseconds(50), .milliseconds(500))
+    guard let interval = changes.movementInterval else { return heldUntil = changes.restBegin ?? now }
+    heldUntil = now + min(max(interval * 2, changes.frameInterval) + .milliseconds(50), .milliseconds(500))
   }
-
-  /// Whether the steps of a movement are few enough to think about each.
-  private var isSlowMovement: Bool { movementInterval.map { $0 > .milliseconds(120) } ?? false }
 
   /// What moves was coded before; to show it finer than it was is as dear as the difference is when new. When steps
   /// follow quickly, they are coded coarsely by turns with a fine one instead.
   private func predictedBytes(_ kind: BitModel.Kind, weight: Double, quantizer: Int) -> Double {
     let bytes = model.bytes(kind, weight: weight, quantizer: quantizer)
-    guard kind == .moving, isSlowMovement || budget.isSlow, quantizer < movingQuality else { return bytes }
+    guard kind == .moving, changes.isSlowMovement || budget.isSlow, quantizer < movingQuality else { return bytes }
     return bytes + model.upgradeBytes(weight: weight, from: movingQuality, to: quantizer)
   }
 
@@ -438,7 +409,7 @@ package final class VP8Encoder: VideoEncoder {
     let allowed = max(budget.credit * part, share / 2, 1200)
     let isFilm = kind == .moving && film.isPlaying
     let finest =
-      kind != .moving ? limits.finest : isHeld ? limits.coarsest : limits.finestMoving(isSlow: isSlowMovement)
+      kind != .moving ? limits.finest : isHeld ? limits.coarsest : limits.finestMoving(isSlow: changes.isSlowMovement)
     let coarsest = kind == .fresh ? limits.coarsestFirst : isFilm ? filmLimits.coarsest : limits.coarsest
     let range = finest...max(finest, coarsest)
     let fitting = range.first { predictedBytes(kind, weight: weight, quantizer: $0) <= allowed }
@@ -452,7 +423,7 @@ package final class VP8Encoder: VideoEncoder {
     if least <= max(budget.credit, share) { return coarsest }
     if isFilm || settings.contentHint == .motion { return budget.credit > -budget.capacity / 2 ? coarsest : nil }
     // Leaving out more of a movement makes the rest of it dearer, as each step grows: rather go on coarser.
-    let gap = lastChange.map { now - $0 } ?? Self.longestGap
+    let gap = changes.last.map { now - $0 } ?? Self.longestGap
     guard gap >= Self.longestGap || budget.credit >= budget.capacity * 0.8 else { return nil }
     let reach =
       budget.credit + Double(budget.rate.bytes(in: gap < Self.longestGap * 3 ? .milliseconds(100) : .milliseconds(200)))
@@ -465,7 +436,7 @@ package final class VP8Encoder: VideoEncoder {
   private func chooseFirstQuantizer(weight: Double, now: Timestamp) -> Int? {
     let isSaved = budget.credit >= budget.capacity * 0.8
     // When much is new again and again, fewer and better pictures.
-    guard isSaved || !isMoving(now) || budget.credit >= budget.capacity / 2 else { return nil }
+    guard isSaved || !changes.isMoving(now) || budget.credit >= budget.capacity / 2 else { return nil }
     let allowed = isSaved ? budget.firstPicture : budget.credit * 0.9
     let range = limits.finest...max(limits.finest, limits.coarsestBlurred)
     let fitting = firstQuantizer(.fresh, weight: weight, budget: allowed, in: range)
@@ -487,7 +458,7 @@ package final class VP8Encoder: VideoEncoder {
   /// What a step of a movement may take of what is saved. The smaller parts leave enough at a time to sharpen what stands
   /// still beside it: quickly what cannot be read, then the rest.
   private var movingPart: Double {
-    guard settings.contentHint != .motion, lastChange.map({ heldUntil <= $0 }) ?? true else { return 0.5 }
+    guard settings.contentHint != .motion, changes.last.map({ heldUntil <= $0 }) ?? true else { return 0.5 }
     map.chooseRefinable(allRests: false)
     guard let coarsest = map.refinableWeights.lastIndex(where: { $0 > 0 }), coarsest > limits.finest else { return 0.5 }
     return coarsest > limits.readable ? 0.25 : 0.35

@@ -29,11 +29,7 @@ package final class VP9Encoder: VideoEncoder {
   private var frameCount: UInt64 = 0
   /// The last try to refine.
   private var lastAttempt: Timestamp?
-  private var lastLargeChange: Timestamp?
-  /// When changes were coded last, large or small.
-  private var lastChange: Timestamp?
-  /// From the large change before the last to the last; nil when they are no movement.
-  private var movementInterval: TimeDelta?
+  private var changes: ChangeHistory
   /// About the quantiser of what a movement finds in the picture before.
   private var movingQuality = 63
   /// The weight of the changes that were coded last.
@@ -58,11 +54,8 @@ package final class VP9Encoder: VideoEncoder {
   private static let refinementInterval = (rest: TimeDelta.milliseconds(30), movement: TimeDelta.milliseconds(90))
   /// A movement that fills the link leaves something unsent at any time: so much of it keeps no refinement waiting.
   private static let movementQueue = TimeDelta.milliseconds(50)
-  /// Large changes closer to each other than this are one movement.
-  private static let movementGap = TimeDelta.milliseconds(600)
   /// How long changes may be left out while they can be coded coarsely.
   private static let longestGap = TimeDelta.milliseconds(95)
-  private static let restTime = TimeDelta.milliseconds(250)
   /// Steps of a movement that are farther apart than this are all in the lowest layer: half of them would be too few.
   private static let layeredInterval = TimeDelta.milliseconds(70)
   /// A sample that is off by more may show a change, be it alone.
@@ -77,6 +70,7 @@ package final class VP9Encoder: VideoEncoder {
     picture = Self.picture(settings)
     map = MacroblockMap(size: settings.size, superblock: Self.superblock)
     budget = BitBudget(rate: settings.targetBitrate)
+    changes = ChangeHistory(maxFrameRate: settings.maxFrameRate)
     model = BitModel(settings.chroma == .full ? .vp9FullChroma : .vp9)
     limits = QuantizerLimits(vp9: settings)
     filmLimits = QuantizerLimits(vp9: settings.asFilm)
@@ -110,6 +104,7 @@ package final class VP9Encoder: VideoEncoder {
     limits = QuantizerLimits(vp9: new)
     filmLimits = QuantizerLimits(vp9: new.asFilm)
     budget.setRate(new.targetBitrate)
+    changes.setMaxFrameRate(new.maxFrameRate)
   }
 
   /// Sets the rate to stay within, from the next frame on.
@@ -147,7 +142,7 @@ package final class VP9Encoder: VideoEncoder {
   /// improve.
   package func refinementTime(now: Timestamp) -> Timestamp? {
     guard !needsKeyFrame else { return now }
-    map.chooseRefinable(allRests: isAtRest(now))
+    map.chooseRefinable(allRests: changes.isAtRest(now))
     var current = budget
     current.refill(now: now)
     let leftOut = map.changedExtent
@@ -157,17 +152,17 @@ package final class VP9Encoder: VideoEncoder {
       bytes = min(model.bytes(kind, weight: leftOut.weight, quantizer: limits.coarsest), current.capacity * 0.8)
     } else if let stage = refinementStage(now) {
       bytes = min(stage.bytes, passBytes(now))
-    } else if let lastChange, !isAtRest(now), map.quality.contains(where: { $0 > limits.finest }) {
-      return max(now, lastChange + restTime)  // what changes now may rest then
+    } else if let begin = changes.restBegin, now < begin, map.quality.contains(where: { $0 > limits.finest }) {
+      return begin  // what changes now may rest then
     } else {
-      return unfollowed.map { max(now, $0 + Self.restTime) }
+      return unfollowed.map { max(now, $0 + ChangeHistory.restTime) }
     }
     var affordable = max(
       current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : refinementQueueEnd(now))
     if leftOut.count > 0 { affordable = max(affordable, stepTime) }
     // What is saved says how much of the rate a movement leaves.
     let isSaved = current.credit >= current.capacity * 0.8
-    let interval = isAtRest(now) || isSaved ? Self.refinementInterval.rest : Self.refinementInterval.movement
+    let interval = changes.isAtRest(now) || isSaved ? Self.refinementInterval.rest : Self.refinementInterval.movement
     return max(affordable, lastAttempt.map { $0 + interval } ?? now)
   }
 
@@ -181,14 +176,14 @@ package final class VP9Encoder: VideoEncoder {
       return stepTime <= now ? try encodeChanges(captureTime: now, now: now) : nil
     }
     guard refinementQueueEnd(now) <= now else { return nil }
-    map.chooseRefinable(allRests: isAtRest(now))
+    map.chooseRefinable(allRests: changes.isAtRest(now))
     guard let stage = refinementStage(now) else { return try repeatPicture(now: now) }
     let pass = passBytes(now)
     guard budget.credit >= min(stage.bytes, pass) * 0.99 else { return nil }
-    let allowed = isAtRest(now) ? max(pass, min(budget.credit / 2, stage.bytes)) : pass
+    let allowed = changes.isAtRest(now) ? max(pass, min(budget.credit / 2, stage.bytes)) : pass
     var predicted = 0.0
     // While something moves, the next picture is not to wait.
-    let most = isAtRest(now) ? Self.refinementPass : Self.refinementPass / 3
+    let most = changes.isAtRest(now) ? Self.refinementPass : Self.refinementPass / 3
     map.select(above: UInt8(stage.limit), most: most, bytes: allowed) { quality, weight in
       let bytes = model.refinementBytes(weight: weight, from: quality, to: stage.quantizer)
       predicted += bytes
@@ -200,7 +195,7 @@ package final class VP9Encoder: VideoEncoder {
 
   /// A frame in which nothing is coded, some 60 bytes, behind the last one before a rest.
   private func repeatPicture(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
-    guard let unfollowed, now >= unfollowed + Self.restTime else { return nil }
+    guard let unfollowed, now >= unfollowed + ChangeHistory.restTime else { return nil }
     map.selectNone()
     let output = try codePlanes(quantizer: limits.finest, keyFrame: false, filters: false, speed: .fast, isUpper: false)
     endsInUpperLayer = false
@@ -213,12 +208,12 @@ package final class VP9Encoder: VideoEncoder {
 
   /// Bytes that one refinement waits for: a share of the rate small enough to keep what the viewer sees moving.
   private func passBytes(_ now: Timestamp) -> Double {
-    max(1200, Double(budget.rate.bytes(in: .milliseconds(isAtRest(now) ? 80 : 40))))
+    max(1200, Double(budget.rate.bytes(in: .milliseconds(changes.isAtRest(now) ? 80 : 40))))
   }
 
   /// When as little waits unsent as a refinement waits for.
   private func refinementQueueEnd(_ now: Timestamp) -> Timestamp {
-    isAtRest(now) || settings.contentHint == .motion ? budget.drained : budget.drained - Self.movementQueue
+    changes.isAtRest(now) || settings.contentHint == .motion ? budget.drained : budget.drained - Self.movementQueue
   }
 
   /// One step in which the resting picture is improved.
@@ -251,20 +246,10 @@ package final class VP9Encoder: VideoEncoder {
     // movement: there is always some of it.
     guard limits.readable > limits.fine, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
       let readable = stage(above: max(limits.legible, limits.readable), to: limits.readable),
-      isAtRest(now) || readable.bytes > passBytes(now) / 4
+      changes.isAtRest(now) || readable.bytes > passBytes(now) / 4
     else { return all }
     guard budget.isSlow, readable.bytes > Double(budget.rate.bytes(in: .milliseconds(500))) else { return readable }
     return stage(above: max(limits.coarsest, limits.legible), to: limits.legible) ?? readable
-  }
-
-  /// True when no change came for longer than those of a movement are apart.
-  private func isAtRest(_ now: Timestamp) -> Bool { lastChange.map { now - $0 >= restTime } ?? true }
-
-  /// A change of much that follows no other is rather a new picture than a movement: its refinement waits no longer
-  /// than the next step of a movement would take to come.
-  private var restTime: TimeDelta {
-    let isSingle = lastChange != nil && lastChange == lastLargeChange && movementInterval == nil
-    return isSingle ? .seconds(1 / max(1, settings.maxFrameRate)) + .milliseconds(5) : Self.restTime
   }
 
   private func encodeKeyFrame(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
@@ -286,16 +271,12 @@ package final class VP9Encoder: VideoEncoder {
       return nil
     }
     let isLarge = isOfFilm(count, now) || count > Self.largeChange
-    let kind: BitModel.Kind = !isLarge ? .small : isMoving(now) ? .moving : .fresh
+    let kind: BitModel.Kind = !isLarge ? .small : changes.isMoving(now) ? .moving : .fresh
     guard let quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
-    if isLarge {
-      movementInterval = isMoving(now) ? lastLargeChange.map { now - $0 } : nil
-      lastLargeChange = now
-    }
+    changes.note(isLarge: isLarge, now: now)
     map.selectChanged()
     let shown = map.shownQuality
     let predicted = predictedBytes(kind, weight: weight, quantizer: quantizer)
-    lastChange = now
     codedWeight = weight
     // 1080p of text that scrolls takes 26, 39 and 55 ms of one core.
     let isHurried = settings.maxFrameRate > Self.leisure
@@ -314,11 +295,6 @@ package final class VP9Encoder: VideoEncoder {
     return film.isPlaying
   }
 
-  private func isMoving(_ now: Timestamp) -> Bool { lastLargeChange.map { now - $0 < Self.movementGap } ?? false }
-
-  /// Whether the steps of a movement are few enough to think about each.
-  private var isSlowMovement: Bool { movementInterval.map { $0 > .milliseconds(120) } ?? false }
-
   /// What moves was coded before; to show it finer than it was is as dear as the difference is when new.
   private func predictedBytes(_ kind: BitModel.Kind, weight: Double, quantizer: Int) -> Double {
     let bytes = model.bytes(kind, weight: weight, quantizer: quantizer)
@@ -335,7 +311,7 @@ package final class VP9Encoder: VideoEncoder {
     let allowed = max(budget.credit * part, share / 2, 1200)
     let isFilm = kind == .moving && film.isPlaying
     let finest =
-      kind != .moving ? limits.fine : isHeld ? limits.coarsest : limits.finestMoving(isSlow: isSlowMovement)
+      kind != .moving ? limits.fine : isHeld ? limits.coarsest : limits.finestMoving(isSlow: changes.isSlowMovement)
     let coarsest = kind == .fresh ? limits.coarsestFirst : isFilm ? filmLimits.coarsest : limits.coarsest
     let range = finest...max(finest, coarsest)
     let fitting = range.first { predictedBytes(kind, weight: weight, quantizer: $0) <= allowed }
@@ -365,7 +341,7 @@ package final class VP9Encoder: VideoEncoder {
 
   /// Coarser than a movement should be: leaving out more of it makes the rest dearer, as each step grows.
   private func chooseLeanQuantizer(_ kind: BitModel.Kind, weight: Double, now: Timestamp) -> Int? {
-    let gap = lastChange.map { now - $0 } ?? Self.longestGap
+    let gap = changes.last.map { now - $0 } ?? Self.longestGap
     let isSaved = budget.credit >= budget.capacity * 0.8
     guard gap >= Self.longestGap || isSaved else { return nil }
     let reach = budget.credit + Double(budget.rate.bytes(in: .milliseconds(gap < Self.longestGap * 3 ? 100 : 200)))
@@ -422,14 +398,14 @@ package final class VP9Encoder: VideoEncoder {
 
   /// Until then the next step of the movement may bring what the upper layer alone has.
   private var stepTime: Timestamp {
-    guard endsInUpperLayer, let lastChange else { return .zero }
-    return lastChange + Self.layeredInterval
+    guard endsInUpperLayer, let last = changes.last else { return .zero }
+    return last + Self.layeredInterval
   }
 
   /// Every other step of a fast movement.
   private var goesToUpperLayer: Bool {
     settings.scalabilityMode == .l1t2 && !endsInUpperLayer
-      && movementInterval.map { $0 < Self.layeredInterval } ?? false
+      && changes.movementInterval.map { $0 < Self.layeredInterval } ?? false
   }
 
   private func frame(_ output: VPXEncoding.Output, captureTime: Timestamp, now: Timestamp) -> EncodedFrame {

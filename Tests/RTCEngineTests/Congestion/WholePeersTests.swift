@@ -38,19 +38,26 @@ import Testing
     #expect(call.deliveredBits >= 0.5 * 20 * 8.6e6)
   }
 
-  /// One picture in ten is two to four usual ones, which take up to 130 ms of the rate by themselves.
-  @Test(arguments: [(0.02, TimeDelta.milliseconds(230)), (0.10, .milliseconds(260))])
+  /// One picture in ten is two to four usual ones, which take up to 130 ms of the rate by themselves. Which packets are lost
+  /// moves the delay of one call by some 25 ms.
+  @Test(arguments: [(0.02, TimeDelta.milliseconds(210)), (0.10, .milliseconds(260))])
   func `lost packets are repaired without a key frame`(loss: Double, bound: TimeDelta) throws {
-    var call = try Call(seed: 3)
-    call.setRate(.megabitsPerSecond(3))
-    call.pair.network[call.pair.mediaDirection].loss = loss
-    call.run(for: .seconds(40))
-    call.expectDecodable()
-    #expect(call.keyFrames == 1)
-    #expect(call.pair.sender.peer.statistics.video.pliCount == 0)
-    #expect(call.delay(quantile: 0.95) <= bound)
-    #expect(call.deliveredBits >= 0.4 * 40 * 3e6)
-    #expect(call.framesReceived >= call.framesSent * 97 / 100)
+    var delays: [TimeDelta] = []
+    var callsWithRequests = 0
+    for seed in UInt64(3)...9 {
+      var call = try Call(seed: seed)
+      call.setRate(.megabitsPerSecond(3))
+      call.pair.network[call.pair.mediaDirection].loss = loss
+      call.run(for: .seconds(40))
+      call.expectDecodable()
+      #expect(call.keyFrames == 1)
+      if call.pair.sender.peer.statistics.video.pliCount > 0 { callsWithRequests += 1 }
+      #expect(call.deliveredBits >= 0.4 * 40 * 3e6)
+      #expect(call.framesReceived >= call.framesSent * 97 / 100)
+      delays.append(call.delay(quantile: 0.95))
+    }
+    #expect(callsWithRequests <= 1)
+    #expect(delays.sorted()[3] <= bound, "\(delays)")
   }
 }
 
