@@ -144,7 +144,8 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     let isSmall = leftOut.count == 0 && !changes.isAtRest(now) && bytes < passBytes(now) / 3
     // What is saved says how much of the rate a movement leaves.
     let isSaved = current.credit >= current.capacity * 0.8
-    let interval = changes.isAtRest(now) || isSaved ? Limits.refinementInterval.rest : Limits.refinementInterval.movement
+    let interval =
+      changes.isAtRest(now) || isSaved ? Limits.refinementInterval.rest : Limits.refinementInterval.movement
     return max(affordable, lastAttempt.map { $0 + (isSmall ? Limits.smallRefinementInterval : interval) } ?? now)
   }
 

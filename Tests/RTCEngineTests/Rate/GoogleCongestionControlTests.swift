@@ -40,7 +40,9 @@ import Testing
     limits.start = .megabitsPerSecond(1)
     var path = ModelPath(now: .zero + .milliseconds(clock), limits: limits)
     let probe = path.estimator.takeProbe(path.now)
-    let results = (0..<16).map { path.leave(375, at: path.now + .milliseconds($0), delay: .milliseconds(2), probe: probe?.id) }
+    let results = (0..<16).map {
+      path.leave(375, at: path.now + .milliseconds($0), delay: .milliseconds(2), probe: probe?.id)
+    }
     path.estimator.deadlineReached(path.now + .milliseconds(100), path.activity)
     path.estimator.receive(results, path.activity, now: path.now + .milliseconds(110))
     #expect(path.target > 2_900_000)

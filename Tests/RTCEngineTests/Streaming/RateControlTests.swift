@@ -34,7 +34,9 @@ import Testing
     mutating func setLimits(_ limits: BitrateLimits, now: Timestamp) {}
     mutating func routeChanged(_ now: Timestamp) {}
     mutating func deadlineReached(_ now: Timestamp, _ activity: SendActivity) {}
-    mutating func takeProbe(_ now: Timestamp) -> ProbeCluster? { isHeard && !probes.isEmpty ? probes.removeFirst() : nil }
+    mutating func takeProbe(_ now: Timestamp) -> ProbeCluster? {
+      isHeard && !probes.isEmpty ? probes.removeFirst() : nil
+    }
   }
 
   private func connectedPair(_ estimator: FixedEstimator, loss: Double = 0, seed: UInt64 = 1) throws -> PeerPair {
