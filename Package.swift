@@ -66,6 +66,7 @@ let package = Package(
     // Without pkg-config, which would warn of its absence where the trait is off.
     .systemLibrary(name: "CX264", providers: [.apt(["libx264-dev"])]),
     .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
+    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Values, wire formats and media contracts.
     .target(name: "RTCPrimitives", swiftSettings: safe),
@@ -156,7 +157,7 @@ let package = Package(
     .target(
       name: "RTCSignalingNIO",
       dependencies: [
-        "RTCPrimitives", "RTCDTLS", "RTCSignaling",
+        "CZlib", "RTCPrimitives", "RTCDTLS", "RTCSignaling",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -181,14 +181,35 @@ extension HTTPReply {
       body: Array(JSONValue.array(names.map { .string($0) }).text.utf8))
   }
 
-  /// A page of ours, with what it may do; see `ContentSecurityPolicy`.
-  /// - Parameter host: what the client knows the server as.
-  package static func page(_ html: [UInt8], _ policy: ContentSecurityPolicy, host: String?) -> HTTPReply {
-    HTTPReply(
-      status: 200,
+  /// A page in one of the forms that it can be sent in.
+  package struct Representation: Sendable {
+    package var body: [UInt8]
+    /// `Content-Encoding`.
+    package var encoding: String?
+    /// The entity tag, without quotes; each form has its own.
+    package var tag: String
+
+    /// See the properties.
+    package init(body: [UInt8], encoding: String?, tag: String) {
+      self.body = body
+      self.encoding = encoding
+      self.tag = tag
+    }
+  }
+
+  /// A page of ours, with what it may do; see `ContentSecurityPolicy`. Whoever has it already is told so (RFC 9110 §15.4.5).
+  package static func page(
+    _ form: Representation, _ policy: ContentSecurityPolicy, _ request: PageRequest
+  ) -> HTTPReply {
+    let isKnown = request.knownTags.contains(form.tag) || request.knownTags == ["*"]
+    var reply = HTTPReply(
+      status: isKnown ? 304 : 200,
       headers: [
-        "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", "Referrer-Policy": "no-referrer",
-        "Cross-Origin-Opener-Policy": "same-origin", "Content-Security-Policy": policy.text(host: host),
-      ], body: html)
+        "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", "ETag": "\"\(form.tag)\"",
+        "Vary": "Accept-Encoding", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin",
+        "Content-Security-Policy": policy.text(host: request.host),
+      ], body: isKnown ? [] : form.body)
+    if let encoding = form.encoding { reply.headers.append(Header(name: "Content-Encoding", value: encoding)) }
+    return reply
   }
 }

@@ -16,6 +16,10 @@ package struct RequestHead: Sendable, Equatable {
   package var contentLength: Int?
   /// `If-Match` as sent.
   package var ifMatch: String?
+  /// `If-None-Match` as sent.
+  package var ifNoneMatch: String?
+  /// `Accept-Encoding` as sent.
+  package var acceptEncoding: String?
   /// The client waits for `100 Continue` before it sends the body.
   package var expectsContinue: Bool
   /// The protocol that `Upgrade` names.
@@ -29,7 +33,8 @@ package struct RequestHead: Sendable, Equatable {
   /// See the properties.
   package init(
     method: String, target: String, host: String? = nil, origin: String? = nil, authorization: String? = nil,
-    contentType: String? = nil, contentLength: Int? = nil, ifMatch: String? = nil, expectsContinue: Bool = false,
+    contentType: String? = nil, contentLength: Int? = nil, ifMatch: String? = nil, ifNoneMatch: String? = nil,
+    acceptEncoding: String? = nil, expectsContinue: Bool = false,
     upgrade: String? = nil, requestedMethod: String? = nil, client: String? = nil
   ) {
     self.method = method
@@ -40,6 +45,8 @@ package struct RequestHead: Sendable, Equatable {
     self.contentType = contentType
     self.contentLength = contentLength
     self.ifMatch = ifMatch
+    self.ifNoneMatch = ifNoneMatch
+    self.acceptEncoding = acceptEncoding
     self.expectsContinue = expectsContinue
     self.upgrade = upgrade
     self.requestedMethod = requestedMethod
@@ -80,7 +87,13 @@ package struct RequestHead: Sendable, Equatable {
 
   /// The first entity tag of `If-Match` without quotes and weakness; `*` stays `*`.
   var entityTag: String? {
-    guard var tag = ifMatch?.prefix(while: { $0 != "," }).trimmingBlanks(), !tag.isEmpty else { return nil }
+    guard let tag = ifMatch?.prefix(while: { $0 != "," }), !tag.trimmingBlanks().isEmpty else { return nil }
+    return Self.opaqueTag(tag)
+  }
+
+  /// An entity tag without quotes and weakness.
+  static func opaqueTag(_ text: Substring) -> String {
+    var tag = text.trimmingBlanks()
     if tag.hasPrefix("W/") { tag = tag.dropFirst(2) }
     if tag.hasPrefix("\""), tag.hasSuffix("\""), tag.utf8.count >= 2 { tag = tag.dropFirst().dropLast() }
     return String(tag)

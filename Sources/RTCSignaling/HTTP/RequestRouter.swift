@@ -4,10 +4,10 @@ package struct RequestRouter: Sendable {
   package enum Verdict: Sendable, Equatable {
     /// This reply, at once.
     case reply(HTTPReply)
-    /// The page at `/`, for whoever knows the server as this host.
-    case page(host: String?)
+    /// The page at `/`.
+    case page(PageRequest)
     /// The viewer page, likewise.
-    case viewer(host: String?)
+    case viewer(PageRequest)
     /// The figures only for those who may see the cast.
     case health(detail: Bool)
     /// An offer, for the stream named.
@@ -128,8 +128,8 @@ package struct RequestRouter: Sendable {
 
   private func verdict(_ route: SignalingRoute, _ head: RequestHead, by grant: AccessGrant?) -> Verdict {
     switch route {
-    case .page: return .page(host: head.authority)
-    case .viewer: return .viewer(host: head.authority)
+    case .page: return .page(head.pageRequest)
+    case .viewer: return .viewer(head.pageRequest)
     case .health: return .health(detail: grant != nil)
     case .endpoint(let door, let stream):
       guard head.method == "POST" else {

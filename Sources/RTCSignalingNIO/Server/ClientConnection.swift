@@ -136,8 +136,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     body = ByteBuffer()
     switch exchange.verdict {
     case .reply(let reply): answer(reply, exchange)
-    case .page(let host): answer(registry.frontPage(host: host), exchange)
-    case .viewer(let host): answer(registry.viewerPage(host: host), exchange)
+    case .page(let request): answer(registry.frontPage(request), exchange)
+    case .viewer(let request): answer(registry.viewerPage(request), exchange)
     case .health(let detail):
       let counters = registry.hub?.counters
       let sessions = registry.sessions
@@ -297,7 +297,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     for header in registry.commonHeaders + reply.headers {
       head.headers.add(name: header.name, value: header.value)
     }
-    if reply.status != 204 { head.headers.replaceOrAdd(name: "Content-Length", value: String(reply.body.count)) }
+    if reply.status != 204, reply.status != 304 {
+      head.headers.replaceOrAdd(name: "Content-Length", value: String(reply.body.count))
+    }
     if ending != .keep { head.headers.replaceOrAdd(name: "Connection", value: "close") }
     context.write(wrapOutboundOut(.head(head)), promise: nil)
     if !isHead, !reply.body.isEmpty {
@@ -374,7 +376,8 @@ extension RequestHead {
       origin: headers.first(name: "Origin"), authorization: headers.first(name: "Authorization"),
       contentType: headers.first(name: "Content-Type"),
       contentLength: headers.first(name: "Content-Length").flatMap { Int($0) },
-      ifMatch: headers.first(name: "If-Match"),
+      ifMatch: headers.first(name: "If-Match"), ifNoneMatch: headers.first(name: "If-None-Match"),
+      acceptEncoding: headers.first(name: "Accept-Encoding"),
       expectsContinue: headers.first(name: "Expect")?.lowercased() == "100-continue",
       upgrade: headers.first(name: "Upgrade"),
       requestedMethod: headers.first(name: "Access-Control-Request-Method"),

@@ -86,9 +86,9 @@ final class ConnectionRegistry {
     router.judge(head, from: address, now: .now)
   }
 
-  func frontPage(host: String?) -> HTTPReply { front.reply(host: host) }
+  func frontPage(_ request: PageRequest) -> HTTPReply { front.reply(to: request) }
 
-  func viewerPage(host: String?) -> HTTPReply { viewer.reply(host: host) }
+  func viewerPage(_ request: PageRequest) -> HTTPReply { viewer.reply(to: request) }
 
   private static var hostName: String {
     var bytes = [UInt8](repeating: 0, count: 256)

@@ -1,16 +1,25 @@
 import RTCDTLS
 import RTCSignaling
 
-/// A page with what it may do.
-struct ServedPage {
-  private let html: [UInt8]
+/// A page with what it may do. Lives on the server's event loop.
+final class ServedPage {
+  private let plain: HTTPReply.Representation
+  /// Made when it is first asked for: a cast that only publishes never serves a page.
+  private lazy var compressed = Gzip.compress(plain.body).map {
+    HTTPReply.Representation(body: $0, encoding: "gzip", tag: "\(digest)-gzip")
+  }
+  private let digest: String
   private let policy: ContentSecurityPolicy
 
   init(_ html: [UInt8], ancestors: [String]) {
-    self.html = html
+    digest = MessageAuthentication.sha256(html).prefix(8).map { byte in
+      String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+    }.joined()
+    plain = HTTPReply.Representation(body: html, encoding: nil, tag: digest)
     policy = ContentSecurityPolicy(for: html, ancestors: ancestors) { MessageAuthentication.sha256(Array($0)) }
   }
 
-  /// - Parameter host: what the client knows the server as.
-  func reply(host: String?) -> HTTPReply { .page(html, policy, host: host) }
+  func reply(to request: PageRequest) -> HTTPReply {
+    .page(request.acceptsGzip ? compressed ?? plain : plain, policy, request)
+  }
 }

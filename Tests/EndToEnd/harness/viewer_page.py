@@ -15,6 +15,11 @@ EVERYTHING = ("rtcast.exact && rtcast.exact.isShown && rtcast.exact.store.column
 
 ACTUAL_SIZE = "document.querySelector(\"#bar [data-do='1']\").click();"
 
+# At actual size, on whole pixels of the device.
+IN_PLACE = ("!document.body.classList.contains('actual') || ['x', 'y'].every((side) => {"
+            " const place = document.getElementById('video').getBoundingClientRect()[side] * devicePixelRatio;"
+            " return Math.abs(place - Math.round(place)) < 0.02; })")
+
 
 class Page:
     """The viewer page at actual size, in either browser, with nothing over the picture."""
@@ -70,6 +75,7 @@ class Page:
             self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
                 "width": round(1500 / factor), "height": round(1000 / factor), "deviceScaleFactor": factor, "mobile": False})
         self.until(f"Math.abs(devicePixelRatio - {factor}) < 0.02")
+        self.until(IN_PLACE)  # of the new size the page hears a moment later
 
 
 def start(name):
