@@ -19,6 +19,20 @@ import Testing
     #expect(try loop.encode(changed: []) == nil)
   }
 
+  @Test func `a clock that ticks holds up no refinement of the page beside it`() throws {
+    var page = Page(size: size)
+    var loop = try Loop(VideoEncoderSettings(size: size, targetBitrate: .kilobitsPerSecond(400)))
+    page.draw(into: loop.encoder.picture)
+    _ = try loop.encode(changed: nil)
+    _ = try loop.rest(for: .milliseconds(500))
+    let clock = PixelRect(x: 0, y: 0, width: 16, height: 16)
+    page.write(in: clock, seed: 99)
+    page.draw(into: loop.encoder.picture)
+    _ = try #require(try loop.encode(changed: [clock]))
+    let refined = try loop.rest(for: .milliseconds(249))
+    #expect(refined.bytes > 4_000, "a third of the rate, not what repeats a frame")
+  }
+
   /// Some receivers show a frame only when the next begins.
   @Test func `the last frame before a rest is followed by one small frame that changes no pixel`() throws {
     let page = Page(size: size)

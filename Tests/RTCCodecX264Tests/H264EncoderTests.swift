@@ -53,6 +53,16 @@
       #expect(try loop.encode(changed: nil) == nil)
     }
 
+    @Test func `a clock that ticks holds up no refinement of the page beside it`() throws {
+      var page = ColourPage(size: size)
+      var loop = try Loop(settings(400))
+      try loop.show(page)
+      try loop.rest(for: .milliseconds(500))
+      let rect = page.type(0)
+      try #require(try loop.show(page, changed: [rect]) != nil)
+      #expect(try loop.rest(for: .milliseconds(249)) > 4_000, "a third of the rate")
+    }
+
     @Test func `coloured letters rest as sharp in colour as in luma when chroma is full`() throws {
       let page = ColourPage(size: size, chroma: .full)
       var loop = try Loop(settings(2_500, chroma: .full))
