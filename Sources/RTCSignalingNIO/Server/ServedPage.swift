@@ -12,9 +12,7 @@ final class ServedPage {
   private let policy: ContentSecurityPolicy
 
   init(_ html: [UInt8], ancestors: [String]) {
-    digest = MessageAuthentication.sha256(html).prefix(8).map { byte in
-      String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-    }.joined()
+    digest = Base64URL.encode(Array(MessageAuthentication.sha256(html).prefix(9)))
     plain = HTTPReply.Representation(body: html, encoding: nil, tag: digest)
     policy = ContentSecurityPolicy(for: html, ancestors: ancestors) { MessageAuthentication.sha256(Array($0)) }
   }
