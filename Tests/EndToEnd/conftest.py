@@ -16,15 +16,50 @@ from harness.rtcast import Rtcast  # noqa: E402
 from harness.xserver import XServer  # noqa: E402
 
 
+GROUP = "of:"
+
+
 def pytest_runtest_logreport(report):
-    """A line for every attempt at a test, for `scripts/test` to count: outcome, name, and why it was skipped."""
-    path = os.environ.get("RTCAST_OUTCOMES")
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        return   # who started the workers is told of the same
-    if path and (report.when == "call" or report.outcome != "passed"):
-        reason = report.longrepr[2].removeprefix("Skipped: ") if report.outcome == "skipped" else ""
-        with open(path, "a") as outcomes:
-            print(report.outcome, report.nodeid.replace("\t", " "), " ".join(reason.split()), sep="\t", file=outcomes)
+    """A line for each phase of each test, for `scripts/test-run`: outcome, name, seconds, and why it was skipped."""
+    path = os.environ.get("RTCAST_RESULTS")
+    if not path or "PYTEST_XDIST_WORKER" in os.environ:
+        return  # the process that started the workers gets the same reports
+    reason = report.longrepr[2].removeprefix("Skipped: ") if report.outcome == "skipped" else ""
+    name = report.nodeid.split("@" + GROUP)[0].replace("\t", " ")
+    with open(path, "a") as results:
+        print(report.outcome, name, f"{report.duration:.2f}", " ".join(reason.split()), sep="\t", file=results)
+
+
+def pytest_collection_modifyitems(config, items):
+    """The slowest tests first. Tests that share a fixture of their module stay together, in one process."""
+    for item in items:
+        for mark in item.iter_markers("alone"):
+            if not mark.args:
+                raise pytest.UsageError(f"{item.nodeid}: `alone` needs the reason: what the test measures that others would disturb")
+        if _module_fixtures(item):
+            item.add_marker(pytest.mark.xdist_group(GROUP + item.nodeid.split("::")[0]))
+    if os.environ.get("RTCAST_RESULTS"):
+        durations, cost = _recorded_durations(), {}
+        for item in items:
+            cost[_group(item)] = cost.get(_group(item), 0) + durations.get(item.nodeid, 1)
+        items.sort(key=lambda item: (-cost[_group(item)], _group(item)))
+
+
+def _group(item):
+    return next((mark.args[0] for mark in item.iter_markers("xdist_group")), item.nodeid)
+
+
+def _module_fixtures(item):
+    """Whether a fixture lives as long as the test's module."""
+    return any(definition.scope == "module" for definitions in item._fixtureinfo.name2fixturedefs.values() for definition in definitions)
+
+
+def _recorded_durations():
+    try:
+        lines = (Path(__file__).parents[1] / "durations.tsv").read_text().splitlines()
+    except FileNotFoundError:
+        return {}
+    return {name: float(seconds) for seconds, name in (line.split("\t", 1) for line in lines)}
 
 
 @pytest.fixture(scope="session")
@@ -56,11 +91,35 @@ def old_browser(browser):
     browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
 
 
-@pytest.fixture(scope="module", params=["chromium", "firefox"])
-def any_browser(request):
-    browser = viewer_page.start(request.param)
+@pytest.fixture(scope="session")
+def page_browsers():
+    """One large browser of each kind for the whole session, started when a test needs it."""
+    started = {}
+
+    def browser(kind):
+        if kind not in started:
+            started[kind] = viewer_page.start(kind)
+        return started[kind]
+
     yield browser
-    browser.quit()
+    for each in started.values():
+        each.quit()
+
+
+@pytest.fixture(params=["chromium", "firefox"])
+def any_browser(request, page_browsers):
+    """Both browsers in turn, for what their engines do differently."""
+    browser = page_browsers(request.param)
+    yield browser
+    browser.get("about:blank")
+
+
+@pytest.fixture
+def page_browser(page_browsers):
+    """Chromium, large enough for a whole screen, for what engines do alike."""
+    browser = page_browsers("chromium")
+    yield browser
+    browser.get("about:blank")
 
 
 @pytest.fixture

@@ -46,6 +46,7 @@ def at(seconds, *command):
     return subprocess.run(["faketime", "-f", f"{seconds:+d}s", BINARY, *command], capture_output=True, text=True, env=surroundings())
 
 
+@pytest.mark.quick
 def test_every_cast_has_a_secret_of_its_own_on_loopback_too(cast, browser):
     events = [cast(*CAST).listening() for _ in range(2)]
     assert events[0]["token"] != events[1]["token"] and len(events[0]["token"]) >= 22

@@ -34,6 +34,7 @@ def streams(path):
     return {s["codec_type"]: s for s in json.loads(shown.stdout)["streams"]}
 
 
+@pytest.mark.quick
 @pytest.mark.feature("S0.10", "S0.11", "S0.66")
 def test_a_cast_rings_a_peer_who_takes_it_and_records_it(cast, hub, tmp_path):
     """`--to NAME --server`, `call` without a name, `--record` of what comes."""
@@ -96,6 +97,7 @@ def test_a_browser_takes_the_call_of_a_cast_and_hangs_up(cast, hub, visit):
     assert alice.process.wait(10) == 0
 
 
+@pytest.mark.quick
 def test_a_browser_calls_a_waiting_rtcast(cast, hub, visit):
     bob = cast("call", "--server", hub, "--name", "bob", "--answer", "auto", "--no-window", "--test", *QUIET)
     bob.wait_event("registered")

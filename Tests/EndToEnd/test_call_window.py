@@ -14,8 +14,6 @@ from harness.browser import chromium, drawn
 from harness.hub_page import HubPage
 from harness.pictures import luma, psnr
 
-pytestmark = pytest.mark.alone
-
 SHARE_THIS_TAB = "LocalMedia.displayWishes = { preferCurrentTab: true, selfBrowserSurface: 'include' }"
 
 # Of the picture that Chromium's fake camera draws.

@@ -10,8 +10,6 @@ from harness.browser import Viewer, drawn
 from harness.pictures import PAGE_SIZE as SIZE, coloured_page, luma, psnr
 from harness.rtcast import run
 
-pytestmark = pytest.mark.alone
-
 
 @pytest.fixture
 def firefox():

@@ -23,6 +23,7 @@ def refused(status, *arguments, says=(), **options):
     return err
 
 
+@pytest.mark.quick
 def test_the_version_names_the_commit():
     code, out, _ = run("--version")
     named = re.fullmatch(r"rtcast \d+\.\d+\.\d+(?: \(([0-9a-f]{9})\))?\n", out)
@@ -37,6 +38,7 @@ def test_a_frame_rate_that_makes_no_sense_is_a_usage_error(fps):
     refused(64, "test", f"--fps={fps}", says=["fps"])
 
 
+@pytest.mark.quick
 def test_no_display():
     refused(69, "screen", says=["display"])
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import aiortc
 import numpy as np
-import pytest
 from Xlib import Xcursorfont
 from Xlib.display import Display
 from Xlib.ext import xfixes
@@ -18,8 +17,6 @@ from harness.browser import drawn
 from harness.pictures import luma, psnr
 from harness.rtcast import bearer
 from harness.viewer_page import EVERYTHING, Page
-
-pytestmark = pytest.mark.alone
 
 CURSOR = Path(__file__).resolve().parents[2] / "Sources/RTCSignalingNIO/Resources/viewer/cursor.js"
 SHOWN = "rtcast.cursor && rtcast.cursor.isShown"

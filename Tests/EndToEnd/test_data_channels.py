@@ -77,6 +77,7 @@ async def exchange(role: str) -> None:
         await process.wait()
 
 
+@pytest.mark.quick
 @pytest.mark.feature("S0.2")
 @pytest.mark.parametrize("role", ["offer", "answer"])
 def test_channels_of_both_sides_carry_messages_to_aiortc(role):

@@ -19,8 +19,6 @@ from harness.rtcast import bearer
 from harness.viewer_page import ACTUAL_SIZE, EVERYTHING, Page
 from harness.xserver import XServer
 
-pytestmark = pytest.mark.alone
-
 HERE = Path(__file__).resolve().parent
 EXACT = HERE.parents[1] / "Sources/RTCSignalingNIO/Resources/viewer/exact.js"
 
@@ -64,9 +62,10 @@ def test_a_screen_that_rests_is_the_screen(screen, cast, any_browser):
     page.until("document.getAnimations().length === 0")
 
 
-def test_each_word_that_is_typed_becomes_exact(screen, cast, any_browser):
+@pytest.mark.quick
+def test_each_word_that_is_typed_becomes_exact(screen, cast, page_browser):
     server, painter, window = screen
-    page = Page(any_browser, cast("screen", "--fps", "10", "--bitrate", "2500k", "--no-cursor", display=server.name).url())
+    page = Page(page_browser, cast("screen", "--fps", "10", "--bitrate", "2500k", "--no-cursor", display=server.name).url())
     page.live().until(EVERYTHING)
     for word in range(8):
         painter.put(window, coloured_page(60, 20, seed=word), 100 + 70 * word, 300)
@@ -95,9 +94,9 @@ def scroll(painter, window, steps):
         time.sleep(1 / 15)
 
 
-def test_what_has_scrolled_is_exact_when_it_rests(screen, cast, any_browser):
+def test_what_has_scrolled_is_exact_when_it_rests(screen, cast, page_browser):
     server, painter, window = screen
-    page = Page(any_browser, cast("screen", "--fps", "20", "--bitrate", "8M", "--no-cursor", display=server.name).url())
+    page = Page(page_browser, cast("screen", "--fps", "20", "--bitrate", "8M", "--no-cursor", display=server.name).url())
     page.live().until(EVERYTHING)
     scroll(painter, window, 20)
     page.is_the_screen(server, timeout=15)
@@ -135,10 +134,10 @@ def test_a_page_that_is_zoomed_is_exact_at_actual_size(screen, cast, any_browser
     page.is_the_screen(server)
 
 
-def test_who_ends_the_channel_has_the_video(screen, cast, any_browser):
+def test_who_ends_the_channel_has_the_video(screen, cast, page_browser):
     server, painter, window = screen
     process = cast("screen", "--fps", "10", "--bitrate", "4M", "--no-cursor", display=server.name)
-    page = Page(any_browser, process.url())
+    page = Page(page_browser, process.url())
     page.live().until(EVERYTHING)
     page.script("rtcast.exact.channel.close()")
     page.until("rtcast.exact.channel.readyState === 'closed' && getComputedStyle(document.getElementById('exact')).visibility === 'hidden'")
@@ -150,9 +149,9 @@ def test_who_ends_the_channel_has_the_video(screen, cast, any_browser):
         time.sleep(0.1)
 
 
-def test_a_viewer_that_acknowledges_what_it_never_got_harms_nobody(screen, cast, any_browser):
+def test_a_viewer_that_acknowledges_what_it_never_got_harms_nobody(screen, cast, page_browser):
     server, painter, window = screen
-    page = Page(any_browser, cast("screen", "--fps", "10", "--bitrate", "4M", "--no-cursor", display=server.name).url())
+    page = Page(page_browser, cast("screen", "--fps", "10", "--bitrate", "4M", "--no-cursor", display=server.name).url())
     page.live().until(EVERYTHING)
     for number in range(0, 1000, 7):
         page.script(f"rtcast.exact.channel.send(new Uint8Array([2, 255, {number % 256}, 0, {number // 256}]))")
@@ -160,10 +159,10 @@ def test_a_viewer_that_acknowledges_what_it_never_got_harms_nobody(screen, cast,
     page.is_the_screen(server)
 
 
-def test_nothing_older_than_the_video_is_seen_while_the_screen_changes(screen, cast, any_browser):
+def test_nothing_older_than_the_video_is_seen_while_the_screen_changes(screen, cast, page_browser):
     """Blocks count up in one colour; no screenshot shows one that counts back."""
     server, painter, window = screen
-    page = Page(any_browser, cast("screen", "--fps", "30", "--bitrate", "4M", "--no-cursor", display=server.name).url())
+    page = Page(page_browser, cast("screen", "--fps", "30", "--bitrate", "4M", "--no-cursor", display=server.name).url())
     page.live().until(EVERYTHING)
 
     def shown():
@@ -188,13 +187,13 @@ def test_nothing_older_than_the_video_is_seen_while_the_screen_changes(screen, c
             level = before = 0
 
 
-def test_a_new_size_is_exact_too(cast, any_browser):
+def test_a_new_size_is_exact_too(cast, page_browser):
     import subprocess
     server = XServer((1024, 768), resizable=True)
     try:
         painter = server.client()
         painter.put(painter.window(), coloured_page(1024, 768))
-        page = Page(any_browser, cast("screen", "--fps", "5", "--no-cursor", display=server.name).url())
+        page = Page(page_browser, cast("screen", "--fps", "5", "--no-cursor", display=server.name).url())
         page.live().until(EVERYTHING)
         subprocess.run(["xrandr", "-s", "800x600"], env={"DISPLAY": server.name, "PATH": "/usr/bin"}, check=True)
         page.until("rtcast.exact.store.width === 800 && " + EVERYTHING)

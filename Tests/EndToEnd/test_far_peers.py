@@ -167,6 +167,7 @@ def test_a_peer_of_another_make_is_called(far, calling, tmp_path, kind):
     kept(copy)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("kind", ["aiortc", "gstreamer", "pion"])
 def test_a_peer_of_another_make_calls(far, waiting, tmp_path, kind):
     far = far(kind)

@@ -12,8 +12,6 @@ from harness.browser import Viewer
 from harness.pictures import luma
 from harness.rtcast import run
 
-pytestmark = pytest.mark.alone
-
 # name of the clip, how it is made, and the codec the viewer sees when the file's frames are passed through
 CLIPS = {
     "mp4": ("numbered.mp4", dict(codec="h264", sound="aac"), "H264"),
@@ -34,6 +32,7 @@ def stats(viewer):
     return viewer.asynchronous("window.rtcast.stats().then(arguments[0])")
 
 
+@pytest.mark.alone("the pace of frames")
 @pytest.mark.parametrize("kind, way", [
     ("mp4", "--copy"), ("webm", "--copy"), ("vp8", "--copy"), ("av1", "--copy"), ("mp4", "--no-copy"), ("av1", "--no-copy"),
 ])
@@ -60,6 +59,7 @@ def test_frames_come_in_order_at_their_pace_with_their_sound(kind, way, cast, cl
 
 
 # Each container and each way once: what they have in common is the clock.
+@pytest.mark.alone("the time between picture and sound")
 @pytest.mark.parametrize("kind, way", [("mp4", "--copy"), ("webm", "--no-copy")])
 def test_picture_and_sound_are_within_40_ms(kind, way, cast, clips, ear):
     path, _ = make(clips, kind, flash=True, seconds=12)
@@ -68,6 +68,7 @@ def test_picture_and_sound_are_within_40_ms(kind, way, cast, clips, ear):
     assert abs(found) <= 40, (found, browsers_own)
 
 
+@pytest.mark.alone("gaps in the sound")
 @pytest.mark.parametrize("kind, way", [("mp4", "--no-copy"), ("webm", "--copy")])
 def test_the_loop_has_no_seam(kind, way, cast, clips, ear):
     path, _ = make(clips, kind, seconds=4)
@@ -100,6 +101,7 @@ def test_bidirectional_frames_are_encoded_anew(cast, clips, browser):
     assert abs(barcode.slope(barcode.unwrapped(seen, 300)) / 30 - 1) < 0.02
 
 
+@pytest.mark.quick
 def test_frames_are_passed_through_where_that_is_possible(cast, clips, browser):
     """`auto`, the default."""
     path, codec = make(clips, "mp4")
@@ -107,6 +109,7 @@ def test_frames_are_passed_through_where_that_is_possible(cast, clips, browser):
     assert stats(viewer)["codec"] == codec
 
 
+@pytest.mark.alone("the time to the first picture")
 @pytest.mark.parametrize("every", [60, 300])
 def test_who_comes_late_sees_a_picture_soon(every, cast, clips, browser):
     """At the next key frame of the file; or sooner by encoding anew, when that is more than two seconds away."""
@@ -141,6 +144,7 @@ def test_a_start_in_the_middle(cast, clips, browser):
     assert 150 <= first < 250, first
 
 
+@pytest.mark.alone("the pace of frames")
 @pytest.mark.parametrize("speed", [0.5, 2])
 def test_speed(speed, cast, clips, browser):
     path, _ = make(clips, "mp4")
@@ -149,6 +153,7 @@ def test_speed(speed, cast, clips, browser):
     assert abs(barcode.slope(barcode.unwrapped(seen, 300)) / (30 * speed) - 1) < 0.03
 
 
+@pytest.mark.alone("the pace of frames")
 def test_fps_and_size_are_limits(cast, clips, browser):
     path, _ = make(clips, "mp4")
     viewer = Viewer(browser, cast("file", path, "--loop", "--fps", "10", "--size", "320x180").url()).wait_live()
@@ -158,6 +163,7 @@ def test_fps_and_size_are_limits(cast, clips, browser):
     assert abs(barcode.slope(barcode.unwrapped(seen, 300)) / 30 - 1) < 0.03, "fewer frames, the same pace"
 
 
+@pytest.mark.alone("the pace of frames")
 def test_a_variable_rate_follows_the_timestamps(cast, clips, browser):
     """Two seconds of the clip have no frames at all, two have every third."""
     path, _ = make(clips, "mp4")

@@ -9,7 +9,7 @@ import pytest
 from harness.rtcast import bearer
 from harness.udp_relay import UDPRelay
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.alone("the rate that a lossy link allows")
 
 PAGE = """
     const done = arguments[0];

@@ -17,8 +17,6 @@ from aiortc.rtp import RTCP_PSFB_PLI, RtcpPsfbPacket
 from harness.rtcast import door
 from test_rungs import page
 
-pytestmark = pytest.mark.alone
-
 HEAD = "v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=group:BUNDLE {bundle}\r\n"
 SECTION = ("m=video 9 UDP/TLS/RTP/SAVPF {formats}\r\nc=IN IP4 0.0.0.0\r\na=mid:{mid}\r\na=rtcp-mux\r\na=setup:actpass\r\n"
            "a=ice-ufrag:abcd\r\na=ice-pwd:abcdefghijklmnopqrstuvwx\r\na=recvonly\r\na=fingerprint:sha-256 " + ":".join(["AB"] * 32) + "\r\n")
@@ -166,6 +164,7 @@ def endpoint(cast):
     return door(cast.listening())
 
 
+@pytest.mark.alone("processor time")
 @pytest.mark.parametrize("name", OFFERS)
 def test_a_description_costs_little_however_it_is_made(name, cast):
     rtcast = cast("test", "--fps", "1", "--size", "64x48")
@@ -197,6 +196,7 @@ def test_ever_new_sources_cost_no_memory(cast, peers):
     assert peer.packets > packets, "the picture goes on"
 
 
+@pytest.mark.alone("processor time")
 def test_who_asks_for_key_frames_without_end_costs_others_nothing(xserver, cast, peers):
     painter = xserver.client()
     painter.put(painter.window(), page())

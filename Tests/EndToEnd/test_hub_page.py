@@ -32,6 +32,7 @@ def in_call(caller, callee):
         person.wait(state="call").wait_tiles(1).wait_moving()
 
 
+@pytest.mark.quick
 @pytest.mark.feature("S1.2", "S1.15", "S0.67", "S0.68", "S3.17")
 def test_two_browsers_call_see_mute_write_and_hang_up(hub, visit):
     """Ring, both pictures and one's own in the corner; chat; mute; the end."""

@@ -14,7 +14,7 @@ from harness.desk import Desk
 from harness.pictures import luma, psnr
 from harness.xserver import XServer
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.alone("the rate and the delay of a link")
 
 BROADBAND = {"rate": 3e6, "delay": 0.025, "queue": 0.3}
 

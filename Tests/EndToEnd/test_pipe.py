@@ -12,8 +12,6 @@ from harness import barcode, clips as clip
 from harness.browser import Viewer
 from harness.rtcast import run
 
-pytestmark = pytest.mark.alone
-
 
 def feed(rtcast, pieces, rate=None):
     """Writes in a thread; with a rate, that many pieces a second. The result's `done` tells whether all of it went in."""

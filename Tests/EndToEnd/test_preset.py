@@ -8,8 +8,6 @@ import pytest
 from harness.browser import Viewer
 from harness.rtcast import ROOT, run
 
-pytestmark = pytest.mark.alone
-
 NAMES = ["text", "slides", "motion", "file", "call", "low-bandwidth", "lan"]
 CAST = ("test", "--pattern", "clock", "--size", "640x360")
 
@@ -32,6 +30,7 @@ def of_kind(log, name):
     return [event for event in log if event["event"] == name]
 
 
+@pytest.mark.alone("the pace of frames")
 @pytest.mark.parametrize("name", NAMES)
 def test_every_preset_casts_as_its_file_says(name, cast, browser, tmp_path):
     preset = json.loads((ROOT / "presets" / f"{name}.json").read_text())

@@ -5,11 +5,14 @@ import socket
 import urllib.error
 import urllib.request
 
+import pytest
+
 from harness import barcode, sound
 from harness.browser import Viewer
 from harness.rtcast import run
 
 
+@pytest.mark.quick
 def test_a_published_stream_is_watched_in_a_browser_until_it_ends(cast, browser):
     hub = cast("serve", "--listen", "127.0.0.1:0")
     url = hub.url()

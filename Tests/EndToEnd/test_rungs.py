@@ -14,8 +14,6 @@ from harness.browser import Viewer
 from harness.rtcast import bearer
 from harness.udp_relay import UDPRelay
 
-pytestmark = pytest.mark.alone
-
 
 def page(size=(1280, 720), seed=1):
     """A page of text."""
@@ -122,6 +120,7 @@ def test_five_viewers_join_a_resting_page_and_who_was_there_receives_nothing(xse
     painter.close()
 
 
+@pytest.mark.alone("the delay of a change")
 def test_a_page_change_hands_over_who_waits(xserver, cast, browser):
     painter = xserver.client()
     window = painter.window()
@@ -149,6 +148,7 @@ def test_a_page_change_hands_over_who_waits(xserver, cast, browser):
 TROUBLES = {"slow": {"rate": 300_000}, "lossy": {"loss": 0.1}}
 
 
+@pytest.mark.alone("the delay of a change")
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_the_trouble_of_one_is_nobody_elses(trouble, cast, browser, peers):
     """Noise takes all that the main rung may have: the viewer who is there gets as much, and no key frame more, whoever else struggles."""

@@ -10,8 +10,6 @@ from harness.browser import Viewer
 from harness.pictures import luma, psnr, text_page
 from harness.xserver import XServer
 
-pytestmark = pytest.mark.alone
-
 
 @pytest.fixture
 def page(xserver):
@@ -33,6 +31,7 @@ def settle(viewer, condition, timeout=15):
         time.sleep(0.1)
 
 
+@pytest.mark.quick
 def test_text_that_rests_becomes_sharp_in_the_video_too(xserver, page, cast, browser):
     url = cast("screen", "--fps", "5", "--bitrate", "2500k", "--no-cursor", display=xserver.name).url()
     viewer = Viewer(browser, url).wait_live()
@@ -102,6 +101,7 @@ def test_the_stream_follows_the_screen_to_a_new_size(cast, browser):
         server.stop()
 
 
+@pytest.mark.alone("frames in a second")
 @pytest.mark.feature("S3.41")
 def test_five_viewers_share_one_encode(xserver, page, cast, browser):
     painter, window = page
@@ -134,6 +134,7 @@ def test_five_viewers_share_one_encode(xserver, page, cast, browser):
         assert 3 <= stats["fps_encoded"] <= 24, "the changes and their refinement once, and not five times"
 
 
+@pytest.mark.alone("the time to the first picture")
 def test_a_late_viewer_of_a_resting_screen_sees_it_at_once(xserver, page, cast, browser):
     rtcast = cast("screen", "--fps", "5", "--bitrate", "2500k", "--no-cursor", display=xserver.name)
     url = rtcast.url()

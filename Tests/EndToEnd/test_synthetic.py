@@ -9,8 +9,6 @@ from harness import barcode
 from harness.browser import Viewer
 from harness.pictures import luma
 
-pytestmark = pytest.mark.alone
-
 
 def cast_of(pattern, cast, browser):
     rtcast = cast("test", "--pattern", pattern, "--fps", "10", "--size", "640x360", "--bitrate", "6M")
@@ -32,6 +30,7 @@ def roughness(picture):
     return np.abs(np.diff(luma(picture), axis=1)).mean()
 
 
+@pytest.mark.alone("the pace of frames")
 def test_the_clock_plays_in_order_at_its_pace(cast, browser):
     viewer = cast_of("clock", cast, browser)
     seen = barcode.watch(viewer, 4)

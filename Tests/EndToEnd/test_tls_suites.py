@@ -45,6 +45,7 @@ def s_client(*arguments, timeout=30):
 # TLS
 
 @needs["testssl"]
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_testssl_finds_nothing_but_that_nobody_signed_the_certificate(port, tmp_path):
     report = tmp_path / "report.json"

@@ -9,8 +9,6 @@ from harness.browser import Viewer
 from harness.rtcast import run
 from harness.xwayland import XWayland
 
-pytestmark = pytest.mark.alone
-
 
 @pytest.fixture
 def wayland():

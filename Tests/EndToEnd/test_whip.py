@@ -24,6 +24,7 @@ def serve():
         server.stop()
 
 
+@pytest.mark.quick
 def test_aiortc_receives_what_we_publish(cast, serve):
     sizes = []
     seen = threading.Event()

@@ -31,6 +31,7 @@ def drawn_on(server):
     return painter
 
 
+@pytest.mark.quick
 @pytest.mark.feature("S0.69", "S1.30")
 def test_the_window_shows_what_the_far_side_draws_in_its_shape(cast, xserver):
     """Compared by a screenshot."""
