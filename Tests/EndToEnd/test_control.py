@@ -74,6 +74,19 @@ def test_pause_and_resume(controlled):
     assert frames_in(viewer, 2) > 10 and same_session(viewer)
 
 
+def test_mute_is_silence_for_viewers(controlled):
+    rtcast, viewer = controlled(*CAST, "--tone", "440")
+    sound.wait_tone(viewer, 440)
+    rtcast.command("mute")
+    rtcast.wait_event("control", where=lambda event: event["ok"] and event["command"] == "mute")
+    sound.wait_silence(viewer)
+    before = viewer.frames()
+    viewer.until(f"document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames > {before + 5}", what="pictures go on")
+    rtcast.command("unmute")
+    sound.wait_tone(viewer, 440)
+    assert same_session(viewer)
+
+
 def test_fps(controlled):
     rtcast, viewer = controlled()
     rtcast.command("fps", "25")
