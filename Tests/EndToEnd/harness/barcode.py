@@ -59,18 +59,10 @@ window.barcode ??= (() => {
     const fitting = Math.min(16, Math.floor(width / 34), Math.floor(height / 4));
     return fitting > 1 ? Math.floor(fitting / 2) * 2 : fitting;
   };
-  /// { frame, milliseconds } of what the video shows now, or null when the check does not fit.
-  const read = (video) => {
-    const cell = cellSize(video.videoWidth, video.videoHeight);
-    if (!cell) return null;
-    canvas.width = 34 * cell; canvas.height = 4 * cell;
-    pen.drawImage(video, 0, 0, canvas.width, canvas.height, 0, 0, canvas.width, canvas.height);
-    const data = pen.getImageData(0, 0, canvas.width, canvas.height).data;
+  /// { frame, milliseconds } of 64 cells, or null when the check does not fit; `isSet` reads the cell at a column and a row.
+  const decode = (isSet) => {
     let code = 0n;
-    for (let i = 0; i < 64; i++) {
-      const x = cell + (i % 32) * cell + (cell >> 1), y = cell + Math.floor(i / 32) * cell + (cell >> 1);
-      code = code << 1n | (data[(y * canvas.width + x) * 4 + 1] > 127 ? 1n : 0n);
-    }
+    for (let i = 0; i < 64; i++) code = code << 1n | (isSet(i % 32, i >> 5) ? 1n : 0n);
     let crc = 0;
     for (let byte = 7; byte >= 1; byte--) {
       crc ^= Number(code >> BigInt(8 * byte) & 255n);
@@ -79,7 +71,35 @@ window.barcode ??= (() => {
     if (crc !== Number(code & 255n)) return null;
     return { frame: Number(code >> 40n), milliseconds: Number(code >> 8n & 0xffffffffn) };
   };
-  return { read };
+  /// What the video shows now.
+  const read = (video) => {
+    const cell = cellSize(video.videoWidth, video.videoHeight);
+    if (!cell) return null;
+    canvas.width = 34 * cell; canvas.height = 4 * cell;
+    pen.drawImage(video, 0, 0, canvas.width, canvas.height, 0, 0, canvas.width, canvas.height);
+    const data = pen.getImageData(0, 0, canvas.width, canvas.height).data;
+    return decode((column, row) => {
+      const x = cell + column * cell + (cell >> 1), y = cell + row * cell + (cell >> 1);
+      return data[(y * canvas.width + x) * 4 + 1] > 127;
+    });
+  };
+  /// What a VideoFrame shows, of a screen of that size, to which the sender may have given another. Of the frame only the corner is
+  /// copied, which costs less than drawing it.
+  const bytes = new Uint8Array(1 << 20);
+  const readFrame = async (frame, screen) => {
+    const { x, y, width, height } = frame.visibleRect, cell = cellSize(screen.width, screen.height) * width / screen.width;
+    const rect = { x, y, width: Math.min(width, Math.ceil(34 * cell / 16) * 16), height: Math.min(height, Math.ceil(4 * cell / 16) * 16) };
+    const [{ offset, stride }] = await frame.copyTo(bytes, { rect });
+    const size = /^(I4|NV)/.test(frame.format) ? 1 : 4;   // otherwise red or blue comes first, the same in black and white
+    return decode((column, row) => {
+      let sum = 0, count = 0;
+      for (let v = Math.floor(cell * (row + 1.25)); v < cell * (row + 1.75); v++) {
+        for (let u = Math.floor(cell * (column + 1.25)); u < cell * (column + 1.75); u++, count++) sum += bytes[offset + v * stride + u * size];
+      }
+      return sum > 127 * count;
+    });
+  };
+  return { read, readFrame };
 })();
 """
 

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import os
 import subprocess
 import time
 
@@ -17,17 +18,20 @@ DRIVER = "/usr/bin/chromedriver"
 FAKE_DEVICES = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", "--auto-accept-this-tab-capture")
 
 
-def chromium(size=(1400, 900), autoplay="no-user-gesture-required", flags=(), host=None):
-    """`autoplay` "document-user-activation-required" is what people have: no sound before they touch the page. `host`: one of `netns`."""
+def chromium(size=(1400, 900), autoplay="no-user-gesture-required", flags=(), host=None, display=None):
+    """`autoplay` "document-user-activation-required" is what people have: no sound before they touch the page. `host`: one of `netns`.
+    `display`: an X server on which its window is shown; headless without."""
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
-    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio",
+    for flag in ("--ozone-platform=x11" if display else "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio",
                  f"--autoplay-policy={autoplay}", "--disable-background-networking", "--no-first-run",
                  "--disable-background-timer-throttling", "--disable-renderer-backgrounding",
                  "--disable-backgrounding-occluded-windows",
                  f"--window-size={size[0]},{size[1]}", *flags):
         options.add_argument(flag)
-    driver = ChromiumOn(host, options) if host else webdriver.Chrome(options=options, service=Service(DRIVER))
+    environment = {**os.environ, **({"DISPLAY": display} if display else {})}
+    driver = (ChromiumOn(host, options, environment) if host
+              else webdriver.Chrome(options=options, service=Service(DRIVER, env=environment)))
     driver.set_script_timeout(30)
     return driver
 
@@ -35,9 +39,10 @@ def chromium(size=(1400, 900), autoplay="no-user-gesture-required", flags=(), ho
 class ChromiumOn(webdriver.Remote):
     """Browser and driver live on a host of a test network; what is said to them is brought there."""
 
-    def __init__(self, host, options):
+    def __init__(self, host, options, environment):
         with host:
-            self.driver_process = subprocess.Popen([DRIVER, "--port=0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+            self.driver_process = subprocess.Popen([DRIVER, "--port=0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                                                   env=environment)
         told = next((line for line in self.driver_process.stdout if "was started successfully on port" in line), None)
         assert told, f"chromedriver ended with {self.driver_process.wait()}"
         self.forwarder = Forwarder(host, int(told.rstrip(".\n").rsplit(" ", 1)[1]))

@@ -6,7 +6,8 @@
  * output answers each with a line:
  *
  *   DIRECTION NAME=VALUE …    DIRECTION is forth (A to B), back or both; answer: ok
- *   counters                  answer: forth and back, each: packets in, out, lost, dropped, and the longest queueing in µs
+ *   counters                  answer: forth and back, each: packets in, out, lost, dropped, bytes out, and the longest queueing
+ *                             since the last question in µs
  *
  * A packet meets, in this order: `loss` (a chance) and `burst_loss` (the mean share that is lost in bursts of `burst_length`
  * packets); a queue of `queue` seconds that drops what does not fit; the bottleneck's `rate` in bit/s, headers included;
@@ -50,7 +51,7 @@ typedef struct {
   double latest;          /* when the last one in order leaves the link */
   Packet *flying;         /* behind the bottleneck, the next to arrive first */
   bool in_burst;
-  unsigned long in, out, lost, dropped, longest_us;
+  unsigned long in, out, lost, dropped, bytes_out, longest_us;
   int from, to;           /* devices */
 } Direction;
 
@@ -176,7 +177,10 @@ static double serve(Direction *d, double time) {
   while (d->flying && d->flying->time <= time) {
     Packet *packet = d->flying;
     d->flying = packet->next;
-    if (write(d->to, packet->bytes, packet->length) == packet->length) d->out++;
+    if (write(d->to, packet->bytes, packet->length) == packet->length) {
+      d->out++;
+      d->bytes_out += packet->length;
+    }
     free(packet);
   }
   double next = d->first ? sent_at(d) : 1e18;
@@ -202,7 +206,7 @@ static void obey(char *line) {
   if (word && strcmp(word, "counters") == 0) {
     for (int i = 0; i < 2; i++) {
       Direction *d = &directions[i];
-      printf("%lu %lu %lu %lu %lu%c", d->in, d->out, d->lost, d->dropped, d->longest_us, i ? '\n' : ' ');
+      printf("%lu %lu %lu %lu %lu %lu%c", d->in, d->out, d->lost, d->dropped, d->bytes_out, d->longest_us, i ? '\n' : ' ');
       d->longest_us = 0;
     }
     return;

@@ -93,11 +93,12 @@ class Link:
         self.set(rate=0, queue=0, delay=0, jitter=0, loss=0, burst_loss=0, late=0)
 
     def counters(self):
-        """By direction: packets that came in and out, were lost, and dropped by the queue; the longest queueing since last asked, in seconds."""
+        """By direction: packets that came in and out, were lost, and dropped by the queue; bytes that came out, IP headers included; the
+        longest queueing since last asked, in seconds."""
         numbers = list(map(int, self._ask("counters").split()))
-        names = ("in", "out", "lost", "dropped", "longest")
-        return {direction: {**dict(zip(names, part)), "longest": part[4] / 1e6}
-                for direction, part in (("forth", numbers[:5]), ("back", numbers[5:]))}
+        names = ("in", "out", "lost", "dropped", "bytes", "longest")
+        return {direction: {**dict(zip(names, part)), "longest": part[5] / 1e6}
+                for direction, part in (("forth", numbers[:6]), ("back", numbers[6:]))}
 
     def play(self, *steps):
         """Changes at their times, in seconds from now: (1.5, "forth", {"rate": 600e3}). Returns the thread that makes them."""
