@@ -101,3 +101,24 @@ def test_plugins_that_are_none(tmp_path):
 def test_an_option_that_is_none(waves):
     code, _, err = run("plugin", waves, "--option", "novalue")
     assert code == 64 and "novalue" in err, (code, err)
+
+
+def test_a_plugin_by_name_with_its_options(waves, cast, browser):
+    """`plugin NAME` finds the library by RTCAST_PLUGIN_PATH, and `--option` reaches it: the tone is the one asked for."""
+    rtcast = cast("plugin", "waves", "--option", "tone=880", "--option", "volume=0.1", "--size", "320x180",
+                  env={"RTCAST_PLUGIN_PATH": f"/nowhere:{Path(waves).parent}"})
+    viewer = Viewer(browser, rtcast.url()).wait_live()
+    heard = sound.wait_tone(viewer, 880)
+    # A sine of a tenth of full scale has 23 dB below that of a square wave.
+    assert abs(heard["db"] + 23) < 3, heard
+    assert viewer.size() == (320, 180)
+
+
+def test_the_options_of_a_plugin_are_described(waves):
+    env = {"RTCAST_PLUGIN_PATH": str(Path(waves).parent)}
+    code, out, err = run("plugin", "waves", "--help-options", env=env)
+    lines = out.splitlines()
+    assert code == 0 and lines[0].startswith("waves: "), (out, err)
+    assert all(any(f"--option {name}=" in line for line in lines[1:]) for name in ("tone", "volume")), out
+    code, _, err = run("plugin", "ripples", "--help-options", env=env)
+    assert code == 66 and "ripples" in err, err
