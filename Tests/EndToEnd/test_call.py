@@ -7,6 +7,8 @@ import time
 import numpy as np
 import pytest
 
+from harness.pictures import decoded
+from harness.reach import recorded
 from harness.rtcast import run
 
 QUIET = ["--audio", "none"]
@@ -159,18 +161,27 @@ def test_a_cast_is_watched_from_its_link_and_recorded(cast, tmp_path):
 
 
 @pytest.mark.feature("S1.3", "S1.9")
-def test_descriptions_travel_by_hand(cast):
-    """`--to manual`: our offer there, its answer here."""
-    alice = cast("test", "--to", "manual", "--size", "320x180", stdin=subprocess.PIPE)
+def test_descriptions_travel_by_hand(cast, tmp_path):
+    """`--to manual`: our offer there, its answer here; and the picture, which the recording has with its numbers in their order."""
+    copy = tmp_path / "copy.mkv"
+    alice = cast("test", "--to", "manual", "--pattern", "clock", "--fps", "15", "--size", "640x360", stdin=subprocess.PIPE)
     offer = alice.wait_event("description")
     assert offer["type"] == "offer" and offer["sdp"].startswith("v=0")
-    bob = cast("watch", "manual", "--no-window", stdin=subprocess.PIPE)
+    bob = cast("watch", "manual", "--no-window", "--record", str(copy), stdin=subprocess.PIPE)
     bob.write((offer["sdp"].replace("\r\n", "\n") + "\n").encode())
     answer = bob.wait_event("description")
     assert answer["type"] == "answer"
     alice.write((json.dumps({"type": "answer", "sdp": answer["sdp"]}) + "\n\n").encode())
     bob.wait_event("peer", where=lambda e: e["state"] == "connected")
     assert {e["kind"] for e in bob.seen if e["event"] == "track"} >= {"video"}
+    deadline = time.monotonic() + 20
+    while not copy.exists() or decoded(copy) < 20:
+        assert time.monotonic() < deadline, "no picture is recorded"
+        time.sleep(0.2)
+    assert leave(bob) == 0
+    numbers = recorded(copy)
+    # One that is sent again, finer, is there twice.
+    assert None not in numbers and numbers == sorted(numbers) and len(set(numbers)) >= 15, numbers
 
 
 def test_who_is_there_is_listed_for_those_who_may_know(cast):
@@ -209,7 +220,7 @@ def test_nobody_there_rejected_and_no_hub_are_told_apart(cast, hub):
     assert status == 77 and "taken" in stderr
 
 
-def test_busy_and_no_answer_are_69(cast, hub):
+def test_busy_and_no_answer_are_69(cast, hub, tmp_path):
     bob = cast("call", "--server", hub, "--name", "bob", "--answer", "auto", "--no-window", *QUIET)
     bob.wait_event("registered")
     first = cast("test", "--to", "bob", "--server", hub, "--name", "alice", "--no-window", "--size", "320x180")
@@ -218,8 +229,12 @@ def test_busy_and_no_answer_are_69(cast, hub):
     assert status == 69 and "bob" in stderr and "another call" in stderr, stderr
     silent = cast("call", "--server", hub, "--name", "carol", "--answer", "ask", "--no-window", *QUIET, stdin=subprocess.PIPE)
     silent.wait_event("registered")
-    status, _, stderr = run("test", "--to", "carol", "--server", hub, "--no-window", timeout=90)
+    impatient = tmp_path / "impatient.json"
+    impatient.write_text(json.dumps({"ringTimeout": 2}))   # 45 s otherwise
+    status, _, stderr = run("test", "--to", "carol", "--server", hub, "--no-window", "--preset", str(impatient))
     assert status == 69 and "carol" in stderr and "answer" in stderr, stderr
+    assert peer(silent, "ringing")["direction"] == "in"
+    assert peer(silent, "ended")["reason"] == "hung up remotely"   # its ringing ends as well
 
 
 def test_a_peer_is_called_by_an_address_of_the_hub_with_its_name(cast, hub):

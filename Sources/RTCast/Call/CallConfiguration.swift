@@ -46,6 +46,7 @@ public struct CallConfiguration: Sendable {
   public init(_ preset: Preset) {
     iceServers = preset.iceServers
     if let timeout = preset.connectionTimeout { connectionTimeout = timeout }
+    if let timeout = preset.ringTimeout { ringTimeout = timeout }
     if let limits = preset.video { video = limits }
     if let limits = preset.audio { audio = limits }
     if let algorithm = preset.rateControl { rateControl = algorithm }

@@ -33,6 +33,8 @@ public struct Preset: Hashable, Sendable {
   public var iceServers: [ICEServer] = []
   /// How long a connection may take to come about, 1…3600 s.
   public var connectionTimeout: TimeDelta?
+  /// How long a call rings at the remote peer, 1…3600 s.
+  public var ringTimeout: TimeDelta?
   /// How the bitrate follows the network; nil: the default.
   public var rateControl: RateControlAlgorithm?
   /// Of each viewer's picture.

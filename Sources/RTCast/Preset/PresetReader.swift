@@ -25,6 +25,7 @@ struct PresetReader {
     preset.iceServers = try top.objects("iceServers", upTo: 20, keys: Self.urlKeys + ["username", "credential"])
       .map { server throws(PresetError) in try iceServer(server) }
     preset.connectionTimeout = try top.whole("connectionTimeout", 1...3_600, unit: "seconds").map { .seconds($0) }
+    preset.ringTimeout = try top.whole("ringTimeout", 1...3_600, unit: "seconds").map { .seconds($0) }
     preset.rateControl = try top.choice("rateControl", RateControlAlgorithm.allCases) { $0.rawValue }
     preset.video = try top.object("video", keys: BitrateKey.names).map { limits throws(PresetError) in
       try bitrates(limits, over: .defaultForVideo, range: 10_000...1_000_000_000)
@@ -38,7 +39,7 @@ struct PresetReader {
   private static let anyCodec = "auto"
   private static let keys = [
     "title", "description", "fps", "contentHint", "codec", "chroma", "scalabilityMode", "size", "audioSource", "token",
-    "iceServers", "connectionTimeout", "rateControl", "video", "audio",
+    "iceServers", "connectionTimeout", "ringTimeout", "rateControl", "video", "audio",
   ]
 
   /// The nine keys of `video` and `audio`.

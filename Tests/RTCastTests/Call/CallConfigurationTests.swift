@@ -15,7 +15,7 @@ import Testing
           { "urlStrings": ["stun:stun.example:3478"] },
           { "urlStrings": ["turn:turn.example:3478"], "username": "u", "credential": "c" }
         ],
-        "connectionTimeout": 12,
+        "connectionTimeout": 12, "ringTimeout": 7,
         "video": { "minBitrate": 200000, "maxBitrate": 3000000, "startBitrate": 900000, "bitrateStepUp": 0.2 },
         "audio": { "maxBitrate": 64000 }
       }
@@ -24,6 +24,7 @@ import Testing
     #expect(configuration.iceServers.count == 2)
     #expect(configuration.iceServers[1].username == "u")
     #expect(configuration.connectionTimeout == .seconds(12))
+    #expect(configuration.ringTimeout == .seconds(7))
     #expect(configuration.video.minimum == BitRate(bitsPerSecond: 200_000))
     #expect(configuration.video.stepUp == 0.2)
     #expect(configuration.video.stepDown == 0.15)
@@ -38,6 +39,7 @@ import Testing
   {
     let configuration = CallConfiguration()
     #expect(configuration.connectionTimeout == .seconds(30))
+    #expect(configuration.ringTimeout == .seconds(45))
     let (video, audio) = (configuration.video, configuration.audio)
     #expect(video == .defaultForVideo && audio == .defaultForAudio)
     #expect(video.minimum == BitRate(bitsPerSecond: 100_000) && audio.minimum == BitRate(bitsPerSecond: 6_000))

@@ -24,7 +24,7 @@ private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(j
       {
         "title": "Mine", "description": "All keys.", "fps": 12.5, "contentHint": "Detail", "codec": "vp8",
         "chroma": "444",
-        "size": "1280x720", "audioSource": "desktop", "connectionTimeout": 30,
+        "size": "1280x720", "audioSource": "desktop", "connectionTimeout": 30, "ringTimeout": 20,
         "iceServers": [
           { "urlStrings": ["stun:stun.example:3478"] },
           { "urlStrings": ["turn:turn.example:3478?transport=tcp", "turns:t.example"], "username": "u", "credential": "c" }
@@ -43,7 +43,7 @@ private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(j
     #expect(preset.codec == .vp8 && preset.chroma == .full)
     #expect(preset.size == PixelSize(width: 1280, height: 720))
     #expect(preset.audioSource == "desktop")
-    #expect(preset.connectionTimeout == .seconds(30))
+    #expect(preset.connectionTimeout == .seconds(30) && preset.ringTimeout == .seconds(20))
     #expect(preset.iceServers.count == 2)
     #expect(
       try preset.iceServers.last
