@@ -89,30 +89,41 @@ def test_an_offer_is_answered(url):
 
 
 BAD_BODIES = [
-    ("not sdp", b"hello, world", {400}),
-    ("random bytes", bytes(random.Random(1).randrange(256) for _ in range(4000)), {400}),
-    ("no codec in common", OFFER.replace("VP8/90000", "XYZ/90000").encode(), {406, 422, 488}),
-    ("no fingerprint", re.sub("a=fingerprint.*\r\n", "", OFFER).encode(), {400, 422}),
-    ("no ice", re.sub("a=ice-(ufrag|pwd).*\r\n", "", OFFER).encode(), {400, 422}),
-    ("ten megabytes", b"v=0\r\n" + b"a=x\r\n" * 2_000_000, {413}),
-    ("a very long line", ("v=0\r\na=" + "x" * 200_000 + "\r\n").encode(), {400, 413}),
-    ("many lines", OFFER.encode() + b"a=x\r\n" * 40_000, {400, 413}),
-    ("hostile numbers", OFFER.replace("96 97", "96 97 " + "9" * 400).encode(), {400, 201}),
-    ("many m-lines", (OFFER + "m=video 9 UDP/TLS/RTP/SAVPF 96\r\n" * 3000).encode(), {400}),
+    ("not sdp", b"hello, world", 400, "not of the form x=value"),
+    ("random bytes", bytes(random.Random(1).randrange(256) for _ in range(4000)), 400, "not of the form x=value"),
+    ("no codec in common", OFFER.replace("VP8/90000", "XYZ/90000").encode(), 406, "no video codec in common"),
+    ("no fingerprint", re.sub("a=fingerprint.*\r\n", "", OFFER).encode(), 400, "no certificate fingerprint"),
+    ("no ice", re.sub("a=ice-(ufrag|pwd).*\r\n", "", OFFER).encode(), 400, "no ICE user name"),
+    ("a very long line", ("v=0\r\na=" + "x" * 200_000 + "\r\n").encode(), 400, "more than 131072 bytes"),
+    ("many lines", OFFER.encode() + b"a=x\r\n" * 40_000, 400, "more than 131072 bytes"),
+    # A format that nobody describes is left out.
+    ("hostile numbers", OFFER.replace("96 97", "96 97 " + "9" * 400).encode(), 201, "m=video"),
+    ("many m-lines", (OFFER + "m=video 9 UDP/TLS/RTP/SAVPF 96\r\n" * 3000).encode(), 400, "more than 2500 lines"),
 ]
 
 
-@pytest.mark.parametrize("name", [name for name, _, _ in BAD_BODIES])
-def test_bad_bodies_are_refused_with_a_status_and_a_sentence(url, name):
-    body, expected = next((b, e) for n, b, e in BAD_BODIES if n == name)
-    rtcast, address, whep = url
-    try:
+def test_bad_bodies_are_refused_with_a_status_and_a_sentence(url):
+    """One after the other, by one cast; after each the next good one is served."""
+    _, _, whep = url
+    for name, body, expected, says in BAD_BODIES:
         status, _, text = request(whep, body=body)
-        assert status in expected, (status, text)
-        if status != 201:
-            assert len(text) > 10
-    except (ConnectionResetError, BrokenPipeError, urllib.error.URLError):
-        assert name == "ten megabytes"  # the server may hang up while we still push
+        assert status == expected and says in text, (name, status, text)
+        assert request(whep, body=OFFER.encode())[0] == 201, name
+
+
+def test_a_body_of_ten_megabytes_is_refused_before_it_comes(url):
+    _, _, whep = url
+    place = urlsplit(whep)
+    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=10)
+    try:
+        connection.putrequest("POST", place.path)
+        for name, value in {"Content-Type": "application/sdp", "Content-Length": 10_000_000, **whep.authorization}.items():
+            connection.putheader(name, str(value))
+        connection.endheaders(b"v=0\r\n")
+        answer = connection.getresponse()
+        assert answer.status == 413 and len(answer.read()) > 10
+    finally:
+        connection.close()
     assert request(whep, body=OFFER.encode())[0] == 201, "and the next one is served"
 
 
@@ -124,7 +135,7 @@ def test_other_doors(url):
     assert request(whep + "/session/none", "DELETE")[0] == 404
     assert request(urljoin(address, "/nothing"), "GET", None)[0] == 404
     status, headers, _ = request(whep, "OPTIONS", None)
-    assert status in (200, 204) and headers["Access-Control-Allow-Origin"] == "*"
+    assert status == 204 and headers["Access-Control-Allow-Origin"] == "*"
 
 
 def test_random_datagrams_and_bad_stun_disturb_nobody(url, browser):
