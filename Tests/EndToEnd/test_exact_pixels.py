@@ -3,6 +3,7 @@
 import concurrent.futures
 import io
 import re
+import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -16,7 +17,7 @@ from harness import firefox as firefox_browser, link as links
 from harness.browser import chromium, drawn
 from harness.pictures import PAGE_SIZE as SIZE, coloured_page, luma, psnr
 from harness.rtcast import bearer
-from harness.viewer_page import ACTUAL_SIZE, EVERYTHING, Page
+from harness.viewer_page import ACTUAL_SIZE, EVERYTHING, IN_PLACE, Page
 from harness.xserver import XServer
 
 HERE = Path(__file__).resolve().parent
@@ -188,15 +189,16 @@ def test_nothing_older_than_the_video_is_seen_while_the_screen_changes(screen, c
 
 
 def test_a_new_size_is_exact_too(cast, page_browser):
-    import subprocess
     server = XServer((1024, 768), resizable=True)
     try:
         painter = server.client()
         painter.put(painter.window(), coloured_page(1024, 768))
         page = Page(page_browser, cast("screen", "--fps", "5", "--no-cursor", display=server.name).url())
-        page.live().until(EVERYTHING)
+        page.live().until(EVERYTHING).until(IN_PLACE).is_the_screen(server)
         subprocess.run(["xrandr", "-s", "800x600"], env={"DISPLAY": server.name, "PATH": "/usr/bin"}, check=True)
-        page.until("rtcast.exact.store.width === 800 && " + EVERYTHING)
+        page.until("document.getElementById('video').videoWidth === 800 && " + EVERYTHING).until(IN_PLACE)
+        assert server.picture().shape == (600, 800, 3)
+        page.is_the_screen(server)
     finally:
         server.stop()
 
@@ -260,8 +262,26 @@ def test_a_picture_of_another_kind_has_no_snapshot(cast):
     assert refused.value.code == 404
 
 
+# The page has the cast's answer, and does nothing with it until it may.
+NOT_YET = """{
+    const held = new Promise((resolve) => { window.mayConnect = resolve; }), apply = RTCPeerConnection.prototype.setRemoteDescription;
+    RTCPeerConnection.prototype.setRemoteDescription = async function (...given) { await held; return apply.apply(this, given); };
+  }"""
+
+
 def test_the_page_shows_the_screen_before_it_is_connected(screen, cast, browser):
+    """As a screenshot sees it, while there is no connection; then the video takes its place."""
     server, _, _ = screen
-    page = Page(browser, cast("screen", "--fps", "5", "--no-cursor", display=server.name).url()).live()
-    first, connected = page.script("return [rtcast.firstLook, rtcast.firstPicture]")
-    assert first is not None and first < connected
+    url = cast("screen", "--fps", "5", "--no-cursor", display=server.name).url()
+    browser.set_window_size(1500, 1000)
+    script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": NOT_YET})
+    try:
+        page = Page(browser, url)
+        page.until("document.getElementById('snapshot').width === 1280").bare()
+        page.script("document.getElementById('snapshot').style = 'width: 1280px; height: 720px; place-self: start'")
+        assert np.array_equal(page.screenshot(element="snapshot"), server.picture())
+        assert page.script("return [rtcast.state, rtcast.pc.iceConnectionState, document.getElementById('video').videoWidth]") == ["connecting", "new", 0]
+        page.script("mayConnect()")
+        page.live().until(EVERYTHING).is_the_screen(server)
+    finally:
+        browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)

@@ -131,8 +131,11 @@ class Firefox:
         finally:
             self._command("Marionette:SetContext", {"value": "content"})
 
+    def get_screenshot_as_png(self):
+        return base64.b64decode(self._command("WebDriver:TakeScreenshot", {"full": False}))
+
     def save_screenshot(self, path):
-        Path(path).write_bytes(base64.b64decode(self._command("WebDriver:TakeScreenshot", {"full": False})))
+        Path(path).write_bytes(self.get_screenshot_as_png())
 
     def quit(self):
         if self.process.poll() is None:

@@ -1,5 +1,6 @@
 """The viewer page with exact pixels, as a screenshot sees it, in either browser."""
 
+import io
 import time
 
 import numpy as np
@@ -41,28 +42,30 @@ class Page:
         return self
 
     def live(self):
-        self.until("window.rtcast && rtcast.state === 'live'")
-        self.script("""
-            for (const id of ["pill", "bar", "stats", "tap"]) document.getElementById(id).style.display = "none";
-            if (!document.body.classList.contains("actual")) """ + ACTUAL_SIZE)
+        self.until("window.rtcast && rtcast.state === 'live'").bare()
+        self.script("if (!document.body.classList.contains('actual')) " + ACTUAL_SIZE)
         return self
 
-    def screenshot(self):
-        """The picture as the browser's compositor shows it."""
-        path = "/tmp/rtcast-exact.png"
-        place = self.script("const { x, y } = document.getElementById('video').getBoundingClientRect(); return [x * devicePixelRatio, y * devicePixelRatio]")
+    def bare(self):
+        """Nothing is over the picture."""
+        self.script("for (const id of ['pill', 'bar', 'stats', 'tap']) document.getElementById(id).style.display = 'none'")
+        return self
+
+    def screenshot(self, size=SIZE, element="video"):
+        """The picture as the browser's compositor shows it, where the element begins."""
+        place = self.script("const { x, y } = document.getElementById(arguments[0]).getBoundingClientRect(); return [x * devicePixelRatio, y * devicePixelRatio]",
+                            element)
         left, top = map(round, place)
         assert abs(place[0] - left) < 0.02 and abs(place[1] - top) < 0.02, place
-        self.driver.save_screenshot(path)
-        picture = np.asarray(Image.open(path).convert("RGB"))
-        part = picture[top:top + SIZE[1], left:left + SIZE[0]]
-        assert part.shape[:2] == SIZE[::-1], "the window is too small"
+        picture = np.asarray(Image.open(io.BytesIO(self.driver.get_screenshot_as_png())).convert("RGB"))
+        part = picture[top:top + size[1], left:left + size[0]]
+        assert part.shape[:2] == size[::-1], "the window is too small"
         return part
 
     def is_the_screen(self, server, timeout=10):
         """Waits until it is, bit for bit: a frame that overtakes what is told of it hides everything for a moment."""
         deadline = time.monotonic() + timeout
-        while not np.array_equal(shown := self.screenshot(), truth := server.picture()):
+        while not np.array_equal(shown := self.screenshot((truth := server.picture()).shape[1::-1]), truth):
             assert time.monotonic() < deadline, f"not the screen: {psnr(shown, truth):.1f} dB RGB"
 
     def zoom(self, factor):
