@@ -1,11 +1,13 @@
 """The hub's page in real browsers: they find each other by `rtcast serve` and call each other."""
 
 import os
+import re
 import subprocess
 from urllib.parse import urlsplit
 
 import pytest
 
+from harness.browser import chromium
 from harness.firefox import Firefox
 from harness.hub_page import HubPage
 
@@ -248,6 +250,30 @@ def test_without_camera_and_microphone_one_watches(hub, visit, browser):
     carol.join()
     assert "camera:NotFoundError" in carol.data()["mediaFault"]
     assert "Not found" in carol.script("return document.querySelector('#media-fault').textContent")
+    [alice] = visit(hub, "alice")
+    carol.call("alice")
+    alice.accept()
+    carol.wait(state="call").wait_tiles(1).wait_moving()
+    alice.wait_tiles(1, "[data-state=face][data-link=connected]")
+
+
+@pytest.fixture
+def forbidding_browser():
+    """There are a camera and a microphone, and its settings block both for every page: nobody is asked."""
+    blocked = 2
+    browser = chromium(flags=["--use-fake-device-for-media-stream"], settings={
+        f"profile.default_content_setting_values.media_stream_{device}": blocked for device in ("camera", "mic")})
+    yield browser
+    browser.quit()
+
+
+@pytest.mark.feature("S1.20")
+def test_a_camera_and_a_microphone_that_are_refused_are_said_and_no_obstacle(hub, visit, forbidding_browser):
+    carol = HubPage(forbidding_browser, hub, "carol")
+    carol.join()
+    assert sorted(carol.data()["mediaFault"].split()) == ["camera:NotAllowedError", "microphone:NotAllowedError"]
+    said = carol.script("return [document.querySelector('#media-fault').hidden, document.querySelector('#media-fault').textContent]")
+    assert said[0] is False and re.match("Not allowed here: (microphone and camera|camera and microphone). Allow it by the sign", said[1]), said
     [alice] = visit(hub, "alice")
     carol.call("alice")
     alice.accept()

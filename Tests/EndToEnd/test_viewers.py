@@ -4,17 +4,17 @@ import os
 import pty
 import re
 import select
+import signal
 import socket
 import subprocess
 import time
 
 import cv2
 import numpy as np
-import psutil
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 
-from harness.browser import Viewer, chromium
+from harness.browser import Viewer, chromium, family
 from harness.rtcast import BINARY
 
 CAST = ("test", "--pattern", "clock", "--fps", "15", "--size", "640x360")
@@ -28,10 +28,6 @@ def other_browser():
     for process in family(browser):
         process.kill()
     browser.service.process.kill()
-
-
-def family(browser):
-    return psutil.Process(browser.service.process.pid).children(recursive=True)
 
 
 def received(viewer):
@@ -145,8 +141,68 @@ def test_the_page_restarts_ice_in_its_session_and_the_picture_goes_on(cast, brow
     assert viewer.state() == "live"
 
 
-def test_a_page_that_slept_longer_than_its_session_opens_another(cast, browser):
-    """The session is gone, and the page finds out when it wakes."""
+# RFC 7675, section 5.1: 30 s without an answer, and nothing more may be sent.
+BEYOND_CONSENT = 40
+
+
+def stay(viewer):
+    """Marks the page and its connection, to be known again by `begun_anew`."""
+    viewer.script("window.stayed = true; window.before = rtcast.pc")
+
+
+def begun_anew(viewer):
+    """The same page, not loaded again, with a new connection whose pictures move."""
+    viewer.until("rtcast.state === 'live' && rtcast.pc !== window.before && rtcast.pc.connectionState === 'connected'", timeout=60,
+                 what="another session")
+    assert viewer.script("return window.stayed"), "the page was not loaded anew"
+    before = viewer.frames()
+    viewer.until(f"document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames > {before + 10}", what="its pictures")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_a_browser_that_was_suspended_beyond_consent_opens_another_session(cast, other_browser):
+    """The cast lets go of its session by itself; the page is not loaded anew when the machine wakes."""
+    rtcast = cast(*CAST)
+    viewer = Viewer(other_browser, rtcast.url()).wait_live()
+    stay(viewer)
+    old = rtcast.wait_event("peer", where=lambda event: event["state"] == "joined")["id"]
+    asleep, begin = family(other_browser), time.monotonic()
+    for process in asleep:
+        process.suspend()
+    gone = rtcast.wait_event("peer", timeout=60, where=lambda event: event["state"] == "left")
+    assert (gone["id"], gone["reason"]) == (old, "unreachable")
+    assert time.monotonic() - begin >= 29, "consent has not ended sooner"
+    rtcast.wait_event("stats", where=lambda event: event["sessions"] == 0)
+    for process in asleep:
+        process.resume()
+    begun_anew(viewer)
+    assert rtcast.wait_event("peer", where=lambda event: event["state"] == "joined")["id"] != old
+    rtcast.wait_event("stats", where=lambda event: event["viewers"] == event["sessions"] == 1 and event["fps_sent"] > 3)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_a_cast_that_was_suspended_beyond_consent_has_its_viewer_in_another_session(cast, browser):
+    """The page gives its connection up by itself, keeps the last picture, and asks until the cast answers."""
+    rtcast = cast(*CAST)
+    viewer = Viewer(browser, rtcast.url()).wait_live()
+    stay(viewer)
+    old = rtcast.wait_event("peer", where=lambda event: event["state"] == "joined")["id"]
+    rtcast.process.send_signal(signal.SIGSTOP)
+    begin = time.monotonic()
+    viewer.until("rtcast.pc.connectionState === 'failed'", timeout=60, what="the end of the page's consent")
+    assert viewer.state() == "lost" and viewer.script("return document.getElementById('still').classList.contains('kept')")
+    time.sleep(max(0, begin + BEYOND_CONSENT - time.monotonic()))   # the cast's is to end too, and nothing can be asked of it
+    rtcast.process.send_signal(signal.SIGCONT)
+    begun_anew(viewer)
+    assert rtcast.wait_event("peer", where=lambda event: event["state"] == "left")["id"] == old
+    assert rtcast.wait_event("peer", where=lambda event: event["state"] == "joined")["id"] != old
+    rtcast.wait_event("stats", where=lambda event: event["viewers"] == event["sessions"] == 1 and event["fps_sent"] > 3)
+
+
+def test_a_page_whose_session_is_gone_opens_another_when_it_looks(cast, browser):
+    """As after a sleep: nothing tells it, and it asks."""
     rtcast = cast("test", "--pattern", "clock", "--fps", "10", "--size", "640x360")
     viewer = Viewer(browser, rtcast.url()).wait_live()
     viewer.script(WATCH_PATCHES)

@@ -7,6 +7,7 @@ import subprocess
 import time
 
 import numpy as np
+import psutil
 from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
@@ -18,9 +19,9 @@ DRIVER = "/usr/bin/chromedriver"
 FAKE_DEVICES = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", "--auto-accept-this-tab-capture")
 
 
-def chromium(size=(1400, 900), autoplay="no-user-gesture-required", flags=(), host=None, display=None):
+def chromium(size=(1400, 900), autoplay="no-user-gesture-required", flags=(), host=None, display=None, settings=None):
     """`autoplay` "document-user-activation-required" is what people have: no sound before they touch the page. `host`: one of `netns`.
-    `display`: an X server on which its window is shown; headless without."""
+    `display`: an X server on which its window is shown; headless without. `settings`: of the browser's profile, by name."""
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
     for flag in ("--ozone-platform=x11" if display else "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio",
@@ -29,11 +30,18 @@ def chromium(size=(1400, 900), autoplay="no-user-gesture-required", flags=(), ho
                  "--disable-backgrounding-occluded-windows",
                  f"--window-size={size[0]},{size[1]}", *flags):
         options.add_argument(flag)
+    if settings:
+        options.add_experimental_option("prefs", settings)
     environment = {**os.environ, **({"DISPLAY": display} if display else {})}
     driver = (ChromiumOn(host, options, environment) if host
               else webdriver.Chrome(options=options, service=Service(DRIVER, env=environment)))
     driver.set_script_timeout(30)
     return driver
+
+
+def family(browser):
+    """The processes of a browser, without its driver."""
+    return psutil.Process(browser.service.process.pid).children(recursive=True)
 
 
 class ChromiumOn(webdriver.Remote):
