@@ -1,6 +1,7 @@
 """Whole calls between `rtcast` and peers that are not ours, through the hub: aiortc, GStreamer, Pion, Chromium, Firefox. Each hears and
 sees the other, writes, adds and drops media while the call goes on, and hangs up."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -181,6 +182,32 @@ def test_a_peer_of_another_make_calls(far, waiting, tmp_path, kind):
     ours.interrupt()
     assert ours.wait() == 0
     kept(copy)
+
+
+def offered(far):
+    """Kind, direction and whether there is a source, of the audio and video of each description that was offered to it."""
+    said = [e["data"]["description"] for e in far.events if e["event"] == "hub" and e["type"] == "signal" and e["data"]["type"] == "description"]
+    sections = [re.split("(?m)^m=", description["sdp"])[1:] for description in said if description["type"] == "offer"]
+    return [[(media.split()[0], re.search("(?m)^a=(sendrecv|sendonly|recvonly|inactive)", media)[1], "a=ssrc:" in media)
+             for media in each if media.startswith(("audio", "video"))] for each in sections]
+
+
+@pytest.mark.feature("S0.18")
+def test_a_call_begins_with_sound_alone_and_a_picture_is_added(cast, hub, far, pulse):
+    """As aiortc sees it: the first offer takes pictures and sends none, the next one sends them in the same place."""
+    pulse.play(TONE)
+    pulse.add_microphone("microphone", "desktop")
+    far = far("aiortc")
+    ours = cast("call", "far", "--server", hub, "--name", "ours", "--no-window", "--audio", "microphone", "--control", env=pulse.env,
+                stdin=subprocess.PIPE)
+    peer(ours, "connected")
+    far.wait_tone(TONE)
+    assert offered(far) == [[("audio", "sendrecv", True), ("video", "recvonly", False)]]
+    ours.wait_event("stats", where=received(1))   # aiortc's picture comes all the while
+    assert sum(video["frames"] for video in far.figures["videos"]) == 0
+    obeyed(ours, "source", "test", "--pattern", "bars", "--size", "320x180")
+    far.wait_moving()
+    assert offered(far)[1:] == [[("audio", "sendrecv", True), ("video", "sendrecv", True)]]
 
 
 def talk(ours, page):

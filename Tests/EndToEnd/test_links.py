@@ -3,6 +3,7 @@
 The bounds are those of a busy machine with two cores. What the links really give is measured apart: Benchmarks/RESULTS.md.
 """
 
+import json
 import time
 
 import numpy as np
@@ -154,7 +155,68 @@ def test_short_outages_cost_a_moment_each(link, desk, watched):
     assert sight.rate(begin, time.time()) > 5
 
 
+def steps(log):
+    """The steps that a rate log tells of: (seconds, target over the one before, loss of the last second), and the log's lines."""
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    decisions = [line for line in lines if line["event"] == "estimate"]
+    return [(after["t_ms"] / 1e3, round(after["target_bps"] / before["target_bps"], 3), after["loss"])
+            for before, after in zip(decisions, decisions[1:]) if after["target_bps"] != before["target_bps"]], lines
+
+
+def pauses(taken):
+    return [later[0] - earlier[0] for earlier, later in zip(taken, taken[1:])]
+
+
+@pytest.fixture
+def stepped(link, cast, tmp_path):
+    """A cast by `--rate-control stepped` that has as much to send as it may, and a viewer at the other end of the link; and its rate log."""
+    link.clear()
+    link.set(delay=0.01)
+    log = tmp_path / "stepped.jsonl"
+    with link.near:
+        process = cast("test", "--pattern", "noise", "--size", "640x360", "--fps", "15", "--bitrate", "4M", "--rate-control", "stepped",
+                       "--listen", f"{link.NEAR}:0", "--token", "s3cret", "--rtc-log", str(log))
+    Viewer(link.browser(), process.url().replace("127.0.0.1", link.NEAR)).wait_live()
+    yield process, log
+    link.clear()
+
+
+@pytest.mark.feature("S0.44")
+def test_by_steps_a_critical_loss_takes_a_quarter_each_second(link, stepped):
+    """A fifth of the packets is lost: five steps from 4 Mbit/s on."""
+    process, log = stepped
+    link.set("forth", loss=0.2)
+    process.wait_event("stats", timeout=30, where=lambda event: 0 < event["target_bps"] <= 4e6 * 0.75 ** 5 + 5)
+    process.interrupt()
+    assert process.wait() == 0
+    taken, lines = steps(log)
+    first = next(line for line in lines if line["event"] == "estimate")
+    assert (lines[0]["event"], lines[0]["rate_control"], first["target_bps"]) == ("opened", "stepped", 4_000_000)
+    assert len(taken) >= 5 and all(ratio == 0.75 and loss >= 0.1 for _, ratio, loss in taken), taken
+    # Every second had such a loss, and each has its step; a busy machine may be late for one.
+    assert min(pauses(taken)) > 0.99 and sorted(pauses(taken))[2] < 1.5, taken
+
+
 # On a machine of their own: `scripts/test e2e -m slow`.
+
+
+@pytest.mark.slow
+@pytest.mark.feature("S0.45", "S0.46")
+def test_by_steps_a_high_loss_takes_and_a_little_one_gives_fifteen_percent_every_five_seconds(link, stepped):
+    process, log = stepped
+    link.set("forth", loss=0.07)
+    process.wait_event("stats", timeout=40, where=lambda event: 0 < event["target_bps"] <= 4e6 * 0.85 ** 2 + 5)
+    link.set("forth", loss=0)
+    low = process.wait_event("stats")["target_bps"]
+    process.wait_event("stats", timeout=40, where=lambda event: event["target_bps"] > low * 1.15 ** 2 - 5)
+    process.interrupt()
+    assert process.wait() == 0
+    # One second of many may lose a tenth, at the most.
+    taken = [step for step in steps(log)[0] if step[2] < 0.1]
+    ratios = [ratio for _, ratio, _ in taken]
+    downs, ups = ratios.count(0.85), ratios.count(1.15)
+    assert downs >= 1 and ups >= 2 and ratios == [0.85] * downs + [1.15] * ups, taken
+    assert min(pauses(taken)) > 4.95, taken
 
 
 @pytest.mark.slow
