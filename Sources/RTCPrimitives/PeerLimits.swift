@@ -124,6 +124,9 @@ public enum PeerLimits {
 
   // MARK: - Media
 
+  /// Transport-wide feedback and REMB that a session takes in. Browsers send twenty a second, some receivers one for each
+  /// frame; each one has the estimate and the encoders' shares computed anew.
+  public static let rateFeedback = Allowance(burst: 100, refill: .milliseconds(4))
   /// Sources (SSRC) of a remote peer for which a replay window is kept, 300 bytes each: twice those that its m-sections may
   /// have at a time, since reports come from sources too. The one that was silent longest gives way.
   public static let sources = 128

@@ -35,4 +35,8 @@ private func readFeedback(_ packet: RTCPPacket) {
     while feedback.next() != nil { count += 1 }
     precondition(count == feedback.statusCount)
   }
+  if var feedback = TransportFeedback(parsing: packet) {
+    let steps = feedback.skip(to: .max)
+    precondition(steps <= 8 * packet.feedbackInformation.count && feedback.index == feedback.statusCount)
+  }
 }

@@ -4,7 +4,8 @@ import RTCWire
 
 /// A schedule for one rate control: a byte says what happens, the next ones how. Packets leave, as the pacer lets them or
 /// not; feedback comes, honest or made up, replayed or not at all; clocks jump, limits and routes change. Whatever is said,
-/// the target stays within the limits and below twice what was proved, and nothing wakes without end.
+/// the target stays within the limits and below twice what was proved, nothing wakes without end, and feedback costs no more
+/// than its bytes and the packets that left account for.
 public func fuzzRateControl(_ bytes: Span<UInt8>) {
   var schedule = RateSchedule()
   var reader = ByteReader(bytes)
@@ -25,6 +26,8 @@ private struct RateSchedule {
   private var feedbackCount: UInt8 = 0
   /// The most that the target may have come to, bits per second: by starts, and by what arrived.
   private var proved = 0.0
+  /// The steps that reading feedback may still take: eight for a byte of it, and one for each packet that left.
+  private var stepsLeft = 0
 
   init() {
     rate = RateControl(estimator: GoogleCongestionControl(limits: limits))
@@ -63,6 +66,7 @@ private struct RateSchedule {
       }
       let number = rate.history.nextNumber
       rate.sent(kind, size: 1_200, now: now)
+      stepsLeft += 1
       recorder.add(number, at: now + .milliseconds(30))
     }
   }
@@ -102,7 +106,9 @@ private struct RateSchedule {
     let count = Int(reader.readUInt8() ?? 1)
     let time = UInt32(reader.readUInt8() ?? 0)
     var packet: [UInt8] = [0x8F, 205, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2]
-    packet += [UInt8(truncatingIfNeeded: base >> 8), UInt8(truncatingIfNeeded: base), 0, UInt8(max(1, count))]
+    let statuses = value & 1 == 0 ? max(1, count) : Int(UInt16.max) - count
+    packet += [UInt8(truncatingIfNeeded: base >> 8), UInt8(truncatingIfNeeded: base)]
+    packet += [UInt8(truncatingIfNeeded: statuses >> 8), UInt8(truncatingIfNeeded: statuses)]
     packet += [
       UInt8(truncatingIfNeeded: time << 2), UInt8(truncatingIfNeeded: time * 7), UInt8(time & 3), feedbackCount,
     ]
@@ -118,7 +124,8 @@ private struct RateSchedule {
     guard var compound = RTCPCompound(parsing: packet.span), let part = compound.next(),
       let feedback = TransportFeedback(parsing: part)
     else { return }
-    rate.receive(feedback, now: now)
+    stepsLeft += 8 * packet.count - rate.receive(feedback, now: now)
+    require(stepsLeft >= 0, "feedback costs more than its bytes and the packets that left")
   }
 
   private mutating func setRemoteMaximum(_ value: UInt8) {

@@ -136,16 +136,20 @@ package struct RateControl {
     estimateChanged(now)
   }
 
-  package mutating func receive(_ feedback: consuming TransportFeedback, now: Timestamp) {
+  /// Takes in what the remote peer reports of packets.
+  /// - Returns: the steps that reading it took; see `SentPacketHistory.receive`.
+  @discardableResult
+  package mutating func receive(_ feedback: consuming TransportFeedback, now: Timestamp) -> Int {
     results.removeAll(keepingCapacity: true)
-    history.receive(feedback, into: &results)
+    let steps = history.receive(feedback, into: &results)
     lastFeedback = now
-    guard !results.isEmpty else { return }
+    guard !results.isEmpty else { return steps }
     let activity = currentActivity
     log?(.feedback(results, activity), now)
     estimator.receive(results, activity, now: now)
     smoothLoss(now)
     estimateChanged(now)
+    return steps
   }
 
   package mutating func receiveLoss(_ loss: ReportedLoss.Interval, now: Timestamp) {

@@ -18,11 +18,13 @@ public enum DropReason: Int, CaseIterable, Sendable {
   case unknownStream
   /// RTP of a source (SSRC) that is another stream's already.
   case sourceCollision
+  /// Feedback for congestion control that comes more often than `PeerLimits.rateFeedback` allows.
+  case tooMuchFeedback
 }
 
 /// A count for every `DropReason`.
 public struct DropCounts: Sendable {
-  private var counts = InlineArray<9, UInt64>(repeating: 0)
+  private var counts = InlineArray<10, UInt64>(repeating: 0)
 
   /// How many datagrams or packets were not used for this reason.
   public subscript(_ reason: DropReason) -> UInt64 {

@@ -204,16 +204,22 @@ extension RTPSession {
         if isNew { requestKeyFrame(index, .request, into: &outbox) }
       }
     case .transportFeedback:
-      guard let feedback = TransportFeedback(parsing: packet) else { return }
+      guard mayTakeFeedback(now), let feedback = TransportFeedback(parsing: packet) else { return }
       rate.receive(feedback, now: now)
       noteFirstFeedback(now, over: &transport, into: &outbox)
       allocateBitrate(now, isSecured: transport.isSecured, isForced: false, into: &outbox)
     case .applicationLayerFeedback:
-      guard let estimate = ReceiverEstimatedMaximumBitRate(parsing: packet) else { return }
+      guard let estimate = ReceiverEstimatedMaximumBitRate(parsing: packet), mayTakeFeedback(now) else { return }
       rate.setRemoteMaximum(estimate.bitRate, now: now)
       allocateBitrate(now, isSecured: transport.isSecured, into: &outbox)
     case .goodbye, .sourceDescription, .extendedReport, .other: break
     }
+  }
+
+  private mutating func mayTakeFeedback(_ now: Timestamp) -> Bool {
+    let isAllowed = rateFeedback.mayTake(PeerLimits.rateFeedback, now: now)
+    if !isAllowed { drops[.tooMuchFeedback] += 1 }
+    return isAllowed
   }
 
   /// The video we send under this source.

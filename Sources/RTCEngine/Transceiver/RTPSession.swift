@@ -17,6 +17,8 @@ package struct RTPSession: ~Copyable {
   var reportedSource: SSRC?
   /// What came in and was not used.
   package internal(set) var drops = DropCounts()
+  /// How much feedback for congestion control has come.
+  var rateFeedback = PeerLimits.Account()
   /// Memory for frames on their way out, empty in between.
   var frames: [ReceivedFrame] = []
   let ignoresRedundantPLI: Bool

@@ -25,8 +25,9 @@ public import RTCPrimitives
 ///  status vector |1|1|   7 two-bit symbols         |
 /// ```
 ///
-/// The chunks and deltas are checked on parsing; iterating then gives every packet from the base number on, each in
-/// constant time: at most 65,535 of them, however hostile the packet.
+/// The chunks and deltas are checked on parsing. Iterating gives every packet from the base number on, each in constant
+/// time. A packet of a few bytes can report up to 65,535 lost packets, so a reader that does not need all of them passes
+/// over runs with `skip(to:)` and `skipLost(to:)`, whose cost is bounded by the packet's size.
 public struct TransportFeedback: ~Escapable {
   /// What became of one packet.
   public struct Status: Hashable, Sendable, BitwiseCopyable {
@@ -65,7 +66,8 @@ public struct TransportFeedback: ~Escapable {
   private var chunk = StatusChunk()
   private var deltaOffset: Int
   private var arrivalTicks: Int64
-  private var index = 0
+  /// How far the status that `next` returns is from the base sequence number; `statusCount` at the end.
+  public private(set) var index = 0
 
   /// Nil when `packet` is no transport feedback, reports on nothing, uses the reserved symbol, or is too short for
   /// its chunks and deltas.
@@ -91,10 +93,7 @@ public struct TransportFeedback: ~Escapable {
   @_lifetime(self: copy self)
   public mutating func next() -> Status? {
     guard index < statusCount else { return nil }
-    while chunk.isEmpty {  // more than once only over runs of length 0
-      chunk = StatusChunk(information.networkOrder16(at: chunkOffset))
-      chunkOffset += 2
-    }
+    readChunk()
     let symbol = chunk.removeFirst()
     let number = baseSequenceNumber.advanced(by: index)
     index += 1
@@ -106,6 +105,47 @@ public struct TransportFeedback: ~Escapable {
     }
     deltaOffset += symbol.deltaSize
     return Status(sequenceNumber: number, arrival: Self.tick * arrivalTicks)
+  }
+
+  /// Skips statuses until `index` is `target`, or to the end. A run of lost packets is one step, and so is each symbol of a
+  /// vector and each packet that arrived: all calls together take at most eight steps for a byte of the packet.
+  /// - Returns: the steps taken.
+  @_lifetime(self: copy self)
+  @discardableResult
+  public mutating func skip(to target: Int) -> Int {
+    var steps = 0
+    while index < min(target, statusCount) {
+      steps += skipLost(to: target)
+      guard index < min(target, statusCount) else { break }
+      _ = next()
+      steps += 1
+    }
+    return steps
+  }
+
+  /// Skips the lost packets up to the next one that arrived, or until `index` is `target`. A run-length chunk is one step.
+  /// - Returns: the steps taken.
+  @_lifetime(self: copy self)
+  @discardableResult
+  public mutating func skipLost(to target: Int) -> Int {
+    var steps = 0
+    while index < min(target, statusCount) {
+      readChunk()
+      let count = chunk.removeLost(atMost: min(target, statusCount) - index)
+      guard count > 0 else { break }
+      index += count
+      steps += 1
+    }
+    return steps
+  }
+
+  /// Reads the next chunk when the one before is used up. A status must be left.
+  @_lifetime(self: copy self)
+  private mutating func readChunk() {
+    while chunk.isEmpty {  // more than once only over runs of length 0
+      chunk = StatusChunk(information.networkOrder16(at: chunkOffset))
+      chunkOffset += 2
+    }
   }
 
   /// Walks the chunks; nil when they, or the deltas they promise, do not fit.
@@ -156,6 +196,15 @@ struct StatusChunk {
   mutating func removeFirst() -> StatusSymbol {
     defer { position += 1 }
     return symbol(at: position) ?? .lost
+  }
+
+  /// Takes lost packets off the front: as many as the run has of them, or one of a vector.
+  /// - Returns: how many were taken, at most `limit`; 0 when the next symbol is another.
+  mutating func removeLost(atMost limit: Int) -> Int {
+    guard !isEmpty, symbol(at: position) == .lost else { return 0 }
+    let taken = bits & 0x8000 == 0 ? min(limit, count - position) : min(limit, 1)
+    position += taken
+    return taken
   }
 
   /// The length of the receive deltas of the first `limit` symbols; nil when one of them is reserved.

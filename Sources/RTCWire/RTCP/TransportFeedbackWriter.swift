@@ -143,8 +143,13 @@ private struct StatusSymbols: ~Escapable {
     return oneBit
   }
 
-  /// The next symbol and how often it repeats, up to the longest run.
+  /// The packets missing before the next arrival.
+  private var lostLeft: Int { arrivals[index].sequenceNumber.distance(from: previous) - 1 - lostBefore }
+
+  /// The next symbol and how often it repeats, up to the longest run. The remote peer chooses the numbers, so that any
+  /// number of packets may be missing: they are counted by arithmetic.
   private func peekRun() -> (StatusSymbol, Int) {
+    if lostLeft > 0 { return (.lost, min(Self.longestRun, lostLeft)) }
     var ahead = self
     let symbol = ahead.next()
     var run = 1
@@ -154,7 +159,12 @@ private struct StatusSymbols: ~Escapable {
 
   @_lifetime(self: copy self)
   private mutating func takeRun(_ symbol: StatusSymbol, _ count: Int) -> UInt16 {
-    for _ in 0..<count { _ = next() }
+    if symbol == .lost {
+      lostBefore += count
+      remaining -= count
+    } else {
+      for _ in 0..<count { _ = next() }
+    }
     return symbol.rawValue << 13 | UInt16(count)
   }
 
@@ -170,7 +180,7 @@ private struct StatusSymbols: ~Escapable {
   private mutating func next() -> StatusSymbol {
     remaining -= 1
     let arrival = arrivals[index]
-    if lostBefore < arrival.sequenceNumber.distance(from: previous) - 1 {
+    if lostLeft > 0 {
       lostBefore += 1
       return .lost
     }

@@ -90,4 +90,62 @@ import Testing
     #expect(history.report([65_530, 65_535, 65_536, 65_539], count: 10) == (10, 6))
     #expect(arrived(history, 65_520..<65_540) == [65_528, 65_529, 65_530, 65_535, 65_536, 65_539])
   }
+
+  // MARK: - B1: feedback whose statuses are more than its bytes
+
+  /// A feedback packet with run-length chunks of lost packets and, if told, one arrival at the end.
+  private func lostRuns(base: Int, count: UInt8, statuses: Int, endsWithArrival: Bool = false) -> [UInt8] {
+    var chunks: [UInt16] = []
+    var left = statuses - (endsWithArrival ? 1 : 0)
+    while left > 0 {
+      chunks.append(UInt16(min(left, 0x1FFF)))
+      left -= Int(chunks.last!)
+    }
+    if endsWithArrival { chunks.append(0x2001) }
+    var body = [UInt8](repeating: 0, count: 8)
+    for word in [UInt16(truncatingIfNeeded: base), UInt16(statuses), 0, UInt16(count)] + chunks {
+      body += [UInt8(word >> 8), UInt8(truncatingIfNeeded: word)]
+    }
+    if endsWithArrival { body.append(0) }
+    while body.count % 4 != 0 { body.append(0) }
+    return [0x8F, 205, 0, UInt8(body.count / 4)] + body
+  }
+
+  /// The steps that reading `bytes` takes, and the results.
+  private func read(_ bytes: [UInt8], into history: inout SentPacketHistory) throws -> (Int, [PacketResult]) {
+    var compound = try #require(RTCPCompound(parsing: bytes.span))
+    var results: [PacketResult] = []
+    let packet = compound.next()!
+    let feedback = TransportFeedback(parsing: packet)!
+    let steps = history.receive(feedback, into: &results)
+    return (steps, results)
+  }
+
+  @Test(arguments: [0, 60, 3_000, 4_090, 4_096, 4_200, 30_000, 60_000])
+  func `B1: a feedback of 65,535 lost packets costs its few bytes`(base: Int) throws {
+    var history = history(sent: 4_096)
+    _ = history.report([4_095], count: 0)
+    for count in 1...28 {
+      let (steps, results) = try read(lostRuns(base: base, count: UInt8(2 * count), statuses: 65_535), into: &history)
+      #expect(steps <= 2 * 9 && results.isEmpty)
+    }
+  }
+
+  @Test func `B1: a packet is reported lost once, however often feedback claims it`() throws {
+    var history = history(sent: 1_000)
+    var (steps, results) = (0, 0)
+    for count in 0..<28 {
+      let read = try read(lostRuns(base: 0, count: UInt8(2 * count), statuses: 65_535), into: &history)
+      (steps, results) = (steps + read.0, results + read.1.count)
+    }
+    #expect(results == 1_000 && steps <= 1_000 + 28 * 18)
+  }
+
+  @Test func `B1: an arrival behind a long run of losses is still found`() throws {
+    var history = history(sent: 9_000)
+    let (steps, results) = try read(
+      lostRuns(base: 0, count: 0, statuses: 9_000, endsWithArrival: true), into: &history)
+    #expect(results.last?.packet.number == 8_999 && results.last?.arrival != nil)
+    #expect(results.count == SentPacketHistory.maximumCapacity && steps <= results.count + 20)
+  }
 }

@@ -127,6 +127,31 @@ import Testing
     }
   }
 
+  @Test func `B1: skipping leads to the same statuses as reading`() {
+    var random = SeededGenerator(seed: 7)
+    for _ in 0..<400 {
+      var number = UInt16.random(in: 0...UInt16.max, using: &random)
+      var time: Int64 = 100_000_000
+      let longestGap: UInt16 = [1, 3, 20, 9_000].randomElement(using: &random)!
+      let arrivals = (0..<Int.random(in: 1...60, using: &random)).map { _ in
+        number &+= UInt16.random(in: 1...longestGap, using: &random)
+        time += Int64.random(in: -20_000...90_000, using: &random)
+        return arrival(number, time)
+      }
+      let bytes = written(arrivals).bytes
+      guard let all = statuses(bytes) else { return #expect(Bool(false), "unreadable") }
+      let target = Int.random(in: 0...all.count + 9, using: &random)
+      var compound = RTCPCompound(parsing: bytes.span)!
+      let packet = compound.next()!
+      var feedback = TransportFeedback(parsing: packet)!
+      let steps = feedback.skip(to: target)
+      #expect(steps <= 8 * bytes.count && feedback.index == min(target, all.count))
+      var rest: [Status] = []
+      while let status = feedback.next() { rest.append(status) }
+      #expect(rest == Array(all.dropFirst(target)))
+    }
+  }
+
   @Test func `a steady stream costs little more than a byte a packet`() {
     let arrivals = (0..<100).map { arrival(UInt16($0), Int64($0) * 1000) }
     let (bytes, taken) = written(arrivals)
