@@ -79,4 +79,37 @@ import Testing
     for _ in 0..<300 where peer.server.nextDeadline != .distantFuture { peer.pass(.seconds(1)) }
     #expect(peer.events.last == .ended(.timeout))
   }
+
+  @Test func `B12: overlong messages take room while nobody reads`() throws {
+    var options = DataChannelOptions()
+    options.maximumMessageSize = 100
+    var peer = ForgedClient(options: options)
+    peer.sendData(open(), flags: 3, stream: 0, number: 0, protocol: 50)
+    peer.setReceiving(false)
+    let first = peer.nextTSN
+    let block = [UInt8](repeating: 7, count: 101)
+    for number in 1...20_000 { peer.sendData(block, flags: 7, stream: 0, number: UInt16(number), protocol: 53) }
+    peer.pass(.seconds(1))
+    // Each takes 96 bytes of the receive buffer, however short it is.
+    #expect(Int(peer.acknowledged &- first) * 96 <= peer.server.options.receiveBuffer && peer.window < 2_000)
+    peer.setReceiving(true)
+    #expect(peer.server.violations > 1_000)
+    peer.pass(.seconds(1))
+    #expect(peer.window > 500_000)
+  }
+
+  @Test func `B12: a restart does not empty the window of what nobody has read`() throws {
+    var peer = ForgedClient()
+    peer.sendData(open(), flags: 3, stream: 0, number: 0, protocol: 50)
+    peer.setReceiving(false)
+    let block = [UInt8](repeating: 7, count: 1_000)
+    for round in 0..<4 as Range<UInt64> {
+      for number in 1...2_000 { peer.sendData(block, flags: 3, stream: 0, number: UInt16(number), protocol: 53) }
+      peer.beginAnew(seed: round + 7, echoes: true)
+    }
+    peer.setReceiving(true)
+    let bytes = peer.events.reduce(0) { if case .message(_, .binary(let bytes)) = $1 { $0 + bytes.count } else { $0 } }
+    #expect((500_000...peer.server.options.receiveBuffer).contains(bytes))
+    #expect(peer.events.last == .ended(.closedByPeer))
+  }
 }

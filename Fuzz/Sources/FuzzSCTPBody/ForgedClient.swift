@@ -97,17 +97,28 @@ package struct ForgedClient: ~Copyable {
     inject(packet.span)
   }
 
+  /// The bytes of a chunk of data.
+  package func data(
+    _ payload: [UInt8], flags: UInt8, stream: UInt16, number: UInt16, protocol: UInt32, tsn: UInt32,
+    fragment: UInt32 = 0
+  ) -> [UInt8] {
+    let data = SCTPData(
+      tsn: TSN(tsn), stream: StreamID(stream), isUnordered: flags & 4 != 0,
+      isBeginning: flags & Self.begins != 0, isEnd: flags & Self.ends != 0, isImmediate: flags & 8 != 0,
+      messageNumber: UInt32(number), fragmentNumber: fragment, payloadProtocol: `protocol`,
+      isInterleaved: isInterleaved)
+    return Self.bytes(of: data, payload: payload)
+  }
+
   package mutating func sendData(
     _ payload: [UInt8], flags: UInt8, stream: UInt16, number: UInt16, protocol: UInt32, tsn: UInt32? = nil,
     fragment: UInt32 = 0
   ) {
-    let data = SCTPData(
-      tsn: TSN(tsn ?? nextTSN), stream: StreamID(stream), isUnordered: flags & 4 != 0,
-      isBeginning: flags & Self.begins != 0, isEnd: flags & Self.ends != 0, isImmediate: flags & 8 != 0,
-      messageNumber: UInt32(number), fragmentNumber: fragment, payloadProtocol: `protocol`,
-      isInterleaved: isInterleaved)
+    let chunk = data(
+      payload, flags: flags, stream: stream, number: number, protocol: `protocol`, tsn: tsn ?? nextTSN,
+      fragment: fragment)
     if tsn == nil { nextTSN &+= 1 }
-    send(chunks: Self.bytes(of: data, payload: payload))
+    send(chunks: chunk)
   }
 
   /// Asks for a reset of streams to the server (RFC 6525 §4.1).

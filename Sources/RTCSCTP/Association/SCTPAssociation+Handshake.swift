@@ -88,7 +88,7 @@ extension SCTPAssociation {
 
   mutating func handleCookieEcho(_ chunk: SCTPChunk, tag: UInt32, now: Timestamp) {
     let cookie = [UInt8](copying: chunk.value)
-    if let record = restarting, record.cookie == cookie, tag == record.localTag { return restart(record, now) }
+    if let record = restarting, record.cookie == cookie, tag == record.localTag { return restart(record) }
     guard let record = pending, record.cookie == cookie, tag == record.localTag else { return violations += 1 }
     switch state {
     case .closed: return
@@ -111,21 +111,13 @@ extension SCTPAssociation {
     establish(localTSN: localInitialTSN, now: now)
   }
 
-  /// The peer began anew, and has proved it: what there was is gone (RFC 9260 §5.2.4.1).
-  private mutating func restart(_ record: Pending, _ now: Timestamp) {
-    peer = record.peer
-    localTag = record.localTag
-    localInitialTSN = record.localTSN
-    pending = record
-    restarting = nil
-    events.append(.restarted)
-    sendQueue = SendQueue()
-    heartbeatSentAt = nil
-    timers.stopAll()
-    rto = RTOEstimator()
-    congestion = CongestionWindow(packet: builder.packetSize, maximum: options.sendBuffer)
-    establish(localTSN: record.localTSN, now: now)
-    sendCookieAck()
+  /// The peer began anew, and has proved it: what there was is gone (RFC 9260 §5.2.4.1). Data channels end with their
+  /// association, and RFC 8831 knows no restart, so that the new one is refused. To go on would let the peer empty the window
+  /// again and again while messages of before still wait to be taken.
+  private mutating func restart(_ record: Pending) {
+    builder.verificationTag = record.peer.initiateTag
+    abort()
+    events.append(.aborted)
   }
 
   private mutating func establish(localTSN: TSN, now: Timestamp) {

@@ -44,18 +44,20 @@ extension SCTPAssociation {
   private mutating func handle(_ first: SCTPChunk, _ packet: SCTPPacket, now: Timestamp) {
     var chunks = packet.chunks
     var hasData = false
-    var answers = AnswerBudget()
+    var budget = PacketBudget()
     while let chunk = chunks.next() {
       switch chunk.type {
-      case .data, .interleavedData: hasData = handleData(chunk, &answers, now: now) || hasData
-      case .selectiveAck: handleSelectiveAck(chunk, now: now)
-      case .forwardTSN, .interleavedForwardTSN: handleForward(chunk, now: now)
+      case .data, .interleavedData: hasData = handleData(chunk, &budget, now: now) || hasData
+      case .selectiveAck:
+        if budget.take(\.acknowledgements) { handleSelectiveAck(chunk, now: now) } else { violations += 1 }
+      case .forwardTSN, .interleavedForwardTSN:
+        if budget.take(\.forwards) { handleForward(chunk, now: now) } else { violations += 1 }
       case .initiationAck: handleInitiationAck(chunk, now: now)
       case .cookieEcho: handleCookieEcho(chunk, tag: packet.verificationTag, now: now)
       case .cookieAck: handleCookieAck(now: now)
-      case .heartbeat: answerHeartbeat(chunk, &answers)
+      case .heartbeat: answerHeartbeat(chunk, &budget)
       case .heartbeatAck: handleHeartbeatAck(chunk, now: now)
-      case .reconfiguration: handleReconfiguration(chunk, &answers, now: now)
+      case .reconfiguration: handleReconfiguration(chunk, &budget, now: now)
       case .abort: handleAbort()
       case .shutdown: handleShutdown(chunk, now: now)
       case .shutdownAck: handleShutdownAck()
@@ -65,7 +67,7 @@ extension SCTPAssociation {
         violations += 1
         return
       default:
-        if chunk.type.isReportedWhenUnknown { report(.unrecognizedChunk, chunk.bytes, &answers) }
+        if chunk.type.isReportedWhenUnknown { report(.unrecognizedChunk, chunk.bytes, &budget) }
         guard chunk.type.skipsWhenUnknown else { return }
       }
       if case .closed = state { return }
@@ -74,11 +76,22 @@ extension SCTPAssociation {
     if hasData { tracker.packetReceived(now: now) }
   }
 
-  /// How many answers one packet may cause beside its acknowledgement, so that many small chunks are not many answers.
-  struct AnswerBudget {
+  /// How much one packet may cause: answers beside its acknowledgement, so that many small chunks are not many answers, and
+  /// chunks that have everything looked through that is kept. Peers send one of each kind in a packet.
+  struct PacketBudget {
     var errors = 1
     var heartbeats = 1
     var reconfigurations = 2
+    /// SACK: all that was sent and not acknowledged is looked through.
+    var acknowledgements = 2
+    /// FORWARD TSN: all incomplete messages are looked through.
+    var forwards = 2
+
+    /// Takes one of a kind; false when there is none left.
+    mutating func take(_ kind: WritableKeyPath<PacketBudget, Int>) -> Bool {
+      self[keyPath: kind] -= 1
+      return self[keyPath: kind] >= 0
+    }
   }
 
   var isOpen: Bool {
@@ -91,7 +104,7 @@ extension SCTPAssociation {
   // MARK: Data
 
   /// - Returns: whether the chunk was data, which is to be acknowledged.
-  private mutating func handleData(_ chunk: SCTPChunk, _ answers: inout AnswerBudget, now: Timestamp) -> Bool {
+  private mutating func handleData(_ chunk: SCTPChunk, _ budget: inout PacketBudget, now: Timestamp) -> Bool {
     // Data before COOKIE ACK is sent again later; that of another kind than agreed breaks the rules (RFC 8260 §2.2.1).
     guard isOpen, let data = SCTPData(parsing: chunk) else { return false }
     guard data.isInterleaved == isInterleaved else {
@@ -108,7 +121,7 @@ extension SCTPAssociation {
       return true
     case .new: break
     }
-    guard reassembly.hasRoom(for: payload.count, isNext: tracker.isNext(data.tsn)) else {
+    guard reassembly.hasRoom(for: data, size: payload.count, isNext: tracker.isNext(data.tsn)) else {
       tracker.ackNow()
       return true
     }
@@ -119,7 +132,7 @@ extension SCTPAssociation {
       violations += 1
       let cause = payload.isEmpty ? SCTPErrorCause.noUserData : .invalidStream
       let start = payload.isEmpty ? 4 : 8
-      report(cause, chunk.bytes.extracting(start..<min(start + 4, chunk.bytes.count)), &answers)
+      report(cause, chunk.bytes.extracting(start..<min(start + 4, chunk.bytes.count)), &budget)
       return true
     }
     reassembly.insert(data, payload, at: position, into: &events)
@@ -191,10 +204,9 @@ extension SCTPAssociation {
 
   // MARK: Heartbeats, resets, errors
 
-  private mutating func answerHeartbeat(_ chunk: SCTPChunk, _ answers: inout AnswerBudget) {
+  private mutating func answerHeartbeat(_ chunk: SCTPChunk, _ budget: inout PacketBudget) {
     let size = SCTPChunk.paddedSize(valueSize: chunk.value.count)
-    guard isOpen, answers.heartbeats > 0, size <= builder.capacity else { return }
-    answers.heartbeats -= 1
+    guard isOpen, size <= builder.capacity, budget.take(\.heartbeats) else { return }
     let value = [UInt8](copying: chunk.value)
     builder.add(size) { SCTPChunk.write(.heartbeatAck, value: value.span, into: &$0) }
   }
@@ -208,7 +220,7 @@ extension SCTPAssociation {
   }
 
   private mutating func handleReconfiguration(
-    _ chunk: SCTPChunk, _ answers: inout AnswerBudget, now: Timestamp
+    _ chunk: SCTPChunk, _ budget: inout PacketBudget, now: Timestamp
   ) {
     guard isOpen else { return }
     var parameters = SCTPParameters(chunk.value)
@@ -217,8 +229,7 @@ extension SCTPAssociation {
         handleResetResponse(response, now: now)
         continue
       }
-      guard answers.reconfigurations > 0 else { return }
-      answers.reconfigurations -= 1
+      guard budget.take(\.reconfigurations) else { return }
       var reader = ByteReader(parameter.value)
       guard let number = reader.readUInt32() else { return violations += 1 }
       if resets.isDue(number) {
@@ -247,9 +258,8 @@ extension SCTPAssociation {
     events.append(.outgoingReset(ended.streams, failed: ended.failed))
   }
 
-  mutating func report(_ cause: SCTPErrorCause, _ information: Span<UInt8>, _ answers: inout AnswerBudget) {
-    guard answers.errors > 0, isOpen else { return }
-    answers.errors -= 1
+  mutating func report(_ cause: SCTPErrorCause, _ information: Span<UInt8>, _ budget: inout PacketBudget) {
+    guard isOpen, budget.take(\.errors) else { return }
     let bytes = [UInt8](copying: information.extracting(0..<min(information.count, 64)))
     builder.add(SCTPErrorCause.chunkSize(information: bytes.count)) {
       cause.writeChunk(.error, information: bytes.span, into: &$0)

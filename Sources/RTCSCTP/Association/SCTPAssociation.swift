@@ -178,6 +178,7 @@ struct SCTPAssociation: ~Copyable {
     let event = events.removeFirst()
     switch event {
     case .message(_, _, let bytes): reassembly.taken(bytes.count)
+    case .overlongMessage: reassembly.taken(0)
     case .incomingReset: pendingResetEvents -= 1
     default: break
     }

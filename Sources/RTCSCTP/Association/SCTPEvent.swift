@@ -11,9 +11,7 @@ enum SCTPEvent {
   case outgoingReset([StreamID], failed: Bool)
   /// The peer has reset its side of these streams; none named: of all.
   case incomingReset([StreamID])
-  /// The peer began anew.
-  case restarted
-  /// The peer ended it at once.
+  /// The peer ended it at once, or began anew.
   case aborted
   /// Nothing was answered.
   case lost

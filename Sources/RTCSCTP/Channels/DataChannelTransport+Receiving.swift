@@ -8,9 +8,6 @@ extension DataChannelTransport {
       case .connected(let streams): connected(streams: streams, into: &outbox)
       case .message(let stream, let payload, let bytes): receive(bytes, payload, on: stream, into: &outbox)
       case .overlongMessage(let stream): refuseMessage(on: stream)
-      case .restarted:
-        association.abort()
-        end(.closedByPeer, into: &outbox)
       case .aborted: end(.closedByPeer, into: &outbox)
       case .shutDown: end(hasShutDown ? .closedHere : .closedByPeer, into: &outbox)
       case .lost: end(.timeout, into: &outbox)

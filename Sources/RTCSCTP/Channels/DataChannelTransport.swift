@@ -183,6 +183,8 @@ package struct DataChannelTransport: ~Copyable {
   }
   /// Packets of the peer that broke a rule of SCTP, or were none.
   package var brokenPackets: Int { association.violations }
+  /// The fragments and messages that were looked at to put messages together, for tests.
+  package var reassemblySteps: Int { association.reassembly.steps }
   /// The longest message `send` takes; meaningful once started.
   package var maximumOutgoingMessageSize: Int { min(remoteMaximumMessageSize, options.sendBuffer) }
 

@@ -3,6 +3,9 @@ import RTCWire
 
 /// Fragments that wait for the rest of their messages, in the order of their numbers: of one message, or of all that are
 /// told apart by their place in one sequence.
+///
+/// Fragments that follow each other are one run, found by either end. A fragment therefore costs the same however many
+/// others wait, and a message is looked at as a whole only once, when its run has a beginning and an end.
 struct FragmentList {
   /// What putting in a fragment came to.
   struct Insertion {
@@ -12,119 +15,188 @@ struct FragmentList {
     var message: (payloadProtocol: UInt32, bytes: [UInt8]?)?
     /// A message has just become longer than allowed; it is dropped, and its end will still be seen.
     var isOverlong = false
+    /// How many fragments and runs were looked at.
+    var steps = 0
+  }
+
+  /// Bytes of fragments that came one after the other.
+  private struct Part {
+    var last: Int64
+    var bytes: [UInt8]
+    var cost: Int { FragmentList.overhead + bytes.count }
   }
 
   /// Fragments of one message that follow each other without a gap.
-  private struct Piece {
-    var first: Int64
+  private struct Run {
     var last: Int64
+    /// Where its last part begins.
+    var lastPart: Int64
     var begins: Bool
     var ends: Bool
-    var stream: StreamID
-    var isUnordered: Bool
-    var number: UInt32
+    let key: MessageKey
     var payloadProtocol: UInt32
-    /// Nil once the message is longer than allowed.
-    var bytes: [UInt8]?
+    /// Bytes of the fragments.
+    var size: Int
+    /// The message is longer than allowed, and its parts are empty.
+    var isOverlong = false
 
-    func isContinued(by next: Piece) -> Bool { isContinued(at: next.first, next.begins, next.key) }
-
-    func isContinued(at position: Int64, _ begins: Bool, _ key: MessageKey) -> Bool {
-      last + 1 == position && !ends && !begins && self.key == key
-    }
-
-    var key: MessageKey { MessageKey(stream: stream, isUnordered: isUnordered, number: number) }
-    var cost: Int { FragmentList.overhead + (bytes?.count ?? 0) }
+    func isContinued(_ begins: Bool, _ key: MessageKey) -> Bool { !ends && !begins && self.key == key }
   }
 
-  /// What keeping a piece costs beside its bytes, about.
+  /// What keeping a part costs beside its bytes, about.
   static let overhead = 96
 
-  private var pieces: [Piece] = []
-  var isEmpty: Bool { pieces.isEmpty }
+  /// By where they begin.
+  private var parts: [Int64: Part] = [:]
+  /// By where they begin.
+  private var runs: [Int64: Run] = [:]
+  /// Where the run begins that ends at a place.
+  private var starts: [Int64: Int64] = [:]
+  /// What begins up to here was removed.
+  private var removed: Int64 = 0
   /// Bytes that it keeps.
-  var cost: Int { pieces.reduce(0) { $0 + $1.cost } }
+  private(set) var cost = 0
+  private var steps = 0
+  /// How many runs and parts `remove` looked at.
+  private(set) var removalSteps = 0
+
+  var isEmpty: Bool { runs.isEmpty }
 
   /// Puts in a fragment. One whose place is taken changes nothing.
   /// - Parameters:
   ///   - position: of the fragment in the sequence.
   ///   - limit: the longest message taken.
   mutating func insert(_ data: SCTPData, _ payload: Span<UInt8>, at position: Int64, limit: Int) -> Insertion {
-    var result = Insertion()
-    var index = indexOfPiece(after: position)
-    if index > 0, pieces[index - 1].last >= position { return result }
-    if index > 0, pieces[index - 1].isContinued(at: position, data.isBeginning, MessageKey(data)) {
-      index -= 1
-      pieces[index].last = position
-      pieces[index].ends = data.isEnd
-      pieces[index].bytes?.append(payload)
-      result.growth = pieces[index].bytes == nil ? 0 : payload.count
-    } else {
-      let piece = Piece(
-        first: position, last: position, begins: data.isBeginning, ends: data.isEnd, stream: data.stream,
-        isUnordered: data.isUnordered, number: data.messageNumber, payloadProtocol: data.payloadProtocol,
-        bytes: [UInt8](copying: payload))
-      pieces.insert(piece, at: index)
-      result.growth = piece.cost
+    let stepsBefore = steps
+    steps += 1
+    var result = Insertion(steps: 1)
+    guard parts[position] == nil, starts[position] == nil else { return result }
+    let before = cost
+    let start = add(data, payload, at: position)
+    joinNext(to: start)
+    result.isOverlong = dropIfOverlong(start, limit: limit)
+    if let run = runs[start], run.begins, run.ends {
+      result.message = (run.payloadProtocol, run.isOverlong ? nil : joined(start, run))
+      drop(start, run)
     }
-    if let count = pieces[index].bytes?.count, count > limit {
-      pieces[index].bytes = nil
-      result.growth -= count
-      result.isOverlong = true
-    }
-    takeMessage(around: index, limit: limit, into: &result)
+    result.growth = cost - before
+    result.steps = steps - stepsBefore
     return result
+  }
+
+  /// Adds a fragment to the run before it, or as a run of its own.
+  /// - Returns: where the run begins.
+  private mutating func add(_ data: SCTPData, _ payload: Span<UInt8>, at position: Int64) -> Int64 {
+    let key = MessageKey(data)
+    if let start = starts[position - 1], let run = runs[start], run.isContinued(data.isBeginning, key) {
+      if !run.isOverlong {
+        parts[run.lastPart]?.bytes.append(payload)
+        cost += payload.count
+      }
+      parts[run.lastPart]?.last = position
+      runs[start]?.last = position
+      runs[start]?.ends = data.isEnd
+      runs[start]?.size += payload.count
+      starts[position - 1] = nil
+      starts[position] = start
+      return start
+    }
+    let part = Part(last: position, bytes: [UInt8](copying: payload))
+    cost += part.cost
+    parts[position] = part
+    runs[position] = Run(
+      last: position, lastPart: position, begins: data.isBeginning, ends: data.isEnd, key: key,
+      payloadProtocol: data.payloadProtocol, size: payload.count)
+    starts[position] = position
+    return position
+  }
+
+  /// Joins a run with the one that goes on behind it.
+  private mutating func joinNext(to start: Int64) {
+    guard let run = runs[start], let next = runs[run.last + 1], run.isContinued(next.begins, next.key) else { return }
+    var whole = run
+    whole.last = next.last
+    whole.lastPart = next.lastPart
+    whole.ends = next.ends
+    whole.size += next.size
+    if run.isOverlong, !next.isOverlong {
+      empty(run.last + 1, through: next.last)
+      whole.lastPart = run.last + 1
+    } else if next.isOverlong, !run.isOverlong {
+      empty(start, through: run.last)
+    }
+    whole.isOverlong = run.isOverlong || next.isOverlong
+    runs[run.last + 1] = nil
+    runs[start] = whole
+    starts[run.last] = nil
+    starts[next.last] = start
+  }
+
+  /// Lets go of the bytes of a message that is longer than allowed.
+  /// - Returns: whether it has become so now.
+  private mutating func dropIfOverlong(_ start: Int64, limit: Int) -> Bool {
+    guard let run = runs[start], !run.isOverlong, run.size > limit else { return false }
+    empty(start, through: run.last)
+    runs[start]?.lastPart = start
+    runs[start]?.isOverlong = true
+    return true
+  }
+
+  /// Makes one empty part of those in a range.
+  private mutating func empty(_ start: Int64, through last: Int64) {
+    forEachPart(from: start, through: last) { list, place, part in
+      list.cost -= part.cost
+      list.parts[place] = nil
+    }
+    let part = Part(last: last, bytes: [])
+    parts[start] = part
+    cost += part.cost
+  }
+
+  private mutating func joined(_ start: Int64, _ run: Run) -> [UInt8] {
+    if start == run.lastPart, let part = parts[start] { return part.bytes }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(run.size)
+    forEachPart(from: start, through: run.last) { _, _, part in bytes.append(contentsOf: part.bytes) }
+    return bytes
   }
 
   /// Drops what begins at or before a place.
   /// - Returns: the bytes that this frees.
   mutating func remove(upTo position: Int64) -> Int {
-    let count = indexOfPiece(after: position)
-    let freed = pieces[..<count].reduce(0) { $0 + $1.cost }
-    pieces.removeFirst(count)
-    return freed
+    guard position > removed else { return 0 }
+    let before = cost
+    let stepsBefore = steps
+    defer { removalSteps += steps - stepsBefore }
+    // Runs begin behind what was removed last: either those places are looked at, or all runs if they are fewer.
+    let places =
+      position - removed < Int64(runs.count)
+      ? Array(removed + 1...position) : runs.keys.filter { $0 <= position }
+    steps += min(Int(position - removed), runs.count)
+    for place in places {
+      if let run = runs[place] { drop(place, run) }
+    }
+    removed = position
+    return before - cost
   }
 
-  private func indexOfPiece(after position: Int64) -> Int {
-    guard let last = pieces.last, last.first > position else { return pieces.count }
-    var (low, high) = (0, pieces.count - 1)
-    while low < high {
-      let middle = (low + high) / 2
-      if pieces[middle].first > position { high = middle } else { low = middle + 1 }
+  private mutating func drop(_ start: Int64, _ run: Run) {
+    forEachPart(from: start, through: run.last) { list, place, part in
+      list.cost -= part.cost
+      list.parts[place] = nil
     }
-    return low
+    runs[start] = nil
+    starts[run.last] = nil
   }
 
-  /// Takes the message out to which piece `index` belongs, if all of it is there.
-  private mutating func takeMessage(around index: Int, limit: Int, into result: inout Insertion) {
-    var (first, last) = (index, index)
-    while !pieces[first].begins {
-      guard first > 0, pieces[first - 1].isContinued(by: pieces[first]) else { return }
-      first -= 1
+  private mutating func forEachPart(
+    from start: Int64, through last: Int64, _ body: (inout FragmentList, Int64, Part) -> Void
+  ) {
+    var place = start
+    while place <= last, let part = parts[place] {
+      steps += 1
+      body(&self, place, part)
+      place = part.last + 1
     }
-    while !pieces[last].ends {
-      guard last + 1 < pieces.count, pieces[last].isContinued(by: pieces[last + 1]) else { return }
-      last += 1
-    }
-    let payloadProtocol = pieces[first].payloadProtocol
-    result.growth -= pieces[first...last].reduce(0) { $0 + $1.cost }
-    result.message = (payloadProtocol, nil)
-    let isWhole = pieces[first...last].allSatisfy { $0.bytes != nil }
-    let size = pieces[first...last].reduce(0) { $0 + ($1.bytes?.count ?? 0) }
-    if isWhole, size <= limit {
-      result.message?.bytes = join(first, last, size: size)
-    } else if isWhole {
-      result.isOverlong = true
-    }
-    pieces.removeSubrange(first...last)
-  }
-
-  private mutating func join(_ first: Int, _ last: Int, size: Int) -> [UInt8] {
-    var bytes: [UInt8] = []
-    swap(&bytes, &pieces[first].bytes!)
-    if first == last { return bytes }
-    bytes.reserveCapacity(size)
-    for piece in pieces[(first + 1)...last] { bytes.append(contentsOf: piece.bytes!) }
-    return bytes
   }
 }

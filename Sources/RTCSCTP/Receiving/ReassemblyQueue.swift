@@ -8,8 +8,8 @@ struct ReassemblyQueue {
   private struct Stream {
     /// The ordered message that is delivered next.
     var next: UInt32 = 0
-    /// Complete ones that come after it, in their order.
-    var waiting: [(number: UInt32, message: Message)] = []
+    /// Complete ones that come after it, by their numbers.
+    var waiting: [UInt32: Message] = [:]
   }
 
   private struct Message {
@@ -24,7 +24,17 @@ struct ReassemblyQueue {
     var stream: StreamID
     var isUnordered: Bool
     var number: UInt32
+
+    init(_ data: SCTPData) {
+      (stream, isUnordered, number) = (data.stream, data.isUnordered, data.messageNumber)
+    }
   }
+
+  /// Messages of I-DATA that may be incomplete at a time. Peers send one at a time in each of 1,024 streams, ordered and
+  /// unordered; FORWARD TSN has all of them looked at.
+  static let maximumLists = 2_048
+  /// How far ahead of the next one an ordered message may be: as far as TSNs may (`DataTracker`).
+  private static let maximumDistance = 65_535
 
   /// The longest message taken.
   let maximumMessageSize: Int
@@ -32,6 +42,8 @@ struct ReassemblyQueue {
   let capacity: Int
   let isInterleaved: Bool
   private(set) var used = 0
+  /// Steps of putting fragments together, for tests.
+  private(set) var steps = 0
   private var streams: [Stream] = []
   /// Of DATA: all fragments, by TSN.
   private var fragments = FragmentList()
@@ -49,8 +61,12 @@ struct ReassemblyQueue {
   /// What the peer is told that it may send.
   var window: Int { max(0, softCapacity - used) }
 
-  func hasRoom(for size: Int, isNext: Bool) -> Bool {
-    used + size + FragmentList.overhead <= (isNext ? capacity : softCapacity)
+  /// - Parameter size: of the chunk's payload.
+  func hasRoom(for data: SCTPData, size: Int, isNext: Bool) -> Bool {
+    if isInterleaved, !(data.isBeginning && data.isEnd), lists.count >= Self.maximumLists, lists[ListKey(data)] == nil {
+      return false
+    }
+    return used + size + FragmentList.overhead <= (isNext ? capacity : softCapacity)
   }
 
   /// Takes in a chunk that has not been received before.
@@ -60,7 +76,7 @@ struct ReassemblyQueue {
   ) {
     if data.isBeginning, data.isEnd {
       guard payload.count <= maximumMessageSize else {
-        events.append(.overlongMessage(data.stream))
+        refuse(data.stream, into: &events)
         return deliver(Message(stream: data.stream, payloadProtocol: 0), data, into: &events)
       }
       let bytes = [UInt8](copying: payload)
@@ -69,21 +85,30 @@ struct ReassemblyQueue {
     }
     let insertion: FragmentList.Insertion
     if isInterleaved {
-      let key = ListKey(stream: data.stream, isUnordered: data.isUnordered, number: data.messageNumber)
+      let key = ListKey(data)
       insertion = lists[key, default: FragmentList()].insert(
         data, payload, at: Int64(data.fragmentNumber), limit: maximumMessageSize)
-      if insertion.message != nil { lists[key] = nil }
+      // Fragments behind the end may be left.
+      if insertion.message != nil { used -= lists.removeValue(forKey: key)?.cost ?? 0 }
     } else {
       insertion = fragments.insert(data, payload, at: position, limit: maximumMessageSize)
     }
     used += insertion.growth
-    if insertion.isOverlong { events.append(.overlongMessage(data.stream)) }
+    steps += insertion.steps
+    if insertion.isOverlong { refuse(data.stream, into: &events) }
     guard let message = insertion.message else { return }
     deliver(
       Message(stream: data.stream, payloadProtocol: message.payloadProtocol, bytes: message.bytes), data, into: &events)
   }
 
-  /// A message has been taken over from the events.
+  /// Tells of a message that is longer than allowed. The event takes room until it is taken over: a peer can cause any number
+  /// of them while nobody takes events.
+  private mutating func refuse(_ stream: StreamID, into events: inout Ring<SCTPEvent>) {
+    used += FragmentList.overhead
+    events.append(.overlongMessage(stream))
+  }
+
+  /// A message, or the word of an overlong one (0 bytes), has been taken over from the events.
   mutating func taken(_ bytes: Int) { used -= bytes + FragmentList.overhead }
 
   // MARK: Order
@@ -97,12 +122,10 @@ struct ReassemblyQueue {
       streams[index].next = successor(data.messageNumber)
       return handWaiting(of: index, into: &events)
     }
-    // One that was skipped, or comes twice.
-    guard ahead > 0 else { return }
-    let place = indexOfWaiting(index, atOrAfter: ahead)
-    if place < streams[index].waiting.count, streams[index].waiting[place].number == data.messageNumber { return }
+    // One that was skipped, or comes twice, or cannot have been sent yet.
+    guard ahead > 0, ahead <= Self.maximumDistance, streams[index].waiting[data.messageNumber] == nil else { return }
     used += message.cost
-    streams[index].waiting.insert((data.messageNumber, message), at: place)
+    streams[index].waiting[data.messageNumber] = message
   }
 
   private mutating func hand(_ message: Message, into events: inout Ring<SCTPEvent>) {
@@ -113,29 +136,11 @@ struct ReassemblyQueue {
   }
 
   private mutating func handWaiting(of index: Int, into events: inout Ring<SCTPEvent>) {
-    var count = 0
-    while count < streams[index].waiting.count, streams[index].waiting[count].number == streams[index].next {
-      let message = streams[index].waiting[count].message
+    while let message = streams[index].waiting.removeValue(forKey: streams[index].next) {
       used -= message.cost
       hand(message, into: &events)
       streams[index].next = successor(streams[index].next)
-      count += 1
     }
-    if count > 0 { streams[index].waiting.removeFirst(count) }
-  }
-
-  private func indexOfWaiting(_ index: Int, atOrAfter ahead: Int) -> Int {
-    let waiting = streams[index].waiting
-    var (low, high) = (0, waiting.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if distance(waiting[middle].number, from: streams[index].next) >= ahead {
-        high = middle
-      } else {
-        low = middle + 1
-      }
-    }
-    return low
   }
 
   private mutating func makeStream(_ stream: StreamID) -> Int {
@@ -158,7 +163,11 @@ struct ReassemblyQueue {
   mutating func skip(
     _ forward: SCTPForwardTSN, to position: Int64, streamLimit: Int, into events: inout Ring<SCTPEvent>
   ) {
-    if !isInterleaved { used -= fragments.remove(upTo: position) }
+    if !isInterleaved {
+      let before = fragments.removalSteps
+      used -= fragments.remove(upTo: position)
+      steps += fragments.removalSteps - before
+    }
     var skipped: [UInt32: UInt32] = [:]
     for i in 0..<forward.skipCount {
       let skip = forward.skip(i)
@@ -169,6 +178,7 @@ struct ReassemblyQueue {
       skipped[key] = skip.messageNumber
     }
     guard isInterleaved, !lists.isEmpty else { return }
+    steps += lists.count
     for (key, list) in lists {
       guard let last = skipped[UInt32(key.stream.value) << 1 | (key.isUnordered ? 1 : 0)],
         distance(key.number, from: last) <= 0
@@ -181,17 +191,23 @@ struct ReassemblyQueue {
   /// Hands on the complete ones among those that are skipped, in their order.
   private mutating func skipOrdered(_ skip: SCTPForwardTSN.Skip, into events: inout Ring<SCTPEvent>) {
     let index = makeStream(skip.stream)
-    let ahead = distance(skip.messageNumber, from: streams[index].next)
+    let next = streams[index].next
+    let ahead = distance(skip.messageNumber, from: next)
     guard ahead >= 0 else { return }
-    var count = 0
-    while count < streams[index].waiting.count,
-      distance(streams[index].waiting[count].number, from: streams[index].next) <= ahead
-    {
-      used -= streams[index].waiting[count].message.cost
-      hand(streams[index].waiting[count].message, into: &events)
-      count += 1
+    // Either the numbers that are skipped are looked for, or all that wait if they are fewer.
+    let numbers: [UInt32]
+    if ahead < streams[index].waiting.count {
+      numbers = (0...ahead).map { isInterleaved ? next &+ UInt32($0) : (next &+ UInt32($0)) & 0xFFFF }
+    } else {
+      numbers = streams[index].waiting.keys.filter { distance($0, from: next) <= ahead }
+        .sorted { distance($0, from: next) < distance($1, from: next) }
     }
-    if count > 0 { streams[index].waiting.removeFirst(count) }
+    steps += min(ahead, streams[index].waiting.count)
+    for number in numbers {
+      guard let message = streams[index].waiting.removeValue(forKey: number) else { continue }
+      used -= message.cost
+      hand(message, into: &events)
+    }
     streams[index].next = successor(skip.messageNumber)
     handWaiting(of: index, into: &events)
   }
@@ -203,7 +219,7 @@ struct ReassemblyQueue {
     for stream in reset.isEmpty ? (0..<streams.count).map({ StreamID(UInt16($0)) }) : reset
     where Int(stream.value) < streams.count {
       let index = Int(stream.value)
-      used -= streams[index].waiting.reduce(0) { $0 + $1.message.cost }
+      used -= streams[index].waiting.values.reduce(0) { $0 + $1.cost }
       streams[index] = Stream()
     }
   }
