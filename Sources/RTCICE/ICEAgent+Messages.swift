@@ -22,22 +22,23 @@ extension ICEAgent {
     _ request: STUNMessage, route: Route, now: Timestamp, into batch: inout DatagramBatch, events: inout [ICEEvent]
   ) {
     statistics.requestsReceived += 1
-    guard requests.mayTake(PeerLimits.checksReceived, now: now) else { return statistics.count(.limitReached) }
     // Who wants to stay behind a relay says nothing elsewhere, not even no.
     if configuration.transportPolicy == .relay {
       guard case .relay = route.kind else { return statistics.count(.forbiddenRoute) }
     }
     guard request.hasMessageIntegrity, let receiver = request.receiverFragment, let sender = request.senderFragment
     else {
-      return refuse(request, .badRequest, .incompleteRequest, key: nil, route: route, into: &batch)
+      return refuseForged(request, .badRequest, .incompleteRequest, route: route, now: now, into: &batch)
     }
     let isCurrent = equalInConstantTime(receiver, session.local.fragment.span)
     guard let identity = isCurrent ? session.local : formerIdentity(receiver) else {
       return statistics.count(.unknownUsername)
     }
+    guard verifications.mayTake(PeerLimits.checksVerified, now: now) else { return statistics.count(.limitReached) }
     guard request.isAuthentic(key: identity.key) else {
-      return refuse(request, .unauthenticated, .badIntegrity, key: nil, route: route, into: &batch)
+      return refuseForged(request, .unauthenticated, .badIntegrity, route: route, now: now, into: &batch)
     }
+    guard requests.mayTake(PeerLimits.checksReceived, now: now) else { return statistics.count(.limitReached) }
     guard request.unknownRequiredAttributes.isEmpty else {
       return refuse(request, .unknownAttribute, .unknownAttribute, key: identity.key, route: route, into: &batch)
     }
@@ -64,6 +65,15 @@ extension ICEAgent {
     } else {
       learn(route: route, priority: priority, nominates: request.nominates, now: now)
     }
+  }
+
+  /// Refuses a request that anybody may have made. Beyond their allowance such requests are dropped without an answer.
+  private mutating func refuseForged(
+    _ request: STUNMessage, _ code: STUNErrorCode, _ reason: ICEDropReason, route: Route, now: Timestamp,
+    into batch: inout DatagramBatch
+  ) {
+    guard refusals.mayTake(PeerLimits.checksReceived, now: now) else { return statistics.count(.limitReached) }
+    refuse(request, code, reason, key: nil, route: route, into: &batch)
   }
 
   private func formerIdentity(_ fragment: Span<UInt8>) -> LocalIdentity? {

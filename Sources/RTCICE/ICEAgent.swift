@@ -37,6 +37,10 @@ package struct ICEAgent: ~Copyable {
   var deadlines = ICEDeadlines()
   /// Requests that were looked at.
   var requests = PeerLimits.Account()
+  /// Requests whose integrity was verified.
+  var verifications = PeerLimits.Account()
+  /// Requests that were refused with an error.
+  var refusals = PeerLimits.Account()
 
   /// - Parameters:
   ///   - role: controlling for the side that made the first offer (RFC 8445 §6.1.1).

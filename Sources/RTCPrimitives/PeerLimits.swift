@@ -75,6 +75,9 @@ public enum PeerLimits {
   public static let remoteCandidates = 32
   /// Pairs of candidates that wait for a place among those that are checked.
   public static let reservedPairs = 1_000
+  /// Requests of ICE with the session's user name whose integrity is verified, which takes 5 to 7 µs. An observer of the path
+  /// can forge such requests; their number must not keep the peer's own from being looked at.
+  public static let checksVerified = Allowance(burst: 1_000, refill: .microseconds(250))
   /// Requests of ICE that a session answers; browsers send twenty a second for each pair while they look for a path.
   public static let checksReceived = Allowance(burst: 400, refill: .milliseconds(10))
   /// Addresses from which a session's datagrams are taken at a time: those that proved to be its peer's last.

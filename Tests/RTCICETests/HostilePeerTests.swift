@@ -209,6 +209,23 @@ import Testing
     #expect(pair.a.agent.pairCount <= 100 && pair.a.agent.statistics.drops(.limitReached) > 19_000)
   }
 
+  @Test func `B13: forged requests do not keep a peer's consent checks from being answered`() {
+    var pair = AgentPair()
+    pair.exchange()
+    pair.run(for: .seconds(5)) { $0.areConnected }
+    let own = pair.a.agent.localCredentials
+    let username = own.usernameFragment + ":" + pair.b.agent.localCredentials.usernameFragment
+    let forged = request(username: username, password: "wrong-wrong-wrong-wrong")
+    for _ in 0..<600 {
+      for _ in 0..<100 { _ = answer(&pair.a, forged, at: pair.now) }
+      pair.run(for: .milliseconds(100))
+    }
+    #expect(pair.areConnected)
+    // Verified are most of them, answered are few.
+    let refused = pair.a.agent.statistics.errorResponsesSent
+    #expect(refused > 400 && refused <= Int(PeerLimits.checksReceived.burst) + 6_100)
+  }
+
   @Test func `a refusal is never longer than what is refused`() {
     var side = Side(role: .controlled, seed: 1)
     for count in [0, 1, 4, 5, 8, 12, 40] {
