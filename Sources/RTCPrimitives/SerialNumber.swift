@@ -49,7 +49,8 @@ public struct Extended<Number: SerialNumber>: Hashable, Comparable, Sendable {
   @inlinable
   public static func < (a: Self, b: Self) -> Bool { a.value < b.value }
 
-  /// The extended number nearest to this one whose wire form is `number`.
+  /// The extended number nearest to this one whose wire form is `number`. A remote peer chooses the numbers, and its leaps add
+  /// up: the sum wraps, and never traps.
   @inlinable
-  public func nearest(_ number: Number) -> Self { Self(value + Int64(number.distance(from: low))) }
+  public func nearest(_ number: Number) -> Self { Self(value &+ Int64(number.distance(from: low))) }
 }

@@ -16,4 +16,10 @@ import Testing
     #expect(at.nearest(SequenceNumber(65_000)).value == 65_000)
     #expect(Extended<RTPTimestamp>(0).nearest(RTPTimestamp(.max)).value == -1)
   }
+
+  @Test func `B14: leaps that add up to the end of 64 bits wrap`() {
+    var number = Extended<RTPTimestamp>(.max - 5)
+    for _ in 0..<4 { number = number.nearest(RTPTimestamp(number.low.value &+ 0x7FFF_FFFF)) }
+    #expect(number.value == Int64.min + 4 * 0x7FFF_FFFF - 6)
+  }
 }

@@ -139,7 +139,7 @@ package struct AudioJitterBuffer: Sendable {
 
   private mutating func learn(_ held: Held) {
     let transit = (held.packet.received - .zero) - Self.duration(held.position)
-    if let baseline = delays.baseline, abs((transit - baseline).nanoseconds) > Self.leap.nanoseconds {
+    if let baseline = delays.baseline, (transit - baseline).nanoseconds.magnitude > Self.leap.nanoseconds.magnitude {
       beginAnew(at: held.position)
     }
     let delay = delays.add(transit: transit, arrival: held.packet.received)

@@ -77,7 +77,7 @@ package struct VideoPlayoutTiming: Sendable {
     let position = newest.map { Extended<RTPTimestamp>($0).nearest(timestamp).value } ?? Int64(timestamp.value)
     newest = max(newest ?? position, position)
     let transit = (arrival - .zero) - Self.duration(position)
-    if let baseline = delays.baseline, abs((transit - baseline).nanoseconds) > Self.leap.nanoseconds {
+    if let baseline = delays.baseline, (transit - baseline).nanoseconds.magnitude > Self.leap.nanoseconds.magnitude {
       delays = Self.newEstimate()
       newest = position
       current = nil
