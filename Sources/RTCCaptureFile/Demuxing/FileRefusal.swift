@@ -37,6 +37,13 @@ enum FileRefusal {
       : .noSuchSource("\(path) holds no pictures or sound that can be recognised, or is damaged.")
   }
 
+  /// A container that FFmpeg reads and that is not played here.
+  static func otherContainer(_ path: String) -> CaptureError {
+    .unsupportedFormat(
+      "\(path) is a kind of file that is not played, such as a list of other files; `rtcast file --help` names the kinds that "
+        + "are. Convert it with: ffmpeg -i FILE -c copy NEW.mkv")
+  }
+
   static func encrypted(_ path: String) -> CaptureError {
     .unsupportedFormat("\(path) is encrypted (DRM) and cannot be played; take a copy without protection.")
   }

@@ -5,7 +5,8 @@ internal import RTCPrimitives
 
 /// An open file: its container and the streams that are played. Used by one thread at a time.
 ///
-/// Nothing but the file itself is ever opened: playlists and references to other files or to the network are refused.
+/// Nothing but the file itself is ever opened: only the containers of `playedContainers` are read, none of which is a list of
+/// other files, and references to other files or to the network are refused.
 final class MediaFile {
   enum Step {
     case packet(UnsafeMutablePointer<AVPacket>, of: MediaStream)
@@ -71,10 +72,10 @@ final class MediaFile {
     [video, audio].compactMap { stream in stream.flatMap { $0.nanoseconds($0.stream.pointee.start_time) } }.min()
   }
 
-  /// Nil when the container does not say.
+  /// Nil when the container does not say, or says what cannot be.
   var duration: TimeDelta? {
     let duration = context.pointee.duration
-    guard duration > 0, duration < .max / 1000 else { return nil }
+    guard duration > 0, duration <= PacketTiming.latestTime / 1000 else { return nil }
     return .microseconds(duration)
   }
 
@@ -172,6 +173,13 @@ final class MediaFile {
     peeked.removeAll()
   }
 
+  /// The containers that are played, by the names of FFmpeg's readers; `rtcast file --help` has them.
+  private static let playedContainers = [
+    "mov", "matroska", "webm", "mpegts", "mpeg", "avi", "flv", "yuv4mpegpipe", "ivf", "ogg", "wav", "flac", "mp3",
+    "aac",
+    "gif", "png_pipe", "jpeg_pipe", "bmp_pipe", "webp_pipe",
+  ]
+
   private static func openContainer(
     _ path: String, _ io: UnsafeMutablePointer<AVIOContext>
   ) throws(CaptureError) -> UnsafeMutablePointer<AVFormatContext> {
@@ -179,10 +187,18 @@ final class MediaFile {
     guard let fresh = context else { throw .unavailable("Memory is short: \(path) was not opened.") }
     fresh.pointee.pb = io
     fresh.pointee.io_open = { _, _, _, _, _ in cffmpeg_error(EACCES) }
+    // Readers of lists (concat, hls, dash, imf, vobsub, sdp) and of patterns open files by a context of their own, around
+    // `io_open`; and what is not played need not be reached by anybody's file.
+    var options: OpaquePointer?
+    defer { av_dict_free(&options) }
+    guard av_dict_set(&options, "format_whitelist", playedContainers.joined(separator: ","), 0) >= 0,
+      av_dict_set(&options, "protocol_whitelist", "none", 0) >= 0
+    else { throw .unavailable("Memory is short: \(path) was not opened.") }
     // Only the ending is told, as a hint: some names would be taken for patterns of many files.
-    var status = avformat_open_input(&context, "file" + FileRefusal.ending(of: path), nil, nil)
+    var status = avformat_open_input(&context, "file" + FileRefusal.ending(of: path), nil, &options)
     // A failure has freed the context.
     guard status >= 0, let opened = context else {
+      if status == cffmpeg_error(EINVAL) { throw FileRefusal.otherContainer(path) }
       throw FileRefusal.unknown(path, FFmpegError(status, in: "avformat_open_input"))
     }
     status = avformat_find_stream_info(opened, nil)

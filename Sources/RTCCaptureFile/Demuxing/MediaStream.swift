@@ -38,12 +38,18 @@ struct MediaStream {
     return rate.num > 0 && rate.den > 0 ? Double(rate.num) / Double(rate.den) : 0
   }
 
-  /// A time of the stream in nanoseconds; nil when it is none.
+  /// A time of the stream in nanoseconds; nil when it is none, or more than ten years from zero, as only a broken file has it.
+  /// Files' times come in here alone: `PacketTiming` relies on the bound.
   func nanoseconds(_ time: Int64) -> Int64? {
     guard time != cffmpeg_no_timestamp else { return nil }
     let scaled = av_rescale_q(time, stream.pointee.time_base, .nanosecond)
-    // A hundred years either way are a broken file's; the rest leaves room for sums.
-    return abs(scaled.clamped) < 3_000_000_000_000_000_000 ? scaled : nil
+    return (-PacketTiming.latestTime...PacketTiming.latestTime).contains(scaled) ? scaled : nil
+  }
+
+  /// How long a packet lasts, in nanoseconds; 0 when the container does not say, or says more than an hour.
+  func duration(_ units: Int64) -> Int64 {
+    guard units > 0, let duration = nanoseconds(units), duration <= PacketTiming.longestDuration else { return 0 }
+    return duration
   }
 
   func units(_ nanoseconds: Int64) -> Int64 {
@@ -67,11 +73,6 @@ struct MediaStream {
 
 extension AVRational {
   static let nanosecond = AVRational(num: 1, den: 1_000_000_000)
-}
-
-extension Int64 {
-  /// So that `abs` is defined.
-  fileprivate var clamped: Int64 { Swift.max(self, .min + 1) }
 }
 
 extension VideoRotation {

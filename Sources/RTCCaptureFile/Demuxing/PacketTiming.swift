@@ -1,8 +1,16 @@
-internal import RTCPrimitives
-
 /// Puts the packets of one pass through a file onto the media timeline, which goes on where the pass before ended.
 /// Leaps of the file's own timestamps, as where broadcasts were joined, are closed.
-struct PacketTiming {
+///
+/// What comes in is bounded (`MediaStream.nanoseconds`, `duration`), and so is the media timeline, so that no sum of both
+/// overflows whatever a file says: each packet of a hostile file may move the timeline on.
+package struct PacketTiming {
+  /// Times of a file lie this far from zero at most: ten years.
+  package static let latestTime: Int64 = 315_000_000_000_000_000
+  /// Packets last this long at most: an hour.
+  package static let longestDuration: Int64 = 3_600_000_000_000
+  /// The media timeline ends here, after 95 years: later packets stay at its end.
+  package static let latestMediaTime: Int64 = 3_000_000_000_000_000_000
+
   /// Media time minus file time, both in nanoseconds.
   private(set) var offset: Int64
   /// Beyond this the file's times are a mistake; nil when nobody knows.
@@ -28,38 +36,42 @@ struct PacketTiming {
   /// - Parameters:
   ///   - fileTime: where the pass begins, in the file's own nanoseconds.
   ///   - media: where that lies on the media timeline.
-  init(fileTime: Int64, media: Int64, fileEnd: Int64?, mayLeap: Bool) {
-    offset = media - fileTime
+  package init(fileTime: Int64, media: Int64, fileEnd: Int64?, mayLeap: Bool) {
+    let media = Self.bounded(media)
+    offset = Self.bounded(media - fileTime)
     newestOffset = offset
     end = media
     self.fileEnd = fileEnd
     self.mayLeap = mayLeap
   }
 
-  struct Place {
-    var time: Int64
-    var decodeTime: Int64
+  private static func bounded(_ media: Int64) -> Int64 { max(-latestMediaTime, min(latestMediaTime, media)) }
+
+  package struct Place {
+    package var time: Int64
+    package var decodeTime: Int64
     /// What the packet itself says of `time`; nil when it says nothing, or what cannot be.
-    var presentation: Int64?
+    package var presentation: Int64?
     /// What is to be added to the file's own times of this packet.
-    var offset: Int64
+    package var offset: Int64
   }
 
   /// - Parameters:
-  ///   - duration: of the packet or an assumed one.
-  ///   - cut: how much of its end is not played.
-  mutating func place(stream: Int32, pts: Int64?, dts: Int64?, duration: Int64, cut: Int64 = 0) -> Place {
+  ///   - pts: within `latestTime` of zero, as is `dts`.
+  ///   - duration: of the packet or an assumed one; 0…`longestDuration`.
+  ///   - cut: how much of its end is not played; 0…`longestDuration`.
+  package mutating func place(stream: Int32, pts: Int64?, dts: Int64?, duration: Int64, cut: Int64 = 0) -> Place {
     var track = tracks[stream] ?? firstTrack(beginningAt: dts ?? pts)
     if let reference = dts ?? pts, track.expected != .min {
       closeLeap(&track, reference, hasDecodeTime: dts != nil)
     }
     let guess = track.expected == .min ? end : track.expected
-    let decode = (dts ?? pts).map { $0 + track.offset } ?? guess
-    let presentation = pts.flatMap { isPossible($0, besides: dts) ? $0 + track.offset : nil }
-    let time = presentation ?? dts.map { $0 + track.offset } ?? guess
+    let decode = (dts ?? pts).map { Self.bounded($0 + track.offset) } ?? guess
+    let presentation = pts.flatMap { isPossible($0, besides: dts) ? Self.bounded($0 + track.offset) : nil }
+    let time = presentation ?? dts.map { Self.bounded($0 + track.offset) } ?? guess
     track.lastDecode = max(track.lastDecode, decode)
-    track.expected = decode + duration
-    end = max(end, time + (isPossible(duration, after: time - track.offset) ? duration : 0) - cut)
+    track.expected = Self.bounded(decode + duration)
+    end = Self.bounded(max(end, time + (isPossible(duration, after: time - track.offset) ? duration : 0) - cut))
     tracks[stream] = track
     return Place(time: time, decodeTime: track.lastDecode, presentation: presentation, offset: track.offset)
   }
@@ -69,7 +81,7 @@ struct PacketTiming {
   private func firstTrack(beginningAt reference: Int64?) -> Track {
     // A stream that begins after the end of everything: its first time is a mistake.
     let isBeyond = if let reference, let fileEnd { reference > fileEnd } else { false }
-    return Track(offset: isBeyond ? end - reference! : newestOffset, expected: .min, lastDecode: .min)
+    return Track(offset: isBeyond ? Self.bounded(end - reference!) : newestOffset, expected: .min, lastDecode: .min)
   }
 
   /// A wrong time would have everybody wait until it comes.
@@ -93,7 +105,7 @@ struct PacketTiming {
     if newestOffset != track.offset, abs(joined) < 1_000_000_000 {
       track.offset = newestOffset
     } else {
-      track.offset -= ahead
+      track.offset = Self.bounded(track.offset - ahead)
       newestOffset = track.offset
     }
   }

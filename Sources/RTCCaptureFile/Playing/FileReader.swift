@@ -90,7 +90,7 @@ final class FileReader {
       timing = PacketTiming(fileTime: first, media: pass.start, fileEnd: nil, mayLeap: file.mayLeap)
     }
     if isPicture { pass.pictures += 1 } else { pass.sounds += 1 }
-    let told = stream.nanoseconds(max(0, packet.pointee.duration)) ?? 0
+    let told = stream.duration(packet.pointee.duration)
     let duration = told > 0 ? told : stream.frameDuration.nanoseconds
     let place = timing.place(
       stream: stream.index, pts: stream.nanoseconds(packet.pointee.pts), dts: stream.nanoseconds(packet.pointee.dts),
@@ -114,7 +114,7 @@ final class FileReader {
   private func indexedKeyFrame(after packet: DemuxedPacket, _ offset: Int64) -> TimeDelta? {
     guard core.info.encodedFormat != nil else { return nil }
     let next = file.indexedKeyFrame(after: packet.decodeTime.nanoseconds - offset)
-    return next.map { TimeDelta(nanoseconds: $0 + offset) }
+    return next.map { TimeDelta(nanoseconds: $0) + TimeDelta(nanoseconds: offset) }
   }
 
   private func time(of packet: UnsafeMutablePointer<AVPacket>, _ stream: MediaStream) -> Int64? {
@@ -128,7 +128,8 @@ final class FileReader {
       let data = av_packet_get_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 8
     else { return 0 }
     let samples = (4..<8).reversed().reduce(Int64(0)) { $0 << 8 | Int64(data[$1]) }
-    return samples * 1_000_000_000 / Int64(stream.description.audio.sampleRate)
+    return min(
+      PacketTiming.longestDuration, samples * 1_000_000_000 / Int64(stream.description.audio.sampleRate))
   }
 
   // MARK: - The end and the next pass
@@ -162,7 +163,9 @@ final class FileReader {
     isFresh = false
   }
 
-  private func fileTime(_ position: TimeDelta) -> Int64 { (file.start ?? 0) + position.nanoseconds }
+  private func fileTime(_ position: TimeDelta) -> Int64 {
+    (file.start ?? 0) + max(0, min(PacketTiming.latestTime, position.nanoseconds))
+  }
 
   // MARK: - Seeking
 
