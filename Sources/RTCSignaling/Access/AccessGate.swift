@@ -104,15 +104,35 @@ public final class AccessGate: Sendable {
 
   // MARK: - Uses
 
-  /// Counts one use of the link that somebody was let in by.
+  /// Turns a grant into what it is for: throws when the link has been revoked or has ended since it was judged, and counts one
+  /// use of it.
   /// - Parameter client: what the client calls itself, unguessable and always the same, so that coming back is no other use.
-  package func use(_ grant: AccessGrant, client: String?, now: AccessTime) throws(AccessRefusal) {
-    guard let link = grant.link, link.uses != nil else { return }
-    let isUsed = change(now) { $0.use(link, client: client) }
-    if !isUsed { throw .usedUp }
+  /// - Returns: whether a use was counted, which `giveBack` may undo.
+  @discardableResult
+  package func use(_ grant: AccessGrant, client: String?, now: AccessTime) throws(AccessRefusal) -> Bool {
+    guard let link = grant.link else { return false }
+    let result = change(now) { ledger -> Result<Bool, AccessRefusal> in
+      if let refusal = Self.end(of: link, ledger, now) { return .failure(refusal) }
+      guard link.uses != nil else { return .success(false) }
+      let isKnown = ledger.isKnown(link, client: client)
+      return ledger.use(link, client: client) ? .success(!isKnown) : .failure(.usedUp)
+    }
+    return try result.get()
   }
 
-  /// What was to be used it for was refused.
+  /// Throws when the link that somebody was let in by has been revoked or has ended since: for what took time to open.
+  package func recheck(_ grant: AccessGrant, now: AccessTime) throws(AccessRefusal) {
+    guard let link = grant.link else { return }
+    if let refusal = state.withLock({ Self.end(of: link, $0.ledger, now) }) { throw refusal }
+  }
+
+  private static func end(of link: SignedLink, _ ledger: LinkLedger, _ now: AccessTime) -> AccessRefusal? {
+    if ledger.isRevoked(link.id) { return .revoked }
+    if let expires = link.expires, expires <= now.unix { return .expired(seconds: now.unix - expires) }
+    return nil
+  }
+
+  /// What a use was counted for was refused.
   package func giveBack(_ grant: AccessGrant, client: String?, now: AccessTime) {
     guard let link = grant.link, link.uses != nil else { return }
     change(now) { $0.giveBack(link, client: client) }

@@ -24,6 +24,11 @@ public struct LinkLedger: Sendable, Equatable {
     return clients.count < uses
   }
 
+  /// Whether this client has used the link before.
+  func isKnown(_ link: SignedLink, client: String?) -> Bool {
+    client.map { entries[link.id]?.clients.contains($0) == true } ?? false
+  }
+
   /// Counts one use; not again for a client that says who it is and has used it before.
   mutating func use(_ link: SignedLink, client: String?) -> Bool {
     guard link.uses != nil else { return true }

@@ -23,7 +23,7 @@ package struct RequestRouter: Sendable {
     /// The end of a session.
     case close(SignalingDoor, id: String)
     /// The whole picture as it is now.
-    case snapshot
+    case snapshot(by: AccessGrant, client: String? = nil)
     /// Figures for Prometheus.
     case metrics
     /// A name that nobody has, for PeerJS.
@@ -146,7 +146,7 @@ package struct RequestRouter: Sendable {
       case "DELETE": return .close(door, id: id)
       default: return .find(door, id: id)
       }
-    case .snapshot: return .snapshot
+    case .snapshot: return .snapshot(by: grant ?? .everybody, client: head.client)
     case .metrics: return .metrics
     case .freeName: return .freeName
     case .peerNames(let key): return .peerNames(key: key)

@@ -142,7 +142,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       let counters = registry.hub?.counters
       let sessions = registry.sessions
       ask(exchange) { .reply(.health(await sessions.status(), hub: counters, detail: detail)) }
-    case .snapshot:
+    case .snapshot(let grant, let client):
+      // It shows what a session shows: for a link of so many uses it is one, of the client that connects next.
+      do throws(AccessRefusal) { try registry.gate.use(grant, client: client, now: .now) } catch {
+        return answer(.refusal(error), exchange)
+      }
       let sessions = registry.sessions
       ask(exchange) { .reply(.snapshot(await sessions.snapshot())) }
     case .metrics: answer(.metrics(registry.hub?.counters ?? HubCounters(), refusals: registry.refusals), exchange)
@@ -199,6 +203,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var offer: String
     var grant: AccessGrant
     var client: String?
+    /// It was counted as a use of the link.
+    var isCounted = false
   }
 
   /// Everything but offers: what is to become of it decides the reply.
@@ -212,15 +218,17 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
   }
 
-  private func open(_ opening: Opening, _ exchange: Exchange) {
-    guard let sessions = registry.sessions(at: opening.door) else { return }
+  private func open(_ asked: Opening, _ exchange: Exchange) {
+    var counted = asked
+    guard let sessions = registry.sessions(at: asked.door) else { return }
     guard registry.beginOffer() else { return answer(.busy, exchange) }
     do throws(AccessRefusal) {
-      try registry.gate.use(opening.grant, client: opening.client, now: .now)
+      counted.isCounted = try registry.gate.use(asked.grant, client: asked.client, now: .now)
     } catch {
       registry.endQuestion(isOffer: true)
       return answer(.refusal(error), exchange)
     }
+    let opening = counted
     let remote = context?.channel.clientAddress ?? ""
     ask(exchange, isOffer: true) {
       do throws(WHEPRefusal) {
@@ -253,24 +261,36 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
   private func answered(_ number: UInt64, _ outcome: Outcome, isOffer: Bool) {
     registry.endQuestion(isOffer: isOffer)
-    if case .unopened(_, let opening) = outcome {
-      registry.gate.giveBack(opening.grant, client: opening.client, now: .now)
-    }
+    if case .unopened(_, let opening) = outcome { giveBack(opening) }
     guard case .waiting(let exchange, number) = phase else {
       // Nobody is there any more to learn of the session.
-      if case .opened(let answer, let opening, _) = outcome, let sessions = registry.sessions(at: opening.door) {
-        registry.gate.giveBack(opening.grant, client: opening.client, now: .now)
-        Task { await sessions.close(id: answer.id) }
-      }
+      if case .opened(let answer, let opening, _) = outcome { abandon(answer, opening) }
       return
     }
     switch outcome {
     case .reply(let reply): answer(reply, exchange)
     case .unopened(let refusal, _): answer(.refusal(refusal), exchange)
     case .opened(let opened, let opening, let servers):
-      registry.noteSession(opened.id, at: opening.door, by: opening.grant)
+      // The link may have been revoked, or have ended, while the cast was asked.
+      do throws(AccessRefusal) { try registry.gate.recheck(opening.grant, now: .now) } catch {
+        abandon(opened, opening)
+        return answer(.refusal(error), exchange)
+      }
+      registry.noteSession(opened.id, at: opening.door, by: opening.grant, client: opening.client)
       answer(.opened(opened, at: opening.door, iceServers: servers), exchange)
     }
+  }
+
+  private func giveBack(_ opening: Opening) {
+    guard opening.isCounted else { return }
+    registry.gate.giveBack(opening.grant, client: opening.client, now: .now)
+  }
+
+  /// Ends a session that was opened and is nobody's.
+  private func abandon(_ answer: WHEPAnswer, _ opening: Opening) {
+    giveBack(opening)
+    guard let sessions = registry.sessions(at: opening.door) else { return }
+    Task { await sessions.close(id: answer.id) }
   }
 
   // MARK: The answer

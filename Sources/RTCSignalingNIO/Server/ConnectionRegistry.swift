@@ -37,6 +37,8 @@ final class ConnectionRegistry {
   private struct LinkedSession {
     var door: SignalingDoor
     var link: String
+    /// What its client calls itself, where the link is for so many.
+    var client: String?
     /// Closes it when the link's time is over.
     var end: Scheduled<Void>?
   }
@@ -101,16 +103,23 @@ final class ConnectionRegistry {
 
   // MARK: Sessions by signed links
 
-  /// A session was opened; one by a link ends with it.
-  func noteSession(_ id: String, at door: SignalingDoor, by grant: AccessGrant) {
+  /// A session was opened; one by a link ends with it. By a link for so many a client has one session: a new one takes the
+  /// place of the one before, or many could share a name.
+  func noteSession(_ id: String, at door: SignalingDoor, by grant: AccessGrant, client: String?) {
     guard let link = grant.link else { return }
+    let client = link.uses == nil ? nil : client
+    if let client {
+      for (other, session) in linkedSessions where session.link == link.id && session.client == client {
+        closeSession(other)
+      }
+    }
     let end = link.expires.map { expires in
       let seconds = max(0, expires - AccessTime.now.unix)
       return eventLoop.assumeIsolated().scheduleTask(in: .seconds(min(seconds, Self.longestTimer))) {
         self.closeSession(id)
       }
     }
-    linkedSessions[id] = LinkedSession(door: door, link: link.id, end: end)
+    linkedSessions[id] = LinkedSession(door: door, link: link.id, client: client, end: end)
     forgetSessionsThatEnded()
   }
 

@@ -152,4 +152,34 @@ import Testing
     let namesAlone = AccessGate(secret: nil, perPeer: ["alice": AccessToken("hers")!])
     for right in AccessRight.allCases { #expect(judge(namesAlone, "hers", for: right) == .failure(.wrong)) }
   }
+
+  @Test func `B4: a link that is over by the time of its use gives nothing`() throws {
+    let gate = AccessGate(secret: secret)
+    let (ending, _) = link(expires: 60)
+    try gate.use(.link(ending), client: nil, now: time(59))
+    try gate.recheck(.link(ending), now: time(59))
+    #expect(throws: AccessRefusal.expired(seconds: 0)) { try gate.use(.link(ending), client: nil, now: time(60)) }
+    #expect(throws: AccessRefusal.expired(seconds: 1)) { try gate.recheck(.link(ending), now: time(61)) }
+    for uses in [nil, 3] {
+      let (revoked, _) = link(uses: uses)
+      try gate.use(.link(revoked), client: "first-0123456789", now: time())
+      _ = try gate.revoke(revoked.id, now: time())
+      #expect(throws: AccessRefusal.revoked) {
+        try gate.use(.link(revoked), client: "first-0123456789", now: time())
+      }
+      #expect(throws: AccessRefusal.revoked) { try gate.recheck(.link(revoked), now: time()) }
+    }
+    for grant in [AccessGrant.owner, .everybody, .peer("alice")] {
+      #expect(try !gate.use(grant, client: nil, now: time()))
+      try gate.recheck(grant, now: time())
+    }
+  }
+
+  @Test func `B5: a client that comes back in vain gives back nothing`() throws {
+    let gate = AccessGate(secret: secret)
+    let (link, text) = link(uses: 1)
+    #expect(try gate.use(.link(link), client: "first-0123456789", now: time()))
+    #expect(try !gate.use(.link(link), client: "first-0123456789", now: time()), "nothing was counted")
+    #expect(judge(gate, text, client: "other-0123456789", isNew: true) == .failure(.usedUp))
+  }
 }
