@@ -122,7 +122,8 @@ let package = Package(
 
     // What received video is shown in.
     .target(
-      name: "RTCWindow", dependencies: ["RTCMedia", "RTCConvert", "RTCNet", "CLinux", "CSDL2"], swiftSettings: strict),
+      name: "RTCWindow", dependencies: ["RTCMedia", "RTCConvert", "RTCNet", "RTCPrimitives", "CLinux", "CSDL2"],
+      swiftSettings: strict),
 
     // Codecs and colour.
     // Decoders of what comes over the network and out of files. FFmpeg's containers are RTCCaptureFile's.

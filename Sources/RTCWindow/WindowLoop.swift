@@ -1,6 +1,7 @@
 import CSDL2
 import Glibc
 import RTCMedia
+import RTCPrimitives
 
 /// The window from its opening to its end, on its thread.
 final class WindowLoop {
@@ -148,6 +149,8 @@ final class WindowLoop {
     caption = (text, names)
     var title = text.title
     if !names.isEmpty { title += " – " + names.joined(separator: ", ") }
+    // Names and titles are others' words.
+    title = title.foreignText()
     if text.isMicrophoneMuted { title += " – microphone off" }
     if text.isCameraMuted { title += " – camera off" }
     SDL_SetWindowTitle(window, title)

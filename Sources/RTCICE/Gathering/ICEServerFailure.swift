@@ -97,7 +97,6 @@ extension STUNMessage {
   var printableErrorReason: String {
     guard let reason = errorReason else { return "" }
     let text = String(decoding: [UInt8](copying: reason.extracting(0..<min(reason.count, 400))), as: UTF8.self)
-    return String(
-      String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }.prefix(100)))
+    return text.foreignText(limit: 100)
   }
 }

@@ -1,3 +1,5 @@
+import RTCPrimitives
+
 /// The parts of an HTTP request's head that signaling looks at.
 package struct RequestHead: Sendable, Equatable {
   /// `GET`, `POST` … as sent.
@@ -74,10 +76,24 @@ package struct RequestHead: Sendable, Equatable {
     return parts
   }
 
-  /// The path for a log: no query, which may hold a token, and no session's name, which is a right in itself.
+  /// The path for a log: that of a known resource, without what may be a right in itself (a query, a session's name, the key of
+  /// PeerJS). Of an unknown path nothing is said, for tokens are mistyped into addresses too.
   package var publicPath: String {
-    let door = SignalingDoor.allCases.first { path.hasPrefix($0.sessionPrefix) }
-    return door.map { $0.sessionPrefix + "…" } ?? String(path.prefix(200))
+    switch SignalingRoute(path: path) {
+    case .page: "/"
+    case .viewer: "/watch"
+    case .health: "/health"
+    case .metrics: "/metrics"
+    case .snapshot: "/snapshot.webp"
+    case .hub(.native): "/hub"
+    case .hub(.peerJS): "/peerjs"
+    case .hub(.skyRTC): "/skyrtc"
+    case .freeName: "/…/id"
+    case .peerNames: "/…/peers"
+    case .endpoint(let door, let stream): door.path + (stream.map { "/" + $0.foreignText() } ?? "")
+    case .session(let door, _): door.sessionPrefix + "…"
+    case nil: "/…"
+    }
   }
 
   /// The media type without its parameters, in lower case.

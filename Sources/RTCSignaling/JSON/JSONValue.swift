@@ -1,3 +1,5 @@
+import RTCPrimitives
+
 /// JSON (RFC 8259) to be written, in one line unless verbatim parts break it. Objects keep their order.
 package enum JSONValue: Sendable {
   case null
@@ -65,9 +67,12 @@ package enum JSONValue: Sendable {
       case "\n": out += "\\n"
       case "\r": out += "\\r"
       case "\t": out += "\\t"
-      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-        let hex = String(scalar.value, radix: 16, uppercase: true)
-        out += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+      // Nothing that would drive a terminal, or turn a line of a log around, is in the text; readers get it back.
+      case _ where !ForeignText.isShown(scalar):
+        for unit in UTF16.encode(scalar)! {
+          let hex = String(unit, radix: 16, uppercase: true)
+          out += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+        }
       default: out.unicodeScalars.append(scalar)
       }
     }

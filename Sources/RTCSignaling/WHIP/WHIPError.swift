@@ -1,3 +1,5 @@
+import RTCPrimitives
+
 /// Why publishing by WHIP failed; the text says whose fault it is and what to do next.
 package enum WHIPError: Error, Sendable, Equatable {
   // The caller's.
@@ -85,14 +87,16 @@ extension WHIPError: CustomStringConvertible {
       "The server redirects from https to \(to), which would publish in the clear; not followed."
     case .badRedirect(let status, nil): "The server answered \(status) without saying where to go instead."
     case .badRedirect(let status, let location?):
-      "The server answered \(status) to the WHIP POST, pointing at \(location); publish to that URL if you trust it."
+      "The server answered \(status) to the WHIP POST, pointing at \(location.foreignText()); publish to that URL if you trust it."
     case .notSDP(nil): "The server answered 201 but not with SDP; is this the WHIP URL?"
-    case .notSDP(let type?): "The server answered 201 with \(type) where SDP belongs; is this the WHIP URL?"
+    case .notSDP(let type?):
+      "The server answered 201 with \(type.foreignText()) where SDP belongs; is this the WHIP URL?"
     case .badLocation(nil):
       "The server accepted the offer but named no resource (no Location header): not a WHIP server?"
-    case .badLocation(let text?): "The server accepted the offer but its Location header is useless: \(text)"
+    case .badLocation(let text?):
+      "The server accepted the offer but its Location header is useless: \(text.foreignText())"
     case .tooLarge(let limit): "The server's answer is longer than \(limit) bytes: not a WHIP server?"
-    case .brokenAnswer(let what): "The server's answer is broken: \(what)."
+    case .brokenAnswer(let what): "The server's answer is broken: \(what.foreignText())."
     }
   }
 

@@ -88,7 +88,7 @@ package struct WHIPExchange: Sendable {
   private static func firstSentence(_ body: String) -> String {
     let line = body.split(whereSeparator: \.isNewline).first?.trimmingBlanks() ?? ""
     guard !line.hasPrefix("<"), !line.hasPrefix("{") else { return "" }
-    return String(line.unicodeScalars.filter { $0.value > 31 && $0.value != 127 }.prefix(200).map(Character.init))
+    return line.foreignText()
   }
 }
 

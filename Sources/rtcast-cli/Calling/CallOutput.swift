@@ -2,12 +2,15 @@ import RTCCaptureFile
 import RTCEngine
 import RTCMedia
 import RTCPeer
+import RTCPrimitives
 import RTCSignaling
 import RTCast
 
 /// What is told on standard output while a call goes on.
 struct CallOutput: Sendable {
   let isJSON: Bool
+  /// Characters of a chat message that are shown; the rest is in `--json`.
+  private static let longestChat = 2_000
 
   func registered(as name: String, at hub: HubAddress) {
     say(.registered, [("id", .string(name)), ("server", .string(hub.description))]) {
@@ -65,7 +68,9 @@ struct CallOutput: Sendable {
 
   /// A line of the chat.
   func message(_ text: String, from peer: String) {
-    say(.message, [("id", .string(peer)), ("text", .string(text))]) { "\(peer.printable): \(text.printable)" }
+    say(.message, [("id", .string(peer)), ("text", .string(text))]) {
+      "\(peer.printable): \(text.foreignText(limit: Self.longestChat))"
+    }
   }
 
   /// Lines can be said now.

@@ -68,7 +68,7 @@ struct CastOutput: Sendable {
     switch style {
     case .json: OutputEvent(.peer, [("id", .string(url)), ("state", "published")]).print()
     case .plain: Terminal.print(url)
-    case .live: Terminal.print("\n  Published to \u{1B}[1m\(url)\u{1B}[0m\n  \(keysHint)\n")
+    case .live: Terminal.print("\n  Published to ", bold: url, "\n  \(keysHint)\n")
     }
   }
 
@@ -117,7 +117,7 @@ struct CastOutput: Sendable {
     case .plain: Terminal.print(report.line(publishing: isPublishing).fitted(to: .max))
     case .live:
       let line = report.line(publishing: isPublishing).fitted(to: Terminal.size.columns - 1)
-      Terminal.showLive(line.hasPrefix("●") ? "\u{1B}[32m●\u{1B}[0m" + line.dropFirst() : line)
+      Terminal.showLive(line)
     }
   }
 

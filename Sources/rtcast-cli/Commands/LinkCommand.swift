@@ -151,11 +151,11 @@ struct LinkCommand: AsyncParsableCommand {
     let size = Terminal.size
     if !hidesQRCode, let code = QRCode(url), code.columns <= size.columns, code.lines.count + 6 <= size.rows {
       Terminal.print("")
-      for line in code.lines { Terminal.print("  " + line) }
+      Terminal.print(code)
     }
     let ends = expires.seconds == nil ? "It never ends" : "It ends in \(expires.text)"
     let count = uses.map { $0 == 1 ? "for one" : "for \($0)" } ?? "for any number"
-    Terminal.print("\n  \u{1B}[1m\(url)\u{1B}[0m\n  \(ends), and is \(count). To revoke it: \(link.id)\n")
+    Terminal.print("\n  ", bold: url, "\n  \(ends), and is \(count). To revoke it: \(link.id)\n")
   }
 
   private static func uses(_ text: String) throws -> Int {

@@ -1,6 +1,6 @@
+import RTCPrimitives
+
 extension String {
-  /// Somebody else's text, without what would drive the terminal.
-  var printable: String {
-    String(String.UnicodeScalarView(unicodeScalars.filter { $0.properties.generalCategory != .control }))
-  }
+  /// Somebody else's text, without what would drive the terminal, and not longer than a message.
+  var printable: String { foreignText() }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import Logging
+import RTCPrimitives
 
 /// Log lines on standard error: time of day, level, message, and what goes with it.
 struct StandardErrorLog: LogHandler {
@@ -31,9 +32,9 @@ struct StandardErrorLog: LogHandler {
   }
 
   /// A line break in a message would forge a line of the log.
-  private static func oneLine(_ text: String) -> String {
-    String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }))
-  }
+  private static func oneLine(_ text: String) -> String { text.foreignText(limit: longest) }
+  /// Characters of a message, and of each detail.
+  private static let longest = 2_000
 
   private static var timeOfDay: String {
     var now = timespec()

@@ -1,8 +1,12 @@
 import Glibc
+import RTCPrimitives
 import Synchronization
 
 /// Standard output and standard error, line by line. The live line, if there is one, stays below whatever is printed.
 /// Any thread.
+///
+/// Everything that is shown goes through here, and nothing in a text reaches the terminal as a command: who calls need not
+/// know which part of a sentence came from elsewhere (`foreignText`). The program's own colours are added here.
 enum Terminal {
   private static let live = Mutex("")
 
@@ -18,16 +22,27 @@ enum Terminal {
   }
 
   /// A line on standard output.
-  static func print(_ text: String) { aboveLive(text, to: STDOUT_FILENO) }
+  static func print(_ text: String) { aboveLive(shown(text), to: STDOUT_FILENO) }
+
+  /// A line on standard output of which a part is bold.
+  static func print(_ before: String, bold: String, _ after: String = "") {
+    aboveLive("\(shown(before))\u{1B}[1m\(shown(bold))\u{1B}[0m\(shown(after))", to: STDOUT_FILENO)
+  }
+
+  /// A code for cameras on standard output, indented like the lines around it.
+  static func print(_ code: QRCode) { for line in code.lines { aboveLive("  " + line, to: STDOUT_FILENO) } }
 
   /// A line on standard error.
-  static func log(_ text: String) { aboveLive(text, to: STDERR_FILENO) }
+  static func log(_ text: String) { aboveLive(shown(text), to: STDERR_FILENO) }
 
   /// A sentence on standard error, under the program's name.
   static func complain(_ sentence: String) { log("rtcast: \(sentence)") }
 
-  /// Redraws the live line in place; an empty one takes it away. The text must fit the width.
+  /// Redraws the live line in place; an empty one takes it away. The text must fit the width. A dot that it begins with is
+  /// green.
   static func showLive(_ text: String) {
+    let plain = shown(text)
+    let text = plain.hasPrefix("●") ? "\u{1B}[32m●\u{1B}[0m" + plain.dropFirst() : plain
     live.withLock { line in
       guard line != text else { return }
       line = text
@@ -48,6 +63,8 @@ enum Terminal {
     StandardStream.output.flush()
     if StandardStream.output.failure != nil { throw ExitStatus.outputError.code }
   }
+
+  private static func shown(_ text: String) -> String { text.foreignText(limit: .max, keepsLines: true) }
 
   private static let erase = "\r\u{1B}[K"
 

@@ -78,12 +78,12 @@ struct ServerLinks {
       code.lines.count + urls.count + 2 * notes.count + 3 <= size.rows
     {
       Terminal.print("")
-      for line in code.lines { Terminal.print("  " + line) }
+      Terminal.print(code)
     }
     Terminal.print("")
     for (index, link) in urls.enumerated() {
       let head = index == 0 ? verb : String(repeating: " ", count: verb.count - 2) + "or"
-      Terminal.print("  \(head) \u{1B}[1m\(link)\u{1B}[0m")
+      Terminal.print("  \(head) ", bold: link)
     }
     for note in notes { Terminal.print("  " + note) }
     Terminal.print("")

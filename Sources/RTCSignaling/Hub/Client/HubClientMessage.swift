@@ -41,7 +41,8 @@ enum HubClientMessage {
       return .event(
         .refused(
           HubRefusal(
-            code: try message.text("code"), message: try message.optionalText("message", longest: 1024) ?? "",
+            code: try message.text("code"),
+            message: try (message.optionalText("message", longest: 1024) ?? "").foreignText(),
             peer: try message.optionalText("to"), room: try message.optionalText("room"))))
     default: return nil
     }
