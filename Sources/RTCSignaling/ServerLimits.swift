@@ -6,6 +6,9 @@ public struct ServerLimits: Sendable, Equatable {
   public var bodyBytes = 262_144
   /// Open connections.
   public var connections = 1024
+  /// Open connections of one network (an IPv4 address, or a /64 of IPv6), this machine and trusted proxies excepted. A browser
+  /// opens six; behind one address may be a school.
+  public var connectionsOfNetwork = 64
   /// Offers that wait for an answer at the same time.
   public var waitingOffers = 256
   /// Milliseconds for a request to arrive whole once its first byte is there, and for a client to take an answer.

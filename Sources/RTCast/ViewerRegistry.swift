@@ -30,8 +30,10 @@ final class ViewerRegistry: WHEPSessions {
     var connection: PeerConnection
     var generation = ICEGeneration()
     var isConnected = false
-    /// The address that knocked, until it is connected for the first time.
-    var knocking: String?
+    /// The network that it is for; nil where nobody has asked for it.
+    var network: ClientNetwork?
+    /// It has not been connected yet.
+    var isKnocking = false
     /// Follows the connection's events to their end.
     var task: Task<Void, Never>?
   }
@@ -39,6 +41,8 @@ final class ViewerRegistry: WHEPSessions {
   private let stream: Stream
   private let report: @Sendable (BroadcastEvent) -> Void
   private let viewers = Mutex<[String: Viewer]>([:])
+  /// Places taken by offers that wait for their answers.
+  private let arriving = Mutex<[ClientNetwork: Int]>([:])
   /// The stream has ended: nobody comes in any more.
   private let isOver = Atomic(false)
 
@@ -58,6 +62,7 @@ final class ViewerRegistry: WHEPSessions {
 
   func open(stream name: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
     let connection = try admit(name, from: remote)
+    defer { leavePlace(ClientNetwork(remote)) }
     do {
       let answer = try await connection.answer(to: offer)
       try await stream.inspect(connection, offer)
@@ -69,6 +74,7 @@ final class ViewerRegistry: WHEPSessions {
 
   func offer(stream name: String?, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
     let connection = try admit(name, from: remote)
+    defer { leavePlace(ClientNetwork(remote)) }
     do {
       return enter(connection, try await connection.createOffer(), ICEGeneration(), from: remote)
     } catch {
@@ -79,26 +85,51 @@ final class ViewerRegistry: WHEPSessions {
   private func admit(_ name: String?, from remote: String) throws(WHEPRefusal) -> PeerConnection {
     if let name { throw .noSuchStream(name) }
     guard !isOver.load(ordering: .acquiring) else { throw .streamNotNamed([]) }
-    guard count < stream.maximumViewers else {
-      stream.refusals.count(.session)
-      throw .tooManyViewers(limit: stream.maximumViewers)
-    }
-    // Whoever takes places and never comes leaves some to others.
-    let knocking = viewers.withLock { viewers in viewers.values.count { $0.knocking == remote } }
-    guard knocking < PeerLimits.unconnectedOfAddress else {
-      stream.refusals.count(.halfOpenSession)
-      throw .tooManyViewers(limit: PeerLimits.unconnectedOfAddress)
-    }
+    try takePlace(ClientNetwork(remote))
     return makeConnection {
       $0.remoteAddress = IPAddress(remote)
       $0.firstContactTimeout = PeerLimits.firstContact
     }
   }
 
+  /// Takes a place for an offer until it is answered: a session has it then.
+  private func takePlace(_ network: ClientNetwork) throws(WHEPRefusal) {
+    let all = viewers.withLock { viewers in
+      (
+        count: viewers.count, ofNetwork: viewers.values.count { $0.network == network },
+        knocking: viewers.values.count { $0.network == network && $0.isKnocking }
+      )
+    }
+    let refusal = arriving.withLock { arriving -> (RefusalCounts.Subject, limit: Int)? in
+      let coming = arriving[network] ?? 0
+      let share = max(1, stream.maximumViewers / 2)
+      if all.count + arriving.values.reduce(0, +) >= stream.maximumViewers { return (.session, stream.maximumViewers) }
+      // A network leaves places to others, and more of them while it only takes them and does not come.
+      if !network.isLoopback, all.ofNetwork + coming >= share { return (.session, share) }
+      if all.knocking + coming >= PeerLimits.unconnectedOfAddress {
+        return (.halfOpenSession, PeerLimits.unconnectedOfAddress)
+      }
+      arriving[network] = coming + 1
+      return nil
+    }
+    guard let refusal else { return }
+    stream.refusals.count(refusal.0)
+    throw .tooManyViewers(limit: refusal.limit)
+  }
+
+  private func leavePlace(_ network: ClientNetwork) {
+    arriving.withLock { arriving in
+      guard let count = arriving[network] else { return }
+      arriving[network] = count > 1 ? count - 1 : nil
+    }
+  }
+
   private func enter(
     _ connection: PeerConnection, _ description: String, _ generation: ICEGeneration, from remote: String
   ) -> WHEPAnswer {
-    follow(connection, generation, knocking: remote, onEnd: { [report] in report(.viewerLeft(id: connection.id, $0)) })
+    follow(
+      connection, generation, for: ClientNetwork(remote),
+      onEnd: { [report] in report(.viewerLeft(id: connection.id, $0)) })
     return WHEPAnswer(id: connection.id, answer: description, etag: generation.etag)
   }
 
@@ -148,16 +179,17 @@ final class ViewerRegistry: WHEPSessions {
 
   /// Counts `connection` among the viewers and follows it to its end.
   /// - Parameters:
-  ///   - knocking: the address that it is for, where it is yet to come from there.
+  ///   - network: whose offer it answers; nil for one that is made without an offer.
   ///   - onEnd: called at the end of a connection that was made.
   ///   - onEvent: is handed every event first.
   func follow(
-    _ connection: PeerConnection, _ generation: ICEGeneration = ICEGeneration(), knocking: String? = nil,
+    _ connection: PeerConnection, _ generation: ICEGeneration = ICEGeneration(), for network: ClientNetwork? = nil,
     onEnd: @escaping @Sendable (EndReason) -> Void = { _ in },
     onEvent: @escaping @Sendable (PeerConnectionEvent) async -> Void = { _ in }
   ) {
     viewers.withLock { viewers in
-      viewers[connection.id] = Viewer(connection: connection, generation: generation, knocking: knocking)
+      viewers[connection.id] = Viewer(
+        connection: connection, generation: generation, network: network, isKnocking: network != nil)
     }
     let task = Task {
       // The end of the stream overtook who was on the way in.
@@ -186,7 +218,7 @@ final class ViewerRegistry: WHEPSessions {
   private func setConnected(_ isConnected: Bool, _ id: String) {
     viewers.withLock { viewers in
       viewers[id]?.isConnected = isConnected
-      if isConnected { viewers[id]?.knocking = nil }
+      if isConnected { viewers[id]?.isKnocking = false }
     }
   }
 

@@ -1,41 +1,35 @@
 import RTCPrimitives
 
-/// Slows down who guesses: each address may be wrong ten times at once and then once in two seconds. What others show is
+/// Slows down who guesses: each network (`ClientNetwork`) may be wrong ten times at once and then once in two seconds. What others show is
 /// not slowed.
 struct WrongTries: Sendable {
   /// Wrong tries at once, and seconds for one to be forgotten.
   static let burst = 10.0
   static let secondsEach = 2.0
-  /// Addresses that are remembered; with more the oldest is forgotten.
-  static let addresses = 4_096
+  /// Networks that are remembered; with more the oldest is forgotten.
+  static let networks = 4_096
 
-  private var buckets: [String: TokenBucket] = [:]
+  private var buckets: [ClientNetwork: TokenBucket] = [:]
   /// In the order they came.
-  private var order: [String] = []
+  private var order: [ClientNetwork] = []
   private var oldest = 0
 
   /// Whole seconds until something from there is looked at again; nil: now.
   func wait(_ address: String, now: Timestamp) -> Int? {
-    guard var bucket = buckets[Self.network(address)], !bucket.take(1, now: now) else { return nil }
+    guard var bucket = buckets[ClientNetwork(address)], !bucket.take(1, now: now) else { return nil }
     return Int(Self.secondsEach)
   }
 
   mutating func note(_ address: String, now: Timestamp) {
-    let network = Self.network(address)
+    let network = ClientNetwork(address)
     var bucket = buckets[network] ?? TokenBucket(capacity: Self.burst, perSecond: 1 / Self.secondsEach, now: now)
     _ = bucket.take(1, now: now)
     if buckets.updateValue(bucket, forKey: network) == nil { order.append(network) }
-    guard buckets.count > Self.addresses else { return }
+    guard buckets.count > Self.networks else { return }
     buckets[order[oldest]] = nil
     oldest += 1
-    guard oldest > Self.addresses else { return }
+    guard oldest > Self.networks else { return }
     order.removeFirst(oldest)
     oldest = 0
-  }
-
-  /// Whoever has one IPv6 address has the 2⁶⁴ beside it.
-  private static func network(_ address: String) -> String {
-    guard case .v6(let high, _, _)? = IPAddress(address) else { return address }
-    return String(high, radix: 16)
   }
 }

@@ -18,7 +18,7 @@ extension Hub {
       try use(grant, client: secret, now)
       return resume(name, id, grant, now)
     }
-    guard peers.count < configuration.limits.peers else { throw .tooManyPeers }
+    guard peers.count < configuration.limits.peers, mayTakeName(connection) else { throw .tooManyPeers }
     try use(grant, client: secret, now)
     let kept = secret ?? connection.opening.secret
     // Clients of SkyRTC can be called by those in their room alone.
@@ -30,6 +30,15 @@ extension Hub {
     if isReturning { noteReturn(now) }
     settle(name, id, secret: kept, isResumed: false, now)
     if peers[name]?.isListed == true { tellFollowers(.arrived(name), but: id) }
+  }
+
+  /// Whether the connection's network may have one name more.
+  private func mayTakeName(_ connection: Connection) -> Bool {
+    let network = ClientNetwork(connection.opening.address)
+    let limit = min(configuration.limits.peersOfNetwork, max(1, configuration.limits.peers / 2))
+    guard !network.isLoopback, peers.count >= limit else { return true }
+    let taken = connections.values.count { !$0.isNameless && ClientNetwork($0.opening.address) == network }
+    return taken < limit
   }
 
   private func admit(

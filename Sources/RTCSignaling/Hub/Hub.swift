@@ -23,6 +23,7 @@ package struct Hub: Sendable {
     var namelessMessages = 0
     /// Bytes given to the transport that have not left.
     var queuedBytes = 0
+    var isNameless: Bool { if case .nameless = stage { true } else { false } }
     let opened: Timestamp
     var heard: Timestamp
     /// When it is told of TURN credentials again.
@@ -150,7 +151,7 @@ package struct Hub: Sendable {
       bytes: TokenBucket(capacity: limits.byteBurst, perSecond: limits.bytesPerSecond, now: now),
       patience: TokenBucket(capacity: limits.faultBurst, perSecond: limits.faultsForgivenPerSecond, now: now),
       opened: now, heard: now)
-    guard connections.count <= limits.connections else { return end(id, because: .tooManyConnections, .lost, now) }
+    guard hasRoom(for: id, opening, now) else { return end(id, because: .tooManyConnections, .lost, now) }
     wakes.insert(.connection(id), at: now + limits.registerTimeout)
     guard opening.dialect == .peerJS else { return }
     do throws(HubFault) {
@@ -158,6 +159,32 @@ package struct Hub: Sendable {
     } catch {
       end(id, because: error, .lost, now)
     }
+  }
+
+  /// Whether a new connection may stay. When the hub is full, the oldest nameless one of the network that has most of them goes
+  /// in its stead: whoever opens connections and says nothing keeps nobody out.
+  private mutating func hasRoom(for id: HubConnectionID, _ opening: HubOpening, _ now: Timestamp) -> Bool {
+    let (limits, network) = (configuration.limits, ClientNetwork(opening.address))
+    // PeerJS names itself as it comes.
+    if !network.isLoopback, opening.dialect != .peerJS, connections.count > limits.namelessOfNetwork {
+      guard nameless(of: network) <= limits.namelessOfNetwork else { return false }
+    }
+    guard connections.count > limits.connections else { return true }
+    var counts: [ClientNetwork: Int] = [:]
+    for connection in connections.values where connection.isNameless {
+      counts[ClientNetwork(connection.opening.address), default: 0] += 1
+    }
+    let busiest = counts.max { $0.value < $1.value }?.key
+    let oldest = connections.filter {
+      $0.key != id && $0.value.isNameless && ClientNetwork($0.value.opening.address) == busiest
+    }.min { $0.key.rawValue < $1.key.rawValue }
+    guard let oldest else { return false }
+    end(oldest.key, because: .tooManyConnections, .lost, now)
+    return true
+  }
+
+  private func nameless(of network: ClientNetwork) -> Int {
+    connections.values.count { $0.isNameless && ClientNetwork($0.opening.address) == network }
   }
 
   private mutating func receive(_ bytes: [UInt8], from id: HubConnectionID, _ now: Timestamp) {

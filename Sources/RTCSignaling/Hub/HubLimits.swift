@@ -4,6 +4,11 @@ public import RTCPrimitives
 public struct HubLimits: Sendable, Equatable {
   /// Open connections, registered or not.
   public var connections = 4096
+  /// Connections of one network (an IPv4 address, or a /64 of IPv6) that have no name yet, this machine excepted: each has ten
+  /// seconds to get one.
+  public var namelessOfNetwork = 16
+  /// Names taken at the same time from one network, this machine excepted; half of all where it is less.
+  public var peersOfNetwork = 1024
   /// Names taken at the same time, those that wait for their owner's return included.
   public var peers = 2048
   /// Rooms with somebody in them.

@@ -34,7 +34,9 @@ enum HubUpgrade {
           try pipeline.addHandler(
             WebSocketConnection(
               .server, messageBytes: host.limits.messageBytes,
-              owner: HubConnection(host: host, dialect: dialect, query: query, from: channel.clientAddress)))
+              owner: HubConnection(
+                host: host, dialect: dialect, query: query,
+                from: boundRegistry.value.client(of: channel.clientAddress, head))))
         }
       })
     return (upgraders: [upgrader], completionHandler: { _ in })

@@ -39,6 +39,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   private var body = ByteBuffer()
   private var timer: Scheduled<Void>?
   private var questionNumber: UInt64 = 0
+  /// The address of whoever made the request at hand.
+  private var remote = ""
+  /// A request was answered.
+  private var hasAnswered = false
 
   init(registry: ConnectionRegistry) { self.registry = registry }
 
@@ -47,10 +51,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelActive(context: ChannelHandlerContext) {
-    switch registry.admit(self) {
+    switch registry.admit(self, from: context.channel.clientAddress) {
     case .welcome: arm(registry.limits.firstByteTimeout)
     case .crowded:
-      registry.logger.warning("more than \(registry.limits.connections) connections; the newest is sent away")
       answer(.crowded, isHead: false, thenLinger: true)
     // By TLS the telling would cost a handshake.
     case .refused: if registry.isSecure { close() } else { answer(.crowded, isHead: false, thenLinger: false) }
@@ -104,9 +107,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
   private func begin(_ head: HTTPRequestHead) {
     let request = RequestHead(head)
+    remote = registry.client(of: context?.channel.clientAddress ?? "", head)
     let exchange = Exchange(
       name: "\(request.method) \(request.publicPath)",
-      verdict: registry.judge(request, from: context?.channel.clientAddress ?? ""),
+      verdict: registry.judge(request, from: remote),
       isHead: head.method == .HEAD,
       keepsAlive: head.version == .http1_1 && head.isKeepAlive)
     body.clear()
@@ -153,7 +157,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     case .freeName: answer(.freeName(HubHost.freshName()), exchange)
     case .peerNames(let key):
       answer(
-        .peerNames(registry.hub?.peerNames(showing: key, from: context?.channel.clientAddress ?? "")), exchange)
+        .peerNames(registry.hub?.peerNames(showing: key, from: remote)), exchange)
     case .hub:
       // Only the first request of a connection can change its protocol, and not with a malformed key or version.
       answer(
@@ -229,7 +233,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       return answer(.refusal(error), exchange)
     }
     let opening = counted
-    let remote = context?.channel.clientAddress ?? ""
+    let remote = remote
     ask(exchange, isOffer: true) {
       do throws(WHEPRefusal) {
         let opened =
@@ -299,6 +303,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
   private func answer(_ reply: HTTPReply, _ exchange: Exchange) {
     let ending = exchange.keepsAlive && registry.isOpen ? Ending.keep : .close
+    hasAnswered = true
     registry.logger.debug("\(exchange.name): \(reply.status)")
     write(reply, isHead: exchange.isHead, ending)
   }
@@ -382,6 +387,14 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   func abort() { close() }
+
+  /// It has not been answered anything, and nothing is being done for it.
+  var isUnfinished: Bool {
+    switch phase {
+    case .idle, .arriving, .reading: !hasAnswered
+    case .waiting, .answering, .lingering, .closed: false
+    }
+  }
 
   private func close() {
     context?.close(promise: nil)

@@ -1,6 +1,7 @@
 import Glibc
 import Logging
 import NIOCore
+import NIOHTTP1
 import RTCDTLS
 import RTCPrimitives
 import RTCSignaling
@@ -23,7 +24,9 @@ final class ConnectionRegistry {
   let hub: HubHost?
 
   private let eventLoop: any EventLoop
-  private var connections: [ObjectIdentifier: ClientConnection] = [:]
+  private let trustedProxies: [AddressPrefix]
+  private var connections = ConnectionTable<ClientConnection>()
+  private var crowdWarning = RepeatedWarning()
   /// Questions put to the cast that it has not answered yet, and how many of them are offers.
   private var questions = 0
   private var waitingOffers = 0
@@ -65,6 +68,7 @@ final class ConnectionRegistry {
       HubHost($0, gate: gate, announce: configuration.whenHubChanges, eventLoop: eventLoop)
     }
     limits = configuration.limits
+    trustedProxies = configuration.trustedProxies
     viewer = ServedPage(ViewerPage.html, ancestors: configuration.frameAncestors)
     front =
       switch configuration.frontPage {
@@ -86,6 +90,14 @@ final class ConnectionRegistry {
   /// What to do with a request.
   func judge(_ head: RequestHead, from address: String) -> RequestRouter.Verdict {
     router.judge(head, from: address, now: .now)
+  }
+
+  /// Whose request it is, by the address of its connection and, where that is a trusted proxy's, by what the proxy says.
+  func client(of address: String, _ head: HTTPRequestHead) -> String {
+    guard !trustedProxies.isEmpty else { return address }
+    return ForwardedAddress.client(
+      of: address, forwarded: head.headers["Forwarded"], forwardedFor: head.headers["X-Forwarded-For"],
+      trusting: trustedProxies)
   }
 
   func frontPage(_ request: PageRequest) -> HTTPReply { front.reply(to: request) }
@@ -175,14 +187,35 @@ final class ConnectionRegistry {
     case refused
   }
 
-  func admit(_ connection: ClientConnection) -> Admission {
+  /// Takes a connection in. When there are too many, the oldest one that has not been answered anything gives way, of the
+  /// network that has most connections: whoever opens connections and says nothing keeps nobody out.
+  func admit(_ connection: ClientConnection, from address: String) -> Admission {
     guard case .open = state, connections.count < limits.connections + 64 else { return .refused }
-    connections[ObjectIdentifier(connection)] = connection
-    return connections.count <= limits.connections ? .welcome : .crowded
+    let network = ClientNetwork(address)
+    let isExempt = network.isLoopback || ForwardedAddress.isTrusted(address, trustedProxies)
+    let isOverShare = !isExempt && connections.count(of: network) >= limits.connectionsOfNetwork
+    connections.add(connection, of: network)
+    if isOverShare {
+      warnOfCrowd("\(limits.connectionsOfNetwork) connections of \(network)")
+      return .crowded
+    }
+    guard connections.count > limits.connections else { return .welcome }
+    warnOfCrowd("\(limits.connections) connections")
+    let leaving = connections.oldestOfBusiest { $0.isUnfinished && $0 !== connection }
+    guard let leaving else { return .crowded }
+    leaving.abort()
+    return .welcome
+  }
+
+  /// One line a minute, however many come.
+  private func warnOfCrowd(_ limit: String) {
+    guard let count = crowdWarning.note(DeadlineTimer.now) else { return }
+    let more = count > 1 ? " (\(count) since the last such line)" : ""
+    logger.warning("more than \(limit): one was sent away\(more)")
   }
 
   func forget(_ connection: ClientConnection) {
-    connections[ObjectIdentifier(connection)] = nil
+    connections.remove(connection)
     settle()
   }
 
@@ -212,7 +245,7 @@ final class ConnectionRegistry {
   func drain() -> EventLoopFuture<Bool> {
     let promise = eventLoop.makePromise(of: Bool.self)
     state = .draining(promise)
-    for connection in connections.values { connection.drain() }
+    for connection in connections.all { connection.drain() }
     hub?.shutdown()
     eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(limits.shutdownGrace)) { self.drainByForce() }
     settle()
@@ -220,7 +253,7 @@ final class ConnectionRegistry {
   }
 
   private func drainByForce() {
-    for connection in connections.values { connection.abort() }
+    for connection in connections.all { connection.abort() }
     hub?.abort()
     guard case .draining(let promise) = state else { return }
     state = .drained

@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import RTCDTLS
+public import RTCPrimitives
 public import RTCSignaling
 import Synchronization
 
@@ -31,6 +32,9 @@ public struct SignalingServerConfiguration: Sendable {
   public var origins: [String] = []
   /// Web sites, as `https://host`, whose pages may show those of this server in a frame; `*` for all.
   public var frameAncestors: [String] = []
+  /// Proxies in front of the server. A request from one of them comes from the client that the proxy names in `Forwarded` or
+  /// `X-Forwarded-For`; from other addresses these headers have no effect.
+  public var trustedProxies: [AddressPrefix] = []
 
   /// What `GET /` can serve.
   public enum FrontPage: Sendable, Equatable {

@@ -32,16 +32,18 @@ public final class StreamRelay: OfferSessions {
     var name: String
     var connection: PeerConnection
     var generation: ICEGeneration
-    /// The address that knocked, until it is connected for the first time.
-    var knocking: String?
+    /// The network that it is from.
+    var network: ClientNetwork
+    /// It has not been connected yet.
+    var isKnocking = true
     var task: Task<Void, Never>?
   }
 
   private struct State {
     var peers: PeerLoop?
     var publications: [String: Publication] = [:]
-    /// Being opened.
-    var arriving = 0
+    /// Being opened, by network.
+    var arriving: [ClientNetwork: Int] = [:]
   }
 
   /// The streams there are, for viewers.
@@ -67,7 +69,7 @@ public final class StreamRelay: OfferSessions {
   public func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
     let name = stream ?? "main"
     let peers = try claimPlace(from: remote)
-    defer { state.withLock { $0.arriving -= 1 } }
+    defer { leavePlace(ClientNetwork(remote)) }
     let relayed = RelayedStream(peers: peers, maximumViewers: limits.viewersOfEach) { [report] viewers, format in
       report(.undecodable(name, viewers: viewers, format: format))
     }
@@ -124,22 +126,35 @@ public final class StreamRelay: OfferSessions {
 
   // MARK: - Publications
 
+  private func leavePlace(_ network: ClientNetwork) {
+    state.withLock { state in
+      guard let count = state.arriving[network] else { return }
+      state.arriving[network] = count > 1 ? count - 1 : nil
+    }
+  }
+
   private func claimPlace(from remote: String) throws(WHEPRefusal) -> PeerLoop {
+    let network = ClientNetwork(remote)
     let result = state.withLock { state -> Result<PeerLoop, WHEPRefusal> in
-      guard state.publications.count + state.arriving < limits.streams else {
+      guard state.publications.count + state.arriving.values.reduce(0, +) < limits.streams else {
         state.peers?.refusals.count(.session)
         return .failure(.tooManyStreams(limit: limits.streams))
       }
-      // Whoever takes places and never comes leaves some to others.
-      guard state.publications.values.count(where: { $0.knocking == remote }) < PeerLimits.unconnectedPublications
-      else {
+      // A network leaves places to others, and more of them while it only takes them and does not come.
+      let own = state.publications.values.filter { $0.network == network }
+      let (coming, share) = (state.arriving[network] ?? 0, max(1, limits.streams / 2))
+      guard network.isLoopback || own.count + coming < share else {
+        state.peers?.refusals.count(.session)
+        return .failure(.tooManyStreams(limit: share))
+      }
+      guard own.count(where: \.isKnocking) + coming < PeerLimits.unconnectedPublications else {
         state.peers?.refusals.count(.halfOpenSession)
         return .failure(.tooManyStreams(limit: PeerLimits.unconnectedPublications))
       }
       do {
         let peers = try state.peers ?? makePeers()
         state.peers = peers
-        state.arriving += 1
+        state.arriving[network] = coming + 1
         return .success(peers)
       } catch {
         return .failure(.failed("\(error)"))
@@ -154,7 +169,7 @@ public final class StreamRelay: OfferSessions {
   ) {
     state.withLock { state in
       state.publications[connection.id] = Publication(
-        name: name, connection: connection, generation: generation, knocking: remote)
+        name: name, connection: connection, generation: generation, network: ClientNetwork(remote))
     }
     let task = Task {
       var wasConnected = false
@@ -162,7 +177,7 @@ public final class StreamRelay: OfferSessions {
         switch event {
         case .trackAdded(let track): relayed.take(track)
         case .stateChanged(.connected):
-          state.withLock { $0.publications[connection.id]?.knocking = nil }
+          state.withLock { $0.publications[connection.id]?.isKnocking = false }
           if !wasConnected { report(.published(name)) }
           wasConnected = true
         default: break

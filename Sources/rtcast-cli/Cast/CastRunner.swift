@@ -185,6 +185,7 @@ struct CastRunner {
     _ broadcast: Broadcast, _ peers: PeerLoop, _ gate: AccessGate
   ) async throws(CastFailure) -> SignalingServer? {
     guard options.destination.to == nil else { return nil }
+    OpenFiles.allowMost()
     let access = options.viewers.access
     // A server on every address is reached from elsewhere by the addresses of this machine.
     let outward = peers.hostAddresses().map(\.ip)
@@ -193,6 +194,8 @@ struct CastRunner {
       listen: options.viewers.listen, gate: gate, hostNames: access.hostName)
     configuration.tls = certificate?.identity
     configuration.frameAncestors = access.frameAncestors
+    configuration.trustedProxies = access.trustedProxy
+    configuration.limits.connections = OpenFiles.share(of: configuration.limits.connections)
     let server: SignalingServer
     do throws(SignalingServerError) {
       server = try await SignalingServer.start(configuration, sessions: broadcast.whep, logger: logger)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import RTCPrimitives
 import RTCSignaling
 
 /// Who is let in at a server of ours, and by which names and sites: the same for casts and for the hub.
@@ -30,6 +31,18 @@ struct AccessOptions: ParsableArguments {
     transform: { try Self.site($0, option: "--frame-ancestors") })
   var frameAncestors: [String] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "Proxy in front of this server, such as 127.0.0.1 or 10.0.0.0/8: requests from it count for the client that it names "
+        + "in Forwarded or X-Forwarded-For; may be given several times. (default: none)", valueName: "address[/bits]"),
+    transform: { text in
+      guard let prefix = AddressPrefix(text) else {
+        throw ValidationError("--trusted-proxy takes an IP address such as 127.0.0.1 or 10.0.0.0/8, not '\(text)'.")
+      }
+      return prefix
+    })
+  var trustedProxy: [AddressPrefix] = []
+
   func validate() throws {
     if (tlsCert == nil) != (tlsKey == nil) {
       throw ValidationError("--tls-cert and --tls-key go together; give both, or --tls for a certificate made here.")
@@ -45,7 +58,9 @@ struct AccessOptions: ParsableArguments {
   }
 
   /// Something was said.
-  var isGiven: Bool { isOpen || tls || tlsCert != nil || !hostName.isEmpty || !frameAncestors.isEmpty }
+  var isGiven: Bool {
+    isOpen || tls || tlsCert != nil || !hostName.isEmpty || !frameAncestors.isEmpty || !trustedProxy.isEmpty
+  }
 
   /// What the server shows by TLS; nil: it speaks plain HTTP.
   /// - Parameter addresses: of this machine, for a certificate that is made here.

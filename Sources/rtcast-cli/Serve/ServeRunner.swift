@@ -132,13 +132,14 @@ struct ServeRunner {
     _ listen: ListenAddress, _ certificate: ServeCertificate?, _ gate: AccessGate
   ) -> SignalingServerConfiguration {
     var server = ServerLimits()
-    server.connections = command.limits.maxConnections
+    server.connections = OpenFiles.share(of: command.limits.maxConnections)
     let report = report
     var configuration = SignalingServerConfiguration(
       listen: listen, gate: gate, hostNames: command.access.hostName, limits: server)
     configuration.frontPage = .hub(HubPage.html)
     configuration.origins = command.allowOrigin
     configuration.frameAncestors = command.access.frameAncestors
+    configuration.trustedProxies = command.access.trustedProxy
     configuration.tls = certificate?.identity
     configuration.whenHubChanges = { report.yield(.hub($0)) }
     return configuration
@@ -146,7 +147,7 @@ struct ServeRunner {
 
   private var hubLimits: HubLimits {
     var limits = HubLimits()
-    limits.connections = command.limits.maxConnections
+    limits.connections = OpenFiles.share(of: command.limits.maxConnections)
     limits.peers = command.limits.maxPeers
     limits.rooms = command.limits.maxRooms
     limits.messageBytes = command.limits.maxMessage

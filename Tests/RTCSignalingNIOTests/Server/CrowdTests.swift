@@ -1,3 +1,5 @@
+import RTCPrimitives
+import RTCSignaling
 import RTCSignalingNIO
 import Testing
 
@@ -45,6 +47,43 @@ import Testing
       try await held[1].send(request("GET", "/health"))
       #expect(await held[1].answer()?.status == 200)
       #expect(try await bench.ask("GET", "/health").status == 200)
+    }
+  }
+
+  @Test func `B3: whoever connects and says nothing keeps nobody out`() async throws {
+    try await Bench.run(limits: { $0.connections = 3 }) { bench in
+      var silent: [Wire] = []
+      for _ in 0..<3 { silent.append(try await bench.wire()) }
+      #expect(try await bench.ask("GET", "/health").status == 200)
+      #expect(await silent[0].endsQuietly(), "the oldest gave way")
+    }
+  }
+
+  @Test func `B8: sessions behind a trusted proxy are the clients', of whom it speaks`() async throws {
+    var configuration = SignalingServerConfiguration(gate: AccessGate(secret: AccessToken("sesame-sesame")))
+    configuration.trustedProxies = [AddressPrefix("127.0.0.0/8")!]
+    try await Bench.run(configuration) { bench in
+      let right = "Authorization: Bearer sesame-sesame"
+      _ = try await bench.post(CannedSessions.plain, headers: [right, "X-Forwarded-For: 6.6.6.6, 203.0.113.5"])
+      _ = try await bench.post(CannedSessions.plain, headers: [right, "Forwarded: for=\"[2001:db8::7]:1\""])
+      #expect(bench.sessions.seen.remotes == ["203.0.113.5", "2001:db8::7"])
+      // Wrong tries of one slow that one alone.
+      for _ in 0..<12 {
+        _ = try await bench.post(
+          CannedSessions.plain, headers: ["Authorization: Bearer x", "X-Forwarded-For: 203.0.113.6"])
+      }
+      func status(_ address: String) async throws -> Int {
+        try await bench.post(CannedSessions.plain, headers: [right, "X-Forwarded-For: \(address)"]).status
+      }
+      #expect(try await status("203.0.113.6") == 429 && status("203.0.113.7") == 201)
+    }
+  }
+
+  @Test func `B8: without a trusted proxy its headers have no effect`() async throws {
+    try await Bench.run { bench in
+      _ = try await bench.post(
+        CannedSessions.plain, headers: ["X-Forwarded-For: 203.0.113.5", "Forwarded: for=1.2.3.4"])
+      #expect(bench.sessions.seen.remotes == ["127.0.0.1"])
     }
   }
 }

@@ -66,7 +66,7 @@ import Testing
 
   @Test func `a connection that says nothing is closed, and costs no name`() {
     var bench = HubBench()
-    for client in 1...200 { bench.open(client) }
+    for client in 1...200 { bench.open(client, from: "192.0.2.\(client)") }
     #expect(bench.hub.counters.connections == 200)
     bench.pass(.seconds(11))
     #expect(bench.hub.counters.connections == 0)
@@ -74,9 +74,49 @@ import Testing
     #expect(bench.hub.deadline == nil)
   }
 
+  @Test func `B3: a network has so many nameless connections`() {
+    var bench = HubBench()
+    for client in 1...16 { bench.open(client, from: "2001:db8::\(client)") }
+    bench.open(17, from: "2001:db8::ffff:1")
+    #expect(errorCode(bench.take(17).first) == "too-many-connections")
+    for client in 20...40 { bench.open(client, from: "2001:db8:0:\(client)::1") }
+    bench.open(50, from: "192.0.2.1")
+    #expect(bench.closings == [17: 1013])
+    // A name makes room for the next.
+    bench.say(1, #"{"type":"register","id":"alice"}"#)
+    bench.open(18, from: "2001:db8::2:2")
+    #expect(bench.closings == [17: 1013])
+    for client in 100...140 { bench.open(client, from: "127.0.0.1") }
+    #expect(bench.closings == [17: 1013], "this machine is a proxy's too")
+  }
+
+  @Test func `B3: in a full hub the oldest nameless connection of the busiest network gives way`() {
+    var bench = HubBench { $0.connections = 6 }
+    for client in 1...4 { bench.open(client, from: "192.0.2.1") }
+    bench.open(5, from: "198.51.100.1")
+    bench.open(6, from: "198.51.100.2")
+    bench.open(7, from: "203.0.113.1")
+    #expect(bench.closings == [1: 1013])
+    bench.open(8, from: "203.0.113.2")
+    bench.open(9, from: "203.0.113.3")
+    #expect(bench.closings == [1: 1013, 2: 1013, 3: 1013])
+  }
+
+  @Test func `B8: a network takes half of the names`() {
+    var bench = HubBench { $0.peers = 6 }
+    for client in 1...4 {
+      bench.open(client, from: "192.0.2.1")
+      bench.say(client, #"{"type":"register","id":"n\#(client)"}"#)
+    }
+    #expect(errorCode(bench.take(4).last) == "too-many-peers")
+    bench.open(5, from: "192.0.2.2")
+    bench.say(5, #"{"type":"register","id":"n5"}"#)
+    #expect(errorCode(bench.take(5).last) == nil)
+  }
+
   @Test func `connections beyond the limit are sent away`() {
     var bench = HubBench { $0.connections = 1 }
-    bench.open(1)
+    bench.enter(1, as: "alice")
     bench.open(2)
     #expect(errorCode(bench.take(2).first) == "too-many-connections")
     #expect(bench.closings == [2: 1013])

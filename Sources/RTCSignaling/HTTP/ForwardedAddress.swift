@@ -1,0 +1,73 @@
+package import RTCPrimitives
+
+/// The address of a client behind proxies that are trusted to tell it.
+package enum ForwardedAddress {
+  /// Addresses that are looked at; real chains have two or three.
+  private static let longestChain = 32
+
+  /// The client's address: that of the connection, unless it is a trusted proxy's. Then the last address that is not a trusted
+  /// proxy's itself, of `Forwarded` (RFC 7239) or, where there is none, of `X-Forwarded-For`. What a client writes into these
+  /// headers stands before what the proxies add, and is never reached.
+  /// - Parameters:
+  ///   - connection: the address at the other end of the connection.
+  ///   - forwarded: the values of all `Forwarded` headers, in order.
+  ///   - forwardedFor: the values of all `X-Forwarded-For` headers, in order.
+  package static func client(
+    of connection: String, forwarded: [String], forwardedFor: [String], trusting proxies: [AddressPrefix]
+  ) -> String {
+    guard isTrusted(connection, proxies) else { return connection }
+    let chain = forwarded.isEmpty ? forwardedFor.flatMap(entries) : forwarded.flatMap(hops)
+    var client = connection
+    for text in chain.suffix(longestChain).reversed() {
+      // A name, `unknown` or nonsense: whoever wrote it is the last that is known.
+      guard let address = address(in: text) else { return client }
+      client = address.description
+      guard isTrusted(client, proxies) else { return client }
+    }
+    return client
+  }
+
+  package static func isTrusted(_ address: String, _ proxies: [AddressPrefix]) -> Bool {
+    guard !proxies.isEmpty, let address = IPAddress(address.prefix { $0 != "%" }) else { return false }
+    return proxies.contains { $0.contains(address) }
+  }
+
+  private static func entries(_ value: String) -> [String] {
+    value.split(separator: ",", omittingEmptySubsequences: false).map { String($0.trimmingBlanks()) }
+  }
+
+  /// The `for` of each element; empty where it has none.
+  private static func hops(_ value: String) -> [String] {
+    entries(value).map { element in
+      for pair in element.split(separator: ";") {
+        let pair = pair.trimmingBlanks()
+        guard let mark = pair.firstIndex(of: "="), pair[..<mark].trimmingBlanks().lowercased() == "for" else {
+          continue
+        }
+        return String(pair[pair.index(after: mark)...].trimmingBlanks())
+      }
+      return ""
+    }
+  }
+
+  /// `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1%eth0]:4711`, each in quotes or not.
+  private static func address(in text: String) -> IPAddress? {
+    var text = Substring(text)
+    if text.hasPrefix("\""), text.hasSuffix("\""), text.utf8.count >= 2 { text = text.dropFirst().dropLast() }
+    if text.hasPrefix("[") {
+      guard let end = text.firstIndex(of: "]") else { return nil }
+      let rest = text[text.index(after: end)...]
+      guard rest.isEmpty || isPort(rest) else { return nil }
+      text = text[text.index(after: text.startIndex)..<end]
+    } else if let colon = text.firstIndex(of: ":"), text[text.index(after: colon)...].firstIndex(of: ":") == nil {
+      guard isPort(text[colon...]) else { return nil }
+      text = text[..<colon]
+    }
+    return IPAddress(text.prefix { $0 != "%" })?.unmapped
+  }
+
+  private static func isPort(_ text: Substring) -> Bool {
+    text.hasPrefix(":") && (2...6).contains(text.utf8.count)
+      && text.utf8.dropFirst().allSatisfy { (48...57).contains($0) }
+  }
+}
