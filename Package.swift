@@ -13,6 +13,10 @@ let strict: [SwiftSetting] = [
 /// Targets that face the network or hold state: every unsafe construct must be marked.
 let safe: [SwiftSetting] = strict + [.strictMemorySafety()]
 
+/// C of our own: libc checks the lengths that the compiler knows. What else hardens a program needs flags that a package which
+/// others depend on may not set: `scripts/release` builds with them.
+let fortified: [CSetting] = [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]
+
 let package = Package(
   name: "rtcast",
   products: [
@@ -43,7 +47,7 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CRTCastPlugin"),
     // Compiled with FFmpeg's headers, linked with none of its libraries: the first use loads them.
-    .target(name: "CFFmpeg"),
+    .target(name: "CFFmpeg", cSettings: fortified),
     .systemLibrary(name: "CAOM", pkgConfig: "aom", providers: [.apt(["libaom-dev"])]),
     .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -53,7 +57,7 @@ let package = Package(
     .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
     // Linked statically, and so without pkg-config: libvpx takes its memory by CVPXMemory.
     .systemLibrary(name: "CVPX", providers: [.apt(["libvpx-dev"])]),
-    .target(name: "CVPXMemory"),
+    .target(name: "CVPXMemory", cSettings: fortified),
     .systemLibrary(
       name: "CX11", pkgConfig: "xcb-damage",
       providers: [
@@ -194,7 +198,7 @@ let package = Package(
       ],
       swiftSettings: strict),
 
-    .target(name: "CRTCastProgram"),
+    .target(name: "CRTCastProgram", cSettings: fortified),
     // Without what only debuggers want, which is more than half of it.
     .executableTarget(
       name: "rtcast-main", dependencies: ["rtcast-cli", "CRTCastProgram"], swiftSettings: safe,
@@ -319,7 +323,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCCapturePluginTests",
-      dependencies: ["RTCCapturePlugin", "PluginHostProbe", "RTCMedia", "RTCPrimitives", "ProcessKit"],
+      dependencies: ["RTCCapturePlugin", "PluginHostProbe", "RTCMedia", "RTCPrimitives", "ProcessKit", "CLinux"],
       exclude: ["Plugins"], swiftSettings: strict),
     .testTarget(
       name: "RTCAudioTests", dependencies: ["RTCAudio", "RTCMedia", "RTCPrimitives", "ProcessKit"],

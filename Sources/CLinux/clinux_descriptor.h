@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 // fcntl.h shows these to _GNU_SOURCE only.
@@ -69,9 +70,12 @@ static inline int clinux_receive_descriptor(int socket, void *bytes, size_t capa
   return message.msg_flags & MSG_TRUNC ? -EMSGSIZE : (int)received;
 }
 
+enum { clinux_huge_pages = 4 /* MFD_HUGETLB */ };
+
 /// Anonymous memory of exactly `count` bytes that can be passed on and not be cut short or made longer by anybody.
-static inline int clinux_sealed_memory(const char *name, size_t count) {
-  int fd = (int)syscall(SYS_memfd_create, name, 3u /* CLOEXEC, ALLOW_SEALING */);
+/// `kind` is 0, or `clinux_huge_pages`.
+static inline int clinux_sealed_memory_of(const char *name, size_t count, unsigned kind) {
+  int fd = (int)syscall(SYS_memfd_create, name, 3u /* CLOEXEC, ALLOW_SEALING */ | kind);
   if (fd < 0) return -errno;
   if (ftruncate(fd, (off_t)count) < 0 || fcntl(fd, clinux_f_add_seals, clinux_seals) < 0) {
     int error = errno;
@@ -81,9 +85,16 @@ static inline int clinux_sealed_memory(const char *name, size_t count) {
   return fd;
 }
 
-/// The size of sealed memory, or -1 when `fd` is anything else: memory that can be cut short must not be mapped.
+static inline int clinux_sealed_memory(const char *name, size_t count) {
+  return clinux_sealed_memory_of(name, count, 0);
+}
+
+/// The size of sealed memory, or -1 when `fd` is anything else. Memory that can be cut short must not be mapped, nor memory
+/// of huge pages: reading a page for which the system has none is SIGBUS.
 static inline int64_t clinux_sealed_memory_size(int fd) {
   struct stat status;
+  struct statfs system;
+  if (fstatfs(fd, &system) < 0 || system.f_type != 0x01021994 /* tmpfs */) return -1;
   int seals = fcntl(fd, clinux_f_get_seals);
   if (seals < 0 || (seals & clinux_seals) != clinux_seals || fstat(fd, &status) < 0) return -1;
   return status.st_size;

@@ -9,12 +9,17 @@
 #include <unistd.h>
 
 extern char **environ;
+
+/// The variables of this process, as `NAME=value`, up to a null pointer.
+static inline char *const *clinux_environment(void) { return environ; }
+
 // Shown to _GNU_SOURCE only.
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
 /// Starts a program with `descriptor` as its descriptor 3 and no others but standard error, which is its standard output
-/// too. Returns the process or the negated errno.
-static inline int clinux_process_start(const char *path, char *const arguments[], int descriptor) {
+/// too. `environment` is all that it is told of this program's. Returns the process or the negated errno.
+static inline int clinux_process_start(
+    const char *path, char *const arguments[], char *const environment[], int descriptor) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   sigset_t none, all;
@@ -30,7 +35,7 @@ static inline int clinux_process_start(const char *path, char *const arguments[]
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  int error = posix_spawn(&process, path, &actions, &attributes, arguments, environ);
+  int error = posix_spawn(&process, path, &actions, &attributes, arguments, environment);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   return error ? -error : (int)process;

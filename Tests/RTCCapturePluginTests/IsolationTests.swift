@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import RTCCapturePlugin
 import RTCMedia
@@ -63,7 +64,19 @@ import Testing
     stage.stop()
   }
 
-  @Test func `a refusal to start keeps its reason`() throws {
+  @Test func `B15: memory of huge pages is not taken`() {
+    let plain = clinux_sealed_memory("test", 4_096)
+    #expect(plain >= 0 && clinux_sealed_memory_size(plain) == 4_096)
+    close(plain)
+    // A kernel without huge pages makes none.
+    let huge = clinux_sealed_memory_of("test", 2 << 20, UInt32(clinux_huge_pages.rawValue))
+    if huge >= 0 { #expect(clinux_sealed_memory_size(huge) == -1) }
+    close(huge)
+  }
+
+  @Test func `B15: a refusal to start keeps its reason, and the plugin was told no secret`() throws {
+    setenv("RTCAST_TOKEN", "sesame-sesame", 1)
+    defer { unsetenv("RTCAST_TOKEN") }
     let stage = try stage([("do", "refuse")])
     stage.start()
     #expect(stage.wait { $0.start != nil })

@@ -56,8 +56,12 @@ public struct PluginHostProgram: Hashable, Sendable {
     let socket = MessageSocket(ends[0])
     let texts = unsafe ([executable] + arguments).map { unsafe strdup($0) }
     defer { unsafe texts.forEach { unsafe free($0) } }
-    let process = unsafe (texts + [nil]).withUnsafeBufferPointer {
-      unsafe clinux_process_start(executable, $0.baseAddress, ends[1])
+    let variables = unsafe PluginEnvironment.variables().map { unsafe strdup($0) }
+    defer { unsafe variables.forEach { unsafe free($0) } }
+    let process = unsafe (texts + [nil]).withUnsafeBufferPointer { texts in
+      unsafe (variables + [nil]).withUnsafeBufferPointer { variables in
+        unsafe clinux_process_start(executable, texts.baseAddress, variables.baseAddress, ends[1])
+      }
     }
     guard process > 0 else {
       throw CaptureError(

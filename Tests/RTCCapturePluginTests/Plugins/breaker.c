@@ -292,6 +292,14 @@ static int32_t start(rtcast_host *host, const rtcast_option *options, uint32_t o
     if (access(marker, F_OK) == 0) hang();
     close(open(marker, O_CREAT | O_WRONLY, 0600));
   }
+  if (is(self, "refuse") && getenv("RTCAST_TOKEN")) {
+    api->say(host, RTCAST_SAY_FAILED, "it was told a secret.");
+    return RTCAST_REFUSED;
+  }
+  if (is(self, "refuse") && !getenv("PATH")) {
+    api->say(host, RTCAST_SAY_FAILED, "it was told no path.");
+    return RTCAST_REFUSED;
+  }
   if (is(self, "refuse")) {
     push_good(self, 1, 0);
     api->say(host, RTCAST_SAY_FAILED, "no camera is plugged in.");
