@@ -46,6 +46,9 @@ public final class RemoteVideoTrack: Sendable {
     var hasEnded = false
     var clock: SenderClock?
     var content: Content?
+    /// The pixels that may be decoded, and who is told that there are more.
+    var budget: PictureBudget?
+    var whenOverBudget: @Sendable () -> Void = {}
 
     var isTaken: Bool { receiver != nil || sinks > 0 || !recordings.isEmpty }
 
@@ -134,13 +137,20 @@ public final class RemoteVideoTrack: Sendable {
     onLoop { [weak self] in self?.handOver(nil) }
   }
 
+  /// Limits the pixels that are decoded; before `prepare`.
+  /// - Parameter whenOverBudget: called once, on the decoding thread, when the video is larger than what is left.
+  package func limit(to budget: PictureBudget, whenOverBudget: @escaping @Sendable () -> Void) {
+    state.withLock { ($0.budget, $0.whenOverBudget) = (budget, whenOverBudget) }
+  }
+
   /// Makes what decodes it, so that whoever shows it later cannot be refused.
   /// - Throws: when the system has no thread or no descriptor left.
   @discardableResult
   package func prepare() throws -> VideoPlayout {
     try state.withLock { state in
       if let playout = state.playout { return playout }
-      let new = try VideoPlayout(decoders: decoders, requestKeyFrame: ask)
+      let new = try VideoPlayout(
+        decoders: decoders, budget: state.budget, requestKeyFrame: ask, whenOverBudget: state.whenOverBudget)
       if state.hasEnded { new.end() }
       state.playout = new
       return new

@@ -52,14 +52,19 @@ package final class VideoPlayout: Sendable {
   ///
   /// - Parameters:
   ///   - decoders: what makes a decoder for each codec that is taken; used on that thread only.
+  ///   - budget: the pixels that may be decoded; nil: any number.
   ///   - requestKeyFrame: called on the decoding thread when nothing but a key frame helps; must not wait.
+  ///   - whenOverBudget: called once on the decoding thread, when a picture is larger than what is left of the budget.
   /// - Throws: when the system has no thread or no descriptor left.
   package init(
-    decoders: [VideoCodec: VideoDecoderFactory], requestKeyFrame: @escaping @Sendable () -> Void
+    decoders: [VideoCodec: VideoDecoderFactory], budget: PictureBudget? = nil,
+    requestKeyFrame: @escaping @Sendable () -> Void, whenOverBudget: @escaping @Sendable () -> Void = {}
   ) throws(SystemError) {
     let shared = try Shared(VideoPresenter(codecs: Set(decoders.keys)))
     self.shared = shared
-    _ = try NamedThread(name: "decode") { Self.present(shared, FrameDecoder(decoders), requestKeyFrame) }
+    _ = try NamedThread(name: "decode") {
+      Self.present(shared, FrameDecoder(decoders, budget: budget, whenOverBudget: whenOverBudget), requestKeyFrame)
+    }
   }
 
   deinit { end() }

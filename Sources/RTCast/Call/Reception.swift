@@ -34,6 +34,8 @@ final class Reception: Sendable {
   /// More than a remote peer sends; what one names in excess is not kept.
   private static let mostStreams = 256
 
+  /// What the remote peer's videos may hold together.
+  private let budget = PictureBudget.ofPeer()
   private let loudspeaker: Loudspeaker
   private let report: @Sendable (Event) async -> Void
   private let tracks = Mutex(Tracks())
@@ -63,6 +65,11 @@ final class Reception: Sendable {
     if case .video = track, tracks.withLock({ $0.video.count }) >= PeerLimits.decodedVideos {
       return await report(
         .warning("\(track.peer) sends more than \(PeerLimits.decodedVideos) videos; the rest is not shown."))
+    }
+    if case .video(let track) = track {
+      track.limit(to: budget) { [report, peer = track.peer] in
+        Task { await report(.warning("\(peer) sends larger pictures than are decoded here; a video is not shown.")) }
+      }
     }
     do { try track.prepare() } catch is RemoteAudioTrack.NoDecoder { return } catch {
       return await report(.warning("What \(track.peer) sends cannot be played: \(error)"))
