@@ -69,7 +69,7 @@ import Testing
     #expect(plain >= 0 && clinux_sealed_memory_size(plain) == 4_096)
     close(plain)
     // A kernel without huge pages makes none.
-    let huge = clinux_sealed_memory_of("test", 2 << 20, UInt32(clinux_huge_pages.rawValue))
+    let huge = clinux_sealed_memory_of("test", 2 << 20, UInt32(clinux_huge_pages))
     if huge >= 0 { #expect(clinux_sealed_memory_size(huge) == -1) }
     close(huge)
   }

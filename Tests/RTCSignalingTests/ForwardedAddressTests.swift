@@ -37,7 +37,7 @@ import Testing
     #expect(client("127.0.0.1", "\(entry), 10.1.1.1") == "10.1.1.1")
   }
 
-  @Test func `B8: Forwarded goes before X-Forwarded-For`() {
+  @Test func `B8: the header Forwarded goes before X-Forwarded-For`() {
     #expect(client("127.0.0.1", forwarded: ["for=203.0.113.5;proto=https"], "6.6.6.6") == "203.0.113.5")
     #expect(client(forwarded: [#"For="[2001:db8::5]:4711";by=10.0.0.1"#]) == "2001:db8::5")
     #expect(client(forwarded: ["for=6.6.6.6", "for=203.0.113.5, for=10.1.1.1"]) == "203.0.113.5")

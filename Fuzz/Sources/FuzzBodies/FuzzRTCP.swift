@@ -5,7 +5,7 @@ public func fuzzRTCP(_ bytes: Span<UInt8>) {
   guard var compound = RTCPCompound(parsing: bytes) else { return }
   while let packet = compound.next() {
     readReports(packet)
-    readFeedback(packet)
+    readFeedback(packet, length: bytes.count)
   }
 }
 
@@ -19,7 +19,7 @@ private func readReports(_ packet: RTCPPacket) {
   }
 }
 
-private func readFeedback(_ packet: RTCPPacket) {
+private func readFeedback(_ packet: RTCPPacket, length: Int) {
   _ = PictureLossIndication(parsing: packet)
   if var nack = GenericNACK(parsing: packet) {
     while nack.next() != nil {}
@@ -37,6 +37,6 @@ private func readFeedback(_ packet: RTCPPacket) {
   }
   if var feedback = TransportFeedback(parsing: packet) {
     let steps = feedback.skip(to: .max)
-    precondition(steps <= 8 * packet.feedbackInformation.count && feedback.index == feedback.statusCount)
+    precondition(steps <= 8 * length && feedback.index == feedback.statusCount)
   }
 }

@@ -22,7 +22,7 @@ package struct PacketTiming {
   private static let longestReordering: Int64 = 10_000_000_000
   private var tracks: [Int32: Track] = [:]
   /// The end of the last packet so far, on the media timeline.
-  private(set) var end: Int64
+  package private(set) var end: Int64
   /// The offset after the newest leap: the other stream will leap by as much.
   private var newestOffset: Int64
 

@@ -112,38 +112,38 @@ import Testing
   }
 
   /// The steps that reading `bytes` takes, and the results.
-  private func read(_ bytes: [UInt8], into history: inout SentPacketHistory) throws -> (Int, [PacketResult]) {
-    var compound = try #require(RTCPCompound(parsing: bytes.span))
+  private func read(_ bytes: [UInt8], into history: inout SentPacketHistory) -> (Int, [PacketResult]) {
     var results: [PacketResult] = []
-    let packet = compound.next()!
-    let feedback = TransportFeedback(parsing: packet)!
+    guard var compound = RTCPCompound(parsing: bytes.span), let packet = compound.next(),
+      let feedback = TransportFeedback(parsing: packet)
+    else { return (-1, []) }
     let steps = history.receive(feedback, into: &results)
     return (steps, results)
   }
 
   @Test(arguments: [0, 60, 3_000, 4_090, 4_096, 4_200, 30_000, 60_000])
-  func `B1: a feedback of 65,535 lost packets costs its few bytes`(base: Int) throws {
+  func `B1: a feedback of 65,535 lost packets costs its few bytes`(base: Int) {
     var history = history(sent: 4_096)
     _ = history.report([4_095], count: 0)
     for count in 1...28 {
-      let (steps, results) = try read(lostRuns(base: base, count: UInt8(2 * count), statuses: 65_535), into: &history)
-      #expect(steps <= 2 * 9 && results.isEmpty)
+      let (steps, results) = read(lostRuns(base: base, count: UInt8(2 * count), statuses: 65_535), into: &history)
+      #expect((0...18).contains(steps) && results.isEmpty)
     }
   }
 
-  @Test func `B1: a packet is reported lost once, however often feedback claims it`() throws {
+  @Test func `B1: a packet is reported lost once, however often feedback claims it`() {
     var history = history(sent: 1_000)
     var (steps, results) = (0, 0)
     for count in 0..<28 {
-      let read = try read(lostRuns(base: 0, count: UInt8(2 * count), statuses: 65_535), into: &history)
+      let read = read(lostRuns(base: 0, count: UInt8(2 * count), statuses: 65_535), into: &history)
       (steps, results) = (steps + read.0, results + read.1.count)
     }
     #expect(results == 1_000 && steps <= 1_000 + 28 * 18)
   }
 
-  @Test func `B1: an arrival behind a long run of losses is still found`() throws {
+  @Test func `B1: an arrival behind a long run of losses is still found`() {
     var history = history(sent: 9_000)
-    let (steps, results) = try read(
+    let (steps, results) = read(
       lostRuns(base: 0, count: 0, statuses: 9_000, endsWithArrival: true), into: &history)
     #expect(results.last?.packet.number == 8_999 && results.last?.arrival != nil)
     #expect(results.count == SentPacketHistory.maximumCapacity && steps <= results.count + 20)
