@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test func `B5: a picture is a use of a link for so many`() async throws {
-    try await run { bench in
+    try await run { (bench: Bench) async throws in
       let headers = link(uses: 1).headers
       let named = headers + ["RTCast-Client: first-0123456789abcdef"]
       // No picture is there (404), and the use is counted all the same.
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test func `B5: an offer that is refused frees no place of somebody who watches`() async throws {
-    try await run { bench in
+    try await run { (bench: Bench) async throws in
       let headers = link(uses: 1).headers
       let named = headers + ["RTCast-Client: first-0123456789abcdef"]
       #expect(try await bench.post(CannedSessions.plain, headers: named).status == 201)
