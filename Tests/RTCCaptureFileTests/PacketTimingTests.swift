@@ -44,7 +44,8 @@ import Testing
           stream: Int32(random.next() % 2), pts: time(), dts: time(), duration: duration(), cut: duration())
         let isWithin = (-later...later).contains(place.time) && (-later...later).contains(place.decodeTime)
         guard isWithin, (-later...later).contains(place.offset), timing.end <= later else {
-          return Issue.record("\(place)")
+          Issue.record("\(place)")
+          return
         }
       }
     }

@@ -139,7 +139,10 @@ import Testing
         return arrival(number, time)
       }
       let bytes = written(arrivals).bytes
-      guard let all = statuses(bytes) else { return Issue.record("unreadable") }
+      guard let all = statuses(bytes) else {
+        Issue.record("unreadable")
+        return
+      }
       let target = Int.random(in: 0...all.count + 9, using: &random)
       var compound = RTCPCompound(parsing: bytes.span)!
       let packet = compound.next()!
