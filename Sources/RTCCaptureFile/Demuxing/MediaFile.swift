@@ -175,9 +175,8 @@ final class MediaFile {
 
   /// The containers that are played, by the names of FFmpeg's readers; `rtcast file --help` has them.
   private static let playedContainers = [
-    "mov", "matroska", "webm", "mpegts", "mpeg", "avi", "flv", "yuv4mpegpipe", "ivf", "ogg", "wav", "flac", "mp3",
-    "aac",
-    "gif", "png_pipe", "jpeg_pipe", "bmp_pipe", "webp_pipe",
+    "mov", "matroska", "webm", "mpegts", "mpeg", "avi", "flv", "nut", "yuv4mpegpipe", "ivf", "ogg", "wav", "flac",
+    "mp3", "aac", "gif", "png_pipe", "jpeg_pipe", "mjpeg", "bmp_pipe", "webp_pipe",
   ]
 
   private static func openContainer(

@@ -9,11 +9,11 @@ struct FileCommand: CastingCommand {
     commandName: "file",
     abstract: "Cast a video, audio or picture file.",
     discussion: """
-      Takes MP4, MOV, Matroska, WebM, MPEG-TS, MPEG-PS, AVI, FLV, Ogg, Y4M, IVF, WAV, FLAC, MP3, AAC, GIF, PNG, JPEG, BMP and \
-      WebP files, in any codec that FFmpeg decodes. Lists of other files are refused. Video in H.264 without B-frames, VP8, VP9 or AV1 and audio in Opus are sent without \
-      being encoded again to viewers whose browser can decode them, which costs next to nothing; everything else is \
-      encoded here. A viewer who joins between two key frames waits for the next one; if that is more than two seconds \
-      away, pictures encoded here fill the time.
+      Takes MP4, MOV, Matroska, WebM, MPEG-TS, MPEG-PS, AVI, FLV, Ogg, NUT, Y4M, IVF, WAV, FLAC, MP3, AAC, GIF, PNG, \
+      JPEG, BMP and WebP files, in any codec that FFmpeg decodes; lists of other files are refused. Video in H.264 \
+      without B-frames, VP8, VP9 or AV1 and audio in Opus are sent without being encoded again to viewers whose browser \
+      can decode them, which costs next to nothing; everything else is encoded here. A viewer who joins between two key \
+      frames waits for the next one; if that is more than two seconds away, pictures encoded here fill the time.
 
       Keys at a terminal: space pauses, ← and → seek ten seconds, m mutes, q quits.
 
