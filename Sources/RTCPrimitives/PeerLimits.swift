@@ -135,6 +135,4 @@ public enum PeerLimits {
   public static let sources = 128
   /// Videos of one remote peer that are decoded at a time: each has a thread.
   public static let decodedVideos = 32
-  /// Pixels of all videos of one remote peer that are decoded at a time: twice 4K. More is not shown.
-  public static let decodedPixels = 2 * 3_840 * 2_160
 }

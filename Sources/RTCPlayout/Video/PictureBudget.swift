@@ -1,7 +1,6 @@
 package import RTCPrimitives
 import RTCEngine
 import RTCMedia
-import RTCNet
 import RTCWire
 import Synchronization
 
@@ -9,10 +8,7 @@ import Synchronization
 /// A decoder keeps several pictures of the size, by its codec. Any thread.
 package final class PictureBudget: Sendable {
   /// Bytes that a decoder holds for each pixel of its video, about: nine pictures of 4:2:0 and what waits to be shown.
-  private static let bytesForPixel = 16
-
-  /// What all remote peers may have shown together: a quarter of the machine's memory.
-  package static let ofProcess = PictureBudget(pixels: PhysicalMemory.bytes / 4 / bytesForPixel)
+  package static let bytesForPixel = 16
 
   private let pixels: Int
   private let whole: PictureBudget?
@@ -23,9 +19,6 @@ package final class PictureBudget: Sendable {
     self.pixels = pixels
     self.whole = whole
   }
-
-  /// The budget of one remote peer.
-  package static func ofPeer() -> PictureBudget { PictureBudget(pixels: PeerLimits.decodedPixels, within: ofProcess) }
 
   /// Changes what one decoder has taken.
   /// - Returns: false when there is not so much left; then nothing has changed.

@@ -35,7 +35,7 @@ final class Reception: Sendable {
   private static let mostStreams = 256
 
   /// What the remote peer's videos may hold together.
-  private let budget = PictureBudget.ofPeer()
+  private let budget = DecodedPixels.budget()
   private let loudspeaker: Loudspeaker
   private let report: @Sendable (Event) async -> Void
   private let tracks = Mutex(Tracks())
