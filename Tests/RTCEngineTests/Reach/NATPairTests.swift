@@ -31,11 +31,8 @@ import Testing
     }
   }
 
-  /// Fifty seeds, or as many as the environment says.
-  private static let seeds = ProcessInfo.processInfo.environment["RTCAST_NAT_SEEDS"].flatMap { UInt64($0) } ?? 50
-
   @Test func `each seed of loss and reordering connects two peers`() throws {
-    for seed in 1...Self.seeds {
+    for seed in TestSeeds.all {
       var random = SeededGenerator(seed: seed)
       var options = options(Self.kinds.randomElement(using: &random)!, Self.kinds.randomElement(using: &random)!)
       options.seed = seed

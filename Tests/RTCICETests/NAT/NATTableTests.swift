@@ -1,4 +1,3 @@
-import Foundation
 import RTCICE
 import RTCPrimitives
 import RTCTestKit
@@ -6,9 +5,6 @@ import Testing
 
 /// Every pair of NAT kinds connects by the path that theory allows, and in time.
 @Suite struct NATTableTests {
-  /// Seeds of loss and reordering: fifty, or as many as the environment says.
-  private static let seeds = ProcessInfo.processInfo.environment["RTCAST_NAT_SEEDS"].flatMap { UInt64($0) } ?? 50
-
   /// No NAT, all nine kinds, and no UDP.
   static let kinds: [NATKind?] = [nil] + NATKind.all + [.blockingUDP]
 
@@ -30,7 +26,7 @@ import Testing
   }
 
   @Test func `each seed of loss and reordering connects two NATs by the best path`() {
-    for seed in 1...Self.seeds {
+    for seed in TestSeeds.all {
       var random = SeededGenerator(seed: seed)
       let (a, b) = (Self.kinds.randomElement(using: &random)!, Self.kinds.randomElement(using: &random)!)
       var conditions = NetworkConditions.lossy(
