@@ -40,8 +40,9 @@ import Testing
     stage.start()
     #expect(stage.wait { _ in stage.plugin.statistics.restarts >= 1 })
     stage.stop()
-    let frame = stage.onlooker.now.kept.first
-    #expect(frame?.buffer.bytes(ofPlane: 0)[0] == 1)
+    // On a busy machine the plugin's first picture is left out, and the one that is kept is its second.
+    let (frame, drawn) = (stage.onlooker.now.kept.first, stage.onlooker.now.pictures.first)
+    #expect(frame != nil && frame?.buffer.bytes(ofPlane: 0)[0] == drawn?.first)
     stage.onlooker.letGo()
   }
 
