@@ -4,9 +4,39 @@ package import RTCWire
 extension Negotiation {
   /// Takes the peer's offer. Known m-sections must keep their place, kind and mid; whether there is anything in common
   /// is decided by `createAnswer`, so that transceivers can still be added.
-  package mutating func setRemoteOffer(_ offer: SessionDescription) throws(NegotiationError) {
+  ///
+  /// The first m-section of a bundle carries the transport of all (RFC 8843 §7.2). Chromium with the bundle policy
+  /// `max-bundle` has no transport if the answer rejects it, although RFC 8843 §7.3.3 allows that. An m-section at that
+  /// place for which no transceiver waits is therefore accepted as inactive.
+  /// - Parameter templates: what the transceiver for it is made of, at most one of each kind.
+  package mutating func setRemoteOffer(
+    _ offer: SessionDescription, keepingTransportBy templates: [LocalTransceiver] = []
+  ) throws(NegotiationError) {
     let before = try check(offer)
-    state = .haveRemoteOffer(RemoteOffer(description: offer, matching: .whateverFits), before: before)
+    var taken = RemoteOffer(description: offer, matching: .whateverFits)
+    if before == nil, let index = unclaimedTransportSection(of: offer), canAdd {
+      let section = offer.media[index]
+      let template = templates.first { $0.kind == MediaKind(section.kind) && !AnswerPlan.bind($0, section).isEmpty }
+      if var media = template {
+        media.direction = .inactive
+        let id = add(media, for: .remoteSection)
+        taken.owners[index] = id
+        taken.made.append(id)
+      }
+    }
+    state = .haveRemoteOffer(taken, before: before)
+  }
+
+  /// The place of the m-section that carries the bundle's transport, if there are others in the bundle and no transceiver
+  /// of ours has its kind.
+  private func unclaimedTransportSection(of offer: SessionDescription) -> Int? {
+    let bundle = AnswerPlan.chooseBundle(offer, [], takesDataChannels: dataChannels != nil)
+    guard bundle.count > 1, let index = bundle.first.flatMap(offer.index(mid:)) else { return nil }
+    let section = offer.media[index]
+    guard let kind = MediaKind(section.kind), AnswerPlan.obstacle(section, bundle, isFirst: true) == nil,
+      !transceivers.contains(where: { $0.life == .running && $0.media.kind == kind })
+    else { return nil }
+    return index
   }
 
   /// Takes the peer's offer as a browser does (RFC 8829 §5.10): every m-section that could be accepted gets a transceiver

@@ -44,7 +44,11 @@ extension Peer {
     case .createOffer: return try createOffer(now: now, into: &outbox)
     case .acceptOffer(let sdp):
       let offer = try SessionDescription(ofPeer: sdp)
-      try NegotiationFailure.translating { () throws(NegotiationError) in try negotiation.setRemoteOffer(offer) }
+      let templates = [configuration.template(.video), configuration.template(.audio)]
+      try NegotiationFailure.translating { () throws(NegotiationError) in
+        try negotiation.setRemoteOffer(offer, keepingTransportBy: templates)
+      }
+      matchTransceivers()
       avoidSources(of: offer)
       return try makeAnswer(now: now, into: &outbox)
     case .acceptAnswer(let sdp): try acceptAnswer(sdp, now: now, into: &outbox)

@@ -46,6 +46,25 @@ import Testing
     #expect(next.media.count == offer.media.count + 1 && end.mid(of: own) == next.media.last?.mid)
   }
 
+  @Test func `the m-section that carries a bundle's transport is kept, inactive, where nothing of its kind is cast`()
+    throws
+  {
+    let offer = try SessionDescription(parsing: ChromiumOffers.call)
+    let carrier = try #require(offer.bundles.first?.first)
+    let audio = try #require(offer.index(mid: carrier))
+    #expect(offer.media[audio].kind == .audio)
+    var end = Peers.end("a", Peers.video())
+    try end.setRemoteOffer(offer, keepingTransportBy: templates)
+    let answer = try end.createAnswer()
+    #expect(!answer.media[audio].isRejected && answer.media[audio].direction == .inactive)
+    #expect(answer.bundles.first?.first == carrier)
+    // Without a transceiver to keep it by, it is rejected and leaves the bundle.
+    var plain = Peers.end("a", Peers.video())
+    try plain.setRemoteOffer(offer)
+    let other = try plain.createAnswer()
+    #expect(other.media[audio].isRejected && other.bundles.first?.contains(carrier) == false)
+  }
+
   @Test func `m-sections without a codec in common, or outside the bundle, get no transceiver and are turned off`()
     throws
   {
