@@ -32,6 +32,11 @@ import Testing
     #expect((reply.first("retry-after") != nil) == (status == 503))
   }
 
+  @Test(arguments: [WHEPRefusal.unusableOffer("no picture."), .malformedOffer("no SDP"), .failed("out of memory..")])
+  func `a refusal ends with one full stop`(refusal: WHEPRefusal) {
+    #expect(refusal.sentence.hasSuffix(".") && !refusal.sentence.hasSuffix(".."))
+  }
+
   @Test func `the status is JSON whatever the names`() {
     let status = CastStatus(isLive: true, viewers: 2, streams: ["a\"b\\", "c\u{1}"])
     #expect(status.json(detail: true) == #"{"status":"live","viewers":2,"streams":["a\"b\\","c\u0001"]}"#)

@@ -15,7 +15,7 @@ package struct NegotiationFailure: Error, Hashable, Sendable {
   }
   /// What sort of failure it is, for programs to decide by.
   package var kind: Kind
-  /// A sentence for whoever made the description.
+  /// A sentence for the author of the description, with its full stop.
   package var sentence: String
 
   /// A failure of a kind, with its sentence.
@@ -36,7 +36,10 @@ extension NegotiationFailure {
       let kind: NegotiationFailure.Kind =
         switch error {
         case .misuse: .wrongState
-        case .nothingAccepted, .peer(.noCommonCodec, _): .noCommonCodec
+        case .peer(.noCommonCodec, _): .noCommonCodec
+        // The codec is to blame only where one was looked for.
+        case .nothingAccepted(let rejections):
+          rejections.contains { $0.reason == .noCommonCodec } ? .noCommonCodec : .unsupported
         case .peer(.missingRTCPMux, _), .peer(.notBundled, _), .peer(.unsupportedFingerprint, _),
           .peer(.fingerprintChanged, _):
           .unsupported

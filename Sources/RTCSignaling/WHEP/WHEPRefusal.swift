@@ -51,8 +51,14 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
     }
   }
 
-  /// The body, for a person.
+  /// The body, for a person: one sentence or more, with one full stop at the end.
   public var sentence: String {
+    var text = words
+    while text.hasSuffix("..") { text.removeLast() }
+    return text
+  }
+
+  private var words: String {
     switch self {
     case .malformedOffer(let what): "The body is not a usable SDP offer: \(what)."
     case .malformedFragment(let what): "The body is not a trickle-ice-sdpfrag: \(what)."

@@ -3,6 +3,7 @@ import RTCEngine
 import RTCPrimitives
 import RTCTestKit
 import RTCWire
+import SDPKit
 import Testing
 
 @Suite struct RefusedDescriptions {
@@ -108,5 +109,21 @@ import Testing
     pair.perform(.offerer, .setLocalDescription(pair.freshCredentials()))
     pair.run(for: .seconds(60))
     #expect(pair.areConnected && pair.offerer.peer.signalingState == .haveLocalOffer)
+  }
+
+  @Test func `the codec is blamed only where it is the cause`() throws {
+    let whole = try SessionDescription(parsing: ChromiumOffers.call)
+    func failure(_ change: (inout MediaDescription) -> Void) throws -> NegotiationFailure? {
+      var offer = whole
+      for index in offer.media.indices { change(&offer.media[index]) }
+      let pair = try PeerPair()
+      pair.perform(.answerer, .acceptOffer(offer.description))
+      return pair.answerer.failures.first
+    }
+    #expect(try failure { $0.payloads = [] }?.kind == .noCommonCodec)
+    let unmultiplexed = try #require(try failure { $0.usesRTCPMux = false })
+    #expect(unmultiplexed.kind == .unsupported && unmultiplexed.sentence.contains("has no rtcp-mux"))
+    let closed = try #require(try failure { $0.port = 0 })
+    #expect(closed.kind == .unsupported && closed.sentence.contains("turned off"))
   }
 }
