@@ -96,6 +96,20 @@ public final class CallWindow: Sendable {
 
   /// How often the window has been drawn.
   package var drawings: Int { board.drawings }
+  /// The pictures that were handed to the renderer so far, by the format they came in and the one they were handed on in.
+  package var uploads: [PictureUpload: Int] { board.uploads }
+}
+
+/// The way of a picture to the renderer: handed on as it came, or turned to packed RGB before.
+package struct PictureUpload: Hashable, Sendable {
+  /// The frame's format.
+  package var source: PixelFormat
+  /// The texture's format.
+  package var texture: PixelFormat
+
+  package init(from source: PixelFormat, to texture: PixelFormat) {
+    (self.source, self.texture) = (source, texture)
+  }
 }
 
 /// How pictures get on the screen.

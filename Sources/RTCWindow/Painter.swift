@@ -59,10 +59,10 @@ final class Painter {
 
   // MARK: Pictures
 
-  func load(_ frame: VideoFrame, _ key: Key) throws(UnshowablePicture) {
+  func load(_ frame: VideoFrame, _ key: Key) throws(UnshowablePicture) -> PictureUpload {
     let texture = textures[key] ?? PictureTexture(renderer, limits, isByProcessor: isByProcessor)
     textures[key] = texture
-    try texture.load(frame)
+    return try texture.load(frame)
   }
 
   func drop(_ key: Key) { textures[key] = nil }

@@ -31,13 +31,15 @@ final class PictureTexture {
   deinit { drop() }
 
   /// Takes over the picture; the frame is not needed afterwards.
+  /// - Returns: what it was handed to the renderer as.
   /// - Throws: why it cannot be shown; the picture before is gone then.
-  func load(_ frame: VideoFrame) throws(UnshowablePicture) {
+  func load(_ frame: VideoFrame) throws(UnshowablePicture) -> PictureUpload {
     do throws(UnshowablePicture) {
       try limits.check(frame.size)
       let texture = try texture(for: frame)
-      guard upload(frame, to: texture) else { throw UnshowablePicture(reason: SDL.error) }
+      guard let format = upload(frame, to: texture) else { throw UnshowablePicture(reason: SDL.error) }
       (rotation, shownSize) = (frame.rotation, frame.shownSize)
+      return PictureUpload(from: frame.buffer.format, to: format)
     } catch {
       drop()
       throw error
@@ -106,13 +108,14 @@ final class PictureTexture {
     }
   }
 
-  private func upload(_ frame: VideoFrame, to texture: OpaquePointer) -> Bool {
+  /// - Returns: the format of the pixels that SDL was given; nil when it refused them.
+  private func upload(_ frame: VideoFrame, to texture: OpaquePointer) -> PixelFormat? {
     let buffer = frame.buffer
     switch buffer.format {
-    case .bgra, .rgba: return uploadPacked(buffer, to: texture)
-    case .i420 where takesPlanes(of: frame): return uploadPlanes(buffer, to: texture)
-    case .nv12 where takesPlanes(of: frame): return uploadInterleaved(buffer, to: texture)
-    case .i420, .nv12, .i444: return convert(frame, into: texture)
+    case .bgra, .rgba: return uploadPacked(buffer, to: texture) ? buffer.format : nil
+    case .i420 where takesPlanes(of: frame): return uploadPlanes(buffer, to: texture) ? .i420 : nil
+    case .nv12 where takesPlanes(of: frame): return uploadInterleaved(buffer, to: texture) ? .nv12 : nil
+    case .i420, .nv12, .i444: return convert(frame, into: texture) ? .bgra : nil
     }
   }
 

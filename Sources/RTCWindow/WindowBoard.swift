@@ -58,6 +58,7 @@ final class WindowBoard: Sendable {
   private let news: WakeEvent
   private let state: Mutex<State>
   private let drawn = Atomic(0)
+  private let uploaded = Mutex<[PictureUpload: Int]>([:])
 
   init(title: String) throws(SystemError) {
     news = try WakeEvent()
@@ -123,6 +124,7 @@ final class WindowBoard: Sendable {
   }
 
   var drawings: Int { drawn.load(ordering: .acquiring) }
+  var uploads: [PictureUpload: Int] { uploaded.withLock { $0 } }
 
   private func update<R: Sendable>(_ body: (inout State) -> R) -> R {
     state.withLock { state in
@@ -161,6 +163,8 @@ final class WindowBoard: Sendable {
   }
 
   func noteDrawing() { drawn.add(1, ordering: .releasing) }
+
+  func note(_ upload: PictureUpload) { uploaded.withLock { $0[upload, default: 0] += 1 } }
 
   /// Takes over what has come; nil when nothing has.
   func takeNews() -> News? {

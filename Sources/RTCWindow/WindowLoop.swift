@@ -118,7 +118,7 @@ final class WindowLoop {
   private func load(_ frame: VideoFrame, _ key: Painter.Key, name: String) {
     needsDrawing = true
     do throws(UnshowablePicture) {
-      try painter?.load(frame, key)
+      if let upload = try painter?.load(frame, key) { board.note(upload) }
       unshowable.remove(key)
     } catch {
       guard unshowable.insert(key).inserted else { return }

@@ -14,6 +14,26 @@ extension CallWindowTests {
         video.show(card.frame())
         await stage.expect([(card, .stage)], "\(format)")
       }
+      // Renderers have no texture for I444, and the processor takes RGB alone.
+      let expected = PixelFormat.allCases.map { format in
+        let isPlanar = format.planeCount > 1
+        let isHandedOn = !isPlanar || (drawing == .byOpenGL && format != .i444)
+        return (PictureUpload(from: format, to: isHandedOn ? format : .bgra), 1)
+      }
+      #expect(stage.window.uploads == Dictionary(uniqueKeysWithValues: expected))
+      await stage.window.close()
+    }
+
+    @Test func `planes of a colour matrix that the renderer does not know become RGB`() async throws {
+      let stage = try await Stage(.byOpenGL)
+      let video = stage.window.addVideo(name: "alice")
+      for (shift, format) in [PixelFormat.i420, .nv12].enumerated() {
+        let card = TestCard(size: Stage.size, format: format, colorSpace: .bt709Full, shift: shift)
+        video.show(card.frame())
+        await stage.expect([(card, .stage)], "\(format)")
+      }
+      #expect(
+        stage.window.uploads == [PictureUpload(from: .i420, to: .bgra): 1, PictureUpload(from: .nv12, to: .bgra): 1])
       await stage.window.close()
     }
 
