@@ -14,6 +14,8 @@ public import RTCSignaling
 ///     for await event in calls.events { … }
 ///
 /// One call at a time outside rooms; any number in rooms. Whoever calls a method may be on any thread.
+///
+/// Calls live as long as their manager: when nobody holds it any more, they end as by `disconnect()`.
 public actor CallManager: SignalingServerDelegate {
   /// What happens, in order, from the first call on. One reader; one that falls more than 4,096 behind loses the oldest.
   public nonisolated let events: AsyncStream<CallEvent>
@@ -40,6 +42,8 @@ public actor CallManager: SignalingServerDelegate {
   var isConfiguring = false
   /// Connections that are saying goodbye.
   private var closing: Task<Void, Never>?
+  /// `disconnect` was called: nothing is left to end.
+  private var isDisconnected = false
   /// STUN and TURN servers that the signaling server names.
   private var toldServers: [ICEServer] = []
   /// The call outside rooms had started before it broke.
@@ -107,8 +111,44 @@ public actor CallManager: SignalingServerDelegate {
 
   deinit {
     alarm?.cancel()
-    outgoing.finish()
-    continuation.finish()
+    for room in rooms.values { room.finish() }
+    guard !isDisconnected else { return continuation.finish() }
+    let connections = [CallConnection](connections.values)
+    let goodbyes = Self.goodbyes(of: board, rooms: rooms.keys.sorted())
+    let (closing, sending, outgoing) = (closing, sending, outgoing)
+    let (media, loudspeaker, network, continuation) = (media, loudspeaker, network, continuation)
+    let peers = ownsPeers ? peers : nil
+    // Not here: the last holder may be in the middle of one of the source's frames, and stopping waits for that.
+    Task {
+      for message in goodbyes { outgoing.yield(message) }
+      await closing?.value
+      for connection in connections { await connection.close() }
+      media.stop()
+      loudspeaker.stop()
+      network?.stop()
+      outgoing.finish()
+      await sending.value
+      continuation.finish()
+      peers?.stop()
+    }
+  }
+
+  /// The messages that end all calls, leave the rooms and close the signaling connection; none before
+  /// `setupConnection`.
+  private static func goodbyes(of board: Switchboard?, rooms: [String]) -> [Outgoing] {
+    guard var board else { return [] }
+    var messages: [Outgoing] = []
+    for input in [.hangUp] + rooms.map({ Switchboard.Input.leave($0) }) {
+      for action in board.handle(input, now: MonotonicClock.now()) {
+        switch action {
+        case .line(_, .send(let signal, let peer)): messages.append(.signal(signal, to: peer))
+        case .line(_, .hangUp(let peer, let call)): messages.append(.end(call, to: peer))
+        case .leave(let room): messages.append(.leave(room))
+        default: break
+        }
+      }
+    }
+    return messages + [.goodbye]
   }
 
   private static func send(_ message: Outgoing, by signaling: any SignalingServerConnection) async {
@@ -199,6 +239,7 @@ public actor CallManager: SignalingServerDelegate {
     await closing?.value
     for connection in connections.values { await connection.close() }
     connections = [:]
+    isDisconnected = true
     media.stop()
     loudspeaker.stop()
     outgoing.yield(.goodbye)

@@ -5,7 +5,8 @@ public final class Room: Sendable {
   /// What happens in the room, in order; ends when we have left it. One reader.
   public let events: AsyncStream<CallEvent>
   private let continuation: AsyncStream<CallEvent>.Continuation
-  private let manager: CallManager
+  /// Weak: the manager holds its rooms, and whoever holds the manager holds the calls.
+  private weak let manager: CallManager?
 
   init(name: String, manager: CallManager) {
     self.name = name
@@ -14,10 +15,10 @@ public final class Room: Sendable {
   }
 
   /// Who is there beside us, in the order they came.
-  public var peers: [PeerID] { get async { await manager.peers(in: name) } }
+  public var peers: [PeerID] { get async { await manager?.peers(in: name) ?? [] } }
 
   /// Closes all connections of the room and leaves it.
-  public func exitRoom() async { await manager.leave(room: name) }
+  public func exitRoom() async { await manager?.leave(room: name) }
 
   func tell(_ event: CallEvent) { continuation.yield(event) }
   func finish() { continuation.finish() }

@@ -44,8 +44,9 @@ struct CallBench: Sendable {
   var hub: HubAddress { HubAddress("ws://127.0.0.1:\(server.address.port)/")! }
 
   /// A registered peer.
+  /// - Parameter sharesLoop: whether its media plane is one that others may use too, and outlives it.
   func peer(
-    _ name: String, _ device: any AudioDevice = SilentAudioDevice(),
+    _ name: String, _ device: any AudioDevice = SilentAudioDevice(), sharesLoop: Bool = true,
     _ change: (inout CallConfiguration) -> Void = { _ in }
   ) async throws -> BenchPeer {
     var configuration = CallConfiguration()
@@ -54,7 +55,7 @@ struct CallBench: Sendable {
     change(&configuration)
     let calls = try CallManager.initialize(
       signalingServer: HubSignaling(hub, name: name), config: configuration, audioDevice: device,
-      peers: try planes.open())
+      peers: sharesLoop ? try planes.open() : nil)
     #expect(try await calls.setupConnection() == name)
     return BenchPeer(calls)
   }

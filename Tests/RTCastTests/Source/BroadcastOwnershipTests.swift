@@ -9,25 +9,7 @@ import Testing
 
 /// A broadcast goes on for those who hold it, and for nobody else. The time limits only end what would never end.
 @Suite(.timeLimit(.minutes(1))) struct BroadcastOwnershipTests {
-  /// Pictures drawn here, and a word when their thread was stopped.
-  private final class Drawing: VideoCapturer, Sendable {
-    private let drawn = SyntheticCapturer(pattern: .bars)
-    private let stopped: AsyncStream<Void>.Continuation
-
-    init(_ stopped: AsyncStream<Void>.Continuation) { self.stopped = stopped }
-
-    var supportedFormats: [VideoFormat] { drawn.supportedFormats }
-    let isScreencast = false
-    func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
-      drawn.startCapture(format: format, consumer: consumer)
-    }
-    func stopCapture() {
-      drawn.stopCapture()
-      stopped.yield()
-    }
-  }
-
-  private let stopped = AsyncStream.makeStream(of: Void.self)
+  private let source = WatchedCapturer()
 
   private static var loop: PeerLoop {
     get throws {
@@ -40,13 +22,7 @@ import Testing
   private func broadcast(on loop: PeerLoop) -> Broadcast {
     var options = Broadcast.Options()
     options.captureSize = PixelSize(width: 320, height: 180)
-    return Broadcast(Drawing(stopped.continuation), options: options, peers: loop)
-  }
-
-  /// Whether the source is stopped; one that never is, is ended by the time limit.
-  private func isStopped() async -> Bool {
-    var stops = stopped.stream.makeAsyncIterator()
-    return await stops.next() != nil
+    return Broadcast(source, options: options, peers: loop)
   }
 
   @Test func `a broadcast that is let go stops its source, tells its viewers, and lets nobody in any more`()
@@ -63,7 +39,7 @@ import Testing
     try await viewer.accept(answer: session.answer)
     for await case .viewerJoined(session.id) in events { break }
     broadcast = nil
-    #expect(await isStopped())
+    #expect(await source.isStopped())
     var told: PeerState?
     for await event in viewer.events { if case .stateChanged(let state) = event { told = state } }
     #expect(told == .ended(.closedRemotely))
@@ -83,7 +59,7 @@ import Testing
     let events = broadcast!.events
     try await broadcast?.start()
     broadcast?.pause()
-    #expect(await isStopped())
+    #expect(await source.isStopped())
     broadcast = nil
     for await _ in events {}
     loop.stop()

@@ -1,3 +1,4 @@
+import RTCCapture
 import RTCMedia
 import RTCPrimitives
 import Synchronization
@@ -47,6 +48,28 @@ final class HandCapturer: VideoCapturer {
   }
 
   func end(_ reason: CaptureEnd) { consumer?.captureDidEnd(reason) }
+}
+
+/// Draws its own pictures, and tells when it is stopped.
+final class WatchedCapturer: VideoCapturer {
+  private let drawing = SyntheticCapturer(pattern: .bars)
+  private let stops = AsyncStream.makeStream(of: Void.self)
+
+  var supportedFormats: [VideoFormat] { drawing.supportedFormats }
+  let isScreencast = false
+  func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
+    drawing.startCapture(format: format, consumer: consumer)
+  }
+  func stopCapture() {
+    drawing.stopCapture()
+    stops.continuation.yield()
+  }
+
+  /// Returns true at its next stop, or at once after one that nobody has waited for. A time limit ends a wait in vain.
+  func isStopped() async -> Bool {
+    var iterator = stops.stream.makeAsyncIterator()
+    return await iterator.next() != nil
+  }
 }
 
 /// Sound that comes when a test says.
