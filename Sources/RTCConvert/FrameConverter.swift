@@ -8,6 +8,8 @@ package import RTCMedia
 /// picture is I420. Everything else passes through scratch memory and is counted in `extraPasses`. Used by one thread at a
 /// time.
 package struct FrameConverter: ~Copyable {
+  /// Frames of which pixels were written into an input picture, converted or copied.
+  package private(set) var framesConverted: UInt64 = 0
   /// How often pixels went through memory in between, in frames.
   package private(set) var extraPasses: UInt64 = 0
 
@@ -26,6 +28,7 @@ package struct FrameConverter: ~Copyable {
     let whole = [PixelRect(frame.size)]
     let sources = (rects ?? whole).map { $0.aligned(to: 2, within: frame.size) }.filter { !$0.isEmpty }
     guard !sources.isEmpty else { return [] }
+    framesConverted += 1
     if frame.size == picture.size, try convertDirectly(frame, sources, into: picture) {
       return rects == nil ? nil : sources
     }

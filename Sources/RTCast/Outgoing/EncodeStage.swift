@@ -338,7 +338,7 @@ package struct EncodeStage: ~Copyable {
       let changed = try converter.convert(frame, rects: damage, into: encoder.picture)
       source = .inputPicture
       pictureIsCurrent = true
-      statistics.rawCopies = converter.extraPasses
+      (statistics.framesConverted, statistics.rawCopies) = (converter.framesConverted, converter.extraPasses)
       note(changed: changed)
       return true
     } catch {

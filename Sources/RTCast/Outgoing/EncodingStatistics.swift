@@ -15,6 +15,8 @@ package struct EncodingStatistics: Hashable, Sendable {
   /// Captured frames left out for lack of bits; their changes came with a later frame.
   package var framesDropped: UInt64 = 0
   package var bytesEncoded: UInt64 = 0
+  /// Pictures of which pixels were converted or copied for the encoder; the others are read where they lie.
+  package var framesConverted: UInt64 = 0
   /// Full passes over pixels beyond the one conversion.
   package var rawCopies: UInt64 = 0
   /// The quantiser of the last frame, in the codec's own scale.
