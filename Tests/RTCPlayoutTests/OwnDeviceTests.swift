@@ -108,8 +108,8 @@ private final class Way: AudioConsumer {
 }
 
 @Suite struct OwnDevices {
-  /// Two seconds of a call with a device of cycles of `cycle` samples.
-  private func call(cycle: Int, edit: @escaping @Sendable ([Float]) -> [Float]) throws
+  /// A call of some seconds with a device of cycles of `cycle` samples.
+  private func call(seconds: Int = 2, cycle: Int, edit: @escaping @Sendable ([Float]) -> [Float]) throws
     -> (heard: [Float], tapped: [Float])
   {
     let clock = HandClock()
@@ -121,7 +121,7 @@ private final class Way: AudioConsumer {
     mixer.add(playout)
     device.startPlayout(source: mixer)
     device.microphone.startCapture(consumer: try Way(to: playout, clock: clock))
-    for index in 0..<(2 * 48_000 / cycle) {
+    for index in 0..<(seconds * 48_000 / cycle) {
       device.run(cycle, at: clock.now)
       clock.advance(.nanoseconds(Int64((index + 1) * cycle) * 62_500 / 3 - (clock.now - Timestamp.zero).nanoseconds))
     }
@@ -148,8 +148,23 @@ private final class Way: AudioConsumer {
     #expect(tapped.count % 480 == 0 && tapped.count > 80_000)
   }
 
-  @Test(.feature("S0.77")) func `a device that mutes is silence at the other end`() throws {
-    let (heard, _) = try call(cycle: 480) { $0.map { 0 * $0 } }
-    #expect(heard.count > 40_000 && heard.allSatisfy { abs($0) < 1e-3 })
+  @Test(.feature("S0.77")) func `a device that mutes in the middle of a call is silent at the other end meanwhile`()
+    throws
+  {
+    let position = Mutex(0)
+    let (heard, _) = try call(seconds: 6, cycle: 480) { sound in
+      let second = position.withLock { position in
+        defer { position += sound.count / 2 }
+        return position / 48_000
+      }
+      let isMuted = (2..<4).contains(second)
+      return sound.map { isMuted ? 0 : 0.4 * $0 }
+    }
+    // The codec and the playout delay sound by less than half a second.
+    for tone in [heard[24_000..<96_000], heard[216_000..<288_000]] {
+      #expect(abs(ToneMeasure.frequency(tone) - 500) < 1)
+      #expect(ToneMeasure.longestGap(tone) < 2)
+    }
+    #expect(heard[120_000..<192_000].allSatisfy { abs($0) < 1e-3 })
   }
 }
