@@ -309,7 +309,7 @@ let package = Package(
       name: "XvfbKit", dependencies: ["ProcessKit", "RTCMedia", "CX11"], path: "Tests/XvfbKit", swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureX11Tests",
-      dependencies: ["RTCMedia", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
+      dependencies: ["RTCMedia", "RTCCaptureX11", "RTCTestKit", "XvfbKit", "ProcessKit"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureCameraTests", dependencies: ["RTCCaptureCamera", "RTCMedia", "RTCTestKit"],

@@ -1,6 +1,9 @@
+import FeatureKit
+import ProcessKit
 import RTCCaptureFile
 import RTCMedia
 import RTCPrimitives
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct ControlTests {
@@ -152,11 +155,23 @@ import Testing
     #expect(playback.player.duration.map { abs($0.milliseconds - 2_500) < 100 } == true)
   }
 
-  @Test func `on the real clock a file plays to its end`() async throws {
+  @Test(.feature("S0.73")) func `on the real clock a file plays to its end, and its pictures have that clock's times`()
+    async throws
+  {
     let clip = try Clip(
       "real.mp4", "-f lavfi -i \(Clip.pictures) -f lavfi -i \(Clip.sine) -t 0.4 \(Self.coded) -c:a aac")
-    let record = await (try Playback(clip, clock: .monotonic)).play()
+    let arrivals = Mutex<[Int64]>([])
+    let playback = try Playback(clip, keepsSums: false, clock: .monotonic) { _, _ in
+      arrivals.withLock { $0.append(monotonicNanoseconds()) }
+    }
+    let record = await playback.play()
     #expect(!record.pictures.isEmpty && !record.sounds.isEmpty)
     #expect(record.videoEnd == .finished && record.audioEnd == .finished)
+    let ages = zip(arrivals.withLock { $0 }, record.pictures).map { arrival, picture in
+      arrival - (Playback.start + picture.time).nanoseconds
+    }
+    // A busy machine may be late with some, hardly with all.
+    let nearest = try #require(ages.min { abs($0) < abs($1) })
+    #expect(abs(nearest) < 50_000_000, "\(ages)")
   }
 }
