@@ -1,3 +1,4 @@
+import FeatureKit
 import RTCEngine
 import RTCMedia
 import RTCPeer
@@ -8,6 +9,26 @@ import Testing
 
 /// Peers of one loop have one address between them, whoever they call.
 @Suite(.timeLimit(.minutes(1))) struct PeersOfOneLoop {
+  /// The fingerprints in a connection's offer.
+  private func fingerprints(_ connection: PeerConnection) async throws -> Set<String> {
+    _ = try await connection.createDataChannel("chat")
+    let offer = try await connection.createOffer()
+    let lines = offer.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("a=fingerprint:") }
+    return Set(lines.map { String($0.dropFirst(14)) })
+  }
+
+  @Test(.feature("S3.35")) func `the connections of a loop have one certificate, which another loop has not`()
+    async throws
+  {
+    let (loop, other) = (try PeerLoop(TwoConnections.options), try PeerLoop(TwoConnections.options))
+    let own = try await fingerprints(PeerConnection(on: loop))
+    #expect(own == ["\(loop.certificate.fingerprint)"])
+    #expect(try await fingerprints(PeerConnection(on: loop)) == own)
+    #expect(try await fingerprints(PeerConnection(on: other)).isDisjoint(with: own))
+    loop.stop()
+    other.stop()
+  }
+
   @Test func `two peers of one loop call each other: sound, pictures and messages go both ways`() async throws {
     let loop = try PeerLoop(TwoConnections.options)
     let pair = TwoConnections(loop, loop)
