@@ -1,5 +1,6 @@
 import RTCNet
 public import RTCMedia
+package import RTCPrimitives
 
 /// Captures sound from PulseAudio, or PipeWire by way of pipewire-pulse, on its own thread: 48 kHz, stereo, in pieces of
 /// about 20 ms.
@@ -10,6 +11,7 @@ public import RTCMedia
 public final class PulseAudioSource: AudioSource {
   private let target: PulseTarget
   private let server: String?
+  private let startLimit: TimeDelta
   private let onNotice: @Sendable (String) -> Void
   private let purpose: PulsePurpose
   private let noteDevice: @Sendable (PulseDevice?) -> Void
@@ -26,13 +28,20 @@ public final class PulseAudioSource: AudioSource {
     self.init(target, server: server, .cast, onNotice: onNotice) { _ in }
   }
 
+  /// - Parameter startLimit: how long the server may take to give the first sound's stream.
+  package convenience init(_ target: PulseTarget, server: String, startLimit: TimeDelta) {
+    self.init(target, server: server, startLimit: startLimit, .cast, onNotice: { _ in }) { _ in }
+  }
+
   /// - Parameter noteDevice: gets the device whenever it is another, nil while there is none; on the capture thread.
   init(
-    _ target: PulseTarget, server: String?, _ purpose: PulsePurpose, onNotice: @escaping @Sendable (String) -> Void,
+    _ target: PulseTarget, server: String?, startLimit: TimeDelta = PulseCapture.defaultStartLimit,
+    _ purpose: PulsePurpose, onNotice: @escaping @Sendable (String) -> Void,
     noteDevice: @escaping @Sendable (PulseDevice?) -> Void
   ) {
     self.target = target
     self.server = server
+    self.startLimit = startLimit
     self.purpose = purpose
     self.onNotice = onNotice
     self.noteDevice = noteDevice
@@ -40,11 +49,11 @@ public final class PulseAudioSource: AudioSource {
 
   /// Connects on a thread of its own; the consumer hears how that went there. Any thread.
   public func startCapture(consumer: any AudioConsumer) {
-    let (target, server, onNotice) = (target, server, onNotice)
+    let (target, server, startLimit, onNotice) = (target, server, startLimit, onNotice)
     let (purpose, noteDevice) = (purpose, noteDevice)
     do throws(SystemError) {
       let isNew = try thread.start(name: "rtc-pulse") { run in
-        PulseCapture(target, server: server, consumer, run, onNotice, purpose, noteDevice).run()
+        PulseCapture(target, server: server, startLimit: startLimit, consumer, run, onNotice, purpose, noteDevice).run()
       }
       if !isNew { consumer.audioCaptureDidStart(.failure(.alreadyStarted)) }
     } catch {

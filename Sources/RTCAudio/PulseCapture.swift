@@ -4,8 +4,8 @@ import RTCPrimitives
 
 /// One run of a `PulseAudioSource`, on its thread: connects, follows the device, and begins again when the server dies.
 final class PulseCapture {
-  /// How long the server may take to give the first sound's stream.
-  private static let startLimit = TimeDelta.seconds(5)
+  /// How long the server may take to give the first sound's stream, unless said otherwise.
+  static let defaultStartLimit = TimeDelta.seconds(5)
 
   /// What the consumer was told last.
   private enum Standing {
@@ -17,6 +17,7 @@ final class PulseCapture {
 
   private let target: PulseTarget
   private let server: String?
+  private let startLimit: TimeDelta
   private let consumer: any AudioConsumer
   private let thread: WorkerRun
   private let notice: (String) -> Void
@@ -33,11 +34,12 @@ final class PulseCapture {
   private var movedTo: String?
 
   init(
-    _ target: PulseTarget, server: String?, _ consumer: any AudioConsumer, _ thread: WorkerRun,
+    _ target: PulseTarget, server: String?, startLimit: TimeDelta, _ consumer: any AudioConsumer, _ thread: WorkerRun,
     _ notice: @escaping (String) -> Void, _ purpose: PulsePurpose, _ noteDevice: @escaping (PulseDevice?) -> Void
   ) {
     self.target = target
     self.server = server
+    self.startLimit = startLimit
     self.consumer = consumer
     self.thread = thread
     self.notice = notice
@@ -63,7 +65,7 @@ final class PulseCapture {
 
   /// From connecting until the server is lost; nil when stopped.
   private func session() -> CaptureError? {
-    let deadline = MonotonicClock.now() + Self.startLimit
+    let deadline = MonotonicClock.now() + startLimit
     do {
       let connection = try PulseConnection(server: server, wakeDescriptor: thread.descriptor)
       try connection.connect(until: deadline) { !thread.isStopped }

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import RTCAudio
 import RTCMedia
+import RTCPrimitives
 import Synchronization
 import Testing
 
@@ -73,7 +74,7 @@ extension PulseTests {
       }
       #expect(isListening)
       let collector = SoundCollector()
-      let source = PulseAudioSource(.desktop, server: "unix:\(path)")
+      let source = PulseAudioSource(.desktop, server: "unix:\(path)", startLimit: .milliseconds(300))
       source.startCapture(consumer: collector)
       #expect(collector.wait { !$0.starts.isEmpty })
       source.stopCapture()

@@ -89,11 +89,13 @@ import Testing
   }
 
   @Test func `a plugin that hangs in stop is ended`() throws {
-    let stage = try stage([("do", "hang-in-stop")])
+    let stage = try Stage(
+      try PluginWorkshop.breaker(), [("do", "hang-in-stop")], isolation: PluginWorkshop.host(),
+      patience: PluginPatience(stop: .milliseconds(300)))
     stage.start()
     #expect(stage.wait { $0.pictures.count >= 2 })
     stage.stop()
-    #expect(stage.onlooker.now.notices.contains { $0.contains("did not stop within 2 s") })
+    #expect(stage.onlooker.now.notices.contains { $0.contains("did not stop within 0.3 s") })
     #expect(Machine.children.isEmpty)
   }
 
@@ -127,9 +129,9 @@ import Testing
     let marker = try PluginWorkshop.folder() + "/started-once"
     let stage = try Stage(
       try PluginWorkshop.breaker(), [("do", "hang-in-restart"), ("limit", "3"), ("marker", marker)],
-      isolation: PluginWorkshop.host(), patience: PluginPatience(start: .seconds(5)))
+      isolation: PluginWorkshop.host(), patience: PluginPatience(start: .seconds(2)))
     stage.start()
-    #expect(stage.wait { $0.notices.contains { $0.contains("did not return from its `start` within 5 s") } })
+    #expect(stage.wait { $0.notices.contains { $0.contains("did not return from its `start` within 2 s") } })
     stage.stop()
     #expect(stage.plugin.statistics.restarts == 2)
     #expect(!stage.onlooker.now.pictures.isEmpty)

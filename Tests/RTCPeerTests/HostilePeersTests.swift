@@ -46,7 +46,7 @@ import Testing
     var receiving = PeerConnection.Configuration()
     receiving.receivesVideo = true
     let offer = try await PeerConnection(on: loop, configuration: receiving).createOffer()
-    let silent = offer.replacing(#/ [0-9.]+ [0-9]+ typ/#, with: " 127.0.0.1 9 typ")
+    let silent = offer.replacing(#/ [0-9a-f.:]+ [0-9]+ typ/#, with: " 127.0.0.1 9 typ")
     var waiting = PeerConnection.Configuration(video: loop.makeVideoTrack {})
     waiting.firstContactTimeout = .milliseconds(200)
     let session = PeerConnection(on: loop, configuration: waiting)
