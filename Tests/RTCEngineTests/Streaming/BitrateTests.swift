@@ -5,7 +5,7 @@ import RTCTestKit
 import Testing
 
 @Suite struct Bitrates {
-  @Test(.feature("S0.4", "S0.44")) func `at 15 percent loss the rate falls by a quarter a second, down to the floor`()
+  @Test(.feature("S0.4", "S0.44")) func `at 20 percent loss the rate falls by a quarter a second, down to the floor`()
     throws
   {
     let pair = try connectedPair()
