@@ -116,7 +116,7 @@ import Testing
     #expect(bench.hub.counters.peers == 0)
   }
 
-  @Test(.feature("S2.5", "S2.6", "S2.7", "S2.8", "S2.9", "S2.10", "S2.11", "S2.12", "S2.13"))
+  @Test(.feature("S2.9", "S2.10", "S2.11", "S2.12", "S2.13"))
   func `a PeerJS client calls one of the native dialect, which rings, and is answered`() {
     var bench = HubBench()
     bench.open(1, .peerJS, query: query("alice"))
@@ -166,7 +166,8 @@ import Testing
     #expect(bench.take(1).first?.contains(#""connectionId":"\#(connection)""#) == true)
   }
 
-  @Test(.feature("S2.4")) func `a native client calls a PeerJS client, for whom the hub accepts`() {
+  @Test(.feature("S2.4", "S2.5", "S2.6", "S2.7", "S2.8"))
+  func `a native client calls a PeerJS client, for whom the hub accepts`() {
     var bench = HubBench()
     bench.open(1, .peerJS, query: query("alice"))
     bench.enter(2, as: "bob")

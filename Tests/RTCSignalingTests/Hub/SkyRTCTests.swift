@@ -33,7 +33,7 @@ import Testing
     #expect(bench.take(1) == [#"{"eventName":"_remove_peer","data":{"socketId":"\#(second)"}}"#])
   }
 
-  @Test(.feature("S3.27", "S3.28", "S3.29", "S3.30", "S3.31", "S3.32", "S3.33"))
+  @Test(.feature("S3.27", "S3.28", "S3.29", "S3.30", "S3.31", "S3.32"))
   func `offers, answers and candidates with label and id are handed on`() {
     var bench = bench()
     _ = bench.take(1)

@@ -32,6 +32,12 @@ import Testing
       continuation.yield("channel \(channel.label)")
     }
 
+    /// What is told next; nil after the end.
+    func next() async -> String? {
+      for await line in lines { return line }
+      return nil
+    }
+
     /// Waits until all of these were told, whatever else comes.
     func wait(_ wanted: String...) async {
       var missing = Set(wanted)
@@ -42,27 +48,33 @@ import Testing
     }
   }
 
-  @Test(
-    .feature("S0.7", "S0.59", "S0.60", "S0.61", "S0.62", "S0.63", "S0.64", "S0.65", "S0.66", "S0.67", "S3.15", "S3.16"))
-  func `the delegate hears of a whole call`() async throws {
+  /// Two peers with a delegate each.
+  private func run(
+    _ body: (_ alice: CallManager, _ bob: CallManager, _ atAlice: Log, _ atBob: Log) async throws -> Void
+  ) async throws {
     try await CallBench.run { bench in
       let alice = try await bench.peer("alice", SilentAudioDevice(microphone: ToneSource(frequency: 440))).calls
       let bob = try await bench.peer("bob").calls
       let (atAlice, atBob) = (Log(), Log())
       await alice.setCallManagerDelegate(atAlice)
       await bob.setCallManagerDelegate(atBob)
-      try await alice.startRecording(videoCapturer: SyntheticCapturer(pattern: .bars))
-      await atAlice.wait("local video", "local audio")
+      try await body(alice, bob, atAlice, atBob)
+      await alice.disconnect()
+      await bob.disconnect()
+    }
+  }
+
+  @Test(.feature("S0.7", "S0.59", "S0.65", "S0.66", "S0.67"))
+  func `the delegate hears of a call from its ring to its end, and why it ended`() async throws {
+    try await run { alice, bob, atAlice, atBob in
       try await alice.sendCallRequest(to: "bob")
       await atBob.wait("incoming alice")
       try await bob.answerCallRequest(accept: true)
-      await atBob.wait("start", "video of alice", "audio of alice")
       await atAlice.wait("start")
+      await atBob.wait("start")
       let own = try await alice.createDataChannel(label: "chat")
       await atBob.wait("channel chat")
       #expect(own.label == "chat")
-      try await alice.stopVideoRecording()
-      await atBob.wait("no video of alice")
       await alice.endCall()
       await atAlice.wait("end regularly")
       await atBob.wait("end regularly")
@@ -71,8 +83,53 @@ import Testing
       await atBob.wait("incoming alice")
       try await bob.answerCallRequest(accept: false)
       await atAlice.wait("end bob did not take the call.")
-      await alice.disconnect()
-      await bob.disconnect()
+    }
+  }
+
+  @Test(.feature("S0.60", "S0.61", "S0.62", "S0.63", "S3.16"))
+  func `the delegate is given the tracks of both sides, with the name of whose they are`() async throws {
+    try await run { alice, bob, atAlice, atBob in
+      try await alice.startRecording(videoCapturer: SyntheticCapturer(pattern: .bars))
+      await atAlice.wait("local video", "local audio")
+      try await alice.sendCallRequest(to: "bob")
+      await atBob.wait("incoming alice")
+      try await bob.answerCallRequest(accept: true)
+      await atBob.wait("video of alice", "audio of alice")
+    }
+  }
+
+  @Test(.feature("S0.64")) func `the delegate is told when a far picture is gone, by whoever's doing`() async throws {
+    try await run { alice, bob, atAlice, atBob in
+      try await alice.startVideoRecording(videoCapturer: SyntheticCapturer(pattern: .bars))
+      try await alice.sendCallRequest(to: "bob")
+      await atBob.wait("incoming alice")
+      try await bob.answerCallRequest(accept: true)
+      await atBob.wait("video of alice")
+      try await alice.stopVideoRecording()
+      await atBob.wait("no video of alice")
+      // It comes back in the same call, and goes with its end.
+      try await alice.startVideoRecording(videoCapturer: SyntheticCapturer(pattern: .bars))
+      await atBob.wait("video of alice")
+      await alice.endCall()
+      await atBob.wait("no video of alice")
+    }
+  }
+
+  @Test(.feature("S3.15")) func `one's own picture is announced when it is there, and told why when it is not`()
+    async throws
+  {
+    try await run { alice, bob, atAlice, atBob in
+      let reason = CaptureError.unavailable("no camera is plugged in")
+      let error = await #expect(throws: CallManagerError.self) {
+        try await alice.startVideoRecording(videoCapturer: HandCapturer(failure: reason))
+      }
+      #expect(error == .capture(reason.sentence))
+      #expect(await alice.localVideoTrack == nil)
+      // Nothing was announced: what comes first is the sound.
+      try await alice.startRecording()
+      #expect(await atAlice.next() == "local audio")
+      try await alice.startVideoRecording(videoCapturer: HandCapturer())
+      #expect(await atAlice.next() == "local video")
     }
   }
 
@@ -84,16 +141,22 @@ import Testing
       let track = try await alice.wait { if case .localVideoAdded(let track) = $0 { track } else { nil } }
       let preview = Pictures()
       track.add(preview)
-      let (first, second) = (await preview.next(), await preview.next())
-      let (one, two) = (try #require(first), try #require(second))
-      #expect(one.size == PixelSize(width: 320, height: 180))
-      #expect(two.captureTime - one.captureTime > .milliseconds(100))
+      var times: [Timestamp] = []
+      for _ in 0..<10 {
+        let picture = try #require(await preview.next())
+        #expect(picture.size == PixelSize(width: 320, height: 180))
+        times.append(picture.captureTime)
+      }
+      // A busy machine leaves pictures out: that makes some of the intervals longer, and none of the others shorter.
+      let intervals = zip(times, times.dropFirst()).map { $1 - $0 }.sorted()
+      #expect((times[9] - times[0]) / 9 >= .milliseconds(180))
+      #expect((.milliseconds(180) ... .milliseconds(260)).contains(intervals[4]), "\(intervals)")
       try await alice.calls.stopVideoRecording()
       await alice.calls.disconnect()
     }
   }
 
-  @Test(.feature("S0.75", "S0.62", "S0.63", "S3.20", "S4.7"))
+  @Test(.feature("S0.9", "S0.62", "S0.63", "S0.75", "S3.20", "S4.7"))
   func `far sound plays by itself, one's own does not, and nothing listens unasked`()
     async throws
   {

@@ -56,32 +56,46 @@ actor ExchangeLine: SignalingServerConnection {
   private(set) var isOpen = false
   /// What was asked of it, in order.
   private(set) var calls: [String] = []
+  /// The descriptions and candidates that it was asked to send, in order. One reader.
+  nonisolated let words: AsyncStream<CallWord>
+  private let wordFeed: AsyncStream<CallWord>.Continuation
 
   init(_ name: PeerID, _ exchange: Exchange) {
     self.name = name
     self.exchange = exchange
+    (words, wordFeed) = AsyncStream.makeStream(of: CallWord.self)
   }
 
-  func setDelegate(_ delegate: (any SignalingServerDelegate)?) { self.delegate = delegate }
+  func setDelegate(_ delegate: (any SignalingServerDelegate)?) {
+    calls.append("delegate")
+    self.delegate = delegate
+  }
 
   func connect() async throws -> PeerID {
+    calls.append("connect")
     await exchange.add(self, as: name)
     isOpen = true
     return name
   }
 
   func disconnect() async {
+    calls.append("disconnect")
     isOpen = false
+    wordFeed.finish()
     await exchange.remove(name)
   }
 
   func sendSignal(_ signal: [UInt8], to peer: PeerID) async {
     calls.append("signal")
+    if case .description(let kind, let sdp)? = CallSignal(json: String(decoding: signal, as: UTF8.self))?.body {
+      wordFeed.yield(.description(kind: kind, sdp: sdp))
+    }
     await exchange.deliver(signal, from: name, to: peer)
   }
 
   func sendICECandidate(_ candidate: [UInt8], to peer: PeerID) async {
     calls.append("candidate")
+    if let signal = CandidateSignal(json: candidate) { wordFeed.yield(.candidate(signal.candidate)) }
     await exchange.deliver(.candidate(candidate, from: name), to: peer)
   }
 

@@ -19,7 +19,8 @@ import Testing
     let lines: [ExchangeLine]
 
     init(
-      _ exchange: Exchange, codecs: CodecRegistry = .standard, callerTimeout: TimeDelta? = nil
+      _ exchange: Exchange, codecs: CodecRegistry = .standard, callerTimeout: TimeDelta? = nil,
+      _ change: (inout CallConfiguration) -> Void = { _ in }
     ) async throws {
       var options = PeerLoop.Options()
       options.includesLoopback = true
@@ -28,6 +29,7 @@ import Testing
       var configuration = CallConfiguration()
       configuration.captureSize = PixelSize(width: 320, height: 180)
       configuration.frameRate = 15
+      change(&configuration)
       let ends = try lines.map {
         let microphone = SilentAudioDevice(microphone: ToneSource(frequency: 440))
         var configuration = configuration
@@ -92,10 +94,7 @@ import Testing
     try await ends.alice.calls.startRecording()
     await ends.alice.calls.startConfiguration()
     try await ends.connect()
-    while true {
-      if case .connecting = await ends.alice.calls.state { break }
-      await Task.yield()
-    }
+    try await ends.alice.wait { if case .callChanged(.connecting) = $0 { () } else { nil } }
     try await ends.alice.calls.startVideoRecording(videoCapturer: SyntheticCapturer(pattern: .clock))
     #expect(await exchange.offers.isEmpty)
     await ends.alice.calls.commitConfiguration()
@@ -104,10 +103,24 @@ import Testing
     await ends.close()
   }
 
-  @Test(.feature("S0.3", "S0.14", "S0.49", "S0.50", "S0.51", "S0.52", "S0.53", "S0.55", "S1.3"))
+  @Test(.feature("S0.14", "S0.49", "S0.50", "S0.51", "S0.52"))
+  func `the manager sets itself as delegate, connects, takes the name it is given, and disconnects`() async throws {
+    let exchange = Exchange()
+    let line = ExchangeLine("the name that the server chose", exchange)
+    let calls = try CallManager.initialize(signalingServer: line)
+    #expect(await !line.isOpen)
+    #expect(try await calls.setupConnection() == "the name that the server chose")
+    #expect(await calls.peerID == "the name that the server chose")
+    #expect(await line.isOpen)
+    #expect(await line.calls.prefix(2) == ["delegate", "connect"])
+    await calls.disconnect()
+    #expect(await !line.isOpen)
+    #expect(await line.calls.last == "disconnect")
+  }
+
+  @Test(.feature("S0.3", "S0.53", "S0.55", "S1.3"))
   func `a call over an application's own signaling, to its end`() async throws {
     var ends = try await Ends(Exchange())
-    for line in ends.lines { #expect(await line.isOpen) }
     try await ends.alice.calls.startRecording()
     try await ends.connect()
     let sounds = Sounds()
@@ -120,7 +133,6 @@ import Testing
     try await ends.bob.calls.sendCallRequest(to: "alice")
     #expect(try await ends.alice.waitToRing() == "bob")
     await ends.close()
-    for line in ends.lines { #expect(await !line.isOpen) }
   }
 
   @Test(.feature("S1.10", "S3.7")) func `candidates that follow their description one by one connect a call`()
@@ -131,6 +143,31 @@ import Testing
     try await ends.alice.waitForStart()
     try await ends.bob.waitForStart()
     for line in ends.lines { #expect(await line.calls.contains("candidate")) }
+    await ends.close()
+  }
+
+  @Test(.feature("S0.54", "S3.43"))
+  func `an address that a STUN server tells late goes as a candidate, after the offer`()
+    async throws
+  {
+    let server = try LateSTUNServer()
+    let servers = [try server.server]
+    var ends = try await Ends(Exchange()) { $0.iceServers = servers }
+    var words = ends.lines[0].words.makeAsyncIterator()
+    try await ends.connect()
+    guard case .description("offer", let sdp)? = await words.next() else {
+      Issue.record("The offer did not come first.")
+      return
+    }
+    let (address, port) = LateSTUNServer.mapped
+    #expect(sdp.contains("a=candidate:") && !sdp.contains(address))
+    try server.answer()
+    var candidates: [ICECandidateInit] = []
+    // The empty one comes behind the last.
+    while case .candidate(let candidate?)? = await words.next() { candidates.append(candidate) }
+    #expect(candidates.contains { $0.candidate.contains(" \(address) \(port) typ srflx") })
+    try await ends.alice.waitForStart()
+    try await ends.bob.waitForStart()
     await ends.close()
   }
 

@@ -14,11 +14,7 @@ private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(j
     #expect(try !Preset(json: Array("{\"codec\": \"AV1\"}".utf8), file: "a.json").choosesCodec)
   }
 
-  @Test(
-    .feature(
-      "S0.29", "S0.30", "S0.31", "S0.33", "S0.34", "S0.35", "S0.36", "S0.37", "S0.38", "S0.39", "S0.40", "S0.41",
-      "S0.42", "S0.43")) func `every key is read`() throws
-  {
+  @Test func `every key is read`() throws {
     let preset = try preset(
       """
       {
