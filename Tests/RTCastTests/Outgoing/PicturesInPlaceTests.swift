@@ -31,7 +31,7 @@ import Testing
       _ = try encoder.rest(.milliseconds(100))
       guard frame.buffer.format == .i420, frame.size == Self.size else { continue }
       let shown = try #require(encoder.shown)
-      #expect(abs(Int(shown.bytes(ofPlane: 0)[0]) - Int(frame.buffer.bytes(ofPlane: 0)[0])) < 8)
+      #expect(abs(Int(shown.bytes(ofPlane: 0)[0]) - Int(frame.buffer.bytes(ofPlane: 0)[0])) < 20)
     }
     return encoder.statistics
   }
