@@ -2,13 +2,16 @@
 media are aiortc's."""
 
 import asyncio
+import subprocess
 
+import numpy as np
 import pytest
 from aiortc import RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError
 
 from harness.signaling import PeerJSClient, SkyRTCClient
-from peers.aiortc_peer import Bar, Tone
+from harness.sound import pitch
+from peers.aiortc_peer import SOUND, Bar, Tone
 
 
 @pytest.fixture
@@ -51,15 +54,34 @@ class Media:
         await self.connection.setRemoteDescription(RTCSessionDescription(sdp, "answer"))
 
     async def seen(self, rtcast):
-        """Pictures came from `rtcast`, and it has taken ours."""
+        """Pictures came from `rtcast`, and ours and the tone come there."""
         await asyncio.wait_for(self.enough.wait(), 20)
         kinds = [await asyncio.to_thread(rtcast.wait_event, "track") for _ in range(2)]
         assert {event["kind"] for event in kinds} == {"audio", "video"}
+        await asyncio.to_thread(rtcast.wait_event, "stats", where=receives_both)
 
     async def close(self):
         await self.connection.close()
         for task in self.tasks:
             task.cancel()
+
+
+def receives_both(event):
+    came = {stream["kind"]: stream for stream in event["streams"] if "packets_received" in stream}
+    # Half a second of sound is as much as a pitch is heard from.
+    return came.keys() == {"audio", "video"} and came["audio"]["packets_received"] > 40 and came["video"]["frames_received"] > 10
+
+
+def assert_kept(copy):
+    """What `rtcast` recorded of the other side is our bar and our tone."""
+    raw = subprocess.run(["ffmpeg", "-v", "error", "-i", str(copy), "-map", "v:0", "-fps_mode", "passthrough", "-pix_fmt", "gray", "-f", "rawvideo",
+                          "-"], capture_output=True, check=True).stdout
+    pictures = np.frombuffer(raw, np.uint8).reshape(-1, 180, 320)
+    # A bar of 40 columns, elsewhere in each picture, on grey.
+    bright = (pictures[:, 90] > 200).sum(axis=1)
+    assert len(pictures) > 5 and (abs(bright - 40) <= 4).mean() > 0.9, bright
+    assert len({int(np.argmax(picture[90])) // 4 for picture in pictures}) > 3, "it moves"
+    assert abs(pitch(copy) / SOUND - 1) < 0.03
 
 
 def go(work):
@@ -72,15 +94,25 @@ async def ended(rtcast):
     return await asyncio.to_thread(rtcast.wait_event, "peer", where=lambda e: e["state"] == "ended")
 
 
-def waiting(cast, hub, whom="--name=bob"):
-    bob = cast("call", *([whom] if whom.startswith("room:") else []), "--server", hub, "--name", "bob", "--answer", "auto", "--no-window",
-               "--test", "--audio", "none")
+def end(rtcast):
+    rtcast.interrupt()
+    assert rtcast.wait() == 0
+
+
+@pytest.fixture
+def copy(tmp_path):
+    return tmp_path / "copy.mkv"
+
+
+def waiting(cast, hub, copy, *room):
+    bob = cast("call", *room, "--server", hub, "--name", "bob", "--answer", "auto", "--no-window", "--test", "--audio", "none", "--record",
+               str(copy))
     bob.wait_event("registered")
     return bob
 
 
-def test_a_peerjs_client_calls_rtcast(cast, hub):
-    bob = waiting(cast, hub)
+def test_a_peerjs_client_calls_rtcast(cast, hub, copy):
+    bob = waiting(cast, hub, copy)
 
     async def work():
         media = Media()
@@ -92,24 +124,28 @@ def test_a_peerjs_client_calls_rtcast(cast, hub):
             await ended(bob)
         await media.close()
     go(work)
+    end(bob)
+    assert_kept(copy)
 
 
-def test_rtcast_calls_a_peerjs_client(cast, hub):
+def test_rtcast_calls_a_peerjs_client(cast, hub, copy):
     async def work():
         media = Media()
         async with await PeerJSClient.enter(hub, "alice") as alice:
-            bob = cast("test", "--to", "alice", "--server", hub, "--name", "bob", "--no-window", "--size", "320x180")
+            bob = cast("test", "--to", "alice", "--server", hub, "--name", "bob", "--no-window", "--size", "320x180", "--record", str(copy))
             offer = await alice.hear(type="OFFER")
             await alice.answer(offer, await media.answer(offer["payload"]["sdp"]["sdp"]))
             await media.seen(bob)
             bob.interrupt()
             await alice.hear(type="LEAVE")
+            await asyncio.to_thread(bob.wait)
         await media.close()
     go(work)
+    assert_kept(copy)
 
 
-def test_a_skyrtc_client_calls_rtcast_in_its_room(cast, hub):
-    bob = waiting(cast, hub, "room:100")
+def test_a_skyrtc_client_calls_rtcast_in_its_room(cast, hub, copy):
+    bob = waiting(cast, hub, copy, "room:100")
 
     async def work():
         media = Media()
@@ -121,17 +157,21 @@ def test_a_skyrtc_client_calls_rtcast_in_its_room(cast, hub):
         await ended(bob)
         await media.close()
     go(work)
+    end(bob)
+    assert_kept(copy)
 
 
-def test_rtcast_calls_a_skyrtc_client_in_its_room(cast, hub):
+def test_rtcast_calls_a_skyrtc_client_in_its_room(cast, hub, copy):
     async def work():
         media = Media()
         async with await SkyRTCClient.enter(hub, "100") as sky:
-            bob = cast("test", "--to", "room:100", "--server", hub, "--name", "bob", "--no-window", "--size", "320x180")
+            bob = cast("test", "--to", "room:100", "--server", hub, "--name", "bob", "--no-window", "--size", "320x180", "--record", str(copy))
             offer = await sky.event("_offer")
             await sky.emit("__answer", sdp={"type": "answer", "sdp": await media.answer(offer["sdp"]["sdp"])}, socketId=offer["socketId"])
             await media.seen(bob)
             bob.interrupt()
             await sky.event("_remove_peer")
+            await asyncio.to_thread(bob.wait)
         await media.close()
     go(work)
+    assert_kept(copy)

@@ -2,6 +2,7 @@
 
 import signal
 import socket
+import time
 
 import pytest
 from aiohttp import web
@@ -9,6 +10,7 @@ from aiortc import RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import VideoStreamTrack
 
 from harness.http_server import HTTPServer
+from harness.pictures import decoded
 from harness.rtcast import run
 
 
@@ -59,12 +61,16 @@ def offering():
         service.stop()
 
 
-def test_a_service_that_offers_itself_is_answered(cast, offering):
-    service = offering()
-    viewer = cast("watch", service.server.url + "/whep", "--no-window")
+def test_a_service_that_offers_itself_is_answered(cast, offering, tmp_path):
+    service, copy = offering(), tmp_path / "copy.mkv"
+    viewer = cast("watch", service.server.url + "/whep", "--no-window", "--record", str(copy))
     viewer.wait_event("peer", where=lambda event: event["state"] == "connected")
     if not any(event["event"] == "track" for event in viewer.seen):
         viewer.wait_event("track", where=lambda event: event["kind"] == "video")
+    deadline = time.monotonic() + 20
+    while not copy.exists() or decoded(copy) < 10:
+        assert time.monotonic() < deadline, "no picture is recorded"
+        time.sleep(0.2)
     viewer.stop()
     assert ("PATCH", "/session/1", "application/sdp") in service.requests
     assert service.requests[-1][:2] == ("DELETE", "/session/1")
