@@ -151,24 +151,25 @@ def test_a_saved_picture_has_the_pointer_as_it_is_seen(screen, cast, browser):
     assert np.abs(saved - with_pointer(server)[190:210, 190:210]).max() <= 1
 
 
+def by_a_person(browser, expression):
+    """What a browser does only for those who have just touched the page."""
+    done = browser.execute_cdp_cmd("Runtime.evaluate", {"expression": expression, "userGesture": True, "awaitPromise": True})
+    assert "exceptionDetails" not in done, done
+
+
 def test_picture_in_picture_has_the_pointer_in_the_picture(screen, cast, browser):
     server, painter, window = screen
     shape(painter, window, Xcursorfont.X_cursor)
     move(server, 200, 200)
     page = Page(browser, cast("screen", "--fps", "10", "--bitrate", "2500k", display=server.name).url()).live().until(SHOWN)
-    # Only a person can ask for the real one.
-    page.script("""
-        const video = document.getElementById("video");
-        Object.defineProperty(document, "pictureInPictureElement", { value: video, configurable: true });
-        video.dispatchEvent(new Event("enterpictureinpicture"));""")
-    assert not page.script("return rtcast.cursor.isShown"), "not beside the picture in picture"
+    by_a_person(browser, "document.getElementById('video').requestPictureInPicture()")
+    assert page.script("return document.pictureInPictureElement === document.getElementById('video')")
+    page.until("!rtcast.cursor.isShown")   # not beside the picture in picture
     end = time.monotonic() + 10
     while not is_near(drawn(page.script), with_pointer(server), 200, 200):
         assert time.monotonic() < end, "the pointer is not in the picture"
-    page.script("""
-        delete document.pictureInPictureElement;
-        document.getElementById("video").dispatchEvent(new Event("leavepictureinpicture"));""")
-    page.until(SHOWN).until(EVERYTHING)
+    by_a_person(browser, "document.exitPictureInPicture()")
+    page.until("document.pictureInPictureElement === null").until(SHOWN).until(EVERYTHING)
     assert_seen(page, server)
 
 
