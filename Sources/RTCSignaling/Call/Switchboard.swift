@@ -212,13 +212,14 @@ package struct Switchboard: Sendable {
     return true
   }
 
-  /// Whoever has seen one cannot tell the next: the generator's own numbers would give its state away.
+  /// `rc_` and 64 bits: fourteen characters. Whoever has seen one cannot tell the next: the generator's own numbers would
+  /// give its state away.
   private mutating func freshID() -> String {
     let key = (0..<8).map { UInt8(truncatingIfNeeded: seed >> ($0 * 8)) }
     calls += 1
     let number = (0..<8).map { UInt8(truncatingIfNeeded: calls >> ($0 * 8)) }
     let digest = (try? MessageAuthentication.hmacSHA256(key: key, Array("rtcast call\n".utf8) + number)) ?? number
-    return Base64URL.encode(Array(digest.prefix(16)))
+    return CallSignal.identifierPrefix + Base64URL.encode(Array(digest.prefix(8)))
   }
 
   // MARK: - Rooms

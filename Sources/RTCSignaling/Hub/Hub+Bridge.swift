@@ -107,7 +107,7 @@ extension Hub {
 
   private mutating func freshCall(_ key: BridgeKey) -> String {
     bridgedCalls += 1
-    return "\(key.foreigner).\(bridgedCalls)"
+    return "\(CallSignal.identifierPrefix)\(key.foreigner).\(bridgedCalls)"
   }
 
   /// False when there are more than the hub keeps.

@@ -28,7 +28,11 @@ final class HubConnection: WebSocketOwner {
 
   func received(text: ByteBuffer) { host.handle(.received(id, Array(text.readableBytesView))) }
 
-  func received(binary: ByteBuffer) { host.handle(.unreadable(id, .notText)) }
+  /// The servers of the other protocols read JSON from either kind of message, and SkyRTC's client for iOS sends binary ones.
+  func received(binary: ByteBuffer) {
+    guard dialect == .native else { return received(text: binary) }
+    host.handle(.unreadable(id, .notText))
+  }
 
   func heard() { host.handle(.heard(id)) }
 

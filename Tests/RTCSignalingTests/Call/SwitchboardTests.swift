@@ -50,11 +50,24 @@ import Testing
     guard case .ringing(let party, .callee) = exchange.boards["bob"]?.state else {
       Issue.record("it does not ring"); return
     }
-    #expect(party.peer == "alice" && party.call.count > 20)
+    #expect(party.peer == "alice" && party.call.count == 14)
     exchange.act("bob", .answer(accept: true))
     #expect(exchange.log == ["bob opens phone", "alice opens phone"])
     exchange.act("bob", .hangUp)
     #expect(exchange.log.suffix(2) == ["bob: hung up", "alice: hung up remotely"])
+  }
+
+  @Test(.feature("S2.3")) func `no identifier that we give a call can be one of a PeerJS data connection`() {
+    var identifiers: Set<String> = []
+    for seed in 0..<500 as Range<UInt64> {
+      var board = Switchboard(me: "me", seed: seed)
+      var actions = board.handle(.call("bob"), now: .zero)
+      _ = board.handle(.join("r"), now: .zero)
+      actions += board.handle(.peers(room: "r", ["carol"]), now: .zero)
+      for case .line(_, .send(let signal, _)) in actions { identifiers.insert(signal.call) }
+    }
+    #expect(identifiers.count == 1000)
+    #expect(identifiers.allSatisfy { $0.hasPrefix("rc_") && $0.count == 14 })
   }
 
   @Test(.feature("S0.12")) func `a call that is rejected is over on both sides`() {

@@ -199,6 +199,28 @@ import Testing
     #expect(bench.take(2) == [#"{"type":"bye","from":"alice"}"#])
   }
 
+  @Test func `what a native client offers is a call, whatever the name that it gave it`() {
+    var bench = HubBench()
+    bench.open(1, .peerJS, query: query("alice"))
+    bench.enter(2, as: "bob")
+    _ = bench.take(1)
+    bench.say(2, #"{"type":"signal","to":"alice","data":{"call":"dc_9","type":"call","media":{"audio":true}}}"#)
+    bench.say(
+      2,
+      #"{"type":"signal","to":"alice","data":{"call":"dc_9","type":"description","#
+        + #""description":{"type":"offer","sdp":"v=0"}}}"#)
+    #expect(bench.take(1).first?.contains(#""type":"media","connectionId":"dc_9""#) == true)
+    // One that a PeerJS client opened stays what it is.
+    bench.say(
+      1,
+      #"{"type":"OFFER","dst":"bob","payload":{"sdp":{"type":"offer","sdp":"v=0"},"type":"data","connectionId":"dc_1"}}"#)
+    bench.say(
+      2,
+      #"{"type":"signal","to":"alice","data":{"call":"dc_1","type":"description","#
+        + #""description":{"type":"answer","sdp":"v=0"}}}"#)
+    #expect(bench.take(1).first?.contains(#""type":"data","connectionId":"dc_1""#) == true)
+  }
+
   @Test func `a rejected PeerJS caller is told to leave`() {
     var bench = HubBench()
     bench.open(1, .peerJS, query: query("alice"))

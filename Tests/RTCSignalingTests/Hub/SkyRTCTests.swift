@@ -94,11 +94,11 @@ import Testing
       bench.say(4, #"{"eventName":"__offer","data":{"sdp":{"type":"offer","sdp":"v=0"},"socketId":"carol"}}"#)
     }
     let description =
-      #"{"type":"signal","from":"\#(newcomer)","data":{"call":"\#(newcomer).1","type":"description","#
+      #"{"type":"signal","from":"\#(newcomer)","data":{"call":"rc_\#(newcomer).1","type":"description","#
       + #""description":{"type":"offer","sdp":"v=0"}}}"#
     #expect(
       bench.take(3) == [
-        #"{"type":"signal","from":"\#(newcomer)","data":{"call":"\#(newcomer).1","type":"call","#
+        #"{"type":"signal","from":"\#(newcomer)","data":{"call":"rc_\#(newcomer).1","type":"call","#
           + #""media":{"audio":true,"video":true},"room":"100"}}"#,
         description, description,
       ])

@@ -31,6 +31,10 @@ package struct CallSignal: Sendable, Hashable {
     case end
   }
 
+  /// How the identifiers of our own calls begin. They go to PeerJS clients as connection ids, and there a random one could
+  /// begin with `dc_`, as the ids of data connections do.
+  package static let identifierPrefix = "rc_"
+
   /// The identifier that the caller chose for the call; random.
   package var call: String
   /// What the message says.

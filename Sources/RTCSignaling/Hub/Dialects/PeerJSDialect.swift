@@ -68,11 +68,10 @@ enum PeerJSDialect {
       type = original
       payload = json.map { .verbatim($0) }
     } else {
-      // Clients tell the kinds of connection apart by how their identifiers begin.
+      // Clients tell the kinds of connection apart by how their identifiers begin. What is offered to them is a call.
       let call = relay.call ?? "mc_\(from)_\(to)"
-      let tail: [(String, JSONValue)] = [
-        ("type", call.hasPrefix("dc_") ? "data" : "media"), ("connectionId", .string(call)),
-      ]
+      let isData = if case .description("offer", _) = relay.body { false } else { call.hasPrefix("dc_") }
+      let tail: [(String, JSONValue)] = [("type", isData ? "data" : "media"), ("connectionId", .string(call))]
       switch relay.body {
       case .description("offer", let json):
         type = "OFFER"

@@ -22,7 +22,7 @@ class Switchboard {
   // MARK: deeds
 
   call(peer, room = null) {
-    const call = this.add(new Call(this, peer, randomText(16), { outgoing: true, room }));
+    const call = this.add(new Call(this, peer, freshId(), { outgoing: true, room }));
     call.ring();
     return call;
   }
@@ -189,7 +189,7 @@ class Switchboard {
     if (call?.pc) { call.describe(data); return; }
     if (data.type !== "offer" || call) return;
     const inRoom = this.room !== null && this.members.has(from);
-    this.rung(from, id ?? randomText(16), { offer: data, ...(inRoom && { room: this.room }) });
+    this.rung(from, id ?? freshId(), { offer: data, ...(inRoom && { room: this.room }) });
   }
 
   rung(from, id, { room = null, offer = null }) {

@@ -173,3 +173,6 @@ class HubLine {
 function randomText(length) {
   return Array.from(crypto.getRandomValues(new Uint8Array(length)), (byte) => "0123456789abcdefghijklmnopqrstuv"[byte & 31]).join("");
 }
+
+/** Of a call: fourteen characters, which PeerJS clients are given as a connection id; theirs of data connections begin with `dc_`. */
+function freshId() { return "rc_" + randomText(11); }
