@@ -1,5 +1,5 @@
 """Whole calls between rtcast and clients of other protocols at its hub, each written from its public description: PeerJS and SkyRTC. Their
-media are aiortc's."""
+media are aiortc's. PeerJS clients that others wrote are in test_peerjs_clients.py, SkyRTC's published messages in test_skyrtc_sequences.py."""
 
 import asyncio
 import subprocess
@@ -7,8 +7,8 @@ import subprocess
 import numpy as np
 import pytest
 from aiortc import RTCPeerConnection, RTCSessionDescription
-from aiortc.mediastreams import MediaStreamError
 
+from harness.counted import Counted
 from harness.signaling import PeerJSClient, SkyRTCClient
 from harness.sound import pitch
 from peers.aiortc_peer import SOUND, Bar, Tone
@@ -20,26 +20,14 @@ def hub(cast):
 
 
 class Media:
-    """Sends a moving bar and a tone, and counts the pictures that come."""
+    """Sends a moving bar and a tone, and counts what comes."""
 
     def __init__(self):
         self.connection = RTCPeerConnection()
-        self.pictures = 0
-        self.enough = asyncio.Event()
-        self.tasks = []
+        self.received = Counted()
         self.connection.addTrack(Tone())
         self.connection.addTrack(Bar())
-        self.connection.on("track", lambda track: self.tasks.append(asyncio.ensure_future(self.count(track))))
-
-    async def count(self, track):
-        try:
-            while True:
-                await track.recv()
-                self.pictures += track.kind == "video"
-                if self.pictures >= 10:
-                    self.enough.set()
-        except MediaStreamError:
-            pass
+        self.connection.on("track", self.received.take)
 
     async def offer(self):
         await self.connection.setLocalDescription(await self.connection.createOffer())
@@ -55,15 +43,14 @@ class Media:
 
     async def seen(self, rtcast):
         """Pictures came from `rtcast`, and ours and the tone come there."""
-        await asyncio.wait_for(self.enough.wait(), 20)
+        await self.received.seen("video")
         kinds = [await asyncio.to_thread(rtcast.wait_event, "track") for _ in range(2)]
         assert {event["kind"] for event in kinds} == {"audio", "video"}
         await asyncio.to_thread(rtcast.wait_event, "stats", where=receives_both)
 
     async def close(self):
         await self.connection.close()
-        for task in self.tasks:
-            task.cancel()
+        self.received.stop()
 
 
 def receives_both(event):
