@@ -287,6 +287,8 @@ let package = Package(
       name: "DataChannelProbe", dependencies: ["RTCPeer", "RTCEngine", "RTCSCTP"], path: "Tests/DataChannelProbe",
       swiftSettings: strict),
     .executableTarget(
+      name: "CallProbe", dependencies: ["RTCast", "RTCCapture"], path: "Tests/CallProbe", swiftSettings: strict),
+    .executableTarget(
       name: "InteropPeer", dependencies: ["RTCPeer", "RTCEngine", "RTCSCTP"], path: "Tests/InteropPeer",
       swiftSettings: strict),
     .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),

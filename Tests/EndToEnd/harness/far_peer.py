@@ -7,9 +7,12 @@ The process reads commands and writes events, a JSON object a line:
     offer, description {type, sdp}, candidate {candidate, sdpMid, sdpMLineIndex}
     add-video                   another picture, to be offered next
     say {text}, close
+    drop-video, say {text, label}, say-bytes {text, label}, close-channel {label}         aiortc alone
 
     description, candidate, state {state}, chat {state}, message {text}, error {message}
     figures {videos: [{frames, width}], audio, tone}    what has come: pictures, sound packets, and its pitch where it can tell
+    Of aiortc's, `chat` has the channel's label and retransmissions too, `message` the label and `bytes` in the place of `text`, and `videos`
+    the RTP times of the last pictures.
 """
 
 import asyncio

@@ -78,6 +78,7 @@ class Bar(Paced):
 class Peer:
     def __init__(self):
         self.connection = self.chat = None
+        self.channels = {}
         self.videos = []
         self.audio = 0
         self.wave = np.zeros(0)
@@ -101,20 +102,24 @@ class Peer:
 
     def talk(self, channel):
         self.chat = channel
-        channel.on("message", lambda text: tell("message", text=text))
-        channel.on("open", lambda: tell("chat", state="open"))
-        channel.on("close", lambda: tell("chat", state="closed"))
+        self.channels[channel.label] = channel
+        about = {"label": channel.label, "retransmissions": channel.maxRetransmits}
+        channel.on("message", lambda said: tell("message", label=channel.label, **(
+            {"text": said} if isinstance(said, str) else {"bytes": said.decode()})))
+        channel.on("open", lambda: tell("chat", state="open", **about))
+        channel.on("close", lambda: tell("chat", state="closed", **about))
         if channel.readyState == "open":
-            tell("chat", state="open")
+            tell("chat", state="open", **about)
 
     async def watch(self, track):
-        video = {"frames": 0, "width": 0}
+        video = {"frames": 0, "width": 0, "times": []}
         self.videos.append(video)
         try:
             while True:
                 frame = await track.recv()
                 video["frames"] += 1
                 video["width"] = frame.width
+                video["times"] = [*video["times"][-19:], frame.pts]
         except Exception:   # the end of the track
             return
 
@@ -157,7 +162,16 @@ class Peer:
             case {"do": "add-video"}:
                 self.connection.addTrack(Bar(160, 90))
             case {"do": "say", "text": text}:
-                self.chat.send(text)
+                self.channels.get(command.get("label"), self.chat).send(text)
+            case {"do": "say-bytes", "text": text}:
+                self.channels.get(command.get("label"), self.chat).send(text.encode())
+            case {"do": "drop-video"}:
+                for transceiver in self.connection.getTransceivers():
+                    if transceiver.kind == "video":
+                        transceiver.sender.replaceTrack(None)
+                        transceiver.direction = "recvonly"
+            case {"do": "close-channel", "label": label}:
+                self.channels[label].close()
             case {"do": "close"} if self.connection:
                 await self.connection.close()
                 tell("state", state="closed")

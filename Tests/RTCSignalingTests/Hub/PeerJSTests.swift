@@ -213,7 +213,8 @@ import Testing
     // One that a PeerJS client opened stays what it is.
     bench.say(
       1,
-      #"{"type":"OFFER","dst":"bob","payload":{"sdp":{"type":"offer","sdp":"v=0"},"type":"data","connectionId":"dc_1"}}"#)
+      #"{"type":"OFFER","dst":"bob","payload":{"sdp":{"type":"offer","sdp":"v=0"},"type":"data","connectionId":"dc_1"}}"#
+    )
     bench.say(
       2,
       #"{"type":"signal","to":"alice","data":{"call":"dc_1","type":"description","#
