@@ -82,7 +82,7 @@ def test_a_window_is_shown_in_a_call_by_the_same_options_as_in_a_cast(caller, ca
     assert found["width"] == 160 and int(found["nb_read_packets"]) <= 5 * 8 + 10, found
 
 
-@pytest.mark.feature("S1.1", "S1.2")
+@pytest.mark.feature("S0.66", "S0.68", "S1.1", "S1.2", peer="Chromium")
 def test_a_browser_takes_the_call_of_a_cast_and_hangs_up(cast, hub, visit):
     """The picture is seen on the hub's page, the browser's own comes back, and its end is a clean one."""
     [page] = visit(hub, "bob")
@@ -112,7 +112,7 @@ def test_a_browser_calls_a_waiting_rtcast(cast, hub, visit):
     page.wait(state="lobby")
 
 
-@pytest.mark.feature("S1.1", "S3.1", "S3.2", "S3.17")
+@pytest.mark.feature("S1.1", "S3.1", "S3.2", "S3.9", "S3.11", "S3.13", peer="Chromium")
 def test_a_room_of_a_browser_and_two_casts(cast, hub, visit):
     [page] = visit(hub + "#planning", "alice")
     casts = [cast("test", "--to", "room:planning", "--server", hub, "--name", name, "--no-window", "--size", "320x180")

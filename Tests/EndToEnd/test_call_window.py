@@ -164,7 +164,7 @@ def heard(pulse, seconds=1.0):
     return float(np.argmax(spectrum) * 48000 / len(wave)), float(np.abs(wave).max())
 
 
-@pytest.mark.feature("S0.61", "S0.63", "S0.69")
+@pytest.mark.feature("S0.61", "S0.63", "S0.69", "S4.1", peer="Chromium, PulseAudio, X server")
 def test_the_window_shows_the_browsers_camera_and_the_loudspeaker_plays_its_microphone(call, hub, visit, pulse, xserver):
     """One call, seen on the screen and heard at the sink's monitor at the same time."""
     [page] = visit(hub, "bob")

@@ -52,7 +52,7 @@ def test_a_call_goes_on_over_another_network(bed, calling):
     assert notes.longest_gap(moved) <= 2
 
 
-@pytest.mark.feature("S0.48", "S1.5")
+@pytest.mark.feature("S0.48", "S1.5", peer="coturn")
 def test_a_call_outlives_the_relay_that_carried_it(bed, calling):
     """coturn is killed and started again; it knows of no allocation."""
     turn = bed.turn()
@@ -87,7 +87,7 @@ def test_a_laptop_that_sleeps_and_wakes_is_in_its_call_again(bed, calling):
     notes.wait_moving_after(asleep + 7)
 
 
-@pytest.mark.feature("S0.30", "S0.31")
+@pytest.mark.feature("S0.30", "S0.31", peer="coturn")
 def test_credentials_that_expire_end_no_call(bed, calling):
     """The nonce is renewed, allocations are refreshed, and the user's time is over: what there is goes on."""
     turn = bed.turn(secret=True, options=["--stale-nonce=2", "--max-allocate-lifetime=6"])

@@ -52,6 +52,7 @@ def shown_by(firefox):
     return luma(picture) if picture.shape[:2] == SIZE[::-1] else np.zeros(SIZE[::-1])
 
 
+@pytest.mark.feature("S4.13", "S4.18", peer="Chromium")
 @pytest.mark.parametrize("named, chroma, profile, least", [
     ("VP9", "420", "profile-id=0", 20), ("VP9", "444", "profile-id=1", 40), ("AV1", "420", "profile=0", 20), ("AV1", "444", "profile=1", 40),
     ("H264", "420", "profile-level-id=42e01f", 20), ("H264", "444", "profile-level-id=f4001f", 40),

@@ -78,7 +78,7 @@ async def exchange(role: str) -> None:
 
 
 @pytest.mark.quick
-@pytest.mark.feature("S0.2")
+@pytest.mark.feature("S0.2", "S0.22", "S0.26", "S1.19", "S3.40", peer="aiortc")
 @pytest.mark.parametrize("role", ["offer", "answer"])
 def test_channels_of_both_sides_carry_messages_to_aiortc(role):
     """As offerer and as answerer, text and bytes, empty and large ones; closing one leaves the other."""
@@ -148,7 +148,7 @@ ECHO = """
 """
 
 
-@pytest.mark.feature("S0.2")
+@pytest.mark.feature("S0.2", "S0.22", "S0.26", peer="Chromium")
 @pytest.mark.parametrize("role", ["offer", "answer"])
 def test_channels_of_both_sides_carry_messages_to_chromium(role):
     """Large and small, ordered and not, reliable and not; closing one leaves the other."""

@@ -24,7 +24,7 @@ def one(checks, name, field="check"):
     return found[0]
 
 
-@pytest.mark.feature("S0.48", "S1.4")
+@pytest.mark.feature("S0.48", "S1.4", peer="coturn")
 def test_a_stun_server_shows_the_address_of_the_nat(bed):
     turn = bed.turn()
     code, checks, err = doctor(bed.alice, "--ice-server", turn.url("stun"))
@@ -35,7 +35,7 @@ def test_a_stun_server_shows_the_address_of_the_nat(bed):
     assert code == 0, err
 
 
-@pytest.mark.feature("S0.30", "S0.31", "S1.5")
+@pytest.mark.feature("S0.30", "S0.31", "S1.5", peer="coturn")
 def test_a_relay_is_tried_by_a_connection_of_its_own(bed):
     turn = bed.turn()
     code, checks, err = doctor(bed.alice, "--ice-server", f"{turn.url()},{USER},{PASSWORD}")
@@ -56,7 +56,7 @@ def test_what_does_not_work_is_said_with_what_to_do(bed):
     assert code == 69 and "do not work" in err or "does not work" in err
 
 
-@pytest.mark.feature("S0.29")
+@pytest.mark.feature("S0.29", peer="coturn")
 def test_the_servers_of_a_hub_and_of_a_service_are_asked(bed, cast):
     turn = bed.turn(secret=True)
     with bed.hub_host:

@@ -155,6 +155,7 @@ def talked(ours, far):
     far.wait_moving()
 
 
+@pytest.mark.feature("S0.1", "S0.10", "S0.58", "S1.6", "S1.8", "S3.42", peer="aiortc, GStreamer, Pion")
 @pytest.mark.parametrize("kind", ["aiortc", "gstreamer", "pion"])
 def test_a_peer_of_another_make_is_called(far, calling, tmp_path, kind):
     far = far(kind)
@@ -168,6 +169,7 @@ def test_a_peer_of_another_make_is_called(far, calling, tmp_path, kind):
     kept(copy)
 
 
+@pytest.mark.feature("S0.8", "S0.11", "S0.19", "S0.67", "S1.33", "S3.5", peer="aiortc, GStreamer, Pion")
 @pytest.mark.quick
 @pytest.mark.parametrize("kind", ["aiortc", "gstreamer", "pion"])
 def test_a_peer_of_another_make_calls(far, waiting, tmp_path, kind):
@@ -228,6 +230,7 @@ def talk(ours, page):
     page.wait_tiles(1).wait_moving()
 
 
+@pytest.mark.feature("S0.1", "S0.10", "S0.22", "S0.66", "S1.1", peer="Chromium, Firefox")
 @pytest.mark.parametrize("kind", ["chromium", "firefox"])
 def test_a_browser_is_called(calling, page, kind):
     page = page(kind)
@@ -239,6 +242,7 @@ def test_a_browser_is_called(calling, page, kind):
     assert ours.wait() == 0
 
 
+@pytest.mark.feature("S0.11", "S0.62", "S0.67", "S1.12", peer="Chromium, Firefox")
 @pytest.mark.parametrize("kind", ["chromium", "firefox"])
 def test_a_browser_calls(waiting, page, kind):
     page = page(kind)

@@ -189,6 +189,7 @@ def test_no_sound_on_request(cast, clips, browser):
     assert viewer.script("return document.documentElement.dataset.sound") is None
 
 
+@pytest.mark.feature("S0.72", peer="Chromium, FFmpeg")
 def test_a_rotated_recording_stands_upright(cast, clips, browser):
     path, _ = make(clips, "mp4")
     turned = clips.remade("turned.mp4", path, "-c", "copy", "-metadata:s:v", "rotate=90")

@@ -35,7 +35,7 @@ def in_call(caller, callee):
 
 
 @pytest.mark.quick
-@pytest.mark.feature("S1.2", "S1.15", "S0.67", "S0.68", "S3.17")
+@pytest.mark.feature("S1.2", "S1.15", "S3.7", peer="Chromium")
 def test_two_browsers_call_see_mute_write_and_hang_up(hub, visit):
     """Ring, both pictures and one's own in the corner; chat; mute; the end."""
     alice, bob = visit(hub, "alice", "bob")
@@ -69,6 +69,7 @@ def test_two_browsers_call_see_mute_write_and_hang_up(hub, visit):
     bob.wait(state="lobby")
 
 
+@pytest.mark.feature("S3.3", peer="Chromium")
 def test_a_call_is_rejected_or_taken_back(hub, visit):
     alice, bob = visit(hub, "alice", "bob")
     alice.call("bob")
@@ -85,7 +86,7 @@ def test_a_call_is_rejected_or_taken_back(hub, visit):
     alice.wait(state="lobby", lastEnd="unknown-peer")
 
 
-@pytest.mark.feature("S0.8", "S1.2")
+@pytest.mark.feature("S0.8", "S1.2", peer="Chromium")
 def test_everybody_who_can_be_called_is_listed_an_rtcast_that_only_has_a_name_too(cast, hub, visit):
     """Who comes and goes is followed, and found anew when the hub was away."""
     waiting = cast("call", "--server", hub, "--name", "bob", "--answer", "auto", "--no-window", "--test", "--audio", "none")
@@ -108,6 +109,7 @@ def test_everybody_who_can_be_called_is_listed_an_rtcast_that_only_has_a_name_to
     alice.until("!document.querySelector('#people [data-peer=bob]')", what="bob gone while the line was down")
 
 
+@pytest.mark.feature("S3.9", "S3.41", peer="Chromium")
 def test_the_screen_of_an_rtcast_has_the_room_and_its_camera_a_camera_s(cast, hub, visit):
     """What each picture is comes with the descriptions, and alone when another takes its place in the middle of the call."""
     alice, carol = visit(hub + "#den", "alice", "carol")
@@ -160,7 +162,7 @@ def test_both_calling_at_the_same_moment_is_one_call(hub, visit):
         person.wait(state="call", calls="1").wait_tiles(1).wait_moving()
 
 
-@pytest.mark.feature("S3.1", "S3.8", "S3.18", "S3.34", "S3.48")
+@pytest.mark.feature("S3.8", "S3.10", "S3.17", "S3.18", "S3.34", "S3.48", peer="Chromium")
 def test_a_room_is_a_call_with_everybody_in_it(hub, visit):
     """The newcomer calls all, by the address alone; leaving is seen by the rest. The page shows a grid."""
     alice, bob, carol = visit(hub + "#den", "alice", "bob", "carol")
@@ -243,7 +245,7 @@ def test_a_name_that_is_taken_is_not_given_twice(hub, visit):
     other.join().wait(state="lobby", name="alicia")
 
 
-@pytest.mark.feature("S1.20", "S3.15", "S3.38")
+@pytest.mark.feature("S1.16", "S1.20", "S3.15", "S3.38", peer="Chromium")
 def test_without_camera_and_microphone_one_watches(hub, visit, browser):
     """Nothing to send is no reason to stay away."""
     carol = HubPage(browser, hub, "carol")

@@ -70,7 +70,7 @@ def test_janus_passes_on_what_is_published_to_it(bed, cast, server):
     assert ("DELETE", "/resource/1") in server.requests
 
 
-@pytest.mark.feature("S0.48", "S3.49")
+@pytest.mark.feature("S0.48", "S3.49", peer="Janus, Chromium")
 def test_a_publication_goes_on_from_another_network(bed, cast, server):
     """The host's interface is replaced: another address, another NAT; ICE is restarted by PATCH."""
     publish(bed, cast, server)
@@ -84,7 +84,7 @@ def test_a_publication_goes_on_from_another_network(bed, cast, server):
     assert_moving(watch(bed, server, 1))
 
 
-@pytest.mark.feature("S1.5")
+@pytest.mark.feature("S1.5", peer="Janus, coturn")
 def test_links_of_the_server_lead_around_a_firewall(bed, cast, start):
     """The relay is known only from the answer, in LiveKit's spelling; its candidate reaches the server by PATCH."""
     relay = f'<turn:{bed.turn().host.address}%3Ftransport=tcp>; rel="ice-server"; username="{USER}"; credential="{PASSWORD}"'

@@ -110,7 +110,7 @@ def late(ages, share=0.95):
 # In every run: the shortest, with wide bounds.
 
 
-@pytest.mark.feature("S0.4")
+@pytest.mark.feature("S0.4", peer="Chromium")
 def test_the_rate_follows_a_link_that_shrinks_and_grows(link, desk, watched):
     link.set(**{**BROADBAND, "rate": 5e6})
     process, sight = watched("--bitrate", "4M")

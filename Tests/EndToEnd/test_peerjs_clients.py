@@ -60,6 +60,20 @@ def test_rtcast_calls_a_peerjs_client(cast, hub, tmp_path, client):
     kept(copy)
 
 
+@pytest.mark.feature("S3.47", peer="peerjs")
+def test_whoever_runs_the_hub_hears_who_comes_and_goes(cast):
+    hub = cast("serve", "--listen", "127.0.0.1:0")
+    url = hub.url()
+
+    async def work():
+        async with await PeerJS.enter(url) as alice:
+            assert await heard(hub, "peer", lambda e: e["state"] == "joined") == {
+                "event": "peer", "id": alice.name, "state": "joined", "dialect": "peerjs"}
+            name = alice.name
+        await heard(hub, "peer", lambda e: e["id"] == name and e["state"] == "left")
+    go(work)
+
+
 @pytest.mark.feature("S2.3", peer="peerjs")
 def test_the_connection_that_rtcast_offers_is_named_by_fourteen_characters_and_no_data_connection(cast, hub):
     async def work():
@@ -73,7 +87,7 @@ def test_the_connection_that_rtcast_offers_is_named_by_fourteen_characters_and_n
     go(work)
 
 
-@pytest.mark.feature("S2.2", "S2.4", "S2.7", "S2.12", "S2.13", peer="peerjs-py")
+@pytest.mark.feature("S2.2", "S2.4", "S2.7", "S2.12", "S2.13", "S3.6", peer="peerjs-py")
 def test_a_peerjs_client_calls_rtcast(cast, hub, clips, tmp_path):
     copy = tmp_path / "copy.mkv"
     clip = clips.numbered("peerjs.webm", codec="vp8", sound="opus", seconds=8, width=320, height=180, fps=15, tone=440, keyframe_every=15)

@@ -24,6 +24,7 @@ def waves(tmp_path_factory):
     return compiled(next(ROOT.glob("Snippets/**/waves.c")), tmp_path_factory.mktemp("plugins") / "libwaves.so")
 
 
+@pytest.mark.feature("S4.21", "S4.26", peer="Chromium")
 @pytest.mark.parametrize("isolation", [(), ("--isolate",)])
 def test_the_example_plays_with_sound(isolation, waves, cast, browser):
     rtcast = cast("plugin", waves, *isolation)

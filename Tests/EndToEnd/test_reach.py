@@ -102,7 +102,7 @@ def test_a_firewalled_browser_is_found_by_its_mdns_name(bed):
     assert_moving(callee)
 
 
-@pytest.mark.feature("S0.29", "S0.30", "S0.31", "S0.48", "S1.4", "S1.5", "S3.4", "S3.49")
+@pytest.mark.feature("S0.29", "S0.30", "S0.48", "S1.4", "S1.5", "S3.4", peer="Chromium, Firefox, coturn")
 @pytest.mark.parametrize("kind", ["chromium", "firefox"])
 def test_a_cast_is_seen_by_a_viewer_elsewhere(bed, way, cast, kind):
     options, name = way
@@ -118,7 +118,7 @@ def test_a_cast_is_seen_by_a_viewer_elsewhere(bed, way, cast, kind):
         assert "relay" in (local, remote)
 
 
-@pytest.mark.feature("S0.48", "S1.5", "S3.49")
+@pytest.mark.feature("S0.48", "S1.5", "S3.49", peer="coturn")
 def test_two_rtcasts_call_each_other_from_behind_nats(bed, way, hub, cast, tmp_path):
     options, _ = way
     url = hub()
@@ -138,7 +138,7 @@ def test_two_rtcasts_call_each_other_from_behind_nats(bed, way, hub, cast, tmp_p
     assert len(numbers) > 20 and None not in numbers and numbers == sorted(numbers), numbers
 
 
-@pytest.mark.feature("S0.48", "S1.5")
+@pytest.mark.feature("S0.48", "S1.5", peer="Chromium, coturn")
 def test_by_relays_only_is_by_relays_only(bed, cast):
     """`--ice-policy relay` where there are shorter ways: nobody learns the cast's address."""
     turn = bed.turn()
@@ -151,7 +151,7 @@ def test_by_relays_only_is_by_relays_only(bed, cast):
     assert bed.turn_host.address in told and bed.alice.address not in told and bed.home.address not in told, told
 
 
-@pytest.mark.feature("S1.5", "S3.4")
+@pytest.mark.feature("S0.31", "S1.5", "S3.4", peer="Chromium, coturn")
 def test_the_hub_hands_out_credentials_of_the_relay(bed, hub, cast):
     """They are good for a time; neither the browser nor rtcast is told anything by its user."""
     turn = bed.turn(secret=True)

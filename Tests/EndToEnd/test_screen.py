@@ -57,6 +57,7 @@ def test_text_that_rests_becomes_sharp_in_the_video_too(xserver, page, cast, bro
     assert psnr(luma(picture), screen) >= 38
 
 
+@pytest.mark.feature("S4.35", peer="Chromium, X server")
 def test_flat_colours_are_right_within_two_levels(xserver, cast, browser):
     painter = xserver.client()
     window = painter.window(color=0x808080)
@@ -89,7 +90,7 @@ def test_a_small_change_arrives_and_costs_little(xserver, page, cast, browser):
     assert after["bytesReceived"] - before["bytesReceived"] < 30_000
 
 
-@pytest.mark.feature("S4.32")
+@pytest.mark.feature("S4.32", peer="Chromium, X server")
 def test_nothing_is_sent_while_nothing_changes(xserver, page, cast, browser):
     rtcast = cast("screen", "--fps", "30", "--bitrate", "2500k", "--no-cursor", display=xserver.name)
     viewer = Viewer(browser, rtcast.url()).wait_live()
@@ -100,6 +101,7 @@ def test_nothing_is_sent_while_nothing_changes(xserver, page, cast, browser):
     assert all(event["fps_captured"] == event["fps_encoded"] == event["fps_sent"] == 0 for event in told), told
 
 
+@pytest.mark.feature("S4.34", peer="Chromium, X server")
 def test_the_stream_follows_the_screen_to_a_new_size(cast, browser):
     server = XServer((1280, 720), resizable=True)
     try:
@@ -115,7 +117,7 @@ def test_the_stream_follows_the_screen_to_a_new_size(cast, browser):
 
 
 @pytest.mark.alone("frames in a second")
-@pytest.mark.feature("S3.41")
+@pytest.mark.feature("S3.41", peer="Chromium")
 def test_five_viewers_share_one_encode(xserver, page, cast, browser):
     painter, window = page
     rtcast = cast("screen", "--fps", "10", "--bitrate", "2500k", "--no-cursor", display=xserver.name)

@@ -30,7 +30,7 @@ def snippet():
         process.wait(timeout=10)
 
 
-@pytest.mark.feature("S0.70", "S4.20")
+@pytest.mark.feature("S0.70", "S0.74", "S4.20", "S4.28", peer="Chromium")
 def test_a_source_of_ones_own_is_seen_and_heard(snippet, browser):
     """The ground rests, the square breathes."""
     viewer = Viewer(browser, snippet("OwnSource")).wait_live()
@@ -46,7 +46,7 @@ def test_a_source_of_ones_own_is_seen_and_heard(snippet, browser):
         assert time.monotonic() < deadline, f"the square does not breathe: {shades}"
 
 
-@pytest.mark.feature("S1.17")
+@pytest.mark.feature("S1.17", "S4.13", peer="Chromium")
 def test_an_encoder_of_ones_own_is_decoded_to_the_very_samples(snippet, browser):
     """H.264 made here; lossless, so that a plain ground has no noise at all."""
     viewer = Viewer(browser, snippet("OwnEncoder")).wait_live()

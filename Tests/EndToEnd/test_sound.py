@@ -33,6 +33,7 @@ def keys(viewer, *presses):
     ActionChains(viewer.driver).send_keys(*presses).perform()
 
 
+@pytest.mark.feature("S4.2", peer="Chromium")
 @pytest.mark.parametrize("tone", [440, 997])
 def test_a_tone_is_heard_at_its_pitch(tone, cast, browser):
     viewer = Viewer(browser, cast(*CAST, "--tone", str(tone)).url()).wait_live()

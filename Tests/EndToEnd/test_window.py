@@ -32,7 +32,7 @@ def drawn_on(server):
 
 
 @pytest.mark.quick
-@pytest.mark.feature("S0.69", "S1.30")
+@pytest.mark.feature("S0.69", "S1.30", peer="X server")
 def test_the_window_shows_what_the_far_side_draws_in_its_shape(cast, xserver):
     """Compared by a screenshot."""
     far = XServer((640, 360))
