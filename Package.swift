@@ -102,7 +102,9 @@ let package = Package(
       swiftSettings: safe),
 
     // Capturers.
-    .target(name: "RTCCapture", dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "CLinux"], swiftSettings: safe),
+    .target(
+      name: "RTCCapture", dependencies: ["RTCPrimitives", "RTCMedia", "RTCWire", "RTCNet", "CLinux"],
+      swiftSettings: safe),
     .target(
       name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CLinux", "CX11"],
       swiftSettings: strict),
@@ -121,7 +123,9 @@ let package = Package(
 
     .target(
       name: "RTCCaptureCamera",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "RTCConvert", "CLinux"],
+      dependencies: [
+        "RTCPrimitives", "RTCWire", "RTCMedia", "RTCNet", "RTCCapture", "RTCCodecFFmpeg", "RTCConvert", "CLinux",
+      ],
       swiftSettings: strict),
 
     // What received video is shown in.
@@ -300,8 +304,8 @@ let package = Package(
     .testTarget(
       name: "RTCCaptureFileTests",
       dependencies: [
-        "RTCCaptureFile", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCWire", "RTCMedia", "RTCPrimitives", "ProcessKit",
-        "CFFmpeg",
+        "RTCCapture", "RTCCaptureFile", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCWire", "RTCMedia", "RTCPrimitives",
+        "ProcessKit", "CFFmpeg",
       ],
       swiftSettings: strict),
     .target(
@@ -314,7 +318,7 @@ let package = Package(
       dependencies: ["RTCMedia", "RTCCaptureX11", "RTCTestKit", "XvfbKit", "ProcessKit"],
       swiftSettings: strict),
     .testTarget(
-      name: "RTCCaptureCameraTests", dependencies: ["RTCCaptureCamera", "RTCMedia", "RTCTestKit"],
+      name: "RTCCaptureCameraTests", dependencies: ["RTCCaptureCamera", "RTCMedia", "RTCPrimitives", "RTCTestKit"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCWindowTests",

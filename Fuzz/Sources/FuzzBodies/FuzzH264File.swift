@@ -1,4 +1,4 @@
-import RTCCaptureFile
+import RTCCapture
 
 /// A codec's private data and two packets of a file: what is rewritten is Annex B that reads the same again.
 public func fuzzH264File(_ bytes: Span<UInt8>) {

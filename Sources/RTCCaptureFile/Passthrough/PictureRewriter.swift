@@ -1,3 +1,4 @@
+internal import RTCCapture
 internal import RTCMedia
 internal import RTCPrimitives
 internal import RTCWire
@@ -82,8 +83,8 @@ enum PictureRewriter {
 
   private static func rewrite(_ packet: Span<UInt8>, _ rewriter: inout H264Rewriter) -> Outcome {
     guard let picture = rewriter.rewrite(packet) else { return .damaged }
-    if let set = rewriter.activeSet, let sentence = refusal(of: set) { return .impassable(sentence) }
-    if picture.hasBidirectionalSlices { return .impassable(outOfOrder) }
+    if let sentence = rewriter.activeSet?.passthroughRefusal { return .impassable(sentence) }
+    if picture.hasBidirectionalSlices { return .impassable(H264SequenceParameterSet.outOfOrderRefusal) }
     return .picture(
       Picture(
         data: picture.data, isKeyFrame: picture.isKeyFrame, size: picture.isKeyFrame ? rewriter.activeSet?.size : nil))
@@ -150,24 +151,12 @@ extension PictureRewriter {
       throw PassthroughRefusal(
         sentence: "The file does not say ahead which H.264 its pictures are, so they cannot be offered as they are.")
     }
-    if let sentence = refusal(of: set) { throw PassthroughRefusal(sentence: sentence) }
+    if let sentence = set.passthroughRefusal { throw PassthroughRefusal(sentence: sentence) }
     // What the stream says of itself counts more than what FFmpeg concluded from its first pictures.
-    guard set.reorderDepth ?? stream.reorderDepth == 0 else { throw PassthroughRefusal(sentence: outOfOrder) }
-    return EncodedVideoFormat(
-      codec: .h264,
-      parameters:
-        "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=\(set.profileLevelID?.description ?? "")",
-      size: set.size)
-  }
-
-  private static let outOfOrder =
-    "The pictures are coded out of order (B-frames), which browsers cannot follow in a live stream."
-
-  private static func refusal(of set: H264SequenceParameterSet) -> String? {
-    if set.isInterlaced { return "The pictures are interlaced H.264, which browsers do not take." }
-    guard set.profileLevelID == nil || set.chromaFormat > 1 || set.bitDepth > 8 else { return nil }
-    return "The pictures are H.264 of profile \(set.profile) (\(set.bitDepth) bits), which browsers do not take; "
-      + "they take baseline, main and high."
+    guard set.reorderDepth ?? stream.reorderDepth == 0 else {
+      throw PassthroughRefusal(sentence: H264SequenceParameterSet.outOfOrderRefusal)
+    }
+    return set.passthroughFormat
   }
 
   private static func refusal(ofVP9Profile profile: Int) -> String {

@@ -1,3 +1,4 @@
+internal import RTCCapture
 internal import RTCWire
 internal import RTCMedia
 internal import RTCPrimitives

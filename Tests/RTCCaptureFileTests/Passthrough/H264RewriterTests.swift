@@ -1,3 +1,4 @@
+import RTCCapture
 import RTCCaptureFile
 import RTCMedia
 import Testing

@@ -1,3 +1,4 @@
+import RTCCapture
 import RTCCaptureFile
 
 /// The bytes of a hexadecimal dump.

@@ -1,8 +1,8 @@
 internal import RTCPrimitives
-public import RTCWire
+package import RTCWire
 
 /// How NAL units are told apart in a file.
-public enum H264Framing: Hashable, Sendable {
+package enum H264Framing: Hashable, Sendable {
   /// By start codes (ITU-T H.264 annex B).
   case startCodes
   /// By their length before each, in `size` bytes, 1…4 (ISO/IEC 14496-15 §5.3.2).
@@ -16,6 +16,9 @@ public enum H264Framing: Hashable, Sendable {
     case .lengths(let size): Self.unitsByLength(packet, size)
     }
   }
+
+  /// True when `packet` holds NAL units, whatever they are.
+  package func hasUnits(in packet: Span<UInt8>) -> Bool { units(in: packet).map { !$0.isEmpty } ?? false }
 
   private static func unitsByLength(_ packet: Span<UInt8>, _ size: Int) -> [Range<Int>]? {
     var units: [Range<Int>] = []
@@ -48,31 +51,31 @@ extension H264NALUnitHeader.Kind {
 ///
 /// Parameter sets come from the file's header, or in band, and the newest of each number counts. Delimiters and filler
 /// are left out. Start codes are four bytes long at the beginning and on parameter sets, and three elsewhere.
-public struct H264Rewriter: Sendable {
+package struct H264Rewriter: Sendable {
   /// One picture, rewritten.
-  public struct Picture: Hashable, Sendable {
+  package struct Picture: Hashable, Sendable {
     /// NAL units in Annex B format, the parameter sets before an IDR picture.
-    public var data: [UInt8]
+    package var data: [UInt8]
     /// An IDR picture: decoding can begin here, and nothing after it refers to anything before.
-    public var isKeyFrame: Bool
+    package var isKeyFrame: Bool
     /// It has slices that predict from two sides, so pictures may be out of order.
-    public var hasBidirectionalSlices: Bool
+    package var hasBidirectionalSlices: Bool
   }
 
   /// How the file tells NAL units apart, as its header says.
-  public let framing: H264Framing
+  package let framing: H264Framing
   private var sequenceSets: [(id: Int, unit: [UInt8])] = []
   private var pictureSets: [(id: Int, unit: [UInt8])] = []
 
   /// The newest sequence parameter set seen; nil before the first.
-  public private(set) var activeSet: H264SequenceParameterSet?
+  package private(set) var activeSet: H264SequenceParameterSet?
 
   /// Longer parameter sets than this are no more than an attack on memory.
   private static let longestParameterSet = 4096
 
   /// From the codec's private data in the file: an `AVCDecoderConfigurationRecord` (ISO/IEC 14496-15 §5.3.3.1), Annex B,
   /// or nothing (then Annex B is expected). Nil when it is neither.
-  public init?(extradata: Span<UInt8>) {
+  package init?(extradata: Span<UInt8>) {
     if extradata.count >= 1, extradata[0] == 1 {
       guard extradata.count >= 7 else { return nil }
       framing = .lengths(size: Int(extradata[4] & 3) + 1)
@@ -85,14 +88,14 @@ public struct H264Rewriter: Sendable {
   }
 
   /// The parameter sets known, as Annex B, sequence sets first: what a recording's header holds.
-  public var parameterSets: [UInt8] {
+  package var parameterSets: [UInt8] {
     var bytes: [UInt8] = []
     appendParameterSets(to: &bytes)
     return bytes
   }
 
   /// Nil when the packet is malformed or holds no picture: what follows depends on it until the next key frame.
-  public mutating func rewrite(_ packet: Span<UInt8>) -> Picture? {
+  package mutating func rewrite(_ packet: Span<UInt8>) -> Picture? {
     guard let units = framing.units(in: packet) else { return nil }
     var picture = Picture(data: [], isKeyFrame: false, hasBidirectionalSlices: false)
     picture.data.reserveCapacity(packet.count + 256)
@@ -120,7 +123,7 @@ public struct H264Rewriter: Sendable {
   }
 
   /// True when the packet holds an IDR picture.
-  public func isKeyFrame(_ packet: Span<UInt8>) -> Bool {
+  package func isKeyFrame(_ packet: Span<UInt8>) -> Bool {
     guard let units = framing.units(in: packet) else { return false }
     for range in units where H264NALUnitHeader.Kind(rawValue: packet[range.lowerBound]) == .idrSlice { return true }
     return false
