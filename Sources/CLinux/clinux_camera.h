@@ -74,9 +74,11 @@ static inline double clinux_camera_rate(int fd, uint32_t format, uint32_t width,
   return best;
 }
 
-/// What the camera agreed to.
+/// What the camera says that it delivers, which need not be what it was asked for.
 struct clinux_camera_layout {
-  uint32_t width, height, row_bytes, is_bt709;
+  uint32_t format, width, height, row_bytes, is_bt709;
+  /// Pictures a second; 0 when it does not say.
+  double rate;
 };
 
 static inline int clinux_camera_set(
@@ -88,13 +90,13 @@ static inline int clinux_camera_set(
   f.fmt.pix.field = V4L2_FIELD_NONE;
   int status = clinux_camera_ask(fd, VIDIOC_S_FMT, &f);
   if (status) return status;
-  if (f.fmt.pix.pixelformat != format) return -EINVAL;
-  *layout = (struct clinux_camera_layout){f.fmt.pix.width, f.fmt.pix.height, f.fmt.pix.bytesperline,
-                                          f.fmt.pix.colorspace == V4L2_COLORSPACE_REC709};
+  *layout = (struct clinux_camera_layout){f.fmt.pix.pixelformat, f.fmt.pix.width, f.fmt.pix.height,
+                                          f.fmt.pix.bytesperline, f.fmt.pix.colorspace == V4L2_COLORSPACE_REC709, 0};
   // A camera that has one rate refuses this, and that is as good.
   struct v4l2_streamparm p = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
   p.parm.capture.timeperframe = (struct v4l2_fract){1000, (uint32_t)(rate * 1000 + 0.5)};
-  clinux_camera_ask(fd, VIDIOC_S_PARM, &p);
+  if (clinux_camera_ask(fd, VIDIOC_S_PARM, &p) == 0 && p.parm.capture.timeperframe.numerator > 0)
+    layout->rate = (double)p.parm.capture.timeperframe.denominator / p.parm.capture.timeperframe.numerator;
   return 0;
 }
 
@@ -120,13 +122,20 @@ static inline int clinux_camera_queue(int fd, uint32_t index) {
   return clinux_camera_ask(fd, VIDIOC_QBUF, &b);
 }
 
-/// The index of a filled buffer, -EAGAIN when none is; `used` is 0 for a damaged picture.
-static inline int clinux_camera_dequeue(int fd, size_t *used) {
+/// A buffer that the driver has filled. `used` is 0 for a damaged picture. `number` counts the pictures, those that were
+/// lost included, where the driver counts.
+struct clinux_camera_filled {
+  uint32_t index, number;
+  size_t used;
+};
+
+/// 0 and the oldest filled buffer; -EAGAIN when none is filled.
+static inline int clinux_camera_dequeue(int fd, struct clinux_camera_filled *filled) {
   struct v4l2_buffer b = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
   int status = clinux_camera_ask(fd, VIDIOC_DQBUF, &b);
   if (status) return status;
-  *used = b.flags & V4L2_BUF_FLAG_ERROR ? 0 : b.bytesused;
-  return (int)b.index;
+  *filled = (struct clinux_camera_filled){b.index, b.sequence, b.flags & V4L2_BUF_FLAG_ERROR ? 0 : b.bytesused};
+  return 0;
 }
 
 static inline int clinux_camera_run(int fd, int on) {

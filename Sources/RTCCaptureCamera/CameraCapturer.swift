@@ -1,21 +1,31 @@
 import RTCCapture
 public import RTCMedia
 import RTCNet
-import RTCPrimitives
+public import RTCPrimitives
 
 /// Captures a camera by Video4Linux, on its own thread: I420 or NV12, or BGRA of cameras that send JPEG.
 ///
 /// Of the camera's modes the one nearest to the size that is asked for is taken, then one that is fast enough. The light
-/// may make a camera slower than it says. A picture that the consumer has no time for is left out.
-public final class CameraCapturer: VideoCapturer {
+/// may make a camera slower than it says. A picture that the consumer has no time for is left out. H.264 that the camera
+/// encodes itself is passed on as it is, and decoded only while somebody wants that.
+public final class CameraCapturer: EncodedVideoCapturer {
   private let camera: String?
+  private let options: CameraRun.Options
   private let thread = WorkerThread()
+  private let wishes = CameraWishes()
 
   /// What is asked of a camera when nobody says.
   public static let usualSize = PixelSize(width: 1280, height: 720)
 
-  /// - Parameter camera: a path (`/dev/video0`), a number (`0`), a part of the camera's name, or nil for the first there is.
-  public init(camera: String? = nil) { self.camera = camera }
+  /// - Parameters:
+  ///   - camera: a path (`/dev/video0`), a number (`0`), a part of the camera's name, or nil for the first there is.
+  ///   - maximumSize: larger pictures are not passed on as they are.
+  ///   - passesThrough: whether H.264 that the camera encodes is passed on as it is. True: H.264 is chosen before other
+  ///     formats of the same size and rate; false: never; nil: where the camera sends only JPEG besides.
+  public init(camera: String? = nil, maximumSize: PixelSize? = nil, passesThrough: Bool? = nil) {
+    self.camera = camera
+    options = CameraRun.Options(maximumSize: maximumSize, passesThrough: passesThrough)
+  }
 
   /// Asks the camera; empty when it cannot be opened now. What is taken when nobody says comes first.
   public var supportedFormats: [VideoFormat] {
@@ -28,9 +38,12 @@ public final class CameraCapturer: VideoCapturer {
 
   /// Opens the camera on a thread of its own; the consumer hears there in which mode, or why not. Any thread.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
-    let camera = camera
+    let (camera, options, wishes) = (camera, options, wishes)
     do throws(CaptureError) {
-      try thread.startCapture(name: "rtc-camera") { run in Self.capture(camera, format, consumer, run) }
+      try thread.startCapture(name: "rtc-camera") { run in
+        var capture = CameraRun(options, wishes, consumer, run)
+        capture.capture(camera, format)
+      }
     } catch {
       consumer.captureDidStart(.failure(error))
     }
@@ -39,53 +52,24 @@ public final class CameraCapturer: VideoCapturer {
   /// Ends capturing and closes the camera; after it returns the consumer is not called any more. Any thread, any number of times.
   public func stopCapture() { thread.stop() }
 
-  private static func capture(
-    _ camera: String?, _ wanted: VideoFormat, _ consumer: any VideoConsumer, _ run: WorkerRun
-  ) {
-    let rate = wanted.frameRates.upperBound
-    let stream: CameraStream
-    do throws(CaptureError) {
-      guard rate > 0, rate <= 1000 else {
-        throw .unsupportedFormat("A camera can be captured up to 1000 times a second, not \(rate) times.")
-      }
-      let device = try CameraDevice.open(camera)
-      guard let mode = CameraMode.best(of: device.modes(near: wanted.size), size: wanted.size, rate: rate) else {
-        throw .unsupportedFormat(
-          "The camera \(device.name) delivers nothing that is understood here (NV12, I420, YUYV, JPEG).")
-      }
-      stream = try CameraStream(device, mode, rate: rate)
-      do throws(SystemError) { try run.watch(device.descriptor) } catch { throw CaptureError(error) }
-      let format = VideoFormat(size: stream.size, frameRates: 0...rate, pixelFormat: mode.encoding.pixelFormat)
-      consumer.captureDidStart(.success(format))
-    } catch {
-      run.noteEnded()
-      return consumer.captureDidStart(.failure(error))
-    }
-    guard let end = deliver(stream, rate, consumer, run), !run.isStopped else { return }
-    run.noteEnded()
-    consumer.captureDidEnd(end)
+  // MARK: - H.264
+
+  /// What the camera's own H.264 is; nil while it delivers anything else, or H.264 that browsers do not take.
+  public var encodedFormat: EncodedVideoFormat? { wishes.state.withLock { $0.format } }
+
+  /// From now on hands encoded pictures to `consumer`, beginning with the next key frame; nil ends that.
+  public func setPassthrough(to consumer: (any EncodedVideoConsumer)?) {
+    wishes.state.withLock { ($0.consumer, $0.consumerAwaitsKeyFrame) = (consumer, true) }
   }
 
-  /// Hands on pictures until stopped (nil) or the camera is gone.
-  private static func deliver(
-    _ stream: CameraStream, _ rate: Double, _ consumer: any VideoConsumer, _ run: WorkerRun
-  ) -> CaptureEnd? {
-    // A camera's pace is its own: a little early is in time.
-    let interval = TimeDelta.seconds(0.8 / rate)
-    var last: Timestamp?
-    while !run.isStopped {
-      run.wait(until: nil)
-      guard !run.isStopped else { return nil }
-      do throws(CameraLost) {
-        guard let picture = try stream.next() else { continue }
-        let now = MonotonicClock.now()
-        if let last, now - last < interval { continue }
-        last = now
-        consumer.consume(VideoFrame(buffer: picture.buffer, captureTime: now, colorSpace: picture.colorSpace))
-      } catch {
-        return .lost("The camera \(stream.device.name) went away: is it still connected?")
-      }
-    }
-    return nil
+  /// Says whether decoded pictures are wanted; they are at first.
+  public func setDecoding(_ isWanted: Bool) {
+    wishes.state.withLock { $0.isDecodingWanted = isWanted }
+    thread.wake()
+  }
+
+  /// How long until the next key frame is due, by the last two; nil when that is not known.
+  public func timeToNextKeyFrame() -> TimeDelta? {
+    wishes.state.withLock { $0.keyFrames.timeToNext(MonotonicClock.now()) }
   }
 }

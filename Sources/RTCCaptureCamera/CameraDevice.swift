@@ -70,6 +70,8 @@ final class CameraDevice {
     "The camera \(name) is in use by another program; close it there first."
   }
 
+  static func lost(_ name: String) -> String { "The camera \(name) went away: is it still connected?" }
+
   /// Every mode that is understood.
   /// - Parameter wanted: which of many sizes to tell, where they come in steps.
   func modes(near wanted: PixelSize) -> [CameraMode] {
@@ -78,6 +80,7 @@ final class CameraDevice {
       let code = clinux_camera_format(descriptor, index)
       if code == 0 { break }
       guard let encoding = CameraMode.Encoding(rawValue: code) else { continue }
+      if encoding == .h264, !CameraH264.isDecoded { continue }
       for index in 0..<UInt32(256) {
         var sizes = clinux_camera_sizes()
         guard clinux_camera_sizes(descriptor, code, index, &sizes) != 0 else { break }

@@ -2,11 +2,12 @@ package import RTCMedia
 
 /// One way a camera can deliver pictures.
 package struct CameraMode: Hashable, Sendable {
-  /// The codes that are understood, cheapest first.
+  /// The codes that are understood, cheapest first: H.264 is sent as it is to viewers who take it.
   package enum Encoding: UInt32, CaseIterable, Sendable {
     case nv12 = 0x3231_564e
     case i420 = 0x3231_5559
     case yuyv = 0x5659_5559
+    case h264 = 0x3436_3248
     case jpeg = 0x4745_504a
     case motionJPEG = 0x4750_4a4d
 
@@ -14,8 +15,18 @@ package struct CameraMode: Hashable, Sendable {
     package var pixelFormat: PixelFormat {
       switch self {
       case .nv12: .nv12
-      case .i420, .yuyv: .i420
+      case .i420, .yuyv, .h264: .i420
       case .jpeg, .motionJPEG: .bgra
+      }
+    }
+
+    /// Bytes in the shortest row of a picture that is so wide, and how many times the bytes of its rows the picture takes, in
+    /// halves; nil for compressed pictures.
+    func layout(width: Int) -> (rowBytes: Int, halves: Int)? {
+      switch self {
+      case .nv12, .i420: (width, 3)
+      case .yuyv: (2 * width, 2)
+      case .jpeg, .motionJPEG, .h264: nil
       }
     }
   }
@@ -30,20 +41,27 @@ package struct CameraMode: Hashable, Sendable {
   }
 
   /// The mode for a wish: nearest in size, then fast enough or fastest, then cheapest to take. Nil of none.
-  package static func best(of modes: [CameraMode], size: PixelSize, rate: Double) -> CameraMode? {
-    modes.min { $0.distance(size, rate) < $1.distance(size, rate) }
+  /// - Parameter prefersH264: H.264 counts as the cheapest when true, as the dearest when false; nil: in its place.
+  package static func best(
+    of modes: [CameraMode], size: PixelSize, rate: Double, prefersH264: Bool? = nil
+  ) -> CameraMode? {
+    ranked(modes, size: size, rate: rate, prefersH264: prefersH264).first
   }
 
-  /// The same for all of them: the best first.
-  package static func ranked(_ modes: [CameraMode], size: PixelSize, rate: Double) -> [CameraMode] {
-    modes.sorted { $0.distance(size, rate) < $1.distance(size, rate) }
+  /// All modes, the best for a wish first; see `best`.
+  package static func ranked(
+    _ modes: [CameraMode], size: PixelSize, rate: Double, prefersH264: Bool? = nil
+  ) -> [CameraMode] {
+    modes.sorted { $0.distance(size, rate, prefersH264) < $1.distance(size, rate, prefersH264) }
   }
 
-  private func distance(_ wanted: PixelSize, _ wantedRate: Double) -> (Int, Double, Int) {
+  private func distance(_ wanted: PixelSize, _ wantedRate: Double, _ prefersH264: Bool?) -> (Int, Double, Int) {
     let area = abs(size.width - wanted.width) + abs(size.height - wanted.height)
     // Unknown counts as the common thirty; a hundredth too slow (29.97) does not count.
     let lack = max(0, wantedRate * 0.99 - (rate > 0 ? rate : 30))
-    return (area, lack, Encoding.allCases.firstIndex(of: encoding)!)
+    var cost = Encoding.allCases.firstIndex(of: encoding)!
+    if encoding == .h264, let prefersH264 { cost = prefersH264 ? -1 : Encoding.allCases.count }
+    return (area, lack, cost)
   }
 
   /// The size that a camera with sizes in steps comes nearest to `wanted` with.

@@ -5,12 +5,27 @@ import RTCMedia
 
 /// A camera that delivers pictures into memory shared with its driver; stopped with the object.
 final class CameraStream {
+  /// What became of the newest picture.
+  enum Newest {
+    /// None has come.
+    case nothing
+    /// It is not whole, or not what the camera promised.
+    case damaged
+    case picture(PixelBuffer)
+  }
+
   let device: CameraDevice
+  let encoding: CameraMode.Encoding
   let size: PixelSize
-  private let encoding: CameraMode.Encoding
+  /// Pictures a second; 0 when the camera does not say.
+  let rate: Double
+  let colorSpace: ColorSpace
   private let rowBytes: Int
-  private let colorSpace: ColorSpace
   private var memories: [UnsafeMutableRawBufferPointer] = []
+
+  /// Longer or wider pictures are refused, and so are larger ones, in pixels: more than 8K has.
+  private static let longestSide = 1 << 14
+  private static let mostPixels = 1 << 26
 
   init(_ device: CameraDevice, _ mode: CameraMode, rate: Double) throws(CaptureError) {
     self.device = device
@@ -20,10 +35,14 @@ final class CameraStream {
       device.descriptor, mode.encoding.rawValue, UInt32(mode.size.width), UInt32(mode.size.height),
       mode.rate > 0 ? min(rate, mode.rate) : rate, &layout)
     size = PixelSize(width: Int(layout.width), height: Int(layout.height))
-    rowBytes = Int(layout.row_bytes)
+    self.rate = layout.rate
+    let shortest = mode.encoding.layout(width: size.width)?.rowBytes ?? 0
+    rowBytes = layout.row_bytes == 0 ? shortest : Int(layout.row_bytes)
     colorSpace = mode.encoding.pixelFormat == .bgra ? .sRGB : layout.is_bt709 != 0 ? .bt709Limited : .bt601Limited
     try Self.check(status, device)
-    let count = clinux_camera_request_buffers(device.descriptor, 4)
+    try checkPromise(of: layout.format)
+    // An encoded picture must not be left out, so more of them may wait.
+    let count = clinux_camera_request_buffers(device.descriptor, mode.encoding == .h264 ? 8 : 4)
     try Self.check(min(0, count), device)
     for index in 0..<UInt32(max(0, count)) {
       var length = 0
@@ -34,6 +53,7 @@ final class CameraStream {
     guard !memories.isEmpty else {
       throw .unavailable("The camera \(device.name) shares no memory to put pictures in.")
     }
+    try checkRows()
     try Self.check(clinux_camera_run(device.descriptor, 1), device)
   }
 
@@ -42,32 +62,78 @@ final class CameraStream {
     for memory in memories { munmap(memory.baseAddress, memory.count) }
   }
 
+  // MARK: - What the camera says
+
   private static func check(_ status: Int32, _ device: CameraDevice) throws(CaptureError) {
     guard status < 0 else { return }
     if status == -EBUSY { throw .unavailable(CameraDevice.busy(device.name)) }
+    if status == -ENODEV { throw .unavailable(CameraDevice.lost(device.name)) }
     throw .unavailable("The camera \(device.name) refuses to start: \(String(cString: strerror(-status))).")
   }
 
-  /// The newest picture, older ones dropped; nil when none has come or it is damaged.
-  /// - Throws: when the camera is gone.
-  func next() throws(CameraLost) -> (buffer: PixelBuffer, colorSpace: ColorSpace)? {
-    var newest: (index: Int, used: Int)?
-    while true {
-      var used = 0
-      let index = clinux_camera_dequeue(device.descriptor, &used)
-      if index == -EAGAIN { break }
-      guard index >= 0, Int(index) < memories.count else { throw CameraLost() }
-      if let newest { _ = clinux_camera_queue(device.descriptor, UInt32(newest.index)) }
-      newest = (Int(index), used)
+  private func checkPromise(of format: UInt32) throws(CaptureError) {
+    guard format == encoding.rawValue else {
+      throw .unavailable(
+        "The camera \(device.name) delivers another format than it promised. Choose another size, or connect it anew.")
     }
-    guard let newest else { return nil }
-    defer { _ = clinux_camera_queue(device.descriptor, UInt32(newest.index)) }
-    let memory = memories[newest.index]
-    let bytes = UnsafeRawBufferPointer(rebasing: memory[..<min(newest.used, memory.count)])
-    guard let base = bytes.baseAddress, !bytes.isEmpty else { return nil }
+    let isPossible =
+      1...Self.longestSide ~= size.width && 1...Self.longestSide ~= size.height
+      && size.width * size.height <= Self.mostPixels && (encoding != .yuyv || size.width % 2 == 0)
+    guard isPossible else {
+      throw .unavailable("The camera \(device.name) delivers pictures of \(size), which cannot be shown.")
+    }
+  }
+
+  private func checkRows() throws(CaptureError) {
+    guard let layout = encoding.layout(width: size.width) else { return }
+    let count = memories.map(\.count).min() ?? 0
+    let needed = rowBytes * size.height * layout.halves / 2
+    guard rowBytes >= layout.rowBytes, needed - (rowBytes - layout.rowBytes) <= count else {
+      throw .unavailable(
+        "The camera \(device.name) states rows of \(rowBytes) bytes for pictures of \(size), which cannot be. Choose "
+          + "another size.")
+    }
+  }
+
+  // MARK: - Pictures
+
+  /// Hands the oldest picture that waits to `body`, with its number; its bytes are none when it is damaged. Nil when none
+  /// waits.
+  /// - Throws: when the camera is gone.
+  func takeOldest<Result>(_ body: (Span<UInt8>, UInt32) -> Result) throws(CameraLost) -> Result? {
+    guard let filled = try dequeue() else { return nil }
+    defer { _ = clinux_camera_queue(device.descriptor, filled.index) }
+    return body(bytes(of: filled), filled.number)
+  }
+
+  /// The newest picture; older ones are dropped.
+  /// - Throws: when the camera is gone.
+  func takeNewest() throws(CameraLost) -> Newest {
+    var newest: clinux_camera_filled?
+    while let filled = try dequeue() {
+      if let newest { _ = clinux_camera_queue(device.descriptor, newest.index) }
+      newest = filled
+    }
+    guard let newest else { return .nothing }
+    defer { _ = clinux_camera_queue(device.descriptor, newest.index) }
+    return picture(bytes(of: newest)).map { .picture($0) } ?? .damaged
+  }
+
+  private func dequeue() throws(CameraLost) -> clinux_camera_filled? {
+    var filled = clinux_camera_filled()
+    let status = clinux_camera_dequeue(device.descriptor, &filled)
+    if status == -EAGAIN { return nil }
+    guard status == 0, Int(filled.index) < memories.count else { throw CameraLost() }
+    return filled
+  }
+
+  @_lifetime(borrow self)
+  private func bytes(of filled: clinux_camera_filled) -> Span<UInt8> {
+    let memory = memories[Int(filled.index)]
     // The driver leaves the memory alone until it is queued again.
-    let span = Span<UInt8>(_unsafeStart: base.assumingMemoryBound(to: UInt8.self), count: bytes.count)
-    return picture(span).map { ($0, colorSpace) }
+    let start = memory.baseAddress!.assumingMemoryBound(to: UInt8.self)
+    let span = Span<UInt8>(_unsafeStart: start, count: min(filled.used, memory.count))
+    return _overrideLifetime(span, borrowing: self)
   }
 
   private func picture(_ bytes: Span<UInt8>) -> PixelBuffer? {
@@ -75,6 +141,7 @@ final class CameraStream {
     case .yuyv: CameraPixels.i420(yuyv: bytes, stride: rowBytes, size: size)
     case .jpeg, .motionJPEG: CameraPixels.bgra(jpeg: bytes, size: size)
     case .nv12, .i420: planes(bytes)
+    case .h264: nil
     }
   }
 
@@ -86,7 +153,9 @@ final class CameraStream {
     let buffer = PixelBuffer.allocate(format: format, size: size) { plane, target, stride in
       let extent = format.planeExtent(plane, of: size)
       let sourceStride = plane == 0 || format == .nv12 ? rowBytes : rowBytes / 2
-      guard sourceStride >= extent.rowBytes, offset + sourceStride * extent.rows <= bytes.count else {
+      guard sourceStride >= extent.rowBytes,
+        offset + sourceStride * (extent.rows - 1) + extent.rowBytes <= bytes.count
+      else {
         isWhole = false
         return
       }

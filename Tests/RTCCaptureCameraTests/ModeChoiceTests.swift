@@ -33,6 +33,17 @@ import Testing
     #expect(ranked.count == modes.count)
   }
 
+  @Test func `H264 comes after pictures as they are and before JPEG, unless it is preferred or not wanted`() {
+    let size = PixelSize(width: 640, height: 480)
+    let modes: [CameraMode] = [.motionJPEG, .h264, .yuyv].map { mode($0, 640, 480, 30) }
+    func order(_ prefersH264: Bool?) -> [CameraMode.Encoding] {
+      CameraMode.ranked(modes, size: size, rate: 30, prefersH264: prefersH264).map(\.encoding)
+    }
+    #expect(order(nil) == [.yuyv, .h264, .motionJPEG])
+    #expect(order(true) == [.h264, .yuyv, .motionJPEG])
+    #expect(order(false) == [.yuyv, .motionJPEG, .h264])
+  }
+
   @Test func `a camera without modes has none to choose`() {
     #expect(CameraMode.best(of: [], size: PixelSize(width: 640, height: 480), rate: 30) == nil)
   }

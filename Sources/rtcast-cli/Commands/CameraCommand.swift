@@ -11,6 +11,9 @@ struct CameraCommand: CastingCommand {
       Of the camera's modes the one nearest to --size is chosen that reaches --fps; in the dark many cameras are slower \
       than they state. `rtcast list cameras` shows cameras and modes.
 
+      H.264 of the camera is sent without being encoded again to viewers whose browser can decode it. It is chosen when the \
+      camera reaches the size and rate only in H.264 or JPEG; --copy prefers it, --no-copy has all pictures encoded here.
+
       Examples:
         rtcast camera
         rtcast camera 2 --size 1920x1080 --audio mic
@@ -23,11 +26,16 @@ struct CameraCommand: CastingCommand {
       valueName: "device"))
   var device: String?
 
+  @Flag(
+    inversion: .prefixedNo,
+    help: "Send H.264 of the camera without encoding it again, and prefer it to other formats; or always encode here.")
+  var copy: Bool?
+
   @OptionGroup var cast: CastOptions
 
   func validate() throws { try CameraChoice.check(device) }
 
-  func source(_ logger: Logger) -> CastRunner.Source { CameraChoice.source(device, cast.media) }
+  func source(_ logger: Logger) -> CastRunner.Source { CameraChoice.source(device, cast.media, passesThrough: copy) }
 }
 
 /// Which camera, as typed.
@@ -43,10 +51,14 @@ enum CameraChoice {
   }
 
   /// Not started yet.
-  /// - Parameter text: nil or `first`: the first there is.
-  static func source(_ text: String?, _ media: MediaOptions) -> CastRunner.Source {
-    CastRunner.Source(
-      media: MediaSource(video: CameraCapturer(camera: text == first ? nil : text)), name: "camera",
+  /// - Parameters:
+  ///   - text: nil or `first`: the first there is.
+  ///   - passesThrough: as `CameraCapturer` has it.
+  static func source(_ text: String?, _ media: MediaOptions, passesThrough: Bool? = nil) -> CastRunner.Source {
+    let camera = CameraCapturer(
+      camera: text == first ? nil : text, maximumSize: media.maximumSize, passesThrough: passesThrough)
+    return CastRunner.Source(
+      media: MediaSource(video: camera), name: "camera",
       frameRate: media.frameRate(otherwise: .motion), size: media.maximumSize ?? CameraCapturer.usualSize,
       maximumSize: media.maximumSize)
   }

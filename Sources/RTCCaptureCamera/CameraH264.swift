@@ -1,0 +1,140 @@
+import RTCCapture
+import RTCCodecFFmpeg
+package import RTCMedia
+package import RTCPrimitives
+import RTCWire
+
+/// The pictures of a camera that delivers H.264: made ready to be sent as they are, and decoded when somebody wants that.
+///
+/// What was not decoded is kept from the last key frame on, so that decoding can begin at any time. A machine without
+/// threads and clocks, used by the camera's thread.
+package struct CameraH264 {
+  /// One picture, ready to be sent.
+  package struct Picture: Sendable {
+    package var data: [UInt8]
+    package var isKeyFrame: Bool
+    package var size: PixelSize
+    package var time: Timestamp
+  }
+
+  /// What one buffer of the camera came to.
+  package enum Delivery: Sendable {
+    case picture(Picture)
+    /// No picture, or one that needs a picture that was lost.
+    case nothing
+    case damaged
+  }
+
+  /// What one step of decoding came to.
+  package enum Decoded {
+    case picture(PixelBuffer, ColorSpace, Timestamp)
+    /// It is not to be shown, because a newer one waits or nobody wants it.
+    case hidden
+    case damaged
+  }
+
+  /// Why the pictures cannot be sent as they are from here on; nil while they can.
+  package private(set) var refusal: String?
+
+  private var rewriter: H264Rewriter
+  private let makeDecoder: VideoDecoderFactory
+  private var decoder: (any VideoDecoder)?
+  /// Pictures that were not decoded yet, in order, and their bytes.
+  private var waiting: [Picture] = []
+  private var waitingBytes = 0
+  /// The number of the newest buffer.
+  private var newest: UInt32?
+  private var awaitsKeyFrame = true
+  private var decoderAwaitsKeyFrame = true
+
+  /// More than this is decoded even though nobody wants it, so that memory and the way to the newest picture stay short.
+  private static let mostWaiting = 300
+  private static let mostWaitingBytes = 8 << 20
+
+  /// - Parameter makeDecoder: makes a decoder of H.264.
+  package init(
+    makeDecoder: @escaping VideoDecoderFactory = { () throws(VideoDecoderError) in try FFmpegVideoDecoder(.h264) }
+  ) {
+    let none: [UInt8] = []
+    // Annex B is what is expected where no header says otherwise.
+    rewriter = H264Rewriter(extradata: none.span)!
+    self.makeDecoder = makeDecoder
+  }
+
+  /// True when this machine can decode H.264: without that, a viewer who cannot take it would see nothing.
+  package static var isDecoded: Bool { FFmpegVideoDecoder.codecs.contains(.h264) }
+
+  /// What the pictures can be sent as; nil before the first key frame, and when browsers do not take them.
+  package var format: EncodedVideoFormat? {
+    guard refusal == nil, let set = rewriter.activeSet, set.reorderDepth ?? 0 == 0 else { return nil }
+    return set.passthroughFormat
+  }
+
+  /// The stream said what its pictures are.
+  package var isKnown: Bool { rewriter.activeSet != nil && !awaitsKeyFrame }
+
+  // MARK: - Pictures
+
+  /// Takes a buffer of the camera: Annex B, one picture as a rule; none when it is damaged.
+  /// - Parameter number: counts the buffers, lost ones included. A camera that does not count leaves it as it is.
+  package mutating func take(_ bytes: Span<UInt8>, number: UInt32, at time: Timestamp) -> Delivery {
+    if let newest, number != newest, number &- newest != 1 { awaitsKeyFrame = true }
+    newest = number
+    guard let picture = rewriter.rewrite(bytes) else {
+      // Parameter sets may come by themselves.
+      guard rewriter.framing.hasUnits(in: bytes) else {
+        awaitsKeyFrame = true
+        return .damaged
+      }
+      return .nothing
+    }
+    guard picture.isKeyFrame || !awaitsKeyFrame, let set = rewriter.activeSet else { return .nothing }
+    awaitsKeyFrame = false
+    if let sentence = set.passthroughRefusal { refusal = sentence }
+    if picture.hasBidirectionalSlices { refusal = H264SequenceParameterSet.outOfOrderRefusal }
+    let ready = Picture(data: picture.data, isKeyFrame: picture.isKeyFrame, size: set.size, time: time)
+    wait(ready)
+    return .picture(ready)
+  }
+
+  private mutating func wait(_ picture: Picture) {
+    if picture.isKeyFrame {
+      waiting.removeAll(keepingCapacity: true)
+      (waitingBytes, decoderAwaitsKeyFrame) = (0, false)
+    }
+    guard !decoderAwaitsKeyFrame else { return }
+    waiting.append(picture)
+    waitingBytes += picture.data.count
+  }
+
+  // MARK: - Decoding
+
+  /// True when there is something to decode now.
+  /// - Parameter isWanted: somebody wants decoded pictures.
+  package func isDue(isWanted: Bool) -> Bool {
+    isWanted ? !waiting.isEmpty : waiting.count > Self.mostWaiting || waitingBytes > Self.mostWaitingBytes
+  }
+
+  /// Decodes the oldest picture that waits; the newest is to be shown when decoded pictures are wanted.
+  package mutating func decode(isWanted: Bool) -> Decoded {
+    guard !waiting.isEmpty else { return .hidden }
+    let picture = waiting.removeFirst()
+    waitingBytes -= picture.data.count
+    do throws(VideoDecoderError) {
+      let decoder = try preparedDecoder()
+      guard let buffer = try decoder.decode(picture.data), isWanted, waiting.isEmpty else { return .hidden }
+      return .picture(buffer, decoder.colorSpace ?? .bt601Limited, picture.time)
+    } catch {
+      waiting.removeAll()
+      (waitingBytes, decoderAwaitsKeyFrame) = (0, true)
+      return .damaged
+    }
+  }
+
+  private mutating func preparedDecoder() throws(VideoDecoderError) -> any VideoDecoder {
+    if let decoder { return decoder }
+    let new = try makeDecoder()
+    decoder = new
+    return new
+  }
+}
