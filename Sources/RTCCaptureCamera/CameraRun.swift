@@ -41,6 +41,8 @@ struct CameraRun {
   private let wishes: CameraWishes
   private let consumer: any VideoConsumer
   private let run: WorkerRun
+  /// The consumer was told that the camera runs.
+  private var hasStarted = false
   /// Damaged pictures since the last whole one.
   private var damaged = 0
   /// Pictures that could not be decoded since the last that could, each followed by a wait for a key frame.
@@ -87,7 +89,12 @@ struct CameraRun {
     } catch {
       guard !run.isStopped else { return }
       run.noteEnded()
-      consumer.captureDidEnd(.lost(sentence(of: error, stream.device.name)))
+      let sentence = sentence(of: error, stream.device.name)
+      if hasStarted {
+        consumer.captureDidEnd(.lost(sentence))
+      } else {
+        consumer.captureDidStart(.failure(.unavailable(sentence)))
+      }
     }
   }
 
@@ -108,7 +115,8 @@ struct CameraRun {
     return stream
   }
 
-  private func start(_ stream: CameraStream, _ wanted: VideoFormat) {
+  private mutating func start(_ stream: CameraStream, _ wanted: VideoFormat) {
+    hasStarted = true
     consumer.captureDidStart(
       .success(
         VideoFormat(

@@ -25,12 +25,12 @@ def cameras(tmp_path):
     return Cameras(tmp_path)
 
 
-def shows_the_camera(viewer, seconds=2):
+def shows_the_camera(viewer):
     """The viewer sees the camera's pictures, one after the other, in the right colours."""
     assert viewer.size() == SIZE
-    seen = barcode.watch(viewer, seconds)
+    seen = barcode.watch(viewer, 2)
     barcode.assert_in_order(seen, LENGTH)
-    assert len({s["number"] for s in seen} - {None}) > 5 * seconds, seen
+    assert len({s["number"] for s in seen} - {None}) >= 4, seen
     camera.assert_bars(viewer.picture())
 
 
@@ -94,8 +94,8 @@ def test_h264_of_a_camera_reaches_viewers_as_it_is(cameras, cast, browser):
 
 
 def test_a_viewer_who_comes_between_key_frames_that_are_far_apart_is_not_kept_waiting(cameras, cast, browser):
-    """There is one key frame, at the beginning: whoever comes later sees what is encoded here, of a decoder that begins there."""
-    cameras.add("/dev/video0", "Webcam", [Mode("H264", SIZE, RATE, keyframe_every=LENGTH)])
+    """There is one key frame in twelve seconds: until then a viewer sees what is encoded here, of a decoder that begins with the last."""
+    cameras.add("/dev/video0", "Webcam", [Mode("H264", SIZE, 5, keyframe_every=LENGTH)])
     rtcast = cast("camera", *AS_ASKED, env=cameras.environment)
     url = rtcast.url()
     rtcast.wait_event("stats")
@@ -236,11 +236,11 @@ def test_a_damaged_h264_picture_is_followed_by_the_next_key_frame(cameras, cast,
     assert codec(viewer) == "H264"
 
 
-@pytest.mark.parametrize("code, change", [
-    ("MJPG", lambda number, data: data[:40]), ("H264", lambda number, data: b"\x17" * 500),
-    ("H264", lambda number, data: data[:-60] if number % 15 == 0 else data), ("YUYV", lambda number, data: None),
+@pytest.mark.parametrize("code, change, options", [
+    ("MJPG", lambda number, data: data[:40], ()), ("H264", lambda number, data: b"\x17" * 500, ()),
+    ("H264", lambda number, data: data[:-60] if number % 15 == 0 else data, ("--no-copy",)), ("YUYV", lambda number, data: None, ()),
 ], ids=["MJPEG", "H.264 of noise", "H.264 whose key frames are cut", "YUYV"])
-def test_a_camera_with_nothing_but_damaged_pictures_ends_the_cast_with_a_sentence(code, change, cameras):
+def test_a_camera_with_nothing_but_damaged_pictures_ends_the_cast_with_a_sentence(code, change, options, cameras):
     cameras.add("/dev/video0", "Webcam", [Mode(code, SIZE, 120, change=change)])
-    status, _, err = run("camera", "--size", "320x240", "--fps", "120", env=cameras.environment)
+    status, _, err = run("camera", "--size", "320x240", "--fps", "120", *options, env=cameras.environment)
     assert status == 69 and "nothing but damaged pictures" in sentence(err), (status, err)
