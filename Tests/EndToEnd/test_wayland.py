@@ -2,12 +2,15 @@
 
 import json
 import subprocess
+import threading
+import time
 
 import pytest
 
 from harness.browser import Viewer
-from harness.rtcast import run
+from harness.rtcast import ROOT, run
 from harness.xwayland import XWayland
+from test_plugin import compiled
 
 
 @pytest.fixture
@@ -87,6 +90,32 @@ def test_list_and_doctor_say_so(wayland):
         assert code == 69 and "XWayland" in line, out
     finally:
         painter.close()
+
+
+def test_what_needs_no_screen_works_there_too(wayland, cast, browser, clips, tmp_path):
+    """`file`, `pipe` and `plugin`; of `camera` the refusal is that of a machine without one, and not Wayland's."""
+    session = {"WAYLAND_DISPLAY": "test", "XDG_RUNTIME_DIR": wayland.folder.name, "XDG_SESSION_TYPE": "wayland"}
+    clip = clips.numbered("numbered-small.mp4", seconds=5, width=320, height=180)
+    pipe = cast("pipe", display=wayland.name, env=session, stdin=subprocess.PIPE)
+
+    def feed():
+        while pipe.write(PICTURE):
+            time.sleep(0.1)
+
+    assert pipe.write(b"YUV4MPEG2 W320 H180 F10:1 C420jpeg\n")
+    feeder = threading.Thread(target=feed, daemon=True)
+    feeder.start()
+    waves = compiled(next(ROOT.glob("Snippets/**/waves.c")), tmp_path / "libwaves.so")
+    for casting in (cast("file", clip, "--loop", display=wayland.name, env=session), pipe,
+                    cast("plugin", waves, "--size", "320x180", display=wayland.name, env=session)):
+        assert Viewer(browser, casting.url()).wait_live().size() == (320, 180)
+    pipe.stop()
+    feeder.join(5)
+    code, _, err = run("camera", "/nowhere/video0", display=wayland.name, env=session)
+    assert code == 66 and "/nowhere/video0" in err, err
+
+
+PICTURE = b"FRAME\n" + bytes([128]) * (320 * 180 * 3 // 2)
 
 
 def test_a_wayland_variable_alone_refuses_nothing(xserver):
