@@ -1,4 +1,4 @@
-"""rtcast in a terminal: a pseudo terminal of the test's own, what the program prints there, and keys that are typed into it."""
+"""A pseudo terminal of the test's own with a program in it: rtcast or a shell. Keys are typed into it, and what it prints is read."""
 
 import fcntl
 import os
@@ -13,18 +13,17 @@ import time
 from harness.rtcast import BINARY, surroundings
 
 
-class Terminal:
-    """Runs rtcast with the terminal as its standard input, output and error, and as its controlling terminal."""
+class PseudoTerminal:
+    """Runs a program with the terminal as its standard input, output and error, and as its controlling terminal."""
 
-    def __init__(self, *arguments, columns=120, rows=40, display=None, env=None):
+    def __init__(self, command, env, columns=120, rows=40):
         self.main, inside = pty.openpty()
         fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.settings = termios.tcgetattr(inside)
         self.text = ""
         self.process = subprocess.Popen(
-            [BINARY, *arguments], stdin=inside, stdout=inside, stderr=inside, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-            env=surroundings(display, {"TERM": "xterm-256color", **(env or {})}))
+            command, stdin=inside, stdout=inside, stderr=inside, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), env={**env, "TERM": "xterm-256color"})
         self.inside = inside
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
@@ -54,9 +53,6 @@ class Terminal:
             time.sleep(0.02)
         return found
 
-    def url(self):
-        return self.wait(r"https?://\S+").group()
-
     def exit_status(self, timeout=15):
         return self.process.wait(timeout)
 
@@ -64,18 +60,34 @@ class Terminal:
         """The terminal has the settings that it had before the program started."""
         return termios.tcgetattr(self.inside) == self.settings
 
-    def stop(self):
+    def close(self):
         if self.process.poll() is None:
-            self.type("\x03")
-            try:
-                self.process.wait(10)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
-                raise AssertionError(f"rtcast did not end within 10 s of Ctrl-C: {plain(self.text)[-800:]!r}")
+            self.process.kill()
+            self.process.wait()
         os.close(self.inside)
         self.reader.join(5)
         os.close(self.main)
+
+
+class Terminal(PseudoTerminal):
+    """rtcast in a terminal."""
+
+    def __init__(self, *arguments, display=None, env=None, **options):
+        super().__init__([BINARY, *arguments], surroundings(display, env), **options)
+
+    def url(self):
+        return self.wait(r"https?://\S+").group()
+
+    def stop(self):
+        """Ends it by Ctrl-C."""
+        try:
+            if self.process.poll() is None:
+                self.type("\x03")
+                self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"rtcast did not end within 10 s of Ctrl-C: {plain(self.text)[-800:]!r}")
+        finally:
+            self.close()
 
 
 def plain(text):
