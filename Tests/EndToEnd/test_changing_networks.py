@@ -7,7 +7,7 @@ import pytest
 
 from harness.coturn import credentials
 from harness.hub_page import HubPage
-from harness.reach import Page, Recorder, assert_moving, option
+from harness.reach import HUB_PORT, Page, Recorder, assert_moving, option
 
 pytestmark = pytest.mark.alone("how long the picture stands still")
 
@@ -50,6 +50,36 @@ def test_a_call_goes_on_over_another_network(bed, calling):
     bed.move(bed.alice, bed.cafe)
     notes.wait_moving_after(moved + 0.5)
     assert notes.longest_gap(moved) <= 2
+
+
+@pytest.mark.feature("S0.48", "S3.49")
+def test_a_call_goes_on_over_another_network_while_the_hub_is_started_anew(bed, cast):
+    """The hub crashes, the network changes, the hub comes back and knows of nobody: the call is the same, and its pictures come again."""
+    servers = option(bed.turn().url("stun"))
+
+    def serve():
+        with bed.hub_host:
+            return cast("serve", "--open", "--listen", f"{bed.hub_host.address}:{HUB_PORT}", *servers)
+
+    hub = serve()
+    page = HubPage(bed.browser("chromium", bed.bob), hub.url(), "bob")
+    page.join()
+    with bed.alice:
+        alice = cast("test", "--to", "bob", "--server", f"ws://{bed.hub_host.address}:{HUB_PORT}", "--name", "alice", "--no-window", *CLOCK)
+    page.accept()
+    page.wait(state="call").wait_tiles(1).wait_moving()
+    notes = seen(page, TILE)
+    hub.process.kill()
+    hub.wait()
+    moved = notes.mark()
+    bed.move(bed.alice, bed.cafe)
+    alice.wait_event("signaling", where=lambda event: event["state"] == "interrupted")
+    serve().url()
+    alice.wait_event("signaling", timeout=40, where=lambda event: event["state"] == "resumed")
+    notes.wait_moving_after(moved + 0.5, timeout=40)
+    alice.drain()
+    states = [event["state"] for event in alice.seen if event["event"] == "peer"]
+    assert states[-1] in ("connected", "reconnecting") and "ended" not in states and page.data()["state"] == "call", states
 
 
 @pytest.mark.feature("S0.48", "S1.5", peer="coturn")
