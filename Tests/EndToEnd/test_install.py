@@ -97,6 +97,26 @@ def test_fish_completes_commands_and_options(installed):
         assert word in [entry.split("\t")[0] for entry in told.stdout.splitlines()], (told.stdout, told.stderr)
 
 
+def test_the_first_command_of_the_readme_works_in_a_folder_with_a_space(tmp_path):
+    """scripts/run of a new clone: it builds the product of that clone, and runs it with the arguments that it was given."""
+    clone = tmp_path / "my own folder" / "rtcast clone"
+    subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{ROOT}", str(clone)], check=True)
+    shims = tmp_path / "shims"
+    shims.mkdir()
+    # The build itself is in scripts/build-without-x264, in such a folder too; here the product is the one that there is.
+    (shims / "swift").write_text(f'''#!/bin/bash -eu
+printf '%s\\n' "$@" >"{tmp_path}/built"
+mkdir -p "{clone}/.build/release"
+cp "{BINARY}" "{clone}/.build/release/rtcast"
+''')
+    (shims / "swift").chmod(0o755)
+    done = subprocess.run([str(clone / "scripts/run"), "test", "--pattern", "no such pattern"], cwd="/", capture_output=True, text=True,
+                          env={**os.environ, "PATH": f"{shims}:{os.environ['PATH']}"}, timeout=60)
+    assert done.returncode == 64 and "'no such pattern'" in done.stderr, (done.stdout, done.stderr)
+    assert (tmp_path / "built").read_text().splitlines() == ["build", "--package-path", str(clone), "-c", "release", "--product", "rtcast"]
+    assert "scripts/run screen" in (ROOT / "README.md").read_text().split("## ")[0] and "scripts/test" in (ROOT / "README.md").read_text().split("## ")[0]
+
+
 def test_uninstalling_leaves_nothing(tmp_path):
     prefix = Prefix(tmp_path)
     for place in PLACES:
