@@ -218,8 +218,7 @@ let package = Package(
       name: "FuzzBodies",
       dependencies: [
         "RTCCapture", "RTCCaptureFile", "RTCCursor", "RTCEngine", "RTCExact", "RTCMedia", "RTCNet", "RTCPlayout",
-        "RTCPrimitives",
-        "RTCSignaling", "RTCWire",
+        "RTCPrimitives", "RTCWire",
       ],
       path: "Fuzz/Sources/FuzzBodies", swiftSettings: strict),
     .target(
@@ -238,10 +237,30 @@ let package = Package(
         "RTCDTLS", "RTCEngine", "RTCICE", "RTCMedia", "RTCPrimitives", "RTCSCTP", "RTCSRTP", "RTCTestKit", "RTCWire",
       ],
       path: "Fuzz/Sources/FuzzPeerBodies", swiftSettings: strict),
+    // What servers, clients and the program read that others wrote.
+    .target(
+      name: "FuzzServerBodies",
+      dependencies: [
+        "RTCPeer", "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
+      ],
+      path: "Fuzz/Sources/FuzzServerBodies", swiftSettings: strict),
+    .target(
+      name: "FuzzProgramBodies",
+      dependencies: ["RTCCapturePlugin", "RTCCaptureX11", "RTCMedia", "RTCPrimitives", "RTCast", "rtcast-cli"],
+      path: "Fuzz/Sources/FuzzProgramBodies", swiftSettings: strict),
+    // The table of all of them.
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "FuzzBodies", "FuzzPeerBodies", "FuzzProgramBodies", "FuzzSCTPBody", "FuzzServerBodies", "FuzzSRTPBody",
+        "FuzzVideoBody",
+      ],
+      path: "Fuzz/Sources/FuzzTargets", swiftSettings: strict),
     .testTarget(
-      name: "FuzzReplayTests",
-      dependencies: ["FuzzBodies", "FuzzPeerBodies", "FuzzSCTPBody", "FuzzSRTPBody", "FuzzVideoBody", "RTCPrimitives"],
-      swiftSettings: strict),
+      name: "FuzzReplayTests", dependencies: ["FuzzTargets", "RTCPrimitives"], swiftSettings: strict),
     .target(name: "FeatureKit", path: "Tests/FeatureKit", swiftSettings: strict),
     .target(name: "SDPKit", path: "Tests/SDPKit", swiftSettings: strict),
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
@@ -412,27 +431,28 @@ let package = Package(
 
 // What stands beside the product and looks behind what it shows to others; built on request, since nobody else wants it.
 
-/// One executable a parser, linked with libFuzzer; `scripts/fuzz` compiles everything with its instrumentation, the
-/// parsers included. Unit tests replay the bodies over `Fuzz/FailCases`.
-func fuzzer(_ name: String, body: Target.Dependency = "FuzzBodies") -> Target {
-  .executableTarget(
-    name: name, dependencies: ["CLibFuzzer", body], path: "Fuzz/Sources/\(name)", swiftSettings: strict,
-    linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
-}
-
+/// The program of all fuzzers, linked with libFuzzer. Our own targets are compiled with its instrumentation, the product's
+/// also with a call at every edge, by which `CFuzzCost` counts steps. Encoders are not, as nobody else's bytes reach them.
 if Context.environment["RTCAST_FUZZ"] != nil {
-  package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Fuzz/Sources/CLibFuzzer"))
+  let encoders = [
+    "RTCBlockCoding", "RTCCodecAOM", "RTCCodecOpus", "RTCCodecVPX", "RTCCodecWebP", "RTCCodecX264", "RTCConvert",
+    "RTCResample",
+  ]
+  for target in package.targets where target.type == .regular && !encoders.contains(target.name) {
+    let isBody = target.name.hasPrefix("Fuzz")
+    guard isBody || target.name.lowercased().hasPrefix("rtc") else { continue }
+    let steps = isBody || target.name == "RTCTestKit" ? [] : ["-Xllvm", "-sanitizer-coverage-trace-pc"]
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-sanitize=fuzzer"] + steps)]
+  }
   package.targets += [
-    "RTP", "RTCP", "VP8", "Opus", "VP9", "H264", "AV1", "STUN", "MDNS", "Streams", "SDP", "Y4M", "Jitter", "Hub",
-    "HubClient", "PeerJS", "FEC", "RateControl", "Cursor", "Exact",
-    "SkyRTC", "H264File", "VP9File", "AV1File",
-  ].map { fuzzer("Fuzz\($0)") }
-  package.targets += [
-    fuzzer("FuzzVideo", body: "FuzzVideoBody"), fuzzer("FuzzSCTP", body: "FuzzSCTPBody"),
-    fuzzer("FuzzSCTPPair", body: "FuzzSCTPBody"), fuzzer("FuzzSRTP", body: "FuzzSRTPBody"),
-    fuzzer("FuzzICE", body: "FuzzPeerBodies"), fuzzer("FuzzGatherer", body: "FuzzPeerBodies"),
-    fuzzer("FuzzFarPeer", body: "FuzzPeerBodies"),
-    fuzzer("FuzzNegotiation", body: "FuzzPeerBodies"),
+    .systemLibrary(name: "CLibFuzzer", path: "Fuzz/Sources/CLibFuzzer"),
+    .target(name: "CFuzzCost", path: "Fuzz/Sources/CFuzzCost"),
+    .executableTarget(
+      name: "Fuzz", dependencies: ["CFuzzCost", "CLibFuzzer", "FuzzTargets"], path: "Fuzz/Sources/Fuzz",
+      swiftSettings: strict,
+      linkerSettings: [
+        .unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld", "-Xlinker", "--wrap=__sanitizer_cov_trace_pc"])
+      ]),
   ]
 }
 

@@ -1,15 +1,22 @@
 import CX11
 
 /// The properties and types by which windows tell their titles.
-struct WindowTitleAtoms {
+package struct WindowTitleAtoms {
   let netName: xcb_atom_t
   let utf8: xcb_atom_t
   let compoundText: xcb_atom_t
 
   init(_ connection: X11Connection) {
-    netName = connection.atom("_NET_WM_NAME")
-    utf8 = connection.atom("UTF8_STRING")
-    compoundText = connection.atom("COMPOUND_TEXT")
+    self.init(
+      netName: connection.atom("_NET_WM_NAME"), utf8: connection.atom("UTF8_STRING"),
+      compoundText: connection.atom("COMPOUND_TEXT"))
+  }
+
+  /// The atoms that the server has given to these names.
+  package init(netName: UInt32, utf8: UInt32, compoundText: UInt32) {
+    self.netName = netName
+    self.utf8 = utf8
+    self.compoundText = compoundText
   }
 
   /// A property's value as text, by the type that the client gave it (ICCCM §2.7.1).
@@ -17,7 +24,7 @@ struct WindowTitleAtoms {
   /// Many clients put UTF-8 where the type promises Latin 1: what is valid UTF-8 is taken for it, since Latin 1 with
   /// accents is hardly ever valid UTF-8 by chance.
   /// - Parameter isCut: the value goes on behind the bytes.
-  func text(_ bytes: [UInt8], of type: xcb_atom_t, isCut: Bool) -> String {
+  package func text(_ bytes: [UInt8], of type: UInt32, isCut: Bool) -> String {
     if type != 0, type == compoundText {
       var text = CompoundText()
       return text.decode(bytes)

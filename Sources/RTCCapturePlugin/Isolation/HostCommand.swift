@@ -2,7 +2,7 @@ import RTCMedia
 import RTCPrimitives
 
 /// What we say to a plugin's process.
-enum HostCommand {
+package enum HostCommand {
   /// The first message: load this; and start it, unless it is only to be described.
   case load(path: String, start: Start?)
   /// One more picture may be sent.
@@ -13,12 +13,12 @@ enum HostCommand {
   case soundRoom(Int64)
   case stop
 
-  struct Start {
+  package struct Start {
     var options: [(key: String, value: String)]
     var wanted: PluginFormat
   }
 
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     switch self {
     case .load(let path, let start):
       var writer = MessageWriter(kind: 1)
@@ -46,7 +46,7 @@ enum HostCommand {
     }
   }
 
-  init?(parsing bytes: [UInt8]) {
+  package init?(parsing bytes: [UInt8]) {
     var reader = ByteReader(bytes.span)
     switch reader.readUInt8() {
     case 1:

@@ -1,8 +1,8 @@
-import RTCMedia
+package import RTCMedia
 import RTCPrimitives
 
 /// What a plugin's process says to us. It is not trusted: whatever makes no sense is nil.
-enum HostEvent {
+package enum HostEvent {
   case described(PluginDescription)
   case started(PluginFormat)
   /// It could not be loaded or started.
@@ -17,7 +17,7 @@ enum HostEvent {
   case busy(UInt64)
   case ended(CaptureEnd)
 
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     switch self {
     case .described(let description): return description.message(kind: 1)
     case .started(let format):
@@ -65,7 +65,7 @@ enum HostEvent {
     return writer.bytes
   }
 
-  init?(parsing bytes: [UInt8]) {
+  package init?(parsing bytes: [UInt8]) {
     var reader = ByteReader(bytes.span)
     guard let kind = reader.readUInt8(), let event = Self.read(kind, &reader) else { return nil }
     self = event

@@ -1,16 +1,16 @@
-import RTCMedia
+package import RTCMedia
 import RTCPrimitives
 
 /// A picture in shared memory, as one process describes it to the other.
-struct SharedPicture {
+package struct SharedPicture {
   var slot: UInt8
-  var format: PixelFormat
-  var size: PixelSize
-  var planes: [(offset: Int, stride: Int)]
+  package var format: PixelFormat
+  package var size: PixelSize
+  package var planes: [(offset: Int, stride: Int)]
   var captureTime: Timestamp
   var rotation: VideoRotation
   var colorSpace: ColorSpace
-  var damage: [PixelRect]?
+  package var damage: [PixelRect]?
   /// It was copied into the shared memory.
   var isCopy: Bool
 
@@ -90,7 +90,7 @@ struct SharedPicture {
   }
 
   /// Every byte of every plane lies in memory of `byteCount` bytes.
-  func planesFit(_ byteCount: Int) -> Bool {
+  package func planesFit(_ byteCount: Int) -> Bool {
     planes.indices.allSatisfy { index in
       let (offset, stride) = planes[index]
       let extent = format.planeExtent(index, of: size)

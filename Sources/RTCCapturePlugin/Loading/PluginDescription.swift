@@ -52,8 +52,8 @@ public struct PluginSettings: Sendable {
 }
 
 /// What is asked of a plugin, or what it says it will deliver.
-struct PluginFormat: Hashable, Sendable {
-  var size: PixelSize?
-  var frameRate: Double
+package struct PluginFormat: Hashable, Sendable {
+  package var size: PixelSize?
+  package var frameRate: Double
   var sound = AudioFormat.opus
 }

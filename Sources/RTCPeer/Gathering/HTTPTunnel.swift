@@ -1,9 +1,9 @@
 import RTCPrimitives
 
 /// Asks a proxy for a tunnel to a host, and reads its answer.
-struct HTTPTunnel {
+package struct HTTPTunnel {
   /// What has come of it.
-  enum Progress: Hashable {
+  package enum Progress: Hashable {
     case waiting
     /// The tunnel is there; what has come through it already.
     case open([UInt8])
@@ -13,18 +13,20 @@ struct HTTPTunnel {
 
   let request: [UInt8]
   private var answer: [UInt8] = []
+  /// Bytes of `answer` in which no end of the head begins: a proxy may send them one by one.
+  private var searched = 0
   private static let maximumAnswer = 8_192
 
-  init(to host: String, port: UInt16, credentials: String?) {
+  package init(to host: String, port: UInt16, credentials: String?) {
     let target = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     var lines = ["CONNECT \(target) HTTP/1.1", "Host: \(target)"]
     if let credentials { lines.append("Proxy-Authorization: Basic \(Self.base64(Array(credentials.utf8)))") }
     request = Array((lines + ["", ""]).joined(separator: "\r\n").utf8)
   }
 
-  mutating func receive(_ bytes: Span<UInt8>) -> Progress {
+  package mutating func receive(_ bytes: Span<UInt8>) -> Progress {
     answer.append(bytes)
-    guard let end = headerEnd else {
+    guard let end = findHeaderEnd() else {
       return answer.count > Self.maximumAnswer ? .refused("It does not answer as a proxy does.") : .waiting
     }
     let head = String(decoding: answer[..<end], as: UTF8.self)
@@ -36,10 +38,13 @@ struct HTTPTunnel {
     return (200..<300).contains(code) ? .open(Array(answer[end...])) : .refused("It answers: \(status.prefix(100))")
   }
 
-  private var headerEnd: Int? {
-    guard answer.count >= 4 else { return nil }
+  private mutating func findHeaderEnd() -> Int? {
     let mark: [UInt8] = [13, 10, 13, 10]
-    return (0...answer.count - 4).first { answer[$0..<$0 + 4].elementsEqual(mark) }.map { $0 + 4 }
+    while answer.count - searched >= 4 {
+      if answer[searched..<searched + 4].elementsEqual(mark) { return searched + 4 }
+      searched += 1
+    }
+    return nil
   }
 
   /// RFC 4648 §4.

@@ -14,7 +14,7 @@ extension ICEServer {
   }
 
   /// A `Link` header's value for each way to the server.
-  var links: [String] {
+  package var links: [String] {
     let credentials = [("username", username), ("credential", credential)].compactMap { name, value in
       value.map { "; \(name)=\(Self.quoted($0))" }
     }

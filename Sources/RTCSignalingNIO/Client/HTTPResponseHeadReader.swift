@@ -9,21 +9,26 @@ package struct HTTPResponseHeadReader {
 
   private var head: HTTPResponseHead?
   private var bytes = 0
+  /// Bytes at the front of the buffer that have no line feed: a server may send a line byte by byte.
+  private var searched = 0
 
   /// Waits for the first byte of a head.
   package init() {}
 
   /// The next head, taken from the front of `buffer`; nil while it is not whole. Throws `HTTPParserError`.
+  /// - Parameter buffer: the same each time, with more bytes at its end.
   package mutating func read(_ buffer: inout ByteBuffer) throws -> HTTPResponseHead? {
-    while let end = buffer.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
+    while let end = buffer.readableBytesView.dropFirst(searched).firstIndex(of: UInt8(ascii: "\n")) {
       let length = end + 1 - buffer.readerIndex
+      searched = 0
       try count(length)
       guard var line = buffer.readString(length: length - 1).map({ $0[...] }) else { return nil }
       _ = buffer.readInteger(as: UInt8.self)
       if line.utf8.last == UInt8(ascii: "\r") { line = line.dropLast() }
       if let head = try take(line) { return head }
     }
-    guard bytes + buffer.readableBytes <= Self.mostBytes else { throw HTTPParserError.headerOverflow }
+    searched = buffer.readableBytes
+    guard bytes + searched <= Self.mostBytes else { throw HTTPParserError.headerOverflow }
     return nil
   }
 

@@ -1,0 +1,38 @@
+import RTCCapturePlugin
+import RTCMedia
+import RTCPrimitives
+
+/// A message of a plugin's process: whatever is understood says the same when it is written and read again, and no picture
+/// reaches beyond the memory that the process shares.
+public func fuzzPlugin(_ bytes: Span<UInt8>) {
+  guard bytes.count > 2 else { return }
+  let memory = (Int(bytes[0]) << 8 | Int(bytes[1])) << 4
+  let message = [UInt8](copying: bytes.extracting(2..<bytes.count))
+  if let command = HostCommand(parsing: message) {
+    precondition(HostCommand(parsing: command.bytes)?.bytes == command.bytes, "a command is read differently once more")
+  }
+  guard let event = HostEvent(parsing: message) else { return }
+  guard let again = HostEvent(parsing: event.bytes), again.bytes == event.bytes else {
+    preconditionFailure("an event is read differently once more: \(event)")
+  }
+  switch event {
+  case .picture(let picture): checkPlanes(of: picture, in: memory)
+  case .sound(let sound): precondition(sound.samples.allSatisfy { $0.isFinite })
+  case .described(let description): precondition(description.frameRate.map { $0 > 0 && $0 <= 1_000 } ?? true)
+  case .started(let format): precondition(format.frameRate.isFinite && format.frameRate > 0)
+  case .failed, .segment, .notice, .fault, .busy, .ended: break
+  }
+}
+
+private func checkPlanes(of picture: SharedPicture, in memory: Int) {
+  for rect in picture.damage ?? [] {
+    precondition(rect.x >= 0 && rect.y >= 0 && rect.width >= 0 && rect.height >= 0)
+    precondition(rect.x + rect.width <= picture.size.width && rect.y + rect.height <= picture.size.height)
+  }
+  guard picture.planesFit(memory) else { return }
+  for (index, plane) in picture.planes.enumerated() {
+    let extent = picture.format.planeExtent(index, of: picture.size)
+    precondition(plane.offset >= 0 && plane.stride >= extent.rowBytes)
+    precondition(plane.offset + plane.stride * (extent.rows - 1) + extent.rowBytes <= memory)
+  }
+}
