@@ -6,13 +6,16 @@ import Testing
     ("https://sfu.example/whip", "https://sfu.example/whip"), ("HTTP://A.b:80", "http://a.b/"),
     ("https://a:443/x?y=z#f", "https://a/x?y=z"), ("http://[::1]:8080/a/../b", "http://[::1]:8080/b"),
     ("http://a?q=/", "http://a/?q=/"), ("http://a:/x", "http://a/x"),
+    ("http://[FE80::1%25eth0]:8080/", "http://[fe80::1%25eth0]:8080/"),
+    ("http://[fe80::1%eth0]", "http://[fe80::1%25eth0]/"),
   ]) func `a URL is read and written`(text: String, expected: String) {
     #expect(WebAddress(text)?.description == expected)
   }
 
   @Test(arguments: [
     "", "whip", "ftp://a/", "http:/a", "http://", "http:///x", "http://u:p@a/", "http://a b/", "http://a:0/",
-    "http://a:65536/", "http://a:b/", "http://[::1/", "http://a/\r\nX: y", "https:\\\\a",
+    "http://a:65536/", "http://a:b/", "http://[::1/", "http://[::1%25]%/", "http://[::1%2]%/", "http://[::%a%b]/",
+    "http://a/\r\nX: y", "https:\\\\a",
   ]) func `what is none is refused`(text: String) {
     #expect(WebAddress(text) == nil)
   }

@@ -42,16 +42,17 @@ public struct HostName: Hashable, Sendable {
   /// Splits `HOST`, `HOST:PORT`, `[V6]` and `[V6]:PORT`. Nil when neither host nor port can be read so.
   static func split(authority: some StringProtocol) -> (host: HostName, port: Substring?)? {
     let text = String(authority)[...]
-    let host: Substring
+    let host: String
     let rest: Substring
     if text.hasPrefix("[") {
-      guard let close = text.firstIndex(of: "]") else { return nil }
-      host = text[...close]
-      guard host.utf8.count > 2, host.dropFirst().dropLast().utf8.allSatisfy(isIPv6Byte) else { return nil }
+      guard let close = text.firstIndex(of: "]"), let address = addressLiteral(text[..<close].dropFirst()) else {
+        return nil
+      }
+      host = address
       rest = text[text.index(after: close)...]
     } else {
       let colon = text.firstIndex(of: ":") ?? text.endIndex
-      host = text[..<colon]
+      host = String(text[..<colon])
       rest = text[colon...]
     }
     guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != 47 && $0 != 64 && $0 != 92 })
@@ -59,6 +60,15 @@ public struct HostName: Hashable, Sendable {
     if rest.isEmpty { return (HostName(host), nil) }
     guard rest.hasPrefix(":"), !rest.dropFirst().contains(":") else { return nil }
     return (HostName(host), rest.dropFirst())
+  }
+
+  /// What stands between brackets, with the percent sign of its zone as it is outside of URLs, which encode it (RFC 6874).
+  private static func addressLiteral(_ text: Substring) -> String? {
+    guard !text.isEmpty, text.utf8.allSatisfy(isIPv6Byte) else { return nil }
+    guard let percent = text.firstIndex(of: "%") else { return String(text) }
+    var zone = text[text.index(after: percent)...]
+    if zone.hasPrefix("25"), zone.utf8.count > 2 { zone = zone.dropFirst(2) }
+    return zone.isEmpty || zone.contains("%") ? nil : String(text[...percent] + zone)
   }
 
   /// Hexadecimal digits, `:`, `.`, and the zone's `%` with what interface names are made of.
