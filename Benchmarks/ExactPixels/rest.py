@@ -49,7 +49,7 @@ def main():
         process, viewer = psutil.Process(cast.process.pid), Viewer(browser, url)
         while not viewer.script(EXACT)[0]:
             time.sleep(0.1)
-        time.sleep(60)
+        time.sleep(60 * min(1, options.minutes))
         first = reading(process, viewer)
         time.sleep(options.minutes * 60)
         last = reading(process, viewer)

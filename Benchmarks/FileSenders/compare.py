@@ -30,19 +30,18 @@ from harness.browser import Viewer, chromium  # noqa: E402
 from harness.rtcast import BINARY  # noqa: E402
 
 BITRATE = 4_000_000
-CLIP_SECONDS = 90
 ENCODER = ["-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "-6", "-threads", "1", "-static-thresh", "300", "-lag-in-frames", "0",
            "-b:v", str(BITRATE), "-minrate", str(BITRATE), "-maxrate", str(BITRATE), "-g", "3000"]
 
 
-def clip(folder):
-    """90 s of moving patterns under noise, 4 Mbit/s, main profile, no B-frames, a key frame every 2 s, no sound."""
-    path = Path(folder) / "1080p30.mp4"
+def clip(folder, seconds):
+    """Moving patterns under noise, 4 Mbit/s, main profile, no B-frames, a key frame every 2 s, no sound."""
+    path = Path(folder) / f"1080p30-{seconds}.mp4"
     if not path.exists():
         print("making the clip …", file=sys.stderr)
         subprocess.run(
             ["ffmpeg", "-y", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc2=size=1920x1080:rate=30",
-             "-vf", "noise=alls=6:allf=t,format=yuv420p", "-t", str(CLIP_SECONDS), "-c:v", "libx264", "-preset", "veryfast",
+             "-vf", "noise=alls=6:allf=t,format=yuv420p", "-t", str(seconds), "-c:v", "libx264", "-preset", "veryfast",
              "-profile:v", "main", "-bf", "0", "-g", "60", "-b:v", str(BITRATE), "-maxrate", str(BITRATE), "-bufsize", "4M",
              str(path)], check=True)
     return str(path)
@@ -153,9 +152,10 @@ def main():
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--soak", type=float, help="minutes: only rtcast's memory, sampled each minute")
+    parser.add_argument("--clip", type=int, default=90, help="length of the file in seconds; it is looped")
     parser.add_argument("--folder", default=os.environ.get("TMPDIR", "/tmp"))
     options = parser.parse_args()
-    path = clip(options.folder)
+    path = clip(options.folder, options.clip)
     driver = chromium((1920, 1200))
     results = {}
     try:
