@@ -84,6 +84,9 @@ def conditions(lines):
 
 def desktop():
     lines = rows("desktop")
+    if not lines:
+        yield "No run is recorded."
+        return
     yield conditions(lines)
     yield ""
     yield ("| content | sender | CPU, cores | latency p50 / p95 ms | fps shown | kbit/s | moving: luma / RGB dB | 2 s at rest | PSS MiB | "
@@ -99,6 +102,9 @@ def desktop():
 
 def links():
     lines = rows("links")
+    if not lines:
+        yield "No run is recorded."
+        return
     yield conditions(lines)
     yield ""
     yield ("| link | sender | fps shown | latency p50 / p95 ms | frozen s of | longest gap ms | kbit/s | longest queue ms | "
@@ -142,7 +148,8 @@ def shrinking():
         if scenario == "drop" and rounds:
             parts.append(f"{title(sender).replace('**', '')} {middle(rounds, 'spans', 1, 'fps', digits=1)} a second, still for "
                          f"{middle(rounds, 'spans', 1, 'frozen_s', digits=1)} s")
-    yield "On a link that shrinks from 5 Mbit/s to 600 kbit/s, pictures of a page that scrolls, in the 20 s after: " + "; ".join(parts) + "."
+    if parts:
+        yield "On a link that shrinks from 5 Mbit/s to 600 kbit/s, pictures of a page that scrolls, in the 20 s after: " + "; ".join(parts) + "."
 
 
 TABLES = {"desktop": (desktop, "Benchmarks/RESULTS.md"), "links": (links, "Benchmarks/RESULTS.md"), "summary": (summary, "README.md"),
