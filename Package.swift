@@ -488,7 +488,8 @@ if Context.environment["RTCAST_BENCHMARKS"] != nil {
     benchmark(
       "EncoderBenchmark",
       ["RTCast", "RTCCodecAOM", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCCodecX264", "RTCMedia", "RTCPrimitives"]),
-    benchmark("PictureBenchmark", ["RTCCapture", "RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPrimitives"]),
+    benchmark(
+      "PictureBenchmark", ["RTCCapture", "RTCCodecVPX", "RTCConvert", "RTCExact", "RTCMedia", "RTCPrimitives"]),
   ]
 }
 

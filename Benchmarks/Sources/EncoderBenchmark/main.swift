@@ -2,7 +2,9 @@
 // over a simulated link. One line a phase: frames a second, gaps, delays, the queue, the rate over windows, PSNR.
 //
 // EncoderBenchmark SCENARIO… [--codec vp8|vp9|vp9-444|av1|av1-444|h264|h264-444] [--pictures FOLDER] [--lag MS] [--frames]
-//   [--hint detail|text|motion] [--busy FACTOR] [--wobble SHARE] [--threads N]
+//   [--hint detail|text|motion] [--busy FACTOR] [--wobble SHARE] [--threads N] [--table]
+//
+// `--table` prints Markdown rows for Benchmarks/RESULTS.md instead, which Benchmarks/Encoders/compare.py collects.
 
 import Glibc
 import RTCCodecAOM
@@ -273,6 +275,10 @@ final class Run {
     var start = Timestamp.zero
     for (index, phase) in phases.enumerated() {
       report("\(name).\(index)", phase, from: start)
+      if printsTable {
+        start += phase.length
+        continue
+      }
       if case .change = phase.content { reportChange(from: start) }
       if case .film = phase.content { reportPage(from: start) }
       if index == 0, name.hasPrefix("start") { reportChange(from: start) }
@@ -296,19 +302,38 @@ final class Run {
     func mean(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.reduce(0, +) / Double(values.count) }
     let queue = queueMilliseconds.filter { $0.time >= settled && $0.time < end }.map(\.queue).max() ?? 0
     let queueFirst = queueMilliseconds.filter { $0.time >= start && $0.time < settled }.map(\.queue).max() ?? 0
+    let bytes = own.reduce(0) { $0 + $1.bytes }
+    let delay = "\(percentile(0.5)) / \(percentile(0.95)) / \(percentile(1))"
+    let luma = "\(fixed(mean(moving.map(\.psnr)))) (\(fixed(own.last?.psnr ?? 0)))"
+    let colour = "\(fixed(mean(moving.map(\.colour)))) (\(fixed(own.last?.colour ?? 0)))"
+    let rate = fixed(Double(bytes) * 8 / phase.length.seconds / 1000, 0)
+    let frames = fixed(Double(moving.count) / phase.length.seconds)
+    let cost = fixed(mean(moving.map(\.milliseconds)))
+    if printsTable {
+      let marks = [32.0, 40, 44, 48].map { seconds(to: $0, from: start, before: end) }.joined(separator: " / ")
+      print(
+        "| \(name) at \(phase.rate) kbit/s | \(option("--codec") ?? "vp8") | \(frames) | \(fixed(gap, 0)) | \(delay) |",
+        "\(fixed(queue, 0)) | \(rate) | \(luma) | \(colour) | \(cost) | \(bytes / 1000) | \(marks) |")
+      return
+    }
     print(
-      "\(name) at \(phase.rate) kbit/s: \(fixed(Double(moving.count) / phase.length.seconds)) fps, gap \(fixed(gap, 0)) ms,",
-      "delay p50/p95/max \(percentile(0.5))/\(percentile(0.95))/\(percentile(1)) ms,",
+      "\(name) at \(phase.rate) kbit/s: \(frames) fps, gap \(fixed(gap, 0)) ms,",
+      "delay p50 / p95 / max \(delay) ms,",
       "queue \(fixed(queue, 0)) ms (\(fixed(queueFirst, 0)) at first),",
-      "\(fixed(Double(own.reduce(0) { $0 + $1.bytes }) * 8 / phase.length.seconds / 1000, 0)) kbit/s,",
+      "\(rate) kbit/s,",
       "over 300 ms \(fixed(peak(.milliseconds(300), from: settled, to: end, phase), 2)),",
       "1 s \(fixed(peak(.seconds(Int64(1)), from: settled, to: end, phase), 2)),",
       "q \(fixed(mean(moving.map { Double($0.quantizer) }), 0)),",
-      "PSNR \(fixed(mean(moving.map(\.psnr)))) (end \(fixed(own.last?.psnr ?? 0))),",
-      "RGB \(fixed(mean(moving.map(\.colour)))) (end \(fixed(own.last?.colour ?? 0))),",
-      "\(fixed(mean(moving.map(\.milliseconds)))) ms a frame, refinements \(own.count - moving.count)",
-      "\(own.reduce(0) { $0 + $1.bytes }) bytes, \(fixed(own.reduce(0) { $0 + $1.milliseconds }, 0)) ms in all,",
+      "PSNR mean (end) \(luma), RGB \(colour),",
+      "\(cost) ms a frame, refinements \(own.count - moving.count)",
+      "\(bytes) bytes, \(fixed(own.reduce(0) { $0 + $1.milliseconds }, 0)) ms in all,",
       "last \(own.last.map { fixed(($0.time - start).seconds, 2) } ?? "–") s")
+  }
+
+  /// Seconds from the start of a phase until a frame of that quality has arrived; a dash if none does.
+  private func seconds(to mark: Double, from start: Timestamp, before end: Timestamp) -> String {
+    let first = link.arrivals.first { $0.captureTime >= start && $0.time < end && coded[$0.index].psnr >= mark }
+    return first.map { fixed(($0.time - start).seconds, 2) } ?? "–"
   }
 
   /// The most that was coded in any window, relative to the link's rate.
@@ -361,6 +386,7 @@ final class Run {
   }
 }
 
+let printsTable = CommandLine.arguments.contains("--table")
 let names = CommandLine.arguments.dropFirst().filter { scenarios[$0] != nil }
 let screen = Screen(folder: option("--pictures"))
 let lag = TimeDelta.milliseconds(Int64(option("--lag") ?? "400")!)

@@ -1,10 +1,11 @@
-// What a picture costs before it is packets: conversion by rectangle, and VP8 for a key frame, a typed letter, a scroll.
-// CPU time of the whole process, 1920x1080, synthetic text; one line a figure.
+// What a picture costs before it is packets: conversion by rectangle, comparison with the picture before, and VP8 for a
+// key frame, a typed letter, a scroll. CPU time of the whole process, 1920x1080, synthetic text; one line a figure.
 
 import Glibc
 import RTCCapture
 import RTCCodecVPX
 import RTCConvert
+import RTCExact
 import RTCMedia
 import RTCPrimitives
 
@@ -50,6 +51,19 @@ extension String {
     for _ in 0..<100 { _ = try converter.convert(frame, rects: rects, into: picture) }
     report("convert \(name)", (processorTime() - start) / 100)
   }
+}
+
+/// What `ChangeFinder` costs for each picture: all of it is compared with the one before, here an equal one of other memory.
+@MainActor func measureComparison() {
+  let copy = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: size.width * size.height)
+  defer { copy.deallocate() }
+  let current = page(0)
+  _ = copy.initialize(from: memory)
+  let base = UnsafeRawPointer(copy.baseAddress!)
+  let before = PixelBuffer(format: .bgra, size: size, planes: [(base, size.width * 4)], release: {})!
+  let start = processorTime()
+  for _ in 0..<100 { precondition(PictureComparison.changes(from: before, to: current.buffer).isEmpty) }
+  report("compare whole", (processorTime() - start) / 100)
 }
 
 @MainActor func measureEncoding() throws {
@@ -128,5 +142,6 @@ extension String {
 }
 
 try measureConversion()
+measureComparison()
 try measureEncoding()
 try measureDecoding()
