@@ -33,7 +33,7 @@ import Testing
     #expect(ranked.count == modes.count)
   }
 
-  @Test func `H264 comes after pictures as they are and before JPEG, unless it is preferred or not wanted`() {
+  @Test func `after pictures as they are comes H264, before JPEG, unless it is preferred or not wanted`() {
     let size = PixelSize(width: 640, height: 480)
     let modes: [CameraMode] = [.motionJPEG, .h264, .yuyv].map { mode($0, 640, 480, 30) }
     func order(_ prefersH264: Bool?) -> [CameraMode.Encoding] {
