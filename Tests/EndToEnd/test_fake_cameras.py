@@ -6,7 +6,9 @@ The cameras are `harness/camera.c`, which the program takes for Video4Linux devi
 import errno
 import json
 import subprocess
+import time
 
+import numpy as np
 import pytest
 
 from harness import barcode, camera
@@ -154,6 +156,36 @@ def test_a_call_shows_the_camera(code, cameras, cast, visit):
     read = "(window.barcode.read(document.querySelector('#grid .tile video')) || {}).frame"
     first = page.until(f"{read} >= 0 ? [{read}] : null", what="a picture's number")
     page.until(f"{read} >= 0 && {read} !== {first[0]}", what="another picture's number")
+
+
+def preview(server):
+    """The part of the camera's picture that changes, as the call's window shows it: above the two last bars. None while it is not there."""
+    screen = server.picture().astype(int)
+    red = np.nonzero((screen[:, :, 0] > 200) & (screen[:, :, 1:].max(axis=2) < 60))
+    blue = np.nonzero((screen[:, :, 2] > 200) & (screen[:, :, :2].max(axis=2) < 60))
+    if min(len(red[0]), len(blue[0])) < 100:
+        return None
+    top, left, height, width = red[0].min(), red[1].min(), np.ptp(red[0]) + 1, np.ptp(red[1]) + 1
+    is_mirrored = blue[1].mean() < red[1].mean()
+    start = left - 2 * width if is_mirrored else left + width
+    return screen[max(0, top - height):top, max(0, start):start + 2 * width]
+
+
+def test_the_window_of_a_call_shows_the_camera_while_its_h264_is_passed_on(cameras, cast, visit, xserver):
+    cameras.add("/dev/video5", "Left Webcam", [Mode("H264", SIZE, RATE)])
+    hub = cast("serve", "--listen", "127.0.0.1:0").url()
+    bob = cast("call", "--server", hub, "--name", "bob", "--answer", "auto", "--audio", "none", "--camera", *AS_ASKED,
+               env=cameras.environment, display=xserver.name)
+    bob.wait_event("registered")
+    [page] = visit(hub, "alice")
+    page.call("bob")
+    page.wait(state="call").wait_tiles(1).wait_moving()
+    seen, deadline = [], time.monotonic() + 30
+    while len(seen) < 5:
+        assert time.monotonic() < deadline, f"{len(seen)} pictures"
+        shown = preview(xserver)
+        if shown is not None and not any(shown.shape == other.shape and np.abs(shown - other).mean() < 1 for other in seen):
+            seen.append(shown)
 
 
 @pytest.mark.feature("S3.37")

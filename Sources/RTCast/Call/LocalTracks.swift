@@ -52,14 +52,34 @@ public final class LocalAudioTrack: Sendable {
   }
 }
 
-/// Who sees the captured picture on this side.
+/// The sinks that are shown the captured picture on this side.
 package final class PreviewSinks: Sendable {
-  private let sinks = Mutex<[any VideoSink]>([])
+  private struct State {
+    var sinks: [any VideoSink] = []
+    var watch: @Sendable (_ isShown: Bool) -> Void = { _ in }
+  }
 
-  func add(_ sink: any VideoSink) { sinks.withLock { $0.append(sink) } }
-  func remove(_ sink: any VideoSink) { sinks.withLock { $0.removeAll { $0 === sink } } }
-  func show(_ frame: VideoFrame) { for sink in sinks.withLock({ $0 }) { sink.show(frame) } }
+  private let state = Mutex(State())
+
+  func add(_ sink: any VideoSink) { change { $0.append(sink) } }
+  func remove(_ sink: any VideoSink) { change { $0.removeAll { $0 === sink } } }
+  func show(_ frame: VideoFrame) { for sink in state.withLock({ $0.sinks }) { sink.show(frame) } }
 
   /// Tells all that nothing follows, and forgets none: the next source is shown again.
-  func end() { for sink in sinks.withLock({ $0 }) { sink.videoDidEnd() } }
+  func end() { for sink in state.withLock({ $0.sinks }) { sink.videoDidEnd() } }
+
+  /// Calls `watch` now and at each change, with whether there is a sink. `watch` must not call back.
+  func watch(_ watch: @escaping @Sendable (_ isShown: Bool) -> Void) {
+    state.withLock { state in
+      state.watch = watch
+      watch(!state.sinks.isEmpty)
+    }
+  }
+
+  private func change(_ body: (inout [any VideoSink]) -> Void) {
+    state.withLock { state in
+      body(&state.sinks)
+      state.watch(!state.sinks.isEmpty)
+    }
+  }
 }

@@ -75,6 +75,8 @@ package final class OutgoingVideo: Sendable {
     track.setSource(
       onKeyFrameRequest: { [weak self] in self?.keyFrameRequested(of: $0) ?? .coming },
       onDemandChanged: { [weak self] in self?.demandChanged($0) })
+    // Of pictures that are passed on there is nothing to show unless they are decoded as well.
+    previews?.watch { [weak self] isShown in self?.changeAtOnce { $0.isPreviewed = isShown } }
     do {
       _ = try NamedThread(name: "rtc-encoder") { [weak self, rest] in
         var deadline: Timestamp?
@@ -609,6 +611,8 @@ extension OutgoingVideo {
     private let isChosen: Bool
     var demand = RenditionDemand()
     var isRecorded = false
+    /// The pictures are shown on this side.
+    var isPreviewed = false
     /// Where the source's own pictures go; nil when they are encoded here.
     private(set) var passthrough: Passthrough?
     /// Those before it, whose sources were not told yet to decode again.
@@ -647,7 +651,9 @@ extension OutgoingVideo {
       let picture = waiting.take()
       let turn = Turn(
         bench: bench, main: main, picture: picture, isNewSource: isNewSource && picture != nil, controls: controls,
-        decoding: passthrough.map { Decoding(passthrough: $0, isWanted: controls.contains { $0.isActive }) },
+        decoding: passthrough.map {
+          Decoding(passthrough: $0, isWanted: isPreviewed || controls.contains { $0.isActive })
+        },
         released: released, isRecorded: isRecorded, isOpen: isOpen, formats: formats,
         viewers: Viewers(count: demand.viewers, takers: demand.takers),
         mayChoose: isChosen && !isRecorded && passthrough == nil)
