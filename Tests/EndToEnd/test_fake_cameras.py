@@ -270,7 +270,7 @@ def test_a_damaged_h264_picture_is_followed_by_the_next_key_frame(cameras, cast,
 
 @pytest.mark.parametrize("code, change, options", [
     ("MJPG", lambda number, data: data[:40], ()), ("H264", lambda number, data: b"\x17" * 500, ()),
-    ("H264", lambda number, data: data[:-60] if number % 15 == 0 else data, ("--no-copy",)), ("YUYV", lambda number, data: None, ()),
+    ("H264", lambda number, data: data[:-60] if number % 15 == 0 else data, ("--no-copy",)), ("YUYV", lambda number, data: data[:-1], ()),
 ], ids=["MJPEG", "H.264 of noise", "H.264 whose key frames are cut", "YUYV"])
 def test_a_camera_with_nothing_but_damaged_pictures_ends_the_cast_with_a_sentence(code, change, options, cameras):
     cameras.add("/dev/video0", "Webcam", [Mode(code, SIZE, 120, change=change)])

@@ -148,7 +148,7 @@ def h264(mode):
     width, height = mode.size
     command = ["ffmpeg", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(mode.rate or 30), "-i", "pipe:0",
                "-pix_fmt", "yuv420p", "-c:v", "libx264", "-profile:v", "main", "-preset", "veryfast", "-tune", "zerolatency", "-qp", "20",
-               "-g", str(mode.keyframe_every), "-bf", "0", "-x264-params", "aud=1:scenecut=0", *mode.extra, "-f", "h264", "pipe:1"]
+               "-g", str(mode.keyframe_every), "-bf", "0", "-x264-params", "aud=1:scenecut=0:colormatrix=smpte170m", *mode.extra, "-f", "h264", "pipe:1"]
     pixels = b"".join(picture(number, width, height).tobytes() for number in range(LENGTH))
     stream = subprocess.run(command, input=pixels, capture_output=True, check=True).stdout
     delimiter = b"\0\0\0\1\x09"
