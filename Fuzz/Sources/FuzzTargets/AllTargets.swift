@@ -49,6 +49,7 @@ extension FuzzTarget {
     FuzzTarget("WHIP", fuzzWHIP),
     FuzzTarget("Calls", fuzzCalls),
     FuzzTarget("Plugin", fuzzPlugin),
+    FuzzTarget("PacketTiming", fuzzPacketTiming),
     FuzzTarget("WindowTitle", fuzzWindowTitle),
     FuzzTarget("Preset", longest: 4_096, fuzzPreset),
     FuzzTarget("Control", fuzzControl),
