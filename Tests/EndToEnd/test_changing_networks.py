@@ -82,6 +82,24 @@ def test_a_call_goes_on_over_another_network_while_the_hub_is_started_anew(bed, 
     assert states[-1] in ("connected", "reconnecting") and "ended" not in states and page.data()["state"] == "call", states
 
 
+@pytest.mark.feature("S0.56")
+def test_the_line_to_the_hub_is_back_with_the_network(bed, hub, cast):
+    """Nobody is called meanwhile: of the interface that is another only the system tells. By itself the client would ask the hub for a sign of
+    life after 15 s, and wait 10 s for it."""
+    url = hub(*option(bed.turn().url("stun")))
+    with bed.alice:
+        alice = cast("call", "--server", url, "--name", "alice", "--answer", "auto", "--no-window", "--audio", "none", "--test")
+    alice.wait_event("registered")
+    moved = time.monotonic()
+    bed.move(bed.alice, bed.cafe)
+    states = [alice.wait_event("signaling")["state"] for _ in range(2)]
+    assert states == ["interrupted", "resumed"] and time.monotonic() - moved < 15
+    with bed.bob:
+        bob = cast("test", "--to", "alice", "--server", url, "--name", "bob", "--no-window", *CLOCK)
+    for each in (bob, alice):
+        each.wait_event("stats", where=lambda event: any(stream.get("frames_received", 0) > 5 for stream in event["streams"]))
+
+
 @pytest.mark.feature("S0.48", "S1.5", peer="coturn")
 def test_a_call_outlives_the_relay_that_carried_it(bed, calling):
     """coturn is killed and started again; it knows of no allocation."""
