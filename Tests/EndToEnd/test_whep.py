@@ -176,8 +176,6 @@ def test_a_thousand_posts_that_never_connect_expire_and_give_their_memory_back(u
     with ThreadPoolExecutor(8) as pool:
         statuses = list(pool.map(lambda number: offer_from(number, whep), range(1000)))
     assert set(statuses) == {201}, "the first have given their places back"
-    rtcast.drain()
-    rtcast.wait_event("stats", timeout=60, where=lambda e: e.get("sessions", 9) <= 1)
     assert process.memory_info().rss < peak + 20 * 2**20, "a second thousand needs no more than the first"
 
 

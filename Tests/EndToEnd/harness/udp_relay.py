@@ -16,6 +16,7 @@ class UDPRelay:
     def __init__(self, rate=None, loss=0.0, queue=0.3, delay=0.0, seed=1):
         self.rate, self.loss, self.queue, self.delay = rate, loss, queue, delay
         self.random = random.Random(seed)
+        self.dropped = 0   # of what the sender sent
         self.near, self.far = self._end(), self._end()
         self.sender = self.viewer = None
         # When the slow part of the path is idle again.
@@ -55,10 +56,12 @@ class UDPRelay:
             data, _ = self.far.recvfrom(65536)
             now = leaves = time.monotonic()
             if self.random.random() < self.loss:
+                self.dropped += 1
                 continue
             if self.rate:
                 leaves = max(self.idle, now) + len(data) * 8 / self.rate
                 if leaves - now > self.queue:
+                    self.dropped += 1
                     continue
                 self.idle = leaves
             if self.viewer:
