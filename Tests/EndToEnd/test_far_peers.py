@@ -194,7 +194,7 @@ def offered(far):
              for media in each if media.startswith(("audio", "video"))] for each in sections]
 
 
-@pytest.mark.feature("S0.18")
+@pytest.mark.feature("S0.18", peer="aiortc")
 def test_a_call_begins_with_sound_alone_and_a_picture_is_added(cast, hub, far, pulse):
     """As aiortc sees it: the first offer takes pictures and sends none, the next one sends them in the same place."""
     pulse.play(TONE)

@@ -269,7 +269,7 @@ def forbidding_browser():
     browser.quit()
 
 
-@pytest.mark.feature("S1.20")
+@pytest.mark.feature("S1.20", peer="Chromium")
 def test_a_camera_and_a_microphone_that_are_refused_are_said_and_no_obstacle(hub, visit, forbidding_browser):
     carol = HubPage(forbidding_browser, hub, "carol")
     carol.join()
