@@ -31,7 +31,7 @@ import Testing
     guard case .key(let data) = camera.take(Self.key, 1) else { Issue.record("no key frame"); return }
     #expect(data == Self.annexB([Self.sequenceSet, Self.pictureSet]) + [0, 0, 1, 0x65, 0x88, 1, 2])
     #expect(camera.isKnown && camera.format?.size == PixelSize(width: 1280, height: 720))
-    #expect(camera.format?.parameters.contains("profile-level-id=42c01f") == true)
+    #expect(camera.format?.parameters.contains("profile-level-id=42e01f") == true)
     #expect(camera.take(Self.delta, 2) == .delta)
   }
 
