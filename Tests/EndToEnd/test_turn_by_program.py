@@ -28,7 +28,7 @@ def calling(bed, hub, cast, tmp_path):
     return call
 
 
-@pytest.mark.feature("S0.30", "S1.5")
+@pytest.mark.feature("S0.30", "S1.5", peer="coturn")
 @pytest.mark.parametrize("place", ["file", "environment"])
 def test_a_server_that_is_named_in_a_file_or_in_the_environment_relays(bed, calling, place, tmp_path):
     """`--ice-server-file` and RTCAST_ICE_SERVERS; nothing but the relay is allowed."""
@@ -44,7 +44,7 @@ def test_a_server_that_is_named_in_a_file_or_in_the_environment_relays(bed, call
     assert turn.lines("new", "username=<ada>"), turn.log.read_text()[-2000:]
 
 
-@pytest.mark.feature("S0.31", "S1.5")
+@pytest.mark.feature("S0.31", "S1.5", peer="coturn")
 def test_a_relay_is_reached_by_tls_through_a_web_proxy(bed, calling):
     """alice's firewall lets out nobody but to port 443, where the proxy is, and the TURN server has another port."""
     turn = bed.turn(options=["--tls-listening-port=5349"])

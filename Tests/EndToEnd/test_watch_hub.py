@@ -7,16 +7,11 @@ from harness.reach import recorded
 CLOCK = ("--pattern", "clock", "--size", "320x180", "--fps", "15")
 
 
-@pytest.fixture(scope="module")
-def secure(tmp_path_factory):
-    return tmp_path_factory.mktemp("hub")
-
-
 @pytest.fixture
-def hub(cast, secure):
+def hub(cast, tmp_path):
     """A hub by TLS, and what makes rtcast trust its certificate."""
-    event = cast("serve", "--listen", "127.0.0.1:0", "--tls", env={"XDG_STATE_HOME": str(secure)}).listening()
-    return event["url"].replace("https", "wss"), {"SSL_CERT_FILE": str(secure / "rtcast/serve-certificate.pem")}
+    event = cast("serve", "--listen", "127.0.0.1:0", "--tls", env={"XDG_STATE_HOME": str(tmp_path)}).listening()
+    return event["url"].replace("https", "wss"), {"SSL_CERT_FILE": str(tmp_path / "rtcast/serve-certificate.pem")}
 
 
 @pytest.mark.parametrize("way", ["name", "room", "address"])
