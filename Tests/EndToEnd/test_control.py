@@ -67,10 +67,10 @@ def test_a_source_that_cannot_be_had_leaves_the_old_one(controlled):
 def test_pause_and_resume(controlled):
     rtcast, viewer = controlled()
     rtcast.command("pause")
-    time.sleep(1)
+    rtcast.wait_event("stats", where=lambda event: event["viewers"] == 1 and event["fps_sent"] == 0)
     assert frames_in(viewer, 2) <= 1
     rtcast.command("resume")
-    time.sleep(0.5)
+    rtcast.wait_event("stats", where=lambda event: event["fps_sent"] > 5)
     assert frames_in(viewer, 2) > 10 and same_session(viewer)
 
 
@@ -106,11 +106,13 @@ def test_bitrate_and_hint_show_in_the_statistics(controlled):
 
 def test_a_key_frame_on_request(controlled):
     rtcast, viewer = controlled()
-    time.sleep(1)
+    viewer.until("document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames > 10", what="frames after the first")
     before = viewer.stat("inbound-rtp", kind="video")["keyFramesDecoded"]
     rtcast.command("keyframe")
-    time.sleep(1)
-    assert viewer.stat("inbound-rtp", kind="video")["keyFramesDecoded"] > before
+    deadline = time.monotonic() + 20
+    while viewer.stat("inbound-rtp", kind="video")["keyFramesDecoded"] == before:
+        assert time.monotonic() < deadline, "no key frame"
+        time.sleep(0.05)
 
 
 NONSENSE = [
