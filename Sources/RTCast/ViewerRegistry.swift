@@ -94,27 +94,31 @@ final class ViewerRegistry: WHEPSessions {
 
   /// Takes a place for an offer until it is answered: a session has it then.
   private func takePlace(_ network: ClientNetwork) throws(WHEPRefusal) {
-    let all = viewers.withLock { viewers in
-      (
-        count: viewers.count, ofNetwork: viewers.values.count { $0.network == network },
-        knocking: viewers.values.count { $0.network == network && $0.isKnocking }
-      )
-    }
-    let refusal = arriving.withLock { arriving -> (RefusalCounts.Subject, limit: Int)? in
-      let coming = arriving[network] ?? 0
-      let share = max(1, stream.maximumViewers / 2)
-      if all.count + arriving.values.reduce(0, +) >= stream.maximumViewers { return (.session, stream.maximumViewers) }
-      // A network leaves places to others, and more of them while it only takes them and does not come.
-      if !network.isLoopback, all.ofNetwork + coming >= share { return (.session, share) }
-      if all.knocking + coming >= PeerLimits.unconnectedOfAddress {
-        return (.halfOpenSession, PeerLimits.unconnectedOfAddress)
-      }
-      arriving[network] = coming + 1
-      return nil
+    // Both at once: a viewer on the way in is counted in one of them at least.
+    let refusal = viewers.withLock { viewers in
+      arriving.withLock { arriving in place(for: network, among: viewers, &arriving) }
     }
     guard let refusal else { return }
     stream.refusals.count(refusal.0)
     throw .tooManyViewers(limit: refusal.limit)
+  }
+
+  /// - Returns: why there is no place, and how many there are; nil when one was taken.
+  private func place(
+    for network: ClientNetwork, among viewers: [String: Viewer], _ arriving: inout [ClientNetwork: Int]
+  ) -> (RefusalCounts.Subject, limit: Int)? {
+    let own = viewers.values.filter { $0.network == network }
+    let (coming, share) = (arriving[network] ?? 0, max(1, stream.maximumViewers / 2))
+    if viewers.count + arriving.values.reduce(0, +) >= stream.maximumViewers {
+      return (.session, stream.maximumViewers)
+    }
+    // A network leaves places to others, and more of them while it only takes them and does not come.
+    if !network.isLoopback, own.count + coming >= share { return (.session, share) }
+    if own.count(where: \.isKnocking) + coming >= PeerLimits.unconnectedOfAddress {
+      return (.halfOpenSession, PeerLimits.unconnectedOfAddress)
+    }
+    arriving[network] = coming + 1
+    return nil
   }
 
   private func leavePlace(_ network: ClientNetwork) {
