@@ -299,7 +299,7 @@ def test_a_client_that_never_reads_costs_a_bounded_amount(cast):
 
 
 def test_ten_thousand_connections_that_say_nothing(cast):
-    """Those beyond the limit are told so; those within it do not keep others out for long."""
+    """B3: the oldest give way, and keep nobody out meanwhile; the log has a line a minute."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < 12_000:
         pytest.skip("this machine lets nobody have 12,000 open files")
@@ -307,44 +307,31 @@ def test_ten_thousand_connections_that_say_nothing(cast):
     hub = cast("serve", "--listen", "127.0.0.1:0", "--max-connections", "500")
     url = hub.url()
     port = port_of(url)
-    silent, told, dropped, start = [], 0, 0, time.monotonic()
+    silent = []
     try:
-        for _ in range(10_000):
+        for number in range(10_000):
             connection = socket.create_connection(("127.0.0.1", port), timeout=10)
             connection.setblocking(False)
             silent.append(connection)
-        end = time.monotonic() + 5
-        waiting = set(silent)
-        while time.monotonic() < end and len(waiting) > 600:
+            if number % 1_000 == 999:
+                assert fetch(url + "healthz")[0] == 200, "somebody was kept out"
+        waiting, deadline = set(silent), time.monotonic() + 10
+        while len(waiting) > 600:
+            assert time.monotonic() < deadline, f"{len(waiting)} wait"
             for connection in list(waiting):
                 try:
-                    answer = connection.recv(65536)
+                    if connection.recv(65536):
+                        continue
                 except BlockingIOError:
                     continue
                 except ConnectionError:
-                    answer = b""
+                    pass
                 waiting.discard(connection)
-                if answer.startswith(b"HTTP/1.1 503"):
-                    told += 1
-                else:
-                    dropped += 1
             time.sleep(0.05)
-        # Those that have a place lose it silently after ten seconds, as HTTP connections without a request do, and others get it; all
-        # the rest are told.
-        places = 500 * (1 + int((time.monotonic() - start) / 10))
-        assert told >= 10_000 - places - 100 and dropped < places, f"{told} were told, {dropped} dropped, {len(waiting)} wait"
         rss = psutil.Process(hub.process.pid).memory_info().rss
         assert rss < 120 << 20, f"{rss >> 20} MiB"
-        # The first byte is due within ten seconds.
-        deadline = time.monotonic() + 20
-        while True:
-            try:
-                if fetch(url + "healthz")[0] == 200:
-                    break
-            except OSError:
-                pass
-            assert time.monotonic() < deadline, "nobody else gets in"
-            time.sleep(0.5)
+        warnings = [line for line in hub.stderr if "one was sent away" in line]
+        assert len(warnings) <= 3, warnings
     finally:
         for connection in silent:
             connection.close()
