@@ -172,7 +172,8 @@ import Testing
     pair.exchange()
     pair.run(for: .seconds(1)) { $0.areConnected }
     let own = pair.a.agent.localCredentials
-    #expect(answer(&pair.a, request(username: own.usernameFragment + ":mallory", password: own.password)) == nil)
+    let foreign = request(username: own.usernameFragment + ":mallory", password: own.password)
+    #expect(answer(&pair.a, foreign, at: pair.now) == nil)
     #expect(pair.a.agent.statistics.drops(.unknownUsername) == 1)
   }
 

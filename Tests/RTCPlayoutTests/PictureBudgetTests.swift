@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func `B10: no decoder is made for pictures beyond the budget, and it is said once`() {
-    let budget = PictureBudget(pixels: 2 * quad.width * quad.height)
+    let budget = PictureBudget(pixels: 2 * quad.width * quad.height + 64 * 48)
     var (refused, outcomes) = (0, 0)
     var decoders = (0..<4).map { _ in
       FrameDecoder([.vp8: { () throws(VideoDecoderError) in Decoder() }], budget: budget) { refused += 1 }
