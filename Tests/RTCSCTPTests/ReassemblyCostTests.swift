@@ -88,6 +88,7 @@ import Testing
 
   @Test func `B1: one packet has what was sent looked through twice and no more`() {
     var peer = ForgedClient()
+    peer.openOnServer(DataChannelParameters())
     let before = peer.server.brokenPackets
     var chunk = [UInt8](repeating: 0, count: SCTPSelectiveAck.size(gapBlocks: 0, duplicates: 0))
     var writer = ByteWriter(chunk.mutableSpan)
@@ -95,7 +96,7 @@ import Testing
       cumulativeTSN: TSN(peer.lastServerTSN), receiverWindow: 9_000, gapBlocks: [SCTPSelectiveAck.GapBlock]().span,
       duplicates: [TSN]().span, into: &writer)
     peer.send(chunks: Array(repeatElement(chunk, count: 50).joined()))
-    #expect(peer.server.brokenPackets - before >= 48)
+    #expect(peer.server.brokenPackets - before == 48)
     #expect(peer.server.nextDeadline != .distantFuture)
   }
 }
