@@ -245,6 +245,8 @@ package struct WHIPSession: Sendable {
     path = .good
     actions.append(.connect)
     guard asksForServers else { return }
+    // A server that never answers is not asked by one more request for each attempt.
+    if let question { actions.append(.cancel(question)) }
     let id = nextRequest()
     question = id
     actions.append(.send(WHIPRequest(id: id, .options, exchange.target, authorization: exchange.authorization)))
