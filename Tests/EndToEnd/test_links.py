@@ -181,7 +181,7 @@ def stepped(link, cast, tmp_path):
     link.clear()
 
 
-@pytest.mark.feature("S0.44", peer="Chromium")
+@pytest.mark.feature("S0.40", "S0.41", "S0.44", peer="Chromium")
 def test_by_steps_a_critical_loss_takes_a_quarter_each_second(link, stepped):
     """A fifth of the packets is lost: five steps from 4 Mbit/s on."""
     process, log = stepped
@@ -201,7 +201,7 @@ def test_by_steps_a_critical_loss_takes_a_quarter_each_second(link, stepped):
 
 
 @pytest.mark.slow
-@pytest.mark.feature("S0.45", "S0.46", peer="Chromium")
+@pytest.mark.feature("S0.38", "S0.39", "S0.45", "S0.46", peer="Chromium")
 def test_by_steps_a_high_loss_takes_and_a_little_one_gives_fifteen_percent_every_five_seconds(link, stepped):
     process, log = stepped
     link.set("forth", loss=0.07)

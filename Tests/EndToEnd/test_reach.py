@@ -168,6 +168,7 @@ def test_the_hub_hands_out_credentials_of_the_relay(bed, hub, cast):
     assert users and all(int(user.split(":")[0]) > time.time() for user in users), users
 
 
+@pytest.mark.feature("S1.7", peer="Chromium, Firefox")
 @pytest.mark.parametrize("kind", ["chromium", "firefox"])
 def test_a_viewer_who_has_no_udp_connects_over_tcp(bed, cast, kind):
     """ICE-TCP (RFC 6544): there is no relay, and the cast listens on TCP too."""

@@ -44,7 +44,7 @@ class Application:
         assert done["event"] == "done", done
         return self.events[start:]
 
-    def wait(self, where, start=0, timeout=20, what=None):
+    def wait(self, where, start=0, timeout=40, what=None):
         """The first event from `start` on for which `where` holds."""
         deadline = time.monotonic() + timeout
         with self.changed:
