@@ -177,6 +177,8 @@ final class MediaFile {
   private static let playedContainers = [
     "mov", "matroska", "webm", "mpegts", "mpeg", "avi", "flv", "nut", "yuv4mpegpipe", "ivf", "ogg", "wav", "flac",
     "mp3", "aac", "gif", "png_pipe", "jpeg_pipe", "mjpeg", "bmp_pipe", "webp_pipe",
+    // Of one picture: the name that it is told is no pattern, and what it would open, `io_open` refuses.
+    "image2",
   ]
 
   private static func openContainer(
