@@ -203,7 +203,6 @@ def test_ever_new_sources_cost_no_memory(cast, peers):
         time.sleep(0.05)
 
 
-@pytest.mark.alone("processor time")
 def test_who_asks_for_key_frames_without_end_costs_others_nothing(xserver, cast, peers):
     painter = xserver.client()
     painter.put(painter.window(), page())

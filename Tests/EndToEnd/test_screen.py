@@ -116,7 +116,6 @@ def test_the_stream_follows_the_screen_to_a_new_size(cast, browser):
         server.stop()
 
 
-@pytest.mark.alone("frames in a second")
 @pytest.mark.feature("S3.41", peer="Chromium")
 def test_five_viewers_share_one_encode(xserver, page, cast, browser):
     painter, window = page
@@ -156,7 +155,6 @@ def test_five_viewers_share_one_encode(xserver, page, cast, browser):
         assert picture[150, 200, 0] > 200 and picture[150, 200, 1] < 60
 
 
-@pytest.mark.alone("the time to the first picture")
 def test_a_late_viewer_of_a_resting_screen_sees_it_at_once(xserver, page, cast, browser):
     """The screen gives no cause for a frame: what comes is made for the one who has come."""
     rtcast = cast("screen", "--fps", "5", "--bitrate", "2500k", "--no-cursor", display=xserver.name)

@@ -70,6 +70,8 @@ func measureReceiving(_ codec: VideoCodec) throws -> Received {
   options.configure = { _, configuration in
     configuration.receivableVideo = [format(of: codec)]
     configuration.sendsVideo?.codecs = [format(of: codec)]
+    // Packets are handed over one by one, so feedback does not tell of a path.
+    configuration.makeEstimator = RateControlAlgorithm.stepped.makeEstimator
   }
   let pair = try PeerPair(options)
   precondition(pair.connect() != nil, "the peers do not connect")
