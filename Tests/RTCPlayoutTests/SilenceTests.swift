@@ -62,5 +62,10 @@ import Testing
       result.sound[start..<(start + 480)].contains { abs($0) > 0.1 }
     }
     #expect((rounds * 98...rounds * 106).contains(loud.count))
+    // From half a second after the sound until the next one, nothing is heard.
+    for round in 0..<rounds {
+      let pause = result.sound[(round * 192_000 + 72_000)..<(round * 192_000 + 187_000)]
+      #expect((pause.map(abs).max() ?? 1) < 0.002)
+    }
   }
 }

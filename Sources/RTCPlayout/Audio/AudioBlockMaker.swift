@@ -19,6 +19,8 @@ package final class AudioBlockMaker {
   package static let blockSize = 480
   /// Played sound that is kept: for the filter, and to repeat a piece of.
   private static let history = 960
+  /// Sound that stays below this is silence; full scale is 1.
+  private static let silencePeak: Float = 0.001
 
   package let channels: Int
   private let decoder: any AudioDecoder
@@ -33,6 +35,8 @@ package final class AudioBlockMaker {
   /// The position in the sender's time that follows the last sample; nil before the first packet.
   private var end: RTPTimestamp?
   private var wasSilent = true
+  /// Whether the last packet decoded to silence.
+  private var decodedSilence = false
   /// Samples to be played before another stretch.
   private var rest = 0
   /// How much faster than ours the sender's clock runs, in millionths, as far as resampling follows it; an average of some
@@ -107,7 +111,9 @@ package final class AudioBlockMaker {
     switch buffer.next(heardAt: heard) {
     case .decode(let packet, let skipping):
       let length = OpusPacket(packet.payload)?.sampleCount ?? 960
-      append(sound(of: packet, length: length), length, skipping: skipping)
+      let sound = sound(of: packet, length: length)
+      decodedSilence = sound.allSatisfy { abs($0) < Self.silencePeak }
+      append(sound, length, skipping: skipping)
       end = packet.timestamp.advanced(by: length)
     case .recover(let count, let next):
       append(
@@ -118,7 +124,8 @@ package final class AudioBlockMaker {
       append(made(count), count)
       end = buffer.frontTimestamp
     case .comfort(let count):
-      append(made(count), count)
+      // libopus fills a pause with its estimate of the background, which after digital silence is loud noise.
+      append(decodedSilence ? [] : made(count), count)
       end = buffer.frontTimestamp
     case .silence(let count): appendSilence(count)
     }

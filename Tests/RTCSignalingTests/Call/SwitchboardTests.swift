@@ -171,7 +171,8 @@ import Testing
       _ = (board.handle(.hangUp, now: .zero), same.handle(.hangUp, now: .zero))
     }
     #expect(ids.count == 4)
-    for id in ids { #expect(!raw.contains { id.contains($0) } && id.utf8.count >= 22) }
+    // The prefix that PeerJS clients need, and 64 bits.
+    for id in ids { #expect(!raw.contains { id.contains($0) } && id.hasPrefix("rc_") && id.utf8.count == 14) }
   }
 
   @Test func `a room that is full says so, and is not ours`() {
