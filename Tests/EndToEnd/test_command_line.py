@@ -116,7 +116,7 @@ def test_an_option_means_the_same_in_every_command():
         for name, text in options(command).items():
             meanings.setdefault(name, {}).setdefault(text.split(" (default:")[0].split(" (values:")[0], []).append(command)
     assert {"--fps", "--size", "--audio", "--record", "--token", "--window"} <= meanings.keys()
-    for name in ("--display", "--server", "--name", "--stream", "--listen", "--camera", "--file", "--screen", "--json", "--preset"):
+    for name in ("--display", "--server", "--name", "--stream", "--listen", "--camera", "--file", "--screen", "--json", "--preset", "--copy"):
         meanings.pop(name, None)  # what they name is the same; the sentence says what for
     assert {name: each for name, each in meanings.items() if len(each) > 1} == {}
 
@@ -124,7 +124,7 @@ def test_an_option_means_the_same_in_every_command():
 def test_a_screen_is_shown_by_a_call_with_the_options_of_a_cast():
     assert options("screen").keys() - options("call").keys() == {
         "--to", "--listen", "--no-qr", "--cpu-limit", "--stats", "--open", "--tls", "--tls-cert", "--tls-key", "--host-name",
-        "--frame-ancestors"}
+        "--frame-ancestors", "--trusted-proxy"}
 
 
 def test_the_token_comes_by_file_and_environment_and_stays_out_of_the_process_list(cast, tmp_path):
