@@ -234,7 +234,7 @@ def test_a_page_out_of_sight_is_sent_nothing_and_exact_when_it_is_back(screen, c
         time.sleep(0.15)
     after = told(visible=False)
     assert after["exact"]["rectangles"] == before["exact"]["rectangles"] and after["exact"]["unacknowledged_bytes"] == 0
-    assert page.script("return rtcast.exact.store.drawnBlocks") == 0
+    page.until("rtcast.exact.store.drawnBlocks === 0")
     browser.execute_cdp_cmd("Page.bringToFront", {})
     page.until(EVERYTHING).is_the_screen(server)
     assert told(visible=True)["exact"]["share"] == 1

@@ -103,6 +103,7 @@ def wait_rest(viewer, seconds=2.5):
     return video(viewer)
 
 
+@pytest.mark.alone("what a viewer of a resting page receives")
 def test_five_viewers_join_a_resting_page_and_who_was_there_receives_nothing(xserver, cast, browser, peers):
     painter = xserver.client()
     painter.put(painter.window(), page())

@@ -77,11 +77,11 @@ def test_what_is_no_offer_is_refused(endpoint, content_type, body, status):
 
 
 def test_offers_that_cannot_be_met_whole_are_refused(endpoint):
-    """§4.4.1: without BUNDLE and rtcp-mux there is nothing to be had."""
-    for gone, wanted in ("a=rtcp-mux\r\n", 406), (f"a=fingerprint:sha-256 {FINGERPRINT}\r\n", 400), ("a=ice-ufrag:abcd\r\n", 400):
+    """§4.4.1: without BUNDLE and rtcp-mux there is nothing to be had, and the reply says which of them is missing."""
+    for gone, wanted in ("a=rtcp-mux\r\n", 422), (f"a=fingerprint:sha-256 {FINGERPRINT}\r\n", 400), ("a=ice-ufrag:abcd\r\n", 400):
         assert gone in endpoint.offer
         status, _, said = endpoint.ask("POST", body=endpoint.offer.replace(gone, ""))
-        assert status == wanted and said.strip(), (gone, status)
+        assert status == wanted and said.strip() and ("rtcp-mux" in said) == ("rtcp-mux" in gone), (gone, status, said)
 
 
 def test_methods_of_the_future_are_reserved(endpoint):

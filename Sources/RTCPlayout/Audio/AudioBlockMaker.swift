@@ -124,8 +124,7 @@ package final class AudioBlockMaker {
       append(made(count), count)
       end = buffer.frontTimestamp
     case .comfort(let count):
-      // libopus fills a pause with its estimate of the background, which after digital silence is loud noise.
-      append(decodedSilence ? [] : made(count), count)
+      append(made(count), count)
       end = buffer.frontTimestamp
     case .silence(let count): appendSilence(count)
     }
@@ -140,8 +139,11 @@ package final class AudioBlockMaker {
     }
   }
 
+  /// What the decoder makes up for missing sound. libopus fills a gap with its estimate of the background, which after digital
+  /// silence is loud noise: silence goes on as silence.
   private func made(_ count: Int) -> [Float] {
-    attempt(count) { () throws(AudioDecoderError) in try decoder.conceal(sampleCount: count) }
+    if decodedSilence { return [] }
+    return attempt(count) { () throws(AudioDecoderError) in try decoder.conceal(sampleCount: count) }
   }
 
   private func attempt(_ count: Int, _ make: () throws(AudioDecoderError) -> [Float]) -> [Float] {
