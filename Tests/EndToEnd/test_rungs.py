@@ -45,8 +45,12 @@ class Peer:
         self.peer = aiortc.RTCPeerConnection()
         self.peer.addTransceiver("video", direction="recvonly")
         await self.peer.setLocalDescription(await self.peer.createOffer())
+        offer = self.peer.localDescription.sdp
+        if self.path:
+            # Without an address of ours the cast finds us by the path alone.
+            offer = "".join(line for line in offer.splitlines(keepends=True) if not line.startswith("a=candidate:"))
         request = urllib.request.Request(
-            self.listening["whep"], self.peer.localDescription.sdp.encode(),
+            self.listening["whep"], offer.encode(),
             {"Content-Type": "application/sdp", **bearer(self.listening)})
         answer = await asyncio.to_thread(lambda: urllib.request.urlopen(request, timeout=10).read().decode())
         if self.path:
