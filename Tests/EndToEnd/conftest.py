@@ -31,13 +31,13 @@ def pytest_runtest_logreport(report):
 
 
 def pytest_collection_modifyitems(config, items):
-    """The slowest tests first. Tests that share a fixture of their module stay together, in one process."""
+    """The slowest tests first. Tests that share a fixture of their module, or browsers of a kind, stay together in one process."""
     for item in items:
         for mark in item.iter_markers("alone"):
             if not mark.args:
                 raise pytest.UsageError(f"{item.nodeid}: `alone` needs the reason: what the test measures that others would disturb")
-        if _module_fixtures(item):
-            item.add_marker(pytest.mark.xdist_group(GROUP + item.nodeid.split("::")[0]))
+        if shared := _shared(item):
+            item.add_marker(pytest.mark.xdist_group(GROUP + shared))
     if os.environ.get("RTCAST_RESULTS"):
         durations, cost = _recorded_durations(), {}
         for item in items:
@@ -49,9 +49,16 @@ def _group(item):
     return next((mark.args[0] for mark in item.iter_markers("xdist_group")), item.nodeid)
 
 
-def _module_fixtures(item):
-    """Whether a fixture lives as long as the test's module."""
-    return any(definition.scope == "module" for definitions in item._fixtureinfo.name2fixturedefs.values() for definition in definitions)
+def _shared(item):
+    """What is dear to start and shared by the test with others: a fixture of its module, the browsers of people, or Firefox."""
+    fixtures = item._fixtureinfo.name2fixturedefs
+    if any(definition.scope == "module" for definitions in fixtures.values() for definition in definitions):
+        return item.nodeid.split("::")[0]
+    if "people" in fixtures:
+        return "people"
+    if hasattr(item, "callspec") and item.callspec.params.get("any_browser") == "firefox":
+        return "firefox"
+    return None
 
 
 def _recorded_durations():
