@@ -1,4 +1,5 @@
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -15,6 +16,11 @@ from harness.pulse import PipeWireServer, PulseServer  # noqa: E402
 from harness.rtcast import Rtcast  # noqa: E402
 from harness.xserver import XServer  # noqa: E402
 
+
+# A shell without job control starts what is in its background with SIGINT ignored, and a program under test would inherit that. A
+# signal that has a handler here is at its default there.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 GROUP = "of:"
 
