@@ -40,6 +40,11 @@ package struct DeadlineHeap<Holder: DeadlineHolder> {
     }
   }
 
+  package mutating func removeAll() {
+    for entry in entries { entry.holder.heapIndex = nil }
+    entries.removeAll()
+  }
+
   private mutating func remove(at index: Int) {
     let last = entries.count - 1
     swapEntries(index, last)

@@ -56,6 +56,8 @@ final class PeerTable: LoopHandler {
   private var dueSockets: [ICESockets] = []
   private var trackDeadlines = DeadlineHeap<OutgoingVideoTrack>()
   private var dueTracks: [OutgoingVideoTrack] = []
+  /// Nobody asks for deadlines any more.
+  private var isOver = false
   /// Ports and streams to be closed once what is in the outbox was sent.
   private var closing: [Route.Kind] = []
   /// What the kernel would not send.
@@ -143,9 +145,13 @@ final class PeerTable: LoopHandler {
   /// Gives `body` the outbox to write into.
   func write(_ body: (inout DatagramBatch) -> Void) { body(&outbox.datagrams) }
 
-  func setDeadline(_ deadline: Timestamp, of sockets: ICESockets) { socketDeadlines.set(deadline, of: sockets) }
+  func setDeadline(_ deadline: Timestamp, of sockets: ICESockets) {
+    if !isOver { socketDeadlines.set(deadline, of: sockets) }
+  }
 
-  func setDeadline(_ deadline: Timestamp, of track: OutgoingVideoTrack) { trackDeadlines.set(deadline, of: track) }
+  func setDeadline(_ deadline: Timestamp, of track: OutgoingVideoTrack) {
+    if !isOver { trackDeadlines.set(deadline, of: track) }
+  }
 
   /// The proxy for connections to `host`, as the environment has it.
   func proxy(for host: String) -> HTTPProxy? { HTTPProxy(for: host, environment: environment) }
@@ -408,6 +414,13 @@ final class PeerTable: LoopHandler {
     while let sockets = dueSockets.popLast() { sockets.deadlineReached(now) }
     trackDeadlines.removeDue(now, into: &dueTracks)
     while let track = dueTracks.popLast() { track.deadlineReached(now) }
+  }
+
+  /// Tracks and sockets know the table, which is to know none of them now.
+  func loopEnded() {
+    isOver = true
+    socketDeadlines.removeAll()
+    trackDeadlines.removeAll()
   }
 
   func endOfBatch(now: Timestamp) {

@@ -90,6 +90,9 @@ private func format(_ width: Int, _ height: Int, fps: Double) -> VideoFormat {
         consumer: collector)
       guard case .failure(.unavailable(let sentence)) = await collector.started() else { fatalError("not refused") }
       precondition(sentence.contains("too many files open"))
+      // Sanitizers open files when a process exits.
+      limit.rlim_cur = limit.rlim_max
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
   }
 

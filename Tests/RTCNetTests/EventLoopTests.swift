@@ -72,6 +72,30 @@ import Testing
     #expect(!loop.post {})
   }
 
+  @Test func `a stopped loop lets go of what it watched`() throws {
+    final class Watched: LoopSource {
+      private let event: WakeEvent
+      var descriptor: Int32 { event.descriptor }
+      init() throws { event = try WakeEvent() }
+      func ready(_ readiness: Poller.Readiness, now: Timestamp) {}
+    }
+    final class Remains: Sendable {
+      nonisolated(unsafe) weak var source: Watched?
+    }
+    let (fixture, remains) = (try LoopFixture(), Remains())
+    fixture.loop.post { [loop = fixture.loop] in
+      do {
+        let source = try Watched()
+        unsafe remains.source = source
+        _ = try loop.watch(source)
+      } catch {
+        Issue.record(error)
+      }
+    }
+    fixture.loop.stop()
+    #expect(unsafe remains.source == nil)
+  }
+
   @Test func `a stopped loop gives its port back`() throws {
     let number = try {
       let fixture = try LoopFixture()

@@ -66,8 +66,9 @@ private final class TCPEnds: TCPConnectionDelegate, @unchecked Sendable {
   func open(on loop: EventLoop, _ answer: @escaping ([UInt8]) -> [UInt8]) {
     self.answer = answer
     do {
-      listener = try TCPListener(SocketAddress(ip: .loopbackV4, port: 0), on: loop) { connection, _ in
-        self.accepted = connection
+      listener = try TCPListener(SocketAddress(ip: .loopbackV4, port: 0), on: loop) { [weak self] connection, _ in
+        guard let self else { return }
+        accepted = connection
         connection.setDelegate(self)
       }
       connect(to: listener!.local, on: loop)

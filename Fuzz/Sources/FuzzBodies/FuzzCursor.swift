@@ -30,11 +30,7 @@ public func fuzzCursor(_ bytes: Span<UInt8>) {
         isDrawn: how & 1 == 0, pictureSize: PixelSize(width: 640, height: 480), since: now)
       scheduler.take(.drawing(drawing), now: now, into: &out)
     case 7:
-      let side = how == 255 ? CursorLimits.side + 1 : 1
-      let image = CursorImage(
-        size: PixelSize(width: side, height: side), hotX: 0, hotY: 0,
-        pixels: Array(repeating: UInt32(how) << 24, count: side * side))
-      scheduler.take(.image(image), now: now, into: &out)
+      scheduler.take(.image(how == 255 ? tooLarge : image(side: 1, UInt32(how) << 24)), now: now, into: &out)
     case 8: scheduler.reset(now, into: &out)
     default: scheduler.take(.position(CursorPosition(x: Int(how), y: 1)), now: now, into: &out)
     }
@@ -46,3 +42,11 @@ public func fuzzCursor(_ bytes: Span<UInt8>) {
     precondition(sent <= 2 * 64 * reader.offset)
   }
 }
+
+private func image(side: Int, _ pixel: UInt32) -> CursorImage {
+  CursorImage(
+    size: PixelSize(width: side, height: side), hotX: 0, hotY: 0, pixels: Array(repeating: pixel, count: side * side))
+}
+
+/// Made once, so that its memory is no part of what an input costs.
+private let tooLarge = image(side: CursorLimits.side + 1, 255 << 24)

@@ -188,8 +188,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
       case .end: break loop
       }
     }
-    // Only if nobody has followed: late tasks may be running by now.
-    _ = owner.compareExchange(expected: UInt(pthread_self()), desired: 0, ordering: .relaxed)
+    // Sources hold the loop, as a rule.
+    sources = LoopSources()
+    handler.loopEnded()
+    owner.store(0, ordering: .relaxed)
   }
 
   private func turn(_ handler: some LoopHandler, waitingUntil deadline: Timestamp, _ jobs: inout [Mailbox.Job]) {
@@ -270,6 +272,8 @@ extension EventLoop {
   }
 
   private func drainLateTasks() {
+    // Two threads are never the loop at a time.
+    thread.withLock { $0 }?.join()
     owner.store(UInt(pthread_self()), ordering: .relaxed)
     while true {
       let tasks = lateTasks.withLock { late in

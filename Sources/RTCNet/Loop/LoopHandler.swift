@@ -13,4 +13,10 @@ package protocol LoopHandler: AnyObject, SendableMetatype {
   func endOfBatch(now: Timestamp)
   /// When to call `deadlineReached`; read after every `endOfBatch`. `distantFuture` means never.
   var nextDeadline: Timestamp { get }
+  /// The loop has ended, and nothing of the above is called any more: the handler lets go of what holds the handler.
+  func loopEnded()
+}
+
+extension LoopHandler {
+  package func loopEnded() {}
 }

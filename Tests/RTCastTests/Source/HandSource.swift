@@ -37,7 +37,12 @@ final class HandCapturer: VideoCapturer {
     consumer.captureDidStart(.success(format))
   }
 
-  func stopCapture() { state.withLock { $0.stops += 1 } }
+  func stopCapture() {
+    state.withLock {
+      $0.stops += 1
+      $0.consumer = nil
+    }
+  }
 
   /// A picture of one grey.
   func show(_ grey: UInt8, at time: Timestamp) {
