@@ -114,9 +114,12 @@ let package = Package(
       dependencies: ["RTCPrimitives", "RTCMedia", "RTCWire", "RTCNet", "RTCCapture", "RTCCodecFFmpeg", "CFFmpeg"],
       swiftSettings: strict),
 
+    // Processes of our own that plugins and decoders run in.
+    .target(
+      name: "RTCIsolation", dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "CLinux"], swiftSettings: safe),
     .target(
       name: "RTCCapturePlugin",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CLinux", "CRTCastPlugin"],
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "RTCIsolation", "CLinux", "CRTCastPlugin"],
       swiftSettings: safe),
     .target(
       name: "RTCAudio", dependencies: ["RTCMedia", "RTCPrimitives", "RTCNet", "CPulse"], swiftSettings: strict),
@@ -249,7 +252,9 @@ let package = Package(
       path: "Fuzz/Sources/FuzzServerBodies", swiftSettings: strict),
     .target(
       name: "FuzzProgramBodies",
-      dependencies: ["RTCCapturePlugin", "RTCCaptureX11", "RTCMedia", "RTCPrimitives", "RTCast", "rtcast-cli"],
+      dependencies: [
+        "RTCCapturePlugin", "RTCCaptureX11", "RTCIsolation", "RTCMedia", "RTCPrimitives", "RTCast", "rtcast-cli",
+      ],
       path: "Fuzz/Sources/FuzzProgramBodies", swiftSettings: strict),
     // The table of all of them.
     .target(

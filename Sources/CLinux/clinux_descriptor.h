@@ -43,9 +43,21 @@ static inline int clinux_send_descriptor(int socket, const void *bytes, size_t c
   return sent < 0 ? -errno : 0;
 }
 
+/// Sends one message in two parts, without a descriptor.
+static inline int clinux_send_parts(
+    int socket, const void *head, size_t head_count, const void *body, size_t body_count, int flags) {
+  struct iovec parts[] = {
+      {.iov_base = (void *)head, .iov_len = head_count}, {.iov_base = (void *)body, .iov_len = body_count}};
+  struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+  ssize_t sent;
+  do sent = sendmsg(socket, &message, flags | MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent < 0 ? -errno : 0;
+}
+
 /// Receives one message: its length, 0 at the end, -EMSGSIZE when it was cut short. `descriptor` is -1 when none came;
 /// of several, all but the first are closed.
-static inline int clinux_receive_descriptor(int socket, void *bytes, size_t capacity, int *descriptor) {
+static inline int clinux_receive_descriptor(int socket, void *bytes, size_t capacity, int *descriptor, int flags) {
   union {
     struct cmsghdr header;
     char space[CMSG_SPACE(4 * sizeof(int))];
@@ -55,7 +67,7 @@ static inline int clinux_receive_descriptor(int socket, void *bytes, size_t capa
       .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
   *descriptor = -1;
   ssize_t received;
-  do received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  do received = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
   while (received < 0 && errno == EINTR);
   if (received < 0) return -errno;
   for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {

@@ -1,5 +1,6 @@
 import FeatureKit
 import RTCCapturePlugin
+import RTCIsolation
 import RTCMedia
 import RTCPrimitives
 import Testing

@@ -1,10 +1,13 @@
 import Glibc
+import RTCIsolation
 import RTCMedia
 import RTCPrimitives
 import Synchronization
 
 /// The sink in a plugin's process: pictures into shared memory, sound and words through the socket. Any thread.
 final class ChannelSink: PluginSink {
+  /// Pieces of shared memory: four to lend and four to copy into.
+  static let slotCount = 8
   /// Samples of all channels in one message.
   private static let longestSound = 16_000
 
@@ -27,7 +30,7 @@ final class ChannelSink: PluginSink {
 
   init(_ socket: MessageSocket) {
     self.socket = socket
-    slots = SharedSlots(socket)
+    slots = SharedSlots(socket, count: Self.slotCount)
   }
 
   func connect(_ inlet: PluginInlet) { self.inlet.withLock { $0 = inlet } }
@@ -97,7 +100,7 @@ final class ChannelSink: PluginSink {
     }
     if let found { return found }
     dropped = nil
-    guard state.withLock({ $0.copies.count < PluginInlet.loanLimit }), let memory = slots.make(byteCount: byteCount)
+    guard state.withLock({ $0.copies.count < PluginInlet.loanLimit }), let memory = makeMemory(byteCount: byteCount)
     else { return nil }
     state.withLock {
       $0.copies.append(memory)
@@ -126,7 +129,14 @@ final class ChannelSink: PluginSink {
     return .taken
   }
 
-  func makeMemory(byteCount: Int) -> PluginMemory? { slots.make(byteCount: byteCount) }
+  func makeMemory(byteCount: Int) -> PluginMemory? {
+    guard let piece = unsafe slots.make(byteCount: byteCount) else { return nil }
+    let (address, slot) = unsafe (UInt(bitPattern: piece.base), piece.slot)
+    return unsafe PluginMemory(base: piece.base, byteCount: byteCount, slot: slot) { [slots] in
+      slots.free(address, byteCount: byteCount, slot: slot)
+    }
+  }
+
   func note(_ fault: PluginFault) { socket.send(HostEvent.fault(fault).bytes, isPatient: true) }
   func tell(_ notice: String) { socket.send(HostEvent.notice(notice).bytes, isPatient: true) }
   func end(_ reason: CaptureEnd) { socket.send(HostEvent.ended(reason).bytes, isPatient: true) }

@@ -1,3 +1,4 @@
+import RTCIsolation
 import RTCMedia
 import RTCPrimitives
 
@@ -35,7 +36,7 @@ package enum HostCommand {
       return writer.bytes
     case .pictureRoom: return MessageWriter(kind: 2).bytes
     case .release(let slot):
-      var writer = MessageWriter(kind: 3)
+      var writer = MessageWriter(kind: ChannelMessage.release)
       writer.write(slot)
       return writer.bytes
     case .soundRoom(let nanoseconds):
@@ -66,7 +67,7 @@ package enum HostCommand {
       }
       self = .load(path: path, start: start)
     case 2: self = .pictureRoom
-    case 3:
+    case ChannelMessage.release:
       guard let slot = reader.readUInt8() else { return nil }
       self = .release(slot: slot)
     case 4:

@@ -1,3 +1,4 @@
+package import RTCIsolation
 package import RTCMedia
 import RTCPrimitives
 
@@ -29,8 +30,11 @@ package enum HostEvent {
       writer.write(error.number)
       writer.write(error.sentence)
       return writer.bytes
-    case .segment(let slot): return one(4, slot)
-    case .picture(let picture): return picture.message(kind: 5)
+    case .segment(let slot): return one(ChannelMessage.segment, slot)
+    case .picture(let picture):
+      var writer = MessageWriter(kind: ChannelMessage.picture)
+      picture.write(to: &writer)
+      return writer.bytes
     case .sound(let sound):
       var writer = MessageWriter(kind: 6)
       writer.write(sound.format.sampleRate)
@@ -78,8 +82,8 @@ package enum HostEvent {
     case 3:
       guard let number = reader.readUInt8(), let text = reader.readText() else { return nil }
       return CaptureError(number: number, sentence: text).map { .failed($0) }
-    case 4: return reader.readUInt8().map { .segment(slot: $0) }
-    case 5: return SharedPicture(reading: &reader).map { .picture($0) }
+    case ChannelMessage.segment: return reader.readUInt8().map { .segment(slot: $0) }
+    case ChannelMessage.picture: return SharedPicture(reading: &reader).map { .picture($0) }
     case 6: return readSound(&reader).map { .sound($0) }
     case 7: return reader.readText().map { .notice($0) }
     case 8: return reader.readUInt8().flatMap { PluginFault(rawValue: $0) }.map { .fault($0) }

@@ -1,6 +1,6 @@
-import CLinux
 import Glibc
 import RTCCapture
+import RTCIsolation
 import RTCMedia
 import RTCNet
 import RTCPrimitives
@@ -23,7 +23,7 @@ final class IsolatedRun: RunningPlugin {
   private struct State {
     var phase = Phase.starting
     /// Not yet waited for, so the number is no other process's.
-    var child: (process: Int32, socket: MessageSocket)?
+    var child: ChildProcess?
     var format: PluginFormat
   }
 
@@ -97,10 +97,7 @@ final class IsolatedRun: RunningPlugin {
   }
 
   private func killChild() {
-    state.withLock { state in
-      guard let child = state.child else { return }
-      kill(child.process, SIGKILL)
-    }
+    state.withLock { $0.child?.kill() }
   }
 
   private func command(_ command: HostCommand) {
@@ -159,9 +156,10 @@ final class IsolatedRun: RunningPlugin {
 
   /// One life of a child, from its start to its end; returns how that came, in words.
   private func runChild() throws(CaptureError) -> String {
-    let (process, socket) = try program.start()
+    let child = try program.start()
+    let socket = child.socket
     let isWanted = state.change { state in
-      state.child = (process, socket)
+      state.child = child
       switch state.phase {
       case .stopping, .failed: return false
       case .starting, .running, .finished, .over: return true
@@ -171,13 +169,13 @@ final class IsolatedRun: RunningPlugin {
     let outcome = follow(socket)
     socket.shutDown()
     switch outcome {
-    case .nonsense, .hung: kill(process, SIGKILL)
+    case .nonsense, .hung: child.kill()
     case .gone, .refused: break
     }
-    let status = clinux_process_reap(process, 2000)
+    let end = child.end(within: 2000)
     state.change { $0.child = nil }
     switch outcome {
-    case .gone: return Self.cause(status)
+    case .gone: return end.description
     case .nonsense: return "sent nonsense from its process, as if it had overwritten its memory"
     case .hung: return "did not return from its `start` within \(patience.start.words), so its process was ended"
     case .refused(let error): throw error
@@ -186,7 +184,7 @@ final class IsolatedRun: RunningPlugin {
 
   /// Handles what comes from the child until it is gone or talks nonsense.
   private func follow(_ socket: MessageSocket) -> Outcome {
-    var slots = [SharedSegment?](repeating: nil, count: SharedSlots.count)
+    var slots = [SharedSegment?](repeating: nil, count: ChannelSink.slotCount)
     var room: [UInt8] = []
     // The first start has those who wait for it; this one is for the restarts.
     socket.setPatience(patience.start + .seconds(1))
@@ -238,12 +236,11 @@ final class IsolatedRun: RunningPlugin {
   }
 
   private func frame(_ picture: SharedPicture, in segment: SharedSegment, _ socket: MessageSocket) -> VideoFrame? {
-    guard picture.planesFit(segment.byteCount) else { return nil }
-    let planes = unsafe picture.planes.map { unsafe (base: segment.base + $0.offset, stride: $0.stride) }
-    // The segment stays mapped and the socket open for as long as the picture is leased.
-    let buffer = unsafe PixelBuffer(format: picture.format, size: picture.size, planes: planes) {
-      [slot = picture.slot] in
-      _ = segment
+    guard PictureRules.sides.contains(picture.size.width), PictureRules.sides.contains(picture.size.height) else {
+      return nil
+    }
+    // The socket stays open for as long as the picture is leased.
+    let buffer = picture.buffer(in: segment) { [slot = picture.slot] in
       socket.send(HostCommand.release(slot: slot).bytes, isPatient: false)
     }
     let now = MonotonicClock.now()
@@ -251,19 +248,6 @@ final class IsolatedRun: RunningPlugin {
       VideoFrame(
         buffer: $0, captureTime: BelievableTime.holds(picture.captureTime, now: now) ? picture.captureTime : now,
         rotation: picture.rotation, damage: picture.damage, colorSpace: picture.colorSpace)
-    }
-  }
-
-  /// From the status of `waitpid`.
-  private static func cause(_ status: Int32) -> String {
-    let signal = status & 0x7F
-    if signal == 0 { return "ended its process with status \(status >> 8 & 0xFF)" }
-    switch signal {
-    case SIGSEGV: return "crashed (signal 11, memory it does not have)"
-    case SIGABRT: return "crashed (signal 6, it gave up)"
-    case SIGBUS: return "crashed (signal 7, memory that is gone)"
-    case SIGKILL: return "was killed (signal 9; out of memory?)"
-    default: return "was ended by signal \(signal)"
     }
   }
 }

@@ -1,6 +1,6 @@
-import CLinux
 import Glibc
 import RTCCapture
+import RTCIsolation
 import RTCMedia
 import RTCNet
 
@@ -12,24 +12,10 @@ public enum PluginHost {
     case stopped
   }
 
-  /// Where `PluginHostProgram` puts the connection.
-  private static let connection: Int32 = 3
-
   /// Loads and runs the plugin that the other side of descriptor 3 names, until that side says stop or is gone.
   /// - Returns: the exit status; nil when descriptor 3 is no such connection, so that this was not started by rtcast.
   public static func run() -> Int32? {
-    var kind: Int32 = 0
-    var length = socklen_t(MemoryLayout<Int32>.size)
-    guard unsafe getsockopt(connection, SOL_SOCKET, SO_TYPE, &kind, &length) == 0,
-      kind == Int32(SOCK_SEQPACKET.rawValue)
-    else {
-      return nil
-    }
-    // A crash ends this process at once: the other side tells of it, and no handler of ours is to hold it up.
-    for crash in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] { signal(crash, SIG_DFL) }
-    // What the terminal sends is for the one who started this; that one says stop.
-    for number in [SIGINT, SIGHUP, SIGPIPE] { signal(number, SIG_IGN) }
-    let socket = MessageSocket(connection)
+    guard let socket = ParentConnection.open() else { return nil }
     var room: [UInt8] = []
     guard case .message(let bytes, _) = socket.receive(into: &room),
       case .load(let path, let start) = HostCommand(parsing: bytes)

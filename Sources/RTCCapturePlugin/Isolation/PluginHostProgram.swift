@@ -1,5 +1,5 @@
-import CLinux
 import Glibc
+import RTCIsolation
 public import RTCMedia
 import RTCNet
 import RTCPrimitives
@@ -25,10 +25,11 @@ public struct PluginHostProgram: Hashable, Sendable {
   /// Loads a plugin in a process of its own and asks it what it is: whatever it does there, nothing happens here. Waits
   /// up to five seconds for it.
   public func describe(_ path: String) throws(CaptureError) -> PluginDescription {
-    let (process, socket) = try start()
+    let child = try start()
+    let socket = child.socket
     defer {
       socket.shutDown()
-      _ = clinux_process_reap(process, 200)
+      _ = child.end(within: 200)
     }
     socket.setPatience(.seconds(5))
     socket.send(HostCommand.load(path: path, start: nil).bytes, isPatient: false)
@@ -45,28 +46,12 @@ public struct PluginHostProgram: Hashable, Sendable {
   }
 
   /// Starts the program with one end of a connection as its descriptor 3.
-  func start() throws(CaptureError) -> (process: Int32, socket: MessageSocket) {
-    var ends: [Int32] = [-1, -1]
-    let status = unsafe clinux_message_pair(&ends)
-    guard status == 0 else {
-      throw CaptureError(
-        SystemError(errno: -status, call: "socketpair", subject: "A connection to the plugin's process"))
+  func start() throws(CaptureError) -> ChildProcess {
+    let program = ChildProgram(executable: executable, arguments: arguments)
+    do throws(SystemError) {
+      return try program.start(environment: PluginEnvironment.variables(), name: "The plugin's process")
+    } catch {
+      throw CaptureError(error)
     }
-    defer { close(ends[1]) }
-    let socket = MessageSocket(ends[0])
-    let texts = unsafe ([executable] + arguments).map { unsafe strdup($0) }
-    defer { unsafe texts.forEach { unsafe free($0) } }
-    let variables = unsafe PluginEnvironment.variables().map { unsafe strdup($0) }
-    defer { unsafe variables.forEach { unsafe free($0) } }
-    let process = unsafe (texts + [nil]).withUnsafeBufferPointer { texts in
-      unsafe (variables + [nil]).withUnsafeBufferPointer { variables in
-        unsafe clinux_process_start(executable, texts.baseAddress, variables.baseAddress, ends[1])
-      }
-    }
-    guard process > 0 else {
-      throw CaptureError(
-        SystemError(errno: -process, call: "posix_spawn", subject: "The plugin's process (\(executable))"))
-    }
-    return (process, socket)
   }
 }

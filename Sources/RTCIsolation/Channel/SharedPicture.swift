@@ -1,21 +1,24 @@
 package import RTCMedia
-import RTCPrimitives
+package import RTCPrimitives
 
 /// A picture in shared memory, as one process describes it to the other.
 package struct SharedPicture {
-  var slot: UInt8
+  /// No picture is larger.
+  private static let sides = 1...16_384
+
+  package var slot: UInt8
   package var format: PixelFormat
   package var size: PixelSize
   package var planes: [(offset: Int, stride: Int)]
-  var captureTime: Timestamp
-  var rotation: VideoRotation
-  var colorSpace: ColorSpace
+  package var captureTime: Timestamp
+  package var rotation: VideoRotation
+  package var colorSpace: ColorSpace
   package var damage: [PixelRect]?
   /// It was copied into the shared memory.
-  var isCopy: Bool
+  package var isCopy: Bool
 
   /// - Parameter offsets: where each plane starts in the memory of `slot`.
-  init(_ frame: VideoFrame, slot: UInt8, offsets: [Int], strides: [Int], isCopy: Bool) {
+  package init(_ frame: VideoFrame, slot: UInt8, offsets: [Int], strides: [Int], isCopy: Bool) {
     self.slot = slot
     format = frame.buffer.format
     size = frame.size
@@ -27,10 +30,23 @@ package struct SharedPicture {
     self.isCopy = isCopy
   }
 
-  func message(kind: UInt8) -> [UInt8] {
-    var writer = MessageWriter(kind: kind)
+  /// A decoded picture: without a time, and with all of it changed.
+  package init(
+    _ buffer: PixelBuffer, _ colorSpace: ColorSpace, slot: UInt8, planes: [(offset: Int, stride: Int)]
+  ) {
+    self.slot = slot
+    format = buffer.format
+    size = buffer.size
+    self.planes = planes
+    captureTime = .zero
+    rotation = .none
+    self.colorSpace = colorSpace
+    isCopy = false
+  }
+
+  package func write(to writer: inout MessageWriter) {
     writer.write(slot)
-    writer.write(UInt8(format.pluginNumber))
+    writer.write(format.channelNumber)
     writer.write(size.width)
     writer.write(size.height)
     for plane in planes {
@@ -48,15 +64,14 @@ package struct SharedPicture {
       writer.write(rect.width)
       writer.write(rect.height)
     }
-    return writer.bytes
   }
 
   /// Nil when anything in it breaks the rules; where the planes lie is for `planesFit` to say.
-  init?(reading reader: inout ByteReader) {
+  package init?(reading reader: inout ByteReader) {
     guard let slot = reader.readUInt8(),
-      let format = reader.readUInt8().flatMap({ PixelFormat(pluginNumber: UInt32($0)) }),
-      let width = reader.readInt(), let height = reader.readInt(), PictureRules.sides.contains(width),
-      PictureRules.sides.contains(height)
+      let format = reader.readUInt8().flatMap({ PixelFormat(channelNumber: $0) }),
+      let width = reader.readInt(), let height = reader.readInt(), Self.sides.contains(width),
+      Self.sides.contains(height)
     else { return nil }
     self.slot = slot
     self.format = format
@@ -98,6 +113,41 @@ package struct SharedPicture {
       let (before, isOver) = stride.multipliedReportingOverflow(by: extent.rows - 1)
       guard !isOver, before <= byteCount else { return false }
       return before + extent.rowBytes <= byteCount - offset
+    }
+  }
+}
+
+extension SharedPicture {
+  /// The pixels where they lie in `segment`, which stays mapped until `release` was called; nil when they do not fit it.
+  package func buffer(in segment: SharedSegment, release: @escaping @Sendable () -> Void) -> PixelBuffer? {
+    guard planesFit(segment.byteCount) else { return nil }
+    let planes = unsafe planes.map { unsafe (base: segment.base + $0.offset, stride: $0.stride) }
+    return unsafe PixelBuffer(format: format, size: size, planes: planes) {
+      withExtendedLifetime(segment) {}
+      release()
+    }
+  }
+}
+
+extension PixelFormat {
+  fileprivate var channelNumber: UInt8 {
+    switch self {
+    case .i420: 1
+    case .i444: 2
+    case .nv12: 3
+    case .bgra: 4
+    case .rgba: 5
+    }
+  }
+
+  fileprivate init?(channelNumber: UInt8) {
+    switch channelNumber {
+    case 1: self = .i420
+    case 2: self = .i444
+    case 3: self = .nv12
+    case 4: self = .bgra
+    case 5: self = .rgba
+    default: return nil
     }
   }
 }

@@ -1,6 +1,6 @@
 package import RTCPrimitives
 
-/// How often a plugin's process is started again: at most five times in any minute. A pure value.
+/// How often a child process is started again: at most five times in any minute. A pure value.
 package struct RestartLimit {
   package static let most = 5
   private static let window = TimeDelta.seconds(60)
@@ -15,6 +15,9 @@ package struct RestartLimit {
     recent.append(now)
     return true
   }
+
+  /// True when one more restart would be within the limit.
+  package func hasRoom(at now: Timestamp) -> Bool { recent.count { now - $0 < Self.window } < Self.most }
 
   /// Restarts in the last minute.
   package var count: Int { recent.count }

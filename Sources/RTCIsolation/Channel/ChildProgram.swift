@@ -1,0 +1,76 @@
+import CLinux
+import Glibc
+package import RTCNet
+import RTCPrimitives
+
+/// A program that is started as a child with one end of a connection as its descriptor 3. The one place where children of
+/// this kind are started: hosts of plugins and decoders.
+package struct ChildProgram: Hashable, Sendable {
+  /// The path of the program.
+  package var executable: String
+  /// What the program is given on its command line, after its name.
+  package var arguments: [String]
+
+  package init(executable: String, arguments: [String]) {
+    self.executable = executable
+    self.arguments = arguments
+  }
+
+  /// Starts the program. It has standard error, which is its standard output too, the connection, and no other descriptors.
+  /// - Parameters:
+  ///   - environment: all that it is told of this program's, each as `NAME=value`.
+  ///   - name: of the child, as an error says it: "The plugin's process".
+  package func start(environment: [String], name: String) throws(SystemError) -> ChildProcess {
+    var ends: [Int32] = [-1, -1]
+    let status = unsafe clinux_message_pair(&ends)
+    guard status == 0 else { throw SystemError(errno: -status, call: "socketpair", subject: name) }
+    defer { close(ends[1]) }
+    let socket = MessageSocket(ends[0])
+    let texts = unsafe ([executable] + arguments).map { unsafe strdup($0) }
+    defer { unsafe texts.forEach { unsafe free($0) } }
+    let variables = unsafe environment.map { unsafe strdup($0) }
+    defer { unsafe variables.forEach { unsafe free($0) } }
+    let process = unsafe (texts + [nil]).withUnsafeBufferPointer { texts in
+      unsafe (variables + [nil]).withUnsafeBufferPointer { variables in
+        unsafe clinux_process_start(executable, texts.baseAddress, variables.baseAddress, ends[1])
+      }
+    }
+    guard process > 0 else {
+      throw SystemError(errno: -process, call: "posix_spawn", subject: "\(name) (\(executable))")
+    }
+    return ChildProcess(process: process, socket: socket)
+  }
+}
+
+/// A child that was started, and our end of its connection. Somebody must wait for its end, once: `end(within:)`.
+package struct ChildProcess: Sendable {
+  /// Not yet waited for, so the number is no other process's.
+  package var process: Int32
+  package var socket: MessageSocket
+
+  /// Waits for a child whose connection is closed, and kills it after `milliseconds`.
+  package func end(within milliseconds: Int32) -> ChildEnd {
+    ChildEnd(status: clinux_process_reap(process, milliseconds))
+  }
+
+  /// Ends the child wherever it is.
+  package func kill() { Glibc.kill(process, SIGKILL) }
+}
+
+/// How a child ended, as `waitpid` says it.
+package struct ChildEnd: Sendable, CustomStringConvertible {
+  package var status: Int32
+
+  /// What goes on after the child's name: "crashed (signal 11, …)".
+  package var description: String {
+    let signal = status & 0x7F
+    if signal == 0 { return "ended its process with status \(status >> 8 & 0xFF)" }
+    switch signal {
+    case SIGSEGV: return "crashed (signal 11, memory it does not have)"
+    case SIGABRT: return "crashed (signal 6, it gave up)"
+    case SIGBUS: return "crashed (signal 7, memory that is gone)"
+    case SIGKILL: return "was killed (signal 9; out of memory?)"
+    default: return "was ended by signal \(signal)"
+    }
+  }
+}
