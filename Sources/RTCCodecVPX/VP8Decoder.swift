@@ -6,11 +6,13 @@ package final class VP8Decoder: VideoDecoder {
   /// Always VP8.
   package let codec = VideoCodec.vp8
   private let decoding: VPXDecoding
-  private let pool = PixelBufferPool()
+  private let pool: PixelBufferPool
 
-  /// - Parameter threads: a second one shortens large pictures of senders that prepare for it, and costs every picture a
-  ///   little.
-  package init(threads: Int = 1) throws(VideoDecoderError) {
+  /// - Parameters:
+  ///   - threads: a second one shortens large pictures of senders that prepare for it, and costs every picture a little.
+  ///   - memory: where pictures are put.
+  package init(threads: Int = 1, memory: any DecoderMemory = OwnDecoderMemory()) throws(VideoDecoderError) {
+    pool = PixelBufferPool(memory: memory)
     decoding = unsafe try VPXDecoding(vpx_codec_vp8_dx(), threads: threads)
   }
 

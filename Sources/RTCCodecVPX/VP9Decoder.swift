@@ -14,8 +14,11 @@ package final class VP9Decoder: VideoDecoder {
   /// - Parameters:
   ///   - threads: for pictures of several tiles, so of 512 columns and more.
   ///   - mostBytes: what all pictures in use may take together; 512 MiB are about a hundred of 1080p.
-  package init(threads: Int = 2, mostBytes: Int = 512 << 20) throws(VideoDecoderError) {
-    store = VP9FrameStore(mostBytes: mostBytes)
+  ///   - memory: where pictures are put.
+  package init(
+    threads: Int = 2, mostBytes: Int = 512 << 20, memory: any DecoderMemory = OwnDecoderMemory()
+  ) throws(VideoDecoderError) {
+    store = VP9FrameStore(mostBytes: mostBytes, source: memory)
     decoding = unsafe try VPXDecoding(vpx_codec_vp9_dx(), threads: threads)
     try decoding.useMemory(of: store)
   }

@@ -1,4 +1,5 @@
 import CVPX
+import RTCMedia
 import Synchronization
 
 /// Gives libvpx memory to decode into, and takes it back when neither libvpx nor anybody who shows the picture needs it.
@@ -11,12 +12,16 @@ final class VP9FrameStore: Sendable {
 
   private static let kept = 4
   private let mostBytes: Int
+  private let source: any DecoderMemory
 
   private let state = Mutex(State())
 
-  init(mostBytes: Int) { self.mostBytes = mostBytes }
+  init(mostBytes: Int, source: any DecoderMemory) {
+    self.mostBytes = mostBytes
+    self.source = source
+  }
 
-  deinit { for block in state.withLock({ $0.free }) { Self.deallocate(block.address) } }
+  deinit { for block in state.withLock({ $0.free }) { source.free(block.address, byteCount: block.size) } }
 
   /// At least `size` bytes, zero where nobody wrote yet; nil when too many are in use.
   func memory(_ size: Int) -> VP9FrameMemory? {
@@ -28,28 +33,25 @@ final class VP9FrameStore: Sendable {
     }
     guard let kept else { return nil }
     guard kept == 0 else { return VP9FrameMemory(address: kept, size: size, store: self) }
-    let fresh = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64)
-    unsafe fresh.initializeMemory(as: UInt8.self, repeating: 0, count: size)
-    return VP9FrameMemory(address: UInt(bitPattern: fresh), size: size, store: self)
+    guard let fresh = source.allocate(byteCount: size) else {
+      state.withLock { $0.used -= size }
+      return nil
+    }
+    return VP9FrameMemory(address: fresh, size: size, store: self)
   }
 
   fileprivate func takeBack(_ address: UInt, _ size: Int) {
-    let surplus = state.withLock { state -> UInt? in
+    let surplus = state.withLock { state -> (address: UInt, size: Int)? in
       state.used -= size
       if let other = state.free.firstIndex(where: { $0.size != size }) {
         defer { state.free[other] = (address, size) }
-        return state.free[other].address
+        return state.free[other]
       }
-      guard state.free.count < Self.kept else { return address }
+      guard state.free.count < Self.kept else { return (address, size) }
       state.free.append((address, size))
       return nil
     }
-    if let surplus { Self.deallocate(surplus) }
-  }
-
-  private static func deallocate(_ address: UInt) {
-    // Every address came from `memory`, and leaves the store for good here.
-    unsafe UnsafeMutableRawPointer(bitPattern: address)!.deallocate()
+    if let surplus { source.free(surplus.address, byteCount: surplus.size) }
   }
 }
 

@@ -11,14 +11,21 @@ public final class PixelBufferPool: Sendable {
 
   private let free = Mutex<[Block]>([])
   private let most: Int
+  private let memory: any DecoderMemory
 
   /// - Parameter count: blocks kept for later at most.
-  public init(keeping count: Int = 4) { most = count }
+  public convenience init(keeping count: Int = 4) { self.init(keeping: count, memory: OwnDecoderMemory()) }
 
-  deinit { for block in free.withLock({ $0 }) { Self.deallocate(block.address) } }
+  /// - Parameter memory: where the blocks come from.
+  package init(keeping count: Int = 4, memory: any DecoderMemory) {
+    most = count
+    self.memory = memory
+  }
+
+  deinit { for block in free.withLock({ $0 }) { memory.free(block.address, byteCount: block.size) } }
 
   /// A picture of memory that nobody else has, written by `fill`, which gets each plane's index, bytes and stride (a
-  /// multiple of 64 bytes). What the bytes were before is undefined. Nil for an empty picture.
+  /// multiple of 64 bytes). What the bytes were before is undefined. Nil for an empty picture, or without memory.
   public func buffer(
     _ format: PixelFormat, _ size: PixelSize, fill: (Int, inout MutableSpan<UInt8>, _ stride: Int) -> Void
   ) -> PixelBuffer? {
@@ -32,7 +39,7 @@ public final class PixelBufferPool: Sendable {
       total += stride * extent.rows
     }
     let byteCount = total
-    let block = take(byteCount)
+    guard let block = take(byteCount) else { return nil }
     // The block is ours alone from `take` to `give`, and has room for all planes.
     let base = unsafe UnsafeMutablePointer<UInt8>(bitPattern: block)!
     for (index, plane) in planes.enumerated() {
@@ -45,33 +52,25 @@ public final class PixelBufferPool: Sendable {
     }
   }
 
-  private func take(_ size: Int) -> UInt {
+  private func take(_ size: Int) -> UInt? {
     let kept = free.withLock { free -> UInt? in
       guard let index = free.lastIndex(where: { $0.size == size }) else { return nil }
       return free.remove(at: index).address
     }
-    if let kept { return kept }
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64)
-    unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)
-    return UInt(bitPattern: memory)
+    return kept ?? memory.allocate(byteCount: size)
   }
 
   private func give(_ block: Block) {
-    let surplus = free.withLock { free -> UInt? in
+    let surplus = free.withLock { free -> Block? in
       // Pictures of another size are over.
       if let other = free.firstIndex(where: { $0.size != block.size }) {
         defer { free[other] = block }
-        return free[other].address
+        return free[other]
       }
-      guard free.count < most else { return block.address }
+      guard free.count < most else { return block }
       free.append(block)
       return nil
     }
-    if let surplus { Self.deallocate(surplus) }
-  }
-
-  private static func deallocate(_ address: UInt) {
-    // Every address in the pool came from `take`, and leaves it for good here.
-    unsafe UnsafeMutableRawPointer(bitPattern: address)!.deallocate()
+    if let surplus { memory.free(surplus.address, byteCount: surplus.size) }
   }
 }

@@ -29,4 +29,7 @@ public enum VideoDecoderError: Error, Hashable, Sendable {
   case library(status: Int)
   /// A picture larger than we take, or in a format we have no use for.
   case unsupportedPicture(String)
+  /// The process that decoded has ended, or could not be started; a sentence says how. It was told where that is for a
+  /// person.
+  case processLost(String)
 }
