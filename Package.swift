@@ -189,8 +189,9 @@ let package = Package(
       name: "RTCast",
       dependencies: [
         "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecAOM", "RTCCodecFFmpeg",
-        "RTCCodecX264", "RTCCodecVPX", "RTCCodecOpus", "RTCCodecWebP", "RTCCursor", "RTCExact", "RTCEngine", "RTCNet",
-        "RTCPeer", "RTCPlayout", "RTCSCTP",
+        "RTCCodecX264", "RTCCodecVPX", "RTCCodecOpus", "RTCCodecWebP", "RTCCursor", "RTCExact", "RTCEngine",
+        "RTCIsolation",
+        "RTCNet", "RTCPeer", "RTCPlayout", "RTCSCTP",
         "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
@@ -198,7 +199,8 @@ let package = Package(
       name: "rtcast-cli",
       dependencies: [
         "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera", "RTCCaptureFile",
-        "RTCCapturePlugin", "RTCCaptureX11", "RTCDTLS", "RTCEngine", "RTCNet", "RTCPeer", "RTCSCTP", "RTCSignaling",
+        "RTCCapturePlugin", "RTCCaptureX11", "RTCDTLS", "RTCEngine", "RTCIsolation", "RTCNet", "RTCPeer", "RTCSCTP",
+        "RTCSignaling",
         "RTCSignalingNIO", "RTCWindow", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -349,11 +351,20 @@ let package = Package(
       dependencies: ["RTCWindow", "RTCMedia", "RTCPrimitives", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
       swiftSettings: strict),
     .executableTarget(
-      name: "PluginHostProbe", dependencies: ["RTCCapturePlugin", "CLinux"], path: "Tests/PluginHostProbe",
+      name: "PluginHostProbe", dependencies: ["RTCCapturePlugin", "RTCIsolation", "RTCMedia", "RTCast", "CLinux"],
+      path: "Tests/PluginHostProbe", swiftSettings: strict),
+    .testTarget(
+      name: "RTCIsolationTests",
+      dependencies: [
+        "CodingKit", "PluginHostProbe", "RTCCodecAOM", "RTCCodecOpus", "RTCCodecVPX", "RTCCodecX264", "RTCIsolation",
+        "RTCMedia", "RTCNet", "RTCPrimitives", "RTCast", "CLinux",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "RTCCapturePluginTests",
-      dependencies: ["RTCCapturePlugin", "PluginHostProbe", "RTCMedia", "RTCPrimitives", "ProcessKit", "CLinux"],
+      dependencies: [
+        "RTCCapturePlugin", "RTCIsolation", "PluginHostProbe", "RTCMedia", "RTCPrimitives", "ProcessKit", "CLinux",
+      ],
       exclude: ["Plugins"], swiftSettings: strict),
     .testTarget(
       name: "RTCAudioTests", dependencies: ["RTCAudio", "RTCMedia", "RTCPrimitives", "ProcessKit"],
@@ -493,6 +504,9 @@ if Context.environment["RTCAST_BENCHMARKS"] != nil {
     benchmark(
       "EncoderBenchmark",
       ["RTCast", "RTCCodecAOM", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCCodecX264", "RTCMedia", "RTCPrimitives"]),
+    benchmark(
+      "DecoderBenchmark",
+      ["RTCast", "RTCCodecAOM", "RTCCodecVPX", "RTCCodecX264", "RTCIsolation", "RTCMedia", "RTCPrimitives"]),
     benchmark(
       "PictureBenchmark", ["RTCCapture", "RTCCodecVPX", "RTCConvert", "RTCExact", "RTCMedia", "RTCPrimitives"]),
   ]

@@ -62,7 +62,7 @@ package struct Rtcast: AsyncParsableCommand {
       Shell completions: rtcast --generate-completion-script bash (or zsh, fish).
       """,
     version: ProgramVersion.text,
-    subcommands: [PluginHostCommand.self],
+    subcommands: [PluginHostCommand.self, DecoderHostCommand.self],
     groupedSubcommands: [
       CommandGroup(
         name: "Casting",

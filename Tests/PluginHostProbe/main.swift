@@ -3,6 +3,9 @@
 import CLinux
 import Glibc
 import RTCCapturePlugin
+import RTCIsolation
+import RTCMedia
+import RTCast
 
 let connection: Int32 = 3
 
@@ -46,6 +49,19 @@ func lie(_ how: String) {
       say((0..<Int(state >> 33 % 90 + 1)).map { UInt8(truncatingIfNeeded: state >> ($0 % 57)) })
     }
   }
+}
+
+// As a decoder's process.
+if CommandLine.arguments.count > 2, CommandLine.arguments[1] == "decoder" {
+  let how = CommandLine.arguments[2]
+  if how.hasPrefix("lie-") {
+    DecoderLies(how).tell()
+    exit(0)
+  }
+  let status = DecoderHost.run(
+    { codec, memory throws(VideoDecoderError) in try OddDecoder(CodecRegistry.decoder(of: codec, in: memory), how) },
+    { channels throws(AudioDecoderError) in try OddAudioDecoder(CodecRegistry.audioDecoder(channels: channels), how) })
+  exit(status ?? 64)
 }
 
 if CommandLine.arguments.count > 1, !isDescribing() {

@@ -12,6 +12,7 @@ public func fuzzPlugin(_ bytes: Span<UInt8>) {
   if let command = HostCommand(parsing: message) {
     precondition(HostCommand(parsing: command.bytes)?.bytes == command.bytes, "a command is read differently once more")
   }
+  checkDecoder(message, memory)
   guard let event = HostEvent(parsing: message) else { return }
   guard let again = HostEvent(parsing: event.bytes), again.bytes == event.bytes else {
     preconditionFailure("an event is read differently once more: \(event)")
@@ -23,6 +24,15 @@ public func fuzzPlugin(_ bytes: Span<UInt8>) {
   case .started(let format): precondition(format.frameRate.isFinite && format.frameRate > 0)
   case .failed, .segment, .notice, .fault, .busy, .ended: break
   }
+}
+
+private func checkDecoder(_ message: [UInt8], _ memory: Int) {
+  if case .part(let offset, _, _) = DecoderCommand(parsing: message.span) { precondition(offset <= message.count) }
+  guard let event = DecoderEvent(parsing: message.span) else { return }
+  guard let again = DecoderEvent(parsing: event.bytes.span), again.bytes == event.bytes else {
+    preconditionFailure("a decoder's event is read differently once more: \(event)")
+  }
+  if case .picture(let picture, _) = event { checkPlanes(of: picture, in: memory) }
 }
 
 private func checkPlanes(of picture: SharedPicture, in memory: Int) {

@@ -22,6 +22,14 @@ package struct FrameDecoder {
     self.whenOverBudget = whenOverBudget
   }
 
+  /// Makes the decoder that a frame needs, which may start a process: that is no part of the time that frames take.
+  /// - Parameter anew: in the place of the one there is.
+  package mutating func prepare(for frame: ReceivedFrame, anew: Bool) {
+    if anew { decoder = nil }
+    if let size = frame.announcedSize, !mayDecode(size) { return }
+    if decoder == nil { decoder = try? factories[frame.codec]?() }
+  }
+
   /// Decodes one frame.
   /// - Parameter anew: with a new decoder.
   package mutating func decode(_ frame: ReceivedFrame, anew: Bool) -> VideoPresenter.Outcome {

@@ -139,8 +139,9 @@ package final class VideoPlayout: Sendable {
       if let current { for sink in newSinks { sink.show(current) } }
       switch step {
       case .decode(let frame, let isFirst):
+        if isFirst { decoder.prepare(for: frame, anew: true) }
         let began = MonotonicClock.now()
-        let outcome = decoder.decode(frame, anew: isFirst)
+        let outcome = decoder.decode(frame, anew: false)
         let ended = MonotonicClock.now()
         shared.state.withLock { $0.presenter.noteDecoded(frame, outcome, began: began, ended: ended) }
       case .show(let frame, let timestamp):

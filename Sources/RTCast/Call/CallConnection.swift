@@ -89,7 +89,7 @@ final class CallConnection: Sendable {
     options.receivableFormats = codecs.receivableFormats
     options.remotePeer = party.peer
     options.videoDecoders = codecs.videoDecoders
-    options.audioDecoder = codecs.audioDecoder
+    options.audioDecoder = codecs.audioDecoderOfPeer
     options.bitrates = configuration.video
     options.audioBitrates = configuration.audio
     options.record(configuration.rateControl, in: configuration.rateLog)

@@ -51,7 +51,7 @@ public actor Watching {
     options.receivesAudio = true
     options.receivableFormats = codecs.receivableFormats
     options.videoDecoders = codecs.videoDecoders
-    options.audioDecoder = codecs.audioDecoder
+    options.audioDecoder = codecs.audioDecoderOfPeer
     options.connectTimeout = configuration.connectionTimeout
     options.iceServers = configuration.iceServers
     options.iceTransportPolicy = configuration.iceTransportPolicy

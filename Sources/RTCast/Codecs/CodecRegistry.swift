@@ -6,6 +6,7 @@ import RTCCodecVPX
   import RTCCodecX264
 #endif
 import RTCEngine
+package import RTCIsolation
 public import RTCMedia
 
 /// Which codecs broadcasts and calls may encode and decode with. A value: pass your own to add or replace one.
@@ -18,6 +19,8 @@ public struct CodecRegistry: Sendable {
   private var decoders: [VideoCodec: VideoDecoderFactory] = [:]
   /// FFmpeg decodes what nothing is registered for, where its libraries are installed.
   private var usesFFmpeg = false
+  /// Has received pictures decoded in processes of their own; nil: in this one.
+  package var isolation: IsolatedDecoders?
   /// What decodes received sound, which is Opus; nil plays none.
   public var audioDecoder: AudioDecoderFactory?
 
@@ -69,6 +72,31 @@ public struct CodecRegistry: Sendable {
 
   /// What decodes received pictures, by codec. FFmpeg's libraries are loaded when this is asked for the first time.
   public var videoDecoders: [VideoCodec: VideoDecoderFactory] {
+    isolation?.factories(of: ownDecoders.keys) ?? ownDecoders
+  }
+
+  /// What decodes the sound of one remote peer.
+  package var audioDecoderOfPeer: AudioDecoderFactory? { audioDecoder.map { isolation?.audioFactory() ?? $0 } }
+
+  /// Makes the decoder of sound in its process.
+  package static func audioDecoder(channels: Int) throws(AudioDecoderError) -> any AudioDecoder {
+    try OpusAudioDecoder(channels: channels)
+  }
+
+  /// Makes the decoder of one codec in its process, where pictures are put into `memory`.
+  package static func decoder(
+    of codec: VideoCodec, in memory: any DecoderMemory
+  ) throws(VideoDecoderError) -> any VideoDecoder {
+    switch codec {
+    case .vp8: return try VP8Decoder(memory: memory)
+    case .vp9: return try VP9Decoder(memory: memory)
+    case .h264, .av1:
+      FFmpegVideoDecoder.loadLibraries()
+      return try FFmpegVideoDecoder(codec)
+    }
+  }
+
+  private var ownDecoders: [VideoCodec: VideoDecoderFactory] {
     guard usesFFmpeg else { return decoders }
     return FFmpegVideoDecoder.factories(of: VideoCodec.allCases.filter { decoders[$0] == nil })
       .merging(decoders) { _, registered in registered }
@@ -76,7 +104,7 @@ public struct CodecRegistry: Sendable {
 
   /// The codecs that can be received, in the order of `VideoCodec`.
   public var decodable: [VideoCodec] {
-    let known = videoDecoders
+    let known = ownDecoders
     return VideoCodec.allCases.filter { known[$0] != nil }
   }
 

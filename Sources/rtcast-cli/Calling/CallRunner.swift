@@ -100,7 +100,8 @@ struct CallRunner {
     let signaling = HubSignaling(plan.hub, name: plan.name, token: plan.token)
     do {
       return try CallManager.initialize(
-        signalingServer: signaling, config: configuration, audioDevice: device, peers: peers)
+        signalingServer: signaling, config: configuration, audioDevice: device, codecs: .isolated(logger),
+        peers: peers)
     } catch {
       throw CastFailure(.unavailable, "\(error)")
     }

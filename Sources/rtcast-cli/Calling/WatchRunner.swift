@@ -54,7 +54,7 @@ struct WatchRunner {
     defer { peers.stop() }
     let watching = Watching(
       peers: peers, configuration: command.connection.preset.map { CallConfiguration($0) } ?? CallConfiguration(),
-      audioDevice: PulseAudioDevice(onNotice: { logger.warning("\($0)") }))
+      audioDevice: PulseAudioDevice(onNotice: { logger.warning("\($0)") }), codecs: .isolated(logger))
     let tasks = begin(watching)
     let result = await follow(show)
     for task in tasks { task.cancel() }

@@ -53,7 +53,8 @@ struct DoctorCommand: AsyncParsableCommand {
   func run() async throws {
     if let ice { return try await check(ice) }
     let checks =
-      DisplayChecks(display: display).run() + SoundChecks.run() + CodecChecks.run() + NetworkChecks.run()
+      DisplayChecks(display: display).run() + SoundChecks.run() + CodecChecks.run() + IsolationChecks.run()
+      + NetworkChecks.run()
       + MachineChecks.run()
     let works = !checks.contains { $0.verdict == .fails }
     if json {

@@ -1,0 +1,258 @@
+import Glibc
+package import RTCMedia
+import RTCNet
+package import RTCPrimitives
+import Synchronization
+
+/// A process that decodes one video, as its parent has it. It is not trusted: a message that makes no sense ends it. Used by
+/// one thread; pictures may be released on any.
+package final class DecoderChild {
+  /// Why there is no such process any more.
+  package enum Loss: Error, Hashable, Sendable {
+    /// It has ended by itself; in words.
+    case gone(String)
+    /// It did not answer.
+    case hung
+    /// It said what makes no sense.
+    case nonsense
+  }
+
+  /// What came of a coded picture.
+  package enum Answer {
+    case picture(PixelBuffer, ColorSpace?)
+    case nothing
+    case refused(VideoDecoderError)
+  }
+
+  /// An 8K picture of full colour with a decoder's margins, and room.
+  package static let largestSegment: Int64 = 192 << 20
+  /// Shared memory of one decoder in all.
+  private static let mostShared = 768 << 20
+  private static let mostPixels = 7_680 * 4_320
+  /// Messages between two answers: not more than there are slots.
+  private static let mostMessages = SharedDecoderMemory.slotCount + 1
+
+  private let child: ChildProcess
+  /// Nil once the process was waited for.
+  private var end: ChildEnd?
+  private let leases: SlotLeases
+  private var segments = [SharedSegment?](repeating: nil, count: SharedDecoderMemory.slotCount)
+  private var sharedBytes = 0
+  private var room: [UInt8] = []
+  private var head: [UInt8] = []
+
+  /// Takes over a process that was started.
+  package init(_ child: ChildProcess) {
+    self.child = child
+    leases = SlotLeases()
+  }
+
+  deinit { finish(within: 0) }
+
+  /// Has the process make a decoder; the first call.
+  package func open(_ codec: VideoCodec, patience: TimeDelta) throws(Loss) -> Result<Confinement, VideoDecoderError> {
+    setPatience(patience)
+    try send(opening: DecoderCommand.openingBytes(codec))
+    return try whenOpen(waits: true)!
+  }
+
+  /// Has the process make a decoder of sound; the first call. Does not wait: ask `whenOpen`.
+  package func openSound(channels: Int) throws(Loss) {
+    try send(opening: DecoderCommand.openingBytes(channels: channels))
+  }
+
+  private func send(opening: [UInt8]) throws(Loss) {
+    guard child.socket.send(opening, isPatient: true) else { throw lost(.end) }
+  }
+
+  /// What the process said when its decoder was made.
+  /// - Parameter waits: with false, nil where it has said nothing yet.
+  package func whenOpen(waits: Bool) throws(Loss) -> Result<Confinement, VideoDecoderError>? {
+    while let event = try next(waits: waits) {
+      switch event {
+      case .ready(let confinement): return .success(confinement)
+      case .unavailable(let error): return .failure(error)
+      // The decoder's first memory.
+      case .segment: continue
+      default: throw lost(nil)
+      }
+    }
+    return nil
+  }
+
+  /// How long a message is waited for from now on. How many there can be for a picture is limited.
+  package func setPatience(_ patience: TimeDelta) { child.socket.setPatience(patience) }
+
+  /// Decodes one picture. Waits until it is done.
+  package func decode(_ data: [UInt8]) throws(Loss) -> Answer {
+    try send(data)
+    while let event = try next(waits: true) {
+      switch event {
+      case .segment: continue
+      case .picture(let picture, let saysColorSpace):
+        guard let buffer = buffer(of: picture) else { throw lost(nil) }
+        return .picture(buffer, saysColorSpace ? picture.colorSpace : nil)
+      case .nothing: return .nothing
+      case .refused(let error): return .refused(error)
+      case .ready, .unavailable, .sound: throw lost(nil)
+      }
+    }
+    throw lost(.silence)
+  }
+
+  /// What came of a request for sound.
+  package enum SoundAnswer {
+    case sound([Float])
+    case refused(VideoDecoderError)
+    /// It comes later, and is passed over then.
+    case late
+  }
+
+  /// Asks for sound, and waits for it no longer than `setPatience` says: the sound of others must not wait for it.
+  package func sound(
+    _ request: DecoderCommand.SoundRequest, sampleCount: Int, of packet: [UInt8]
+  ) throws(Loss) -> SoundAnswer {
+    messages = 0
+    // Answers that came too late.
+    while let since = lateSince, try nextSound(waits: false) != nil { lateSince = lateAnswers > 0 ? since : nil }
+    if let lateSince {
+      guard MonotonicClock.now() - lateSince < Self.longestSilence else { throw lost(.silence) }
+      return .late
+    }
+    guard packet.count <= DecoderCommand.mostPayload else { return .refused(.library(status: 0)) }
+    let head = DecoderCommand.soundHead(request, sampleCount: sampleCount)
+    if let failure = child.socket.send(head, followedBy: packet.span) { throw lost(failure) }
+    lateAnswers += 1
+    guard let answer = try nextSound(waits: true) else {
+      lateSince = MonotonicClock.now()
+      return .late
+    }
+    return answer
+  }
+
+  /// Since when answers to requests for sound are missing, and how many.
+  private var lateSince: Timestamp?
+  private var lateAnswers = 0
+  /// A process that says nothing for so long is ended.
+  private static let longestSilence = TimeDelta.seconds(2)
+
+  private func nextSound(waits: Bool) throws(Loss) -> SoundAnswer? {
+    guard let event = try next(waits: waits, mayBeLate: true) else { return nil }
+    lateAnswers -= 1
+    switch event {
+    case .sound(let samples): return .sound(samples)
+    case .refused(let error): return .refused(error)
+    case .ready, .unavailable, .segment, .picture, .nothing: throw lost(nil)
+    }
+  }
+
+  private func send(_ data: [UInt8]) throws(Loss) {
+    messages = 0
+    var start = 0
+    var released = leases.takeReleased()
+    repeat {
+      let end = min(data.count, start + DecoderCommand.mostPayload)
+      DecoderCommand.writeHead(&head, isLast: end == data.count, released: released)
+      released = 0
+      if let failure = child.socket.send(head, followedBy: data.span.extracting(start..<end)) { throw lost(failure) }
+      start = end
+    } while start < data.count
+  }
+
+  /// Messages since the last coded picture.
+  private var messages = 0
+
+  /// The next message; shared memory is mapped before it returns. Nil where none has come and that is no loss.
+  private func next(waits: Bool, mayBeLate: Bool = false) throws(Loss) -> DecoderEvent? {
+    let arrival = child.socket.receiveBytes(into: &room, waits: waits)
+    if case .silence = arrival, !waits || mayBeLate { return nil }
+    guard case .message(let count, let descriptor) = arrival else { throw lost(arrival) }
+    defer { if let descriptor { close(descriptor) } }
+    messages += 1
+    guard messages <= Self.mostMessages, let event = DecoderEvent(parsing: room.span.extracting(first: count)) else {
+      throw lost(nil)
+    }
+    if case .segment(let slot) = event {
+      guard let descriptor, map(descriptor, as: Int(slot)) else { throw lost(nil) }
+    }
+    return event
+  }
+
+  private func map(_ descriptor: Int32, as slot: Int) -> Bool {
+    guard segments.indices.contains(slot), !leases.isLeased(slot),
+      let segment = SharedSegment(descriptor, largest: Self.largestSegment)
+    else { return false }
+    sharedBytes += segment.byteCount - (segments[slot]?.byteCount ?? 0)
+    segments[slot] = segment
+    return sharedBytes <= Self.mostShared
+  }
+
+  private func buffer(of picture: SharedPicture) -> PixelBuffer? {
+    let slot = Int(picture.slot)
+    guard segments.indices.contains(slot), let segment = segments[slot],
+      picture.size.width * picture.size.height <= Self.mostPixels, picture.planesFit(segment.byteCount)
+    else { return nil }
+    let leases = leases
+    leases.lease(slot)
+    return picture.buffer(in: segment) { leases.release(slot) }
+  }
+
+  // MARK: - The end
+
+  /// Ends the process and says how it was lost.
+  /// - Parameter arrival: what came instead of a message; nil for a message that makes no sense.
+  private func lost(_ arrival: MessageSocket.Reception?) -> Loss {
+    switch arrival {
+    case .end, .message:
+      // It is about to end; its status says more than that its connection is closed.
+      finish(within: 500)
+      return .gone(end?.description ?? "is gone")
+    case .silence:
+      finish(within: 0)
+      return .hung
+    case nil:
+      finish(within: 0)
+      return .nonsense
+    }
+  }
+
+  private func finish(within milliseconds: Int32) {
+    guard end == nil else { return }
+    child.socket.shutDown()
+    end = child.end(within: milliseconds)
+  }
+}
+
+/// Which slots hold pictures that somebody reads. Any thread.
+private final class SlotLeases: Sendable {
+  private struct State {
+    var counts = [Int](repeating: 0, count: SharedDecoderMemory.slotCount)
+    /// A bit for each slot that nobody reads any more and that the process was not told of.
+    var released: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+
+  func isLeased(_ slot: Int) -> Bool { state.withLock { $0.counts[slot] > 0 } }
+
+  func lease(_ slot: Int) {
+    state.withLock { state in
+      state.counts[slot] += 1
+      state.released &= ~(1 << UInt64(slot))
+    }
+  }
+
+  func release(_ slot: Int) {
+    state.withLock { state in
+      state.counts[slot] -= 1
+      if state.counts[slot] == 0 { state.released |= 1 << UInt64(slot) }
+    }
+  }
+
+  func takeReleased() -> UInt64 {
+    state.withLock { state in
+      defer { state.released = 0 }
+      return state.released
+    }
+  }
+}

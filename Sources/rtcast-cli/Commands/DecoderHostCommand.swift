@@ -1,0 +1,40 @@
+import ArgumentParser
+import Logging
+import RTCIsolation
+import RTCast
+
+/// What `rtcast watch` and `rtcast call` start: a process that decodes one video or sound.
+struct DecoderHostCommand: ParsableCommand {
+  static let name = "decoder-host"
+
+  static let configuration = CommandConfiguration(
+    commandName: name, abstract: "Decode for another rtcast.", shouldDisplay: false)
+
+  func run() throws {
+    guard let status = DecoderHost.run(CodecRegistry.decoder, CodecRegistry.audioDecoder) else {
+      Terminal.complain("`rtcast \(Self.name)` is started by rtcast itself; to watch a cast, use `rtcast watch`.")
+      throw ExitStatus.usage.code
+    }
+    throw ExitCode(status)
+  }
+}
+
+extension CodecRegistry {
+  /// All codecs of this build, with decoders in processes of this program, one of which is started now.
+  static func isolated(_ logger: Logger) -> CodecRegistry {
+    let decoders = IsolatedDecoders.rtcast { logger.warning("\($0)") }
+    decoders.prepare()
+    var registry = standard
+    registry.isolation = decoders
+    return registry
+  }
+}
+
+extension IsolatedDecoders {
+  /// Decoders in processes of this program.
+  /// - Parameter report: told what a person is to know.
+  static func rtcast(report: @escaping @Sendable (String) -> Void) -> IsolatedDecoders {
+    IsolatedDecoders(
+      program: ChildProgram(executable: "/proc/self/exe", arguments: [DecoderHostCommand.name]), report: report)
+  }
+}
