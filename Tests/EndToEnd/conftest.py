@@ -39,9 +39,9 @@ def pytest_runtest_logreport(report):
 def pytest_collection_modifyitems(config, items):
     """The slowest tests first. Tests that share a fixture of their module, or browsers of a kind, stay together in one process."""
     for item in items:
-        for mark in item.iter_markers("alone"):
+        for mark in (*item.iter_markers("alone"), *item.iter_markers("quiet")):
             if not mark.args:
-                raise pytest.UsageError(f"{item.nodeid}: `alone` needs the reason: what the test measures that others would disturb")
+                raise pytest.UsageError(f"{item.nodeid}: `{mark.name}` needs the reason: what the test measures that others would disturb")
         if shared := _shared(item):
             item.add_marker(pytest.mark.xdist_group(GROUP + shared))
     if os.environ.get("RTCAST_RESULTS"):

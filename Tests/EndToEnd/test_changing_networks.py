@@ -9,7 +9,7 @@ from harness.coturn import credentials
 from harness.hub_page import HubPage
 from harness.reach import HUB_PORT, Page, Recorder, assert_moving, option
 
-pytestmark = pytest.mark.alone("how long the picture stands still")
+pytestmark = pytest.mark.quiet("how long the picture stands still")
 
 CLOCK = ["--pattern", "clock", "--size", "640x360", "--fps", "15"]
 TILE = "#grid .tile video"

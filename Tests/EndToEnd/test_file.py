@@ -32,7 +32,7 @@ def stats(viewer):
     return viewer.asynchronous("window.rtcast.stats().then(arguments[0])")
 
 
-@pytest.mark.alone("the pace of frames")
+@pytest.mark.quiet("the pace of frames")
 @pytest.mark.parametrize("kind, way", [
     ("mp4", "--copy"), ("webm", "--copy"), ("vp8", "--copy"), ("av1", "--copy"), ("mp4", "--no-copy"), ("av1", "--no-copy"),
 ])
@@ -76,7 +76,7 @@ FIRST_PICTURE = "{" + barcode.READER + """
 
 
 # Each container and each way once: what they have in common is the clock.
-@pytest.mark.alone("the time between picture and sound")
+@pytest.mark.quiet("the time between picture and sound")
 @pytest.mark.parametrize("kind, way", [("mp4", "--copy"), ("webm", "--no-copy")])
 def test_picture_and_sound_are_within_40_ms(kind, way, cast, clips, ear):
     path, _ = make(clips, kind, flash=True, seconds=12)
@@ -85,7 +85,7 @@ def test_picture_and_sound_are_within_40_ms(kind, way, cast, clips, ear):
     assert abs(found) <= 40, (found, browsers_own)
 
 
-@pytest.mark.alone("gaps in the sound")
+@pytest.mark.quiet("gaps in the sound")
 @pytest.mark.parametrize("kind, way", [("mp4", "--no-copy"), ("webm", "--copy")])
 def test_the_loop_has_no_seam(kind, way, cast, clips, ear):
     path, _ = make(clips, kind, seconds=4)
@@ -171,7 +171,7 @@ def test_a_start_in_the_middle(cast, clips, browser):
     assert 150 <= first < 250, first
 
 
-@pytest.mark.alone("the pace of frames")
+@pytest.mark.quiet("the pace of frames")
 @pytest.mark.parametrize("speed", [0.5, 2])
 def test_speed(speed, cast, clips, browser):
     path, _ = make(clips, "mp4")
@@ -180,7 +180,7 @@ def test_speed(speed, cast, clips, browser):
     assert abs(barcode.slope(barcode.unwrapped(seen, 300)) / (30 * speed) - 1) < 0.03
 
 
-@pytest.mark.alone("the pace of frames")
+@pytest.mark.quiet("the pace of frames")
 def test_fps_and_size_are_limits(cast, clips, browser):
     path, _ = make(clips, "mp4")
     viewer = Viewer(browser, cast("file", path, "--loop", "--fps", "10", "--size", "320x180").url()).wait_live()
@@ -190,7 +190,7 @@ def test_fps_and_size_are_limits(cast, clips, browser):
     assert abs(barcode.slope(barcode.unwrapped(seen, 300)) / 30 - 1) < 0.03, "fewer frames, the same pace"
 
 
-@pytest.mark.alone("the pace of frames")
+@pytest.mark.quiet("the pace of frames")
 def test_a_variable_rate_follows_the_timestamps(cast, clips, browser):
     """Two seconds of the clip have no frames at all, two have every third."""
     path, _ = make(clips, "mp4")

@@ -104,7 +104,7 @@ def test_an_option_that_is_none(waves):
     assert code == 64 and "novalue" in err, (code, err)
 
 
-@pytest.mark.alone("the loudness of sound")
+@pytest.mark.quiet("the loudness of sound")
 def test_a_plugin_by_name_with_its_options(waves, cast, browser):
     """`plugin NAME` finds the library by RTCAST_PLUGIN_PATH, and `--option` reaches it: the tone is the one asked for."""
     rtcast = cast("plugin", "waves", "--option", "tone=880", "--option", "volume=0.1", "--size", "320x180",

@@ -30,7 +30,7 @@ def of_kind(log, name):
     return [event for event in log if event["event"] == name]
 
 
-@pytest.mark.alone("the pace of frames")
+@pytest.mark.quiet("the pace of frames")
 @pytest.mark.parametrize("name", NAMES)
 def test_every_preset_casts_as_its_file_says(name, cast, browser, tmp_path):
     preset = json.loads((ROOT / "presets" / f"{name}.json").read_text())

@@ -41,7 +41,7 @@ def test_a_tone_is_heard_at_its_pitch(tone, cast, browser):
     assert abs(heard["hz"] / tone - 1) < 0.005 and heard["db"] > -40
 
 
-@pytest.mark.alone("gaps in the sound")
+@pytest.mark.quiet("gaps in the sound")
 def test_a_tone_has_no_gaps(cast, ear):
     viewer = Viewer(ear, cast(*CAST, "--tone", "440").url()).wait_live()
     sound.wait_tone(viewer, 440)
@@ -138,7 +138,7 @@ def test_pictures_without_sound_are_as_they_were(rejected, browser):
         assert look(viewer) == {"muted": True, "volume": 1, "controls": False, "tap": False, "meter": None, "tracks": ["video"], "paused": False}
 
 
-@pytest.mark.alone("the time between picture and sound")
+@pytest.mark.quiet("the time between picture and sound")
 @pytest.mark.parametrize("late", [0, 100])
 def test_the_measure_of_what_is_early_or_late_can_be_trusted(late, ear):
     """By a sender of known offset; see `sound.OFFSETS`."""
@@ -269,7 +269,7 @@ def wait_rate(browser, index, fits, timeout=25):
     raise AssertionError(f"sound at {rate} bit/s")
 
 
-@pytest.mark.alone("rates of the sound")
+@pytest.mark.quiet("rates of the sound")
 def test_the_encoder_follows_the_most_demanding_listener(cast, browser):
     listening = cast(*CAST, "--tone", "440").listening()
     browser.get(listening["whep"] + "/nothing")   # the same origin, and no viewer of its own

@@ -30,7 +30,7 @@ def roughness(picture):
     return np.abs(np.diff(luma(picture), axis=1)).mean()
 
 
-@pytest.mark.alone("the pace of frames")
+@pytest.mark.quiet("the pace of frames")
 def test_the_clock_plays_in_order_at_its_pace(cast, browser):
     viewer = cast_of("clock", cast, browser)
     seen = barcode.watch(viewer, 4)
