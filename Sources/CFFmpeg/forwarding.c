@@ -94,7 +94,11 @@ ASK(avcodec, uint8_t *, NULL, av_packet_get_side_data, (const AVPacket *pkt, enu
     size_t *size), (pkt, type, size))
 ASK(avcodec, int, AVERROR(ENOSYS), av_packet_make_refcounted, (AVPacket *pkt), (pkt))
 RUN(avcodec, av_packet_unref, (AVPacket *pkt), (pkt))
+RUN(avcodec, avcodec_align_dimensions2, (AVCodecContext *s, int *width, int *height,
+    int linesize_align[AV_NUM_DATA_POINTERS]), (s, width, height, linesize_align))
 ASK(avcodec, AVCodecContext *, NULL, avcodec_alloc_context3, (const AVCodec *codec), (codec))
+ASK(avcodec, int, AVERROR(ENOSYS), avcodec_default_get_buffer2, (AVCodecContext *s, AVFrame *frame, int flags), (s,
+    frame, flags))
 ASK(avcodec, const AVCodec *, NULL, avcodec_find_decoder, (enum AVCodecID id), (id))
 ASK(avcodec, const AVCodec *, NULL, avcodec_find_decoder_by_name, (const char *name), (name))
 RUN(avcodec, avcodec_flush_buffers, (AVCodecContext *avctx), (avctx))
@@ -115,6 +119,8 @@ ASK(avcodec, int, AVERROR(ENOSYS), av_bsf_list_parse_str, (const char *str, AVBS
 ASK(avcodec, int, AVERROR(ENOSYS), av_bsf_init, (AVBSFContext *ctx), (ctx))
 RUN(avcodec, av_bsf_free, (AVBSFContext **ctx), (ctx))
 
+ASK(avutil, AVBufferRef *, NULL, av_buffer_create, (uint8_t *data, size_t size, void (*free)(void *opaque,
+    uint8_t *data), void *opaque, int flags), (data, size, free, opaque, flags))
 RUN(avutil, av_channel_layout_default, (AVChannelLayout *ch_layout, int nb_channels), (ch_layout, nb_channels))
 ASK(avutil, int, AVERROR(ENOSYS), av_channel_layout_from_mask, (AVChannelLayout *channel_layout, uint64_t mask),
     (channel_layout, mask))

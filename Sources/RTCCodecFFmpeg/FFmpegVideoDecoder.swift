@@ -12,6 +12,8 @@ package final class FFmpegVideoDecoder: VideoDecoder {
   private let context: UnsafeMutablePointer<AVCodecContext>
   private let maker = PictureMaker(ledger: PictureLedger())
   private var isInStep = false
+  /// Outlives the context.
+  private let store: FrameStore?
 
   /// Larger pictures are refused: 8K still goes.
   private static let mostPixels: Int64 = 7_680 * 4_320
@@ -26,9 +28,13 @@ package final class FFmpegVideoDecoder: VideoDecoder {
   /// The codecs that the installed libraries can decode.
   package static var codecs: [VideoCodec] { VideoCodec.allCases.filter { find($0) != nil } }
 
-  /// - Parameter threads: for large pictures. H.264 has one always: with several, FFmpeg does not notice when a part of a
-  ///   picture is missing or damaged.
-  package init(_ codec: VideoCodec, threads: Int = 2) throws(VideoDecoderError) {
+  /// - Parameters:
+  ///   - threads: for large pictures. H.264 has one always: with several, FFmpeg does not notice when a part of a picture is
+  ///     missing or damaged.
+  ///   - memory: where pictures of H.264 are put; nil: memory of FFmpeg's own, where those of AV1 are put always.
+  package init(
+    _ codec: VideoCodec, threads: Int = 2, memory: (any DecoderMemory)? = nil
+  ) throws(VideoDecoderError) {
     _ = Self.silence
     guard let library = Self.find(codec), let context = avcodec_alloc_context3(library) else {
       throw .library(status: Int(cffmpeg_error(ENOSYS)))
@@ -41,6 +47,8 @@ package final class FFmpegVideoDecoder: VideoDecoder {
     // What is not whole is refused (`picture(of:)`), but noticed only by what would mend it: error concealment stays on.
     context.pointee.thread_count = codec == .h264 ? 1 : Int32(max(1, min(8, threads)))
     context.pointee.max_pixels = Self.mostPixels
+    store = codec == .h264 ? memory.map { FrameStore(source: $0) } : nil
+    store?.supply(context)
     let status = avcodec_open2(context, library, nil)
     guard status >= 0 else { throw .library(status: Int(status)) }
   }

@@ -153,8 +153,12 @@ struct DecoderLies {
       say([4, 0], with: clinux_sealed_memory("probe", length))
       say(picture(width: 0))
     case "lie-over-8K":
+      // It fits the memory, which is not too large.
       say([4, 0], with: clinux_sealed_memory("probe", 180 << 20))
-      say(picture(width: 16_000, height: 16_000))
+      say(
+        [5, 1, 0, 1] + number(12_000) + number(10_000) + number(0) + number(12_000) + number(120_000_000)
+          + number(6_000)
+          + number(150_000_000) + number(6_000) + number(0) + number(0) + [0, 0] + number(-1))
     case "lie-flood": while clinux_send_descriptor(connection, [4, 1], 2, memory, 0) == 0 {}
     case "lie-ready-again": say(ready)
     case "lie-cut-short": say(Array(picture().prefix(30)))

@@ -92,7 +92,7 @@ public struct CodecRegistry: Sendable {
     case .vp9: return try VP9Decoder(memory: memory)
     case .h264, .av1:
       FFmpegVideoDecoder.loadLibraries()
-      return try FFmpegVideoDecoder(codec)
+      return try FFmpegVideoDecoder(codec, memory: memory)
     }
   }
 
