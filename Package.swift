@@ -351,12 +351,14 @@ let package = Package(
       dependencies: ["RTCWindow", "RTCMedia", "RTCPrimitives", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
       swiftSettings: strict),
     .executableTarget(
-      name: "PluginHostProbe", dependencies: ["RTCCapturePlugin", "RTCIsolation", "RTCMedia", "RTCast", "CLinux"],
+      name: "PluginHostProbe",
+      dependencies: ["RTCCapturePlugin", "RTCIsolation", "RTCMedia", "RTCNet", "RTCast", "CLinux"],
       path: "Tests/PluginHostProbe", swiftSettings: strict),
     .testTarget(
       name: "RTCIsolationTests",
       dependencies: [
-        "CodingKit", "PluginHostProbe", "RTCCodecAOM", "RTCCodecOpus", "RTCCodecVPX", "RTCCodecX264", "RTCIsolation",
+        "CodingKit", "PluginHostProbe", "ProcessKit", "RTCCodecAOM", "RTCCodecOpus", "RTCCodecVPX", "RTCCodecX264",
+        "RTCIsolation",
         "RTCMedia", "RTCNet", "RTCPrimitives", "RTCast", "CLinux",
       ],
       swiftSettings: strict),

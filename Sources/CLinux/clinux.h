@@ -19,5 +19,6 @@
 #include "clinux_descriptor.h"
 #include "clinux_process.h"
 #include "clinux_confine.h"
+#include "clinux_sandbox.h"
 #include "clinux_signal.h"
 #include "clinux_camera.h"

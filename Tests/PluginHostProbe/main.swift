@@ -51,6 +51,13 @@ func lie(_ how: String) {
   }
 }
 
+// As a program with a launcher, and as what that starts.
+if CommandLine.arguments.count > 2, CommandLine.arguments[1] == "launcher" {
+  try LauncherTrial.run(in: CommandLine.arguments[2])
+  exit(0)
+}
+if CommandLine.arguments.count > 1, CommandLine.arguments[1] == "child" { exit(LauncherTrial.beChild()) }
+
 // As a decoder's process.
 if CommandLine.arguments.count > 2, CommandLine.arguments[1] == "decoder" {
   let how = CommandLine.arguments[2]

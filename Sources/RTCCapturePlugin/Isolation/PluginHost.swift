@@ -14,13 +14,21 @@ public enum PluginHost {
 
   /// Loads and runs the plugin that the other side of descriptor 3 names, until that side says stop or is gone.
   /// - Returns: the exit status; nil when descriptor 3 is no such connection, so that this was not started by rtcast.
-  public static func run() -> Int32? {
+  public static func run() -> Int32? { run(only: nil) }
+
+  /// - Parameter plugins: the paths that may be loaded, as they are asked for; nil: any.
+  package static func run(only plugins: [String]?) -> Int32? {
     guard let socket = ParentConnection.open() else { return nil }
     var room: [UInt8] = []
     guard case .message(let bytes, _) = socket.receive(into: &room),
       case .load(let path, let start) = HostCommand(parsing: bytes)
     else { return 0 }
     do throws(CaptureError) {
+      guard plugins?.contains(path) ?? true else {
+        throw .notPermitted(
+          "The plugin \(path) was not named when rtcast began; name it on the command line, or put it into a folder of "
+            + "\(PluginSearch.variable).")
+      }
       try serve(path, start, socket)
     } catch {
       socket.send(HostEvent.failed(error).bytes, isPatient: true)

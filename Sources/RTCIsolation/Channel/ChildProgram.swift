@@ -16,7 +16,8 @@ package struct ChildProgram: Hashable, Sendable {
     self.arguments = arguments
   }
 
-  /// Starts the program. It has standard error, which is its standard output too, the connection, and no other descriptors.
+  /// Starts the program, by the launcher of this process if there is one: then `arguments` begin with a role of the launcher's,
+  /// which has its own environment. It has standard error, which is its standard output too, the connection, and no other descriptors.
   /// - Parameters:
   ///   - environment: all that it is told of this program's, each as `NAME=value`.
   ///   - name: of the child, as an error says it: "The plugin's process".
@@ -26,19 +27,29 @@ package struct ChildProgram: Hashable, Sendable {
     guard status == 0 else { throw SystemError(errno: -status, call: "socketpair", subject: name) }
     defer { close(ends[1]) }
     let socket = MessageSocket(ends[0])
-    let texts = unsafe ([executable] + arguments).map { unsafe strdup($0) }
-    defer { unsafe texts.forEach { unsafe free($0) } }
-    let variables = unsafe environment.map { unsafe strdup($0) }
-    defer { unsafe variables.forEach { unsafe free($0) } }
-    let process = unsafe (texts + [nil]).withUnsafeBufferPointer { texts in
-      unsafe (variables + [nil]).withUnsafeBufferPointer { variables in
-        unsafe clinux_process_start(executable, texts.baseAddress, variables.baseAddress, ends[1])
-      }
+    if let launcher = Launcher.current {
+      let (process, fate) = try launcher.start(arguments.first ?? "", connection: ends[1], name: name)
+      return ChildProcess(process: process, socket: socket, fate: fate)
     }
+    let process = spawn(environment: environment, connection: ends[1])
     guard process > 0 else {
       throw SystemError(errno: -process, call: "posix_spawn", subject: "\(name) (\(executable))")
     }
     return ChildProcess(process: process, socket: socket)
+  }
+
+  /// Starts the program from this process.
+  /// - Returns: the process, or the negated errno.
+  func spawn(environment: [String], connection: Int32) -> Int32 {
+    let texts = unsafe ([executable] + arguments).map { unsafe strdup($0) }
+    defer { unsafe texts.forEach { unsafe free($0) } }
+    let variables = unsafe environment.map { unsafe strdup($0) }
+    defer { unsafe variables.forEach { unsafe free($0) } }
+    return unsafe (texts + [nil]).withUnsafeBufferPointer { texts in
+      unsafe (variables + [nil]).withUnsafeBufferPointer { variables in
+        unsafe clinux_process_start(executable, texts.baseAddress, variables.baseAddress, connection)
+      }
+    }
   }
 }
 
@@ -47,14 +58,34 @@ package struct ChildProcess: Sendable {
   /// Not yet waited for, so the number is no other process's.
   package var process: Int32
   package var socket: MessageSocket
+  /// The launcher's channel for this child; nil: it is a child of this process.
+  var fate: MessageSocket?
 
   /// Waits for a child whose connection is closed, and kills it after `milliseconds`.
   package func end(within milliseconds: Int32) -> ChildEnd {
-    ChildEnd(status: clinux_process_reap(process, milliseconds))
+    guard let fate else { return ChildEnd(status: clinux_process_reap(process, milliseconds)) }
+    var room: [UInt8] = []
+    if milliseconds > 0 {
+      fate.setPatience(.milliseconds(Int64(milliseconds)))
+      if case .message(let bytes, _) = fate.receive(into: &room) {
+        return ChildEnd(status: LauncherProcess.number(in: bytes))
+      }
+    }
+    kill()
+    fate.setPatience(.zero)
+    // A launcher that is gone has taken its children with it.
+    guard case .message(let bytes, _) = fate.receive(into: &room) else { return ChildEnd(status: SIGKILL) }
+    return ChildEnd(status: LauncherProcess.number(in: bytes))
   }
 
   /// Ends the child wherever it is.
-  package func kill() { Glibc.kill(process, SIGKILL) }
+  package func kill() {
+    guard let fate else {
+      Glibc.kill(process, SIGKILL)
+      return
+    }
+    fate.send(LauncherProcess.kill, isPatient: false)
+  }
 }
 
 /// How a child ended, as `waitpid` says it.

@@ -196,3 +196,8 @@ private enum DecoderEnvironment {
 
   static var variables: [String] { Environment.values(names).map { "\($0.key)=\($0.value)" } }
 }
+
+extension IsolatedDecoders {
+  /// All that the processes are told of this one's environment, each as `NAME=value`.
+  package static var environment: [String] { DecoderEnvironment.variables }
+}

@@ -1,0 +1,48 @@
+import Glibc
+
+/// All that a launcher may do for its program, fixed before the program confines itself.
+package struct LauncherDuties: Sendable {
+  /// A way in which the launcher may start this very program.
+  package struct Role: Sendable {
+    /// The first word of its command line, by which the program asks for it.
+    package var name: String
+    /// The words after it.
+    package var arguments: [String]
+    /// All that it is told of the program's environment, each as `NAME=value`.
+    package var environment: [String]
+
+    package init(name: String, arguments: [String] = [], environment: [String]) {
+      (self.name, self.arguments, self.environment) = (name, arguments, environment)
+    }
+  }
+
+  /// A file that the launcher may create for the program.
+  package struct Output: Sendable {
+    package var path: String
+    /// Those of `open`.
+    package var flags: Int32
+    package var mode: mode_t
+    /// Further files of that name may follow: NAME-2.mkv, NAME-3.mkv … One that holds anything is refused.
+    package var isNumbered: Bool
+
+    package init(path: String, flags: Int32, mode: mode_t, isNumbered: Bool = false) {
+      (self.path, self.flags, self.mode, self.isNumbered) = (path, flags, mode, isNumbered)
+    }
+
+    /// Whether `path` is this file, or one that may follow it.
+    package func covers(_ path: String) -> Bool {
+      if path == self.path { return true }
+      guard isNumbered, let dot = self.path.lastIndex(of: ".") else { return false }
+      let (stem, ending) = (self.path[..<dot] + "-", self.path[dot...])
+      guard path.hasPrefix(stem), path.hasSuffix(ending) else { return false }
+      let number = path.dropFirst(stem.count).dropLast(ending.count)
+      return (1...6).contains(number.utf8.count) && number.utf8.allSatisfy { (48...57).contains($0) }
+    }
+  }
+
+  package var roles: [Role] = []
+  package var outputs: [Output] = []
+
+  package init() {}
+  package var isEmpty: Bool { roles.isEmpty && outputs.isEmpty }
+}

@@ -1,0 +1,57 @@
+import Glibc
+import ProcessKit
+import RTCIsolation
+import Testing
+
+struct LauncherTests {
+  @Test func `a confined program gets what its launcher was told of and no more`() throws {
+    let folder = try #require(Self.folder())
+    defer { Self.remove(folder) }
+    let kept = open(folder + "/kept.mkv", O_WRONLY | O_CREAT, 0o600)
+    close(kept)
+    let outcome = try TestProcess([Self.probe, "launcher", folder], errors: .withOutput).outcome()
+    #expect(
+      outcome.text.split(separator: "\n") == [
+        "confined: whole", "left: ", "opened: false", "child: child named launcher",
+        "ended: ended its process with status 7", "ended: was killed (signal 9; out of memory?)",
+        "hung: was killed (signal 9; out of memory?)", "stranger: true", "talk.mkv: written",
+        "talk.mkv: \(EEXIST)", "talk-2.mkv: written", "talk-x.mkv: \(EACCES)", "other.mkv: \(EACCES)",
+        "talk-2.mkv/../other.mkv: \(EACCES)",
+      ])
+    #expect(outcome.status == 0)
+    #expect(Self.exists(folder + "/talk.mkv") && Self.exists(folder + "/kept.mkv"))
+    #expect(!Self.exists(folder + "/talk-2.mkv"))
+  }
+
+  @Test func `a recording goes on in numbered files of its name`() {
+    let output = LauncherDuties.Output(path: "a/talk.mkv", flags: 0, mode: 0, isNumbered: true)
+    for path in ["a/talk.mkv", "a/talk-2.mkv", "a/talk-1001.mkv"] { #expect(output.covers(path)) }
+    for path in [
+      "talk.mkv", "b/talk-2.mkv", "a/talk-.mkv", "a/talk-2.mp4", "a/talk--2.mkv", "a/talk-2/x.mkv",
+      "a/talk-1234567.mkv",
+      "a/talk-٣.mkv", "a/talk-2.mkv.mkv", "a/talk-mkv", "",
+    ] { #expect(!output.covers(path), "\(path)") }
+    let single = LauncherDuties.Output(path: "a/rates.jsonl", flags: 0, mode: 0)
+    #expect(single.covers("a/rates.jsonl") && !single.covers("a/rates-2.jsonl"))
+  }
+
+  /// The program beside the one that runs the tests.
+  private static let probe: String = {
+    let path = realpath("/proc/self/exe", nil)
+    defer { free(path) }
+    let program = path.map { String(cString: $0) } ?? ""
+    return program[..<(program.lastIndex(of: "/") ?? program.endIndex)] + "/PluginHostProbe"
+  }()
+
+  private static func folder() -> String? {
+    var template = Array("/tmp/launcher-XXXXXX".utf8CString)
+    return mkdtemp(&template).map { String(cString: $0) }
+  }
+
+  private static func remove(_ folder: String) {
+    for name in ["talk.mkv", "talk-2.mkv", "kept.mkv", "other.mkv", "talk-x.mkv"] { unlink("\(folder)/\(name)") }
+    rmdir(folder)
+  }
+
+  private static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+}
