@@ -32,7 +32,14 @@ public final class Recorder: Sendable {
     path: String, codec: VideoCodec? = nil, hasAudio: Bool,
     report: @escaping @Sendable (RecordingEvent) -> Void = { _ in }
   ) throws(RecordingError) {
-    try self.init(path: path, codec: codec, tracks: .own(hasAudio: hasAudio), report: report)
+    try self.init(path: path, codec: codec, tracks: .own(hasAudio: hasAudio), files: .direct, report: report)
+  }
+
+  /// - Parameter files: how the files are created.
+  package convenience init(
+    path: String, hasAudio: Bool, files: RecordingFiles, report: @escaping @Sendable (RecordingEvent) -> Void
+  ) throws(RecordingError) {
+    try self.init(path: path, codec: nil, tracks: .own(hasAudio: hasAudio), files: files, report: report)
   }
 
   /// Creates the file for tracks that are added one by one, at any time. It begins about a second after the first key
@@ -44,7 +51,14 @@ public final class Recorder: Sendable {
   public convenience init(
     collectingInto path: String, report: @escaping @Sendable (RecordingEvent) -> Void = { _ in }
   ) throws(RecordingError) {
-    try self.init(path: path, codec: nil, tracks: .added, report: report)
+    try self.init(path: path, codec: nil, tracks: .added, files: .direct, report: report)
+  }
+
+  /// - Parameter files: how the files are created.
+  package convenience init(
+    collectingInto path: String, files: RecordingFiles, report: @escaping @Sendable (RecordingEvent) -> Void
+  ) throws(RecordingError) {
+    try self.init(path: path, codec: nil, tracks: .added, files: files, report: report)
   }
 
   private enum Tracks {
@@ -53,11 +67,12 @@ public final class Recorder: Sendable {
   }
 
   private init(
-    path: String, codec: VideoCodec?, tracks: Tracks, report: @escaping @Sendable (RecordingEvent) -> Void
+    path: String, codec: VideoCodec?, tracks: Tracks, files: RecordingFiles,
+    report: @escaping @Sendable (RecordingEvent) -> Void
   ) throws(RecordingError) {
     let container = try RecordingContainer(path: path)
     if let codec { try container.check(codec, path: path) }
-    let descriptor = try RecordingSink.create(path)
+    let descriptor = try RecordingSink.create(path, by: files)
     let shared = RecordingShare(path: path)
     let queue = RecordingQueue(mostBytes: 64 << 20)
     (self.queue, self.shared) = (queue, shared)
@@ -81,8 +96,10 @@ public final class Recorder: Sendable {
         shared.run.withLock { $0 = run }
         hasBegun.change { $0 = true }
         Self.blockSignals()
-        let sink = RecordingSink(descriptor, path: path)
-        RecordingWriter(sink, container: container, patience: patience, shared: shared, report: report).run(run, queue)
+        let sink = RecordingSink(descriptor, path: path, files: files)
+        RecordingWriter(
+          sink, container: container, patience: patience, files: files, shared: shared, report: report
+        ).run(run, queue)
       }
     } catch {
       close(descriptor)

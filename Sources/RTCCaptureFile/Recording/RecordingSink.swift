@@ -5,6 +5,7 @@ internal import Glibc
 /// Used by one thread.
 final class RecordingSink {
   private let descriptor: Int32
+  private let files: RecordingFiles
   let path: String
   /// The first refusal; 0 = none. Nothing is written after one.
   private(set) var refusal: Int32 = 0
@@ -14,20 +15,21 @@ final class RecordingSink {
   private(set) var safeLength: Int64 = 0
 
   /// Takes over a descriptor that `create` has opened.
-  init(_ descriptor: Int32, path: String) {
+  init(_ descriptor: Int32, path: String, files: RecordingFiles) {
     self.descriptor = descriptor
     self.path = path
+    self.files = files
   }
 
   /// Creates the file, for this user alone. One that exists is taken only when it is empty, or no file but a device;
   /// a symbolic link never, for somebody else may have put it there.
-  static func create(_ path: String) throws(RecordingError) -> Int32 {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw error(opening: path, errno) }
+  static func create(_ path: String, by files: RecordingFiles) throws(RecordingError) -> Int32 {
+    let descriptor = files.create(path)
+    guard descriptor >= 0 else { throw error(opening: path, -descriptor) }
     var status = stat()
     if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 {
       Glibc.close(descriptor)
-      throw .alreadyExists("\(path) exists already and is left as it is; name another file, or remove it.")
+      throw error(opening: path, EEXIST)
     }
     return descriptor
   }
@@ -40,7 +42,7 @@ final class RecordingSink {
   /// Cuts off what is not whole. A file in which nothing is whole is removed.
   func keepSafePart() {
     guard isRegularFile else { return }
-    if safeLength == 0 { unlink(path) } else { ftruncate(descriptor, off_t(safeLength)) }
+    if safeLength == 0 { files.remove(path) } else { ftruncate(descriptor, off_t(safeLength)) }
   }
 
   private var isRegularFile: Bool {
@@ -51,6 +53,8 @@ final class RecordingSink {
   private static func error(opening path: String, _ number: Int32) -> RecordingError {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     switch number {
+    case EEXIST:
+      return .alreadyExists("\(path) exists already and is left as it is; name another file, or remove it.")
     case ENOENT, ENOTDIR: return .noSuchFolder("There is no folder \(folder) to record into; create it first.")
     case EACCES, EPERM, EROFS:
       return .notPermitted("\(path) may not be written (\(words(number))); record into a folder of yours.")

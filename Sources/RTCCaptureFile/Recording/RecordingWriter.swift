@@ -14,6 +14,7 @@ final class RecordingWriter {
   }
 
   private let path: String
+  private let files: RecordingFiles
   private let container: RecordingContainer
   private let patience: RecordingPatience
   private let shared: RecordingShare
@@ -41,10 +42,11 @@ final class RecordingWriter {
   private static let longestRest = TimeDelta.seconds(5)
 
   init(
-    _ sink: RecordingSink, container: RecordingContainer, patience: RecordingPatience, shared: RecordingShare,
-    report: @escaping @Sendable (RecordingEvent) -> Void
+    _ sink: RecordingSink, container: RecordingContainer, patience: RecordingPatience, files: RecordingFiles,
+    shared: RecordingShare, report: @escaping @Sendable (RecordingEvent) -> Void
   ) {
-    (path, self.container, self.patience, self.shared, self.report) = (sink.path, container, patience, shared, report)
+    (path, self.files, self.container, self.patience) = (sink.path, files, container, patience)
+    (self.shared, self.report) = (shared, report)
     state = .empty(sink)
   }
 
@@ -237,7 +239,7 @@ final class RecordingWriter {
     while true {
       let next = "\(stem)-\(number)\(ending)"
       do {
-        return (RecordingSink(try RecordingSink.create(next), path: next), number)
+        return (RecordingSink(try RecordingSink.create(next, by: files), path: next, files: files), number)
       } catch {
         guard case .alreadyExists = error, number < fileNumber + 1000 else { throw error }
         number += 1

@@ -1,0 +1,27 @@
+package import Glibc
+
+/// How the files of a recording are created and removed: a program that has given up the right to do so asks another for it.
+package struct RecordingFiles: Sendable {
+  /// Creates the file with `flags`, or opens the one that is there.
+  /// - Returns: a descriptor that is the caller's to close, or the negated errno.
+  package var create: @Sendable (_ path: String) -> Int32
+  /// Removes a file that `create` has opened.
+  package var remove: @Sendable (_ path: String) -> Void
+
+  package init(create: @escaping @Sendable (String) -> Int32, remove: @escaping @Sendable (String) -> Void) {
+    (self.create, self.remove) = (create, remove)
+  }
+
+  /// Those of `open`, besides O_CREAT.
+  package static let flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW
+  /// For this user alone.
+  package static let mode: mode_t = 0o600
+
+  /// By this process.
+  package static let direct = RecordingFiles(
+    create: { path in
+      let file = open(path, flags | O_CREAT, mode)
+      return file >= 0 ? file : -errno
+    },
+    remove: { path in _ = unlink(path) })
+}
