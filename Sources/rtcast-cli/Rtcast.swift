@@ -80,9 +80,24 @@ package struct Rtcast: AsyncParsableCommand {
 
   /// Does what the command line asks for, and ends the process.
   /// - Parameter commit: what this program was built from, as Git writes it; empty when nobody knows.
+  ///
+  /// On the main thread: the process confines itself between the command line and the first thread, which holds all
+  /// threads that come.
+  @MainActor
   package static func start(commit: String) async {
     Terminal.prepare()
     ProgramVersion.tell(commit: commit)
-    await main()
+    do {
+      let command = try parseAsRoot()
+      ProgramSandbox.enter(for: command)
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        var command = command
+        try command.run()
+      }
+    } catch {
+      exit(withError: error)
+    }
   }
 }

@@ -12,8 +12,9 @@ from harness.browser import FAKE_DEVICES, chromium  # noqa: E402
 from harness.clips import Clips  # noqa: E402
 from harness.hub_page import HubPage  # noqa: E402
 from harness.pictures import PAGE_SIZE, coloured_page  # noqa: E402
+from harness.plugins import compiled  # noqa: E402
 from harness.pulse import PipeWireServer, PulseServer  # noqa: E402
-from harness.rtcast import Rtcast  # noqa: E402
+from harness.rtcast import ROOT, Rtcast  # noqa: E402
 from harness.xserver import XServer  # noqa: E402
 
 
@@ -217,6 +218,12 @@ def sound_server(request):
     server = request.param()
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def waves(tmp_path_factory):
+    """The example of a plugin."""
+    return compiled(next(ROOT.glob("Snippets/**/waves.c")), tmp_path_factory.mktemp("plugins") / "libwaves.so")
 
 
 @pytest.fixture

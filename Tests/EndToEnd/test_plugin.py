@@ -1,7 +1,6 @@
 """Plugins: the example in C, built with the compiler at hand; one in a process of its own; and files that are none."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import psutil
@@ -9,19 +8,20 @@ import pytest
 
 from harness import sound
 from harness.browser import Viewer
+from harness.plugins import compiled
 from harness.rtcast import ROOT, run
 
 
-def compiled(source, target, *flags):
-    header = next(ROOT.glob("Sources/CRTCastPlugin/**/rtcast_plugin.h"))
-    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-Wall", "-Werror", *flags, "-I", str(header.parent), "-o", str(target), str(source),
-                    "-lm", "-lpthread"], check=True)
-    return str(target)
-
-
-@pytest.fixture(scope="session")
-def waves(tmp_path_factory):
-    return compiled(next(ROOT.glob("Snippets/**/waves.c")), tmp_path_factory.mktemp("plugins") / "libwaves.so")
+def hosts(rtcast):
+    """The processes that run a plugin, which the launcher has started."""
+    children = psutil.Process(rtcast.process.pid).children(recursive=True) if rtcast.process.poll() is None else []
+    found = []
+    for child in children:
+        try:
+            found += [child] if "plugin-host" in child.cmdline() else []
+        except psutil.NoSuchProcess:
+            continue
+    return found
 
 
 @pytest.mark.feature("S4.21", "S4.26", peer="Chromium")
@@ -45,8 +45,7 @@ def test_a_child_that_dies_is_started_again_and_viewers_stay(waves, cast, browse
     rtcast = cast("plugin", waves, "--isolate")
     viewer = Viewer(browser, rtcast.url()).wait_live()
     viewer.script("window.before = rtcast.pc")
-    child = psutil.Process(rtcast.process.pid).children(recursive=True)[0]
-    child.kill()
+    hosts(rtcast)[0].kill()
     before = viewer.frames()
     viewer.until(f"document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames > {before + 20}", what="pictures again")
     assert viewer.script("return window.before === rtcast.pc && rtcast.state == 'live'")
@@ -64,7 +63,7 @@ def test_a_child_that_keeps_dying_ends_the_cast_in_the_end(waves, cast, browser)
             rtcast.wait_event("stats", timeout=10)
         except AssertionError:
             break
-        for child in psutil.Process(rtcast.process.pid).children(recursive=True) if rtcast.process.poll() is None else []:
+        for child in hosts(rtcast):
             child.kill()
             killed += 1
     assert 5 <= killed <= 7, "at most five restarts a minute"

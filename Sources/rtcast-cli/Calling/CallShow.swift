@@ -37,7 +37,7 @@ actor CallShow {
     window = showsWindow ? .wanted : .none
     guard let record else { return }
     do throws(RecordingError) {
-      recorder = try Recorder(collectingInto: record) { event in
+      recorder = try Recorder(collectingInto: record, files: .ofProgram) { event in
         event.log(to: logger, orFail: output.recordingFailed)
       }
     } catch {

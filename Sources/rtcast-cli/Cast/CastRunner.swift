@@ -329,7 +329,7 @@ struct CastRunner {
     guard let path = options.output.recording.record else { return nil }
     let (logger, output) = (logger, output)
     do throws(RecordingError) {
-      let recorder = try Recorder(path: path, hasAudio: broadcast.offersAudio) { event in
+      let recorder = try Recorder(path: path, hasAudio: broadcast.offersAudio, files: .ofProgram) { event in
         event.log(to: logger, orFail: output.recordingFailed)
       }
       broadcast.add(recorder)

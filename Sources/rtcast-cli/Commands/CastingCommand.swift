@@ -2,7 +2,7 @@ import ArgumentParser
 import Logging
 
 /// A command that casts something: it makes the source, everything else is the same for all.
-protocol CastingCommand: AsyncParsableCommand {
+protocol CastingCommand: AsyncParsableCommand, ConfinedCommand {
   var cast: CastOptions { get }
 
   /// The source as the options say, not started yet.

@@ -44,6 +44,8 @@ struct DoctorCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object per line on standard output, one for each check; docs/json.md describes it.")
   var json = false
 
+  @OptionGroup var sandbox: SandboxOptions
+
   func validate() throws {
     if ice == nil, network.isGiven || preset != nil {
       throw ValidationError("--ice-server, --preset and the like are for `rtcast doctor --ice`.")
@@ -54,8 +56,7 @@ struct DoctorCommand: AsyncParsableCommand {
     if let ice { return try await check(ice) }
     let checks =
       DisplayChecks(display: display).run() + SoundChecks.run() + CodecChecks.run() + IsolationChecks.run()
-      + NetworkChecks.run()
-      + MachineChecks.run()
+      + SandboxChecks.run() + NetworkChecks.run() + MachineChecks.run()
     let works = !checks.contains { $0.verdict == .fails }
     if json {
       for check in checks { Terminal.print(check.object.text) }

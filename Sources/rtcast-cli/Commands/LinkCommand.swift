@@ -73,6 +73,8 @@ struct LinkCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object on standard output, and nothing else; docs/json.md describes it.")
   var json = false
 
+  @OptionGroup var sandbox: SandboxOptions
+
   func validate() throws {
     if stream != nil, role == .call || role == .metrics {
       throw ValidationError("--stream is for the roles watch and publish.")

@@ -53,6 +53,8 @@ struct ListCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object on standard output; docs/json.md describes it.")
   var json = false
 
+  @OptionGroup var sandbox: SandboxOptions
+
   func validate() throws {
     let namesToken = token.token != nil || token.tokenFile != nil
     if let part, part != .peers, server != nil || namesToken || ownName != nil {

@@ -11,9 +11,10 @@ struct PluginCommand: CastingCommand {
       A plugin is a shared library with the C interface of rtcast_plugin.h, in any language. A name without a slash is \
       searched for in the folders of RTCAST_PLUGIN_PATH: `waves` finds libwaves.so or waves.so.
 
-      A plugin that crashes takes rtcast with it. With --isolate it runs in a process of its own: its pictures come \
-      through shared memory, and if it crashes it is started again, at most five times a minute, while viewers keep the \
-      last picture.
+      A plugin that crashes takes rtcast with it, and it is confined as rtcast is: it reads the files of its own folder, \
+      of the system, and those that --option names, writes none, and starts no programs. With --isolate it runs in a \
+      process of its own, which is not confined: its pictures come through shared memory, and if it crashes it is started \
+      again, at most five times a minute, while viewers keep the last picture.
 
       Examples:
         rtcast plugin ./libwaves.so

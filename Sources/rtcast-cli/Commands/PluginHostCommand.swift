@@ -8,8 +8,13 @@ struct PluginHostCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: name, abstract: "Run a plugin for another rtcast.", shouldDisplay: false)
 
+  @Flag(help: "Run the plugins named here and no others.")
+  var only = false
+
+  @Argument var plugins: [String] = []
+
   func run() throws {
-    guard let status = PluginHost.run() else {
+    guard let status = PluginHost.run(only: only ? plugins : nil) else {
       Terminal.complain("`rtcast \(Self.name)` is started by rtcast itself; to cast a plugin, use `rtcast plugin`.")
       throw ExitStatus.usage.code
     }

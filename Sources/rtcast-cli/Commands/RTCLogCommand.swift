@@ -49,6 +49,8 @@ struct RTCLogCommand: AsyncParsableCommand {
   @Flag(help: "Draw nothing; give what was recorded to a new estimator, and compare what it decides.")
   var replay = false
 
+  @OptionGroup var sandbox: SandboxOptions
+
   func validate() throws {
     if replay, output != nil || capacity != nil {
       throw ValidationError("--output and --capacity are for pictures, which --replay does not draw.")
@@ -99,12 +101,21 @@ struct RTCLogCommand: AsyncParsableCommand {
   // MARK: - Drawing
 
   private static let mostInPicture = 8
+  static let flags = O_WRONLY | O_TRUNC
+  static let mode: mode_t = 0o644
+
+  /// The file that is drawn into; nil: none, or standard output.
+  var picture: String? {
+    guard !replay else { return nil }
+    let path = output ?? (file == "-" ? "-" : file + ".svg")
+    return path == "-" ? nil : path
+  }
 
   private func draw(_ chosen: [RateLogReader.Connection]) throws(CastFailure) {
     let svg = RateChart.svg(chosen.prefix(Self.mostInPicture).map(\.series), capacity: capacity)
-    let path = output ?? (file == "-" ? "-" : file + ".svg")
-    let target = path == "-" ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard target >= 0 else { throw Self.failure(.cannotCreate, "\(path) cannot be written", errno) }
+    let path = picture ?? "-"
+    let target = picture.map { NamedFile.create($0, Self.flags, mode: Self.mode) } ?? STDOUT_FILENO
+    guard target >= 0 else { throw Self.failure(.cannotCreate, "\(path) cannot be written", -target) }
     defer { if path != "-" { close(target) } }
     if let reason = WholeFile.write(Array(svg.utf8), to: target) {
       throw Self.failure(.cannotCreate, "\(path) cannot be written", reason)

@@ -13,6 +13,8 @@ struct RunOptions: ParsableArguments {
   @Flag(name: [.short, .long], help: "Log more to standard error; repeat for even more.")
   var verbose: Int
 
+  @OptionGroup var sandbox: SandboxOptions
+
   private static func duration(_ text: String) throws -> Double {
     guard let value = Double(text), value > 0, value <= 100_000_000 else {
       throw ValidationError("--duration takes seconds, above 0 and up to 100000000.")

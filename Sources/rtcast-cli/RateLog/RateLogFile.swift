@@ -5,12 +5,15 @@ import Synchronization
 
 /// The file of `--rtc-log`. What cannot be written is told of once.
 final class RateLogFile: Sendable {
+  static let flags = O_WRONLY | O_TRUNC | O_NOFOLLOW
+  static let mode: mode_t = 0o600
+
   let log: RateLog
 
   /// Makes the file, or empties the one that is there. Others than this user cannot read it: it names who watches.
   init(_ path: String, _ logger: Logger) throws(CastFailure) {
-    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard file >= 0 else { throw Self.failure(path, errno) }
+    let file = NamedFile.create(path, Self.flags, mode: Self.mode)
+    guard file >= 0 else { throw Self.failure(path, -file) }
     let output = Output(file)
     do {
       log = try RateLog { lines in

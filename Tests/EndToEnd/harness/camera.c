@@ -34,7 +34,7 @@ enum { MODES = 16, CAMERAS = 8, DEVICES = 8, BUFFERS = 16 };
 
 typedef struct {
   uint32_t code, width, height, rate;
-  char frames[256];
+  int frames; /* a file, opened before the program confines itself */
 } Mode;
 
 typedef struct {
@@ -102,11 +102,10 @@ static void describe(char *line) {
     snprintf(camera->name, sizeof camera->name, "%s", line + used);
   } else if (sscanf(line, "mode %4s %u %u %u %255s", letters, &width, &height, &last, text) == 5 && camera->mode_count < MODES) {
     Mode *mode = &camera->modes[camera->mode_count++];
-    *mode = (Mode){code(letters), width, height, last, ""};
-    snprintf(mode->frames, sizeof mode->frames, "%s", text);
+    *mode = (Mode){code(letters), width, height, last, real_open(text, O_RDONLY | O_CLOEXEC)};
   } else if (sscanf(line, "answer %4s %u %u %u", letters, &width, &height, &last) == 4) {
     camera->has_answer = true;
-    camera->answer = (Mode){code(letters), width, height, 0, ""};
+    camera->answer = (Mode){code(letters), width, height, 0, -1};
     camera->answer_row_bytes = last;
   } else if (sscanf(line, "refuse %15s %u", word, &last) == 2) {
     if (strcmp(word, "open") == 0) camera->refuse_open = (int)last;
@@ -163,10 +162,9 @@ static uint32_t length_at(const uint8_t *bytes) {
 /* Loads the mode's pictures; false when there are none. */
 static bool load(Device *device) {
   struct stat about;
-  int file = real_open(device->mode->frames, O_RDONLY | O_CLOEXEC);
+  int file = device->mode->frames;
   if (file < 0 || fstat(file, &about) < 0 || about.st_size < 5) return false;
   const uint8_t *bytes = real_mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-  real_close(file);
   if (bytes == MAP_FAILED) return false;
   device->frames = bytes;
   device->frames_size = (size_t)about.st_size;

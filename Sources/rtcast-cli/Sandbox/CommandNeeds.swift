@@ -1,0 +1,200 @@
+import Glibc
+import RTCCapturePlugin
+import RTCIsolation
+
+// What each command needs of this machine: the right of each option that names a file or a device.
+
+extension CastingCommand {
+  var sandbox: SandboxOptions { cast.output.run.sandbox }
+}
+
+extension CastOptions {
+  func state(_ needs: inout SandboxNeeds) {
+    media.state(&needs)
+    network.state(&needs)
+    viewers.token.state(&needs)
+    viewers.access.state(&needs)
+    needs.record(output.recording.record)
+    needs.logRates(output.rateLog.path)
+    output.control.state(&needs)
+    // Which links are used up or revoked is kept where the secret is.
+    let hasSecret = viewers.token.isGiven || getenv("RTCAST_TOKEN") != nil || media.preset?.token != nil
+    if destination.to == nil, hasSecret, !viewers.access.isOpen { needs.keepsState = true }
+    if case .hub? = destination.to { needs.receives(showing: !destination.hub.hidesWindow) }
+  }
+}
+
+extension TestCommand {
+  func state(_ needs: inout SandboxNeeds) { cast.state(&needs) }
+}
+
+extension ScreenCommand {
+  func state(_ needs: inout SandboxNeeds) {
+    cast.state(&needs)
+    needs.usesDisplay = true
+  }
+}
+
+extension FileCommand {
+  func state(_ needs: inout SandboxNeeds) {
+    cast.state(&needs)
+    needs.reads.append(path)
+  }
+}
+
+extension CameraCommand {
+  func state(_ needs: inout SandboxNeeds) {
+    cast.state(&needs)
+    needs.use(camera: device)
+  }
+}
+
+extension PipeCommand {
+  func state(_ needs: inout SandboxNeeds) {
+    cast.state(&needs)
+    needs.socket = input.socket
+  }
+}
+
+extension PluginCommand {
+  func state(_ needs: inout SandboxNeeds) {
+    cast.state(&needs)
+    needs.reads += PluginSearch.ofEnvironment.folders.map(Optional.some)
+    guard let path = try? PluginSearch.ofEnvironment.path(of: plugin) else { return }
+    if hosting.isolate || hosting.showsOptions {
+      needs.reads.append(path)
+      needs.isolatedPlugins = [path] + (needs.isolatedPlugins ?? [])
+    } else {
+      needs.plugin = (path, hosting.options.map(\.value))
+      // What it draws and plays may come from anywhere.
+      needs.usesDisplay = true
+      needs.usesSound = true
+      needs.usesCameras = true
+    }
+  }
+}
+
+extension CallCommand: ConfinedCommand {
+  var sandbox: SandboxOptions { output.run.sandbox }
+
+  func state(_ needs: inout SandboxNeeds) {
+    media.state(&needs)
+    network.state(&needs)
+    connection.token.state(&needs)
+    needs.record(output.recording.record)
+    needs.logRates(output.rateLog.path)
+    output.control.state(&needs)
+    needs.receives(showing: !connection.hub.hidesWindow)
+    needs.reads.append(show.file)
+    if show.screen || show.part.namesPart { needs.usesDisplay = true }
+    if let camera = show.camera { needs.use(camera: camera) }
+  }
+}
+
+extension WatchCommand: ConfinedCommand {
+  var sandbox: SandboxOptions { output.run.sandbox }
+
+  func state(_ needs: inout SandboxNeeds) {
+    network.state(&needs)
+    connection.token.state(&needs)
+    needs.record(output.recording.record)
+    needs.receives(showing: !connection.hub.hidesWindow)
+  }
+}
+
+extension ServeCommand: ConfinedCommand {
+  var sandbox: SandboxOptions { output.sandbox }
+
+  func state(_ needs: inout SandboxNeeds) {
+    network.state(&needs)
+    token.state(&needs)
+    access.state(&needs)
+    needs.reads += [tokens, turn.secretFile]
+    needs.keepsState = true
+  }
+}
+
+extension LinkCommand: ConfinedCommand {
+  func state(_ needs: inout SandboxNeeds) {
+    token.state(&needs)
+    needs.reads.append(StateFolder.path)
+  }
+}
+
+extension ListCommand: ConfinedCommand {
+  func state(_ needs: inout SandboxNeeds) {
+    token.state(&needs)
+    needs.usesDisplay = true
+    needs.usesSound = true
+    needs.usesCameras = true
+    let search = PluginSearch.ofEnvironment
+    needs.reads += search.folders.map(Optional.some)
+    needs.isolatedPlugins = search.plugins().map(\.path)
+  }
+}
+
+extension DoctorCommand: ConfinedCommand {
+  func state(_ needs: inout SandboxNeeds) {
+    network.state(&needs)
+    token.state(&needs)
+    needs.receives(showing: true)
+  }
+}
+
+extension RTCLogCommand: ConfinedCommand {
+  func state(_ needs: inout SandboxNeeds) {
+    if file != "-" { needs.reads.append(file) }
+    guard let picture else { return }
+    needs.outputs.append(LauncherDuties.Output(path: picture, flags: Self.flags, mode: Self.mode))
+  }
+}
+
+// MARK: - Options that several commands share
+
+extension MediaOptions {
+  func state(_ needs: inout SandboxNeeds) {
+    if choosesCodec { needs.keepsState = true }
+    switch audio {
+    case .desktop, .microphone, .device: needs.usesSound = true
+    case .own, .silence, nil: break
+    }
+  }
+}
+
+extension NetworkOptions {
+  func state(_ needs: inout SandboxNeeds) { needs.reads.append(iceServerFile) }
+}
+
+extension TokenOptions {
+  func state(_ needs: inout SandboxNeeds) { needs.reads.append(tokenFile) }
+}
+
+extension AccessOptions {
+  func state(_ needs: inout SandboxNeeds) {
+    needs.reads += [tlsCert, tlsKey]
+    if tls { needs.keepsState = true }
+  }
+}
+
+extension ControlOptions {
+  func state(_ needs: inout SandboxNeeds) {
+    guard takesControl else { return }
+    needs.takesControl = true
+    needs.reads += PluginSearch.ofEnvironment.folders.map(Optional.some)
+    needs.isolatedPlugins = (needs.isolatedPlugins ?? []) + PluginSearch.ofEnvironment.plugins().map(\.path)
+  }
+}
+
+extension SandboxNeeds {
+  /// Media is received, decoded, played, and shown in a window.
+  mutating func receives(showing: Bool) {
+    decodes = true
+    usesSound = true
+    if showing { usesDisplay = true }
+  }
+
+  mutating func use(camera: String?) {
+    usesCameras = true
+    if let camera, camera.contains("/") { devices.append(camera) }
+  }
+}

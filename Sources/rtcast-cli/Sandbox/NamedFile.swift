@@ -1,0 +1,37 @@
+import Glibc
+import RTCCaptureFile
+import RTCIsolation
+
+/// Files that the command line names to be made: by the launcher where this process is confined.
+enum NamedFile {
+  /// - Parameter flags: those of `open`, without O_CREAT.
+  /// - Returns: a descriptor, or the negated errno.
+  static func create(_ path: String, _ flags: Int32, mode: mode_t) -> Int32 {
+    if let launcher = Launcher.current { return launcher.create(path) }
+    let file = open(path, flags | O_CREAT | O_CLOEXEC, mode)
+    return file >= 0 ? file : -errno
+  }
+}
+
+extension RecordingFiles {
+  /// Made by the launcher where this process is confined.
+  static var ofProgram: RecordingFiles {
+    guard let launcher = Launcher.current else { return .direct }
+    return RecordingFiles(create: { launcher.create($0) }, remove: { launcher.remove($0) })
+  }
+}
+
+extension SandboxNeeds {
+  /// `--record`.
+  mutating func record(_ path: String?) {
+    guard let path else { return }
+    outputs.append(
+      LauncherDuties.Output(path: path, flags: RecordingFiles.flags, mode: RecordingFiles.mode, isNumbered: true))
+  }
+
+  /// `--rtc-log`.
+  mutating func logRates(_ path: String?) {
+    guard let path else { return }
+    outputs.append(LauncherDuties.Output(path: path, flags: RateLogFile.flags, mode: RateLogFile.mode))
+  }
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+import RTCIsolation
+import RTCNet
+import Synchronization
+
+/// The sandbox of this process.
+enum ProgramSandbox {
+  private static let entered = Mutex<Sandbox?>(nil)
+
+  /// What is in force; nil: `--no-sandbox`, or a command that is not confined by this.
+  static var current: Sandbox? { entered.withLock { $0 } }
+
+  /// Splits the launcher off and confines this process, as its command needs it. Before the first thread.
+  static func enter(for command: any ParsableCommand) {
+    guard let command = command as? any ConfinedCommand, !command.sandbox.isOff else { return }
+    var needs = SandboxNeeds()
+    command.state(&needs)
+    let duties = needs.duties
+    if !duties.isEmpty {
+      do throws(SystemError) { try Launcher.begin(duties) } catch {
+        // Without it the command could not do what it is told to.
+        return complain("rtcast is not confined. \(error)")
+      }
+    }
+    let sandbox = Sandbox.enter(needs.rules)
+    entered.withLock { $0 = sandbox }
+    if let shortcoming = sandbox.shortcoming, !(command is DoctorCommand) { complain(shortcoming) }
+  }
+
+  private static func complain(_ sentence: String) {
+    StandardErrorLog.logger(verbosity: 0).warning("\(sentence)")
+  }
+}

@@ -1,0 +1,78 @@
+import RTCCapturePlugin
+import RTCIsolation
+
+/// What a command needs of this machine once it is confined, besides the network and the libraries of the system.
+struct SandboxNeeds {
+  /// Files that the command line names, to be read.
+  var reads: [String?] = []
+  /// Files that it names, to be made.
+  var outputs: [LauncherDuties.Output] = []
+  /// The state folder is read and written.
+  var keepsState = false
+  /// Sources that are named later, by `--control`.
+  var takesControl = false
+  /// The sound server.
+  var usesSound = false
+  /// An X or Wayland display.
+  var usesDisplay = false
+  var usesCameras = false
+  /// Devices that the command line names.
+  var devices: [String] = []
+  /// Streams of other programs, by a socket at a path.
+  var socket: String?
+  /// Received media is decoded, in processes.
+  var decodes = false
+  /// A plugin that is loaded here, and files that its options name.
+  var plugin: (path: String, options: [String])?
+  /// The plugins that processes may be started for.
+  var isolatedPlugins: [String]?
+
+  /// What the launcher is to do.
+  var duties: LauncherDuties {
+    var duties = LauncherDuties()
+    duties.outputs = outputs
+    if decodes {
+      duties.roles.append(
+        LauncherDuties.Role(name: DecoderHostCommand.name, environment: IsolatedDecoders.environment))
+    }
+    if let isolatedPlugins {
+      // The launcher, which nobody can talk out of it, says which plugins: the rest of the program may be somebody else's.
+      duties.roles.append(
+        LauncherDuties.Role(
+          name: PluginHostCommand.name, arguments: ["--only", "--"] + isolatedPlugins,
+          environment: PluginEnvironment.variables()))
+    }
+    return duties
+  }
+
+  /// The rules of the sandbox.
+  var rules: SandboxRules {
+    var rules = SandboxRules()
+    rules.allow(.read, SystemFiles.libraries + SystemFiles.namedByEnvironment)
+    rules.allow(.use, SystemFiles.devices)
+    rules.allow(.read, reads.compactMap(\.self))
+    if keepsState, let folder = try? StateFolder.make() { rules.allow(.keep, folder) }
+    if usesSound || usesDisplay || takesControl {
+      rules.allowsLocalSockets = true
+      rules.allow(.read, SystemFiles.ofSession)
+      rules.allow(.use, SystemFiles.graphics)
+      rules.allow(.keep, "/dev/shm")
+    }
+    if usesCameras || takesControl { rules.allow(.use, SystemFiles.cameras + devices) }
+    if takesControl { rules.allow(.read, SystemFiles.allButHidden) }
+    if let socket {
+      rules.allowsLocalSockets = true
+      rules.allow(.makeSockets, Self.folder(of: socket))
+    }
+    if let plugin {
+      rules.allowsLocalSockets = true
+      rules.allow(.read, [plugin.path] + plugin.options.filter { $0.contains("/") })
+      rules.allow(.read, [Self.folder(of: plugin.path)].filter { !SystemFiles.holdsHome($0) })
+    }
+    return rules
+  }
+
+  private static func folder(of path: String) -> String {
+    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+  }
+}
