@@ -38,7 +38,7 @@ struct CursorTracker {
     awaitMotion()
     if isImageOld { readImage() }
     let cookie = xcb_query_pointer(connection.raw, source.window)
-    guard let reply = X11Reply(xcb_query_pointer_reply(connection.raw, cookie, nil)) else { return }
+    guard let reply = connection.reply(xcb_query_pointer_reply(connection.raw, cookie, nil)) else { return }
     let pointer = reply.pointer.pointee
     position =
       pointer.same_screen != 0
@@ -59,7 +59,7 @@ struct CursorTracker {
 
   private mutating func readImage() {
     let cookie = xcb_xfixes_get_cursor_image(connection.raw)
-    guard let reply = X11Reply(xcb_xfixes_get_cursor_image_reply(connection.raw, cookie, nil)) else { return }
+    guard let reply = connection.reply(xcb_xfixes_get_cursor_image_reply(connection.raw, cookie, nil)) else { return }
     isImageOld = false
     imageNumber += 1
     let head = reply.pointer.pointee

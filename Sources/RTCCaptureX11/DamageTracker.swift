@@ -52,7 +52,7 @@ struct DamageTracker {
     take()
     let cookie = xcb_xfixes_fetch_region(connection.raw, collected)
     xcb_xfixes_set_region(connection.raw, collected, 0, nil)
-    guard let reply = X11Reply(xcb_xfixes_fetch_region_reply(connection.raw, cookie, nil)) else { return nil }
+    guard let reply = connection.reply(xcb_xfixes_fetch_region_reply(connection.raw, cookie, nil)) else { return nil }
     let rects = UnsafeBufferPointer(
       start: xcb_xfixes_fetch_region_rectangles(reply.pointer),
       count: Int(xcb_xfixes_fetch_region_rectangles_length(reply.pointer)))

@@ -7,6 +7,8 @@ import RTCMedia
 struct Grabber {
   /// Rows that did not change cost less than one more request when they are fewer than this.
   private static let joinedRows = 16
+  /// Copied pixels come in replies of at most so many bytes: a slow network is no server that does not answer.
+  private static let copiedBytes = 512 << 10
 
   let connection: X11Connection
   let source: X11Source
@@ -19,7 +21,7 @@ struct Grabber {
     if let segment = picture.segment, source.layout.isBGRA {
       done = refreshShared(stale, segment)
     } else {
-      done = stale.rects.allSatisfy { copy($0, into: picture) }
+      done = copy(stale.rects, into: picture)
     }
     if done { picture.stale.removeAll() }
     return done
@@ -35,15 +37,28 @@ struct Grabber {
     }
     // Every answer is read, even after one failed.
     return cookies.reduce(true) { done, cookie in
-      X11Reply(xcb_shm_get_image_reply(connection.raw, cookie, nil)) != nil && done
+      connection.reply(xcb_shm_get_image_reply(connection.raw, cookie, nil)) != nil && done
     }
   }
 
-  private func copy(_ rect: PixelRect, into picture: ScreenPicture) -> Bool {
-    let cookie = xcb_get_image(
-      connection.raw, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), source.drawable, Int16(source.origin.x + rect.x),
-      Int16(source.origin.y + rect.y), UInt16(rect.width), UInt16(rect.height), ~0)
-    guard let reply = X11Reply(xcb_get_image_reply(connection.raw, cookie, nil)) else { return false }
+  private func copy(_ rects: [PixelRect], into picture: ScreenPicture) -> Bool {
+    let strips = rects.flatMap { rect in
+      let height = max(1, Self.copiedBytes / source.layout.rowBytes(width: rect.width))
+      return stride(from: rect.y, to: rect.maxY, by: height).map { y in
+        PixelRect(x: rect.x, y: y, width: rect.width, height: min(height, rect.maxY - y))
+      }
+    }
+    let cookies = strips.map { rect in
+      xcb_get_image(
+        connection.raw, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), source.drawable, Int16(source.origin.x + rect.x),
+        Int16(source.origin.y + rect.y), UInt16(rect.width), UInt16(rect.height), ~0)
+    }
+    // Every answer is read, even after one failed.
+    return zip(strips, cookies).reduce(true) { done, strip in take(strip.1, strip.0, into: picture) && done }
+  }
+
+  private func take(_ cookie: xcb_get_image_cookie_t, _ rect: PixelRect, into picture: ScreenPicture) -> Bool {
+    guard let reply = connection.reply(xcb_get_image_reply(connection.raw, cookie, nil)) else { return false }
     let rowBytes = source.layout.rowBytes(width: rect.width)
     guard let data = xcb_get_image_data(reply.pointer),
       Int(xcb_get_image_data_length(reply.pointer)) >= rowBytes * rect.height

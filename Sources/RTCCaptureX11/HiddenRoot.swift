@@ -22,7 +22,7 @@ extension X11Connection {
   private var isRootUnreadable: Bool {
     var error: UnsafeMutablePointer<xcb_generic_error_t>?
     let cookie = xcb_get_image(raw, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), root, 0, 0, 1, 1, ~0)
-    free(xcb_get_image_reply(raw, cookie, &error))
+    free(watch.awaiting { xcb_get_image_reply(raw, cookie, &error) })
     defer { free(error) }
     return error.map { Int32($0.pointee.error_code) == XCB_MATCH } ?? false
   }
@@ -31,7 +31,7 @@ extension X11Connection {
   private var isXWayland: Bool {
     let name = "XWAYLAND"
     let cookie = xcb_query_extension(raw, UInt16(name.utf8.count), name)
-    if let reply = X11Reply(xcb_query_extension_reply(raw, cookie, nil)), reply.pointer.pointee.present != 0 {
+    if let reply = reply(xcb_query_extension_reply(raw, cookie, nil)), reply.pointer.pointee.present != 0 {
       return true
     }
     return emulatesMonitors
@@ -41,7 +41,7 @@ extension X11Connection {
   private var emulatesMonitors: Bool {
     let mark = atom("RANDR Emulation")
     guard mark != 0, extensions.randr.map({ ($0.major, $0.minor) >= (1, 3) }) == true,
-      let resources = X11Reply(
+      let resources = reply(
         xcb_randr_get_screen_resources_current_reply(raw, xcb_randr_get_screen_resources_current(raw, root), nil))
     else { return false }
     let outputs = UnsafeBufferPointer(
@@ -49,7 +49,7 @@ extension X11Connection {
       count: Int(xcb_randr_get_screen_resources_current_outputs_length(resources.pointer)))
     return outputs.contains { output in
       let cookie = xcb_randr_list_output_properties(raw, output)
-      guard let reply = X11Reply(xcb_randr_list_output_properties_reply(raw, cookie, nil)) else { return false }
+      guard let reply = reply(xcb_randr_list_output_properties_reply(raw, cookie, nil)) else { return false }
       return UnsafeBufferPointer(
         start: xcb_randr_list_output_properties_atoms(reply.pointer),
         count: Int(xcb_randr_list_output_properties_atoms_length(reply.pointer))

@@ -51,7 +51,7 @@ extension X11Connection {
     // All questions first, then all answers: one round trip a level.
     let cookies = windows.map { xcb_query_tree(raw, $0) }
     return cookies.flatMap { cookie -> [xcb_window_t] in
-      guard let reply = X11Reply(xcb_query_tree_reply(raw, cookie, nil)) else { return [] }
+      guard let reply = reply(xcb_query_tree_reply(raw, cookie, nil)) else { return [] }
       return Array(
         UnsafeBufferPointer(
           start: xcb_query_tree_children(reply.pointer), count: Int(xcb_query_tree_children_length(reply.pointer))))
@@ -74,7 +74,7 @@ extension X11Connection {
       let geometry = geometry(of: window)
     else { return nil }
     let cookie = xcb_translate_coordinates(raw, window, root, 0, 0)
-    guard let place = X11Reply(xcb_translate_coordinates_reply(raw, cookie, nil)) else { return nil }
+    guard let place = reply(xcb_translate_coordinates_reply(raw, cookie, nil)) else { return nil }
     let rect = PixelRect(
       x: Int(place.pointer.pointee.dst_x), y: Int(place.pointer.pointee.dst_y), width: geometry.size.width,
       height: geometry.size.height)
@@ -89,7 +89,7 @@ extension X11Connection {
       xcb_get_property(raw, 0, window, $0, 0, 0, 256)
     }
     let titles = cookies.map { cookie -> String? in
-      guard let reply = X11Reply(xcb_get_property_reply(raw, cookie, nil)) else { return nil }
+      guard let reply = reply(xcb_get_property_reply(raw, cookie, nil)) else { return nil }
       let count = Int(xcb_get_property_value_length(reply.pointer))
       guard count > 0, reply.pointer.pointee.format == 8 else { return nil }
       let bytes = UnsafeRawBufferPointer(start: xcb_get_property_value(reply.pointer), count: count)

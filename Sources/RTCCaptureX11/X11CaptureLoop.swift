@@ -14,12 +14,17 @@ final class X11CaptureLoop {
   private static let outsideInterval = TimeDelta.milliseconds(50)
   /// A pointer that is told of is looked for this often where the server does not tell of motion.
   private static let blindInterval = TimeDelta.milliseconds(33)
+  /// A window that is closed is hidden first; that is not reported.
+  private static let hidingInterval = TimeDelta.milliseconds(300)
+  /// A server of which nothing else is asked is asked this often whether it still answers.
+  private static let aliveInterval = TimeDelta.seconds(1)
   /// More pictures than this are not kept for a consumer that holds on to its frames.
   private static let memoryLimit = 4
 
   private let options: X11CaptureOptions
   private let connection: X11Connection
   private let consumer: any VideoConsumer
+  private let stall: StallReport
   private let wishes: CursorWishes
   private let run: WorkerRun
   private let notice: (String) -> Void
@@ -51,12 +56,14 @@ final class X11CaptureLoop {
   /// The target may have another size or place now.
   private var needsResolving = false
   private var lookAt: Timestamp?
+  /// When it is reported that the window is hidden; the distant future once it is.
+  private var reportHidingAt: Timestamp?
 
   /// What is captured, and whether it can be read now.
   private enum Target {
     case screen(X11Source)
     case window(WindowPixmap, X11Source)
-    /// Minimised: the last picture stays.
+    /// Minimised, or on another workspace: the last picture stays.
     case hidden(WindowPixmap, last: X11Source)
 
     var source: X11Source {
@@ -76,9 +83,12 @@ final class X11CaptureLoop {
     _ options: X11CaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ wishes: CursorWishes,
     _ run: WorkerRun, _ notice: @escaping (String) -> Void
   ) {
+    let stall = StallReport(consumer)
+    defer { stall.close() }
     let loop: X11CaptureLoop
     do throws(CaptureError) {
-      loop = try X11CaptureLoop(options, rate: rate, consumer, wishes, run, notice)
+      let connection = try connect(options, stall, run)
+      loop = try X11CaptureLoop(options, connection, rate: rate, consumer, stall, wishes, run, notice)
     } catch {
       run.noteEnded()
       return consumer.captureDidStart(.failure(error))
@@ -90,16 +100,28 @@ final class X11CaptureLoop {
     consumer.captureDidEnd(end)
   }
 
+  /// Waits for a server that hangs until it answers or the run is to stop.
+  private static func connect(
+    _ options: X11CaptureOptions, _ stall: StallReport, _ run: WorkerRun
+  ) throws(CaptureError) -> X11Connection {
+    let name = try X11Connection.displayName(options.display)
+    let sentence = X11Connection.silenceSentence(of: name)
+    let watch = try AnswerWatch(
+      .report { isSilent in stall.setSilence(isSilent ? sentence : nil) }, greetingLimit: AnswerWatch.halfLimit)
+    run.onStop { [weak watch] in watch?.interrupt() }
+    return try X11Connection(name, watch)
+  }
+
   private init(
-    _ options: X11CaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ wishes: CursorWishes,
-    _ run: WorkerRun, _ notice: @escaping (String) -> Void
+    _ options: X11CaptureOptions, _ connection: X11Connection, rate: Double, _ consumer: any VideoConsumer,
+    _ stall: StallReport, _ wishes: CursorWishes, _ run: WorkerRun, _ notice: @escaping (String) -> Void
   ) throws(CaptureError) {
     guard rate > 0, rate <= 1000 else {
       throw .unsupportedFormat("A screen can be captured up to 1000 times a second, not \(rate) times.")
     }
-    connection = try X11Connection(display: options.display)
     let extensions = connection.extensions
-    (self.options, self.consumer, self.wishes, self.run, self.notice) = (options, consumer, wishes, run, notice)
+    (self.options, self.connection, self.notice) = (options, connection, notice)
+    (self.consumer, self.stall, self.wishes, self.run) = (consumer, stall, wishes, run)
     interval = .seconds(1 / rate)
     clock = FrameClock(.init(framesPerSecond: rate))
     sharesMemory = extensions.shm != nil
@@ -149,7 +171,7 @@ final class X11CaptureLoop {
   /// Captures until stopped (nil) or until the source ends.
   private func capture() -> CaptureEnd? {
     clock.noteDemand(at: MonotonicClock.now())
-    lookAt = cursor == nil && damage != nil ? nil : MonotonicClock.now()
+    lookAt = MonotonicClock.now()
     while !run.isStopped {
       while let event = connection.nextEvent() {
         if let end = handle(event) { return end }
@@ -160,6 +182,7 @@ final class X11CaptureLoop {
       followWishes(now)
       look(now)
       if let time = tellAt, time <= now { lookAtPointer(now) }
+      if let time = reportHidingAt, time <= now { reportHiding() }
       if let takeAt = damage?.takeAt, takeAt <= now { damage?.take() }
       // Answers read on the way may have brought events with them: go round before waiting.
       if let due = clock.nextGrab, due <= now, let picture = freePicture() {
@@ -173,7 +196,7 @@ final class X11CaptureLoop {
   }
 
   private func nextDeadline(_ now: Timestamp) -> Timestamp? {
-    var deadlines = [damage?.takeAt, lookAt, tellAt]
+    var deadlines = [damage?.takeAt, lookAt, tellAt, reportHidingAt == .distantFuture ? nil : reportHidingAt]
     // A due grab that found no free memory waits for a lease to end, which wakes the thread.
     if let grab = clock.nextGrab, grab > now { deadlines.append(grab) }
     return deadlines.compactMap { $0 }.min()
@@ -192,14 +215,35 @@ final class X11CaptureLoop {
       pointerChanged(now)
     case .monitorsChanged: needsResolving = true
     case .resized(let window) where window == target.source.window: needsResolving = true
-    case .mapped(let window) where window == target.source.window: needsResolving = true
-    case .unmapped(let window) where window == target.source.window:
-      if case .window(let pixmap, let source) = target { target = .hidden(pixmap, last: source) }
+    case .mapped(let window) where shows(window): needsResolving = true
+    case .unmapped(let window) where shows(window):
+      if case .window(let pixmap, let source) = target { hide(pixmap, source) }
+    case .reparented(let window) where shows(window): needsResolving = true
     case .destroyed(let window) where window == target.source.window:
       return .lost("The window “\(windowTitle)” was closed.")
-    case .resized, .mapped, .unmapped, .destroyed, .other: break
+    case .resized, .mapped, .unmapped, .reparented, .destroyed, .other: break
     }
     return nil
+  }
+
+  /// Whether the window that is captured is shown only while `window` is: it is the same, or an ancestor.
+  private func shows(_ window: xcb_window_t) -> Bool {
+    switch target {
+    case .screen: false
+    case .window(let pixmap, _), .hidden(let pixmap, _): window == pixmap.window || pixmap.ancestors.contains(window)
+    }
+  }
+
+  /// The last picture stays.
+  private func hide(_ pixmap: WindowPixmap, _ last: X11Source) {
+    target = .hidden(pixmap.forgotten(), last: last)
+    reportHidingAt = reportHidingAt ?? MonotonicClock.now() + Self.hidingInterval
+  }
+
+  private func reportHiding() {
+    guard case .hidden(let pixmap, _) = target else { return }
+    reportHidingAt = .distantFuture
+    stall.setHiding("The window “\(pixmap.title)” is hidden; its last picture stays until it is shown again.")
   }
 
   private var windowTitle: String {
@@ -209,7 +253,7 @@ final class X11CaptureLoop {
     }
   }
 
-  /// What the server does not tell: the pointer's warps, and everything when it has no DAMAGE.
+  /// What the server does not report: the pointer's warps, everything when it has no DAMAGE, and that it hangs.
   private func look(_ now: Timestamp) {
     guard let time = lookAt, time <= now else { return }
     if damage == nil {
@@ -219,6 +263,9 @@ final class X11CaptureLoop {
       let unheard = tellsPointer ? Self.blindInterval : max(interval, .milliseconds(5))
       lookAt = now + (connection.extensions.hasRawMotion ? Self.pointerInterval : unheard)
       lookAtPointer(now)
+    } else {
+      lookAt = now + Self.aliveInterval
+      connection.ask()
     }
   }
 
@@ -294,8 +341,7 @@ final class X11CaptureLoop {
     do throws(CaptureError) {
       switch target {
       case .screen: target = .screen(try X11Source.onScreen(options.target, connection))
-      case .window(let pixmap, let last): target = try reread(pixmap, last)
-      case .hidden(let pixmap, let last): target = try reread(pixmap.forgotten(), last)
+      case .window(let pixmap, let last), .hidden(let pixmap, let last): try reread(pixmap, last)
       }
     } catch {
       return .lost(error.sentence)
@@ -304,10 +350,12 @@ final class X11CaptureLoop {
     return nil
   }
 
-  private func reread(_ pixmap: WindowPixmap, _ last: X11Source) throws(CaptureError) -> Target {
+  private func reread(_ pixmap: WindowPixmap, _ last: X11Source) throws(CaptureError) {
     var pixmap = pixmap
-    guard let source = try pixmap.source() else { return .hidden(pixmap, last: last) }
-    return .window(pixmap, source)
+    guard let source = try pixmap.source() else { return hide(pixmap, last) }
+    target = .window(pixmap, source)
+    reportHidingAt = nil
+    stall.setHiding(nil)
   }
 
   /// The picture is another one now.

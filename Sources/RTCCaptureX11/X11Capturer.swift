@@ -55,7 +55,8 @@ public final class X11Capturer: CursorCapturer {
 
   /// Asks the display: one format at the target's present size; empty when the target cannot be captured now.
   public var supportedFormats: [VideoFormat] {
-    let size = try? X11Connection.visit(display: options.display) { connection throws(CaptureError) in
+    let size = try? X11Connection.visit(display: options.display, greetingLimit: AnswerWatch.halfLimit) {
+      connection throws(CaptureError) in
       if case .window(let wanted) = options.target { return try connection.window(wanted).rect.size }
       return try X11Source.onScreen(options.target, connection).size
     }

@@ -2,26 +2,24 @@ import CLinux
 import CX11
 import Glibc
 import RTCMedia
+import RTCPrimitives
 
 /// A connection to an X server, used by one thread at a time. A broken connection never ends the process: requests
 /// answer nil from then on and `isBroken` says so.
 final class X11Connection {
   let raw: OpaquePointer
+  /// Every wait for the server is announced to it.
+  let watch: AnswerWatch
   let displayName: String
   let root: xcb_window_t
   let extensions: X11Extensions
 
-  /// Connects to `display`, or to what DISPLAY names.
-  init(display: String?) throws(CaptureError) {
-    guard let name = Self.displayName(display) else {
-      throw .unavailable(
-        "No X display: DISPLAY is not set. Start rtcast inside the desktop session, or pass --display :0.")
-    }
-    displayName = name
-    var preferred: Int32 = 0
-    raw = xcb_connect(name, &preferred)
+  /// Connects to the display with this name.
+  init(_ name: String, _ watch: AnswerWatch) throws(CaptureError) {
+    guard let (raw, preferred) = try watch.connect(to: name) else { throw Self.silence(of: name) }
+    (displayName, self.raw, self.watch) = (name, raw, watch)
     let failure = xcb_connection_has_error(raw)
-    guard failure == 0, let screen = Self.screen(Int(preferred), of: raw) else {
+    guard failure == 0, let screen = Self.screen(preferred, of: raw) else {
       xcb_disconnect(raw)
       throw .unavailable(
         failure == XCB_CONN_CLOSED_PARSE_ERR
@@ -29,47 +27,78 @@ final class X11Connection {
           : "The X display \(name) cannot be reached. Check that it runs and that you may use it (XAUTHORITY).")
     }
     root = screen.root
-    extensions = X11Extensions(raw)
+    extensions = X11Extensions(raw, watch)
   }
 
   deinit { xcb_disconnect(raw) }
 
   /// Connects for `body` alone, on a thread that is not ours: a server that goes meanwhile must not end the process by
-  /// SIGPIPE.
+  /// SIGPIPE. A server that hangs is given up.
   static func visit<Result>(
-    display: String?, _ body: (X11Connection) throws(CaptureError) -> Result
+    display: String?, greetingLimit: TimeDelta = AnswerWatch.answerLimit,
+    _ body: (X11Connection) throws(CaptureError) -> Result
   ) throws(CaptureError) -> Result {
     let wasBlocked = clinux_sigpipe_block()
     defer { clinux_sigpipe_restore(wasBlocked) }
-    return try body(X11Connection(display: display))
+    let name = try displayName(display)
+    let watch = try AnswerWatch(.giveUp, greetingLimit: greetingLimit)
+    do throws(CaptureError) {
+      let result = try body(X11Connection(name, watch))
+      guard watch.hasGivenUp else { return result }
+    } catch {
+      guard watch.hasGivenUp else { throw error }
+    }
+    throw silence(of: name)
+  }
+
+  /// The server hangs.
+  static func silence(of display: String) -> CaptureError { .unavailable(silenceSentence(of: display)) }
+
+  static func silenceSentence(of display: String) -> String {
+    "The X server \(display) does not answer; it accepts connections and does no more."
+  }
+
+  /// Waits for a reply; nil when the server refuses the request or the connection is broken.
+  func reply<Value>(_ read: @autoclosure () -> UnsafeMutablePointer<Value>?) -> X11Reply<Value>? {
+    watch.reply(read())
+  }
+
+  /// Waits until the server has done a request; false when it refuses, or the connection is broken.
+  func isDone(_ cookie: xcb_void_cookie_t) -> Bool {
+    let failure = watch.awaiting { xcb_request_check(raw, cookie) }
+    defer { free(failure) }
+    return failure == nil && !isBroken
   }
 
   var descriptor: Int32 { xcb_get_file_descriptor(raw) }
-  var isBroken: Bool { xcb_connection_has_error(raw) != 0 }
-  func flush() { xcb_flush(raw) }
-  func newID() -> UInt32 { xcb_generate_id(raw) }
+  var isBroken: Bool { xcb_connection_has_error(raw) != 0 || watch.isInterrupted }
+  func flush() { _ = watch.awaiting { xcb_flush(raw) } }
+  func newID() -> UInt32 { watch.awaiting { xcb_generate_id(raw) } }
 
   /// The next event, read without waiting; nil when there is none.
   func nextEvent() -> X11Event? {
-    guard let event = xcb_poll_for_event(raw) else { return nil }
+    guard let event = watch.awaiting({ xcb_poll_for_event(raw) }) else { return nil }
     defer { free(event) }
     return X11Event(event, extensions)
   }
 
+  /// Waits until the server has done everything that it was asked for.
+  func ask() { _ = reply(xcb_get_input_focus_reply(raw, xcb_get_input_focus(raw), nil)) }
+
   /// The extent of a window or pixmap and its place in its parent; nil when it does not exist.
   func geometry(of drawable: xcb_drawable_t) -> X11Geometry? {
-    guard let reply = X11Reply(xcb_get_geometry_reply(raw, xcb_get_geometry(raw, drawable), nil)) else { return nil }
+    guard let reply = reply(xcb_get_geometry_reply(raw, xcb_get_geometry(raw, drawable), nil)) else { return nil }
     return X11Geometry(reply.pointer.pointee)
   }
 
   func rootSize() -> PixelSize? { geometry(of: root)?.size }
 
   func attributes(of window: xcb_window_t) -> xcb_get_window_attributes_reply_t? {
-    X11Reply(xcb_get_window_attributes_reply(raw, xcb_get_window_attributes(raw, window), nil))?.pointer.pointee
+    reply(xcb_get_window_attributes_reply(raw, xcb_get_window_attributes(raw, window), nil))?.pointer.pointee
   }
 
   func atomName(_ atom: xcb_atom_t) -> String {
-    guard let reply = X11Reply(xcb_get_atom_name_reply(raw, xcb_get_atom_name(raw, atom), nil)) else { return "" }
+    guard let reply = reply(xcb_get_atom_name_reply(raw, xcb_get_atom_name(raw, atom), nil)) else { return "" }
     let bytes = UnsafeRawBufferPointer(
       start: xcb_get_atom_name_name(reply.pointer), count: Int(xcb_get_atom_name_name_length(reply.pointer)))
     return String(decoding: bytes, as: UTF8.self)
@@ -77,14 +106,18 @@ final class X11Connection {
 
   func atom(_ name: String) -> xcb_atom_t {
     let cookie = xcb_intern_atom(raw, 1, UInt16(name.utf8.count), name)
-    return X11Reply(xcb_intern_atom_reply(raw, cookie, nil))?.pointer.pointee.atom ?? 0
+    return reply(xcb_intern_atom_reply(raw, cookie, nil))?.pointer.pointee.atom ?? 0
   }
 
-  private static func displayName(_ given: String?) -> String? {
+  /// The name of `given`, or of what DISPLAY names.
+  static func displayName(_ given: String?) throws(CaptureError) -> String {
     if let given, !given.isEmpty { return given }
-    guard let value = getenv("DISPLAY") else { return nil }
-    let name = String(cString: value)
-    return name.isEmpty ? nil : name
+    let name = getenv("DISPLAY").map { String(cString: $0) } ?? ""
+    guard !name.isEmpty else {
+      throw .unavailable(
+        "No X display: DISPLAY is not set. Start rtcast inside the desktop session, or pass --display :0.")
+    }
+    return name
   }
 
   private static func screen(_ number: Int, of raw: OpaquePointer) -> xcb_screen_t? {

@@ -12,6 +12,8 @@ enum X11Event {
   case resized(xcb_window_t)
   case mapped(xcb_window_t)
   case unmapped(xcb_window_t)
+  /// It lies in another window now.
+  case reparented(xcb_window_t)
   case destroyed(xcb_window_t)
   case other
 
@@ -25,6 +27,8 @@ enum X11Event {
       self = .mapped(bytes.assumingMemoryBound(to: xcb_map_notify_event_t.self).pointee.window)
     case XCB_UNMAP_NOTIFY:
       self = .unmapped(bytes.assumingMemoryBound(to: xcb_unmap_notify_event_t.self).pointee.window)
+    case XCB_REPARENT_NOTIFY:
+      self = .reparented(bytes.assumingMemoryBound(to: xcb_reparent_notify_event_t.self).pointee.window)
     case XCB_DESTROY_NOTIFY:
       self = .destroyed(bytes.assumingMemoryBound(to: xcb_destroy_notify_event_t.self).pointee.window)
     case XCB_GE_GENERIC:

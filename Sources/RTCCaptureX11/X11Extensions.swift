@@ -21,9 +21,9 @@ struct X11Extensions {
   let inputOpcode: UInt8
 
   /// Negotiates the versions; a server demands that before any other request of most extensions.
-  init(_ raw: OpaquePointer) {
+  init(_ raw: OpaquePointer, _ watch: AnswerWatch) {
     func data(_ name: rtc_x11_extension) -> xcb_query_extension_reply_t? {
-      rtc_x11_extension_data(raw, name)?.pointee
+      watch.awaiting { rtc_x11_extension_data(raw, name)?.pointee }
     }
     let (damageData, fixesData, randrData) = (data(RTC_X11_DAMAGE), data(RTC_X11_XFIXES), data(RTC_X11_RANDR))
     let inputData = data(RTC_X11_XINPUT)
@@ -31,12 +31,12 @@ struct X11Extensions {
     fixesEvent = fixesData?.first_event ?? 0
     randrEvent = randrData?.first_event ?? 0
     inputOpcode = inputData?.major_opcode ?? 0
-    shm = data(RTC_X11_SHM).flatMap { _ in Self.shmVersion(raw) }
-    damage = damageData.flatMap { _ in Self.damageVersion(raw) }
-    fixes = fixesData.flatMap { _ in Self.fixesVersion(raw) }
-    randr = randrData.flatMap { _ in Self.randrVersion(raw) }
-    composite = data(RTC_X11_COMPOSITE).flatMap { _ in Self.compositeVersion(raw) }
-    input = inputData.flatMap { _ in Self.inputVersion(raw) }
+    shm = data(RTC_X11_SHM).flatMap { _ in Self.shmVersion(raw, watch) }
+    damage = damageData.flatMap { _ in Self.damageVersion(raw, watch) }
+    fixes = fixesData.flatMap { _ in Self.fixesVersion(raw, watch) }
+    randr = randrData.flatMap { _ in Self.randrVersion(raw, watch) }
+    composite = data(RTC_X11_COMPOSITE).flatMap { _ in Self.compositeVersion(raw, watch) }
+    input = inputData.flatMap { _ in Self.inputVersion(raw, watch) }
   }
 
   /// Damage tells rectangles through regions of XFixes.
@@ -46,40 +46,41 @@ struct X11Extensions {
   var hasWindowPixmaps: Bool { composite.map { ($0.major, $0.minor) >= (0, 2) } ?? false }
   var hasRawMotion: Bool { (input?.major ?? 0) >= 2 }
 
-  private static func shmVersion(_ raw: OpaquePointer) -> Version? {
-    guard let reply = X11Reply(xcb_shm_query_version_reply(raw, xcb_shm_query_version(raw), nil)) else { return nil }
+  private static func shmVersion(_ raw: OpaquePointer, _ watch: AnswerWatch) -> Version? {
+    guard let reply = watch.reply(xcb_shm_query_version_reply(raw, xcb_shm_query_version(raw), nil)) else { return nil }
     return Version(major: Int(reply.pointer.pointee.major_version), minor: Int(reply.pointer.pointee.minor_version))
   }
 
-  private static func damageVersion(_ raw: OpaquePointer) -> Version? {
-    guard let reply = X11Reply(xcb_damage_query_version_reply(raw, xcb_damage_query_version(raw, 1, 1), nil)) else {
+  private static func damageVersion(_ raw: OpaquePointer, _ watch: AnswerWatch) -> Version? {
+    guard let reply = watch.reply(xcb_damage_query_version_reply(raw, xcb_damage_query_version(raw, 1, 1), nil)) else {
       return nil
     }
     return Version(major: Int(reply.pointer.pointee.major_version), minor: Int(reply.pointer.pointee.minor_version))
   }
 
-  private static func fixesVersion(_ raw: OpaquePointer) -> Version? {
-    guard let reply = X11Reply(xcb_xfixes_query_version_reply(raw, xcb_xfixes_query_version(raw, 5, 0), nil)) else {
+  private static func fixesVersion(_ raw: OpaquePointer, _ watch: AnswerWatch) -> Version? {
+    guard let reply = watch.reply(xcb_xfixes_query_version_reply(raw, xcb_xfixes_query_version(raw, 5, 0), nil)) else {
       return nil
     }
     return Version(major: Int(reply.pointer.pointee.major_version), minor: Int(reply.pointer.pointee.minor_version))
   }
 
-  private static func randrVersion(_ raw: OpaquePointer) -> Version? {
-    guard let reply = X11Reply(xcb_randr_query_version_reply(raw, xcb_randr_query_version(raw, 1, 5), nil)) else {
+  private static func randrVersion(_ raw: OpaquePointer, _ watch: AnswerWatch) -> Version? {
+    guard let reply = watch.reply(xcb_randr_query_version_reply(raw, xcb_randr_query_version(raw, 1, 5), nil)) else {
       return nil
     }
     return Version(major: Int(reply.pointer.pointee.major_version), minor: Int(reply.pointer.pointee.minor_version))
   }
 
-  private static func compositeVersion(_ raw: OpaquePointer) -> Version? {
-    guard let reply = X11Reply(xcb_composite_query_version_reply(raw, xcb_composite_query_version(raw, 0, 4), nil))
+  private static func compositeVersion(_ raw: OpaquePointer, _ watch: AnswerWatch) -> Version? {
+    guard let reply = watch.reply(xcb_composite_query_version_reply(raw, xcb_composite_query_version(raw, 0, 4), nil))
     else { return nil }
     return Version(major: Int(reply.pointer.pointee.major_version), minor: Int(reply.pointer.pointee.minor_version))
   }
 
-  private static func inputVersion(_ raw: OpaquePointer) -> Version? {
-    guard let reply = X11Reply(xcb_input_xi_query_version_reply(raw, xcb_input_xi_query_version(raw, 2, 2), nil)) else {
+  private static func inputVersion(_ raw: OpaquePointer, _ watch: AnswerWatch) -> Version? {
+    guard let reply = watch.reply(xcb_input_xi_query_version_reply(raw, xcb_input_xi_query_version(raw, 2, 2), nil))
+    else {
       return nil
     }
     return Version(major: Int(reply.pointer.pointee.major_version), minor: Int(reply.pointer.pointee.minor_version))

@@ -63,7 +63,7 @@ extension X11Connection {
     let whole = X11Monitor(
       index: 0, name: "screen", rect: PixelRect(rootSize() ?? PixelSize(width: 0, height: 0)), isPrimary: true)
     guard extensions.hasMonitors,
-      let reply = X11Reply(xcb_randr_get_monitors_reply(raw, xcb_randr_get_monitors(raw, root, 1), nil))
+      let reply = reply(xcb_randr_get_monitors_reply(raw, xcb_randr_get_monitors(raw, root, 1), nil))
     else { return [whole] }
     var found: [X11Monitor] = []
     var iterator = xcb_randr_get_monitors_monitors_iterator(reply.pointer)

@@ -40,6 +40,23 @@ public protocol VideoConsumer: AnyObject, Sendable {
   /// Takes the next picture; returns when it is done with it, or keeps the lease.
   func consume(_ frame: VideoFrame)
 
+  /// The source has stopped delivering and may go on: the X server hangs, the window is hidden. The sentence says why.
+  ///
+  /// A report only, as is `captureDidResume`: it may come before `captureDidStart`, and from another thread than frames,
+  /// while one is consumed. Return at once, and do not call the capturer.
+  func captureDidStall(_ sentence: String)
+
+  /// What `captureDidStall` reported is over.
+  func captureDidResume()
+
   /// The source ended by itself: end of file, display gone, window closed. No frame follows.
   func captureDidEnd(_ reason: CaptureEnd)
+}
+
+extension VideoConsumer {
+  /// Does nothing.
+  public func captureDidStall(_ sentence: String) {}
+
+  /// Does nothing.
+  public func captureDidResume() {}
 }

@@ -7,6 +7,8 @@ package final class FrameCollector: VideoConsumer {
   package enum Event: Sendable {
     case started(Result<VideoFormat, CaptureError>)
     case frame(VideoFrame)
+    case stalled(String)
+    case resumed
     case ended(CaptureEnd)
   }
 
@@ -22,6 +24,10 @@ package final class FrameCollector: VideoConsumer {
 
   /// Keeps the result of the start for `next`.
   package func captureDidStart(_ result: Result<VideoFormat, CaptureError>) { feed.yield(.started(result)) }
+  /// Keeps the sentence for `next`.
+  package func captureDidStall(_ sentence: String) { feed.yield(.stalled(sentence)) }
+  /// Keeps the fact for `next`.
+  package func captureDidResume() { feed.yield(.resumed) }
   /// Keeps the end for `next`.
   package func captureDidEnd(_ reason: CaptureEnd) { feed.yield(.ended(reason)) }
   /// Calls `onFrame`, then keeps the frame, and its lease, for `next`.
@@ -42,7 +48,7 @@ package final class FrameCollector: VideoConsumer {
       case .frame(let frame): return frame
       case .ended: return nil
       case .started(.failure): return nil
-      case .started: continue
+      case .started, .stalled, .resumed: continue
       }
     }
     return nil

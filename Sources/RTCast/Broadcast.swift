@@ -104,7 +104,7 @@ public final class Broadcast: Sendable {
         ? ExactPixels(
           ExactPixels.Options(maximumSize: options.maximumSize, cpuLimit: options.processorLimit), isScreen: isScreen,
           report: report) : nil,
-      cursor: options.letsPagesDrawCursor ? CursorCast() : nil)
+      cursor: options.letsPagesDrawCursor ? CursorCast() : nil, notice: isScreen ? SourceNotice() : nil)
     let page = page
     media = OutgoingMedia(
       options: options, contentHint: Self.contentHint(of: source, options),
@@ -306,6 +306,11 @@ public enum BroadcastEvent: Sendable {
   /// A viewer needs a key frame and the source's next is far (nil: nobody knows how far): it gets pictures encoded here
   /// until then.
   case transcoding(nextKeyFrame: TimeDelta?)
+  /// The source delivers nothing for the time being, such as an X server that does not answer or a window that is hidden;
+  /// the sentence says why. Viewers keep the last picture.
+  case sourceStalled(String)
+  /// The source delivers again.
+  case sourceResumed
   /// The sound is gone, the picture goes on; the sentence says why.
   case audioLost(String)
   /// The source ended by itself.

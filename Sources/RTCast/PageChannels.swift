@@ -6,10 +6,12 @@ struct PageChannels: Sendable {
   var exact: ExactPixels?
   /// Tells of the pointer.
   var cursor: CursorCast?
+  /// Says why the picture stands still.
+  var notice: SourceNotice?
 
   /// What viewers' connections are to have: a page of ours says little, and in short messages. Nil: no channels.
   var options: DataChannelOptions? {
-    guard exact?.isOffered == true || cursor?.isOffered == true else { return nil }
+    guard exact?.isOffered == true || cursor?.isOffered == true || notice != nil else { return nil }
     var options = DataChannelOptions()
     options.maximumMessageSize = 1_024
     options.receiveBuffer = 16_384
@@ -23,6 +25,7 @@ struct PageChannels: Sendable {
   func stop() {
     exact?.stop()
     cursor?.stop()
+    notice?.stop()
   }
 
   /// What happens to a viewer's connection. Channels that nobody takes are closed.
@@ -30,11 +33,12 @@ struct PageChannels: Sendable {
     guard case .dataChannelOpened(let channel) = event else {
       await exact?.handle(event, of: connection)
       await cursor?.handle(event, of: connection)
+      notice?.handle(event, of: connection)
       return
     }
-    guard exact != nil || cursor != nil else { return }
     if await exact?.accept(channel, of: connection) == true { return }
     if await cursor?.accept(channel, of: connection) == true { return }
+    if notice?.accept(channel, of: connection) == true { return }
     channel.close()
   }
 }

@@ -76,5 +76,74 @@ extension X11CaptureTests {
       #expect(await collector.ended() == .lost("The window “Gone” was closed."))
       capturer.stopCapture()
     }
+
+    /// i3 unmaps the frame at a change of workspace, and the window itself stays mapped.
+    @Test func `a window whose frame is hidden and shown is live again each time, at its new size`() async throws {
+      let display = try XvfbDisplay()
+      let client = XClient(display)
+      let frame = client.window(PixelRect(x: 10, y: 10, width: 220, height: 160))
+      let window = client.window(Self.place, title: "Framed", color: 0x123456)
+      client.reparent(window, into: frame, x: 4, y: 20)
+      let (capturer, collector, _) = try await begin(display, .window("Framed"))
+      defer { capturer.stopCapture() }
+      var size = PixelSize(width: 200, height: 120)
+      for turn in 0..<10 {
+        client.unmap(frame)
+        if turn == 4 {
+          size = PixelSize(width: 150, height: 90)
+          client.resize(window, width: size.width, height: size.height)
+        }
+        client.map(frame)
+        let color = UInt32(turn + 1) << 20 | 0xabcd
+        client.fill(PixelRect(x: 0, y: 0, width: 9, height: 9), color, of: window)
+        var picture = try #require(await collector.frame())
+        while picture.pixel(5, 5) != color || picture.size != size {
+          picture = try #require(await collector.frame())
+        }
+      }
+    }
+
+    @Test func `a window that moves into a frame while it is captured is followed there`() async throws {
+      let display = try XvfbDisplay()
+      let client = XClient(display)
+      let window = client.window(Self.place, title: "Adopted", color: 0x123456)
+      let (capturer, collector, _) = try await begin(display, .window("Adopted"))
+      defer { capturer.stopCapture() }
+      let frame = client.window(PixelRect(x: 10, y: 10, width: 220, height: 160))
+      client.reparent(window, into: frame, x: 4, y: 20)
+      client.unmap(frame)
+      #expect(try await stall(collector) != nil)
+      client.map(frame)
+      client.fill(PixelRect(x: 0, y: 0, width: 9, height: 9), 0xabcdef, of: window)
+      var picture = try #require(await collector.frame())
+      while picture.pixel(5, 5) != 0xabcdef { picture = try #require(await collector.frame()) }
+    }
+
+    @Test func `a hidden window is reported once, and its return too`() async throws {
+      let display = try XvfbDisplay()
+      let client = XClient(display)
+      let window = client.window(Self.place, title: "Reported", color: 0x123456)
+      let (capturer, collector, _) = try await begin(display, .window("Reported"))
+      defer { capturer.stopCapture() }
+      for _ in 0..<2 {
+        client.unmap(window)
+        #expect(
+          try await stall(collector)
+            == "The window “Reported” is hidden; its last picture stays until it is shown again.")
+        client.map(window)
+        while let event = await collector.next() {
+          if case .stalled = event { Issue.record("reported twice") }
+          if case .resumed = event { break }
+        }
+      }
+    }
+
+    /// The next sentence that says why the picture stands still.
+    private func stall(_ collector: FrameCollector) async throws -> String? {
+      while let event = await collector.next() {
+        if case .stalled(let sentence) = event { return sentence }
+      }
+      return nil
+    }
   }
 }

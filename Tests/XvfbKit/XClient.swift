@@ -51,6 +51,12 @@ package final class XClient {
     sync()
   }
 
+  /// As a window manager puts a window into its frame.
+  package func reparent(_ window: UInt32, into parent: UInt32, x: Int, y: Int) {
+    xcb_reparent_window(raw, window, parent, Int16(x), Int16(y))
+    sync()
+  }
+
   package func unmap(_ window: UInt32) {
     xcb_unmap_window(raw, window)
     sync()

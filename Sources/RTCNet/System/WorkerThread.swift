@@ -53,6 +53,7 @@ package final class WorkerRun: Sendable {
   private let finished = Monitor(false)
   /// The run before, until it has ended.
   private let previous: Mutex<WorkerRun?>
+  private let interruption = Mutex<(@Sendable () -> Void)?>(nil)
 
   fileprivate init(after previous: WorkerRun?) throws(SystemError) {
     poller = try Poller()
@@ -73,6 +74,13 @@ package final class WorkerRun: Sendable {
   /// - Throws: when the descriptor cannot be waited for, such as that of a plain file.
   package func watch(_ descriptor: Int32) throws(SystemError) { try poller.add(descriptor, token: Token.watched) }
 
+  /// Has `interrupt` called when the run is to stop, on the thread that stops it; at once when that was before. It ends
+  /// what the run's thread waits for outside of `wait`, and may be called twice.
+  package func onStop(_ interrupt: @escaping @Sendable () -> Void) {
+    interruption.withLock { $0 = interrupt }
+    if isStopped { interrupt() }
+  }
+
   /// Makes `wait` return, now or the next time it is called. Any thread.
   package func wake() { wakeEvent.signal() }
 
@@ -89,6 +97,7 @@ package final class WorkerRun: Sendable {
   fileprivate func requestStop() {
     stopped.store(true, ordering: .releasing)
     wakeEvent.signal()
+    interruption.withLock { $0 }?()
     // This run may be waiting for the one before.
     previous.withLock { $0 }?.finished.change { _ in }
   }
@@ -103,6 +112,7 @@ package final class WorkerRun: Sendable {
     waitForPrevious()
     thread.store(UInt(pthread_self()), ordering: .releasing)
     if !isStopped { body(self) }
+    interruption.withLock { $0 = nil }
     over.store(true, ordering: .releasing)
     finished.change { $0 = true }
   }

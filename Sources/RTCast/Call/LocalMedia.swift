@@ -28,7 +28,7 @@ final class LocalMedia: Sendable {
       switch event {
       case .ended(let end): report(.ended(end))
       case .audioLost(let sentence): report(.warning("The sound is gone: \(sentence)"))
-      case .encoderFailed(let sentence): report(.warning(sentence))
+      case .encoderFailed(let sentence), .sourceStalled(let sentence): report(.warning(sentence))
       default: break
       }
     }

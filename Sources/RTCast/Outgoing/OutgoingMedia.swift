@@ -54,6 +54,9 @@ final class OutgoingMedia: Sendable {
   private let sinks = EncodedMediaSinks()
   /// Is told whose pointer it is.
   private let cursor: CursorCast?
+  private let notice: SourceNotice?
+  /// Which source delivers nothing for the time being.
+  private let stalled = Mutex<ObjectIdentifier?>(nil)
 
   /// - Parameters:
   ///   - previews: who sees the pictures as they are captured.
@@ -66,7 +69,7 @@ final class OutgoingMedia: Sendable {
     self.options = options
     self.codecs = codecs
     self.report = report
-    cursor = page.cursor
+    (cursor, notice) = (page.cursor, page.notice)
     let limits = options.bitrates
     // Two rungs: one encoder for all viewers, and one for who joins, loses too much, is slow or cannot decode the other,
     // while there is somebody.
@@ -264,7 +267,7 @@ final class OutgoingMedia: Sendable {
     let result = await withCheckedContinuation { continuation in
       let input = VideoInput(
         SourceRun(continuation), of: video, didStart: { [weak self] in self?.adopt($0, of: capturer) },
-        didEnd: { [weak self] in self?.videoEnded($0, $1) })
+        didStall: { [weak self] in self?.videoStalled($0, $1) }, didEnd: { [weak self] in self?.videoEnded($0, $1) })
       capturer.startCapture(format: format, consumer: input)
     }
     return try result.get()
@@ -292,6 +295,7 @@ final class OutgoingMedia: Sendable {
     }
     video.beginSource(ObjectIdentifier(input))
     old?.close()
+    if let old { videoStalled(old, nil) }
     cursor?.follow(capturer)
     video.follow(capturer, passesThrough: options.passesThrough)
   }
@@ -320,7 +324,18 @@ final class OutgoingMedia: Sendable {
     }
   }
 
-  // MARK: - Ends
+  // MARK: - Stalls and ends
+
+  /// - Parameter sentence: why `input` delivers nothing for the time being; nil: it delivers again, or counts no more.
+  private func videoStalled(_ input: VideoInput, _ sentence: String?) {
+    stalled.withLock { stalled in
+      let id = ObjectIdentifier(input)
+      guard sentence != nil || stalled == id else { return }
+      stalled = sentence == nil ? nil : id
+      notice?.set(sentence)
+      report(sentence.map(BroadcastEvent.sourceStalled) ?? .sourceResumed)
+    }
+  }
 
   private func videoEnded(_ input: VideoInput, _ reason: CaptureEnd) {
     end(reason, isAll: reason != .finished) { state in

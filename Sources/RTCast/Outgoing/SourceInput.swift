@@ -50,6 +50,8 @@ final class SourceRun<Format: Sendable>: Sendable {
     state.withLock { if case .live(let format) = $0 { format } else { nil } }
   }
 
+  var isOver: Bool { state.withLock { if case .over = $0 { true } else { false } } }
+
   /// The source ended by itself; true when it was live.
   func didEnd() -> Bool {
     state.withLock { state in
@@ -64,24 +66,32 @@ final class VideoInput: VideoConsumer, Sendable {
   let run: SourceRun<VideoFormat>
   private let video: OutgoingVideo
   private let didStart: @Sendable (VideoInput) -> Void
+  private let didStall: @Sendable (VideoInput, String?) -> Void
   private let didEnd: @Sendable (VideoInput, CaptureEnd) -> Void
 
   /// - Parameters:
   ///   - didStart: the capturer runs: whatever delivered before counts no more when this returns. From its thread.
+  ///   - didStall: the capturer delivers nothing for the time being; nil: it delivers again. From any thread.
   ///   - didEnd: the capturer ended by itself. From its thread.
   init(
     _ run: SourceRun<VideoFormat>, of video: OutgoingVideo, didStart: @escaping @Sendable (VideoInput) -> Void,
+    didStall: @escaping @Sendable (VideoInput, String?) -> Void,
     didEnd: @escaping @Sendable (VideoInput, CaptureEnd) -> Void
   ) {
     self.run = run
     self.video = video
     self.didStart = didStart
+    self.didStall = didStall
     self.didEnd = didEnd
   }
 
   func captureDidStart(_ result: Result<VideoFormat, CaptureError>) { run.didStart(result) { didStart(self) } }
 
   func consume(_ frame: VideoFrame) { video.consume(frame, from: ObjectIdentifier(self)) }
+
+  func captureDidStall(_ sentence: String) { if !run.isOver { didStall(self, sentence) } }
+
+  func captureDidResume() { if !run.isOver { didStall(self, nil) } }
 
   func captureDidEnd(_ reason: CaptureEnd) {
     if run.didEnd() { didEnd(self, reason) }

@@ -111,6 +111,14 @@ struct CastOutput: Sendable {
     ).print()
   }
 
+  /// - Parameter sentence: why the source delivers nothing for the time being; nil: it delivers.
+  func sourceChanged(_ sentence: String?) {
+    guard case .json = style else { return }
+    OutputEvent(
+      .source, [("state", .string(sentence == nil ? "live" : "stalled")), ("message", .optional(sentence))]
+    ).print()
+  }
+
   func statistics(_ report: StatisticsReport) {
     switch style {
     case .json: report.event.print()

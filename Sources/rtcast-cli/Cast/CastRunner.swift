@@ -419,6 +419,12 @@ struct CastRunner {
     case .transcoding(let wait):
       let distance = wait.map { "\($0.milliseconds) ms away" } ?? "not known"
       logger.info("A viewer gets pictures encoded here until the file's next key frame, which is \(distance).")
+    case .sourceStalled(let sentence):
+      logger.warning("\(sentence)")
+      output.sourceChanged(sentence)
+    case .sourceResumed:
+      logger.notice("The source delivers again.")
+      output.sourceChanged(nil)
     case .audioLost(let sentence):
       logger.warning("The sound is gone: \(sentence)")
     case .ended(.finished): return .sourceFinished

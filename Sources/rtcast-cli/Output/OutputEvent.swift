@@ -10,7 +10,7 @@ package struct OutputEvent: Sendable {
     // Of casts and calls.
     case stats, control, recorded, description
     // Of casts.
-    case capture, limitation
+    case capture, source, limitation
     // Of calls.
     case registered, track, muted, chat, message, signaling
     // Of the hub.
