@@ -1,3 +1,4 @@
+import CLinux
 import CX11
 import Glibc
 import RTCCapture
@@ -26,6 +27,40 @@ final class ScreenPicture {
 
   /// A segment shared with the server; nil when this machine or the server refuses (a remote display).
   convenience init?(size: PixelSize, sharedOver connection: X11Connection) {
+    guard
+      let (memory, segment) = Self.passedMemory(size, connection) ?? Self.namedMemory(size, connection)
+    else { return nil }
+    self.init(memory, segment: segment)
+  }
+
+  /// Memory that is passed to the server as a descriptor (MIT-SHM 1.2), so that both have the same, in whichever
+  /// namespaces they are.
+  private static func passedMemory(_ size: PixelSize, _ connection: X11Connection) -> (PictureMemory, UInt32)? {
+    guard connection.passesDescriptors else { return nil }
+    let bytes = PictureMemory.byteCount(.bgra, size)
+    let descriptor = clinux_sealed_memory("rtcast-screen", bytes)
+    guard descriptor >= 0 else { return nil }
+    guard let address = mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
+      Int(bitPattern: address) != -1
+    else {
+      close(descriptor)
+      return nil
+    }
+    let name = connection.newID()
+    // XCB closes the descriptor. A proxy between may have lost it, and the server refuses then.
+    guard connection.isDone(xcb_shm_attach_fd_checked(connection.raw, name, descriptor, 0)) else {
+      munmap(address, bytes)
+      return nil
+    }
+    let memory = PictureMemory(
+      format: .bgra, size: size, owning: UnsafeMutableRawBufferPointer(start: address, count: bytes)
+    ) { munmap($0.baseAddress, $0.count) }
+    return (memory, name)
+  }
+
+  /// Memory that the server finds by its number. A number holds in one IPC namespace: in another it may be the memory of
+  /// another program, so the server has to show that it found ours.
+  private static func namedMemory(_ size: PixelSize, _ connection: X11Connection) -> (PictureMemory, UInt32)? {
     let bytes = PictureMemory.byteCount(.bgra, size)
     let id = shmget(key_t(0), bytes, IPC_CREAT | 0o600)
     guard id >= 0, let address = shmat(id, nil, 0), Int(bitPattern: address) != -1 else {
@@ -33,19 +68,21 @@ final class ScreenPicture {
       return nil
     }
     let name = connection.newID()
-    let failure = xcb_request_check(
-      connection.raw, xcb_shm_attach_checked(connection.raw, name, UInt32(id), 0))
+    // Read-only until it is known to be ours.
+    let isAttached = connection.isDone(xcb_shm_attach_checked(connection.raw, name, UInt32(id), 1))
+    let isOurs = isAttached && SharingProof(connection).holds(for: name, at: UnsafeMutableRawPointer(address))
+    if isAttached { xcb_shm_detach(connection.raw, name) }
+    let isShared = isOurs && connection.isDone(xcb_shm_attach_checked(connection.raw, name, UInt32(id), 0))
     // The memory lives on until both sides have let go, whatever becomes of this process.
     shmctl(id, IPC_RMID, nil)
-    guard failure == nil, !connection.isBroken else {
-      free(failure)
+    guard isShared else {
       shmdt(address)
       return nil
     }
     let memory = PictureMemory(
       format: .bgra, size: size, owning: UnsafeMutableRawBufferPointer(start: address, count: bytes)
     ) { shmdt($0.baseAddress) }
-    self.init(memory, segment: name)
+    return (memory, name)
   }
 
   var size: PixelSize { memory.size }

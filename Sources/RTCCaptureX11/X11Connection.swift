@@ -12,6 +12,8 @@ final class X11Connection {
   let watch: AnswerWatch
   let displayName: String
   let root: xcb_window_t
+  /// Bits of a pixel of the root window.
+  let rootDepth: UInt8
   let extensions: X11Extensions
 
   /// Connects to the display with this name.
@@ -26,7 +28,7 @@ final class X11Connection {
           ? "“\(name)” is not the name of an X display; they look like :0 or host:0."
           : "The X display \(name) cannot be reached. Check that it runs and that you may use it (XAUTHORITY).")
     }
-    root = screen.root
+    (root, rootDepth) = (screen.root, screen.root_depth)
     extensions = X11Extensions(raw, watch)
   }
 
@@ -72,6 +74,14 @@ final class X11Connection {
 
   var descriptor: Int32 { xcb_get_file_descriptor(raw) }
   var isBroken: Bool { xcb_connection_has_error(raw) != 0 || watch.isInterrupted }
+  /// Memory can be passed to the server as a descriptor. XCB breaks a connection by TCP that is asked to.
+  var passesDescriptors: Bool {
+    guard let version = extensions.shm, (version.major, version.minor) >= (1, 2) else { return false }
+    var address = sockaddr()
+    var length = socklen_t(MemoryLayout<sockaddr>.size)
+    return getsockname(descriptor, &address, &length) == 0 && Int32(address.sa_family) == AF_UNIX
+  }
+
   func flush() { _ = watch.awaiting { xcb_flush(raw) } }
   func newID() -> UInt32 { watch.awaiting { xcb_generate_id(raw) } }
 

@@ -1,18 +1,140 @@
 """X servers and window managers as desktops have them: in containers, hanging, hiding windows."""
 
 import contextlib
+import ctypes
+import io
 import os
 import signal
+import socket
 import subprocess
+import threading
 import time
+import urllib.request
 
 import numpy as np
 import pytest
+from PIL import Image
 from Xlib import X
 
 from harness.browser import Viewer
-from harness.rtcast import run
-from harness.xserver import XServer
+from harness.rtcast import bearer, run
+from harness.xserver import Painter, XServer
+
+CLONE_NEWIPC = 0x08000000
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@contextlib.contextmanager
+def own_ipc_namespace():
+    """What is started within has System V memory of its own, as in a container."""
+    before = os.open("/proc/thread-self/ns/ipc", os.O_RDONLY)
+    try:
+        if _libc.unshare(CLONE_NEWIPC) != 0:
+            pytest.skip("an IPC namespace needs root")
+        yield
+    finally:
+        assert _libc.setns(before, CLONE_NEWIPC) == 0
+        os.close(before)
+
+
+class ContainedServer:
+    """Xvfb in an IPC namespace whose memory has the numbers that a cast's memory gets in another."""
+
+    def __init__(self):
+        read, write = os.pipe()
+        with own_ipc_namespace():
+            for _ in range(3):
+                subprocess.run(["ipcmk", "-M", "8294400"], check=True, stdout=subprocess.DEVNULL)
+            self.process = subprocess.Popen(
+                ["Xvfb", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset", "-displayfd", str(write)], pass_fds=[write],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            self.number = pipe.readline().strip()
+        assert self.number, "Xvfb did not start"
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(10)
+
+
+@pytest.fixture
+def contained_server():
+    server = ContainedServer()
+    yield server
+    server.stop()
+
+
+def snapshot(listening, fits, timeout=15):
+    """The whole picture as the cast has it, once it fits."""
+    deadline = time.monotonic() + timeout
+    while True:
+        request = urllib.request.Request(listening["url"].split("#")[0] + "snapshot.webp", headers=bearer(listening))
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                picture = np.asarray(Image.open(io.BytesIO(answer.read())).convert("RGB"))
+            if fits(picture):
+                return picture
+        except urllib.error.HTTPError:
+            picture = None
+        assert time.monotonic() < deadline, f"the picture is another: {None if picture is None else picture.mean(axis=(0, 1))}"
+        time.sleep(0.1)
+
+
+class ByteProxy:
+    """A display of its own that passes on the bytes of another, and no descriptors."""
+
+    def __init__(self, number):
+        self.target = f"/tmp/.X11-unix/X{number}"
+        self.number = 700 + int(number)
+        self.path = f"/tmp/.X11-unix/X{self.number}"
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path)
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            far = socket.socket(socket.AF_UNIX)
+            far.connect(self.target)
+            for one, other in ((near, far), (far, near)):
+                threading.Thread(target=self._carry, args=(one, other), daemon=True).start()
+
+    @staticmethod
+    def _carry(source, sink):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        os.unlink(self.path)
+
+
+@pytest.mark.parametrize("passes_descriptors", [True, False], ids=["descriptors", "numbers"])
+def test_memory_with_the_same_number_in_another_namespace_is_not_ours(contained_server, cast, passes_descriptors):
+    """Memory is passed as a descriptor. Where descriptors are lost there are only numbers, which lead astray: pictures are copied."""
+    painter = Painter(f":{contained_server.number}")
+    painter.window(color=0x3366CC)
+    proxy = None if passes_descriptors else ByteProxy(contained_server.number)
+    with own_ipc_namespace():
+        rtcast = cast("screen", "--fps", "5", "--no-cursor", display=f":{proxy.number if proxy else contained_server.number}")
+    snapshot(rtcast.listening(), lambda picture: (abs(picture.astype(int) - [0x33, 0x66, 0xCC]) <= 2).all())
+    painter.close()
+    rtcast.interrupt()
+    assert rtcast.wait() == 0
+    assert any("shares no memory" in line for line in rtcast.stderr) != passes_descriptors, rtcast.stderr
+    if proxy:
+        proxy.close()
+
 
 @contextlib.contextmanager
 def hanging(server):
