@@ -59,14 +59,22 @@ struct CursorTracker {
 
   private mutating func readImage() {
     let cookie = xcb_xfixes_get_cursor_image(connection.raw)
-    guard let reply = connection.reply(xcb_xfixes_get_cursor_image_reply(connection.raw, cookie, nil)) else { return }
-    isImageOld = false
-    imageNumber += 1
+    guard let reply = connection.reply(xcb_xfixes_get_cursor_image_reply(connection.raw, cookie, nil)) else {
+      if !connection.isBroken { take(DefaultPointer.image) }
+      return
+    }
     let head = reply.pointer.pointee
     let pixels = UnsafeBufferPointer(
       start: xcb_xfixes_get_cursor_image_cursor_image(reply.pointer), count: Int(head.width) * Int(head.height))
-    image = CursorImage(
-      size: PixelSize(width: Int(head.width), height: Int(head.height)), hotX: Int(head.xhot), hotY: Int(head.yhot),
-      pixels: Array(pixels))
+    take(
+      CursorImage(
+        size: PixelSize(width: Int(head.width), height: Int(head.height)), hotX: Int(head.xhot), hotY: Int(head.yhot),
+        pixels: Array(pixels)))
+  }
+
+  private mutating func take(_ new: CursorImage) {
+    isImageOld = false
+    imageNumber += 1
+    image = new
   }
 }

@@ -75,5 +75,20 @@ extension X11CaptureTests {
       for y in 85..<135 { for x in 85..<135 where after.pixel(x, y) != 0x00ff00 { Issue.record("\(x),\(y)") } }
       capturer.stopCapture()
     }
+
+    @Test func `a pointer whose program is gone is the default arrow`() async throws {
+      let (display, client) = try bluePicture()
+      let owner = XClient(display)
+      client.kill(ownerOf: owner.setPointer(glyph: 30))
+      let (capturer, collector, first) = try await begin(display, cursor: true)
+      defer { capturer.stopCapture() }
+      #expect([first.pixel(100, 100), first.pixel(101, 102), first.pixel(111, 100)] == [0xffffff, 0, Self.ground])
+      // A program that lives gives the pointer its image again.
+      client.setPointer(glyph: 30)
+      var frame = try #require(await collector.frame())
+      while frame.pixel(101, 102) == 0, frame.pixel(100, 100) == 0xffffff {
+        frame = try #require(await collector.frame())
+      }
+    }
   }
 }

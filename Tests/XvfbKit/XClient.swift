@@ -157,12 +157,21 @@ package final class XClient {
 
   /// The pointer looks like a glyph of the font that every server has, as long as this program runs: nobody can read the image of one
   /// whose program is gone.
-  package func setPointer(glyph: UInt16) {
+  /// - Returns: what the server calls it.
+  @discardableResult
+  package func setPointer(glyph: UInt16) -> UInt32 {
     let (font, cursor) = (xcb_generate_id(raw), xcb_generate_id(raw))
     xcb_open_font(raw, font, 6, "cursor")
     xcb_create_glyph_cursor(raw, cursor, font, font, glyph, glyph + 1, 0, 0, 0, .max, .max, .max)
     var value = cursor
     xcb_change_window_attributes(raw, screen.root, XCB_CW_CURSOR.rawValue, &value)
+    sync()
+    return cursor
+  }
+
+  /// Ends the connection of the program to which something belongs; its pointer stays.
+  package func kill(ownerOf resource: UInt32) {
+    xcb_kill_client(raw, resource)
     sync()
   }
 
