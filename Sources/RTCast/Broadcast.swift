@@ -295,6 +295,9 @@ public enum BroadcastEvent: Sendable {
   case viewerJoined(id: String)
   /// A viewer's connection ended, for this reason.
   case viewerLeft(id: String, EndReason)
+  /// A viewer's offer was answered, and no connection came about, for this reason.
+  /// - Parameter from: the address from which it asked.
+  case viewerFailed(id: String, from: String, EndReason)
   /// Something gives way now because bits or time are short; nil: nothing any more.
   case qualityLimited(QualityLimitation?)
   /// The source changed its size; viewers follow by themselves.

@@ -133,6 +133,7 @@ final class ViewerRegistry: WHEPSessions {
   ) -> WHEPAnswer {
     follow(
       connection, generation, for: ClientNetwork(remote),
+      onFailure: { [report] in report(.viewerFailed(id: connection.id, from: remote, $0)) },
       onEnd: { [report] in report(.viewerLeft(id: connection.id, $0)) })
     return WHEPAnswer(id: connection.id, answer: description, etag: generation.etag)
   }
@@ -184,10 +185,12 @@ final class ViewerRegistry: WHEPSessions {
   /// Counts `connection` among the viewers and follows it to its end.
   /// - Parameters:
   ///   - network: whose offer it answers; nil for one that is made without an offer.
+  ///   - onFailure: called when no connection could be made.
   ///   - onEnd: called at the end of a connection that was made.
   ///   - onEvent: is handed every event first.
   func follow(
     _ connection: PeerConnection, _ generation: ICEGeneration = ICEGeneration(), for network: ClientNetwork? = nil,
+    onFailure: @escaping @Sendable (EndReason) -> Void = { _ in },
     onEnd: @escaping @Sendable (EndReason) -> Void = { _ in },
     onEvent: @escaping @Sendable (PeerConnectionEvent) async -> Void = { _ in }
   ) {
@@ -214,7 +217,7 @@ final class ViewerRegistry: WHEPSessions {
         }
       }
       remove(connection.id)
-      if wasConnected { onEnd(reason) }
+      if wasConnected { onEnd(reason) } else if !reason.isGoodbye { onFailure(reason) }
     }
     viewers.withLock { $0[connection.id]?.task = task }
   }
@@ -248,4 +251,9 @@ final class ViewerRegistry: WHEPSessions {
     }
     return result.sorted { $0.0 < $1.0 }
   }
+}
+
+extension EndReason {
+  /// One side ended the connection because it wanted to.
+  fileprivate var isGoodbye: Bool { self == .closedLocally || self == .closedRemotely }
 }

@@ -95,6 +95,17 @@ struct CastOutput: Sendable {
     OutputEvent(.peer, [("id", .string(id)), ("state", "left"), ("reason", .string(reason.word))]).print()
   }
 
+  func viewerFailed(_ id: String, from address: String, _ reason: EndReason) {
+    guard case .json = style else { return }
+    OutputEvent(
+      .peer,
+      [
+        ("id", .string(id)), ("state", "failed"), ("reason", .string(reason.word)), ("remote", .string(address)),
+        ("message", .string(reason.failureSentence(of: address))),
+      ]
+    ).print()
+  }
+
   /// - Parameter limitation: what gives way from now on; nil: nothing any more.
   func limited(_ limitation: QualityLimitation?) {
     guard case .json = style else { return }

@@ -290,17 +290,20 @@ struct CastRunner {
     var usage = ProcessUsage()
     var last: StatisticsReport?
     var limitation: QualityLimitation?
+    var notices = CastNotices()
     for await happening in happenings {
       switch happening {
       case .broadcast(.qualityLimited(let change)):
         limitation = change
         output.limited(change)
         logger.info("\(change.map { "Less is sent: \($0.sentence)." } ?? "Everything is sent again.")")
-      case .broadcast(let event): if let ending = handle(event) { return .success(ending) }
+      case .broadcast(let event):
+        notices.note(event, now: MonotonicClock.now())
+        if let ending = handle(event) { return .success(ending) }
       case .second:
         let report = StatisticsReport(
           broadcast: await broadcast.statistics(), process: usage.read(), progress: player.map(ProgressBar.init),
-          limitation: limitation)
+          limitation: limitation, notice: notices.text(now: MonotonicClock.now()))
         output.statistics(report)
         last = report
       case .key(let key):
@@ -407,6 +410,9 @@ struct CastRunner {
     case .viewerLeft(let id, let reason):
       logger.info("A viewer left.", metadata: ["id": "\(id)", "reason": "\(reason.word)"])
       output.viewerLeft(id, reason)
+    case .viewerFailed(let id, let address, let reason):
+      logger.warning("\(reason.failureSentence(of: address))", metadata: ["id": "\(id)"])
+      output.viewerFailed(id, from: address, reason)
     case .qualityLimited: break  // taken before
     case .formatChanged(let size):
       logger.info("The picture is now \(size).")

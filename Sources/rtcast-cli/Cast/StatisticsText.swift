@@ -12,6 +12,8 @@ struct StatisticsReport: Sendable {
   var progress: ProgressBar?
   /// What gives way now.
   var limitation: QualityLimitation?
+  /// What went wrong lately.
+  var notice: String?
 
   var event: OutputEvent { OutputEvent(.stats, pictureFigures + networkFigures + processFigures) }
 
@@ -132,6 +134,7 @@ struct StatisticsReport: Sendable {
         pieces.append(StatusLine.Piece("exact \(Figures.fixed(100 * share, 0)) %", rank: 5))
       }
     }
+    if let notice { pieces.append(StatusLine.Piece("· " + notice, rank: 1)) }
     pieces.append(StatusLine.Piece("cpu \(Figures.fixed(process.cpuPercent, 1)) %", rank: 6))
     if isLive, let limitation { pieces.append(StatusLine.Piece("· " + limitation.sentence, rank: 1)) }
     return StatusLine(pieces)
