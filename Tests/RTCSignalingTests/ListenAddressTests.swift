@@ -4,7 +4,7 @@ import Testing
 @Suite struct ListenAddressTests {
   @Test(arguments: [
     ("127.0.0.1:8080", "127.0.0.1:8080"), ("localhost:0", "localhost:0"), ("[::1]:9", "[::1]:9"), ("[::]", "[::]:0"),
-    ("8080", "127.0.0.1:8080"), (":8080", "0.0.0.0:8080"), ("example.org", "example.org:0"),
+    ("8080", "127.0.0.1:8080"), (":8080", "[::]:8080"), ("example.org", "example.org:0"),
     ("[fe80::1%eth0]:80", "[fe80::1%eth0]:80"),
   ]) func `an address to listen at is read in each of its forms`(text: String, expected: String) throws {
     #expect(try ListenAddress(parsing: text).description == expected)

@@ -47,7 +47,7 @@ import rtcast_cli
   }
 
   @Test(arguments: [
-    ("127.0.0.1:8080", "127.0.0.1:8080"), ("[::1]:0", "[::1]:0"), ("8080", "127.0.0.1:8080"), (":80", "0.0.0.0:80"),
+    ("127.0.0.1:8080", "127.0.0.1:8080"), ("[::1]:0", "[::1]:0"), ("8080", "127.0.0.1:8080"), (":80", "[::]:80"),
   ]) func `addresses to listen at are read`(text: String, address: String) throws {
     #expect(try ListenOption.address(text).description == address)
   }

@@ -8,6 +8,9 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
   /// 127.0.0.1 and a port that the system chooses.
   public static let loopback = ListenAddress(host: HostName("127.0.0.1"), port: 0)
 
+  /// Every address of the machine, IPv4 and IPv6: `[::]`. `0.0.0.0` is every IPv4 address alone.
+  public static func everywhere(port: UInt16) -> ListenAddress { ListenAddress(host: HostName("::"), port: port) }
+
   /// See the properties.
   public init(host: HostName, port: UInt16) {
     self.host = host
@@ -19,7 +22,7 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     if text.utf8.allSatisfy({ (48...57).contains($0) }), !text.isEmpty {
       self.init(host: Self.loopback.host, port: try Self.port(text[...], of: text))
     } else if text.hasPrefix(":"), text.utf8.dropFirst().allSatisfy({ (48...57).contains($0) }), text.utf8.count > 1 {
-      self.init(host: HostName("0.0.0.0"), port: try Self.port(text.dropFirst(), of: text))
+      self = .everywhere(port: try Self.port(text.dropFirst(), of: text))
     } else {
       guard let (host, port) = HostName.split(authority: text) else {
         throw text.filter({ $0 == ":" }).count > 1 && !text.contains("[") ? .bareIPv6(text) : .malformed(text)

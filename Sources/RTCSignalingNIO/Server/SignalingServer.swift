@@ -63,6 +63,12 @@ public struct SignalingServerConfiguration: Sendable {
 public final class SignalingServer: Sendable {
   /// Where it listens, with the port that the system chose.
   public let address: ListenAddress
+  /// Where a program on this machine reaches it.
+  public let localAddress: ListenAddress
+  /// Whether clients reach it by IPv4; by both versions for `[::]`, where the machine has both.
+  public let takesIPv4: Bool
+  /// Whether clients reach it by IPv6.
+  public let takesIPv6: Bool
   /// The link for a viewer on this machine, secret and all.
   public let link: String
   /// Whether it speaks TLS.
@@ -70,7 +76,7 @@ public final class SignalingServer: Sendable {
 
   private let gate: AccessGate
   private let group: MultiThreadedEventLoopGroup
-  private let listener: any Channel
+  private let listeners: [any Channel]
   private let registry: NIOLoopBound<ConnectionRegistry>
   private let stopping = Mutex<Task<Void, Never>?>(nil)
 
@@ -86,10 +92,9 @@ public final class SignalingServer: Sendable {
         NIOLoopBound(
           ConnectionRegistry(configuration, sessions: sessions, logger: logger, eventLoop: loop), eventLoop: loop)
       }.get()
-      let host = configuration.listen.host.text
-      let listener = try await bootstrap(group, registry: registry, limits: configuration.limits, tls: tls)
-        .bind(host: host == "localhost" ? "127.0.0.1" : host, port: Int(configuration.listen.port)).get()
-      return SignalingServer(configuration, group: group, listener: listener, registry: registry)
+      let bootstrap = bootstrap(group, registry: registry, limits: configuration.limits, tls: tls)
+      let listeners = try await Listeners(bootstrap, at: configuration.listen)
+      return SignalingServer(configuration, group: group, listeners: listeners, registry: registry)
     } catch {
       try? await group.shutdownGracefully()
       throw startError(error, at: configuration.listen)
@@ -97,16 +102,17 @@ public final class SignalingServer: Sendable {
   }
 
   private init(
-    _ configuration: SignalingServerConfiguration, group: MultiThreadedEventLoopGroup, listener: any Channel,
+    _ configuration: SignalingServerConfiguration, group: MultiThreadedEventLoopGroup, listeners: Listeners,
     registry: NIOLoopBound<ConnectionRegistry>
   ) {
-    let port = listener.localAddress?.port.flatMap { UInt16(exactly: $0) } ?? configuration.listen.port
-    address = ListenAddress(host: configuration.listen.host, port: port)
+    address = ListenAddress(host: configuration.listen.host, port: listeners.port)
+    localAddress = ListenAddress(host: listeners.localHost, port: listeners.port)
+    (takesIPv4, takesIPv6) = (listeners.takesIPv4, listeners.takesIPv6)
     isSecure = configuration.tls != nil
-    link = address.link(token: configuration.gate.secret, isSecure: isSecure)
+    link = localAddress.link(token: configuration.gate.secret, isSecure: isSecure)
     gate = configuration.gate
     self.group = group
-    self.listener = listener
+    self.listeners = listeners.channels
     self.registry = registry
   }
 
@@ -133,7 +139,7 @@ public final class SignalingServer: Sendable {
   }
 
   private func stop() async {
-    try? await listener.close()
+    for listener in listeners { try? await listener.close() }
     let registry = registry
     let isDrained = try? await group.next().flatSubmit { registry.value.drain() }.get()
     // A cast that never answers may still come back to the loop, which must be there then.

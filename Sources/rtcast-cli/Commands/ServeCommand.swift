@@ -11,10 +11,10 @@ struct ServeCommand: AsyncParsableCommand {
       PeerJS clients at /peerjs, SkyRTC clients at / or /skyrtc. A stream published by WHIP at /whip/NAME can be watched at \
       /watch?stream=NAME, or by WHEP at /whep/NAME. /healthz and /metrics are for monitoring.
 
-      The hub listens on every address unless --listen says otherwise. Unless a token is given or --open, it makes a secret \
-      at the first start, keeps it in ~/.local/state/rtcast/serve-token, and prints links that carry it: they allow \
-      everything here. `rtcast link` makes links that allow one thing and end. On loopback alone everybody on this machine \
-      is let in, unless a token is given.
+      The hub listens on every address, IPv4 and IPv6, unless --listen says otherwise; 0.0.0.0 is IPv4 alone. Unless a \
+      token is given or --open, it makes a secret at the first start, keeps it in ~/.local/state/rtcast/serve-token, \
+      and prints links that carry it: they allow everything here. `rtcast link` makes links that allow one thing and \
+      end. On loopback alone everybody on this machine is let in, unless a token is given.
 
       Browsers give camera and microphone to pages of other machines only over HTTPS: use --tls, which makes a certificate \
       at the first start and keeps it beside the secret, or --tls-cert and --tls-key.
@@ -89,7 +89,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         port = number
       }
-      return ListenAddress(host: HostName("0.0.0.0"), port: port)
+      return .everywhere(port: port)
     }
   }
 }

@@ -25,7 +25,7 @@ struct ServerLinks {
     outward: @autoclosure () -> [IPAddress], hasHub: Bool
   ) {
     let address = server.address
-    let base = address.link(token: nil, isSecure: server.isSecure)
+    let base = server.localAddress.link(token: nil, isSecure: server.isSecure)
     url = server.link
     whep = base + "whep"
     hub = hasHub ? "ws" + base.dropFirst(4) + "hub" : nil
@@ -36,9 +36,12 @@ struct ServerLinks {
       urls = [server.link]
       return
     }
-    let takesV6 = address.host.isIPv6
+    let outward = outward().filter {
+      !$0.isLoopback && !$0.isLinkLocal && ($0.isV4 ? server.takesIPv4 : server.takesIPv6)
+    }
+    // Those of IPv4 are shorter, and work for guests whose network has no IPv6.
     urls =
-      outward().filter { !$0.isLoopback && !$0.isLinkLocal && ($0.isV4 || takesV6) }.map {
+      (outward.filter(\.isV4) + outward.filter { !$0.isV4 }).map {
         ListenAddress(host: HostName($0.description), port: address.port)
           .link(token: gate.secret, isSecure: server.isSecure)
       } + [server.link]
