@@ -61,7 +61,13 @@ final class ViewerRegistry: WHEPSessions {
   var refusals: [RefusalCounts.Subject: UInt64] { stream.refusals.all }
 
   func open(stream name: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
-    let connection = try admit(name, from: remote)
+    try await open(stream: name, offer: offer, remote: remote, place: nil)
+  }
+
+  func open(
+    stream name: String?, offer: String, remote: String, place: IPAddress?
+  ) async throws(WHEPRefusal) -> WHEPAnswer {
+    let connection = try admit(name, from: remote, place)
     defer { leavePlace(ClientNetwork(remote)) }
     do {
       let answer = try await connection.answer(to: offer)
@@ -73,7 +79,11 @@ final class ViewerRegistry: WHEPSessions {
   }
 
   func offer(stream name: String?, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
-    let connection = try admit(name, from: remote)
+    try await offer(stream: name, remote: remote, place: nil)
+  }
+
+  func offer(stream name: String?, remote: String, place: IPAddress?) async throws(WHEPRefusal) -> WHEPAnswer {
+    let connection = try admit(name, from: remote, place)
     defer { leavePlace(ClientNetwork(remote)) }
     do {
       return enter(connection, try await connection.createOffer(), ICEGeneration(), from: remote)
@@ -82,12 +92,12 @@ final class ViewerRegistry: WHEPSessions {
     }
   }
 
-  private func admit(_ name: String?, from remote: String) throws(WHEPRefusal) -> PeerConnection {
+  private func admit(_ name: String?, from remote: String, _ place: IPAddress?) throws(WHEPRefusal) -> PeerConnection {
     if let name { throw .noSuchStream(name) }
     guard !isOver.load(ordering: .acquiring) else { throw .streamNotNamed([]) }
     try takePlace(ClientNetwork(remote))
     return makeConnection {
-      $0.remoteAddress = IPAddress(remote)
+      $0.remoteAddress = place ?? IPAddress(remote)
       $0.firstContactTimeout = PeerLimits.firstContact
     }
   }

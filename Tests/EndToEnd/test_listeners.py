@@ -99,6 +99,25 @@ def host():
         yield host
 
 
+@pytest.mark.parametrize("headers, shows_vpn", [
+    ({}, False), ({"Host": "10.77.2.1:443"}, True), ({"X-Forwarded-For": "10.77.2.9"}, True),
+    ({"Forwarded": 'for="10.77.2.9:4711"'}, True), ({"X-Forwarded-Host": "10.77.2.1"}, True),
+    ({"Host": "10.77.2.77"}, False), ({"X-Forwarded-For": "10.77.2.9, 198.51.100.7"}, False), ({"Host": "10.77.0.1"}, False),
+    ({"X-Forwarded-For": "nonsense"}, False),
+], ids=str)
+def test_a_viewer_behind_a_proxy_on_this_machine_is_told_the_addresses_that_lead_to_it(cast, host, headers, shows_vpn):
+    """The proxy's own address is 127.0.0.1, and says nothing."""
+    with host:
+        rtcast = cast("test", "--size", "320x180", "--listen", "127.0.0.1:0", "--host-name", "10.77.2.1", "--host-name", "10.77.2.77",
+                      "--host-name", "10.77.0.1")
+        listening = rtcast.listening()
+        status, _, answer = request(door(listening), body=OFFER.encode(), headers=headers)
+    assert status == 201, answer
+    told = set(re.findall(r"a=candidate:\S+ 1 udp \d+ (\S+) \d+ typ host", answer))
+    assert ("10.77.2.1" in told) == shows_vpn, told
+    assert "10.77.0.1" in told or shows_vpn, told
+
+
 # MARK: viewers that no way leads to
 
 def test_a_viewer_that_no_way_leads_to_is_reported(cast, host):

@@ -27,6 +27,15 @@ package enum ForwardedAddress {
     return client
   }
 
+  /// The address that the nearest proxy says the request came from; nil when it says none.
+  /// - Parameters:
+  ///   - forwarded: the values of all `Forwarded` headers, in order.
+  ///   - forwardedFor: the values of all `X-Forwarded-For` headers, in order.
+  package static func nearest(forwarded: [String], forwardedFor: [String]) -> IPAddress? {
+    let chain = forwarded.isEmpty ? forwardedFor.flatMap(entries) : forwarded.flatMap(hops)
+    return chain.last.flatMap(address(in:))
+  }
+
   package static func isTrusted(_ address: String, _ proxies: [AddressPrefix]) -> Bool {
     guard !proxies.isEmpty, let address = IPAddress(address.prefix { $0 != "%" }) else { return false }
     return proxies.contains { $0.contains(address) }

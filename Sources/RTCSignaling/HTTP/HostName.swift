@@ -40,7 +40,7 @@ public struct HostName: Hashable, Sendable {
   }
 
   /// Splits `HOST`, `HOST:PORT`, `[V6]` and `[V6]:PORT`. Nil when neither host nor port can be read so.
-  static func split(authority: some StringProtocol) -> (host: HostName, port: Substring?)? {
+  package static func split(authority: some StringProtocol) -> (host: HostName, port: Substring?)? {
     let text = String(authority)[...]
     let host: String
     let rest: Substring

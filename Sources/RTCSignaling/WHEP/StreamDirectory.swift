@@ -43,6 +43,18 @@ public final class StreamDirectory: WHEPSessions {
     try await sessions(of: stream).offer(stream: nil, remote: remote)
   }
 
+  /// As `open(stream:offer:remote:)`.
+  public func open(
+    stream: String?, offer: String, remote: String, place: IPAddress?
+  ) async throws(WHEPRefusal) -> WHEPAnswer {
+    try await sessions(of: stream).open(stream: nil, offer: offer, remote: remote, place: place)
+  }
+
+  /// As `offer(stream:remote:)`.
+  public func offer(stream: String?, remote: String, place: IPAddress?) async throws(WHEPRefusal) -> WHEPAnswer {
+    try await sessions(of: stream).offer(stream: nil, remote: remote, place: place)
+  }
+
   private func sessions(of stream: String?) throws(WHEPRefusal) -> any WHEPSessions {
     let sessions = streams.withLock { streams in
       if let stream { streams[stream] } else { streams.count == 1 ? streams.first?.value : nil }

@@ -16,6 +16,14 @@ public protocol OfferSessions: Sendable {
   /// - Returns: our offer in the place of an answer.
   func offer(stream: String?, remote: String) async throws(WHEPRefusal) -> WHEPAnswer
 
+  /// As `open(stream:offer:remote:)`, for a client behind a proxy on this machine, whose address `remote` then is.
+  /// - Parameter place: the client's own address, or the address of this machine by which the client reaches the proxy; the
+  ///   addresses of the network in which it lies are told to the client. Nil when `remote` says where the client is.
+  func open(stream: String?, offer: String, remote: String, place: IPAddress?) async throws(WHEPRefusal) -> WHEPAnswer
+
+  /// As `offer(stream:remote:)`, for a client behind a proxy on this machine.
+  func offer(stream: String?, remote: String, place: IPAddress?) async throws(WHEPRefusal) -> WHEPAnswer
+
   /// Applies the client's answer to our offer, or to none: then it is refused.
   func accept(id: String, answer: String) async throws(WHEPRefusal)
 
@@ -46,6 +54,18 @@ extension OfferSessions {
   /// Refuses: clients are to offer.
   public func offer(stream: String?, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
     throw .malformedOffer("it is empty")
+  }
+
+  /// Takes the client for one on this machine.
+  public func open(
+    stream: String?, offer: String, remote: String, place: IPAddress?
+  ) async throws(WHEPRefusal) -> WHEPAnswer {
+    try await open(stream: stream, offer: offer, remote: remote)
+  }
+
+  /// Takes the client for one on this machine.
+  public func offer(stream: String?, remote: String, place: IPAddress?) async throws(WHEPRefusal) -> WHEPAnswer {
+    try await offer(stream: stream, remote: remote)
   }
 
   /// Refuses: there was no offer.

@@ -41,6 +41,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   private var questionNumber: UInt64 = 0
   /// The address of whoever made the request at hand.
   private var remote = ""
+  /// Where the client is when `remote` is of a proxy on this machine; nil: not known.
+  private var place: IPAddress?
   /// A request was answered.
   private var hasAnswered = false
 
@@ -108,6 +110,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   private func begin(_ head: HTTPRequestHead) {
     let request = RequestHead(head)
     remote = registry.client(of: context?.channel.clientAddress ?? "", head)
+    place = ProxiedPlace.of(remote, host: request.host, head.headers)
     let exchange = Exchange(
       name: "\(request.method) \(request.publicPath)",
       verdict: registry.judge(request, from: remote),
@@ -233,13 +236,14 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       return answer(.refusal(error), exchange)
     }
     let opening = counted
-    let remote = remote
+    let (remote, place) = (remote, place)
     ask(exchange, isOffer: true) {
       do throws(WHEPRefusal) {
         let opened =
           opening.offer.isEmpty
-          ? try await sessions.offer(stream: opening.stream, remote: remote)
-          : try await sessions.open(stream: opening.stream, offer: opening.offer, remote: remote)
+          ? try await sessions.offer(stream: opening.stream, remote: remote, place: place)
+          : try await sessions.open(
+            stream: opening.stream, offer: opening.offer, remote: remote, place: place)
         return .opened(opened, opening, sessions.iceServers)
       } catch {
         return .unopened(error, opening)

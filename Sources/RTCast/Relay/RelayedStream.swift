@@ -146,6 +146,16 @@ final class RelayedStream: WHEPSessions {
     try await viewers.offer(stream: nil, remote: remote)
   }
 
+  func open(
+    stream: String?, offer: String, remote: String, place: IPAddress?
+  ) async throws(WHEPRefusal) -> WHEPAnswer {
+    try await viewers.open(stream: nil, offer: offer, remote: remote, place: place)
+  }
+
+  func offer(stream: String?, remote: String, place: IPAddress?) async throws(WHEPRefusal) -> WHEPAnswer {
+    try await viewers.offer(stream: nil, remote: remote, place: place)
+  }
+
   func accept(id: String, answer: String) async throws(WHEPRefusal) {
     try await viewers.accept(id: id, answer: answer)
   }

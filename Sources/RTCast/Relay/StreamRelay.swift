@@ -67,6 +67,13 @@ public final class StreamRelay: OfferSessions {
 
   /// See `WHEPSessions`.
   public func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
+    try await open(stream: stream, offer: offer, remote: remote, place: nil)
+  }
+
+  /// See `WHEPSessions`.
+  public func open(
+    stream: String?, offer: String, remote: String, place: IPAddress?
+  ) async throws(WHEPRefusal) -> WHEPAnswer {
     let name = stream ?? "main"
     let peers = try claimPlace(from: remote)
     defer { leavePlace(ClientNetwork(remote)) }
@@ -79,7 +86,7 @@ public final class StreamRelay: OfferSessions {
     configuration.receivesAudio = true
     configuration.receivableFormats = RelayedStream.formats
     configuration.dataChannels = nil
-    configuration.remoteAddress = IPAddress(remote)
+    configuration.remoteAddress = place ?? IPAddress(remote)
     configuration.firstContactTimeout = PeerLimits.firstContact
     let connection = PeerConnection(on: peers, configuration: configuration)
     do {
