@@ -89,4 +89,32 @@ extension CertificateFingerprint {
     guard unsafe X509_digest(certificate, EVP_sha256(), &digest, &count) == 1 else { return nil }
     self.init(sha256: digest)
   }
+
+  /// The digest of `certificate`, an `X509`, by the same hash function as `other`; nil for one that is not known here.
+  init?(certificate: OpaquePointer, like other: CertificateFingerprint) {
+    let function =
+      switch other.algorithm {
+      case "sha-384": unsafe EVP_sha384()
+      case "sha-512": unsafe EVP_sha512()
+      default: unsafe EVP_sha256()
+      }
+    guard other.isCheckable else { return nil }
+    var digest = [UInt8](repeating: 0, count: other.bytes.count)
+    var count: UInt32 = 0
+    guard unsafe X509_digest(certificate, function, &digest, &count) == 1 else { return nil }
+    self.init(algorithm: other.algorithm, bytes: digest)
+  }
+
+  /// The hash functions that certificates are compared by (RFC 8122 §5), the first of them that a description has, and the
+  /// bytes of their digests.
+  private static let functions = [("sha-256", 32), ("sha-512", 64), ("sha-384", 48)]
+
+  /// A certificate can be compared with it.
+  package var isCheckable: Bool { Self.functions.contains { $0 == (algorithm, bytes.count) } }
+
+  /// Those of `all` that a certificate is to be compared with: of one hash function (RFC 8122 §5); none where none is known.
+  package static func checkable(among all: [CertificateFingerprint]) -> [CertificateFingerprint] {
+    functions.lazy.map { function in all.filter { ($0.algorithm, $0.bytes.count) == function } }.first { !$0.isEmpty }
+      ?? []
+  }
 }

@@ -142,10 +142,8 @@ import RTCPrimitives
 
   // MARK: What the handshake agreed on
 
-  var peerFingerprint: CertificateFingerprint? {
-    guard let certificate = unsafe SSL_get0_peer_certificate(ssl) else { return nil }
-    return unsafe CertificateFingerprint(certificate: certificate)
-  }
+  /// The peer showed a certificate that is expected.
+  var acceptsPeer: Bool { unsafe accepts(SSL_get0_peer_certificate(ssl)) }
 
   var selectedProfile: SRTPProfile? {
     guard let profile = unsafe SSL_get_selected_srtp_profile(ssl) else { return nil }
@@ -188,9 +186,11 @@ import RTCPrimitives
     }
   }
 
-  func accepts(_ fingerprint: CertificateFingerprint?) -> Bool {
+  /// - Parameter certificate: an `X509`.
+  func accepts(_ certificate: OpaquePointer?) -> Bool {
     guard let expectedFingerprints else { return true }  // judged when they are known, before anything is connected
-    return fingerprint.map(expectedFingerprints.contains) ?? false
+    guard let certificate = unsafe certificate else { return false }
+    return expectedFingerprints.contains { unsafe CertificateFingerprint(certificate: certificate, like: $0) == $0 }
   }
 
   /// To precede every call that may read or write: `SSL_get_error` looks at the thread's error queue, and OpenSSL's DTLS
@@ -213,8 +213,7 @@ import RTCPrimitives
 func judgePeerCertificate(_ store: OpaquePointer?, _: UnsafeMutableRawPointer?) -> CInt {
   let ssl = unsafe OpaquePointer(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()))
   let session = unsafe Unmanaged<DTLSSession>.fromOpaque(SSL_get_ex_data(ssl, 0)).takeUnretainedValue()
-  let fingerprint = unsafe X509_STORE_CTX_get0_cert(store).flatMap { unsafe CertificateFingerprint(certificate: $0) }
-  let accepted = session.accepts(fingerprint)
+  let accepted = unsafe session.accepts(X509_STORE_CTX_get0_cert(store))
   unsafe X509_STORE_CTX_set_error(store, accepted ? X509_V_OK : X509_V_ERR_CERT_REJECTED)
   return accepted ? 1 : 0
 }

@@ -3,7 +3,7 @@ package import RTCPrimitives
 /// One DTLS 1.2 association (RFC 6347) that yields SRTP keys (RFC 5764) and then carries application data.
 ///
 /// Sans-IO: datagrams and the time come in as arguments, datagrams leave through the batch. The peer counts as connected
-/// only when its certificate's SHA-256 fingerprint is one of the expected ones. Owned by one thread.
+/// only when its certificate's fingerprint is one of the expected ones. Owned by one thread.
 package struct DTLSTransport: ~Copyable {
   /// AEAD_AES_128_GCM first: six times cheaper per packet than AES_CM_128_HMAC_SHA1_80.
   package static let preferredSRTPProfiles: [SRTPProfile] = [.aeadAes128Gcm, .aes128CmSha1_80]
@@ -130,7 +130,7 @@ package struct DTLSTransport: ~Copyable {
 
   private mutating func judgePeer(_ events: inout [DTLSEvent]) {
     guard session.expectedFingerprints != nil else { return }
-    guard session.accepts(session.peerFingerprint) else { return refuse(.fingerprintMismatch, &events) }
+    guard session.acceptsPeer else { return refuse(.fingerprintMismatch, &events) }
     guard let keys = srtpKeys() else { return refuse(.noCommonSRTPProfile, &events) }
     state = .connected
     events.append(.connected(keys))

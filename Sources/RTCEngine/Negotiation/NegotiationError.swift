@@ -108,7 +108,7 @@ extension NegotiationError.Fault: CustomStringConvertible {
     switch self {
     case .missingICECredentials: "no ICE user name fragment and password"
     case .missingFingerprint: "no certificate fingerprint"
-    case .unsupportedFingerprint: "no SHA-256 certificate fingerprint"
+    case .unsupportedFingerprint: "no certificate fingerprint by SHA-256, SHA-384 or SHA-512"
     case .fingerprintChanged: "another certificate fingerprint than this session began with; open a new session"
     case .restartIgnored: "our ICE restart is answered with the credentials of before"
     case .invalidSetup: "a=setup has a value that is not allowed here"

@@ -30,7 +30,7 @@ struct RemoteTransport {
     self.credentials = credentials
     fingerprints = own.fingerprints.isEmpty ? first?.fingerprints ?? [] : own.fingerprints
     guard !fingerprints.isEmpty else { throw .peer(.missingFingerprint, tag) }
-    guard fingerprints.contains(where: \.isSHA256) else { throw .peer(.unsupportedFingerprint, tag) }
+    guard fingerprints.contains(where: \.isCheckable) else { throw .peer(.unsupportedFingerprint, tag) }
     setup = own.setup ?? first?.setup ?? .active
     trickles = own.supportsTrickle || first?.supportsTrickle == true
     let all = own.candidates.isEmpty ? first?.candidates ?? [] : own.candidates
@@ -69,7 +69,7 @@ struct RemoteTransport {
   /// The certificate of a live session stays: another one would be another peer.
   func checkFingerprints(_ before: NegotiatedTransport?) throws(NegotiationError) {
     guard let before else { return }
-    let known = before.remoteFingerprints.filter(\.isSHA256)
+    let known = CertificateFingerprint.checkable(among: before.remoteFingerprints)
     guard fingerprints.contains(where: known.contains) else { throw .peer(.fingerprintChanged, tag) }
   }
 

@@ -170,7 +170,7 @@ package struct Transport: ~Copyable {
   }
 
   private mutating func makeDTLS(_ agreed: NegotiatedTransport, now: Timestamp) throws(NegotiationFailure) {
-    let fingerprints = agreed.remoteFingerprints.filter(\.isSHA256)
+    let fingerprints = CertificateFingerprint.checkable(among: agreed.remoteFingerprints)
     do throws(OpenSSLError) {
       dtls = try DTLSTransport(role: agreed.dtlsRole, certificate: certificate, expectedFingerprints: fingerprints)
     } catch {
