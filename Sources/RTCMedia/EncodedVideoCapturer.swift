@@ -6,14 +6,17 @@ public struct EncodedVideoFormat: Hashable, Sendable {
   public var codec: VideoCodec
   /// As SDP's `a=fmtp` says it: `profile-level-id=640028;packetization-mode=1`, `profile-id=0`; empty for VP8.
   public var parameters: String
-  /// Of the pictures, in pixels.
+  /// Of the pictures, in pixels, before rotation.
   public var size: PixelSize
+  /// How the viewer turns the pictures before showing them; those who cannot are sent pictures that are encoded here.
+  public var rotation: VideoRotation
 
   /// - Parameter parameters: as SDP's `a=fmtp` has them (RFC 8866 §6.15).
-  public init(codec: VideoCodec, parameters: String = "", size: PixelSize) {
+  public init(codec: VideoCodec, parameters: String = "", size: PixelSize, rotation: VideoRotation = .none) {
     self.codec = codec
     self.parameters = parameters
     self.size = size
+    self.rotation = rotation
   }
 }
 

@@ -134,8 +134,10 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
   func attach(_ outlet: TrackSender) {
     loop.assertOnLoop()
     outlets.insert(outlet)
-    let (formats, supportsColorSpace) = outlet.slot.peer.videoFormats(of: outlet.transceiver)
-    router.add(outlet, formats: formats, understandsColorSpace: supportsColorSpace)
+    let abilities = outlet.slot.peer.videoAbilities(of: outlet.transceiver)
+    router.add(
+      outlet, formats: abilities.formats, understandsColorSpace: abilities.supportsColorSpace,
+      turnsPictures: abilities.supportsOrientation)
     // Its first picture is made for the rate that is known by now.
     if let bitrate = outlet.slot.peer.videoBitrate(of: outlet.transceiver) { router.setBitrate(bitrate, of: outlet) }
     announceDemand()

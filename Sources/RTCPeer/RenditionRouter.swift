@@ -16,11 +16,14 @@ public struct RenditionFormat: Hashable, Sendable {
   public var rendition: Rendition
   /// How it is coded, as SDP puts it.
   public var format: VideoPayloadFormat
+  /// Its pictures are to be turned before they are shown: nothing for viewers that have not agreed to do so.
+  public var isTurned: Bool
 
   /// A rendition and how it is coded.
-  public init(_ rendition: Rendition, _ format: VideoPayloadFormat) {
+  public init(_ rendition: Rendition, _ format: VideoPayloadFormat, isTurned: Bool = false) {
     self.rendition = rendition
     self.format = format
+    self.isTurned = isTurned
   }
 }
 
@@ -30,7 +33,7 @@ public struct RenditionDemand: Hashable, Sendable {
   public var renditions: Set<Rendition> = []
   /// What each rendition is to be made with; absent until that is known of one of its viewers. Without rungs, what the
   /// best network among the viewers bears; of the main rung, the smallest that is near the best; of the side rung, the
-  /// smallest.
+  /// smallest; of any other, the smallest.
   public var bitrates: [Rendition: BitRate] = [:]
   /// When what was sent of each has left and stands in no queue of the network any more, of the viewer for whom that is
   /// soonest; absent where nothing waits.
@@ -63,6 +66,7 @@ package struct RenditionRouter<Viewer: Hashable> {
     var viewer: Viewer
     var formats: [VideoPayloadFormat]
     var understandsColorSpace: Bool
+    var turnsPictures: Bool
     /// The rendition whose frames it gets; nil while it waits for the first key frame of `target`.
     var current: Rendition?
     /// The rendition it goes over to with the next key frame of it.
@@ -80,6 +84,9 @@ package struct RenditionRouter<Viewer: Hashable> {
     var place: Rendition? { target ?? current }
 
     func takes(_ format: VideoPayloadFormat) -> Bool { formats.contains { $0.takes(format) } }
+    func takes(_ rendition: RenditionFormat) -> Bool {
+      takes(rendition.format) && (turnsPictures || !rendition.isTurned)
+    }
   }
 
   /// In order of preference; none: whatever is sent as `Rendition.encoded`.
@@ -142,9 +149,13 @@ package struct RenditionRouter<Viewer: Hashable> {
   // MARK: - Viewers
 
   /// Takes in a viewer that can decode `formats`; one that is in keeps its place.
-  package mutating func add(_ viewer: Viewer, formats: [VideoPayloadFormat], understandsColorSpace: Bool) {
+  /// - Parameter turnsPictures: before it shows them, as it is told.
+  package mutating func add(
+    _ viewer: Viewer, formats: [VideoPayloadFormat], understandsColorSpace: Bool, turnsPictures: Bool = true
+  ) {
     guard index(viewer) == nil else { return }
-    var place = Place(viewer: viewer, formats: formats, understandsColorSpace: understandsColorSpace)
+    var place = Place(
+      viewer: viewer, formats: formats, understandsColorSpace: understandsColorSpace, turnsPictures: turnsPictures)
     if let rungs, canTake(rungs.main, place), canTake(rungs.side, place) {
       // It has no picture yet: frames that refer to others are nothing to it.
       place.target = hasPicture(of: rungs.main) ? rungs.side : rungs.main
@@ -279,7 +290,7 @@ package struct RenditionRouter<Viewer: Hashable> {
     guard case .move(let wanted) = answer, wanted != asked, let index = index(viewer) else { return nil }
     let other =
       canTake(wanted, places[index])
-      ? wanted : renditions.first { $0.rendition != asked && places[index].takes($0.format) }?.rendition
+      ? wanted : renditions.first { $0.rendition != asked && places[index].takes($0) }?.rendition
     guard let other else { return nil }
     places[index].target = other == places[index].current ? nil : other
     return other
@@ -329,7 +340,7 @@ package struct RenditionRouter<Viewer: Hashable> {
   /// The rung that `viewer` is on, 0 the main rung, and why; nil without rungs.
   package func rung(of viewer: Viewer) -> (number: Int, reason: RungReason)? {
     guard let rungs, let index = index(viewer), let place = places[index].place else { return nil }
-    guard place == rungs.side else { return (0, .main) }
+    guard place != rungs.main else { return (0, .main) }
     return (1, canTake(rungs.main, places[index]) ? places[index].standing.reason : .codec)
   }
 
@@ -339,14 +350,14 @@ package struct RenditionRouter<Viewer: Hashable> {
 
   private func canTake(_ rendition: Rendition, _ place: Place) -> Bool {
     if renditions.isEmpty { return rendition == .encoded }
-    return renditions.contains { $0.rendition == rendition && place.takes($0.format) }
+    return renditions.contains { $0.rendition == rendition && place.takes($0) }
   }
 
   /// Where a viewer without a picture begins.
   private func beginning(_ place: Place) -> Rendition? {
     if renditions.isEmpty { return .encoded }
     if let preferred, canTake(preferred, place) { return preferred }
-    return renditions.first { place.takes($0.format) }?.rendition
+    return renditions.first { place.takes($0) }?.rendition
   }
 
   private func belongs(_ place: Place, on rendition: Rendition, _ now: Timestamp) -> Bool {
@@ -432,6 +443,9 @@ extension RenditionRouter {
     }
     demand.bitrates[rungs.main] = main
     demand.bitrates[rungs.side] = tell(side, of: rungs.side)
+    for rendition in demand.renditions where rendition != rungs.main && rendition != rungs.side {
+      demand.bitrates[rendition] = present.filter { $0.place == rendition }.compactMap(\.bitrate).min()
+    }
     for index in places.indices where places[index].place == rungs.side {
       places[index].standing.note(places[index].bitrate, main: main, now: now)
       if places[index].isReachable, places[index].current == rungs.side, isReadyForMain(places[index], main, now) {

@@ -81,10 +81,9 @@ struct StatisticsMeter {
     if encoded > 0 { result.encodeTime = (new.encodeTime - encoding.encodeTime) / encoded }
   }
 
-  /// Where pictures are passed on they are what the cast is, whoever gets them encoded here besides.
+  /// Where somebody gets pictures that are passed on, they are what the cast is, whoever gets them encoded here besides.
   private func measure(_ passed: PassedPictures, interval: Double, into result: inout BroadcastStatistics) {
-    result.codec = passed.codec
-    result.size = passed.size
+    if passed.isWatched { (result.codec, result.size) = (passed.codec, passed.size) }
     result.framesPassed = Double(passed.frames - min(passed.frames, passedFrames)) / interval
   }
 

@@ -62,6 +62,18 @@ import Testing
     #expect(bench.need("c") == nil)
   }
 
+  @Test func `turned pictures are for those who turn them`() {
+    var bench = Bench()
+    bench.router = RenditionRouter(
+      renditions: [RenditionFormat(Self.file, Self.h264, isTurned: true), RenditionFormat(.encoded, .vp8)],
+      preferred: Self.file)
+    bench.router.add("a", formats: [.vp8, Self.h264], understandsColorSpace: true, turnsPictures: true)
+    bench.router.add("b", formats: [.vp8, Self.h264], understandsColorSpace: true, turnsPictures: false)
+    bench.router.add("c", formats: [Self.h264], understandsColorSpace: true, turnsPictures: false)
+    #expect(bench.send(Self.file, key: true) == ["a"] && bench.send(.encoded, key: true) == ["b"])
+    #expect(bench.demand().unservedViewers == 1)
+  }
+
   @Test func `a viewer that is sent away stays until the key frame comes`() {
     var bench = Bench()
     bench.add("a")

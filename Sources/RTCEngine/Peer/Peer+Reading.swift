@@ -34,11 +34,24 @@ extension Peer {
     media.transceivers.video.first { $0.id == id }?.sender.share
   }
 
-  /// What this transceiver's video may be sent as, the best first, and whether the remote peer understands what
-  /// `EncodedFrame.colorSpace` says; empty until it is agreed.
-  package func videoFormats(of id: TransceiverID) -> (formats: [VideoPayloadFormat], supportsColorSpace: Bool) {
-    guard let format = media.transceivers.video.first(where: { $0.id == id })?.sender.format else { return ([], false) }
-    return (format.codecs.map(\.format), format.supportsColorSpace)
+  /// What a transceiver's video may be sent as.
+  package struct VideoAbilities {
+    /// The best first.
+    package var formats: [VideoPayloadFormat] = []
+    /// The remote peer understands `EncodedFrame.colorSpace`.
+    package var supportsColorSpace = false
+    /// The remote peer turns pictures as `EncodedFrame.rotation` says.
+    package var supportsOrientation = false
+  }
+
+  /// What this transceiver's video may be sent as; nothing until it is agreed.
+  package func videoAbilities(of id: TransceiverID) -> VideoAbilities {
+    guard let format = media.transceivers.video.first(where: { $0.id == id })?.sender.format else {
+      return VideoAbilities()
+    }
+    return VideoAbilities(
+      formats: format.codecs.map(\.format), supportsColorSpace: format.supportsColorSpace,
+      supportsOrientation: format.supportsOrientation)
   }
 
   /// The RTP timestamp of the monotonic clock's origin in the first video that is sent; with `RTPTimestamp.init(video:)` it

@@ -53,6 +53,9 @@ package struct SendStreamFormat: Sendable {
 
   var supportsColorSpace: Bool { extensionMap[.colorSpace] != nil }
 
+  /// The remote peer turns pictures as it is told.
+  var supportsOrientation: Bool { extensionMap[.videoOrientation] != nil }
+
   /// A number under which RTX is taken; nil: under none.
   var firstRTX: PayloadType? { codecs.lazy.compactMap(\.payloadTypes.rtx).first }
 

@@ -143,6 +143,13 @@ public struct CodecRegistry: Sendable {
     return chromas[main.format.codec]?.contains(.quarter) == true ? coded(main.format.codec, .quarter) : main
   }
 
+  /// How pictures are encoded for those who can decode neither of `others`: H.264, which some know alone; nil where it is one of
+  /// them, or there is no encoder.
+  func spare(besides others: [CodedFormat]) -> CodedFormat? {
+    guard factories[.h264] != nil, !others.contains(where: { $0.format.codec == .h264 }) else { return nil }
+    return coded(.h264, .quarter)
+  }
+
   /// What a main rung may be encoded with, by the quality that each gives a page of text at the same rate (RESULTS.md of the
   /// benchmarks); nil where the options name a codec, or nothing was measured.
   func selection(_ options: Broadcast.Options, _ contentHint: ContentHint) -> CodecSelection? {

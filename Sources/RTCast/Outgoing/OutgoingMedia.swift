@@ -72,11 +72,13 @@ final class OutgoingMedia: Sendable {
     (cursor, notice) = (page.cursor, page.notice)
     let limits = options.bitrates
     // Two rungs: one encoder for all viewers, and one for who joins, loses too much, is slow or cannot decode the other,
-    // while there is somebody.
+    // while there is somebody; and one for who decodes neither.
     let selection = codecs.selection(options, contentHint)
     let main = selection.map { $0.formats[$0.chooser.current] } ?? codecs.coded(options.codec, options.chroma)
     let side = selection?.fallback ?? codecs.fallback(for: main)
-    let encodings = zip([Rendition.encoded, Rendition(1)], [main, side]).map { rendition, coded in
+    let spare = codecs.spare(besides: [main, side])
+    let coded = [main, side] + [spare].compactMap(\.self)
+    let encodings = zip([Rendition.encoded, Rendition(1), Rendition(2)], coded).map { rendition, coded in
       let settings = EncodingSettings(
         contentHint: contentHint, maxFrameRate: options.frameRate, startBitrate: limits.start,
         bitrates: limits.minimum...limits.maximum, sizeLimit: options.maximumSize, isActive: false,
@@ -85,7 +87,7 @@ final class OutgoingMedia: Sendable {
         rendition: rendition, format: coded.format, settings: settings, makeEncoder: coded.makeEncoder)
     }
     var formats = selection?.formats.map(\.format) ?? [main.format]
-    if !formats.contains(side.format) { formats.append(side.format) }
+    for other in coded.dropFirst() where !formats.contains(other.format) { formats.append(other.format) }
     encodedFormats = formats
     video = OutgoingVideo(
       encodings, selection: selection, peers: peers, sinks: sinks, previews: previews, exact: page.exact, report: report

@@ -1,5 +1,6 @@
 package import RTCEngine
 package import RTCMedia
+import RTCConvert
 import RTCNet
 package import RTCPeer
 package import RTCPrimitives
@@ -50,11 +51,11 @@ package final class OutgoingVideo: Sendable {
   /// Of the rate, what changes may take meanwhile: a film in a corner must not keep exact pixels waiting.
   private static let yieldShare = 0.65
   /// A viewer waits this long for a key frame of the source at most.
-  private static let keyFramePatience = TimeDelta.seconds(2)
+  private static let keyFramePatience = TimeDelta.seconds(1)
 
   /// - Parameters:
-  ///   - encodings: the encoders: the main rung and, if there is another, the side rung. The two change places when nobody
-  ///     is left on the main rung.
+  ///   - encodings: the encoders: the main rung, the side rung, and a spare one for whoever can take neither, as far as there
+  ///     are so many. The rungs change places when nobody is left on the main rung.
   ///   - selection: what the main rung is encoded with where that follows viewers, content and machine; `encodings` begins with
   ///     what it chose. Nil: it stays as it is.
   ///   - sinks: get the frames of one rendition: the source's own, else those of the main rung.
@@ -62,7 +63,7 @@ package final class OutgoingVideo: Sendable {
     _ encodings: [VideoEncoding], selection: CodecSelection? = nil, peers: PeerLoop, sinks: EncodedMediaSinks,
     previews: PreviewSinks? = nil, exact: ExactPixels? = nil, report: @escaping @Sendable (BroadcastEvent) -> Void
   ) {
-    precondition(1...2 ~= encodings.count, "OutgoingVideo: one encoder or two")
+    precondition(1...3 ~= encodings.count, "OutgoingVideo: one encoder to three")
     renditions = encodings.map(\.rendition)
     self.sinks = sinks
     self.previews = previews
@@ -136,12 +137,20 @@ package final class OutgoingVideo: Sendable {
   /// Of each rung, the main rung first: what its encoder came to, and what it aims at while somebody needs it.
   package func rungs() -> [(statistics: EncodingStatistics, target: BitRate?)] {
     state.withLock { state in
-      state.inOrder.map { (state.statistics[$0], state.controls[$0].isActive ? state.controls[$0].bitrate : nil) }
+      state.inOrder.prefix(2).map {
+        (state.statistics[$0], state.controls[$0].isActive ? state.controls[$0].bitrate : nil)
+      }
     }
   }
 
   /// Nil while all pictures are encoded here.
-  var passed: PassedPictures? { state.withLock { $0.passed } }
+  var passed: PassedPictures? {
+    state.withLock { state in
+      var passed = state.passed
+      passed?.isWatched = state.isWatched
+      return passed
+    }
+  }
 
   /// What the main rung is encoded with.
   var codec: VideoCodec { state.withLock { $0.formats[$0.main].codec } }
@@ -226,10 +235,13 @@ package final class OutgoingVideo: Sendable {
     }
     old?.end()
     // Those who cannot take it share one encoder, unless they cannot take what that makes.
-    let encoders = rungFormats
-    let isAlike = encoders.allSatisfy { $0.format == encoders[0].format }
+    var encoders: [RenditionFormat] = []
+    for encoder in rungFormats where !encoders.contains(where: { $0.format == encoder.format }) {
+      encoders.append(encoder)
+    }
     track.setRenditions(
-      [RenditionFormat(passthrough.rendition, VideoPayloadFormat(format))] + encoders.prefix(isAlike ? 1 : 2),
+      [RenditionFormat(passthrough.rendition, VideoPayloadFormat(format), isTurned: format.rotation != .none)]
+        + encoders,
       preferred: passthrough.rendition)
     changeAtOnce { $0.updateControls() }
     passthrough.begin()
@@ -295,28 +307,33 @@ package final class OutgoingVideo: Sendable {
     let bench = turn.bench
     bench.apply(turn.decoding, released: turn.released)
     guard turn.isOpen else { return nil }
-    let picture = turn.picture.map { find(in: $0.frame, turn) }
+    let picture = turn.picture.map { find(in: bench.turner.upright($0.frame), turn) }
     bench.setMain(turn.main)
     choose(turn)
     let main = encode(turn, by: turn.main) { _ in picture.map { ($0, false) } }
     if main.hasPicture, turn.controls[turn.main].isActive { bench.selection?.chooser.note(main.time) }
-    let choice = bench.selection?.chooser.deadline
-    guard let side = bench.side else { return [main.deadline, choice].compactMap(\.self).min() }
-    let isNew = turn.picture != nil
-    let encoder = bench.encoders[side]
-    guard turn.controls[side].isActive else {
-      encoder.stage.apply(turn.controls[side])
-      bench.load.rest()
-      return [main.deadline, encoder.rest(main.end, isNew: isNew), choice].compactMap(\.self).min()
+    let shared = bench.others.map { encodeShared(turn, by: $0, after: main) }
+    return (shared + [main.deadline, bench.selection?.chooser.deadline]).compactMap(\.self).min()
+  }
+
+  /// Encodes the main rung's picture with another encoder, while somebody needs it.
+  /// - Returns: when that has something to do next, if nothing happens before.
+  private func encodeShared(_ turn: borrowing State.Turn, by index: Int, after main: Work) -> Timestamp? {
+    let (bench, isNew, encoder) = (turn.bench, turn.picture != nil, turn.bench.encoders[index])
+    let isSide = index == bench.side
+    guard turn.controls[index].isActive else {
+      encoder.stage.apply(turn.controls[index])
+      if isSide { bench.load.rest() }
+      return encoder.rest(main.end, isNew: isNew)
     }
     encoder.share(from: bench.encoders[turn.main].stage, isNew: isNew, now: main.end)
-    let interval = TimeDelta.seconds(1 / max(1, turn.controls[side].maxFrameRate))
+    let interval = TimeDelta.seconds(1 / max(1, turn.controls[index].maxFrameRate))
     let spacing = bench.load.isHalved ? interval * 3 / 2 : nil
-    let work = encode(turn, by: side) { encoder.takeShared(now: $0, spacing: spacing).map { ($0, true) } }
-    if isNew {
+    let work = encode(turn, by: index) { encoder.takeShared(now: $0, spacing: spacing).map { ($0, true) } }
+    if isNew, isSide {
       bench.load.note(main: main.time, side: work.hasPicture ? work.time : nil, interval: interval, now: work.end)
     }
-    return [main.deadline, work.deadline, encoder.sharedTime(spacing: spacing), choice].compactMap(\.self).min()
+    return [work.deadline, encoder.sharedTime(spacing: spacing)].compactMap(\.self).min()
   }
 
   /// Encodes the main rung with what is best now. What is recorded goes on as it began, and beside the source's own pictures
@@ -336,7 +353,7 @@ package final class OutgoingVideo: Sendable {
       bench.encoders[side].stage.recode(chroma: selection.fallback.chroma, by: selection.fallback.makeEncoder)
     }
     state.withLock { state in
-      for index in state.formats.indices { state.formats[index] = selection.fallback.format }
+      if let side = bench.side { state.formats[side] = selection.fallback.format }
       state.formats[turn.main] = chosen.format
     }
     // Before the frames that this thread sends from now on.
@@ -503,11 +520,15 @@ private final class EncoderBench: @unchecked Sendable {
   var selection: CodecSelection?
   /// The pictures have colours of their own for each pixel.
   private var isFullColour = true
-  /// The main rung; the other, if there is one, is the side rung.
+  /// The main rung; of the first two the other, if there is one, is the side rung.
   private var main = 0
   var side: Int? { encoders.count > 1 ? 1 - main : nil }
+  /// All but the main rung, the side rung first.
+  var others: [Int] { [side].compactMap(\.self) + encoders.indices.dropFirst(2) }
   var load = EncodingLoad()
   var changes = ChangeFinder()
+  /// Not every viewer turns pictures, and none mirrors them: what is encoded here is upright.
+  var turner = PictureTurner()
   /// Of all encoders: whoever goes over to another finds no older picture there.
   var newestCapture = Timestamp.zero
   /// What was last said to a source of encoded pictures; decoding is wanted at first.
@@ -702,7 +723,8 @@ extension OutgoingVideo {
       passthrough = new
       if let old { released.append(old) }
       passed = new.map {
-        PassedPictures(codec: $0.format.codec, size: $0.format.size, frames: passed?.frames ?? 0)
+        PassedPictures(
+          codec: $0.format.codec, size: $0.format.size.turned($0.format.rotation), frames: passed?.frames ?? 0)
       }
       return old
     }
@@ -715,6 +737,12 @@ extension OutgoingVideo {
     }
 
     // MARK: Demand
+
+    /// Viewers take the source's own pictures, or nobody takes anything.
+    var isWatched: Bool {
+      guard let passthrough else { return false }
+      return demand.renditions.isEmpty || demand.renditions.contains(passthrough.rendition)
+    }
 
     /// The encoders, the main rung's first.
     var inOrder: [Int] { [main] + encodings.indices.filter { $0 != main } }

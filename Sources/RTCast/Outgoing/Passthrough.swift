@@ -6,6 +6,8 @@ struct PassedPictures: Sendable {
   var codec: VideoCodec
   var size: PixelSize
   var frames: UInt64
+  /// They are what the cast is: viewers take them, or there are no viewers.
+  var isWatched = true
 }
 
 /// The pictures of one source as it has them, under a rendition of their own.
