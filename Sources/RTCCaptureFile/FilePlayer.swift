@@ -50,6 +50,8 @@ public final class FilePlayer: Sendable {
     case seeking(TimeDelta)
     /// The file began again, for the time that the number says.
     case looped(Int)
+    /// Nothing of the pictures, or of the sound, can be played, and the other is played alone; the sentence says which.
+    case leftOut(String)
     /// Everything that was asked for came to its end.
     case ended
   }
@@ -146,6 +148,10 @@ public final class FilePlayer: Sendable {
 
   /// Why the pictures cannot be handed on as they are, in a sentence; nil when they can, or when there are none.
   public var passthroughRefusal: String? { core.info.passthroughRefusal }
+
+  /// What of the file is not played as it is meant, a sentence each: parts that nothing on this machine decodes, and colours that
+  /// viewers' screens do not have.
+  public var notices: [String] { core.info.notices }
 
   /// Pictures that had to be copied because of their format.
   public var convertedPictures: Int { core.ledger.converted }

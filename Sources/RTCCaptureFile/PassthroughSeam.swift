@@ -28,7 +28,11 @@ package struct StreamDescription: Sendable {
   package var level: Int
   /// Upright or not, as coded. Zero for sound.
   package var size: PixelSize
+  /// The same with pixels as wide as they are high.
+  package var squareSize: PixelSize
   package var rotation: VideoRotation
+  /// Left and right are to be exchanged before the picture is turned.
+  package var isMirrored: Bool
   package var colorSpace: ColorSpace
   /// Pictures that wait for a later one before they are shown; 0: decoding order is showing order.
   package var reorderDepth: Int
@@ -39,7 +43,10 @@ package struct StreamDescription: Sendable {
 /// One packet of a stream as the container holds it, with its place on the media timeline.
 package struct DemuxedPacket: Sendable {
   package let payload: PacketPayload
+  /// A decoder can begin here, if with pictures that take a while to become whole (recovery points of H.264).
   package let isKeyFrame: Bool
+  /// Whole at once, and nothing after it refers to anything before: what a viewer waits for.
+  package let isEntryPoint: Bool
   /// When the picture or the first sample is due.
   package var time: TimeDelta
   /// When it is to be decoded: never after `time`, never before that of the packet before.

@@ -1,16 +1,18 @@
 internal import CFFmpeg
 internal import RTCMedia
 
-/// Turns frames of one format and size into I420 of limited range, or BGRA. Used by one thread.
+/// Turns frames of one format and size into I420 of limited range, or BGRA, of the same size or another. Used by one thread.
 final class PictureConverter {
   struct Key: Hashable {
     var size: PixelSize
+    var targetSize: PixelSize
     var source: AVPixelFormat
     var target: PixelFormat
     var color: PictureColor
 
     static func == (a: Key, b: Key) -> Bool {
-      a.size == b.size && a.source == b.source && a.target == b.target && a.color == b.color
+      a.size == b.size && a.targetSize == b.targetSize && a.source == b.source && a.target == b.target
+        && a.color == b.color
     }
 
     func hash(into hasher: inout Hasher) {
@@ -29,7 +31,7 @@ final class PictureConverter {
     self.context = context
     let options: [(String, Int64)] = [
       ("srcw", Int64(key.size.width)), ("srch", Int64(key.size.height)), ("src_format", Int64(key.source.rawValue)),
-      ("dstw", Int64(key.size.width)), ("dsth", Int64(key.size.height)),
+      ("dstw", Int64(key.targetSize.width)), ("dsth", Int64(key.targetSize.height)),
       ("dst_format", Int64(key.target == .bgra ? AV_PIX_FMT_BGR0.rawValue : AV_PIX_FMT_YUV420P.rawValue)),
       ("src_range", key.color.isFullRange ? 1 : 0), ("dst_range", key.target == .bgra ? 1 : 0),
       ("sws_flags", Int64(SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT)),
@@ -65,6 +67,6 @@ final class PictureConverter {
           targets, strides)
       }
     }
-    return rows == key.size.height
+    return rows == key.targetSize.height
   }
 }

@@ -32,13 +32,17 @@ package final class PictureMaker {
   }
 
   /// Takes over `frame`. Nil when it is of no use.
-  package func picture(of frame: UnsafeMutablePointer<AVFrame>) -> (buffer: PixelBuffer, colorSpace: ColorSpace)? {
+  /// - Parameter targetSize: what the picture is scaled to; nil: the frame's own size.
+  package func picture(
+    of frame: UnsafeMutablePointer<AVFrame>, targetSize: PixelSize? = nil
+  ) -> (buffer: PixelBuffer, colorSpace: ColorSpace)? {
     let source = frame.pointee
     let size = PixelSize(width: Int(source.width), height: Int(source.height))
+    let targetSize = targetSize ?? size
     let format = SourceFormat(AVPixelFormat(rawValue: source.format))
     let color = PictureColor(
       matrix: source.colorspace, range: format.range(said: source.color_range), height: size.height)
-    if let shared = format.shared, shared.planeCount == 1 || color.isDeliverable,
+    if targetSize == size, let shared = format.shared, shared.planeCount == 1 || color.isDeliverable,
       let buffer = lease(frame, shared, size)
     {
       return (buffer, shared.planeCount == 1 ? .sRGB : color.delivered)
@@ -48,9 +52,11 @@ package final class PictureMaker {
       av_frame_free(&owned)
     }
     let target: PixelFormat = format.isRGB ? .bgra : .i420
-    let key = PictureConverter.Key(size: size, source: format.plain, target: target, color: color)
+    let key = PictureConverter.Key(
+      size: size, targetSize: targetSize, source: format.plain, target: target, color: color)
     if converter?.key != key { converter = PictureConverter(key) }
-    guard let converter, let buffer = pool.buffer(target, size, fill: { converter.convert(frame, into: $0) }) else {
+    guard let converter, let buffer = pool.buffer(target, targetSize, fill: { converter.convert(frame, into: $0) })
+    else {
       return nil
     }
     ledger.noteConversion()

@@ -111,6 +111,45 @@ import Testing
     #expect(brightest == places[wanted], "\(corners)")
   }
 
+  @Test(arguments: [
+    ("wide.mkv", "-vf setsar=64/45", 1024), ("narrow.mkv", "-vf setsar=8/9", 640), ("square.mkv", "", 720),
+    ("wide.ts", "-bsf:v h264_metadata=sample_aspect_ratio=64/45", 1024), ("broken.mkv", "-vf setsar=1/100", 720),
+  ]) func `pixels become square`(_ name: String, _ aspect: String, _ width: Int) async throws {
+    let clip = try Clip(
+      name, "-f lavfi -i color=c=0x4080c0:s=720x96:r=25 -t 0.2 -c:v libx264 -pix_fmt yuv420p \(aspect)")
+    let (picture, _) = try await first(clip)
+    #expect(picture.size == PixelSize(width: width, height: 96))
+    #expect(isNear(picture.middle, Self.steel), "\(picture.middle)")
+  }
+
+  /// Rows of two pictures by turns: those of the second are made anew of the first's, on whichever rows these are.
+  @Test(arguments: [("tff", 49), ("bff", 48)]) func `interlaced pictures lose their comb`(_ order: String, _ row: Int)
+    async throws
+  {
+    let clip = try Clip(
+      "woven.ts",
+      "-f lavfi -i color=c=black:s=64x\(row * 2):r=25,geq=lum='if(mod(Y+\(row)\\,2)\\,235\\,16)':cb=128:cr=128 -t 0.2 "
+        + "-vf setfield=\(order) -c:v mpeg2video -q:v 1 -flags +ilme+ildct -top \(order == "tff" ? 1 : 0)")
+    let (picture, _) = try await first(clip)
+    #expect(picture.size.height / 2 == row)
+    #expect(picture.middle[0] > 225, "\(picture.middle)")
+  }
+
+  @Test func `mirrored pictures are mirrored back`() async throws {
+    let clip = try Clip("mirrored.mp4", "-f lavfi -i testsrc=size=64x48:rate=25 -t 0.2 -c:v libx264 -pix_fmt yuv420p")
+    let wanted = try clip.pictures("-vf hflip")
+    // The matrix of the track's header (ISO/IEC 14496-12 §8.3.2): its first coefficient, 1 as 16.16, becomes −1.
+    var bytes = clip.bytes
+    let header = try #require(bytes.indices.first { bytes[$0...].starts(with: "tkhd".utf8) })
+    let matrix = header + 4 + 40
+    #expect(Array(bytes[matrix..<matrix + 4]) == [0, 1, 0, 0])
+    bytes.replaceSubrange(matrix..<matrix + 4, with: [0xFF, 0xFF, 0, 0])
+    clip.write(bytes)
+    let picture = try await first(clip).0
+    #expect(picture.rotation == .none && picture.sum == wanted.first?.sum)
+    #expect(try FilePlayer.open(path: clip.path).passthroughRefusal?.contains("mirrored") == true)
+  }
+
   @Test func `a size that changes mid stream is followed`() async throws {
     let clip = try Clip(
       "joined.ts",

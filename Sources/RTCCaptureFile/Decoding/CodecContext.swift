@@ -6,6 +6,8 @@ internal import RTCPrimitives
 /// A decoder of one stream, fed with packets whose times are media time in nanoseconds. Used by one thread.
 final class CodecContext {
   private let context: UnsafeMutablePointer<AVCodecContext>
+  /// Of one picture.
+  static let mostPixels = 1 << 26
 
   init(_ stream: MediaStream) throws(FFmpegError) {
     guard let codec = avcodec_find_decoder(stream.parameters.pointee.codec_id),
@@ -16,7 +18,7 @@ final class CodecContext {
       avcodec_parameters_to_context(context, stream.parameters), "avcodec_parameters_to_context")
     context.pointee.pkt_timebase = .nanosecond
     // A picture's worth of memory at most, whatever a damaged header says.
-    context.pointee.max_pixels = 1 << 26
+    context.pointee.max_pixels = Int64(Self.mostPixels)
     context.pointee.thread_count = Self.threadCount(for: stream)
     // Columns cut away at the left are so exactly, though rows then begin anywhere in memory.
     context.pointee.flags |= AV_CODEC_FLAG_UNALIGNED

@@ -49,6 +49,13 @@ final class SoundConverter {
 
   deinit { swr_free(&context) }
 
+  /// What sound of a format becomes. Rates that no sound card has are brought to one that all have.
+  static func format(of source: AudioFormat) -> AudioFormat {
+    AudioFormat(
+      sampleRate: (8_000...384_000).contains(source.sampleRate) ? source.sampleRate : 48_000,
+      channels: source.channels == 1 ? 1 : 2)
+  }
+
   func samples(of frame: UnsafeMutablePointer<AVFrame>) -> (AudioFormat, [Float])? {
     let source = frame.pointee
     let channels = source.ch_layout.nb_channels
@@ -65,9 +72,8 @@ final class SoundConverter {
   private func configure(_ key: Key, _ frame: UnsafeMutablePointer<AVFrame>) -> Bool {
     swr_free(&context)
     self.key = nil
-    // Rates that no sound card has are brought to one that all have.
-    let rate = (8_000...384_000).contains(key.rate) ? Int(key.rate) : 48_000
-    output = AudioFormat(sampleRate: rate, channels: key.channels == 1 ? 1 : 2)
+    output = Self.format(of: AudioFormat(sampleRate: Int(key.rate), channels: Int(key.channels)))
+    let rate = output.sampleRate
     var from = AVChannelLayout()
     var to = AVChannelLayout()
     av_channel_layout_default(&to, Int32(output.channels))
@@ -78,7 +84,12 @@ final class SoundConverter {
     }
     let status = swr_alloc_set_opts2(
       &context, &to, AV_SAMPLE_FMT_FLT, Int32(rate), &from, AVSampleFormat(rawValue: key.format), key.rate, 0, nil)
-    return status >= 0 && swr_init(context) >= 0
+    // What several channels together bring into one must fit there: floats would go on beyond 1, and be cut off below.
+    guard status >= 0, let context, av_opt_set_int(UnsafeMutableRawPointer(context), "rematrix_maxval", 1, 0) >= 0
+    else {
+      return false
+    }
+    return swr_init(context) >= 0
   }
 
   private func convert(_ frame: UnsafeMutablePointer<AVFrame>) -> (AudioFormat, [Float])? {

@@ -60,6 +60,10 @@ enum FileRefusal {
         return .unsupportedFormat("\(path) is coded as \(name), which the FFmpeg on this machine cannot decode.")
       }
     }
+    if isAnimatedWebP(path) {
+      return .unsupportedFormat(
+        "\(path) is an animated WebP file, which FFmpeg does not decode; convert it to GIF or MP4 first.")
+    }
     return .noSuchSource(
       wantsAudio
         ? "\(path) has neither pictures nor sound that can be played; perhaps it breaks off or is damaged."
@@ -95,9 +99,22 @@ enum FileRefusal {
   }
 
   private static func beginsLikeMP4(_ path: String) -> Bool {
-    guard let file = fopen(path, "rb") else { return false }
+    let bytes = beginning(of: path, count: 8)
+    return bytes.count == 8 && bytes[4...].elementsEqual("ftyp".utf8)
+  }
+
+  /// A WebP file whose extended header says that it is animated (RFC 9649 §2.7).
+  private static func isAnimatedWebP(_ path: String) -> Bool {
+    let bytes = beginning(of: path, count: 21)
+    return bytes.count == 21 && bytes[..<4].elementsEqual("RIFF".utf8) && bytes[8..<16].elementsEqual("WEBPVP8X".utf8)
+      && bytes[20] & 2 != 0
+  }
+
+  private static func beginning(of path: String, count: Int) -> [UInt8] {
+    guard let file = fopen(path, "rb") else { return [] }
     defer { fclose(file) }
-    var bytes = [UInt8](repeating: 0, count: 8)
-    return fread(&bytes, 1, 8, file) == 8 && bytes[4...].elementsEqual("ftyp".utf8)
+    var bytes = [UInt8](repeating: 0, count: count)
+    bytes.removeLast(count - fread(&bytes, 1, count, file))
+    return bytes
   }
 }

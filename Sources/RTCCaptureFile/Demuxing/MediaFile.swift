@@ -18,6 +18,7 @@ final class MediaFile {
   let path: String
   let video: MediaStream?
   let audio: MediaStream?
+  private let wantsAudio: Bool
   private let context: UnsafeMutablePointer<AVFormatContext>
   private var io: UnsafeMutablePointer<AVIOContext>?
   /// Damaged stretches in a row that were skipped.
@@ -49,6 +50,7 @@ final class MediaFile {
       throw error
     }
     self.path = path
+    self.wantsAudio = wantsAudio
     self.io = io
     let played = [video, audio].compactMap { $0?.index }
     for index in 0..<Int32(context.pointee.nb_streams) where !played.contains(index) {
@@ -77,6 +79,30 @@ final class MediaFile {
     let duration = context.pointee.duration
     guard duration > 0, duration <= PacketTiming.latestTime / 1000 else { return nil }
     return .microseconds(duration)
+  }
+
+  /// What of it is not played as it is meant, a sentence each.
+  var notices: [String] {
+    var notices: [String] = []
+    if let video, let name = video.highDynamicRange {
+      notices.append(
+        "The pictures are \(name) (HDR), which is not brought down to what viewers' screens show: colours look pale. "
+          + "Convert the file first for right ones.")
+    }
+    for index in 0..<Int(context.pointee.nb_streams) {
+      let stream = context.pointee.streams[index]!.pointee
+      let (type, id) = (stream.codecpar.pointee.codec_type, stream.codecpar.pointee.codec_id)
+      let isCover = stream.disposition & AV_DISPOSITION_ATTACHED_PIC != 0
+      let isMissing = type == AVMEDIA_TYPE_VIDEO ? video == nil && !isCover : audio == nil && wantsAudio
+      guard type == AVMEDIA_TYPE_VIDEO || type == AVMEDIA_TYPE_AUDIO, isMissing, avcodec_find_decoder(id) == nil
+      else { continue }
+      let (missing, played) = type == AVMEDIA_TYPE_VIDEO ? ("pictures", "sound") : ("sound", "pictures")
+      notices.append(
+        "The FFmpeg on this machine cannot decode the \(missing) of \(path) (\(String(cString: avcodec_get_name(id)))); its "
+          + "\(played) \(played == "sound" ? "is" : "are") played alone.")
+      break
+    }
+    return notices
   }
 
   /// Containers whose timestamps may leap (broadcasts).

@@ -19,11 +19,13 @@ struct MediaStream {
     let parameters = stream.pointee.codecpar.pointee
     let isPicture = parameters.codec_type == AVMEDIA_TYPE_VIDEO
     let size = PixelSize(width: Int(parameters.width), height: Int(parameters.height))
+    let orientation = isPicture ? Self.orientation(of: stream) : PictureOrientation()
     description = StreamDescription(
       codecName: String(cString: avcodec_get_name(parameters.codec_id)),
       extradata: Array(UnsafeBufferPointer(start: parameters.extradata, count: Int(max(0, parameters.extradata_size)))),
       profile: Int(parameters.profile), level: Int(parameters.level), size: size,
-      rotation: isPicture ? Self.rotation(of: stream) : .none,
+      squareSize: SampleAspect(parameters.sample_aspect_ratio, stream.pointee.sample_aspect_ratio).squareSize(of: size),
+      rotation: orientation.rotation, isMirrored: orientation.isMirrored,
       colorSpace: PictureColor(matrix: parameters.color_space, range: parameters.color_range, height: size.height)
         .delivered,
       reorderDepth: Int(max(0, parameters.video_delay)),
@@ -36,6 +38,15 @@ struct MediaStream {
   var frameRate: Double {
     let rate = stream.pointee.avg_frame_rate
     return rate.num > 0 && rate.den > 0 ? Double(rate.num) / Double(rate.den) : 0
+  }
+
+  /// The name of a transfer that goes beyond what screens show (ITU-R BT.2100); nil where the pictures have none.
+  var highDynamicRange: String? {
+    switch parameters.pointee.color_trc {
+    case AVCOL_TRC_SMPTE2084: "PQ"
+    case AVCOL_TRC_ARIB_STD_B67: "HLG"
+    default: nil
+    }
   }
 
   /// A time of the stream in nanoseconds; nil when it is none, or more than ten years from zero, as only a broken file has it.
@@ -64,27 +75,15 @@ struct MediaStream {
     return .milliseconds(40)
   }
 
-  private static func rotation(of stream: UnsafeMutablePointer<AVStream>) -> VideoRotation {
+  private static func orientation(of stream: UnsafeMutablePointer<AVStream>) -> PictureOrientation {
     var size = 0
-    guard let data = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size), size >= 36 else { return .none }
-    return data.withMemoryRebound(to: Int32.self, capacity: 9) { VideoRotation(displayMatrix: $0) }
+    guard let data = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size), size >= 36 else {
+      return PictureOrientation()
+    }
+    return data.withMemoryRebound(to: Int32.self, capacity: 9) { PictureOrientation(displayMatrix: $0) }
   }
 }
 
 extension AVRational {
   static let nanosecond = AVRational(num: 1, den: 1_000_000_000)
-}
-
-extension VideoRotation {
-  /// FFmpeg says by how much a matrix turns against the clock; we say clockwise. Turns between quarters go to the
-  /// nearest quarter; mirroring is not followed.
-  init(displayMatrix matrix: UnsafePointer<Int32>) {
-    let degrees = -av_display_rotation_get(matrix)
-    guard degrees.isFinite else {
-      self = .none
-      return
-    }
-    let quarters = (Int((degrees / 90).rounded()) % 4 + 4) % 4
-    self = [.none, .clockwise90, .half, .clockwise270][quarters]
-  }
 }

@@ -105,14 +105,14 @@ struct PacketLog {
     return target - decodeAt
   }
 
-  /// While nothing is decoded: moves the decoder's place to the newest key frame that is due.
+  /// While nothing is decoded: moves the decoder's place to the newest entry point that is due.
   mutating func skipDecoding(to media: TimeDelta) {
     var number = max(decodeAt, first)
     while number < endIndex {
       switch self[number] {
       case .packet(let packet):
         if packet.decodeTime > media { return }
-        if packet.isKeyFrame, number > decodeAt {
+        if packet.isEntryPoint, number > decodeAt {
           decodeAt = number
           startsAnew = true
         }
@@ -169,7 +169,7 @@ struct PacketLog {
   /// The next key frame later than `media` among what is read.
   func nextKeyFrame(after media: TimeDelta) -> TimeDelta? {
     for number in first..<max(first, endIndex) {
-      if case .packet(let packet) = self[number], packet.isKeyFrame, packet.time > media { return packet.time }
+      if case .packet(let packet) = self[number], packet.isEntryPoint, packet.time > media { return packet.time }
     }
     return nil
   }

@@ -60,6 +60,16 @@ enum PictureRewriter {
     }
   }
 
+  /// True when decoding can begin with the packet and is whole at once, which the flags of containers promise of more.
+  func isEntryPoint(_ packet: Span<UInt8>) -> Bool {
+    switch self {
+    case .h264(let rewriter): rewriter.isKeyFrame(packet)
+    case .vp8: VP8FrameHeader(parsing: packet)?.isKeyFrame ?? false
+    case .vp9: VP9FrameHeader(parsing: packet)?.isKeyFrame ?? false
+    case .av1(let rewriter): rewriter.isKeyFrame(packet)
+    }
+  }
+
   mutating func rewrite(_ packet: Span<UInt8>) -> Outcome {
     switch self {
     case .h264(var rewriter):
@@ -125,6 +135,21 @@ enum PictureRewriter {
 extension PictureRewriter {
   /// As SDP puts it.
   func format(of stream: StreamDescription) throws(PassthroughRefusal) -> EncodedVideoFormat {
+    if stream.squareSize != stream.size {
+      throw PassthroughRefusal(
+        sentence:
+          "The pixels are not as wide as high (\(stream.size) is to be seen as \(stream.squareSize)), which browsers "
+          + "do not follow.")
+    }
+    if stream.isMirrored {
+      throw PassthroughRefusal(sentence: "The pictures are to be mirrored, which browsers do not do.")
+    }
+    var format = try upright(stream)
+    format.rotation = stream.rotation
+    return format
+  }
+
+  private func upright(_ stream: StreamDescription) throws(PassthroughRefusal) -> EncodedVideoFormat {
     switch self {
     case .h264(let rewriter): return try Self.format(of: stream, rewriter)
     case .vp8: return EncodedVideoFormat(codec: .vp8, size: stream.size)

@@ -15,7 +15,15 @@ package final class VideoPassthroughStream: VideoPassthrough {
   private let colorSpace: ColorSpace
   private var size: PixelSize
   private var awaitsKeyFrame = true
+  /// Where the newest key frame was, and how far from it the next may be.
+  private var stretch: (start: TimeDelta, longest: TimeDelta)?
   private var count: UInt64 = 0
+
+  /// After a jump there is nothing to see before the first key frame.
+  private static let longestWait = TimeDelta.seconds(1)
+  /// A viewer who joins is sent pictures that are encoded here until the next key frame; for these all pictures since the one before
+  /// must be decoded. What encoders do by default, 250 pictures, is within it.
+  private static let longestStretch = TimeDelta.seconds(11)
 
   /// - Throws: when browsers cannot take the pictures as they are (codec, profile, depth, pictures out of order).
   package init(_ stream: StreamDescription) throws(PassthroughRefusal) {
@@ -31,6 +39,7 @@ package final class VideoPassthroughStream: VideoPassthrough {
     guard impassable == nil else { return nil }
     if packet.startsAfterJump {
       awaitsKeyFrame = true
+      stretch = nil
       rewriter.reset()
     }
     if let extradata = packet.payload.newExtradata { rewriter.replaceHeaders(extradata) }
@@ -47,7 +56,8 @@ package final class VideoPassthroughStream: VideoPassthrough {
       impassable = sentence
       return nil
     }
-    guard picture.isKeyFrame || !awaitsKeyFrame else { return nil }
+    note(packet, isKeyFrame: picture.isKeyFrame)
+    guard impassable == nil, picture.isKeyFrame || !awaitsKeyFrame else { return nil }
     awaitsKeyFrame = false
     size = picture.size ?? size
     defer { count += 1 }
@@ -55,5 +65,16 @@ package final class VideoPassthroughStream: VideoPassthrough {
       codec: format.codec, data: picture.data, isKeyFrame: picture.isKeyFrame, size: size, captureTime: captureTime,
       encodedTime: now, quantizer: 0, rotation: rotation, contentHint: .motion,
       colorSpace: format.codec == .vp8 ? colorSpace : nil, number: count)
+  }
+  /// Key frames that are far apart, or none at all as with intra refresh, leave who joins without a picture.
+  private func note(_ packet: DemuxedPacket, isKeyFrame: Bool) {
+    if isKeyFrame { return stretch = (packet.decodeTime, Self.longestStretch) }
+    let (start, longest) = stretch ?? (packet.decodeTime, Self.longestWait)
+    stretch = (start, longest)
+    guard packet.decodeTime - start > longest else { return }
+    impassable =
+      longest == Self.longestWait
+      ? "The pictures do not begin with a key frame, as with intra refresh, so viewers could not follow them as they are."
+      : "The pictures have no key frame for \(longest.milliseconds / 1_000) seconds, so who joins could not follow them as they are."
   }
 }

@@ -17,6 +17,7 @@ struct VideoDelivery {
     }
     consumer.captureDidStart(.success(format))
     core.tell(.started)
+    core.noteIfEmpty(.video)
     var last = Timestamp.zero
     var freeSince = core.monitor.read { $1 }
     while true {
@@ -41,6 +42,7 @@ struct VideoDelivery {
           target.passthroughDidEnd(sentence)
         }
       case .end(let reason):
+        core.noteIfEmpty(.video)
         core.noteEnded(.video, run: run, thread)
         return consumer.captureDidEnd(reason)
       }
@@ -62,6 +64,7 @@ struct AudioDelivery {
     }
     consumer.audioCaptureDidStart(.success(format))
     if core.info.videoFormat == nil { core.tell(.started) }
+    core.noteIfEmpty(.audio)
     var stretcher = SoundStretcher()
     while true {
       switch core.monitor.wait(seat: run, { $0.nextAudio(run: run, $1) }) {
@@ -75,6 +78,7 @@ struct AudioDelivery {
         guard core.monitor.read({ state, _ in !state.isMuted }) else { continue }
         if let frame = passthrough.frame(of: packet, captureTime: time) { target.consume(frame) }
       case .end(let reason):
+        core.noteIfEmpty(.audio)
         core.noteEnded(.audio, run: run, thread)
         return consumer.audioCaptureDidEnd(reason)
       }
@@ -89,6 +93,16 @@ struct AudioDelivery {
 }
 
 extension PlaybackCore {
+  /// Tells once when nothing of a track can be played.
+  func noteIfEmpty(_ kind: PlayerState.Kind) {
+    guard monitor.note({ state, _ in state.findsNothing(kind) }) else { return }
+    tell(
+      .leftOut(
+        kind == .video
+          ? "The pictures of \(info.path) cannot be decoded; its sound is played alone."
+          : "The sound of \(info.path) cannot be decoded; its pictures are played alone."))
+  }
+
   /// Tells of a new pass when its first picture or sound is delivered.
   func notePass(reached media: TimeDelta) {
     let number = monitor.read { state, _ in

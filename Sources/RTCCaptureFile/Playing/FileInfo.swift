@@ -17,6 +17,8 @@ struct FileInfo: Sendable {
   var isOpus: Bool
   /// Why the pictures are not handed on as they are.
   var passthroughRefusal: String?
+  /// What is not played as it is meant.
+  var notices: [String]
 }
 
 extension FileInfo {
@@ -28,13 +30,14 @@ extension FileInfo {
       let rate = $0.frameRate
       let format = SourceFormat(.init(rawValue: $0.parameters.pointee.format))
       return VideoFormat(
-        size: $0.description.size, frameRates: 0...(rate > 0 ? rate : 1000),
+        size: $0.description.squareSize.turned($0.description.rotation), frameRates: 0...(rate > 0 ? rate : 1000),
         pixelFormat: format.shared ?? (format.isRGB ? .bgra : .i420))
     }
     videoCodec = file.video?.description.codecName
-    audioFormat = file.audio.map { $0.description.audio }
+    audioFormat = file.audio.map { SoundConverter.format(of: $0.description.audio) }
     audioCodec = file.audio?.description.codecName
     self.encodedFormat = encodedFormat
     self.isOpus = isOpus
+    notices = file.notices
   }
 }

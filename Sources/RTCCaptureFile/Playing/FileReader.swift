@@ -12,6 +12,10 @@ final class FileReader {
   private var pass = PassCount()
   private var pictures: PictureReading?
   private var sound: SoundReading?
+  /// Tells where viewers can begin; nil where nothing is passed on.
+  private var rewriter: PictureRewriter?
+  /// Key frames of the container are entry points, as far as it was read.
+  private var indexIsTrue = true
 
   /// What one pass through the file held so far.
   private struct PassCount {
@@ -30,6 +34,7 @@ final class FileReader {
     timing = PacketTiming(fileTime: file.start ?? 0, media: 0, fileEnd: nil, mayLeap: file.mayLeap)
     pictures = file.video.flatMap { PictureReading($0, core: core, seat: seat) }
     sound = file.audio.flatMap { SoundReading($0, core: core) }
+    if core.info.encodedFormat != nil { rewriter = file.video.flatMap { try? PictureRewriter($0.description) } }
     core.monitor.change { state, _ in
       if pictures == nil { state.video.isDead = true }
       if sound == nil { state.audio.isDead = true }
@@ -99,8 +104,10 @@ final class FileReader {
     packet.pointee.pts = place.presentation ?? cffmpeg_no_timestamp
     packet.pointee.dts = stream.nanoseconds(packet.pointee.dts).map { $0 + place.offset } ?? cffmpeg_no_timestamp
     packet.pointee.duration = told
+    let payload = PacketPayload(owning: packet)
+    let isKeyFrame = packet.pointee.flags & AV_PKT_FLAG_KEY != 0
     let demuxed = DemuxedPacket(
-      payload: PacketPayload(owning: packet), isKeyFrame: packet.pointee.flags & AV_PKT_FLAG_KEY != 0,
+      payload: payload, isKeyFrame: isKeyFrame, isEntryPoint: isKeyFrame && (!isPicture || isEntryPoint(payload)),
       time: TimeDelta(nanoseconds: place.time), decodeTime: TimeDelta(nanoseconds: place.decodeTime),
       duration: TimeDelta(nanoseconds: told), startsAfterJump: startsAfterJump)
     let indexed = isPicture ? indexedKeyFrame(after: demuxed, place.offset) : nil
@@ -110,9 +117,21 @@ final class FileReader {
     }
   }
 
+  /// - Parameter payload: of a picture that the container has for a key frame.
+  private func isEntryPoint(_ payload: PacketPayload) -> Bool {
+    guard var rewriter else { return true }
+    if let extradata = payload.newExtradata {
+      rewriter.replaceHeaders(extradata)
+      self.rewriter = rewriter
+    }
+    let isEntryPoint = rewriter.isEntryPoint(payload.bytes)
+    indexIsTrue = indexIsTrue && isEntryPoint
+    return isEntryPoint
+  }
+
   /// Only asked of streams that may be passed on.
   private func indexedKeyFrame(after packet: DemuxedPacket, _ offset: Int64) -> TimeDelta? {
-    guard core.info.encodedFormat != nil else { return nil }
+    guard core.info.encodedFormat != nil, indexIsTrue else { return nil }
     let next = file.indexedKeyFrame(after: packet.decodeTime.nanoseconds - offset)
     return next.map { TimeDelta(nanoseconds: $0) + TimeDelta(nanoseconds: offset) }
   }

@@ -9,7 +9,8 @@ final class PictureReading {
   private let seat: Int
   private let decoder: CodecContext
   private let maker: PictureMaker
-  private let rotation: VideoRotation
+  private let orientation: PictureOrientation
+  private let aspect: AVRational
   private let frameDuration: TimeDelta
   /// Where the newest picture ends.
   private var expected: TimeDelta?
@@ -17,6 +18,9 @@ final class PictureReading {
   /// Pictures before it are too many for the highest rate.
   private var nextAllowed: TimeDelta?
   private var lag = Lag.open
+  /// The newest picture before the place from where on they are wanted. It is what is to be seen there until the next, however
+  /// long the container says that it lasts.
+  private var held: UnsafeMutablePointer<AVFrame>?
 
   /// Containers that know only when a picture is decoded (AVI): FFmpeg gives each picture the time of the packet that
   /// pushed it out of the decoder. By so much they are all late, and behind their sound, as the first one is.
@@ -42,9 +46,12 @@ final class PictureReading {
     self.seat = seat
     self.decoder = decoder
     maker = PictureMaker(ledger: core.ledger)
-    rotation = stream.description.rotation
+    orientation = PictureOrientation(stream.description)
+    aspect = stream.stream.pointee.sample_aspect_ratio
     frameDuration = stream.frameDuration
   }
+
+  deinit { av_frame_free(&held) }
 
   func decode(_ work: PacketLog.Work) {
     if work.startsAnew { reset() }
@@ -57,9 +64,11 @@ final class PictureReading {
       }
       decoder.send(packet.payload)
       collect()
-    case .boundary(let floor, _):
+    case .boundary(let floor, let isLast):
       decoder.send(nil)
       collect()
+      let wanted = core.monitor.read { state, _ in state.video.floor }
+      if isLast || wanted < floor { showHeld(wanted, .zero) }
       reset()
       core.monitor.change { state, _ in PlayerState.finishPass(&state.video, floor: floor) }
     }
@@ -67,6 +76,7 @@ final class PictureReading {
 
   func reset() {
     decoder.flush()
+    av_frame_free(&held)
     expected = nil
     newest = nil
     nextAllowed = nil
@@ -88,7 +98,16 @@ final class PictureReading {
       expected = time + duration
       // Not on the way to a place: there the picture that is due must not be left out.
       decoder.setHurrying(time >= wish.floor && wish.media - time > .milliseconds(200))
-      guard time + duration > wish.floor, isAllowed(time, wish.interval) else {
+      guard time + duration > wish.floor else {
+        av_frame_free(&held)
+        held = frame
+        continue
+      }
+      if held != nil, time > wish.floor, isAllowed(wish.floor, wish.interval) {
+        showHeld(wish.floor, time - wish.floor)
+      }
+      av_frame_free(&held)
+      guard isAllowed(time, wish.interval) else {
         var owned: UnsafeMutablePointer<AVFrame>? = frame
         av_frame_free(&owned)
         continue
@@ -98,11 +117,25 @@ final class PictureReading {
     }
   }
 
+  private func showHeld(_ time: TimeDelta, _ duration: TimeDelta) {
+    guard let frame = held else { return }
+    held = nil
+    show(frame, time, duration)
+  }
+
+  /// Takes over `frame`.
   private func show(_ frame: UnsafeMutablePointer<AVFrame>, _ time: TimeDelta, _ duration: TimeDelta) {
-    let rotation = Self.rotation(of: frame) ?? rotation
-    guard let (buffer, colorSpace) = maker.picture(of: frame) else { return }
+    let (orientation, source) = (Self.orientation(of: frame) ?? orientation, frame.pointee)
+    let size = PixelSize(width: Int(source.width), height: Int(source.height))
+    let squareSize = SampleAspect(source.sample_aspect_ratio, aspect).squareSize(of: size)
+    guard let (decoded, colorSpace) = maker.picture(of: frame, targetSize: squareSize) else { return }
+    var buffer = decoded
+    if source.interlaced_frame != 0 {
+      buffer = buffer.deinterlaced(keepsEven: source.top_field_first != 0) ?? buffer
+    }
+    if orientation.isMirrored { buffer = buffer.mirrored() ?? buffer }
     let item = PictureItem(
-      buffer: buffer, colorSpace: colorSpace, rotation: rotation, time: time, duration: duration)
+      buffer: buffer, colorSpace: colorSpace, rotation: orientation.rotation, time: time, duration: duration)
     core.monitor.change { state, _ in
       guard state.decodesPictures else { return }
       state.video.total += 1
@@ -145,10 +178,10 @@ final class PictureReading {
   }
 
   /// What the frame itself says (Exif, H.264 SEI).
-  private static func rotation(of frame: UnsafeMutablePointer<AVFrame>) -> VideoRotation? {
+  private static func orientation(of frame: UnsafeMutablePointer<AVFrame>) -> PictureOrientation? {
     guard let side = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX), side.pointee.size >= 36 else {
       return nil
     }
-    return side.pointee.data.withMemoryRebound(to: Int32.self, capacity: 9) { VideoRotation(displayMatrix: $0) }
+    return side.pointee.data.withMemoryRebound(to: Int32.self, capacity: 9) { PictureOrientation(displayMatrix: $0) }
   }
 }

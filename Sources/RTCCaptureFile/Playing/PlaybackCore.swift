@@ -29,7 +29,9 @@ final class PlaybackCore: Sendable {
     }
     self.info = info
     self.options = options
-    var state = PlayerState(options: options, videoPassthrough: video, audioPassthrough: audio)
+    var state = PlayerState(
+      options: options, isTwofold: file.video != nil && file.audio != nil, videoPassthrough: video,
+      audioPassthrough: audio)
     state.openedFile = file
     monitor = PlaybackMonitor(state, clock: clock)
     (events, feed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))

@@ -31,21 +31,30 @@ extension PlayerState {
 
   // MARK: - Beginning
 
-  /// Whether pictures will come; until the first is there nobody knows.
+  /// Whether the track may be started; until the first picture is there nobody knows. One of which nothing comes is, and stays
+  /// empty, where the other is there: it is played alone.
   mutating func videoStart(run: Int, _ now: Timestamp) -> Wait<Bool?> {
     guard video.run == run else { return .ready(nil) }
     settle(now)
     guard !isSeeking else { return .until(nil) }
     if !pictures.isEmpty || !isDecodingWanted { return .ready(true) }
-    return isFinished(.video) ? .ready(video.total > 0) : .until(nil)
+    return isFinished(.video) ? .ready(video.total > 0 || isStarted(.audio)) : .until(nil)
   }
+
+  private func isStarted(_ kind: Kind) -> Bool { self[kind].run != nil && self[kind].total > 0 }
+
+  /// As far as is known.
+  private var hasPictures: Bool { isTwofold && !video.isDead }
 
   mutating func audioStart(run: Int, _ now: Timestamp) -> Wait<Bool?> {
     guard audio.run == run else { return .ready(nil) }
     settle(now)
     guard !isSeeking else { return .until(nil) }
     if !sounds.isEmpty || audio.log.isTapped { return .ready(true) }
-    return isFinished(.audio) ? .ready(audio.total > 0) : .until(nil)
+    if isFinished(.audio) { return .ready(audio.total > 0 || hasPictures) }
+    // A long file may have no sound anywhere near: the pictures do not wait for it.
+    if hasPictures, case .playing = motion { return .ready(true) }
+    return .until(nil)
   }
 
   // MARK: - Pictures
@@ -73,6 +82,7 @@ extension PlayerState {
       let videoTap, let videoPassthrough
     {
       video.log.noteTapped()
+      video.passed += 1
       return .ready(.packet(packet, at: clock.due(packet.time) ?? packetDue, videoPassthrough, videoTap))
     }
     if let pictureDue {
@@ -141,6 +151,7 @@ extension PlayerState {
     let packetDue = packet.flatMap { clock.due($0.time) }
     if let packet, let packetDue, packetDue <= now, let audioTap, let audioPassthrough {
       audio.log.noteTapped()
+      audio.passed += 1
       return .ready(.packet(packet, at: packetDue, audioPassthrough, audioTap))
     }
     let lead = clock.speed == 1 ? TimeDelta.zero : Self.stretchLead

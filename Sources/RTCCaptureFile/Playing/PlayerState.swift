@@ -61,6 +61,10 @@ struct PlayerState {
     var made = 0
     /// Frames that were ever made to be delivered.
     var total = 0
+    /// Packets that were ever passed on.
+    var passed = 0
+    /// It was told that nothing comes of it.
+    var isTold = false
   }
 
   enum Kind {
@@ -69,6 +73,8 @@ struct PlayerState {
   }
 
   let options: FilePlayer.Options
+  /// The file has pictures and sound.
+  let isTwofold: Bool
   /// From the opening until the first reader takes it.
   var openedFile: MediaFile?
   var clock = MediaClock()
@@ -107,9 +113,11 @@ struct PlayerState {
   var frontier = TimeDelta.zero
 
   init(
-    options: FilePlayer.Options, videoPassthrough: (any VideoPassthrough)?, audioPassthrough: (any AudioPassthrough)?
+    options: FilePlayer.Options, isTwofold: Bool, videoPassthrough: (any VideoPassthrough)?,
+    audioPassthrough: (any AudioPassthrough)?
   ) {
     self.options = options
+    self.isTwofold = isTwofold
     self.videoPassthrough = videoPassthrough
     self.audioPassthrough = audioPassthrough
     video = Track(log: PacketLog(isTappable: videoPassthrough != nil))
@@ -231,6 +239,17 @@ struct PlayerState {
     // Where nothing is decoded, nobody takes the last packets out; the end is then when its time has come.
     let isDecoded = kind == .video ? decodesPictures : decodesSound
     return track.isDead || (ending != nil && (track.log.isExhausted || !isDecoded) && !track.isDecoding)
+  }
+
+  /// Nothing can come of the track, and nothing ever did: the file is played without it. True once.
+  mutating func findsNothing(_ kind: Kind) -> Bool {
+    let track = self[kind]
+    let isDecoded = kind == .video ? decodesPictures : decodesSound
+    guard isFinished(kind), isDecoded || track.isDead, track.total + track.passed == 0, !track.isTold else {
+      return false
+    }
+    self[kind].isTold = true
+    return true
   }
 
   /// The most that is kept of packets, in bytes.

@@ -108,6 +108,7 @@ struct CastRunner {
       throw error
     }
     let start = MonotonicClock.now()
+    source.player?.tellShortcomings(to: logger)
     let watchers = watch(broadcast, player: source.player, token)
     let result = await follow(broadcast, source, server)
     for watcher in watchers { watcher.cancel() }
@@ -399,6 +400,7 @@ struct CastRunner {
   private func replaceSource(_ words: [String], _ broadcast: Broadcast) async throws(CaptureError) {
     let source = try await Source(words: words, logger)
     let started = try await broadcast.replaceSource(source.media, frameRate: source.frameRate, size: source.size)
+    source.player?.tellShortcomings(to: logger)
     output.captureStarted(started, source: source.name)
   }
 

@@ -13,7 +13,9 @@ struct FileCommand: CastingCommand {
       JPEG, BMP and WebP files, in any codec that FFmpeg decodes; lists of other files are refused. Video in H.264 \
       without B-frames, VP8, VP9 or AV1 and audio in Opus are sent without being encoded again to viewers whose browser \
       can decode them, which costs next to nothing; everything else is encoded here. A viewer who joins between two key \
-      frames waits for the next one; if that is more than two seconds away, pictures encoded here fill the time.
+      frames waits for the next one; if that is more than a second away, pictures encoded here fill the time. Key frames \
+      more than eleven seconds apart are too few: then all is encoded here. So are pictures with pixels that are not \
+      square, or that are to be mirrored; turned ones are turned here for viewers that do not turn them.
 
       Keys at a terminal: space pauses, ← and → seek ten seconds, m mutes, q quits.
 

@@ -36,6 +36,9 @@ import Testing
     ("a.mkv", "-pix_fmt yuv420p10le -c:v libaom-av1 -cpu-used 8 -usage realtime"),
     ("a.mp4", "-pix_fmt yuv420p -c:v mpeg4"),
     ("a.mp4", "-pix_fmt yuv420p -c:v libx265 -x265-params log-level=none"),
+    // Pixels that are not square, as the container says it, and as H.264 alone does.
+    ("a.mp4", "-pix_fmt yuv420p -c:v libx264 -bf 0 -vf setsar=64/45"),
+    ("a.ts", "-pix_fmt yuv420p -c:v libx264 -bf 0 -bsf:v h264_metadata=sample_aspect_ratio=64/45"),
   ]) func `a stream that browsers do not take is not offered, and is not passed on`(name: String, encoder: String)
     throws
   {
@@ -59,6 +62,34 @@ import Testing
     let passed = try PassedOn.all(of: file)
     #expect(passed.pictures.count < 60)
     #expect(passed.refusals.first?.contains("alt-ref") == true)
+  }
+
+  @Test(arguments: [
+    // Intra refresh: the container has key frames, none of which is whole at once.
+    ("a.mp4", "-x264-params intra-refresh=1:keyint=25 -frames:v 400", 275...277, "key frame for 11 seconds"),
+    ("a.mp4", "-x264-params keyint=infinite -frames:v 400", 275...277, "key frame for 11 seconds"),
+    ("a.mp4", "-g 250 -frames:v 400", 400...400, ""),
+    // Cut off before the only key frame that is whole.
+    (
+      "a.ts", "-x264-params intra-refresh=1:keyint=25 -frames:v 100 -bsf:v noise=drop=eq(n\\,0)", 0...0,
+      "do not begin with a key frame"
+    ),
+  ]) func `pictures that nobody can begin with are passed on no further`(
+    name: String, coding: String, passed: ClosedRange<Int>, why: String
+  ) throws {
+    let file = try folder.sample(
+      name, "-f lavfi -i testsrc=size=160x90:rate=25 -pix_fmt yuv420p -c:v libx264 -preset ultrafast -bf 0 \(coding)")
+    let result = try PassedOn.all(of: file)
+    #expect(passed.contains(result.pictures.count), "\(result.pictures.count)")
+    #expect(result.refusals.first?.contains(why) ?? why.isEmpty, "\(result.refusals)")
+  }
+
+  @Test func `how pictures are to be turned is told before they come`() throws {
+    let upright = try folder.sample("upright.mp4", "\(Self.source) -pix_fmt yuv420p -c:v libx264 -bf 0")
+    let turned = try folder.sample("turned.mp4", "-i \(upright) -c copy -metadata:s:v rotate=270")
+    #expect(try format(of: upright)?.rotation == VideoRotation.none)
+    #expect(try format(of: turned)?.rotation == .clockwise90)
+    #expect(try player(turned).source.video?.supportedFormats.first?.size == PixelSize(width: 90, height: 160))
   }
 
   private func player(_ path: String) throws -> FilePlayer {
