@@ -21,7 +21,8 @@ public final class Broadcast: Sendable {
     public var captureSize: PixelSize?
     /// Larger pictures are scaled down to fit; nil sends them as they are.
     public var maximumSize: PixelSize?
-    /// What pictures are encoded with; the registry must have it. Viewers that cannot decode it are sent VP8.
+    /// What pictures are encoded with; the registry must have it. Viewers that cannot decode it are sent VP8,
+    /// or H.264 where they know nothing else and the registry has it.
     public var codec = VideoCodec.vp8
     /// How finely colours are sampled; what the codec's encoder cannot do is a sample for four pixels.
     public var chroma = ChromaSampling.quarter
@@ -110,7 +111,7 @@ public final class Broadcast: Sendable {
       options: options, contentHint: Self.contentHint(of: source, options),
       sendsAudio: options.offersAudio ?? (source.audio != nil), codecs: codecs, peers: peers, page: page,
       report: report)
-    let media = media
+    let (media, hasVideo) = (media, source.video != nil)
     viewers = ViewerRegistry(
       ViewerRegistry.Stream(
         maximumViewers: options.maximumViewers,
@@ -119,6 +120,7 @@ public final class Broadcast: Sendable {
           change(&configuration)
           return PeerConnection(on: peers, configuration: configuration)
         },
+        content: { (hasVideo, media.audio != nil) },
         codecs: { media.encodedFormats.map(\.words).joined(separator: " or ") }, isLive: { media.isLive },
         iceServers: options.iceServers,
         page: page, refusals: peers.refusals), report: report)
@@ -203,6 +205,16 @@ public final class Broadcast: Sendable {
     page.cursor?.setRecorded()
     media.add(sink)
   }
+
+  /// What the video is offered as, by name.
+  var videoCodecs: [String] {
+    media.videoFormats.reduce(into: []) { names, format in
+      if !names.contains(format.codec.rawValue) { names.append(format.codec.rawValue) }
+    }
+  }
+
+  /// The source to begin with has pictures.
+  var hasVideo: Bool { source.video != nil }
 
   /// Asks for a key frame for everybody.
   public func requestKeyFrame() { media.video.requestKeyFrame() }

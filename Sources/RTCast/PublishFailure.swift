@@ -46,6 +46,7 @@ extension PublishFailure {
 
   init(_ error: any Error, url: String) {
     switch error {
+    case let failure as PublishFailure: self = failure
     case let error as WHIPError:
       let kind: Kind =
         switch error {
@@ -56,7 +57,7 @@ extension PublishFailure {
     case let failure as NegotiationFailure:
       self.init(
         kind: .protocolViolation,
-        sentence: "The answer of \(url) is no use: \(failure.sentence) Is this a WHIP service that takes VP8?")
+        sentence: "The answer of \(url) is no use: \(failure.sentence) Is this a WHIP service that takes VP8 or H264?")
     default:
       self.init(kind: .unreachable, sentence: "\(error)")
     }

@@ -24,7 +24,7 @@ extension Broadcast {
 
   /// Without a reference to this broadcast, which goes on for as long as somebody else holds it.
   private func publisher(_ url: String) -> WHIPDriver.Owner {
-    let (viewers, report) = (viewers, report)
+    let (viewers, report, hasVideo, codecs) = (viewers, report, hasVideo, videoCodecs)
     return WHIPDriver.Owner(
       makeConnection: { servers in
         viewers.makeConnection { configuration in
@@ -52,6 +52,13 @@ extension Broadcast {
         case .disconnected(let reason): report(.publishEnded(reason))
         case .failed(let error): report(.publishFailed(PublishFailure(error, url: url)))
         }
+      },
+      objection: { connection in
+        guard hasVideo, await connection.statistics().videoFormats.isEmpty else { return nil }
+        return PublishFailure(
+          kind: .notPermitted,
+          sentence: "\(url) takes no video: it turned down \(codecs.joined(separator: " and ")), which it was offered."
+            + (codecs.contains("H264") ? "" : " Most services take H264; offer it with --codec H264."))
       })
   }
 }

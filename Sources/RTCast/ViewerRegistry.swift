@@ -13,6 +13,8 @@ final class ViewerRegistry: WHEPSessions {
     var makeConnection: @Sendable (_ change: Change) -> PeerConnection
     /// Looks at what was agreed, and may refuse the viewer.
     var inspect: @Sendable (PeerConnection, _ offer: String) async throws(WHEPRefusal) -> Void = { _, _ in }
+    /// The stream has pictures and sound, or may have later what it has not yet.
+    var content: @Sendable () -> (video: Bool, audio: Bool)
     /// The video codecs that would have done, for whoever is refused.
     var codecs: @Sendable () -> String
     var isLive: @Sendable () -> Bool = { true }
@@ -71,6 +73,10 @@ final class ViewerRegistry: WHEPSessions {
     defer { leavePlace(ClientNetwork(remote)) }
     do {
       let answer = try await connection.answer(to: offer)
+      let content = stream.content()
+      let refusal = UnservedOffer.refusal(
+        of: offer, answeredBy: answer, sendsVideo: content.video, sendsAudio: content.audio, codecs: stream.codecs())
+      if let refusal { throw refusal }
       try await stream.inspect(connection, offer)
       return enter(connection, answer, ICEGeneration(offer), from: remote)
     } catch {

@@ -1,11 +1,13 @@
 """Publishing by WHIP to a peer nobody here wrote: aiortc behind a few lines of HTTP; and to servers that misbehave."""
 
 import asyncio
+import re
 import threading
+import time
 
 import pytest
 from aiohttp import web
-from aiortc import RTCPeerConnection, RTCSessionDescription
+from aiortc import RTCPeerConnection, RTCRtpReceiver, RTCSessionDescription
 
 from harness.http_server import HTTPServer
 from harness.rtcast import run
@@ -104,3 +106,57 @@ def test_a_server_that_never_answers(serve):
 def test_nobody_there():
     code, _, err = run("test", "--to", "http://127.0.0.1:9/whip", timeout=30)
     assert code == 69 and "127.0.0.1:9" in err
+
+
+def answering(peers, codecs=None, takes=("audio", "video")):
+    """A WHIP service by aiortc that takes these kinds of media, and of video these codecs alone. Adds what it receives to `peers`."""
+    async def handler(message):
+        if message.method != "POST":
+            return web.Response(status=200)
+        peer = RTCPeerConnection()
+        peers.append(peer)
+        peer.received = []
+
+        @peer.on("track")
+        def on_track(track):
+            async def pull():
+                while True:
+                    peer.received.append(await track.recv())
+            if track.kind == "video":
+                asyncio.ensure_future(pull())
+
+        await peer.setRemoteDescription(RTCSessionDescription(await message.text(), "offer"))
+        if codecs:
+            known = RTCRtpReceiver.getCapabilities("video").codecs
+            for transceiver in peer.getTransceivers():
+                if transceiver.kind == "video":
+                    transceiver.setCodecPreferences([codec for codec in known if codec.name in codecs])
+        await peer.setLocalDescription(await peer.createAnswer())
+        answer = peer.localDescription.sdp
+        for kind in {"audio", "video"} - set(takes):
+            mid = re.search(rf"m={kind} .*?a=mid:(\S+)", answer, re.DOTALL)[1]
+            answer = re.sub(rf"(a=group:BUNDLE.*?) {mid}\b", r"\1", re.sub(rf"m={kind} \d+ ", f"m={kind} 0 ", answer))
+        return web.Response(status=201, text=answer, content_type="application/sdp", headers={"Location": "/resource/1"})
+    return handler
+
+
+def test_a_service_that_knows_h264_alone_is_sent_it(cast, serve):
+    peers = []
+    server = serve(answering(peers, codecs=["H264"]))
+    cast("test", "--pattern", "clock", "--fps", "10", "--size", "320x240", "--to", server.url + "/whip")
+    deadline = time.monotonic() + 20
+    while not (peers and peers[0].received):
+        assert time.monotonic() < deadline, "no picture came"
+        time.sleep(0.05)
+    assert peers[0].received[0].width == 320
+    server.run(peers[0].close())
+
+
+def test_a_service_that_takes_no_video_is_named(cast, serve, clips):
+    peers = []
+    server = serve(answering(peers, takes=["audio"]))
+    path = clips.numbered("heard.mp4", sound="aac")
+    status, _, complaint = run("file", path, "--to", server.url + "/whip", "--duration", "10")
+    assert status == 77 and "takes no video" in complaint and "H264" in complaint, (status, complaint)
+    for peer in peers:
+        server.run(peer.close())

@@ -87,7 +87,7 @@ final class RelayedStream: WHEPSessions {
             throw .noCommonCodec(offered: present.words)
           }
         },
-        codecs: { source.format?.words ?? Self.codecNames }, refusals: peers.refusals))
+        content: { (true, true) }, codecs: { source.format?.words ?? Self.codecNames }, refusals: peers.refusals))
   }
 
   // MARK: - What comes

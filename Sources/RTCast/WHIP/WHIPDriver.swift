@@ -18,6 +18,8 @@ actor WHIPDriver {
     var report: @Sendable (WHIPSession.Report) -> Void
     /// Called once, unless `begin` throws.
     var whenEnded: @Sendable (Ending) -> Void
+    /// What is wrong with what the server's answer leads to, although it can be applied.
+    var objection: @Sendable (PeerConnection) async -> (any Error)? = { _ in nil }
   }
 
   /// Why it is over.
@@ -182,6 +184,7 @@ actor WHIPDriver {
     guard let connection else { return }
     do {
       try await connection.accept(answer: answer)
+      if let objection = await owner.objection(connection) { throw objection }
       hasBegun(nil)
     } catch {
       answerFault = error
