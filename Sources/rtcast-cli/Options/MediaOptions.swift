@@ -48,7 +48,7 @@ package struct MediaOptions: ParsableArguments {
   @Option(
     name: .customLong("codec"),
     help: ArgumentHelp(
-      "Video codec to encode with; viewers that cannot decode it are sent VP8. auto chooses the best that most viewers "
+      "Video codec to encode with; viewers that cannot decode it are sent VP8, or H264. auto chooses the best that most viewers "
         + "decode and this machine encodes in time, in full colour where that can be seen. (default: VP8, or VP9 with --chroma 444)",
       valueName: "codec"))
   var codecOption: CodecOption?
