@@ -41,6 +41,14 @@ import Testing
     #expect(
       try failure(offer: { $0.media[0].transport.fingerprints[0].algorithm = "sha-1" })
         == .peer(.unsupportedFingerprint, first))
+    // The bytes of SHA-256 under another name, and enough of them.
+    #expect(
+      try failure(offer: { $0.media[0].transport.fingerprints[0].algorithm = "sha-384" })
+        == .peer(.unsupportedFingerprint, first))
+    for (algorithm, count) in [("sha-384", 48), ("sha-512", 64)] {
+      let fingerprint = CertificateFingerprint(algorithm: algorithm, bytes: [UInt8](repeating: 7, count: count))
+      #expect(try failure(offer: { $0.media[0].transport.fingerprints = [fingerprint] }) == nil)
+    }
     #expect(try failure(offer: { $0.media[0].transport.setup = .holdconn }) == .peer(.invalidSetup, first))
     #expect(try failure(offer: { $0.media[0].transport.setup = nil }) == nil)
   }
