@@ -78,6 +78,18 @@ import Testing
     #expect(record.pictures.count == 70)
   }
 
+  /// Nobody looks for a moment: what was decoded ahead by then is not lost.
+  @Test func `decoding switched off and on again loses no picture`() async throws {
+    let clip = try Clip("tap.mp4", Self.coding)
+    let playback = try Playback(clip, passthrough: Self.factory) { number, player in
+      guard number % 10 == 5, let capturer = player.source.video as? any EncodedVideoCapturer else { return }
+      capturer.setDecoding(false)
+      capturer.setDecoding(true)
+    }
+    let record = await playback.play()
+    #expect(record.pictures.map(\.sum) == (try clip.pictures()).map(\.sum))
+  }
+
   @Test func `the way to the next key frame is known`() async throws {
     let clip = try Clip("tap.mp4", Self.coding)
     let playback = try Playback(clip, passthrough: Self.factory)

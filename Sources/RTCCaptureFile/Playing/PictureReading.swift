@@ -137,7 +137,8 @@ final class PictureReading {
     let item = PictureItem(
       buffer: buffer, colorSpace: colorSpace, rotation: orientation.rotation, time: time, duration: duration)
     core.monitor.change { state, _ in
-      guard state.decodesPictures else { return }
+      // Even where decoding was switched off meanwhile.
+      guard state.video.run != nil else { return }
       state.video.total += 1
       state.pictures.append(item)
     }

@@ -40,11 +40,8 @@ extension PlayerState {
     guard isWanted != isDecodingWanted else { return }
     isDecodingWanted = isWanted
     totalAtPassEnd = nil
-    if isWanted {
-      video.floor = max(video.floor, clock.media(at: now))
-    } else {
-      pictures.removeAll()
-    }
+    // What is decoded already is shown when it is due: the decoder has had its packets and gives it out no second time.
+    if isWanted { video.floor = max(video.floor, clock.media(at: now)) }
   }
 
   func timeToNextKeyFrame(_ now: Timestamp) -> TimeDelta? {
