@@ -222,6 +222,8 @@ def test_a_rotated_recording_stands_upright(cast, clips, browser):
     turned = clips.remade("turned.mp4", path, "-c", "copy", "-metadata:s:v", "rotate=90")
     viewer = Viewer(browser, cast("file", turned, "--loop").url()).wait_live()
     assert viewer.size() == (360, 640)
+    told = stats(viewer)
+    assert (told["width"], told["height"]) == (360, 640), "the page names the size that is seen"
     # The bar code, which is in the top left corner of the recording, stands on end at the left or right edge, and can be read when the
     # picture is turned back.
     upright = luma(viewer.picture())

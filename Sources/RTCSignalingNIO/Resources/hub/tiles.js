@@ -211,7 +211,9 @@ class Tiles {
     const seconds = (now.at - then.at) / 1000, lost = Math.max(0, now.lost - then.lost), got = now.got - then.got;
     const bitrate = (now.bytes - then.bytes) * 8 / seconds, loss = lost + got > 0 ? lost / (lost + got) : 0;
     const fps = (now.frames - then.frames) / seconds;
-    const parts = [video?.frameWidth && `${video.frameWidth}×${video.frameHeight}`, video && (fps < 0.5 ? "at rest" : Math.round(fps) + " fps"),
+    // As shown: the figures of the frame are those before it is turned.
+    const [width, height] = tile.video.videoWidth ? [tile.video.videoWidth, tile.video.videoHeight] : [video?.frameWidth, video?.frameHeight];
+    const parts = [video?.frameWidth && `${width}×${height}`, video && (fps < 0.5 ? "at rest" : Math.round(fps) + " fps"),
       bitrate >= 1e6 ? (bitrate / 1e6).toFixed(1) + " Mbit/s" : Math.round(bitrate / 1e3) + " kbit/s",
       roundTrip !== undefined && (roundTrip * 1000).toFixed(roundTrip < 0.01 ? 1 : 0) + " ms", (loss * 100).toFixed(1) + " % lost"];
     tile.figures.textContent = parts.filter(Boolean).join(" · ");
