@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from harness.aiortc_viewer import Refused, luma, see
+from harness.aiortc_viewer import Refused, luma, only_h264, see
 
 
 @pytest.fixture(scope="module")
@@ -41,16 +41,6 @@ def test_an_offer_that_would_bring_less_is_refused(kinds, edit, cause, cast, tal
 
 def test_one_kind_needs_no_bundle(cast, talk):
     assert see(cast("file", talk, "--loop").listening(), edit=without_bundle) is not None
-
-
-def only_h264(offer, mode):
-    """H.264 as the only video codec, in this packetization mode."""
-    numbers = re.findall(r"a=rtpmap:(\d+) H264/90000", offer)
-    offer = re.sub(r"m=video (\d+) (\S+) .*", lambda line: f"m=video {line[1]} {line[2]} {' '.join(numbers)}", offer)
-    kept = [line for line in offer.split("\r\n")
-            if not (found := re.match(r"a=(?:rtpmap|fmtp|rtcp-fb):(\d+) ", line)) or found[1] in numbers
-            or offer.index(line) < offer.index("m=video")]
-    return "\r\n".join(kept).replace("packetization-mode=1", f"packetization-mode={mode}")
 
 
 def test_h264_in_single_units_alone_is_refused_with_the_cause(cast, talk):

@@ -7,8 +7,9 @@ import time
 
 import pytest
 from aiohttp import web
-from aiortc import RTCPeerConnection, RTCRtpReceiver, RTCSessionDescription
+from aiortc import RTCPeerConnection, RTCSessionDescription
 
+from harness.aiortc_viewer import only_h264
 from harness.http_server import HTTPServer
 from harness.rtcast import run
 
@@ -108,8 +109,8 @@ def test_nobody_there():
     assert code == 69 and "127.0.0.1:9" in err
 
 
-def answering(peers, codecs=None, takes=("audio", "video")):
-    """A WHIP service by aiortc that takes these kinds of media, and of video these codecs alone. Adds what it receives to `peers`."""
+def answering(peers, takes=("audio", "video"), edit=lambda offer: offer):
+    """A WHIP service by aiortc that takes these kinds of media. `edit` changes the offer that it sees."""
     async def handler(message):
         if message.method != "POST":
             return web.Response(status=200)
@@ -125,12 +126,7 @@ def answering(peers, codecs=None, takes=("audio", "video")):
             if track.kind == "video":
                 asyncio.ensure_future(pull())
 
-        await peer.setRemoteDescription(RTCSessionDescription(await message.text(), "offer"))
-        if codecs:
-            known = RTCRtpReceiver.getCapabilities("video").codecs
-            for transceiver in peer.getTransceivers():
-                if transceiver.kind == "video":
-                    transceiver.setCodecPreferences([codec for codec in known if codec.name in codecs])
+        await peer.setRemoteDescription(RTCSessionDescription(edit(await message.text()), "offer"))
         await peer.setLocalDescription(await peer.createAnswer())
         answer = peer.localDescription.sdp
         for kind in {"audio", "video"} - set(takes):
@@ -142,7 +138,7 @@ def answering(peers, codecs=None, takes=("audio", "video")):
 
 def test_a_service_that_knows_h264_alone_is_sent_it(cast, serve):
     peers = []
-    server = serve(answering(peers, codecs=["H264"]))
+    server = serve(answering(peers, edit=only_h264))
     cast("test", "--pattern", "clock", "--fps", "10", "--size", "320x240", "--to", server.url + "/whip")
     deadline = time.monotonic() + 20
     while not (peers and peers[0].received):

@@ -1,6 +1,7 @@
 """A viewer by WHEP that nobody here wrote: aiortc. It turns no pictures, and takes H.264 of the lower profiles and VP8."""
 
 import asyncio
+import re
 import time
 import urllib.error
 import urllib.request
@@ -56,3 +57,13 @@ def offer(listening, sdp):
 
 def luma(planes):
     return planes[:planes.shape[0] * 2 // 3]
+
+
+def only_h264(offer, mode=1):
+    """H.264 as the only video codec, in this packetization mode."""
+    numbers = re.findall(r"a=rtpmap:(\d+) H264/90000", offer)
+    offer = re.sub(r"m=video (\d+) (\S+) .*", lambda line: f"m=video {line[1]} {line[2]} {' '.join(numbers)}", offer)
+    kept = [line for line in offer.split("\r\n")
+            if not (found := re.match(r"a=(?:rtpmap|fmtp|rtcp-fb):(\d+) ", line)) or found[1] in numbers
+            or offer.index(line) < offer.index("m=video")]
+    return "\r\n".join(kept).replace("packetization-mode=1", f"packetization-mode={mode}")
