@@ -38,7 +38,7 @@ final class CameraDevice {
     if let wanted, !names.isEmpty {
       throw .noSuchSource("No camera is called “\(wanted)”; there are: \(names.joined(separator: ", ")).")
     }
-    throw .noSuchSource("There is no camera: no /dev/video* captures pictures. Connect one, or go on without.")
+    throw .noSuchSource("There is no camera: no /dev/video* captures pictures. Connect one, or cast something else.")
   }
 
   /// Nil for what is a name.

@@ -22,7 +22,8 @@ extension X11Connection {
   func window(_ wanted: String) throws(CaptureError) -> X11Window {
     if let number = Self.number(wanted) {
       guard let window = describe(number, title(of: number, WindowTitleAtoms(self)) ?? "") else {
-        throw .noSuchSource("There is no window \(wanted) on the X display \(displayName).")
+        throw .noSuchSource(
+          "There is no window \(wanted) on the X display \(displayName); `rtcast list windows` shows what there is.")
       }
       return window
     }
@@ -33,7 +34,9 @@ extension X11Connection {
     let inner = matches.count > 1 ? Set(descendants(of: matches.map(\.id))) : []
     matches.removeAll { inner.contains($0.id) }
     guard let window = matches.first else {
-      throw .noSuchSource("No window on the X display \(displayName) has “\(wanted)” in its title.")
+      throw .noSuchSource(
+        "No window on the X display \(displayName) has “\(wanted)” in its title; `rtcast list windows` shows what there is."
+      )
     }
     guard matches.count == 1 else {
       let list = matches.prefix(8).map { "\($0.idText) “\($0.title)”" }.joined(separator: ", ")

@@ -35,6 +35,9 @@ package final class TLSHandler: ChannelDuplexHandler {
   }
 
   private let session: TLSSession
+  /// What a client that does not speak TLS is told; empty: nothing.
+  private let plainAnswer: [UInt8]
+  private var hasAnswered = false
   /// For what was written before a goodbye to leave.
   private let closeGrace: TimeAmount
   private var phase = Phase.opening
@@ -44,8 +47,10 @@ package final class TLSHandler: ChannelDuplexHandler {
   /// A handler above has asked for more and got nothing yet.
   private var owesRead = false
 
-  package init(_ session: TLSSession, closeGrace: TimeAmount = .seconds(2)) {
+  /// - Parameter plainAnswer: of a server: bytes for a client whose first bytes are not TLS's; the connection ends then.
+  package init(_ session: TLSSession, closeGrace: TimeAmount = .seconds(2), plainAnswer: [UInt8] = []) {
     self.session = session
+    self.plainAnswer = plainAnswer
     self.closeGrace = closeGrace
   }
 
@@ -82,6 +87,11 @@ package final class TLSHandler: ChannelDuplexHandler {
   package func handlerRemoved(context: ChannelHandlerContext) { finish(ChannelError.ioOnClosedChannel) }
 
   private func handle(_ events: [TLSEvent], _ context: ChannelHandlerContext) {
+    if !plainAnswer.isEmpty, !hasAnswered, events.contains(.failed(.notTLS)) {
+      hasAnswered = true
+      context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: plainAnswer)), promise: nil)
+      return fail(TLSFailure.notTLS, context)
+    }
     // First of all, for what the handlers above write comes after it.
     writeAnswers(context)
     for event in events {
@@ -105,6 +115,7 @@ package final class TLSHandler: ChannelDuplexHandler {
   private func writeAnswers(_ context: ChannelHandlerContext) {
     let bytes = session.takeOutput()
     guard !bytes.isEmpty else { return }
+    hasAnswered = true
     answersOnTheirWay += bytes.count
     let written = context.eventLoop.makePromise(of: Void.self)
     written.futureResult.assumeIsolated().whenComplete { _ in self.answersOnTheirWay -= bytes.count }

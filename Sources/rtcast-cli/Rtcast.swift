@@ -87,6 +87,10 @@ package struct Rtcast: AsyncParsableCommand {
   package static func start(commit: String) async {
     Terminal.prepare()
     ProgramVersion.tell(commit: commit)
+    if let sentence = unknownCommand(in: Array(CommandLine.arguments.dropFirst())) {
+      Terminal.complain(sentence)
+      exit(withError: ExitStatus.usage.code)
+    }
     do {
       let command = try parseAsRoot()
       ProgramSandbox.enter(for: command)
@@ -99,5 +103,45 @@ package struct Rtcast: AsyncParsableCommand {
     } catch {
       exit(withError: error)
     }
+  }
+}
+
+extension Rtcast {
+  /// The commands by name, the hidden ones too.
+  private static var commands: [String] {
+    let grouped = configuration.groupedSubcommands.flatMap { $0.subcommands }
+    // No key paths: the compiler cannot lower one through a metatype yet (Swift 6.3).
+    return (configuration.subcommands + grouped).compactMap { $0.configuration.commandName }
+  }
+
+  /// What is wrong with the command line when its first word is no command: said before the options are read, which
+  /// belong to a command.
+  package static func unknownCommand(in arguments: [String]) -> String? {
+    let commands = commands
+    guard let word = arguments.first, !word.hasPrefix("-"), !(commands + ["help"]).contains(word) else { return nil }
+    let near = commands.map { ($0, word.editDistance(to: $0)) }.min { $0.1 < $1.1 }
+    if let (command, distance) = near, distance <= max(1, command.count / 3) {
+      return "There is no command '\(word)'; is '\(command)' meant? `rtcast --help` lists the commands."
+    }
+    return "There is no command '\(word)'; `rtcast --help` lists the commands."
+  }
+}
+
+extension String {
+  /// How many characters are to be inserted, left out, replaced or swapped with their neighbour to make `other` of it.
+  fileprivate func editDistance(to other: String) -> Int {
+    let (a, b) = (Array(lowercased().prefix(64)), Array(other))
+    var older: [Int] = []
+    var before = Array(0...b.count)
+    for i in a.indices {
+      var row = [i + 1]
+      for j in b.indices {
+        var best = Swift.min(before[j + 1] + 1, row[j] + 1, before[j] + (a[i] == b[j] ? 0 : 1))
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = Swift.min(best, older[j - 1] + 1) }
+        row.append(best)
+      }
+      (older, before) = (before, row)
+    }
+    return before[b.count]
   }
 }

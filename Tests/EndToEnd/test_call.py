@@ -9,7 +9,7 @@ import pytest
 
 from harness.pictures import decoded
 from harness.reach import recorded
-from harness.rtcast import run
+from harness.rtcast import BINARY, run, surroundings
 
 QUIET = ["--audio", "none"]
 
@@ -218,6 +218,23 @@ def test_nobody_there_rejected_and_no_hub_are_told_apart(cast, hub):
     assert status == 64 and "RTCAST_SERVER" in stderr
     status, _, stderr = run("test", "--to", "bob", *to, "--name", "bob")
     assert status == 77 and "taken" in stderr
+
+
+def test_what_ends_a_call_is_said_once_and_no_file_is_claimed(hub, tmp_path):
+    """For people: nobody of that name, and a recording into which nothing came."""
+    got = tmp_path / "got.mkv"
+    done = subprocess.run(
+        [BINARY, "call", "nobody", "--server", hub, "--no-window", "--record", str(got), *QUIET], capture_output=True, text=True, timeout=20,
+        env=surroundings())
+    said = done.stdout + done.stderr
+    assert done.returncode == 69 and said.count("no peer nobody") == 1, said
+    assert "Recorded into" not in said and "Nothing was recorded" in said and not got.exists()
+
+
+def test_a_call_without_a_sound_server_is_told_how_to_go_without_sound(hub, tmp_path):
+    deaf = {"PULSE_SERVER": f"unix:{tmp_path}/none", "XDG_RUNTIME_DIR": str(tmp_path)}
+    status, _, stderr = run("call", "room:x", "--server", hub, "--no-window", env=deaf)
+    assert status == 69 and "--audio none" in stderr, stderr
 
 
 def test_busy_and_no_answer_are_69(cast, hub, tmp_path):

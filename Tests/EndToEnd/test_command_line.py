@@ -48,7 +48,7 @@ def test_a_display_that_does_not_answer():
 
 
 def test_a_window_that_does_not_exist(xserver):
-    refused(66, "screen", "--window", "no such window anywhere", display=xserver.name, says=["no such window anywhere"])
+    refused(66, "screen", "--window", "no such window anywhere", display=xserver.name, says=["no such window anywhere", "rtcast list windows"])
     refused(66, "screen", "--window", "0x7654321", display=xserver.name, says=["0x7654321"])
 
 
@@ -83,6 +83,34 @@ def test_unknown_patterns_and_options_are_usage_errors():
     refused(64, "test", "--pattern", "nothing", says=["pattern"])
     refused(64, "test", "--no-such-option")
     refused(64, "frobnicate")
+
+
+@pytest.mark.parametrize("words, meant", [
+    (["sreen", "--fps", "5"], "'screen'"), (["scren"], "'screen'"), (["lst"], "'list'"), (["Serve"], "'serve'"), (["rtclog"], "'rtc-log'"),
+    (["wibble", "--fps", "5"], "--help"),
+])
+def test_a_command_that_is_misspelt_is_said_before_its_options(words, meant):
+    err = refused(64, *words, says=[words[0], meant])
+    assert "--fps" not in err and "Unknown" not in err
+
+
+def test_a_file_of_a_plugin_without_its_path_is_told_its_path(tmp_path):
+    _, _, err = run("plugin", "libwaves.so")
+    assert "./libwaves.so" in err and "liblib" not in err
+
+
+def test_an_address_without_its_scheme_is_told_it():
+    refused(64, "watch", "127.0.0.1:8080", "--no-window", says=["http://127.0.0.1:8080/"])
+
+
+def test_a_recording_that_cannot_be_is_said_before_a_link_is_printed(tmp_path):
+    code, out, err = run("test", "--listen", "127.0.0.1:0", "--record", str(tmp_path / "talk.avi"))
+    assert code == 64 and ".mkv" in err and "http://" not in out, (code, out, err)
+
+
+def test_input_that_is_not_y4m_is_told_the_option_of_raw_input():
+    code, _, err = run("pipe", stdin=b"\0" * 1000)
+    assert code == 66 and "--raw-size" in err and "--size" not in err.replace("--raw-size", ""), (code, err)
 
 
 def test_help_is_worth_reading():

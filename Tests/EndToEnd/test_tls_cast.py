@@ -2,11 +2,15 @@
 
 import base64
 import hashlib
+import socket
+import struct
+import threading
 from urllib.parse import urlsplit
 
 import pytest
 
 from harness.browser import Viewer, chromium
+from harness.rtcast import run
 from harness.terminal import Terminal
 
 CAST = ("test", "--pattern", "clock", "--size", "320x180", "--tls")
@@ -57,3 +61,36 @@ def test_a_further_name_opens_the_cast_only_if_it_was_named(cast, browser):
     browser.get(unnamed)
     assert not browser.execute_script("return !!window.rtcast")
     assert NAME in browser.execute_script("return document.body.innerText")
+
+
+def test_who_comes_without_tls_is_told_to_use_it(cast, browser):
+    """In a browser, at `watch` and at `call`; and a server that says nothing is suspected."""
+    event = cast(*CAST).listening()
+    plain = event["url"].replace("https:", "http:")
+    browser.get(plain)
+    assert "https://" in browser.execute_script("return document.body.innerText")
+    code, _, err = run("watch", plain, "--no-window")
+    assert code == 76 and "https://" in err, (code, err)
+    hub = cast("serve", "--listen", "127.0.0.1:0", "--tls").listening()
+    code, _, err = run("call", "bob", "--server", hub["url"].replace("https:", "http:"), "--no-window", "--audio", "none")
+    assert code == 76 and "https://" in err, (code, err)
+
+
+def test_a_server_that_hangs_up_on_http_may_want_https():
+    """As some servers of TLS do."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        def hang_up():
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                with connection:
+                    connection.recv(1)
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))   # a reset
+        thread = threading.Thread(target=hang_up)
+        thread.start()
+        code, _, err = run("watch", f"http://127.0.0.1:{listener.getsockname()[1]}/", "--no-window")
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+    assert "https://" in err and err.count("?") == 1 and "?." not in err, (code, err)

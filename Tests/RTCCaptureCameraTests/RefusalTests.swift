@@ -41,7 +41,7 @@ import Testing
       return
     }
     if names.isEmpty {
-      let sentence = "There is no camera: no /dev/video* captures pictures. Connect one, or go on without."
+      let sentence = "There is no camera: no /dev/video* captures pictures. Connect one, or cast something else."
       #expect(try await refusal(nil) == .noSuchSource(sentence))
       #expect(try await refusal(unheard) == .noSuchSource(sentence))
     } else {

@@ -86,7 +86,7 @@ public enum Y4MError: Error, Hashable, Sendable {
     switch self {
     case .notYUV4MPEG2:
       "The input is not YUV4MPEG2: it does not begin with that word. Make it so, as `ffmpeg -i … -f yuv4mpegpipe -` does, "
-        + "or say what raw pictures it holds by --raw-format and --size."
+        + "or say what raw pictures it holds by --raw-format and --raw-size."
     case .missingField(let tag):
       "The YUV4MPEG2 header has no \(tag == "W" ? "width (W)" : "height (H)"); the program that writes it must say it."
     case .badField(let tag, let value, let expected):

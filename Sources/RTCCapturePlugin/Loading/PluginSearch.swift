@@ -44,7 +44,9 @@ public struct PluginSearch: Sendable {
     let place =
       folders.isEmpty
       ? "\(Self.variable) names no folders to search" : "none is in \(folders.joined(separator: ", "))"
-    throw .noSuchSource("There is no plugin \(text): \(place). Give the path of the library, such as ./lib\(text).so.")
+    // The file's name without its path is no name of a plugin.
+    let example = text.hasSuffix(".so") ? text : "lib\(text).so"
+    throw .noSuchSource("There is no plugin \(text): \(place). Give the path of the library, such as ./\(example).")
   }
 
   private static func name(of file: String) -> String? {

@@ -77,10 +77,11 @@ extension WHIPError: CustomStringConvertible {
     case .refused(let url): "Nothing listens at \(url); is the server running, and is the port right?"
     case .unreachable(let url, let reason): "\(url) cannot be reached (\(reason)); check the network."
     case .timeout(let url, let seconds): "\(url) did not answer within \(seconds) s; try again, or check the server."
-    case .tls(let url, let reason): "No secure connection to \(url): \(reason)."
+    case .tls(let url, let reason): "No secure connection to \(url): \(reason.endingSentence)"
     case .unauthorized(let status, true, ""): "The server refused the token (\(status)); check --token."
     case .unauthorized(let status, true, let sentence): "The server refused the token (\(status)): \(sentence)"
-    case .unauthorized(let status, false, _): "The server wants a token (\(status)); pass it with --token."
+    case .unauthorized(let status, false, _):
+      "The server wants a token (\(status)): give the whole link, or the token by --token-file or --token."
     case .httpStatus(let status, let method, let sentence): Self.explain(status, method, sentence)
     case .redirectLoop(let url): "The server redirects in circles (last to \(url)); is this the WHIP URL?"
     case .insecureRedirect(let to):
@@ -96,7 +97,7 @@ extension WHIPError: CustomStringConvertible {
     case .badLocation(let text?):
       "The server accepted the offer but its Location header is useless: \(text.foreignText())"
     case .tooLarge(let limit): "The server's answer is longer than \(limit) bytes: not a WHIP server?"
-    case .brokenAnswer(let what): "The server's answer is broken: \(what.foreignText())."
+    case .brokenAnswer(let what): "The server's answer is broken: \(what.foreignText().endingSentence)"
     }
   }
 
@@ -106,6 +107,7 @@ extension WHIPError: CustomStringConvertible {
       switch status {
       case 404, 405, 200...299: "is this the WHIP URL?"
       case 400, 406, 415, 422: "it does not accept this offer; try another --codec."
+      case 426: "use https:// there."
       case 409: "somebody may be publishing there already."
       case 429, 503: "it is busy; try again later."
       case 500...599: "that is the server's trouble; see its log."
@@ -113,4 +115,9 @@ extension WHIPError: CustomStringConvertible {
       }
     return "The server answered \(status) to the WHIP \(method)\(said): \(hint)"
   }
+}
+
+extension String {
+  /// As the end of a sentence: with a full stop, unless it ends with a mark of its own.
+  var endingSentence: String { last == "?" || last == "." ? self : self + "." }
 }

@@ -23,7 +23,7 @@ enum ClientFailure {
     case let error as IOError: explain(error, at: address)
     case let error as TLSFailure: .tls(address, reason: sentence(error))
     case let error as TLSConfigurationError: .tls(address, reason: sentence(error))
-    case is HTTPParserError: .brokenAnswer("it is not HTTP")
+    case is HTTPParserError: .brokenAnswer("it is not HTTP" + hint(address))
     case is SocketAddressError, is SocketAddressError.UnknownHost: .unknownHost(address.host.text)
     default: .brokenAnswer(String(describing: error))
     }
@@ -44,9 +44,14 @@ enum ClientFailure {
     case ETIMEDOUT: .unreachable(address, reason: "connecting timed out")
     case EHOSTUNREACH: .unreachable(address, reason: "no route to the host")
     case ENETUNREACH: .unreachable(address, reason: "the network is unreachable")
-    case ECONNRESET, EPIPE: .brokenAnswer("the server reset the connection")
+    case ECONNRESET, EPIPE: .brokenAnswer("the server reset the connection" + hint(address))
     default: .unreachable(address, reason: error.description)
     }
+  }
+
+  /// What a server that speaks TLS does with a request in the clear is one of these.
+  private static func hint(_ address: WebAddress) -> String {
+    address.scheme == .http ? "; is it https:// there?" : ""
   }
 
   private static func sentence(_ failure: TLSFailure) -> String {

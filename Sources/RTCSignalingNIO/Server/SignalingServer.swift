@@ -169,7 +169,7 @@ public final class SignalingServer: Sendable {
           let connection = ClientConnection(registry: registry.value)
           let pipeline = channel.pipeline.syncOperations
           let notice = ArrivalNotice(connection)
-          if let tls { try pipeline.addHandler(TLSHandler(TLSSession(tls))) }
+          if let tls { try pipeline.addHandler(TLSHandler(TLSSession(tls), plainAnswer: plainAnswer)) }
           try pipeline.addHandler(notice)
           try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false,
@@ -180,6 +180,16 @@ public final class SignalingServer: Sendable {
         }
       }
   }
+
+  /// What a server that speaks TLS says to a client that does not (RFC 2817, section 4.2).
+  private static let plainAnswer: [UInt8] = {
+    let sentence = "This server takes secure connections alone: use https:// in place of http://, or wss:// of ws://.\n"
+    let head = [
+      "HTTP/1.1 426 Upgrade Required", "Upgrade: TLS/1.2, HTTP/1.1", "Connection: Upgrade, close",
+      "Content-Type: text/plain; charset=utf-8", "Content-Length: \(sentence.utf8.count)", "Cache-Control: no-store",
+    ]
+    return Array((head + ["", sentence]).joined(separator: "\r\n").utf8)
+  }()
 
   private static func startError(_ error: any Error, at address: ListenAddress) -> SignalingServerError {
     switch error {

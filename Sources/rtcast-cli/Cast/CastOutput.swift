@@ -150,9 +150,9 @@ struct CastOutput: Sendable {
 
   func recorded(_ progress: RecordingProgress) {
     switch style {
-    case .json: OutputEvent.recorded(progress).print()
+    case .json: if progress.hasFile { OutputEvent.recorded(progress).print() }
     case .plain: break
-    case .live: Terminal.print("  Recorded into \(progress.path).")
+    case .live: Terminal.print("  " + progress.sentence)
     }
   }
 

@@ -11,3 +11,14 @@ extension RecordingEvent {
     }
   }
 }
+
+extension RecordingProgress {
+  /// A finished recording has left a file: one into which no picture came is removed.
+  var hasFile: Bool { safeBytes > 0 }
+
+  /// What became of a finished recording, for a person.
+  var sentence: String {
+    hasFile
+      ? "Recorded into \(path)." : "Nothing was recorded: no picture and no sound came, so there is no \(path)."
+  }
+}
