@@ -78,4 +78,6 @@ final class FilePlayback: PausableSource {
 
   func pause() { core.pause() }
   func resume() { core.resume() }
+  func hold() { core.monitor.change { state, _ in state.isHeld = true } }
+  func release() { core.monitor.change { state, _ in state.isHeld = false } }
 }

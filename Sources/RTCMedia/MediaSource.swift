@@ -21,10 +21,22 @@ public struct MediaSource: Sendable {
   }
 }
 
-/// A source that keeps its place while it delivers nothing. Any thread; both return at once.
+/// A source that keeps its place while it delivers nothing. Any thread; all methods return at once.
 public protocol PausableSource: AnyObject, Sendable {
   /// Delivers nothing from now on.
   func pause()
   /// Goes on where it paused.
   func resume()
+  /// A start from now on stops before the first picture and the first sound, until `release`: the source reports that it
+  /// has started, and delivers nothing. A source that delivers already is not stopped. The default does nothing.
+  func hold()
+  /// Delivers from the first picture and the first sound, all at the same time. The default does nothing.
+  func release()
+}
+
+extension PausableSource {
+  /// Does nothing.
+  public func hold() {}
+  /// Does nothing.
+  public func release() {}
 }

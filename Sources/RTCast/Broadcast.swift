@@ -35,6 +35,11 @@ public final class Broadcast: Sendable {
     public var contentHint: ContentHint?
     /// Send the pictures and the sound of a source that is encoded already as they are, to viewers that can take them.
     public var passesThrough = true
+    /// A source that can wait at its beginning, such as a file, waits until somebody can receive it: for a broadcast that
+    /// is made for one receiver. False: it begins at once, and those who come later see what is shown then.
+    public var waitsForReceiver = false
+    /// Viewers are let in after the source has ended too: the application lets another follow by `replaceSource`.
+    public var outlivesSource = false
     /// What viewers are also asked whether they take it, for sources that may come later.
     public var offeredFormats: [EncodedVideoFormat] = []
     /// Of each viewer's picture.
@@ -192,6 +197,9 @@ public final class Broadcast: Sendable {
 
   /// True from `pause` until `resume` or another source.
   public var isPaused: Bool { media.isPaused }
+
+  /// True from the end of a source until another takes its place.
+  package var isSourceEnded: Bool { media.isEnded }
 
   /// Goes on after `pause`.
   public func resume() async throws(CaptureError) { try await media.resume() }

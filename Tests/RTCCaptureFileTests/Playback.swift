@@ -44,6 +44,8 @@ final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendab
   private let record = Mutex(Record())
   private let ended: AsyncStream<Void>
   private let feed: AsyncStream<Void>.Continuation
+  private let started: AsyncStream<Void>
+  private let startFeed: AsyncStream<Void>.Continuation
   private let onPicture: @Sendable (Int, FilePlayer) -> Void
   private let pictureLimit: Int
   private let pictures: AsyncStream<Picture>
@@ -64,6 +66,7 @@ final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendab
     self.clip = clip
     (pictures, pictureFeed) = AsyncStream.makeStream()
     (ended, feed) = AsyncStream.makeStream()
+    (started, startFeed) = AsyncStream.makeStream()
     self.pictureLimit = pictureLimit
     self.keepsSums = keepsSums
     self.onPicture = onPicture
@@ -94,6 +97,19 @@ final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendab
     return record.withLock { $0 }
   }
 
+  /// Returns when the pictures and the sound have said that they started.
+  func untilStarted() async {
+    var iterator = started.makeAsyncIterator()
+    for _ in 0..<2 { await iterator.next() }
+  }
+
+  /// Plays what was started until both have ended.
+  func untilEnded() async -> Record {
+    var iterator = ended.makeAsyncIterator()
+    for _ in 0..<2 { await iterator.next() }
+    return record.withLock { $0 }
+  }
+
   /// Starts everything with the clock standing, for a test that says itself when it goes on.
   func startPaused() {
     player.pause()
@@ -115,6 +131,7 @@ final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendab
 
   func captureDidStart(_ result: Result<VideoFormat, CaptureError>) {
     record.withLock { $0.videoStart = result }
+    startFeed.yield()
     if case .failure = result {
       feed.yield()
       pictureFeed.finish()
@@ -146,6 +163,7 @@ final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendab
 
   func audioCaptureDidStart(_ result: Result<AudioFormat, CaptureError>) {
     record.withLock { $0.audioStart = result }
+    startFeed.yield()
     if case .failure = result { feed.yield() }
   }
 

@@ -166,10 +166,17 @@ struct PacketLog {
     if case .at(let number) = tap { tap = .at(number + 1) }
   }
 
-  /// The next key frame later than `media` among what is read.
+  /// The next key frame among what is read that is later than `media`, or that the tap gets although it is due.
   func nextKeyFrame(after media: TimeDelta) -> TimeDelta? {
     for number in first..<max(first, endIndex) {
-      if case .packet(let packet) = self[number], packet.isEntryPoint, packet.time > media { return packet.time }
+      guard case .packet(let packet) = self[number], packet.isEntryPoint else { continue }
+      let isComing =
+        switch tap {
+        case .off: packet.time > media
+        case .waiting: packet.time >= media
+        case .at(let next): packet.time > media || number >= next
+        }
+      if isComing { return packet.time }
     }
     return nil
   }

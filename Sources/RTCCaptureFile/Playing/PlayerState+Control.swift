@@ -48,7 +48,7 @@ extension PlayerState {
     let media = clock.media(at: now)
     let indexed = indexedKeyFrame.flatMap { $0 > media ? $0 : nil }
     guard let next = video.log.nextKeyFrame(after: media) ?? indexed else { return nil }
-    return .seconds((next - media).seconds / clock.speed)
+    return .seconds(max(0, (next - media).seconds / clock.speed))
   }
 
   var playback: FilePlayer.Playback {

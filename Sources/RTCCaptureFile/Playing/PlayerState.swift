@@ -79,6 +79,8 @@ struct PlayerState {
   var openedFile: MediaFile?
   var clock = MediaClock()
   var motion = Motion.preparing(thenPaused: false)
+  /// The clock does not start yet: both halves of the file are started first, or a receiver is awaited.
+  var isHeld = false
   var ending: Ending?
   var passes = [Pass(start: .zero, position: .zero, number: 0)]
 
@@ -222,6 +224,7 @@ struct PlayerState {
     let hasPicture = !decodesPictures || !pictures.isEmpty || isFinished(.video)
     let hasSound = !decodesSound || !sounds.isEmpty || isFinished(.audio)
     guard isFull || (hasPicture && hasSound) else { return }
+    guard !isHeld else { return releaseSeekWaiters() }
     motion = thenPaused ? .paused : .playing
     owesPicture = thenPaused
     if !thenPaused { clock.run(at: now) }

@@ -81,6 +81,7 @@ public struct CallConfiguration: Sendable {
     options.audioBitrates = audio
     options.rateControl = rateControl
     options.rateLog = rateLog
+    options.waitsForReceiver = true
     return options
   }
 }

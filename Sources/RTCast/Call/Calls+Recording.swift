@@ -34,6 +34,9 @@ extension CallManager {
     media.previews.end()
   }
 
+  /// True from the end of what was sent until something else is sent.
+  package var isSourceEnded: Bool { media.outgoing.isEnded }
+
   /// What is sent at present.
   public var localVideoTrack: LocalVideoTrack? { video?.track }
   /// What is recorded here; nil before `startRecording`.

@@ -20,6 +20,8 @@ package final class OutgoingAudio: Sendable {
   private let sinks: EncodedMediaSinks
   private let report: @Sendable (BroadcastEvent) -> Void
   private let state: Mutex<State>
+  /// Called when there are listeners, at each change of what they need.
+  private let listenersCame = Mutex<@Sendable () -> Void>({})
 
   private struct State {
     /// Nil while somebody works with it.
@@ -80,7 +82,16 @@ package final class OutgoingAudio: Sendable {
       // In steps, so that the encoder is not set up anew for every packet lost.
       state.controls.settings.expectedLoss = (min(max(demand.loss, 0), 0.3) * 20).rounded(.up) / 20
     }
+    guard demand.isHeard else { return }
+    let tell = listenersCame.withLock { $0 }
+    tell()
   }
+
+  /// Somebody can receive the sound now.
+  var hasListeners: Bool { state.withLock { $0.demand.isHeard } }
+
+  /// Says whom to tell that there are listeners, on the loop's thread. It may be told so again.
+  func onListeners(_ handler: @escaping @Sendable () -> Void) { listenersCame.withLock { $0 = handler } }
 
   // MARK: - Source
 

@@ -30,6 +30,8 @@ final class OutgoingMedia: Sendable {
     var format: VideoFormat?
     var video: Half<any VideoCapturer, VideoInput>?
     var audio: Half<any AudioSource, AudioInput>?
+    /// Held at its beginning until somebody can receive it.
+    var held: (any PausableSource)?
 
     /// True when nothing more will come.
     var isFinished: Bool {
@@ -99,6 +101,8 @@ final class OutgoingMedia: Sendable {
           settings: options.audio, startBitrate: options.audioBitrates.start, makeEncoder: $0, peers: peers,
           sinks: sinks, report: report)
       } : nil
+    video.onViewers { [weak self] in self?.receiverCame(forVideo: true) }
+    audio?.onListeners { [weak self] in self?.receiverCame(forVideo: false) }
   }
 
   /// What viewers are to agree on, the best first: what the source has, and what we can make.
@@ -111,10 +115,15 @@ final class OutgoingMedia: Sendable {
     return formats
   }
 
-  /// True from the first start until the source ended.
+  /// True from the first start until the source ended, or until the end where another source may follow.
   var isLive: Bool {
-    state.withLock { $0.phase == .live || $0.phase == .paused }
+    state.withLock {
+      $0.phase == .live || $0.phase == .paused || ($0.phase == .ended && options.outlivesSource)
+    }
   }
+
+  /// The source has ended, and none has taken its place.
+  var isEnded: Bool { state.withLock { $0.phase == .ended } }
 
   /// Takes in a recorder.
   func add(_ sink: any EncodedMediaSink) {
@@ -136,7 +145,16 @@ final class OutgoingMedia: Sendable {
     defer { isChanging.withLock { $0 = false } }
     let before = state.withLock { $0 }
     guard before.phase != .over else { throw .unavailable("The cast is over; start a new one.") }
-    let started = try await startHalves(of: source, format: format, before: before, keepsSound: keepsSound)
+    // Otherwise a file's clock would run from the start of its sound on, and its first pictures would be past when the
+    // track is told of them.
+    source.playback?.hold()
+    let started: StartedSource
+    do throws(CaptureError) {
+      started = try await startHalves(of: source, format: format, before: before, keepsSound: keepsSound)
+    } catch {
+      source.playback?.release()
+      throw error
+    }
     let isOver = state.withLock { state in
       state.source = source
       state.format = format
@@ -151,12 +169,41 @@ final class OutgoingMedia: Sendable {
       cursor?.follow(nil)
     }
     retire(before, except: source)
+    letGo(source)
     if isOver {
       source.stop()
       throw .unavailable("The cast was stopped before its source had started.")
     }
     return started
   }
+
+  /// Lets a source that has started deliver, at once or when somebody can receive it.
+  private func letGo(_ source: MediaSource) {
+    guard let playback = source.playback else { return }
+    guard options.waitsForReceiver else { return playback.release() }
+    state.withLock { $0.held = playback }
+    if video.hasViewers { receiverCame(forVideo: true) }
+    if audio?.hasListeners == true { receiverCame(forVideo: false) }
+  }
+
+  /// From the loop's thread as a rule.
+  private func receiverCame(forVideo isForVideo: Bool) {
+    let held = state.withLock { state -> (any PausableSource)? in
+      guard isForVideo || state.source.video == nil else { return nil }
+      defer { state.held = nil }
+      return state.held
+    }
+    if let held { return held.release() }
+    guard !isForVideo, state.withLock({ $0.held }) != nil else { return }
+    // Sound is sent a moment before pictures are. A receiver that takes no pictures is not to wait for them.
+    Task { [weak self] in
+      try? await Task.sleep(for: Self.pictureWait)
+      self?.receiverCame(forVideo: true)
+    }
+  }
+
+  /// How long a receiver of sound is waited for to receive pictures too.
+  private static let pictureWait = Duration.seconds(3)
 
   /// Two sources cannot take over at once.
   private func beginChange() throws(CaptureError) {

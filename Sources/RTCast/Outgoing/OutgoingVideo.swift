@@ -43,6 +43,8 @@ package final class OutgoingVideo: Sendable {
   private let exact: ExactPixels?
   private let report: @Sendable (BroadcastEvent) -> Void
   private let state: Mutex<State>
+  /// Called when there are viewers, at each change of what they need.
+  private let viewersCame = Mutex<@Sendable () -> Void>({})
   /// Wakes the thread that works while the source rests.
   private let rest = Waiter()
 
@@ -185,7 +187,16 @@ package final class OutgoingVideo: Sendable {
       return state.updateControls() || isChoice
     }
     if isUrgent { changeAtOnce { _ in } }
+    guard demand.viewers > 0 else { return }
+    let tell = viewersCame.withLock { $0 }
+    tell()
   }
+
+  /// Somebody can receive the pictures now.
+  var hasViewers: Bool { state.withLock { $0.demand.viewers > 0 } }
+
+  /// Says whom to tell that there are viewers, on the loop's thread. It may be told so again.
+  func onViewers(_ handler: @escaping @Sendable () -> Void) { viewersCame.withLock { $0 = handler } }
 
   private func keyFrameRequested(of rendition: Rendition) -> KeyFrameAnswer {
     guard let passthrough = state.withLock({ $0.passthrough }), rendition == passthrough.rendition else {

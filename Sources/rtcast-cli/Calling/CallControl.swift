@@ -8,13 +8,16 @@ struct CallControl: Sendable {
   let output: CallOutput
   let logger: Logger
 
-  func obey(_ command: Result<ControlCommand, ControlError>, _ calls: CallManager) async {
+  /// - Returns: whether the command was carried out.
+  func obey(_ command: Result<ControlCommand, ControlError>, _ calls: CallManager) async -> Bool {
     do throws(ControlError) {
       let command = try command.get()
       try await obey(command, calls)
       output.answer(ControlReply(.success(command)))
+      return true
     } catch {
       output.answer(ControlReply(.failure(error)))
+      return false
     }
   }
 

@@ -18,7 +18,8 @@ struct CallOutput: Sendable {
     }
   }
 
-  func state(_ state: CallState, room: String? = nil) {
+  /// - Parameter isFailure: the program ends with a sentence that says it; people are not told twice.
+  func state(_ state: CallState, room: String? = nil, isFailure: Bool = false) {
     guard let party = state.party, let word = state.word else { return }
     var members: [(String, JSONValue)] = [
       ("id", .string(party.peer)), ("state", .string(word)), ("call", .string(party.call)),
@@ -27,7 +28,7 @@ struct CallOutput: Sendable {
     if let room { members.append(("room", .string(room))) }
     if case .ended(_, let end) = state { members.append(("reason", .string(end.word))) }
     if !isJSON, Terminal.isInteractive, room == nil { Terminal.showLive(Self.liveLine(for: state)) }
-    say(.peer, members) { Self.sentence(for: state) }
+    say(.peer, members) { isFailure ? nil : Self.sentence(for: state) }
   }
 
   /// Stays below what is printed, for as long as the state lasts.
@@ -131,8 +132,8 @@ struct CallOutput: Sendable {
   func prompt(_ sentence: String) { if !isJSON { Terminal.log(sentence) } }
 
   func recorded(_ progress: RecordingProgress) {
-    if isJSON { return OutputEvent.recorded(progress).print() }
-    Terminal.print("Recorded into \(progress.path).")
+    guard isJSON else { return Terminal.print(progress.sentence) }
+    if progress.hasFile { OutputEvent.recorded(progress).print() }
   }
 
   func recordingFailed(_ sentence: String) {

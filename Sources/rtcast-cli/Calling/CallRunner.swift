@@ -90,6 +90,9 @@ struct CallRunner {
     }
   }
 
+  /// It waits for calls, one after the other.
+  private var isWaiting: Bool { if case .anybody = plan.target { true } else { false } }
+
   private func makeManager(_ peers: PeerLoop, _ rateLog: RateLog?) throws(CastFailure) -> CallManager {
     let logger = logger
     let device = PulseAudioDevice(onNotice: { logger.warning("\($0)") })
@@ -143,13 +146,24 @@ struct CallRunner {
 
   private func follow(_ calls: CallManager, _ show: CallShow) async -> Ending {
     let control = CallControl(chat: chat, output: output, logger: logger)
+    // Another source has taken the place of the plan's, by --control.
+    var isReplaced = false
     for await happening in happenings {
       switch happening {
+      case .call(.sourceEnded(let sentence)):
+        // One that was replaced meanwhile has nothing more to say.
+        guard await calls.isSourceEnded else { continue }
+        if !isReplaced, let ending = sourceEnded(sentence) { return ending }
+        isReplaced = false
+        do throws(CallManagerError) { try await takeBack(after: sentence, calls) } catch {
+          return .failed(CastFailure(error))
+        }
       case .call(let event): if let ending = await hear(event, calls, show) { return ending }
       case .window(let event): if let ending = await obey(event, calls, show) { return ending }
       case .line(let line): await answer(line, calls)
       case .control(let command):
-        await control.obey(command, calls)
+        let isDone = await control.obey(command, calls)
+        if isDone, case .success(.source) = command { isReplaced = true }
         if case .success(.hangUp) = command, case .place(.room) = plan.target { return .done("hung up") }
       case .second: for each in await calls.statistics() { output.statistics(each) }
       case .stop(SIGINT): return .done("interrupted")
@@ -189,7 +203,7 @@ struct CallRunner {
       await show.remove(track)
     case .dataChannel(let channel, let peer): await chat.add(channel, of: peer)
     case .remoteMuted(let peer, let kind, let isMuted): output.muted(peer, kind: kind, isMuted)
-    case .sourceEnded(let sentence): return sourceEnded(sentence)
+    case .sourceEnded: break  // taken before
     case .warning(let sentence): logger.warning("\(sentence)")
     case .signalingInterrupted(let sentence):
       logger.warning("\(sentence) Reconnecting; an established call continues.")
@@ -207,16 +221,16 @@ struct CallRunner {
   }
 
   private func changed(_ state: CallState, _ calls: CallManager, _ show: CallShow) async -> Ending? {
+    if case .ended(let party, let end) = state, !isWaiting, let failure = CastFailure(end, peer: party.peer) {
+      output.state(state, isFailure: true)
+      return .failed(failure)
+    }
     output.state(state)
     switch state {
     case .ringing(_, .callee): await greet(calls)
-    case .ended(let party, let end):
-      if case .anybody = plan.target {
-        await show.reset()
-        return nil
-      }
-      if let failure = CastFailure(end, peer: party.peer) { return .failed(failure) }
-      return .done(end.word)
+    case .ended(_, let end):
+      guard isWaiting else { return .done(end.word) }
+      await show.reset()
     case .idle, .ringing, .connecting, .connected, .reconnecting: break
     }
     return nil
@@ -233,6 +247,15 @@ struct CallRunner {
   private func answer(_ line: String, _ calls: CallManager) async {
     guard let letter = line.lowercased().first(where: { !$0.isWhitespace }), "yn".contains(letter) else { return }
     try? await calls.answerCallRequest(accept: letter == "y")
+  }
+
+  /// The source that came by --control has ended: what the call began with comes back.
+  private func takeBack(after sentence: String?, _ calls: CallManager) async throws(CallManagerError) {
+    if let sentence { logger.warning("\(sentence)") }
+    guard plan.media.video == nil, plan.media.audio == nil else {
+      return try await calls.startRecording(source: plan.media)
+    }
+    try await calls.stopVideoRecording()
   }
 
   /// A file that has been played is the end of a call that was made to show it.

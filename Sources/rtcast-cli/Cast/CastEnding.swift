@@ -13,6 +13,14 @@ enum CastEnding: Sendable {
   /// The WHIP service refuses to go on after an interruption.
   case publicationRefused(CastFailure)
 
+  /// The source ended by itself.
+  init(_ end: CaptureEnd) {
+    switch end {
+    case .finished: self = .sourceFinished
+    case .lost(let sentence): self = .sourceLost(sentence)
+    }
+  }
+
   /// As `reason` in the `ended` event.
   var word: String {
     switch self {

@@ -92,19 +92,20 @@ struct CastRunner {
     let broadcast = Broadcast(source.media, options: settings, peers: peers)
     if let ending = try await begin(broadcast, source) { return output.ended(ending, after: 0) }
 
-    let server: SignalingServer?
-    do throws(CastFailure) {
-      server = try await serve(broadcast, peers, gate)
-    } catch {
-      await broadcast.stop()
-      throw error
-    }
+    // First, for a link that is printed is for a cast that goes on.
     let recorder: Recorder?
     do throws(CastFailure) {
       recorder = try record(broadcast)
     } catch {
       await broadcast.stop()
-      await server?.shutdown()
+      throw error
+    }
+    let server: SignalingServer?
+    do throws(CastFailure) {
+      server = try await serve(broadcast, peers, gate)
+    } catch {
+      await broadcast.stop()
+      recorder?.finish()
       throw error
     }
     let start = MonotonicClock.now()
@@ -178,6 +179,9 @@ struct CastRunner {
     // What comes by --control may have sound even when this source has none.
     broadcast.offersAudio = takesControl ? options.media.audio != .silence : nil
     if takesControl { broadcast.offeredFormats = EncodedVideoFormat.common }
+    // When a source that came by --control ends, the first one comes back.
+    broadcast.outlivesSource = takesControl
+    broadcast.waitsForReceiver = options.destination.to != nil
     return broadcast
   }
 
@@ -292,12 +296,22 @@ struct CastRunner {
     var last: StatisticsReport?
     var limitation: QualityLimitation?
     var notices = CastNotices()
+    /// Another source has taken the place of `source`, by --control.
+    var isReplaced = false
     for await happening in happenings {
       switch happening {
       case .broadcast(.qualityLimited(let change)):
         limitation = change
         output.limited(change)
         logger.info("\(change.map { "Less is sent: \($0.sentence)." } ?? "Everything is sent again.")")
+      case .broadcast(.ended(let end)):
+        // One that was replaced meanwhile has nothing more to say.
+        guard broadcast.isSourceEnded else { continue }
+        guard isReplaced else { return .success(CastEnding(end)) }
+        isReplaced = false
+        do throws(CaptureError) { try await takeBack(source, after: end, broadcast) } catch {
+          return .failure(CastFailure(error))
+        }
       case .broadcast(let event):
         notices.note(event, now: MonotonicClock.now())
         if let ending = handle(event) { return .success(ending) }
@@ -318,7 +332,9 @@ struct CastRunner {
       case .started(let started): output.captureStarted(started, source: source.name)
       case .isSlow: continue
       case .published: output.published(to: options.destination.to?.text ?? "")
-      case .control(let command): await obey(command, broadcast, server)
+      case .control(let command):
+        let isDone = await obey(command, broadcast, server)
+        if isDone, case .success(.source) = command { isReplaced = true }
       case .failed(let failure): return .failure(failure)
       case .end(let ending): return .success(ending)
       }
@@ -360,15 +376,18 @@ struct CastRunner {
     }
   }
 
+  /// - Returns: whether the command was carried out.
   private func obey(
     _ command: Result<ControlCommand, ControlError>, _ broadcast: Broadcast, _ server: SignalingServer?
-  ) async {
+  ) async -> Bool {
     do throws(ControlError) {
       let command = try command.get()
       if case .revoke(let link) = command { try revoke(link, at: server) } else { try await obey(command, broadcast) }
       output.answer(ControlReply(.success(command)))
+      return true
     } catch {
       output.answer(ControlReply(.failure(error)))
+      return false
     }
   }
 
@@ -404,6 +423,13 @@ struct CastRunner {
     output.captureStarted(started, source: source.name)
   }
 
+  /// The source that came by --control has ended: the one that the cast began with comes back.
+  private func takeBack(_ source: Source, after end: CaptureEnd, _ broadcast: Broadcast) async throws(CaptureError) {
+    if case .lost(let sentence) = end { logger.warning("\(sentence) The first source comes back.") }
+    let started = try await broadcast.replaceSource(source.media, frameRate: source.frameRate, size: source.size)
+    output.captureStarted(started, source: source.name)
+  }
+
   private func handle(_ event: BroadcastEvent) -> CastEnding? {
     switch event {
     case .viewerJoined(let id):
@@ -435,8 +461,7 @@ struct CastRunner {
       output.sourceChanged(nil)
     case .audioLost(let sentence):
       logger.warning("The sound is gone: \(sentence)")
-    case .ended(.finished): return .sourceFinished
-    case .ended(.lost(let sentence)): return .sourceLost(sentence)
+    case .ended(let end): return CastEnding(end)
     case .publishInterrupted(let sentence, let wait):
       logger.warning("\(sentence) Publishing anew\(wait > .zero ? " in \(max(1, wait.milliseconds / 1_000)) s" : "").")
       output.publicationChanged(options.destination.to?.text ?? "", "interrupted")
