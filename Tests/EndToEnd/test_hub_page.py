@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import unicodedata
 from urllib.parse import urlsplit
 
 import pytest
@@ -226,7 +227,7 @@ def test_a_wrong_token_is_asked_for_again(cast, visit):
     alice.click("#join")
     alice.wait(hub="refused", error="bad-token")
     assert alice.script("return document.activeElement.id") == "token"
-    alice.type("#token", "s3cret")
+    alice.type("#token", url)   # people paste the whole link
     alice.join()
     [bob] = visit(url, "bob")
     alice.until("document.querySelector('#people [data-peer=bob]')")
@@ -234,6 +235,9 @@ def test_a_wrong_token_is_asked_for_again(cast, visit):
     bob.click("#by-room button")
     bob.wait(state="room", room="den")
     assert "token=s3cret" in bob.script("return document.querySelector('#alone-link').value")
+    bob.bar("hangup")
+    bob.wait(state="lobby")
+    assert bob.script("return document.querySelector('#room').value") == "den", "the way back"
 
 
 def test_a_name_that_is_taken_is_not_given_twice(hub, visit):
@@ -298,3 +302,42 @@ def test_firefox_and_chromium_call_each_other(hub, visit, firefox):
     alice.bar("hangup")
     bob.wait(state="lobby", lastEnd="hung-up")
     in_call(bob, alice)
+
+
+@pytest.mark.parametrize("room", ["c#", "a/b", "Was?", "50% & more"])
+def test_a_room_may_have_any_name(room, hub, visit):
+    """Typed by one, and by the other taken from the address as the first one's page writes it."""
+    [alice] = visit(hub, "alice")
+    alice.type("#room", room)
+    alice.click("#by-room button")
+    alice.wait(state="room", room=room)
+    [bob] = visit(alice.script("return document.querySelector('#alone-link').value"), "bob")
+    for person in (alice, bob):
+        person.wait(state="room", room=room).wait_tiles(1).wait_moving()
+
+
+def test_a_room_that_cannot_be_is_said_and_the_person_stays(hub, visit):
+    """No other name is marked, and the address holds nothing that would end the same way again."""
+    [alice] = visit(hub + "#" + "x" * 65, "alice")
+    alice.wait(state="lobby", hub="online", notice="bad-room")
+    assert "room" in alice.script("return document.querySelector('#toast-text').textContent")
+    assert not alice.script("return document.querySelector('#name').hasAttribute('aria-invalid')")
+    assert alice.script("return location.hash") == ""
+
+
+def test_a_peer_whose_name_nobody_can_have_is_not_here(hub, visit):
+    [alice] = visit(hub, "alice")
+    alice.type("#whom", "a/b")
+    alice.click("#by-name button")
+    alice.wait(lastEnd="unknown-peer", state="lobby", hub="online")
+
+
+@pytest.mark.parametrize("name", ["Zoë", "می‌خواهم", "👩‍👩‍👧", "東京特許許可局許可局長今日急遽休暇許可拒否の件について"])
+def test_names_are_what_people_write(name, hub, visit):
+    """One spelling for each name: with accents as characters of their own too. Joiners of letters and emoji; as many characters of any script."""
+    alice, bob = visit(hub, "alice", "bob")
+    for person, spelling in ((alice, name), (bob, unicodedata.normalize("NFD", name))):
+        person.type("#room", spelling)
+        person.click("#by-room button")
+    for person in (alice, bob):
+        person.wait(state="room", room=unicodedata.normalize("NFC", name)).wait_tiles(1).wait_moving()

@@ -10,13 +10,13 @@ extension Hub {
     case .absent(let until):
       try hold(Held(relay: relay, from: sender, expiry: until))
     case nil where now < returnsUntil:
-      try HubName.check(relay.to)
+      guard (try? HubName.peer(relay.to)) != nil else { throw .unknownPeer(relay.to) }
       try hold(Held(relay: relay, from: sender, expiry: returnsUntil))
     case nil:
       guard connections[id]?.dialect == .peerJS else { throw .unknownPeer(relay.to) }
       // Nobody waits for a goodbye.
       if case .bye = relay.body { return }
-      try HubName.check(relay.to)
+      guard (try? HubName.peer(relay.to)) != nil else { throw .unknownPeer(relay.to) }
       try hold(Held(relay: relay, from: sender, expiry: now + configuration.limits.peerJSExpiry))
     }
   }

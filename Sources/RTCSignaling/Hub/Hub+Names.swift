@@ -7,8 +7,7 @@ extension Hub {
   ) throws(HubFault) {
     guard let connection = connections[id] else { return }
     if case .named(let name) = connection.stage { throw .alreadyRegistered(as: name) }
-    let name = wish ?? gate.name(in: token) ?? connection.opening.name
-    try HubName.check(name)
+    let name = try HubName.peer(wish ?? gate.name(in: token) ?? connection.opening.name)
     // What a client proves its name by tells it from others with the same link.
     let grant = try admit(name, token, client: secret, connection, now)
     // PeerJS clients make short secrets; theirs is the protocol's business.

@@ -1,14 +1,14 @@
 import RTCPrimitives
 
 extension Hub {
-  mutating func join(_ room: String, _ id: HubConnectionID, _ now: Timestamp) throws(HubFault) {
+  mutating func join(_ wish: String, _ id: HubConnectionID, _ now: Timestamp) throws(HubFault) {
     if let connection = connections[id], connection.dialect == .skyRTC, case .nameless = connection.stage {
       // Its first word, so the hub names it now.
       try register(
         id, name: nil, token: connection.opening.query["token"], secret: nil, isListed: false, isReturning: false, now)
     }
     let name = try name(of: id)
-    try HubName.check(room)
+    let room = try HubName.room(wish)
     let limits = configuration.limits
     let present = rooms[room] ?? []
     if !present.contains(name) {

@@ -16,6 +16,8 @@ package enum HubFault: Error, Hashable, Sendable {
   case alreadyRegistered(as: String)
   /// A name that the hub does not take.
   case badName(String)
+  /// A room, and half a sentence that says why the hub does not take its name.
+  case badRoom(String, String)
   /// A name that belongs to another secret.
   case takenName(String)
   /// Not let in by what was shown.
@@ -61,6 +63,7 @@ package enum HubFault: Error, Hashable, Sendable {
     case .notRegistered: "not-registered"
     case .alreadyRegistered: "already-registered"
     case .badName: "bad-name"
+    case .badRoom: "bad-room"
     case .takenName: "taken-name"
     case .notAdmitted(let refusal): refusal.code
     case .weakSecret: "weak-secret"
@@ -93,6 +96,7 @@ package enum HubFault: Error, Hashable, Sendable {
     case .alreadyRegistered(let name):
       "This connection is registered as \(name) already; open another for another name."
     case .badName(let problem): "The name cannot be used: \(problem)."
+    case .badRoom(_, let problem): "The room's name cannot be used: \(problem)."
     case .takenName(let name): "The name \(name) is taken; choose another."
     case .notAdmitted(.missing), .notAdmitted(.wrong): "The token is missing or wrong for this name."
     case .notAdmitted(let refusal): refusal.sentence
@@ -126,7 +130,7 @@ package enum HubFault: Error, Hashable, Sendable {
   /// The room that the fault is about, when it is about one.
   var room: String? {
     switch self {
-    case .roomFull(let room), .notInRoom(let room): room
+    case .roomFull(let room), .notInRoom(let room), .badRoom(let room, _): room
     default: nil
     }
   }

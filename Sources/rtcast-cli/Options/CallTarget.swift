@@ -64,16 +64,17 @@ package struct HubTarget: Hashable, Sendable {
       (hub, name) = (LinkedHub(address: target.hub, token: fragment.token), target.peer)
     }
     place = name.hasPrefix("room:") ? .room(String(name.dropFirst(5))) : .peer(name)
-    guard !self.name.isEmpty, self.name.utf8.count <= 64, !self.name.contains(where: { "/?#\\".contains($0) }) else {
+    guard hasName else {
       throw ValidationError(
         "'\(text)' is not a destination: give NAME, room:NAME, wss://host/NAME, https://host/path or manual, where a NAME "
-          + "has 1 to 64 bytes and none of / ? # \\.")
+          + "has 1 to 64 characters, and that of a peer none of / ? # \\.")
     }
   }
 
-  private var name: String {
+  private var hasName: Bool {
     switch place {
-    case .peer(let name), .room(let name): name
+    case .peer(let name): HubName.fits(name) && !name.contains { "/?#\\".contains($0) }
+    case .room(let name): HubName.fits(name)
     }
   }
 
@@ -100,6 +101,11 @@ enum HubChoice {
   static func find(_ target: HubTarget?, option: LinkedHub?, environment: String?) throws(CastFailure) -> LinkedHub {
     if let hub = target?.hub ?? option { return hub }
     guard let environment, !environment.isEmpty else {
+      if case .peer(let name)? = target?.place, name.wholeMatch(of: /[\w.\-]+:\d+/) != nil {
+        throw CastFailure(
+          .usage,
+          "'\(name)' is read as a peer at a hub, and no hub is named; for a cast's address write http://\(name)/.")
+      }
       throw CastFailure(
         .usage,
         "No hub is named: give --server wss://host or set RTCAST_SERVER; `rtcast serve` runs a hub and prints its address."

@@ -57,9 +57,9 @@ import Testing
     bench.say(2, #"{"type":"join","room":"x"}"#)
     bench.say(2, #"{"type":"join","room":"y"}"#)
     bench.say(3, #"{"type":"join","room":"z"}"#)
-    bench.say(3, #"{"type":"join","room":"a/b"}"#)
+    bench.say(3, #"{"type":"join","room":" "}"#)
     #expect(errorCode(bench.take(1).last) == "too-many-rooms")
     #expect(bench.take(2).map(errorCode) == ["room-full", nil])
-    #expect(bench.take(3).map(errorCode) == ["too-many-rooms", "bad-name"])
+    #expect(bench.take(3).map(errorCode) == ["too-many-rooms", "bad-room"])
   }
 }

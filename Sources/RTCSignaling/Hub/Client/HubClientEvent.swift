@@ -79,7 +79,7 @@ public enum HubClientError: Error, Sendable, Hashable {
   case badAddress(String)
   /// `connect` was called twice.
   case alreadyConnected
-  /// Names have 1 to 64 bytes of UTF-8, all visible.
+  /// Names have 1 to 64 characters, all visible, and none of / ? # \.
   case badName(String)
   /// The client was closed.
   case closed
@@ -135,8 +135,9 @@ extension HubClientError: CustomStringConvertible {
     case .refusedConnection(let hub): "Nothing listens at \(hub); is the hub running, and is the port right?"
     case .unreachable(let hub, let reason): "\(hub) cannot be reached (\(reason)); check the network."
     case .timeout(let hub, let seconds): "\(hub) did not answer within \(seconds) s; try again, or check the server."
-    case .tls(let hub, let reason): "No secure connection to \(hub): \(reason)."
-    case .connectionLost(let reason): "The connection to the hub was lost: \(reason)."
+    case .tls(let hub, let reason): "No secure connection to \(hub): \(reason.endingSentence)"
+    case .connectionLost(let reason): "The connection to the hub was lost: \(reason.endingSentence)"
+    case .notAHub(let hub, 426): "The server at \(hub) takes secure connections alone; use https:// or wss:// there."
     case .notAHub(let hub, let status): "The server at \(hub) answered \(status) instead of WebSocket; is a hub there?"
     case .badToken(true): "The hub refused the token for this name; check --token."
     case .badToken(false): "The hub wants a token; pass it with --token-file or --token, or give the whole link."

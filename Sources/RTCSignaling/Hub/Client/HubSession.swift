@@ -345,7 +345,7 @@ public struct HubSession: Sendable {
   ]
 
   private mutating func refused(_ refusal: HubRefusal) {
-    if let room = refusal.room, refusal.code == "room-full" { rooms.removeAll { $0 == room } }
+    if let room = refusal.room, ["room-full", "bad-room"].contains(refusal.code) { rooms.removeAll { $0 == room } }
     guard case .registering = stage else {
       if case .registered = stage {
         if refusal.code == "replaced" { return end(.replaced) }

@@ -107,6 +107,8 @@ class HubLine {
 
   /// Whether the error is about this line rather than about something that was asked for on it.
   refuses({ code, message }) {
+    // Once there is a name, what is said of names is about others'.
+    if (code === "bad-name" && this.state === "online") return false;
     const final = ["bad-token", "bad-name", "weak-secret", "replaced"].includes(code) || String(code).startsWith("link-")
       || (code === "taken-name" && !this.wasOnline);
     const passing = ["too-many-tries", "taken-name", "too-many-peers", "too-many-connections", "never-registered", "silent", "too-slow",

@@ -15,7 +15,17 @@ function fragment() {
   const pairs = /(^|&)(room|token)=/.test(text) ? new URLSearchParams(text) : null;
   let room = pairs ? pairs.get("room") ?? "" : text;
   if (!pairs) try { room = decodeURIComponent(text); } catch { /* as it stands */ }
-  return { room: room.trim(), token: pairs?.get("token") ?? query.get("token") ?? "" };
+  return { room: asName(room), token: pairs?.get("token") ?? query.get("token") ?? "" };
+}
+
+/// One spelling for each name, which the hub has too: what was typed, pasted or linked may have its accents as characters of
+/// their own.
+function asName(text) { return text.trim().normalize("NFC"); }
+
+/// What was typed as the token: people paste what they were sent, which is the whole link.
+function secretIn(text) {
+  text = text.trim();
+  return new URLSearchParams(text.slice(text.indexOf("#") + 1)).get("token") ?? text;
 }
 
 /// The secret of the link is taken out of the address, where others see it over a shoulder, in a history and in a shared screen;
@@ -72,6 +82,8 @@ board.onended = (call) => {
 };
 board.onfault = ({ code, message }) => {
   if (code === "too-many-followers") { $("people-note").textContent = "Too many peers to show who is here; call by name."; return; }
+  // What can never be entered is not tried again when the page is reloaded.
+  if (code === "bad-room") forgetRoom();
   tell(message || "The hub refused that (" + code + ").", code);
 };
 board.onmedia = () => showStage();
@@ -320,8 +332,9 @@ async function join() {
   root.dataset.error = "";
   $("join-error").hidden = true;
   if (!page.asked) await choose("both");
-  if ($("token").value.trim()) remember("token", page.token = $("token").value.trim(), sessionStorageOrNone());
-  line.open($("name").value.trim(), page.token);
+  const secret = secretIn($("token").value);
+  if (secret) remember("token", page.token = secret, sessionStorageOrNone());
+  line.open(asName($("name").value), page.token);
 }
 
 /// What to send, asked at the door.
@@ -364,11 +377,14 @@ function followFragment() {
 }
 
 function leaveStage() {
+  if (board.room !== null) $("room").value = board.room;   // for whoever wants to go back
   board.hangUp();
-  const rest = fragmentFor("");
-  if (location.hash) history.replaceState(null, "", location.pathname + location.search + (rest && "#" + rest));
+  forgetRoom();
   show();
 }
+
+/// Takes the room out of the address.
+function forgetRoom() { if (location.hash) history.replaceState(null, "", location.pathname + location.search); }
 
 const deeds = {
   async microphone() {
@@ -409,11 +425,11 @@ addEventListener("keydown", (event) => {
   if (deed) { event.preventDefault(); deeds[deed](); }
 });
 $("start").addEventListener("submit", (event) => { event.preventDefault(); join(); });
-$("by-name").addEventListener("submit", (event) => { event.preventDefault(); const peer = $("whom").value.trim(); if (peer) ring(peer); });
+$("by-name").addEventListener("submit", (event) => { event.preventDefault(); const peer = asName($("whom").value); if (peer) ring(peer); });
 $("by-room").addEventListener("submit", (event) => {
   event.preventDefault();
   ringer.wake();
-  const room = $("room").value.trim();
+  const room = asName($("room").value);
   if (room) location.hash = fragmentFor(room);
   if (room === fragment().room) enterRoom(room);
 });
