@@ -16,6 +16,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 
 from harness.browser import Viewer, chromium, family
 from harness.rtcast import BINARY
+from harness.terminal import Terminal
+from harness.viewer_page import Page
 
 CAST = ("test", "--pattern", "clock", "--fps", "15", "--size", "640x360")
 
@@ -114,6 +116,18 @@ def test_a_terminal_shows_the_link_as_text_and_as_a_qr_code():
 
 
 
+@pytest.mark.parametrize("columns, rows", [(80, 20), (30, 60)])
+def test_a_terminal_that_is_too_small_for_the_qr_code_is_told_so(columns, rows):
+    """With the lines below, which take more than one row where the terminal is narrow."""
+    terminal = Terminal(*CAST, columns=columns, rows=rows)
+    try:
+        needed = terminal.wait(r"too small for the link's QR code: (\d+) columns and\s+(\d+) rows").groups()
+        assert int(needed[0]) > columns or int(needed[1]) > rows
+        assert not re.search("[█▀▄]", terminal.text)
+    finally:
+        terminal.stop()
+
+
 WATCH_PATCHES = """
     window.patches = [];
     const plain = window.fetch;
@@ -199,6 +213,23 @@ def test_a_cast_that_was_suspended_beyond_consent_has_its_viewer_in_another_sess
     assert rtcast.wait_event("peer", where=lambda event: event["state"] == "left")["id"] == old
     assert rtcast.wait_event("peer", where=lambda event: event["state"] == "joined")["id"] != old
     rtcast.wait_event("stats", where=lambda event: event["viewers"] == event["sessions"] == 1 and event["fps_sent"] > 3)
+
+
+@pytest.mark.parametrize("pattern", ["clock", "bars"])
+def test_a_page_does_not_call_live_what_nothing_arrives_of(pattern, cast, any_browser):
+    """A sender that is gone is told from a picture that rests before ICE gives the connection up, and comes back by itself."""
+    rtcast = cast("test", "--pattern", pattern, "--fps", "5", "--size", "320x180")
+    page = Page(any_browser, rtcast.url()).until("window.rtcast && rtcast.state === 'live'")
+    page.until("document.getElementById('facts').textContent.includes('·')")   # it has looked at the figures twice
+    rtcast.process.send_signal(signal.SIGSTOP)
+    try:
+        page.until("rtcast.state !== 'live'", timeout=30)
+        assert page.script("return rtcast.pc.connectionState") == "connected"
+        assert page.script("return document.getElementById('headline').textContent") == "Nothing arrives from the sender"
+        assert page.script("return document.getElementById('still').classList.contains('kept')")
+    finally:
+        rtcast.process.send_signal(signal.SIGCONT)
+    page.until("rtcast.state === 'live'")
 
 
 def test_a_page_whose_session_is_gone_opens_another_when_it_looks(cast, browser):

@@ -39,3 +39,22 @@ struct QRCode {
     }
   }
 }
+
+extension Terminal {
+  /// Draws the code of a link, with an empty line above it, if it fits together with the lines below it; else says why
+  /// there is none.
+  static func printCode(of link: String, above lines: [String]) {
+    guard let code = QRCode(link) else { return }
+    let size = size
+    // Each line is indented by two; one that is longer than the terminal is wide takes several.
+    let below = lines.reduce(0) { $0 + max(1, ($1.count + 1 + size.columns) / size.columns) }
+    let (columns, rows) = (code.columns + 2, code.lines.count + 1 + below + 1)
+    print("")
+    guard columns <= size.columns, rows <= size.rows else {
+      return print(
+        "  This terminal is too small for the link's QR code: \(columns) columns and \(rows) rows are needed, and it has "
+          + "\(size.columns) and \(size.rows).")
+    }
+    print(code)
+  }
+}

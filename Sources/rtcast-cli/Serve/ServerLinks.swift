@@ -75,13 +75,10 @@ struct ServerLinks {
   ///   - what: what the links lead to, in a sentence.
   ///   - hint: how it is stopped.
   func show(as verb: String, of what: String, qrCode: Bool, hint: String) {
-    let size = Terminal.size
     let notes = [fingerprint.map { "Certificate (SHA-256) \($0)" }, audience(what), exposure, hint].compactMap(\.self)
-    if qrCode, let first = urls.first, let code = QRCode(first), code.columns <= size.columns,
-      code.lines.count + urls.count + 2 * notes.count + 3 <= size.rows
-    {
-      Terminal.print("")
-      Terminal.print(code)
+    // The live line comes below.
+    if qrCode, let first = urls.first {
+      Terminal.printCode(of: first, above: [""] + urls.map { "\(verb) \($0)" } + notes + ["", ""])
     }
     Terminal.print("")
     for (index, link) in urls.enumerated() {
