@@ -63,6 +63,9 @@ def test_every_cast_has_a_secret_of_its_own_on_loopback_too(cast, browser):
     # Others who open the bare address are asked for it.
     other = Viewer(browser, event["url"].split("#")[0], new_tab=True)
     other.until("rtcast.state === 'denied'")
+    # They may paste all that they were sent.
+    other.script("document.getElementById('secret').value = arguments[0]; document.getElementById('gate').requestSubmit()", event["url"])
+    other.wait_live()
     other.close()
 
 
@@ -108,6 +111,20 @@ def test_a_hub_beyond_loopback_makes_a_secret_and_keeps_it(cast, tmp_path):
     # A link to it needs neither its address nor its secret, on its own machine.
     made = link("--role", "call", env=state)
     assert made["token"].startswith("rl1.c.")
+
+
+def test_the_kept_secret_signs_for_the_hub_and_no_other_server(cast, tmp_path):
+    """A link that the server would refuse is not made."""
+    state = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    hub = cast("serve", "--listen", "0.0.0.0:0", "--host-name", "hub.example", env=state).listening()
+    other = cast(*CAST, env=state).listening()
+    status, out, err = run("link", other["url"].split("#")[0], "--role", "watch", env=state)
+    assert status == 64 and not out and "--token-file" in err and "secret" in err, (status, out, err)
+    port = urlsplit(hub["url"]).port
+    for address in [*(url.split("#")[0] for url in hub["urls"]), f"http://localhost:{port}/", "https://hub.example/"]:
+        made = link(address, "--role", "watch", env=state)
+        assert made["link"].startswith(address), made
+        assert knock(hub["whep"], made["token"]) == 404
 
 
 def test_tokens_of_names_alone_leave_nothing_else_open(cast, tmp_path):

@@ -8,8 +8,9 @@ struct LinkCommand: AsyncParsableCommand {
     abstract: "Make a link that allows one thing at a cast or hub of yours, and ends.",
     discussion: """
       The link is signed with the secret of the cast or hub, which checks it by the same secret: nothing need run or be \
-      told. The secret is taken from --token-file or --token, else from the link given, else from RTCAST_TOKEN, else it \
-      is the one that `rtcast serve` keeps on this machine. Where no address is given either, the link leads to that hub.
+      told. The secret is taken from --token-file or --token, else from the link given, else from RTCAST_TOKEN, else, \
+      for the hub of this machine, it is the one that `rtcast serve` keeps. Where no address is given, the link leads to \
+      that hub.
 
       A link in use is revoked by the command "revoke" of --control (docs/control.md): whoever came by it is told and \
       leaves.
@@ -106,7 +107,7 @@ struct LinkCommand: AsyncParsableCommand {
   private func server() throws(CastFailure) -> (WebAddress, Secret) {
     var written = address
     if address == "-" { written = readLine(strippingNewline: true) ?? "" }
-    let kept = written == nil ? KeptSecret.address : nil
+    let kept = written == nil ? KeptSecret.addresses.first : nil
     guard let text = written ?? kept else {
       throw CastFailure(
         .usage,
@@ -117,10 +118,14 @@ struct LinkCommand: AsyncParsableCommand {
       throw CastFailure(.usage, "\"\(plain)\" is no link to a cast or hub; it must look like https://host:8080/.")
     }
     var found = try token.secret(link: fragment.token)
-    if found == nil { found = try KeptSecret.find() }
+    // The kept secret is this machine's hub's, and no other server takes what it signs.
+    if found == nil, KeptSecret.isSecret(of: base) { found = try KeptSecret.find() }
     guard let secret = found else {
       throw CastFailure(
-        .usage, "The secret of \(base) is needed to sign a link: give --token-file, or the whole link that it prints.")
+        .usage,
+        "The secret of \(base) is needed to sign a link: give the whole link that it prints, or --token-file"
+          + (KeptSecret.addresses.first.map { ". The secret kept on this machine is that of the hub at \($0)." } ?? ".")
+      )
     }
     guard SignedLink.id(of: secret.text) == nil else {
       throw CastFailure(
@@ -150,14 +155,11 @@ struct LinkCommand: AsyncParsableCommand {
         ]).text)
     }
     guard Terminal.isInteractive else { return Terminal.print(url) }
-    let size = Terminal.size
-    if !hidesQRCode, let code = QRCode(url), code.columns <= size.columns, code.lines.count + 6 <= size.rows {
-      Terminal.print("")
-      Terminal.print(code)
-    }
     let ends = expires.seconds == nil ? "It never ends" : "It ends in \(expires.text)"
     let count = uses.map { $0 == 1 ? "for one" : "for \($0)" } ?? "for any number"
-    Terminal.print("\n  ", bold: url, "\n  \(ends), and is \(count). To revoke it: \(link.id)\n")
+    let note = "\(ends), and is \(count). To revoke it: \(link.id)"
+    if !hidesQRCode { Terminal.printCode(of: url, above: ["", url, note, ""]) }
+    Terminal.print("\n  ", bold: url, "\n  \(note)\n")
   }
 
   private static func uses(_ text: String) throws -> Int {
@@ -168,8 +170,8 @@ struct LinkCommand: AsyncParsableCommand {
   }
 
   private static func name(_ text: String, option: String) throws -> String {
-    guard (1...64).contains(text.utf8.count), !text.contains(where: { "/?#\\".contains($0) || $0.isNewline }) else {
-      throw ValidationError("\(option) takes 1 to 64 bytes, and none of / ? # \\.")
+    guard HubName.fits(text), !text.contains(where: { "/?#\\".contains($0) || $0.isNewline }) else {
+      throw ValidationError("\(option) takes 1 to 64 characters, and none of / ? # \\.")
     }
     return text
   }

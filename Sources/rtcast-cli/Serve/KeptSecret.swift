@@ -24,16 +24,30 @@ enum KeptSecret {
 
   private static var addressPath: String? { StateFolder.path.map { $0 + "/serve-address" } }
 
-  /// Keeps the address of the hub that has the kept secret, for `rtcast link`.
-  static func note(address: String) {
+  /// Keeps the addresses of the hub that has the kept secret, for `rtcast link`: one in a line, the best one first.
+  static func note(addresses: [String]) {
     guard let addressPath else { return }
-    try? WholeFile.writeSecretly(Array((address + "\n").utf8), to: addressPath)
+    try? WholeFile.writeSecretly(Array(addresses.map { $0 + "\n" }.joined().utf8), to: addressPath)
   }
 
-  static var address: String? {
+  /// The addresses of that hub, the best one first; none before it has run.
+  static var addresses: [String] {
     guard let addressPath, WholeFile.exists(addressPath),
-      let bytes = try? WholeFile.read(addressPath, limit: 4_096, what: "The hub's address")
-    else { return nil }
-    return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+      let bytes = try? WholeFile.read(addressPath, limit: 65_536, what: "The hub's address")
+    else { return [] }
+    return bytes.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
   }
+
+  /// Whether the kept secret is that of the server at this address. All names of this machine's loopback are one.
+  static func isSecret(of server: WebAddress) -> Bool {
+    addresses.contains { text in
+      guard let hub = WebAddress(text), hub.effectivePort == server.effectivePort else { return false }
+      return hub.host == server.host || (hub.host.isLoopback && server.host.isLoopback)
+    }
+  }
+}
+
+extension WebAddress {
+  /// The port as written, or the scheme's own.
+  fileprivate var effectivePort: UInt16 { port ?? (scheme == .https ? 443 : 80) }
 }

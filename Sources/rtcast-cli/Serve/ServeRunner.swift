@@ -70,7 +70,7 @@ struct ServeRunner {
     }
     let links = ServerLinks(server, access.gate, certificate: certificate, outward: outwardAddresses, hasHub: true)
     output.listening(at: links)
-    if access.isKept { KeptSecret.note(address: LinkFragment.split(links.urls[0]).address) }
+    if access.isKept { KeptSecret.note(addresses: addresses(in: links)) }
     let control =
       command.control.takesControl
       ? Task { for await command in ControlInput.commands() { report.yield(.control(command)) } } : nil
@@ -157,6 +157,12 @@ struct ServeRunner {
   }
 
   // MARK: - Addresses
+
+  /// Where the hub is reached, without its secret: as printed, and by the names that a proxy in front of it has.
+  private func addresses(in links: ServerLinks) -> [String] {
+    let names = command.access.hostName.flatMap { ["https://\($0)/", "http://\($0)/"] }
+    return links.urls.map { LinkFragment.split($0).address } + names
+  }
 
   private var outwardAddresses: [IPAddress] {
     NetworkInterfaces.hostCandidates(from: (try? NetworkInterfaces.addresses()) ?? [])
