@@ -18,12 +18,9 @@ package final class FFmpegVideoDecoder: VideoDecoder {
   /// Larger pictures are refused: 8K still goes.
   private static let mostPixels: Int64 = 7_680 * 4_320
 
-  /// Loads all that decoding and converting may need, for a process that cannot open files later.
-  package static func loadLibraries() {
-    _ = cffmpeg_missing()
-    // Each looks its library up by name.
-    sws_freeContext(sws_alloc_context())
-  }
+  /// Loads what converting may need, for a process that cannot open files later; `init` loads the rest. Libraries of
+  /// containers, which bring most of the others with them, are left out.
+  package static func loadLibraries() { sws_freeContext(sws_alloc_context()) }
 
   /// The codecs that the installed libraries can decode.
   package static var codecs: [VideoCodec] { VideoCodec.allCases.filter { find($0) != nil } }
