@@ -1,4 +1,6 @@
 package import ArgumentParser
+import RTCIsolation
+import RTCast
 
 /// The program's commands and options.
 package struct Rtcast: AsyncParsableCommand {
@@ -77,6 +79,13 @@ package struct Rtcast: AsyncParsableCommand {
     ])
 
   package init() {}
+
+  /// Decodes for another rtcast, if this process was started for that; before it has any threads.
+  /// - Returns: the exit status; nil where the command line asks for something else.
+  package static func statusOfDecoderHost() -> Int32? {
+    guard CommandLine.arguments.dropFirst().first == DecoderHostCommand.name else { return nil }
+    return DecoderHost.run(CodecRegistry.decoder, CodecRegistry.audioDecoder)
+  }
 
   /// Does what the command line asks for, and ends the process.
   /// - Parameter commit: what this program was built from, as Git writes it; empty when nobody knows.

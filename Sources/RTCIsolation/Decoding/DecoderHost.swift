@@ -14,7 +14,8 @@ package enum DecoderHost {
   /// Makes a decoder of sound for 1 or 2 channels.
   package typealias SoundMaker = (_ channels: Int) throws(AudioDecoderError) -> any AudioDecoder
 
-  /// Decodes what the other side of descriptor 3 sends, until that side is gone.
+  /// Decodes what the other side of descriptor 3 sends, until that side is gone. The process must have no other threads, and
+  /// so no `await` in its main file: waiting for events is not among the calls that are left to it.
   /// - Returns: the exit status; nil when descriptor 3 is no such connection, so that this was not started by rtcast.
   package static func run(_ make: Maker, _ makeSound: SoundMaker) -> Int32? {
     guard let socket = ParentConnection.open() else { return nil }

@@ -10,12 +10,10 @@ struct DecoderHostCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: name, abstract: "Decode for another rtcast.", shouldDisplay: false)
 
+  /// Reached where a person types it: see `Rtcast.statusOfDecoderHost`.
   func run() throws {
-    guard let status = DecoderHost.run(CodecRegistry.decoder, CodecRegistry.audioDecoder) else {
-      Terminal.complain("`rtcast \(Self.name)` is started by rtcast itself; to watch a cast, use `rtcast watch`.")
-      throw ExitStatus.usage.code
-    }
-    throw ExitCode(status)
+    Terminal.complain("`rtcast \(Self.name)` is started by rtcast itself; to watch a cast, use `rtcast watch`.")
+    throw ExitStatus.usage.code
   }
 }
 
