@@ -19,7 +19,8 @@ import Testing
     capturer.startCapture(format: capturer.supportedFormats[0], consumer: playback)
     await playback.untilStarted()
     capturer.setPassthrough(to: playback)
-    #expect(capturer.timeToNextKeyFrame() == .zero)
+    // Pictures begin where Opus has skipped what comes before its first sound. The second key frame comes after 2 s.
+    #expect(capturer.timeToNextKeyFrame().map { $0 < .milliseconds(40) } == true)
     #expect(playback.player.position == .zero)
     #expect(playback.player.playback == .preparing)
     hold.release()
@@ -40,7 +41,7 @@ import Testing
   }
 
   @Test func `a place in a held file is found, and the file stays held`() async throws {
-    let clip = try Clip("hold.mkv", Self.coding)
+    let clip = try Clip("hold-mute.mp4", "-f lavfi -i \(Clip.pictures) -t 2 -c:v libx264 -g 50 -bf 0 -pix_fmt yuv420p")
     let playback = try Playback(clip)
     let capturer = try #require(playback.player.source.video)
     playback.player.source.playback?.hold()
