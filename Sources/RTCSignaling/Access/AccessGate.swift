@@ -64,7 +64,11 @@ public final class AccessGate: Sendable {
     if isOpen { return .everybody }
     guard let shown, !shown.isEmpty else { throw .missing }
     let result = state.withLock { state -> Result<AccessGrant, AccessRefusal> in
-      if let seconds = state.wrongTries.wait(address, now: now.monotonic) { return .failure(.slowed(seconds: seconds)) }
+      // What is right is admitted, whatever others at the same address have shown.
+      let wait = state.wrongTries.wait(address, now: now.monotonic)
+      if let wait, isGuessable(shown, right, peer), !state.wrongTries.mayLook(address, now: now.monotonic) {
+        return .failure(.slowed(seconds: wait))
+      }
       do throws(AccessRefusal) {
         let grant = try check(shown, right, peer: peer, now.unix)
         guard let link = grant.link else { return .success(grant) }
@@ -72,12 +76,25 @@ public final class AccessGate: Sendable {
         if isNew, !state.ledger.admits(link, client: client) { throw .usedUp }
         return .success(grant)
       } catch {
-        if error == .wrong { state.wrongTries.note(address, now: now.monotonic) }
-        return .failure(error)
+        guard error == .wrong else { return .failure(error) }
+        state.wrongTries.note(address, now: now.monotonic)
+        return .failure(wait.map { .slowed(seconds: $0) } ?? .wrong)
       }
     }
     return try result.get()
   }
+
+  /// Whether what was shown may be a guess at a secret so short that looking at every guess would give it away in time. A signed
+  /// link is no guess, and a long secret cannot be guessed.
+  private func isGuessable(_ shown: String, _ right: AccessRight, _ peer: String?) -> Bool {
+    guard SignedLink.id(of: shown) == nil else { return false }
+    let own = right == .call ? peer.flatMap { perPeer[$0] } : nil
+    guard let expected = own ?? secret else { return false }
+    return expected.bytes.count < Self.shortestStrongSecret
+  }
+
+  /// Bytes of a secret that nobody can guess at any rate that a network carries.
+  package static let shortestStrongSecret = 16
 
   private func check(
     _ shown: String, _ right: AccessRight, peer: String?, _ unixTime: Int64

@@ -4,7 +4,8 @@ package enum AccessRefusal: Error, Sendable, Hashable {
   case missing
   /// What was shown is neither the secret nor signed with it.
   case wrong
-  /// Too much was wrong that came from this address; so many seconds until more is looked at.
+  /// The same, after too much that was wrong came from this address; so many seconds until a wrong try is the first again. A guess
+  /// at a short secret may not have been looked at.
   case slowed(seconds: Int)
   /// The link ended so many seconds ago.
   case expired(seconds: Int64)

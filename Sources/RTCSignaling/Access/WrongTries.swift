@@ -1,29 +1,47 @@
 import RTCPrimitives
 
-/// Slows down who guesses: each network (`ClientNetwork`) may be wrong ten times at once and then once in two seconds. What others show is
-/// not slowed.
+/// Slows down who guesses: each network (`ClientNetwork`) may be wrong ten times at once and then once in two seconds. What other
+/// networks show is not slowed.
 struct WrongTries: Sendable {
   /// Wrong tries at once, and seconds for one to be forgotten.
   static let burst = 10.0
   static let secondsEach = 2.0
+  /// Tries a second that are looked at all the same, and at once, where the secret could be guessed: enough for everybody behind
+  /// one address who has the right one, and too few for guessing six letters within a year.
+  static let looksPerSecond = 5.0
+  static let looks = 10.0
   /// Networks that are remembered; with more the oldest is forgotten.
   static let networks = 4_096
 
-  private var buckets: [ClientNetwork: TokenBucket] = [:]
+  private struct Tries {
+    var wrong: TokenBucket
+    var looks: TokenBucket
+  }
+
+  private var buckets: [ClientNetwork: Tries] = [:]
   /// In the order they came.
   private var order: [ClientNetwork] = []
   private var oldest = 0
 
-  /// Whole seconds until something from there is looked at again; nil: now.
+  /// Whole seconds until something wrong from there counts as the first again; nil: it does now.
   func wait(_ address: String, now: Timestamp) -> Int? {
-    guard var bucket = buckets[ClientNetwork(address)], !bucket.take(1, now: now) else { return nil }
+    guard var bucket = buckets[ClientNetwork(address)]?.wrong, !bucket.take(1, now: now) else { return nil }
     return Int(Self.secondsEach)
+  }
+
+  /// Whether one more try from a network that has to wait is looked at.
+  mutating func mayLook(_ address: String, now: Timestamp) -> Bool {
+    buckets[ClientNetwork(address)]?.looks.take(1, now: now) ?? true
   }
 
   mutating func note(_ address: String, now: Timestamp) {
     let network = ClientNetwork(address)
-    var bucket = buckets[network] ?? TokenBucket(capacity: Self.burst, perSecond: 1 / Self.secondsEach, now: now)
-    _ = bucket.take(1, now: now)
+    var bucket =
+      buckets[network]
+      ?? Tries(
+        wrong: TokenBucket(capacity: Self.burst, perSecond: 1 / Self.secondsEach, now: now),
+        looks: TokenBucket(capacity: Self.looks, perSecond: Self.looksPerSecond, now: now))
+    _ = bucket.wrong.take(1, now: now)
     if buckets.updateValue(bucket, forKey: network) == nil { order.append(network) }
     guard buckets.count > Self.networks else { return }
     buckets[order[oldest]] = nil

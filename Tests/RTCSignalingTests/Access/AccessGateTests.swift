@@ -108,20 +108,45 @@ import Testing
   @Test func `wrong tries are slowed for their address and for no other`() {
     let gate = AccessGate(secret: secret)
     for number in 0..<10 { #expect(judge(gate, "guess\(number)") == .failure(.wrong)) }
-    #expect(judge(gate, "sesame") == .failure(.slowed(seconds: 2)))
-    #expect(judge(gate, "sesame", from: "192.0.2.2") == .success(.owner))
-    #expect(judge(gate, "sesame", after: 2) == .success(.owner), "what is right costs nothing")
-    #expect(judge(gate, "sesame", after: 2) == .success(.owner))
+    #expect(judge(gate, "guess") == .failure(.slowed(seconds: 2)))
+    #expect(judge(gate, "guess", from: "192.0.2.2") == .failure(.wrong))
     #expect(judge(gate, "guess", after: 2) == .failure(.wrong))
-    #expect(judge(gate, "sesame", after: 3) == .failure(.slowed(seconds: 2)))
+    #expect(judge(gate, "guess", after: 2) == .failure(.slowed(seconds: 2)))
     #expect(judge(gate, nil, after: 3) == .failure(.missing), "who shows nothing has not tried")
+  }
+
+  @Test func `what is right is admitted while others at its address are slowed`() {
+    let long = AccessToken("open-sesame-open-sesame")!
+    let gate = AccessGate(secret: long)
+    let link = SignedLink(.watch, issued: Self.unix)
+    for number in 0..<1_000 {
+      _ = judge(gate, "guess\(number)")
+      #expect(judge(gate, long.text) == .success(.owner))
+      #expect(judge(gate, link.signed(with: long)) == .success(.link(link)))
+    }
+    #expect(judge(gate, "guess") == .failure(.slowed(seconds: 2)))
+    #expect(judge(gate, link.signed(with: secret)) == .failure(.slowed(seconds: 2)), "signed with another secret")
+  }
+
+  @Test func `a short secret is admitted beside some wrong tries a second, and cannot be guessed by many`() {
+    let gate = AccessGate(secret: secret)
+    for _ in 0..<10 { _ = judge(gate, "guess") }
+    for second in Int64(0)..<60 {
+      for _ in 0..<3 { _ = judge(gate, "guess", after: second) }
+      #expect(judge(gate, "sesame", after: second) == .success(.owner))
+    }
+    // Of a thousand guesses at once few are looked at.
+    let looked = (0..<1_000).count { _ in judge(gate, "sesame", after: 60) == .success(.owner) }
+    #expect((1...10).contains(looked), "\(looked)")
+    #expect(judge(gate, link().text, after: 60) != .failure(.slowed(seconds: 2)), "a link is no guess")
+    #expect(judge(gate, "sesame", from: "192.0.2.2", after: 60) == .success(.owner))
   }
 
   @Test func `one IPv6 network is one address`() {
     let gate = AccessGate(secret: secret)
     for number in 0..<10 { _ = judge(gate, "guess", from: "2001:db8::\(number)") }
-    #expect(judge(gate, "sesame", from: "2001:db8::ffff") == .failure(.slowed(seconds: 2)))
-    #expect(judge(gate, "sesame", from: "2001:db8:1::1") == .success(.owner))
+    #expect(judge(gate, "guess", from: "2001:db8::ffff") == .failure(.slowed(seconds: 2)))
+    #expect(judge(gate, "guess", from: "2001:db8:1::1") == .failure(.wrong))
   }
 
   @Test func `links that are no more are no wrong tries`() {
@@ -135,8 +160,8 @@ import Testing
     for number in 0..<10_000 {
       for _ in 0..<10 { _ = judge(gate, "guess", from: "10.0.\(number / 256).\(number % 256)") }
     }
-    #expect(judge(gate, "sesame", from: "10.0.0.0") == .success(.owner))
-    #expect(judge(gate, "sesame", from: "10.0.39.15") == .failure(.slowed(seconds: 2)))
+    #expect(judge(gate, "guess", from: "10.0.0.0") == .failure(.wrong))
+    #expect(judge(gate, "guess", from: "10.0.39.15") == .failure(.slowed(seconds: 2)))
   }
 
   @Test func `a name with a token of its own is taken with it, or with a link for the name`() {
