@@ -20,4 +20,5 @@ static inline int64_t clinux_clock_nanoseconds(clockid_t clock) {
 
 static inline int64_t clinux_monotonic_nanoseconds(void) { return clinux_clock_nanoseconds(CLOCK_MONOTONIC); }
 static inline int64_t clinux_realtime_nanoseconds(void) { return clinux_clock_nanoseconds(CLOCK_REALTIME); }
+static inline int64_t clinux_thread_nanoseconds(void) { return clinux_clock_nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
 static inline int64_t clinux_boottime_nanoseconds(void) { return clinux_clock_nanoseconds(CLOCK_BOOTTIME); }

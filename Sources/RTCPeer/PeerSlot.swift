@@ -4,7 +4,7 @@ import RTCPrimitives
 import RTCSCTP
 
 /// One peer's place in the table. Lives on the loop's thread.
-final class PeerSlot: Hashable, DeadlineHolder, @unchecked Sendable {
+final class PeerSlot: Hashable, DeadlineHolder, LoadBearer, @unchecked Sendable {
   // Why unchecked: made and used on the loop's thread alone; references travel only inside work posted to it.
   /// Changed by the table's steps alone.
   var peer: Peer
@@ -23,6 +23,10 @@ final class PeerSlot: Hashable, DeadlineHolder, @unchecked Sendable {
   var reachesOwn = false
   /// The peer of this loop that it sends to, if its remote peer is one.
   weak var neighbour: PeerSlot?
+  /// What its datagrams cost.
+  var load = SessionLoad()
+  /// Datagrams that wait until everything else is done.
+  var waiting: [(bytes: [UInt8], route: Route)] = []
   /// The first user name fragment of its STUN.
   let ufrag: String
   /// All that are known of the table, the latest last.

@@ -38,6 +38,21 @@ final class PeerTable: LoopHandler {
     var route: Route
   }
 
+  // MARK: - What sessions cost
+
+  private var shares: LoadShares<PeerSlot>
+  /// Sessions with datagrams that wait, in the order of their turns, and how many datagrams wait.
+  private var deferred: [PeerSlot] = []
+  private var deferredDatagrams = 0
+  /// When datagrams that wait are looked at again.
+  private var deferredDeadline = Timestamp.distantFuture
+  /// The session whose datagram is being handled, and the time that steps of others took meanwhile.
+  private var metered: PeerSlot?
+  private var timeOfOthers = TimeDelta.zero
+  /// Datagrams that may wait, of one session and of all.
+  private static let deferredOfSession = 512
+  private static let deferredInAll = 4_096
+
   // MARK: - What candidates are gathered from
 
   let resolver = NameResolver()
@@ -69,6 +84,7 @@ final class PeerTable: LoopHandler {
     self.loop = loop
     self.refusals = refusals
     self.options = options
+    shares = LoadShares(now: now, processorTime: ThreadClock.now(), idleTime: loop.idleTime)
     tls = ClientTLS(trusting: options.trustedCertificates)
     environment = options.environment ?? Environment.values(HTTPProxy.variables)
     let network = NetworkFollower(loop)
@@ -202,6 +218,9 @@ final class PeerTable: LoopHandler {
 
   private func remove(_ slot: PeerSlot) {
     guard slots.remove(slot) != nil else { return }
+    shares.forget(slot)
+    deferredDatagrams -= slot.waiting.count
+    slot.waiting = []
     closeSockets(of: slot, now: MonotonicClock.now())
     deadlines.set(.distantFuture, of: slot)
     for ufrag in slot.ufrags { byUfrag[ufrag] = nil }
@@ -221,6 +240,8 @@ final class PeerTable: LoopHandler {
 
   /// Runs one step of `slot`'s peer, and delivers what it has to tell.
   func step(_ slot: PeerSlot, _ input: consuming Input, now: Timestamp) {
+    let pause = pauseMeter(for: slot)
+    defer { resumeMeter(pause) }
     let first = outbox.datagrams.count
     slot.peer.handle(input, now: now, into: &outbox)
     finishStep(slot, from: first)
@@ -230,8 +251,12 @@ final class PeerTable: LoopHandler {
   func step<Result, Failure: Error>(
     _ slot: PeerSlot, _ body: (inout Peer, inout Outbox) throws(Failure) -> Result
   ) throws(Failure) -> Result {
+    let pause = pauseMeter(for: slot)
     let first = outbox.datagrams.count
-    defer { finishStep(slot, from: first) }
+    defer {
+      finishStep(slot, from: first)
+      resumeMeter(pause)
+    }
     return try body(&slot.peer, &outbox)
   }
 
@@ -369,7 +394,10 @@ final class PeerTable: LoopHandler {
   }
 
   /// Hands a remote peer's datagram to the peer it is for.
-  private func dispatch(_ bytes: inout MutableSpan<UInt8>, _ route: Route, _ now: Timestamp) {
+  /// - Parameter mayWait: whether it is put off when the peer's session costs more than its share.
+  private func dispatch(
+    _ bytes: inout MutableSpan<UInt8>, _ route: Route, _ now: Timestamp, mayWait: Bool = true
+  ) {
     if PacketKind(bytes.span) == .stun, let message = try? STUNMessage(parsing: bytes.span) {
       // A request names its peer, and an answer repeats the number of our request.
       let slot =
@@ -378,15 +406,106 @@ final class PeerTable: LoopHandler {
         } else {
           byTransaction[message.header.transactionID.high] ?? routes.owner(of: RemoteEnd(route))
         }
-      guard let slot else {
-        refusals.count(.datagram)
-        return
-      }
+      guard let slot else { return refusals.count(.datagram) }
+      if mayWait, isPutOff(bytes.span, route, slot) { return }
+      let begin = startMeter(slot)
       step(slot, .stun(message, route), now: now)
+      stopMeter(slot, begin)
     } else if let slot = routes.owner(of: RemoteEnd(route)) {
+      if mayWait, isPutOff(bytes.span, route, slot) { return }
+      let begin = startMeter(slot)
       step(slot, .datagram(bytes._mutatingExtracting(0..<bytes.count), route), now: now)
+      stopMeter(slot, begin)
     } else {
       refusals.count(.datagram)
+    }
+  }
+
+  // MARK: - What sessions cost
+
+  /// The clock for a cost: the exact one is a system call, and only for sessions that look expensive.
+  private static func meter(_ isExact: Bool) -> TimeDelta {
+    isExact ? ThreadClock.now() : TimeDelta(nanoseconds: MonotonicClock.now().nanoseconds)
+  }
+
+  /// A datagram of the session is handled from now on.
+  private func startMeter(_ slot: PeerSlot) -> TimeDelta {
+    (metered, timeOfOthers) = (slot, .zero)
+    return Self.meter(slot.load.standing != .usual)
+  }
+
+  /// Charges the session with the time.
+  private func stopMeter(_ slot: PeerSlot, _ begin: TimeDelta) {
+    metered = nil
+    guard slots.contains(slot) else { return }
+    shares.charge(Self.meter(slot.load.standing != .usual) - begin - timeOfOthers, to: slot)
+  }
+
+  /// A step of another session while a datagram is handled, such as one of a viewer that is sent a publisher's frame.
+  private struct MeterPause {
+    var slot: PeerSlot
+    var begin: TimeDelta
+    var isExact: Bool
+  }
+
+  private func pauseMeter(for slot: PeerSlot) -> MeterPause? {
+    guard let paused = metered, paused !== slot else { return nil }
+    metered = nil
+    let isExact = paused.load.standing != .usual
+    return MeterPause(slot: paused, begin: Self.meter(isExact), isExact: isExact)
+  }
+
+  private func resumeMeter(_ pause: MeterPause?) {
+    guard let pause else { return }
+    timeOfOthers = timeOfOthers + (Self.meter(pause.isExact) - pause.begin)
+    metered = pause.slot
+  }
+
+  /// Keeps a datagram of a session that costs more than its share until everything else is done, or drops it.
+  /// - Returns: false where the session costs no more than its share.
+  private func isPutOff(_ bytes: Span<UInt8>, _ route: Route, _ slot: PeerSlot) -> Bool {
+    guard slot.load.standing == .deferred || !slot.waiting.isEmpty else { return false }
+    guard slot.waiting.count < Self.deferredOfSession, deferredDatagrams < Self.deferredInAll else {
+      shares.countDropped(of: slot)
+      refusals.count(.costlyDatagram)
+      return true
+    }
+    if slot.waiting.isEmpty { deferred.append(slot) }
+    slot.waiting.append(([UInt8](copying: bytes), route))
+    deferredDatagrams += 1
+    if deferredDeadline == .distantFuture { deferredDeadline = .zero }
+    return true
+  }
+
+  /// Handles datagrams that wait, of one session after the other, for a millisecond at most.
+  private func handleDeferred(now: Timestamp) {
+    let start = MonotonicClock.now()
+    var left = deferred.count
+    while left > 0 {
+      let slot = deferred.removeFirst()
+      left -= 1
+      guard slots.contains(slot), !slot.waiting.isEmpty else { continue }
+      guard shares.mayHandle(of: slot, now: start) else {
+        deferred.append(slot)
+        continue
+      }
+      var (bytes, route) = slot.waiting.removeFirst()
+      deferredDatagrams -= 1
+      var span = bytes.mutableSpan
+      dispatch(&span, route, now, mayWait: false)
+      if slots.contains(slot), !slot.waiting.isEmpty { deferred.append(slot) }
+      guard MonotonicClock.now() - start < LoadShares<PeerSlot>.slice else { return deferredDeadline = .zero }
+      left = deferred.count
+    }
+    deferredDeadline = deferred.isEmpty ? .distantFuture : start + LoadShares<PeerSlot>.slice
+  }
+
+  private func endWindow(now: Timestamp) {
+    let ending = shares.endWindow(
+      now: now, processorTime: ThreadClock.now(), idleTime: loop.idleTime, sessions: slots.count)
+    for slot in ending where slots.contains(slot) {
+      refusals.count(.costlySession)
+      _ = try? slot.perform(.sendAway, now: now)
     }
   }
 
@@ -395,7 +514,7 @@ final class PeerTable: LoopHandler {
     guard inward.isEmpty, outbox.datagrams.isEmpty else { return .zero }
     let names = min(multicastNames.nextDeadline, peerStreams?.nextDeadline ?? .distantFuture)
     let own = min(deadlines.earliest, min(socketDeadlines.earliest, trackDeadlines.earliest))
-    return min(own, min(network.nextDeadline, names))
+    return min(min(own, deferredDeadline), min(network.nextDeadline, names))
   }
 
   func deadlineReached(now: Timestamp) {
@@ -414,6 +533,8 @@ final class PeerTable: LoopHandler {
     while let sockets = dueSockets.popLast() { sockets.deadlineReached(now) }
     trackDeadlines.removeDue(now, into: &dueTracks)
     while let track = dueTracks.popLast() { track.deadlineReached(now) }
+    // Last of all.
+    if deferredDeadline <= now { handleDeferred(now: now) }
   }
 
   /// Tracks and sockets know the table, which is to know none of them now.
@@ -425,6 +546,7 @@ final class PeerTable: LoopHandler {
 
   func endOfBatch(now: Timestamp) {
     network.noteTurn(now)
+    if shares.windowEnd <= now { endWindow(now: now) }
     guard !outbox.datagrams.isEmpty else { return closePorts() }
     if !relayNumbers.isEmpty {
       for sockets in sockets.values where sockets.relays {

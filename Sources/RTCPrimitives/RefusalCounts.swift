@@ -16,6 +16,10 @@ public final class RefusalCounts: Sendable {
     case datagram
     /// A key frame that was put off, because its viewer has had many.
     case keyFrame = "key_frame"
+    /// A datagram of a session whose datagrams cost more than the session's share of the processor.
+    case costlyDatagram = "costly_datagram"
+    /// A session that was ended because it went on sending datagrams that cost more than its share of the processor.
+    case costlySession = "costly_session"
   }
 
   private let counts = Mutex<[Subject: UInt64]>([:])

@@ -2,12 +2,16 @@
 
 import asyncio
 import http.client
+import json
 import os
 import struct
+import subprocess
+import sys
 import threading
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import aiortc
@@ -244,3 +248,79 @@ def test_half_open_sessions_of_one_address_leave_others_their_places(cast, peers
     while post(address, silent, source="127.0.0.2") != 201:
         assert time.monotonic() < deadline, "their places are not given back"
         time.sleep(0.5)
+
+
+class Attacker:
+    """A viewer in a process of its own that sends as fast as it can what costs the cast most."""
+
+    def __init__(self, address, kind, seconds, rate):
+        token = address.authorization.get("Authorization", "").removeprefix("Bearer ")
+        program = Path(__file__).parent / "peers/hostile_viewer.py"
+        self.process = subprocess.Popen(
+            [sys.executable, str(program), address, token, kind, str(seconds), str(rate)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout.readline() == "connected\n"
+
+    def result(self, timeout=90):
+        """How many datagrams it has sent, and why it has stopped."""
+        return json.loads(self.process.communicate(timeout=timeout)[0])
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture
+def attackers():
+    made = []
+
+    def make(*arguments):
+        made.append(Attacker(*arguments))
+        return made[-1]
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.mark.alone("processor time")
+def test_a_viewer_that_floods_the_loop_is_sent_away_and_the_others_see_on(cast, peers, attackers):
+    rtcast = cast("test", "--pattern", "clock", "--fps", "20", "--size", "320x180")
+    address = endpoint(rtcast)
+    viewers = [peers(address) for _ in range(3)]
+    # Each takes some 30 microseconds of the loop.
+    attacker = attackers(address, "nack", 9, 30_000)
+    left = rtcast.wait_event("peer", timeout=60, where=lambda event: event["state"] == "left")
+    assert left["reason"] == "too costly"
+    assert attacker.result()["why"] == "ended"
+    before = [viewer.packets for viewer in viewers]
+    deadline = time.monotonic() + 10
+    while any(viewer.packets < count + 20 for viewer, count in zip(viewers, before)):
+        assert time.monotonic() < deadline, "the picture does not go on"
+        time.sleep(0.05)
+    rtcast.drain()
+    assert [event for event in rtcast.seen if event["event"] == "peer" and event["state"] == "left"] == [left]
+    rtcast.stop()
+    assert any("sent away" in line for line in rtcast.stderr), rtcast.stderr
+
+
+@pytest.mark.alone("processor time")
+def test_honest_viewers_of_a_cast_on_a_busy_machine_stay(cast, peers):
+    """Every core is taken by programs that go before the cast."""
+    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * os.cpu_count())]
+    try:
+        rtcast = cast("test", "--pattern", "clock", "--fps", "30", "--size", "320x180")
+        os.setpriority(os.PRIO_PROCESS, rtcast.process.pid, 15)
+        for task in os.listdir(f"/proc/{rtcast.process.pid}/task"):
+            os.setpriority(os.PRIO_PROCESS, int(task), 15)
+        address = endpoint(rtcast)
+        viewers = [peers(address) for _ in range(3)]
+        # Longer than a session that costs too much is given.
+        before, start = [viewer.packets for viewer in viewers], time.monotonic()
+        while time.monotonic() < start + 8:
+            reported(rtcast)
+        assert all(viewer.packets > count for viewer, count in zip(viewers, before))
+        assert not [event for event in rtcast.seen if event["event"] == "peer" and event["state"] == "left"]
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()

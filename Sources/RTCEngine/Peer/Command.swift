@@ -80,11 +80,13 @@ package enum Command: Sendable {
   case requestKeyFrame(TransceiverID?)
   /// Says goodbye (RTCP BYE, DTLS close_notify) and ends.
   case close
+  /// The same, because the remote peer costs more than its share of the processor (`EndReason.tooCostly`).
+  case sendAway
 
   /// False for commands that a peer that has ended passes over.
   var expectsResult: Bool {
     switch self {
-    case .setBitrateLimits, .requestKeyFrame, .setMuted, .startConfiguration, .commitConfiguration, .close,
+    case .setBitrateLimits, .requestKeyFrame, .setMuted, .startConfiguration, .commitConfiguration, .close, .sendAway,
       .setLocalCandidates, .resolvedCandidate, .routeRefused:
       false
     default: true

@@ -66,6 +66,7 @@ extension Peer {
       media.allocateBitrate(now, isSecured: transport.isSecured, into: &outbox)
     case .requestKeyFrame(let id): media.requestKeyFrames(of: id, now: now, over: &transport, into: &outbox)
     case .close: close(now: now, into: &outbox)
+    case .sendAway: close(because: .tooCostly, now: now, into: &outbox)
     }
     return .done
   }

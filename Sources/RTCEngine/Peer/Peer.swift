@@ -202,12 +202,12 @@ package struct Peer: ~Copyable {
   }
 
   /// Says goodbye (RTCP BYE, DTLS close_notify) and ends.
-  mutating func close(now: Timestamp, into outbox: inout Outbox) {
+  mutating func close(because reason: EndReason = .closedLocally, now: Timestamp, into outbox: inout Outbox) {
     channels.close(now: now, over: &transport, into: &outbox)
     media.sendGoodbye(over: &transport, into: &outbox)
     transport.close(into: &outbox.datagrams)
     negotiation.close()
-    end(.closedLocally, now: now, into: &outbox)
+    end(reason, now: now, into: &outbox)
   }
 
   /// Ends the peer's life: nothing is sent any more, memory is let go.

@@ -26,4 +26,6 @@ public enum EndReason: Hashable, Sendable {
   case handshakeFailed(String)
   /// Not connected within the time allowed.
   case timedOut
+  /// We closed it, because the remote peer went on sending datagrams that cost more than its share of the processor.
+  case tooCostly
 }

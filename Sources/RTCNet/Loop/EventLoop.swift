@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// An actor may live on it by returning it as its `unownedExecutor`. A started loop lives until `stop()`.
 package final class EventLoop: SerialExecutor, @unchecked Sendable {
-  // Why unchecked: `ports`, `slots`, `sources` and `poller` are touched by `init` and afterwards by the loop's thread
+  // Why unchecked: `ports`, `slots`, `sources`, `idleTime` and `poller` are touched by `init` and afterwards by the loop's thread
   // alone; everything else is safe to share.
   private var ports: UDPPorts
   /// What all ports receive into.
@@ -22,6 +22,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
   /// The pthread that is the loop now, 0 for none.
   private let owner = Atomic<UInt>(0)
   private let lateTasks = Mutex(LateTasks())
+
+  /// The time that the loop has waited for something to do. Only on the loop.
+  package private(set) var idleTime = TimeDelta.zero
 
   /// The number of the first UDP port.
   package let port: UInt16
@@ -195,16 +198,18 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
   }
 
   private func turn(_ handler: some LoopHandler, waitingUntil deadline: Timestamp, _ jobs: inout [Mailbox.Job]) {
+    let waitsSince = MonotonicClock.now()
     let ready = poller.wait(until: deadline)
-    if !ready.isEmpty { serve(ready, handler) }
+    let woken = MonotonicClock.now()
+    idleTime = idleTime + (woken - waitsSince)
+    if !ready.isEmpty { serve(ready, handler, woken) }
     runJobs(&jobs)
     let now = MonotonicClock.now()
     if handler.nextDeadline <= now { handler.deadlineReached(now: now) }
     handler.endOfBatch(now: now)
   }
 
-  private func serve(_ ready: Poller.Ready, _ handler: some LoopHandler) {
-    let now = MonotonicClock.now()
+  private func serve(_ ready: Poller.Ready, _ handler: some LoopHandler, _ now: Timestamp) {
     for index in 0..<ready.count {
       let (token, readiness) = ready[index]
       // Nil: one that was served before it has removed this one.

@@ -14,6 +14,13 @@ package enum WallClock {
   package static func now() -> Int64 { clinux_realtime_nanoseconds() }
 }
 
+/// The processor time of the calling thread (`CLOCK_THREAD_CPUTIME_ID`): it stands still while other threads run. Reading it is
+/// a system call, unlike reading `MonotonicClock`.
+package enum ThreadClock {
+  /// The processor time that the calling thread has used since it began.
+  package static func now() -> TimeDelta { .nanoseconds(clinux_thread_nanoseconds()) }
+}
+
 /// The clock that goes on while the machine sleeps (`CLOCK_BOOTTIME`). Any thread.
 package enum BootClock {
   /// The present moment; as far from `MonotonicClock`'s as the machine has slept since it was started.

@@ -319,7 +319,7 @@ final class CallConnection: Sendable {
     switch reason {
     case .closedLocally: break
     case .closedRemotely: await report(.closed)
-    case .unreachable: await report(.lost(reason.sentence))
+    case .unreachable, .tooCostly: await report(.lost(reason.sentence))
     // The call's own patience ends at the same moment.
     case .timedOut: break
     case .fingerprintMismatch, .handshakeFailed:
@@ -338,6 +338,7 @@ extension EndReason {
     case .fingerprintMismatch: "the remote peer's certificate is not the one it named; somebody may be in between."
     case .handshakeFailed(let why): "the secure handshake failed (\(why))."
     case .timedOut: "no connection came about in time; does a firewall block UDP?"
+    case .tooCostly: "the remote peer sent more than its share of the processor can handle, and was sent away."
     }
   }
 }

@@ -52,6 +52,10 @@ enum CastEnding: Sendable {
     case .publicationEnded(.fingerprintMismatch):
       CastFailure(
         .protocolError, "The WHIP service's certificate does not match its answer; the connection may be intercepted.")
+    case .publicationEnded(.tooCostly):
+      CastFailure(
+        .protocolError,
+        "The WHIP service sent more than its share of the processor can handle; the connection was ended.")
     case .publicationEnded(.handshakeFailed(let why)):
       CastFailure(.protocolError, "The DTLS handshake with the WHIP service failed: \(why)")
     }

@@ -443,6 +443,10 @@ struct CastRunner {
       output.viewerFailed(id, from: address, reason)
     case .qualityLimited: break  // taken before
     case .formatChanged(let size):
+      if reason == .tooCostly {
+        logger.warning(
+          "A viewer was sent away: what it sent cost more than its share of the processor.", metadata: ["id": "\(id)"])
+      }
       logger.info("The picture is now \(size).")
     case .codecChanged(let format, let viewers):
       logger.info("Encoding \(format.words) for \(viewers) viewer\(viewers == 1 ? "" : "s").")

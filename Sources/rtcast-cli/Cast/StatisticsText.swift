@@ -194,6 +194,7 @@ extension EndReason {
     case .fingerprintMismatch: "fingerprint mismatch"
     case .handshakeFailed(let why): "handshake failed: \(why)"
     case .timedOut: "timed out"
+    case .tooCostly: "too costly"
     }
   }
 }
