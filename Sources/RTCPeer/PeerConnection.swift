@@ -177,6 +177,7 @@ public actor PeerConnection {
     var peer = PeerConfiguration(
       localAddresses: [], certificate: loop.certificate, iceCredentials: credentials,
       seed: UInt64.random(in: .min ... .max))
+    peer.waitingMemory = loop.waitingMemory
     peer.localCandidates = sockets.candidates(towards: configuration.remoteAddress)
     peer.isGatheringComplete = sockets.isComplete
     peer.iceTransportPolicy = loop.options.iceTransportPolicy == .relay ? .relay : configuration.iceTransportPolicy

@@ -44,6 +44,8 @@ public final class PeerLoop: Sendable {
     }
   }
 
+  /// What packets of video of all peers may have that wait to become frames.
+  let waitingMemory = ByteBudget(bytes: PeerLimits.waitingBytesInAll)
   /// What was refused, of peers and of what is made of them.
   package let refusals = RefusalCounts()
   let events: EventLoop

@@ -71,6 +71,8 @@ public struct PeerConfiguration: Sendable {
     RateControlAlgorithm.gcc.makeEstimator
   /// So long the first picture waits at most for what the first probes find out; zero: they leave with it.
   package var firstPictureWait = FirstMeasurement.standardWait
+  /// What packets of video may have that wait to become frames, of all peers that share it; nil: each has its own alone.
+  package var waitingMemory: ByteBudget?
   /// Takes every feedback and every decision about the bitrate.
   package var rateLog: RateLogEntry.Sink?
   /// Time from the first description to a finished handshake.

@@ -55,6 +55,20 @@ struct PacketBuffer {
   private var walks: [(start: Extended<SequenceNumber>, next: Extended<SequenceNumber>)] = []
   /// The next frame, and the key frames that are waited for beside it (`VideoReceiveStream.maximumKeyFrames`).
   private static let maximumWalks = 12
+  /// What it has taken of its peer's memory; nil: it takes what it needs.
+  private let share: ByteShare?
+
+  /// - Parameter memory: what all buffers of the peer have together.
+  init(_ memory: ByteBudget? = nil) { share = memory.map(ByteShare.init) }
+
+  /// What became of a packet that was to be inserted.
+  enum Insertion {
+    case taken
+    /// It was there already.
+    case known
+    /// Its peer has no memory left.
+    case noRoom
+  }
 
   subscript(number: Extended<SequenceNumber>) -> Packet? {
     let slot = places[place(of: number)]
@@ -72,25 +86,28 @@ struct PacketBuffer {
 
   /// Takes a packet, in the place of one whose number has the same low bits.
   /// - Parameter payload: at most `slotSize` bytes; its length becomes the packet's `size`.
-  /// - Returns: false when it was there already.
-  mutating func insert(_ packet: Packet, payload: Span<UInt8>) -> Bool {
+  mutating func insert(_ packet: Packet, payload: Span<UInt8>) -> Insertion {
     precondition(payload.count <= Self.slotSize, "a payload is longer than its slot")
-    guard self[packet.number] == nil else { return false }
+    guard self[packet.number] == nil else { return .known }
     let place = place(of: packet.number)
-    if places[place] == Self.vacant { places[place] = takeSlot(for: packet) }
+    if places[place] == Self.vacant {
+      guard let slot = takeSlot(for: packet) else { return .noRoom }
+      places[place] = slot
+    }
     let slot = Int(places[place])
     packets[slot] = packet
     packets[slot].size = payload.count
     var memory = payloads.mutableSpan
     var room = memory._mutatingExtracting(slot * Self.slotSize..<(slot + 1) * Self.slotSize)
     room.copy(from: payload)
-    return true
+    return .taken
   }
 
-  /// A slot that holds nothing: when there is none left, twice as many are made.
-  private mutating func takeSlot(for packet: Packet) -> UInt16 {
+  /// A slot that holds nothing: when there is none left, twice as many are made. Nil when there is no memory for them.
+  private mutating func takeSlot(for packet: Packet) -> UInt16? {
     if free.isEmpty {
       let (old, new) = (packets.count, max(32, min(Self.capacity, packets.count * 2)))
+      guard share?.take((new - old) * Self.slotSize) ?? true else { return nil }
       packets.append(contentsOf: repeatElement(packet, count: new - old))
       payloads.append(contentsOf: repeatElement(0, count: (new - old) * Self.slotSize))
       free.reserveCapacity(new)

@@ -42,6 +42,8 @@ package struct VideoReceiveStream {
     case malformed
     /// Handed over before, or too old to be of use.
     case late
+    /// The remote peer has as many bytes waiting as it may: the stream has let go of its own and waits for a key frame.
+    case noRoom
   }
 
   /// A first key frame may still be on its way for so long: overtaken by what was sent behind it.
@@ -52,7 +54,8 @@ package struct VideoReceiveStream {
   package static let probationLength = 3
 
   package let ssrc: SSRC
-  private var buffer = PacketBuffer()
+  private var buffer: PacketBuffer
+  private let memory: ByteBudget?
   private var progress: Progress
   private var dependencies = DependencyTracker()
   /// Packets of repair have numbers of this stream (ULPFEC).
@@ -81,8 +84,11 @@ package struct VideoReceiveStream {
   /// Key frames that are waited for at a time.
   private static let maximumKeyFrames = 8
 
-  package init(ssrc: SSRC, first: SequenceNumber, now: Timestamp) {
+  /// - Parameter memory: what all streams of the remote peer have for packets that wait; nil: no limit but each stream's own.
+  package init(ssrc: SSRC, first: SequenceNumber, now: Timestamp, memory: ByteBudget? = nil) {
     self.ssrc = ssrc
+    self.memory = memory
+    buffer = PacketBuffer(memory)
     progress = .awaitingKeyFrame(since: now)
     // One wrap of room below, so that a packet older than the first seen has a number too.
     let base = Extended<SequenceNumber>(Int64(first.value) + 65_536)
@@ -128,6 +134,10 @@ package struct VideoReceiveStream {
     }
     makeRoom(for: number, now: now)
     let outcome = store(number, header: header, payload: payload, now: now)
+    if case .noRoom = outcome {
+      restart(at: header.number, now: now)
+      return outcome
+    }
     deliver(into: &frames, now: now)
     return outcome
   }
@@ -234,7 +244,11 @@ package struct VideoReceiveStream {
       }
     }
     hasParameters = hasParameters || packet.hasParameters
-    guard buffer.insert(packet, payload: payload.extracting(data)) else { return .late }
+    switch buffer.insert(packet, payload: payload.extracting(data)) {
+    case .taken: break
+    case .known: return .late
+    case .noRoom: return .noRoom
+    }
     if startsKeyFrame, header.codec != .h264 || hasParameters { noteKeyFrame(number, now: now) }
     return outcome
   }
@@ -407,7 +421,7 @@ extension VideoReceiveStream {
   /// Goes on from a key frame among numbers that have nothing to do with those before.
   private mutating func restart(at number: SequenceNumber, now: Timestamp) {
     let (frames, learned, roundTrip) = (framesReceived, reorderWindow, roundTrip)
-    self = VideoReceiveStream(ssrc: ssrc, first: number, now: now)
+    self = VideoReceiveStream(ssrc: ssrc, first: number, now: now, memory: memory)
     (framesReceived, reorderWindow, self.roundTrip) = (frames, learned, roundTrip)
     progress = .awaitingKeyFrame(since: now - Self.keyFramePatience)
   }

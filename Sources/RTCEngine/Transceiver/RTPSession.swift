@@ -25,7 +25,9 @@ package struct RTPSession: ~Copyable {
 
   /// - Parameter random: drawn from on. `primary` was drawn from it.
   package init(_ configuration: PeerConfiguration, primary: SendStreamIdentity, random: SeededGenerator) {
-    transceivers = Transceivers(primary: primary, audioBitrates: configuration.audioBitrates, random: random)
+    transceivers = Transceivers(
+      primary: primary, audioBitrates: configuration.audioBitrates,
+      waitingMemory: ByteBudget(bytes: PeerLimits.waitingBytes, within: configuration.waitingMemory), random: random)
     rate = RateControl(
       estimator: configuration.makeEstimator(configuration.bitrates), log: configuration.rateLog)
     firstMeasurement = FirstMeasurement(wait: configuration.firstPictureWait)

@@ -50,11 +50,16 @@ package struct Transceivers {
   /// What the first video is sent as. Its source also signs our RTCP, and its name is that of all our sources.
   package private(set) var primary: SendStreamIdentity
   private let audioBitrates: BitrateLimits
+  /// What packets of all videos may have that wait to become frames.
+  private let waitingMemory: ByteBudget
   /// For SSRCs and first numbers: nothing secret.
   private var random: SeededGenerator
 
   /// - Parameter random: drawn from on. `primary` was drawn from it.
-  package init(primary: SendStreamIdentity, audioBitrates: BitrateLimits, random: SeededGenerator) {
+  package init(
+    primary: SendStreamIdentity, audioBitrates: BitrateLimits, waitingMemory: ByteBudget, random: SeededGenerator
+  ) {
+    self.waitingMemory = waitingMemory
     self.primary = primary
     self.audioBitrates = audioBitrates
     self.random = random
@@ -116,7 +121,8 @@ package struct Transceivers {
       let identity = video.isEmpty ? primary : drawVideoIdentity(isTaken)
       video.append(
         VideoTransceiver(
-          id: id, sender: VideoSender(id: id, identity: identity, track: track), receiver: VideoReceiver(id: id)))
+          id: id, sender: VideoSender(id: id, identity: identity, track: track),
+          receiver: VideoReceiver(id: id, memory: waitingMemory)))
     case .audio:
       let sender = AudioSender(id: id, identity: drawAudioIdentity(isTaken), track: track, bitrates: audioBitrates)
       audio.append(AudioTransceiver(id: id, sender: sender, receiver: AudioReceiver(id: id)))

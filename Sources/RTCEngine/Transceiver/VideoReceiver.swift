@@ -24,7 +24,13 @@ package struct VideoReceiver {
   /// When missing packets or a key frame are to be asked for.
   package private(set) var nextDeadline = Timestamp.distantFuture
 
-  package init(id: TransceiverID) { self.id = id }
+  private let memory: ByteBudget?
+
+  /// - Parameter memory: what all videos of the remote peer have for packets that wait.
+  package init(id: TransceiverID, memory: ByteBudget? = nil) {
+    self.id = id
+    self.memory = memory
+  }
 
   // MARK: - State
 
@@ -205,7 +211,7 @@ package struct VideoReceiver {
   private mutating func accepts(_ header: RTPHeader, now: Timestamp) -> Bool {
     if stream?.ssrc != header.ssrc {
       guard ssrcGuard.accepts(header.ssrc, after: stream?.ssrc, now: now) else { return false }
-      stream = VideoReceiveStream(ssrc: header.ssrc, first: header.sequenceNumber, now: now)
+      stream = VideoReceiveStream(ssrc: header.ssrc, first: header.sequenceNumber, now: now, memory: memory)
       decoder = nil
       lastSenderReport = nil
     }
