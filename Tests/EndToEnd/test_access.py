@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import time
 import urllib.error
@@ -9,6 +10,7 @@ import urllib.request
 from pathlib import Path
 from urllib.parse import parse_qs, urljoin, urlsplit
 
+import aiortc
 import pytest
 
 from harness.browser import Viewer
@@ -24,7 +26,7 @@ def ask(url, method="GET", token=None, body=None, headers=None):
     message = urllib.request.Request(url, data=body, method=method, headers=headers)
     try:
         with urllib.request.urlopen(message, timeout=10, context=untrusting()) as answer:
-            return answer.status, answer.read().decode(), answer.headers
+            return answer.status, answer.read().decode(errors="replace"), answer.headers
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode(), error.headers
 
@@ -191,21 +193,84 @@ def test_a_link_altered_in_one_character_lets_nobody_in(cast):
 
 
 def test_wrong_tries_are_slowed_for_their_address(cast):
-    event = cast(*CAST).listening()
+    rtcast = cast(*CAST)
+    event = rtcast.listening()
     statuses = [knock(event["whep"], "guess-%d" % number) for number in range(14)]
     assert statuses[:10] == [401] * 10 and set(statuses[10:]) == {429}, statuses
-    status, text, headers = ask(event["whep"], "POST", event["token"], b"v=0", {"Content-Type": "application/sdp"})
+    status, text, headers = ask(event["whep"], "POST", "guess", b"v=0", {"Content-Type": "application/sdp"})
     assert status == 429 and int(headers["Retry-After"]) >= 1 and "your address" in text
-    # Not for those at another address of this machine.
+    # What is right is not slowed: the cast's own token, and a link that it has signed.
+    right = [event["token"], link(event["url"], "--role", "watch")["token"]]
+    assert [knock(event["whep"], token) for token in right * 10] == [400] * 20
+    # Nor are those at another address of this machine.
     opener = urllib.request.build_opener(Elsewhere("127.0.0.7"))
-    request = urllib.request.Request(event["whep"], b"v=0", {"Content-Type": "application/sdp", **bearer(event)})
+    request = urllib.request.Request(event["whep"], b"v=0", {"Content-Type": "application/sdp", **bearer({"token": "guess"})})
     with pytest.raises(urllib.error.HTTPError) as refusal:
         opener.open(request, timeout=10)
-    assert refusal.value.code == 400
-    deadline = time.monotonic() + 10
-    while knock(event["whep"], event["token"]) != 400:
-        assert time.monotonic() < deadline
-        time.sleep(0.5)
+    assert refusal.value.code == 401
+    # All of them are one line of the log.
+    rtcast.stop()
+    lines = [line for line in rtcast.stderr if "wrong token" in line]
+    assert len(lines) == 1 and "127.0.0.1" in lines[0] and "guess" not in lines[0], rtcast.stderr
+
+
+def test_the_audit_log_says_who_was_admitted_refused_and_shut_out(cast, tmp_path):
+    log = tmp_path / "audit.jsonl"
+    log.write_text("before\n")
+    rtcast = cast(*CAST, "--control", "--audit", str(log), stdin=subprocess.PIPE)
+    event = rtcast.listening()
+    made = link(event["url"], "--role", "watch")
+    assert ask(event["whep"], "POST", "guess", b"v=0", {"Content-Type": "application/sdp"})[0] == 401
+    assert ask(urljoin(event["url"], "/snapshot.webp"), token=made["token"])[0] == 200
+    offer = asyncio.run(some_offer())
+    assert ask(event["whep"], "POST", made["token"], offer, {"Content-Type": "application/sdp"})[0] == 201
+    assert ask(event["whep"], "POST", event["token"], offer, {"Content-Type": "application/sdp"})[0] == 201
+    rtcast.command("revoke", made["token"])
+    rtcast.wait_event("control")
+    assert ask(event["whep"], "POST", made["token"], offer, {"Content-Type": "application/sdp"})[0] == 401
+    lines = log.read_text().splitlines()
+    assert lines[0] == "before"
+    told = [json.loads(line) for line in lines[1:]]
+    assert all(re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", entry.pop("time")) for entry in told)
+    by = {"right": "watch", "by": "link", "link": made["id"], "address": "127.0.0.1"}
+    assert told == [
+        {"event": "refused", "reason": "bad-token", "right": "watch", "address": "127.0.0.1"},
+        {"event": "admitted", **by, "name": "snapshot.webp"},
+        {"event": "admitted", **by},
+        {"event": "admitted", "right": "watch", "by": "secret", "address": "127.0.0.1"},
+        {"event": "revoked", "by": "link", "link": made["id"]},
+        {"event": "refused", "reason": "link-revoked", **by},
+    ]
+    assert event["token"] not in log.read_text() and made["token"] not in log.read_text()
+
+
+def test_the_audit_log_of_a_hub_is_for_its_owner_alone(cast, tmp_path):
+    log = tmp_path / "audit.jsonl"
+    event = cast("serve", "--listen", "127.0.0.1:0", "--token", "open-sesame-open-sesame", "--audit", str(log)).listening()
+
+    async def work():
+        async with await NativeClient.open(event["hub"]) as client:
+            await client.say({"type": "register", "id": "alice", "token": "guess"})
+            assert (await client.hear())["code"] == "bad-token"
+            await client.say({"type": "register", "id": "alice", "token": event["token"]})
+            assert (await client.hear())["type"] == "registered"
+    asyncio.run(work())
+    told = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [(entry["event"], entry["right"], entry["name"], entry.get("by")) for entry in told] == [
+        ("refused", "call", "alice", None), ("admitted", "call", "alice", "secret")]
+    assert log.stat().st_mode & 0o777 == 0o600
+    status, out, err = run("serve", "--listen", "127.0.0.1:0", "--audit", str(tmp_path / "none" / "log"))
+    assert status != 0 and "audit log" in err
+
+
+async def some_offer():
+    peer = aiortc.RTCPeerConnection()
+    peer.addTransceiver("video", direction="recvonly")
+    await peer.setLocalDescription(await peer.createOffer())
+    try:
+        return peer.localDescription.sdp.encode()
+    finally:
+        await peer.close()
 
 
 class Elsewhere(urllib.request.HTTPHandler):

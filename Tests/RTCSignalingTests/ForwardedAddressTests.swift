@@ -7,7 +7,7 @@ import Testing
 
   private func client(
     _ connection: String = "127.0.0.1", forwarded: [String] = [], _ forwardedFor: String...
-  ) -> String {
+  ) -> String? {
     ForwardedAddress.client(of: connection, forwarded: forwarded, forwardedFor: forwardedFor, trusting: proxies)
   }
 
@@ -37,8 +37,23 @@ import Testing
     #expect(client("127.0.0.1", "\(entry), 10.1.1.1") == "10.1.1.1")
   }
 
-  @Test func `B8: the header Forwarded goes before X-Forwarded-For`() {
-    #expect(client("127.0.0.1", forwarded: ["for=203.0.113.5;proto=https"], "6.6.6.6") == "203.0.113.5")
+  @Test func `B8: a header that the proxy passes on cannot contradict the one that it adds`() {
+    #expect(client("127.0.0.1", forwarded: ["for=6.6.6.6"], "203.0.113.5") == nil)
+    #expect(client("127.0.0.1", forwarded: ["for=203.0.113.5;proto=https"], "6.6.6.6") == nil)
+    #expect(client("127.0.0.1", forwarded: ["proto=https"], "203.0.113.5") == nil)
+    #expect(client("127.0.0.1", forwarded: ["for=203.0.113.5"], "6.6.6.6, 203.0.113.5") == "203.0.113.5")
+    #expect(client("192.0.2.9", forwarded: ["for=6.6.6.6"], "203.0.113.5") == "192.0.2.9")
+  }
+
+  @Test func `B8: two Forwarded headers, zones and ports`() {
+    #expect(client(forwarded: ["for=203.0.113.5;proto=https"]) == "203.0.113.5")
+    #expect(client(forwarded: ["for=203.0.113.5:_web.1"]) == "203.0.113.5")
+    #expect(client(forwarded: [#"for="[fe80::5%25eth0]:99999""#]) == "fe80::5")
+    #expect(client(forwarded: ["for=203.0.113.5:123456"]) == "127.0.0.1")
+    #expect(client(forwarded: ["for=203.0.113.5:_"]) == "127.0.0.1")
+    // A quote that the client has left open ends with its own entry.
+    #expect(client(forwarded: [#"for="6.6.6.6"#, "for=203.0.113.5"]) == "203.0.113.5")
+    #expect(client(forwarded: [#"for="6.6.6.6, for=203.0.113.5"#]) == "203.0.113.5")
     #expect(client(forwarded: [#"For="[2001:db8::5]:4711";by=10.0.0.1"#]) == "2001:db8::5")
     #expect(client(forwarded: ["for=6.6.6.6", "for=203.0.113.5, for=10.1.1.1"]) == "203.0.113.5")
     #expect(client(forwarded: ["proto=https"]) == "127.0.0.1")

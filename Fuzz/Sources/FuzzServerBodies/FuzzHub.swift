@@ -153,7 +153,7 @@ private struct HubModel {
         precondition(!reason.isEmpty)
         for index in connections.indices where connections[index] == id { connections[index] = nil }
       case .ping(let id): precondition(queued[id] != nil, "a ping to a connection that is closed")
-      case .announce: break
+      case .announce, .audit: break
       }
     }
     let counters = hub.counters

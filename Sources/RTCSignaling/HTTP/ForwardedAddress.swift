@@ -6,17 +6,24 @@ package enum ForwardedAddress {
   private static let longestChain = 32
 
   /// The client's address: that of the connection, unless it is a trusted proxy's. Then the last address that is not a trusted
-  /// proxy's itself, of `Forwarded` (RFC 7239) or, where there is none, of `X-Forwarded-For`. What a client writes into these
-  /// headers stands before what the proxies add, and is never reached.
+  /// proxy's itself, of `Forwarded` (RFC 7239) or of `X-Forwarded-For`. What a client writes into the header that the proxies add
+  /// to stands before what they add, and is never reached. The other header may be the client's own: where both are there, they
+  /// must name the same client.
   /// - Parameters:
   ///   - connection: the address at the other end of the connection.
   ///   - forwarded: the values of all `Forwarded` headers, in order.
   ///   - forwardedFor: the values of all `X-Forwarded-For` headers, in order.
+  /// - Returns: nil when the two headers name different clients.
   package static func client(
     of connection: String, forwarded: [String], forwardedFor: [String], trusting proxies: [AddressPrefix]
-  ) -> String {
+  ) -> String? {
     guard isTrusted(connection, proxies) else { return connection }
-    let chain = forwarded.isEmpty ? forwardedFor.flatMap(entries) : forwarded.flatMap(hops)
+    let chains = [forwarded.flatMap(hops), forwardedFor.flatMap(entries)].filter { !$0.isEmpty }
+    let clients = Set(chains.map { client(of: connection, chain: $0, trusting: proxies) })
+    return clients.count > 1 ? nil : clients.first ?? connection
+  }
+
+  private static func client(of connection: String, chain: [String], trusting proxies: [AddressPrefix]) -> String {
     var client = connection
     for text in chain.suffix(longestChain).reversed() {
       // A name, `unknown` or nonsense: whoever wrote it is the last that is known.
@@ -75,8 +82,13 @@ package enum ForwardedAddress {
     return IPAddress(text.prefix { $0 != "%" })?.unmapped
   }
 
+  /// A number, or a name that begins with `_` (RFC 7239 §6).
   private static func isPort(_ text: Substring) -> Bool {
-    text.hasPrefix(":") && (2...6).contains(text.utf8.count)
-      && text.utf8.dropFirst().allSatisfy { (48...57).contains($0) }
+    guard text.hasPrefix(":") else { return false }
+    let port = text.utf8.dropFirst()
+    if port.first == UInt8(ascii: "_") {
+      return port.count > 1 && port.allSatisfy { Base64URL.isLetter($0) || $0 == UInt8(ascii: ".") }
+    }
+    return (1...5).contains(port.count) && port.allSatisfy { (48...57).contains($0) }
   }
 }

@@ -56,6 +56,11 @@ extension HTTPReply {
   package static let malformedRequest = HTTPReply(status: 400, sentence: "This is not a well-formed HTTP/1.1 request.")
   /// 408.
   package static let tooSlow = HTTPReply(status: 408, sentence: "The request did not arrive in time.")
+  /// A trusted proxy's two headers name different clients: one of them is the client's own.
+  package static let contradictoryProxy = HTTPReply(
+    status: 400,
+    sentence: "Forwarded and X-Forwarded-For name different clients; let the proxy remove the one that it does not set."
+  )
   /// The server has as many connections as it takes.
   package static let crowded = HTTPReply(
     status: 503, sentence: "The server has as many connections as it takes; try again shortly.",

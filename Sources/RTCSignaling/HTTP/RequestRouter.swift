@@ -81,8 +81,12 @@ package struct RequestRouter: Sendable {
   }
 
   /// What to do with a request, by its head alone.
-  /// - Parameter address: the client's IP address.
-  package func judge(_ head: RequestHead, from address: String, now: AccessTime) -> Verdict {
+  /// - Parameters:
+  ///   - address: the client's IP address.
+  ///   - audit: is told of a refusal of access.
+  package func judge(
+    _ head: RequestHead, from address: String, now: AccessTime, audit: (AuditEvent) -> Void = { _ in }
+  ) -> Verdict {
     if let refusal = refusalOfSource(head) { return .reply(refusal) }
     guard let route = route(head) else {
       return .reply(
@@ -95,7 +99,8 @@ package struct RequestRouter: Sendable {
       return .reply(HTTPReply(status: 405, sentence: "This path takes \(allowed).", headers: ["Allow": allowed]))
     }
     do throws(AccessRefusal) { return verdict(route, head, by: try access.get()) } catch {
-      if route.right == nil { return verdict(route, head, by: nil) }
+      guard let right = route.right else { return verdict(route, head, by: nil) }
+      audit(AuditEvent(error, right: right, shown: AccessToken.shown(in: head.authorization), from: address))
       return .reply(.refusal(error))
     }
   }

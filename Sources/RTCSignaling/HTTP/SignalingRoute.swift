@@ -8,7 +8,8 @@ package enum SignalingDoor: String, Sendable, CaseIterable {
   var path: String { "/" + rawValue }
   var sessionPrefix: String { path + "/session/" }
 
-  var right: AccessRight {
+  /// The right that opening a session there takes.
+  package var right: AccessRight {
     switch self {
     case .whep: .watch
     case .whip: .publish

@@ -14,11 +14,14 @@ extension Hub {
     if let secret, connection.dialect == .native, !(16...128).contains(secret.utf8.count) { throw .weakSecret }
     if let owner = peers[name] {
       guard let secret, Secret.matches(secret, owner.secret) else { throw .takenName(name) }
-      try use(grant, client: secret, now)
+      try use(grant, name, client: secret, connection, now)
       return resume(name, id, grant, now)
     }
     guard peers.count < configuration.limits.peers, mayTakeName(connection) else { throw .tooManyPeers }
-    try use(grant, client: secret, now)
+    guard registrationRates.take(ClientNetwork(connection.opening.address), now: now) else {
+      throw .tooManyRegistrations
+    }
+    try use(grant, name, client: secret, connection, now)
     let kept = secret ?? connection.opening.secret
     // Clients of SkyRTC can be called by those in their room alone.
     peers[name] = Peer(
@@ -40,20 +43,32 @@ extension Hub {
     return taken < limit
   }
 
-  private func admit(
+  private mutating func admit(
     _ name: String, _ token: String?, client: String?, _ connection: Connection, _ now: Timestamp
   ) throws(HubFault) -> AccessGrant {
     do throws(AccessRefusal) {
       return try gate.judge(
         token, for: .call, peer: name, client: client, isNew: true, from: connection.opening.address,
         now: AccessTime(unix: unixTime, monotonic: now))
-    } catch { throw .notAdmitted(error) }
+    } catch {
+      let address = connection.opening.address
+      actions.append(.audit(AuditEvent(error, right: .call, shown: token, from: address, name: name)))
+      throw .notAdmitted(error)
+    }
   }
 
-  private func use(_ grant: AccessGrant, client: String?, _ now: Timestamp) throws(HubFault) {
+  /// Turns what admits a client into a registration.
+  private mutating func use(
+    _ grant: AccessGrant, _ name: String, client: String?, _ connection: Connection, _ now: Timestamp
+  ) throws(HubFault) {
+    let address = connection.opening.address
     do throws(AccessRefusal) {
       try gate.use(grant, client: client, now: AccessTime(unix: unixTime, monotonic: now))
-    } catch { throw .notAdmitted(error) }
+    } catch {
+      actions.append(.audit(AuditEvent(error, right: .call, by: grant.credential, from: address, name: name)))
+      throw .notAdmitted(error)
+    }
+    actions.append(.audit(AuditEvent(.admitted, right: .call, by: grant.credential, from: address, name: name)))
   }
 
   /// A link is over: those who came by it are told and go, and their names are free.

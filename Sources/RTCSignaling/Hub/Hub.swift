@@ -85,6 +85,9 @@ package struct Hub: Sendable {
   /// Connections that have overflowed while something else was going on.
   var overflowed: [HubConnectionID] = []
   var figures = HubCounters()
+  /// New names and calls, by network.
+  var registrationRates: NetworkRates
+  var callRates: NetworkRates
   /// Now, in seconds since 1970.
   private(set) var unixTime: Int64 = 0
   /// When the first input came.
@@ -96,6 +99,9 @@ package struct Hub: Sendable {
   package init(_ configuration: HubConfiguration = HubConfiguration(), gate: AccessGate = .open()) {
     self.configuration = configuration
     self.gate = gate
+    let limits = configuration.limits
+    registrationRates = NetworkRates(burst: limits.registrationBurst, perSecond: limits.registrationsPerSecond)
+    callRates = NetworkRates(burst: limits.callBurst, perSecond: limits.callsPerSecond)
   }
 
   /// When `handle(.deadline, …)` is wanted; nil: not before something else happens.
@@ -227,7 +233,10 @@ package struct Hub: Sendable {
     case .register(let name, let token, let secret, let isListed, let isReturning):
       try register(id, name: name, token: token, secret: secret, isListed: isListed, isReturning: isReturning, now)
     case .list(let isFollowing): try list(for: id, isFollowing: isFollowing, now)
-    case .relay(let relay): try deliver(relay, from: try name(of: id), id, now)
+    case .relay(let relay):
+      let sender = try name(of: id)
+      if relay.beginsCall { try countCall(id, now) }
+      try deliver(relay, from: sender, id, now)
     case .join(let room): try join(room, id, now)
     case .leave(let room): try leave(room, try name(of: id))
     case .ping: send(.pong, to: id)
@@ -236,6 +245,11 @@ package struct Hub: Sendable {
       actions.append(.close(id, code: 1000, reason: "goodbye"))
       forget(id, .goodbye, now)
     }
+  }
+
+  private mutating func countCall(_ id: HubConnectionID, _ now: Timestamp) throws(HubFault) {
+    guard let address = connections[id]?.opening.address else { return }
+    guard callRates.take(ClientNetwork(address), now: now) else { throw .tooFast }
   }
 
   func name(of id: HubConnectionID) throws(HubFault) -> String {

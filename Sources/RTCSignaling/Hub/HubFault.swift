@@ -34,6 +34,8 @@ package enum HubFault: Error, Hashable, Sendable {
   case notInRoom(String)
   /// The hub has as many names as it takes.
   case tooManyPeers
+  /// One network registers names faster than it may.
+  case tooManyRegistrations
   /// The hub, or the peer, has as many rooms as it takes.
   case tooManyRooms
   /// Too many connections follow who comes and goes.
@@ -71,7 +73,8 @@ package enum HubFault: Error, Hashable, Sendable {
     case .incompatible: "incompatible"
     case .roomFull: "room-full"
     case .notInRoom: "not-in-room"
-    case .tooManyPeers: "too-many-peers"
+    // Clients know this code and come back later.
+    case .tooManyPeers, .tooManyRegistrations: "too-many-peers"
     case .tooManyRooms: "too-many-rooms"
     case .tooManyFollowers: "too-many-followers"
     case .tooManyConnections: "too-many-connections"
@@ -106,6 +109,7 @@ package enum HubFault: Error, Hashable, Sendable {
     case .roomFull(let room): "The room \(room) is full."
     case .notInRoom(let room): "You are not in the room \(room)."
     case .tooManyPeers: "This hub has as many peers as it takes; try again later."
+    case .tooManyRegistrations: "Your network registers names faster than this hub takes them; try again later."
     case .tooManyRooms: "That is one room more than this hub allows; leave another first, or try again later."
     case .tooManyFollowers:
       "This hub tells as many as it can who comes and goes; ask for the list again when it matters."
@@ -151,7 +155,7 @@ package enum HubFault: Error, Hashable, Sendable {
     case .brokenWebSocket(let code, _): code
     case .tooLarge: 1009
     case .notText: 1003
-    case .tooManyConnections, .tooManyPeers: 1013
+    case .tooManyConnections, .tooManyPeers, .tooManyRegistrations: 1013
     case .shuttingDown: 1001
     case .replaced: 4000
     default: 1008

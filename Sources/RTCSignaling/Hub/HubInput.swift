@@ -100,6 +100,8 @@ package enum HubAction: Sendable, Equatable {
   case close(HubConnectionID, code: UInt16, reason: String)
   /// Tell whoever runs the hub.
   case announce(HubNews)
+  /// A decision about access.
+  case audit(AuditEvent)
 }
 
 /// What whoever runs the hub may want to know.

@@ -9,6 +9,16 @@ public struct HubLimits: Sendable, Equatable {
   public var namelessOfNetwork = 16
   /// Names taken at the same time from one network, this machine excepted; half of all where it is less.
   public var peersOfNetwork = 1024
+  /// New names that one network may register at once, and a second for long, this machine excepted: each is told to all who
+  /// follow. A school that comes back after the hub was restarted registers all its names at once.
+  public var registrationBurst = 256.0
+  /// New names a second of one network, for long.
+  public var registrationsPerSecond = 8.0
+  /// Calls that one network may begin at once, and a second for long, this machine excepted: each may ring at somebody's. In a room
+  /// of 32 people each calls each other, which is 496 calls.
+  public var callBurst = 1024.0
+  /// Calls a second of one network, for long.
+  public var callsPerSecond = 32.0
   /// Names taken at the same time, those that wait for their owner's return included.
   public var peers = 2048
   /// Rooms with somebody in them.

@@ -48,6 +48,15 @@ struct HubRelay {
     case skyRTC([(String, JSONValue)])
   }
 
+  /// It rings, or is an offer of a protocol that does not ring.
+  var beginsCall: Bool {
+    switch body {
+    case .call(let signal, _): if case .ring = signal.body { true } else { false }
+    case .description(let kind, _): kind == "offer"
+    case .data, .candidate, .bye: false
+    }
+  }
+
   /// What a caller of another dialect wants to send and see, as far as its protocol says.
   var media: [String: Bool] {
     guard case .peerJS(_, let payload?) = original, let reader = try? HubMessageReader(parsing: Array(payload.utf8)),

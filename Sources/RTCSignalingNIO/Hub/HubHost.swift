@@ -9,6 +9,8 @@ final class HubHost {
   let limits: HubLimits
   /// Called whenever the last connection has gone.
   var whenEmptied: () -> Void = {}
+  /// Called with each decision about access.
+  var audit: (AuditEvent) -> Void = { _ in }
 
   private var hub: Hub
   private var connections: [HubConnectionID: HubConnection] = [:]
@@ -61,6 +63,7 @@ final class HubHost {
       case .ping(let id): connections[id]?.ping()
       case .close(let id, let code, let reason): connections[id]?.close(code: code, reason: reason)
       case .announce(let news): announce(news)
+      case .audit(let event): audit(event)
       }
     }
     timer.set(hub.deadline) { [weak self] in self?.handle(.deadline) }

@@ -17,7 +17,10 @@ enum HubUpgrade {
     let upgrader = NIOWebSocketServerUpgrader(
       maxFrameSize: host.limits.messageBytes, automaticErrorHandling: false,
       shouldUpgrade: { channel, head in
-        guard boundRegistry.value.isOpen, case .hub = boundRegistry.value.judge(RequestHead(head), from: "") else {
+        let client = boundClient.value
+        guard boundRegistry.value.isOpen, boundRegistry.value.client(of: client.address(of: channel), head) != nil,
+          case .hub = boundRegistry.value.judge(RequestHead(head), from: "")
+        else {
           return channel.eventLoop.makeSucceededFuture(nil)
         }
         return channel.eventLoop.makeSucceededFuture(HTTPHeaders())
@@ -25,6 +28,7 @@ enum HubUpgrade {
       upgradePipelineHandler: { channel, head in
         channel.eventLoop.makeCompletedFuture {
           guard let host = boundRegistry.value.hub,
+            let address = boundRegistry.value.client(of: boundClient.value.address(of: channel), head),
             case .hub(let dialect, let query) = boundRegistry.value.judge(RequestHead(head), from: "")
           else { return }
           boundClient.value.handOver()
@@ -35,8 +39,7 @@ enum HubUpgrade {
             WebSocketConnection(
               .server, messageBytes: host.limits.messageBytes,
               owner: HubConnection(
-                host: host, dialect: dialect, query: query,
-                from: boundRegistry.value.client(of: channel.clientAddress, head))))
+                host: host, dialect: dialect, query: query, from: address)))
         }
       })
     return (upgraders: [upgrader], completionHandler: { _ in })

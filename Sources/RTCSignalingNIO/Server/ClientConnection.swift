@@ -39,6 +39,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   private var body = ByteBuffer()
   private var timer: Scheduled<Void>?
   private var questionNumber: UInt64 = 0
+  /// The client's address, as a proxy has told it by the PROXY protocol.
+  private var told: String?
   /// The address of whoever made the request at hand.
   private var remote = ""
   /// Where the client is when `remote` is of a proxy on this machine; nil: not known.
@@ -61,6 +63,19 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     case .refused: if registry.isSecure { close() } else { answer(.crowded, isHead: false, thenLinger: false) }
     }
   }
+
+  /// A trusted proxy says whose connection it is.
+  /// - Returns: false when the client has too many, and this one is sent away.
+  func comes(from address: String) -> Bool {
+    told = address
+    guard !registry.move(self, to: address) else { return true }
+    // By TLS the telling would cost a handshake.
+    if registry.isSecure { close() } else { answer(.crowded, isHead: false, thenLinger: true) }
+    return false
+  }
+
+  /// The address of whoever has made the connection, or has had a proxy make it.
+  func address(of channel: any Channel) -> String { told ?? channel.clientAddress }
 
   func channelInactive(context: ChannelHandlerContext) {
     phase = .closed
@@ -109,7 +124,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
   private func begin(_ head: HTTPRequestHead) {
     let request = RequestHead(head)
-    remote = registry.client(of: context?.channel.clientAddress ?? "", head)
+    let peer = context.map { address(of: $0.channel) } ?? ""
+    guard let client = registry.client(of: peer, head) else {
+      return answer(.contradictoryProxy, isHead: head.method == .HEAD, thenLinger: true)
+    }
+    remote = client
     place = ProxiedPlace.of(remote, host: request.host, head.headers)
     let exchange = Exchange(
       name: "\(request.method) \(request.publicPath)",
@@ -152,8 +171,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     case .snapshot(let grant, let client):
       // It shows what a session shows: for a link of so many uses it is one, of the client that connects next.
       do throws(AccessRefusal) { try registry.gate.use(grant, client: client, now: .now) } catch {
+        registry.audit(AuditEvent(error, right: .watch, by: grant.credential, from: remote))
         return answer(.refusal(error), exchange)
       }
+      registry.audit(AuditEvent(.admitted, right: .watch, by: grant.credential, from: remote, name: "snapshot.webp"))
       let sessions = registry.sessions
       ask(exchange) { .reply(.snapshot(await sessions.snapshot())) }
     case .metrics: answer(.metrics(registry.hub?.counters ?? HubCounters(), refusals: registry.refusals), exchange)
@@ -233,6 +254,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       counted.isCounted = try registry.gate.use(asked.grant, client: asked.client, now: .now)
     } catch {
       registry.endQuestion(isOffer: true)
+      audit(error, asked)
       return answer(.refusal(error), exchange)
     }
     let opening = counted
@@ -282,11 +304,21 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       // The link may have been revoked, or have ended, while the cast was asked.
       do throws(AccessRefusal) { try registry.gate.recheck(opening.grant, now: .now) } catch {
         abandon(opened, opening)
+        audit(error, opening)
         return answer(.refusal(error), exchange)
       }
+      registry.audit(
+        AuditEvent(
+          .admitted, right: opening.door.right, by: opening.grant.credential, from: remote, name: opening.stream))
       registry.noteSession(opened.id, at: opening.door, by: opening.grant, client: opening.client)
       answer(.opened(opened, at: opening.door, iceServers: servers), exchange)
     }
+  }
+
+  private func audit(_ refusal: AccessRefusal, _ opening: Opening) {
+    registry.audit(
+      AuditEvent(
+        refusal, right: opening.door.right, by: opening.grant.credential, from: remote, name: opening.stream))
   }
 
   private func giveBack(_ opening: Opening) {

@@ -27,6 +27,8 @@ final class ConnectionRegistry {
   private let trustedProxies: [AddressPrefix]
   private var connections = ConnectionTable<ClientConnection>()
   private var crowdWarning = RepeatedWarning()
+  private let auditLog: @Sendable (AuditEvent) -> Void
+  private var wrongTokenWarning = RepeatedWarning()
   /// Questions put to the cast that it has not answered yet, and how many of them are offers.
   private var questions = 0
   private var waitingOffers = 0
@@ -69,6 +71,7 @@ final class ConnectionRegistry {
     }
     limits = configuration.limits
     trustedProxies = configuration.trustedProxies
+    auditLog = configuration.audit
     viewer = ServedPage(ViewerPage.html, ancestors: configuration.frameAncestors)
     front =
       switch configuration.frontPage {
@@ -85,15 +88,28 @@ final class ConnectionRegistry {
     self.logger = logger
     self.eventLoop = eventLoop
     hub?.whenEmptied = { [weak self] in self?.settle() }
+    hub?.audit = { [weak self] in self?.audit($0) }
   }
 
   /// What to do with a request.
   func judge(_ head: RequestHead, from address: String) -> RequestRouter.Verdict {
-    router.judge(head, from: address, now: .now)
+    router.judge(head, from: address, now: .now) { audit($0) }
   }
 
-  /// Whose request it is, by the address of its connection and, where that is a trusted proxy's, by what the proxy says.
-  func client(of address: String, _ head: HTTPRequestHead) -> String {
+  /// Notes a decision about access. Wrong tokens have one line a minute in the log, however many come.
+  func audit(_ event: AuditEvent) {
+    auditLog(event)
+    guard event.isWrongToken, let count = wrongTokenWarning.note(DeadlineTimer.now) else { return }
+    let address = event.address.isEmpty ? "an unknown address" : event.address
+    let more = count > 1 ? ", the last of \(count) since the last such line" : ""
+    logger.warning("a wrong token came from \(address)\(more)")
+  }
+
+  func isTrustedProxy(_ address: String) -> Bool { ForwardedAddress.isTrusted(address, trustedProxies) }
+
+  /// Whose request it is, by the address of its connection and, where that is a trusted proxy's, by what the proxy says; nil where
+  /// the proxy passes on what contradicts it.
+  func client(of address: String, _ head: HTTPRequestHead) -> String? {
     guard !trustedProxies.isEmpty else { return address }
     return ForwardedAddress.client(
       of: address, forwarded: head.headers["Forwarded"], forwardedFor: head.headers["X-Forwarded-For"],
@@ -140,6 +156,7 @@ final class ConnectionRegistry {
 
   /// A link is over: who came by it is told and goes.
   func endAll(of link: String) {
+    audit(AuditEvent(.revoked, by: .link(link)))
     hub?.handle(.revoked(link))
     for (id, session) in linkedSessions where session.link == link { closeSession(id) }
   }
@@ -192,7 +209,7 @@ final class ConnectionRegistry {
   func admit(_ connection: ClientConnection, from address: String) -> Admission {
     guard case .open = state, connections.count < limits.connections + 64 else { return .refused }
     let network = ClientNetwork(address)
-    let isExempt = network.isLoopback || ForwardedAddress.isTrusted(address, trustedProxies)
+    let isExempt = network.isLoopback || isTrustedProxy(address)
     let isOverShare = !isExempt && connections.count(of: network) >= limits.connectionsOfNetwork
     connections.add(connection, of: network)
     if isOverShare {
@@ -205,6 +222,17 @@ final class ConnectionRegistry {
     guard let leaving else { return .crowded }
     leaving.abort()
     return .welcome
+  }
+
+  /// A proxy has said whose connection it is.
+  /// - Returns: false when the client's network has as many as it may.
+  func move(_ connection: ClientConnection, to address: String) -> Bool {
+    let network = ClientNetwork(address)
+    let isOverShare = !network.isLoopback && connections.count(of: network) >= limits.connectionsOfNetwork
+    connections.remove(connection)
+    connections.add(connection, of: network)
+    if isOverShare { warnOfCrowd("\(limits.connectionsOfNetwork) connections of \(network)") }
+    return !isOverShare
   }
 
   /// One line a minute, however many come.

@@ -34,7 +34,10 @@ public struct SignalingServerConfiguration: Sendable {
   public var frameAncestors: [String] = []
   /// Proxies in front of the server. A request from one of them comes from the client that the proxy names in `Forwarded` or
   /// `X-Forwarded-For`; from other addresses these headers have no effect.
+  /// The same is true of what they say in the PROXY protocol at the beginning of a connection.
   public var trustedProxies: [AddressPrefix] = []
+  /// Takes each decision about access, on the server's thread; must not wait.
+  public var audit: @Sendable (AuditEvent) -> Void = { _ in }
 
   /// What `GET /` can serve.
   public enum FrontPage: Sendable, Equatable {
@@ -169,6 +172,9 @@ public final class SignalingServer: Sendable {
           let connection = ClientConnection(registry: registry.value)
           let pipeline = channel.pipeline.syncOperations
           let notice = ArrivalNotice(connection)
+          if registry.value.isTrustedProxy(channel.clientAddress) {
+            try pipeline.addHandler(ProxyHeaderHandler(connection))
+          }
           if let tls { try pipeline.addHandler(TLSHandler(TLSSession(tls), plainAnswer: plainAnswer)) }
           try pipeline.addHandler(notice)
           try pipeline.configureHTTPServerPipeline(

@@ -200,6 +200,7 @@ struct CastRunner {
     configuration.tls = certificate?.identity
     configuration.frameAncestors = access.frameAncestors
     configuration.trustedProxies = access.trustedProxy
+    if let audit = try access.auditFile(logger) { configuration.audit = { audit.write($0) } }
     configuration.limits.connections = OpenFiles.share(of: configuration.limits.connections)
     let server: SignalingServer
     do throws(SignalingServerError) {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Logging
 import RTCPrimitives
 import RTCSignaling
 
@@ -34,7 +35,8 @@ struct AccessOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Proxy in front of this server, such as 127.0.0.1 or 10.0.0.0/8: requests from it count for the client that it names "
-        + "in Forwarded or X-Forwarded-For; may be given several times. (default: none)", valueName: "address[/bits]"),
+        + "in Forwarded, X-Forwarded-For or the PROXY protocol; may be given several times. (default: none)",
+      valueName: "address[/bits]"),
     transform: { text in
       guard let prefix = AddressPrefix(text) else {
         throw ValidationError("--trusted-proxy takes an IP address such as 127.0.0.1 or 10.0.0.0/8, not '\(text)'.")
@@ -42,6 +44,12 @@ struct AccessOptions: ParsableArguments {
       return prefix
     })
   var trustedProxy: [AddressPrefix] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Append to this file, as lines of JSON, who is admitted by which link and from which address, and what is refused and "
+        + "revoked.", valueName: "path"))
+  var audit: String?
 
   func validate() throws {
     if (tlsCert == nil) != (tlsKey == nil) {
@@ -60,6 +68,13 @@ struct AccessOptions: ParsableArguments {
   /// Something was said.
   var isGiven: Bool {
     isOpen || tls || tlsCert != nil || !hostName.isEmpty || !frameAncestors.isEmpty || !trustedProxy.isEmpty
+      || audit != nil
+  }
+
+  /// The file of `--audit`, if it was asked for.
+  func auditFile(_ logger: Logger) throws(CastFailure) -> AuditFile? {
+    guard let audit else { return nil }
+    return try AuditFile(audit, logger)
   }
 
   /// What the server shows by TLS; nil: it speaks plain HTTP.

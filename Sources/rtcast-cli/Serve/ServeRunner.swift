@@ -59,7 +59,10 @@ struct ServeRunner {
     }
     let relay = StreamRelay(
       into: directory, makePeers: { try PeerLoop(network) }, report: { report.yield(.stream($0)) })
+    let audit = try command.access.auditFile(logger)
+    defer { audit?.finish() }
     var configuration = configuration(listen, certificate, access.gate)
+    if let audit { configuration.audit = { audit.write($0) } }
     configuration.hub = HubConfiguration(limits: hubLimits, iceServers: network.iceServers, turn: turn)
     configuration.publications = relay
     let server: SignalingServer

@@ -75,7 +75,52 @@ import Testing
       func status(_ address: String) async throws -> Int {
         try await bench.post(CannedSessions.plain, headers: [right, "X-Forwarded-For: \(address)"]).status
       }
-      #expect(try await [status("203.0.113.6"), status("203.0.113.7")] == [429, 201])
+      #expect(try await [status("203.0.113.6"), status("203.0.113.7")] == [201, 201], "what is right is not slowed")
+      func guess(_ address: String) async throws -> Int {
+        try await bench.post(
+          CannedSessions.plain, headers: ["Authorization: Bearer x", "X-Forwarded-For: \(address)"]
+        ).status
+      }
+      #expect(try await [guess("203.0.113.6"), guess("203.0.113.7")] == [429, 401])
+      // A client's own header that the proxy has passed on.
+      let forged = [right, "Forwarded: for=6.6.6.6", "X-Forwarded-For: 203.0.113.8"]
+      #expect(try await bench.post(CannedSessions.plain, headers: forged).status == 400)
+    }
+  }
+
+  @Test(arguments: [false, true]) func `B8: a trusted proxy says in the PROXY protocol whose connection it is`(
+    isWhole: Bool
+  ) async throws {
+    var configuration = SignalingServerConfiguration(gate: .open())
+    configuration.trustedProxies = [AddressPrefix("127.0.0.0/8")!]
+    configuration.limits.connectionsOfNetwork = 2
+    try await Bench.run(configuration) { bench in
+      let line = "PROXY TCP4 203.0.113.5 192.0.2.1 4711 443\r\n"
+      let ask = request("GET", "/health")
+      func connect() async throws -> Wire {
+        let wire = try await bench.wire()
+        for part in isWhole ? [line + ask] : [String(line.prefix(9)), String(line.dropFirst(9)), ask] {
+          try await wire.send(part)
+        }
+        return wire
+      }
+      var wires = [try await connect(), try await connect()]
+      for index in wires.indices { #expect(await wires[index].answer()?.status == 200) }
+      var third = try await connect()
+      #expect(await third.answer()?.status == 503, "its network has as many as it may")
+      // The proxy's own connections are not counted.
+      for _ in 0..<4 { #expect(try await bench.ask("GET", "/health").status == 200) }
+      var broken = try await bench.wire()
+      try await broken.send("PROXY TCP4 203.0.113.5\r\n" + ask)
+      #expect(await broken.endsQuietly())
+    }
+  }
+
+  @Test func `B8: the PROXY protocol of others has no effect`() async throws {
+    try await Bench.run { bench in
+      var wire = try await bench.wire()
+      try await wire.send("PROXY TCP4 203.0.113.5 192.0.2.1 4711 443\r\n" + request("GET", "/health"))
+      #expect(await wire.answer()?.status == 400)
     }
   }
 

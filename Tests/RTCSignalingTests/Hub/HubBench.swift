@@ -9,6 +9,7 @@ struct HubBench {
   private(set) var closings: [Int: UInt16] = [:]
   private(set) var pings: [Int] = []
   private(set) var news: [HubNews] = []
+  private(set) var audited: [AuditEvent] = []
   /// Unix time at `now` zero.
   static let start: Int64 = 1_700_000_000
   /// Both clocks then.
@@ -35,6 +36,7 @@ struct HubBench {
       case .ping(let id): pings.append(Int(id.rawValue))
       case .close(let id, let code, _): closings[Int(id.rawValue)] = code
       case .announce(let happening): news.append(happening)
+      case .audit(let event): audited.append(event)
       }
     }
   }

@@ -229,4 +229,64 @@ import Testing
     bench.say(1, #"{"type":"list"}"#)
     #expect(bench.take(1).last?.contains(#"["peer-3","peer-4"]"#) == true)
   }
+
+  @Test func `a network registers names at a rate, and others are not held up by it`() {
+    var bench = HubBench {
+      $0.registrationBurst = 3
+      $0.registrationsPerSecond = 1
+    }
+    func register(_ client: Int, from address: String) -> String? {
+      bench.open(client, from: address)
+      bench.say(client, #"{"type":"register","id":"n\#(client)","secret":"0123456789abcdef"}"#)
+      let answer = bench.take(client).last ?? ""
+      return answer.contains("registered") ? nil : errorCode(answer) ?? "nothing"
+    }
+    #expect((1...4).map { register($0, from: "192.0.2.1") } == [nil, nil, nil, "too-many-peers"])
+    #expect(register(5, from: "192.0.2.2") == nil)
+    for client in 6...20 { #expect(register(client, from: "127.0.0.1") == nil, "this machine is excepted") }
+    // Whoever has a name may come back to it.
+    bench.close(1, .lost)
+    bench.open(21, from: "192.0.2.1")
+    bench.say(21, #"{"type":"register","id":"n1","secret":"0123456789abcdef"}"#)
+    #expect(bench.take(21).first?.contains("registered") == true)
+    bench.pass(.seconds(1))
+    #expect(register(22, from: "192.0.2.1") == nil)
+    #expect(register(23, from: "192.0.2.1") == "too-many-peers")
+  }
+
+  @Test func `a network begins calls at a rate, and what belongs to calls passes`() {
+    var bench = HubBench {
+      $0.callBurst = 2
+      $0.callsPerSecond = 1
+    }
+    for (client, name) in [(1, "alice"), (2, "bob"), (3, "carol")] { bench.enter(client, as: name) }
+    func signal(_ client: Int, _ type: String, _ more: String = "") {
+      bench.say(client, #"{"type":"signal","to":"bob","data":{"type":"\#(type)","call":"c"\#(more)}}"#)
+    }
+    signal(1, "call")
+    signal(3, "call")
+    signal(1, "call")
+    #expect(bench.take(2).count == 2, "both are of one network")
+    #expect(bench.take(1).map(errorCode) == ["too-fast"])
+    for _ in 0..<5 { signal(3, "end") }
+    #expect(bench.take(2).count == 5)
+    bench.pass(.seconds(1))
+    signal(1, "call")
+    #expect(bench.take(2).count == 1)
+  }
+
+  @Test func `registrations and refusals are told for the audit log`() {
+    let secret = AccessToken("sesame-open-sesame")!
+    var bench = HubBench(gate: AccessGate(secret: secret))
+    let link = SignedLink(.call, issued: HubBench.start)
+    bench.open(1, from: "192.0.2.1")
+    bench.say(1, #"{"type":"register","id":"bob","token":"wrong"}"#)
+    bench.say(1, #"{"type":"register","id":"bob","token":"\#(link.signed(with: secret))"}"#)
+    var expected = [
+      AuditEvent(.refused("bad-token"), right: .call, from: "192.0.2.1", name: "bob"),
+      AuditEvent(.admitted, right: .call, by: .link(link.id), from: "192.0.2.1", name: "bob"),
+    ]
+    expected[0].isWrongToken = true
+    #expect(bench.audited == expected)
+  }
 }
