@@ -16,6 +16,8 @@ package struct DTLSTransport: ~Copyable {
   package private(set) var nextDeadline = Timestamp.distantFuture
   /// The longest message `send` takes.
   package let maximumMessageSize: Int
+  /// That of the certificate which the peer has shown; nil before.
+  package var peerFingerprint: CertificateFingerprint? { session.peerFingerprint }
   private let session: DTLSSession
   private let role: DTLSRole
   private var state = State.handshaking

@@ -245,6 +245,9 @@ public final class Broadcast: Sendable {
     await viewers.setBitrates(limits)
   }
 
+  /// The code of a viewer's and our certificates; see `PeerStatistics.keyCode`. Nil when the viewer is not connected.
+  public func keyCode(ofViewer id: String) async -> String? { await viewers.keyCode(of: id) }
+
   /// A snapshot; rates and means are over the time since the call before.
   public func statistics() async -> BroadcastStatistics {
     let peers = await viewers.statistics()

@@ -259,6 +259,11 @@ final class ViewerRegistry: WHEPSessions {
     for viewer in all { await viewer.task?.value }
   }
 
+  /// Of one viewer; see `PeerStatistics.keyCode`.
+  func keyCode(of id: String) async -> String? {
+    await viewers.withLock { $0[id]?.connection }?.statistics().keyCode
+  }
+
   /// Of the viewers that are connected.
   func statistics() async -> [(id: String, statistics: PeerStatistics)] {
     var result: [(String, PeerStatistics)] = []

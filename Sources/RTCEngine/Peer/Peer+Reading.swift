@@ -106,6 +106,7 @@ extension Peer {
     result.videoFormats = video?.format?.codecs.map(\.format) ?? []
     result.supportsColorSpace = video?.format?.supportsColorSpace ?? false
     result.srtpProfile = transport.profileName
+    result.keyCode = transport.keyCode
     result.framesReceived = videos.reduce(0) { $0 + $1.receiver.framesReceived }
     result.packetsReceived = videos.reduce(0) { $0 + $1.receiver.packetsReceived }
     result.audioPacketsReceived = audios.reduce(0) { $0 + $1.receiver.packetsReceived }

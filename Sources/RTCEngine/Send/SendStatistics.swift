@@ -65,6 +65,9 @@ public struct PeerStatistics: Sendable {
   public var selectedPair: SelectedCandidatePair?
   /// The agreed SRTP profile, such as `AEAD_AES_128_GCM` (RFC 7714); nil before the DTLS handshake is done.
   public var srtpProfile: String?
+  /// A code of both sides' certificates, such as `3fa2-91bc-04de-77c0-aa12-9d3e`: the two users compare it, and nobody is between
+  /// them if it is the same on both sides. Nil before the DTLS handshake is done.
+  public var keyCode: String?
   /// What the first video may be sent as, the best first; empty until it is agreed.
   public var videoFormats: [VideoPayloadFormat] = []
   /// The remote peer understands what `EncodedFrame.colorSpace` says; without it VP8 must be BT.601.

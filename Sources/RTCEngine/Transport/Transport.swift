@@ -46,6 +46,8 @@ package struct Transport: ~Copyable {
   private static let maximumEarlyCandidates = 64
 
   private let certificate: DTLSCertificate
+  /// See `CertificateFingerprint.keyCode`; nil before the handshake is done.
+  package private(set) var keyCode: String?
   private let connectTimeout: TimeDelta
   private let firstContactTimeout: TimeDelta?
   var ice: ICEAgent
@@ -410,6 +412,7 @@ package struct Transport: ~Copyable {
     do throws(SRTPError) {
       srtp = try SRTPSession(keys: keys)
       profile = keys.profile
+      keyCode = dtls?.peerFingerprint?.keyCode(with: certificate.fingerprint)
       connectDeadline = .distantFuture
       events.append(.secured)
     } catch {

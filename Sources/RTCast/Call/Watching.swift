@@ -37,6 +37,8 @@ public actor Watching {
   /// To a service.
   private var driver: WHIPDriver?
   private var following: [Task<Void, Never>] = []
+  /// The one that was made last.
+  private var latest: PeerConnection?
 
   /// - Parameters:
   ///   - peers: the media plane.
@@ -134,6 +136,9 @@ public actor Watching {
     }
   }
 
+  /// The code of the cast's and our certificates; see `PeerStatistics.keyCode`. Nil when nothing is connected.
+  public func keyCode() async -> String? { await latest?.statistics().keyCode }
+
   /// Says goodbye. Returns when that is out; may be called again.
   public func close() async {
     await driver?.leave()
@@ -147,6 +152,7 @@ public actor Watching {
   private func follow(
     _ connection: PeerConnection, _ hear: @escaping @Sendable (PeerConnectionEvent) async -> Void
   ) {
+    latest = connection
     let continuation = continuation
     let reception = Reception(loudspeaker: loudspeaker) { event in
       switch event {

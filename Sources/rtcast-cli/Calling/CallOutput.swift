@@ -18,8 +18,10 @@ struct CallOutput: Sendable {
     }
   }
 
-  /// - Parameter isFailure: the program ends with a sentence that says it; people are not told twice.
-  func state(_ state: CallState, room: String? = nil, isFailure: Bool = false) {
+  /// - Parameters:
+  ///   - keys: the code of both sides' keys, where the call is connected.
+  ///   - isFailure: the program ends with a sentence that says it; people are not told twice.
+  func state(_ state: CallState, room: String? = nil, keys: String? = nil, isFailure: Bool = false) {
     guard let party = state.party, let word = state.word else { return }
     var members: [(String, JSONValue)] = [
       ("id", .string(party.peer)), ("state", .string(word)), ("call", .string(party.call)),
@@ -27,8 +29,13 @@ struct CallOutput: Sendable {
     if let role = state.role { members.append(("direction", role == .caller ? "out" : "in")) }
     if let room { members.append(("room", .string(room))) }
     if case .ended(_, let end) = state { members.append(("reason", .string(end.word))) }
+    if let keys { members.append(("keys", .string(keys))) }
     if !isJSON, Terminal.isInteractive, room == nil { Terminal.showLive(Self.liveLine(for: state)) }
-    say(.peer, members) { isFailure ? nil : Self.sentence(for: state) }
+    say(.peer, members) { isFailure ? nil : Self.sentence(for: state).map { $0 + Self.sentence(of: keys) } }
+  }
+
+  private static func sentence(of keys: String?) -> String {
+    keys.map { " Keys \($0): the same on both sides, unless somebody is in between." } ?? ""
   }
 
   /// Stays below what is printed, for as long as the state lasts.
@@ -119,7 +126,11 @@ struct CallOutput: Sendable {
     say(.signaling, members)
   }
 
-  func watching() { say(.peer, [("id", ""), ("state", "connected")]) { "Connected." } }
+  func watching(keys: String?) {
+    var members: [(String, JSONValue)] = [("id", ""), ("state", "connected")]
+    if let keys { members.append(("keys", .string(keys))) }
+    say(.peer, members) { "Connected." + Self.sentence(of: keys) }
+  }
 
   /// A session description for the remote peer, to be copied there.
   func description(_ kind: String, _ sdp: String) {

@@ -178,7 +178,8 @@ struct CallRunner {
   private func hear(_ event: CallEvent, _ calls: CallManager, _ show: CallShow) async -> Ending? {
     switch event {
     case .callChanged(let state): return await changed(state, calls, show)
-    case .roomCallChanged(let room, let state): output.state(state, room: room)
+    case .roomCallChanged(let room, let state):
+      output.state(state, room: room, keys: await keys(of: state, calls))
     case .peerJoined(let room, let peer): output.presence(peer, room: room, isThere: true)
     case .peerLeft(let room, let peer): output.presence(peer, room: room, isThere: false)
     case .peersPresent, .peerArrived, .peerGone: break
@@ -225,15 +226,22 @@ struct CallRunner {
       output.state(state, isFailure: true)
       return .failed(failure)
     }
-    output.state(state)
+    output.state(state, keys: await keys(of: state, calls))
     switch state {
+    case .connected: if let keys = await keys(of: state, calls) { await show.setKeys(keys) }
     case .ringing(_, .callee): await greet(calls)
     case .ended(_, let end):
       guard isWaiting else { return .done(end.word) }
       await show.reset()
-    case .idle, .ringing, .connecting, .connected, .reconnecting: break
+    case .idle, .ringing, .connecting, .reconnecting: break
     }
     return nil
+  }
+
+  /// The code of both sides' keys, once a call is connected.
+  private func keys(of state: CallState, _ calls: CallManager) async -> String? {
+    guard case .connected(let party, _) = state else { return nil }
+    return await calls.statistics().first { $0.peer == party.peer }?.connection.keyCode
   }
 
   private func greet(_ calls: CallManager) async {

@@ -8,7 +8,8 @@ import Synchronization
 
 /// Where what comes is shown and recorded: a window as soon as there is a picture, a file from the first picture on.
 actor CallShow {
-  private let title: String
+  private var title: String
+  private let name: String
   private let logger: Logger
   private let output: CallOutput
   private let onEvent: @Sendable (CallWindow.Event?) -> Void
@@ -30,7 +31,7 @@ actor CallShow {
     title: String, showsWindow: Bool, record: String?, output: CallOutput, logger: Logger,
     onEvent: @escaping @Sendable (CallWindow.Event?) -> Void
   ) throws(CastFailure) {
-    self.title = title
+    (self.title, name) = (title, title)
     self.output = output
     self.logger = logger
     self.onEvent = onEvent
@@ -88,6 +89,12 @@ actor CallShow {
     preview?.remove(window.preview)
     preview = track
     track?.add(window.preview)
+  }
+
+  /// The window's title shows the code of both sides' keys.
+  func setKeys(_ keys: String) {
+    title = "\(name) · keys \(keys)"
+    if case .open(let window) = window { window.setTitle(title) }
   }
 
   func setMuted(microphone: Bool, camera: Bool) {

@@ -56,7 +56,7 @@ struct WatchRunner {
       peers: peers, configuration: command.connection.preset.map { CallConfiguration($0) } ?? CallConfiguration(),
       audioDevice: PulseAudioDevice(onNotice: { logger.warning("\($0)") }), codecs: .isolated(logger))
     let tasks = begin(watching)
-    let result = await follow(show)
+    let result = await follow(show, watching)
     for task in tasks { task.cancel() }
     await watching.close()
     await show.finish()
@@ -89,10 +89,10 @@ struct WatchRunner {
     return tasks
   }
 
-  private func follow(_ show: CallShow) async -> Result<String, CastFailure> {
+  private func follow(_ show: CallShow, _ watching: Watching) async -> Result<String, CastFailure> {
     for await happening in happenings {
       switch happening {
-      case .watching(let event): if let result = await hear(event, show) { return result }
+      case .watching(let event): if let result = await hear(event, show, watching) { return result }
       case .window(.closed?): return .success("window closed")
       case .window(.lost(let sentence)?), .window(.unshowable(_, let sentence)?): logger.warning("\(sentence)")
       case .window: break
@@ -105,9 +105,14 @@ struct WatchRunner {
     return .success("ended")  // never: the stream is not finished by anybody
   }
 
-  private func hear(_ event: Watching.Event, _ show: CallShow) async -> Result<String, CastFailure>? {
+  private func hear(
+    _ event: Watching.Event, _ show: CallShow, _ watching: Watching
+  ) async -> Result<String, CastFailure>? {
     switch event {
-    case .connected: output.watching()
+    case .connected:
+      let keys = await watching.keyCode()
+      output.watching(keys: keys)
+      if let keys { await show.setKeys(keys) }
     case .videoAdded(let track):
       output.track(of: track.peer, kind: "video", "added")
       await show.add(track)

@@ -85,9 +85,12 @@ struct CastOutput: Sendable {
     }
   }
 
-  func viewerJoined(_ id: String) {
+  /// - Parameter keys: the code of the viewer's and our keys.
+  func viewerJoined(_ id: String, keys: String?) {
     guard case .json = style else { return }
-    OutputEvent(.peer, [("id", .string(id)), ("state", "joined")]).print()
+    var members: [(String, JSONValue)] = [("id", .string(id)), ("state", "joined")]
+    if let keys { members.append(("keys", .string(keys))) }
+    OutputEvent(.peer, members).print()
   }
 
   func viewerLeft(_ id: String, _ reason: EndReason) {

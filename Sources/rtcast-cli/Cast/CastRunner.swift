@@ -313,6 +313,10 @@ struct CastRunner {
         do throws(CaptureError) { try await takeBack(source, after: end, broadcast) } catch {
           return .failure(CastFailure(error))
         }
+      case .broadcast(.viewerJoined(let id)):
+        let keys = await broadcast.keyCode(ofViewer: id)
+        logger.info("A viewer joined.", metadata: ["id": "\(id)", "keys": "\(keys ?? "none")"])
+        output.viewerJoined(id, keys: keys)
       case .broadcast(let event):
         notices.note(event, now: MonotonicClock.now())
         if let ending = handle(event) { return .success(ending) }
@@ -433,21 +437,20 @@ struct CastRunner {
 
   private func handle(_ event: BroadcastEvent) -> CastEnding? {
     switch event {
-    case .viewerJoined(let id):
-      logger.info("A viewer joined.", metadata: ["id": "\(id)"])
-      output.viewerJoined(id)
+    case .viewerJoined: break  // taken before
     case .viewerLeft(let id, let reason):
       logger.info("A viewer left.", metadata: ["id": "\(id)", "reason": "\(reason.word)"])
+      output.viewerLeft(id, reason)
+      if reason == .tooCostly {
+        logger.warning(
+          "A viewer was sent away: what it sent cost more than its share of the processor.", metadata: ["id": "\(id)"])
+      }
       output.viewerLeft(id, reason)
     case .viewerFailed(let id, let address, let reason):
       logger.warning("\(reason.failureSentence(of: address))", metadata: ["id": "\(id)"])
       output.viewerFailed(id, from: address, reason)
     case .qualityLimited: break  // taken before
     case .formatChanged(let size):
-      if reason == .tooCostly {
-        logger.warning(
-          "A viewer was sent away: what it sent cost more than its share of the processor.", metadata: ["id": "\(id)"])
-      }
       logger.info("The picture is now \(size).")
     case .codecChanged(let format, let viewers):
       logger.info("Encoding \(format.words) for \(viewers) viewer\(viewers == 1 ? "" : "s").")
