@@ -4,7 +4,8 @@
 //
 // After SECONDS of warming up it counts for SECONDS and prints one line of JSON: packets and frames a second of all
 // viewers together, key frames, and the latency of frames in milliseconds, from the taking of a picture to the arrival
-// of its last packet, by the sender's own clock (RTCP sender reports), which is this machine's.
+// of its last packet, by the sender's own clock (RTCP sender reports), which is this machine's; and the longest time that any
+// viewer went without a frame.
 import Glibc
 import RTCEngine
 import RTCMedia
@@ -19,13 +20,22 @@ import Synchronization
 final class Account: Sendable {
   struct State {
     var counts = false
+    var begin = Timestamp.zero
     var frames = 0
     var keyFrames = 0
     var latencies: [Double] = []
+    /// When each viewer's last frame came, and the longest time without one.
+    var lastFrames: [Int: Timestamp] = [:]
+    var longestGap = TimeDelta.zero
+
+    mutating func end(of viewer: Int, _ now: Timestamp, _ begin: Timestamp) {
+      longestGap = max(longestGap, now - (lastFrames[viewer] ?? begin))
+      lastFrames[viewer] = now
+    }
   }
   let state = Mutex(State())
 
-  func take(_ frame: ReceivedFrame, _ clock: SenderClock?) {
+  func take(_ frame: ReceivedFrame, _ clock: SenderClock?, of viewer: Int) {
     guard let clock else { return }
     // Both in seconds: the sender's wall clock when the picture was taken, and ours when its last packet came.
     let sinceReport = Double(Int32(bitPattern: frame.timestamp.value &- clock.rtpTime.value)) / 90_000
@@ -36,6 +46,7 @@ final class Account: Sendable {
     state.withLock { state in
       guard state.counts else { return }
       state.frames += 1
+      state.end(of: viewer, frame.received, state.begin)
       state.keyFrames += frame.isKeyFrame ? 1 : 0
       state.latencies.append((arrived - taken) * 1_000)
     }
@@ -43,7 +54,8 @@ final class Account: Sendable {
 }
 
 func connect(
-  _ endpoint: WebAddress, _ secret: String?, on peers: PeerLoop, by client: WHIPClient, _ account: Account
+  _ viewer: Int, of endpoint: WebAddress, _ secret: String?, on peers: PeerLoop, by client: WHIPClient,
+  _ account: Account
 ) async throws -> PeerConnection {
   var configuration = PeerConnection.Configuration()
   configuration.receivesVideo = true
@@ -58,7 +70,7 @@ func connect(
   Task {
     for await event in connection.events {
       guard case .trackAdded(.video(let video)) = event else { continue }
-      video.setReceiver { [weak video] frame in account.take(frame, video?.senderClock) }
+      video.setReceiver { [weak video] frame in account.take(frame, video?.senderClock, of: viewer) }
     }
   }
   return connection
@@ -87,14 +99,17 @@ let peers = try PeerLoop(options)
 let secret = link.fragment.token
 let (client, account) = (WHIPClient(), Account())
 var viewers: [PeerConnection] = []
-for _ in 0..<count { viewers.append(try await connect(endpoint, secret, on: peers, by: client, account)) }
+for number in 0..<count {
+  viewers.append(try await connect(number, of: endpoint, secret, on: peers, by: client, account))
+}
 try await Task.sleep(for: .seconds(seconds))
 let before = await packets(viewers)
-account.state.withLock { $0.counts = true }
+account.state.withLock { ($0.counts, $0.begin) = (true, MonotonicClock.now()) }
 say("begin")
 try await Task.sleep(for: .seconds(seconds))
 let result = account.state.withLock { state in
   state.counts = false
+  for viewer in 0..<count { state.end(of: viewer, MonotonicClock.now(), state.begin) }
   return state
 }
 let received = await packets(viewers) - before
@@ -106,7 +121,8 @@ func percentile(_ part: Double) -> Double {
 say(
   """
   {"viewers": \(count), "packets": \(received / Int(seconds)), "frames": \(result.frames / Int(seconds)), \
-  "key_frames": \(result.keyFrames), "p50_ms": \(percentile(0.5)), "p95_ms": \(percentile(0.95))}
+  "key_frames": \(result.keyFrames), "p50_ms": \(percentile(0.5)), "p95_ms": \(percentile(0.95)), \
+  "longest_gap_ms": \(result.longestGap.milliseconds)}
   """)
 for viewer in viewers { await viewer.close() }
 await client.shutdown()
