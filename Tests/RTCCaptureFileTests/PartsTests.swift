@@ -22,16 +22,6 @@ import Testing
     #expect(await leftOut(of: playback.player)?.hasPrefix("The sound of ") == true)
   }
 
-  @Test func `of neither nothing is started`() async throws {
-    let clip = try Clip("nothing.mkv", "\(Self.both) -af aselect=0 -vf select=0 -c:v ffv1 -c:a aac")
-    let playback = try Playback(clip)
-    let record = await playback.play()
-    guard case .failure = record.videoStart else {
-      Issue.record("started: \(String(describing: record.videoStart))")
-      return
-    }
-  }
-
   /// Six loud channels in two: what goes beyond full scale is not cut off.
   @Test func `channels that are brought together stay whole`() async throws {
     let channel = "0.9*sin(2*PI*441*t)"
