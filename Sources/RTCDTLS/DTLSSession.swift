@@ -142,6 +142,12 @@ import RTCPrimitives
 
   // MARK: What the handshake agreed on
 
+  /// By SHA-256, of the certificate that the peer has shown; nil before.
+  var peerFingerprint: CertificateFingerprint? {
+    guard let certificate = unsafe SSL_get0_peer_certificate(ssl) else { return nil }
+    return unsafe CertificateFingerprint(certificate: certificate)
+  }
+
   /// The peer showed a certificate that is expected.
   var acceptsPeer: Bool { unsafe accepts(SSL_get0_peer_certificate(ssl)) }
 

@@ -172,6 +172,7 @@ extension TokenOptions {
 extension AccessOptions {
   func state(_ needs: inout SandboxNeeds) {
     needs.reads += [tlsCert, tlsKey]
+    needs.audit(audit)
     if tls { needs.keepsState = true }
   }
 }

@@ -29,6 +29,12 @@ extension SandboxNeeds {
       LauncherDuties.Output(path: path, flags: RecordingFiles.flags, mode: RecordingFiles.mode, isNumbered: true))
   }
 
+  /// `--audit`.
+  mutating func audit(_ path: String?) {
+    guard let path else { return }
+    outputs.append(LauncherDuties.Output(path: path, flags: AuditFile.flags, mode: AuditFile.mode))
+  }
+
   /// `--rtc-log`.
   mutating func logRates(_ path: String?) {
     guard let path else { return }

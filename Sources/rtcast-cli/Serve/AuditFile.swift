@@ -6,6 +6,10 @@ import Synchronization
 
 /// The file of `--audit`: a line of JSON for each decision about access, appended to what is there.
 final class AuditFile: Sendable {
+  // Without waiting: a pipe that nobody reads holds no server up.
+  static let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK
+  static let mode: mode_t = 0o600
+
   private struct State {
     var lines: AuditLines
     var hasFailed = false
@@ -18,9 +22,8 @@ final class AuditFile: Sendable {
 
   /// Opens the file, or makes it. Others than this user cannot read it: it says who was there.
   init(_ path: String, _ logger: Logger) throws(CastFailure) {
-    // Without waiting: a pipe that nobody reads holds no server up.
-    file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-    guard file >= 0 else { throw Self.failure(path, errno) }
+    file = NamedFile.create(path, Self.flags, mode: Self.mode)
+    guard file >= 0 else { throw Self.failure(path, -file) }
     (self.path, self.logger) = (path, logger)
     state = Mutex(State(lines: AuditLines(now: MonotonicClock.now())))
   }
