@@ -33,7 +33,7 @@ import Testing
       switch event {
       case .frame(let frame): shades.append(frame.shade)
       case .ended(let reason): return (start, shades, reason, said.withLock { $0 })
-      case .started: return (start, shades, nil, "")
+      case .started, .stalled, .resumed: return (start, shades, nil, "")
       }
     }
     return (start, shades, nil, "")
