@@ -21,7 +21,8 @@ extension CallManager {
     try await record(MediaSource(video: videoCapturer, audio: audio?.source), size: size)
   }
 
-  /// Sends this and nothing else: pictures, sound, or both, such as a file's.
+  /// Sends this and nothing else: pictures, sound, or both, such as a file's. A source that can wait at its beginning, as a
+  /// file can, begins when the first remote peer can receive it.
   /// - Parameter size: to ask of a capturer that can deliver any; nil: `CallConfiguration.captureSize`.
   public func startRecording(source: MediaSource, size: PixelSize? = nil) async throws(CallManagerError) {
     try await record(source, size: size)
