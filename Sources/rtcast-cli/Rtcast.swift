@@ -87,13 +87,10 @@ package struct Rtcast: AsyncParsableCommand {
     return DecoderHost.run(CodecRegistry.decoder, CodecRegistry.audioDecoder)
   }
 
-  /// Does what the command line asks for, and ends the process.
+  /// Reads the command line, and confines this process to what its command needs: before the first thread, since Landlock
+  /// holds the thread that it is called on and those that come from it. Ends the process when the command line is wrong.
   /// - Parameter commit: what this program was built from, as Git writes it; empty when nobody knows.
-  ///
-  /// On the main thread: the process confines itself between the command line and the first thread, which holds all
-  /// threads that come.
-  @MainActor
-  package static func start(commit: String) async {
+  package static func confinedCommand(commit: String) -> any ParsableCommand {
     Terminal.prepare()
     ProgramVersion.tell(commit: commit)
     if let sentence = unknownCommand(in: Array(CommandLine.arguments.dropFirst())) {
@@ -103,6 +100,16 @@ package struct Rtcast: AsyncParsableCommand {
     do {
       let command = try parseAsRoot()
       ProgramSandbox.enter(for: command)
+      return command
+    } catch {
+      exit(withError: error)
+    }
+  }
+
+  /// Does what the command line asks for, and ends the process when it fails.
+  @MainActor
+  package static func run(_ command: sending any ParsableCommand) async {
+    do {
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {

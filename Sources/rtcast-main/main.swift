@@ -9,9 +9,10 @@ import rtcast_cli
 // Swift's concurrency, and so this file has no `await` of its own.
 if let status = Rtcast.statusOfDecoderHost() { exit(status) }
 
-let commit = unsafe String(cString: rtcast_commit())
+// Made before the task, and used by it alone.
+nonisolated(unsafe) let command = Rtcast.confinedCommand(commit: unsafe String(cString: rtcast_commit()))
 Task {
-  await Rtcast.start(commit: commit)
+  unsafe await Rtcast.run(command)
   exit(0)
 }
 dispatchMain()

@@ -151,7 +151,7 @@ def test_an_option_means_the_same_in_every_command():
 
 def test_a_screen_is_shown_by_a_call_with_the_options_of_a_cast():
     assert options("screen").keys() - options("call").keys() == {
-        "--to", "--listen", "--no-qr", "--cpu-limit", "--stats", "--open", "--tls", "--tls-cert", "--tls-key", "--host-name",
+        "--to", "--listen", "--no-qr", "--audit", "--cpu-limit", "--stats", "--open", "--tls", "--tls-cert", "--tls-key", "--host-name",
         "--frame-ancestors", "--trusted-proxy"}
 
 
