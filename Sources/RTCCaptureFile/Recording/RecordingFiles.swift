@@ -1,4 +1,4 @@
-package import Glibc
+import Glibc
 
 /// How the files of a recording are created and removed: a program that has given up the right to do so asks another for it.
 package struct RecordingFiles: Sendable {
@@ -15,7 +15,7 @@ package struct RecordingFiles: Sendable {
   /// Those of `open`, besides O_CREAT.
   package static let flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW
   /// For this user alone.
-  package static let mode: mode_t = 0o600
+  package static let mode: UInt32 = 0o600
 
   /// By this process.
   package static let direct = RecordingFiles(

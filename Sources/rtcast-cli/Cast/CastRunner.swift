@@ -440,7 +440,6 @@ struct CastRunner {
     case .viewerJoined: break  // taken before
     case .viewerLeft(let id, let reason):
       logger.info("A viewer left.", metadata: ["id": "\(id)", "reason": "\(reason.word)"])
-      output.viewerLeft(id, reason)
       if reason == .tooCostly {
         logger.warning(
           "A viewer was sent away: what it sent cost more than its share of the processor.", metadata: ["id": "\(id)"])
