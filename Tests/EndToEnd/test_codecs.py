@@ -124,6 +124,7 @@ def scroll(painter, window, seconds):
     return page
 
 
+@pytest.mark.quiet("frames that a busy browser drops")
 def test_browsers_show_layered_movements_whole(screen, cast, browser, firefox):
     server, painter, window = screen
     rtcast = cast("screen", "--fps", "30", "--bitrate", "4M", "--no-cursor", "--codec", "VP9", "--scalability-mode", "L1T2",

@@ -126,6 +126,7 @@ def test_frames_are_passed_through_where_that_is_possible(cast, clips, browser):
     assert stats(viewer)["codec"] == codec
 
 
+@pytest.mark.quiet("how soon a viewer sees a picture")
 @pytest.mark.parametrize("every", [60, 300])
 def test_who_comes_late_sees_a_picture_soon(every, cast, clips, browser):
     """At the next key frame of the file; or sooner by encoding anew, when that is more than two seconds away."""
