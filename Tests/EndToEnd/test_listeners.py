@@ -91,10 +91,7 @@ def host():
     with netns.Network() as network:
         host = network.add(netns.Namespace, "proxied")
         for name, address in CARDS.items():
-            host.run("ip", "link", "add", name, "type", "veth", "peer", "name", f"{name}far")
-            host.run("ip", "address", "add", f"{address}/24", "dev", name)
-            host.run("ip", "link", "set", name, "up")
-            host.run("ip", "link", "set", f"{name}far", "up")
+            host.add_card(name, address)
         host.run("ip", "route", "add", "default", "via", "10.77.0.254", "dev", "eth0")
         yield host
 

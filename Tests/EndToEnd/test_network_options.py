@@ -18,10 +18,7 @@ def host():
     with netns.Network() as network:
         host = network.add(netns.Namespace, "cards")
         for name, address in ADDRESSES.items():
-            host.run("ip", "link", "add", name, "type", "veth", "peer", "name", f"{name}far")
-            host.run("ip", "address", "add", f"{address}/24", "dev", name)
-            host.run("ip", "link", "set", name, "up")
-            host.run("ip", "link", "set", f"{name}far", "up")
+            host.add_card(name, address)
         yield host
 
 

@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import subprocess
-import threading
 import time
 import urllib.request
 
@@ -17,6 +16,7 @@ from PIL import Image
 from Xlib import X
 
 from harness.browser import Viewer
+from harness.netns import ByteProxy
 from harness.rtcast import bearer, run
 from harness.xserver import Painter, XServer
 
@@ -81,7 +81,7 @@ def snapshot(listening, fits, timeout=15):
         time.sleep(0.1)
 
 
-class ByteProxy:
+class DisplayProxy(ByteProxy):
     """A display of its own that passes on the bytes of another, and no descriptors."""
 
     def __init__(self, number):
@@ -90,32 +90,18 @@ class ByteProxy:
         self.path = f"/tmp/.X11-unix/X{self.number}"
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path)
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(self.path)
-        self.listener.listen()
-        threading.Thread(target=self._accept, daemon=True).start()
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(self.path)
+        listener.listen()
+        super().__init__(listener, self._connect)
 
-    def _accept(self):
-        while True:
-            try:
-                near, _ = self.listener.accept()
-            except OSError:
-                return
-            far = socket.socket(socket.AF_UNIX)
-            far.connect(self.target)
-            for one, other in ((near, far), (far, near)):
-                threading.Thread(target=self._carry, args=(one, other), daemon=True).start()
-
-    @staticmethod
-    def _carry(source, sink):
-        with contextlib.suppress(OSError):
-            while data := source.recv(1 << 16):
-                sink.sendall(data)
-            sink.shutdown(socket.SHUT_WR)
+    def _connect(self):
+        far = socket.socket(socket.AF_UNIX)
+        far.connect(self.target)
+        return far
 
     def close(self):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
+        super().close()
         os.unlink(self.path)
 
 
@@ -124,7 +110,7 @@ def test_memory_with_the_same_number_in_another_namespace_is_not_ours(contained_
     """Memory is passed as a descriptor. Where descriptors are lost there are only numbers, which lead astray: pictures are copied."""
     painter = Painter(f":{contained_server.number}")
     painter.window(color=0x3366CC)
-    proxy = None if passes_descriptors else ByteProxy(contained_server.number)
+    proxy = None if passes_descriptors else DisplayProxy(contained_server.number)
     with own_ipc_namespace():
         rtcast = cast("screen", "--fps", "5", "--no-cursor", display=f":{proxy.number if proxy else contained_server.number}")
     snapshot(rtcast.listening(), lambda picture: (abs(picture.astype(int) - [0x33, 0x66, 0xCC]) <= 2).all())

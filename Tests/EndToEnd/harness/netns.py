@@ -133,6 +133,13 @@ class Namespace:
         assert not check or done.returncode == 0, f"{command} in {self.name}: {done.stderr}"
         return done.stdout
 
+    def add_card(self, name, address):
+        """A network card that is up; nobody is at its other end."""
+        self.run("ip", "link", "add", name, "type", "veth", "peer", "name", f"{name}far")
+        self.run("ip", "address", "add", f"{address}/24", "dev", name)
+        self.run("ip", "link", "set", name, "up")
+        self.run("ip", "link", "set", f"{name}far", "up")
+
     def __enter__(self):
         """The thread that calls is in this namespace, with the processes it starts and the sockets it opens, until `__exit__`."""
         self.callers.homes = [*getattr(self.callers, "homes", []), os.open("/proc/thread-self/ns/net", os.O_RDONLY)]
@@ -279,13 +286,11 @@ class Network:
         self.close()
 
 
-class Forwarder:
-    """A port of this machine's loopback that leads to a port of a host's loopback."""
+class ByteProxy:
+    """Passes on what is said to a listening socket and what is answered; `connect` makes the other connection."""
 
-    def __init__(self, host, port):
-        self.host, self.target = host, port
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
+    def __init__(self, listener, connect):
+        self.listener, self.connect = listener, connect
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self):
@@ -295,18 +300,32 @@ class Forwarder:
             except OSError:
                 return
             try:
-                with self.host:
-                    far = socket.create_connection(("127.0.0.1", self.target), 5)
+                far = self.connect()
             except OSError:
                 near.close()
                 continue
-            far.settimeout(None)
             for one, other in ((near, far), (far, near)):
                 threading.Thread(target=_carry, args=(one, other), daemon=True).start()
 
     def close(self):
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
+
+
+class Forwarder(ByteProxy):
+    """A port of this machine's loopback that leads to a port of a host's loopback."""
+
+    def __init__(self, host, port):
+        self.host, self.target = host, port
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.port = listener.getsockname()[1]
+        super().__init__(listener, self._connect)
+
+    def _connect(self):
+        with self.host:
+            far = socket.create_connection(("127.0.0.1", self.target), 5)
+        far.settimeout(None)
+        return far
 
 
 def _carry(source, sink):
