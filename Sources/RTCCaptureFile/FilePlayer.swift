@@ -149,8 +149,8 @@ public final class FilePlayer: Sendable {
   /// Why the pictures cannot be handed on as they are, in a sentence; nil when they can, or when there are none.
   public var passthroughRefusal: String? { core.info.passthroughRefusal }
 
-  /// What of the file is not played as it is meant, a sentence each: parts that nothing on this machine decodes, and colours that
-  /// viewers' screens do not have.
+  /// A sentence for each part of the file that is not played as it is meant: parts that nothing on this machine decodes, and colours
+  /// that viewers' screens do not have.
   public var notices: [String] { core.info.notices }
 
   /// Pictures that had to be copied because of their format.

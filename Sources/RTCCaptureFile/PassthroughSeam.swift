@@ -28,7 +28,7 @@ package struct StreamDescription: Sendable {
   package var level: Int
   /// Upright or not, as coded. Zero for sound.
   package var size: PixelSize
-  /// The same with pixels as wide as they are high.
+  /// The size of the picture when its pixels are made as wide as they are high.
   package var squareSize: PixelSize
   package var rotation: VideoRotation
   /// Left and right are to be exchanged before the picture is turned.

@@ -16,7 +16,7 @@ final class AnswerWatch: Sendable {
   /// For a server that is first asked for its size and then captured: both together take the limit.
   static let halfLimit = TimeDelta.seconds(1)
 
-  /// What a wait that is longer than the limit leads to.
+  /// The consequence of a wait that is longer than the limit.
   enum Policy: Sendable {
     case giveUp
     /// The closure gets true when the server stops answering, and false when it answers again. Called on a thread of the

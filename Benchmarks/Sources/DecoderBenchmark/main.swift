@@ -1,4 +1,4 @@
-// What decoding in a process of its own costs beside decoding in this one: time from the coded picture to the picture, processor
+// The cost of decoding in a process of its own, beside decoding in this one: time from the coded picture to the picture, processor
 // time of both processes, memory of the child. 1920x1080, text in which letters are typed and that scrolls, 30 pictures a
 // second; both ways are given the same pictures, in turns of one second.
 //

@@ -6,7 +6,7 @@ internal import RTCPrimitives
 /// A decoder of one stream, fed with packets whose times are media time in nanoseconds. Used by one thread.
 final class CodecContext {
   private let context: UnsafeMutablePointer<AVCodecContext>
-  /// Of one picture.
+  /// The largest picture that is decoded, in pixels.
   static let mostPixels = 1 << 26
 
   init(_ stream: MediaStream) throws(FFmpegError) {

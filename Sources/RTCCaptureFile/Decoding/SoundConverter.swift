@@ -49,7 +49,7 @@ final class SoundConverter {
 
   deinit { swr_free(&context) }
 
-  /// What sound of a format becomes. Rates that no sound card has are brought to one that all have.
+  /// The format to which sound of `source` is converted. Rates that no sound card has are brought to one that all have.
   static func format(of source: AudioFormat) -> AudioFormat {
     AudioFormat(
       sampleRate: (8_000...384_000).contains(source.sampleRate) ? source.sampleRate : 48_000,
@@ -84,7 +84,7 @@ final class SoundConverter {
     }
     let status = swr_alloc_set_opts2(
       &context, &to, AV_SAMPLE_FMT_FLT, Int32(rate), &from, AVSampleFormat(rawValue: key.format), key.rate, 0, nil)
-    // What several channels together bring into one must fit there: floats would go on beyond 1, and be cut off below.
+    // The sum of several channels must stay within 1: floats can exceed it, and would be cut off when they become integers.
     guard status >= 0, let context, av_opt_set_int(UnsafeMutableRawPointer(context), "rematrix_maxval", 1, 0) >= 0
     else {
       return false

@@ -81,7 +81,7 @@ final class MediaFile {
     return .microseconds(duration)
   }
 
-  /// What of it is not played as it is meant, a sentence each.
+  /// A sentence for each part of the file that is not played as it is meant.
   var notices: [String] {
     var notices: [String] = []
     if let video, let name = video.highDynamicRange {

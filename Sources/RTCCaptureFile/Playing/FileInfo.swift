@@ -17,7 +17,7 @@ struct FileInfo: Sendable {
   var isOpus: Bool
   /// Why the pictures are not handed on as they are.
   var passthroughRefusal: String?
-  /// What is not played as it is meant.
+  /// A sentence for each part of the file that is not played as it is meant.
   var notices: [String]
 }
 

@@ -40,7 +40,7 @@ extension PlayerState {
     guard isWanted != isDecodingWanted else { return }
     isDecodingWanted = isWanted
     totalAtPassEnd = nil
-    // What is decoded already is shown when it is due: the decoder has had its packets and gives it out no second time.
+    // Pictures that are decoded already are shown when they are due: the decoder has had their packets and gives them out only once.
     if isWanted { video.floor = max(video.floor, clock.media(at: now)) }
   }
 

@@ -12,7 +12,7 @@ package struct RecordingFiles: Sendable {
     (self.create, self.remove) = (create, remove)
   }
 
-  /// Those of `open`, besides O_CREAT.
+  /// The flags with which `open` creates a recording, besides O_CREAT.
   package static let flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW
   /// For this user alone.
   package static let mode: UInt32 = 0o600
