@@ -10,18 +10,13 @@ struct WrongTries: Sendable {
   /// one address who has the right one, and too few for guessing six letters within a year.
   static let looksPerSecond = 5.0
   static let looks = 10.0
-  /// Networks that are remembered; with more the oldest is forgotten.
-  static let networks = 4_096
 
   private struct Tries {
     var wrong: TokenBucket
     var looks: TokenBucket
   }
 
-  private var buckets: [ClientNetwork: Tries] = [:]
-  /// In the order they came.
-  private var order: [ClientNetwork] = []
-  private var oldest = 0
+  private var buckets = NetworkTable<Tries>()
 
   /// Whole seconds until something wrong from there counts as the first again; nil: it does now.
   func wait(_ address: String, now: Timestamp) -> Int? {
@@ -31,7 +26,10 @@ struct WrongTries: Sendable {
 
   /// Whether one more try from a network that has to wait is looked at.
   mutating func mayLook(_ address: String, now: Timestamp) -> Bool {
-    buckets[ClientNetwork(address)]?.looks.take(1, now: now) ?? true
+    let network = ClientNetwork(address)
+    guard var tries = buckets[network] else { return true }
+    defer { buckets.update(network, tries) }
+    return tries.looks.take(1, now: now)
   }
 
   mutating func note(_ address: String, now: Timestamp) {
@@ -42,12 +40,6 @@ struct WrongTries: Sendable {
         wrong: TokenBucket(capacity: Self.burst, perSecond: 1 / Self.secondsEach, now: now),
         looks: TokenBucket(capacity: Self.looks, perSecond: Self.looksPerSecond, now: now))
     _ = bucket.wrong.take(1, now: now)
-    if buckets.updateValue(bucket, forKey: network) == nil { order.append(network) }
-    guard buckets.count > Self.networks else { return }
-    buckets[order[oldest]] = nil
-    oldest += 1
-    guard oldest > Self.networks else { return }
-    order.removeFirst(oldest)
-    oldest = 0
+    buckets.update(network, bucket)
   }
 }

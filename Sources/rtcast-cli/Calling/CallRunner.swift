@@ -226,9 +226,10 @@ struct CallRunner {
       output.state(state, isFailure: true)
       return .failed(failure)
     }
-    output.state(state, keys: await keys(of: state, calls))
+    let code = await keys(of: state, calls)
+    output.state(state, keys: code)
     switch state {
-    case .connected: if let keys = await keys(of: state, calls) { await show.setKeys(keys) }
+    case .connected: if let code { await show.setKeys(code) }
     case .ringing(_, .callee): await greet(calls)
     case .ended(_, let end):
       guard isWaiting else { return .done(end.word) }
