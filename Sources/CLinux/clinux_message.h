@@ -58,7 +58,7 @@ static inline void clinux_message_fill(struct clinux_header *header, struct clin
     struct in_pktinfo info = {.ipi_spec_dst = clinux_address_v4(local)};
     clinux_message_control(m, IPPROTO_IP, IP_PKTINFO, &info, sizeof info);
   }
-  if (segment) clinux_message_control(m, IPPROTO_UDP, UDP_SEGMENT, &segment, sizeof segment);
+  if (segment) clinux_message_control(m, IPPROTO_UDP, clinux_udp_segment, &segment, sizeof segment);
 }
 
 /// Makes a prepared pair ready to receive up to `capacity` bytes (again).

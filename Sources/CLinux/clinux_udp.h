@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/udp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,15 +10,16 @@
 #ifndef SO_RXQ_OVFL
 #define SO_RXQ_OVFL 40
 #endif
-#ifndef UDP_SEGMENT
-#define UDP_SEGMENT 103
-#endif
 #ifndef IPV6_RECVPKTINFO
 #define IPV6_RECVPKTINFO 49
 #endif
 #ifndef IPV6_PKTINFO
 #define IPV6_PKTINFO 50
 #endif
+
+// UDP_SEGMENT of <linux/udp.h>. That file and <netinet/udp.h> both define udphdr, so neither is included here: CNIOLinux
+// includes one of them.
+enum { clinux_udp_segment = 103 };
 
 // As <linux/in.h> and <linux/in6.h> have them, for both IP versions: never fragment, and let larger datagrams than the
 // kernel believes the path to bear out all the same.
