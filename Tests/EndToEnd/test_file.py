@@ -68,7 +68,9 @@ FIRST_PICTURE = "{" + barcode.READER + """
       clearInterval(look);
       const note = (now) => {
         const code = window.barcode.read(video);
-        if (code) Object.assign(window.first, { number: code.frame, shown: now }); else video.requestVideoFrameCallback(note);
+        // A busy browser shows the first pictures that it decoded to nobody.
+        const before = video.getVideoPlaybackQuality().totalVideoFrames - 1;
+        if (code) Object.assign(window.first, { number: code.frame - before, shown: now }); else video.requestVideoFrameCallback(note);
       };
       video.requestVideoFrameCallback(note);
     }, 5);
