@@ -16,7 +16,7 @@ from .netns import Forwarder
 
 DRIVER = "/usr/bin/chromedriver"
 # A camera and a microphone that are always there and never ask, and a screen: the page's own tab.
-FAKE_DEVICES = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", "--auto-accept-this-tab-capture")
+FAKE_DEVICES = ("--use-fake-device-for-media-stream=fps=10", "--use-fake-ui-for-media-stream", "--auto-accept-this-tab-capture")
 
 
 def chromium(size=(1400, 900), autoplay="no-user-gesture-required", flags=(), host=None, display=None, settings=None):
