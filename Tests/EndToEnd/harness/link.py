@@ -73,7 +73,7 @@ class Link:
     def browser(self):
         """A browser on the far host, for as long as the link is there."""
         if not self.browsers:
-            self.browsers.append(chromium(host=self.far))
+            self.browsers.append(chromium(size=(1500, 1000), host=self.far))
         return self.browsers[0]
 
     # Conditions

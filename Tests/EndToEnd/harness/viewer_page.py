@@ -23,12 +23,13 @@ IN_PLACE = ("!document.body.classList.contains('actual') || ['x', 'y'].every((si
 
 
 class Page:
-    """The viewer page at actual size, in either browser, with nothing over the picture."""
+    """The viewer page at actual size, in either browser, with nothing over the picture. Without a URL: the page that is open."""
 
-    def __init__(self, driver, url):
+    def __init__(self, driver, url=None):
         self.driver = driver
-        driver.get("about:blank")  # of the same page only what stands behind the # would change
-        driver.get(url)
+        if url:
+            driver.get("about:blank")  # of the same page only what stands behind the # would change
+            driver.get(url)
         self.script = driver.execute_script
 
     def until(self, condition, timeout=20):
