@@ -1,4 +1,4 @@
-/// A microphone and a loudspeaker, replaceable as a whole by an application (docs/features.md S0.75, S4.1).
+/// A microphone and a loudspeaker, replaceable as a whole by an application (Tests/features.md S0.75, S4.1).
 public protocol AudioDevice: AnyObject, Sendable {
   /// What is sent in calls; its own `startCapture` and `stopCapture` open and close the microphone.
   var microphone: any AudioSource { get }

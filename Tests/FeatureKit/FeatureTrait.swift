@@ -1,6 +1,6 @@
 public import Testing
 
-/// Which features of docs/features.md a test proves, by their numbers. `scripts/features` reads them where they are declared.
+/// Which features of Tests/features.md a test proves, by their numbers. `scripts/features` reads them where they are declared.
 ///
 /// A trait of single tests, not of suites: what a suite of many tests proves as a whole, none of them is held to.
 public struct FeatureTrait: TestTrait {

@@ -10,7 +10,7 @@ package struct CallMachine: Sendable {
     package var ringTimeout = TimeDelta.seconds(45)
     /// Rings here for so long; longer than there, so that it is the caller who gives up.
     package var answerTimeout = TimeDelta.seconds(60)
-    /// From the acceptance to a media connection (docs/features.md S0.32).
+    /// From the acceptance to a media connection (Tests/features.md S0.32).
     package var connectTimeout = TimeDelta.seconds(30)
 
     /// The defaults.

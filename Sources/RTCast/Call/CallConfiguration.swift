@@ -2,7 +2,7 @@ public import RTCEngine
 public import RTCMedia
 public import RTCPrimitives
 
-/// How calls are made (docs/features.md S0.28–S0.47). All of it may come from a JSON file, see `presets/README.md`.
+/// How calls are made (Tests/features.md S0.28–S0.47). All of it may come from a JSON file, see `presets/README.md`.
 public struct CallConfiguration: Sendable {
   /// STUN and TURN servers, beside those that the signaling server names.
   public var iceServers: [ICEServer] = []

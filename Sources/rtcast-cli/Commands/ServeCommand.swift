@@ -78,7 +78,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   func run() async throws { try await ServeRunner(self).run() }
 
-  /// docs/features.md S3.46: the port may come from the environment.
+  /// Tests/features.md S3.46: the port may come from the environment.
   var listenAddress: ListenAddress {
     get throws {
       if let listen { return listen }
