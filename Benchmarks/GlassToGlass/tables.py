@@ -1,4 +1,4 @@
-"""Tables of what measure.py recorded: `tables.py` prints them, `tables.py --write` puts them into RESULTS.md and the README.
+"""Tables of what measure.py recorded: `tables.py` prints them, `tables.py --write` puts them into RESULTS.md, the README and docs/comparison.md.
 
 Each cell is the median of the rounds that succeeded. In the documents a table stands between `<!-- table NAME -->` and `<!-- end -->`.
 """
@@ -8,6 +8,7 @@ import json
 import re
 import statistics
 import sys
+import textwrap
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -75,11 +76,12 @@ def conditions(lines):
         counts[what(line), line["sender"]] = counts.get((what(line), line["sender"]), 0) + 1
     failed = sum("error" in line for line in lines)
     priority = {line["nice"] for line in lines} - {0}
-    return (f"{days[0]}{'–' + days[-1] if days[-1] != days[0] else ''}; {versions}; rounds: {min(counts.values())}"
+    text = (f"{days[0]}{'–' + days[-1] if days[-1] != days[0] else ''}; {versions}; rounds: {min(counts.values())}"
             f"{'–' + str(max(counts.values())) if max(counts.values()) != min(counts.values()) else ''}; "
             f"load of the two cores before each measurement: {loads[0]:g}–{loads[-1]:g}"
             f"{', measured at priority ' + ', '.join(map(str, sorted(priority))) if priority else ''}"
             f"{'; failed: ' + str(failed) if failed else ''}.")
+    return "\n".join(textwrap.wrap(text, 100))
 
 
 def desktop():
@@ -124,8 +126,21 @@ def links():
                    f"{back.replace('– s', 'never')} |")
 
 
+def short():
+    """For the README: rows of at most 100 characters."""
+    groups = grouped(rows("desktop"))
+    yield "| sender | typing | scrolling text | memory |"
+    yield "|---|---|---|---|"
+    for sender in dict.fromkeys(sender for _, sender in groups):
+        typing, scroll = (groups.get((content, sender), []) for content in ("typing", "scroll"))
+        everything = [line for line in rows("desktop") if line["sender"] == sender and "error" not in line]
+        yield (f"| {title(sender).replace('**', '')} | {middle(typing, 'cpu', digits=2)} cores, {middle(typing, 'latency_p50_ms')} ms | "
+               f"{middle(scroll, 'fps', digits=1)} fps, {middle(scroll, 'moving', 'luma_db', digits=1)} dB, "
+               f"{middle(scroll, 'latency_p50_ms')} ms, {middle(scroll, 'cpu', digits=2)} cores | {span(everything, 'pss_mib')} MiB |")
+
+
 def summary():
-    """For the README."""
+    """For docs/comparison.md."""
     lines = rows("desktop")
     groups = grouped(lines)
     yield ("| | typing: CPU, cores / latency | text that scrolls: frames shown / luma / latency / cores | text beside a film, moving | "
@@ -142,7 +157,7 @@ def summary():
 
 
 def shrinking():
-    """For the README."""
+    """For docs/comparison.md."""
     parts = []
     for (scenario, sender), rounds in grouped(rows("links")).items():
         if scenario == "drop" and rounds:
@@ -152,8 +167,8 @@ def shrinking():
         yield "On a link that shrinks from 5 Mbit/s to 600 kbit/s, pictures of a page that scrolls, in the 20 s after: " + "; ".join(parts) + "."
 
 
-TABLES = {"desktop": (desktop, "Benchmarks/RESULTS.md"), "links": (links, "Benchmarks/RESULTS.md"), "summary": (summary, "README.md"),
-          "shrinking": (shrinking, "README.md")}
+TABLES = {"desktop": (desktop, "Benchmarks/RESULTS.md"), "links": (links, "Benchmarks/RESULTS.md"), "short": (short, "README.md"),
+          "summary": (summary, "docs/comparison.md"), "shrinking": (shrinking, "docs/comparison.md")}
 
 
 def main():
