@@ -164,7 +164,8 @@ def shrinking():
             parts.append(f"{title(sender).replace('**', '')} {middle(rounds, 'spans', 1, 'fps', digits=1)} a second, still for "
                          f"{middle(rounds, 'spans', 1, 'frozen_s', digits=1)} s")
     if parts:
-        yield "On a link that shrinks from 5 Mbit/s to 600 kbit/s, pictures of a page that scrolls, in the 20 s after: " + "; ".join(parts) + "."
+        text = "On a link that shrinks from 5 Mbit/s to 600 kbit/s, pictures of a page that scrolls, in the 20 s after: "
+        yield from textwrap.wrap(text + "; ".join(parts) + ".", 100)
 
 
 TABLES = {"desktop": (desktop, "Benchmarks/RESULTS.md"), "links": (links, "Benchmarks/RESULTS.md"), "short": (short, "README.md"),
