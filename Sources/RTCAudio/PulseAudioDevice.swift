@@ -59,7 +59,7 @@ public final class PulseAudioDevice: AudioDevice {
         return error
       }
     }
-    if let refusal { onNotice("Nothing can be heard. \(refusal)") }
+    if let refusal { onNotice("Received sound cannot be played. \(refusal)") }
   }
 
   /// Ends playout and waits for its thread, unless called on it. Any thread, any number of times.

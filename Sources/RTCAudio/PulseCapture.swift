@@ -57,7 +57,7 @@ final class PulseCapture {
         thread.noteEnded()
         return consumer.audioCaptureDidStart(.failure(error))
       }
-      wait("The sound server went away; sound goes on when it is back.")
+      wait("The sound server has stopped; sound continues when it is back.")
       let end = MonotonicClock.now() + retries.nextPause()
       while !thread.isStopped, MonotonicClock.now() < end { thread.wait(until: end) }
     }

@@ -49,8 +49,8 @@ final class PulsePlayout {
       playback = nil
       guard !thread.isStopped, let error else { return }
       switch standing {
-      case .starting: wait("Nothing is heard: \(error.sentence)")
-      case .playing: wait("The sound server went away; others are heard again when it is back.")
+      case .starting: wait("Received sound is not played: \(error.sentence)")
+      case .playing: wait("The sound server has stopped; received sound is played again when it is back.")
       case .waiting: break
       }
       let end = MonotonicClock.now() + retries.nextPause()
@@ -94,7 +94,8 @@ final class PulsePlayout {
     if let playback, case .ended(let error) = playback.state {
       self.playback = nil
       retries.schedule()
-      wait("Nothing is heard for now: the sound server refuses a stream (\(error.words)). rtcast tries again.")
+      wait(
+        "Received sound is not played for now: the sound server refuses a stream (\(error.words)). rtcast tries again.")
     }
     if retries.takeDue() { connection.hasDeviceNews = true }
     if let inventory = connection.takeNews() { try follow(inventory, connection) }
@@ -109,7 +110,7 @@ final class PulsePlayout {
       wanted = try inventory.output(target)
     } catch {
       playback = nil
-      return wait("Nothing is heard for now: \(error.sentence)")
+      return wait("Received sound is not played for now: \(error.sentence)")
     }
     if let playback, playback.wanted == wanted {
       guard let device = playback.device else { return }
@@ -143,8 +144,8 @@ final class PulsePlayout {
     switch standing {
     case .starting: break
     case .playing(let before):
-      if before.description != output.description { notice("Others are now heard from \(output.description).") }
-    case .waiting: notice("Others are heard again, from \(output.description).")
+      if before.description != output.description { notice("Received sound is now played on \(output.description).") }
+    case .waiting: notice("Received sound is played again, on \(output.description).")
     }
     standing = .playing(output)
   }

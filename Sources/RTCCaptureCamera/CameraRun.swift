@@ -108,7 +108,7 @@ struct CameraRun {
     guard let mode = CameraMode.best(of: modes, size: wanted.size, rate: rate, prefersH264: options.passesThrough)
     else {
       throw .unsupportedFormat(
-        "The camera \(device.name) delivers nothing that is understood here (NV12, I420, YUYV, H.264, JPEG).")
+        "The camera \(device.name) delivers none of the supported formats (NV12, I420, YUYV, H.264, JPEG).")
     }
     let stream = try CameraStream(device, mode, rate: rate)
     do throws(SystemError) { try run.watch(device.descriptor) } catch { throw CaptureError(error) }
@@ -127,7 +127,7 @@ struct CameraRun {
     switch end {
     case .lost: CameraDevice.lost(name)
     case .damaged:
-      "The camera \(name) delivers nothing but damaged pictures. Connect it anew, or choose another size."
+      "The camera \(name) delivers damaged pictures only. Reconnect it, or choose another size."
     }
   }
 

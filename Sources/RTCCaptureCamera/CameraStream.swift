@@ -74,7 +74,7 @@ final class CameraStream {
   private func checkPromise(of format: UInt32) throws(CaptureError) {
     guard format == encoding.rawValue else {
       throw .unavailable(
-        "The camera \(device.name) delivers another format than it promised. Choose another size, or connect it anew.")
+        "The camera \(device.name) delivers another format than it promised. Choose another size, or reconnect it.")
     }
     let isPossible =
       1...Self.longestSide ~= size.width && 1...Self.longestSide ~= size.height

@@ -40,8 +40,8 @@ package struct CastFailure: Error {
   init(_ error: RecordingError) {
     let status: ExitStatus =
       switch error {
-      case .unknownContainer, .unsupportedCodec, .alreadyExists: .usage
-      case .noSuchFolder: .cannotCreate
+      case .unknownContainer, .unsupportedCodec: .usage
+      case .alreadyExists, .noSuchFolder: .cannotCreate
       case .notPermitted: .notPermitted
       case .unavailable: .unavailable
       }

@@ -20,7 +20,7 @@ package struct Rtcast: AsyncParsableCommand {
         rtcast screen --window Terminal
             one window, even while it is covered
         rtcast screen --listen 0.0.0.0:8080 --tls
-            let viewers on other machines in who have the link
+            let in viewers on other machines that have the link
         rtcast screen --to https://sfu.example/whip --token-file ~/.sfu-token
             publish to a WHIP service
         rtcast screen --to alice --server wss://hub.example
@@ -36,11 +36,11 @@ package struct Rtcast: AsyncParsableCommand {
         rtcast camera --audio mic
             a camera with the microphone
         rtcast plugin ./libwaves.so
-            what a plugin draws and plays
+            video and audio of a plugin
         rtcast test --pattern clock --tone 440
             a test picture with a tone; no screen needed
         ffmpeg -i talk.mkv -f yuv4mpegpipe - | rtcast pipe
-            what another program writes
+            uncompressed video that another program writes
         rtcast serve --tls
             run a hub with rooms and calls
         rtcast link --role call --expires 2h
@@ -57,7 +57,7 @@ package struct Rtcast: AsyncParsableCommand {
       RTCAST_PRESET_PATH and RTCAST_PLUGIN_PATH folders of presets and plugins, separated by colons; PULSE_SERVER the sound \
       server; PORT default port of `rtcast serve`.
 
-      Exit status: 0 finished or stopped by Ctrl-C; 64 wrong usage; 65 a rate log that is none or replays otherwise; 66 no such source or file; 69 display, port, server or peer \
+      Exit status: 0 finished or stopped by Ctrl-C; 64 wrong usage; 65 a rate log that cannot be used or replays to other decisions; 66 no such source or file; 69 display, port, server or peer \
       unavailable; 70 internal error; 73 the recording cannot be created; 74 what `list` or `doctor` prints cannot be written; 76 protocol error of a remote peer or server; \
       77 not permitted.
 

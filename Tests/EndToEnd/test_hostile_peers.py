@@ -300,7 +300,7 @@ def test_a_viewer_that_floods_the_loop_is_sent_away_and_the_others_see_on(cast, 
     rtcast.drain()
     assert [event for event in rtcast.seen if event["event"] == "peer" and event["state"] == "left"] == [left]
     rtcast.stop()
-    assert any("sent away" in line for line in rtcast.stderr), rtcast.stderr
+    assert any("A viewer was disconnected" in line for line in rtcast.stderr), rtcast.stderr
 
 
 @pytest.mark.alone("processor time")

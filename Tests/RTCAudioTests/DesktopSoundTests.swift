@@ -99,7 +99,7 @@ extension PulseTests {
       try server.play(1_000)
       #expect(collector.hears(1_000))
       server.end()
-      #expect(collector.wait { $0.notices == ["The sound server went away; sound goes on when it is back."] })
+      #expect(collector.wait { $0.notices == ["The sound server has stopped; sound continues when it is back."] })
       try server.start()
       try server.play(2_000)
       #expect(collector.hears(2_000))

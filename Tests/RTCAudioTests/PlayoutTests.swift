@@ -88,7 +88,7 @@ extension PulseTests {
       #expect(loudspeaker.tone.isAskedOn())
       try server.control("set-default-sink", "second")
       #expect(loudspeaker.listen())
-      #expect(loudspeaker.tone.wait { $0.notices.contains("Others are now heard from Output-second.") })
+      #expect(loudspeaker.tone.wait { $0.notices.contains("Received sound is now played on Output-second.") })
     }
 
     @Test func `an output that goes away while it plays makes room for the next, and returns`() throws {
@@ -97,12 +97,12 @@ extension PulseTests {
       let loudspeaker = Loudspeaker(server)
       #expect(loudspeaker.listen())
       try server.control("unload-module", String(first.filter(\.isNumber)))
-      #expect(loudspeaker.tone.wait { $0.notices.last?.hasPrefix("Nothing is heard for now: ") == true })
+      #expect(loudspeaker.tone.wait { $0.notices.last?.hasPrefix("Received sound is not played for now: ") == true })
       // Unheard, it goes on.
       #expect(loudspeaker.tone.isAskedOn())
       try server.control("load-module", "module-null-sink", "norewinds=1", "sink_name=second")
       #expect(loudspeaker.listen())
-      #expect(loudspeaker.tone.wait { $0.notices.last?.hasPrefix("Others are heard again, from ") == true })
+      #expect(loudspeaker.tone.wait { $0.notices.last?.hasPrefix("Received sound is played again, on ") == true })
     }
 
     @Test(arguments: ["second", "Output-second", "PUT-SEC"]) func `an output is found by its name and its description`(
@@ -130,12 +130,12 @@ extension PulseTests {
       let loudspeaker = Loudspeaker(server)
       #expect(loudspeaker.listen())
       server.end()
-      let sentence = "The sound server went away; others are heard again when it is back."
+      let sentence = "The sound server has stopped; received sound is played again when it is back."
       #expect(loudspeaker.tone.wait { $0.notices.last == sentence })
       #expect(loudspeaker.tone.isAskedOn())
       try server.start()
       #expect(loudspeaker.listen())
-      #expect(loudspeaker.tone.wait { $0.notices.last == "Others are heard again, from Output-first." })
+      #expect(loudspeaker.tone.wait { $0.notices.last == "Received sound is played again, on Output-first." })
     }
 
     @Test func `an output that is put to sleep lets the sound pass unheard`() throws {
@@ -163,7 +163,7 @@ extension PulseTests {
         Issue.record("the microphone was not refused"); return
       }
       let sentence = try #require(tone.now.notices.first)
-      for word in ["Nothing is heard: ", "unix:/nonexistent/pulse/native", "`pactl info`", "PULSE_SERVER"] {
+      for word in ["Received sound is not played: ", "unix:/nonexistent/pulse/native", "`pactl info`", "PULSE_SERVER"] {
         #expect(sentence.contains(word))
       }
       #expect(tone.now.notices.count == 1)

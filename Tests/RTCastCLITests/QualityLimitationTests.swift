@@ -6,15 +6,15 @@ import rtcast_cli
 
 /// What gives way, in words.
 @Suite struct QualityLimitationTests {
-  @Test func `the sentence says what the network bears and what is left`() {
+  @Test func `the sentence says what the network allows and what is left`() {
     var limitation = QualityLimitation(reason: .bandwidth, rate: .kilobitsPerSecond(400))
-    #expect(limitation.sentence == "the network bears 400 kbit/s")
+    #expect(limitation.sentence == "the network allows 400 kbit/s")
     limitation.frameRate = 5
-    #expect(limitation.sentence == "the network bears 400 kbit/s: 5 fps")
+    #expect(limitation.sentence == "the network allows 400 kbit/s: 5 fps")
     limitation.frameRate = 12.3
     limitation.isCoarse = true
     limitation.size = PixelSize(width: 640, height: 360)
-    #expect(limitation.sentence == "the network bears 400 kbit/s: 12 fps, 640×360, coarse")
+    #expect(limitation.sentence == "the network allows 400 kbit/s: 12 fps, 640×360, coarse")
   }
 
   @Test func `a machine that is too slow is no network that is`() {

@@ -31,7 +31,7 @@ struct PipeEnding {
     switch cause {
     case .failed(let code): "The input cannot be read any more: \(SystemReason.text(code))."
     case .header(.notYUV4MPEG2), .header(.lineTooLong), .noPicture:
-      "The stream is damaged: what comes after \(count) is none; the cast ends there."
+      "The stream is damaged: no picture follows after \(count). The cast ends there."
     case .header(let error): error.sentence
     case .endOfInput: incomplete
     }

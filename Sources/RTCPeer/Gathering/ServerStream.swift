@@ -175,10 +175,11 @@ extension TLSFailure {
   /// Why there is no connection, for people.
   fileprivate var sentence: String {
     switch self {
-    case .certificate(.untrusted): "No certificate that this machine trusts vouches for the server's."
+    case .certificate(.untrusted):
+      "This machine does not trust the server's certificate; to trust it, name its PEM file in SSL_CERT_FILE."
     case .certificate(.wrongHost): "The server's certificate is for another host."
     case .certificate(.expired): "The server's certificate has expired."
-    case .certificate(let fault): "The server's certificate is not good: \(fault)."
+    case .certificate(let fault): "The server's certificate cannot be used: \(fault)."
     case .notTLS: "It does not speak TLS there."
     case .alert(let number): "It refuses the TLS connection (alert \(number))."
     case .endedInHandshake, .truncated: "It closed the connection."

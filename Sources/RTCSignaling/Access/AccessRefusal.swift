@@ -48,17 +48,17 @@ package enum AccessRefusal: Error, Sendable, Hashable {
   package var sentence: String {
     switch self {
     case .missing: "This needs the token that is part of the link, sent as Authorization: Bearer TOKEN."
-    case .wrong: "The token is wrong. Ask whoever sent the link for the current one."
+    case .wrong: "The token is wrong. Ask the person who sent the link for the current one."
     case .slowed(let seconds):
       "Too many wrong tokens came from your address; try again in \(seconds) s."
     case .expired(let seconds):
-      "This link ended \(Self.duration(seconds)) ago, by this server's clock. Ask whoever sent it for another."
+      "This link ended \(Self.duration(seconds)) ago, by this server's clock. Ask the person who sent it for another."
     case .clock(let seconds):
       "This link was signed \(Self.duration(seconds)) from now, by this server's clock. Set the clock of the machine that "
         + "signed it, or of this one, and sign it again."
-    case .usedUp: "This link has been used as often as it may be. Ask whoever sent it for another."
-    case .revoked: "This link has been revoked. Ask whoever sent it for another."
-    case .otherRight(let right): "This link is for \(right.gerund) only. Ask whoever sent it for another."
+    case .usedUp: "This link has been used as often as allowed. Ask the person who sent it for another."
+    case .revoked: "This link has been revoked. Ask the person who sent it for another."
+    case .otherRight(let right): "This link is for \(right.gerund) only. Ask the person who sent it for another."
     case .otherName(let name): "This link is for the name \(name) only."
     case .otherStream(let name): "This link is for the stream \(name) only."
     }

@@ -134,10 +134,10 @@ public enum CallEnd: Error, Sendable, Hashable {
     case .missed: "\(peer) called, and nobody answered here."
     case .unknownPeer: "There is no peer \(peer) at the hub now; check the name, or wait until it is there."
     case .vanished: "\(peer) has left the hub."
-    case .connectTimeout: "No media connection to \(peer) came about in time; does a firewall block UDP?"
+    case .connectTimeout: "No media connection to \(peer) was established in time; does a firewall block UDP?"
     case .connectionLost(let how): "The connection to \(peer) was lost: \(how)"
     case .failed(let why): "The call with \(peer) failed: \(why)"
-    case .signalingLost(let why): "The call with \(peer) could not go on without the hub: \(why)"
+    case .signalingLost(let why): "The call with \(peer) could not continue without the hub: \(why)"
     }
   }
 }

@@ -141,7 +141,8 @@ extension HTTPReply {
   /// The whole picture, or that there is none. Where it is exact, its number is the `ETag`, of eight hexadecimal digits.
   package static func snapshot(_ snapshot: CastSnapshot?) -> HTTPReply {
     guard let snapshot else {
-      return HTTPReply(status: 404, sentence: "There is no picture to be had: it is not a screen's, or has not begun.")
+      return HTTPReply(
+        status: 404, sentence: "There is no picture: the source is not a screen, or the cast has not begun.")
     }
     var reply = HTTPReply(
       status: 200, headers: ["Content-Type": "image/webp", "Cache-Control": "no-store"], body: snapshot.webP)
@@ -166,7 +167,8 @@ extension HTTPReply {
     let lines = refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { subject, count in
       "\(name){what=\"\(subject.rawValue)\"} \(count)\n"
     }
-    return "# HELP \(name) What was over a limit and refused, or put off.\n# TYPE \(name) counter\n" + lines.joined()
+    return "# HELP \(name) Requests and connections refused or delayed because of a limit.\n# TYPE \(name) counter\n"
+      + lines.joined()
   }
 
   /// A name that nobody else has been given, as bare text.
@@ -179,7 +181,8 @@ extension HTTPReply {
   /// The names of peers as PeerJS clients expect them, or a refusal where there is no list.
   package static func peerNames(_ names: [String]?) -> HTTPReply {
     guard let names else {
-      return HTTPReply(status: 401, sentence: "Who is there is told to those with the hub's token as the key.")
+      return HTTPReply(
+        status: 401, sentence: "The list of peers is sent only to clients that give the hub's token as the key.")
     }
     return HTTPReply(
       status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"],

@@ -110,7 +110,7 @@ extension WHIPError: CustomStringConvertible {
       case 426: "use https:// there."
       case 409: "somebody may be publishing there already."
       case 429, 503: "it is busy; try again later."
-      case 500...599: "that is the server's trouble; see its log."
+      case 500...599: "the fault is the server's; see its log."
       default: "is this the WHIP URL?"
       }
     return "The server answered \(status) to the WHIP \(method)\(said): \(hint)"

@@ -15,7 +15,7 @@ enum ClientFailure {
     case is CancellationError, ChannelError.connectTimeout, HTTPExchange.Failure.timeout:
       .timeout(address, seconds: Int(configuration.timeout))
     case HTTPExchange.Failure.handshakeTimeout:
-      .tls(address, reason: "the handshake took too long; is it http:// there?")
+      .tls(address, reason: "the TLS handshake took too long; the server may expect http:// or ws://")
     case HTTPExchange.Failure.bodyTooLong: .tooLarge(limit: configuration.bodyLimit)
     case HTTPExchange.Failure.ended, HTTPParserError.invalidEOFState, TLSFailure.truncated:
       .brokenAnswer("the server closed the connection in the middle of it")
@@ -23,7 +23,7 @@ enum ClientFailure {
     case let error as IOError: explain(error, at: address)
     case let error as TLSFailure: .tls(address, reason: sentence(error))
     case let error as TLSConfigurationError: .tls(address, reason: sentence(error))
-    case is HTTPParserError: .brokenAnswer("it is not HTTP" + hint(address))
+    case is HTTPParserError: .brokenAnswer("the answer is not HTTP" + hint(address))
     case is SocketAddressError, is SocketAddressError.UnknownHost: .unknownHost(address.host.text)
     default: .brokenAnswer(String(describing: error))
     }
@@ -51,13 +51,13 @@ enum ClientFailure {
 
   /// What a server that speaks TLS does with a request in the clear is one of these.
   private static func hint(_ address: WebAddress) -> String {
-    address.scheme == .http ? "; is it https:// there?" : ""
+    address.scheme == .http ? "; the server may expect https:// or wss://" : ""
   }
 
   private static func sentence(_ failure: TLSFailure) -> String {
     switch failure {
     case .certificate(let fault): sentence(fault)
-    case .notTLS: "it does not speak TLS there; is it http://?"
+    case .notTLS: "the server does not speak TLS there; use http:// or ws:// if that is intended"
     case .alert(let number): "the server refused it (alert \(number))"
     case .endedInHandshake: "the server closed the connection during the handshake"
     case .truncated: "the connection was cut off"
@@ -67,7 +67,8 @@ enum ClientFailure {
 
   private static func sentence(_ fault: TLSFailure.CertificateFault) -> String {
     switch fault {
-    case .untrusted: "this machine does not trust the server's certificate"
+    case .untrusted:
+      "this machine does not trust the server's certificate; to trust it, name its PEM file in SSL_CERT_FILE"
     case .wrongHost: "the server's certificate is for another name"
     case .expired: "the server's certificate has expired"
     case .notYetValid: "the server's certificate is not valid yet; is this machine's clock right?"
@@ -78,8 +79,9 @@ enum ClientFailure {
 
   private static func sentence(_ error: TLSConfigurationError) -> String {
     switch error {
-    case .noTrustRoots(let file): "there are no certificates to trust in \(file), or it cannot be read"
-    case .badHost(let name): "\(name) is no name that a certificate can have"
+    case .noTrustRoots(let file):
+      "\(file), the file of trusted certificates, has none or cannot be read; see SSL_CERT_FILE"
+    case .badHost(let name): "a certificate cannot have the name \(name)"
     case .unavailable(let error): "it cannot be set up here (\(error))"
     case .noCertificate, .noPrivateKey, .keyOfAnotherCertificate, .weakCertificate: "\(error)"  // a server's
     }

@@ -189,7 +189,8 @@ public final class SignalingServer: Sendable {
 
   /// What a server that speaks TLS says to a client that does not (RFC 2817, section 4.2).
   private static let plainAnswer: [UInt8] = {
-    let sentence = "This server takes secure connections alone: use https:// in place of http://, or wss:// of ws://.\n"
+    let sentence =
+      "This server accepts secure connections only: use https:// instead of http://, or wss:// instead of ws://.\n"
     let head = [
       "HTTP/1.1 426 Upgrade Required", "Upgrade: TLS/1.2, HTTP/1.1", "Connection: Upgrade, close",
       "Content-Type: text/plain; charset=utf-8", "Content-Length: \(sentence.utf8.count)", "Cache-Control: no-store",

@@ -334,11 +334,12 @@ extension EndReason {
     switch self {
     case .closedLocally: "it was closed here."
     case .closedRemotely: "the remote peer closed it."
-    case .unreachable(let tried): "no way there was found (\(tried)); check the network between."
-    case .fingerprintMismatch: "the remote peer's certificate is not the one it named; somebody may be in between."
+    case .unreachable(let tried): "no route was found (\(tried)); check the network."
+    case .fingerprintMismatch:
+      "the remote peer's certificate is not the one it announced; the connection may be intercepted."
     case .handshakeFailed(let why): "the secure handshake failed (\(why))."
-    case .timedOut: "no connection came about in time; does a firewall block UDP?"
-    case .tooCostly: "the remote peer sent more than its share of the processor can handle, and was sent away."
+    case .timedOut: "no connection was established in time; does a firewall block UDP?"
+    case .tooCostly: "packets from the remote peer took more than its share of the processor, and it was disconnected."
     }
   }
 }

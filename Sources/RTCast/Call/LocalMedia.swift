@@ -27,7 +27,7 @@ final class LocalMedia: Sendable {
     ) { event in
       switch event {
       case .ended(let end): report(.ended(end))
-      case .audioLost(let sentence): report(.warning("The sound is gone: \(sentence)"))
+      case .audioLost(let sentence): report(.warning("Sound has stopped: \(sentence)"))
       case .encoderFailed(let sentence), .sourceStalled(let sentence): report(.warning(sentence))
       default: break
       }

@@ -68,11 +68,13 @@ final class Reception: Sendable {
     }
     if case .video(let track) = track {
       track.limit(to: budget) { [report, peer = track.peer] in
-        Task { await report(.warning("\(peer) sends larger pictures than are decoded here; a video is not shown.")) }
+        Task {
+          await report(.warning("\(peer) sends pictures that are too large to decode here; a video is not shown."))
+        }
       }
     }
     do { try track.prepare() } catch is RemoteAudioTrack.NoDecoder { return } catch {
-      return await report(.warning("What \(track.peer) sends cannot be played: \(error)"))
+      return await report(.warning("Media from \(track.peer) cannot be played: \(error)"))
     }
     switch track {
     case .video(let track):

@@ -104,7 +104,7 @@ public actor Watching {
       },
       report: { news in
         switch news {
-        case .interrupted(let loss, _): continuation.yield(.warning(loss.sentence + " It is made anew."))
+        case .interrupted(let loss, _): continuation.yield(.warning(loss.sentence + " Reconnecting."))
         case .refused(let error, _): continuation.yield(.warning("\(error)"))
         case .resumed, .restarted: break
         }

@@ -77,7 +77,7 @@ package final class ExactPixels: Sendable {
         repeat { waiter.wait(until: deadline) } while self?.serve(&deadline) ?? false
       }
     } catch {
-      report(.encoderFailed("Nothing is sent exactly: \(error)"))
+      report(.encoderFailed("Exact pixels are not sent: \(error)"))
     }
   }
 

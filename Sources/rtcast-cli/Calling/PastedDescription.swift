@@ -24,5 +24,5 @@ package enum PastedDescription {
   static let refusal = PublishFailure(
     kind: .protocolViolation,
     sentence:
-      "What was pasted is not a session description: it must begin with v=0, or be the JSON {\"type\":…,\"sdp\":…}.")
+      "The pasted text is not a session description: it must begin with v=0, or be the JSON {\"type\":…,\"sdp\":…}.")
 }

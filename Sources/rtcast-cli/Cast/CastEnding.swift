@@ -55,7 +55,7 @@ enum CastEnding: Sendable {
     case .publicationEnded(.tooCostly):
       CastFailure(
         .protocolError,
-        "The WHIP service sent more than its share of the processor can handle; the connection was ended.")
+        "Packets from the WHIP service took more than their share of the processor; the connection was ended.")
     case .publicationEnded(.handshakeFailed(let why)):
       CastFailure(.protocolError, "The DTLS handshake with the WHIP service failed: \(why)")
     }

@@ -37,7 +37,7 @@ extension EndReason {
       "A viewer at \(address) could not connect: nothing came from it. Does a firewall block UDP? See `rtcast doctor --ice`."
     case .fingerprintMismatch: "A viewer at \(address) could not connect: its certificate does not match its offer."
     case .handshakeFailed(let why): "A viewer at \(address) could not connect: the DTLS handshake failed: \(why)"
-    case .tooCostly: "A viewer at \(address) could not connect: what it sent cost more than its share of the processor."
+    case .tooCostly: "A viewer at \(address) could not connect: its packets took more than its share of the processor."
     case .closedLocally, .closedRemotely: "A viewer at \(address) did not connect."
     }
   }

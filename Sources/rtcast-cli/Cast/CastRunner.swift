@@ -442,7 +442,8 @@ struct CastRunner {
       logger.info("A viewer left.", metadata: ["id": "\(id)", "reason": "\(reason.word)"])
       if reason == .tooCostly {
         logger.warning(
-          "A viewer was sent away: what it sent cost more than its share of the processor.", metadata: ["id": "\(id)"])
+          "A viewer was disconnected: its packets took more than its share of the processor.", metadata: ["id": "\(id)"]
+        )
       }
       output.viewerLeft(id, reason)
     case .viewerFailed(let id, let address, let reason):
@@ -467,10 +468,10 @@ struct CastRunner {
       logger.notice("The source delivers again.")
       output.sourceChanged(nil)
     case .audioLost(let sentence):
-      logger.warning("The sound is gone: \(sentence)")
+      logger.warning("Sound has stopped: \(sentence)")
     case .ended(let end): return CastEnding(end)
     case .publishInterrupted(let sentence, let wait):
-      logger.warning("\(sentence) Publishing anew\(wait > .zero ? " in \(max(1, wait.milliseconds / 1_000)) s" : "").")
+      logger.warning("\(sentence) Publishing again\(wait > .zero ? " in \(max(1, wait.milliseconds / 1_000)) s" : "").")
       output.publicationChanged(options.destination.to?.text ?? "", "interrupted")
     case .publishResumed:
       logger.info("Published again.")

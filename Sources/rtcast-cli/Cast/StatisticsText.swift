@@ -149,7 +149,7 @@ extension StatisticsReport {
 }
 
 extension QualityLimitation {
-  /// Such as `the network bears 400 kbit/s: 5 fps`.
+  /// Such as `the network allows 400 kbit/s: 5 fps`.
   package var sentence: String {
     var effects: [String] = []
     if let frameRate {
@@ -160,7 +160,7 @@ extension QualityLimitation {
     if isCoarse { effects.append("coarse") }
     let cause =
       switch reason {
-      case .bandwidth: "the network bears \(Figures.rate(bitsPerSecond: rate.bitsPerSecond))"
+      case .bandwidth: "the network allows \(Figures.rate(bitsPerSecond: rate.bitsPerSecond))"
       case .cpu: "this machine is too slow"
       }
     return effects.isEmpty ? cause : cause + ": " + effects.joined(separator: ", ")

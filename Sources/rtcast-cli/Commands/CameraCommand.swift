@@ -8,11 +8,11 @@ struct CameraCommand: CastingCommand {
     commandName: "camera",
     abstract: "Cast a camera.",
     discussion: """
-      Of the camera's modes the one nearest to --size is chosen that reaches --fps; in the dark many cameras are slower \
-      than they state. `rtcast list cameras` shows cameras and modes.
+      rtcast chooses the camera mode nearest to --size that reaches --fps. Many cameras are slower in the dark than they \
+      state. `rtcast list cameras` shows cameras and modes.
 
       H.264 of the camera is sent without being encoded again to viewers whose browser can decode it. It is chosen when the \
-      camera reaches the size and rate only in H.264 or JPEG; --copy prefers it, --no-copy has all pictures encoded here.
+      camera reaches the size and rate only in H.264 or JPEG. --copy prefers it; --no-copy encodes all pictures here.
 
       Examples:
         rtcast camera
@@ -46,7 +46,9 @@ enum CameraChoice {
   static func check(_ text: String?) throws {
     if text?.isEmpty == true {
       throw ValidationError(
-        "A camera is named by its path, its number or a part of its name; leave it out for the first.")
+        "The camera's name is empty. Give its path, its number or a part of its name, or leave it out for the "
+          + "first camera."
+      )
     }
   }
 

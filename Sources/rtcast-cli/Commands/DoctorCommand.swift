@@ -10,9 +10,9 @@ struct DoctorCommand: AsyncParsableCommand {
     discussion: """
       ✓ works; ! works with a limitation; ✗ `rtcast screen` cannot work. Exit status: 0, or 69 if there is a ✗.
 
-      With --ice it checks how far this machine is reached instead: its addresses, each STUN and TURN server of --ice-server, \
-      of --preset, of the environment, and of the hub or service at URL; the kind of NAT; connections by each way. ✗ is a \
-      server or a way that does not work.
+      With --ice, it checks instead how peers can reach this machine: its addresses; each STUN and TURN server of \
+      --ice-server, of --preset, of the environment, and of the hub or service at URL; the kind of NAT; a connection by \
+      each way. ✗ marks a server or a way that does not work.
 
       Examples:
         rtcast doctor
@@ -28,8 +28,8 @@ struct DoctorCommand: AsyncParsableCommand {
   @Option(
     defaultAsFlag: "",
     help: ArgumentHelp(
-      "Check ways through NATs and firewalls; also those of the servers that this hub (wss://HOST) or WHIP or WHEP service "
-        + "(https://HOST/PATH) names.", valueName: "url"))
+      "Check ways through NATs and firewalls. With a hub (wss://HOST), or a WHIP or WHEP service "
+        + "(https://HOST/PATH), also check the servers that it names.", valueName: "url"))
   var ice: String? = nil
 
   @Option(
@@ -48,7 +48,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
   func validate() throws {
     if ice == nil, network.isGiven || preset != nil {
-      throw ValidationError("--ice-server, --preset and the like are for `rtcast doctor --ice`.")
+      throw ValidationError("--preset and the network options need --ice: `rtcast doctor --ice`.")
     }
   }
 

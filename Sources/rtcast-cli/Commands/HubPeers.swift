@@ -26,14 +26,14 @@ enum HubPeers {
       switch event {
       case .present(let peers): return .success(peers)
       case .refused(let refusal):
-        return .failure(CastFailure(.protocolError, "The hub does not say who is there: \(refusal.message)"))
+        return .failure(CastFailure(.protocolError, "The hub does not list its peers: \(refusal.message)"))
       case .disconnected(let error, _), .ended(let error?): return .failure(CastFailure(error))
       case .registered, .iceServers, .signal, .candidate, .bye, .peers, .peerJoined, .peerLeft, .peerArrived, .peerGone,
         .ended(nil):
         continue
       }
     }
-    return .failure(CastFailure(.unavailable, "The hub did not say who is there; try again."))
+    return .failure(CastFailure(.unavailable, "The hub did not send the list of peers; try again."))
   }
 }
 

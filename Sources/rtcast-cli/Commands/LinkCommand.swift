@@ -7,13 +7,16 @@ struct LinkCommand: AsyncParsableCommand {
     commandName: "link",
     abstract: "Make a link that allows one thing at a cast or hub of yours, and ends.",
     discussion: """
-      The link is signed with the secret of the cast or hub, which checks it by the same secret: nothing need run or be \
-      told. The secret is taken from --token-file or --token, else from the link given, else from RTCAST_TOKEN, else, \
-      for the hub of this machine, it is the one that `rtcast serve` keeps. Where no address is given, the link leads to \
-      that hub.
+      The link is signed with the secret of the cast or hub, which recognises it by the signature. The server need not \
+      run when you make the link. The secret is taken from --token-file or --token, else from the link given, else from \
+      RTCAST_TOKEN; for the hub of this machine, it is the one that `rtcast serve` keeps. If you give no address, the \
+      link leads to that hub.
 
-      A link in use is revoked by the command "revoke" of --control (docs/control.md): whoever came by it is told and \
-      leaves.
+      If the address of this machine's hub has a DNS name, start the hub with --host-name NAME; otherwise the secret must \
+      be given.
+
+      To revoke a link, use the command "revoke" of --control (docs/control.md): viewers and callers that used the link \
+      are disconnected.
 
       Examples:
         rtcast link --role call --expires 2h
@@ -38,25 +41,27 @@ struct LinkCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "What it allows: watch (see a cast or stream), publish (send a stream to a hub), call (take a name at a hub, and "
-        + "call), metrics (read a server's figures).", valueName: "role"))
+      "What the link allows: watch (see a cast or stream), publish (send a stream to a hub), call (take a name at a "
+        + "hub, and call), metrics (read a server's figures).", valueName: "role"))
   var role: AccessRight
 
   @Option(
     help: ArgumentHelp(
-      "How long it is good for: 90s, 30m, 2h, 7d, or never. Who came by it leaves at its end. (default: 24h)",
+      "Lifetime of the link: 90s, 30m, 2h, 7d, or never. Its users are disconnected at its end. (default: 24h)",
       valueName: "time"),
     transform: { try LinkLifetime(parsing: $0) })
   var expires: LinkLifetime = .usual
 
   @Option(
-    help: ArgumentHelp("How many may use it; who comes back counts once. (default: any number)", valueName: "n"),
+    help: ArgumentHelp(
+      "Number of people who may use the link. A person who returns is not counted again. (default: any number)",
+      valueName: "n"),
     transform: { try Self.uses($0) })
   var uses: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Whom it is for. With the role call, the name to take at the hub, and no other; with publish, the stream's name.",
+      "With the role call, the only name that may be taken at the hub; with publish, the stream's name.",
       valueName: "name"),
     transform: { try Self.name($0, option: "--name") })
   var name: String?
@@ -111,25 +116,29 @@ struct LinkCommand: AsyncParsableCommand {
     guard let text = written ?? kept else {
       throw CastFailure(
         .usage,
-        "Name the cast or hub: give the link that it prints, or its address. No hub has run on this machine yet.")
+        "No hub has run on this machine yet. Give the link that the cast or hub prints, or its address.")
     }
     let (plain, fragment) = LinkFragment.split(text)
     guard let base = WebAddress(plain) else {
-      throw CastFailure(.usage, "\"\(plain)\" is no link to a cast or hub; it must look like https://host:8080/.")
+      throw CastFailure(.usage, "\"\(plain)\" is not a link to a cast or hub; it must look like https://host:8080/.")
     }
     var found = try token.secret(link: fragment.token)
     // The kept secret is this machine's hub's, and no other server takes what it signs.
     if found == nil, KeptSecret.isSecret(of: base) { found = try KeptSecret.find() }
     guard let secret = found else {
+      let kept = KeptSecret.addresses.first.map {
+        " The secret kept on this machine is that of the hub at \($0). If both are the same hub, start it with "
+          + "--host-name \(base.host.text)."
+      }
       throw CastFailure(
         .usage,
-        "The secret of \(base) is needed to sign a link: give the whole link that it prints, or --token-file"
-          + (KeptSecret.addresses.first.map { ". The secret kept on this machine is that of the hub at \($0)." } ?? ".")
-      )
+        "The secret of \(base) is needed to sign a link: give the whole link that it prints, or --token-file."
+          + (kept ?? ""))
     }
     guard SignedLink.id(of: secret.text) == nil else {
       throw CastFailure(
-        .notPermitted, "That link was signed itself and signs no others; only the server's own secret does.")
+        .notPermitted,
+        "That link was made by `rtcast link` and cannot sign others; give the link that the cast or hub printed.")
     }
     return (base, secret)
   }
@@ -158,8 +167,8 @@ struct LinkCommand: AsyncParsableCommand {
     let ends = expires.seconds == nil ? "It never ends" : "It ends in \(expires.text)"
     let count = uses.map { $0 == 1 ? "for one" : "for \($0)" } ?? "for any number"
     let note = "\(ends), and is \(count). To revoke it: \(link.id)"
-    if !hidesQRCode { Terminal.printCode(of: url, above: ["", url, note, ""]) }
-    Terminal.print("\n  ", bold: url, "\n  \(note)\n")
+    let lack = hidesQRCode ? nil : Terminal.printCode(of: url, above: ["", url, note, ""])
+    Terminal.print("\n  ", bold: url, "\n  \(note)\n" + (lack.map { "  \($0)\n" } ?? ""))
   }
 
   private static func uses(_ text: String) throws -> Int {

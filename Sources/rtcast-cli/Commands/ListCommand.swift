@@ -14,9 +14,9 @@ struct ListCommand: AsyncParsableCommand {
     abstract:
       "List what can be cast: screen, monitors, windows, cameras, audio devices, plugins, test patterns; codecs; and peers.",
     discussion: """
-      Prints names and numbers as --monitor, --window, --audio, --pattern and `rtcast plugin` take them. Plugins are those \
-      in the folders of RTCAST_PLUGIN_PATH; each is loaded in a process of its own and asked what it is. Peers are those \
-      at the hub that can be called; they are listed with --server, or by `rtcast list peers`.
+      Prints names and numbers as --monitor, --window, --audio, --pattern and `rtcast plugin` take them. Plugins are \
+      searched for in the folders of RTCAST_PLUGIN_PATH, and each is loaded in a process of its own. Peers that can be \
+      called at a hub are listed with --server, or by `rtcast list peers`.
 
       Examples:
         rtcast list
@@ -45,7 +45,7 @@ struct ListCommand: AsyncParsableCommand {
 
   @Option(
     name: .customLong("name"),
-    help: ArgumentHelp("Name to register at the hub, where only known names are let in.", valueName: "name"))
+    help: ArgumentHelp("Name to register at the hub, if it admits known names only.", valueName: "name"))
   var ownName: String?
 
   @OptionGroup var token: TokenOptions

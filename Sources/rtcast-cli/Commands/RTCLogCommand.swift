@@ -8,23 +8,24 @@ struct RTCLogCommand: AsyncParsableCommand {
     commandName: "rtc-log",
     abstract: "Draw a rate log, or replay it.",
     discussion: """
-      A cast or a call with --rtc-log FILE writes what its bitrates come from. This draws it as an SVG picture, which any \
-      browser shows: rates, delays and losses of each viewer over time, and what decided the rate. --replay gives what was \
-      recorded to a new estimator and says whether it decides the same.
+      With --rtc-log FILE, a cast or call records the feedback and the decisions behind its bitrates. This command draws \
+      the record as an SVG picture, which any browser shows: rates, delays and losses of each viewer over time, and the \
+      reason for each rate. --replay feeds the recorded feedback to a new estimator and reports whether its decisions are \
+      the same.
 
       Examples:
         rtcast screen --rtc-log cast.jsonl
         rtcast rtc-log cast.jsonl
             draws cast.jsonl.svg
         rtcast rtc-log cast.jsonl --capacity 0:5M,20:600k,40:3M --output drop.svg
-            with what the network is known to have borne
+            with the known capacity of the network
         rtcast rtc-log cast.jsonl --replay
 
       Exit status: 0 done; 65 no line of the file can be used, or the decisions differ; 66 no such file; 73 the picture \
       cannot be written.
       """)
 
-  @Argument(help: ArgumentHelp("What a cast with --rtc-log wrote; - is standard input.", valueName: "file"))
+  @Argument(help: ArgumentHelp("Rate log written with --rtc-log; - is standard input.", valueName: "file"))
   var file: String
 
   @Option(
@@ -41,12 +42,12 @@ struct RTCLogCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Also draw what the network bore, from so many seconds after the viewer's beginning on, such as 0:5M,20:600k.",
+      "Also draw the network's capacity, given as SECONDS:RATE from the viewer's start, such as 0:5M,20:600k.",
       valueName: "s:rate,…"),
     transform: { try RateChart.Schedule(text: $0) })
   var capacity: RateChart.Schedule?
 
-  @Flag(help: "Draw nothing; give what was recorded to a new estimator, and compare what it decides.")
+  @Flag(help: "Draw nothing; feed the recorded feedback to a new estimator and compare its decisions.")
   var replay = false
 
   @OptionGroup var sandbox: SandboxOptions
@@ -66,7 +67,7 @@ struct RTCLogCommand: AsyncParsableCommand {
       let chosen = reader.connections.filter { $0.series.id.hasPrefix(viewer ?? "") }
       guard !chosen.isEmpty else {
         let name = viewer.map { "the viewer \($0)" } ?? "any viewer"
-        throw CastFailure(.badData, "\(file) says nothing of \(name); write it by `rtcast screen --rtc-log FILE`.")
+        throw CastFailure(.badData, "\(file) has no records of \(name); write one with `rtcast screen --rtc-log FILE`.")
       }
       if replay { try compare(chosen) } else { try draw(chosen) }
     } catch {

@@ -29,8 +29,8 @@ struct ServeCommand: AsyncParsableCommand {
         PORT=3000 rtcast serve
         rtcast screen --to http://localhost:8080/whip/mine
 
-      The servers of --ice-server, and those of --turn-url with credentials for each client, are told to pages, to rtcast, \
-      and to clients of WHIP and WHEP. PeerJS and SkyRTC have no words for that: their clients bring their own.
+      The servers of --ice-server, and those of --turn-url with credentials for each client, are sent to pages, to rtcast, \
+      and to clients of WHIP and WHEP. PeerJS and SkyRTC have no message for them; their clients need servers of their own.
 
       A file for --tokens has a name and its token on each line; # starts a comment. All other names need the hub's own \
       secret, or a link signed with it.
@@ -71,7 +71,7 @@ struct ServeCommand: AsyncParsableCommand {
   func validate() throws {
     try access.check(token)
     if access.isOpen, tokens != nil {
-      throw ValidationError("--open lets everybody in and --tokens names who may; give one of them.")
+      throw ValidationError("--open lets everybody in, and --tokens limits who may connect; give one of them.")
     }
     _ = try listenAddress
   }

@@ -10,6 +10,11 @@ struct WatchCommand: AsyncParsableCommand {
     discussion: """
       Takes a link that `rtcast` prints, the URL of a WHEP service, or the name of a peer at a hub. Sends nothing.
 
+      Sound is played on the default output. There is no key to mute it: mute rtcast in the desktop's volume control, or \
+      run `pactl list short sink-inputs` and `pactl set-sink-input-mute NUMBER 1`.
+
+      Keys in the window: f is full screen, q closes it.
+
       Examples:
         rtcast watch http://127.0.0.1:8080/
         rtcast watch https://sfu.example/whep/talk --token-file ~/.sfu-token --record talk.mkv
@@ -67,8 +72,8 @@ struct WatchConnectionOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Preset, of which connectionTimeout and iceServers count here: \(Preset.builtInNames.joined(separator: ", ")), or the path of "
-        + "a JSON file.", valueName: "name|path"),
+      "Preset: \(Preset.builtInNames.joined(separator: ", ")), or the path of a JSON file. Only its "
+        + "connectionTimeout and iceServers are used here.", valueName: "name|path"),
     transform: { try MediaOptions.preset($0) })
   var preset: Preset?
 }

@@ -22,7 +22,7 @@ enum SandboxChecks {
       return [
         .lacks(
           name, "not refused: " + allowed.map(\.rawValue).joined(separator: ", "),
-          advice: "Report this; rtcast should be refused it.")
+          advice: "rtcast should not be able to do this; please report it.")
       ]
     }
     return [.works(name, sandbox.description)]

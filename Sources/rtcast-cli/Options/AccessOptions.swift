@@ -7,7 +7,7 @@ import RTCSignaling
 struct AccessOptions: ParsableArguments {
   @Flag(
     name: .customLong("open"),
-    help: "Let everybody in who can reach this server: no secret is asked for.")
+    help: "Let in everybody who can reach this server, without a secret.")
   var isOpen = false
 
   @Flag(help: "Use HTTPS with a self-signed certificate, kept in ~/.local/state/rtcast; browsers will warn about it.")
@@ -21,7 +21,8 @@ struct AccessOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Another name of this server, such as that of a proxy in front of it; may be given several times.",
+      "DNS name of this server, such as that of a proxy in front of it. An open server, and one that listens on "
+        + "127.0.0.1, refuses requests to other names than this machine's. May be given several times.",
       valueName: "name"))
   var hostName: [String] = []
 
@@ -47,8 +48,8 @@ struct AccessOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Append to this file, as lines of JSON, who is admitted by which link and from which address, and what is refused and "
-        + "revoked.", valueName: "path"))
+      "Append a line of JSON to this file for each admission, with the link and address, and for each refusal and "
+        + "revocation.", valueName: "path"))
   var audit: String?
 
   func validate() throws {

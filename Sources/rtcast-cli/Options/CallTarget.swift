@@ -104,7 +104,9 @@ enum HubChoice {
       if case .peer(let name)? = target?.place, name.wholeMatch(of: /[\w.\-]+:\d+/) != nil {
         throw CastFailure(
           .usage,
-          "'\(name)' is read as a peer at a hub, and no hub is named; for a cast's address write http://\(name)/.")
+          "'\(name)' is taken for a peer at a hub, but no hub is named. To watch a cast at that address, write "
+            + "http://\(name)/."
+        )
       }
       throw CastFailure(
         .usage,

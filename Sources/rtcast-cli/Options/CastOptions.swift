@@ -17,14 +17,15 @@ package struct CastOptions: ParsableArguments {
       throw ValidationError("--to sends elsewhere and --listen serves viewers here; give one of them.")
     }
     if destination.to != nil, viewers.access.isGiven {
-      throw ValidationError("--open, --tls and the like are for viewers who come here; --to sends elsewhere.")
+      throw ValidationError(
+        "--open, --tls and related options are for viewers that connect to this program. With --to, leave them out.")
     }
     try viewers.access.check(viewers.token)
     var isCall = false
     if case .hub = destination.to { isCall = true }
     let hub = destination.hub
     if !isCall, hub.server != nil || hub.ownName != nil || hub.hidesWindow {
-      throw ValidationError("--server, --name and --no-window are for calls; name whom to call with --to NAME.")
+      throw ValidationError("--server, --name and --no-window are for calls; name the peer to call with --to NAME.")
     }
   }
 }
@@ -47,8 +48,8 @@ package struct ViewerOptions: ParsableArguments {
   @Option(
     name: .customLong("cpu-limit"),
     help: ArgumentHelp(
-      "Send no exact pixels while rtcast takes more than this, in per cent of one core: what rests stays as sharp as "
-        + "video is. Video goes on. (default: no limit)", valueName: "percent"),
+      "Send no exact pixels while rtcast uses more CPU than this, in per cent of one core. Still pictures then have "
+        + "the quality of video. (default: no limit)", valueName: "percent"),
     transform: { try ProcessorShare(parsing: $0) })
   var processorLimit: ProcessorShare?
 

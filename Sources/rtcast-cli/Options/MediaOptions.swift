@@ -63,8 +63,8 @@ package struct MediaOptions: ParsableArguments {
   @Option(
     name: .customLong("scalability-mode"),
     help: ArgumentHelp(
-      "L1T2 codes every other frame of a movement so that none needs it: viewers on slow links, and servers that forward, "
-        + "can leave it out. VP9 only. (default: L1T1)", valueName: "mode"))
+      "L1T2 makes every second frame of a movement droppable: slow viewers and forwarding servers can skip it. VP9 "
+        + "only. (default: L1T1)", valueName: "mode"))
   var scalabilityModeOption: ScalabilityMode?
 
   @Option(

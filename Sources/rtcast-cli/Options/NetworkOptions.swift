@@ -15,9 +15,9 @@ package struct NetworkOptions: ParsableArguments {
     name: .customLong("ice-server"),
     help: ArgumentHelp(
       "STUN or TURN server to ask: URI, or URI,USER,PASSWORD, such as stun:stun.example or "
-        + "turn:turn.example:3478?transport=tcp,me,secret; may be given several times. Other users see passwords in the "
-        + "list of processes; --ice-server-file and RTCAST_ICE_SERVERS keep them from them. (default: the preset's, else "
-        + "$RTCAST_ICE_SERVERS)", valueName: "server"),
+        + "turn:turn.example:3478?transport=tcp,me,secret; may be given several times. Other users of this "
+        + "machine can read passwords given here; use --ice-server-file or RTCAST_ICE_SERVERS instead. (default: the "
+        + "preset's, else $RTCAST_ICE_SERVERS)", valueName: "server"),
     transform: { try ICEServer(option: $0) })
   var iceServers: [ICEServer] = []
 
@@ -44,14 +44,15 @@ package struct NetworkOptions: ParsableArguments {
   @Flag(
     name: .customLong("ice-tcp"),
     help: ArgumentHelp(
-      "Also take connections over TCP, on the port of the same number, from remote peers whose network blocks UDP."))
+      "Also accept connections over TCP, on the same port number, from remote peers whose network blocks UDP."))
   var servesTCP = false
 
   @Option(
     name: .customLong("interface"),
     help: ArgumentHelp(
-      "Network interfaces whose addresses are offered, such as eth0,wg0; with ! those that are not, such as '!docker0'. "
-        + "(default: those that lead to the remote peer; of containers, virtual machines and VPNs no others)",
+      "Network interfaces whose addresses are offered, such as eth0,wg0; with ! those that are not, such as "
+        + "'!docker0'. (default: all; those of containers, virtual machines and VPNs only if the remote peer is "
+        + "reached through them)",
       valueName: "names"),
     transform: { text in
       guard let filter = InterfaceFilter(text) else {

@@ -27,8 +27,8 @@ struct RunOptions: ParsableArguments {
 struct RecordOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Record into this .mkv, .webm or .mp4 file, without encoding again: a cast records what it sends; `call`, `watch` "
-        + "and a cast with --to NAME record what they receive.", valueName: "file"))
+      "Record into this new .mkv, .webm or .mp4 file, without encoding again: a cast records what it sends; `call`, "
+        + "`watch` and a cast with --to NAME record what they receive.", valueName: "file"))
   var record: String?
 }
 
@@ -37,7 +37,7 @@ struct RateLogOptions: ParsableArguments {
   @Option(
     name: .customLong("rtc-log"),
     help: ArgumentHelp(
-      "Write what the bitrate of each viewer comes from into this file, as JSON lines: every feedback and every decision. "
+      "Write every feedback and every decision behind the bitrate of each viewer into this file, as JSON lines. "
         + "`rtcast rtc-log` draws it.", valueName: "file"))
   var path: String?
 }

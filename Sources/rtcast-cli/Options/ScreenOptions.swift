@@ -8,7 +8,10 @@ struct ScreenOptions: ParsableArguments {
   @Option(help: ArgumentHelp("X display. (default: $DISPLAY)", valueName: "name"))
   var display: String?
 
-  @Option(help: ArgumentHelp("Capture only this monitor, by its number or name.", valueName: "n|name"))
+  @Option(
+    help: ArgumentHelp(
+      "Capture only this monitor, by its number (0 is the first) or name, as `rtcast list monitors` shows them.",
+      valueName: "n|name"))
   var monitor: String?
 
   @Option(

@@ -11,16 +11,16 @@ package struct TURNOptions: ParsableArguments {
     name: .customLong("turn-url"),
     help: ArgumentHelp(
       "TURN server that shares a secret with this hub (coturn's use-auth-secret), such as turn:turn.example or "
-        + "turns:turn.example:443; clients are given credentials of their own that end by themselves. May be given several "
-        + "times.", valueName: "uri"),
+        + "turns:turn.example:443; each client gets credentials of its own that expire. May be given several times.",
+      valueName: "uri"),
     transform: { try Self.url($0) })
   var urls: [ICEServerURL] = []
 
   @Option(
     name: .customLong("turn-secret"),
     help: ArgumentHelp(
-      "The secret, as the TURN server has it (coturn's static-auth-secret). Other users see it in the list of processes; "
-        + "--turn-secret-file and RTCAST_TURN_SECRET keep it from them. (default: $RTCAST_TURN_SECRET)",
+      "Secret of the TURN server (coturn's static-auth-secret). Other users of this machine can read it here; use "
+        + "--turn-secret-file or RTCAST_TURN_SECRET instead. (default: $RTCAST_TURN_SECRET)",
       valueName: "secret"),
     transform: { try Secret($0, from: "--turn-secret") })
   var secret: Secret?
@@ -33,7 +33,7 @@ package struct TURNOptions: ParsableArguments {
   @Option(
     name: .customLong("turn-lifetime"),
     help: ArgumentHelp(
-      "How long such credentials are good for: 30m, 12h, 1d. Clients are given new ones at half of it. (default: 12h)",
+      "Lifetime of the credentials: 30m, 12h, 1d. Clients get new ones after half of it. (default: 12h)",
       valueName: "time"),
     transform: { try Self.lifetime($0) })
   var lifetime: TimeDelta?

@@ -8,9 +8,9 @@ package struct TokenOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Access token: asked of clients where rtcast is the server, presented where it connects to one. Other users see "
-        + "it in the list of processes; --token-file, RTCAST_TOKEN and a preset keep it from them. (default: the one in "
-        + "the link, else the preset's, else $RTCAST_TOKEN; where rtcast is the server, one that is made)",
+      "Access token: the secret that clients of this server must give, or the one to give to a server. Other users "
+        + "of this machine can read it here; use --token-file, RTCAST_TOKEN or a preset instead. (default: the "
+        + "link's, else the preset's, else $RTCAST_TOKEN; as a server, a new one)",
       valueName: "secret"),
     transform: { try Secret($0, from: "--token") })
   var token: Secret?
@@ -68,8 +68,8 @@ package struct Secret: Hashable, Sendable {
     guard text.utf8.count >= Self.shortest else {
       throw CastFailure(
         .usage,
-        "The token has \(text.utf8.count) characters, which anybody guesses; give \(Self.shortest) or more, or none: then "
-          + "one is made.")
+        "The token has \(text.utf8.count) characters, which is easy to guess. Give \(Self.shortest) or more, or "
+          + "give none: then rtcast makes one.")
     }
     return token
   }

@@ -41,20 +41,21 @@ struct QRCode {
 }
 
 extension Terminal {
-  /// Draws the code of a link, with an empty line above it, if it fits together with the lines below it; else says why
-  /// there is none.
-  static func printCode(of link: String, above lines: [String]) {
-    guard let code = QRCode(link) else { return }
+  /// Prints the QR code of a link below an empty line, if the code and the lines below it fit into the terminal.
+  /// - Returns: a sentence for the lines below, if the terminal is too small for the code.
+  static func printCode(of link: String, above lines: [String]) -> String? {
+    guard let code = QRCode(link) else { return nil }
     let size = size
     // Each line is indented by two; one that is longer than the terminal is wide takes several.
     let below = lines.reduce(0) { $0 + max(1, ($1.count + 1 + size.columns) / size.columns) }
     let (columns, rows) = (code.columns + 2, code.lines.count + 1 + below + 1)
-    print("")
     guard columns <= size.columns, rows <= size.rows else {
-      return print(
-        "  This terminal is too small for the link's QR code: \(columns) columns and \(rows) rows are needed, and it has "
-          + "\(size.columns) and \(size.rows).")
+      return
+        "This terminal is too small for the link's QR code: \(columns) columns and \(rows) rows are needed, and it has "
+        + "\(size.columns) and \(size.rows)."
     }
+    print("")
     print(code)
+    return nil
   }
 }

@@ -19,8 +19,8 @@ package final class StandardStream: Sendable {
     /// A sentence, of standard output.
     var sentence: String {
       switch self {
-      case .behind: "Nobody reads standard output; what it cannot take is left out."
-      case .failed(EPIPE): "Whoever read standard output has gone; nothing more is printed there."
+      case .behind: "Standard output is not read fast enough; lines that do not fit are left out."
+      case .failed(EPIPE): "The reader of standard output has closed it; nothing more is printed there."
       case .failed(let reason):
         "Standard output cannot be written to: \(String(cString: strerror(reason))). Nothing more is printed there."
       }

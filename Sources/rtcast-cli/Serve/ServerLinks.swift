@@ -63,9 +63,9 @@ struct ServerLinks {
     if isLoopback { return nil }
     if fingerprint != nil { return nil }
     return token == nil
-      ? "Plain HTTP: whoever can change this network's traffic can show and watch something else; --tls prevents that. Audio "
-        + "and video are encrypted."
-      : "Plain HTTP: whoever can read this network's traffic can take the secret from it and come in; --tls prevents that. "
+      ? "Plain HTTP: anyone who can change this network's traffic can replace the page; --tls prevents that. "
+        + "Audio and video are encrypted."
+      : "Plain HTTP: anyone who can read this network's traffic can read the secret and connect; --tls prevents that. "
         + "Audio and video are encrypted."
   }
 
@@ -77,15 +77,16 @@ struct ServerLinks {
   func show(as verb: String, of what: String, qrCode: Bool, hint: String) {
     let notes = [fingerprint.map { "Certificate (SHA-256) \($0)" }, audience(what), exposure, hint].compactMap(\.self)
     // The live line comes below.
+    var lack: String?
     if qrCode, let first = urls.first {
-      Terminal.printCode(of: first, above: [""] + urls.map { "\(verb) \($0)" } + notes + ["", ""])
+      lack = Terminal.printCode(of: first, above: [""] + urls.map { "\(verb) \($0)" } + notes + ["", ""])
     }
     Terminal.print("")
     for (index, link) in urls.enumerated() {
       let head = index == 0 ? verb : String(repeating: " ", count: verb.count - 2) + "or"
       Terminal.print("  \(head) ", bold: link)
     }
-    for note in notes { Terminal.print("  " + note) }
+    for note in notes + [lack].compactMap(\.self) { Terminal.print("  " + note) }
     Terminal.print("")
   }
 
@@ -95,8 +96,8 @@ struct ServerLinks {
     if token == nil {
       return isLoopback
         ? "Everybody on this machine can use \(what)."
-        : "Everybody who can reach this machine can use \(what): it is --open."
+        : "Everybody who can reach this machine can use \(what), because of --open."
     }
-    return "Whoever has the link can use \(what); `rtcast link` makes links that end or allow less."
+    return "Anyone who has the link can use \(what); `rtcast link` makes links that end or allow less."
   }
 }

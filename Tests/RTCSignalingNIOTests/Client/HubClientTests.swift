@@ -151,8 +151,12 @@ import Testing
       #expect(bench.server.link.hasPrefix("https://"))
       let address = try Self.address(bench.server, secure: true)
       let distrustful = HubClient(address: address)
-      await #expect(throws: HubClientError.tls(address, reason: "this machine does not trust the server's certificate"))
-      {
+      await #expect(
+        throws: HubClientError.tls(
+          address,
+          reason:
+            "this machine does not trust the server's certificate; to trust it, name its PEM file in SSL_CERT_FILE")
+      ) {
         try await distrustful.connect(as: "alice")
       }
       let pinned = HubClient(address: address, configuration: Self.quick { $0.trustsCertificate = { $0.count > 100 } })

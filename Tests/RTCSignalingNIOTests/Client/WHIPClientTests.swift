@@ -179,7 +179,9 @@ import Testing
         Issue.record("\(result)")
         return
       }
-      #expect(reason == "this machine does not trust the server's certificate")
+      #expect(
+        reason
+          == "this machine does not trust the server's certificate; to trust it, name its PEM file in SSL_CERT_FILE")
       #expect(server.requests.isEmpty)
     }
   }
@@ -249,7 +251,9 @@ import Testing
     var configuration = WHIPClient.Configuration()
     configuration.timeout = 1
     let client = WHIPClient(configuration: configuration)
-    await #expect(throws: WHIPError.tls(address, reason: "the handshake took too long; is it http:// there?")) {
+    await #expect(
+      throws: WHIPError.tls(address, reason: "the TLS handshake took too long; the server may expect http:// or ws://")
+    ) {
       try await client.publish(to: address.description, token: nil, offer: Self.offer)
     }
     await client.shutdown()
@@ -263,7 +267,8 @@ import Testing
     let address = try #require(WebAddress("https://127.0.0.1:1/whip"))
     await #expect(
       throws: WHIPError.tls(
-        address, reason: "there are no certificates to trust in /nowhere.pem, or it cannot be read")
+        address, reason: "/nowhere.pem, the file of trusted certificates, has none or cannot be read; see SSL_CERT_FILE"
+      )
     ) {
       try await client.publish(to: address.description, token: nil, offer: Self.offer)
     }
@@ -276,7 +281,7 @@ import Testing
         Issue.record("\(result)")
         return
       }
-      #expect(reason == "it does not speak TLS there; is it http://?")
+      #expect(reason == "the server does not speak TLS there; use http:// or ws:// if that is intended")
     }
   }
 

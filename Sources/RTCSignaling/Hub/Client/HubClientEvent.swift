@@ -137,7 +137,7 @@ extension HubClientError: CustomStringConvertible {
     case .timeout(let hub, let seconds): "\(hub) did not answer within \(seconds) s; try again, or check the server."
     case .tls(let hub, let reason): "No secure connection to \(hub): \(reason.endingSentence)"
     case .connectionLost(let reason): "The connection to the hub was lost: \(reason.endingSentence)"
-    case .notAHub(let hub, 426): "The server at \(hub) takes secure connections alone; use https:// or wss:// there."
+    case .notAHub(let hub, 426): "The server at \(hub) accepts secure connections only; use https:// or wss:// there."
     case .notAHub(let hub, let status): "The server at \(hub) answered \(status) instead of WebSocket; is a hub there?"
     case .badToken(true): "The hub refused the token for this name; check --token."
     case .badToken(false): "The hub wants a token; pass it with --token-file or --token, or give the whole link."

@@ -81,7 +81,7 @@ board.onended = (call) => {
   if (!board.live.length && board.room === null) clearChat();
 };
 board.onfault = ({ code, message }) => {
-  if (code === "too-many-followers") { $("people-note").textContent = "Too many peers to show who is here; call by name."; return; }
+  if (code === "too-many-followers") { $("people-note").textContent = "There are too many peers to list them here; call by name."; return; }
   // What can never be entered is not tried again when the page is reloaded.
   if (code === "bad-room") forgetRoom();
   tell(message || "The hub refused that (" + code + ").", code);
@@ -112,7 +112,7 @@ function refused({ code, message }) {
   const inCall = board.live.length > 0;
   page.joined = page.joined && inCall;
   const sentences = {
-    "bad-token": line.token ? "The token is wrong. Ask whoever sent you the link for the current one." : "This hub needs a token. It is part of the link you were sent.",
+    "bad-token": line.token ? "The token is wrong. Ask the person who sent you the link for the current one." : "This hub needs a token. It is part of the link that was sent to you.",
     "taken-name": `The name “${line.name}” is taken here. Choose another.`,
     "replaced": "You joined under this name from another tab or device.",
   };

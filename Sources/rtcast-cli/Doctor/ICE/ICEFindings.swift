@@ -216,11 +216,11 @@ package struct ICEFindings: Sendable {
         advice: "Name one with --ice-server stun:HOST, or turn:HOST,USER,PASSWORD.")
     case .unknown:
       check = .lacks(
-        "NAT", "not known: no server says by UDP how it sees this machine",
+        "NAT", "not known: no server answered over UDP",
         advice: "See above why the servers do not answer.")
     case .none: check = .works("NAT", "none: servers see an address of this machine")
     case .some:
-      check = .works("NAT", "there is one, which shows \(mappedText); a second STUN server would tell of what kind")
+      check = .works("NAT", "there is one, which shows \(mappedText); name a second STUN server to find out its kind")
     case .endpointIndependent:
       check = .works("NAT", "shows \(mappedText) to every destination: most peers reach this machine directly")
     case .addressDependent:
@@ -231,7 +231,7 @@ package struct ICEFindings: Sendable {
     case .blocked:
       check = Check(
         name: "NAT", verdict: .lacks, finding: "UDP does not get out of this network: servers answer by TCP alone",
-        advice: "Let UDP out, at least to port 3478 of the servers; by TCP every connection takes the way by a relay.")
+        advice: "Let UDP out, at least to port 3478 of the servers; over TCP every connection needs a relay.")
     }
     check.details = [("mapping", .string(mapping.rawValue))]
     return check

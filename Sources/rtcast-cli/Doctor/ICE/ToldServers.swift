@@ -26,7 +26,8 @@ enum ToldServers {
     case .failure(let error): throw CastFailure(.unavailable, error.description)
     case .success(let response):
       guard (200...299).contains(response.status) else {
-        throw CastFailure(.protocolError, "\(service) answers \(response.status) to the question for its servers.")
+        throw CastFailure(
+          .protocolError, "\(service) answered \(response.status) when asked for its STUN and TURN servers.")
       }
       let links = response.headers.filter { $0.name.lowercased() == "link" }.map(\.value)
       return ICEServer.parse(links: links)
